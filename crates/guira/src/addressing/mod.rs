@@ -1,0 +1,176 @@
+//! From a digest to the candidate buckets of its key, and from one candidate bucket to the next.
+//!
+//! A table stores fingerprints, not keys, so whoever finds a fingerprint in a bucket must be able to tell where else it
+//! may live from those two numbers alone (the paper's "partial-key cuckoo hashing"). An [`Addressing`] is that rule: a
+//! cycle through the candidate buckets of a key, walked with the fingerprint.
+
+mod power_of_two;
+mod regional;
+
+pub(crate) use power_of_two::PowerOfTwoAddressing;
+pub(crate) use regional::RegionalAddressing;
+
+use core::num::NonZeroU32;
+
+use crate::cast::{folded_product, low_32};
+use crate::digest::Digest;
+
+/// The bits of a digest that are stored: 1 to 2^f - 1, never 0, which is the empty slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Fingerprint(NonZeroU32);
+
+impl Fingerprint {
+    /// The fingerprint with this value; `None` for 0.
+    pub(crate) const fn new(value: u32) -> Option<Self> {
+        match NonZeroU32::new(value) {
+            Some(value) => Some(Self(value)),
+            None => None,
+        }
+    }
+
+    /// The value, at least 1.
+    #[must_use]
+    pub const fn get(self) -> u32 {
+        self.0.get()
+    }
+
+    /// The fingerprint of a digest, uniform on 1 to `mask` = 2^f - 1, from the digest's low 32 bits.
+    ///
+    /// Multiply-shift spreads the 2^32 values evenly; the common trick of adding 1 to a 0 makes 1 twice as likely.
+    #[inline]
+    const fn of(digest: Digest, mask: u32) -> Self {
+        let below_mask = low_32((low_32(digest.get()) as u64 * mask as u64) >> 32);
+        match NonZeroU32::new(below_mask + 1) {
+            Some(value) => Self(value),
+            None => panic!("a value below a 32-bit mask, plus 1, is not 0"),
+        }
+    }
+}
+
+/// The place of a bucket in the table, counted from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BucketIndex(u64);
+
+impl BucketIndex {
+    pub(crate) const fn new(index: u64) -> Self {
+        Self(index)
+    }
+
+    /// The index.
+    #[must_use]
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+}
+
+/// One of a key's candidate buckets, kept as region and offset, so that the next one is found without a division.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Candidate {
+    /// The first bucket of the region that holds all candidate buckets of the key.
+    pub(crate) region_start: u64,
+    /// The bucket's place in the region.
+    pub(crate) offset: u64,
+}
+
+impl Candidate {
+    /// The bucket's place in the table.
+    #[inline]
+    pub(crate) const fn bucket(self) -> BucketIndex {
+        BucketIndex(self.region_start + self.offset)
+    }
+}
+
+/// Where the fingerprints of keys may live.
+pub(crate) trait Addressing: Copy {
+    /// How many candidate buckets a key has, counting a bucket that comes up twice twice.
+    const CANDIDATES: usize;
+
+    /// The fingerprint of a key and its primary bucket.
+    fn locate(&self, digest: Digest) -> (Fingerprint, Candidate);
+
+    /// The next candidate bucket of a fingerprint that is, or might be, in this one.
+    ///
+    /// [`Self::CANDIDATES`] steps lead back to where they started (invariant 3).
+    fn alternate(&self, candidate: Candidate, fingerprint: Fingerprint) -> Candidate;
+
+    /// Runs through the candidate buckets that are different from each other, `primary` first.
+    #[inline]
+    fn distinct_candidates(self, primary: Candidate, fingerprint: Fingerprint) -> impl Iterator<Item = Candidate> {
+        // The candidates are one cycle, so the first bucket to come again is the primary one.
+        let following = core::iter::successors(Some(primary), move |&candidate| {
+            let next = self.alternate(candidate, fingerprint);
+            (next != primary).then_some(next)
+        });
+        following.take(Self::CANDIDATES)
+    }
+}
+
+/// The hash of a fingerprint that the alternate bucket is computed with: 64 mixed bits.
+///
+/// The filter's seed is mixed in, so that which buckets are paired is not public. One folded multiplication is enough:
+/// its result is only ever used by its high bits.
+#[inline]
+const fn hash_of_fingerprint(fingerprint: Fingerprint, seed: u64) -> u64 {
+    folded_product(fingerprint.get() as u64 ^ seed, 0x9e37_79b9_7f4a_7c15)
+}
+
+/// Spreads a seed over 64 bits, so that seeds 0, 1, 2, … are as good as random ones (the finalizer of MurmurHash3).
+const fn spread(seed: u64) -> u64 {
+    let mut bits = seed ^ 0x6a09_e667_f3bc_c909;
+    bits = (bits ^ (bits >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
+    bits = (bits ^ (bits >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+    bits ^ (bits >> 33)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fingerprints_are_never_zero_and_reach_both_ends() {
+        for bits in 2..=32 {
+            let mask = u32::MAX >> (32 - bits);
+            assert_eq!(Fingerprint::of(Digest::new(0), mask).get(), 1);
+            assert_eq!(Fingerprint::of(Digest::new(u64::MAX), mask).get(), mask);
+        }
+    }
+
+    #[test]
+    fn short_fingerprints_are_equally_likely() {
+        // 2^16 equally spaced digests over 2^f - 1 values: each comes up floor or ceil of the share.
+        for bits in 2..=8 {
+            let mask = u32::MAX >> (32 - bits);
+            let mut counts = [0u32; 256];
+            for low in 0..=u32::from(u16::MAX) {
+                let value = Fingerprint::of(Digest::new(u64::from(low << 16)), mask).get();
+                counts[usize::try_from(value).expect("at most 255")] += 1;
+            }
+            let share = 65_536 / mask;
+            let values = &counts[1..=usize::try_from(mask).expect("at most 255")];
+            assert!(values.iter().all(|&count| count == share || count == share + 1), "f = {bits}");
+            assert_eq!(counts[0], 0);
+        }
+    }
+}
+
+/// Invariant 3, checked for every bucket and every fingerprint of a small table.
+#[cfg(test)]
+fn assert_candidates_form_a_cycle(addressing: &impl Addressing, region_starts: &[u64], region_size: u64, mask: u32) {
+    fn steps_back_to<A: Addressing>(addressing: &A, start: Candidate, fingerprint: Fingerprint, size: u64) {
+        let mut candidate = start;
+        for _ in 0..A::CANDIDATES {
+            candidate = addressing.alternate(candidate, fingerprint);
+            assert_eq!(candidate.region_start, start.region_start, "left its region");
+            assert!(candidate.offset < size, "left the table");
+        }
+        assert_eq!(candidate, start, "{fingerprint:?} of {size} buckets");
+    }
+    for &region_start in region_starts {
+        for offset in 0..region_size {
+            for value in 1..=mask {
+                let fingerprint = Fingerprint::new(value).expect("counted from 1");
+                steps_back_to(addressing, Candidate { region_start, offset }, fingerprint, region_size);
+            }
+        }
+    }
+}

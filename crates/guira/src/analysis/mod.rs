@@ -1,0 +1,20 @@
+//! What theory says about cuckoo filters: the paper's formulas as plain functions, and the planner that turns a
+//! capacity and a rate into the measures of a table.
+//!
+//! Section and equation numbers are those of Fan, Andersen, Kaminsky, Mitzenmacher: "Cuckoo Filter: Practically Better
+//! Than Bloom" (CoNEXT 2014). Symbols: ε the false positive rate, f the bits of a fingerprint, b the slots of a bucket,
+//! α the load factor, m the buckets, n the keys. *Compared slots* are all slots that a lookup compares, 2b.
+
+mod capacity;
+mod formulas;
+mod planner;
+
+pub use capacity::{most_buckets_in_region, promised_capacity, rated_load_factor};
+pub use formulas::{
+    bits_per_key, bits_per_key_bound, bloom_bits_per_key, expected_false_positive_rate, false_positive_bound,
+    information_limit, least_fingerprint_bits, least_fingerprint_bits_to_fill, overfull_classes,
+};
+pub use planner::Plan;
+
+pub(crate) use capacity::{Measures, promised_by};
+pub(crate) use planner::{fingerprint_bits_for_rate, fingerprint_bits_to_fill, measures_to_promise};

@@ -1,0 +1,122 @@
+use core::fmt;
+
+use crate::parameters::Parameters;
+
+/// Why there is no filter with the measures asked for.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// Neither a capacity nor a number of buckets was given.
+    SizeMissing,
+    /// Both a capacity and a number of buckets were given.
+    SizeGivenTwice,
+    /// Neither a rate nor a fingerprint length was given.
+    PrecisionMissing,
+    /// Both a rate and a fingerprint length were given.
+    PrecisionGivenTwice,
+    /// A capacity of 0, or one that no table takes.
+    Capacity {
+        /// The capacity asked for.
+        given: u64,
+        /// The slots of the largest table with this bucket size.
+        most: u64,
+    },
+    /// A rate that is not between 0 and 1, both excluded.
+    FalsePositiveRate {
+        /// The rate asked for.
+        given: f64,
+    },
+    /// A rate that the longest fingerprints do not reach.
+    RateTooLow {
+        /// The rate asked for.
+        given: f64,
+        /// The rate that 32-bit fingerprints give in a full table with this bucket size.
+        least: f64,
+    },
+    /// A fingerprint length that there is not.
+    FingerprintBits {
+        /// The bits asked for.
+        given: u32,
+    },
+    /// A fingerprint too short for the capacity: more keys than fit would share both buckets.
+    FingerprintTooShort {
+        /// The bits asked for.
+        given: u32,
+        /// The fewest bits with which the capacity can be promised.
+        least: u32,
+        /// The capacity asked for.
+        capacity: u64,
+    },
+    /// A bucket size that there is not.
+    SlotsPerBucket {
+        /// The slots asked for.
+        given: u32,
+    },
+    /// No buckets, or more than a table can have.
+    BucketCount {
+        /// The buckets asked for.
+        given: u64,
+    },
+    /// A number of buckets that is not a power of two, where the addressing needs one.
+    BucketCountNotPowerOfTwo {
+        /// The buckets asked for.
+        given: u64,
+    },
+    /// The memory for the table could not be had.
+    OutOfMemory {
+        /// The bytes of the table.
+        bytes: u64,
+    },
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::SizeMissing => formatter.write_str("a filter needs a capacity (or a number of buckets)"),
+            Self::SizeGivenTwice => formatter.write_str("give either a capacity or a number of buckets, not both"),
+            Self::PrecisionMissing => {
+                formatter.write_str("a filter needs a false positive rate or a fingerprint length")
+            }
+            Self::PrecisionGivenTwice => {
+                formatter.write_str("give either a false positive rate or a fingerprint length, not both")
+            }
+            Self::Capacity { given: 0, .. } => {
+                formatter.write_str("a capacity of 0: give the number of keys, at least 1")
+            }
+            Self::Capacity { given, most } => {
+                write!(formatter, "a capacity of {given} keys is too large: the largest table has {most} slots")
+            }
+            Self::FalsePositiveRate { given } => {
+                write!(formatter, "a false positive rate of {given}: give a number between 0 and 1, such as 0.001")
+            }
+            Self::RateTooLow { given, least } => write!(
+                formatter,
+                "a false positive rate of {given} takes fingerprints of more than 32 bits: the least is {least:.1e}"
+            ),
+            Self::FingerprintBits { given } => write!(
+                formatter,
+                "fingerprints of {given} bits: they have {} to {} bits",
+                Parameters::FINGERPRINT_BITS.start(),
+                Parameters::FINGERPRINT_BITS.end()
+            ),
+            Self::FingerprintTooShort { given, least, capacity } => write!(
+                formatter,
+                "fingerprints of {given} bits are too short for {capacity} keys, of which too many would share their \
+                 buckets: give at least {least} bits, a lower rate or larger buckets"
+            ),
+            Self::SlotsPerBucket { given } => {
+                write!(formatter, "buckets of {given} slots: they have 1, 2, 4 or 8")
+            }
+            Self::BucketCount { given } => {
+                write!(formatter, "{given} buckets: a table has 1 to {}", Parameters::MOST_BUCKETS)
+            }
+            Self::BucketCountNotPowerOfTwo { given } => write!(
+                formatter,
+                "{given} buckets: power-of-two addressing needs a power of two; regional addressing takes any number"
+            ),
+            Self::OutOfMemory { bytes } => write!(formatter, "no memory for a table of {bytes} bytes"),
+        }
+    }
+}
+
+impl core::error::Error for BuildError {}

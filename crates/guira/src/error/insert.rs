@@ -1,0 +1,41 @@
+use core::fmt;
+
+/// Why a key was not stored. The filter is as it was before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum InsertError {
+    /// No slot can be freed for the key. Others may still fit, but the filter is at its limit.
+    Full {
+        /// The fingerprints stored.
+        len: usize,
+        /// The distinct keys that were promised to fit.
+        capacity: usize,
+        /// The slots of the table.
+        slot_count: usize,
+    },
+    /// The key's candidate buckets hold nothing but copies of its fingerprint. The filter as a whole need not be full;
+    /// a larger one would not help.
+    TooManyCopies {
+        /// The copies that are stored.
+        copies: usize,
+    },
+}
+
+impl fmt::Display for InsertError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Full { len, capacity, slot_count } => write!(
+                formatter,
+                "the filter is full: it holds {len} fingerprints in {slot_count} slots and was made for {capacity} \
+                 keys; build a larger one"
+            ),
+            Self::TooManyCopies { copies } => write!(
+                formatter,
+                "the filter holds {copies} copies of this key (or of keys that share its fingerprint and buckets), as \
+                 many as fit; insert each key once, or check first whether it is there"
+            ),
+        }
+    }
+}
+
+impl core::error::Error for InsertError {}

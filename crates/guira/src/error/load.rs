@@ -1,0 +1,112 @@
+use core::fmt;
+
+use super::BuildError;
+
+/// Why bytes are not a filter.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// The first bytes are not those of a guira file.
+    NotGuira,
+    /// The file was written by a later version of the format.
+    LaterVersion {
+        /// The version in the file.
+        found: u16,
+        /// The latest version that is understood.
+        supported: u16,
+    },
+    /// The bytes end too early.
+    Truncated {
+        /// The bytes that there should be, as far as is known.
+        expected: u64,
+        /// The bytes that there are.
+        found: u64,
+    },
+    /// There are more bytes than the filter has.
+    TrailingBytes {
+        /// The bytes of the filter.
+        expected: u64,
+    },
+    /// The header was damaged: its checksum differs.
+    HeaderChecksum,
+    /// The table was damaged: its checksum differs.
+    TableChecksum,
+    /// The header asks for something that this version does not know.
+    Unknown {
+        /// What it is: "kind", "layout", "addressing" or "hash".
+        what: &'static str,
+        /// The number in the file.
+        found: u8,
+    },
+    /// A field of the header contradicts another, or must be 0.
+    Inconsistent {
+        /// What is wrong.
+        what: &'static str,
+    },
+    /// The measures in the header are those of no filter.
+    Parameters(BuildError),
+    /// The filter's keys were hashed with a secret key, which was not given.
+    KeyMissing,
+    /// The filter's keys were hashed with a secret key that is not the one given.
+    KeyDiffers,
+    /// A secret key was given for a filter that has none.
+    KeyNotUsed,
+    /// The memory for the table could not be had.
+    OutOfMemory {
+        /// The bytes of the table.
+        bytes: u64,
+    },
+    /// Reading failed.
+    #[cfg(feature = "std")]
+    Io(std::io::Error),
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotGuira => formatter.write_str("not a guira filter: the first bytes are something else"),
+            Self::LaterVersion { found, supported } => write!(
+                formatter,
+                "written in version {found} of the format, and this program reads up to version {supported}: use a \
+                 later release"
+            ),
+            Self::Truncated { expected, found } => {
+                write!(formatter, "cut off: {found} bytes where there should be at least {expected}")
+            }
+            Self::TrailingBytes { expected } => {
+                write!(formatter, "more bytes than the {expected} of the filter: something was appended")
+            }
+            Self::HeaderChecksum => formatter.write_str("damaged: the checksum of the header does not match"),
+            Self::TableChecksum => formatter.write_str("damaged: the checksum of the table does not match"),
+            Self::Unknown { what, found } => {
+                write!(formatter, "unknown {what} {found}: use a later release")
+            }
+            Self::Inconsistent { what } => write!(formatter, "malformed: {what}"),
+            Self::Parameters(error) => write!(formatter, "malformed: {error}"),
+            Self::KeyMissing => formatter.write_str("made with a secret hash key: give the key"),
+            Self::KeyDiffers => formatter.write_str("made with another secret hash key than the one given"),
+            Self::KeyNotUsed => formatter.write_str("made without a secret hash key: give none"),
+            Self::OutOfMemory { bytes } => write!(formatter, "no memory for a table of {bytes} bytes"),
+            #[cfg(feature = "std")]
+            Self::Io(error) => write!(formatter, "{error}"),
+        }
+    }
+}
+
+impl core::error::Error for LoadError {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            Self::Parameters(error) => Some(error),
+            #[cfg(feature = "std")]
+            Self::Io(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(feature = "std")]
+impl From<std::io::Error> for LoadError {
+    fn from(error: std::io::Error) -> Self {
+        Self::Io(error)
+    }
+}

@@ -1,0 +1,315 @@
+use core::fmt;
+
+use super::engine::{NoRoom, with_nest};
+use super::{CuckooFilterBuilder, Engine, Fingerprints};
+use crate::analysis;
+use crate::cast::{approximate, in_memory};
+use crate::digest::{Digest, Key, KeyHasher};
+use crate::error::{BuildError, InsertError};
+use crate::parameters::Parameters;
+use crate::relocation::Search;
+use crate::table::Storage;
+
+/// A set of keys that answers "certainly not" or "probably", in a few bits per key, and that forgets keys again.
+///
+/// What it promises: a key that was inserted and not removed is always found. It takes as many distinct keys as its
+/// [`capacity`](Self::capacity) says, and while it holds no more, an absent key is answered with "probably" at no more
+/// than the rate it was built for. A failed operation leaves every bit as it was. The same operations in the same order
+/// give the same bytes, on every machine.
+///
+/// What it doesn't: it stores a fingerprint per key, not the key, so it can't list keys, and it can't tell apart two keys
+/// that share fingerprint and buckets. Hence the rule for [`remove`](Self::remove): only what was inserted.
+///
+/// # Examples
+///
+/// ```
+/// use guira::CuckooFilter;
+///
+/// let mut seen = CuckooFilter::with_capacity(1000, 0.001)?;
+/// seen.insert("ani")?;
+/// seen.insert(&42u64)?;
+/// assert!(seen.contains("ani"));
+/// assert!(!seen.contains("cuckoo"));
+///
+/// assert!(seen.remove("ani"));
+/// assert!(!seen.contains("ani"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct CuckooFilter {
+    parameters: Parameters,
+    hasher: KeyHasher,
+    engine: Engine,
+    len: usize,
+    search: Search,
+}
+
+impl CuckooFilter {
+    /// An empty filter for `capacity` distinct keys that answers absent keys with "probably" at this rate at the most.
+    ///
+    /// # Errors
+    ///
+    /// A [`BuildError`] that says what is out of range, or that there is no memory.
+    pub fn with_capacity(capacity: usize, false_positive_rate: f64) -> Result<Self, BuildError> {
+        Self::builder().capacity(capacity).false_positive_rate(false_positive_rate).build()
+    }
+
+    /// Chooses everything that can be chosen.
+    pub fn builder() -> CuckooFilterBuilder {
+        CuckooFilterBuilder::default()
+    }
+
+    pub(super) fn with_parameters(parameters: Parameters, hasher: KeyHasher) -> Result<Self, BuildError> {
+        let out_of_memory = |_| BuildError::OutOfMemory { bytes: Storage::size_for(parameters.table_bits()) };
+        let storage = Storage::zeroed(parameters.table_bits()).map_err(out_of_memory)?;
+        Ok(Self::from_parts(parameters, hasher, storage, 0))
+    }
+
+    /// Puts a filter together from parts that were checked against each other.
+    pub(crate) fn from_parts(parameters: Parameters, hasher: KeyHasher, storage: Storage, len: usize) -> Self {
+        let engine = Engine::new(&parameters, hasher.seed(), storage);
+        Self { parameters, hasher, engine, len, search: Search::default() }
+    }
+
+    /// Stores a copy of a key.
+    ///
+    /// A key that is inserted again is stored again, up to 2b times, and must be removed as often. To store each key
+    /// once, know your keys, or see [`insert_unique`](Self::insert_unique) for what that costs.
+    ///
+    /// # Errors
+    ///
+    /// [`InsertError::Full`], or [`InsertError::TooManyCopies`] for one copy more than the key's buckets hold. In both
+    /// cases the filter is as it was.
+    #[inline]
+    pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<(), InsertError> {
+        self.insert_digest(self.hasher.digest(key))
+    }
+
+    /// Stores a copy of the key with this digest. See [`insert`](Self::insert).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`insert`](Self::insert).
+    #[inline]
+    pub fn insert_digest(&mut self, digest: Digest) -> Result<(), InsertError> {
+        match with_nest!(&mut self.engine, nest => nest.insert(digest, &mut self.search)) {
+            Ok(()) => {
+                self.len += 1;
+                Ok(())
+            }
+            Err(reason) => Err(self.insert_error(reason)),
+        }
+    }
+
+    /// Stores a key unless the filter answers "probably" for it already; whether it was stored.
+    ///
+    /// Never combine this with removal. Where the filter took the key for another one that shares its fingerprint and
+    /// buckets, the two have one copy between them: removing either loses the other. Use it for sets that only grow.
+    ///
+    /// # Errors
+    ///
+    /// [`InsertError::Full`]; the filter is as it was.
+    #[inline]
+    pub fn insert_unique<K: Key + ?Sized>(&mut self, key: &K) -> Result<bool, InsertError> {
+        self.insert_unique_digest(self.hasher.digest(key))
+    }
+
+    /// Stores the key with this digest unless the filter answers "probably" for it. See
+    /// [`insert_unique`](Self::insert_unique).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`insert_unique`](Self::insert_unique).
+    #[inline]
+    pub fn insert_unique_digest(&mut self, digest: Digest) -> Result<bool, InsertError> {
+        if self.contains_digest(digest) { Ok(false) } else { self.insert_digest(digest).map(|()| true) }
+    }
+
+    /// Whether a key is probably in the set; `false` is certain.
+    #[inline]
+    #[must_use]
+    pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
+        self.contains_digest(self.hasher.digest(key))
+    }
+
+    /// Whether the key with this digest is probably in the set; `false` is certain.
+    #[inline]
+    #[must_use]
+    pub fn contains_digest(&self, digest: Digest) -> bool {
+        with_nest!(&self.engine, nest => nest.contains(digest))
+    }
+
+    /// How many copies of a key are stored, those of keys that share its fingerprint and buckets included: never fewer
+    /// than were inserted and not removed, and at most 2b.
+    #[inline]
+    #[must_use]
+    pub fn count<K: Key + ?Sized>(&self, key: &K) -> usize {
+        self.count_digest(self.hasher.digest(key))
+    }
+
+    /// How many copies of the key with this digest are stored. See [`count`](Self::count).
+    #[inline]
+    #[must_use]
+    pub fn count_digest(&self, digest: Digest) -> usize {
+        in_memory(u64::from(with_nest!(&self.engine, nest => nest.count(digest))))
+    }
+
+    /// Removes one copy of a key; whether there was one.
+    ///
+    /// Only remove what was inserted, and as often as it was inserted at the most. An absent key may be taken for a
+    /// present one that shares its fingerprint and buckets (with the probability of a false positive); removing it then
+    /// removes the other, which the filter will deny from then on. A "probably" from [`contains`](Self::contains) is no
+    /// proof of insertion, and neither is `Ok(false)` from [`insert_unique`](Self::insert_unique).
+    #[inline]
+    pub fn remove<K: Key + ?Sized>(&mut self, key: &K) -> bool {
+        self.remove_digest(self.hasher.digest(key))
+    }
+
+    /// Removes one copy of the key with this digest; whether there was one. See [`remove`](Self::remove) for the rule.
+    #[inline]
+    pub fn remove_digest(&mut self, digest: Digest) -> bool {
+        let removed = with_nest!(&mut self.engine, nest => nest.remove(digest));
+        self.len -= usize::from(removed);
+        removed
+    }
+
+    /// Removes all keys.
+    pub fn clear(&mut self) {
+        self.engine.storage_mut().fill(0);
+        self.len = 0;
+    }
+
+    /// How many fingerprints are stored, each copy counted.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether nothing is stored.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// How many distinct keys are promised to fit: of a million filters, at most one is expected not to take them.
+    #[must_use]
+    pub const fn capacity(&self) -> usize {
+        in_memory(self.parameters.capacity())
+    }
+
+    /// How many fingerprints the table could hold if every slot were filled; more than will ever fit.
+    #[must_use]
+    pub const fn slot_count(&self) -> usize {
+        in_memory(self.parameters.slot_count())
+    }
+
+    /// α, the share of the slots that are filled.
+    #[must_use]
+    pub fn load_factor(&self) -> f64 {
+        approximate(self.len as u64) / approximate(self.parameters.slot_count())
+    }
+
+    /// The bytes of the table, padding included.
+    #[must_use]
+    pub fn size_in_bytes(&self) -> usize {
+        self.engine.storage().len()
+    }
+
+    /// C, the bits of the table per key when it holds as many as its capacity: equation (4) of the paper.
+    #[must_use]
+    pub fn bits_per_key(&self) -> f64 {
+        let full = approximate(self.parameters.capacity()) / approximate(self.parameters.slot_count());
+        analysis::bits_per_key(self.parameters.fingerprint_bits(), full)
+    }
+
+    /// The share of absent keys to be answered with "probably" at the present load.
+    #[must_use]
+    pub fn expected_false_positive_rate(&self) -> f64 {
+        self.parameters.expected_false_positive_rate(self.len as u64)
+    }
+
+    /// The measures of the filter.
+    #[must_use]
+    pub const fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+
+    /// What turns keys into digests.
+    #[must_use]
+    pub const fn hasher(&self) -> &KeyHasher {
+        &self.hasher
+    }
+
+    /// The stored fingerprints with their buckets, bucket by bucket.
+    #[must_use]
+    pub fn iter(&self) -> Fingerprints<'_> {
+        Fingerprints::new(self)
+    }
+
+    /// Checks what must hold of every filter; meant for tests.
+    ///
+    /// # Errors
+    ///
+    /// The invariant that does not hold.
+    #[doc(hidden)]
+    pub fn check_invariants(&self) -> Result<(), &'static str> {
+        if !self.engine.storage().is_zero_from(self.parameters.table_bits()) {
+            return Err("invariant 4: padding bits are 0");
+        }
+        if self.occupied_slots() != self.len as u64 {
+            return Err("invariant 4: len is the number of occupied slots");
+        }
+        if self.iter().any(|stored| stored.fingerprint.get() > self.parameters.fingerprint_mask()) {
+            return Err("a fingerprint has f bits");
+        }
+        Ok(())
+    }
+
+    pub(crate) const fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    pub(crate) fn occupied_slots(&self) -> u64 {
+        with_nest!(&self.engine, nest => nest.occupied_slots(&self.parameters))
+    }
+
+    #[cold]
+    fn insert_error(&self, reason: NoRoom) -> InsertError {
+        match reason {
+            NoRoom::Full => {
+                InsertError::Full { len: self.len(), capacity: self.capacity(), slot_count: self.slot_count() }
+            }
+            NoRoom::TooManyCopies { copies } => InsertError::TooManyCopies { copies: in_memory(u64::from(copies)) },
+        }
+    }
+}
+
+impl fmt::Debug for CuckooFilter {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("CuckooFilter")
+            .field("len", &self.len)
+            .field("load_factor", &self.load_factor())
+            .field("parameters", &self.parameters)
+            .field("hasher", &self.hasher)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Filters are equal when they were made with the same parameters, hash and seed and hold the same bits.
+impl PartialEq for CuckooFilter {
+    fn eq(&self, other: &Self) -> bool {
+        self.parameters == other.parameters
+            && self.hasher == other.hasher
+            && self.engine.storage() == other.engine.storage()
+    }
+}
+
+impl<'filter> IntoIterator for &'filter CuckooFilter {
+    type Item = super::StoredFingerprint;
+    type IntoIter = Fingerprints<'filter>;
+
+    fn into_iter(self) -> Fingerprints<'filter> {
+        self.iter()
+    }
+}

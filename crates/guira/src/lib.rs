@@ -1,0 +1,28 @@
+#![doc = include_str!("crate.md")]
+#![cfg_attr(not(feature = "std"), no_std)]
+
+extern crate alloc;
+
+pub mod analysis;
+
+mod addressing;
+mod cast;
+mod digest;
+mod error;
+mod filter;
+//mod format;
+mod parameters;
+mod probe;
+mod relocation;
+mod table;
+
+pub use addressing::{BucketIndex, Fingerprint};
+pub use digest::{Digest, HashAlgorithm, Key, KeyHasher};
+pub use error::{BuildError, InsertError, LoadError};
+pub use filter::{CuckooFilter, CuckooFilterBuilder, Fingerprints, StoredFingerprint};
+pub use parameters::{Addressing, Parameters};
+
+/// The README's examples, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct ReadmeExamples;

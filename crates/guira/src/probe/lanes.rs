@@ -1,0 +1,263 @@
+//! Words as rows of equal lanes, and the test whether a lane holds a value, for all lanes at once.
+
+use core::ops::{BitAnd, BitOr, BitXor, Not, Shl, Shr};
+
+/// A machine word: 64 or 128 bits, read and written little-endian at any byte.
+pub(crate) trait Word:
+    Copy
+    + Eq
+    + From<u32>
+    + BitAnd<Output = Self>
+    + BitOr<Output = Self>
+    + BitXor<Output = Self>
+    + Not<Output = Self>
+    + Shl<u32, Output = Self>
+    + Shr<u32, Output = Self>
+{
+    /// The width in bits.
+    const BITS: u32;
+    /// All bits 0.
+    const ZERO: Self;
+
+    /// The word that starts at `bytes[at]`.
+    fn read(bytes: &[u8], at: usize) -> Self;
+
+    /// Replaces the word that starts at `bytes[at]`.
+    fn write(self, bytes: &mut [u8], at: usize);
+
+    /// `self + other` modulo 2^BITS.
+    fn plus(self, other: Self) -> Self;
+
+    /// `self - other` modulo 2^BITS.
+    fn minus(self, other: Self) -> Self;
+
+    /// `self * other` modulo 2^BITS.
+    fn times(self, other: Self) -> Self;
+
+    /// The place of the lowest bit that is 1, from 0; `BITS` if there is none.
+    fn lowest_one(self) -> u32;
+
+    /// How many bits are 1.
+    fn ones(self) -> u32;
+
+    /// The low 32 bits.
+    fn low_32(self) -> u32;
+}
+
+macro_rules! word {
+    ($word:ty) => {
+        impl Word for $word {
+            const BITS: u32 = <$word>::BITS;
+            const ZERO: Self = 0;
+
+            #[inline]
+            fn read(bytes: &[u8], at: usize) -> Self {
+                const SIZE: usize = size_of::<$word>();
+                let Some(Ok(word)) = bytes.get(at..at + SIZE).map(<[u8; SIZE]>::try_from) else {
+                    panic!("word at byte {at} of {}", bytes.len())
+                };
+                <$word>::from_le_bytes(word)
+            }
+
+            #[inline]
+            fn write(self, bytes: &mut [u8], at: usize) {
+                bytes[at..at + size_of::<$word>()].copy_from_slice(&self.to_le_bytes());
+            }
+
+            #[inline]
+            fn plus(self, other: Self) -> Self {
+                self.wrapping_add(other)
+            }
+
+            #[inline]
+            fn minus(self, other: Self) -> Self {
+                self.wrapping_sub(other)
+            }
+
+            #[inline]
+            fn times(self, other: Self) -> Self {
+                self.wrapping_mul(other)
+            }
+
+            #[inline]
+            fn lowest_one(self) -> u32 {
+                self.trailing_zeros()
+            }
+
+            #[inline]
+            fn ones(self) -> u32 {
+                self.count_ones()
+            }
+
+            #[inline]
+            #[expect(clippy::cast_possible_truncation, clippy::cast_lossless, reason = "the low half is asked for")]
+            fn low_32(self) -> u32 {
+                self as u32
+            }
+        }
+    };
+}
+
+word!(u64);
+word!(u128);
+
+/// How a word is divided: `count` lanes of `width` bits from the lowest bit up; bits above them are ignored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Lanes<W> {
+    /// The lowest bit of every lane.
+    low: W,
+    /// The highest bit of every lane.
+    high: W,
+    /// All bits of the lowest lane.
+    lane: W,
+    width: u32,
+}
+
+impl<W: Word> Lanes<W> {
+    /// `count` lanes of `width` bits each, 1 to 32.
+    pub(crate) fn new(count: u32, width: u32) -> Self {
+        debug_assert!(count > 0 && (1..=32).contains(&width) && count * width <= W::BITS);
+        let low = (0..count).fold(W::ZERO, |low, lane| low | (W::from(1) << (lane * width)));
+        Self { low, high: low << (width - 1), lane: W::from(u32::MAX >> (32 - width)), width }
+    }
+
+    /// `value` in every lane.
+    #[inline]
+    pub(crate) fn broadcast(&self, value: u32) -> W {
+        self.low.times(W::from(value))
+    }
+
+    /// Whether any lane of `word` equals its lane of `pattern`.
+    ///
+    /// In x, the difference of the two, the lanes sought are 0. Subtracting 1 from every lane at once sets the high
+    /// bit of a lane where it was clear before only if the lane was 0, or if a lane below it was and borrowed. So the
+    /// answer is exact, and so is the place of the lowest such lane, though higher ones may be reported wrongly.
+    #[inline]
+    pub(crate) fn any_equal(&self, word: W, pattern: W) -> bool {
+        self.equal_or_borrowing(word, pattern) != W::ZERO
+    }
+
+    /// The bit at which the lowest lane starts that equals its lane of `pattern`.
+    #[inline]
+    pub(crate) fn lowest_equal(&self, word: W, pattern: W) -> Option<u32> {
+        let found = self.equal_or_borrowing(word, pattern);
+        (found != W::ZERO).then(|| found.lowest_one() + 1 - self.width)
+    }
+
+    /// How many lanes of `word` equal their lane of `pattern`.
+    #[inline]
+    pub(crate) fn count_equal(&self, word: W, pattern: W) -> u32 {
+        // Adding all ones below the high bit carries into it unless they were all 0; no carry leaves its lane.
+        let x = word ^ pattern;
+        let below_high = self.high.minus(self.low);
+        let carried = (x & below_high).plus(below_high);
+        (!(carried | x) & self.high).ones()
+    }
+
+    /// The value of the lane that starts at bit `at`.
+    #[inline]
+    pub(crate) fn get(&self, word: W, at: u32) -> u32 {
+        ((word >> at) & self.lane).low_32()
+    }
+
+    /// `word` with `value` in the lane that starts at bit `at`.
+    #[inline]
+    pub(crate) fn with(&self, word: W, at: u32, value: u32) -> W {
+        (word & !(self.lane << at)) | (W::from(value) << at)
+    }
+
+    #[inline]
+    fn equal_or_borrowing(&self, word: W, pattern: W) -> W {
+        let x = word ^ pattern;
+        x.minus(self.low) & !x & self.high
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use super::*;
+
+    /// The lanes of a word, one after the other: the oracle.
+    fn naive<W: Word>(word: W, count: u32, width: u32) -> Vec<u32> {
+        (0..count).map(|lane| (word >> (lane * width)).low_32() & (u32::MAX >> (32 - width))).collect()
+    }
+
+    fn assert_agrees_with_loop<W: Word>(word: W, value: u32, count: u32, width: u32) {
+        let lanes = Lanes::<W>::new(count, width);
+        let values = naive(word, count, width);
+        let pattern = lanes.broadcast(value);
+        let place = values.iter().position(|&lane| lane == value);
+        let found = values.iter().filter(|&&lane| lane == value).count();
+        assert_eq!(lanes.any_equal(word, pattern), place.is_some(), "{values:?} {value} f = {width}");
+        let bit = place.map(|lane| u32::try_from(lane).expect("at most 64") * width);
+        assert_eq!(lanes.lowest_equal(word, pattern), bit, "{values:?} {value} f = {width}");
+        let count_equal = usize::try_from(lanes.count_equal(word, pattern)).expect("at most 64");
+        assert_eq!(count_equal, found, "{values:?} {value} f = {width}");
+    }
+
+    #[test]
+    fn every_bucket_of_four_4_bit_lanes_matches_as_a_loop_does() {
+        for word in 0..=u64::from(u16::MAX) {
+            for value in 0..16 {
+                // Whatever stands above the lanes must not matter.
+                assert_agrees_with_loop(word, value, 4, 4);
+                assert_agrees_with_loop(word | !u64::from(u16::MAX), value, 4, 4);
+            }
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn every_width_and_count_matches_as_a_loop_does(
+            words in proptest::collection::vec(proptest::prelude::any::<u128>(), 1..20),
+            equal_lanes in proptest::prelude::any::<u64>(),
+            chosen in 0u32..64,
+        ) {
+            for word in words {
+                for width in 1..=32 {
+                    for count in 1..=(128 / width) {
+                        // A value that is there, one that probably is not, and empty lanes between.
+                        let full = Lanes::<u128>::new(count, width);
+                        let value = full.get(word, (chosen % count) * width);
+                        let emptied = (0..count)
+                            .filter(|lane| equal_lanes >> (lane % 64) & 1 == 1)
+                            .fold(word, |word, lane| full.with(word, lane * width, 0));
+                        for sought in [value, value ^ 1, 0] {
+                            assert_agrees_with_loop(emptied, sought, count, width);
+                            if count * width <= 64 {
+                                let low = u64::try_from(emptied & u128::from(u64::MAX)).expect("masked");
+                                assert_agrees_with_loop(low, sought, count, width);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn writing_a_lane_changes_no_other() {
+        for width in 1..=32 {
+            let count = 64 / width;
+            let lanes = Lanes::<u64>::new(count, width);
+            let word = 0x0123_4567_89ab_cdef;
+            for lane in 0..count {
+                let value = u32::MAX >> (32 - width) & 0x5a5a_5a5a;
+                let written = lanes.with(word, lane * width, value);
+                assert_eq!(lanes.get(written, lane * width), value);
+                assert_eq!(lanes.with(written, lane * width, lanes.get(word, lane * width)), word);
+            }
+        }
+    }
+
+    #[test]
+    fn words_are_little_endian_at_any_byte() {
+        let mut bytes: Vec<u8> = (0..32).collect();
+        assert_eq!(u64::read(&bytes, 3), 0x0a09_0807_0605_0403);
+        u128::ZERO.write(&mut bytes, 5);
+        assert_eq!(u64::read(&bytes, 3), 0x0000_0000_0000_0403);
+        assert_eq!(bytes[21], 21);
+    }
+}

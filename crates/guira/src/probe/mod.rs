@@ -1,0 +1,7 @@
+//! Match tests on one machine word, and prefetching. Nothing here knows what a bucket or a fingerprint is.
+
+mod lanes;
+mod prefetch;
+
+pub(crate) use lanes::{Lanes, Word};
+pub(crate) use prefetch::prefetch;

@@ -1,0 +1,21 @@
+//! Asking the processor for a cache line before it is needed.
+
+/// Fetches the cache line that holds `bytes[at]` into all cache levels, without waiting for it.
+///
+/// Only a hint: positions outside the slice, and processors without such an instruction, make it do nothing.
+#[inline]
+#[cfg_attr(
+    target_arch = "x86_64",
+    expect(unsafe_code, reason = "the prefetch instruction has no safe form in the standard library")
+)]
+pub(crate) fn prefetch(bytes: &[u8], at: usize) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(byte) = bytes.get(at) {
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: SSE, which holds the instruction, is part of every x86-64 processor. A prefetch reads nothing that
+        // the program can see and faults on no address; this one points into a live slice anyway.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(core::ptr::from_ref(byte).cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (bytes, at);
+}

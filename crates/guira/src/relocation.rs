@@ -1,0 +1,185 @@
+//! Making room: finding a chain of moves that frees a slot, then making them from the far end.
+//!
+//! The paper's Algorithm 1 evicts while it searches, so that giving up loses the last evicted fingerprint. Here nothing
+//! is written before an empty slot has been found (invariant 2).
+
+use alloc::vec::Vec;
+
+use crate::addressing::{Addressing, Candidate, Fingerprint};
+use crate::cast::{in_memory, low_32};
+use crate::table::{Slot, Table};
+
+/// How many buckets a search visits before it gives up.
+///
+/// In regions of no more buckets the search is complete: it fails only if no arrangement of the fingerprints has room
+/// for one more. In larger ones it costs under 1 % of the load that could be reached, and bounds the time of an insert
+/// that fails.
+pub(crate) const MOST_BUCKETS_VISITED: usize = 4096;
+
+/// The memory of breadth-first searches, kept from one to the next.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Search {
+    /// The buckets reached, in the order in which they were: the queue, and the tree of how they were reached.
+    nodes: Vec<Node>,
+    visited: VisitedSet,
+}
+
+/// A bucket that was reached, and the move that led there.
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    candidate: Candidate,
+    /// The slot whose fingerprint would move here, and the node of its bucket; `None` for the roots.
+    source: Option<(u32, Slot)>,
+}
+
+/// An empty slot that can be reached, and the node of its bucket.
+pub(crate) struct Path {
+    end: u32,
+    empty: Slot,
+}
+
+impl Search {
+    /// Looks for the shortest chain of moves that frees a slot in one of the `roots`, all of which are full.
+    pub(crate) fn find<A: Addressing, T: Table>(
+        &mut self,
+        addressing: &A,
+        table: &T,
+        roots: impl Iterator<Item = Candidate>,
+    ) -> Option<Path> {
+        self.visited.forget(&self.nodes);
+        self.nodes.clear();
+        for root in roots {
+            self.reach(root, None);
+        }
+        let root_count = self.nodes.len();
+        let mut next = 0;
+        while let Some(&node) = self.nodes.get(next) {
+            let bucket = node.candidate.bucket();
+            let index = low_32(next as u64);
+            if next >= root_count
+                && let Some(empty) = table.empty_slot(bucket)
+            {
+                return Some(Path { end: index, empty });
+            }
+            // The alternates of all fingerprints here are asked for at once and looked at later, when they have come.
+            for slot in table.slots() {
+                if let Some(fingerprint) = table.get(bucket, slot) {
+                    let mut alternate = node.candidate;
+                    for _ in 1..A::CANDIDATES {
+                        alternate = addressing.alternate(alternate, fingerprint);
+                        if self.nodes.len() < MOST_BUCKETS_VISITED && self.reach(alternate, Some((index, slot))) {
+                            table.prefetch(alternate.bucket());
+                        }
+                    }
+                }
+            }
+            next += 1;
+        }
+        None
+    }
+
+    /// Makes the moves of a path, and then puts `fingerprint` into the slot they free.
+    ///
+    /// A fingerprint is written to its new slot before its old one is overwritten, so that at every moment each one is
+    /// in at least one of its buckets (invariant 5). No bucket is on the path twice.
+    pub(crate) fn apply<T: Table>(&self, path: Path, table: &mut T, fingerprint: Fingerprint) {
+        let mut slot = path.empty;
+        let mut node = self.nodes[in_memory(u64::from(path.end))];
+        while let Some((source, source_slot)) = node.source {
+            let source_node = self.nodes[in_memory(u64::from(source))];
+            let moving = table.get(source_node.candidate.bucket(), source_slot);
+            table.set(node.candidate.bucket(), slot, moving);
+            slot = source_slot;
+            node = source_node;
+        }
+        table.set(node.candidate.bucket(), slot, Some(fingerprint));
+    }
+
+    /// Adds a bucket to the queue unless it is in it already.
+    fn reach(&mut self, candidate: Candidate, source: Option<(u32, Slot)>) -> bool {
+        let is_new = self.visited.insert(candidate, &self.nodes);
+        if is_new {
+            self.nodes.push(Node { candidate, source });
+        }
+        is_new
+    }
+}
+
+/// Which buckets a search has reached: a hash table of node numbers, with linear probing.
+#[derive(Clone, Debug, Default)]
+struct VisitedSet {
+    /// A node's number plus 1, or 0. Always a power of two long, and at least twice the nodes.
+    places: Vec<u32>,
+}
+
+impl VisitedSet {
+    const LEAST_PLACES: usize = 64;
+
+    /// Adds the bucket that is to become the next of `nodes`; `false` if it is among them.
+    fn insert(&mut self, candidate: Candidate, nodes: &[Node]) -> bool {
+        if self.places.len() < 2 * (nodes.len() + 1) {
+            self.grow(nodes);
+        }
+        let mask = self.places.len() - 1;
+        let mut place = self.first_place(candidate);
+        loop {
+            match self.places[place] {
+                0 => {
+                    self.places[place] = low_32(nodes.len() as u64) + 1;
+                    return true;
+                }
+                number if nodes[in_memory(u64::from(number - 1))].candidate == candidate => return false,
+                _ => place = (place + 1) & mask,
+            }
+        }
+    }
+
+    /// Takes out all `nodes`, in time that depends on how many they are and not on the size of the set.
+    fn forget(&mut self, nodes: &[Node]) {
+        // A node stands between its first place and the next empty one, and everything in between is forgotten too.
+        let mask = self.places.len().wrapping_sub(1);
+        for node in nodes {
+            let mut place = self.first_place(node.candidate);
+            while self.places[place] != 0 {
+                self.places[place] = 0;
+                place = (place + 1) & mask;
+            }
+        }
+    }
+
+    fn grow(&mut self, nodes: &[Node]) {
+        let places = (2 * self.places.len()).max(Self::LEAST_PLACES);
+        self.places.clear();
+        self.places.resize(places, 0);
+        for index in 0..nodes.len() {
+            self.insert(nodes[index].candidate, &nodes[..index]);
+        }
+    }
+
+    fn first_place(&self, candidate: Candidate) -> usize {
+        // All buckets of a search are in one region, so the offset tells them apart.
+        let hash = candidate.offset.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        in_memory((hash >> 32) & (self.places.len() as u64 - 1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_visited_set_knows_each_bucket_once_and_forgets_them_all() {
+        let mut search = Search::default();
+        for round in 0..3 {
+            search.visited.forget(&search.nodes);
+            search.nodes.clear();
+            assert!(search.visited.places.iter().all(|&number| number == 0), "round {round}");
+            for offset in 0..3000 {
+                let candidate = Candidate { region_start: 7, offset: offset * (round + 1) };
+                assert!(search.reach(candidate, None));
+                assert!(!search.reach(candidate, None));
+            }
+            assert_eq!(search.nodes.len(), 3000);
+        }
+    }
+}

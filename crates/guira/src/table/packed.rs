@@ -1,0 +1,147 @@
+//! The plain layout: slots of f bits, one after the other, without a gap.
+
+use super::{Slot, Storage, Table};
+use crate::addressing::{BucketIndex, Fingerprint};
+use crate::cast::in_memory;
+use crate::parameters::Parameters;
+use crate::probe::{Lanes, Word, prefetch};
+
+/// Bucket i stands at bit i * b * f, its slots from the lowest bit up.
+///
+/// A bucket is read as one or more words of W, each holding a power of two of its slots. A word starts at any byte, so
+/// the 7 bits before its first slot are lost: 64 bits hold a bucket of up to 57 bits, 128 bits one of up to 121.
+#[derive(Clone, Debug)]
+pub(crate) struct PackedTable<W> {
+    storage: Storage,
+    lanes: Lanes<W>,
+    fingerprint_bits: u32,
+    bucket_bits: u32,
+    word_bits: u32,
+}
+
+impl<W: Word> PackedTable<W> {
+    /// The bits of a word that hold slots, wherever the first slot starts in its byte.
+    const USABLE_BITS: u32 = W::BITS - 7;
+
+    /// Whether a whole bucket fits one word.
+    pub(crate) const fn holds_bucket(parameters: &Parameters) -> bool {
+        parameters.bucket_bits() <= Self::USABLE_BITS
+    }
+
+    /// A table of these measures over memory that was allocated for it.
+    pub(crate) fn new(parameters: &Parameters, storage: Storage) -> Self {
+        let fingerprint_bits = parameters.fingerprint_bits();
+        let lanes_that_fit = 1 << (Self::USABLE_BITS / fingerprint_bits).ilog2();
+        let lanes_per_word = parameters.slots_per_bucket().min(lanes_that_fit);
+        Self {
+            storage,
+            lanes: Lanes::new(lanes_per_word, fingerprint_bits),
+            fingerprint_bits,
+            bucket_bits: parameters.bucket_bits(),
+            word_bits: lanes_per_word * fingerprint_bits,
+        }
+    }
+
+    /// The byte at which to read for a bit, and how many bits stand before it there.
+    #[inline]
+    fn place(&self, bucket: BucketIndex, bit: u32) -> (usize, u32) {
+        let bit = bucket.get() * u64::from(self.bucket_bits) + u64::from(bit);
+        let before = u32::from(bit.to_le_bytes()[0] & 7);
+        (in_memory(bit >> 3), before)
+    }
+
+    /// The word of a bucket that starts at its bit `at`; what stands above its slots is not theirs.
+    #[inline]
+    fn word(&self, bucket: BucketIndex, at: u32) -> W {
+        let (byte, before) = self.place(bucket, at);
+        W::read(&self.storage, byte) >> before
+    }
+
+    /// The bits at which the words of a bucket start, but for the first.
+    #[inline]
+    fn further_words(&self) -> impl Iterator<Item = u32> + use<W> {
+        let (bucket_bits, word_bits) = (self.bucket_bits, self.word_bits);
+        core::iter::successors(Some(word_bits), move |at| Some(at + word_bits)).take_while(move |&at| at < bucket_bits)
+    }
+
+    #[inline]
+    fn find(&self, bucket: BucketIndex, value: u32) -> Option<Slot> {
+        let pattern = self.lanes.broadcast(value);
+        let found = |at| self.lanes.lowest_equal(self.word(bucket, at), pattern).map(|bit| Slot(at + bit));
+        found(0).or_else(|| self.further_words().find_map(found))
+    }
+
+    #[inline]
+    fn count_of(&self, bucket: BucketIndex, value: u32) -> u32 {
+        let pattern = self.lanes.broadcast(value);
+        let count = |at| self.lanes.count_equal(self.word(bucket, at), pattern);
+        count(0) + self.further_words().map(count).sum::<u32>()
+    }
+}
+
+impl<W: Word> Table for PackedTable<W> {
+    #[inline]
+    fn contains(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> bool {
+        let pattern = self.lanes.broadcast(fingerprint.get());
+        let matches = |at| self.lanes.any_equal(self.word(bucket, at), pattern);
+        matches(0) || self.further_words().any(matches)
+    }
+
+    #[inline]
+    fn count(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> u32 {
+        self.count_of(bucket, fingerprint.get())
+    }
+
+    #[inline]
+    fn slot_of(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> Option<Slot> {
+        self.find(bucket, fingerprint.get())
+    }
+
+    #[inline]
+    fn empty_slot(&self, bucket: BucketIndex) -> Option<Slot> {
+        self.find(bucket, 0)
+    }
+
+    #[inline]
+    fn empty_slots(&self, bucket: BucketIndex) -> u32 {
+        self.count_of(bucket, 0)
+    }
+
+    #[inline]
+    fn slots(&self) -> impl Iterator<Item = Slot> {
+        let (bucket_bits, fingerprint_bits) = (self.bucket_bits, self.fingerprint_bits);
+        (0..bucket_bits / fingerprint_bits).map(move |index| Slot(index * fingerprint_bits))
+    }
+
+    #[inline]
+    fn get(&self, bucket: BucketIndex, slot: Slot) -> Option<Fingerprint> {
+        let (byte, before) = self.place(bucket, slot.0);
+        // One slot of at most 32 bits fits 64 bits from any byte on.
+        Fingerprint::new(self.lanes.get(W::read(&self.storage, byte), before))
+    }
+
+    #[inline]
+    fn set(&mut self, bucket: BucketIndex, slot: Slot, fingerprint: Option<Fingerprint>) {
+        let (byte, before) = self.place(bucket, slot.0);
+        let word = W::read(&self.storage, byte);
+        let value = fingerprint.map_or(0, Fingerprint::get);
+        self.lanes.with(word, before, value).write(&mut self.storage, byte);
+    }
+
+    #[inline]
+    fn prefetch(&self, bucket: BucketIndex) {
+        // Both ends: a bucket that straddles two cache lines waits for the second as long as for the first.
+        let (first, _) = self.place(bucket, 0);
+        let (last, _) = self.place(bucket, self.bucket_bits - 1);
+        prefetch(&self.storage, first);
+        prefetch(&self.storage, last);
+    }
+
+    fn storage(&self) -> &Storage {
+        &self.storage
+    }
+
+    fn storage_mut(&mut self) -> &mut Storage {
+        &mut self.storage
+    }
+}
