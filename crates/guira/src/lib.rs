@@ -10,7 +10,7 @@ mod cast;
 mod digest;
 mod error;
 mod filter;
-//mod format;
+mod format;
 mod parameters;
 mod probe;
 mod relocation;

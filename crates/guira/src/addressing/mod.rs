@@ -122,6 +122,28 @@ const fn spread(seed: u64) -> u64 {
     bits ^ (bits >> 33)
 }
 
+/// Invariant 3, checked for every bucket and every fingerprint of a small table.
+#[cfg(test)]
+fn assert_candidates_form_a_cycle(addressing: &impl Addressing, region_starts: &[u64], region_size: u64, mask: u32) {
+    fn steps_back_to<A: Addressing>(addressing: &A, start: Candidate, fingerprint: Fingerprint, size: u64) {
+        let mut candidate = start;
+        for _ in 0..A::CANDIDATES {
+            candidate = addressing.alternate(candidate, fingerprint);
+            assert_eq!(candidate.region_start, start.region_start, "left its region");
+            assert!(candidate.offset < size, "left the table");
+        }
+        assert_eq!(candidate, start, "{fingerprint:?} of {size} buckets");
+    }
+    for &region_start in region_starts {
+        for offset in 0..region_size {
+            for value in 1..=mask {
+                let fingerprint = Fingerprint::new(value).expect("counted from 1");
+                steps_back_to(addressing, Candidate { region_start, offset }, fingerprint, region_size);
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -149,28 +171,6 @@ mod tests {
             let values = &counts[1..=usize::try_from(mask).expect("at most 255")];
             assert!(values.iter().all(|&count| count == share || count == share + 1), "f = {bits}");
             assert_eq!(counts[0], 0);
-        }
-    }
-}
-
-/// Invariant 3, checked for every bucket and every fingerprint of a small table.
-#[cfg(test)]
-fn assert_candidates_form_a_cycle(addressing: &impl Addressing, region_starts: &[u64], region_size: u64, mask: u32) {
-    fn steps_back_to<A: Addressing>(addressing: &A, start: Candidate, fingerprint: Fingerprint, size: u64) {
-        let mut candidate = start;
-        for _ in 0..A::CANDIDATES {
-            candidate = addressing.alternate(candidate, fingerprint);
-            assert_eq!(candidate.region_start, start.region_start, "left its region");
-            assert!(candidate.offset < size, "left the table");
-        }
-        assert_eq!(candidate, start, "{fingerprint:?} of {size} buckets");
-    }
-    for &region_start in region_starts {
-        for offset in 0..region_size {
-            for value in 1..=mask {
-                let fingerprint = Fingerprint::new(value).expect("counted from 1");
-                steps_back_to(addressing, Candidate { region_start, offset }, fingerprint, region_size);
-            }
         }
     }
 }

@@ -7,18 +7,44 @@ use crate::parameters::Parameters;
 
 /// `region_count` regions of `buckets_per_region` buckets, neither of them a power of two in general.
 ///
-/// The digest, read as a fraction, picks the region and then, with what is left of it, the bucket `o` inside. The
-/// alternate bucket is in the same region: o' = (H(fingerprint) - o) mod s. Applying it twice gives o again for every
-/// s, which an exclusive or only does when s is a power of two; so a table has just the size that its capacity needs.
+/// The digest, read as a fraction, picks the region and then, with what is left of it, the bucket o inside. The
+/// alternate bucket is in the same region: o' = (H - o) mod s, with a hash H of the fingerprint. Applying it twice gives
+/// o again for every s, which an exclusive or only does when s is a power of two; so a table has just the size that its
+/// capacity needs.
 ///
-/// For each fingerprint the buckets with 2o = H mod s are their own alternate: one bucket when s is odd, none or two when
-/// it is even. So about one key in s has a single candidate bucket; it counts once everywhere.
+/// When s is even, only odd sums H are used, so that o and o' are never the same. When it is odd, that can't be had:
+/// each fingerprint has one bucket, the one with 2o = H mod s, that is its own alternate, and about one key in s has a
+/// single candidate bucket. Such keys are what limits the load of small tables, so planned regions are even.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RegionalAddressing {
     region_count: u64,
     buckets_per_region: u64,
+    sums: Sums,
     fingerprint_mask: u32,
     seed: u64,
+}
+
+/// The values that o + o' takes: all of 0..s when s is odd, the odd ones when it is even.
+#[derive(Clone, Copy, Debug)]
+struct Sums {
+    count: u64,
+    /// 1 when s is even, else 0; what a number below `count` is shifted by, and the bit that then fills its place.
+    parity: u32,
+}
+
+impl Sums {
+    const fn of(buckets_per_region: u64) -> Self {
+        if buckets_per_region.is_multiple_of(2) {
+            Self { count: buckets_per_region / 2, parity: 1 }
+        } else {
+            Self { count: buckets_per_region, parity: 0 }
+        }
+    }
+
+    #[inline]
+    fn pick(self, hash: u64) -> u64 {
+        (scale(hash, self.count).0 << self.parity) | u64::from(self.parity)
+    }
 }
 
 impl RegionalAddressing {
@@ -26,6 +52,7 @@ impl RegionalAddressing {
         Self {
             region_count: parameters.region_count(),
             buckets_per_region: parameters.buckets_per_region(),
+            sums: Sums::of(parameters.buckets_per_region()),
             fingerprint_mask: parameters.fingerprint_mask(),
             seed: spread(seed),
         }
@@ -45,7 +72,7 @@ impl Addressing for RegionalAddressing {
 
     #[inline]
     fn alternate(&self, candidate: Candidate, fingerprint: Fingerprint) -> Candidate {
-        let (sum, _) = scale(hash_of_fingerprint(fingerprint, self.seed), self.buckets_per_region);
+        let sum = self.sums.pick(hash_of_fingerprint(fingerprint, self.seed));
         let difference = sum.wrapping_sub(candidate.offset);
         let offset = if sum < candidate.offset { difference.wrapping_add(self.buckets_per_region) } else { difference };
         Candidate { offset, ..candidate }
@@ -54,11 +81,14 @@ impl Addressing for RegionalAddressing {
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec;
+
     use super::super::assert_candidates_form_a_cycle;
     use super::*;
 
     fn addressing(region_count: u64, buckets_per_region: u64, fingerprint_mask: u32) -> RegionalAddressing {
-        RegionalAddressing { region_count, buckets_per_region, fingerprint_mask, seed: spread(3) }
+        let sums = Sums::of(buckets_per_region);
+        RegionalAddressing { region_count, buckets_per_region, sums, fingerprint_mask, seed: spread(3) }
     }
 
     #[test]
@@ -88,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn one_or_two_buckets_of_a_region_are_their_own_alternate() {
+    fn a_bucket_is_its_own_alternate_once_per_fingerprint_in_odd_regions_and_never_in_even_ones() {
         for size in [1u64, 2, 3, 8, 101, 1000] {
             let addressing = addressing(1, size, 255);
             for value in 1..=255 {
@@ -97,10 +127,29 @@ mod tests {
                     let candidate = Candidate { region_start: 0, offset };
                     addressing.alternate(candidate, fingerprint) == candidate
                 });
-                // 2o = H mod s has one solution for odd s, none or two for even s.
-                let solutions = own.count();
-                assert!(if size % 2 == 1 { solutions == 1 } else { solutions == 0 || solutions == 2 });
+                assert_eq!(own.count(), usize::from(size % 2 == 1), "fingerprint {value} of {size} buckets");
             }
+        }
+    }
+
+    #[test]
+    fn alternates_are_spread_evenly_over_the_buckets_they_can_reach() {
+        for (size, reachable) in [(101u64, 101), (100, 50)] {
+            let addressing = addressing(1, size, u32::MAX);
+            let mut counts = vec![0u32; 101];
+            for value in 1..=100_000 {
+                let fingerprint = Fingerprint::new(value).expect("counted from 1");
+                let candidate = addressing.alternate(Candidate { region_start: 0, offset: 4 }, fingerprint);
+                counts[usize::try_from(candidate.offset).expect("small")] += 1;
+            }
+            // Binomial: the share is 100,000 / reachable, and six standard deviations are exceeded once in 10^9.
+            let share = 100_000.0 / f64::from(reachable);
+            let reached = counts.iter().filter(|&&count| count > 0);
+            assert_eq!(reached.clone().count(), usize::try_from(reachable).expect("small"));
+            assert!(
+                reached.clone().all(|&count| (f64::from(count) - share).abs() < 6.0 * libm::sqrt(share)),
+                "{counts:?}"
+            );
         }
     }
 

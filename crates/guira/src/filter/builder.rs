@@ -151,7 +151,11 @@ impl CuckooFilterBuilder {
                 if given == 0 || given > Parameters::MOST_BUCKETS {
                     return Err(BuildError::BucketCount { given });
                 }
-                let measures = if single_region { Measures::single_region(given) } else { Measures::of_buckets(given) };
+                let measures = if single_region {
+                    Measures::single_region(given)
+                } else {
+                    Measures::of_buckets(given, slots_per_bucket)
+                };
                 Ok((measures, analysis::promised_by(measures, slots_per_bucket)))
             }
         }

@@ -269,6 +269,10 @@ impl CuckooFilter {
         &self.engine
     }
 
+    pub(crate) fn storage(&self) -> &Storage {
+        self.engine.storage()
+    }
+
     pub(crate) fn occupied_slots(&self) -> u64 {
         with_nest!(&self.engine, nest => nest.occupied_slots(&self.parameters))
     }

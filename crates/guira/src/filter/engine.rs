@@ -120,10 +120,10 @@ impl<A: Addressing, T: Table> Nest<A, T> {
 /// once per operation.
 #[derive(Clone, Debug)]
 pub(crate) enum Engine {
-    RegionalNarrow(Nest<RegionalAddressing, PackedTable<u64>>),
-    RegionalWide(Nest<RegionalAddressing, PackedTable<u128>>),
-    PowerOfTwoNarrow(Nest<PowerOfTwoAddressing, PackedTable<u64>>),
-    PowerOfTwoWide(Nest<PowerOfTwoAddressing, PackedTable<u128>>),
+    RegionalNarrow(Nest<RegionalAddressing, PackedTable<u64, true>>),
+    RegionalWide(Nest<RegionalAddressing, PackedTable<u128, false>>),
+    PowerOfTwoNarrow(Nest<PowerOfTwoAddressing, PackedTable<u64, true>>),
+    PowerOfTwoWide(Nest<PowerOfTwoAddressing, PackedTable<u128, false>>),
 }
 
 /// Does the same with whichever combination it is.
@@ -143,7 +143,7 @@ pub(super) use with_nest;
 impl Engine {
     /// The combination for these parameters, over memory that was allocated for them.
     pub(crate) fn new(parameters: &Parameters, seed: u64, storage: Storage) -> Self {
-        let narrow = PackedTable::<u64>::holds_bucket(parameters);
+        let narrow = PackedTable::<u64, true>::holds_bucket(parameters);
         match parameters.addressing() {
             parameters::Addressing::Regional => {
                 let addressing = RegionalAddressing::new(parameters, seed);

@@ -1,0 +1,13 @@
+//! Filters to bytes and back: version 1 of the file format, which docs/format.md describes.
+//!
+//! Bytes come from strangers. Nothing here indexes, unwraps or casts, and no memory is allocated for a table before
+//! everything that the header says of it has been checked.
+
+#![deny(clippy::as_conversions, clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unwrap_used)]
+
+mod fields;
+mod header;
+mod load;
+mod save;
+
+use header::Header;

@@ -90,7 +90,7 @@ macro_rules! word {
             }
 
             #[inline]
-            #[expect(clippy::cast_possible_truncation, clippy::cast_lossless, reason = "the low half is asked for")]
+            #[expect(clippy::cast_possible_truncation, reason = "the low half is asked for")]
             fn low_32(self) -> u32 {
                 self as u32
             }

@@ -9,9 +9,10 @@ use crate::probe::{Lanes, Word, prefetch};
 /// Bucket i stands at bit i * b * f, its slots from the lowest bit up.
 ///
 /// A bucket is read as one or more words of W, each holding a power of two of its slots. A word starts at any byte, so
-/// the 7 bits before its first slot are lost: 64 bits hold a bucket of up to 57 bits, 128 bits one of up to 121.
+/// the 7 bits before its first slot are lost: 64 bits hold a bucket of up to 57 bits, 128 bits one of up to 121. A table
+/// with `ONE_WORD` has only buckets that fit one word, and no loop over words.
 #[derive(Clone, Debug)]
-pub(crate) struct PackedTable<W> {
+pub(crate) struct PackedTable<W, const ONE_WORD: bool> {
     storage: Storage,
     lanes: Lanes<W>,
     fingerprint_bits: u32,
@@ -19,7 +20,7 @@ pub(crate) struct PackedTable<W> {
     word_bits: u32,
 }
 
-impl<W: Word> PackedTable<W> {
+impl<W: Word, const ONE_WORD: bool> PackedTable<W, ONE_WORD> {
     /// The bits of a word that hold slots, wherever the first slot starts in its byte.
     const USABLE_BITS: u32 = W::BITS - 7;
 
@@ -30,6 +31,7 @@ impl<W: Word> PackedTable<W> {
 
     /// A table of these measures over memory that was allocated for it.
     pub(crate) fn new(parameters: &Parameters, storage: Storage) -> Self {
+        debug_assert!(!ONE_WORD || Self::holds_bucket(parameters));
         let fingerprint_bits = parameters.fingerprint_bits();
         let lanes_that_fit = 1 << (Self::USABLE_BITS / fingerprint_bits).ilog2();
         let lanes_per_word = parameters.slots_per_bucket().min(lanes_that_fit);
@@ -59,9 +61,10 @@ impl<W: Word> PackedTable<W> {
 
     /// The bits at which the words of a bucket start, but for the first.
     #[inline]
-    fn further_words(&self) -> impl Iterator<Item = u32> + use<W> {
-        let (bucket_bits, word_bits) = (self.bucket_bits, self.word_bits);
-        core::iter::successors(Some(word_bits), move |at| Some(at + word_bits)).take_while(move |&at| at < bucket_bits)
+    fn further_words(&self) -> impl Iterator<Item = u32> + use<W, ONE_WORD> {
+        let end = if ONE_WORD { self.word_bits } else { self.bucket_bits };
+        let word_bits = self.word_bits;
+        core::iter::successors(Some(word_bits), move |at| Some(at + word_bits)).take_while(move |&at| at < end)
     }
 
     #[inline]
@@ -79,12 +82,13 @@ impl<W: Word> PackedTable<W> {
     }
 }
 
-impl<W: Word> Table for PackedTable<W> {
+impl<W: Word, const ONE_WORD: bool> Table for PackedTable<W, ONE_WORD> {
     #[inline]
     fn contains(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> bool {
         let pattern = self.lanes.broadcast(fingerprint.get());
         let matches = |at| self.lanes.any_equal(self.word(bucket, at), pattern);
-        matches(0) || self.further_words().any(matches)
+        // Not `||`: whether a word matches is hard to guess, and a wrong guess costs more than reading the next one.
+        self.further_words().fold(matches(0), |found, at| found | matches(at))
     }
 
     #[inline]

@@ -28,6 +28,20 @@ impl Storage {
         Ok(Self(bytes))
     }
 
+    /// A copy of a table's bytes.
+    pub(crate) fn copied_from(table: &[u8]) -> Result<Self, TryReserveError> {
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(table.len())?;
+        bytes.extend_from_slice(table);
+        Ok(Self(bytes))
+    }
+
+    /// A table's bytes.
+    #[cfg(feature = "std")]
+    pub(crate) const fn from_vec(table: Vec<u8>) -> Self {
+        Self(table)
+    }
+
     /// Whether all bits from bit `bits` on are 0 (invariant 4).
     pub(crate) fn is_zero_from(&self, bits: u64) -> bool {
         let (whole, partial) = (in_memory(bits / 8), bits % 8);

@@ -1,0 +1,197 @@
+//! The first 128 bytes of a file.
+
+use alloc::vec::Vec;
+
+use super::fields::Fields;
+use crate::digest::{HashAlgorithm, KeyHasher, checksum};
+use crate::error::LoadError;
+use crate::filter::CuckooFilter;
+use crate::parameters::{Addressing, Parameters};
+use crate::table::Storage;
+
+/// The size of the header; a multiple of 64, so that the table behind it can be mapped to a cache line.
+pub(super) const HEADER_SIZE: usize = 128;
+
+/// How every file starts. The first byte is no ASCII and the last two are CR LF, so that a transfer that strips the
+/// eighth bit or rewrites line ends is noticed at once.
+const MAGIC: [u8; 8] = *b"\x89GUIRA\r\n";
+
+/// The version that is written, and the latest that is read.
+const VERSION: u16 = 1;
+
+const KIND_CUCKOO_FILTER: u8 = 1;
+const LAYOUT_PACKED: u8 = 1;
+const ADDRESSING_REGIONAL: u8 = 1;
+const ADDRESSING_POWER_OF_TWO: u8 = 2;
+const HASH_XXH3: u8 = 1;
+const HASH_SIP_HASH_13: u8 = 2;
+
+const RESERVED: [u8; 48] = [0; 48];
+
+/// What a header says, checked as far as it can be without the table.
+pub(super) struct Header {
+    pub(super) parameters: Parameters,
+    pub(super) hash: Hash,
+    pub(super) len: u64,
+    pub(super) table_checksum: u64,
+}
+
+/// The hash of the keys, without its secret.
+pub(super) enum Hash {
+    Xxh3 { seed: u64 },
+    SipHash13 { key_check: u64 },
+}
+
+impl Header {
+    pub(super) fn of(filter: &CuckooFilter) -> Self {
+        let hasher = filter.hasher();
+        Self {
+            parameters: *filter.parameters(),
+            hash: match hasher.key_check() {
+                None => Hash::Xxh3 { seed: hasher.seed() },
+                Some(key_check) => Hash::SipHash13 { key_check },
+            },
+            len: u64::try_from(filter.len()).unwrap_or(u64::MAX),
+            table_checksum: checksum(filter.storage()),
+        }
+    }
+
+    /// The bytes of the table, which the measures give.
+    pub(super) const fn table_size(&self) -> u64 {
+        Storage::size_for(self.parameters.table_bits())
+    }
+
+    /// Appends the header to `bytes`.
+    pub(super) fn encode(&self, bytes: &mut Vec<u8>) {
+        let start = bytes.len();
+        let parameters = &self.parameters;
+        let (hash, seed) = match self.hash {
+            Hash::Xxh3 { seed } => (HASH_XXH3, seed),
+            Hash::SipHash13 { key_check } => (HASH_SIP_HASH_13, key_check),
+        };
+        bytes.extend(MAGIC);
+        bytes.extend(VERSION.to_le_bytes());
+        bytes.push(KIND_CUCKOO_FILTER);
+        bytes.push(LAYOUT_PACKED);
+        bytes.push(match parameters.addressing() {
+            Addressing::Regional => ADDRESSING_REGIONAL,
+            Addressing::PowerOfTwo => ADDRESSING_POWER_OF_TWO,
+        });
+        bytes.push(hash);
+        // Both are at most 32, and 0 is refused by every reader.
+        bytes.push(u8::try_from(parameters.slots_per_bucket()).unwrap_or(0));
+        bytes.push(u8::try_from(parameters.fingerprint_bits()).unwrap_or(0));
+        bytes.extend(parameters.region_count().to_le_bytes());
+        bytes.extend(parameters.buckets_per_region().to_le_bytes());
+        bytes.extend(parameters.capacity().to_le_bytes());
+        bytes.extend(self.len.to_le_bytes());
+        bytes.extend(seed.to_le_bytes());
+        bytes.extend(self.table_size().to_le_bytes());
+        bytes.extend(RESERVED);
+        bytes.extend(self.table_checksum.to_le_bytes());
+        let header_checksum = bytes.get(start..).map_or(0, checksum);
+        bytes.extend(header_checksum.to_le_bytes());
+    }
+
+    /// Reads a header and checks all that it says.
+    pub(super) fn decode(bytes: &[u8]) -> Result<Self, LoadError> {
+        let mut fields = Fields(bytes);
+        let magic = fields.take_bytes::<8>();
+        if magic.is_some_and(|magic| magic != MAGIC) || !MAGIC.iter().zip(bytes).all(|(magic, byte)| magic == byte) {
+            return Err(LoadError::NotGuira);
+        }
+        let truncated = || LoadError::Truncated {
+            expected: u64::try_from(HEADER_SIZE).unwrap_or(u64::MAX),
+            found: u64::try_from(bytes.len()).unwrap_or(u64::MAX),
+        };
+        let version: u16 = fields.take().ok_or_else(truncated)?;
+        if version > VERSION {
+            // A later version may have another header, so its checksum says nothing.
+            return Err(LoadError::LaterVersion { found: version, supported: VERSION });
+        }
+        let header = bytes.first_chunk::<HEADER_SIZE>().ok_or_else(truncated)?;
+        let (checked, header_checksum) = header.split_last_chunk::<8>().ok_or_else(truncated)?;
+        if checksum(checked) != u64::from_le_bytes(*header_checksum) {
+            return Err(LoadError::HeaderChecksum);
+        }
+        if version != VERSION {
+            return Err(LoadError::Inconsistent { what: "there is no such version" });
+        }
+        Self::decode_fields(&mut fields).unwrap_or_else(|| Err(truncated()))
+    }
+
+    /// The fields behind the version; `None` where they end too early, which a header of full size does not.
+    fn decode_fields(fields: &mut Fields<'_>) -> Option<Result<Self, LoadError>> {
+        let kind: u8 = fields.take()?;
+        let layout: u8 = fields.take()?;
+        let addressing: u8 = fields.take()?;
+        let hash: u8 = fields.take()?;
+        let slots_per_bucket: u8 = fields.take()?;
+        let fingerprint_bits: u8 = fields.take()?;
+        let region_count: u64 = fields.take()?;
+        let buckets_per_region: u64 = fields.take()?;
+        let capacity: u64 = fields.take()?;
+        let len: u64 = fields.take()?;
+        let seed: u64 = fields.take()?;
+        let table_size: u64 = fields.take()?;
+        let reserved: [u8; RESERVED.len()] = fields.take_bytes()?;
+        let table_checksum: u64 = fields.take()?;
+
+        let unknown = |what, found| Some(Err(LoadError::Unknown { what, found }));
+        let inconsistent = |what| Some(Err(LoadError::Inconsistent { what }));
+        if kind != KIND_CUCKOO_FILTER {
+            return unknown("kind", kind);
+        }
+        if layout != LAYOUT_PACKED {
+            return unknown("layout", layout);
+        }
+        let addressing = match addressing {
+            ADDRESSING_REGIONAL => Addressing::Regional,
+            ADDRESSING_POWER_OF_TWO => Addressing::PowerOfTwo,
+            found => return unknown("addressing", found),
+        };
+        let hash = match hash {
+            HASH_XXH3 => Hash::Xxh3 { seed },
+            HASH_SIP_HASH_13 => Hash::SipHash13 { key_check: seed },
+            found => return unknown("hash", found),
+        };
+        let parameters = Parameters::new(
+            addressing,
+            u32::from(slots_per_bucket),
+            u32::from(fingerprint_bits),
+            region_count,
+            buckets_per_region,
+            capacity,
+        );
+        let parameters = match parameters {
+            Ok(parameters) => parameters,
+            Err(error) => return Some(Err(LoadError::Parameters(error))),
+        };
+        let header = Self { parameters, hash, len, table_checksum };
+        if len > parameters.slot_count() {
+            return inconsistent("more fingerprints than slots");
+        }
+        if table_size != header.table_size() {
+            return inconsistent("the table has another size than its measures give");
+        }
+        if reserved != RESERVED {
+            return inconsistent("reserved bytes are not 0");
+        }
+        Some(Ok(header))
+    }
+}
+
+impl Hash {
+    /// The hasher of the file's keys, given the secret that is not in the file.
+    pub(super) fn hasher(&self, key: Option<[u8; 16]>) -> Result<KeyHasher, LoadError> {
+        match (self, key) {
+            (Self::Xxh3 { seed }, None) => Ok(KeyHasher::xxh3(*seed)),
+            (Self::Xxh3 { .. }, Some(_)) => Err(LoadError::KeyNotUsed),
+            (Self::SipHash13 { .. }, None) => Err(LoadError::KeyMissing),
+            (Self::SipHash13 { key_check }, Some(key)) => {
+                let hasher = KeyHasher::new(HashAlgorithm::SipHash13 { key }, 0);
+                if hasher.key_check() == Some(*key_check) { Ok(hasher) } else { Err(LoadError::KeyDiffers) }
+            }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Bytes to filters.
+
+use super::Header;
+use super::header::HEADER_SIZE;
+use crate::digest::{KeyHasher, checksum};
+use crate::error::LoadError;
+use crate::filter::CuckooFilter;
+use crate::table::Storage;
+
+impl CuckooFilter {
+    /// The filter that [`to_bytes`](Self::to_bytes) turned into these bytes.
+    ///
+    /// # Errors
+    ///
+    /// A [`LoadError`] where the bytes are anything else: every byte is covered by a checksum, and every number is
+    /// checked. Nothing is allocated before that but for the table itself.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, LoadError> {
+        load_from_slice(bytes, None)
+    }
+
+    /// The same for a filter whose keys are hashed with a secret key, which no file holds.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`from_bytes`](Self::from_bytes); [`LoadError::KeyDiffers`] where the filter has another key.
+    pub fn from_bytes_with_key(bytes: &[u8], key: [u8; 16]) -> Result<Self, LoadError> {
+        load_from_slice(bytes, Some(key))
+    }
+
+    /// Reads a filter that [`write_to`](Self::write_to) wrote, to the end of the stream.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError::Io`] where reading fails, and those of [`from_bytes`](Self::from_bytes). However large a table the
+    /// header promises, memory is only taken for bytes that came, and 16 MiB more at the most.
+    #[cfg(feature = "std")]
+    pub fn read_from<R: std::io::Read>(reader: R) -> Result<Self, LoadError> {
+        load_from_stream(reader, None)
+    }
+
+    /// The same for a filter whose keys are hashed with a secret key, which no file holds.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`read_from`](Self::read_from); [`LoadError::KeyDiffers`] where the filter has another key.
+    #[cfg(feature = "std")]
+    pub fn read_from_with_key<R: std::io::Read>(reader: R, key: [u8; 16]) -> Result<Self, LoadError> {
+        load_from_stream(reader, Some(key))
+    }
+}
+
+fn load_from_slice(bytes: &[u8], key: Option<[u8; 16]>) -> Result<CuckooFilter, LoadError> {
+    let header = Header::decode(bytes)?;
+    let hasher = header.hash.hasher(key)?;
+    let expected = file_size(&header);
+    let found = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+    if found < expected {
+        return Err(LoadError::Truncated { expected, found });
+    }
+    if found > expected {
+        return Err(LoadError::TrailingBytes { expected });
+    }
+    let table = bytes.get(HEADER_SIZE..).unwrap_or_default();
+    let storage = Storage::copied_from(table).map_err(|_| LoadError::OutOfMemory { bytes: header.table_size() })?;
+    check_table(header, hasher, storage)
+}
+
+#[cfg(feature = "std")]
+fn load_from_stream<R: std::io::Read>(mut reader: R, key: Option<[u8; 16]>) -> Result<CuckooFilter, LoadError> {
+    use alloc::vec::Vec;
+    use std::io::Read;
+
+    /// How much is asked of the stream, and of the allocator, at a time.
+    const CHUNK: u64 = 16 << 20;
+
+    let mut start = Vec::with_capacity(HEADER_SIZE);
+    let header_size = u64::try_from(HEADER_SIZE).unwrap_or(u64::MAX);
+    reader.by_ref().take(header_size).read_to_end(&mut start)?;
+    let header = Header::decode(&start)?;
+    let hasher = header.hash.hasher(key)?;
+    let (expected, table_size) = (file_size(&header), header.table_size());
+    let out_of_memory = |_| LoadError::OutOfMemory { bytes: table_size };
+
+    let mut table = Vec::new();
+    let mut missing = table_size;
+    while missing > 0 {
+        let chunk = missing.min(CHUNK);
+        table.try_reserve_exact(usize::try_from(chunk).unwrap_or(usize::MAX)).map_err(out_of_memory)?;
+        let read = reader.by_ref().take(chunk).read_to_end(&mut table)?;
+        missing = missing.saturating_sub(u64::try_from(read).unwrap_or(chunk));
+        if read == 0 {
+            return Err(LoadError::Truncated { expected, found: expected.saturating_sub(missing) });
+        }
+    }
+    if reader.read(&mut [0])? != 0 {
+        return Err(LoadError::TrailingBytes { expected });
+    }
+    check_table(header, hasher, Storage::from_vec(table))
+}
+
+fn file_size(header: &Header) -> u64 {
+    header.table_size().saturating_add(u64::try_from(HEADER_SIZE).unwrap_or(u64::MAX))
+}
+
+/// What can only be checked with the table at hand.
+fn check_table(header: Header, hasher: KeyHasher, storage: Storage) -> Result<CuckooFilter, LoadError> {
+    if checksum(&storage) != header.table_checksum {
+        return Err(LoadError::TableChecksum);
+    }
+    if !storage.is_zero_from(header.parameters.table_bits()) {
+        return Err(LoadError::Inconsistent { what: "padding bits are not 0" });
+    }
+    let len = usize::try_from(header.len).map_err(|_| LoadError::OutOfMemory { bytes: header.table_size() })?;
+    let filter = CuckooFilter::from_parts(header.parameters, hasher, storage, len);
+    if filter.occupied_slots() != header.len {
+        return Err(LoadError::Inconsistent {
+            what: "the table holds another number of fingerprints than the header says",
+        });
+    }
+    Ok(filter)
+}
