@@ -6,6 +6,7 @@ extern crate alloc;
 pub mod analysis;
 
 mod addressing;
+mod batch;
 mod cast;
 mod digest;
 mod error;
@@ -18,9 +19,9 @@ mod table;
 
 pub use addressing::{BucketIndex, Fingerprint};
 pub use digest::{Digest, HashAlgorithm, Key, KeyHasher};
-pub use error::{BuildError, InsertError, LoadError};
+pub use error::{BuildError, BuildFromKeysError, InsertBulkError, InsertEachError, InsertError, LoadError};
 pub use filter::{CuckooFilter, CuckooFilterBuilder, Fingerprints, StoredFingerprint};
-pub use parameters::{Addressing, Parameters};
+pub use parameters::{Addressing, Layout, Parameters, Shape};
 
 /// The README's examples, compiled and run.
 #[cfg(doctest)]

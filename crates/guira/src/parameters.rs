@@ -4,7 +4,22 @@ use crate::analysis;
 use crate::cast::approximate;
 use crate::error::BuildError;
 
-/// How the two candidate buckets of a key are related.
+/// How fingerprints are kept in the table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Layout {
+    /// Buckets of 1, 2, 4 or 8 slots of f bits, one after the other: the paper's CF.
+    #[default]
+    Packed,
+    /// Buckets of 4 slots whose four low nibbles are sorted and coded in 12 bits, which saves a bit per slot: the paper's
+    /// ss-CF (section 5.2). Fingerprints have at least 5 bits.
+    SemiSorted,
+    /// Windows of 2, 3 or 4 neighbouring slots that overlap, instead of buckets. A window starts at any slot whose number,
+    /// modulo the size of a window, is what the fingerprint says. Fewer slots fill as far.
+    Windowed,
+}
+
+/// How the candidate buckets of a key are related.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Addressing {
@@ -14,67 +29,210 @@ pub enum Addressing {
     Regional,
     /// The paper's own: 2^p buckets and exclusive or. Just above a power of two it takes nearly twice the memory.
     PowerOfTwo,
+    /// The d-ary cuckoo filter with d = 3: regions of 3^p buckets, three candidates, ternary digits added modulo 3.
+    Ternary,
+    /// The d-ary cuckoo filter with d = 4: regions of 4^p buckets, four candidates, quaternary digits added modulo 4.
+    Quaternary,
 }
 
-/// The measures of a filter: what [`CuckooFilterBuilder::build`](crate::CuckooFilterBuilder::build) chose and checked.
+impl Addressing {
+    /// d, the candidate buckets of a key.
+    #[must_use]
+    pub const fn candidates(self) -> u32 {
+        match self {
+            Self::Regional | Self::PowerOfTwo => 2,
+            Self::Ternary => 3,
+            Self::Quaternary => 4,
+        }
+    }
+}
+
+/// What decides how full a table becomes: layout, addressing and bucket size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Parameters {
+pub struct Shape {
+    layout: Layout,
     addressing: Addressing,
     slots_per_bucket: u32,
-    fingerprint_bits: u32,
-    region_count: u64,
-    buckets_per_region: u64,
-    capacity: u64,
 }
 
-impl Parameters {
-    /// The bucket sizes there are.
-    pub const SLOTS_PER_BUCKET: [u32; 4] = [1, 2, 4, 8];
+impl Shape {
+    /// Packed buckets of four slots, two of them per key: what the paper recommends.
+    pub const DEFAULT: Self = Self { layout: Layout::Packed, addressing: Addressing::Regional, slots_per_bucket: 4 };
 
-    /// The fingerprint lengths there are, in bits.
-    pub const FINGERPRINT_BITS: core::ops::RangeInclusive<u32> = 2..=32;
-
-    /// The most buckets that a table can have; a digest has 32 bits to choose one.
-    pub const MOST_BUCKETS: u64 = 1 << 32;
-
-    /// Checks the measures of a table, wherever they come from.
-    pub(crate) fn new(
-        addressing: Addressing,
-        slots_per_bucket: u32,
-        fingerprint_bits: u32,
-        region_count: u64,
-        buckets_per_region: u64,
-        capacity: u64,
-    ) -> Result<Self, BuildError> {
-        if !Self::SLOTS_PER_BUCKET.contains(&slots_per_bucket) {
-            return Err(BuildError::SlotsPerBucket { given: slots_per_bucket });
+    /// Checks that there is such a table.
+    ///
+    /// # Errors
+    ///
+    /// A bucket size that the layout does not have, or an addressing that it does not go with.
+    pub fn new(layout: Layout, addressing: Addressing, slots_per_bucket: u32) -> Result<Self, BuildError> {
+        if !Self::slots_per_bucket_of(layout).contains(&slots_per_bucket) {
+            return Err(BuildError::SlotsPerBucket { given: slots_per_bucket, layout });
         }
-        if !Self::FINGERPRINT_BITS.contains(&fingerprint_bits) {
-            return Err(BuildError::FingerprintBits { given: fingerprint_bits });
+        let goes_with = match layout {
+            Layout::Packed => true,
+            Layout::SemiSorted => matches!(addressing, Addressing::Regional | Addressing::PowerOfTwo),
+            Layout::Windowed => addressing == Addressing::Regional,
+        };
+        if !goes_with {
+            return Err(BuildError::LayoutWithAddressing { layout, addressing });
         }
-        let bucket_count = region_count.saturating_mul(buckets_per_region);
-        if bucket_count == 0 || bucket_count > Self::MOST_BUCKETS {
-            return Err(BuildError::BucketCount { given: bucket_count });
-        }
-        if addressing == Addressing::PowerOfTwo && !(region_count == 1 && bucket_count.is_power_of_two()) {
-            return Err(BuildError::BucketCountNotPowerOfTwo { given: bucket_count });
-        }
-        if capacity > bucket_count * u64::from(slots_per_bucket) {
-            return Err(BuildError::Capacity { given: capacity, most: bucket_count * u64::from(slots_per_bucket) });
-        }
-        Ok(Self { addressing, slots_per_bucket, fingerprint_bits, region_count, buckets_per_region, capacity })
+        Ok(Self { layout, addressing, slots_per_bucket })
     }
 
-    /// How the candidate buckets of a key are related.
+    /// The bucket sizes of a layout.
+    #[must_use]
+    pub const fn slots_per_bucket_of(layout: Layout) -> &'static [u32] {
+        match layout {
+            Layout::Packed => &[1, 2, 4, 8],
+            Layout::SemiSorted => &[4],
+            Layout::Windowed => &[2, 3, 4],
+        }
+    }
+
+    /// How fingerprints are kept.
+    #[must_use]
+    pub const fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// How candidate buckets are related.
     #[must_use]
     pub const fn addressing(&self) -> Addressing {
         self.addressing
     }
 
-    /// b, the slots of a bucket.
+    /// b, the slots of a bucket or window.
     #[must_use]
     pub const fn slots_per_bucket(&self) -> u32 {
         self.slots_per_bucket
+    }
+
+    /// d · b, the slots that a lookup compares.
+    #[must_use]
+    pub const fn compared_slots(&self) -> u32 {
+        self.addressing.candidates() * self.slots_per_bucket
+    }
+
+    /// The bits that a slot takes in the table, with fingerprints of f bits.
+    #[must_use]
+    pub const fn bits_per_slot(&self, fingerprint_bits: u32) -> u32 {
+        match self.layout {
+            Layout::Packed | Layout::Windowed => fingerprint_bits,
+            Layout::SemiSorted => fingerprint_bits - 1,
+        }
+    }
+
+    /// The fewest bits of a fingerprint.
+    #[must_use]
+    pub const fn least_fingerprint_bits(&self) -> u32 {
+        match self.layout {
+            Layout::Packed | Layout::Windowed => Parameters::LEAST_FINGERPRINT_BITS,
+            Layout::SemiSorted => 5,
+        }
+    }
+
+    /// The slots of a region with this many buckets, or places where a window may start in each phase.
+    pub(crate) const fn slots_of_region(&self, buckets: u64) -> u64 {
+        match self.layout {
+            Layout::Packed | Layout::SemiSorted => buckets * self.slots_per_bucket as u64,
+            // The windows of the last phase reach l - 1 slots further than those of the first; one is left over.
+            Layout::Windowed => (buckets + 1) * self.slots_per_bucket as u64,
+        }
+    }
+}
+
+/// The regions of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Regions {
+    pub(crate) count: u64,
+    /// The buckets of each; with windows, the places where one may start in each phase.
+    pub(crate) buckets: u64,
+}
+
+impl Regions {
+    /// All buckets in one region.
+    pub(crate) const fn single(buckets: u64) -> Self {
+        Self { count: 1, buckets }
+    }
+
+    pub(crate) const fn bucket_count(self) -> u64 {
+        self.count.saturating_mul(self.buckets)
+    }
+}
+
+/// The measures of a filter: what [`CuckooFilterBuilder::build`](crate::CuckooFilterBuilder::build) chose and checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Parameters {
+    shape: Shape,
+    fingerprint_bits: u32,
+    regions: Regions,
+    capacity: u64,
+}
+
+impl Parameters {
+    /// The fewest bits that a fingerprint can have; some layouts need more.
+    pub const LEAST_FINGERPRINT_BITS: u32 = 2;
+
+    /// The most bits that a fingerprint can have: a digest has 32 for it.
+    pub const MOST_FINGERPRINT_BITS: u32 = 32;
+
+    /// The most buckets that a table can have: a digest has 32 bits to choose one.
+    pub const MOST_BUCKETS: u64 = 1 << 32;
+
+    /// Checks the measures of a table, wherever they come from.
+    pub(crate) fn new(
+        shape: Shape,
+        fingerprint_bits: u32,
+        regions: Regions,
+        capacity: u64,
+    ) -> Result<Self, BuildError> {
+        if fingerprint_bits < shape.least_fingerprint_bits() || fingerprint_bits > Self::MOST_FINGERPRINT_BITS {
+            let least = shape.least_fingerprint_bits();
+            return Err(BuildError::FingerprintBits { given: fingerprint_bits, least });
+        }
+        let bucket_count = regions.bucket_count();
+        if bucket_count == 0 || bucket_count > Self::MOST_BUCKETS {
+            return Err(BuildError::BucketCount { given: bucket_count });
+        }
+        let base = match shape.addressing {
+            Addressing::Regional => None,
+            Addressing::PowerOfTwo => Some(2),
+            Addressing::Ternary => Some(3),
+            Addressing::Quaternary => Some(4),
+        };
+        let single_region = shape.addressing != Addressing::PowerOfTwo || regions.count == 1;
+        if !base.is_none_or(|base| is_power_of(regions.buckets, base)) || !single_region {
+            return Err(BuildError::BucketCountNotPower { given: bucket_count, base: base.unwrap_or(1) });
+        }
+        let parameters = Self { shape, fingerprint_bits, regions, capacity };
+        if capacity > parameters.slot_count() {
+            return Err(BuildError::Capacity { given: capacity, most: parameters.slot_count() });
+        }
+        Ok(parameters)
+    }
+
+    /// Layout, addressing and bucket size.
+    #[must_use]
+    pub const fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// How fingerprints are kept.
+    #[must_use]
+    pub const fn layout(&self) -> Layout {
+        self.shape.layout
+    }
+
+    /// How the candidate buckets of a key are related.
+    #[must_use]
+    pub const fn addressing(&self) -> Addressing {
+        self.shape.addressing
+    }
+
+    /// b, the slots of a bucket.
+    #[must_use]
+    pub const fn slots_per_bucket(&self) -> u32 {
+        self.shape.slots_per_bucket
     }
 
     /// f, the bits of a fingerprint.
@@ -83,28 +241,34 @@ impl Parameters {
         self.fingerprint_bits
     }
 
-    /// How many regions the table has; both candidate buckets of a key are in the same one.
+    /// How many regions the table has; all candidate buckets of a key are in the same one.
     #[must_use]
     pub const fn region_count(&self) -> u64 {
-        self.region_count
+        self.regions.count
     }
 
-    /// The buckets of a region.
+    /// The buckets of a region; with windows, the places where one may start in each phase.
     #[must_use]
     pub const fn buckets_per_region(&self) -> u64 {
-        self.buckets_per_region
+        self.regions.buckets
     }
 
     /// m, the buckets of the table.
     #[must_use]
     pub const fn bucket_count(&self) -> u64 {
-        self.region_count * self.buckets_per_region
+        self.regions.bucket_count()
+    }
+
+    /// The slots of a region.
+    #[must_use]
+    pub const fn slots_per_region(&self) -> u64 {
+        self.shape.slots_of_region(self.regions.buckets)
     }
 
     /// The slots of the table.
     #[must_use]
     pub const fn slot_count(&self) -> u64 {
-        self.bucket_count() * self.slots_per_bucket as u64
+        self.regions.count * self.slots_per_region()
     }
 
     /// The number of distinct keys promised to fit.
@@ -113,26 +277,75 @@ impl Parameters {
         self.capacity
     }
 
+    /// The bits that a slot takes.
+    #[must_use]
+    pub const fn bits_per_slot(&self) -> u32 {
+        self.shape.bits_per_slot(self.fingerprint_bits)
+    }
+
     /// The bits of the table, without padding.
     #[must_use]
     pub const fn table_bits(&self) -> u64 {
-        self.bucket_count() * self.bucket_bits() as u64
+        self.slot_count() * self.bits_per_slot() as u64
+    }
+
+    /// The bytes of the table, padding included.
+    #[must_use]
+    pub const fn table_size(&self) -> u64 {
+        bytes_for(self.table_bits())
     }
 
     /// The rate of false positives among absent keys that is expected with `len` stored fingerprints.
     #[must_use]
     pub fn expected_false_positive_rate(&self, len: u64) -> f64 {
         let load_factor = approximate(len) / approximate(self.slot_count());
-        analysis::expected_false_positive_rate(self.fingerprint_bits, 2 * self.slots_per_bucket, load_factor)
+        analysis::expected_false_positive_rate(self.fingerprint_bits, self.shape.compared_slots(), load_factor)
     }
 
-    /// The bits of a bucket.
+    /// The bits of a bucket or window.
     pub(crate) const fn bucket_bits(&self) -> u32 {
-        self.slots_per_bucket * self.fingerprint_bits
+        self.shape.slots_per_bucket * self.bits_per_slot()
     }
 
     /// 2^f - 1, the greatest fingerprint.
     pub(crate) const fn fingerprint_mask(&self) -> u32 {
         u32::MAX >> (32 - self.fingerprint_bits)
+    }
+}
+
+/// How many bytes slots of `bits` bits take: there are at least 15 behind the last one, so that a 128-bit word can be read
+/// at the last slot's byte, and their number is a multiple of 8.
+pub(crate) const fn bytes_for(bits: u64) -> u64 {
+    const PADDING: u64 = 15;
+    (bits.div_ceil(8) + PADDING).next_multiple_of(8)
+}
+
+/// Whether `number` is `base` to a whole power.
+fn is_power_of(number: u64, base: u64) -> bool {
+    let mut rest = number;
+    while rest > 1 && rest.is_multiple_of(base) {
+        rest /= base;
+    }
+    rest == 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_can_be_read_at_the_last_bit() {
+        for bits in 1..=200 {
+            assert!((bits - 1) / 8 + 16 <= bytes_for(bits), "{bits} bits");
+        }
+    }
+
+    #[test]
+    fn powers_are_told_from_other_numbers() {
+        for (base, powers) in [(2, [1, 2, 4, 1 << 32]), (3, [1, 3, 9, 59_049]), (4, [1, 4, 16, 1 << 30])] {
+            assert!(powers.iter().all(|&power| is_power_of(power, base)));
+        }
+        assert!(![0, 5, 6, 12, 8].iter().any(|&number| is_power_of(number, 3)));
+        assert!(!is_power_of(8, 4));
     }
 }

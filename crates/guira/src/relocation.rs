@@ -5,7 +5,7 @@
 
 use alloc::vec::Vec;
 
-use crate::addressing::{Addressing, Candidate, Fingerprint};
+use crate::addressing::{Addressing, BucketIndex, Candidate, Fingerprint};
 use crate::cast::{in_memory, low_32};
 use crate::table::{Slot, Table};
 
@@ -51,26 +51,22 @@ impl Search {
         for root in roots {
             self.reach(root, None);
         }
-        let root_count = self.nodes.len();
         let mut next = 0;
         while let Some(&node) = self.nodes.get(next) {
             let bucket = node.candidate.bucket();
             let index = low_32(next as u64);
-            if next >= root_count
-                && let Some(empty) = table.empty_slot(bucket)
-            {
-                return Some(Path { end: index, empty });
-            }
-            // The alternates of all fingerprints here are asked for at once and looked at later, when they have come.
-            for slot in table.slots() {
-                if let Some(fingerprint) = table.get(bucket, slot) {
-                    let mut alternate = node.candidate;
-                    for _ in 1..A::CANDIDATES {
-                        alternate = addressing.alternate(alternate, fingerprint);
-                        if self.nodes.len() < MOST_BUCKETS_VISITED && self.reach(alternate, Some((index, slot))) {
-                            table.prefetch(alternate.bucket());
-                        }
+            let first_new = self.nodes.len();
+            // The other places of all fingerprints here are asked for at once, before the first of them is looked at.
+            for (number, slot, fingerprint) in table.filled_slots(bucket) {
+                each_other_place(addressing, node.candidate, number, fingerprint, |place| {
+                    if self.nodes.len() < MOST_BUCKETS_VISITED && self.reach(place, Some((index, slot))) {
+                        table.prefetch(place.bucket());
                     }
+                });
+            }
+            for (new, reached) in (first_new..).zip(&self.nodes[first_new..]) {
+                if let Some(vacancy) = table.vacancy(reached.candidate.bucket()) {
+                    return Some(Path { end: low_32(new as u64), empty: vacancy.slot });
                 }
             }
             next += 1;
@@ -81,7 +77,8 @@ impl Search {
     /// Makes the moves of a path, and then puts `fingerprint` into the slot they free.
     ///
     /// A fingerprint is written to its new slot before its old one is overwritten, so that at every moment each one is
-    /// in at least one of its buckets (invariant 5). No bucket is on the path twice.
+    /// in at least one of its buckets (invariant 5). No slot is on the path twice: all buckets that its fingerprint could
+    /// move to were added when it was first looked at.
     pub(crate) fn apply<T: Table>(&self, path: Path, table: &mut T, fingerprint: Fingerprint) {
         let mut slot = path.empty;
         let mut node = self.nodes[in_memory(u64::from(path.end))];
@@ -102,6 +99,73 @@ impl Search {
             self.nodes.push(Node { candidate, source });
         }
         is_new
+    }
+}
+
+/// Calls `visit` with the buckets to which the fingerprint in slot `number` of `bucket` could move: its other candidates,
+/// and where buckets overlap the one by which it got into the slot.
+#[inline]
+fn each_other_place<A: Addressing>(
+    addressing: &A,
+    bucket: Candidate,
+    number: u64,
+    fingerprint: Fingerprint,
+    mut visit: impl FnMut(Candidate),
+) {
+    let mut place = addressing.window_of(bucket, number, fingerprint);
+    if A::OVERLAPPING {
+        visit(place);
+    }
+    for _ in 1..A::CANDIDATES {
+        place = addressing.alternate(place, fingerprint);
+        visit(place);
+    }
+}
+
+/// The shortest path: one fingerprint of a candidate bucket moves to an empty slot elsewhere.
+pub(crate) struct SingleMove {
+    from: (BucketIndex, Slot),
+    to: (BucketIndex, Slot),
+    moving: Fingerprint,
+}
+
+impl SingleMove {
+    /// Looks at the other places of all fingerprints in the `roots`, all of which are full: the same as the first step of
+    /// [`Search::find`].
+    #[inline]
+    pub(crate) fn find<A: Addressing, T: Table>(
+        addressing: &A,
+        table: &T,
+        roots: impl Iterator<Item = Candidate>,
+    ) -> Option<Self> {
+        for root in roots {
+            // All are asked for before the first is looked at.
+            for (number, _, moving) in table.filled_slots(root.bucket()) {
+                each_other_place(addressing, root, number, moving, |place| table.prefetch(place.bucket()));
+            }
+            let mut found = None;
+            for (number, slot, moving) in table.filled_slots(root.bucket()) {
+                each_other_place(addressing, root, number, moving, |place| {
+                    if found.is_none()
+                        && let Some(vacancy) = table.vacancy(place.bucket())
+                    {
+                        let to = (place.bucket(), vacancy.slot);
+                        found = Some(Self { from: (root.bucket(), slot), to, moving });
+                    }
+                });
+                if found.is_some() {
+                    return found;
+                }
+            }
+        }
+        None
+    }
+
+    /// Makes the move, the new slot first (invariant 5), and puts `fingerprint` into the slot it frees.
+    #[inline]
+    pub(crate) fn apply<T: Table>(self, table: &mut T, fingerprint: Fingerprint) {
+        table.set(self.to.0, self.to.1, Some(self.moving));
+        table.set(self.from.0, self.from.1, Some(fingerprint));
     }
 }
 

@@ -4,11 +4,15 @@
 //! may live from those two numbers alone (the paper's "partial-key cuckoo hashing"). An [`Addressing`] is that rule: a
 //! cycle through the candidate buckets of a key, walked with the fingerprint.
 
+mod dary;
 mod power_of_two;
 mod regional;
+mod windowed;
 
+pub(crate) use dary::DaryAddressing;
 pub(crate) use power_of_two::PowerOfTwoAddressing;
 pub(crate) use regional::RegionalAddressing;
+pub(crate) use windowed::WindowedAddressing;
 
 use core::num::NonZeroU32;
 
@@ -47,7 +51,7 @@ impl Fingerprint {
     }
 }
 
-/// The place of a bucket in the table, counted from 0.
+/// The place of a bucket in the table, counted from 0; of a window, that of its first slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BucketIndex(u64);
 
@@ -85,6 +89,9 @@ pub(crate) trait Addressing: Copy {
     /// How many candidate buckets a key has, counting a bucket that comes up twice twice.
     const CANDIDATES: usize;
 
+    /// Whether a slot belongs to several buckets, so that a fingerprint in it need not be of the one looked at.
+    const OVERLAPPING: bool = false;
+
     /// The fingerprint of a key and its primary bucket.
     fn locate(&self, digest: Digest) -> (Fingerprint, Candidate);
 
@@ -92,6 +99,12 @@ pub(crate) trait Addressing: Copy {
     ///
     /// [`Self::CANDIDATES`] steps lead back to where they started (invariant 3).
     fn alternate(&self, candidate: Candidate, fingerprint: Fingerprint) -> Candidate;
+
+    /// The bucket by which a fingerprint got into the slot that is number `index` of `bucket`.
+    #[inline]
+    fn window_of(&self, bucket: Candidate, _index: u64, _fingerprint: Fingerprint) -> Candidate {
+        bucket
+    }
 
     /// Runs through the candidate buckets that are different from each other, `primary` first.
     #[inline]

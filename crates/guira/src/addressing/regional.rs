@@ -49,13 +49,33 @@ impl Sums {
 
 impl RegionalAddressing {
     pub(crate) fn new(parameters: &Parameters, seed: u64) -> Self {
-        Self {
-            region_count: parameters.region_count(),
-            buckets_per_region: parameters.buckets_per_region(),
-            sums: Sums::of(parameters.buckets_per_region()),
-            fingerprint_mask: parameters.fingerprint_mask(),
-            seed: spread(seed),
-        }
+        let (count, buckets) = (parameters.region_count(), parameters.buckets_per_region());
+        Self::with_measures(count, buckets, parameters.fingerprint_mask(), spread(seed))
+    }
+
+    pub(super) const fn with_measures(
+        region_count: u64,
+        buckets_per_region: u64,
+        fingerprint_mask: u32,
+        seed: u64,
+    ) -> Self {
+        Self { region_count, buckets_per_region, sums: Sums::of(buckets_per_region), fingerprint_mask, seed }
+    }
+
+    /// The fingerprint of a key, its region and the offset of its primary bucket there.
+    #[inline]
+    pub(super) fn region_and_offset(&self, digest: Digest) -> (Fingerprint, u64, u64) {
+        let (region, rest) = scale(digest.get(), self.region_count);
+        let (offset, _) = scale(rest, self.buckets_per_region);
+        (Fingerprint::of(digest, self.fingerprint_mask), region, offset)
+    }
+
+    /// o', the offset of the other candidate.
+    #[inline]
+    pub(super) fn alternate_offset(&self, offset: u64, fingerprint: Fingerprint) -> u64 {
+        let sum = self.sums.pick(hash_of_fingerprint(fingerprint, self.seed));
+        let difference = sum.wrapping_sub(offset);
+        if sum < offset { difference.wrapping_add(self.buckets_per_region) } else { difference }
     }
 }
 
@@ -64,18 +84,13 @@ impl Addressing for RegionalAddressing {
 
     #[inline]
     fn locate(&self, digest: Digest) -> (Fingerprint, Candidate) {
-        let (region, rest) = scale(digest.get(), self.region_count);
-        let (offset, _) = scale(rest, self.buckets_per_region);
-        let candidate = Candidate { region_start: region * self.buckets_per_region, offset };
-        (Fingerprint::of(digest, self.fingerprint_mask), candidate)
+        let (fingerprint, region, offset) = self.region_and_offset(digest);
+        (fingerprint, Candidate { region_start: region * self.buckets_per_region, offset })
     }
 
     #[inline]
     fn alternate(&self, candidate: Candidate, fingerprint: Fingerprint) -> Candidate {
-        let sum = self.sums.pick(hash_of_fingerprint(fingerprint, self.seed));
-        let difference = sum.wrapping_sub(candidate.offset);
-        let offset = if sum < candidate.offset { difference.wrapping_add(self.buckets_per_region) } else { difference };
-        Candidate { offset, ..candidate }
+        Candidate { offset: self.alternate_offset(candidate.offset, fingerprint), ..candidate }
     }
 }
 
@@ -87,8 +102,7 @@ mod tests {
     use super::*;
 
     fn addressing(region_count: u64, buckets_per_region: u64, fingerprint_mask: u32) -> RegionalAddressing {
-        let sums = Sums::of(buckets_per_region);
-        RegionalAddressing { region_count, buckets_per_region, sums, fingerprint_mask, seed: spread(3) }
+        RegionalAddressing::with_measures(region_count, buckets_per_region, fingerprint_mask, spread(3))
     }
 
     #[test]

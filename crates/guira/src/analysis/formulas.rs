@@ -49,15 +49,15 @@ pub fn bits_per_key_bound(rate: f64, compared_slots: u32, load_factor: f64) -> f
     libm::log2(f64::from(compared_slots) / rate) / load_factor
 }
 
-/// How many groups of 2b + 1 keys to expect that have the same fingerprint and the same two buckets, and so never fit:
+/// How many groups of keys to expect that have the same fingerprint and the same buckets and are more than fit them:
 /// equation (3), with its constants.
 ///
-/// A key falls into one of m · (2^f - 1) / 2 classes, with λ = 2αb / (2^f - 1) keys in each on average; a class holds
-/// 2b + 1 or more with probability about λ^(2b + 1) / (2b + 1)!. That is n · λ^(2b) / (2b + 1)!, which falls as
-/// n / 4^(bf), as the paper has it.
+/// Of m buckets, c = d · b of whose slots a lookup compares, there are m · (2^f - 1) / d classes of such keys, with
+/// λ = cα / (2^f - 1) keys in each on average. A class holds c + 1 or more with probability about λ^(c + 1) / (c + 1)!.
+/// That is n · λ^c / (c + 1)! classes, which for c = 2b falls as n / 4^(bf), as the paper has it.
 #[must_use]
-pub fn overfull_classes(keys: f64, fingerprint_bits: u32, slots_per_bucket: u32, load_factor: f64) -> f64 {
-    let slots = f64::from(2 * slots_per_bucket);
+pub fn overfull_classes(keys: f64, fingerprint_bits: u32, compared_slots: u32, load_factor: f64) -> f64 {
+    let slots = f64::from(compared_slots);
     let keys_per_class = slots * load_factor / (libm::exp2(f64::from(fingerprint_bits)) - 1.0);
     keys * libm::exp(slots * libm::log(keys_per_class) - libm::lgamma(slots + 2.0))
 }
@@ -65,8 +65,8 @@ pub fn overfull_classes(keys: f64, fingerprint_bits: u32, slots_per_bucket: u32,
 /// The shortest fingerprint with which at most `failures` overfull classes are expected: the lower bound on f that
 /// follows from equation (3), Ω(log n / b).
 #[must_use]
-pub fn least_fingerprint_bits_to_fill(keys: f64, slots_per_bucket: u32, load_factor: f64, failures: f64) -> u32 {
-    let enough = |&bits: &u32| overfull_classes(keys, bits, slots_per_bucket, load_factor) <= failures;
+pub fn least_fingerprint_bits_to_fill(keys: f64, compared_slots: u32, load_factor: f64, failures: f64) -> u32 {
+    let enough = |&bits: &u32| overfull_classes(keys, bits, compared_slots, load_factor) <= failures;
     (1..64).find(enough).unwrap_or(64)
 }
 
@@ -132,15 +132,15 @@ mod tests {
         // has 2^f - 1 for the paper's 2^f, and n^3 for n (n - 1) (n - 2).
         let (keys, buckets, bits) = (1e6, 2e6, 16);
         let counted = keys * keys * keys / 6.0 * libm::pow(2.0 / (65_535.0 * buckets), 2.0);
-        assert_close(overfull_classes(keys, bits, 1, keys / buckets) / counted, 1.0, 1e-9);
+        assert_close(overfull_classes(keys, bits, 2, keys / buckets) / counted, 1.0, 1e-9);
     }
 
     #[test]
     fn six_bits_fill_four_billion_slots_as_figure_2_shows() {
         // Section 4: with b = 4 and m = 2^30, six bits suffice; four do not.
-        assert!(least_fingerprint_bits_to_fill(0.95 * 4.0 * libm::exp2(30.0), 4, 0.95, 1e-3) <= 6 + 1);
-        assert!(overfull_classes(0.95 * libm::exp2(32.0), 6, 4, 0.95) < 0.01);
-        assert!(overfull_classes(0.95 * libm::exp2(32.0), 4, 4, 0.95) > 10.0);
+        assert!(least_fingerprint_bits_to_fill(0.95 * 4.0 * libm::exp2(30.0), 8, 0.95, 1e-3) <= 6 + 1);
+        assert!(overfull_classes(0.95 * libm::exp2(32.0), 6, 8, 0.95) < 0.01);
+        assert!(overfull_classes(0.95 * libm::exp2(32.0), 4, 8, 0.95) > 10.0);
     }
 
     #[test]

@@ -9,12 +9,12 @@ mod capacity;
 mod formulas;
 mod planner;
 
-pub use capacity::{most_buckets_in_region, promised_capacity, rated_load_factor};
+pub use capacity::{promised_capacity, rated_load_factor};
 pub use formulas::{
     bits_per_key, bits_per_key_bound, bloom_bits_per_key, expected_false_positive_rate, false_positive_bound,
     information_limit, least_fingerprint_bits, least_fingerprint_bits_to_fill, overfull_classes,
 };
-pub use planner::Plan;
+pub use planner::{Plan, Preference};
 
-pub(crate) use capacity::{Measures, promised_by};
-pub(crate) use planner::{fingerprint_bits_for_rate, fingerprint_bits_to_fill, measures_to_promise};
+pub(crate) use capacity::{capacity_with_fingerprints, fingerprint_bits_to_fill, promised_by};
+pub(crate) use planner::{fingerprint_bits_for_rate, regions_to_promise};

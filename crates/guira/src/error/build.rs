@@ -1,6 +1,6 @@
 use core::fmt;
 
-use crate::parameters::Parameters;
+use crate::parameters::{Addressing, Layout, Parameters, Shape};
 
 /// Why there is no filter with the measures asked for.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,6 +37,8 @@ pub enum BuildError {
     FingerprintBits {
         /// The bits asked for.
         given: u32,
+        /// The fewest bits that the layout takes.
+        least: u32,
     },
     /// A fingerprint too short for the capacity: more keys than fit would share both buckets.
     FingerprintTooShort {
@@ -51,16 +53,27 @@ pub enum BuildError {
     SlotsPerBucket {
         /// The slots asked for.
         given: u32,
+        /// The layout it was asked for.
+        layout: Layout,
+    },
+    /// A layout that does not go with the addressing.
+    LayoutWithAddressing {
+        /// The layout asked for.
+        layout: Layout,
+        /// The addressing asked for.
+        addressing: Addressing,
     },
     /// No buckets, or more than a table can have.
     BucketCount {
         /// The buckets asked for.
         given: u64,
     },
-    /// A number of buckets that is not a power of two, where the addressing needs one.
-    BucketCountNotPowerOfTwo {
+    /// A number of buckets that is not a power of 2, 3 or 4, where the addressing needs one.
+    BucketCountNotPower {
         /// The buckets asked for.
         given: u64,
+        /// The number whose powers are needed.
+        base: u64,
     },
     /// The memory for the table could not be had.
     OutOfMemory {
@@ -93,26 +106,30 @@ impl fmt::Display for BuildError {
                 formatter,
                 "a false positive rate of {given} takes fingerprints of more than 32 bits: the least is {least:.1e}"
             ),
-            Self::FingerprintBits { given } => write!(
+            Self::FingerprintBits { given, least } => write!(
                 formatter,
-                "fingerprints of {given} bits: they have {} to {} bits",
-                Parameters::FINGERPRINT_BITS.start(),
-                Parameters::FINGERPRINT_BITS.end()
+                "fingerprints of {given} bits: they have {least} to {} bits",
+                Parameters::MOST_FINGERPRINT_BITS
             ),
             Self::FingerprintTooShort { given, least, capacity } => write!(
                 formatter,
                 "fingerprints of {given} bits are too short for {capacity} keys, of which too many would share their \
                  buckets: give at least {least} bits, a lower rate or larger buckets"
             ),
-            Self::SlotsPerBucket { given } => {
-                write!(formatter, "buckets of {given} slots: they have 1, 2, 4 or 8")
+            Self::SlotsPerBucket { given, layout } => write!(
+                formatter,
+                "buckets of {given} slots: {layout:?} tables have one of {:?}",
+                Shape::slots_per_bucket_of(*layout)
+            ),
+            Self::LayoutWithAddressing { layout, addressing } => {
+                write!(formatter, "the layout {layout:?} does not go with {addressing:?} addressing")
             }
             Self::BucketCount { given } => {
                 write!(formatter, "{given} buckets: a table has 1 to {}", Parameters::MOST_BUCKETS)
             }
-            Self::BucketCountNotPowerOfTwo { given } => write!(
+            Self::BucketCountNotPower { given, base } => write!(
                 formatter,
-                "{given} buckets: power-of-two addressing needs a power of two; regional addressing takes any number"
+                "{given} buckets: this addressing needs a power of {base}; regional addressing takes any number"
             ),
             Self::OutOfMemory { bytes } => write!(formatter, "no memory for a table of {bytes} bytes"),
         }

@@ -1,8 +1,8 @@
 use super::CuckooFilter;
-use crate::analysis::{self, Measures, fingerprint_bits_for_rate, fingerprint_bits_to_fill};
+use crate::analysis::{self, Plan, Preference, fingerprint_bits_for_rate, fingerprint_bits_to_fill};
 use crate::digest::{HashAlgorithm, KeyHasher};
 use crate::error::BuildError;
-use crate::parameters::{Addressing, Parameters};
+use crate::parameters::{Addressing, Layout, Parameters, Regions, Shape};
 
 /// Chooses the measures of a [`CuckooFilter`].
 ///
@@ -26,6 +26,8 @@ pub struct CuckooFilterBuilder {
     bucket_count: Option<u64>,
     false_positive_rate: Option<f64>,
     fingerprint_bits: Option<u32>,
+    preference: Preference,
+    layout: Option<Layout>,
     slots_per_bucket: Option<u32>,
     addressing: Addressing,
     hash: HashAlgorithm,
@@ -40,7 +42,7 @@ impl CuckooFilterBuilder {
     }
 
     /// How many buckets the table has, instead of a capacity; the filter then says what capacity that makes. With more
-    /// than 65,536 buckets the number is rounded up, by less than 1 in 65,536, so that all regions are equal.
+    /// than 65,536 buckets the number is rounded up, by less than 1 in 16,384, so that all regions are equal and even.
     pub fn bucket_count(mut self, buckets: u64) -> Self {
         self.bucket_count = Some(buckets);
         self
@@ -59,17 +61,29 @@ impl CuckooFilterBuilder {
         self
     }
 
-    /// b, the slots of a bucket: 1, 2, 4 or 8. Left alone, it is what takes the least memory for the capacity and the
-    /// rate, or 4 where one of them is not given.
+    /// What matters more in the choice of what is left open, with a capacity and a rate.
+    pub fn preference(mut self, preference: Preference) -> Self {
+        self.preference = preference;
+        self
+    }
+
+    /// How fingerprints are kept in the table. Left alone, it is what the [preference](Self::preference) asks for.
+    pub fn layout(mut self, layout: Layout) -> Self {
+        self.layout = Some(layout);
+        self
+    }
+
+    /// b, the slots of a bucket: 1, 2, 4 or 8 if packed, 4 if semi-sorted, 2, 3 or 4 in a window. Left alone, it is what
+    /// takes the least memory for the capacity and the rate; where one of them is not given, 4, or 3 in a window.
     ///
-    /// One slot per bucket is there for the reproduction of the paper: to promise a capacity it needs several times the
-    /// memory.
+    /// One slot per bucket and two candidates are there for the reproduction of the paper: to promise a capacity they
+    /// need several times the memory.
     pub fn slots_per_bucket(mut self, slots: u32) -> Self {
         self.slots_per_bucket = Some(slots);
         self
     }
 
-    /// How the two candidate buckets of a key are related.
+    /// How the candidate buckets of a key are related. Left alone, it is regional.
     pub fn addressing(mut self, addressing: Addressing) -> Self {
         self.addressing = addressing;
         self
@@ -108,75 +122,86 @@ impl CuckooFilterBuilder {
             (Some(_), Some(_)) => return Err(BuildError::PrecisionGivenTwice),
             _ => {}
         }
-        let slots_per_bucket = self.choose_slots_per_bucket()?;
-        let (measures, capacity) = self.choose_measures(slots_per_bucket)?;
-        let fingerprint_bits = self.choose_fingerprint_bits(slots_per_bucket, measures, capacity)?;
-        Parameters::new(
-            self.addressing,
-            slots_per_bucket,
-            fingerprint_bits,
-            measures.region_count,
-            measures.buckets_per_region,
-            capacity,
-        )
+        let shape = self.choose_shape()?;
+        let (regions, promised) = self.choose_regions(shape)?;
+        let fingerprint_bits = self.choose_fingerprint_bits(shape, regions, promised)?;
+        // Fingerprints of a given length may be too short for all that the slots would take.
+        let capacity = promised.min(analysis::capacity_with_fingerprints(fingerprint_bits, regions, shape));
+        Parameters::new(shape, fingerprint_bits, regions, capacity.max(self.capacity.unwrap_or(0)))
     }
 
-    fn choose_slots_per_bucket(&self) -> Result<u32, BuildError> {
-        match (self.slots_per_bucket, self.capacity, self.false_positive_rate) {
-            (Some(slots), ..) if Parameters::SLOTS_PER_BUCKET.contains(&slots) => Ok(slots),
-            (Some(given), ..) => Err(BuildError::SlotsPerBucket { given }),
-            (None, Some(capacity), Some(rate)) => {
-                Ok(analysis::Plan::new(capacity, rate)?.parameters().slots_per_bucket())
-            }
-            (None, ..) => Ok(4),
+    /// Whether a capacity or a number of buckets was given.
+    pub(crate) const fn has_size(&self) -> bool {
+        self.capacity.is_some() || self.bucket_count.is_some()
+    }
+
+    fn choose_shape(&self) -> Result<Shape, BuildError> {
+        if let (Some(capacity), Some(rate)) = (self.capacity, self.false_positive_rate)
+            && (self.layout.is_none() || self.slots_per_bucket.is_none())
+        {
+            let plan = match (self.layout, self.slots_per_bucket, self.addressing) {
+                (None, None, Addressing::Regional) => Plan::new(capacity, rate, self.preference),
+                (layout, slots, addressing) => {
+                    let layout = layout.unwrap_or_default();
+                    let given = |size: &&u32| slots.is_none_or(|slots| slots == **size);
+                    let sizes: &[u32] = match slots {
+                        None if layout == Layout::Packed => &[4, 2, 8],
+                        _ => Shape::slots_per_bucket_of(layout),
+                    };
+                    let shapes = sizes.iter().filter(given).flat_map(|&size| Shape::new(layout, addressing, size));
+                    match Plan::smallest(capacity, rate, shapes) {
+                        // There is no such shape; which error that is, is said below.
+                        Err(BuildError::SizeMissing) => return self.given_shape(),
+                        plan => plan,
+                    }
+                }
+            };
+            return plan.map(|plan| plan.parameters().shape());
         }
+        self.given_shape()
+    }
+
+    /// The shape as far as it was given, and the usual one for the rest.
+    fn given_shape(&self) -> Result<Shape, BuildError> {
+        let layout = self.layout.unwrap_or_default();
+        let usual_slots = if layout == Layout::Windowed { 3 } else { 4 };
+        Shape::new(layout, self.addressing, self.slots_per_bucket.unwrap_or(usual_slots))
     }
 
     /// The regions, and the capacity that may be promised for them.
-    fn choose_measures(&self, slots_per_bucket: u32) -> Result<(Measures, u64), BuildError> {
-        let single_region = self.addressing == Addressing::PowerOfTwo;
+    fn choose_regions(&self, shape: Shape) -> Result<(Regions, u64), BuildError> {
         match (self.capacity, self.bucket_count) {
             (None, None) => Err(BuildError::SizeMissing),
             (Some(_), Some(_)) => Err(BuildError::SizeGivenTwice),
             (Some(capacity), None) => {
-                let measures = analysis::measures_to_promise(capacity, slots_per_bucket)?;
-                if single_region {
-                    let measures = Measures::single_region(measures.bucket_count().next_power_of_two());
-                    Ok((measures, analysis::promised_by(measures, slots_per_bucket).max(capacity)))
-                } else {
-                    Ok((measures, capacity))
-                }
+                let regions = analysis::regions_to_promise(capacity, shape)?;
+                let promised = match shape.addressing() {
+                    Addressing::Regional => capacity,
+                    // What the next power gives beyond what was asked for is not to be wasted.
+                    _ => analysis::promised_by(regions, shape).max(capacity),
+                };
+                Ok((regions, promised))
             }
             (None, Some(given)) => {
                 if given == 0 || given > Parameters::MOST_BUCKETS {
                     return Err(BuildError::BucketCount { given });
                 }
-                let measures = if single_region {
-                    Measures::single_region(given)
-                } else {
-                    Measures::of_buckets(given, slots_per_bucket)
-                };
-                Ok((measures, analysis::promised_by(measures, slots_per_bucket)))
+                let regions = Regions::of_buckets(given, shape);
+                Ok((regions, analysis::promised_by(regions, shape)))
             }
         }
     }
 
-    fn choose_fingerprint_bits(
-        &self,
-        slots_per_bucket: u32,
-        measures: Measures,
-        capacity: u64,
-    ) -> Result<u32, BuildError> {
+    fn choose_fingerprint_bits(&self, shape: Shape, regions: Regions, promised: u64) -> Result<u32, BuildError> {
         let Some(given) = self.fingerprint_bits else {
             let rate = self.false_positive_rate.ok_or(BuildError::PrecisionMissing)?;
-            return Ok(fingerprint_bits_for_rate(rate, capacity, measures, slots_per_bucket)?.0);
+            return Ok(fingerprint_bits_for_rate(rate, promised, regions, shape)?.0);
         };
-        if !Parameters::FINGERPRINT_BITS.contains(&given) {
-            return Err(BuildError::FingerprintBits { given });
-        }
-        let least = fingerprint_bits_to_fill(capacity, measures, slots_per_bucket);
         // Who gives a number of buckets asks for no promise: short fingerprints are how the paper finds its figure 2.
-        if self.capacity.is_some() && given < least {
+        let Some(capacity) = self.capacity else { return Ok(given) };
+        let least = fingerprint_bits_to_fill(capacity, regions, shape);
+        let possible = shape.least_fingerprint_bits()..=Parameters::MOST_FINGERPRINT_BITS;
+        if possible.contains(&given) && given < least {
             return Err(BuildError::FingerprintTooShort { given, least, capacity });
         }
         Ok(given)

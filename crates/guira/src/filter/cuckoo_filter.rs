@@ -60,7 +60,7 @@ impl CuckooFilter {
     }
 
     pub(super) fn with_parameters(parameters: Parameters, hasher: KeyHasher) -> Result<Self, BuildError> {
-        let out_of_memory = |_| BuildError::OutOfMemory { bytes: Storage::size_for(parameters.table_bits()) };
+        let out_of_memory = |_| BuildError::OutOfMemory { bytes: parameters.table_size() };
         let storage = Storage::zeroed(parameters.table_bits()).map_err(out_of_memory)?;
         Ok(Self::from_parts(parameters, hasher, storage, 0))
     }
@@ -73,7 +73,7 @@ impl CuckooFilter {
 
     /// Stores a copy of a key.
     ///
-    /// A key that is inserted again is stored again, up to 2b times, and must be removed as often. To store each key
+    /// A key that is inserted again is stored again, up to 2b times (or d · b), and must be removed as often. To store each key
     /// once, know your keys, or see [`insert_unique`](Self::insert_unique) for what that costs.
     ///
     /// # Errors
@@ -140,7 +140,7 @@ impl CuckooFilter {
     }
 
     /// How many copies of a key are stored, those of keys that share its fingerprint and buckets included: never fewer
-    /// than were inserted and not removed, and at most 2b.
+    /// than were inserted and not removed, and at most 2b (or d · b).
     #[inline]
     #[must_use]
     pub fn count<K: Key + ?Sized>(&self, key: &K) -> usize {
@@ -219,7 +219,7 @@ impl CuckooFilter {
     #[must_use]
     pub fn bits_per_key(&self) -> f64 {
         let full = approximate(self.parameters.capacity()) / approximate(self.parameters.slot_count());
-        analysis::bits_per_key(self.parameters.fingerprint_bits(), full)
+        analysis::bits_per_key(self.parameters.bits_per_slot(), full)
     }
 
     /// The share of absent keys to be answered with "probably" at the present load.
@@ -259,6 +259,9 @@ impl CuckooFilter {
         if self.occupied_slots() != self.len as u64 {
             return Err("invariant 4: len is the number of occupied slots");
         }
+        if !self.is_well_formed() {
+            return Err("every bucket is one that fingerprints give");
+        }
         if self.iter().any(|stored| stored.fingerprint.get() > self.parameters.fingerprint_mask()) {
             return Err("a fingerprint has f bits");
         }
@@ -273,12 +276,30 @@ impl CuckooFilter {
         self.engine.storage()
     }
 
+    pub(crate) fn is_well_formed(&self) -> bool {
+        with_nest!(&self.engine, nest => nest.is_well_formed(&self.parameters))
+    }
+
     pub(crate) fn occupied_slots(&self) -> u64 {
         with_nest!(&self.engine, nest => nest.occupied_slots(&self.parameters))
     }
 
+    pub(crate) const fn engine_and_search(&mut self) -> (&mut Engine, &mut Search) {
+        (&mut self.engine, &mut self.search)
+    }
+
+    /// Notes fingerprints that were stored past [`insert_digest`](Self::insert_digest).
+    pub(crate) const fn add_to_len(&mut self, stored: usize) {
+        self.len += stored;
+    }
+
+    /// Notes fingerprints that were removed past [`remove_digest`](Self::remove_digest).
+    pub(crate) const fn subtract_from_len(&mut self, removed: usize) {
+        self.len -= removed;
+    }
+
     #[cold]
-    fn insert_error(&self, reason: NoRoom) -> InsertError {
+    pub(crate) fn insert_error(&self, reason: NoRoom) -> InsertError {
         match reason {
             NoRoom::Full => {
                 InsertError::Full { len: self.len(), capacity: self.capacity(), slot_count: self.slot_count() }

@@ -1,16 +1,19 @@
 //! Algorithms 1 to 3 of the paper, over one addressing and one layout.
 
-use crate::addressing::{Addressing, BucketIndex, Fingerprint, PowerOfTwoAddressing, RegionalAddressing};
+use crate::addressing::{
+    Addressing, BucketIndex, Candidate, DaryAddressing, Fingerprint, PowerOfTwoAddressing, RegionalAddressing,
+    WindowedAddressing,
+};
 use crate::digest::Digest;
-use crate::parameters::{self, Parameters};
-use crate::relocation::Search;
-use crate::table::{PackedTable, Storage, Table};
+use crate::parameters::Parameters;
+use crate::relocation::{Search, SingleMove};
+use crate::table::{PackedTable, SemiSortedTable, Storage, Table, Vacancy};
 
 /// A table with the rule by which its fingerprints are placed.
 #[derive(Clone, Debug)]
 pub(crate) struct Nest<A, T> {
-    addressing: A,
-    table: T,
+    pub(crate) addressing: A,
+    pub(crate) table: T,
 }
 
 /// Why there was no room; in the terms of the public [`InsertError`](crate::InsertError), which has the numbers too.
@@ -47,16 +50,41 @@ impl<A: Addressing, T: Table> Nest<A, T> {
     #[inline]
     pub(crate) fn insert(&mut self, digest: Digest, search: &mut Search) -> Result<(), NoRoom> {
         let (fingerprint, primary) = self.addressing.locate(digest);
+        self.insert_located(fingerprint, primary, search)
+    }
+
+    /// The same for a table that is only the key's region.
+    #[inline]
+    pub(crate) fn insert_into_region(&mut self, digest: Digest, search: &mut Search) -> Result<(), NoRoom> {
+        let (fingerprint, primary) = self.addressing.locate(digest);
+        self.insert_located(fingerprint, Candidate { region_start: 0, ..primary }, search)
+    }
+
+    #[inline]
+    fn insert_located(
+        &mut self,
+        fingerprint: Fingerprint,
+        primary: Candidate,
+        search: &mut Search,
+    ) -> Result<(), NoRoom> {
+        // The emptiest candidate, not the first one with room: buckets then fill evenly, and a full pair is met later.
+        let mut best: Option<(Vacancy, BucketIndex)> = None;
         let mut candidate = primary;
-        for _ in 0..A::CANDIDATES {
-            let bucket = candidate.bucket();
-            if let Some(slot) = self.table.empty_slot(bucket) {
-                self.table.set(bucket, slot, Some(fingerprint));
-                return Ok(());
+        for number in 0..A::CANDIDATES {
+            if let Some(vacancy) = self.table.vacancy(candidate.bucket())
+                && best.as_ref().is_none_or(|(best, _)| vacancy.fullness < best.fullness)
+            {
+                best = Some((vacancy, candidate.bucket()));
             }
-            candidate = self.addressing.alternate(candidate, fingerprint);
+            if number + 1 < A::CANDIDATES {
+                candidate = self.addressing.alternate(candidate, fingerprint);
+            }
         }
-        self.insert_by_relocation(fingerprint, digest, search)
+        if let Some((vacancy, bucket)) = best {
+            self.table.set(bucket, vacancy.slot, Some(fingerprint));
+            return Ok(());
+        }
+        self.insert_by_relocation(fingerprint, primary, search)
     }
 
     #[cold]
@@ -64,20 +92,26 @@ impl<A: Addressing, T: Table> Nest<A, T> {
     fn insert_by_relocation(
         &mut self,
         fingerprint: Fingerprint,
-        digest: Digest,
+        primary: Candidate,
         search: &mut Search,
     ) -> Result<(), NoRoom> {
-        let (_, primary) = self.addressing.locate(digest);
-        let candidates = self.addressing.distinct_candidates(primary, fingerprint);
-        if let Some(path) = search.find(&self.addressing, &self.table, candidates) {
+        let candidates = || self.addressing.distinct_candidates(primary, fingerprint);
+        // Nine times in ten one move is enough, and is found without a queue.
+        if let Some(single) = SingleMove::find(&self.addressing, &self.table, candidates()) {
+            single.apply(&mut self.table, fingerprint);
+            return Ok(());
+        }
+        if let Some(path) = search.find(&self.addressing, &self.table, candidates()) {
             search.apply(path, &mut self.table, fingerprint);
             return Ok(());
         }
-        let candidates = self.addressing.distinct_candidates(primary, fingerprint);
-        let only_copies = candidates
-            .flat_map(|candidate| self.table.slots().map(move |slot| (candidate.bucket(), slot)))
-            .all(|(bucket, slot)| self.table.get(bucket, slot) == Some(fingerprint));
-        Err(if only_copies { NoRoom::TooManyCopies { copies: self.count(digest) } } else { NoRoom::Full })
+        let (mut copies, mut only_copies) = (0, true);
+        for candidate in self.addressing.distinct_candidates(primary, fingerprint) {
+            let here = self.table.count(candidate.bucket(), fingerprint);
+            copies += here;
+            only_copies &= here as usize == self.table.slots().count();
+        }
+        Err(if only_copies { NoRoom::TooManyCopies { copies } } else { NoRoom::Full })
     }
 
     /// Algorithm 3.
@@ -96,15 +130,42 @@ impl<A: Addressing, T: Table> Nest<A, T> {
         false
     }
 
-    /// The fingerprints of a bucket.
-    pub(crate) fn fingerprints(&self, bucket: BucketIndex) -> impl Iterator<Item = Fingerprint> {
-        self.table.slots().filter_map(move |slot| self.table.get(bucket, slot))
+    /// The fingerprints of a group of slots, with the bucket each is in. The groups are the buckets, or where these
+    /// overlap the windows that follow one another without a gap.
+    pub(crate) fn stored_in(
+        &self,
+        group: u64,
+        parameters: &Parameters,
+    ) -> impl Iterator<Item = (BucketIndex, Fingerprint)> {
+        let groups_per_region = parameters.slots_per_region() / u64::from(parameters.slots_per_bucket());
+        let step = self.group_step(parameters);
+        let region_start = group / groups_per_region * groups_per_region * step;
+        let bucket = Candidate { region_start, offset: group % groups_per_region * step };
+        self.table.filled_slots(bucket.bucket()).map(move |(number, _, fingerprint)| {
+            (self.addressing.window_of(bucket, number, fingerprint).bucket(), fingerprint)
+        })
     }
 
     /// How many slots are not empty.
     pub(crate) fn occupied_slots(&self, parameters: &Parameters) -> u64 {
-        let empty_slots = |bucket| u64::from(self.table.empty_slots(BucketIndex::new(bucket)));
-        parameters.slot_count() - (0..parameters.bucket_count()).map(empty_slots).sum::<u64>()
+        let empty_slots = |bucket| u64::from(self.table.empty_slots(bucket));
+        parameters.slot_count() - self.groups(parameters).map(empty_slots).sum::<u64>()
+    }
+
+    /// Whether all bits are such that some fingerprints give.
+    pub(crate) fn is_well_formed(&self, parameters: &Parameters) -> bool {
+        self.groups(parameters).all(|bucket| self.table.is_well_formed(bucket))
+    }
+
+    fn groups(&self, parameters: &Parameters) -> impl Iterator<Item = BucketIndex> + use<A, T> {
+        let step = self.group_step(parameters);
+        let count = parameters.slot_count() / u64::from(parameters.slots_per_bucket());
+        (0..count).map(move |group| BucketIndex::new(group * step))
+    }
+
+    /// The indices from one group to the next.
+    fn group_step(&self, parameters: &Parameters) -> u64 {
+        if A::OVERLAPPING { u64::from(parameters.slots_per_bucket()) } else { 1 }
     }
 
     pub(crate) fn storage(&self) -> &Storage {
@@ -116,54 +177,98 @@ impl<A: Addressing, T: Table> Nest<A, T> {
     }
 }
 
-/// The combinations of addressing and layout that there are. Each is compiled on its own; which one it is, is asked
-/// once per operation.
-#[derive(Clone, Debug)]
-pub(crate) enum Engine {
-    RegionalNarrow(Nest<RegionalAddressing, PackedTable<u64, true>>),
-    RegionalWide(Nest<RegionalAddressing, PackedTable<u128, false>>),
-    PowerOfTwoNarrow(Nest<PowerOfTwoAddressing, PackedTable<u64, true>>),
-    PowerOfTwoWide(Nest<PowerOfTwoAddressing, PackedTable<u128, false>>),
-}
+/// Lists the combinations of addressing and layout that there are: the type of each, and what it is made for.
+macro_rules! combinations {
+    ($($name:ident: $addressing:ty, $table:ty;)*) => {
+        /// A table with the rule by which its fingerprints are placed, of one of the combinations. Each is compiled on
+        /// its own; which one it is, is asked once per operation.
+        #[derive(Clone, Debug)]
+        pub(crate) enum Engine {
+            $($name(Nest<$addressing, $table>),)*
+        }
 
-/// Does the same with whichever combination it is.
-macro_rules! with_nest {
-    ($engine:expr, $nest:ident => $body:expr) => {
-        match $engine {
-            $crate::filter::Engine::RegionalNarrow($nest) => $body,
-            $crate::filter::Engine::RegionalWide($nest) => $body,
-            $crate::filter::Engine::PowerOfTwoNarrow($nest) => $body,
-            $crate::filter::Engine::PowerOfTwoWide($nest) => $body,
+        impl Engine {
+            /// The combination for these parameters, over memory that was allocated for them.
+            pub(crate) fn new(parameters: &Parameters, seed: u64, storage: Storage) -> Self {
+                match Combination::of(parameters) {
+                    $(Combination::$name => Self::$name(Nest {
+                        addressing: <$addressing>::new(parameters, seed),
+                        table: <$table>::over(parameters, storage),
+                    }),)*
+                }
+            }
+        }
+
+        enum Combination {
+            $($name,)*
+        }
+
+        /// Does the same with whichever combination it is.
+        macro_rules! with_nest {
+            ($engine:expr, $nest:ident => $body:expr) => {
+                match $engine {
+                    $($crate::filter::Engine::$name($nest) => $body,)*
+                }
+            };
         }
     };
 }
 
-pub(super) use with_nest;
+// "Narrow" buckets fit a 64-bit word wherever they start in their byte; "wide" ones need 128 bits, or several words.
+combinations! {
+    RegionalNarrow: RegionalAddressing, PackedTable<u64, true>;
+    RegionalWide: RegionalAddressing, PackedTable<u128, false>;
+    RegionalSemiSortedNarrow: RegionalAddressing, SemiSortedTable<u64, true>;
+    RegionalSemiSortedWide: RegionalAddressing, SemiSortedTable<u128, false>;
+    PowerOfTwoNarrow: PowerOfTwoAddressing, PackedTable<u64, true>;
+    PowerOfTwoWide: PowerOfTwoAddressing, PackedTable<u128, false>;
+    PowerOfTwoSemiSortedNarrow: PowerOfTwoAddressing, SemiSortedTable<u64, true>;
+    PowerOfTwoSemiSortedWide: PowerOfTwoAddressing, SemiSortedTable<u128, false>;
+    TernaryNarrow: DaryAddressing<3>, PackedTable<u64, true>;
+    TernaryWide: DaryAddressing<3>, PackedTable<u128, false>;
+    QuaternaryNarrow: DaryAddressing<4>, PackedTable<u64, true>;
+    QuaternaryWide: DaryAddressing<4>, PackedTable<u128, false>;
+    Windows2Narrow: WindowedAddressing<2>, PackedTable<u64, true>;
+    Windows2Wide: WindowedAddressing<2>, PackedTable<u128, false>;
+    Windows3Narrow: WindowedAddressing<3>, PackedTable<u64, true>;
+    Windows3Wide: WindowedAddressing<3>, PackedTable<u128, false>;
+    Windows4Narrow: WindowedAddressing<4>, PackedTable<u64, true>;
+    Windows4Wide: WindowedAddressing<4>, PackedTable<u128, false>;
+}
 
-impl Engine {
-    /// The combination for these parameters, over memory that was allocated for them.
-    pub(crate) fn new(parameters: &Parameters, seed: u64, storage: Storage) -> Self {
+#[expect(clippy::single_component_path_imports, reason = "other files need it by path")]
+pub(crate) use with_nest;
+
+impl Combination {
+    fn of(parameters: &Parameters) -> Self {
+        use crate::parameters::Addressing::{PowerOfTwo, Quaternary, Regional, Ternary};
+        use crate::parameters::Layout::{Packed, SemiSorted, Windowed};
+
         let narrow = PackedTable::<u64, true>::holds_bucket(parameters);
-        match parameters.addressing() {
-            parameters::Addressing::Regional => {
-                let addressing = RegionalAddressing::new(parameters, seed);
-                if narrow {
-                    Self::RegionalNarrow(Nest { addressing, table: PackedTable::new(parameters, storage) })
-                } else {
-                    Self::RegionalWide(Nest { addressing, table: PackedTable::new(parameters, storage) })
-                }
-            }
-            parameters::Addressing::PowerOfTwo => {
-                let addressing = PowerOfTwoAddressing::new(parameters, seed);
-                if narrow {
-                    Self::PowerOfTwoNarrow(Nest { addressing, table: PackedTable::new(parameters, storage) })
-                } else {
-                    Self::PowerOfTwoWide(Nest { addressing, table: PackedTable::new(parameters, storage) })
-                }
-            }
+        match (parameters.layout(), parameters.addressing(), parameters.slots_per_bucket(), narrow) {
+            (Packed, Regional, _, true) => Self::RegionalNarrow,
+            (Packed, Regional, _, false) => Self::RegionalWide,
+            (Packed, PowerOfTwo, _, true) => Self::PowerOfTwoNarrow,
+            (Packed, PowerOfTwo, _, false) => Self::PowerOfTwoWide,
+            (Packed, Ternary, _, true) => Self::TernaryNarrow,
+            (Packed, Ternary, _, false) => Self::TernaryWide,
+            (Packed, Quaternary, _, true) => Self::QuaternaryNarrow,
+            (Packed, Quaternary, _, false) => Self::QuaternaryWide,
+            (SemiSorted, PowerOfTwo, _, true) => Self::PowerOfTwoSemiSortedNarrow,
+            (SemiSorted, PowerOfTwo, _, false) => Self::PowerOfTwoSemiSortedWide,
+            (SemiSorted, _, _, true) => Self::RegionalSemiSortedNarrow,
+            (SemiSorted, _, _, false) => Self::RegionalSemiSortedWide,
+            (Windowed, _, 2, true) => Self::Windows2Narrow,
+            (Windowed, _, 2, false) => Self::Windows2Wide,
+            (Windowed, _, 3, true) => Self::Windows3Narrow,
+            (Windowed, _, 3, false) => Self::Windows3Wide,
+            (Windowed, _, _, true) => Self::Windows4Narrow,
+            (Windowed, _, _, false) => Self::Windows4Wide,
         }
     }
+}
 
+impl Engine {
     pub(crate) fn storage(&self) -> &Storage {
         with_nest!(self, nest => nest.storage())
     }

@@ -1,6 +1,7 @@
 use super::engine::with_nest;
 use super::{CuckooFilter, Engine};
 use crate::addressing::{BucketIndex, Fingerprint};
+use crate::parameters::Parameters;
 
 /// A fingerprint and the bucket that holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -15,10 +16,12 @@ pub struct StoredFingerprint {
 #[derive(Clone, Debug)]
 pub struct Fingerprints<'filter> {
     engine: &'filter Engine,
-    next_bucket: u64,
-    bucket_count: u64,
-    /// The fingerprints of the bucket before `next_bucket` that are still to come, last first.
-    rest: [Option<Fingerprint>; 8],
+    parameters: &'filter Parameters,
+    /// The next group of slots to look at.
+    next_group: u64,
+    group_count: u64,
+    /// The fingerprints of the group before `next_group` that are still to come, last first.
+    rest: [Option<StoredFingerprint>; 8],
     rest_len: usize,
     remaining: usize,
 }
@@ -27,8 +30,9 @@ impl<'filter> Fingerprints<'filter> {
     pub(super) fn new(filter: &'filter CuckooFilter) -> Self {
         Self {
             engine: filter.engine(),
-            next_bucket: 0,
-            bucket_count: filter.parameters().bucket_count(),
+            parameters: filter.parameters(),
+            next_group: 0,
+            group_count: filter.parameters().slot_count() / u64::from(filter.parameters().slots_per_bucket()),
             rest: [None; 8],
             rest_len: 0,
             remaining: filter.len(),
@@ -41,21 +45,21 @@ impl Iterator for Fingerprints<'_> {
 
     fn next(&mut self) -> Option<StoredFingerprint> {
         while self.rest_len == 0 {
-            if self.next_bucket == self.bucket_count {
+            if self.next_group == self.group_count {
                 return None;
             }
-            let bucket = BucketIndex::new(self.next_bucket);
-            with_nest!(self.engine, nest => for fingerprint in nest.fingerprints(bucket) {
-                self.rest[self.rest_len] = Some(fingerprint);
-                self.rest_len += 1;
+            with_nest!(self.engine, nest => {
+                for (bucket, fingerprint) in nest.stored_in(self.next_group, self.parameters) {
+                    self.rest[self.rest_len] = Some(StoredFingerprint { bucket, fingerprint });
+                    self.rest_len += 1;
+                }
             });
             self.rest[..self.rest_len].reverse();
-            self.next_bucket += 1;
+            self.next_group += 1;
         }
         self.rest_len -= 1;
         self.remaining -= 1;
-        let bucket = BucketIndex::new(self.next_bucket - 1);
-        self.rest[self.rest_len].map(|fingerprint| StoredFingerprint { bucket, fingerprint })
+        self.rest[self.rest_len]
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {

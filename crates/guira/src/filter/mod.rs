@@ -9,4 +9,4 @@ pub use builder::CuckooFilterBuilder;
 pub use cuckoo_filter::CuckooFilter;
 pub use iter::{Fingerprints, StoredFingerprint};
 
-pub(crate) use engine::Engine;
+pub(crate) use engine::{Engine, Nest, NoRoom, with_nest};

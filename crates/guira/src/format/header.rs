@@ -6,8 +6,7 @@ use super::fields::Fields;
 use crate::digest::{HashAlgorithm, KeyHasher, checksum};
 use crate::error::LoadError;
 use crate::filter::CuckooFilter;
-use crate::parameters::{Addressing, Parameters};
-use crate::table::Storage;
+use crate::parameters::{Addressing, Layout, Parameters, Regions, Shape};
 
 /// The size of the header; a multiple of 64, so that the table behind it can be mapped to a cache line.
 pub(super) const HEADER_SIZE: usize = 128;
@@ -21,8 +20,12 @@ const VERSION: u16 = 1;
 
 const KIND_CUCKOO_FILTER: u8 = 1;
 const LAYOUT_PACKED: u8 = 1;
+const LAYOUT_SEMI_SORTED: u8 = 2;
+const LAYOUT_WINDOWED: u8 = 3;
 const ADDRESSING_REGIONAL: u8 = 1;
 const ADDRESSING_POWER_OF_TWO: u8 = 2;
+const ADDRESSING_TERNARY: u8 = 3;
+const ADDRESSING_QUATERNARY: u8 = 4;
 const HASH_XXH3: u8 = 1;
 const HASH_SIP_HASH_13: u8 = 2;
 
@@ -58,7 +61,7 @@ impl Header {
 
     /// The bytes of the table, which the measures give.
     pub(super) const fn table_size(&self) -> u64 {
-        Storage::size_for(self.parameters.table_bits())
+        self.parameters.table_size()
     }
 
     /// Appends the header to `bytes`.
@@ -72,10 +75,16 @@ impl Header {
         bytes.extend(MAGIC);
         bytes.extend(VERSION.to_le_bytes());
         bytes.push(KIND_CUCKOO_FILTER);
-        bytes.push(LAYOUT_PACKED);
+        bytes.push(match parameters.layout() {
+            Layout::Packed => LAYOUT_PACKED,
+            Layout::SemiSorted => LAYOUT_SEMI_SORTED,
+            Layout::Windowed => LAYOUT_WINDOWED,
+        });
         bytes.push(match parameters.addressing() {
             Addressing::Regional => ADDRESSING_REGIONAL,
             Addressing::PowerOfTwo => ADDRESSING_POWER_OF_TWO,
+            Addressing::Ternary => ADDRESSING_TERNARY,
+            Addressing::Quaternary => ADDRESSING_QUATERNARY,
         });
         bytes.push(hash);
         // Both are at most 32, and 0 is refused by every reader.
@@ -96,14 +105,14 @@ impl Header {
     /// Reads a header and checks all that it says.
     pub(super) fn decode(bytes: &[u8]) -> Result<Self, LoadError> {
         let mut fields = Fields(bytes);
-        let magic = fields.take_bytes::<8>();
-        if magic.is_some_and(|magic| magic != MAGIC) || !MAGIC.iter().zip(bytes).all(|(magic, byte)| magic == byte) {
+        if !MAGIC.iter().zip(bytes).all(|(magic, byte)| magic == byte) {
             return Err(LoadError::NotGuira);
         }
         let truncated = || LoadError::Truncated {
             expected: u64::try_from(HEADER_SIZE).unwrap_or(u64::MAX),
             found: u64::try_from(bytes.len()).unwrap_or(u64::MAX),
         };
+        fields.take_bytes::<{ MAGIC.len() }>().ok_or_else(truncated)?;
         let version: u16 = fields.take().ok_or_else(truncated)?;
         if version > VERSION {
             // A later version may have another header, so its checksum says nothing.
@@ -142,12 +151,17 @@ impl Header {
         if kind != KIND_CUCKOO_FILTER {
             return unknown("kind", kind);
         }
-        if layout != LAYOUT_PACKED {
-            return unknown("layout", layout);
-        }
+        let layout = match layout {
+            LAYOUT_PACKED => Layout::Packed,
+            LAYOUT_SEMI_SORTED => Layout::SemiSorted,
+            LAYOUT_WINDOWED => Layout::Windowed,
+            found => return unknown("layout", found),
+        };
         let addressing = match addressing {
             ADDRESSING_REGIONAL => Addressing::Regional,
             ADDRESSING_POWER_OF_TWO => Addressing::PowerOfTwo,
+            ADDRESSING_TERNARY => Addressing::Ternary,
+            ADDRESSING_QUATERNARY => Addressing::Quaternary,
             found => return unknown("addressing", found),
         };
         let hash = match hash {
@@ -155,14 +169,9 @@ impl Header {
             HASH_SIP_HASH_13 => Hash::SipHash13 { key_check: seed },
             found => return unknown("hash", found),
         };
-        let parameters = Parameters::new(
-            addressing,
-            u32::from(slots_per_bucket),
-            u32::from(fingerprint_bits),
-            region_count,
-            buckets_per_region,
-            capacity,
-        );
+        let regions = Regions { count: region_count, buckets: buckets_per_region };
+        let parameters = Shape::new(layout, addressing, u32::from(slots_per_bucket))
+            .and_then(|shape| Parameters::new(shape, u32::from(fingerprint_bits), regions, capacity));
         let parameters = match parameters {
             Ok(parameters) => parameters,
             Err(error) => return Some(Err(LoadError::Parameters(error))),

@@ -92,7 +92,8 @@ fn load_from_stream<R: std::io::Read>(mut reader: R, key: Option<[u8; 16]>) -> R
             return Err(LoadError::Truncated { expected, found: expected.saturating_sub(missing) });
         }
     }
-    if reader.read(&mut [0])? != 0 {
+    // Unlike `read`, this does not give up where it is interrupted.
+    if reader.take(1).read_to_end(&mut Vec::new())? != 0 {
         return Err(LoadError::TrailingBytes { expected });
     }
     check_table(header, hasher, Storage::from_vec(table))
@@ -112,6 +113,9 @@ fn check_table(header: Header, hasher: KeyHasher, storage: Storage) -> Result<Cu
     }
     let len = usize::try_from(header.len).map_err(|_| LoadError::OutOfMemory { bytes: header.table_size() })?;
     let filter = CuckooFilter::from_parts(header.parameters, hasher, storage, len);
+    if !filter.is_well_formed() {
+        return Err(LoadError::Inconsistent { what: "a bucket holds a code that no fingerprints have" });
+    }
     if filter.occupied_slots() != header.len {
         return Err(LoadError::Inconsistent {
             what: "the table holds another number of fingerprints than the header says",

@@ -1,14 +1,15 @@
 //! The plain layout: slots of f bits, one after the other, without a gap.
 
-use super::{Slot, Storage, Table};
+use super::{Slot, Storage, Table, Vacancy};
 use crate::addressing::{BucketIndex, Fingerprint};
 use crate::cast::in_memory;
-use crate::parameters::Parameters;
+use crate::parameters::{Layout, Parameters};
 use crate::probe::{Lanes, Word, prefetch};
 
-/// Bucket i stands at bit i * b * f, its slots from the lowest bit up.
+/// Bucket i stands at bit i * b * f, its slots from the lowest bit up. Windows overlap: the one whose first slot is slot i
+/// stands at bit i * f.
 ///
-/// A bucket is read as one or more words of W, each holding a power of two of its slots. A word starts at any byte, so
+/// A bucket is read as one or more words of W, each holding as many of its slots. A word starts at any byte, so
 /// the 7 bits before its first slot are lost: 64 bits hold a bucket of up to 57 bits, 128 bits one of up to 121. A table
 /// with `ONE_WORD` has only buckets that fit one word, and no loop over words.
 #[derive(Clone, Debug)]
@@ -18,6 +19,8 @@ pub(crate) struct PackedTable<W, const ONE_WORD: bool> {
     fingerprint_bits: u32,
     bucket_bits: u32,
     word_bits: u32,
+    /// The bits from one bucket to the next.
+    stride: u32,
 }
 
 impl<W: Word, const ONE_WORD: bool> PackedTable<W, ONE_WORD> {
@@ -29,25 +32,10 @@ impl<W: Word, const ONE_WORD: bool> PackedTable<W, ONE_WORD> {
         parameters.bucket_bits() <= Self::USABLE_BITS
     }
 
-    /// A table of these measures over memory that was allocated for it.
-    pub(crate) fn new(parameters: &Parameters, storage: Storage) -> Self {
-        debug_assert!(!ONE_WORD || Self::holds_bucket(parameters));
-        let fingerprint_bits = parameters.fingerprint_bits();
-        let lanes_that_fit = 1 << (Self::USABLE_BITS / fingerprint_bits).ilog2();
-        let lanes_per_word = parameters.slots_per_bucket().min(lanes_that_fit);
-        Self {
-            storage,
-            lanes: Lanes::new(lanes_per_word, fingerprint_bits),
-            fingerprint_bits,
-            bucket_bits: parameters.bucket_bits(),
-            word_bits: lanes_per_word * fingerprint_bits,
-        }
-    }
-
     /// The byte at which to read for a bit, and how many bits stand before it there.
     #[inline]
     fn place(&self, bucket: BucketIndex, bit: u32) -> (usize, u32) {
-        let bit = bucket.get() * u64::from(self.bucket_bits) + u64::from(bit);
+        let bit = bucket.get() * u64::from(self.stride) + u64::from(bit);
         let before = u32::from(bit.to_le_bytes()[0] & 7);
         (in_memory(bit >> 3), before)
     }
@@ -83,6 +71,23 @@ impl<W: Word, const ONE_WORD: bool> PackedTable<W, ONE_WORD> {
 }
 
 impl<W: Word, const ONE_WORD: bool> Table for PackedTable<W, ONE_WORD> {
+    fn over(parameters: &Parameters, storage: Storage) -> Self {
+        debug_assert!(!ONE_WORD || Self::holds_bucket(parameters));
+        let fingerprint_bits = parameters.fingerprint_bits();
+        let lanes_that_fit = Self::USABLE_BITS / fingerprint_bits;
+        // All words of a bucket have as many slots, so that one set of masks serves them all.
+        let shares = |lanes: &u32| parameters.slots_per_bucket().is_multiple_of(*lanes);
+        let lanes_per_word = (1..=lanes_that_fit).rev().find(shares).unwrap_or(1);
+        Self {
+            storage,
+            lanes: Lanes::new(lanes_per_word, fingerprint_bits),
+            fingerprint_bits,
+            bucket_bits: parameters.bucket_bits(),
+            stride: if parameters.layout() == Layout::Windowed { fingerprint_bits } else { parameters.bucket_bits() },
+            word_bits: lanes_per_word * fingerprint_bits,
+        }
+    }
+
     #[inline]
     fn contains(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> bool {
         let pattern = self.lanes.broadcast(fingerprint.get());
@@ -102,8 +107,10 @@ impl<W: Word, const ONE_WORD: bool> Table for PackedTable<W, ONE_WORD> {
     }
 
     #[inline]
-    fn empty_slot(&self, bucket: BucketIndex) -> Option<Slot> {
-        self.find(bucket, 0)
+    fn vacancy(&self, bucket: BucketIndex) -> Option<Vacancy> {
+        // Slots fill from the first on, so the place of the first empty one tells how many are full. Where some in between
+        // were emptied it tells fewer, which costs nothing but the evenness that it is asked for.
+        self.find(bucket, 0).map(|slot| Vacancy { slot, fullness: slot.0 })
     }
 
     #[inline]
@@ -115,6 +122,20 @@ impl<W: Word, const ONE_WORD: bool> Table for PackedTable<W, ONE_WORD> {
     fn slots(&self) -> impl Iterator<Item = Slot> {
         let (bucket_bits, fingerprint_bits) = (self.bucket_bits, self.fingerprint_bits);
         (0..bucket_bits / fingerprint_bits).map(move |index| Slot(index * fingerprint_bits))
+    }
+
+    #[inline]
+    fn filled_slots(&self, bucket: BucketIndex) -> impl Iterator<Item = (u64, Slot, Fingerprint)> {
+        let (fingerprint_bits, bucket_bits) = (self.fingerprint_bits, self.bucket_bits);
+        let mut word = self.word(bucket, 0);
+        (0..bucket_bits / fingerprint_bits).filter_map(move |number| {
+            let bit = number * fingerprint_bits;
+            if !ONE_WORD && bit > 0 && bit.is_multiple_of(self.word_bits) {
+                word = self.word(bucket, bit);
+            }
+            let in_word = if ONE_WORD { bit } else { bit % self.word_bits };
+            Some((u64::from(number), Slot(bit), Fingerprint::new(self.lanes.get(word, in_word))?))
+        })
     }
 
     #[inline]

@@ -1,51 +1,60 @@
 //! The memory of a table.
 
-use alloc::collections::TryReserveError;
-use alloc::vec::Vec;
 use core::ops::{Deref, DerefMut};
 
-use crate::cast::in_memory;
+use alloc::collections::TryReserveError;
+use alloc::vec::Vec;
 
-/// How many bytes follow the last slot at the least, so that a 128-bit word can be read at the last slot's byte.
-const PADDING: u64 = 15;
+use crate::cast::in_memory;
+use crate::parameters::bytes_for;
 
 /// The bytes of a table: its slots, bit after bit, and zeros behind them up to a multiple of 8.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Storage(Vec<u8>);
+#[derive(Clone, Debug)]
+pub(crate) struct Storage(Memory);
+
+#[derive(Clone, Debug)]
+enum Memory {
+    Heap(Vec<u8>),
+    #[cfg(feature = "std")]
+    HugePages(huge_pages::Mapping),
+}
 
 impl Storage {
-    /// How many bytes a table of `bits` bits takes, padding included.
-    pub(crate) const fn size_for(bits: u64) -> u64 {
-        (bits.div_ceil(8) + PADDING).next_multiple_of(8)
-    }
-
-    /// Memory for `bits` bits, all 0.
+    /// Memory for slots of `bits` bits and the padding behind them, all 0.
     pub(crate) fn zeroed(bits: u64) -> Result<Self, TryReserveError> {
-        let size = in_memory(Self::size_for(bits));
+        let size = in_memory(bytes_for(bits));
+        #[cfg(feature = "std")]
+        if let Some(mapping) = huge_pages::Mapping::zeroed(size) {
+            return Ok(Self(Memory::HugePages(mapping)));
+        }
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(size)?;
         bytes.resize(size, 0);
-        Ok(Self(bytes))
+        Ok(Self(Memory::Heap(bytes)))
     }
 
     /// A copy of a table's bytes.
     pub(crate) fn copied_from(table: &[u8]) -> Result<Self, TryReserveError> {
+        #[cfg(feature = "std")]
+        if let Some(mapping) = huge_pages::Mapping::copied_from(table) {
+            return Ok(Self(Memory::HugePages(mapping)));
+        }
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(table.len())?;
         bytes.extend_from_slice(table);
-        Ok(Self(bytes))
+        Ok(Self(Memory::Heap(bytes)))
     }
 
-    /// A table's bytes.
+    /// A table's bytes, which stay where they are.
     #[cfg(feature = "std")]
     pub(crate) const fn from_vec(table: Vec<u8>) -> Self {
-        Self(table)
+        Self(Memory::Heap(table))
     }
 
     /// Whether all bits from bit `bits` on are 0 (invariant 4).
     pub(crate) fn is_zero_from(&self, bits: u64) -> bool {
         let (whole, partial) = (in_memory(bits / 8), bits % 8);
-        self.0.get(whole..).is_some_and(|rest| {
+        self.get(whole..).is_some_and(|rest| {
             rest.iter().enumerate().all(|(index, &byte)| if index == 0 { byte >> partial == 0 } else { byte == 0 })
         })
     }
@@ -56,29 +65,100 @@ impl Deref for Storage {
 
     #[inline]
     fn deref(&self) -> &[u8] {
-        &self.0
+        match &self.0 {
+            Memory::Heap(bytes) => bytes,
+            #[cfg(feature = "std")]
+            Memory::HugePages(mapping) => mapping.bytes(),
+        }
     }
 }
 
 impl DerefMut for Storage {
     #[inline]
     fn deref_mut(&mut self) -> &mut [u8] {
-        &mut self.0
+        match &mut self.0 {
+            Memory::Heap(bytes) => bytes,
+            #[cfg(feature = "std")]
+            Memory::HugePages(mapping) => mapping.bytes_mut(),
+        }
+    }
+}
+
+impl PartialEq for Storage {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+/// Pages of 2 MiB for large tables, so that a lookup does not wait for the address of a bucket as well as for the bucket.
+#[cfg(feature = "std")]
+mod huge_pages {
+    use core::fmt;
+
+    use memmap2::MmapMut;
+
+    const PAGE: usize = 2 << 20;
+    /// Smaller tables have few pages anyway.
+    const LEAST_SIZE: usize = 2 * PAGE;
+
+    /// Memory of its own that starts at a multiple of [`PAGE`] and whose pages the system is asked to make large.
+    pub(super) struct Mapping {
+        map: MmapMut,
+        start: usize,
+        size: usize,
+    }
+
+    impl Mapping {
+        /// `None` where the table is small, or the system has no such memory; ordinary memory then serves as well.
+        pub(super) fn zeroed(size: usize) -> Option<Self> {
+            if size < LEAST_SIZE {
+                return None;
+            }
+            let map = MmapMut::map_anon(size.checked_add(PAGE)?).ok()?;
+            let start = map.as_ptr().align_offset(PAGE);
+            if start > PAGE {
+                return None;
+            }
+            #[cfg(target_os = "linux")]
+            if map.advise(memmap2::Advice::HugePage).is_err() {
+                // A kernel without huge pages: the mapping is as good as any other memory.
+            }
+            Some(Self { map, start, size })
+        }
+
+        pub(super) fn copied_from(bytes: &[u8]) -> Option<Self> {
+            let mut copy = Self::zeroed(bytes.len())?;
+            copy.bytes_mut().copy_from_slice(bytes);
+            Some(copy)
+        }
+
+        #[inline]
+        pub(super) fn bytes(&self) -> &[u8] {
+            &self.map[self.start..self.start + self.size]
+        }
+
+        #[inline]
+        pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
+            &mut self.map[self.start..self.start + self.size]
+        }
+    }
+
+    impl Clone for Mapping {
+        fn clone(&self) -> Self {
+            Self::copied_from(self.bytes()).expect("no memory for a copy of the filter")
+        }
+    }
+
+    impl fmt::Debug for Mapping {
+        fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+            formatter.debug_struct("Mapping").field("size", &self.size).finish_non_exhaustive()
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_word_can_be_read_at_the_last_bit() {
-        for bits in 1..=200 {
-            let storage = Storage::zeroed(bits).expect("small");
-            let last_byte = in_memory((bits - 1) / 8);
-            assert!(last_byte + 16 <= storage.len(), "{bits} bits");
-        }
-    }
 
     #[test]
     fn padding_is_checked_to_the_bit() {
@@ -90,5 +170,24 @@ mod tests {
         storage[1] = 0;
         *storage.last_mut().expect("not empty") = 1;
         assert!(!storage.is_zero_from(11));
+    }
+
+    #[cfg(feature = "std")]
+    #[test]
+    fn large_tables_start_at_a_large_page_and_copy_as_small_ones_do() {
+        for bits in [1000, 40 << 20, (40 << 20) + 1, 100 << 20] {
+            let mut storage = Storage::zeroed(bits).expect("small enough");
+            assert_eq!(storage.len() as u64, bytes_for(bits));
+            assert!(storage.iter().all(|&byte| byte == 0));
+            *storage.last_mut().expect("not empty") = 7;
+            storage[0] = 9;
+            let copy = storage.clone();
+            assert!(copy == storage && Storage::copied_from(&storage).expect("small enough") == storage);
+            storage[0] = 8;
+            assert_eq!(copy[0], 9);
+            if bits >= 40 << 20 {
+                assert_eq!(storage.as_ptr().align_offset(2 << 20), 0);
+            }
+        }
     }
 }

@@ -1,0 +1,337 @@
+//! The bulk build: keys are sorted by region, and each region is filled while it is in the processor's cache.
+
+use alloc::vec::Vec;
+
+use super::partition::Partition;
+use crate::addressing::Addressing;
+use crate::cast::in_memory;
+use crate::digest::{Digest, Key};
+use crate::error::{BuildError, BuildFromKeysError, InsertBulkError};
+use crate::filter::{CuckooFilter, CuckooFilterBuilder, Nest, NoRoom, with_nest};
+use crate::parameters::Parameters;
+use crate::relocation::Search;
+use crate::table::{Storage, Table};
+
+impl CuckooFilterBuilder {
+    /// Builds a filter of these keys, each stored once for every time it is in the slice. Where no capacity was given, it
+    /// is their number.
+    ///
+    /// The bytes are those of inserting one key after the other, but several times faster in large tables; with the
+    /// `rayon` feature on all threads of the pool, and with the same bytes for any number of them. Beside the table, a
+    /// byte per key of memory is used at the most.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`build`](Self::build), and that a key does not fit.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use guira::CuckooFilter;
+    ///
+    /// let words = ["ani", "guira", "koel"];
+    /// let filter = CuckooFilter::builder().false_positive_rate(0.001).build_from_keys(&words)?;
+    /// assert!(words.iter().all(|word| filter.contains(word)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn build_from_keys<K: Key + Sync>(&self, keys: &[K]) -> Result<CuckooFilter, BuildFromKeysError> {
+        let mut filter = self.build_for(keys.len())?;
+        filter.insert_bulk(keys)?;
+        Ok(filter)
+    }
+
+    /// Builds a filter of the keys with these digests. See [`build_from_keys`](Self::build_from_keys).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`build_from_keys`](Self::build_from_keys).
+    pub fn build_from_digests(&self, digests: &[Digest]) -> Result<CuckooFilter, BuildFromKeysError> {
+        let mut filter = self.build_for(digests.len())?;
+        filter.insert_bulk_digests(digests)?;
+        Ok(filter)
+    }
+
+    fn build_for(&self, keys: usize) -> Result<CuckooFilter, BuildError> {
+        if self.has_size() { self.build() } else { self.clone().capacity(keys.max(1)).build() }
+    }
+}
+
+impl CuckooFilter {
+    /// Stores a copy of each of many keys, region by region: the fastest way to fill a table that is larger than the
+    /// processor's cache. As long as all fit, the bytes are those of inserting one after the other.
+    ///
+    /// To insert from a stream, collect some millions of keys at a time; memory for a quarter of the table is used.
+    ///
+    /// # Errors
+    ///
+    /// All keys that fit are stored; the error has the digests of the others.
+    pub fn insert_bulk<K: Key + Sync>(&mut self, keys: &[K]) -> Result<(), InsertBulkError> {
+        let hasher = *self.hasher();
+        self.store_bulk(keys, move |key| hasher.digest(key))
+    }
+
+    /// Stores a copy of each of many keys, given their digests. See [`insert_bulk`](Self::insert_bulk).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`insert_bulk`](Self::insert_bulk).
+    pub fn insert_bulk_digests(&mut self, digests: &[Digest]) -> Result<(), InsertBulkError> {
+        self.store_bulk(digests, |&digest| digest)
+    }
+
+    fn store_bulk<K: Sync>(&mut self, keys: &[K], digest: impl Fn(&K) -> Digest + Sync) -> Result<(), InsertBulkError> {
+        let parameters = *self.parameters();
+        let mut outcome = Outcome::default();
+        for chunk in keys.chunks(chunk_len(&parameters)) {
+            let (engine, search) = self.engine_and_search();
+            let of_chunk = with_nest!(engine, nest => if is_worth_sorting(chunk.len(), &parameters) {
+                nest.insert_by_region(chunk, &digest, &parameters)
+            } else {
+                nest.insert_in_order(chunk, &digest, search)
+            });
+            outcome.append(of_chunk);
+        }
+        self.add_to_len(outcome.inserted);
+        match outcome.reason {
+            None => Ok(()),
+            Some(reason) => Err(InsertBulkError { rejected: outcome.rejected, reason: self.insert_error(reason) }),
+        }
+    }
+}
+
+/// How many keys are sorted at a time: their digests, twice, take half of the table and a byte per slot at the most.
+fn chunk_len(parameters: &Parameters) -> usize {
+    const LEAST: u64 = 1 << 16;
+    let bytes_per_key = 2 * size_of::<Digest>() as u64;
+    let most_bytes = (parameters.table_size() / 2).min(parameters.slot_count());
+    in_memory((most_bytes / bytes_per_key).max(LEAST))
+}
+
+/// Whether so many keys are worth sorting: each region is copied to the cache and back, which takes as long as waiting
+/// for the memory of some thousand keys.
+const fn is_worth_sorting(keys: usize, parameters: &Parameters) -> bool {
+    parameters.region_count() > 1 && keys as u64 / parameters.region_count() >= 2048
+}
+
+/// What became of some keys.
+#[derive(Default)]
+struct Outcome {
+    inserted: usize,
+    rejected: Vec<Digest>,
+    /// Why the first of them was rejected.
+    reason: Option<NoRoom>,
+}
+
+impl Outcome {
+    fn note(&mut self, digest: Digest, result: Result<(), NoRoom>) {
+        match result {
+            Ok(()) => self.inserted += 1,
+            Err(reason) => {
+                self.rejected.push(digest);
+                self.reason.get_or_insert(reason);
+            }
+        }
+    }
+
+    fn append(&mut self, mut other: Self) {
+        self.inserted += other.inserted;
+        self.rejected.append(&mut other.rejected);
+        self.reason = self.reason.or(other.reason);
+    }
+}
+
+impl<A: Addressing + Sync, T: Table + Send> Nest<A, T> {
+    fn insert_in_order<K>(&mut self, keys: &[K], digest: &impl Fn(&K) -> Digest, search: &mut Search) -> Outcome {
+        let mut outcome = Outcome::default();
+        let result: Result<(), core::convert::Infallible> = self.pipelined(
+            keys.len(),
+            |number| digest(&keys[number]),
+            |nest, _, digest| {
+                outcome.note(digest, nest.insert(digest, search));
+                Ok(())
+            },
+        );
+        match result {
+            Ok(()) => outcome,
+        }
+    }
+
+    fn insert_by_region<K: Sync>(
+        &mut self,
+        keys: &[K],
+        digest: &(impl Fn(&K) -> Digest + Sync),
+        parameters: &Parameters,
+    ) -> Outcome {
+        // As many parts as threads, each sorted by one; a region then takes its keys from one part after the other, which
+        // is the order in which they came, however many parts there are.
+        let part_len = keys.len().div_ceil(parallel::threads()).max(1);
+        let partitions = parallel::map(keys.chunks(part_len).collect(), |part: &[K]| {
+            let digests: Vec<Digest> = part.iter().map(digest).collect();
+            Partition::by_region(&digests, parameters.region_count())
+        });
+        let region_bits = parameters.slots_per_region() * u64::from(parameters.bits_per_slot());
+        let addressing = self.addressing;
+        let fill = |(region, table): (usize, RegionBytes<'_>)| {
+            fill_region::<A, T>(addressing, parameters, region, region_bits, table, &partitions)
+        };
+        // Neighbouring regions may share a byte, so they are filled one after the other: first the even ones.
+        let mut outcome = Outcome::default();
+        for parity in [0, 1] {
+            let regions = regions_of_parity(self.table.storage_mut(), region_bits, parameters.region_count(), parity);
+            for of_region in parallel::map(regions, fill) {
+                outcome.append(of_region);
+            }
+        }
+        outcome
+    }
+}
+
+/// The bytes that hold a region, and the bit of the first byte at which it starts.
+struct RegionBytes<'table> {
+    bytes: &'table mut [u8],
+    first_bit: u32,
+}
+
+/// The bytes of every second region.
+fn regions_of_parity(
+    table: &mut [u8],
+    region_bits: u64,
+    region_count: u64,
+    parity: u64,
+) -> Vec<(usize, RegionBytes<'_>)> {
+    let mut regions = Vec::new();
+    let (mut rest, mut rest_start) = (table, 0);
+    for region in (parity..region_count).step_by(2) {
+        let (start, end) = (region * region_bits, (region + 1) * region_bits);
+        let (start_byte, end_byte) = (in_memory(start / 8), in_memory(end.div_ceil(8)));
+        let (before, behind) = core::mem::take(&mut rest).split_at_mut(end_byte - rest_start);
+        let (_, bytes) = before.split_at_mut(start_byte - rest_start);
+        let first_bit = u32::from(start.to_le_bytes()[0] & 7);
+        regions.push((in_memory(region), RegionBytes { bytes, first_bit }));
+        (rest, rest_start) = (behind, end_byte);
+    }
+    regions
+}
+
+/// Fills one region in a copy of its own, which starts at a byte and stays in the cache, and puts it back.
+fn fill_region<A: Addressing, T: Table>(
+    addressing: A,
+    parameters: &Parameters,
+    region: usize,
+    region_bits: u64,
+    table: RegionBytes<'_>,
+    partitions: &[Partition],
+) -> Outcome {
+    let mut outcome = Outcome::default();
+    if partitions.iter().all(|partition| partition.region(region).is_empty()) {
+        return outcome;
+    }
+    let storage = Storage::zeroed(region_bits).expect("memory for one region");
+    let mut nest = Nest { addressing, table: T::over(parameters, storage) };
+    bits::copy(table.bytes, table.first_bit, nest.table.storage_mut(), 0, region_bits);
+    let mut search = Search::default();
+    for digest in partitions.iter().flat_map(|partition| partition.region(region)) {
+        outcome.note(*digest, nest.insert_into_region(*digest, &mut search));
+    }
+    bits::copy(nest.table.storage(), 0, table.bytes, table.first_bit, region_bits);
+    outcome
+}
+
+/// Copies of runs of bits.
+mod bits {
+    use crate::cast::in_memory;
+
+    /// Copies `count` bits from bit `from_bit` of the first byte of `from` to bit `to_bit` of the first byte of `to`, one
+    /// of the two being 0 and both below 8, and leaves all other bits of `to` alone.
+    pub(super) fn copy(from: &[u8], from_bit: u32, to: &mut [u8], to_bit: u32, count: u64) {
+        debug_assert!(from_bit < 8 && to_bit < 8 && (from_bit == 0 || to_bit == 0));
+        let whole = in_memory(count / 8);
+        if from_bit == 0 && to_bit == 0 {
+            to[..whole].copy_from_slice(&from[..whole]);
+            let (from, to, rest) = (&from[whole..], &mut to[whole..], count % 8);
+            copy_bytewise(from, 0, to, 0, rest);
+        } else {
+            copy_bytewise(from, from_bit, to, to_bit, count);
+        }
+    }
+
+    fn copy_bytewise(from: &[u8], from_bit: u32, to: &mut [u8], to_bit: u32, count: u64) {
+        let end = u64::from(to_bit) + count;
+        let byte_at = |index: usize| u32::from(from.get(index).copied().unwrap_or(0));
+        let whole = in_memory(end / 8);
+        for (index, byte) in to.iter_mut().enumerate().take(in_memory(end.div_ceil(8))) {
+            let here = byte_at(index);
+            // Bit 0 of this byte comes from bit from_bit - to_bit of the same byte, or of the one before.
+            let moved = if to_bit == 0 {
+                (here | (byte_at(index + 1) << 8)) >> from_bit
+            } else {
+                let before = if index == 0 { 0 } else { byte_at(index - 1) };
+                ((here << 8) | before) >> (8 - to_bit)
+            };
+            let mut mask = 0xffu8;
+            if index == 0 {
+                mask &= 0xff << to_bit;
+            }
+            if index == whole {
+                mask &= !(0xff << (end % 8));
+            }
+            *byte = (*byte & !mask) | (moved.to_le_bytes()[0] & mask);
+        }
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn bits_arrive_and_their_neighbours_stay() {
+            let pattern: [u8; 12] = core::array::from_fn(|index| u8::try_from(index * 37 % 251).expect("below 251"));
+            let bit = |bytes: &[u8], at: usize| bytes[at / 8] >> (at % 8) & 1;
+            for shift in 0..8u32 {
+                for count in 1..=80u64 {
+                    for (from_bit, to_bit) in [(shift, 0), (0, shift)] {
+                        for background in [0u8, 0xff] {
+                            let mut to = [background; 12];
+                            copy(&pattern, from_bit, &mut to, to_bit, count);
+                            let (from_bit, to_bit) = (in_memory(from_bit.into()), in_memory(to_bit.into()));
+                            for at in 0..96 {
+                                let inside = at >= to_bit && at < to_bit + in_memory(count);
+                                let expected =
+                                    if inside { bit(&pattern, at - to_bit + from_bit) } else { background & 1 };
+                                assert_eq!(bit(&to, at), expected, "{count} bits, {from_bit} to {to_bit}, at {at}");
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The same on all threads of the pool, or on this one.
+mod parallel {
+    use alloc::vec::Vec;
+
+    #[cfg(feature = "rayon")]
+    pub(super) fn threads() -> usize {
+        rayon::current_num_threads()
+    }
+
+    #[cfg(not(feature = "rayon"))]
+    pub(super) const fn threads() -> usize {
+        1
+    }
+
+    /// The results, in the order of the items.
+    #[cfg(feature = "rayon")]
+    pub(super) fn map<I: Send, R: Send>(items: Vec<I>, of_item: impl Fn(I) -> R + Sync) -> Vec<R> {
+        use rayon::iter::{IntoParallelIterator, ParallelIterator};
+
+        items.into_par_iter().map(&of_item).collect()
+    }
+
+    #[cfg(not(feature = "rayon"))]
+    pub(super) fn map<I, R>(items: Vec<I>, of_item: impl Fn(I) -> R) -> Vec<R> {
+        items.into_iter().map(of_item).collect()
+    }
+}

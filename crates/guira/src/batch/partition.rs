@@ -1,0 +1,59 @@
+use alloc::vec::Vec;
+
+use crate::cast::{in_memory, scale};
+use crate::digest::Digest;
+
+/// Digests sorted by the region they belong to, and in each region in the order in which they came.
+pub(super) struct Partition {
+    digests: Vec<Digest>,
+    /// Where the digests of each region start, and after the last one where they end.
+    starts: Vec<usize>,
+}
+
+impl Partition {
+    /// Sorts digests by regions, counting first. Of all addressings, the region is the digest scaled to their number.
+    pub(super) fn by_region(digests: &[Digest], region_count: u64) -> Self {
+        let region_of = |digest: &Digest| in_memory(scale(digest.get(), region_count).0);
+        let mut starts = alloc::vec![0; in_memory(region_count) + 1];
+        for digest in digests {
+            starts[region_of(digest) + 1] += 1;
+        }
+        for region in 1..starts.len() {
+            starts[region] += starts[region - 1];
+        }
+        let mut next = starts.clone();
+        let mut sorted = alloc::vec![Digest::new(0); digests.len()];
+        for &digest in digests {
+            let place = &mut next[region_of(&digest)];
+            sorted[*place] = digest;
+            *place += 1;
+        }
+        Self { digests: sorted, starts }
+    }
+
+    /// The digests of a region.
+    pub(super) fn region(&self, region: usize) -> &[Digest] {
+        &self.digests[self.starts[region]..self.starts[region + 1]]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digests_keep_their_order_within_a_region() {
+        let digests: Vec<Digest> =
+            (0..1000u64).map(|number| Digest::new(number.wrapping_mul(0x9e37_79b9_7f4a_7c15))).collect();
+        let partition = Partition::by_region(&digests, 7);
+        let mut total = 0;
+        for region in 0..7 {
+            let bounds = |digest: &&Digest| (u128::from(digest.get()) * 7) >> 64 == region;
+            let expected: Vec<Digest> = digests.iter().filter(bounds).copied().collect();
+            let found = partition.region(usize::try_from(region).expect("small"));
+            assert_eq!(found, expected);
+            total += found.len();
+        }
+        assert_eq!(total, 1000);
+    }
+}

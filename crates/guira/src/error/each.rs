@@ -1,0 +1,89 @@
+use alloc::vec::Vec;
+use core::fmt;
+
+use super::{BuildError, InsertError};
+use crate::digest::Digest;
+
+/// Why not all keys of a batch were stored. Those before the first that was not are kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct InsertEachError {
+    /// The keys that were stored, which is also the place in the batch of the one that was not.
+    pub inserted: usize,
+    /// Why that one was not.
+    pub reason: InsertError,
+}
+
+impl fmt::Display for InsertEachError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} keys of the batch were stored, the next was not: {}", self.inserted, self.reason)
+    }
+}
+
+impl core::error::Error for InsertEachError {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        Some(&self.reason)
+    }
+}
+
+/// Why not all keys were stored in bulk. All that fit are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct InsertBulkError {
+    /// The digests of the keys that were not stored.
+    pub rejected: Vec<Digest>,
+    /// Why the first of them was not.
+    pub reason: InsertError,
+}
+
+impl fmt::Display for InsertBulkError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} keys were not stored: {}", self.rejected.len(), self.reason)
+    }
+}
+
+impl core::error::Error for InsertBulkError {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        Some(&self.reason)
+    }
+}
+
+/// Why there is no filter of some keys.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum BuildFromKeysError {
+    /// There is no filter with these measures.
+    Build(BuildError),
+    /// Not all keys fit.
+    Insert(InsertBulkError),
+}
+
+impl fmt::Display for BuildFromKeysError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Build(error) => error.fmt(formatter),
+            Self::Insert(error) => error.fmt(formatter),
+        }
+    }
+}
+
+impl core::error::Error for BuildFromKeysError {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            Self::Build(error) => Some(error),
+            Self::Insert(error) => Some(error),
+        }
+    }
+}
+
+impl From<BuildError> for BuildFromKeysError {
+    fn from(error: BuildError) -> Self {
+        Self::Build(error)
+    }
+}
+
+impl From<InsertBulkError> for BuildFromKeysError {
+    fn from(error: InsertBulkError) -> Self {
+        Self::Insert(error)
+    }
+}

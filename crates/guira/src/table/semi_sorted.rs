@@ -1,0 +1,352 @@
+//! Semi-sorted buckets, section 5.2 of the paper: four slots in the space of four shorter by a bit.
+//!
+//! The order of the fingerprints in a bucket means nothing, so it can be given up: the four low nibbles, sorted, take
+//! one of 3876 values, which fit 12 bits instead of 16. The other bits stand beside them in the same order.
+
+use super::{Slot, Storage, Table, Vacancy};
+use crate::addressing::{BucketIndex, Fingerprint};
+use crate::cast::in_memory;
+use crate::parameters::Parameters;
+use crate::probe::{Lanes, Word, prefetch};
+
+/// The bits of a fingerprint that are sorted and coded.
+const NIBBLE_BITS: u32 = 4;
+const CODE_BITS: u32 = 12;
+/// How many multisets of four nibbles there are: C(19, 4).
+const CODES: usize = 3876;
+
+/// Bucket i stands at bit i · 4(f - 1): 12 bits of code, then the four fingerprints' high f - 4 bits.
+///
+/// Reading a bucket gives a word of four lanes of f bits, which is what all operations work on. With `ONE_WORD` a bucket
+/// is read at once (f up to 15), else the code and the rest by themselves.
+#[derive(Clone, Debug)]
+pub(crate) struct SemiSortedTable<W, const ONE_WORD: bool> {
+    storage: Storage,
+    lanes: Lanes<W>,
+    spread: Spread<W>,
+    fingerprint_bits: u32,
+    bucket_bits: u32,
+}
+
+impl<W: Word, const ONE_WORD: bool> SemiSortedTable<W, ONE_WORD> {
+    /// Whether a whole bucket fits one word, wherever it starts in its byte.
+    pub(crate) const fn holds_bucket(parameters: &Parameters) -> bool {
+        parameters.bucket_bits() <= W::BITS - 7
+    }
+
+    /// The byte at which to read for a bit of a bucket, and how many bits stand before it there.
+    #[inline]
+    fn place(&self, bucket: BucketIndex, bit: u32) -> (usize, u32) {
+        let bit = bucket.get() * u64::from(self.bucket_bits) + u64::from(bit);
+        (in_memory(bit >> 3), u32::from(bit.to_le_bytes()[0] & 7))
+    }
+
+    /// The code of a bucket, and a word that starts with the high bits of its fingerprints.
+    #[inline]
+    fn parts(&self, bucket: BucketIndex) -> (u32, W) {
+        let (byte, before) = self.place(bucket, 0);
+        if ONE_WORD {
+            let word = W::read(&self.storage, byte) >> before;
+            (word.low_32() & 0xfff, word >> CODE_BITS)
+        } else {
+            let code = (u64::read(&self.storage, byte) >> before).low_32() & 0xfff;
+            let (byte, before) = self.place(bucket, CODE_BITS);
+            (code, W::read(&self.storage, byte) >> before)
+        }
+    }
+
+    /// The four fingerprints of a bucket, in lanes of f bits, sorted by their low nibbles.
+    #[inline]
+    fn fingerprints(&self, bucket: BucketIndex) -> W {
+        let (code, high_bits) = self.parts(bucket);
+        let nibbles = NIBBLES[in_memory(u64::from(code))];
+        self.spread.nibbles(W::from(u32::from(nibbles))) | self.spread.high_bits(high_bits)
+    }
+
+    /// Stores four fingerprints, in any order.
+    fn store(&mut self, bucket: BucketIndex, fingerprints: W) {
+        let lane = |index| self.lanes.get(fingerprints, index * self.fingerprint_bits);
+        let mut sorted = [lane(0), lane(1), lane(2), lane(3)];
+        // Among equal nibbles by the rest, so that equal contents are equal bits.
+        sorted.sort_unstable_by_key(|&fingerprint| (fingerprint & 0xf, fingerprint));
+        let code = W::from(code_of(sorted.map(|fingerprint| fingerprint & 0xf)));
+
+        let high_width = self.fingerprint_bits - NIBBLE_BITS;
+        let mut high_bits = W::ZERO;
+        for (index, fingerprint) in (0..).zip(sorted) {
+            high_bits = high_bits | (W::from(fingerprint >> NIBBLE_BITS) << (index * high_width));
+        }
+        let all_high_bits = !((!W::ZERO << (2 * high_width)) << (2 * high_width));
+        let all_code_bits = W::from(0xfff);
+        let (byte, before) = self.place(bucket, 0);
+        if ONE_WORD {
+            let word = W::read(&self.storage, byte);
+            let mask = (all_code_bits | (all_high_bits << CODE_BITS)) << before;
+            let new = (code | (high_bits << CODE_BITS)) << before;
+            ((word & !mask) | new).write(&mut self.storage, byte);
+        } else {
+            let word = W::read(&self.storage, byte);
+            ((word & !(all_code_bits << before)) | (code << before)).write(&mut self.storage, byte);
+            let (byte, before) = self.place(bucket, CODE_BITS);
+            let word = W::read(&self.storage, byte);
+            ((word & !(all_high_bits << before)) | (high_bits << before)).write(&mut self.storage, byte);
+        }
+    }
+
+    #[inline]
+    fn find(&self, bucket: BucketIndex, value: u32) -> Option<Slot> {
+        self.lanes.lowest_equal(self.fingerprints(bucket), self.lanes.broadcast(value)).map(Slot)
+    }
+
+    #[inline]
+    fn count_of(&self, bucket: BucketIndex, value: u32) -> u32 {
+        self.lanes.count_equal(self.fingerprints(bucket), self.lanes.broadcast(value))
+    }
+}
+
+impl<W: Word, const ONE_WORD: bool> Table for SemiSortedTable<W, ONE_WORD> {
+    fn over(parameters: &Parameters, storage: Storage) -> Self {
+        debug_assert!(!ONE_WORD || Self::holds_bucket(parameters));
+        let fingerprint_bits = parameters.fingerprint_bits();
+        Self {
+            storage,
+            lanes: Lanes::new(4, fingerprint_bits),
+            spread: Spread::new(fingerprint_bits),
+            fingerprint_bits,
+            bucket_bits: parameters.bucket_bits(),
+        }
+    }
+
+    #[inline]
+    fn contains(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> bool {
+        self.lanes.any_equal(self.fingerprints(bucket), self.lanes.broadcast(fingerprint.get()))
+    }
+
+    #[inline]
+    fn count(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> u32 {
+        self.count_of(bucket, fingerprint.get())
+    }
+
+    #[inline]
+    fn slot_of(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> Option<Slot> {
+        self.find(bucket, fingerprint.get())
+    }
+
+    #[inline]
+    fn vacancy(&self, bucket: BucketIndex) -> Option<Vacancy> {
+        let fingerprints = self.fingerprints(bucket);
+        let slot = self.lanes.lowest_equal(fingerprints, W::ZERO).map(Slot)?;
+        Some(Vacancy { slot, fullness: 4 - self.lanes.count_equal(fingerprints, W::ZERO) })
+    }
+
+    #[inline]
+    fn empty_slots(&self, bucket: BucketIndex) -> u32 {
+        self.count_of(bucket, 0)
+    }
+
+    #[inline]
+    fn slots(&self) -> impl Iterator<Item = Slot> {
+        let fingerprint_bits = self.fingerprint_bits;
+        (0..4).map(move |index| Slot(index * fingerprint_bits))
+    }
+
+    #[inline]
+    fn filled_slots(&self, bucket: BucketIndex) -> impl Iterator<Item = (u64, Slot, Fingerprint)> {
+        let fingerprints = self.fingerprints(bucket);
+        (0..).zip(self.slots()).filter_map(move |(number, slot)| {
+            Some((number, slot, Fingerprint::new(self.lanes.get(fingerprints, slot.0))?))
+        })
+    }
+
+    #[inline]
+    fn get(&self, bucket: BucketIndex, slot: Slot) -> Option<Fingerprint> {
+        Fingerprint::new(self.lanes.get(self.fingerprints(bucket), slot.0))
+    }
+
+    /// Sorts the bucket anew: what the other slots hold afterwards may be another slot's before.
+    #[inline]
+    fn set(&mut self, bucket: BucketIndex, slot: Slot, fingerprint: Option<Fingerprint>) {
+        let value = fingerprint.map_or(0, Fingerprint::get);
+        let fingerprints = self.lanes.with(self.fingerprints(bucket), slot.0, value);
+        self.store(bucket, fingerprints);
+    }
+
+    #[inline]
+    fn prefetch(&self, bucket: BucketIndex) {
+        let (first, _) = self.place(bucket, 0);
+        let (last, _) = self.place(bucket, self.bucket_bits - 1);
+        prefetch(&self.storage, first);
+        prefetch(&self.storage, last);
+    }
+
+    fn is_well_formed(&self, bucket: BucketIndex) -> bool {
+        in_memory(u64::from(self.parts(bucket).0)) < CODES
+    }
+
+    fn storage(&self) -> &Storage {
+        &self.storage
+    }
+
+    fn storage_mut(&mut self) -> &mut Storage {
+        &mut self.storage
+    }
+}
+
+/// Moves four neighbouring fields to the lanes of a word of four fingerprints: first the upper two, then every second.
+#[derive(Clone, Copy, Debug)]
+struct Spread<W> {
+    nibbles: [Stage<W>; 2],
+    high_bits: [Stage<W>; 2],
+}
+
+/// The bits that stay, and those that are moved up, where they come to stand.
+#[derive(Clone, Copy, Debug)]
+struct Stage<W> {
+    staying: W,
+    moved: W,
+    distance: u32,
+}
+
+impl<W: Word> Stage<W> {
+    #[inline]
+    fn apply(&self, word: W) -> W {
+        (word & self.staying) | ((word << self.distance) & self.moved)
+    }
+}
+
+impl<W: Word> Spread<W> {
+    fn new(fingerprint_bits: u32) -> Self {
+        let high_width = fingerprint_bits - NIBBLE_BITS;
+        Self {
+            nibbles: Self::stages(NIBBLE_BITS, fingerprint_bits, 0),
+            high_bits: Self::stages(high_width, fingerprint_bits, NIBBLE_BITS),
+        }
+    }
+
+    /// Moves field i, which starts at bit i · width + start, to bit i · stride + start.
+    fn stages(width: u32, stride: u32, start: u32) -> [Stage<W>; 2] {
+        let ones = |count: u32| !((!W::ZERO << (count / 2)) << (count - count / 2));
+        let distance = stride - width;
+        let two = ones(2 * width);
+        let first = Stage { staying: two << start, moved: two << (start + 2 * stride), distance: 2 * distance };
+        let one = ones(width) | (ones(width) << (2 * stride));
+        let second = Stage { staying: one << start, moved: one << (start + stride), distance };
+        [first, second]
+    }
+
+    #[inline]
+    fn nibbles(&self, word: W) -> W {
+        self.nibbles[1].apply(self.nibbles[0].apply(word))
+    }
+
+    #[inline]
+    fn high_bits(&self, word: W) -> W {
+        self.high_bits[1].apply(self.high_bits[0].apply(word << NIBBLE_BITS))
+    }
+}
+
+/// The nibbles of each code, lowest first. Codes from [`CODES`] on don't occur; 12 bits can't index past the end.
+static NIBBLES: [u16; 4096] = {
+    let mut nibbles = [0; 4096];
+    let mut sorted: [u32; 4] = [0; 4];
+    loop {
+        let code = code_of(sorted) as usize;
+        let mut word = 0;
+        let mut index = 4;
+        while index > 0 {
+            index -= 1;
+            // Below 16, so that nothing is lost.
+            word = (word << NIBBLE_BITS) | sorted[index].to_le_bytes()[0] as u16;
+        }
+        nibbles[code] = word;
+        // The next four in order: raise the first one that is below its successor, and set those before it to 0.
+        let mut index = 0;
+        while index < 3 && sorted[index] == sorted[index + 1] {
+            sorted[index] = 0;
+            index += 1;
+        }
+        if sorted[index] == 15 {
+            break;
+        }
+        sorted[index] += 1;
+    }
+    nibbles
+};
+
+/// The rank of four sorted nibbles a ≤ b ≤ c ≤ d: C(d + 3, 4) + C(c + 2, 3) + C(b + 1, 2) + a. Four zeros have rank 0,
+/// so an empty table is all zeros.
+const fn code_of([a, b, c, d]: [u32; 4]) -> u32 {
+    (d + 3) * (d + 2) * (d + 1) * d / 24 + (c + 2) * (c + 1) * c / 6 + (b + 1) * b / 2 + a
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parameters::{Addressing, Layout, Regions, Shape};
+
+    #[test]
+    fn every_bucket_of_four_nibbles_has_a_code_of_its_own() {
+        let mut seen = [false; CODES];
+        for word in 0..=u16::MAX {
+            let nibble = |index: u16| u32::from(word >> (4 * index) & 0xf);
+            let mut sorted = [nibble(0), nibble(1), nibble(2), nibble(3)];
+            let is_sorted = sorted.is_sorted();
+            sorted.sort_unstable();
+            let code = in_memory(u64::from(code_of(sorted)));
+            seen[code] = true;
+            if is_sorted {
+                assert_eq!(NIBBLES[code], word);
+            }
+        }
+        assert!(seen.iter().all(|&seen| seen));
+    }
+
+    fn assert_buckets_are_kept<W: Word, const ONE_WORD: bool>(fingerprint_bits: u32) {
+        let shape = Shape::new(Layout::SemiSorted, Addressing::Regional, 4).expect("there is such a table");
+        let parameters = Parameters::new(shape, fingerprint_bits, Regions::single(9), 0).expect("valid");
+        assert_eq!(parameters.table_bits(), 9 * 4 * (u64::from(fingerprint_bits) - 1));
+        let storage = Storage::zeroed(parameters.table_bits()).expect("small");
+        let mut table = SemiSortedTable::<W, ONE_WORD>::over(&parameters, storage);
+        let mask = parameters.fingerprint_mask();
+        let value = |bucket: u32, index: u32| {
+            ((bucket + 1).wrapping_mul(0x9e37_79b9) ^ (index + 1).wrapping_mul(0x85eb_ca6b)) >> 7 & mask
+        };
+        // Neighbours must not disturb each other, so all buckets are filled before any is looked at.
+        for bucket in 0..9 {
+            for index in 0..4 {
+                if let Some(vacancy) = table.vacancy(BucketIndex::new(bucket.into())) {
+                    table.set(BucketIndex::new(bucket.into()), vacancy.slot, Fingerprint::new(value(bucket, index)));
+                }
+            }
+        }
+        for bucket in 0..9 {
+            let mut expected: [u32; 4] =
+                core::array::from_fn(|index| value(bucket, u32::try_from(index).expect("small")));
+            let place = BucketIndex::new(bucket.into());
+            let mut found = [0; 4];
+            for (found, slot) in found.iter_mut().zip(table.slots()) {
+                *found = table.get(place, slot).map_or(0, Fingerprint::get);
+            }
+            expected.sort_unstable();
+            found.sort_unstable();
+            assert_eq!(found, expected, "f = {fingerprint_bits}");
+            for value in expected.into_iter().filter_map(Fingerprint::new) {
+                assert!(table.contains(place, value));
+                let copies = expected.iter().filter(|&&other| other == value.get()).count();
+                assert_eq!(in_memory(u64::from(table.count(place, value))), copies);
+            }
+            assert!(table.is_well_formed(place));
+        }
+        assert!(table.storage().is_zero_from(parameters.table_bits()));
+    }
+
+    #[test]
+    fn every_width_keeps_its_buckets() {
+        for fingerprint_bits in 5..=32 {
+            assert_buckets_are_kept::<u128, false>(fingerprint_bits);
+            if fingerprint_bits <= 15 {
+                assert_buckets_are_kept::<u64, true>(fingerprint_bits);
+            }
+        }
+    }
+}

@@ -1,0 +1,414 @@
+//! The promise: a filter made for n distinct keys takes n distinct keys, costs what it should, and keeps to its rate.
+
+#![expect(clippy::cast_precision_loss, reason = "the counts are far below 2^53, and bounds are approximate")]
+
+use guira::analysis::{Plan, Preference};
+use guira::{Addressing, BuildError, CuckooFilter, CuckooFilterBuilder, InsertError, Layout, Parameters, Shape};
+
+mod oracle {
+    pub(crate) mod binomial;
+    pub(crate) mod random;
+}
+
+use oracle::binomial::assert_share;
+use oracle::random::SplitMix64;
+
+/// "Of a million filters, at most one is expected not to take that many."
+const FAILURES: f64 = 1e-6;
+
+/// The filters built in a sweep, and those that did not take as many distinct keys as they were made for.
+#[derive(Default)]
+struct Sweep {
+    builds: u64,
+    failures: Vec<String>,
+}
+
+impl Sweep {
+    /// Builds a filter with each seed and inserts as many distinct keys as promised.
+    fn fill(&mut self, builder: &CuckooFilterBuilder, capacity: usize, seeds: std::ops::Range<u64>) {
+        for seed in seeds {
+            // Neighbouring capacities with the same table and seed would stand and fall together.
+            let different = (capacity as u64) << 32 | seed;
+            let built = builder.clone().capacity(capacity).seed(different).build();
+            let mut filter = built.unwrap_or_else(|error| panic!("{builder:?}, capacity {capacity}: {error}"));
+            self.builds += 1;
+            let inserted = insert_keys(&mut filter, capacity);
+            self.failures.extend(inserted.err().map(|error| format!("{error}: {filter:?}")));
+        }
+    }
+
+    fn assert_promise_kept(&self) {
+        let first = &self.failures[..self.failures.len().min(5)];
+        assert_share(
+            self.failures.len() as u64,
+            self.builds,
+            0.0,
+            FAILURES,
+            &format!("filters that failed: {first:#?}"),
+        );
+    }
+}
+
+/// Inserts distinct keys, and looks for all that were accepted.
+fn insert_keys(filter: &mut CuckooFilter, capacity: usize) -> Result<(), InsertError> {
+    assert!(filter.capacity() >= capacity, "{filter:?}: capacity {capacity} was asked for");
+    let result = (0..capacity as u64).try_for_each(|key| filter.insert(&key));
+    for key in 0..filter.len() as u64 {
+        assert!(filter.contains(&key), "{filter:?}: {key} is lost");
+    }
+    result
+}
+
+fn with_rate(rate: f64) -> CuckooFilterBuilder {
+    CuckooFilter::builder().false_positive_rate(rate)
+}
+
+#[test]
+fn every_small_capacity_is_kept() {
+    let mut sweep = Sweep::default();
+    for capacity in 1..=300 {
+        for rate in [0.9, 0.5, 0.03, 0.001, 1e-6] {
+            sweep.fill(&with_rate(rate), capacity, 0..50);
+        }
+    }
+    sweep.assert_promise_kept();
+}
+
+#[test]
+fn every_small_capacity_is_kept_with_every_bucket_size_and_addressing() {
+    for addressing in [Addressing::Regional, Addressing::PowerOfTwo] {
+        for slots_per_bucket in [1, 2, 4, 8] {
+            let builder = with_rate(0.001).slots_per_bucket(slots_per_bucket).addressing(addressing);
+            let mut sweep = Sweep::default();
+            for capacity in 1..=300 {
+                let seeds = if capacity <= 40 { 100 } else { 20 };
+                sweep.fill(&builder, capacity, 0..seeds);
+            }
+            sweep.assert_promise_kept();
+        }
+    }
+}
+
+/// The shortest fingerprints for which the builder promises anything are where keys of a kind are most common.
+#[test]
+fn capacities_are_kept_with_the_shortest_fingerprints_that_are_not_refused() {
+    for addressing in [Addressing::Regional, Addressing::PowerOfTwo] {
+        for slots_per_bucket in [1, 2, 4, 8] {
+            let mut sweep = Sweep::default();
+            for capacity in (1..=30).chain([40, 64, 100, 150, 250, 390, 600, 1000, 3000, 10_000, 40_000]) {
+                let builder = CuckooFilter::builder().slots_per_bucket(slots_per_bucket).addressing(addressing);
+                let shortest = match builder.clone().capacity(capacity).fingerprint_bits(2).parameters() {
+                    Ok(_) => 2,
+                    Err(BuildError::FingerprintTooShort { least, .. }) => least,
+                    Err(error) => panic!("b = {slots_per_bucket}, capacity {capacity}: {error}"),
+                };
+                let seeds = (100_000 / capacity as u64).clamp(4, 2000);
+                sweep.fill(&builder.fingerprint_bits(shortest), capacity, 0..seeds);
+            }
+            sweep.assert_promise_kept();
+        }
+    }
+}
+
+/// Just below, at, and just above powers of two, where tables of 2^p buckets would be overfull or half empty.
+#[test]
+fn capacities_around_powers_of_two_are_kept() {
+    let mut sweep = Sweep::default();
+    for exponent in 9..=19 {
+        let power = 1_usize << exponent;
+        // Around 2^p keys, and around the keys that 2^p buckets of four slots take at a load of 0.95.
+        for base in [power, power / 20 * 19] {
+            for capacity in [base - 1, base, base + 1] {
+                let seeds = ((1 << 17) / capacity as u64).clamp(1, 64);
+                for rate in [0.02, 0.001] {
+                    sweep.fill(&with_rate(rate), capacity, 0..seeds);
+                }
+            }
+        }
+    }
+    sweep.assert_promise_kept();
+}
+
+#[test]
+fn capacities_of_any_size_are_kept() {
+    let mut random = SplitMix64::new(2);
+    let mut sweep = Sweep::default();
+    for exponent in 9..=19 {
+        for rate in [0.02, 0.001, 1e-5] {
+            let capacity = (1 << exponent) + random.below(1 << exponent);
+            let seed = random.next() >> 32;
+            sweep.fill(&with_rate(rate), capacity, seed..seed + 1);
+        }
+    }
+    sweep.assert_promise_kept();
+}
+
+/// One region holds 65,536 buckets: 250,000 keys or so with b = 4. Around each further region the promise must not dip.
+#[test]
+fn capacities_around_the_first_regions_are_kept() {
+    let mut sweep = Sweep::default();
+    for slots_per_bucket in [2, 4, 8] {
+        let builder = CuckooFilter::builder().slots_per_bucket(slots_per_bucket).fingerprint_bits(13);
+        let regions = |capacity: usize| {
+            let parameters = builder.clone().capacity(capacity).parameters();
+            parameters.expect("measures in range").region_count()
+        };
+        let mut capacity = 1;
+        for region_count in 2..=4 {
+            // The least capacity that takes so many regions, by bisection.
+            let mut most = 65_536 * slots_per_bucket as usize * region_count;
+            while capacity < most {
+                let middle = usize::midpoint(capacity, most);
+                if regions(middle) < region_count as u64 {
+                    capacity = middle + 1;
+                } else {
+                    most = middle;
+                }
+            }
+            for capacity in [capacity - 1, capacity] {
+                sweep.fill(&builder, capacity, 0..2);
+            }
+        }
+    }
+    sweep.assert_promise_kept();
+}
+
+#[test]
+fn ten_million_keys_fit() {
+    let mut sweep = Sweep::default();
+    for (capacity, rate) in [((1 << 23) + 1, 0.01), (10_000_000, 0.001)] {
+        sweep.fill(&with_rate(rate), capacity, 0..1);
+    }
+    sweep.assert_promise_kept();
+}
+
+/// Capacities just above powers of two and between them, up to 10^8, for which nothing is built.
+fn capacities_to_plan() -> impl Iterator<Item = usize> {
+    let mut random = SplitMix64::new(3);
+    let around_powers = (14..=26).flat_map(|exponent| {
+        let power = 1_usize << exponent;
+        [power - 1, power, power + 1, power + power / 100, power / 20 * 19, power / 20 * 19 + 1]
+    });
+    let anywhere = (0..4000).map(move |_| 10_000 + random.below(100_000_000 - 10_000));
+    let densely = (10_000..12_000).chain((12_000..1_000_000).step_by(499));
+    densely.chain(around_powers).chain(anywhere).chain([100_000_000])
+}
+
+#[test]
+fn buckets_of_4_cost_at_most_six_percent_more_than_their_fingerprints() {
+    for capacity in capacities_to_plan() {
+        for fingerprint_bits in [8, 12, 16] {
+            let builder = CuckooFilter::builder().capacity(capacity).slots_per_bucket(4);
+            let parameters = builder.fingerprint_bits(fingerprint_bits).parameters().expect("measures in range");
+            let bits_per_key = parameters.table_bits() as f64 / capacity as f64;
+            let most = 1.06 * f64::from(fingerprint_bits);
+            assert!(bits_per_key <= most, "capacity {capacity}, f = {fingerprint_bits}: {bits_per_key} bits per key");
+        }
+    }
+}
+
+#[test]
+fn the_planned_rate_is_at_most_the_one_asked_for_and_the_plan_is_what_is_built() {
+    for capacity in (1..=2000).chain(capacities_to_plan().step_by(7)) {
+        for rate in [0.99, 0.5, 0.1, 0.03, 0.01, 0.001, 1e-4, 1e-6, 1e-8] {
+            let what = format!("capacity {capacity}, rate {rate}");
+            let plan =
+                Plan::new(capacity as u64, rate, Preference::Speed).unwrap_or_else(|error| panic!("{what}: {error}"));
+            let parameters = with_rate(rate).capacity(capacity).parameters();
+            assert_eq!(parameters.as_ref(), Ok(plan.parameters()), "{what}");
+            assert!(plan.expected_false_positive_rate() <= rate, "{what}: {plan:?}");
+            assert!(plan.parameters().expected_false_positive_rate(capacity as u64) <= rate, "{what}: {plan:?}");
+            assert!(plan.parameters().capacity() >= capacity as u64, "{what}: {plan:?}");
+        }
+    }
+}
+
+#[test]
+fn the_size_that_is_planned_is_the_size_of_the_table() {
+    for capacity in [1, 2, 3, 10, 100, 1000, 12_345, 1 << 20] {
+        for rate in [0.1, 0.001, 1e-7] {
+            let plan = Plan::new(capacity as u64, rate, Preference::Speed).expect("measures in range");
+            let filter = CuckooFilter::with_capacity(capacity, rate).expect("measures in range");
+            assert_eq!(filter.size_in_bytes() as u64, plan.size_in_bytes(), "capacity {capacity}, rate {rate}");
+            assert_eq!(filter.slot_count() as u64, plan.parameters().slot_count(), "capacity {capacity}, rate {rate}");
+            // Padding is a few words at the end, not bits per slot.
+            let bytes = plan.parameters().table_bits().div_ceil(8);
+            assert!((bytes..=bytes + 64).contains(&plan.size_in_bytes()), "capacity {capacity}, rate {rate}: {plan:?}");
+        }
+    }
+}
+
+/// With more than one region, the number is rounded up so that all are equal.
+#[test]
+fn a_number_of_buckets_is_kept_or_rounded_up_by_less_than_1_in_16384() {
+    let mut random = SplitMix64::new(4);
+    let sizes: Vec<u64> = (1..2000)
+        .chain([65_535, 65_536, 65_537, 131_072, 131_073, 196_609, (1 << 32) - 1, 1 << 32])
+        .chain((0..2000).map(|_| 1 + (random.next() >> random.below(31) >> 32)))
+        .collect();
+    for slots_per_bucket in [2, 4, 8] {
+        for &given in &sizes {
+            let builder = CuckooFilter::builder().bucket_count(given).slots_per_bucket(slots_per_bucket);
+            let parameters = builder.fingerprint_bits(12).parameters().expect("measures in range");
+            let what = format!("{given} buckets of {slots_per_bucket}: {parameters:?}");
+            let made = parameters.bucket_count();
+            assert_eq!(made, parameters.region_count() * parameters.buckets_per_region(), "{what}");
+            assert!(made >= given, "{what}");
+            if given <= 65_536 {
+                assert_eq!(made, given, "{what}");
+            } else {
+                assert!((made - given) * 16_384 < given, "{what}: rounded up by {}", made - given);
+            }
+        }
+    }
+}
+
+#[test]
+fn with_one_slot_per_bucket_a_number_of_buckets_is_kept() {
+    for given in [1, 2, 3, 1000, 65_537, 1_000_003] {
+        let builder = CuckooFilter::builder().bucket_count(given).slots_per_bucket(1);
+        let parameters = builder.fingerprint_bits(12).parameters().expect("measures in range");
+        assert_eq!((parameters.region_count(), parameters.bucket_count()), (1, given));
+    }
+}
+
+/// What is asked of a filter at its capacity is what is measured there.
+#[test]
+fn at_capacity_the_rate_asked_for_is_kept() {
+    for (capacity, rate) in [(1_000, 0.1), (20_000, 0.03), (20_000, 0.01), (300_000, 0.001), (70_000, 1e-4)] {
+        let mut filter = CuckooFilter::with_capacity(capacity, rate).expect("measures in range");
+        assert_eq!(insert_keys(&mut filter, capacity), Ok(()), "{filter:?}");
+        assert!(filter.expected_false_positive_rate() <= rate, "{filter:?}");
+        let queries = 4_000_000;
+        let absent = capacity as u64..capacity as u64 + queries;
+        let found = absent.filter(|key| filter.contains(key)).count() as u64;
+        assert_share(found, queries, 0.0, rate, &format!("{filter:?}"));
+    }
+}
+
+mod what_cannot_be_built_is_refused {
+    use super::*;
+
+    fn refusal(builder: &CuckooFilterBuilder) -> BuildError {
+        let planned = builder.parameters().expect_err("it can't be built");
+        let built = builder.build().expect_err("it can't be built");
+        // NaN is not equal to itself.
+        assert_eq!(format!("{planned:?}"), format!("{built:?}"), "the refusals of parameters() and of build()");
+        assert!(!built.to_string().is_empty(), "a refusal says why");
+        built
+    }
+
+    #[test]
+    fn capacity_0() {
+        assert!(matches!(refusal(&with_rate(0.01).capacity(0)), BuildError::Capacity { given: 0, .. }));
+        let error = CuckooFilter::with_capacity(0, 0.01).expect_err("no capacity");
+        assert!(matches!(error, BuildError::Capacity { given: 0, .. }), "{error:?}");
+        let error = Plan::new(0, 0.01, Preference::Speed).expect_err("no capacity");
+        assert!(matches!(error, BuildError::Capacity { given: 0, .. }), "{error:?}");
+        for slots_per_bucket in [1, 2, 4, 8] {
+            let error =
+                refusal(&CuckooFilter::builder().capacity(0).fingerprint_bits(12).slots_per_bucket(slots_per_bucket));
+            assert!(matches!(error, BuildError::Capacity { given: 0, .. }), "{error:?}");
+        }
+    }
+
+    #[test]
+    fn a_capacity_beyond_the_largest_table() {
+        for capacity in [1 << 36, usize::MAX / 8, usize::MAX] {
+            for slots_per_bucket in [1, 2, 4, 8] {
+                for addressing in [Addressing::Regional, Addressing::PowerOfTwo] {
+                    let builder = with_rate(0.01).capacity(capacity).slots_per_bucket(slots_per_bucket);
+                    let error = refusal(&builder.addressing(addressing));
+                    let BuildError::Capacity { given, most } = error else { panic!("{error:?}") };
+                    assert_eq!(given, capacity as u64);
+                    assert_eq!(most, Parameters::MOST_BUCKETS * u64::from(slots_per_bucket));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rates_that_are_no_rates() {
+        for rate in [0.0, -0.0, 1.0, 1.5, -0.001, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            let bucket_count = CuckooFilter::builder().bucket_count(10).false_positive_rate(rate);
+            let errors = [
+                refusal(&with_rate(rate).capacity(100)),
+                refusal(&with_rate(rate).capacity(100).slots_per_bucket(2)),
+                refusal(&with_rate(rate).capacity(100).addressing(Addressing::PowerOfTwo)),
+                refusal(&bucket_count),
+                CuckooFilter::with_capacity(100, rate).expect_err("no rate"),
+                Plan::new(100, rate, Preference::Speed).expect_err("no rate"),
+                Plan::with_shape(100, rate, Shape::DEFAULT).expect_err("no rate"),
+            ];
+            for error in errors {
+                let BuildError::FalsePositiveRate { given } = error else { panic!("{rate}: {error:?}") };
+                assert_eq!(given.to_bits(), rate.to_bits(), "the rate in the error");
+            }
+        }
+    }
+
+    #[test]
+    fn rates_that_32_bits_do_not_reach() {
+        for rate in [1e-12, f64::MIN_POSITIVE, 5e-324] {
+            let error = refusal(&with_rate(rate).capacity(100));
+            let BuildError::RateTooLow { given, least } = error else { panic!("{rate}: {error:?}") };
+            assert_eq!(given.to_bits(), rate.to_bits(), "the rate in the error");
+            assert!(least > rate, "{least} is the least");
+            // What the error advises can be had.
+            assert!(with_rate(least * 1.01).capacity(100).parameters().is_ok(), "{least} can't be had either");
+        }
+    }
+
+    #[test]
+    fn fingerprint_lengths_that_there_are_not() {
+        for bits in [0, 1, 33, 64, u32::MAX] {
+            for builder in [CuckooFilter::builder().capacity(100), CuckooFilter::builder().bucket_count(100)] {
+                assert_eq!(
+                    refusal(&builder.fingerprint_bits(bits)),
+                    BuildError::FingerprintBits { given: bits, least: 2 }
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn bucket_sizes_that_there_are_not() {
+        for slots in [0, 3, 5, 6, 7, 9, 16, u32::MAX] {
+            let expected = BuildError::SlotsPerBucket { given: slots, layout: Layout::Packed };
+            assert_eq!(refusal(&with_rate(0.01).capacity(100).slots_per_bucket(slots)), expected);
+            assert_eq!(refusal(&with_rate(0.01).bucket_count(100).slots_per_bucket(slots)), expected);
+            assert_eq!(Shape::new(Layout::Packed, Addressing::Regional, slots), Err(expected));
+        }
+    }
+
+    #[test]
+    fn no_buckets_or_too_many() {
+        for given in [0, Parameters::MOST_BUCKETS + 1, u64::MAX] {
+            for addressing in [Addressing::Regional, Addressing::PowerOfTwo] {
+                let error = refusal(&with_rate(0.01).bucket_count(given).addressing(addressing));
+                assert_eq!(error, BuildError::BucketCount { given });
+            }
+        }
+    }
+
+    #[test]
+    fn buckets_of_power_of_two_addressing_that_are_no_power_of_two() {
+        for given in [3, 5, 6, 1000, (1 << 32) - 1] {
+            let error = refusal(&with_rate(0.01).bucket_count(given).addressing(Addressing::PowerOfTwo));
+            assert_eq!(error, BuildError::BucketCountNotPower { given, base: 2 });
+        }
+    }
+
+    #[test]
+    fn sizes_and_precisions_that_are_missing_or_given_twice() {
+        let builder = CuckooFilter::builder;
+        assert_eq!(refusal(&builder().false_positive_rate(0.01)), BuildError::SizeMissing);
+        assert_eq!(refusal(&builder().fingerprint_bits(12)), BuildError::SizeMissing);
+        assert_eq!(refusal(&builder().capacity(9).bucket_count(9).fingerprint_bits(12)), BuildError::SizeGivenTwice);
+        assert_eq!(refusal(&with_rate(0.01).capacity(9).bucket_count(9)), BuildError::SizeGivenTwice);
+        assert_eq!(refusal(&builder().capacity(9)), BuildError::PrecisionMissing);
+        assert_eq!(refusal(&builder().bucket_count(9)), BuildError::PrecisionMissing);
+        assert_eq!(refusal(&with_rate(0.01).capacity(9).fingerprint_bits(12)), BuildError::PrecisionGivenTwice);
+        assert_eq!(refusal(&with_rate(0.01).bucket_count(9).fingerprint_bits(12)), BuildError::PrecisionGivenTwice);
+    }
+}

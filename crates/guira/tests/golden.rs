@@ -1,0 +1,181 @@
+//! Files of format version 1 that were written once and are never written again: every release reads them, answers the
+//! same, and writes them byte for byte. `docs/reader.py`, which shares no code with the library, must agree.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use guira::{Addressing, CuckooFilter, Layout, LoadError};
+
+/// The secret key of the one filter that has one.
+const SECRET: [u8; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+
+/// A stored file, what it holds, and how many of `absent 0` to `absent 1999` it answers with "probably", as
+/// `docs/reader.py` counted them.
+struct Golden {
+    name: &'static str,
+    layout: Layout,
+    addressing: Addressing,
+    slots_per_bucket: u32,
+    fingerprint_bits: u32,
+    bucket_count: u64,
+    keys: usize,
+    false_positives: usize,
+}
+
+const fn golden(
+    name: &'static str,
+    layout: Layout,
+    addressing: Addressing,
+    [slots_per_bucket, fingerprint_bits]: [u32; 2],
+    bucket_count: u64,
+    [keys, false_positives]: [usize; 2],
+) -> Golden {
+    Golden { name, layout, addressing, slots_per_bucket, fingerprint_bits, bucket_count, keys, false_positives }
+}
+
+const GOLDEN: [Golden; 15] = {
+    use Addressing::{PowerOfTwo, Quaternary, Regional, Ternary};
+    use Layout::{Packed, SemiSorted, Windowed};
+    [
+        golden("packed-1-regional-f20", Packed, Regional, [1, 20], 101, [40, 0]),
+        golden("packed-2-regional-f9", Packed, Regional, [2, 9], 60, [60, 7]),
+        golden("packed-4-regional-f12", Packed, Regional, [4, 12], 30, [60, 2]),
+        golden("packed-4-regional-f12-siphash", Packed, Regional, [4, 12], 24, [60, 2]),
+        golden("packed-4-regional-f13-odd", Packed, Regional, [4, 13], 31, [60, 0]),
+        golden("packed-8-regional-f32", Packed, Regional, [8, 32], 15, [60, 0]),
+        golden("packed-4-power-of-two-f7", Packed, PowerOfTwo, [4, 7], 32, [60, 50]),
+        golden("packed-1-ternary-f11", Packed, Ternary, [1, 11], 81, [60, 4]),
+        golden("packed-2-quaternary-f10", Packed, Quaternary, [2, 10], 64, [60, 2]),
+        golden("semi-sorted-regional-f13", SemiSorted, Regional, [4, 13], 30, [60, 0]),
+        golden("semi-sorted-power-of-two-f5", SemiSorted, PowerOfTwo, [4, 5], 32, [60, 250]),
+        golden("semi-sorted-regional-f32", SemiSorted, Regional, [4, 32], 33, [60, 0]),
+        golden("windowed-2-f12", Windowed, Regional, [2, 12], 60, [60, 1]),
+        golden("windowed-3-f11", Windowed, Regional, [3, 11], 40, [60, 5]),
+        golden("windowed-4-f31", Windowed, Regional, [4, 31], 30, [60, 0]),
+    ]
+};
+
+impl Golden {
+    fn path(&self) -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/v1").join(self.name).with_extension("guira")
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        std::fs::read(self.path()).unwrap_or_else(|error| panic!("{}: {error}", self.name))
+    }
+
+    fn has_secret(&self) -> bool {
+        self.name.ends_with("siphash")
+    }
+
+    fn load(&self) -> CuckooFilter {
+        let bytes = self.bytes();
+        let loaded = if self.has_secret() {
+            CuckooFilter::from_bytes_with_key(&bytes, SECRET)
+        } else {
+            CuckooFilter::from_bytes(&bytes)
+        };
+        loaded.unwrap_or_else(|error| panic!("{}: {error}", self.name))
+    }
+}
+
+fn queries() -> Vec<String> {
+    (0..60).map(|number| format!("key {number}")).chain((0..2000).map(|number| format!("absent {number}"))).collect()
+}
+
+#[test]
+fn stored_files_are_read_and_written_again_byte_for_byte() {
+    for golden in &GOLDEN {
+        let filter = golden.load();
+        assert_eq!(filter.to_bytes(), golden.bytes(), "{}", golden.name);
+        let mut written = Vec::new();
+        filter.write_to(&mut written).expect("a vector takes all");
+        assert_eq!(written, golden.bytes(), "{}", golden.name);
+        assert_eq!(filter.check_invariants(), Ok(()), "{}", golden.name);
+    }
+}
+
+#[test]
+fn stored_files_hold_what_was_put_into_them() {
+    for golden in &GOLDEN {
+        let filter = golden.load();
+        let parameters = filter.parameters();
+        assert_eq!(parameters.layout(), golden.layout, "{}", golden.name);
+        assert_eq!(parameters.addressing(), golden.addressing, "{}", golden.name);
+        assert_eq!(parameters.slots_per_bucket(), golden.slots_per_bucket, "{}", golden.name);
+        assert_eq!(parameters.fingerprint_bits(), golden.fingerprint_bits, "{}", golden.name);
+        assert_eq!(parameters.bucket_count(), golden.bucket_count, "{}", golden.name);
+        assert_eq!(filter.len(), golden.keys, "{}", golden.name);
+        assert!((0..golden.keys).all(|number| filter.contains(&format!("key {number}"))), "{}", golden.name);
+        let found = (0..2000).filter(|number| filter.contains(&format!("absent {number}"))).count();
+        assert_eq!(found, golden.false_positives, "{}", golden.name);
+    }
+}
+
+#[test]
+fn a_filter_with_a_secret_key_opens_with_that_key_alone() {
+    for golden in GOLDEN.iter().filter(|golden| golden.has_secret()) {
+        let bytes = golden.bytes();
+        assert!(matches!(CuckooFilter::from_bytes(&bytes), Err(LoadError::KeyMissing)));
+        assert!(matches!(CuckooFilter::from_bytes_with_key(&bytes, [7; 16]), Err(LoadError::KeyDiffers)));
+        assert!(matches!(CuckooFilter::read_from(&bytes[..]), Err(LoadError::KeyMissing)));
+        assert!(!bytes.windows(SECRET.len()).any(|window| window == SECRET), "the secret is in the file");
+    }
+    let without = GOLDEN[0].bytes();
+    assert!(matches!(CuckooFilter::from_bytes_with_key(&without, SECRET), Err(LoadError::KeyNotUsed)));
+}
+
+#[test]
+fn every_stored_file_is_one_of_these() {
+    let folder = GOLDEN[0].path();
+    let folder = folder.parent().expect("it is in a folder");
+    let stored = std::fs::read_dir(folder).expect("the folder can be read").count();
+    assert_eq!(stored, GOLDEN.len());
+}
+
+/// What `docs/reader.py` says of some lines, or why it can't be asked.
+fn ask_reader(path: &Path, has_secret: bool, lines: &str) -> Result<String, String> {
+    let reader = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reader.py");
+    let mut command = Command::new("python3");
+    command.arg(reader).arg(path);
+    if has_secret {
+        command.arg("000102030405060708090a0b0c0d0e0f");
+    }
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| format!("python3: {error}"))?;
+    let mut input = child.stdin.take().expect("it was piped");
+    let lines = lines.to_owned();
+    let writer = std::thread::spawn(move || input.write_all(lines.as_bytes()));
+    let output = child.wait_with_output().map_err(|error| error.to_string())?;
+    let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
+    if complaint.contains("No module named") {
+        return Err(complaint.lines().last().unwrap_or_default().to_owned());
+    }
+    assert!(output.status.success(), "{}: {complaint}", path.display());
+    writer.join().expect("no panic").expect("the reader reads all lines");
+    Ok(String::from_utf8(output.stdout).expect("lines are UTF-8"))
+}
+
+#[test]
+fn a_reader_written_from_the_document_alone_gives_the_same_answers() {
+    for golden in &GOLDEN {
+        let queries = queries();
+        let lines: String = queries.iter().map(|query| format!("{query}\n")).collect();
+        let found = match ask_reader(&golden.path(), golden.has_secret(), &lines) {
+            Ok(found) => found,
+            Err(reason) => {
+                eprintln!("skipped: docs/reader.py can't be run: {reason}");
+                return;
+            }
+        };
+        let filter = golden.load();
+        let expected: String =
+            queries.iter().filter(|query| filter.contains(*query)).map(|query| format!("{query}\n")).collect();
+        assert_eq!(found, expected, "{}", golden.name);
+    }
+}

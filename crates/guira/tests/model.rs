@@ -1,0 +1,456 @@
+//! Every filter against a plain model: a multiset of the keys that were accepted and not removed, and an arrangement
+//! of their classes that says what must be refused.
+//!
+//! The classes (fingerprint and candidate buckets) are learnt from outside, so the model is exact: it knows how many
+//! copies `count` must find, also of absent keys, and which insertions must fail and why.
+
+use std::collections::HashMap;
+
+use guira::{Addressing, CuckooFilter, InsertError, Layout};
+use proptest::prelude::*;
+
+mod oracle {
+    pub(crate) mod arrangement;
+    pub(crate) mod case;
+    pub(crate) mod classes;
+    pub(crate) mod random;
+}
+
+use oracle::arrangement::{Arrangement, Outcome};
+use oracle::case::{Announced, Case};
+use oracle::classes::{Class, Prober};
+use oracle::random::SplitMix64;
+
+/// A filter, and the model that it must agree with after every step.
+struct Checked {
+    case: Case,
+    filter: CuckooFilter,
+    arrangement: Arrangement,
+    /// The keys that were accepted and not removed, one entry per copy.
+    present: Vec<u64>,
+    prober: Prober,
+    classes: HashMap<u64, Class>,
+}
+
+impl Checked {
+    fn new(case: Case) -> Self {
+        let filter = case.build();
+        Self {
+            case,
+            arrangement: Arrangement::empty_like(&filter),
+            present: Vec::new(),
+            prober: Prober::for_filters_like(&filter),
+            classes: HashMap::new(),
+            filter,
+        }
+    }
+
+    fn class_of(&mut self, key: u64) -> Class {
+        let digest = self.filter.hasher().digest(&key);
+        *self.classes.entry(key).or_insert_with(|| self.prober.class_of(digest))
+    }
+
+    /// Inserts a copy; whether it was stored.
+    fn insert(&mut self, key: u64) -> bool {
+        let class = self.class_of(key);
+        let before = self.filter.clone();
+        let expected = self.arrangement.insert(class);
+        let found = outcome(self.filter.insert(&key), &before);
+        assert_eq!(found, expected, "{}: insert({key}) of {class:?}", self.case);
+        if expected == Outcome::Stored {
+            self.present.push(key);
+        } else {
+            self.assert_unchanged_since(&before);
+        }
+        self.look_up(key);
+        expected == Outcome::Stored
+    }
+
+    /// Inserts a key unless it is found; by the digest, as `insert` does by the key.
+    fn insert_unique(&mut self, key: u64) {
+        let class = self.class_of(key);
+        let before = self.filter.clone();
+        let result = self.filter.insert_unique_digest(self.filter.hasher().digest(&key));
+        if self.arrangement.copies_of(class) > 0 {
+            assert_eq!(result, Ok(false), "{}: insert_unique({key}) of {class:?}", self.case);
+            self.assert_unchanged_since(&before);
+        } else {
+            let expected = self.arrangement.insert(class);
+            let found = outcome(
+                result.map(|stored| assert!(stored, "{}: insert_unique({key}) of {class:?}", self.case)),
+                &before,
+            );
+            assert_eq!(found, expected, "{}: insert_unique({key}) of {class:?}", self.case);
+            if expected == Outcome::Stored {
+                self.present.push(key);
+            } else {
+                self.assert_unchanged_since(&before);
+            }
+        }
+        self.look_up(key);
+    }
+
+    /// Removes the copy at this place of `present`.
+    fn remove(&mut self, place: usize) {
+        let key = self.present.swap_remove(place);
+        let class = self.class_of(key);
+        assert!(self.arrangement.remove(class), "the model holds {key}");
+        assert!(self.filter.remove(&key), "{}: remove({key}) of {class:?}", self.case);
+        self.look_up(key);
+    }
+
+    /// Tries to remove a key that was not inserted, where it is not taken for another.
+    fn remove_absent(&mut self, key: u64) {
+        let class = self.class_of(key);
+        if self.arrangement.copies_of(class) == 0 {
+            let before = self.filter.clone();
+            let removed = self.filter.remove_digest(self.filter.hasher().digest(&key));
+            assert!(!removed, "{}: remove({key}) of {class:?}, which is not there", self.case);
+            self.assert_unchanged_since(&before);
+        }
+    }
+
+    fn look_up(&mut self, key: u64) {
+        let class = self.class_of(key);
+        let copies = self.arrangement.copies_of(class);
+        assert_eq!(self.filter.count(&key), copies, "{}: count({key}) of {class:?}", self.case);
+        assert_eq!(self.filter.contains(&key), copies > 0, "{}: contains({key}) of {class:?}", self.case);
+        let digest = self.filter.hasher().digest(&key);
+        assert_eq!(self.filter.count_digest(digest), copies, "{}: count_digest of {key}", self.case);
+        assert_eq!(self.filter.contains_digest(digest), copies > 0, "{}: contains_digest of {key}", self.case);
+        assert_eq!(self.filter.len(), self.arrangement.len(), "{}: len", self.case);
+        assert_eq!(self.filter.is_empty(), self.arrangement.len() == 0, "{}: is_empty", self.case);
+    }
+
+    fn clear(&mut self) {
+        self.filter.clear();
+        self.arrangement.clear();
+        self.present.clear();
+        self.assert_like_new();
+    }
+
+    fn assert_unchanged_since(&self, before: &CuckooFilter) {
+        assert_eq!(&self.filter, before, "{}: a failed operation changed the filter", self.case);
+        assert!(self.filter.iter().eq(before), "{}: a failed operation changed the fingerprints", self.case);
+        assert_eq!(self.filter.to_bytes(), before.to_bytes(), "{}: a failed operation changed the bytes", self.case);
+    }
+
+    fn assert_like_new(&self) {
+        assert_eq!(self.filter.iter().next(), None, "{}: fingerprints in an empty filter", self.case);
+        assert!(self.filter.is_empty(), "{}: len of an empty filter", self.case);
+        assert_eq!(self.filter, self.case.build(), "{}: an emptied filter is like a new one", self.case);
+        self.assert_invariants();
+    }
+
+    fn assert_invariants(&self) {
+        assert_eq!(self.filter.check_invariants(), Ok(()), "{}", self.case);
+    }
+
+    /// Checks all there is: every present key, every stored fingerprint, every bit.
+    fn assert_agreement(&mut self) {
+        let mut copies: HashMap<u64, usize> = HashMap::new();
+        for &key in &self.present {
+            *copies.entry(key).or_insert(0) += 1;
+        }
+        for (&key, &copies) in &copies {
+            assert!(self.filter.contains(&key), "{}: {key} is lost", self.case);
+            assert!(self.filter.count(&key) >= copies, "{}: a copy of {key} is lost", self.case);
+            self.look_up(key);
+        }
+        assert_eq!(self.filter.len(), self.present.len(), "{}: len", self.case);
+        assert_eq!(self.filter.iter().len(), self.present.len(), "{}: len of the iterator", self.case);
+        self.arrangement.assert_held_by(&self.filter);
+        self.assert_invariants();
+    }
+}
+
+/// What came of an insertion into `before`, whose numbers an error must give.
+fn outcome(result: Result<(), InsertError>, before: &CuckooFilter) -> Outcome {
+    match result {
+        Ok(()) => Outcome::Stored,
+        Err(InsertError::TooManyCopies { copies }) => Outcome::TooManyCopies { copies },
+        Err(error) => {
+            let full =
+                InsertError::Full { len: before.len(), capacity: before.capacity(), slot_count: before.slot_count() };
+            assert_eq!(error, full, "the numbers in the error");
+            Outcome::Full
+        }
+    }
+}
+
+/// Fills a small table and goes on when it is full, turns its keys over, stores copies, empties it, and clears it.
+fn live_a_life(case: Case) {
+    let _announced = Announced(case);
+    let mut random = SplitMix64::new(case.seed);
+    let mut checked = Checked::new(case);
+    let slots = checked.filter.slot_count();
+    let mut fresh_keys = 0..;
+    let mut fresh_key = move || fresh_keys.next().expect("there are 2^64 keys");
+
+    // To the full table, and beyond.
+    let mut refusals = 0;
+    while refusals < 10 + slots / 4 {
+        refusals += usize::from(!checked.insert(fresh_key()));
+    }
+    checked.assert_agreement();
+
+    // A turnover, with keys that are inserted again, looked for and not found, and removed without being there.
+    for _ in 0..3 * slots {
+        let picked = random.below(checked.present.len().max(1));
+        let present = checked.present.get(picked).copied();
+        match (random.below(8), present) {
+            (0..=2, Some(_)) => checked.remove(picked),
+            (3, Some(key)) => drop(checked.insert(key)),
+            (4, Some(key)) => checked.insert_unique(key),
+            (5, _) => checked.insert_unique(fresh_key()),
+            (6, _) => checked.remove_absent(fresh_key()),
+            _ => drop(checked.insert(fresh_key())),
+        }
+    }
+    checked.assert_agreement();
+
+    // As many copies as fit, and one more, in a filter that has room and in one that has none.
+    for _ in 0..4 {
+        let key = fresh_key();
+        while checked.insert(key) {}
+        for _ in 0..slots / 4 {
+            if !checked.present.is_empty() {
+                let place = random.below(checked.present.len());
+                checked.remove(place);
+            }
+        }
+        checked.assert_agreement();
+    }
+
+    // To the empty table.
+    while !checked.present.is_empty() {
+        let place = random.below(checked.present.len());
+        checked.remove(place);
+    }
+    checked.assert_like_new();
+
+    // And once more, from the empty table.
+    for _ in 0..slots {
+        checked.insert(fresh_key());
+    }
+    checked.assert_agreement();
+    checked.clear();
+    checked.insert(fresh_key());
+    checked.assert_agreement();
+}
+
+/// The sizes of small tables. One bucket is the only candidate of all keys; odd sizes have a bucket that is its own
+/// alternate for each fingerprint.
+const fn small_sizes(addressing: Addressing) -> &'static [u64] {
+    match addressing {
+        Addressing::PowerOfTwo => &[1, 2, 4, 8, 32, 128],
+        _ => &[1, 2, 3, 4, 5, 7, 16, 33, 75, 130],
+    }
+}
+
+/// Fills a large table to the first refusal, turns half of its keys over, and empties it. Every key must be found at
+/// every stage; which fingerprints are stored is left to the small tables.
+fn live_in_large_table(case: Case) {
+    let _announced = Announced(case);
+    let mut filter = case.build();
+    let region_count = match case.addressing {
+        Addressing::PowerOfTwo => 1,
+        _ if case.slots_per_bucket == 1 => 1,
+        _ => case.bucket_count.div_ceil(65_536),
+    };
+    assert_eq!(filter.parameters().region_count(), region_count, "{case}: regions");
+
+    let mut keys = Vec::new();
+    let mut fresh_keys = 0_u64..;
+    let mut fill = |filter: &mut CuckooFilter, keys: &mut Vec<u64>, most: usize| {
+        for key in fresh_keys.by_ref() {
+            if keys.len() == most || filter.insert(&key).is_err() {
+                break;
+            }
+            keys.push(key);
+        }
+    };
+    fill(&mut filter, &mut keys, usize::MAX);
+    let most = keys.len();
+    let buckets_per_region = filter.parameters().buckets_per_region();
+    let mut used: Vec<u64> = filter.iter().map(|stored| stored.bucket.get() / buckets_per_region).collect();
+    used.dedup();
+    assert!(used.into_iter().eq(0..region_count), "{case}: every region is used");
+    assert_holds(&filter, &keys, case);
+
+    for key in keys.drain(..most / 2) {
+        assert!(filter.remove(&key), "{case}: remove({key})");
+    }
+    fill(&mut filter, &mut keys, most - most / 20);
+    assert_holds(&filter, &keys, case);
+
+    for key in keys.drain(..) {
+        assert!(filter.remove(&key), "{case}: remove({key})");
+    }
+    assert_eq!(filter.iter().next(), None, "{case}: fingerprints are left");
+    assert_eq!(filter, case.build(), "{case}: an emptied filter is like a new one");
+}
+
+fn assert_holds(filter: &CuckooFilter, keys: &[u64], case: Case) {
+    for key in keys {
+        assert!(filter.contains(key), "{case}: {key} is lost");
+    }
+    assert_eq!(filter.len(), keys.len(), "{case}: len");
+    assert_eq!(filter.iter().len(), keys.len(), "{case}: len of the iterator");
+    assert_eq!(filter.iter().count(), keys.len(), "{case}: fingerprints");
+    assert_eq!(filter.check_invariants(), Ok(()), "{case}");
+}
+
+macro_rules! small_tables_agree_with_the_model {
+    ($($name:ident: $addressing:ident, $slots_per_bucket:literal;)*) => {
+        mod small_tables_agree_with_the_model {
+            use super::*;
+
+            $(
+                #[test]
+                fn $name() {
+                    for fingerprint_bits in 2..=32 {
+                        for &bucket_count in small_sizes(Addressing::$addressing) {
+                            live_a_life(Case {
+                                layout: Layout::Packed,
+                                addressing: Addressing::$addressing,
+                                slots_per_bucket: $slots_per_bucket,
+                                fingerprint_bits,
+                                bucket_count,
+                                seed: u64::from(fingerprint_bits) << 32 | bucket_count,
+                            });
+                        }
+                    }
+                }
+            )*
+        }
+    };
+}
+
+small_tables_agree_with_the_model! {
+    regional_buckets_of_1: Regional, 1;
+    regional_buckets_of_2: Regional, 2;
+    regional_buckets_of_4: Regional, 4;
+    regional_buckets_of_8: Regional, 8;
+    power_of_two_buckets_of_1: PowerOfTwo, 1;
+    power_of_two_buckets_of_2: PowerOfTwo, 2;
+    power_of_two_buckets_of_4: PowerOfTwo, 4;
+    power_of_two_buckets_of_8: PowerOfTwo, 8;
+}
+
+macro_rules! tables_of_two_regions_keep_their_keys {
+    ($($name:ident: $slots_per_bucket:literal, $fingerprint_bits:expr;)*) => {
+        mod tables_of_two_regions_keep_their_keys {
+            use super::*;
+
+            $(
+                #[test]
+                fn $name() {
+                    for fingerprint_bits in $fingerprint_bits {
+                        live_in_large_table(Case {
+                            layout: Layout::Packed,
+                            addressing: Addressing::Regional,
+                            slots_per_bucket: $slots_per_bucket,
+                            fingerprint_bits,
+                            bucket_count: 65_537,
+                            seed: fingerprint_bits.into(),
+                        });
+                    }
+                }
+            )*
+        }
+    };
+}
+
+// A region has at most 65,536 buckets, but for b = 1, where it has any number.
+tables_of_two_regions_keep_their_keys! {
+    buckets_of_1: 1, 2..=32;
+    buckets_of_2: 2, 2..=32;
+    buckets_of_4: 4, (2..=32).step_by(3);
+    buckets_of_8: 8, (2..=32).step_by(5);
+}
+
+#[test]
+fn larger_tables_keep_their_keys() {
+    for (addressing, slots_per_bucket, fingerprint_bits, bucket_count) in [
+        (Addressing::Regional, 1, 32, 400_009),
+        (Addressing::Regional, 2, 13, 400_009),
+        (Addressing::Regional, 4, 7, 400_009),
+        (Addressing::Regional, 8, 5, 200_001),
+        (Addressing::PowerOfTwo, 1, 12, 1 << 18),
+        (Addressing::PowerOfTwo, 2, 31, 1 << 18),
+        (Addressing::PowerOfTwo, 4, 9, 1 << 18),
+        (Addressing::PowerOfTwo, 8, 3, 1 << 17),
+    ] {
+        live_in_large_table(Case {
+            layout: Layout::Packed,
+            addressing,
+            slots_per_bucket,
+            fingerprint_bits,
+            bucket_count,
+            seed: bucket_count,
+        });
+    }
+}
+
+/// What a user may do. Keys are few, so that copies and shared classes are common.
+#[derive(Clone, Copy, Debug)]
+enum Operation {
+    Insert(u8),
+    InsertUnique(u8),
+    /// Removes a present copy: the one at this place, modulo their number.
+    Remove(u8),
+    RemoveAbsent(u8),
+    LookUp(u8),
+    Clear,
+}
+
+fn operation() -> impl Strategy<Value = Operation> {
+    prop_oneof![
+        8 => any::<u8>().prop_map(Operation::Insert),
+        2 => any::<u8>().prop_map(Operation::InsertUnique),
+        4 => any::<u8>().prop_map(Operation::Remove),
+        1 => any::<u8>().prop_map(Operation::RemoveAbsent),
+        1 => any::<u8>().prop_map(Operation::LookUp),
+        1 => Just(Operation::Clear),
+    ]
+}
+
+fn small_case() -> impl Strategy<Value = Case> {
+    let regional = (1..=24_u64).prop_map(|bucket_count| (Addressing::Regional, bucket_count));
+    let power_of_two = (0..=5_u32).prop_map(|exponent| (Addressing::PowerOfTwo, 1 << exponent));
+    let slots_per_bucket = proptest::sample::select(&[1u32, 2, 4, 8][..]);
+    (prop_oneof![regional, power_of_two], slots_per_bucket, 2..=32_u32, any::<u64>()).prop_map(
+        |((addressing, bucket_count), slots_per_bucket, fingerprint_bits, seed)| Case {
+            layout: Layout::Packed,
+            addressing,
+            slots_per_bucket,
+            fingerprint_bits,
+            bucket_count,
+            seed,
+        },
+    )
+}
+
+proptest! {
+    #[test]
+    fn any_operations_agree_with_the_model(
+        case in small_case(),
+        operations in proptest::collection::vec(operation(), 0..400),
+    ) {
+        let mut checked = Checked::new(case);
+        for operation in operations {
+            match operation {
+                Operation::Insert(key) => drop(checked.insert(key.into())),
+                Operation::InsertUnique(key) => checked.insert_unique(key.into()),
+                Operation::Remove(place) if !checked.present.is_empty() => {
+                    checked.remove(usize::from(place) % checked.present.len());
+                }
+                Operation::RemoveAbsent(key) => checked.remove_absent(key.into()),
+                Operation::Remove(key) | Operation::LookUp(key) => checked.look_up(key.into()),
+                Operation::Clear => checked.clear(),
+            }
+        }
+        checked.assert_agreement();
+    }
+}

@@ -1,0 +1,280 @@
+//! Measured rates of false positives against theory, before and after ten turnovers, and the uniformity that theory
+//! takes for granted.
+//!
+//! What is expected: a filter answers "probably" for a key if and only if some stored key is of the same class, that is
+//! has the same fingerprint and the same two buckets. There are m (2^f - 1) / 2 classes, all equally likely, and n keys
+//! leave each of them empty with probability (1 - 1 / classes)^n. So the rate is 1 - (1 - 2 / (m (2^f - 1)))^n, or
+//! 1 - exp(-2bαp) with p = 1 / (2^f - 1) and α = n / (bm).
+//!
+//! The documented formula, 1 - (1 - p)^(2bα), takes the slots that a lookup compares for independent. It lies above by
+//! a factor of at most -ln(1 - p) / p, or 1 + p / 2: keys that share a class make no further false positives (the same as
+//! E[(1 - p)^K] ≥ (1 - p)^E[K] for the number K of compared fingerprints).
+
+#![expect(clippy::cast_precision_loss, reason = "the counts are far below 2^53, and statistics are approximate")]
+
+use std::collections::{BTreeMap, VecDeque};
+
+use guira::analysis::rated_load_factor;
+use guira::{Addressing, CuckooFilter, Layout};
+
+mod oracle {
+    pub(crate) mod binomial;
+    pub(crate) mod case;
+    pub(crate) mod chi_square;
+    pub(crate) mod classes;
+}
+
+use oracle::binomial::{SIGMAS, assert_share};
+use oracle::case::{Announced, Case};
+use oracle::chi_square::assert_spread;
+use oracle::classes::{Class, Prober};
+
+/// A filter that keeps a load, and the keys in it, oldest first.
+struct Population {
+    case: Case,
+    filter: CuckooFilter,
+    present: VecDeque<u64>,
+    /// How many keys were refused while these were inserted. The keys that are present are a little more spread out
+    /// than any so many keys, and occupy no more classes than they would together with the refused ones.
+    refused: usize,
+    fresh_keys: std::ops::RangeFrom<u64>,
+}
+
+impl Population {
+    fn new(case: Case) -> Self {
+        Self { case, filter: case.build(), present: VecDeque::new(), refused: 0, fresh_keys: 0.. }
+    }
+
+    /// Inserts fresh keys up to a load factor.
+    fn fill_to(&mut self, load_factor: f64) {
+        while self.filter.load_factor() < load_factor {
+            self.insert_fresh_key();
+        }
+    }
+
+    /// Inserts a fresh key that the filter takes. With short fingerprints and b = 1 it refuses some well below the rated
+    /// load, but others still fit.
+    fn insert_fresh_key(&mut self) {
+        for key in self.fresh_keys.by_ref() {
+            if self.filter.insert(&key).is_ok() {
+                self.present.push_back(key);
+                return;
+            }
+            self.refused += 1;
+            assert!(self.refused < 10_000, "{}: full at {}", self.case, self.filter.load_factor());
+        }
+    }
+
+    /// Replaces every key by a fresh one, the oldest first.
+    fn turn_over(&mut self) {
+        self.refused = 0;
+        for _ in 0..self.present.len() {
+            let key = self.present.pop_front().expect("as many as there are");
+            assert!(self.filter.remove(&key), "{}: {key} is lost", self.case);
+            self.insert_fresh_key();
+        }
+    }
+
+    fn assert_nothing_is_lost(&self) {
+        for key in &self.present {
+            assert!(self.filter.contains(key), "{}: {key} is lost", self.case);
+        }
+        assert_eq!(self.filter.len(), self.present.len(), "{}: len", self.case);
+        assert_eq!(self.filter.check_invariants(), Ok(()), "{}", self.case);
+    }
+
+    /// Asks for keys that were never inserted, and compares the share that is found with theory.
+    fn assert_rate(&mut self, queries: u64, when: &str) {
+        let expected = self.expected_rate();
+        let found = self.fresh_keys.by_ref().zip(0..queries).filter(|(key, _)| self.filter.contains(key)).count();
+        let what = format!("{}, {when}, load {:.4}", self.case, self.filter.load_factor());
+        assert_share(found as u64, queries, expected.least, expected.most, &what);
+    }
+
+    /// The rate of such a filter. It scatters around what is expected, since it is the share of the occupied classes.
+    fn expected_rate(&self) -> RateRange {
+        let fingerprints = 2.0_f64.powi(self.case.fingerprint_bits.cast_signed()) - 1.0;
+        let buckets = self.filter.parameters().bucket_count() as f64;
+        let classes = buckets * fingerprints / 2.0;
+        let occupied_by = |keys: usize| -(-(keys as f64) / classes).exp_m1();
+        let (least, most) = (occupied_by(self.present.len()), occupied_by(self.present.len() + self.refused));
+        self.assert_documented_formula(fingerprints, least);
+
+        // The variance of the number of occupied cells, when balls are thrown into many.
+        let per_class = self.present.len() as f64 / classes;
+        let variance = ((-per_class).exp() - (1.0 + per_class) * (-2.0 * per_class).exp()) / classes;
+        // With power-of-two addressing, a share of 1 in m of the fingerprints has its alternate in the same bucket:
+        // twice as many classes, half as likely.
+        let single_candidates = most / buckets;
+        let scatter = SIGMAS * variance.max(0.0).sqrt() + single_candidates;
+        RateRange { least: least - scatter, most: most + scatter }
+    }
+
+    /// Checks that the library's own expectation is the documented formula, and how far that is from the rate itself.
+    fn assert_documented_formula(&self, fingerprints: f64, rate: f64) {
+        let probability = 1.0 / fingerprints;
+        let compared = 2.0 * f64::from(self.case.slots_per_bucket) * self.filter.load_factor();
+        let formula = 1.0 - (1.0 - probability).powf(compared);
+        let found = self.filter.expected_false_positive_rate();
+        assert!((found / formula - 1.0).abs() < 1e-9, "{}: expects {found}, not {formula}", self.case);
+        let most_above = -(-probability).ln_1p() / probability;
+        let above = formula / rate;
+        assert!((0.999_999..=most_above * 1.000_001).contains(&above), "{}: {formula} for {rate}", self.case);
+    }
+}
+
+struct RateRange {
+    least: f64,
+    most: f64,
+}
+
+/// Enough queries for some ten thousand false positives, within reason.
+fn queries_for(population: &Population, most: u64) -> u64 {
+    let expected = population.expected_rate();
+    let enough = |queries: &u64| *queries as f64 * expected.least >= 1e4;
+    (17..).map(|exponent| 1 << exponent).find(enough).map_or(most, |queries| queries.min(most))
+}
+
+/// Measures the rate on the way to the rated load and there, and after each of ten turnovers.
+fn measure(case: Case) {
+    let _announced = Announced(case);
+    let rated = rated_load_factor(case.build().parameters().shape());
+    let mut population = Population::new(case);
+    for share in [0.25, 0.5, 0.75] {
+        population.fill_to(share * rated);
+        population.assert_rate(1 << 18, "on the way");
+    }
+    population.fill_to(rated);
+    // The rate grows with b: so many queries find equally many false positives for every b.
+    let most_queries = (1 << 24) / u64::from(case.slots_per_bucket);
+    let queries = queries_for(&population, most_queries);
+    population.assert_rate(queries, "at the rated load");
+    population.assert_nothing_is_lost();
+
+    for turnover in 1..=10 {
+        population.turn_over();
+        population.assert_nothing_is_lost();
+        population.assert_rate(queries_for(&population, 1 << 18), &format!("turnover {turnover}"));
+    }
+    let queries = queries_for(&population, most_queries / 2);
+    population.assert_rate(queries, "after ten turnovers");
+}
+
+macro_rules! the_rate_is_that_of_theory_and_does_not_drift {
+    ($($name:ident: $slots_per_bucket:literal, $fingerprint_bits:expr, $addressing:ident, $bucket_count:expr;)*) => {
+        mod the_rate_is_that_of_theory_and_does_not_drift {
+            use super::*;
+
+            $(
+                #[test]
+                fn $name() {
+                    for fingerprint_bits in $fingerprint_bits {
+                        measure(Case {
+                            layout: Layout::Packed,
+                            addressing: Addressing::$addressing,
+                            slots_per_bucket: $slots_per_bucket,
+                            fingerprint_bits,
+                            bucket_count: $bucket_count,
+                            seed: fingerprint_bits.into(),
+                        });
+                    }
+                }
+            )*
+        }
+    };
+}
+
+the_rate_is_that_of_theory_and_does_not_drift! {
+    buckets_of_1: 1, 8..=16, Regional, 1 << 15;
+    buckets_of_2: 2, 8..=16, Regional, 1 << 15;
+    buckets_of_4: 4, 4..=16, Regional, 1 << 13;
+    buckets_of_8: 8, 4..=16, Regional, 1 << 12;
+    power_of_two_buckets_of_1: 1, [8, 12], PowerOfTwo, 1 << 15;
+    power_of_two_buckets_of_2: 2, [8, 13], PowerOfTwo, 1 << 15;
+    power_of_two_buckets_of_4: 4, [4, 7, 12], PowerOfTwo, 1 << 13;
+    power_of_two_buckets_of_8: 8, [4, 9, 13], PowerOfTwo, 1 << 12;
+    several_regions: 2, [8, 14], Regional, 70_000;
+}
+
+#[test]
+fn stored_fingerprints_are_uniform_from_1_to_the_greatest() {
+    for (addressing, fingerprint_bits) in
+        [2, 3, 5, 8, 11, 13].into_iter().flat_map(|f| [(Addressing::Regional, f), (Addressing::PowerOfTwo, f)])
+    {
+        // Half full: no class of 2-bit fingerprints is full, which would show as a lack of the commoner ones.
+        let case = Case {
+            layout: Layout::Packed,
+            addressing,
+            slots_per_bucket: 8,
+            fingerprint_bits,
+            bucket_count: 1 << 14,
+            seed: 5,
+        };
+        let mut population = Population::new(case);
+        population.fill_to(0.5);
+        assert_eq!(population.refused, 0, "{case}");
+
+        let mut counts = BTreeMap::new();
+        for stored in &population.filter {
+            *counts.entry(stored.fingerprint.get()).or_insert(0) += 1;
+        }
+        let greatest = (1 << fingerprint_bits) - 1;
+        let beyond = counts.keys().find(|fingerprint| !(1..=greatest).contains(*fingerprint));
+        assert_eq!(beyond, None, "{case}: a fingerprint out of range");
+        let expected = population.filter.len() as f64 / f64::from(greatest);
+        let cells = (1..=greatest).map(|fingerprint| (counts.get(&fingerprint).copied().unwrap_or(0), expected));
+        assert_spread(cells, &format!("{case}: fingerprints"));
+    }
+}
+
+/// That is: fingerprint and primary bucket are uniform and independent, and the classes share out all pairs of a
+/// bucket and a fingerprint among themselves, two pairs to a class (or one, where both candidates are the same bucket).
+#[test]
+fn keys_spread_evenly_over_all_classes() {
+    for (addressing, bucket_count, fingerprint_bits) in [
+        (Addressing::Regional, 16, 4),
+        (Addressing::Regional, 15, 4),
+        (Addressing::Regional, 6, 7),
+        (Addressing::Regional, 101, 3),
+        (Addressing::PowerOfTwo, 16, 4),
+        (Addressing::PowerOfTwo, 2, 8),
+    ] {
+        let case =
+            Case { layout: Layout::Packed, addressing, slots_per_bucket: 1, fingerprint_bits, bucket_count, seed: 11 };
+        let filter = case.build();
+        let mut prober = Prober::for_filters_like(&filter);
+        let mut counts: BTreeMap<Class, u64> = BTreeMap::new();
+        let keys = 60_000_u64;
+        for key in 0..keys {
+            *counts.entry(prober.class_of(filter.hasher().digest(&key))).or_insert(0) += 1;
+        }
+
+        let pairs = bucket_count * ((1 << fingerprint_bits) - 1);
+        let taken: u64 = counts.keys().map(|class| class.bucket_count() as u64).sum();
+        assert_eq!(taken, pairs, "{case}: each bucket and fingerprint is in one class");
+        let expected = |class: &Class| keys as f64 * class.bucket_count() as f64 / pairs as f64;
+        assert_spread(counts.iter().map(|(class, &count)| (count, expected(class))), &format!("{case}: classes"));
+    }
+}
+
+#[test]
+fn keys_spread_evenly_over_regions() {
+    let case = Case {
+        layout: Layout::Packed,
+        addressing: Addressing::Regional,
+        slots_per_bucket: 2,
+        fingerprint_bits: 12,
+        bucket_count: 1_000_003,
+        seed: 3,
+    };
+    let mut population = Population::new(case);
+    population.fill_to(0.5);
+    let parameters = population.filter.parameters();
+    let mut counts = BTreeMap::new();
+    for stored in &population.filter {
+        *counts.entry(stored.bucket.get() / parameters.buckets_per_region()).or_insert(0) += 1;
+    }
+    let expected = population.filter.len() as f64 / parameters.region_count() as f64;
+    let cells = (0..parameters.region_count()).map(|region| (counts.get(&region).copied().unwrap_or(0), expected));
+    assert_spread(cells, &format!("{case}: regions"));
+}

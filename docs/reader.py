@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+"""Reads a guira file and says which lines of standard input may be in the set.
+
+Written from docs/format.md alone, to show that the page is enough: it shares no code with the library, and CI compares
+the two. It is a reader to read, not one to use: a lookup takes some 100 microseconds.
+
+    pip install xxhash
+    python3 docs/reader.py FILE [KEY_IN_HEXADECIMAL] < LINES
+
+Prints the lines that may be in the set. Exits with 2 where the file is not a filter that it can read.
+"""
+
+import struct
+import sys
+from math import comb
+
+import xxhash
+
+MASK = (1 << 64) - 1
+HEADER = struct.Struct("<8sHBBBBBBQQQQQQ48sQQ")
+REGIONAL, POWER_OF_TWO, TERNARY, QUATERNARY = 1, 2, 3, 4
+PACKED, SEMI_SORTED, WINDOWED = 1, 2, 3
+CODES = {
+    comb(d + 3, 4) + comb(c + 2, 3) + comb(b + 1, 2) + a: (a, b, c, d)
+    for d in range(16)
+    for c in range(d + 1)
+    for b in range(c + 1)
+    for a in range(b + 1)
+}
+
+
+def mulhi(x, y):
+    return x * y >> 64
+
+
+def mullo(x, y):
+    return x * y & MASK
+
+
+def spread(seed):
+    x = seed ^ 0x6A09E667F3BCC909
+    x = mullo(x ^ x >> 33, 0xFF51AFD7ED558CCD)
+    x = mullo(x ^ x >> 33, 0xC4CEB9FE1A85EC53)
+    return x ^ x >> 33
+
+
+def sip_hash_1_3(key, data):
+    """SipHash-1-3 of Aumasson and Bernstein."""
+    k0, k1 = struct.unpack("<QQ", key)
+    v = [k0 ^ 0x736F6D6570736575, k1 ^ 0x646F72616E646F6D, k0 ^ 0x6C7967656E657261, k1 ^ 0x7465646279746573]
+
+    def rotate(x, bits):
+        return (x << bits | x >> 64 - bits) & MASK
+
+    def step():
+        v[0] = v[0] + v[1] & MASK
+        v[1] = rotate(v[1], 13) ^ v[0]
+        v[0] = rotate(v[0], 32)
+        v[2] = v[2] + v[3] & MASK
+        v[3] = rotate(v[3], 16) ^ v[2]
+        v[0] = v[0] + v[3] & MASK
+        v[3] = rotate(v[3], 21) ^ v[0]
+        v[2] = v[2] + v[1] & MASK
+        v[1] = rotate(v[1], 17) ^ v[2]
+        v[2] = rotate(v[2], 32)
+
+    padded = data + bytes(7 - len(data) % 8) + bytes([len(data) & 0xFF])
+    for (word,) in struct.iter_unpack("<Q", padded):
+        v[3] ^= word
+        step()
+        v[0] ^= word
+    v[2] ^= 0xFF
+    for _ in range(3):
+        step()
+    return v[0] ^ v[1] ^ v[2] ^ v[3]
+
+
+class Filter:
+    def __init__(self, data, key=None):
+        if len(data) < 128:
+            raise ValueError("cut off")
+        fields = HEADER.unpack(data[:128])
+        magic, version, kind, self.layout, self.addressing, hash_id, self.b, self.f = fields[:8]
+        self.k, self.s, self.capacity, self.len, seed, table_size, reserved, table_checksum, header_checksum = fields[8:]
+        if magic != b"\x89GUIRA\r\n":
+            raise ValueError("not a guira file")
+        if version > 1:
+            raise ValueError("a later version")
+        if xxhash.xxh3_64_intdigest(data[:120]) != header_checksum:
+            raise ValueError("the header is damaged")
+        if version != 1 or kind != 1 or reserved != bytes(48):
+            raise ValueError("unknown")
+        self.slot_bits = self.f - 1 if self.layout == SEMI_SORTED else self.f
+        slots = self.k * (self.s + 1 if self.layout == WINDOWED else self.s) * self.b
+        if table_size != (-(-slots * self.slot_bits // 8) + 15 + 7) // 8 * 8 or len(data) != 128 + table_size:
+            raise ValueError("another size than the measures give")
+        table = data[128:]
+        if xxhash.xxh3_64_intdigest(table) != table_checksum:
+            raise ValueError("the table is damaged")
+        self.table = table
+        if hash_id == 1:
+            self.digest, self.seed = lambda data: xxhash.xxh3_64_intdigest(data, seed), spread(seed)
+        elif hash_id == 2:
+            if key is None or sip_hash_1_3(key, b"guira: key check") != seed:
+                raise ValueError("the secret key is missing, or another")
+            self.digest = lambda data: sip_hash_1_3(key, data)
+            self.seed = spread(sip_hash_1_3(key, b"guira: alternates"))
+        else:
+            raise ValueError("unknown hash")
+
+    def bits(self, start, count):
+        word = int.from_bytes(self.table[start // 8 : (start + count + 7) // 8], "little")
+        return word >> start % 8 & (1 << count) - 1
+
+    def fingerprints(self, place):
+        """Of a bucket, or of the window whose first slot this is."""
+        if self.layout == SEMI_SORTED:
+            start, high = place * 4 * (self.f - 1), self.f - 4
+            nibbles = CODES[self.bits(start, 12)]
+            return [nibble | self.bits(start + 12 + high * i, high) << 4 for i, nibble in enumerate(nibbles)]
+        start = place * self.f if self.layout == WINDOWED else place * self.b * self.f
+        return [self.bits(start + self.f * i, self.f) for i in range(self.b)]
+
+    def candidates(self, digest, fingerprint):
+        x = fingerprint ^ self.seed
+        hashed = mulhi(x, 0x9E3779B97F4A7C15) ^ mullo(x, 0x9E3779B97F4A7C15)
+        if self.addressing == POWER_OF_TWO:
+            p = self.s.bit_length() - 1
+            bucket = digest >> 64 - p
+            return [bucket, bucket ^ hashed >> 64 - p]
+        region, offset = mulhi(digest, self.k), mulhi(mullo(digest, self.k), self.s)
+        if self.addressing == REGIONAL:
+            sum_ = mulhi(hashed, self.s) if self.s % 2 else 2 * mulhi(hashed, self.s // 2) + 1
+            offsets = [offset, (sum_ - offset) % self.s]
+        else:
+            step = mulhi(hashed, self.s - 1) + 1 if self.s > 1 else 0
+            offsets = [offset]
+            for _ in range(1, self.addressing):
+                offsets.append(add_digits(offsets[-1], step, self.addressing))
+        if self.layout == WINDOWED:
+            phase = (fingerprint * 0x9E3779B9 & 0xFFFFFFFF) * self.b >> 32
+            return [region * (self.s + 1) * self.b + self.b * offset + phase for offset in offsets]
+        return [region * self.s + offset for offset in offsets]
+
+    def contains(self, key):
+        digest = self.digest(key)
+        fingerprint = 1 + ((digest & 0xFFFFFFFF) * ((1 << self.f) - 1) >> 32)
+        return any(fingerprint in self.fingerprints(place) for place in self.candidates(digest, fingerprint))
+
+
+def add_digits(a, b, base):
+    """Digit by digit, without carry. The numbers of the ternary and quaternary addressings are also their bases."""
+    total, place = 0, 1
+    while a or b:
+        total += (a % base + b % base) % base * place
+        a, b, place = a // base, b // base, place * base
+    return total
+
+
+def main():
+    try:
+        with open(sys.argv[1], "rb") as file:
+            key = bytes.fromhex(sys.argv[2]) if len(sys.argv) > 2 else None
+            loaded = Filter(file.read(), key)
+    except (OSError, ValueError, IndexError) as error:
+        print(f"reader.py: {error}", file=sys.stderr)
+        return 2
+    for line in sys.stdin.buffer:
+        if loaded.contains(line.removesuffix(b"\n").removesuffix(b"\r")):
+            sys.stdout.buffer.write(line)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
