@@ -1,0 +1,109 @@
+use std::fs;
+
+use guira::{Addressing, CuckooFilter, HashAlgorithm};
+use serde::Serialize;
+
+use crate::arguments::InfoArguments;
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+use crate::filter_file;
+use crate::render::{Rows, print, text};
+
+pub(crate) fn run(arguments: &InfoArguments) -> Result<ExitStatus, Failure> {
+    let filter = filter_file::load(&arguments.file)?;
+    let file = fs::metadata(&arguments.file).ok().filter(fs::Metadata::is_file);
+    print(&FilterReport::new(&filter, file.map(|metadata| metadata.len())), arguments.json)?;
+    Ok(ExitStatus::Success)
+}
+
+/// What there is to know about a filter. The names of the fields are those of the JSON output, and stay.
+#[derive(Debug, Serialize)]
+struct FilterReport {
+    /// Not known of a stream.
+    file_size_in_bytes: Option<u64>,
+    kind: &'static str,
+    layout: &'static str,
+    addressing: &'static str,
+    hash: &'static str,
+    seed: u64,
+    fingerprint_bits: u32,
+    slots_per_bucket: u32,
+    region_count: u64,
+    bucket_count: u64,
+    slot_count: u64,
+    table_size_in_bytes: u64,
+    capacity: u64,
+    key_count: u64,
+    load_factor: f64,
+    expected_false_positive_rate: f64,
+    expected_false_positive_rate_at_capacity: f64,
+    /// Not defined for an empty filter.
+    bits_per_key: Option<f64>,
+    bits_per_key_at_capacity: f64,
+}
+
+impl FilterReport {
+    fn new(filter: &CuckooFilter, file_size_in_bytes: Option<u64>) -> Self {
+        let parameters = filter.parameters();
+        let key_count = filter.len() as u64;
+        let bits_at_capacity = filter.bits_per_key();
+        Self {
+            file_size_in_bytes,
+            kind: "cuckoo filter",
+            layout: "packed",
+            addressing: match parameters.addressing() {
+                Addressing::Regional => "regional",
+                Addressing::PowerOfTwo => "power of two",
+                _ => "unknown",
+            },
+            hash: match filter.hasher().algorithm() {
+                HashAlgorithm::Xxh3 => "XXH3-64",
+                HashAlgorithm::SipHash13 { .. } => "SipHash-1-3",
+                _ => "unknown",
+            },
+            seed: filter.hasher().seed(),
+            fingerprint_bits: parameters.fingerprint_bits(),
+            slots_per_bucket: parameters.slots_per_bucket(),
+            region_count: parameters.region_count(),
+            bucket_count: parameters.bucket_count(),
+            slot_count: parameters.slot_count(),
+            table_size_in_bytes: filter.size_in_bytes() as u64,
+            capacity: parameters.capacity(),
+            key_count,
+            load_factor: filter.load_factor(),
+            expected_false_positive_rate: filter.expected_false_positive_rate(),
+            expected_false_positive_rate_at_capacity: parameters.expected_false_positive_rate(parameters.capacity()),
+            bits_per_key: (key_count > 0)
+                .then(|| guira::analysis::bits_per_key(parameters.fingerprint_bits(), filter.load_factor())),
+            bits_per_key_at_capacity: bits_at_capacity,
+        }
+    }
+}
+
+impl Rows for FilterReport {
+    fn rows(&self) -> Vec<(&'static str, String)> {
+        let mut rows = Vec::new();
+        rows.extend(self.file_size_in_bytes.map(|size| ("file size", text::counted(size, "byte"))));
+        rows.extend([
+            ("kind", self.kind.to_owned()),
+            ("layout", self.layout.to_owned()),
+            ("addressing", self.addressing.to_owned()),
+            ("hash", self.hash.to_owned()),
+            ("seed", self.seed.to_string()),
+            ("fingerprint", text::counted(u64::from(self.fingerprint_bits), "bit")),
+            ("slots per bucket", self.slots_per_bucket.to_string()),
+            ("regions", text::count(self.region_count)),
+            ("buckets", text::count(self.bucket_count)),
+            ("slots", text::count(self.slot_count)),
+            ("table size", text::counted(self.table_size_in_bytes, "byte")),
+            ("capacity", text::counted(self.capacity, "key")),
+            ("keys stored", text::count(self.key_count)),
+            ("load factor", text::percent(self.load_factor)),
+            ("false positive rate now", text::rate(self.expected_false_positive_rate)),
+            ("false positive rate at capacity", text::rate(self.expected_false_positive_rate_at_capacity)),
+        ]);
+        rows.extend(self.bits_per_key.map(|bits| ("bits per key now", text::bits(bits))));
+        rows.push(("bits per key at capacity", text::bits(self.bits_per_key_at_capacity)));
+        rows
+    }
+}

@@ -1,0 +1,8 @@
+//! One file per subcommand: what it does with the library, and what it tells.
+
+pub(crate) mod add;
+pub(crate) mod build;
+pub(crate) mod check;
+pub(crate) mod info;
+pub(crate) mod plan;
+pub(crate) mod remove;

@@ -1,0 +1,68 @@
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+use guira::LoadError;
+
+/// Why a command could not do its work: one line for the person who must act.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    /// The file or stream that it is about, if any.
+    subject: Option<String>,
+    message: String,
+}
+
+impl Failure {
+    pub(crate) fn new(message: impl fmt::Display) -> Self {
+        Self { subject: None, message: message.to_string() }
+    }
+
+    pub(crate) fn of_file(path: &Path, message: impl fmt::Display) -> Self {
+        Self::of(path.display().to_string(), message)
+    }
+
+    pub(crate) fn of(subject: impl Into<String>, message: impl fmt::Display) -> Self {
+        Self { subject: Some(subject.into()), message: message.to_string() }
+    }
+
+    pub(crate) fn of_io(subject: impl Into<String>, error: &io::Error) -> Self {
+        Self::of(subject, without_code(error))
+    }
+
+    pub(crate) fn of_loading(path: &Path, error: &LoadError) -> Self {
+        match error {
+            LoadError::Io(error) => Self::of_file(path, without_code(error)),
+            error => Self::of_file(path, error),
+        }
+    }
+
+    /// Tells it on standard error. If nobody listens there, there is nobody left to tell.
+    pub(crate) fn report(&self) {
+        report(self);
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(subject) = &self.subject {
+            write!(formatter, "{subject}: ")?;
+        }
+        formatter.write_str(&self.message)
+    }
+}
+
+/// Writes a line to standard error.
+pub(crate) fn report(line: impl fmt::Display) {
+    use std::io::Write;
+    // Not `eprintln!`: it panics where standard error is closed.
+    writeln!(io::stderr().lock(), "guira: {line}").ok();
+}
+
+/// The text of an error of the system without " (os error 2)", which means nothing to most.
+fn without_code(error: &io::Error) -> String {
+    let text = error.to_string();
+    match text.rfind(" (os error ") {
+        Some(end) => text[..end].to_owned(),
+        None => text,
+    }
+}

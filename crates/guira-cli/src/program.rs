@@ -1,0 +1,42 @@
+//! From the command line to the exit status.
+
+use clap::Parser;
+use clap::error::ErrorKind;
+
+use crate::arguments::{Arguments, Command};
+use crate::commands::{add, build, check, info, plan, remove};
+use crate::exit_status::ExitStatus;
+use crate::failure::report;
+
+pub(crate) fn run() -> ExitStatus {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return explain(&error),
+    };
+    let result = match &arguments.command {
+        Command::Build(arguments) => build::run(arguments),
+        Command::Check(arguments) => check::run(arguments),
+        Command::Add(arguments) => add::run(arguments),
+        Command::Remove(arguments) => remove::run(arguments),
+        Command::Info(arguments) => info::run(arguments),
+        Command::Plan(arguments) => plan::run(arguments),
+    };
+    result.unwrap_or_else(|failure| {
+        failure.report();
+        ExitStatus::Error
+    })
+}
+
+/// Shows the help that was asked for, or what is wrong with the arguments.
+fn explain(error: &clap::Error) -> ExitStatus {
+    if error.kind() == ErrorKind::ValueValidation {
+        // One value is wrong, and the first line says all about it; the usage would only hide it.
+        let text = error.to_string();
+        let line = text.lines().next().unwrap_or_default();
+        report(line.strip_prefix("error: ").unwrap_or(line));
+    } else {
+        // A closed pipe is no reason to fail: `guira --help | head -1`.
+        error.print().ok();
+    }
+    if error.use_stderr() { ExitStatus::Error } else { ExitStatus::Success }
+}

@@ -1,0 +1,77 @@
+use std::cell::{Cell, OnceCell};
+use std::io::{self, IsTerminal};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// Work that takes less shows nothing.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Tells on standard error how far the work is, if that is a terminal and the work is long.
+pub(crate) struct Progress {
+    begun: Instant,
+    unit: Unit,
+    total: Option<u64>,
+    done: Cell<u64>,
+    /// Made once patience has run out.
+    bar: OnceCell<ProgressBar>,
+    is_watched: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Unit {
+    Bytes,
+    Keys,
+}
+
+impl Progress {
+    pub(crate) fn of_bytes(total: Option<u64>) -> Self {
+        Self::new(Unit::Bytes, total)
+    }
+
+    pub(crate) fn of_keys(total: usize) -> Self {
+        Self::new(Unit::Keys, Some(total as u64))
+    }
+
+    fn new(unit: Unit, total: Option<u64>) -> Self {
+        let is_watched = io::stderr().is_terminal();
+        Self { begun: Instant::now(), unit, total, done: Cell::new(0), bar: OnceCell::new(), is_watched }
+    }
+
+    /// The same, silent where lines are printed to the same terminal.
+    pub(crate) fn unless_output_is_terminal(mut self) -> Self {
+        self.is_watched &= !io::stdout().is_terminal();
+        self
+    }
+
+    /// Notes that this much more is done. It asks for the time, so call it now and then only.
+    pub(crate) fn advance(&self, done: usize) {
+        if !self.is_watched {
+            return;
+        }
+        self.done.set(self.done.get() + done as u64);
+        if self.begun.elapsed() >= PATIENCE {
+            self.bar.get_or_init(|| self.new_bar()).set_position(self.done.get());
+        }
+    }
+
+    fn new_bar(&self) -> ProgressBar {
+        let template = match (self.unit, self.total) {
+            (Unit::Bytes, Some(_)) => "reading {bar:30} {bytes} of {total_bytes}, {eta} left",
+            (Unit::Bytes, None) => "reading {bytes}, {bytes_per_sec}",
+            (Unit::Keys, _) => "storing {bar:30} {human_pos} of {human_len} keys, {eta} left",
+        };
+        let style = ProgressStyle::with_template(template).expect("a valid template");
+        ProgressBar::with_draw_target(self.total, ProgressDrawTarget::stderr())
+            .with_style(style)
+            .with_elapsed(self.begun.elapsed())
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Some(bar) = self.bar.get() {
+            bar.finish_and_clear();
+        }
+    }
+}

@@ -1,0 +1,69 @@
+use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
+
+use crate::failure::Failure;
+
+const BUFFER_SIZE: usize = 1 << 18;
+
+/// Standard output. Once nothing more can be written, what is written is dropped. A closed pipe ends the work quietly;
+/// any other error is told once.
+pub(crate) struct Output {
+    writer: BufWriter<Box<dyn Write>>,
+    /// A person sees each answer at once.
+    flushes_at_once: bool,
+    is_closed: bool,
+}
+
+impl Output {
+    pub(crate) fn new() -> Self {
+        let flushes_at_once = io::stdout().is_terminal();
+        Self { writer: BufWriter::with_capacity(BUFFER_SIZE, unbuffered()), flushes_at_once, is_closed: false }
+    }
+
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        if self.is_closed {
+            return Ok(());
+        }
+        let result = self.writer.write_all(bytes);
+        self.settle(result)?;
+        if self.flushes_at_once { self.finish() } else { Ok(()) }
+    }
+
+    /// Hands on what is still buffered; whoever does not call it does not learn of a full disk.
+    pub(crate) fn finish(&mut self) -> Result<(), Failure> {
+        if self.is_closed {
+            return Ok(());
+        }
+        let result = self.writer.flush();
+        self.settle(result)
+    }
+
+    /// Whether nothing more can be written.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.is_closed
+    }
+
+    fn settle(&mut self, result: io::Result<()>) -> Result<(), Failure> {
+        let Err(error) = result else { return Ok(()) };
+        self.is_closed = true;
+        match error.kind() {
+            ErrorKind::BrokenPipe => Ok(()),
+            _ => Err(Failure::of_io("standard output", &error)),
+        }
+    }
+}
+
+/// Standard output without the standard library's line buffer, which would look for line ends in every write.
+#[cfg(unix)]
+fn unbuffered() -> Box<dyn Write> {
+    use std::fs::File;
+    use std::os::fd::AsFd;
+    match io::stdout().as_fd().try_clone_to_owned() {
+        Ok(descriptor) => Box::new(File::from(descriptor)),
+        Err(_) => Box::new(io::stdout().lock()),
+    }
+}
+
+#[cfg(not(unix))]
+fn unbuffered() -> Box<dyn Write> {
+    Box::new(io::stdout().lock())
+}

@@ -1,0 +1,83 @@
+//! Numbers as people read them.
+
+use indicatif::{HumanCount, HumanFloatCount};
+
+/// `1,234`
+pub(crate) fn count(number: u64) -> String {
+    HumanCount(number).to_string()
+}
+
+/// `1,234 keys`, `1 key`
+pub(crate) fn counted(number: u64, noun: &str) -> String {
+    format!("{} {noun}{}", HumanCount(number), if number == 1 { "" } else { "s" })
+}
+
+/// `95.42 %`
+pub(crate) fn percent(share: f64) -> String {
+    format!("{:.2} %", share * 100.0)
+}
+
+/// `13.57`, `21,475`
+pub(crate) fn bits(bits: f64) -> String {
+    if bits < 1000.0 { format!("{bits:.2}") } else { HumanFloatCount(bits.round()).to_string() }
+}
+
+/// `0.000912 (1 in 1,096)`
+pub(crate) fn rate(rate: f64) -> String {
+    if rate == 0.0 {
+        return "0".to_owned();
+    }
+    // Three significant digits.
+    let (mut decimals, mut scaled) = (2, rate);
+    while scaled < 1.0 && decimals < 20 {
+        scaled *= 10.0;
+        decimals += 1;
+    }
+    format!("{rate:.decimals$} (1 in {})", HumanFloatCount((1.0 / rate).round()))
+}
+
+/// Labels and values, each in its column.
+pub(crate) fn table(rows: &[(&str, String)]) -> String {
+    let width = rows.iter().map(|(label, _)| label.len()).max().unwrap_or(0);
+    rows.iter().map(|(label, value)| format!("{label:width$}  {value}\n")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_is_singular_and_thousands_are_separated() {
+        assert_eq!(counted(0, "key"), "0 keys");
+        assert_eq!(counted(1, "key"), "1 key");
+        assert_eq!(counted(1_234_567, "key"), "1,234,567 keys");
+        assert_eq!(count(999), "999");
+    }
+
+    #[test]
+    fn rates_have_three_significant_digits() {
+        assert_eq!(rate(0.0), "0");
+        assert_eq!(rate(0.25), "0.250 (1 in 4)");
+        assert_eq!(rate(0.001), "0.00100 (1 in 1,000)");
+        assert_eq!(rate(0.000_912_49), "0.000912 (1 in 1,096)");
+        assert_eq!(rate(1.0 / 4_294_967_295.0), "0.000000000233 (1 in 4,294,967,295)");
+    }
+
+    #[test]
+    fn bits_have_fractions_while_they_matter() {
+        assert_eq!(bits(13.566), "13.57");
+        assert_eq!(bits(214_846.0), "214,846");
+    }
+
+    #[test]
+    fn percentages_have_two_decimals() {
+        assert_eq!(percent(0.954_321), "95.43 %");
+        assert_eq!(percent(1.0), "100.00 %");
+    }
+
+    #[test]
+    fn values_stand_in_a_column() {
+        let rows = [("a", "1".to_owned()), ("long", "2".to_owned())];
+        assert_eq!(table(&rows), "a     1\nlong  2\n");
+    }
+}

@@ -1,0 +1,240 @@
+//! Filter files: damaged ones are refused, good ones are replaced whole or not at all.
+
+use std::fs;
+
+#[cfg(unix)]
+use crate::workplace::outcome;
+use crate::workplace::{Outcome, Workplace};
+
+#[track_caller]
+fn assert_refused(outcome: &Outcome, message: &str) {
+    assert_eq!((outcome.status, &*outcome.stderr, &*outcome.stdout), (2, &*format!("guira: {message}\n"), &b""[..]));
+}
+
+/// A file, and what it is to be called in a message.
+fn damaged_files(good: &[u8]) -> Vec<(Vec<u8>, String)> {
+    let changed = |at: usize, byte: u8| {
+        let mut bytes = good.to_vec();
+        bytes[at] = byte;
+        bytes
+    };
+    let table_end = good.len();
+    // Offsets are those of docs/format.md: magic 0, version 8, capacity 32, table 128.
+    vec![
+        (changed(0, b'G'), "not a guira filter: the first bytes are something else".into()),
+        (
+            changed(8, 2),
+            "written in version 2 of the format, and this program reads up to version 1: use a later release".into(),
+        ),
+        (changed(32, good[32] ^ 1), "damaged: the checksum of the header does not match".into()),
+        (changed(130, good[130] ^ 0x10), "damaged: the checksum of the table does not match".into()),
+        (changed(table_end - 1, 1), "damaged: the checksum of the table does not match".into()),
+        (good[..100].to_vec(), "cut off: 100 bytes where there should be at least 128".into()),
+        (
+            good[..table_end - 1].to_vec(),
+            format!("cut off: {} bytes where there should be at least {table_end}", table_end - 1),
+        ),
+        ([good, b"\n"].concat(), format!("more bytes than the {table_end} of the filter: something was appended")),
+    ]
+}
+
+#[test]
+fn damaged_files_are_refused_by_every_command_and_left_as_they_are() {
+    let place = Workplace::new();
+    place.build("ani\nguira\nkoel\n");
+    for (bytes, message) in damaged_files(&place.read("set.guira")) {
+        place.write("bad.guira", &bytes);
+        for command in ["check", "add", "remove", "info"] {
+            let outcome = place.guira_with([command, "bad.guira"], b"ani\n");
+            assert_refused(&outcome, &format!("bad.guira: {message}"));
+        }
+        assert_eq!(place.read("bad.guira"), bytes);
+    }
+    assert_eq!(place.files(), ["bad.guira", "set.guira"]);
+}
+
+#[test]
+fn one_set_makes_one_file_whatever_the_order_and_the_repetitions() {
+    let place = Workplace::new();
+    let lines: Vec<String> = (0..3000).map(|number| format!("key {number}")).collect();
+    place.build(lines.join("\n"));
+    let first = place.read("set.guira");
+    let reversed: Vec<&str> = lines.iter().chain(&lines[..100]).rev().map(String::as_str).collect();
+    place.build(reversed.join("\r\n") + "\r\n");
+    assert!(place.read("set.guira") == first);
+}
+
+#[test]
+fn a_failed_build_leaves_the_old_file() {
+    let place = Workplace::new();
+    place.build("ani\n");
+    let old = place.read("set.guira");
+    let many: String = (0..2000).map(|number| format!("{number}\n")).collect();
+    let failed = place.guira_with(["build", "--capacity", "1000", "-o", "set.guira"], many.as_bytes());
+    assert_eq!(failed.status, 2);
+    assert!(failed.stderr.contains("of 2,000 keys were added"), "{}", failed.stderr);
+    assert_eq!(place.read("set.guira"), old);
+    assert_eq!(place.files(), ["set.guira"]);
+}
+
+/// A build that fits fills one region after the other. In one that does not, the first full region must not be taken for
+/// a full filter.
+#[test]
+fn a_build_that_does_not_fit_says_how_many_keys_do() {
+    let place = Workplace::new();
+    let many: String = (0..400_000).map(|number| format!("{number}\n")).collect();
+    let failed = place.guira_with(["build", "--capacity", "300000", "-o", "set.guira"], many.as_bytes());
+    assert_eq!(failed.status, 2);
+    let message = failed.stderr.strip_prefix("guira: set.guira: ").expect("the name of the file");
+    let added: u64 = message.split(' ').next().expect("a number").replace(',', "").parse().expect("a number");
+    assert!((300_000..400_000).contains(&added), "{message}");
+}
+
+#[test]
+fn what_did_not_fit_is_counted_and_nothing_else_is_lost() {
+    let place = Workplace::new();
+    let old: String = (0..900).map(|number| format!("old {number}\n")).collect();
+    let new: String = (0..500).map(|number| format!("new {number}\n")).collect();
+    let arguments = ["build", "--fingerprint-bits", "32", "--capacity", "1000", "-o", "set.guira"];
+    assert_eq!(place.guira_with(arguments, old.as_bytes()).status, 0);
+    let added = place.guira_with(["add", "set.guira"], new.as_bytes());
+    assert_eq!(added.status, 2);
+
+    let found = place.check(&new).split_inclusive(|&byte| byte == b'\n').count();
+    let lines: Vec<&str> = added.stderr.lines().collect();
+    assert_eq!(lines[0], format!("guira: set.guira: {found} keys added, 0 repeated lines left out"));
+    assert!(lines[1].starts_with(&format!("guira: set.guira: {} keys not added: ", 500 - found)), "{}", lines[1]);
+    assert_eq!(lines.len(), 2);
+    // 1,000 are promised to fit.
+    assert!(found >= 100);
+    assert_eq!(place.check(&old), old.as_bytes());
+}
+
+#[test]
+fn removal_takes_one_copy_of_a_key() {
+    let place = Workplace::new();
+    assert_eq!(place.guira_with(["build", "--capacity", "100", "-o", "set.guira"], b"ani\nkoel\n").status, 0);
+    assert_eq!(place.guira_with(["add", "set.guira"], b"ani\nani\n").status, 0);
+    for expected in [(0, &b"ani\n"[..]), (0, b""), (1, b"")] {
+        let removed = place.guira_with(["remove", "set.guira"], b"ani\nani\n");
+        assert_eq!((removed.status, &*place.check("ani\n")), expected);
+    }
+    assert_eq!(place.check("koel\n"), b"koel\n");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_file_keeps_its_permissions_and_a_new_one_has_the_usual_ones() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Workplace::new();
+    let mode = |name: &str| fs::metadata(place.path(name)).expect("a file").permissions().mode() & 0o7777;
+    place.write("usual", "");
+    place.build("ani\n");
+    assert_eq!(mode("set.guira"), mode("usual"));
+
+    for permissions in [0o640, 0o600, 0o664, 0o444] {
+        fs::set_permissions(place.path("set.guira"), fs::Permissions::from_mode(permissions)).expect("ours");
+        assert_eq!(place.guira_with(["add", "set.guira"], b"guira\n").status, 0);
+        assert_eq!(mode("set.guira"), permissions);
+        assert_eq!(place.guira_with(["remove", "set.guira"], b"guira\n").status, 0);
+        assert_eq!(mode("set.guira"), permissions);
+        place.build("ani\n");
+        assert_eq!(mode("set.guira"), permissions);
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_link_stays_a_link() {
+    let place = Workplace::new();
+    place.build("ani\n");
+    std::os::unix::fs::symlink("set.guira", place.path("link.guira")).expect("a link");
+    assert_eq!(place.guira_with(["add", "link.guira"], b"guira\n").status, 0);
+    assert!(fs::symlink_metadata(place.path("link.guira")).expect("a link").is_symlink());
+    assert_eq!(place.check("guira\n"), b"guira\n");
+    assert_eq!(place.guira_with(["build", "-o", "link.guira"], b"koel\n").status, 0);
+    assert!(fs::symlink_metadata(place.path("link.guira")).expect("a link").is_symlink());
+    assert_eq!(place.check("koel\n"), b"koel\n");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_file_is_replaced_and_never_written_into() {
+    use std::os::unix::fs::MetadataExt;
+    let place = Workplace::new();
+    let number = || fs::metadata(place.path("set.guira")).expect("a file").ino();
+    place.build("ani\n");
+    // Kept under another name, so that the number is not given away again.
+    fs::hard_link(place.path("set.guira"), place.path("old.guira")).expect("a link");
+    let (old, old_bytes) = (number(), place.read("set.guira"));
+
+    // Nothing to change, nothing to replace.
+    assert_eq!(place.guira_with(["add", "set.guira"], b"").status, 0);
+    assert_eq!(place.guira_with(["remove", "set.guira"], b"koel\n").status, 1);
+    assert_eq!(number(), old);
+
+    assert_eq!(place.guira_with(["remove", "set.guira"], b"ani\n").status, 0);
+    assert_ne!(number(), old);
+    assert_eq!(place.read("old.guira"), old_bytes);
+    assert_eq!(place.files(), ["old.guira", "set.guira"]);
+}
+
+/// Files may grow to 16 blocks of 512 bytes only, and writing more is an error instead of a signal.
+#[test]
+#[cfg(unix)]
+fn a_write_that_fails_leaves_the_old_file() {
+    use crate::workplace::GUIRA;
+    let place = Workplace::new();
+    let lines: String = (0..10_000).map(|number| format!("{number}\n")).collect();
+    assert_eq!(place.guira_with(["build", "--capacity", "20000", "-o", "set.guira"], lines.as_bytes()).status, 0);
+    let old = place.read("set.guira");
+    assert!(old.len() > 8192);
+    for command in ["add set.guira", "remove set.guira", "build --output set.guira", "build --output new.guira"] {
+        let script = format!("trap '' XFSZ; ulimit -f 16; exec {GUIRA} {command}");
+        let child = place.command("sh", ["-c", &script]).spawn().expect("a shell");
+        let outcome = outcome(child, lines.as_bytes());
+        let name = command.split(' ').next_back().expect("a name");
+        assert_refused(&outcome, &format!("{name}: File too large"));
+        assert!(place.read("set.guira") == old, "{command}");
+        assert_eq!(place.files(), ["set.guira"], "{command}");
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn additions_at_the_same_time_wait_for_each_other() {
+    let place = Workplace::new();
+    assert_eq!(place.guira_with(["build", "--capacity", "1000", "-o", "set.guira"], b"").status, 0);
+    let lines: Vec<String> = (0..8).map(|writer| format!("key of {writer}\nother key of {writer}\n")).collect();
+    let start = |(number, lines): (usize, &String)| {
+        let input = format!("input {number}");
+        place.write(&input, lines);
+        place.start(["add", "set.guira", &input])
+    };
+    let writers: Vec<_> = lines.iter().enumerate().map(start).collect();
+    for writer in writers {
+        let outcome = outcome(writer, b"");
+        assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+    }
+    assert_eq!(place.check(lines.concat()), lines.concat().as_bytes());
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_device_is_not_replaced() {
+    let place = Workplace::new();
+    assert_refused(
+        &place.guira_with(["build", "-o", "/dev/null"], b"ani\n"),
+        "/dev/null: not a regular file: give another output",
+    );
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_filter_can_come_from_a_pipe() {
+    let place = Workplace::new();
+    place.build("ani\n");
+    place.write("input", "ani\nkoel\n");
+    let checked = place.guira_with(["check", "/dev/stdin", "input"], &place.read("set.guira"));
+    assert_eq!((checked.status, &*checked.stdout, &*checked.stderr), (0, &b"ani\n"[..], ""));
+}

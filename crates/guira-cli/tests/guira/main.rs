@@ -1,0 +1,7 @@
+//! The program as its users meet it.
+
+mod cases;
+mod files;
+mod reports;
+mod streams;
+mod workplace;

@@ -1,0 +1,150 @@
+//! The numbers of `info` and `plan`, against the formulas and each other.
+
+use serde_json::Value;
+
+use crate::workplace::{Outcome, Workplace};
+
+fn json(outcome: &Outcome) -> Value {
+    assert_eq!((outcome.status, &*outcome.stderr), (0, ""));
+    assert_eq!(outcome.stdout.last(), Some(&b'\n'));
+    serde_json::from_slice(&outcome.stdout).expect("JSON")
+}
+
+fn whole(report: &Value, name: &str) -> u64 {
+    report[name].as_u64().unwrap_or_else(|| panic!("{name} is a whole number in {report}"))
+}
+
+fn number(report: &Value, name: &str) -> f64 {
+    report[name].as_f64().unwrap_or_else(|| panic!("{name} is a number in {report}"))
+}
+
+fn names(report: &Value) -> Vec<&str> {
+    report.as_object().expect("an object").keys().map(String::as_str).collect()
+}
+
+#[track_caller]
+fn assert_close(left: f64, right: f64) {
+    assert!((left - right).abs() <= 1e-9 * right.abs(), "{left} is not {right}");
+}
+
+/// 1 - (1 - 1 / (2^f - 1))^(2bα)
+fn expected_rate(report: &Value, load_factor: f64) -> f64 {
+    let fingerprints = number(report, "fingerprint_bits").exp2() - 1.0;
+    -(2.0 * number(report, "slots_per_bucket") * load_factor * (-1.0 / fingerprints).ln_1p()).exp_m1()
+}
+
+#[test]
+fn info_tells_what_was_asked_for_and_what_follows_from_it() {
+    let place = Workplace::new();
+    let lines: String = (0..1234).map(|number| format!("{number}\n")).collect();
+    let arguments = "build --fingerprint-bits 11 --slots-per-bucket 4 --capacity 5000 --seed 18446744073709551615 \
+                     --output set.guira";
+    assert_eq!(place.guira_with(arguments.split(' '), lines.as_bytes()).status, 0);
+    let report = json(&place.guira(["info", "--json", "set.guira"]));
+
+    for (name, text) in [("kind", "cuckoo filter"), ("layout", "packed"), ("addressing", "regional")] {
+        assert_eq!(report[name], text);
+    }
+    assert_eq!(report["hash"], "XXH3-64");
+    for (name, given) in [
+        ("seed", u64::MAX),
+        ("fingerprint_bits", 11),
+        ("slots_per_bucket", 4),
+        ("capacity", 5000),
+        ("key_count", 1234),
+        // A table of this size fits in one region.
+        ("region_count", 1),
+        ("file_size_in_bytes", place.read("set.guira").len() as u64),
+    ] {
+        assert_eq!(whole(&report, name), given, "{name}");
+    }
+    let slots = whole(&report, "slot_count");
+    assert_eq!(slots, 4 * whole(&report, "bucket_count"));
+    assert!((5000..6000).contains(&slots), "{slots}");
+    assert!(whole(&report, "table_size_in_bytes") >= (slots * 11).div_ceil(8));
+    assert!(whole(&report, "table_size_in_bytes") < whole(&report, "file_size_in_bytes"));
+
+    let slots = number(&report, "slot_count");
+    assert_close(number(&report, "load_factor"), 1234.0 / slots);
+    assert_close(number(&report, "bits_per_key"), 11.0 * slots / 1234.0);
+    assert_close(number(&report, "bits_per_key_at_capacity"), 11.0 * slots / 5000.0);
+    assert_close(number(&report, "expected_false_positive_rate"), expected_rate(&report, 1234.0 / slots));
+    assert_close(number(&report, "expected_false_positive_rate_at_capacity"), expected_rate(&report, 5000.0 / slots));
+    assert_eq!(names(&report).len(), 19);
+}
+
+#[test]
+fn info_of_an_empty_filter_has_no_infinite_numbers() {
+    let place = Workplace::new();
+    place.guira_with(["build", "-o", "set.guira"], b"");
+    let report = json(&place.guira(["info", "--json", "set.guira"]));
+    assert_eq!(whole(&report, "key_count"), 0);
+    assert_eq!(report["bits_per_key"], Value::Null);
+    assert_close(number(&report, "expected_false_positive_rate"), 0.0);
+    let text = String::from_utf8(place.guira(["info", "set.guira"]).stdout).expect("UTF-8");
+    assert!(!text.contains("inf") && !text.contains("NaN") && !text.contains("bits per key now"), "{text}");
+}
+
+#[test]
+fn the_rate_of_a_build_is_the_default_or_the_one_given() {
+    let place = Workplace::new();
+    let lines: String = (0..1000).map(|number| format!("{number}\n")).collect();
+    for (arguments, rate) in [(&[][..], 0.001), (&["--rate", "0.05"], 0.05), (&["--rate", "1e-6"], 1e-6)] {
+        let arguments = [&["build", "-o", "set.guira"], arguments].concat();
+        assert_eq!(place.guira_with(arguments, lines.as_bytes()).status, 0);
+        let report = json(&place.guira(["info", "--json", "set.guira"]));
+        let expected = number(&report, "expected_false_positive_rate_at_capacity");
+        // One bit less would not do.
+        assert!(expected <= rate && 2.1 * expected > rate, "{expected} for {rate}");
+        assert_eq!(whole(&report, "capacity"), 1000);
+    }
+}
+
+#[test]
+fn a_plan_is_what_a_build_comes_to() {
+    let place = Workplace::new();
+    for (capacity, rate) in [("1000", "0.001"), ("250000", "0.03"), ("1", "0.5")] {
+        let plan = json(&place.guira(["plan", "--json", "--capacity", capacity, "--rate", rate]));
+        let arguments = ["build", "--capacity", capacity, "--rate", rate, "-o", "set.guira"];
+        assert_eq!(place.guira_with(arguments, b"ani\n").status, 0);
+        let info = json(&place.guira(["info", "--json", "set.guira"]));
+        for name in
+            ["capacity", "fingerprint_bits", "slots_per_bucket", "bucket_count", "slot_count", "table_size_in_bytes"]
+        {
+            assert_eq!(whole(&plan, name), whole(&info, name), "{name}");
+        }
+        assert_close(number(&plan, "bits_per_key"), number(&info, "bits_per_key_at_capacity"));
+        assert_close(
+            number(&plan, "expected_false_positive_rate"),
+            number(&info, "expected_false_positive_rate_at_capacity"),
+        );
+    }
+}
+
+#[test]
+fn a_plan_has_the_numbers_of_the_formulas() {
+    let place = Workplace::new();
+    let plan = json(&place.guira(["plan", "--json", "--capacity", "1000000", "--rate", "0.001"]));
+    let slots = number(&plan, "slot_count");
+    assert_close(number(&plan, "false_positive_rate"), 0.001);
+    assert_close(number(&plan, "load_factor"), 1e6 / slots);
+    assert_close(number(&plan, "bits_per_key"), number(&plan, "fingerprint_bits") * slots / 1e6);
+    assert_close(number(&plan, "expected_false_positive_rate"), expected_rate(&plan, 1e6 / slots));
+    // log2(1000) = 9.966 bits, and 1 / ln 2 = 1.4427 times as many.
+    assert_close(number(&plan, "information_limit_bits_per_key"), 1000f64.log2());
+    assert_close(number(&plan, "bloom_bits_per_key"), 1000f64.log2() / std::f64::consts::LN_2);
+    assert_eq!(plan["fingerprint_bits_raised_from"], Value::Null);
+    assert_eq!(names(&plan).len(), 14);
+}
+
+/// Of a billion keys with the few different fingerprints that a rate of 0.9 allows, too many would share both buckets.
+#[test]
+fn a_plan_says_that_the_capacity_needs_longer_fingerprints() {
+    let place = Workplace::new();
+    let plan = json(&place.guira(["plan", "--json", "--capacity", "1000000000", "--rate", "0.9"]));
+    let (raised_from, bits) = (whole(&plan, "fingerprint_bits_raised_from"), whole(&plan, "fingerprint_bits"));
+    assert!(raised_from < bits, "{plan}");
+    let text = String::from_utf8(place.guira(["plan", "--capacity", "1000000000", "--rate", "0.9"]).stdout);
+    let note = format!("{bits} bits (the rate alone asks for {raised_from}, with which not all keys would fit)");
+    assert!(text.as_ref().is_ok_and(|text| text.contains(&note)), "{text:?}");
+}
