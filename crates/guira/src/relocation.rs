@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use crate::addressing::{Addressing, BucketIndex, Candidate, Fingerprint};
 use crate::cast::{in_memory, low_32};
-use crate::table::{Slot, Table};
+use crate::table::{Slot, Table, TableMut};
 
 /// How many buckets a search visits before it gives up.
 ///
@@ -79,7 +79,7 @@ impl Search {
     /// A fingerprint is written to its new slot before its old one is overwritten, so that at every moment each one is
     /// in at least one of its buckets (invariant 5). No slot is on the path twice: all buckets that its fingerprint could
     /// move to were added when it was first looked at.
-    pub(crate) fn apply<T: Table>(&self, path: Path, table: &mut T, fingerprint: Fingerprint) {
+    pub(crate) fn apply<T: TableMut>(&self, path: Path, table: &mut T, fingerprint: Fingerprint) {
         let mut slot = path.empty;
         let mut node = self.nodes[in_memory(u64::from(path.end))];
         while let Some((source, source_slot)) = node.source {
@@ -163,7 +163,7 @@ impl SingleMove {
 
     /// Makes the move, the new slot first (invariant 5), and puts `fingerprint` into the slot it frees.
     #[inline]
-    pub(crate) fn apply<T: Table>(self, table: &mut T, fingerprint: Fingerprint) {
+    pub(crate) fn apply<T: TableMut>(self, table: &mut T, fingerprint: Fingerprint) {
         table.set(self.to.0, self.to.1, Some(self.moving));
         table.set(self.from.0, self.from.1, Some(fingerprint));
     }

@@ -1,7 +1,7 @@
 //! How fast every operation of every layout is, beside what the memory allows, in one run.
 //!
 //! `cargo bench -p guira --bench speed` measures all layouts at all table sizes; words after `--` choose some of them, such
-//! as `packed-4 192MB`. With `--test` everything is run once, small, for its answers alone.
+//! as `packed-4 192MB`. By `cargo test --benches` everything is run once, small, for its answers alone.
 //!
 //! Keys are counted `u64`s, hashed in the timed loop by XXH3, as are the keys of the floors. Every query of a round has a
 //! fresh key, and every answer is checked: all present keys are found, and of the absent ones not more than the expected
@@ -29,8 +29,8 @@ const SIZES: [(&str, u64); 5] =
     [("256KB", 256 << 10), ("4MB", 4 << 20), ("24MB", 24 << 20), ("192MB", 192 << 20), ("1GB", 1 << 30)];
 
 fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
-    let is_test = arguments.iter().any(|argument| argument == "--test");
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let is_test = !arguments.iter().any(|argument| argument == "--bench");
     let chosen = |name: &str, names: &mut dyn Iterator<Item = &str>| {
         let mut any = false;
         for other in names {
@@ -44,7 +44,7 @@ fn main() {
         !any
     };
     let unknown = arguments.iter().find(|argument| {
-        *argument != "--test"
+        *argument != "--bench"
             && SIZES.iter().all(|(name, _)| name != argument)
             && CONTENDERS.iter().all(|contender| contender.name != **argument)
     });

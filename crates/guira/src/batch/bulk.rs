@@ -10,7 +10,7 @@ use crate::error::{BuildError, BuildFromKeysError, InsertBulkError};
 use crate::filter::{CuckooFilter, CuckooFilterBuilder, Nest, NoRoom, with_nest};
 use crate::parameters::Parameters;
 use crate::relocation::Search;
-use crate::table::{Storage, Table};
+use crate::table::{OwnedTable, Storage, TableMut};
 
 impl CuckooFilterBuilder {
     /// Builds a filter of these keys, each stored once for every time it is in the slice. Where no capacity was given, it
@@ -87,7 +87,7 @@ impl CuckooFilter {
             let of_chunk = with_nest!(engine, nest => if is_worth_sorting(chunk.len(), &parameters) {
                 nest.insert_by_region(chunk, &digest, &parameters)
             } else {
-                nest.insert_in_order(chunk, &digest, search)
+                nest.view_mut().insert_in_order(chunk, &digest, search)
             });
             outcome.append(of_chunk);
         }
@@ -140,7 +140,7 @@ impl Outcome {
     }
 }
 
-impl<A: Addressing + Sync, T: Table + Send> Nest<A, T> {
+impl<A: Addressing, T: TableMut> Nest<A, T> {
     fn insert_in_order<K>(&mut self, keys: &[K], digest: &impl Fn(&K) -> Digest, search: &mut Search) -> Outcome {
         let mut outcome = Outcome::default();
         let result: Result<(), core::convert::Infallible> = self.pipelined(
@@ -155,7 +155,9 @@ impl<A: Addressing + Sync, T: Table + Send> Nest<A, T> {
             Ok(()) => outcome,
         }
     }
+}
 
+impl<A: Addressing + Sync, T: OwnedTable> Nest<A, T> {
     fn insert_by_region<K: Sync>(
         &mut self,
         keys: &[K],
@@ -214,7 +216,7 @@ fn regions_of_parity(
 }
 
 /// Fills one region in a copy of its own, which starts at a byte and stays in the cache, and puts it back.
-fn fill_region<A: Addressing, T: Table>(
+fn fill_region<A: Addressing, T: OwnedTable>(
     addressing: A,
     parameters: &Parameters,
     region: usize,
@@ -230,8 +232,11 @@ fn fill_region<A: Addressing, T: Table>(
     let mut nest = Nest { addressing, table: T::over(parameters, storage) };
     bits::copy(table.bytes, table.first_bit, nest.table.storage_mut(), 0, region_bits);
     let mut search = Search::default();
-    for digest in partitions.iter().flat_map(|partition| partition.region(region)) {
-        outcome.note(*digest, nest.insert_into_region(*digest, &mut search));
+    {
+        let mut nest = nest.view_mut();
+        for digest in partitions.iter().flat_map(|partition| partition.region(region)) {
+            outcome.note(*digest, nest.insert_into_region(*digest, &mut search));
+        }
     }
     bits::copy(nest.table.storage(), 0, table.bytes, table.first_bit, region_bits);
     outcome

@@ -1,10 +1,12 @@
+use core::convert::Infallible;
+
 use super::ring::pipeline;
-use crate::addressing::{Addressing, Candidate, Fingerprint};
+use crate::addressing::{Addressing, BucketIndex, Candidate, Fingerprint};
 use crate::digest::{Digest, Key};
 use crate::error::InsertEachError;
 use crate::filter::{CuckooFilter, Nest, NoRoom, with_nest};
 use crate::relocation::Search;
-use crate::table::Table;
+use crate::table::{Table, TableMut};
 
 /// Tables of up to this many bytes are answered one call after another: they are in the processor's own cache, where
 /// there is nothing to wait for.
@@ -46,12 +48,15 @@ impl CuckooFilter {
     #[inline]
     fn answer_each(&self, answers: &mut [bool], digest: impl Fn(usize) -> Digest) {
         let in_cache = self.is_in_own_cache();
-        with_nest!(self.engine(), nest => if in_cache {
-            for (number, answer) in answers.iter_mut().enumerate() {
-                *answer = nest.contains(digest(number));
+        with_nest!(self.engine(), nest => {
+            let nest = nest.view();
+            if in_cache {
+                for (number, answer) in answers.iter_mut().enumerate() {
+                    *answer = nest.contains(digest(number));
+                }
+            } else {
+                nest.contains_each(answers, digest);
             }
-        } else {
-            nest.contains_each(answers, digest);
         });
     }
 
@@ -78,7 +83,8 @@ impl CuckooFilter {
     fn store_each(&mut self, count: usize, digest: impl Fn(usize) -> Digest) -> Result<(), InsertEachError> {
         let in_cache = self.is_in_own_cache();
         let (engine, search) = self.engine_and_search();
-        let (inserted, reason) = with_nest!(engine, nest => nest.insert_each(count, digest, search, in_cache));
+        let (inserted, reason) =
+            with_nest!(engine, nest => nest.view_mut().insert_each(count, digest, search, in_cache));
         self.add_to_len(inserted);
         reason.map_or(Ok(()), |reason| Err(InsertEachError { inserted, reason: self.insert_error(reason) }))
     }
@@ -110,7 +116,7 @@ impl CuckooFilter {
     fn remove_all(&mut self, removed: &mut [bool], digest: impl Fn(usize) -> Digest) {
         let in_cache = self.is_in_own_cache();
         let (engine, _) = self.engine_and_search();
-        let count = with_nest!(engine, nest => nest.remove_each(removed, digest, in_cache));
+        let count = with_nest!(engine, nest => nest.view_mut().remove_each(removed, digest, in_cache));
         self.subtract_from_len(count);
     }
 
@@ -122,16 +128,22 @@ impl CuckooFilter {
 /// A key that is looked up: its fingerprint and its first two candidate buckets, which are on their way.
 #[derive(Clone, Copy)]
 struct Awaited {
-    fingerprint: Fingerprint,
-    primary: Candidate,
+    /// 0 where nothing is awaited.
+    fingerprint: u32,
+    primary: BucketIndex,
     second: Candidate,
+}
+
+impl Awaited {
+    const NOTHING: Self =
+        Self { fingerprint: 0, primary: BucketIndex::new(0), second: Candidate { region_start: 0, offset: 0 } };
 }
 
 impl<A: Addressing, T: Table> Nest<A, T> {
     #[inline]
     fn contains_each(&self, answers: &mut [bool], digest: impl Fn(usize) -> Digest) {
         let prepare = |number| self.await_digest(digest(number));
-        let answered: Result<(), core::convert::Infallible> = pipeline(answers.len(), prepare, |number, awaited| {
+        let answered: Result<(), Infallible> = pipeline(answers.len(), Awaited::NOTHING, prepare, |number, awaited| {
             answers[number] = self.contains_awaited(awaited);
             Ok(())
         });
@@ -152,13 +164,14 @@ impl<A: Addressing, T: Table> Nest<A, T> {
             candidate = self.addressing.alternate(candidate, fingerprint);
             self.table.prefetch(candidate.bucket());
         }
-        Awaited { fingerprint, primary, second }
+        Awaited { fingerprint: fingerprint.get(), primary: primary.bucket(), second }
     }
 
     #[inline]
     fn contains_awaited(&self, awaited: Awaited) -> bool {
         let Awaited { fingerprint, primary, second } = awaited;
-        let mut found = self.table.contains(primary.bucket(), fingerprint);
+        let Some(fingerprint) = Fingerprint::new(fingerprint) else { return false };
+        let mut found = self.table.contains(primary, fingerprint);
         found |= self.table.contains(second.bucket(), fingerprint);
         let mut candidate = second;
         for _ in 2..A::CANDIDATES {
@@ -167,7 +180,9 @@ impl<A: Addressing, T: Table> Nest<A, T> {
         }
         found
     }
+}
 
+impl<A: Addressing, T: TableMut> Nest<A, T> {
     /// How many were stored, and why the next one was not.
     #[inline]
     fn insert_each(
@@ -199,7 +214,7 @@ impl<A: Addressing, T: Table> Nest<A, T> {
             removed[number] = nest.remove(digest);
             Ok(())
         };
-        let result: Result<(), core::convert::Infallible> = if in_cache {
+        let result: Result<(), Infallible> = if in_cache {
             (0..count).try_for_each(|number| remove(self, number, digest(number)))
         } else {
             self.pipelined(count, digest, &mut remove)
@@ -220,6 +235,7 @@ impl<A: Addressing, T: Table> Nest<A, T> {
         let nest = core::cell::RefCell::new(self);
         pipeline(
             count,
+            Digest::new(0),
             |number| {
                 let digest = digest(number);
                 nest.borrow().await_digest(digest);

@@ -2,31 +2,27 @@
 const DEPTH: usize = 32;
 
 /// For every number below `count`, in order, `finish` with what `prepare` made of it `DEPTH` numbers before. Ends early,
-/// with `finish`'s error, where there is one.
+/// with `finish`'s error, where there is one. `idle` is what the ring is filled with at first; its value does not matter.
 ///
 /// `prepare` asks for the memory that `finish` then needs, so that by then it has come.
 #[inline]
 pub(super) fn pipeline<T: Copy, E>(
     count: usize,
+    idle: T,
     mut prepare: impl FnMut(usize) -> T,
     mut finish: impl FnMut(usize, T) -> Result<(), E>,
 ) -> Result<(), E> {
-    if count == 0 {
-        return Ok(());
-    }
-    let mut ring = [prepare(0); DEPTH];
-    for (ahead, place) in ring.iter_mut().enumerate().take(count).skip(1) {
-        *place = prepare(ahead);
-    }
-    let full = count.saturating_sub(DEPTH);
-    for number in 0..full {
-        let place = number % DEPTH;
-        let prepared = ring[place];
-        ring[place] = prepare(number + DEPTH);
-        finish(number, prepared)?;
-    }
-    for number in full..count {
-        finish(number, ring[number % DEPTH])?;
+    // One loop, in which each of the two is called in one place and so becomes part of it: the steps at both ends, where
+    // there is nothing to finish or to prepare, are few.
+    let mut ring = [idle; DEPTH];
+    for step in 0..count + DEPTH {
+        let place = &mut ring[step % DEPTH];
+        if step >= DEPTH {
+            finish(step - DEPTH, *place)?;
+        }
+        if step < count {
+            *place = prepare(step);
+        }
     }
     Ok(())
 }
@@ -43,6 +39,7 @@ mod tests {
             let mut finished = Vec::new();
             let result: Result<(), ()> = pipeline(
                 count,
+                0,
                 |number| number * 10,
                 |number, prepared| {
                     assert_eq!(prepared, number * 10);
@@ -60,6 +57,7 @@ mod tests {
         let mut last = 0;
         let result = pipeline(
             1000,
+            0,
             |number| number,
             |number, _| {
                 last = number;

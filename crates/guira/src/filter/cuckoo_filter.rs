@@ -92,7 +92,7 @@ impl CuckooFilter {
     /// Those of [`insert`](Self::insert).
     #[inline]
     pub fn insert_digest(&mut self, digest: Digest) -> Result<(), InsertError> {
-        match with_nest!(&mut self.engine, nest => nest.insert(digest, &mut self.search)) {
+        match with_nest!(&mut self.engine, nest => nest.view_mut().insert(digest, &mut self.search)) {
             Ok(()) => {
                 self.len += 1;
                 Ok(())
@@ -136,7 +136,7 @@ impl CuckooFilter {
     #[inline]
     #[must_use]
     pub fn contains_digest(&self, digest: Digest) -> bool {
-        with_nest!(&self.engine, nest => nest.contains(digest))
+        with_nest!(&self.engine, nest => nest.view().contains(digest))
     }
 
     /// How many copies of a key are stored, those of keys that share its fingerprint and buckets included: never fewer
@@ -151,7 +151,7 @@ impl CuckooFilter {
     #[inline]
     #[must_use]
     pub fn count_digest(&self, digest: Digest) -> usize {
-        in_memory(u64::from(with_nest!(&self.engine, nest => nest.count(digest))))
+        in_memory(u64::from(with_nest!(&self.engine, nest => nest.view().count(digest))))
     }
 
     /// Removes one copy of a key; whether there was one.
@@ -168,7 +168,7 @@ impl CuckooFilter {
     /// Removes one copy of the key with this digest; whether there was one. See [`remove`](Self::remove) for the rule.
     #[inline]
     pub fn remove_digest(&mut self, digest: Digest) -> bool {
-        let removed = with_nest!(&mut self.engine, nest => nest.remove(digest));
+        let removed = with_nest!(&mut self.engine, nest => nest.view_mut().remove(digest));
         self.len -= usize::from(removed);
         removed
     }
@@ -277,11 +277,11 @@ impl CuckooFilter {
     }
 
     pub(crate) fn is_well_formed(&self) -> bool {
-        with_nest!(&self.engine, nest => nest.is_well_formed(&self.parameters))
+        with_nest!(&self.engine, nest => nest.view().is_well_formed(&self.parameters))
     }
 
     pub(crate) fn occupied_slots(&self) -> u64 {
-        with_nest!(&self.engine, nest => nest.occupied_slots(&self.parameters))
+        with_nest!(&self.engine, nest => nest.view().occupied_slots(&self.parameters))
     }
 
     pub(crate) const fn engine_and_search(&mut self) -> (&mut Engine, &mut Search) {

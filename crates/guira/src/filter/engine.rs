@@ -7,7 +7,7 @@ use crate::addressing::{
 use crate::digest::Digest;
 use crate::parameters::Parameters;
 use crate::relocation::{Search, SingleMove};
-use crate::table::{PackedTable, SemiSortedTable, Storage, Table, Vacancy};
+use crate::table::{OwnedTable, PackedTable, SemiSortedTable, Storage, Table, TableMut, Vacancy};
 
 /// A table with the rule by which its fingerprints are placed.
 #[derive(Clone, Debug)]
@@ -46,6 +46,46 @@ impl<A: Addressing, T: Table> Nest<A, T> {
         candidates.map(|candidate| self.table.count(candidate.bucket(), fingerprint)).sum()
     }
 
+    /// The fingerprints of a group of slots, with the bucket each is in. The groups are the buckets, or where these
+    /// overlap the windows that follow one another without a gap.
+    pub(crate) fn stored_in(
+        &self,
+        group: u64,
+        parameters: &Parameters,
+    ) -> impl Iterator<Item = (BucketIndex, Fingerprint)> {
+        let groups_per_region = parameters.slots_per_region() / u64::from(parameters.slots_per_bucket());
+        let step = self.group_step(parameters);
+        let region_start = group / groups_per_region * groups_per_region * step;
+        let bucket = Candidate { region_start, offset: group % groups_per_region * step };
+        self.table.filled_slots(bucket.bucket()).map(move |(number, _, fingerprint)| {
+            (self.addressing.window_of(bucket, number, fingerprint).bucket(), fingerprint)
+        })
+    }
+
+    /// How many slots are not empty.
+    pub(crate) fn occupied_slots(&self, parameters: &Parameters) -> u64 {
+        let empty_slots = |bucket| u64::from(self.table.empty_slots(bucket));
+        parameters.slot_count() - self.groups(parameters).map(empty_slots).sum::<u64>()
+    }
+
+    /// Whether all bits are such that some fingerprints give.
+    pub(crate) fn is_well_formed(&self, parameters: &Parameters) -> bool {
+        self.groups(parameters).all(|bucket| self.table.is_well_formed(bucket))
+    }
+
+    fn groups(&self, parameters: &Parameters) -> impl Iterator<Item = BucketIndex> + use<A, T> {
+        let step = self.group_step(parameters);
+        let count = parameters.slot_count() / u64::from(parameters.slots_per_bucket());
+        (0..count).map(move |group| BucketIndex::new(group * step))
+    }
+
+    /// The indices from one group to the next.
+    fn group_step(&self, parameters: &Parameters) -> u64 {
+        if A::OVERLAPPING { u64::from(parameters.slots_per_bucket()) } else { 1 }
+    }
+}
+
+impl<A: Addressing, T: TableMut> Nest<A, T> {
     /// Algorithm 1, but that it moves nothing unless it succeeds.
     #[inline]
     pub(crate) fn insert(&mut self, digest: Digest, search: &mut Search) -> Result<(), NoRoom> {
@@ -129,43 +169,19 @@ impl<A: Addressing, T: Table> Nest<A, T> {
         }
         false
     }
+}
 
-    /// The fingerprints of a group of slots, with the bucket each is in. The groups are the buckets, or where these
-    /// overlap the windows that follow one another without a gap.
-    pub(crate) fn stored_in(
-        &self,
-        group: u64,
-        parameters: &Parameters,
-    ) -> impl Iterator<Item = (BucketIndex, Fingerprint)> {
-        let groups_per_region = parameters.slots_per_region() / u64::from(parameters.slots_per_bucket());
-        let step = self.group_step(parameters);
-        let region_start = group / groups_per_region * groups_per_region * step;
-        let bucket = Candidate { region_start, offset: group % groups_per_region * step };
-        self.table.filled_slots(bucket.bucket()).map(move |(number, _, fingerprint)| {
-            (self.addressing.window_of(bucket, number, fingerprint).bucket(), fingerprint)
-        })
+impl<A: Addressing, T: OwnedTable> Nest<A, T> {
+    /// The nest to read in: where its bytes are is looked up here, once.
+    #[inline]
+    pub(crate) fn view(&self) -> Nest<A, T::View<'_>> {
+        Nest { addressing: self.addressing, table: self.table.view() }
     }
 
-    /// How many slots are not empty.
-    pub(crate) fn occupied_slots(&self, parameters: &Parameters) -> u64 {
-        let empty_slots = |bucket| u64::from(self.table.empty_slots(bucket));
-        parameters.slot_count() - self.groups(parameters).map(empty_slots).sum::<u64>()
-    }
-
-    /// Whether all bits are such that some fingerprints give.
-    pub(crate) fn is_well_formed(&self, parameters: &Parameters) -> bool {
-        self.groups(parameters).all(|bucket| self.table.is_well_formed(bucket))
-    }
-
-    fn groups(&self, parameters: &Parameters) -> impl Iterator<Item = BucketIndex> + use<A, T> {
-        let step = self.group_step(parameters);
-        let count = parameters.slot_count() / u64::from(parameters.slots_per_bucket());
-        (0..count).map(move |group| BucketIndex::new(group * step))
-    }
-
-    /// The indices from one group to the next.
-    fn group_step(&self, parameters: &Parameters) -> u64 {
-        if A::OVERLAPPING { u64::from(parameters.slots_per_bucket()) } else { 1 }
+    /// The nest to read and write in.
+    #[inline]
+    pub(crate) fn view_mut(&mut self) -> Nest<A, T::ViewMut<'_>> {
+        Nest { addressing: self.addressing, table: self.table.view_mut() }
     }
 
     pub(crate) fn storage(&self) -> &Storage {
@@ -216,24 +232,24 @@ macro_rules! combinations {
 
 // "Narrow" buckets fit a 64-bit word wherever they start in their byte; "wide" ones need 128 bits, or several words.
 combinations! {
-    RegionalNarrow: RegionalAddressing, PackedTable<u64, true>;
-    RegionalWide: RegionalAddressing, PackedTable<u128, false>;
-    RegionalSemiSortedNarrow: RegionalAddressing, SemiSortedTable<u64, true>;
-    RegionalSemiSortedWide: RegionalAddressing, SemiSortedTable<u128, false>;
-    PowerOfTwoNarrow: PowerOfTwoAddressing, PackedTable<u64, true>;
-    PowerOfTwoWide: PowerOfTwoAddressing, PackedTable<u128, false>;
-    PowerOfTwoSemiSortedNarrow: PowerOfTwoAddressing, SemiSortedTable<u64, true>;
-    PowerOfTwoSemiSortedWide: PowerOfTwoAddressing, SemiSortedTable<u128, false>;
-    TernaryNarrow: DaryAddressing<3>, PackedTable<u64, true>;
-    TernaryWide: DaryAddressing<3>, PackedTable<u128, false>;
-    QuaternaryNarrow: DaryAddressing<4>, PackedTable<u64, true>;
-    QuaternaryWide: DaryAddressing<4>, PackedTable<u128, false>;
-    Windows2Narrow: WindowedAddressing<2>, PackedTable<u64, true>;
-    Windows2Wide: WindowedAddressing<2>, PackedTable<u128, false>;
-    Windows3Narrow: WindowedAddressing<3>, PackedTable<u64, true>;
-    Windows3Wide: WindowedAddressing<3>, PackedTable<u128, false>;
-    Windows4Narrow: WindowedAddressing<4>, PackedTable<u64, true>;
-    Windows4Wide: WindowedAddressing<4>, PackedTable<u128, false>;
+    RegionalNarrow: RegionalAddressing, PackedTable<Storage, u64, true>;
+    RegionalWide: RegionalAddressing, PackedTable<Storage, u128, false>;
+    RegionalSemiSortedNarrow: RegionalAddressing, SemiSortedTable<Storage, u64, true>;
+    RegionalSemiSortedWide: RegionalAddressing, SemiSortedTable<Storage, u128, false>;
+    PowerOfTwoNarrow: PowerOfTwoAddressing, PackedTable<Storage, u64, true>;
+    PowerOfTwoWide: PowerOfTwoAddressing, PackedTable<Storage, u128, false>;
+    PowerOfTwoSemiSortedNarrow: PowerOfTwoAddressing, SemiSortedTable<Storage, u64, true>;
+    PowerOfTwoSemiSortedWide: PowerOfTwoAddressing, SemiSortedTable<Storage, u128, false>;
+    TernaryNarrow: DaryAddressing<3>, PackedTable<Storage, u64, true>;
+    TernaryWide: DaryAddressing<3>, PackedTable<Storage, u128, false>;
+    QuaternaryNarrow: DaryAddressing<4>, PackedTable<Storage, u64, true>;
+    QuaternaryWide: DaryAddressing<4>, PackedTable<Storage, u128, false>;
+    Windows2Narrow: WindowedAddressing<2>, PackedTable<Storage, u64, true>;
+    Windows2Wide: WindowedAddressing<2>, PackedTable<Storage, u128, false>;
+    Windows3Narrow: WindowedAddressing<3>, PackedTable<Storage, u64, true>;
+    Windows3Wide: WindowedAddressing<3>, PackedTable<Storage, u128, false>;
+    Windows4Narrow: WindowedAddressing<4>, PackedTable<Storage, u64, true>;
+    Windows4Wide: WindowedAddressing<4>, PackedTable<Storage, u128, false>;
 }
 
 #[expect(clippy::single_component_path_imports, reason = "other files need it by path")]
@@ -244,7 +260,7 @@ impl Combination {
         use crate::parameters::Addressing::{PowerOfTwo, Quaternary, Regional, Ternary};
         use crate::parameters::Layout::{Packed, SemiSorted, Windowed};
 
-        let narrow = PackedTable::<u64, true>::holds_bucket(parameters);
+        let narrow = PackedTable::<Storage, u64, true>::holds_bucket(parameters);
         match (parameters.layout(), parameters.addressing(), parameters.slots_per_bucket(), narrow) {
             (Packed, Regional, _, true) => Self::RegionalNarrow,
             (Packed, Regional, _, false) => Self::RegionalWide,

@@ -49,7 +49,7 @@ impl Iterator for Fingerprints<'_> {
                 return None;
             }
             with_nest!(self.engine, nest => {
-                for (bucket, fingerprint) in nest.stored_in(self.next_group, self.parameters) {
+                for (bucket, fingerprint) in nest.view().stored_in(self.next_group, self.parameters) {
                     self.rest[self.rest_len] = Some(StoredFingerprint { bucket, fingerprint });
                     self.rest_len += 1;
                 }

@@ -54,7 +54,8 @@ macro_rules! word {
             fn read(bytes: &[u8], at: usize) -> Self {
                 const SIZE: usize = size_of::<$word>();
                 let Some(Ok(word)) = bytes.get(at..at + SIZE).map(<[u8; SIZE]>::try_from) else {
-                    panic!("word at byte {at} of {}", bytes.len())
+                    // No numbers: to have them at hand would cost every call, and only a bug comes here.
+                    panic!("a word beyond the end of the table")
                 };
                 <$word>::from_le_bytes(word)
             }

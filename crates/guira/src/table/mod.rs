@@ -25,9 +25,6 @@ pub(crate) struct Vacancy {
 
 /// Buckets of slots, each empty or holding one fingerprint.
 pub(crate) trait Table {
-    /// A table over memory that was allocated for it; of a whole filter, or of one of its regions.
-    fn over(parameters: &Parameters, storage: Storage) -> Self;
-
     /// Whether a bucket holds this fingerprint.
     fn contains(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> bool;
 
@@ -52,9 +49,6 @@ pub(crate) trait Table {
     /// The fingerprint in a slot, or `None` where it is empty.
     fn get(&self, bucket: BucketIndex, slot: Slot) -> Option<Fingerprint>;
 
-    /// Fills or overwrites a slot; `None` empties it.
-    fn set(&mut self, bucket: BucketIndex, slot: Slot, fingerprint: Option<Fingerprint>);
-
     /// Brings a bucket towards the processor without waiting for it.
     fn prefetch(&self, bucket: BucketIndex);
 
@@ -62,6 +56,37 @@ pub(crate) trait Table {
     fn is_well_formed(&self, _bucket: BucketIndex) -> bool {
         true
     }
+}
+
+/// A table whose slots can be written.
+pub(crate) trait TableMut: Table {
+    /// Fills or overwrites a slot; `None` empties it.
+    fn set(&mut self, bucket: BucketIndex, slot: Slot, fingerprint: Option<Fingerprint>);
+}
+
+/// A table with memory of its own.
+///
+/// Where its bytes are is looked up once for each operation, or each batch of them, by working on a view; the same views
+/// serve bytes that belong to someone else.
+pub(crate) trait OwnedTable: TableMut {
+    /// The table over borrowed bytes.
+    type View<'table>: Table
+    where
+        Self: 'table;
+
+    /// The table over borrowed bytes that can be written.
+    type ViewMut<'table>: TableMut
+    where
+        Self: 'table;
+
+    /// A table over memory that was allocated for it; of a whole filter, or of one of its regions.
+    fn over(parameters: &Parameters, storage: Storage) -> Self;
+
+    /// The table, to be read.
+    fn view(&self) -> Self::View<'_>;
+
+    /// The table, to be read and written.
+    fn view_mut(&mut self) -> Self::ViewMut<'_>;
 
     /// The bytes that hold the slots, with the padding behind them.
     fn storage(&self) -> &Storage;

@@ -1,6 +1,8 @@
 //! The plain layout: slots of f bits, one after the other, without a gap.
 
-use super::{Slot, Storage, Table, Vacancy};
+use core::ops::{Deref, DerefMut};
+
+use super::{OwnedTable, Slot, Storage, Table, TableMut, Vacancy};
 use crate::addressing::{BucketIndex, Fingerprint};
 use crate::cast::in_memory;
 use crate::parameters::{Layout, Parameters};
@@ -13,8 +15,8 @@ use crate::probe::{Lanes, Word, prefetch};
 /// the 7 bits before its first slot are lost: 64 bits hold a bucket of up to 57 bits, 128 bits one of up to 121. A table
 /// with `ONE_WORD` has only buckets that fit one word, and no loop over words.
 #[derive(Clone, Debug)]
-pub(crate) struct PackedTable<W, const ONE_WORD: bool> {
-    storage: Storage,
+pub(crate) struct PackedTable<S, W, const ONE_WORD: bool> {
+    storage: S,
     lanes: Lanes<W>,
     fingerprint_bits: u32,
     bucket_bits: u32,
@@ -23,7 +25,7 @@ pub(crate) struct PackedTable<W, const ONE_WORD: bool> {
     stride: u32,
 }
 
-impl<W: Word, const ONE_WORD: bool> PackedTable<W, ONE_WORD> {
+impl<S: Deref<Target = [u8]>, W: Word, const ONE_WORD: bool> PackedTable<S, W, ONE_WORD> {
     /// The bits of a word that hold slots, wherever the first slot starts in its byte.
     const USABLE_BITS: u32 = W::BITS - 7;
 
@@ -49,7 +51,7 @@ impl<W: Word, const ONE_WORD: bool> PackedTable<W, ONE_WORD> {
 
     /// The bits at which the words of a bucket start, but for the first.
     #[inline]
-    fn further_words(&self) -> impl Iterator<Item = u32> + use<W, ONE_WORD> {
+    fn further_words(&self) -> impl Iterator<Item = u32> + use<S, W, ONE_WORD> {
         let end = if ONE_WORD { self.word_bits } else { self.bucket_bits };
         let word_bits = self.word_bits;
         core::iter::successors(Some(word_bits), move |at| Some(at + word_bits)).take_while(move |&at| at < end)
@@ -70,24 +72,7 @@ impl<W: Word, const ONE_WORD: bool> PackedTable<W, ONE_WORD> {
     }
 }
 
-impl<W: Word, const ONE_WORD: bool> Table for PackedTable<W, ONE_WORD> {
-    fn over(parameters: &Parameters, storage: Storage) -> Self {
-        debug_assert!(!ONE_WORD || Self::holds_bucket(parameters));
-        let fingerprint_bits = parameters.fingerprint_bits();
-        let lanes_that_fit = Self::USABLE_BITS / fingerprint_bits;
-        // All words of a bucket have as many slots, so that one set of masks serves them all.
-        let shares = |lanes: &u32| parameters.slots_per_bucket().is_multiple_of(*lanes);
-        let lanes_per_word = (1..=lanes_that_fit).rev().find(shares).unwrap_or(1);
-        Self {
-            storage,
-            lanes: Lanes::new(lanes_per_word, fingerprint_bits),
-            fingerprint_bits,
-            bucket_bits: parameters.bucket_bits(),
-            stride: if parameters.layout() == Layout::Windowed { fingerprint_bits } else { parameters.bucket_bits() },
-            word_bits: lanes_per_word * fingerprint_bits,
-        }
-    }
-
+impl<S: Deref<Target = [u8]>, W: Word, const ONE_WORD: bool> Table for PackedTable<S, W, ONE_WORD> {
     #[inline]
     fn contains(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> bool {
         let pattern = self.lanes.broadcast(fingerprint.get());
@@ -146,20 +131,74 @@ impl<W: Word, const ONE_WORD: bool> Table for PackedTable<W, ONE_WORD> {
     }
 
     #[inline]
-    fn set(&mut self, bucket: BucketIndex, slot: Slot, fingerprint: Option<Fingerprint>) {
-        let (byte, before) = self.place(bucket, slot.0);
-        let word = W::read(&self.storage, byte);
-        let value = fingerprint.map_or(0, Fingerprint::get);
-        self.lanes.with(word, before, value).write(&mut self.storage, byte);
-    }
-
-    #[inline]
     fn prefetch(&self, bucket: BucketIndex) {
         // Both ends: a bucket that straddles two cache lines waits for the second as long as for the first.
         let (first, _) = self.place(bucket, 0);
         let (last, _) = self.place(bucket, self.bucket_bits - 1);
         prefetch(&self.storage, first);
         prefetch(&self.storage, last);
+    }
+}
+
+impl<S: DerefMut<Target = [u8]>, W: Word, const ONE_WORD: bool> TableMut for PackedTable<S, W, ONE_WORD> {
+    #[inline]
+    fn set(&mut self, bucket: BucketIndex, slot: Slot, fingerprint: Option<Fingerprint>) {
+        let (byte, before) = self.place(bucket, slot.0);
+        let word = W::read(&self.storage, byte);
+        let value = fingerprint.map_or(0, Fingerprint::get);
+        self.lanes.with(word, before, value).write(&mut self.storage, byte);
+    }
+}
+
+impl<W: Word, const ONE_WORD: bool> OwnedTable for PackedTable<Storage, W, ONE_WORD> {
+    type View<'table>
+        = PackedTable<&'table [u8], W, ONE_WORD>
+    where
+        Self: 'table;
+    type ViewMut<'table>
+        = PackedTable<&'table mut [u8], W, ONE_WORD>
+    where
+        Self: 'table;
+
+    fn over(parameters: &Parameters, storage: Storage) -> Self {
+        debug_assert!(!ONE_WORD || Self::holds_bucket(parameters));
+        let fingerprint_bits = parameters.fingerprint_bits();
+        let lanes_that_fit = Self::USABLE_BITS / fingerprint_bits;
+        // All words of a bucket have as many slots, so that one set of masks serves them all.
+        let shares = |lanes: &u32| parameters.slots_per_bucket().is_multiple_of(*lanes);
+        let lanes_per_word = (1..=lanes_that_fit).rev().find(shares).unwrap_or(1);
+        Self {
+            storage,
+            lanes: Lanes::new(lanes_per_word, fingerprint_bits),
+            fingerprint_bits,
+            bucket_bits: parameters.bucket_bits(),
+            stride: if parameters.layout() == Layout::Windowed { fingerprint_bits } else { parameters.bucket_bits() },
+            word_bits: lanes_per_word * fingerprint_bits,
+        }
+    }
+
+    #[inline]
+    fn view(&self) -> Self::View<'_> {
+        PackedTable {
+            storage: &self.storage,
+            lanes: self.lanes,
+            fingerprint_bits: self.fingerprint_bits,
+            bucket_bits: self.bucket_bits,
+            word_bits: self.word_bits,
+            stride: self.stride,
+        }
+    }
+
+    #[inline]
+    fn view_mut(&mut self) -> Self::ViewMut<'_> {
+        PackedTable {
+            storage: &mut self.storage,
+            lanes: self.lanes,
+            fingerprint_bits: self.fingerprint_bits,
+            bucket_bits: self.bucket_bits,
+            word_bits: self.word_bits,
+            stride: self.stride,
+        }
     }
 
     fn storage(&self) -> &Storage {

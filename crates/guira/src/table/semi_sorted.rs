@@ -3,7 +3,9 @@
 //! The order of the fingerprints in a bucket means nothing, so it can be given up: the four low nibbles, sorted, take
 //! one of 3876 values, which fit 12 bits instead of 16. The other bits stand beside them in the same order.
 
-use super::{Slot, Storage, Table, Vacancy};
+use core::ops::{Deref, DerefMut};
+
+use super::{OwnedTable, Slot, Storage, Table, TableMut, Vacancy};
 use crate::addressing::{BucketIndex, Fingerprint};
 use crate::cast::in_memory;
 use crate::parameters::Parameters;
@@ -20,15 +22,15 @@ const CODES: usize = 3876;
 /// Reading a bucket gives a word of four lanes of f bits, which is what all operations work on. With `ONE_WORD` a bucket
 /// is read at once (f up to 15), else the code and the rest by themselves.
 #[derive(Clone, Debug)]
-pub(crate) struct SemiSortedTable<W, const ONE_WORD: bool> {
-    storage: Storage,
+pub(crate) struct SemiSortedTable<S, W, const ONE_WORD: bool> {
+    storage: S,
     lanes: Lanes<W>,
     spread: Spread<W>,
     fingerprint_bits: u32,
     bucket_bits: u32,
 }
 
-impl<W: Word, const ONE_WORD: bool> SemiSortedTable<W, ONE_WORD> {
+impl<S: Deref<Target = [u8]>, W: Word, const ONE_WORD: bool> SemiSortedTable<S, W, ONE_WORD> {
     /// Whether a whole bucket fits one word, wherever it starts in its byte.
     pub(crate) const fn holds_bucket(parameters: &Parameters) -> bool {
         parameters.bucket_bits() <= W::BITS - 7
@@ -63,36 +65,6 @@ impl<W: Word, const ONE_WORD: bool> SemiSortedTable<W, ONE_WORD> {
         self.spread.nibbles(W::from(u32::from(nibbles))) | self.spread.high_bits(high_bits)
     }
 
-    /// Stores four fingerprints, in any order.
-    fn store(&mut self, bucket: BucketIndex, fingerprints: W) {
-        let lane = |index| self.lanes.get(fingerprints, index * self.fingerprint_bits);
-        let mut sorted = [lane(0), lane(1), lane(2), lane(3)];
-        // Among equal nibbles by the rest, so that equal contents are equal bits.
-        sorted.sort_unstable_by_key(|&fingerprint| (fingerprint & 0xf, fingerprint));
-        let code = W::from(code_of(sorted.map(|fingerprint| fingerprint & 0xf)));
-
-        let high_width = self.fingerprint_bits - NIBBLE_BITS;
-        let mut high_bits = W::ZERO;
-        for (index, fingerprint) in (0..).zip(sorted) {
-            high_bits = high_bits | (W::from(fingerprint >> NIBBLE_BITS) << (index * high_width));
-        }
-        let all_high_bits = !((!W::ZERO << (2 * high_width)) << (2 * high_width));
-        let all_code_bits = W::from(0xfff);
-        let (byte, before) = self.place(bucket, 0);
-        if ONE_WORD {
-            let word = W::read(&self.storage, byte);
-            let mask = (all_code_bits | (all_high_bits << CODE_BITS)) << before;
-            let new = (code | (high_bits << CODE_BITS)) << before;
-            ((word & !mask) | new).write(&mut self.storage, byte);
-        } else {
-            let word = W::read(&self.storage, byte);
-            ((word & !(all_code_bits << before)) | (code << before)).write(&mut self.storage, byte);
-            let (byte, before) = self.place(bucket, CODE_BITS);
-            let word = W::read(&self.storage, byte);
-            ((word & !(all_high_bits << before)) | (high_bits << before)).write(&mut self.storage, byte);
-        }
-    }
-
     #[inline]
     fn find(&self, bucket: BucketIndex, value: u32) -> Option<Slot> {
         self.lanes.lowest_equal(self.fingerprints(bucket), self.lanes.broadcast(value)).map(Slot)
@@ -104,19 +76,7 @@ impl<W: Word, const ONE_WORD: bool> SemiSortedTable<W, ONE_WORD> {
     }
 }
 
-impl<W: Word, const ONE_WORD: bool> Table for SemiSortedTable<W, ONE_WORD> {
-    fn over(parameters: &Parameters, storage: Storage) -> Self {
-        debug_assert!(!ONE_WORD || Self::holds_bucket(parameters));
-        let fingerprint_bits = parameters.fingerprint_bits();
-        Self {
-            storage,
-            lanes: Lanes::new(4, fingerprint_bits),
-            spread: Spread::new(fingerprint_bits),
-            fingerprint_bits,
-            bucket_bits: parameters.bucket_bits(),
-        }
-    }
-
+impl<S: Deref<Target = [u8]>, W: Word, const ONE_WORD: bool> Table for SemiSortedTable<S, W, ONE_WORD> {
     #[inline]
     fn contains(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> bool {
         self.lanes.any_equal(self.fingerprints(bucket), self.lanes.broadcast(fingerprint.get()))
@@ -163,14 +123,6 @@ impl<W: Word, const ONE_WORD: bool> Table for SemiSortedTable<W, ONE_WORD> {
         Fingerprint::new(self.lanes.get(self.fingerprints(bucket), slot.0))
     }
 
-    /// Sorts the bucket anew: what the other slots hold afterwards may be another slot's before.
-    #[inline]
-    fn set(&mut self, bucket: BucketIndex, slot: Slot, fingerprint: Option<Fingerprint>) {
-        let value = fingerprint.map_or(0, Fingerprint::get);
-        let fingerprints = self.lanes.with(self.fingerprints(bucket), slot.0, value);
-        self.store(bucket, fingerprints);
-    }
-
     #[inline]
     fn prefetch(&self, bucket: BucketIndex) {
         let (first, _) = self.place(bucket, 0);
@@ -181,6 +133,93 @@ impl<W: Word, const ONE_WORD: bool> Table for SemiSortedTable<W, ONE_WORD> {
 
     fn is_well_formed(&self, bucket: BucketIndex) -> bool {
         in_memory(u64::from(self.parts(bucket).0)) < CODES
+    }
+}
+
+impl<S: DerefMut<Target = [u8]>, W: Word, const ONE_WORD: bool> TableMut for SemiSortedTable<S, W, ONE_WORD> {
+    /// Sorts the bucket anew: what the other slots hold afterwards may be another slot's before.
+    #[inline]
+    fn set(&mut self, bucket: BucketIndex, slot: Slot, fingerprint: Option<Fingerprint>) {
+        let value = fingerprint.map_or(0, Fingerprint::get);
+        let fingerprints = self.lanes.with(self.fingerprints(bucket), slot.0, value);
+        self.store(bucket, fingerprints);
+    }
+}
+
+impl<S: DerefMut<Target = [u8]>, W: Word, const ONE_WORD: bool> SemiSortedTable<S, W, ONE_WORD> {
+    /// Stores four fingerprints, in any order.
+    fn store(&mut self, bucket: BucketIndex, fingerprints: W) {
+        let lane = |index| self.lanes.get(fingerprints, index * self.fingerprint_bits);
+        let mut sorted = [lane(0), lane(1), lane(2), lane(3)];
+        // Among equal nibbles by the rest, so that equal contents are equal bits.
+        sorted.sort_unstable_by_key(|&fingerprint| (fingerprint & 0xf, fingerprint));
+        let code = W::from(code_of(sorted.map(|fingerprint| fingerprint & 0xf)));
+
+        let high_width = self.fingerprint_bits - NIBBLE_BITS;
+        let mut high_bits = W::ZERO;
+        for (index, fingerprint) in (0..).zip(sorted) {
+            high_bits = high_bits | (W::from(fingerprint >> NIBBLE_BITS) << (index * high_width));
+        }
+        let all_high_bits = !((!W::ZERO << (2 * high_width)) << (2 * high_width));
+        let all_code_bits = W::from(0xfff);
+        let (byte, before) = self.place(bucket, 0);
+        if ONE_WORD {
+            let word = W::read(&self.storage, byte);
+            let mask = (all_code_bits | (all_high_bits << CODE_BITS)) << before;
+            let new = (code | (high_bits << CODE_BITS)) << before;
+            ((word & !mask) | new).write(&mut self.storage, byte);
+        } else {
+            let word = W::read(&self.storage, byte);
+            ((word & !(all_code_bits << before)) | (code << before)).write(&mut self.storage, byte);
+            let (byte, before) = self.place(bucket, CODE_BITS);
+            let word = W::read(&self.storage, byte);
+            ((word & !(all_high_bits << before)) | (high_bits << before)).write(&mut self.storage, byte);
+        }
+    }
+}
+
+impl<W: Word, const ONE_WORD: bool> OwnedTable for SemiSortedTable<Storage, W, ONE_WORD> {
+    type View<'table>
+        = SemiSortedTable<&'table [u8], W, ONE_WORD>
+    where
+        Self: 'table;
+    type ViewMut<'table>
+        = SemiSortedTable<&'table mut [u8], W, ONE_WORD>
+    where
+        Self: 'table;
+
+    fn over(parameters: &Parameters, storage: Storage) -> Self {
+        debug_assert!(!ONE_WORD || Self::holds_bucket(parameters));
+        let fingerprint_bits = parameters.fingerprint_bits();
+        Self {
+            storage,
+            lanes: Lanes::new(4, fingerprint_bits),
+            spread: Spread::new(fingerprint_bits),
+            fingerprint_bits,
+            bucket_bits: parameters.bucket_bits(),
+        }
+    }
+
+    #[inline]
+    fn view(&self) -> Self::View<'_> {
+        SemiSortedTable {
+            storage: &self.storage,
+            lanes: self.lanes,
+            spread: self.spread,
+            fingerprint_bits: self.fingerprint_bits,
+            bucket_bits: self.bucket_bits,
+        }
+    }
+
+    #[inline]
+    fn view_mut(&mut self) -> Self::ViewMut<'_> {
+        SemiSortedTable {
+            storage: &mut self.storage,
+            lanes: self.lanes,
+            spread: self.spread,
+            fingerprint_bits: self.fingerprint_bits,
+            bucket_bits: self.bucket_bits,
+        }
     }
 
     fn storage(&self) -> &Storage {
@@ -306,7 +345,7 @@ mod tests {
         let parameters = Parameters::new(shape, fingerprint_bits, Regions::single(9), 0).expect("valid");
         assert_eq!(parameters.table_bits(), 9 * 4 * (u64::from(fingerprint_bits) - 1));
         let storage = Storage::zeroed(parameters.table_bits()).expect("small");
-        let mut table = SemiSortedTable::<W, ONE_WORD>::over(&parameters, storage);
+        let mut table = SemiSortedTable::<Storage, W, ONE_WORD>::over(&parameters, storage);
         let mask = parameters.fingerprint_mask();
         let value = |bucket: u32, index: u32| {
             ((bucket + 1).wrapping_mul(0x9e37_79b9) ^ (index + 1).wrapping_mul(0x85eb_ca6b)) >> 7 & mask

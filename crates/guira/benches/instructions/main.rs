@@ -1,0 +1,151 @@
+//! How many instructions the operations take, which unlike time is the same in every run: a guard that CI compares.
+//!
+//! `cargo bench -p guira --bench instructions` runs each operation under valgrind's callgrind, twice with different numbers
+//! of keys, divides the difference, and fails where an operation takes more than its limit. Limits are rounded up from
+//! what was counted on x86-64; who makes an operation cheaper lowers its limit in the same change.
+
+#![expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+
+use std::hint::black_box;
+use std::process::{Command, ExitCode};
+
+use guira::{CuckooFilter, Layout};
+
+const BUCKETS: u64 = 1 << 18;
+const ABSENT: u64 = 1 << 40;
+/// The two numbers of keys; both are below half of the slots, where insertions need no search.
+const FEW: u64 = 100_000;
+const MANY: u64 = 400_000;
+
+/// An operation on a table of 4 slots per bucket, 12 bits each, and the most instructions per key that it may take.
+struct Operation {
+    name: &'static str,
+    layout: Layout,
+    run: fn(&mut CuckooFilter, &[u64]),
+    limit: f64,
+}
+
+const OPERATIONS: [Operation; 10] = [
+    packed("hash only", hash, 28.0),
+    packed("contains", contains, 110.0),
+    packed("contains_each", contains_each, 155.0),
+    packed("insert", insert, 200.0),
+    packed("insert_each", insert_each, 240.0),
+    packed("insert and remove", insert_and_remove, 330.0),
+    packed("insert_bulk", insert_bulk, 250.0),
+    semi_sorted("contains", contains, 180.0),
+    semi_sorted("contains_each", contains_each, 230.0),
+    semi_sorted("insert", insert, 580.0),
+];
+
+const fn packed(name: &'static str, run: fn(&mut CuckooFilter, &[u64]), limit: f64) -> Operation {
+    Operation { name, layout: Layout::Packed, run, limit }
+}
+
+const fn semi_sorted(name: &'static str, run: fn(&mut CuckooFilter, &[u64]), limit: f64) -> Operation {
+    Operation { name, layout: Layout::SemiSorted, run, limit }
+}
+
+fn hash(filter: &mut CuckooFilter, keys: &[u64]) {
+    let hasher = *filter.hasher();
+    for key in keys {
+        black_box(hasher.digest(black_box(key)));
+    }
+}
+
+fn contains(filter: &mut CuckooFilter, keys: &[u64]) {
+    assert!(keys.iter().filter(|key| filter.contains(black_box(*key))).count() == 0, "the filter is empty");
+}
+
+fn contains_each(filter: &mut CuckooFilter, keys: &[u64]) {
+    let mut answers = vec![true; keys.len()];
+    filter.contains_each(keys, &mut answers);
+    assert!(!answers.contains(&true), "the filter is empty");
+}
+
+fn insert(filter: &mut CuckooFilter, keys: &[u64]) {
+    for key in keys {
+        filter.insert(black_box(key)).expect("half of the slots are empty");
+    }
+    assert_eq!(filter.len(), keys.len());
+}
+
+fn insert_each(filter: &mut CuckooFilter, keys: &[u64]) {
+    filter.insert_each(keys).expect("half of the slots are empty");
+    assert_eq!(filter.len(), keys.len());
+}
+
+fn insert_and_remove(filter: &mut CuckooFilter, keys: &[u64]) {
+    insert(filter, keys);
+    assert!(keys.iter().all(|key| filter.remove(black_box(key))), "a key was lost");
+}
+
+fn insert_bulk(filter: &mut CuckooFilter, keys: &[u64]) {
+    filter.insert_bulk(keys).expect("half of the slots are empty");
+    assert_eq!(filter.len(), keys.len());
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["--run", operation, keys] => {
+            run(&OPERATIONS[number(operation)], number(keys) as u64);
+            ExitCode::SUCCESS
+        }
+        ["--bench"] => compare(),
+        // `cargo test --benches`
+        _ => {
+            OPERATIONS.iter().for_each(|operation| run(operation, 1000));
+            ExitCode::SUCCESS
+        }
+    }
+}
+
+fn number(text: &str) -> usize {
+    text.parse().expect("a number")
+}
+
+fn run(operation: &Operation, keys: u64) {
+    let builder = CuckooFilter::builder().bucket_count(BUCKETS).slots_per_bucket(4).layout(operation.layout);
+    let bits = if operation.layout == Layout::SemiSorted { 13 } else { 12 };
+    let mut filter = builder.fingerprint_bits(bits).build().expect("memory for the table");
+    let keys: Vec<u64> = (ABSENT..ABSENT + keys).collect();
+    (operation.run)(&mut filter, &keys);
+}
+
+/// Counts all operations and holds them to their limits.
+fn compare() -> ExitCode {
+    println!("| layout | operation | instructions per key | limit |\n|---|---|---:|---:|");
+    let mut exceeded = false;
+    for (index, operation) in OPERATIONS.iter().enumerate() {
+        let (few, many) = match (count(index, FEW), count(index, MANY)) {
+            (Ok(few), Ok(many)) => (few, many),
+            (Err(error), _) | (_, Err(error)) => {
+                eprintln!("instructions can't be counted: {error}; valgrind is needed");
+                return ExitCode::FAILURE;
+            }
+        };
+        let per_key = (many - few) as f64 / (MANY - FEW) as f64;
+        println!("| {:?} | {} | {per_key:.1} | {} |", operation.layout, operation.name, operation.limit);
+        exceeded |= per_key > operation.limit;
+    }
+    if exceeded {
+        eprintln!("an operation takes more instructions than its limit");
+        return ExitCode::FAILURE;
+    }
+    ExitCode::SUCCESS
+}
+
+/// The instructions of a whole run.
+fn count(operation: usize, keys: u64) -> Result<u64, String> {
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let output = Command::new("valgrind")
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        .arg(program)
+        .args(["--run", &operation.to_string(), &keys.to_string()])
+        .output()
+        .map_err(|error| error.to_string())?;
+    let report = String::from_utf8_lossy(&output.stderr);
+    let collected = report.lines().find_map(|line| line.split("Collected : ").nth(1));
+    collected.and_then(|count| count.trim().parse().ok()).ok_or_else(|| report.into_owned())
+}
