@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use guira::Layout;
+use guira::analysis::Preference;
 
 /// Keep a set of keys in a few bits per key, and ask it, add to it, remove from it.
 ///
@@ -61,8 +63,23 @@ pub(crate) struct BuildArguments {
     #[arg(long, value_name = "KEYS", value_parser = capacity, allow_negative_numbers = true)]
     pub(crate) capacity: Option<usize>,
 
-    /// The slots of a bucket (1, 2, 4 or 8) [default: what takes the least memory; 4 with
-    /// --fingerprint-bits]
+    /// What matters more, where layout, slots per bucket and fingerprint bits are left open [default: speed]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHAT",
+        default_value_t = Prefer::Speed,
+        hide_default_value = true,
+        conflicts_with_all = ["layout", "slots_per_bucket", "fingerprint_bits"]
+    )]
+    pub(crate) prefer: Prefer,
+
+    /// How fingerprints are kept [default: what --prefer asks for; packed with --slots-per-bucket or --fingerprint-bits]
+    #[arg(long, value_enum)]
+    pub(crate) layout: Option<LayoutName>,
+
+    /// The slots of a bucket: 1, 2, 4 or 8 if packed, 4 if semi-sorted, 2, 3 or 4 in a window [default: what takes the
+    /// least memory; with --fingerprint-bits 4, or 3 in a window]
     #[arg(long, value_name = "SLOTS", value_parser = slots_per_bucket, allow_negative_numbers = true)]
     pub(crate) slots_per_bucket: Option<u32>,
 
@@ -110,7 +127,7 @@ pub(crate) struct CheckArguments {
 /// Add lines to a filter file
 ///
 /// Stores a copy of each distinct line of this input. A key that was added before is stored once more and must be removed
-/// as often; a filter holds at most 2b copies of a key, b being the slots of a bucket.
+/// as often; a filter holds at most 2b copies of a key, b being the slots of a bucket or window.
 ///
 /// When the filter is full, what fits is added and what does not is left out and reported, with exit status 2. After
 /// 10,000 keys that did not fit, the rest is left out without a try. The file is replaced when all is done, and left
@@ -161,6 +178,10 @@ pub(crate) struct InfoArguments {
 }
 
 /// Show what a filter would cost, beside a Bloom filter and the limit of what is possible
+///
+/// Lists the tables of all layouts that keep to the rate, the smallest first, and says why one of them is chosen: it is
+/// what "guira build" makes with the same options. Tables with more than two candidates per key are made by the library
+/// only.
 #[derive(Args, Debug)]
 pub(crate) struct PlanArguments {
     /// How many keys must fit
@@ -170,6 +191,10 @@ pub(crate) struct PlanArguments {
     /// The share of absent keys that may be found all the same
     #[arg(long, value_parser = rate, allow_negative_numbers = true)]
     pub(crate) rate: f64,
+
+    /// What matters more [default: speed]
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t = Prefer::Speed, hide_default_value = true)]
+    pub(crate) prefer: Prefer,
 
     /// Print JSON
     #[arg(long)]
@@ -181,6 +206,45 @@ pub(crate) struct InputArguments {
     /// Files of lines; "-", or none at all, is standard input
     #[arg(value_name = "INPUT")]
     pub(crate) inputs: Vec<PathBuf>,
+}
+
+/// What matters more where layouts differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Prefer {
+    /// The fastest operations
+    Speed,
+    /// The least memory
+    Space,
+}
+
+impl From<Prefer> for Preference {
+    fn from(prefer: Prefer) -> Self {
+        match prefer {
+            Prefer::Speed => Self::Speed,
+            Prefer::Space => Self::Space,
+        }
+    }
+}
+
+/// How fingerprints are kept, as it is typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LayoutName {
+    /// Buckets of slots, one after the other
+    Packed,
+    /// Buckets of four, coded to save a bit per key
+    SemiSorted,
+    /// Windows that overlap, instead of buckets: fewer slots fill as far
+    Windowed,
+}
+
+impl From<LayoutName> for Layout {
+    fn from(name: LayoutName) -> Self {
+        match name {
+            LayoutName::Packed => Self::Packed,
+            LayoutName::SemiSorted => Self::SemiSorted,
+            LayoutName::Windowed => Self::Windowed,
+        }
+    }
 }
 
 fn rate(text: &str) -> Result<f64, String> {
@@ -206,10 +270,12 @@ fn fingerprint_bits(text: &str) -> Result<u32, String> {
     }
 }
 
+/// Whether the layout has buckets of that size, the library knows.
 fn slots_per_bucket(text: &str) -> Result<u32, String> {
+    let has = |layout, slots| guira::Shape::slots_per_bucket_of(layout).contains(&slots);
     match text.parse::<u32>() {
-        Ok(slots) if guira::Shape::slots_per_bucket_of(guira::Layout::Packed).contains(&slots) => Ok(slots),
-        _ => Err("a bucket has 1, 2, 4 or 8 slots".into()),
+        Ok(slots) if LayoutName::value_variants().iter().any(|&name| has(name.into(), slots)) => Ok(slots),
+        _ => Err("a bucket has 1, 2, 3, 4 or 8 slots, depending on the layout".into()),
     }
 }
 
@@ -238,6 +304,7 @@ mod tests {
         assert_eq!(capacity("1"), Ok(1));
         assert_eq!(fingerprint_bits("2"), Ok(2));
         assert_eq!(fingerprint_bits("32"), Ok(32));
+        assert_eq!(slots_per_bucket("3"), Ok(3));
         assert_eq!(slots_per_bucket("8"), Ok(8));
         for refused in ["0", "-1", "1.5", "", "x", "99999999999999999999"] {
             assert!(capacity(refused).is_err(), "{refused}");
@@ -245,6 +312,6 @@ mod tests {
             assert!(slots_per_bucket(refused).is_err(), "{refused}");
         }
         assert!(fingerprint_bits("1").is_err() && fingerprint_bits("33").is_err());
-        assert!(slots_per_bucket("3").is_err() && slots_per_bucket("16").is_err());
+        assert!(slots_per_bucket("5").is_err() && slots_per_bucket("16").is_err());
     }
 }

@@ -1,10 +1,10 @@
-use guira::{CuckooFilter, InsertError, KeyHasher};
+use guira::{CuckooFilter, InsertEachError, InsertError, KeyHasher};
 
 use crate::arguments::AddArguments;
 use crate::exit_status::ExitStatus;
 use crate::failure::{Failure, report};
 use crate::filter_file::Replacement;
-use crate::keys::{Examples, Inputs, SeenDigests};
+use crate::keys::{Examples, Inputs, NewKeys, SeenDigests};
 use crate::render::text::counted;
 
 /// A search for room that fails takes as long as thousands of insertions.
@@ -41,28 +41,35 @@ fn add(filter: &mut CuckooFilter, inputs: &Inputs) -> Result<Outcome, Failure> {
     let hasher: KeyHasher = *filter.hasher();
     let mut seen = SeenDigests::default();
     let mut outcome = Outcome::default();
-    inputs.for_each_key(|key| {
-        let digest = hasher.digest_bytes(key);
-        if !seen.is_new(digest) {
-            outcome.repeated += 1;
-            return;
-        }
-        if let Some((examples, _)) = &mut outcome.without_room
-            && examples.count() >= MOST_KEYS_TRIED_IN_VAIN
-        {
-            examples.add(key);
-            return;
-        }
-        match filter.insert_digest(digest) {
-            Ok(()) => outcome.added += 1,
-            Err(reason) => {
-                let rejected = match reason {
-                    InsertError::TooManyCopies { .. } => &mut outcome.with_too_many_copies,
-                    _ => &mut outcome.without_room,
-                };
-                rejected.get_or_insert_with(|| (Examples::default(), reason)).0.add(key);
-            }
-        }
+    inputs.for_each_batch(|keys| {
+        let new = seen.new_ones(keys, &hasher);
+        outcome.repeated += (keys.len() - new.keys.len()) as u64;
+        outcome.add(filter, &new);
     })?;
     Ok(outcome)
+}
+
+impl Outcome {
+    fn add(&mut self, filter: &mut CuckooFilter, new: &NewKeys<'_>) {
+        let (mut keys, mut digests) = (&*new.keys, &*new.digests);
+        while !keys.is_empty() {
+            if let Some((examples, _)) = &mut self.without_room
+                && examples.count() >= MOST_KEYS_TRIED_IN_VAIN
+            {
+                keys.iter().for_each(|key| examples.add(key));
+                return;
+            }
+            let Err(InsertEachError { inserted, reason, .. }) = filter.insert_each_digest(digests) else {
+                self.added += keys.len() as u64;
+                return;
+            };
+            self.added += inserted as u64;
+            let rejected = match reason {
+                InsertError::TooManyCopies { .. } => &mut self.with_too_many_copies,
+                _ => &mut self.without_room,
+            };
+            rejected.get_or_insert_with(|| (Examples::default(), reason)).0.add(keys[inserted]);
+            (keys, digests) = (&keys[inserted + 1..], &digests[inserted + 1..]);
+        }
+    }
 }

@@ -18,6 +18,10 @@ pub(crate) fn run(arguments: &BuildArguments) -> Result<ExitStatus, Failure> {
         Some(bits) => builder.fingerprint_bits(bits),
         None => builder.false_positive_rate(arguments.rate.unwrap_or(DEFAULT_RATE)),
     };
+    builder = builder.preference(arguments.prefer.into());
+    if let Some(layout) = arguments.layout {
+        builder = builder.layout(layout.into());
+    }
     if let Some(slots) = arguments.slots_per_bucket {
         builder = builder.slots_per_bucket(slots);
     }
@@ -48,21 +52,20 @@ fn distinct_digests(inputs: &Inputs, hasher: &KeyHasher) -> Result<DistinctDiges
 }
 
 fn fill(filter: &mut CuckooFilter, digests: &DistinctDigests) -> Result<(), InsertError> {
-    const KEYS_PER_STEP: usize = 1 << 16;
-
     let progress = Progress::of_keys(digests.len());
-    let may_not_fit = digests.len() > filter.capacity();
-    let mut insert = |(index, digest)| {
-        if index % KEYS_PER_STEP == 0 && index > 0 {
-            progress.advance(KEYS_PER_STEP);
+    if digests.len() <= filter.capacity() {
+        for step in digests.in_steps() {
+            filter.insert_bulk_digests(&step).map_err(|error| error.reason)?;
+            progress.advance(step.len());
         }
-        filter.insert_digest(digest)
-    };
-    if may_not_fit {
-        digests.iter_evenly().enumerate().try_for_each(&mut insert)
     } else {
-        digests.iter().enumerate().try_for_each(&mut insert)
+        // They may not fit. In bulk, a search for room would fail for each of those that don't.
+        for step in digests.in_even_steps() {
+            filter.insert_each_digest(&step).map_err(|error| error.reason)?;
+            progress.advance(step.len());
+        }
     }
+    Ok(())
 }
 
 fn unfinished(

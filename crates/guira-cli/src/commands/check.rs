@@ -6,7 +6,7 @@ use crate::arguments::CheckArguments;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::filter_file;
-use crate::keys::{Inputs, for_each_key_of_block};
+use crate::keys::{BATCH_SIZE, Inputs, for_each_key_of_block};
 use crate::progress::Progress;
 use crate::render::Output;
 
@@ -66,9 +66,6 @@ struct Batch {
     answers: Vec<bool>,
 }
 
-/// So many that the processor looks up several at once, so few that they stay in its cache.
-const BATCH_SIZE: usize = 1024;
-
 impl<'filter> Selection<'filter> {
     fn new(filter: &'filter CuckooFilter, arguments: &CheckArguments) -> Self {
         let form = match (arguments.count, arguments.quiet) {
@@ -102,8 +99,8 @@ impl<'filter> Selection<'filter> {
     /// Answers a batch of neighbouring lines of a block, the first of which starts at `start`.
     fn answer(&mut self, block: &[u8], start: usize) -> Result<(), Failure> {
         let Batch { digests, ends, answers } = &mut self.batch;
-        answers.clear();
-        answers.extend(digests.iter().map(|&digest| self.filter.contains_digest(digest)));
+        answers.resize(digests.len(), false);
+        self.filter.contains_each_digest(digests, answers);
         // Neighbouring lines that are selected are written as one.
         let (mut pending, mut line) = (start, start);
         for (&answer, &end) in answers.iter().zip(&*ends) {

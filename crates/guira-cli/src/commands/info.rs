@@ -1,13 +1,13 @@
 use std::fs;
 
-use guira::{Addressing, CuckooFilter, HashAlgorithm};
+use guira::{CuckooFilter, HashAlgorithm, Layout};
 use serde::Serialize;
 
 use crate::arguments::InfoArguments;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::filter_file;
-use crate::render::{Rows, print, text};
+use crate::render::{Report, names, print, text};
 
 pub(crate) fn run(arguments: &InfoArguments) -> Result<ExitStatus, Failure> {
     let filter = filter_file::load(&arguments.file)?;
@@ -19,6 +19,8 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<ExitStatus, Failure> {
 /// What there is to know about a filter. The names of the fields are those of the JSON output, and stay.
 #[derive(Debug, Serialize)]
 struct FilterReport {
+    #[serde(skip)]
+    has_windows: bool,
     /// Not known of a stream.
     file_size_in_bytes: Option<u64>,
     kind: &'static str,
@@ -27,8 +29,13 @@ struct FilterReport {
     hash: &'static str,
     seed: u64,
     fingerprint_bits: u32,
+    bits_per_slot: u32,
+    /// Of a window, in the windowed layout.
     slots_per_bucket: u32,
+    /// The candidate buckets of a key.
+    candidates: u32,
     region_count: u64,
+    /// In the windowed layout, the windows of each phase.
     bucket_count: u64,
     slot_count: u64,
     table_size_in_bytes: u64,
@@ -48,14 +55,11 @@ impl FilterReport {
         let key_count = filter.len() as u64;
         let bits_at_capacity = filter.bits_per_key();
         Self {
+            has_windows: parameters.layout() == Layout::Windowed,
             file_size_in_bytes,
             kind: "cuckoo filter",
-            layout: "packed",
-            addressing: match parameters.addressing() {
-                Addressing::Regional => "regional",
-                Addressing::PowerOfTwo => "power of two",
-                _ => "unknown",
-            },
+            layout: names::layout(parameters.layout()),
+            addressing: names::addressing(parameters.addressing()),
             hash: match filter.hasher().algorithm() {
                 HashAlgorithm::Xxh3 => "XXH3-64",
                 HashAlgorithm::SipHash13 { .. } => "SipHash-1-3",
@@ -63,7 +67,9 @@ impl FilterReport {
             },
             seed: filter.hasher().seed(),
             fingerprint_bits: parameters.fingerprint_bits(),
+            bits_per_slot: parameters.bits_per_slot(),
             slots_per_bucket: parameters.slots_per_bucket(),
+            candidates: parameters.addressing().candidates(),
             region_count: parameters.region_count(),
             bucket_count: parameters.bucket_count(),
             slot_count: parameters.slot_count(),
@@ -74,14 +80,23 @@ impl FilterReport {
             expected_false_positive_rate: filter.expected_false_positive_rate(),
             expected_false_positive_rate_at_capacity: parameters.expected_false_positive_rate(parameters.capacity()),
             bits_per_key: (key_count > 0)
-                .then(|| guira::analysis::bits_per_key(parameters.fingerprint_bits(), filter.load_factor())),
+                .then(|| guira::analysis::bits_per_key(parameters.bits_per_slot(), filter.load_factor())),
             bits_per_key_at_capacity: bits_at_capacity,
         }
     }
 }
 
-impl Rows for FilterReport {
-    fn rows(&self) -> Vec<(&'static str, String)> {
+impl Report for FilterReport {
+    fn text(&self) -> String {
+        let [slots_per_bucket, candidates, buckets] = if self.has_windows {
+            ["slots per window", "candidate windows", "windows per phase"]
+        } else {
+            ["slots per bucket", "candidate buckets", "buckets"]
+        };
+        let mut fingerprint = text::counted(u64::from(self.fingerprint_bits), "bit");
+        if self.bits_per_slot != self.fingerprint_bits {
+            fingerprint += &format!(", kept in {}", self.bits_per_slot);
+        }
         let mut rows = Vec::new();
         rows.extend(self.file_size_in_bytes.map(|size| ("file size", text::counted(size, "byte"))));
         rows.extend([
@@ -90,10 +105,11 @@ impl Rows for FilterReport {
             ("addressing", self.addressing.to_owned()),
             ("hash", self.hash.to_owned()),
             ("seed", self.seed.to_string()),
-            ("fingerprint", text::counted(u64::from(self.fingerprint_bits), "bit")),
-            ("slots per bucket", self.slots_per_bucket.to_string()),
+            ("fingerprint", fingerprint),
+            (slots_per_bucket, self.slots_per_bucket.to_string()),
+            (candidates, self.candidates.to_string()),
             ("regions", text::count(self.region_count)),
-            ("buckets", text::count(self.bucket_count)),
+            (buckets, text::count(self.bucket_count)),
             ("slots", text::count(self.slot_count)),
             ("table size", text::counted(self.table_size_in_bytes, "byte")),
             ("capacity", text::counted(self.capacity, "key")),
@@ -104,6 +120,6 @@ impl Rows for FilterReport {
         ]);
         rows.extend(self.bits_per_key.map(|bits| ("bits per key now", text::bits(bits))));
         rows.push(("bits per key at capacity", text::bits(self.bits_per_key_at_capacity)));
-        rows
+        text::table(&rows)
     }
 }

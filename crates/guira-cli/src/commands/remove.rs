@@ -14,14 +14,14 @@ pub(crate) fn run(arguments: &RemoveArguments) -> Result<ExitStatus, Failure> {
     let mut seen = SeenDigests::default();
     let (mut removed, mut repeated) = (0, 0);
     let mut missing = Examples::default();
-    Inputs::named(&arguments.inputs.inputs).for_each_key(|key| {
-        let digest = hasher.digest_bytes(key);
-        if !seen.is_new(digest) {
-            repeated += 1;
-        } else if filter.remove_digest(digest) {
-            removed += 1;
-        } else {
-            missing.add(key);
+    let mut answers = Vec::new();
+    Inputs::named(&arguments.inputs.inputs).for_each_batch(|keys| {
+        let new = seen.new_ones(keys, &hasher);
+        repeated += (keys.len() - new.keys.len()) as u64;
+        answers.resize(new.digests.len(), false);
+        filter.remove_each_digest(&new.digests, &mut answers);
+        for (key, &was_there) in new.keys.iter().zip(&answers) {
+            if was_there { removed += 1 } else { missing.add(key) }
         }
     })?;
     if removed > 0 {

@@ -1,15 +1,17 @@
-use guira::Digest;
+use guira::{Digest, KeyHasher};
 use hashbrown::HashTable;
 
-/// The high bits of a digest choose its partition.
+/// The high bits of a digest's low half choose its partition: each is sorted in the cache.
 const PARTITION_BITS: u32 = 8;
+
+/// Few enough that each has thousands of keys for every region of the filter, which a bulk insertion asks for; enough
+/// to see the work go on.
+const STEPS: usize = 32;
 
 /// Digests to build a filter from, each of them once.
 ///
-/// They are kept apart by their high bits, which also choose the region of the filter: inserting one partition after
-/// the other stays in few regions at a time, and so in the cache. Within a partition they go by their low half, the
-/// fingerprint. In the order of buckets every bucket would be filled to the brim before the next one is touched, and
-/// many more fingerprints would have to move.
+/// They go by their low half, the fingerprint, and are spread over all regions. In the order of buckets every bucket
+/// would be filled to the brim before the next one is touched, and many more fingerprints would have to move.
 pub(crate) struct DistinctDigests {
     /// Each digest with its halves swapped, sorted.
     partitions: Vec<Vec<u64>>,
@@ -28,8 +30,9 @@ impl DigestCollector {
 
     #[inline]
     pub(crate) fn push(&mut self, digest: Digest) {
-        let partition = usize::try_from(digest.get() >> (u64::BITS - PARTITION_BITS)).expect("a few bits");
-        self.partitions[partition].push(digest.get().rotate_left(32));
+        let halves_swapped = digest.get().rotate_left(32);
+        let partition = usize::try_from(halves_swapped >> (u64::BITS - PARTITION_BITS)).expect("a few bits");
+        self.partitions[partition].push(halves_swapped);
     }
 
     pub(crate) fn finish(mut self) -> DistinctDigests {
@@ -55,17 +58,23 @@ impl DistinctDigests {
     }
 
     /// The digests in the order that fills a filter fastest.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = Digest> {
-        self.partitions.iter().flatten().map(restored)
+    pub(crate) fn in_steps(&self) -> impl Iterator<Item = Vec<Digest>> {
+        let steps = self.partitions.chunks(self.partitions.len() / STEPS);
+        steps.map(|partitions| partitions.iter().flatten().map(restored).collect())
     }
 
-    /// The digests in an order that fills all regions of a filter evenly: what did fit when it is full is then as much
-    /// as it takes.
-    pub(crate) fn iter_evenly(&self) -> impl Iterator<Item = Digest> {
+    /// The digests in an order in which fingerprints of all values come from the start, for a filter that may be full
+    /// before the last: one that met only the smallest would run out of room for these.
+    pub(crate) fn in_even_steps(&self) -> impl Iterator<Item = Vec<Digest>> {
+        const TAKEN_OF_EACH: usize = 256;
+
         let longest = self.partitions.iter().map(Vec::len).max().unwrap_or(0);
-        (0..longest)
-            .flat_map(|index| self.partitions.iter().filter_map(move |partition| partition.get(index)))
-            .map(restored)
+        (0..longest).step_by(TAKEN_OF_EACH).map(|start| {
+            (start..start + TAKEN_OF_EACH)
+                .flat_map(|index| self.partitions.iter().filter_map(move |partition| partition.get(index)))
+                .map(restored)
+                .collect()
+        })
     }
 }
 
@@ -78,8 +87,21 @@ fn restored(halves_swapped: &u64) -> Digest {
 pub(crate) struct SeenDigests(HashTable<Digest>);
 
 impl SeenDigests {
+    /// Of some keys, those whose digests had not been met before, in order.
+    pub(crate) fn new_ones<'block>(&mut self, keys: &[&'block [u8]], hasher: &KeyHasher) -> NewKeys<'block> {
+        let mut new = NewKeys::default();
+        for &key in keys {
+            let digest = hasher.digest_bytes(key);
+            if self.is_new(digest) {
+                new.keys.push(key);
+                new.digests.push(digest);
+            }
+        }
+        new
+    }
+
     /// Whether this digest had not been met before.
-    pub(crate) fn is_new(&mut self, digest: Digest) -> bool {
+    fn is_new(&mut self, digest: Digest) -> bool {
         use hashbrown::hash_table::Entry;
         match self.0.entry(digest.get(), |met| *met == digest, |met| met.get()) {
             Entry::Occupied(_) => false,
@@ -89,6 +111,14 @@ impl SeenDigests {
             }
         }
     }
+}
+
+/// Keys that come for the first time.
+#[derive(Default)]
+pub(crate) struct NewKeys<'block> {
+    pub(crate) keys: Vec<&'block [u8]>,
+    /// As many, in the same order.
+    pub(crate) digests: Vec<Digest>,
 }
 
 #[cfg(test)]
@@ -119,16 +149,26 @@ mod tests {
         let distinct = collected(&digests);
         assert_eq!(distinct.len(), 5005);
         assert_eq!(distinct.repeated(), 1234 + 2);
-        for order in [distinct.iter().collect::<Vec<_>>(), distinct.iter_evenly().collect()] {
+        for order in [distinct.in_steps().collect::<Vec<_>>(), distinct.in_even_steps().collect()] {
+            let order = order.concat();
             assert_eq!(order.len(), 5005);
             assert_eq!(order.into_iter().map(Digest::get).collect::<BTreeSet<_>>(), expected);
         }
     }
 
     #[test]
-    fn even_order_takes_from_every_partition_in_turn() {
-        let distinct = collected(&spread(10_000));
-        let partitions: BTreeSet<u64> = distinct.iter_evenly().take(256).map(|digest| digest.get() >> 56).collect();
+    fn steps_go_by_the_low_half() {
+        let steps: Vec<_> = collected(&spread(10_000)).in_steps().collect();
+        assert_eq!(steps.len(), STEPS);
+        let low_halves: Vec<u64> = steps.iter().flatten().map(|digest| digest.get() & 0xffff_ffff).collect();
+        assert!(low_halves.is_sorted());
+    }
+
+    #[test]
+    fn even_steps_take_from_every_partition_in_turn() {
+        let steps: Vec<_> = collected(&spread(100_000)).in_even_steps().collect();
+        assert!(steps.len() > 1);
+        let partitions: BTreeSet<u64> = steps[0][..256].iter().map(|digest| digest.get() >> 24 & 0xff).collect();
         assert_eq!(partitions.len(), 256);
     }
 

@@ -7,6 +7,9 @@ use super::lines::{for_each_block, for_each_key_of_block};
 use crate::failure::Failure;
 use crate::progress::Progress;
 
+/// So many that the processor looks up several at once, so few that they stay in its cache.
+pub(crate) const BATCH_SIZE: usize = 1024;
+
 /// Where lines come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Input {
@@ -78,10 +81,28 @@ impl Inputs {
 
     /// Calls `take` with every key of every input.
     pub(crate) fn for_each_key(&self, mut take: impl FnMut(&[u8])) -> Result<(), Failure> {
+        self.for_all_blocks(|block| for_each_key_of_block(block, |key, _| take(key)))
+    }
+
+    /// The same with some keys at a time, in order.
+    pub(crate) fn for_each_batch(&self, mut take: impl FnMut(&[&[u8]])) -> Result<(), Failure> {
+        self.for_all_blocks(|block| {
+            let mut batch = Vec::with_capacity(BATCH_SIZE);
+            for_each_key_of_block(block, |key, end| {
+                batch.push(key);
+                if end == block.len() || batch.len() == BATCH_SIZE {
+                    take(&batch);
+                    batch.clear();
+                }
+            });
+        })
+    }
+
+    fn for_all_blocks(&self, mut take: impl FnMut(&[u8])) -> Result<(), Failure> {
         let progress = Progress::of_bytes(self.size());
         for input in self.iter() {
             let flow = input.for_each_block(&progress, |block| {
-                for_each_key_of_block(block, |key, _| take(key));
+                take(block);
                 Ok(ControlFlow::Continue(()))
             })?;
             if flow.is_break() {

@@ -53,7 +53,7 @@ pub(crate) fn for_each_block(
 
 /// Calls `take` with the key of each line of a block, and where in the block the line ends.
 #[inline]
-pub(crate) fn for_each_key_of_block(block: &[u8], mut take: impl FnMut(&[u8], usize)) {
+pub(crate) fn for_each_key_of_block<'block>(block: &'block [u8], mut take: impl FnMut(&'block [u8], usize)) {
     let mut start = 0;
     while start < block.len() {
         let rest = &block[start..];

@@ -5,7 +5,7 @@ mod examples;
 mod inputs;
 mod lines;
 
-pub(crate) use distinct::{DigestCollector, DistinctDigests, SeenDigests};
+pub(crate) use distinct::{DigestCollector, DistinctDigests, NewKeys, SeenDigests};
 pub(crate) use examples::Examples;
-pub(crate) use inputs::Inputs;
+pub(crate) use inputs::{BATCH_SIZE, Inputs};
 pub(crate) use lines::for_each_key_of_block;

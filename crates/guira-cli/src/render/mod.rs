@@ -1,8 +1,9 @@
 //! What goes to standard output: lines, and reports for people and for programs.
 
+pub(crate) mod names;
 mod output;
 mod report;
 pub(crate) mod text;
 
 pub(crate) use output::Output;
-pub(crate) use report::{Rows, print};
+pub(crate) use report::{Report, print};

@@ -42,6 +42,22 @@ pub(crate) fn table(rows: &[(&str, String)]) -> String {
     rows.iter().map(|(label, value)| format!("{label:width$}  {value}\n")).collect()
 }
 
+/// Rows of cells, each in its column: numbers end where those above them end, the columns `left` start there.
+pub(crate) fn columns(rows: &[Vec<String>], left: &[usize]) -> String {
+    let count = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(String::len).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..count).map(width).collect();
+    let mut text = String::new();
+    for row in rows {
+        let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| {
+            if left.contains(&column) { format!("{cell:width$}") } else { format!("{cell:>width$}") }
+        });
+        text += cells.collect::<Vec<_>>().join("  ").trim_end();
+        text.push('\n');
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -73,6 +89,12 @@ mod tests {
     fn percentages_have_two_decimals() {
         assert_eq!(percent(0.954_321), "95.43 %");
         assert_eq!(percent(1.0), "100.00 %");
+    }
+
+    #[test]
+    fn numbers_end_and_words_start_in_a_column() {
+        let rows = [["a", "1", "x"], ["long", "23", ""]].map(|row| row.map(str::to_owned).to_vec());
+        assert_eq!(columns(&rows, &[0, 2]), "a      1  x\nlong  23\n");
     }
 
     #[test]

@@ -2,9 +2,7 @@
 
 use std::fs;
 
-#[cfg(unix)]
-use crate::workplace::outcome;
-use crate::workplace::{Outcome, Workplace};
+use crate::workplace::{GUIRA, Outcome, Workplace, outcome};
 
 #[track_caller]
 fn assert_refused(outcome: &Outcome, message: &str) {
@@ -64,6 +62,27 @@ fn one_set_makes_one_file_whatever_the_order_and_the_repetitions() {
     assert!(place.read("set.guira") == first);
 }
 
+/// So many keys that there are several regions, which are filled at the same time.
+#[test]
+fn one_thread_or_two_make_the_same_file() {
+    let place = Workplace::new();
+    let lines: String = (0..400_000).map(|number| format!("{number}\n")).collect();
+    place.write("lines", &lines);
+    for layout in ["packed", "semi-sorted", "windowed"] {
+        let files = ["1", "2"].map(|threads| {
+            let arguments = ["build", "--layout", layout, "-o", "set.guira", "lines"];
+            let mut command = place.command(GUIRA, arguments);
+            let child = command.env("RAYON_NUM_THREADS", threads).spawn().expect("the program starts");
+            assert_eq!(outcome(child, b"").status, 0);
+            assert!(place.check(&lines) == lines.as_bytes(), "{layout}, {threads} threads");
+            place.read("set.guira")
+        });
+        // Offsets are those of docs/format.md: regions 16.
+        assert!(files[0][16] > 1);
+        assert!(files[0] == files[1], "{layout}");
+    }
+}
+
 #[test]
 fn a_failed_build_leaves_the_old_file() {
     let place = Workplace::new();
@@ -88,6 +107,46 @@ fn a_build_that_does_not_fit_says_how_many_keys_do() {
     let message = failed.stderr.strip_prefix("guira: set.guira: ").expect("the name of the file");
     let added: u64 = message.split(' ').next().expect("a number").replace(',', "").parse().expect("a number");
     assert!((300_000..400_000).contains(&added), "{message}");
+}
+
+/// The first keys that are tried must not be those of the same few fingerprints.
+#[test]
+fn a_build_of_far_too_many_keys_fills_the_filter_all_the_same() {
+    let place = Workplace::new();
+    let many: String = (0..400_000).map(|number| format!("{number}\n")).collect();
+    for layout in ["packed", "windowed"] {
+        let arguments = format!("build --fingerprint-bits 8 --capacity 1000 --layout {layout} -o set.guira");
+        let failed = place.guira_with(arguments.split(' '), many.as_bytes());
+        assert_eq!(failed.status, 2);
+        let message = failed.stderr.strip_prefix("guira: set.guira: ").expect("the name of the file");
+        assert!(message.contains(" of 400,000 keys were added, then the filter is full: "), "{message}");
+        assert!(message.starts_with("1,"), "{message}");
+    }
+}
+
+/// More than a batch, and more than are tried in vain: those left out are found in no later batch either.
+#[test]
+fn keys_that_fit_and_keys_that_do_not_are_told_apart_across_batches() {
+    let place = Workplace::new();
+    assert_eq!(
+        place.guira_with(["build", "--fingerprint-bits", "32", "--capacity", "3000", "-o", "set.guira"], b"").status,
+        0
+    );
+    let lines: String = (0..20_000).map(|number| format!("{number}\n")).collect();
+    let added = place.guira_with(["add", "set.guira"], format!("{lines}{lines}").as_bytes());
+    assert_eq!(added.status, 2);
+    let found = place.check(&lines).split_inclusive(|&byte| byte == b'\n').count();
+    assert!((3000..20_000).contains(&found), "{found}");
+    let (thousands, rest) = (found / 1000, found % 1000);
+    let first = format!("guira: set.guira: {thousands},{rest:03} keys added, 20,000 repeated lines left out\n");
+    assert!(added.stderr.starts_with(&first), "{}", added.stderr);
+    let (thousands, rest) = ((20_000 - found) / 1000, (20_000 - found) % 1000);
+    assert!(added.stderr.contains(&format!("{thousands},{rest:03} keys not added: ")), "{}", added.stderr);
+
+    let removed = place.guira_with(["remove", "set.guira"], lines.as_bytes());
+    assert_eq!(removed.status, 1);
+    assert!(removed.stderr.contains(&format!("{thousands},{rest:03} keys not in the filter: ")), "{}", removed.stderr);
+    assert_eq!(place.check(&lines), b"");
 }
 
 #[test]
@@ -183,7 +242,6 @@ fn a_file_is_replaced_and_never_written_into() {
 #[test]
 #[cfg(unix)]
 fn a_write_that_fails_leaves_the_old_file() {
-    use crate::workplace::GUIRA;
     let place = Workplace::new();
     let lines: String = (0..10_000).map(|number| format!("{number}\n")).collect();
     assert_eq!(place.guira_with(["build", "--capacity", "20000", "-o", "set.guira"], lines.as_bytes()).status, 0);

@@ -2,6 +2,8 @@
 
 mod cases;
 mod files;
+#[cfg(unix)]
+mod readme;
 mod reports;
 mod streams;
 mod workplace;

@@ -70,7 +70,7 @@ fn info_tells_what_was_asked_for_and_what_follows_from_it() {
     assert_close(number(&report, "bits_per_key_at_capacity"), 11.0 * slots / 5000.0);
     assert_close(number(&report, "expected_false_positive_rate"), expected_rate(&report, 1234.0 / slots));
     assert_close(number(&report, "expected_false_positive_rate_at_capacity"), expected_rate(&report, 5000.0 / slots));
-    assert_eq!(names(&report).len(), 19);
+    assert_eq!(names(&report).len(), 21);
 }
 
 #[test]
@@ -103,9 +103,11 @@ fn the_rate_of_a_build_is_the_default_or_the_one_given() {
 #[test]
 fn a_plan_is_what_a_build_comes_to() {
     let place = Workplace::new();
-    for (capacity, rate) in [("1000", "0.001"), ("250000", "0.03"), ("1", "0.5")] {
-        let plan = json(&place.guira(["plan", "--json", "--capacity", capacity, "--rate", rate]));
-        let arguments = ["build", "--capacity", capacity, "--rate", rate, "-o", "set.guira"];
+    for (capacity, rate, prefer) in
+        [("1000", "0.001", "speed"), ("250000", "0.03", "speed"), ("250000", "0.03", "space"), ("1", "0.5", "space")]
+    {
+        let plan = json(&place.guira(["plan", "--json", "--capacity", capacity, "--rate", rate, "--prefer", prefer]));
+        let arguments = ["build", "--capacity", capacity, "--rate", rate, "--prefer", prefer, "-o", "set.guira"];
         assert_eq!(place.guira_with(arguments, b"ani\n").status, 0);
         let info = json(&place.guira(["info", "--json", "set.guira"]));
         for name in
@@ -113,6 +115,7 @@ fn a_plan_is_what_a_build_comes_to() {
         {
             assert_eq!(whole(&plan, name), whole(&info, name), "{name}");
         }
+        assert_eq!(plan["layout"], info["layout"]);
         assert_close(number(&plan, "bits_per_key"), number(&info, "bits_per_key_at_capacity"));
         assert_close(
             number(&plan, "expected_false_positive_rate"),
@@ -134,7 +137,59 @@ fn a_plan_has_the_numbers_of_the_formulas() {
     assert_close(number(&plan, "information_limit_bits_per_key"), 1000f64.log2());
     assert_close(number(&plan, "bloom_bits_per_key"), 1000f64.log2() / std::f64::consts::LN_2);
     assert_eq!(plan["fingerprint_bits_raised_from"], Value::Null);
-    assert_eq!(names(&plan).len(), 14);
+    assert_eq!(names(&plan).len(), 17);
+}
+
+#[test]
+fn info_counts_the_bits_that_a_layout_stores() {
+    let place = Workplace::new();
+    let lines: String = (0..1234).map(|number| format!("{number}\n")).collect();
+    for (layout, bits_per_slot, slots_per_bucket) in [("packed", 11, 4), ("semi-sorted", 10, 4), ("windowed", 11, 3)] {
+        let arguments = ["build", "--fingerprint-bits", "11", "--layout", layout, "-o", "set.guira"];
+        assert_eq!(place.guira_with(arguments, lines.as_bytes()).status, 0);
+        assert_eq!(place.check(&lines), lines.as_bytes());
+        let report = json(&place.guira(["info", "--json", "set.guira"]));
+        assert_eq!((&report["layout"], &report["addressing"]), (&layout.into(), &"regional".into()));
+        for (name, expected) in
+            [("fingerprint_bits", 11), ("bits_per_slot", bits_per_slot), ("slots_per_bucket", slots_per_bucket)]
+        {
+            assert_eq!(whole(&report, name), expected, "{name} of {layout}");
+        }
+        let bits = number(&report, "bits_per_slot") * number(&report, "slot_count");
+        assert_close(number(&report, "bits_per_key"), bits / 1234.0);
+        assert_close(number(&report, "bits_per_key_at_capacity"), bits / 1234.0);
+    }
+}
+
+#[test]
+fn alternatives_are_in_order_keep_to_the_rate_and_one_of_them_is_the_plan() {
+    let place = Workplace::new();
+    for (capacity, rate, prefer) in [
+        ("1000000", "0.001", "speed"),
+        ("1000000", "0.001", "space"),
+        ("50", "0.1", "space"),
+        ("300000", "1e-9", "speed"),
+    ] {
+        let plan = json(&place.guira(["plan", "--json", "--capacity", capacity, "--rate", rate, "--prefer", prefer]));
+        let alternatives = plan["alternatives"].as_array().expect("an array");
+        assert!(alternatives.len() > 1);
+        let bits: Vec<f64> = alternatives.iter().map(|alternative| number(alternative, "bits_per_key")).collect();
+        assert!(bits.is_sorted(), "{bits:?}");
+        for alternative in alternatives {
+            assert!(number(alternative, "expected_false_positive_rate") <= number(&plan, "false_positive_rate"));
+            assert!(number(alternative, "cache_lines_per_lookup") >= number(alternative, "candidates"));
+        }
+        let chosen: Vec<&Value> = alternatives.iter().filter(|alternative| alternative["is_chosen"] == true).collect();
+        assert_eq!(chosen.len(), 1);
+        for name in ["layout", "slots_per_bucket", "fingerprint_bits", "bits_per_key", "expected_false_positive_rate"] {
+            assert_eq!(chosen[0][name], plan[name], "{name}");
+        }
+        // What the reason says.
+        let rivals = alternatives
+            .iter()
+            .filter(|rival| rival["candidates"] == 2 && (prefer == "space" || rival["layout"] == "packed"));
+        assert!(std::ptr::eq(rivals.collect::<Vec<_>>()[0], chosen[0]), "{plan}");
+    }
 }
 
 /// Of a billion keys with the few different fingerprints that a rate of 0.9 allows, too many would share both buckets.

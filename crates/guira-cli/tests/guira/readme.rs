@@ -1,0 +1,106 @@
+//! The commands that README.md shows, run as it shows them, and the output that it shows.
+//!
+//! A fence of `sh` has a command on each line; a fence of `text` that comes after it has what they print.
+
+use std::fs;
+
+use crate::workplace::{GUIRA, Outcome, Workplace, outcome};
+
+const README: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
+const CARGO_RUN: &str = "cargo run --release -p guira-cli -- ";
+
+/// What a command line is for this test.
+#[derive(Debug, PartialEq, Eq)]
+enum Command {
+    /// To be run by the shell.
+    Run(String),
+    /// Of cargo, whose work is not this test's.
+    Cargo,
+}
+
+/// A command line, with the program that is tested in the place of the one that is shown.
+fn understood(line: &str) -> Command {
+    let quoted = format!("'{GUIRA}' ");
+    let mut parts = Vec::new();
+    for part in line.split(" | ") {
+        let part = part.trim();
+        if let Some(arguments) = part.strip_prefix(CARGO_RUN).or_else(|| part.strip_prefix("guira ")) {
+            parts.push(format!("{quoted}{arguments}"));
+        } else if let Some(arguments) = part.strip_prefix("cargo ") {
+            let verb = arguments.split(' ').next().unwrap_or_default();
+            assert!(
+                ["bench", "build", "clippy", "doc", "fmt", "install", "test"].contains(&verb),
+                "cargo {verb}: {line}"
+            );
+            assert_eq!(part, line, "a command of cargo stands alone");
+            return Command::Cargo;
+        } else {
+            assert!(part.starts_with("printf "), "an unknown command: {line}");
+            parts.push(part.to_owned());
+        }
+    }
+    Command::Run(parts.join(" | "))
+}
+
+/// The fences of `sh`, each with the fence of `text` behind it, if any.
+fn sessions(markdown: &str) -> Vec<(String, Option<String>)> {
+    let mut sessions: Vec<(String, Option<String>)> = Vec::new();
+    // Between the marks stand prose and fences in turn.
+    for (language, body) in markdown.split("```").skip(1).step_by(2).filter_map(|fence| fence.split_once('\n')) {
+        match (language, sessions.last_mut()) {
+            ("sh", _) => sessions.push((body.to_owned(), None)),
+            ("text", Some((_, output))) => {
+                assert!(output.replace(body.to_owned()).is_none(), "two outputs of one session: {body}");
+            }
+            _ => {}
+        }
+    }
+    sessions
+}
+
+#[test]
+fn commands_of_the_readme_work_and_print_what_it_says() {
+    let place = Workplace::new();
+    let (mut run, mut compared) = (0, 0);
+    for (commands, expected) in sessions(&fs::read_to_string(README).expect("README.md")) {
+        let mut printed = String::new();
+        for line in commands.lines() {
+            let Command::Run(script) = understood(line) else { continue };
+            let child = place.command("sh", ["-c", &script]).spawn().expect("a shell");
+            let Outcome { status, stdout, stderr } = outcome(child, b"");
+            assert_eq!(status, 0, "{line}: {stderr}");
+            printed += &stderr;
+            printed += &String::from_utf8(stdout).expect("UTF-8");
+            run += 1;
+        }
+        if let Some(expected) = expected {
+            assert_eq!(printed, expected, "{commands}");
+            compared += 1;
+        }
+    }
+    // Else this test has lost what it is about.
+    assert!(run >= 2 && compared >= 1, "{run} commands were run, {compared} outputs compared");
+}
+
+#[test]
+fn fences_are_told_apart() {
+    let markdown = "prose\n\n```sh\na\nb\n```\n\nprints\n\n```text\nc\n```\n\n```rust\nd\n```\n\n```sh\ne\n```\n";
+    assert_eq!(sessions(markdown), [("a\nb\n".to_owned(), Some("c\n".to_owned())), ("e\n".to_owned(), None)]);
+}
+
+#[test]
+fn the_tested_program_takes_the_place_of_the_shown_one() {
+    let run = |script: String| Command::Run(script);
+    assert_eq!(
+        understood("printf x | cargo run --release -p guira-cli -- info f"),
+        run(format!("printf x | '{GUIRA}' info f"))
+    );
+    assert_eq!(understood("guira info f"), run(format!("'{GUIRA}' info f")));
+    assert_eq!(understood("cargo test --workspace"), Command::Cargo);
+}
+
+#[test]
+#[should_panic(expected = "an unknown command")]
+fn an_unknown_command_is_not_run() {
+    understood("rm -r x");
+}
