@@ -8,10 +8,12 @@ use guira::{Addressing, BuildError, CuckooFilter, CuckooFilterBuilder, InsertErr
 mod oracle {
     pub(crate) mod binomial;
     pub(crate) mod random;
+    pub(crate) mod shapes;
 }
 
 use oracle::binomial::assert_share;
 use oracle::random::SplitMix64;
+use oracle::shapes::all_shapes;
 
 /// "Of a million filters, at most one is expected not to take that many."
 const FAILURES: f64 = 1e-6;
@@ -85,6 +87,64 @@ fn every_small_capacity_is_kept_with_every_bucket_size_and_addressing() {
                 sweep.fill(&builder, capacity, 0..seeds);
             }
             sweep.assert_promise_kept();
+        }
+    }
+}
+
+/// The shapes beyond packed buckets with two candidates.
+fn further_shapes() -> impl Iterator<Item = Shape> {
+    all_shapes().into_iter().filter(|shape| shape.layout() != Layout::Packed || shape.addressing().candidates() > 2)
+}
+
+fn with_shape(shape: Shape) -> CuckooFilterBuilder {
+    with_rate(0.001).layout(shape.layout()).slots_per_bucket(shape.slots_per_bucket()).addressing(shape.addressing())
+}
+
+#[test]
+fn every_small_capacity_is_kept_in_every_shape() {
+    for shape in further_shapes() {
+        let mut sweep = Sweep::default();
+        for capacity in 1..=100 {
+            sweep.fill(&with_shape(shape), capacity, 0..8);
+        }
+        sweep.assert_promise_kept();
+    }
+}
+
+#[test]
+fn larger_capacities_are_kept_in_every_shape() {
+    for shape in further_shapes() {
+        let mut sweep = Sweep::default();
+        for capacity in [300, 1000, 3000, 10_000, 30_001, 100_000] {
+            sweep.fill(&with_shape(shape), capacity, 0..(10_000 / capacity as u64).max(1));
+        }
+        sweep.assert_promise_kept();
+    }
+}
+
+#[test]
+fn the_plan_that_prefers_space_is_the_smallest_with_two_candidates_and_keeps_its_promises() {
+    for capacity in [1, 2, 3, 10, 37, 100, 1000, 12_345, 100_000, 3_000_000] {
+        for rate in [0.3, 0.03, 0.001, 1e-6] {
+            let what = format!("capacity {capacity}, rate {rate}");
+            let space = Plan::new(capacity as u64, rate, Preference::Space).expect("measures in range");
+            let speed = Plan::new(capacity as u64, rate, Preference::Speed).expect("measures in range");
+            let alternatives = Plan::alternatives(capacity as u64, rate).expect("measures in range");
+            let bits = |plan: &Plan| plan.parameters().table_bits();
+            assert!(bits(&space) <= bits(&speed), "{what}: {space:?}, {speed:?}");
+            assert!(alternatives.is_sorted_by_key(bits), "{what}: the smallest first");
+            let of_two = alternatives.iter().filter(|plan| plan.parameters().addressing().candidates() == 2);
+            assert_eq!(of_two.map(bits).min(), Some(bits(&space)), "{what}: {space:?}");
+            for plan in alternatives.iter().chain([&speed]) {
+                assert!(plan.expected_false_positive_rate() <= rate, "{what}: {plan:?}");
+                assert!(plan.parameters().capacity() >= capacity as u64, "{what}: {plan:?}");
+            }
+            let builder = with_rate(rate).capacity(capacity).preference(Preference::Space);
+            assert_eq!(builder.parameters().as_ref(), Ok(space.parameters()), "{what}");
+            if capacity <= 100_000 {
+                let mut filter = builder.build().expect("measures in range");
+                assert_eq!(insert_keys(&mut filter, capacity), Ok(()), "{what}: {filter:?}");
+            }
         }
     }
 }

@@ -2,18 +2,20 @@
 
 use std::io::{self, Read};
 
-use guira::{Addressing, CuckooFilter, Digest, HashAlgorithm, LoadError};
+use guira::{Addressing, CuckooFilter, Digest, HashAlgorithm, Layout, LoadError, Shape};
 use proptest::prelude::*;
 use xxhash_rust::xxh3::xxh3_64;
 
 mod oracle {
     pub(crate) mod allocation;
     pub(crate) mod random;
+    pub(crate) mod shapes;
     pub(crate) mod specification;
 }
 
 use oracle::allocation::{Counting, peak_of};
 use oracle::random::SplitMix64;
+use oracle::shapes::all_shapes;
 use oracle::specification::{HEADER_LEN, Header, POWER_OF_TWO, REGIONAL, SIP_HASH_13, XXH3};
 
 #[global_allocator]
@@ -250,6 +252,146 @@ fn a_filter_comes_back_as_it_was() {
             let mut written = Vec::new();
             filter.write_to(&mut written).expect("a Vec takes all");
             assert_eq!(written, bytes, "{filter:?}: write_to");
+        }
+    }
+}
+
+/// Every shape with all its fingerprint lengths.
+fn filters_of_every_shape(bucket_count: u64) -> impl Iterator<Item = CuckooFilter> {
+    all_shapes().into_iter().flat_map(move |shape| {
+        (shape.least_fingerprint_bits()..=32).map(move |fingerprint_bits| {
+            build(shape, if shape.addressing() == Addressing::PowerOfTwo { 32 } else { bucket_count }, fingerprint_bits)
+        })
+    })
+}
+
+fn build(shape: Shape, bucket_count: u64, fingerprint_bits: u32) -> CuckooFilter {
+    CuckooFilter::builder()
+        .bucket_count(bucket_count)
+        .layout(shape.layout())
+        .addressing(shape.addressing())
+        .slots_per_bucket(shape.slots_per_bucket())
+        .fingerprint_bits(fingerprint_bits)
+        .seed(fingerprint_bits.into())
+        .build()
+        .expect("measures in range")
+}
+
+#[test]
+fn a_filter_of_any_shape_comes_back_and_goes_on_as_it_was() {
+    for mut filter in filters_of_every_shape(37) {
+        for most in [0, 1, filter.slot_count() / 2, usize::MAX] {
+            filter.clear();
+            let keys = fill(&mut filter, most);
+            let bytes = filter.to_bytes();
+            let mut loaded = load(&bytes).unwrap_or_else(|error| panic!("{filter:?}: {error}"));
+            assert_eq!(loaded, filter, "loaded");
+            assert_eq!((loaded.len(), loaded.capacity()), (filter.len(), filter.capacity()), "{filter:?}");
+            assert_eq!(loaded.to_bytes(), bytes, "{filter:?}: saved again");
+            for key in keys.iter().step_by(2) {
+                assert!(filter.remove(key) && loaded.remove(key), "{filter:?}: remove({key})");
+            }
+            for key in 1 << 40..(1 << 40) + 50_u64 {
+                assert_eq!(loaded.insert(&key), filter.insert(&key), "{filter:?}: insert({key})");
+            }
+            assert_eq!(loaded.to_bytes(), filter.to_bytes(), "{filter:?}");
+        }
+    }
+}
+
+/// A code says which four nibbles there are, and there are 3876 such sets: the other codes of 12 bits mean nothing.
+#[test]
+fn a_semi_sorted_bucket_with_a_code_that_no_nibbles_have_is_refused() {
+    let shape = Shape::new(Layout::SemiSorted, Addressing::Regional, 4).expect("there is such a table");
+    for fingerprint_bits in 5..=32 {
+        let file = build(shape, 6, fingerprint_bits).to_bytes();
+        let bucket_bits = 4 * (fingerprint_bits as usize - 1);
+        for bucket in [0, 3, 5] {
+            for code in [3876, 3877, 4000, 4095_usize] {
+                let mut changed = file.clone();
+                for bit in (0..12).filter(|bit| code >> bit & 1 == 1) {
+                    let at = HEADER_LEN * 8 + bucket * bucket_bits + bit;
+                    changed[at / 8] |= 1 << (at % 8);
+                }
+                let what = format!("code {code} in bucket {bucket}, f = {fingerprint_bits}");
+                for len in 0..=4 {
+                    changed[40] = len;
+                    fix_checksums(&mut changed);
+                    let error = assert_refused(&changed, &what);
+                    assert!(matches!(error, LoadError::Inconsistent { .. }), "{what}: {error:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn layouts_with_measures_that_do_not_go_with_them_are_refused() {
+    let file = small_file();
+    let table = &file[HEADER_LEN..];
+    for (layout, addressing, slots_per_bucket, fingerprint_bits, buckets_per_region) in [
+        (2, 1, 1, 13, 6),
+        (2, 1, 2, 13, 6),
+        (2, 1, 8, 13, 6),
+        (2, 1, 4, 4, 6),
+        (2, 2, 4, 13, 6),
+        (2, 3, 4, 13, 9),
+        (2, 4, 4, 13, 16),
+        (3, 1, 1, 13, 6),
+        (3, 1, 8, 13, 6),
+        (3, 2, 4, 13, 8),
+        (3, 3, 4, 13, 9),
+        (3, 4, 4, 13, 16),
+        (1, 3, 4, 13, 6),
+        (1, 4, 4, 13, 8),
+    ] {
+        let mut header = Header::from_bytes(&file);
+        (header.layout, header.addressing) = (layout, addressing);
+        (header.slots_per_bucket, header.fingerprint_bits) = (slots_per_bucket, fingerprint_bits);
+        (header.buckets_per_region, header.capacity) = (buckets_per_region, 1);
+        let error = assert_refused(&[header.to_bytes(table), table.to_vec()].concat(), &format!("{header:?}"));
+        assert!(matches!(error, LoadError::Parameters(_)), "{header:?}: {error:?}");
+    }
+}
+
+#[test]
+fn no_table_makes_a_loaded_filter_panic() {
+    let windowed = |filter: &CuckooFilter| filter.parameters().layout() == Layout::Windowed;
+    for filter in filters_of_every_shape(9).filter(|filter| !windowed(filter)) {
+        use_after_any_change(&filter);
+    }
+}
+
+#[test]
+fn no_table_of_windows_makes_a_loaded_filter_panic() {
+    let windowed = |filter: &CuckooFilter| filter.parameters().layout() == Layout::Windowed;
+    for filter in filters_of_every_shape(9).filter(windowed) {
+        use_after_any_change(&filter);
+    }
+}
+
+/// Fills the table with random bits and, where that is loaded, looks at every fingerprint, removes and inserts.
+fn use_after_any_change(filter: &CuckooFilter) {
+    let parameters = filter.parameters();
+    let mut random = SplitMix64::new(parameters.fingerprint_bits().into());
+    let table_bits = usize::try_from(parameters.table_bits()).expect("a small table");
+    let file = filter.to_bytes();
+    for _ in 0..4 {
+        let mut changed = file.clone();
+        for bit in (0..table_bits).filter(|_| random.below(4) > 0) {
+            changed[HEADER_LEN + bit / 8] |= 1 << (bit % 8);
+        }
+        for len in filter.slot_count().saturating_sub(12)..=filter.slot_count() {
+            changed[40..48].copy_from_slice(&(len as u64).to_le_bytes());
+            fix_checksums(&mut changed);
+            if let Ok(mut loaded) = load(&changed) {
+                for key in 0..50_u64 {
+                    // Any answer is right: the table holds what no keys gave.
+                    let _removed: bool = loaded.remove(&key);
+                    drop(loaded.insert(&key));
+                }
+                assert_eq!(loaded.check_invariants(), Ok(()), "{loaded:?}");
+            }
         }
     }
 }

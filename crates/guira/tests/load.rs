@@ -74,6 +74,63 @@ fn buckets_of_8_fill_to_98_and_a_half_percent() {
     assert_mean_load(8, 5, 0.985, 0.9979 * 1.003);
 }
 
+/// Checks the mean load at the first refusal of the tables of a few seeds: 2^16 buckets, or with powers of 3 the nearest.
+fn assert_mean_load_of(layout: Layout, addressing: Addressing, slots_per_bucket: u32, least: f64, threshold: f64) {
+    let bucket_count = if addressing == Addressing::Ternary { 59_049 } else { 1 << 16 };
+    let seeds = 6;
+    let loads: Vec<f64> = (0..seeds)
+        .map(|seed| {
+            let case = Case { layout, addressing, slots_per_bucket, fingerprint_bits: 16, bucket_count, seed };
+            let (filter, refusal) = fill_to_first_refusal(case);
+            assert_eq!(filter.parameters().region_count(), 1, "{case}");
+            assert!(matches!(refusal, InsertError::Full { .. }), "{case}: {refusal}");
+            filter.load_factor()
+        })
+        .collect();
+    let mean = loads.iter().sum::<f64>() / seeds as f64;
+    let what = format!("{layout:?}, {addressing:?}, b = {slots_per_bucket}: mean {mean:.4} of {loads:?}");
+    assert!(mean >= least, "{what}");
+    assert!(loads.iter().all(|&load| load < threshold * 1.003), "{what}");
+}
+
+// Semi-sorted buckets are filled like packed ones.
+
+#[test]
+fn semi_sorted_buckets_fill_to_96_and_a_half_percent() {
+    for addressing in ADDRESSINGS {
+        assert_mean_load_of(Layout::SemiSorted, addressing, 4, 0.965, 0.9804);
+    }
+}
+
+// The thresholds of two windows: 0.9650, 0.9945, 0.9989 (Lehman and Panigrahy; Walzer).
+
+#[test]
+fn windows_of_2_fill_to_94_and_a_half_percent() {
+    assert_mean_load_of(Layout::Windowed, Addressing::Regional, 2, 0.945, 0.9650);
+}
+
+#[test]
+fn windows_of_3_fill_to_97_and_a_half_percent() {
+    assert_mean_load_of(Layout::Windowed, Addressing::Regional, 3, 0.975, 0.9945);
+}
+
+#[test]
+fn windows_of_4_fill_to_98_and_a_half_percent() {
+    assert_mean_load_of(Layout::Windowed, Addressing::Regional, 4, 0.985, 0.9989);
+}
+
+// The thresholds of three and four choices of one slot: 0.9179, 0.9768 (Fountoulakis and Panagiotou; Frieze and Melsted).
+
+#[test]
+fn three_buckets_of_1_fill_to_90_percent() {
+    assert_mean_load_of(Layout::Packed, Addressing::Ternary, 1, 0.90, 0.9179);
+}
+
+#[test]
+fn four_buckets_of_1_fill_to_96_percent() {
+    assert_mean_load_of(Layout::Packed, Addressing::Quaternary, 1, 0.96, 0.9768);
+}
+
 /// The classes of more than 2b keys that `overfull_classes` expects at a load are an upper bound, since it takes for the
 /// probability that 2b + 1 or more keys meet in a class only the first term, λ^(2b + 1) / (2b + 1)!. Times e^-λ that
 /// term is the probability that exactly so many meet, a lower bound.

@@ -240,10 +240,12 @@ fn live_a_life(case: Case) {
 }
 
 /// The sizes of small tables. One bucket is the only candidate of all keys; odd sizes have a bucket that is its own
-/// alternate for each fingerprint.
+/// alternate for each fingerprint. With powers of 3 and 4, other numbers make several regions.
 const fn small_sizes(addressing: Addressing) -> &'static [u64] {
     match addressing {
         Addressing::PowerOfTwo => &[1, 2, 4, 8, 32, 128],
+        Addressing::Ternary => &[1, 2, 3, 5, 9, 27, 40, 81, 130],
+        Addressing::Quaternary => &[1, 2, 4, 7, 16, 40, 64, 130],
         _ => &[1, 2, 3, 4, 5, 7, 16, 33, 75, 130],
     }
 }
@@ -255,7 +257,8 @@ fn live_in_large_table(case: Case) {
     let mut filter = case.build();
     let region_count = match case.addressing {
         Addressing::PowerOfTwo => 1,
-        _ if case.slots_per_bucket == 1 => 1,
+        Addressing::Ternary => case.bucket_count.div_ceil(59_049),
+        Addressing::Regional if case.slots_per_bucket == 1 => 1,
         _ => case.bucket_count.div_ceil(65_536),
     };
     assert_eq!(filter.parameters().region_count(), region_count, "{case}: regions");
@@ -272,8 +275,11 @@ fn live_in_large_table(case: Case) {
     };
     fill(&mut filter, &mut keys, usize::MAX);
     let most = keys.len();
-    let buckets_per_region = filter.parameters().buckets_per_region();
-    let mut used: Vec<u64> = filter.iter().map(|stored| stored.bucket.get() / buckets_per_region).collect();
+    let indices_per_region = match case.layout {
+        Layout::Windowed => filter.parameters().slots_per_region(),
+        _ => filter.parameters().buckets_per_region(),
+    };
+    let mut used: Vec<u64> = filter.iter().map(|stored| stored.bucket.get() / indices_per_region).collect();
     used.dedup();
     assert!(used.into_iter().eq(0..region_count), "{case}: every region is used");
     assert_holds(&filter, &keys, case);
@@ -301,18 +307,29 @@ fn assert_holds(filter: &CuckooFilter, keys: &[u64], case: Case) {
     assert_eq!(filter.check_invariants(), Ok(()), "{case}");
 }
 
+/// The fingerprint lengths of a layout.
+fn all_fingerprint_bits(layout: Layout) -> std::ops::RangeInclusive<u32> {
+    if layout == Layout::SemiSorted { 5..=32 } else { 2..=32 }
+}
+
+/// One in so many sizes, beginning with another for each length, so that every length and every size has its turn.
+fn sizes_for(fingerprint_bits: u32, addressing: Addressing, one_in: usize) -> impl Iterator<Item = u64> {
+    let first = fingerprint_bits as usize % one_in;
+    small_sizes(addressing).iter().skip(first).step_by(one_in).copied()
+}
+
 macro_rules! small_tables_agree_with_the_model {
-    ($($name:ident: $addressing:ident, $slots_per_bucket:literal;)*) => {
+    ($($name:ident: $layout:ident, $addressing:ident, $slots_per_bucket:literal, one size in $step:literal;)*) => {
         mod small_tables_agree_with_the_model {
             use super::*;
 
             $(
                 #[test]
                 fn $name() {
-                    for fingerprint_bits in 2..=32 {
-                        for &bucket_count in small_sizes(Addressing::$addressing) {
+                    for fingerprint_bits in all_fingerprint_bits(Layout::$layout) {
+                        for bucket_count in sizes_for(fingerprint_bits, Addressing::$addressing, $step) {
                             live_a_life(Case {
-                                layout: Layout::Packed,
+                                layout: Layout::$layout,
                                 addressing: Addressing::$addressing,
                                 slots_per_bucket: $slots_per_bucket,
                                 fingerprint_bits,
@@ -328,18 +345,31 @@ macro_rules! small_tables_agree_with_the_model {
 }
 
 small_tables_agree_with_the_model! {
-    regional_buckets_of_1: Regional, 1;
-    regional_buckets_of_2: Regional, 2;
-    regional_buckets_of_4: Regional, 4;
-    regional_buckets_of_8: Regional, 8;
-    power_of_two_buckets_of_1: PowerOfTwo, 1;
-    power_of_two_buckets_of_2: PowerOfTwo, 2;
-    power_of_two_buckets_of_4: PowerOfTwo, 4;
-    power_of_two_buckets_of_8: PowerOfTwo, 8;
+    regional_buckets_of_1: Packed, Regional, 1, one size in 1;
+    regional_buckets_of_2: Packed, Regional, 2, one size in 1;
+    regional_buckets_of_4: Packed, Regional, 4, one size in 1;
+    regional_buckets_of_8: Packed, Regional, 8, one size in 1;
+    power_of_two_buckets_of_1: Packed, PowerOfTwo, 1, one size in 1;
+    power_of_two_buckets_of_2: Packed, PowerOfTwo, 2, one size in 1;
+    power_of_two_buckets_of_4: Packed, PowerOfTwo, 4, one size in 1;
+    power_of_two_buckets_of_8: Packed, PowerOfTwo, 8, one size in 1;
+    ternary_buckets_of_1: Packed, Ternary, 1, one size in 1;
+    ternary_buckets_of_2: Packed, Ternary, 2, one size in 1;
+    ternary_buckets_of_4: Packed, Ternary, 4, one size in 2;
+    ternary_buckets_of_8: Packed, Ternary, 8, one size in 3;
+    quaternary_buckets_of_1: Packed, Quaternary, 1, one size in 1;
+    quaternary_buckets_of_2: Packed, Quaternary, 2, one size in 1;
+    quaternary_buckets_of_4: Packed, Quaternary, 4, one size in 2;
+    quaternary_buckets_of_8: Packed, Quaternary, 8, one size in 3;
+    semi_sorted_regional_buckets: SemiSorted, Regional, 4, one size in 1;
+    semi_sorted_power_of_two_buckets: SemiSorted, PowerOfTwo, 4, one size in 1;
+    windows_of_2: Windowed, Regional, 2, one size in 1;
+    windows_of_3: Windowed, Regional, 3, one size in 1;
+    windows_of_4: Windowed, Regional, 4, one size in 1;
 }
 
 macro_rules! tables_of_two_regions_keep_their_keys {
-    ($($name:ident: $slots_per_bucket:literal, $fingerprint_bits:expr;)*) => {
+    ($($name:ident: $layout:ident, $addressing:ident, $slots_per_bucket:literal, $fingerprint_bits:expr;)*) => {
         mod tables_of_two_regions_keep_their_keys {
             use super::*;
 
@@ -348,8 +378,8 @@ macro_rules! tables_of_two_regions_keep_their_keys {
                 fn $name() {
                     for fingerprint_bits in $fingerprint_bits {
                         live_in_large_table(Case {
-                            layout: Layout::Packed,
-                            addressing: Addressing::Regional,
+                            layout: Layout::$layout,
+                            addressing: Addressing::$addressing,
                             slots_per_bucket: $slots_per_bucket,
                             fingerprint_bits,
                             bucket_count: 65_537,
@@ -362,28 +392,43 @@ macro_rules! tables_of_two_regions_keep_their_keys {
     };
 }
 
-// A region has at most 65,536 buckets, but for b = 1, where it has any number.
+// A region has at most 65,536 buckets, but for b = 1 and two candidates, where it has any number.
 tables_of_two_regions_keep_their_keys! {
-    buckets_of_1: 1, 2..=32;
-    buckets_of_2: 2, 2..=32;
-    buckets_of_4: 4, (2..=32).step_by(3);
-    buckets_of_8: 8, (2..=32).step_by(5);
+    buckets_of_1: Packed, Regional, 1, 2..=32;
+    buckets_of_2: Packed, Regional, 2, 2..=32;
+    buckets_of_4: Packed, Regional, 4, (2..=32).step_by(3);
+    buckets_of_8: Packed, Regional, 8, (2..=32).step_by(5);
+    ternary_buckets_of_1: Packed, Ternary, 1, (2..=32).step_by(3);
+    ternary_buckets_of_2: Packed, Ternary, 2, (3..=32).step_by(7);
+    quaternary_buckets_of_1: Packed, Quaternary, 1, (4..=32).step_by(3);
+    quaternary_buckets_of_4: Packed, Quaternary, 4, [7, 13, 31];
+    semi_sorted_buckets: SemiSorted, Regional, 4, (5..=32).step_by(4);
+    windows_of_2: Windowed, Regional, 2, (2..=32).step_by(5);
+    windows_of_3: Windowed, Regional, 3, (3..=32).step_by(4);
+    windows_of_4: Windowed, Regional, 4, (4..=32).step_by(7);
 }
 
 #[test]
 fn larger_tables_keep_their_keys() {
-    for (addressing, slots_per_bucket, fingerprint_bits, bucket_count) in [
-        (Addressing::Regional, 1, 32, 400_009),
-        (Addressing::Regional, 2, 13, 400_009),
-        (Addressing::Regional, 4, 7, 400_009),
-        (Addressing::Regional, 8, 5, 200_001),
-        (Addressing::PowerOfTwo, 1, 12, 1 << 18),
-        (Addressing::PowerOfTwo, 2, 31, 1 << 18),
-        (Addressing::PowerOfTwo, 4, 9, 1 << 18),
-        (Addressing::PowerOfTwo, 8, 3, 1 << 17),
+    for (layout, addressing, slots_per_bucket, fingerprint_bits, bucket_count) in [
+        (Layout::Packed, Addressing::Regional, 1, 32, 400_009),
+        (Layout::Packed, Addressing::Regional, 2, 13, 400_009),
+        (Layout::Packed, Addressing::Regional, 4, 7, 400_009),
+        (Layout::Packed, Addressing::Regional, 8, 5, 200_001),
+        (Layout::Packed, Addressing::PowerOfTwo, 1, 12, 1 << 18),
+        (Layout::Packed, Addressing::PowerOfTwo, 2, 31, 1 << 18),
+        (Layout::Packed, Addressing::PowerOfTwo, 4, 9, 1 << 18),
+        (Layout::Packed, Addressing::PowerOfTwo, 8, 3, 1 << 17),
+        (Layout::Packed, Addressing::Ternary, 1, 11, 400_009),
+        (Layout::Packed, Addressing::Quaternary, 2, 9, 200_001),
+        (Layout::SemiSorted, Addressing::Regional, 4, 13, 200_001),
+        (Layout::SemiSorted, Addressing::PowerOfTwo, 4, 16, 1 << 17),
+        (Layout::Windowed, Addressing::Regional, 2, 10, 200_001),
+        (Layout::Windowed, Addressing::Regional, 3, 11, 200_001),
+        (Layout::Windowed, Addressing::Regional, 4, 9, 200_001),
     ] {
         live_in_large_table(Case {
-            layout: Layout::Packed,
+            layout,
             addressing,
             slots_per_bucket,
             fingerprint_bits,
@@ -417,22 +462,28 @@ fn operation() -> impl Strategy<Value = Operation> {
 }
 
 fn small_case() -> impl Strategy<Value = Case> {
-    let regional = (1..=24_u64).prop_map(|bucket_count| (Addressing::Regional, bucket_count));
-    let power_of_two = (0..=5_u32).prop_map(|exponent| (Addressing::PowerOfTwo, 1 << exponent));
-    let slots_per_bucket = proptest::sample::select(&[1u32, 2, 4, 8][..]);
-    (prop_oneof![regional, power_of_two], slots_per_bucket, 2..=32_u32, any::<u64>()).prop_map(
-        |((addressing, bucket_count), slots_per_bucket, fingerprint_bits, seed)| Case {
-            layout: Layout::Packed,
-            addressing,
-            slots_per_bucket,
-            fingerprint_bits,
-            bucket_count,
-            seed,
+    let packed_slots = || proptest::sample::select(&[1u32, 2, 4, 8][..]);
+    let power_of_two = || (0..=5_u32).prop_map(|exponent| 1 << exponent);
+    let case = prop_oneof![
+        (Just((Layout::Packed, Addressing::Regional)), packed_slots(), 1..=24_u64),
+        (Just((Layout::Packed, Addressing::PowerOfTwo)), packed_slots(), power_of_two()),
+        (Just((Layout::Packed, Addressing::Ternary)), packed_slots(), 1..=30_u64),
+        (Just((Layout::Packed, Addressing::Quaternary)), packed_slots(), 1..=20_u64),
+        (Just((Layout::SemiSorted, Addressing::Regional)), Just(4), 1..=24_u64),
+        (Just((Layout::SemiSorted, Addressing::PowerOfTwo)), Just(4), power_of_two()),
+        (Just((Layout::Windowed, Addressing::Regional)), 2..=4_u32, 1..=24_u64),
+    ];
+    (case, any::<proptest::sample::Index>(), any::<u64>()).prop_map(
+        |(((layout, addressing), slots_per_bucket, bucket_count), bits, seed)| {
+            let lengths: Vec<u32> = all_fingerprint_bits(layout).collect();
+            Case { layout, addressing, slots_per_bucket, fingerprint_bits: *bits.get(&lengths), bucket_count, seed }
         },
     )
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(700))]
+
     #[test]
     fn any_operations_agree_with_the_model(
         case in small_case(),

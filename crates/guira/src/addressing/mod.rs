@@ -106,6 +106,12 @@ pub(crate) trait Addressing: Copy {
         bucket
     }
 
+    /// Whether a fingerprint can have got into the slot that is number `index` of `bucket`; in bytes from outside it may
+    /// stand where no bucket of it is.
+    fn may_hold(&self, _bucket: Candidate, _index: u64, _fingerprint: Fingerprint) -> bool {
+        true
+    }
+
     /// Runs through the candidate buckets that are different from each other, `primary` first.
     #[inline]
     fn distinct_candidates(self, primary: Candidate, fingerprint: Fingerprint) -> impl Iterator<Item = Candidate> {

@@ -50,6 +50,13 @@ impl<const L: u64> Addressing for WindowedAddressing<L> {
         Candidate { offset: L * self.grid.alternate_offset(place, fingerprint) + phase, ..candidate }
     }
 
+    fn may_hold(&self, window: Candidate, index: u64, fingerprint: Fingerprint) -> bool {
+        let slot = window.offset + index;
+        let phase = Self::phase(fingerprint);
+        // The last place of the grid is one before the last L slots, which windows of the later phases reach into.
+        slot >= phase && (slot - phase) / L + 1 < self.slots_per_region / L
+    }
+
     #[inline]
     fn window_of(&self, window: Candidate, index: u64, fingerprint: Fingerprint) -> Candidate {
         let slot = window.offset + index;
@@ -74,6 +81,12 @@ mod tests {
             for value in 1..=255 {
                 let fingerprint = Fingerprint::new(value).expect("counted from 1");
                 let phase = WindowedAddressing::<L>::phase(fingerprint);
+                let covered = L * places;
+                for slot in 0..addressing.slots_per_region {
+                    let start = Candidate { region_start: 7, offset: slot - slot % L };
+                    let is_covered = (phase..phase + covered).contains(&slot);
+                    assert_eq!(addressing.may_hold(start, slot % L, fingerprint), is_covered);
+                }
                 for place in 0..places {
                     let window = Candidate { region_start: 7, offset: L * place + phase };
                     let other = addressing.alternate(window, fingerprint);

@@ -53,10 +53,7 @@ impl<A: Addressing, T: Table> Nest<A, T> {
         group: u64,
         parameters: &Parameters,
     ) -> impl Iterator<Item = (BucketIndex, Fingerprint)> {
-        let groups_per_region = parameters.slots_per_region() / u64::from(parameters.slots_per_bucket());
-        let step = self.group_step(parameters);
-        let region_start = group / groups_per_region * groups_per_region * step;
-        let bucket = Candidate { region_start, offset: group % groups_per_region * step };
+        let bucket = self.group(group, parameters);
         self.table.filled_slots(bucket.bucket()).map(move |(number, _, fingerprint)| {
             (self.addressing.window_of(bucket, number, fingerprint).bucket(), fingerprint)
         })
@@ -68,15 +65,32 @@ impl<A: Addressing, T: Table> Nest<A, T> {
         parameters.slot_count() - self.groups(parameters).map(empty_slots).sum::<u64>()
     }
 
-    /// Whether all bits are such that some fingerprints give.
+    /// Whether all bits are such that some fingerprints give, each where it can have got.
     pub(crate) fn is_well_formed(&self, parameters: &Parameters) -> bool {
-        self.groups(parameters).all(|bucket| self.table.is_well_formed(bucket))
+        (0..Self::group_count(parameters)).all(|group| {
+            let bucket = self.group(group, parameters);
+            let mut filled = self.table.filled_slots(bucket.bucket());
+            self.table.is_well_formed(bucket.bucket())
+                && (!A::OVERLAPPING
+                    || filled.all(|(number, _, fingerprint)| self.addressing.may_hold(bucket, number, fingerprint)))
+        })
+    }
+
+    /// The bucket that a group of slots is, or the first window in it.
+    fn group(&self, group: u64, parameters: &Parameters) -> Candidate {
+        let groups_per_region = parameters.slots_per_region() / u64::from(parameters.slots_per_bucket());
+        let step = self.group_step(parameters);
+        let region_start = group / groups_per_region * groups_per_region * step;
+        Candidate { region_start, offset: group % groups_per_region * step }
+    }
+
+    fn group_count(parameters: &Parameters) -> u64 {
+        parameters.slot_count() / u64::from(parameters.slots_per_bucket())
     }
 
     fn groups(&self, parameters: &Parameters) -> impl Iterator<Item = BucketIndex> + use<A, T> {
         let step = self.group_step(parameters);
-        let count = parameters.slot_count() / u64::from(parameters.slots_per_bucket());
-        (0..count).map(move |group| BucketIndex::new(group * step))
+        (0..Self::group_count(parameters)).map(move |group| BucketIndex::new(group * step))
     }
 
     /// The indices from one group to the next.

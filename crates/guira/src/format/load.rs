@@ -114,7 +114,7 @@ fn check_table(header: Header, hasher: KeyHasher, storage: Storage) -> Result<Cu
     let len = usize::try_from(header.len).map_err(|_| LoadError::OutOfMemory { bytes: header.table_size() })?;
     let filter = CuckooFilter::from_parts(header.parameters, hasher, storage, len);
     if !filter.is_well_formed() {
-        return Err(LoadError::Inconsistent { what: "a bucket holds a code that no fingerprints have" });
+        return Err(LoadError::Inconsistent { what: "a bucket holds what no fingerprints give" });
     }
     if filter.occupied_slots() != header.len {
         return Err(LoadError::Inconsistent {

@@ -2,8 +2,9 @@
 //! can be arranged with them at all.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::ops::Range;
 
-use guira::CuckooFilter;
+use guira::{CuckooFilter, Layout};
 
 use super::classes::Class;
 
@@ -15,11 +16,13 @@ pub(crate) enum Outcome {
     TooManyCopies { copies: usize },
 }
 
-/// An arrangement of classes in buckets. It says whether a class fits besides the others, which does not depend on how
-/// they happen to lie: one more fits if and only if a path of moves leads from its buckets to a free slot.
+/// An arrangement of classes in slots. It says whether a class fits besides the others, which does not depend on how
+/// they happen to lie: one more fits if and only if a path of moves leads from its slots to a free one.
 pub(crate) struct Arrangement {
     slots_per_bucket: usize,
-    buckets: Vec<Vec<Class>>,
+    /// How many slots further the next bucket starts: windows overlap, buckets don't.
+    stride: usize,
+    slots: Vec<Option<Class>>,
     copies: HashMap<Class, usize>,
     len: usize,
 }
@@ -27,10 +30,11 @@ pub(crate) struct Arrangement {
 impl Arrangement {
     pub(crate) fn empty_like(filter: &CuckooFilter) -> Self {
         let parameters = filter.parameters();
-        let bucket_count = usize::try_from(parameters.bucket_count()).expect("a small table");
+        let slots_per_bucket = usize::try_from(parameters.slots_per_bucket()).expect("at most 8");
         Self {
-            slots_per_bucket: usize::try_from(parameters.slots_per_bucket()).expect("at most 8"),
-            buckets: vec![Vec::new(); bucket_count],
+            slots_per_bucket,
+            stride: if parameters.layout() == Layout::Windowed { 1 } else { slots_per_bucket },
+            slots: vec![None; filter.slot_count()],
             copies: HashMap::new(),
             len: 0,
         }
@@ -47,6 +51,7 @@ impl Arrangement {
     /// Adds one copy where that is possible, and says what must come of it.
     pub(crate) fn insert(&mut self, class: Class) -> Outcome {
         let copies = self.copies_of(class);
+        // The windows of one fingerprint are all of one phase, and don't overlap each other.
         if copies == class.bucket_count() * self.slots_per_bucket {
             return Outcome::TooManyCopies { copies };
         }
@@ -60,20 +65,19 @@ impl Arrangement {
 
     /// Takes one copy away, if there is one.
     pub(crate) fn remove(&mut self, class: Class) -> bool {
-        for bucket in [class.lower_bucket, class.upper_bucket] {
-            let bucket = &mut self.buckets[index(bucket)];
-            if let Some(slot) = bucket.iter().position(|&other| other == class) {
-                bucket.swap_remove(slot);
-                self.len -= 1;
-                *self.copies.get_mut(&class).expect("it is in a bucket") -= 1;
-                return true;
-            }
-        }
-        false
+        let Some(slot) =
+            class.buckets().flat_map(|bucket| self.slots_of(bucket)).find(|&slot| self.slots[slot] == Some(class))
+        else {
+            return false;
+        };
+        self.slots[slot] = None;
+        self.len -= 1;
+        *self.copies.get_mut(&class).expect("it is in a slot") -= 1;
+        true
     }
 
     pub(crate) fn clear(&mut self) {
-        self.buckets.iter_mut().for_each(Vec::clear);
+        self.slots.fill(None);
         self.copies.clear();
         self.len = 0;
     }
@@ -82,57 +86,78 @@ impl Arrangement {
     pub(crate) fn assert_held_by(&self, filter: &CuckooFilter) {
         let mut class_at = HashMap::new();
         for &class in self.copies.keys() {
-            class_at.insert((class.lower_bucket, class.fingerprint), class);
-            class_at.insert((class.upper_bucket, class.fingerprint), class);
+            for bucket in class.buckets() {
+                let other = class_at.insert((bucket, class.fingerprint), class);
+                assert_eq!(other, None, "{class:?} shares a bucket with a class of the same fingerprint");
+            }
         }
         let mut held = BTreeMap::new();
+        let mut held_in = BTreeMap::new();
         for stored in filter {
             let place = (stored.bucket.get(), stored.fingerprint.get());
             let class = class_at.get(&place).unwrap_or_else(|| panic!("{stored:?} comes from no key"));
             *held.entry(*class).or_insert(0) += 1;
+            *held_in.entry(stored.bucket.get()).or_insert(0) += 1;
         }
         let expected: BTreeMap<Class, usize> =
             self.copies.iter().filter(|&(_, &copies)| copies > 0).map(|(&class, &copies)| (class, copies)).collect();
         assert_eq!(held, expected, "copies of each class");
+        for (bucket, &held) in &held_in {
+            assert!(held <= self.slots_per_bucket, "bucket {bucket} holds {held}");
+        }
     }
 
-    /// Puts a class into one of its buckets, moving others along the shortest path to a free slot.
+    fn slots_of(&self, bucket: u64) -> Range<usize> {
+        let first = usize::try_from(bucket).expect("a small table") * self.stride;
+        first..first + self.slots_per_bucket
+    }
+
+    /// Puts a class into one of its slots, moving others along the shortest path to a free one.
     fn place(&mut self, class: Class) -> bool {
-        let mut reached_from: HashMap<u64, Option<(u64, usize)>> = HashMap::new();
+        let mut reached_from: Vec<Reached> = vec![Reached::Not; self.slots.len()];
         let mut queue = VecDeque::new();
-        for bucket in [class.lower_bucket, class.upper_bucket] {
-            if reached_from.insert(bucket, None).is_none() {
-                queue.push_back(bucket);
+        let mut expanded = vec![false; self.slots.len() / self.stride];
+        let mut next = (class, Reached::First);
+        loop {
+            let (mover, from) = next;
+            for bucket in mover.buckets() {
+                // Who looks into a bucket reaches all its slots, so no one has to look again.
+                if std::mem::replace(&mut expanded[usize::try_from(bucket).expect("a small table")], true) {
+                    continue;
+                }
+                for slot in self.slots_of(bucket) {
+                    if reached_from[slot] == Reached::Not {
+                        reached_from[slot] = from;
+                        queue.push_back(slot);
+                        if self.slots[slot].is_none() {
+                            self.shift_along(&reached_from, slot, class);
+                            return true;
+                        }
+                    }
+                }
             }
+            let Some(slot) = queue.pop_front() else { return false };
+            next = (self.slots[slot].expect("a free slot ends the search"), Reached::From(slot));
         }
-        while let Some(bucket) = queue.pop_front() {
-            if self.buckets[index(bucket)].len() < self.slots_per_bucket {
-                self.shift_along(&reached_from, bucket, class);
-                return true;
-            }
-            for (slot, mover) in self.buckets[index(bucket)].iter().enumerate() {
-                let other = mover.lower_bucket + mover.upper_bucket - bucket;
-                reached_from.entry(other).or_insert_with(|| {
-                    queue.push_back(other);
-                    Some((bucket, slot))
-                });
-            }
-        }
-        false
     }
 
     /// Moves each class on the path one step towards the free slot, and puts the new one where the path begins.
-    fn shift_along(&mut self, reached_from: &HashMap<u64, Option<(u64, usize)>>, free: u64, class: Class) {
+    fn shift_along(&mut self, reached_from: &[Reached], free: usize, class: Class) {
         let mut to = free;
-        while let Some((from, slot)) = reached_from[&to] {
-            let mover = self.buckets[index(from)].swap_remove(slot);
-            self.buckets[index(to)].push(mover);
+        while let Reached::From(from) = reached_from[to] {
+            self.slots[to] = self.slots[from].take();
             to = from;
         }
-        self.buckets[index(to)].push(class);
+        self.slots[to] = Some(class);
     }
 }
 
-fn index(bucket: u64) -> usize {
-    usize::try_from(bucket).expect("a small table")
+/// How a search came to a slot.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reached {
+    Not,
+    /// It is one of the new class's own.
+    First,
+    /// The class in this slot could move to it.
+    From(usize),
 }

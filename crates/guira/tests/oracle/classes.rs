@@ -1,21 +1,40 @@
 //! Which keys a filter can't tell apart, learnt from outside.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use guira::{CuckooFilter, Digest, InsertError};
 
-/// What a filter knows of a key: its fingerprint and its candidate buckets, which may be one and the same.
+/// The most candidate buckets that a key can have.
+const MOST_CANDIDATES: usize = 4;
+
+/// What a filter knows of a key: its fingerprint and its candidate buckets, some of which may be one and the same.
+///
+/// Of windows it has the numbers of their first slots, as the filter's iterator gives them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Class {
     pub(crate) fingerprint: u32,
-    pub(crate) lower_bucket: u64,
-    pub(crate) upper_bucket: u64,
+    /// In ascending order; where they are fewer, the last one fills up the rest.
+    buckets: [u64; MOST_CANDIDATES],
 }
 
 impl Class {
+    /// The class with these candidate buckets, in any order and as often as it may be.
+    pub(crate) fn new(fingerprint: u32, buckets: impl IntoIterator<Item = u64>) -> Self {
+        let distinct: Vec<u64> = BTreeSet::from_iter(buckets).into_iter().collect();
+        assert!((1..=MOST_CANDIDATES).contains(&distinct.len()), "fingerprint {fingerprint} in {distinct:?}");
+        let buckets = std::array::from_fn(|number| distinct[number.min(distinct.len() - 1)]);
+        Self { fingerprint, buckets }
+    }
+
+    /// The different buckets among the candidates.
+    pub(crate) fn buckets(&self) -> impl Iterator<Item = u64> + use<> {
+        let buckets = self.buckets;
+        (0..MOST_CANDIDATES).filter(move |&at| at == 0 || buckets[at] != buckets[at - 1]).map(move |at| buckets[at])
+    }
+
     /// How many different buckets the candidates are.
-    pub(crate) const fn bucket_count(&self) -> usize {
-        if self.lower_bucket == self.upper_bucket { 1 } else { 2 }
+    pub(crate) fn bucket_count(&self) -> usize {
+        self.buckets().count()
     }
 }
 
@@ -51,16 +70,12 @@ impl Prober {
         }
         self.empty.clear();
 
-        let buckets: Vec<u64> = copies_in.keys().copied().collect();
-        assert!(buckets.len() <= 2, "{digest:?} has two candidate buckets, not {buckets:?}");
-        let slots_per_bucket = self.empty.parameters().slots_per_bucket();
+        let parameters = self.empty.parameters();
+        let candidates = parameters.addressing().candidates() as usize;
+        assert!(copies_in.len() <= candidates, "{digest:?} has {candidates} candidate buckets, not {copies_in:?}");
         for (bucket, &copies) in &copies_in {
-            assert_eq!(copies, slots_per_bucket, "{digest:?} fills bucket {bucket}");
+            assert_eq!(copies, parameters.slots_per_bucket(), "{digest:?} fills bucket {bucket}");
         }
-        Class {
-            fingerprint: fingerprint.expect("an empty filter takes any key once"),
-            lower_bucket: buckets[0],
-            upper_bucket: buckets[buckets.len() - 1],
-        }
+        Class::new(fingerprint.expect("an empty filter takes any key once"), copies_in.into_keys())
     }
 }
