@@ -12,6 +12,7 @@ mod digest;
 mod error;
 mod filter;
 mod format;
+mod growing;
 mod parameters;
 mod probe;
 mod relocation;
@@ -19,8 +20,9 @@ mod table;
 
 pub use addressing::{BucketIndex, Fingerprint};
 pub use digest::{Digest, HashAlgorithm, Key, KeyHasher};
-pub use error::{BuildError, BuildFromKeysError, InsertBulkError, InsertEachError, InsertError, LoadError};
+pub use error::{BuildError, BuildFromKeysError, InsertBulkError, InsertEachError, InsertError, LoadError, MergeError};
 pub use filter::{CuckooFilter, CuckooFilterBuilder, Fingerprints, StoredFingerprint};
+pub use growing::{BeyondPromise, GrowingCuckooFilter, GrowingCuckooFilterBuilder};
 pub use parameters::{Addressing, Layout, Parameters, Shape};
 
 /// The README's examples, compiled and run.

@@ -33,6 +33,9 @@ pub enum Addressing {
     Ternary,
     /// The d-ary cuckoo filter with d = 4: regions of 4^p buckets, four candidates, quaternary digits added modulo 4.
     Quaternary,
+    /// Regional, and such that a full table can be doubled without its keys, at a bit of every fingerprint. Fingerprints
+    /// have at least 8 bits, regions an even number of buckets. See [`GrowingCuckooFilter`](crate::GrowingCuckooFilter).
+    Doubling,
 }
 
 impl Addressing {
@@ -40,7 +43,7 @@ impl Addressing {
     #[must_use]
     pub const fn candidates(self) -> u32 {
         match self {
-            Self::Regional | Self::PowerOfTwo => 2,
+            Self::Regional | Self::PowerOfTwo | Self::Doubling => 2,
             Self::Ternary => 3,
             Self::Quaternary => 4,
         }
@@ -122,10 +125,21 @@ impl Shape {
         }
     }
 
+    /// How many different fingerprints of f bits there are: 2^f - 1, or 255 · 2^(f - 8) with doubling addressing.
+    #[must_use]
+    pub const fn fingerprint_values(&self, fingerprint_bits: u32) -> u64 {
+        let all = 1 << fingerprint_bits;
+        match self.addressing {
+            Addressing::Doubling => all - (all >> Parameters::CORE_BITS),
+            _ => all - 1,
+        }
+    }
+
     /// The fewest bits of a fingerprint.
     #[must_use]
     pub const fn least_fingerprint_bits(&self) -> u32 {
         match self.layout {
+            Layout::Packed if matches!(self.addressing, Addressing::Doubling) => Parameters::CORE_BITS,
             Layout::Packed | Layout::Windowed => Parameters::LEAST_FINGERPRINT_BITS,
             Layout::SemiSorted => 5,
         }
@@ -167,6 +181,7 @@ pub struct Parameters {
     fingerprint_bits: u32,
     regions: Regions,
     capacity: u64,
+    doublings: u32,
 }
 
 impl Parameters {
@@ -175,6 +190,9 @@ impl Parameters {
 
     /// The most bits that a fingerprint can have: a digest has 32 for it.
     pub const MOST_FINGERPRINT_BITS: u32 = 32;
+
+    /// With doubling addressing, the bits of a fingerprint that are never given away.
+    pub(crate) const CORE_BITS: u32 = 8;
 
     /// The most buckets that a table can have: a digest has 32 bits to choose one.
     pub const MOST_BUCKETS: u64 = 1 << 32;
@@ -195,7 +213,7 @@ impl Parameters {
             return Err(BuildError::BucketCount { given: bucket_count });
         }
         let base = match shape.addressing {
-            Addressing::Regional => None,
+            Addressing::Regional | Addressing::Doubling => None,
             Addressing::PowerOfTwo => Some(2),
             Addressing::Ternary => Some(3),
             Addressing::Quaternary => Some(4),
@@ -204,11 +222,29 @@ impl Parameters {
         if !base.is_none_or(|base| is_power_of(regions.buckets, base)) || !single_region {
             return Err(BuildError::BucketCountNotPower { given: bucket_count, base: base.unwrap_or(1) });
         }
-        let parameters = Self { shape, fingerprint_bits, regions, capacity };
+        if shape.addressing == Addressing::Doubling && !regions.buckets.is_multiple_of(2) {
+            return Err(BuildError::BucketCountOdd { given: regions.buckets });
+        }
+        let parameters = Self { shape, fingerprint_bits, regions, capacity, doublings: 0 };
         if capacity > parameters.slot_count() {
             return Err(BuildError::Capacity { given: capacity, most: parameters.slot_count() });
         }
         Ok(parameters)
+    }
+
+    /// Checks that these can be the measures of a table that was doubled so often; it changes nothing else.
+    pub(crate) fn doubled(self, doublings: u32) -> Result<Self, BuildError> {
+        if doublings == 0 {
+            return Ok(self);
+        }
+        let has_addressing = self.shape.addressing == Addressing::Doubling;
+        let has_bits = self.fingerprint_bits.saturating_add(doublings) <= Self::MOST_FINGERPRINT_BITS;
+        // The table began with at least one pair of buckets per region.
+        let began_even = self.regions.buckets.trailing_zeros() > doublings;
+        if !(has_addressing && has_bits && began_even) {
+            return Err(BuildError::Doublings { given: doublings });
+        }
+        Ok(Self { doublings, ..self })
     }
 
     /// Layout, addressing and bucket size.
@@ -277,6 +313,12 @@ impl Parameters {
         self.capacity
     }
 
+    /// With doubling addressing, how often the table has been doubled.
+    #[must_use]
+    pub const fn doublings(&self) -> u32 {
+        self.doublings
+    }
+
     /// The bits that a slot takes.
     #[must_use]
     pub const fn bits_per_slot(&self) -> u32 {
@@ -299,7 +341,7 @@ impl Parameters {
     #[must_use]
     pub fn expected_false_positive_rate(&self, len: u64) -> f64 {
         let load_factor = approximate(len) / approximate(self.slot_count());
-        analysis::expected_false_positive_rate(self.fingerprint_bits, self.shape.compared_slots(), load_factor)
+        analysis::rate_of_shape(self.fingerprint_bits, self.shape, load_factor)
     }
 
     /// The bits of a bucket or window.

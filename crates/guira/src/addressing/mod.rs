@@ -5,11 +5,13 @@
 //! cycle through the candidate buckets of a key, walked with the fingerprint.
 
 mod dary;
+mod doubling;
 mod power_of_two;
 mod regional;
 mod windowed;
 
 pub(crate) use dary::DaryAddressing;
+pub(crate) use doubling::DoublingAddressing;
 pub(crate) use power_of_two::PowerOfTwoAddressing;
 pub(crate) use regional::RegionalAddressing;
 pub(crate) use windowed::WindowedAddressing;
@@ -91,6 +93,9 @@ pub(crate) trait Addressing: Copy {
 
     /// Whether a slot belongs to several buckets, so that a fingerprint in it need not be of the one looked at.
     const OVERLAPPING: bool = false;
+
+    /// Whether there are slots that some fingerprints can't have got into, or fingerprints that no key has.
+    const SELECTIVE: bool = false;
 
     /// The fingerprint of a key and its primary bucket.
     fn locate(&self, digest: Digest) -> (Fingerprint, Candidate);

@@ -62,6 +62,10 @@ impl RegionalAddressing {
         Self { region_count, buckets_per_region, sums: Sums::of(buckets_per_region), fingerprint_mask, seed }
     }
 
+    pub(super) const fn buckets_per_region(&self) -> u64 {
+        self.buckets_per_region
+    }
+
     /// The fingerprint of a key, its region and the offset of its primary bucket there.
     #[inline]
     pub(super) fn region_and_offset(&self, digest: Digest) -> (Fingerprint, u64, u64) {
@@ -73,7 +77,13 @@ impl RegionalAddressing {
     /// o', the offset of the other candidate.
     #[inline]
     pub(super) fn alternate_offset(&self, offset: u64, fingerprint: Fingerprint) -> u64 {
-        let sum = self.sums.pick(hash_of_fingerprint(fingerprint, self.seed));
+        self.opposite(offset, hash_of_fingerprint(fingerprint, self.seed))
+    }
+
+    /// The offset that makes up the sum that a hash picks.
+    #[inline]
+    pub(super) fn opposite(&self, offset: u64, hash: u64) -> u64 {
+        let sum = self.sums.pick(hash);
         let difference = sum.wrapping_sub(offset);
         if sum < offset { difference.wrapping_add(self.buckets_per_region) } else { difference }
     }

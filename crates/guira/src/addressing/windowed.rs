@@ -35,6 +35,7 @@ impl<const L: u64> WindowedAddressing<L> {
 impl<const L: u64> Addressing for WindowedAddressing<L> {
     const CANDIDATES: usize = 2;
     const OVERLAPPING: bool = true;
+    const SELECTIVE: bool = true;
 
     #[inline]
     fn locate(&self, digest: Digest) -> (Fingerprint, Candidate) {

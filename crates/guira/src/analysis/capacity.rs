@@ -97,10 +97,10 @@ impl Regions {
     pub(crate) fn of_buckets(bucket_count: u64, shape: Shape) -> Self {
         match shape.addressing() {
             Addressing::PowerOfTwo => Self::single(bucket_count),
-            Addressing::Regional => {
+            Addressing::Regional | Addressing::Doubling => {
                 let count = bucket_count.div_ceil(most_buckets_in_region(shape));
                 // An odd region is for who asks for it: in one region, the number given is kept.
-                let even = if count > 1 { 2 } else { 1 };
+                let even = if count > 1 || shape.addressing() == Addressing::Doubling { 2 } else { 1 };
                 Self { count, buckets: bucket_count.div_ceil(count).next_multiple_of(even) }
             }
             Addressing::Ternary => Self::of_power(3, bucket_count),
@@ -142,6 +142,7 @@ impl Regions {
 /// How few different candidate buckets a key may have in a region of this many.
 const fn least_candidates(buckets: u64, shape: Shape) -> u64 {
     match shape.addressing() {
+        Addressing::Doubling => 2,
         Addressing::Regional if buckets.is_multiple_of(2) => 2,
         Addressing::Regional | Addressing::PowerOfTwo => 1,
         // A region of one bucket has only that one; see `DaryAddressing`.
@@ -166,7 +167,7 @@ const fn least_candidates(buckets: u64, shape: Shape) -> u64 {
 pub(crate) fn regions_for(capacity: u64, shape: Shape) -> Option<Regions> {
     match shape.addressing() {
         // Even regions only: see `RegionalAddressing`.
-        Addressing::Regional => regions_of_sizes(capacity, shape, |pairs| 2 * pairs),
+        Addressing::Regional | Addressing::Doubling => regions_of_sizes(capacity, shape, |pairs| 2 * pairs),
         Addressing::PowerOfTwo => {
             let exponent = least_that(0..=32, |exponent| Regions::single(1 << exponent).keep_promise(capacity, shape));
             exponent.map(|exponent| Regions::single(1 << exponent))

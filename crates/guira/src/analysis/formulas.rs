@@ -1,6 +1,7 @@
 //! The paper's formulas.
 
-use crate::cast::saturating_ceil;
+use crate::cast::{approximate, saturating_ceil};
+use crate::parameters::Shape;
 
 /// The most that ε can be with f-bit fingerprints: equation (5), 1 - (1 - 2^-f)^(compared slots), all slots full.
 ///
@@ -22,6 +23,12 @@ pub fn false_positive_bound(fingerprint_bits: u32, compared_slots: u32) -> f64 {
 pub fn expected_false_positive_rate(fingerprint_bits: u32, compared_slots: u32, load_factor: f64) -> f64 {
     let values = libm::exp2(f64::from(fingerprint_bits)) - 1.0;
     at_least_one(1.0 / values, f64::from(compared_slots) * load_factor)
+}
+
+/// The same for a shape, which may have fewer fingerprints of f bits.
+pub(crate) fn rate_of_shape(fingerprint_bits: u32, shape: Shape, load_factor: f64) -> f64 {
+    let values = approximate(shape.fingerprint_values(fingerprint_bits));
+    at_least_one(1.0 / values, f64::from(shape.compared_slots()) * load_factor)
 }
 
 /// The shortest fingerprint for ε: equation (6), ⌈log2(compared slots / ε)⌉ bits.

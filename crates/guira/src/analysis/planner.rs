@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::capacity::{fingerprint_bits_to_fill, load_factor, regions_for};
-use super::formulas::{bits_per_key, expected_false_positive_rate};
+use super::formulas::{bits_per_key, rate_of_shape};
 use crate::cast::approximate;
 use crate::error::BuildError;
 use crate::parameters::{Addressing, Layout, Parameters, Regions, Shape};
@@ -202,7 +202,7 @@ pub(crate) fn fingerprint_bits_for_rate(
         return Err(BuildError::FalsePositiveRate { given: rate });
     }
     let load_factor = load_factor(capacity, regions.count * shape.slots_of_region(regions.buckets));
-    let rate_with = |bits, load_factor| expected_false_positive_rate(bits, shape.compared_slots(), load_factor);
+    let rate_with = |bits, load_factor| rate_of_shape(bits, shape, load_factor);
     let mut lengths = shape.least_fingerprint_bits()..=Parameters::MOST_FINGERPRINT_BITS;
     let for_rate = lengths.find(|&bits| rate_with(bits, load_factor) <= rate);
     let least = rate_with(Parameters::MOST_FINGERPRINT_BITS, 1.0);

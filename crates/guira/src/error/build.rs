@@ -21,6 +21,13 @@ pub enum BuildError {
         /// The slots of the largest table with this bucket size.
         most: u64,
     },
+    /// A largest capacity below the first.
+    LargestCapacity {
+        /// The largest capacity asked for.
+        given: u64,
+        /// The first capacity.
+        capacity: u64,
+    },
     /// A rate that is not between 0 and 1, both excluded.
     FalsePositiveRate {
         /// The rate asked for.
@@ -56,6 +63,11 @@ pub enum BuildError {
         /// The layout it was asked for.
         layout: Layout,
     },
+    /// A bucket size that growing filters do not have: with one slot, two copies of a key are enough to keep others out.
+    GrowingSlotsPerBucket {
+        /// The slots asked for.
+        given: u32,
+    },
     /// A layout that does not go with the addressing.
     LayoutWithAddressing {
         /// The layout asked for.
@@ -74,6 +86,17 @@ pub enum BuildError {
         given: u64,
         /// The number whose powers are needed.
         base: u64,
+    },
+    /// An odd number of buckets per region, where the addressing needs pairs.
+    BucketCountOdd {
+        /// The buckets of a region.
+        given: u64,
+    },
+    /// A table can't have been doubled so often: another addressing, an odd number of buckets in the beginning, or too
+    /// few bits that were given away.
+    Doublings {
+        /// The doublings.
+        given: u32,
     },
     /// The memory for the table could not be had.
     OutOfMemory {
@@ -99,6 +122,9 @@ impl fmt::Display for BuildError {
             Self::Capacity { given, most } => {
                 write!(formatter, "a capacity of {given} keys is too large: the largest table has {most} slots")
             }
+            Self::LargestCapacity { given, capacity } => {
+                write!(formatter, "a largest capacity of {given} keys is below the first, which is {capacity}")
+            }
             Self::FalsePositiveRate { given } => {
                 write!(formatter, "a false positive rate of {given}: give a number between 0 and 1, such as 0.001")
             }
@@ -121,6 +147,9 @@ impl fmt::Display for BuildError {
                 "buckets of {given} slots: {layout:?} tables have one of {:?}",
                 Shape::slots_per_bucket_of(*layout)
             ),
+            Self::GrowingSlotsPerBucket { given } => {
+                write!(formatter, "buckets of {given} slots: growing filters have buckets of 2, 4 or 8")
+            }
             Self::LayoutWithAddressing { layout, addressing } => {
                 write!(formatter, "the layout {layout:?} does not go with {addressing:?} addressing")
             }
@@ -131,6 +160,12 @@ impl fmt::Display for BuildError {
                 formatter,
                 "{given} buckets: this addressing needs a power of {base}; regional addressing takes any number"
             ),
+            Self::BucketCountOdd { given } => {
+                write!(formatter, "{given} buckets in a region: this addressing needs an even number")
+            }
+            Self::Doublings { given } => {
+                write!(formatter, "no table with these measures can have been doubled {given} times")
+            }
             Self::OutOfMemory { bytes } => write!(formatter, "no memory for a table of {bytes} bytes"),
         }
     }

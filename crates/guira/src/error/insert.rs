@@ -19,6 +19,19 @@ pub enum InsertError {
         /// The copies that are stored.
         copies: usize,
     },
+    /// Copies of other keys fill the candidate buckets of this one, in a growing filter that is nearly empty and would
+    /// only become emptier by growing.
+    Crowded {
+        /// The fingerprints stored.
+        len: usize,
+        /// The slots of the table.
+        slot_count: usize,
+    },
+    /// The memory for a table of twice the size could not be had.
+    OutOfMemory {
+        /// The bytes of the table.
+        bytes: u64,
+    },
 }
 
 impl fmt::Display for InsertError {
@@ -34,6 +47,17 @@ impl fmt::Display for InsertError {
                 "the filter holds {copies} copies of this key (or of keys that share its fingerprint and buckets), as \
                  many as fit; insert each key once, or check first whether it is there"
             ),
+            Self::Crowded { len, slot_count } => write!(
+                formatter,
+                "copies of other keys fill the buckets of this one, though only {len} of {slot_count} slots are filled; \
+                 store fewer copies of each key, or count them"
+            ),
+            Self::OutOfMemory { bytes } => {
+                write!(
+                    formatter,
+                    "the filter is full, and there is no memory for a table of {bytes} bytes to grow into"
+                )
+            }
         }
     }
 }

@@ -4,8 +4,10 @@ mod build;
 mod each;
 mod insert;
 mod load;
+mod merge;
 
 pub use build::BuildError;
 pub use each::{BuildFromKeysError, InsertBulkError, InsertEachError};
 pub use insert::InsertError;
 pub use load::LoadError;
+pub use merge::MergeError;

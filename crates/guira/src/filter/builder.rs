@@ -176,7 +176,7 @@ impl CuckooFilterBuilder {
             (Some(capacity), None) => {
                 let regions = analysis::regions_to_promise(capacity, shape)?;
                 let promised = match shape.addressing() {
-                    Addressing::Regional => capacity,
+                    Addressing::Regional | Addressing::Doubling => capacity,
                     // What the next power gives beyond what was asked for is not to be wasted.
                     _ => analysis::promised_by(regions, shape).max(capacity),
                 };

@@ -1,3 +1,4 @@
+use alloc::collections::TryReserveError;
 use core::fmt;
 
 use super::engine::{NoRoom, with_nest};
@@ -59,7 +60,7 @@ impl CuckooFilter {
         CuckooFilterBuilder::default()
     }
 
-    pub(super) fn with_parameters(parameters: Parameters, hasher: KeyHasher) -> Result<Self, BuildError> {
+    pub(crate) fn with_parameters(parameters: Parameters, hasher: KeyHasher) -> Result<Self, BuildError> {
         let out_of_memory = |_| BuildError::OutOfMemory { bytes: parameters.table_size() };
         let storage = Storage::zeroed(parameters.table_bits()).map_err(out_of_memory)?;
         Ok(Self::from_parts(parameters, hasher, storage, 0))
@@ -69,6 +70,12 @@ impl CuckooFilter {
     pub(crate) fn from_parts(parameters: Parameters, hasher: KeyHasher, storage: Storage, len: usize) -> Self {
         let engine = Engine::new(&parameters, hasher.seed(), storage);
         Self { parameters, hasher, engine, len, search: Search::default() }
+    }
+
+    /// A copy, unless there is no memory for it.
+    pub(super) fn try_clone(&self) -> Result<Self, TryReserveError> {
+        let storage = Storage::copied_from(self.storage())?;
+        Ok(Self::from_parts(self.parameters, self.hasher, storage, self.len))
     }
 
     /// Stores a copy of a key.

@@ -1,8 +1,8 @@
 //! Algorithms 1 to 3 of the paper, over one addressing and one layout.
 
 use crate::addressing::{
-    Addressing, BucketIndex, Candidate, DaryAddressing, Fingerprint, PowerOfTwoAddressing, RegionalAddressing,
-    WindowedAddressing,
+    Addressing, BucketIndex, Candidate, DaryAddressing, DoublingAddressing, Fingerprint, PowerOfTwoAddressing,
+    RegionalAddressing, WindowedAddressing,
 };
 use crate::digest::Digest;
 use crate::parameters::Parameters;
@@ -71,9 +71,17 @@ impl<A: Addressing, T: Table> Nest<A, T> {
             let bucket = self.group(group, parameters);
             let mut filled = self.table.filled_slots(bucket.bucket());
             self.table.is_well_formed(bucket.bucket())
-                && (!A::OVERLAPPING
+                && (!A::SELECTIVE
                     || filled.all(|(number, _, fingerprint)| self.addressing.may_hold(bucket, number, fingerprint)))
         })
+    }
+
+    /// The candidate that a bucket of the table is.
+    pub(crate) fn candidate(&self, bucket: BucketIndex, parameters: &Parameters) -> Candidate {
+        let groups_per_region = parameters.slots_per_region() / u64::from(parameters.slots_per_bucket());
+        let span = groups_per_region * self.group_step(parameters);
+        let offset = bucket.get() % span;
+        Candidate { region_start: bucket.get() - offset, offset }
     }
 
     /// The bucket that a group of slots is, or the first window in it.
@@ -114,8 +122,9 @@ impl<A: Addressing, T: TableMut> Nest<A, T> {
         self.insert_located(fingerprint, Candidate { region_start: 0, ..primary }, search)
     }
 
+    /// The same for a fingerprint and any of its candidates.
     #[inline]
-    fn insert_located(
+    pub(crate) fn insert_located(
         &mut self,
         fingerprint: Fingerprint,
         primary: Candidate,
@@ -254,6 +263,8 @@ combinations! {
     PowerOfTwoWide: PowerOfTwoAddressing, PackedTable<Storage, u128, false>;
     PowerOfTwoSemiSortedNarrow: PowerOfTwoAddressing, SemiSortedTable<Storage, u64, true>;
     PowerOfTwoSemiSortedWide: PowerOfTwoAddressing, SemiSortedTable<Storage, u128, false>;
+    DoublingNarrow: DoublingAddressing, PackedTable<Storage, u64, true>;
+    DoublingWide: DoublingAddressing, PackedTable<Storage, u128, false>;
     TernaryNarrow: DaryAddressing<3>, PackedTable<Storage, u64, true>;
     TernaryWide: DaryAddressing<3>, PackedTable<Storage, u128, false>;
     QuaternaryNarrow: DaryAddressing<4>, PackedTable<Storage, u64, true>;
@@ -271,7 +282,7 @@ pub(crate) use with_nest;
 
 impl Combination {
     fn of(parameters: &Parameters) -> Self {
-        use crate::parameters::Addressing::{PowerOfTwo, Quaternary, Regional, Ternary};
+        use crate::parameters::Addressing::{Doubling, PowerOfTwo, Quaternary, Regional, Ternary};
         use crate::parameters::Layout::{Packed, SemiSorted, Windowed};
 
         let narrow = PackedTable::<Storage, u64, true>::holds_bucket(parameters);
@@ -280,6 +291,8 @@ impl Combination {
             (Packed, Regional, _, false) => Self::RegionalWide,
             (Packed, PowerOfTwo, _, true) => Self::PowerOfTwoNarrow,
             (Packed, PowerOfTwo, _, false) => Self::PowerOfTwoWide,
+            (Packed, Doubling, _, true) => Self::DoublingNarrow,
+            (Packed, Doubling, _, false) => Self::DoublingWide,
             (Packed, Ternary, _, true) => Self::TernaryNarrow,
             (Packed, Ternary, _, false) => Self::TernaryWide,
             (Packed, Quaternary, _, true) => Self::QuaternaryNarrow,

@@ -2,8 +2,10 @@
 
 mod builder;
 mod cuckoo_filter;
+mod doubling;
 mod engine;
 mod iter;
+mod merge;
 
 pub use builder::CuckooFilterBuilder;
 pub use cuckoo_filter::CuckooFilter;

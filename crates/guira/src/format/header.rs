@@ -26,6 +26,7 @@ const ADDRESSING_REGIONAL: u8 = 1;
 const ADDRESSING_POWER_OF_TWO: u8 = 2;
 const ADDRESSING_TERNARY: u8 = 3;
 const ADDRESSING_QUATERNARY: u8 = 4;
+const ADDRESSING_DOUBLING: u8 = 5;
 const HASH_XXH3: u8 = 1;
 const HASH_SIP_HASH_13: u8 = 2;
 
@@ -85,6 +86,7 @@ impl Header {
             Addressing::PowerOfTwo => ADDRESSING_POWER_OF_TWO,
             Addressing::Ternary => ADDRESSING_TERNARY,
             Addressing::Quaternary => ADDRESSING_QUATERNARY,
+            Addressing::Doubling => ADDRESSING_DOUBLING,
         });
         bytes.push(hash);
         // Both are at most 32, and 0 is refused by every reader.
@@ -162,6 +164,7 @@ impl Header {
             ADDRESSING_POWER_OF_TWO => Addressing::PowerOfTwo,
             ADDRESSING_TERNARY => Addressing::Ternary,
             ADDRESSING_QUATERNARY => Addressing::Quaternary,
+            ADDRESSING_DOUBLING => Addressing::Doubling,
             found => return unknown("addressing", found),
         };
         let hash = match hash {

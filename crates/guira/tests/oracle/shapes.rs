@@ -3,9 +3,15 @@
 use guira::{Addressing, Layout, Shape};
 
 pub(crate) fn all_shapes() -> Vec<Shape> {
-    let packed = [Addressing::Regional, Addressing::PowerOfTwo, Addressing::Ternary, Addressing::Quaternary]
-        .into_iter()
-        .flat_map(|addressing| [1, 2, 4, 8].map(|slots_per_bucket| (Layout::Packed, addressing, slots_per_bucket)));
+    let packed = [
+        Addressing::Regional,
+        Addressing::PowerOfTwo,
+        Addressing::Ternary,
+        Addressing::Quaternary,
+        Addressing::Doubling,
+    ]
+    .into_iter()
+    .flat_map(|addressing| [1, 2, 4, 8].map(|slots_per_bucket| (Layout::Packed, addressing, slots_per_bucket)));
     let others = [
         (Layout::SemiSorted, Addressing::Regional, 4),
         (Layout::SemiSorted, Addressing::PowerOfTwo, 4),

@@ -1,0 +1,211 @@
+//! Regional addressing for tables that can be doubled without their keys.
+
+use super::regional::RegionalAddressing;
+use super::{Addressing, BucketIndex, Candidate, Fingerprint, hash_of_fingerprint, spread};
+use crate::cast::low_32;
+use crate::digest::Digest;
+use crate::parameters::Parameters;
+
+/// A table that began with regions of s buckets, s even, and was doubled g times.
+///
+/// A fingerprint consists of a core of 8 bits, which is never 0 and is never given away, and of spare bits above it. A
+/// doubling makes two buckets of each; the topmost spare bit says which of them a fingerprint goes to, and is not stored
+/// any more. So a bucket of a region is (o, p): o below s as with regional addressing, and p the g bits that were given
+/// away. The digest gives (o, γ) and the core gives H and X; the candidates of a key are
+///
+/// ```text
+/// (o, γ) or, where o is odd, (o, γ xor X)      and      (H - o mod s, the one of the two that is left)
+/// ```
+///
+/// Why a fingerprint in either of them tells its next spare bit from the bucket that it goes to: H is odd and s even,
+/// so of the two offsets one is even and one odd, and each says by itself whether p is γ or γ xor X.
+///
+/// Why X: without it a doubling would split each region in two, and the many small regions of a table that began small
+/// would have to be filled less and less far. With it a region's candidates stay spread over all of it, however often it
+/// is doubled.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DoublingAddressing {
+    /// The table as it began.
+    beginning: RegionalAddressing,
+    seed: u64,
+    doublings: u32,
+    fingerprint_bits: u32,
+}
+
+/// The bits of a fingerprint that are never given away. 255 alternates per bucket fill a table as far as any number does.
+const CORE_BITS: u32 = Parameters::CORE_BITS;
+
+/// The greatest core.
+const CORES: u32 = u32::MAX >> (32 - CORE_BITS);
+
+impl DoublingAddressing {
+    pub(crate) fn new(parameters: &Parameters, seed: u64) -> Self {
+        let (doublings, seed) = (parameters.doublings(), spread(seed));
+        let buckets_in_the_beginning = parameters.buckets_per_region() >> doublings;
+        Self {
+            beginning: RegionalAddressing::with_measures(
+                parameters.region_count(),
+                buckets_in_the_beginning,
+                CORES,
+                seed,
+            ),
+            seed,
+            doublings,
+            fingerprint_bits: parameters.fingerprint_bits(),
+        }
+    }
+
+    /// H, as 64 bits of which the high ones count, and X, whose topmost bit belongs to the first doubling.
+    #[inline]
+    fn hashes(&self, fingerprint: Fingerprint) -> (u64, u32) {
+        let core = Fingerprint::new(fingerprint.get() & CORES).unwrap_or(fingerprint);
+        let hash = hash_of_fingerprint(core, self.seed);
+        (hash, low_32(hash))
+    }
+
+    /// The first `doublings` of 32 bits.
+    #[inline]
+    const fn given_away(&self, bits: u32) -> u64 {
+        (bits as u64) >> (32 - self.doublings)
+    }
+
+    /// The bucket of the doubled table to which a fingerprint goes, and what is left of it.
+    pub(crate) fn split(&self, bucket: Candidate, fingerprint: Fingerprint) -> (BucketIndex, Fingerprint) {
+        let top = self.fingerprint_bits - 1;
+        let spare_bit = u64::from(fingerprint.get() >> top & 1);
+        let rest = Fingerprint::new(fingerprint.get() & !(1 << top)).unwrap_or(fingerprint);
+        let half = spare_bit ^ self.next_bit_of_x(bucket, fingerprint);
+        (BucketIndex::new(2 * bucket.bucket().get() + half), rest)
+    }
+
+    /// The bucket of the table of half the size in which a fingerprint was, or would be, and what it was there.
+    pub(crate) fn fold(&self, half: &Self, bucket: Candidate, fingerprint: Fingerprint) -> (Candidate, Fingerprint) {
+        let folded = Candidate { region_start: bucket.region_start / 2, offset: bucket.offset / 2 };
+        let spare_bit = (bucket.offset & 1) ^ half.next_bit_of_x(folded, fingerprint);
+        let whole = fingerprint.get() | (low_32(spare_bit) << self.fingerprint_bits);
+        (folded, Fingerprint::new(whole).unwrap_or(fingerprint))
+    }
+
+    /// By what the next spare bit of a fingerprint differs from the half of its bucket that it goes to.
+    #[inline]
+    fn next_bit_of_x(&self, bucket: Candidate, fingerprint: Fingerprint) -> u64 {
+        let (_, x) = self.hashes(fingerprint);
+        let is_odd = bucket.offset >> self.doublings & 1;
+        u64::from(x >> (31 - self.doublings) & 1) & is_odd
+    }
+}
+
+impl Addressing for DoublingAddressing {
+    const CANDIDATES: usize = 2;
+    const SELECTIVE: bool = true;
+
+    fn may_hold(&self, _bucket: Candidate, _index: u64, fingerprint: Fingerprint) -> bool {
+        fingerprint.get() & CORES != 0
+    }
+
+    #[inline]
+    fn locate(&self, digest: Digest) -> (Fingerprint, Candidate) {
+        let (core, region, o) = self.beginning.region_and_offset(digest);
+        // What multiply-shift leaves of the low 32 bits when the core is taken out: 24 bits that are as good as new.
+        let rest = low_32(digest.get()).wrapping_mul(CORES);
+        let stored = low_32(u64::from(rest) << self.doublings);
+        let spare = low_32(u64::from(stored) >> (32 + CORE_BITS - self.fingerprint_bits));
+        let fingerprint = Fingerprint::new((spare << CORE_BITS) | core.get()).unwrap_or(core);
+
+        let (_, x) = self.hashes(core);
+        let gamma = self.given_away(if o & 1 == 1 { rest ^ x } else { rest });
+        let buckets = self.beginning.buckets_per_region();
+        let candidate =
+            Candidate { region_start: (region * buckets) << self.doublings, offset: (o << self.doublings) | gamma };
+        (fingerprint, candidate)
+    }
+
+    #[inline]
+    fn alternate(&self, candidate: Candidate, fingerprint: Fingerprint) -> Candidate {
+        let (hash, x) = self.hashes(fingerprint);
+        let other = self.beginning.opposite(candidate.offset >> self.doublings, hash);
+        let given_away = !(u64::MAX << self.doublings);
+        let p = (candidate.offset & given_away) ^ self.given_away(x);
+        Candidate { offset: (other << self.doublings) | p, ..candidate }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::assert_candidates_form_a_cycle;
+    use super::*;
+    use crate::parameters::{self, Layout, Regions, Shape};
+
+    fn addressing(regions: u64, beginning: u64, fingerprint_bits: u32, doublings: u32) -> DoublingAddressing {
+        let shape = Shape::new(Layout::Packed, parameters::Addressing::Doubling, 4).expect("there is such a table");
+        let regions = Regions { count: regions, buckets: beginning << doublings };
+        let parameters = Parameters::new(shape, fingerprint_bits, regions, 0)
+            .and_then(|parameters| parameters.doubled(doublings))
+            .expect("there is such a table");
+        DoublingAddressing::new(&parameters, 5)
+    }
+
+    fn digests() -> impl Iterator<Item = Digest> {
+        (1..2000u64).map(|number| Digest::new(number.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+    }
+
+    #[test]
+    fn candidates_form_a_cycle_after_any_number_of_doublings() {
+        for beginning in [2, 4, 6, 10, 36] {
+            for doublings in 0..4 {
+                let size = beginning << doublings;
+                let addressing = addressing(2, beginning, 10, doublings);
+                assert_candidates_form_a_cycle(&addressing, &[0, size], size, CORES);
+            }
+        }
+    }
+
+    #[test]
+    fn both_candidates_of_a_key_split_into_its_candidates_in_the_doubled_table() {
+        for beginning in [2, 6, 50] {
+            for doublings in 0..12 {
+                let (before, after) =
+                    (addressing(3, beginning, 20, doublings), addressing(3, beginning, 19, doublings + 1));
+                for digest in digests() {
+                    let (fingerprint, primary) = before.locate(digest);
+                    let alternate = before.alternate(primary, fingerprint);
+                    let (rest, new_primary) = after.locate(digest);
+                    let new_alternate = after.alternate(new_primary, rest);
+                    assert_eq!(before.split(primary, fingerprint), (new_primary.bucket(), rest));
+                    assert_eq!(before.split(alternate, fingerprint), (new_alternate.bucket(), rest));
+                    assert_eq!(after.fold(&before, new_primary, rest), (primary, fingerprint));
+                    assert_eq!(after.fold(&before, new_alternate, rest), (alternate, fingerprint));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_fingerprint_of_the_core_alone_and_one_of_32_bits_are_possible() {
+        for (bits, doublings) in [(8, 0), (32, 0), (8, 24), (9, 23)] {
+            let addressing = addressing(1, 2, bits, doublings);
+            let mut all = 0;
+            for digest in digests() {
+                let (fingerprint, primary) = addressing.locate(digest);
+                assert_ne!(fingerprint.get() & 255, 0);
+                assert!(u64::from(fingerprint.get()) < 1 << bits);
+                assert!(primary.offset < 2 << doublings);
+                all |= fingerprint.get();
+            }
+            assert_eq!(all, u32::MAX >> (32 - bits), "some of {bits} bits are never set");
+        }
+    }
+
+    #[test]
+    fn the_bits_that_were_given_away_are_spread_evenly() {
+        // 64 places, 2^18 digests: binomial with a mean of 4096 and a standard deviation of 64; six of them are
+        // exceeded once in 10^9.
+        let addressing = addressing(1, 2, 13, 5);
+        let mut counts = [0i64; 64];
+        for number in 0..1 << 18 {
+            let (fingerprint, primary) = addressing.locate(Digest::new(spread(number)));
+            counts[usize::try_from(addressing.alternate(primary, fingerprint).offset).expect("small")] += 1;
+        }
+        assert!(counts.iter().all(|count| (count - 4096).abs() < 6 * 64), "{counts:?}");
+    }
+}

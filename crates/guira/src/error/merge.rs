@@ -1,0 +1,60 @@
+use alloc::string::String;
+use core::fmt;
+
+/// Why two filters were not merged. Both are as they were before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MergeError {
+    /// The filters were not made alike, so the fingerprints of one mean other keys in the other.
+    Differs {
+        /// What differs first.
+        what: &'static str,
+        /// What it is in the filter that was to be added to.
+        ours: String,
+        /// What it is in the other one.
+        theirs: String,
+    },
+    /// The keys of both don't fit the table of one.
+    Full {
+        /// The fingerprints stored in the filter that was to be added to.
+        len: usize,
+        /// Those of the other one.
+        other_len: usize,
+        /// The slots of the table.
+        slot_count: usize,
+    },
+    /// Together there are more copies of a key than its buckets hold.
+    TooManyCopies {
+        /// The copies that are as many as fit.
+        copies: usize,
+    },
+    /// The memory for the work could not be had.
+    OutOfMemory {
+        /// The bytes of a table.
+        bytes: u64,
+    },
+}
+
+impl fmt::Display for MergeError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Differs { what, ours, theirs } => write!(
+                formatter,
+                "the filters differ in {what} ({ours}, and {theirs}): only filters that were made alike, with the same \
+                 seed, can be merged; build both with the same options"
+            ),
+            Self::Full { len, other_len, slot_count } => write!(
+                formatter,
+                "{len} and {other_len} fingerprints do not fit {slot_count} slots: build the first filter larger"
+            ),
+            Self::TooManyCopies { copies } => write!(
+                formatter,
+                "together there are more than {copies} copies of a key (or of keys that share its fingerprint and \
+                 buckets), which is as many as fit"
+            ),
+            Self::OutOfMemory { bytes } => write!(formatter, "no memory for another table of {bytes} bytes"),
+        }
+    }
+}
+
+impl core::error::Error for MergeError {}

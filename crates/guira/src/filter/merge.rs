@@ -1,0 +1,99 @@
+use alloc::format;
+use alloc::string::ToString;
+
+use super::engine::with_nest;
+use super::{CuckooFilter, NoRoom};
+use crate::cast::in_memory;
+use crate::error::MergeError;
+
+impl CuckooFilter {
+    /// Adds all keys of another filter that was made with the same measures, hash and seed. Copies add up: a key that is
+    /// in both is stored once more for each time, and must be removed as often.
+    ///
+    /// It takes memory for a copy of the table while it works.
+    ///
+    /// # Errors
+    ///
+    /// [`MergeError::Differs`] where the filters were not made alike, and where not all keys fit,
+    /// [`MergeError::Full`] or [`MergeError::TooManyCopies`]. In all cases both filters are as they were.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use guira::CuckooFilter;
+    ///
+    /// let mut monday = CuckooFilter::with_capacity(1000, 0.001)?;
+    /// let mut tuesday = CuckooFilter::with_capacity(1000, 0.001)?;
+    /// monday.insert("ani")?;
+    /// tuesday.insert("koel")?;
+    /// monday.merge(&tuesday)?;
+    /// assert!(monday.contains("ani") && monday.contains("koel"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
+        self.refuse_if_made_otherwise(other)?;
+        let full = MergeError::Full { len: self.len(), other_len: other.len(), slot_count: self.slot_count() };
+        if self.len().saturating_add(other.len()) > self.slot_count() {
+            return Err(full);
+        }
+        let out_of_memory = || MergeError::OutOfMemory { bytes: self.parameters().table_size() };
+        let mut merged = self.try_clone().map_err(|_| out_of_memory())?;
+        let (engine, search) = merged.engine_and_search();
+        let stored: Result<(), NoRoom> = with_nest!(engine, nest => {
+            let mut nest = nest.view_mut();
+            other.iter().try_for_each(|stored| {
+                let candidate = nest.candidate(stored.bucket, other.parameters());
+                nest.insert_located(stored.fingerprint, candidate, search)
+            })
+        });
+        match stored {
+            Ok(()) => {
+                merged.add_to_len(other.len());
+                *self = merged;
+                Ok(())
+            }
+            Err(NoRoom::Full) => Err(full),
+            Err(NoRoom::TooManyCopies { copies }) => {
+                Err(MergeError::TooManyCopies { copies: in_memory(u64::from(copies)) })
+            }
+        }
+    }
+
+    fn refuse_if_made_otherwise(&self, other: &Self) -> Result<(), MergeError> {
+        let (a, b) = (self.parameters(), other.parameters());
+        let names = |shape: crate::Shape| format!("{:?} with {:?} addressing", shape.layout(), shape.addressing());
+        let regions = |parameters: &crate::Parameters| {
+            format!("{} regions of {} buckets", parameters.region_count(), parameters.buckets_per_region())
+        };
+        let differs = |what, ours, theirs| Err(MergeError::Differs { what, ours, theirs });
+        if (a.layout(), a.addressing()) != (b.layout(), b.addressing()) {
+            return differs("layout", names(a.shape()), names(b.shape()));
+        }
+        let numbers = [
+            ("slots per bucket", a.slots_per_bucket(), b.slots_per_bucket()),
+            ("fingerprint bits", a.fingerprint_bits(), b.fingerprint_bits()),
+            ("doublings", a.doublings(), b.doublings()),
+        ];
+        for (what, ours, theirs) in numbers {
+            if ours != theirs {
+                return differs(what, ours.to_string(), theirs.to_string());
+            }
+        }
+        if (a.region_count(), a.buckets_per_region()) != (b.region_count(), b.buckets_per_region()) {
+            return differs("size", regions(a), regions(b));
+        }
+        let (ours, theirs) = (self.hasher(), other.hasher());
+        if ours.algorithm() != theirs.algorithm() {
+            return differs("hash", format!("{:?}", ours.algorithm()), format!("{:?}", theirs.algorithm()));
+        }
+        if ours != theirs {
+            // The seed that stands for a secret key is as secret.
+            let seed = |hasher: &crate::KeyHasher| match hasher.key_check() {
+                None => hasher.seed().to_string(),
+                Some(_) => "a secret key".to_string(),
+            };
+            return differs("seed", seed(ours), seed(theirs));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,176 @@
+use super::GrowingCuckooFilter;
+use crate::analysis::{fingerprint_bits_for_rate, promised_by, rated_load_factor, regions_to_promise};
+use crate::cast::{approximate, in_memory, saturating_ceil};
+use crate::digest::{HashAlgorithm, KeyHasher};
+use crate::error::BuildError;
+use crate::filter::CuckooFilter;
+use crate::parameters::{Addressing, Layout, Parameters, Regions, Shape};
+
+/// What becomes of a growing filter that is full at the largest capacity for which its rate is promised.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum BeyondPromise {
+    /// It takes no more keys: the promised rate always holds.
+    #[default]
+    Refuse,
+    /// It goes on doubling, and every doubling doubles the rate, until fingerprints have 8 bits.
+    RaiseRate,
+}
+
+/// Chooses the measures of a [`GrowingCuckooFilter`].
+///
+/// # Examples
+///
+/// ```
+/// use guira::{BeyondPromise, GrowingCuckooFilter};
+///
+/// let filter = GrowingCuckooFilter::builder()
+///     .capacity(10_000)
+///     .largest_capacity(100_000_000)
+///     .false_positive_rate(0.001)
+///     .beyond_promise(BeyondPromise::RaiseRate)
+///     .build()?;
+/// assert!(filter.largest_capacity() >= 100_000_000);
+/// # Ok::<(), guira::BuildError>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+#[must_use]
+pub struct GrowingCuckooFilterBuilder {
+    capacity: Option<u64>,
+    largest_capacity: Option<u64>,
+    false_positive_rate: Option<f64>,
+    slots_per_bucket: Option<u32>,
+    beyond: BeyondPromise,
+    hash: HashAlgorithm,
+    seed: u64,
+}
+
+/// How many times the first capacity the largest is, where none is given.
+const USUAL_GROWTH: u64 = 1 << 10;
+
+impl GrowingCuckooFilterBuilder {
+    /// How many distinct keys must fit before the first doubling.
+    pub fn capacity(mut self, keys: usize) -> Self {
+        self.capacity = Some(keys as u64);
+        self
+    }
+
+    /// The number of distinct keys up to which the rate is promised: 1024 times the first capacity unless given. Every
+    /// doubling on the way there costs a bit per slot as long as the filter is small.
+    ///
+    /// Where it would cost more bits than the 32 that a fingerprint has, the filter starts with a larger table: at a rate
+    /// of 0.001 from 2^19 times the first capacity on, at 0.0001 from 2^15 times.
+    pub fn largest_capacity(mut self, keys: usize) -> Self {
+        self.largest_capacity = Some(keys as u64);
+        self
+    }
+
+    /// The share of absent keys that may be answered with "probably present", at any number of keys up to the largest
+    /// capacity.
+    pub fn false_positive_rate(mut self, rate: f64) -> Self {
+        self.false_positive_rate = Some(rate);
+        self
+    }
+
+    /// b, the slots of a bucket: 2, 4 or 8; 4 unless given.
+    pub fn slots_per_bucket(mut self, slots: u32) -> Self {
+        self.slots_per_bucket = Some(slots);
+        self
+    }
+
+    /// What becomes of more keys than the largest capacity; they are refused unless given.
+    pub fn beyond_promise(mut self, beyond: BeyondPromise) -> Self {
+        self.beyond = beyond;
+        self
+    }
+
+    /// How keys become digests.
+    pub fn hash(mut self, algorithm: HashAlgorithm) -> Self {
+        self.hash = algorithm;
+        self
+    }
+
+    /// The seed of the hash and of the relation between candidate buckets; 0 unless given. With SipHash the secret key
+    /// takes its place.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// Checks everything and makes an empty filter.
+    ///
+    /// # Errors
+    ///
+    /// A [`BuildError`] that says what is missing, contradictory or out of range, or that there is no memory.
+    pub fn build(&self) -> Result<GrowingCuckooFilter, BuildError> {
+        let (parameters, promise) = self.parameters_and_promise()?;
+        let filter = CuckooFilter::with_parameters(parameters, KeyHasher::new(self.hash, self.seed))?;
+        Ok(GrowingCuckooFilter::from_parts(filter, promise))
+    }
+
+    fn parameters_and_promise(&self) -> Result<(Parameters, Promise), BuildError> {
+        let rate = self.false_positive_rate.ok_or(BuildError::PrecisionMissing)?;
+        let mut capacity = self.capacity.ok_or(BuildError::SizeMissing)?;
+        let largest = self.largest_capacity.unwrap_or(capacity.saturating_mul(USUAL_GROWTH));
+        if largest < capacity {
+            return Err(BuildError::LargestCapacity { given: largest, capacity });
+        }
+        let slots_per_bucket = self.slots_per_bucket.unwrap_or(4);
+        if !matches!(slots_per_bucket, 2 | 4 | 8) {
+            return Err(BuildError::GrowingSlotsPerBucket { given: slots_per_bucket });
+        }
+        let shape = Shape::new(Layout::Packed, Addressing::Doubling, slots_per_bucket)?;
+        loop {
+            let regions = regions_to_promise(capacity, shape)?;
+            let Some((doublings, largest_regions)) = doublings_to_promise(largest, regions, shape) else {
+                let most = Parameters::MOST_BUCKETS * u64::from(shape.slots_per_bucket());
+                return Err(BuildError::Capacity { given: largest, most });
+            };
+            let promised = promised_by(largest_regions, shape);
+            let (bits_at_last, _) = fingerprint_bits_for_rate(rate, promised, largest_regions, shape)?;
+            if bits_at_last + doublings <= Parameters::MOST_FINGERPRINT_BITS {
+                let bits = bits_at_last + doublings;
+                let parameters = Parameters::new(shape, bits, regions, promised_by(regions, shape))?;
+                return Ok((parameters, Promise { doublings, largest_capacity: promised, beyond: self.beyond }));
+            }
+            // Too many doublings for the bits that there are: each one less takes twice the table to start with.
+            capacity *= 2;
+        }
+    }
+}
+
+/// How far a filter grows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Promise {
+    /// The doublings after which the rate still holds.
+    pub(crate) doublings: u32,
+    /// The capacity after as many.
+    pub(crate) largest_capacity: u64,
+    pub(crate) beyond: BeyondPromise,
+}
+
+impl Promise {
+    /// Whether a table is not to be doubled any more.
+    pub(super) fn is_last(&self, parameters: &Parameters) -> bool {
+        parameters.doublings() >= self.doublings && self.beyond == BeyondPromise::Refuse
+    }
+
+    /// How far a table is filled before it is doubled. Small tables have room for far more keys than can be promised to
+    /// fit, and it does no harm to try.
+    pub(super) fn limit(&self, parameters: &Parameters) -> usize {
+        let capacity = parameters.capacity();
+        let slots = approximate(parameters.slot_count());
+        let rated = saturating_ceil(slots * rated_load_factor(parameters.shape()));
+        in_memory(if self.is_last(parameters) { capacity } else { capacity.max(rated) })
+    }
+}
+
+/// How often regions must be doubled until they take a capacity, and what they are then.
+fn doublings_to_promise(capacity: u64, regions: Regions, shape: Shape) -> Option<(u32, Regions)> {
+    (0..Parameters::MOST_FINGERPRINT_BITS)
+        .map(|doublings| (doublings, Regions { buckets: regions.buckets << doublings, ..regions }))
+        .take_while(|(_, regions)| regions.bucket_count() <= Parameters::MOST_BUCKETS)
+        // A look at the slots saves the computation for most of the small ones.
+        .filter(|(_, regions)| regions.count * shape.slots_of_region(regions.buckets) >= capacity)
+        .find(|&(_, regions)| promised_by(regions, shape) >= capacity)
+}
