@@ -616,8 +616,8 @@ fn headers_that_contradict_themselves_are_refused() {
     };
     assert!(matches!(refusal("kind", |header| header.kind = 2), LoadError::Unknown { what: "kind", found: 2 }));
     assert!(matches!(refusal("layout", |header| header.layout = 0), LoadError::Unknown { what: "layout", found: 0 }));
-    let error = refusal("addressing", |header| header.addressing = 5);
-    assert!(matches!(error, LoadError::Unknown { what: "addressing", found: 5 }), "{error:?}");
+    let error = refusal("addressing", |header| header.addressing = 6);
+    assert!(matches!(error, LoadError::Unknown { what: "addressing", found: 6 }), "{error:?}");
     assert!(matches!(refusal("hash", |header| header.hash = 9), LoadError::Unknown { what: "hash", found: 9 }));
     assert!(matches!(refusal("hash", |header| header.hash = SIP_HASH_13), LoadError::KeyMissing));
 

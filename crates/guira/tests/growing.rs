@@ -45,7 +45,8 @@ fn absent(number: u64) -> u64 {
 #[test]
 fn of_200_000_keys_any_half_can_be_removed_and_the_other_is_found() {
     const KEYS: u64 = 200_000;
-    let is_removed: [(&str, fn(u64) -> bool); 4] = [
+    type Choice = fn(u64) -> bool;
+    let is_removed: [(&str, Choice); 4] = [
         ("the oldest half", |key| key < KEYS / 2),
         ("the newest half", |key| key >= KEYS / 2),
         ("every other", |key| key % 2 == 0),

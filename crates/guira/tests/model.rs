@@ -308,8 +308,12 @@ fn assert_holds(filter: &CuckooFilter, keys: &[u64], case: Case) {
 }
 
 /// The fingerprint lengths of a layout.
-fn all_fingerprint_bits(layout: Layout) -> std::ops::RangeInclusive<u32> {
-    if layout == Layout::SemiSorted { 5..=32 } else { 2..=32 }
+fn all_fingerprint_bits(layout: Layout, addressing: Addressing) -> std::ops::RangeInclusive<u32> {
+    match (layout, addressing) {
+        (Layout::SemiSorted, _) => 5..=32,
+        (_, Addressing::Doubling) => 8..=32,
+        _ => 2..=32,
+    }
 }
 
 /// One in so many sizes, beginning with another for each length, so that every length and every size has its turn.
@@ -326,7 +330,7 @@ macro_rules! small_tables_agree_with_the_model {
             $(
                 #[test]
                 fn $name() {
-                    for fingerprint_bits in all_fingerprint_bits(Layout::$layout) {
+                    for fingerprint_bits in all_fingerprint_bits(Layout::$layout, Addressing::$addressing) {
                         for bucket_count in sizes_for(fingerprint_bits, Addressing::$addressing, $step) {
                             live_a_life(Case {
                                 layout: Layout::$layout,
@@ -361,6 +365,10 @@ small_tables_agree_with_the_model! {
     quaternary_buckets_of_2: Packed, Quaternary, 2, one size in 1;
     quaternary_buckets_of_4: Packed, Quaternary, 4, one size in 2;
     quaternary_buckets_of_8: Packed, Quaternary, 8, one size in 3;
+    doubling_buckets_of_1: Packed, Doubling, 1, one size in 1;
+    doubling_buckets_of_2: Packed, Doubling, 2, one size in 1;
+    doubling_buckets_of_4: Packed, Doubling, 4, one size in 1;
+    doubling_buckets_of_8: Packed, Doubling, 8, one size in 2;
     semi_sorted_regional_buckets: SemiSorted, Regional, 4, one size in 1;
     semi_sorted_power_of_two_buckets: SemiSorted, PowerOfTwo, 4, one size in 1;
     windows_of_2: Windowed, Regional, 2, one size in 1;
@@ -402,6 +410,7 @@ tables_of_two_regions_keep_their_keys! {
     ternary_buckets_of_2: Packed, Ternary, 2, (3..=32).step_by(7);
     quaternary_buckets_of_1: Packed, Quaternary, 1, (4..=32).step_by(3);
     quaternary_buckets_of_4: Packed, Quaternary, 4, [7, 13, 31];
+    doubling_buckets_of_4: Packed, Doubling, 4, [8, 13, 31];
     semi_sorted_buckets: SemiSorted, Regional, 4, (5..=32).step_by(4);
     windows_of_2: Windowed, Regional, 2, (2..=32).step_by(5);
     windows_of_3: Windowed, Regional, 3, (3..=32).step_by(4);
@@ -421,6 +430,7 @@ fn larger_tables_keep_their_keys() {
         (Layout::Packed, Addressing::PowerOfTwo, 8, 3, 1 << 17),
         (Layout::Packed, Addressing::Ternary, 1, 11, 400_009),
         (Layout::Packed, Addressing::Quaternary, 2, 9, 200_001),
+        (Layout::Packed, Addressing::Doubling, 4, 10, 200_001),
         (Layout::SemiSorted, Addressing::Regional, 4, 13, 200_001),
         (Layout::SemiSorted, Addressing::PowerOfTwo, 4, 16, 1 << 17),
         (Layout::Windowed, Addressing::Regional, 2, 10, 200_001),
@@ -469,13 +479,14 @@ fn small_case() -> impl Strategy<Value = Case> {
         (Just((Layout::Packed, Addressing::PowerOfTwo)), packed_slots(), power_of_two()),
         (Just((Layout::Packed, Addressing::Ternary)), packed_slots(), 1..=30_u64),
         (Just((Layout::Packed, Addressing::Quaternary)), packed_slots(), 1..=20_u64),
+        (Just((Layout::Packed, Addressing::Doubling)), packed_slots(), 1..=24_u64),
         (Just((Layout::SemiSorted, Addressing::Regional)), Just(4), 1..=24_u64),
         (Just((Layout::SemiSorted, Addressing::PowerOfTwo)), Just(4), power_of_two()),
         (Just((Layout::Windowed, Addressing::Regional)), 2..=4_u32, 1..=24_u64),
     ];
     (case, any::<proptest::sample::Index>(), any::<u64>()).prop_map(
         |(((layout, addressing), slots_per_bucket, bucket_count), bits, seed)| {
-            let lengths: Vec<u32> = all_fingerprint_bits(layout).collect();
+            let lengths: Vec<u32> = all_fingerprint_bits(layout, addressing).collect();
             Case { layout, addressing, slots_per_bucket, fingerprint_bits: *bits.get(&lengths), bucket_count, seed }
         },
     )

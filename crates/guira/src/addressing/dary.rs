@@ -57,7 +57,7 @@ impl<const D: u64> Addressing for DaryAddressing<D> {
 
     #[inline]
     fn alternate(&self, candidate: Candidate, fingerprint: Fingerprint) -> Candidate {
-        let hash = hash_of_fingerprint(fingerprint, self.seed);
+        let hash = hash_of_fingerprint(fingerprint.get(), self.seed);
         // 1 to D^p - 1; a region of one bucket has only that one.
         let (hash, _) = scale(hash, self.buckets_per_region - 1);
         let step = if self.buckets_per_region == 1 { 0 } else { hash + 1 };

@@ -58,8 +58,7 @@ impl DoublingAddressing {
     /// H, as 64 bits of which the high ones count, and X, whose topmost bit belongs to the first doubling.
     #[inline]
     fn hashes(&self, fingerprint: Fingerprint) -> (u64, u32) {
-        let core = Fingerprint::new(fingerprint.get() & CORES).unwrap_or(fingerprint);
-        let hash = hash_of_fingerprint(core, self.seed);
+        let hash = hash_of_fingerprint(fingerprint.get() & CORES, self.seed);
         (hash, low_32(hash))
     }
 
@@ -112,7 +111,7 @@ impl Addressing for DoublingAddressing {
         let spare = low_32(u64::from(stored) >> (32 + CORE_BITS - self.fingerprint_bits));
         let fingerprint = Fingerprint::new((spare << CORE_BITS) | core.get()).unwrap_or(core);
 
-        let (_, x) = self.hashes(core);
+        let (_, x) = self.hashes(fingerprint);
         let gamma = self.given_away(if o & 1 == 1 { rest ^ x } else { rest });
         let buckets = self.beginning.buckets_per_region();
         let candidate =

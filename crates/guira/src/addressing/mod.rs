@@ -134,8 +134,8 @@ pub(crate) trait Addressing: Copy {
 /// The filter's seed is mixed in, so that which buckets are paired is not public. One folded multiplication is enough:
 /// its result is only ever used by its high bits.
 #[inline]
-const fn hash_of_fingerprint(fingerprint: Fingerprint, seed: u64) -> u64 {
-    folded_product(fingerprint.get() as u64 ^ seed, 0x9e37_79b9_7f4a_7c15)
+const fn hash_of_fingerprint(fingerprint: u32, seed: u64) -> u64 {
+    folded_product(fingerprint as u64 ^ seed, 0x9e37_79b9_7f4a_7c15)
 }
 
 /// Spreads a seed over 64 bits, so that seeds 0, 1, 2, … are as good as random ones (the finalizer of MurmurHash3).

@@ -43,7 +43,7 @@ impl Addressing for PowerOfTwoAddressing {
 
     #[inline]
     fn alternate(&self, candidate: Candidate, fingerprint: Fingerprint) -> Candidate {
-        let difference = self.index(hash_of_fingerprint(fingerprint, self.seed));
+        let difference = self.index(hash_of_fingerprint(fingerprint.get(), self.seed));
         Candidate { offset: candidate.offset ^ difference, ..candidate }
     }
 }

@@ -77,7 +77,7 @@ impl RegionalAddressing {
     /// o', the offset of the other candidate.
     #[inline]
     pub(super) fn alternate_offset(&self, offset: u64, fingerprint: Fingerprint) -> u64 {
-        self.opposite(offset, hash_of_fingerprint(fingerprint, self.seed))
+        self.opposite(offset, hash_of_fingerprint(fingerprint.get(), self.seed))
     }
 
     /// The offset that makes up the sum that a hash picks.

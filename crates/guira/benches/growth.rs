@@ -1,0 +1,120 @@
+//! What growth costs: lookups in a filter that was doubled ten times, beside filters that were built at its size; and the
+//! doublings themselves.
+//!
+//! `cargo bench -p guira --bench growth`. By `cargo test --benches` it is run once, small, for its answers alone.
+//!
+//! Keys are counted `u64`s. The filters take turns within each round; figures are nanoseconds, medians of the rounds, and
+//! ratios are medians of the ratios within a round. Every answer is checked.
+
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "figures for people, and counts that fit memory"
+)]
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use guira::{Addressing, CuckooFilter, GrowingCuckooFilter};
+
+const DOUBLINGS: u32 = 10;
+
+fn main() {
+    let is_test = !std::env::args().any(|argument| argument == "--bench");
+    let (starts, rounds, queries): (&[usize], u64, u64) =
+        if is_test { (&[100], 1, 1000) } else { (&[2000, 120_000], 7, 2 << 20) };
+    for &start in starts {
+        let grown = grow(start);
+        lookups(&grown, rounds, queries);
+    }
+}
+
+/// A filter that begins with room for `start` keys and is filled to 95 % after ten doublings. Prints what they took.
+fn grow(start: usize) -> GrowingCuckooFilter {
+    let builder = GrowingCuckooFilter::builder().capacity(start).largest_capacity(start << DOUBLINGS);
+    let mut filter = builder.false_positive_rate(0.002).build().expect("memory for the table");
+    let mut keys = 0..u64::MAX;
+    println!("| table after a doubling, MiB | keys | doubling, ms | per key, ns |");
+    println!("|---|---|---|---|");
+    while filter.parameters().doublings() < DOUBLINGS {
+        fill(&mut filter, &mut keys);
+        let moved = filter.len();
+        let begin = Instant::now();
+        filter.reserve(filter.capacity() + 1 - moved).expect("it may grow so far");
+        let seconds = begin.elapsed().as_secs_f64();
+        let mebibytes = filter.size_in_bytes() as f64 / f64::from(1 << 20);
+        println!("| {mebibytes:.2} | {moved} | {:.3} | {:.2} |", seconds * 1e3, seconds * 1e9 / moved as f64);
+    }
+    fill(&mut filter, &mut keys);
+    assert!((0..filter.len() as u64).all(|key| filter.contains(&key)), "a key was lost");
+    filter
+}
+
+/// Fills a table to 95 %, or to its capacity.
+fn fill(filter: &mut GrowingCuckooFilter, keys: &mut impl Iterator<Item = u64>) {
+    let full = ((filter.as_filter().slot_count() as f64 * 0.95) as usize).min(filter.capacity());
+    let batch: Vec<u64> = keys.take(full - filter.len()).collect();
+    filter.insert_each(&batch).expect("it is not full");
+}
+
+fn lookups(grown: &GrowingCuckooFilter, rounds: u64, queries: u64) {
+    let keys: Vec<u64> = (0..grown.len() as u64).collect();
+    let parameters = grown.parameters();
+    let build = |addressing| {
+        CuckooFilter::builder()
+            .capacity(grown.capacity())
+            .addressing(addressing)
+            .fingerprint_bits(parameters.fingerprint_bits())
+            .slots_per_bucket(parameters.slots_per_bucket())
+            .build_from_keys(&keys)
+            .expect("it is not full")
+    };
+    let (never_grows, built) = (build(Addressing::Regional), build(Addressing::Doubling));
+    let contenders = [("built, never grows", &never_grows), ("built", &built), ("grown", grown.as_filter())];
+    let mut figures: [[Vec<f64>; 2]; 3] = Default::default();
+    for round in 0..rounds {
+        // Half of the keys are present.
+        let asked: Vec<u64> = (0..queries)
+            .map(|number| number + round * queries)
+            .map(|number| {
+                if number % 2 == 0 {
+                    number.wrapping_mul(0x9e37_79b9) % grown.len() as u64
+                } else {
+                    number << 32 | 1 << 63
+                }
+            })
+            .collect();
+        let mut answers = vec![false; asked.len()];
+        for ((_, filter), [single, batch]) in contenders.iter().zip(&mut figures) {
+            let begin = Instant::now();
+            let found = asked.iter().filter(|key| filter.contains(black_box(*key))).count();
+            single.push(begin.elapsed().as_secs_f64() * 1e9 / queries as f64);
+            let begin = Instant::now();
+            filter.contains_each(&asked, &mut answers);
+            batch.push(begin.elapsed().as_secs_f64() * 1e9 / queries as f64);
+            assert_eq!(answers.iter().filter(|&&answer| answer).count(), found, "batch and single calls differ");
+            assert!(answers.iter().step_by(2).all(|&answer| answer), "a key was lost");
+            assert!(found as f64 <= queries as f64 * 0.51 + 6.0, "too many were found");
+        }
+    }
+    println!(
+        "\n| {:.1} MiB | single | batch | single, ratio | batch, ratio |",
+        grown.size_in_bytes() as f64 / f64::from(1 << 20)
+    );
+    println!("|---|---|---|---|---|");
+    let [first, ..] = &figures;
+    for ((name, _), measured) in contenders.iter().zip(&figures) {
+        let [single, batch] = [0, 1].map(|kind| median(measured[kind].iter().copied()));
+        let [single_ratio, batch_ratio] =
+            [0, 1].map(|kind| median(measured[kind].iter().zip(&first[kind]).map(|(figure, first)| figure / first)));
+        println!("| {name} | {single:.1} | {batch:.1} | {single_ratio:.2} | {batch_ratio:.2} |");
+    }
+    println!();
+}
+
+fn median(figures: impl Iterator<Item = f64>) -> f64 {
+    let mut figures: Vec<f64> = figures.collect();
+    figures.sort_by(f64::total_cmp);
+    figures[figures.len() / 2]
+}
