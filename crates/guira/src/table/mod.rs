@@ -9,7 +9,9 @@ pub(crate) use semi_sorted::SemiSortedTable;
 pub(crate) use storage::Storage;
 
 use crate::addressing::{BucketIndex, Fingerprint};
+use crate::cast::in_memory;
 use crate::parameters::Parameters;
+use crate::probe::prefetch;
 
 /// The place of a fingerprint in its bucket; what the number means is the layout's own affair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,17 +30,14 @@ pub(crate) trait Table {
     /// Whether a bucket holds this fingerprint.
     fn contains(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> bool;
 
-    /// How many slots of a bucket hold this fingerprint.
-    fn count(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> u32;
+    /// The first slot of a bucket that holds this fingerprint, or with 0 the first that is empty.
+    fn find(&self, bucket: BucketIndex, fingerprint_or_empty: u32) -> Option<Slot>;
 
-    /// A slot of a bucket that holds this fingerprint.
-    fn slot_of(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> Option<Slot>;
+    /// How many slots of a bucket hold this fingerprint, or with 0 how many are empty.
+    fn count_of(&self, bucket: BucketIndex, fingerprint_or_empty: u32) -> u32;
 
     /// An empty slot of a bucket, and how full the bucket is.
     fn vacancy(&self, bucket: BucketIndex) -> Option<Vacancy>;
-
-    /// How many slots of a bucket are empty.
-    fn empty_slots(&self, bucket: BucketIndex) -> u32;
 
     /// All slots of a bucket, in order.
     fn slots(&self) -> impl Iterator<Item = Slot>;
@@ -52,10 +51,43 @@ pub(crate) trait Table {
     /// Brings a bucket towards the processor without waiting for it.
     fn prefetch(&self, bucket: BucketIndex);
 
+    /// How many slots of a bucket hold this fingerprint.
+    #[inline]
+    fn count(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> u32 {
+        self.count_of(bucket, fingerprint.get())
+    }
+
+    /// A slot of a bucket that holds this fingerprint.
+    #[inline]
+    fn slot_of(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> Option<Slot> {
+        self.find(bucket, fingerprint.get())
+    }
+
+    /// How many slots of a bucket are empty.
+    #[inline]
+    fn empty_slots(&self, bucket: BucketIndex) -> u32 {
+        self.count_of(bucket, 0)
+    }
+
     /// Whether the bits of a bucket are such that some fingerprints give.
     fn is_well_formed(&self, _bucket: BucketIndex) -> bool {
         true
     }
+}
+
+/// Where in the bytes of a table its bit `bit` is: the byte at which to read a word, and how many bits stand before it
+/// there.
+#[inline]
+fn place(bit: u64) -> (usize, u32) {
+    (in_memory(bit >> 3), u32::from(bit.to_le_bytes()[0] & 7))
+}
+
+/// Brings the bits from `first` to `last` towards the processor. Both ends are asked for: a bucket that straddles two cache
+/// lines waits for the second as long as for the first.
+#[inline]
+fn prefetch_bits(bytes: &[u8], first: u64, last: u64) {
+    prefetch(bytes, place(first).0);
+    prefetch(bytes, place(last).0);
 }
 
 /// A table whose slots can be written.

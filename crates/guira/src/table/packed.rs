@@ -2,11 +2,10 @@
 
 use core::ops::{Deref, DerefMut};
 
-use super::{OwnedTable, Slot, Storage, Table, TableMut, Vacancy};
+use super::{OwnedTable, Slot, Storage, Table, TableMut, Vacancy, place, prefetch_bits};
 use crate::addressing::{BucketIndex, Fingerprint};
-use crate::cast::in_memory;
 use crate::parameters::{Layout, Parameters};
-use crate::probe::{Lanes, Word, prefetch};
+use crate::probe::{Lanes, Word};
 
 /// Bucket i stands at bit i * b * f, its slots from the lowest bit up. Windows overlap: the one whose first slot is slot i
 /// stands at bit i * f.
@@ -34,18 +33,16 @@ impl<S: Deref<Target = [u8]>, W: Word, const ONE_WORD: bool> PackedTable<S, W, O
         parameters.bucket_bits() <= Self::USABLE_BITS
     }
 
-    /// The byte at which to read for a bit, and how many bits stand before it there.
+    /// The bit of the table that is bit `at` of a bucket.
     #[inline]
-    fn place(&self, bucket: BucketIndex, bit: u32) -> (usize, u32) {
-        let bit = bucket.get() * u64::from(self.stride) + u64::from(bit);
-        let before = u32::from(bit.to_le_bytes()[0] & 7);
-        (in_memory(bit >> 3), before)
+    fn bit(&self, bucket: BucketIndex, at: u32) -> u64 {
+        bucket.get() * u64::from(self.stride) + u64::from(at)
     }
 
     /// The word of a bucket that starts at its bit `at`; what stands above its slots is not theirs.
     #[inline]
     fn word(&self, bucket: BucketIndex, at: u32) -> W {
-        let (byte, before) = self.place(bucket, at);
+        let (byte, before) = place(self.bit(bucket, at));
         W::read(&self.storage, byte) >> before
     }
 
@@ -55,20 +52,6 @@ impl<S: Deref<Target = [u8]>, W: Word, const ONE_WORD: bool> PackedTable<S, W, O
         let end = if ONE_WORD { self.word_bits } else { self.bucket_bits };
         let word_bits = self.word_bits;
         core::iter::successors(Some(word_bits), move |at| Some(at + word_bits)).take_while(move |&at| at < end)
-    }
-
-    #[inline]
-    fn find(&self, bucket: BucketIndex, value: u32) -> Option<Slot> {
-        let pattern = self.lanes.broadcast(value);
-        let found = |at| self.lanes.lowest_equal(self.word(bucket, at), pattern).map(|bit| Slot(at + bit));
-        found(0).or_else(|| self.further_words().find_map(found))
-    }
-
-    #[inline]
-    fn count_of(&self, bucket: BucketIndex, value: u32) -> u32 {
-        let pattern = self.lanes.broadcast(value);
-        let count = |at| self.lanes.count_equal(self.word(bucket, at), pattern);
-        count(0) + self.further_words().map(count).sum::<u32>()
     }
 }
 
@@ -82,13 +65,17 @@ impl<S: Deref<Target = [u8]>, W: Word, const ONE_WORD: bool> Table for PackedTab
     }
 
     #[inline]
-    fn count(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> u32 {
-        self.count_of(bucket, fingerprint.get())
+    fn find(&self, bucket: BucketIndex, fingerprint_or_empty: u32) -> Option<Slot> {
+        let pattern = self.lanes.broadcast(fingerprint_or_empty);
+        let found = |at| self.lanes.lowest_equal(self.word(bucket, at), pattern).map(|bit| Slot(at + bit));
+        found(0).or_else(|| self.further_words().find_map(found))
     }
 
     #[inline]
-    fn slot_of(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> Option<Slot> {
-        self.find(bucket, fingerprint.get())
+    fn count_of(&self, bucket: BucketIndex, fingerprint_or_empty: u32) -> u32 {
+        let pattern = self.lanes.broadcast(fingerprint_or_empty);
+        let count = |at| self.lanes.count_equal(self.word(bucket, at), pattern);
+        count(0) + self.further_words().map(count).sum::<u32>()
     }
 
     #[inline]
@@ -96,11 +83,6 @@ impl<S: Deref<Target = [u8]>, W: Word, const ONE_WORD: bool> Table for PackedTab
         // Slots fill from the first on, so the place of the first empty one tells how many are full. Where some in between
         // were emptied it tells fewer, which costs nothing but the evenness that it is asked for.
         self.find(bucket, 0).map(|slot| Vacancy { slot, fullness: slot.0 })
-    }
-
-    #[inline]
-    fn empty_slots(&self, bucket: BucketIndex) -> u32 {
-        self.count_of(bucket, 0)
     }
 
     #[inline]
@@ -125,25 +107,21 @@ impl<S: Deref<Target = [u8]>, W: Word, const ONE_WORD: bool> Table for PackedTab
 
     #[inline]
     fn get(&self, bucket: BucketIndex, slot: Slot) -> Option<Fingerprint> {
-        let (byte, before) = self.place(bucket, slot.0);
+        let (byte, before) = place(self.bit(bucket, slot.0));
         // One slot of at most 32 bits fits 64 bits from any byte on.
         Fingerprint::new(self.lanes.get(W::read(&self.storage, byte), before))
     }
 
     #[inline]
     fn prefetch(&self, bucket: BucketIndex) {
-        // Both ends: a bucket that straddles two cache lines waits for the second as long as for the first.
-        let (first, _) = self.place(bucket, 0);
-        let (last, _) = self.place(bucket, self.bucket_bits - 1);
-        prefetch(&self.storage, first);
-        prefetch(&self.storage, last);
+        prefetch_bits(&self.storage, self.bit(bucket, 0), self.bit(bucket, self.bucket_bits - 1));
     }
 }
 
 impl<S: DerefMut<Target = [u8]>, W: Word, const ONE_WORD: bool> TableMut for PackedTable<S, W, ONE_WORD> {
     #[inline]
     fn set(&mut self, bucket: BucketIndex, slot: Slot, fingerprint: Option<Fingerprint>) {
-        let (byte, before) = self.place(bucket, slot.0);
+        let (byte, before) = place(self.bit(bucket, slot.0));
         let word = W::read(&self.storage, byte);
         let value = fingerprint.map_or(0, Fingerprint::get);
         self.lanes.with(word, before, value).write(&mut self.storage, byte);
