@@ -165,6 +165,7 @@ impl Regions {
 pub struct Parameters {
     shape: Shape,
     fingerprint_bits: u32,
+    value_bits: u32,
     regions: Regions,
     capacity: u64,
 }
@@ -175,6 +176,9 @@ impl Parameters {
 
     /// The most bits that a fingerprint can have: a digest has 32 for it.
     pub const MOST_FINGERPRINT_BITS: u32 = 32;
+
+    /// The most bits that a fingerprint and the value beside it can have together.
+    pub const MOST_BITS_WITH_VALUE: u32 = 32;
 
     /// The most buckets that a table can have: a digest has 32 bits to choose one.
     pub const MOST_BUCKETS: u64 = 1 << 32;
@@ -204,11 +208,24 @@ impl Parameters {
         if !base.is_none_or(|base| is_power_of(regions.buckets, base)) || !single_region {
             return Err(BuildError::BucketCountNotPower { given: bucket_count, base: base.unwrap_or(1) });
         }
-        let parameters = Self { shape, fingerprint_bits, regions, capacity };
+        let parameters = Self { shape, fingerprint_bits, value_bits: 0, regions, capacity };
         if capacity > parameters.slot_count() {
             return Err(BuildError::Capacity { given: capacity, most: parameters.slot_count() });
         }
         Ok(parameters)
+    }
+
+    /// The same with a value of so many bits beside every fingerprint.
+    pub(crate) fn with_value_bits(self, value_bits: u32) -> Result<Self, BuildError> {
+        let Shape { layout, addressing, .. } = self.shape;
+        if (layout, addressing) != (Layout::Packed, Addressing::Regional) {
+            return Err(BuildError::ValuesInLayout { layout, addressing });
+        }
+        let fingerprint_bits = self.fingerprint_bits;
+        if value_bits == 0 || value_bits > Self::MOST_BITS_WITH_VALUE.saturating_sub(fingerprint_bits) {
+            return Err(BuildError::ValueBits { given: value_bits, fingerprint_bits });
+        }
+        Ok(Self { value_bits, ..self })
     }
 
     /// Layout, addressing and bucket size.
@@ -239,6 +256,12 @@ impl Parameters {
     #[must_use]
     pub const fn fingerprint_bits(&self) -> u32 {
         self.fingerprint_bits
+    }
+
+    /// v, the bits of the value beside each fingerprint; 0 where there are no values.
+    #[must_use]
+    pub const fn value_bits(&self) -> u32 {
+        self.value_bits
     }
 
     /// How many regions the table has; all candidate buckets of a key are in the same one.
@@ -277,10 +300,10 @@ impl Parameters {
         self.capacity
     }
 
-    /// The bits that a slot takes.
+    /// The bits that a slot takes, its value included.
     #[must_use]
     pub const fn bits_per_slot(&self) -> u32 {
-        self.shape.bits_per_slot(self.fingerprint_bits)
+        self.shape.bits_per_slot(self.fingerprint_bits) + self.value_bits
     }
 
     /// The bits of the table, without padding.

@@ -8,4 +8,4 @@ mod load;
 pub use build::BuildError;
 pub use each::{BuildFromKeysError, InsertBulkError, InsertEachError};
 pub use insert::InsertError;
-pub use load::LoadError;
+pub use load::{FileKind, LoadError};

@@ -2,10 +2,10 @@
 
 use alloc::vec::Vec;
 
+use super::contents::Contents;
 use super::fields::Fields;
 use crate::digest::{HashAlgorithm, KeyHasher, checksum};
-use crate::error::LoadError;
-use crate::filter::CuckooFilter;
+use crate::error::{FileKind, LoadError};
 use crate::parameters::{Addressing, Layout, Parameters, Regions, Shape};
 
 /// The size of the header; a multiple of 64, so that the table behind it can be mapped to a cache line.
@@ -18,7 +18,11 @@ const MAGIC: [u8; 8] = *b"\x89GUIRA\r\n";
 /// The version that is written, and the latest that is read.
 const VERSION: u16 = 1;
 
-const KIND_CUCKOO_FILTER: u8 = 1;
+const KIND_FILTER: u8 = 1;
+const KIND_SET: u8 = 2;
+// 3 is that of filters that grow.
+const KIND_COUNTING: u8 = 4;
+const KIND_MAP: u8 = 5;
 const LAYOUT_PACKED: u8 = 1;
 const LAYOUT_SEMI_SORTED: u8 = 2;
 const LAYOUT_WINDOWED: u8 = 3;
@@ -29,10 +33,11 @@ const ADDRESSING_QUATERNARY: u8 = 4;
 const HASH_XXH3: u8 = 1;
 const HASH_SIP_HASH_13: u8 = 2;
 
-const RESERVED: [u8; 48] = [0; 48];
+const RESERVED: [u8; 47] = [0; 47];
 
 /// What a header says, checked as far as it can be without the table.
 pub(super) struct Header {
+    kind: FileKind,
     pub(super) parameters: Parameters,
     pub(super) hash: Hash,
     pub(super) len: u64,
@@ -46,16 +51,17 @@ pub(super) enum Hash {
 }
 
 impl Header {
-    pub(super) fn of(filter: &CuckooFilter) -> Self {
-        let hasher = filter.hasher();
+    pub(super) fn of<C: Contents>(contents: &C) -> Self {
+        let parts = contents.parts();
         Self {
-            parameters: *filter.parameters(),
-            hash: match hasher.key_check() {
-                None => Hash::Xxh3 { seed: hasher.seed() },
+            kind: C::KIND,
+            parameters: *parts.parameters,
+            hash: match parts.hasher.key_check() {
+                None => Hash::Xxh3 { seed: parts.hasher.seed() },
                 Some(key_check) => Hash::SipHash13 { key_check },
             },
-            len: u64::try_from(filter.len()).unwrap_or(u64::MAX),
-            table_checksum: checksum(filter.storage()),
+            len: u64::try_from(parts.len).unwrap_or(u64::MAX),
+            table_checksum: checksum(parts.storage),
         }
     }
 
@@ -74,7 +80,12 @@ impl Header {
         };
         bytes.extend(MAGIC);
         bytes.extend(VERSION.to_le_bytes());
-        bytes.push(KIND_CUCKOO_FILTER);
+        bytes.push(match self.kind {
+            FileKind::Filter => KIND_FILTER,
+            FileKind::Set => KIND_SET,
+            FileKind::Counting => KIND_COUNTING,
+            FileKind::Map => KIND_MAP,
+        });
         bytes.push(match parameters.layout() {
             Layout::Packed => LAYOUT_PACKED,
             Layout::SemiSorted => LAYOUT_SEMI_SORTED,
@@ -87,7 +98,7 @@ impl Header {
             Addressing::Quaternary => ADDRESSING_QUATERNARY,
         });
         bytes.push(hash);
-        // Both are at most 32, and 0 is refused by every reader.
+        // Both are at most 32, as is v below, and 0 is refused by every reader.
         bytes.push(u8::try_from(parameters.slots_per_bucket()).unwrap_or(0));
         bytes.push(u8::try_from(parameters.fingerprint_bits()).unwrap_or(0));
         bytes.extend(parameters.region_count().to_le_bytes());
@@ -96,14 +107,15 @@ impl Header {
         bytes.extend(self.len.to_le_bytes());
         bytes.extend(seed.to_le_bytes());
         bytes.extend(self.table_size().to_le_bytes());
+        bytes.push(u8::try_from(parameters.value_bits()).unwrap_or(u8::MAX));
         bytes.extend(RESERVED);
         bytes.extend(self.table_checksum.to_le_bytes());
         let header_checksum = bytes.get(start..).map_or(0, checksum);
         bytes.extend(header_checksum.to_le_bytes());
     }
 
-    /// Reads a header and checks all that it says.
-    pub(super) fn decode(bytes: &[u8]) -> Result<Self, LoadError> {
+    /// Reads the header of a file of the kind that is expected, and checks all that it says.
+    pub(super) fn decode(bytes: &[u8], expected: FileKind) -> Result<Self, LoadError> {
         let mut fields = Fields(bytes);
         if !MAGIC.iter().zip(bytes).all(|(magic, byte)| magic == byte) {
             return Err(LoadError::NotGuira);
@@ -126,11 +138,11 @@ impl Header {
         if version != VERSION {
             return Err(LoadError::Inconsistent { what: "there is no such version" });
         }
-        Self::decode_fields(&mut fields).unwrap_or_else(|| Err(truncated()))
+        Self::decode_fields(&mut fields, expected).unwrap_or_else(|| Err(truncated()))
     }
 
     /// The fields behind the version; `None` where they end too early, which a header of full size does not.
-    fn decode_fields(fields: &mut Fields<'_>) -> Option<Result<Self, LoadError>> {
+    fn decode_fields(fields: &mut Fields<'_>, expected: FileKind) -> Option<Result<Self, LoadError>> {
         let kind: u8 = fields.take()?;
         let layout: u8 = fields.take()?;
         let addressing: u8 = fields.take()?;
@@ -143,13 +155,21 @@ impl Header {
         let len: u64 = fields.take()?;
         let seed: u64 = fields.take()?;
         let table_size: u64 = fields.take()?;
+        let value_bits: u8 = fields.take()?;
         let reserved: [u8; RESERVED.len()] = fields.take_bytes()?;
         let table_checksum: u64 = fields.take()?;
 
         let unknown = |what, found| Some(Err(LoadError::Unknown { what, found }));
         let inconsistent = |what| Some(Err(LoadError::Inconsistent { what }));
-        if kind != KIND_CUCKOO_FILTER {
-            return unknown("kind", kind);
+        let kind = match kind {
+            KIND_FILTER => FileKind::Filter,
+            KIND_SET => FileKind::Set,
+            KIND_COUNTING => FileKind::Counting,
+            KIND_MAP => FileKind::Map,
+            found => return unknown("kind", found),
+        };
+        if kind != expected {
+            return Some(Err(LoadError::OtherKind { found: kind, expected }));
         }
         let layout = match layout {
             LAYOUT_PACKED => Layout::Packed,
@@ -171,12 +191,19 @@ impl Header {
         };
         let regions = Regions { count: region_count, buckets: buckets_per_region };
         let parameters = Shape::new(layout, addressing, u32::from(slots_per_bucket))
-            .and_then(|shape| Parameters::new(shape, u32::from(fingerprint_bits), regions, capacity));
+            .and_then(|shape| Parameters::new(shape, u32::from(fingerprint_bits), regions, capacity))
+            .and_then(|parameters| match kind {
+                FileKind::Counting | FileKind::Map => parameters.with_value_bits(u32::from(value_bits)),
+                FileKind::Filter | FileKind::Set => Ok(parameters),
+            });
         let parameters = match parameters {
             Ok(parameters) => parameters,
             Err(error) => return Some(Err(LoadError::Parameters(error))),
         };
-        let header = Self { parameters, hash, len, table_checksum };
+        if u32::from(value_bits) != parameters.value_bits() {
+            return inconsistent("bits for values where there are none");
+        }
+        let header = Self { kind, parameters, hash, len, table_checksum };
         if len > parameters.slot_count() {
             return inconsistent("more fingerprints than slots");
         }

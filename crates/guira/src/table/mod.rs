@@ -3,10 +3,12 @@
 mod packed;
 mod semi_sorted;
 mod storage;
+mod valued;
 
 pub(crate) use packed::PackedTable;
 pub(crate) use semi_sorted::SemiSortedTable;
 pub(crate) use storage::Storage;
+pub(crate) use valued::ValuedTable;
 
 use crate::addressing::{BucketIndex, Fingerprint};
 use crate::cast::in_memory;
@@ -16,6 +18,13 @@ use crate::probe::prefetch;
 /// The place of a fingerprint in its bucket; what the number means is the layout's own affair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Slot(u32);
+
+/// A slot of the table: that of a bucket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) bucket: BucketIndex,
+    pub(crate) slot: Slot,
+}
 
 /// An empty slot of a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +87,7 @@ pub(crate) trait Table {
 /// Where in the bytes of a table its bit `bit` is: the byte at which to read a word, and how many bits stand before it
 /// there.
 #[inline]
-fn place(bit: u64) -> (usize, u32) {
+fn byte_of(bit: u64) -> (usize, u32) {
     (in_memory(bit >> 3), u32::from(bit.to_le_bytes()[0] & 7))
 }
 
@@ -86,14 +95,34 @@ fn place(bit: u64) -> (usize, u32) {
 /// lines waits for the second as long as for the first.
 #[inline]
 fn prefetch_bits(bytes: &[u8], first: u64, last: u64) {
-    prefetch(bytes, place(first).0);
-    prefetch(bytes, place(last).0);
+    prefetch(bytes, byte_of(first).0);
+    prefetch(bytes, byte_of(last).0);
 }
 
 /// A table whose slots can be written.
 pub(crate) trait TableMut: Table {
     /// Fills or overwrites a slot; `None` empties it.
     fn set(&mut self, bucket: BucketIndex, slot: Slot, fingerprint: Option<Fingerprint>);
+
+    /// Writes all that a slot holds to another one, and leaves it where it was too.
+    #[inline]
+    fn copy(&mut self, from: Place, to: Place) {
+        let fingerprint = self.get(from.bucket, from.slot);
+        self.set(to.bucket, to.slot, fingerprint);
+    }
+}
+
+/// A table whose slots hold a value beside the fingerprint. An empty slot has the value 0, and so has one that was just
+/// filled.
+pub(crate) trait Values: Table {
+    /// The value in a slot.
+    fn value(&self, place: Place) -> u32;
+}
+
+/// The same, to be written.
+pub(crate) trait ValuesMut: Values + TableMut {
+    /// Replaces the value in a slot that is filled.
+    fn set_value(&mut self, place: Place, value: u32);
 }
 
 /// A table with memory of its own.

@@ -1,8 +1,9 @@
-//! The plain layout: slots of f bits, one after the other, without a gap.
+//! The plain layout: slots of f bits, one after the other, without a gap. With values beside the fingerprints, the slots
+//! of [`ValuedTable`](super::ValuedTable) are kept the same way.
 
 use core::ops::{Deref, DerefMut};
 
-use super::{OwnedTable, Slot, Storage, Table, TableMut, Vacancy, place, prefetch_bits};
+use super::{OwnedTable, Slot, Storage, Table, TableMut, Vacancy, byte_of, prefetch_bits};
 use crate::addressing::{BucketIndex, Fingerprint};
 use crate::parameters::{Layout, Parameters};
 use crate::probe::{Lanes, Word};
@@ -17,7 +18,8 @@ use crate::probe::{Lanes, Word};
 pub(crate) struct PackedTable<S, W, const ONE_WORD: bool> {
     storage: S,
     lanes: Lanes<W>,
-    fingerprint_bits: u32,
+    /// The bits of a slot: f, and those of a value where there is one.
+    slot_bits: u32,
     bucket_bits: u32,
     word_bits: u32,
     /// The bits from one bucket to the next.
@@ -42,8 +44,14 @@ impl<S: Deref<Target = [u8]>, W: Word, const ONE_WORD: bool> PackedTable<S, W, O
     /// The word of a bucket that starts at its bit `at`; what stands above its slots is not theirs.
     #[inline]
     fn word(&self, bucket: BucketIndex, at: u32) -> W {
-        let (byte, before) = place(self.bit(bucket, at));
+        let (byte, before) = byte_of(self.bit(bucket, at));
         W::read(&self.storage, byte) >> before
+    }
+
+    /// How the words of the table are divided.
+    #[inline]
+    pub(super) const fn lanes(&self) -> &Lanes<W> {
+        &self.lanes
     }
 
     /// The bits at which the words of a bucket start, but for the first.
@@ -53,29 +61,70 @@ impl<S: Deref<Target = [u8]>, W: Word, const ONE_WORD: bool> PackedTable<S, W, O
         let word_bits = self.word_bits;
         core::iter::successors(Some(word_bits), move |at| Some(at + word_bits)).take_while(move |&at| at < end)
     }
+
+    /// Whether any word of a bucket matches.
+    #[inline]
+    pub(super) fn any_word(&self, bucket: BucketIndex, matches: impl Fn(W) -> bool) -> bool {
+        let matches = |at| matches(self.word(bucket, at));
+        // Not `||`: whether a word matches is hard to guess, and a wrong guess costs more than reading the next one.
+        self.further_words().fold(matches(0), |found, at| found | matches(at))
+    }
+
+    /// The first slot that is found in a word of a bucket, given the bit at which it starts there.
+    #[inline]
+    pub(super) fn first_slot(&self, bucket: BucketIndex, find: impl Fn(W) -> Option<u32>) -> Option<Slot> {
+        let found = |at| find(self.word(bucket, at)).map(|bit| Slot(at + bit));
+        found(0).or_else(|| self.further_words().find_map(found))
+    }
+
+    /// What is counted in the words of a bucket.
+    #[inline]
+    pub(super) fn total(&self, bucket: BucketIndex, count: impl Fn(W) -> u32) -> u32 {
+        let count = |at| count(self.word(bucket, at));
+        count(0) + self.further_words().map(count).sum::<u32>()
+    }
+
+    /// The bits of each slot of a bucket in order, with the number of the slot.
+    #[inline]
+    pub(super) fn contents(&self, bucket: BucketIndex) -> impl Iterator<Item = (u64, Slot, u32)> {
+        let (slot_bits, bucket_bits) = (self.slot_bits, self.bucket_bits);
+        let mut word = self.word(bucket, 0);
+        (0..bucket_bits / slot_bits).map(move |number| {
+            let bit = number * slot_bits;
+            if !ONE_WORD && bit > 0 && bit.is_multiple_of(self.word_bits) {
+                word = self.word(bucket, bit);
+            }
+            let in_word = if ONE_WORD { bit } else { bit % self.word_bits };
+            (u64::from(number), Slot(bit), self.lanes.get(word, in_word))
+        })
+    }
+
+    /// The bits of a slot.
+    #[inline]
+    pub(super) fn content(&self, bucket: BucketIndex, slot: Slot) -> u32 {
+        let (byte, before) = byte_of(self.bit(bucket, slot.0));
+        // One slot of at most 32 bits fits 64 bits from any byte on.
+        self.lanes.get(W::read(&self.storage, byte), before)
+    }
 }
 
 impl<S: Deref<Target = [u8]>, W: Word, const ONE_WORD: bool> Table for PackedTable<S, W, ONE_WORD> {
     #[inline]
     fn contains(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> bool {
         let pattern = self.lanes.broadcast(fingerprint.get());
-        let matches = |at| self.lanes.any_equal(self.word(bucket, at), pattern);
-        // Not `||`: whether a word matches is hard to guess, and a wrong guess costs more than reading the next one.
-        self.further_words().fold(matches(0), |found, at| found | matches(at))
+        self.any_word(bucket, |word| self.lanes.any_equal(word, pattern))
     }
 
     #[inline]
     fn find(&self, bucket: BucketIndex, fingerprint_or_empty: u32) -> Option<Slot> {
         let pattern = self.lanes.broadcast(fingerprint_or_empty);
-        let found = |at| self.lanes.lowest_equal(self.word(bucket, at), pattern).map(|bit| Slot(at + bit));
-        found(0).or_else(|| self.further_words().find_map(found))
+        self.first_slot(bucket, |word| self.lanes.lowest_equal(word, pattern))
     }
 
     #[inline]
     fn count_of(&self, bucket: BucketIndex, fingerprint_or_empty: u32) -> u32 {
         let pattern = self.lanes.broadcast(fingerprint_or_empty);
-        let count = |at| self.lanes.count_equal(self.word(bucket, at), pattern);
-        count(0) + self.further_words().map(count).sum::<u32>()
+        self.total(bucket, |word| self.lanes.count_equal(word, pattern))
     }
 
     #[inline]
@@ -87,29 +136,18 @@ impl<S: Deref<Target = [u8]>, W: Word, const ONE_WORD: bool> Table for PackedTab
 
     #[inline]
     fn slots(&self) -> impl Iterator<Item = Slot> {
-        let (bucket_bits, fingerprint_bits) = (self.bucket_bits, self.fingerprint_bits);
-        (0..bucket_bits / fingerprint_bits).map(move |index| Slot(index * fingerprint_bits))
+        let (bucket_bits, slot_bits) = (self.bucket_bits, self.slot_bits);
+        (0..bucket_bits / slot_bits).map(move |index| Slot(index * slot_bits))
     }
 
     #[inline]
     fn filled_slots(&self, bucket: BucketIndex) -> impl Iterator<Item = (u64, Slot, Fingerprint)> {
-        let (fingerprint_bits, bucket_bits) = (self.fingerprint_bits, self.bucket_bits);
-        let mut word = self.word(bucket, 0);
-        (0..bucket_bits / fingerprint_bits).filter_map(move |number| {
-            let bit = number * fingerprint_bits;
-            if !ONE_WORD && bit > 0 && bit.is_multiple_of(self.word_bits) {
-                word = self.word(bucket, bit);
-            }
-            let in_word = if ONE_WORD { bit } else { bit % self.word_bits };
-            Some((u64::from(number), Slot(bit), Fingerprint::new(self.lanes.get(word, in_word))?))
-        })
+        self.contents(bucket).filter_map(|(number, slot, content)| Some((number, slot, Fingerprint::new(content)?)))
     }
 
     #[inline]
     fn get(&self, bucket: BucketIndex, slot: Slot) -> Option<Fingerprint> {
-        let (byte, before) = place(self.bit(bucket, slot.0));
-        // One slot of at most 32 bits fits 64 bits from any byte on.
-        Fingerprint::new(self.lanes.get(W::read(&self.storage, byte), before))
+        Fingerprint::new(self.content(bucket, slot))
     }
 
     #[inline]
@@ -121,10 +159,17 @@ impl<S: Deref<Target = [u8]>, W: Word, const ONE_WORD: bool> Table for PackedTab
 impl<S: DerefMut<Target = [u8]>, W: Word, const ONE_WORD: bool> TableMut for PackedTable<S, W, ONE_WORD> {
     #[inline]
     fn set(&mut self, bucket: BucketIndex, slot: Slot, fingerprint: Option<Fingerprint>) {
-        let (byte, before) = place(self.bit(bucket, slot.0));
+        self.set_content(bucket, slot, fingerprint.map_or(0, Fingerprint::get));
+    }
+}
+
+impl<S: DerefMut<Target = [u8]>, W: Word, const ONE_WORD: bool> PackedTable<S, W, ONE_WORD> {
+    /// Replaces the bits of a slot.
+    #[inline]
+    pub(super) fn set_content(&mut self, bucket: BucketIndex, slot: Slot, content: u32) {
+        let (byte, before) = byte_of(self.bit(bucket, slot.0));
         let word = W::read(&self.storage, byte);
-        let value = fingerprint.map_or(0, Fingerprint::get);
-        self.lanes.with(word, before, value).write(&mut self.storage, byte);
+        self.lanes.with(word, before, content).write(&mut self.storage, byte);
     }
 }
 
@@ -140,18 +185,18 @@ impl<W: Word, const ONE_WORD: bool> OwnedTable for PackedTable<Storage, W, ONE_W
 
     fn over(parameters: &Parameters, storage: Storage) -> Self {
         debug_assert!(!ONE_WORD || Self::holds_bucket(parameters));
-        let fingerprint_bits = parameters.fingerprint_bits();
-        let lanes_that_fit = Self::USABLE_BITS / fingerprint_bits;
+        let slot_bits = parameters.bits_per_slot();
+        let lanes_that_fit = Self::USABLE_BITS / slot_bits;
         // All words of a bucket have as many slots, so that one set of masks serves them all.
         let shares = |lanes: &u32| parameters.slots_per_bucket().is_multiple_of(*lanes);
         let lanes_per_word = (1..=lanes_that_fit).rev().find(shares).unwrap_or(1);
         Self {
             storage,
-            lanes: Lanes::new(lanes_per_word, fingerprint_bits),
-            fingerprint_bits,
+            lanes: Lanes::new(lanes_per_word, slot_bits),
+            slot_bits,
             bucket_bits: parameters.bucket_bits(),
-            stride: if parameters.layout() == Layout::Windowed { fingerprint_bits } else { parameters.bucket_bits() },
-            word_bits: lanes_per_word * fingerprint_bits,
+            stride: if parameters.layout() == Layout::Windowed { slot_bits } else { parameters.bucket_bits() },
+            word_bits: lanes_per_word * slot_bits,
         }
     }
 
@@ -160,7 +205,7 @@ impl<W: Word, const ONE_WORD: bool> OwnedTable for PackedTable<Storage, W, ONE_W
         PackedTable {
             storage: &self.storage,
             lanes: self.lanes,
-            fingerprint_bits: self.fingerprint_bits,
+            slot_bits: self.slot_bits,
             bucket_bits: self.bucket_bits,
             word_bits: self.word_bits,
             stride: self.stride,
@@ -172,7 +217,7 @@ impl<W: Word, const ONE_WORD: bool> OwnedTable for PackedTable<Storage, W, ONE_W
         PackedTable {
             storage: &mut self.storage,
             lanes: self.lanes,
-            fingerprint_bits: self.fingerprint_bits,
+            slot_bits: self.slot_bits,
             bucket_bits: self.bucket_bits,
             word_bits: self.word_bits,
             stride: self.stride,

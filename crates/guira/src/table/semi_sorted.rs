@@ -5,7 +5,7 @@
 
 use core::ops::{Deref, DerefMut};
 
-use super::{OwnedTable, Slot, Storage, Table, TableMut, Vacancy, place, prefetch_bits};
+use super::{OwnedTable, Slot, Storage, Table, TableMut, Vacancy, byte_of, prefetch_bits};
 use crate::addressing::{BucketIndex, Fingerprint};
 use crate::cast::in_memory;
 use crate::parameters::Parameters;
@@ -45,13 +45,13 @@ impl<S: Deref<Target = [u8]>, W: Word, const ONE_WORD: bool> SemiSortedTable<S, 
     /// The code of a bucket, and a word that starts with the high bits of its fingerprints.
     #[inline]
     fn parts(&self, bucket: BucketIndex) -> (u32, W) {
-        let (byte, before) = place(self.bit(bucket, 0));
+        let (byte, before) = byte_of(self.bit(bucket, 0));
         if ONE_WORD {
             let word = W::read(&self.storage, byte) >> before;
             (word.low_32() & 0xfff, word >> CODE_BITS)
         } else {
             let code = (u64::read(&self.storage, byte) >> before).low_32() & 0xfff;
-            let (byte, before) = place(self.bit(bucket, CODE_BITS));
+            let (byte, before) = byte_of(self.bit(bucket, CODE_BITS));
             (code, W::read(&self.storage, byte) >> before)
         }
     }
@@ -143,7 +143,7 @@ impl<S: DerefMut<Target = [u8]>, W: Word, const ONE_WORD: bool> SemiSortedTable<
         }
         let all_high_bits = !((!W::ZERO << (2 * high_width)) << (2 * high_width));
         let all_code_bits = W::from(0xfff);
-        let (byte, before) = place(self.bit(bucket, 0));
+        let (byte, before) = byte_of(self.bit(bucket, 0));
         if ONE_WORD {
             let word = W::read(&self.storage, byte);
             let mask = (all_code_bits | (all_high_bits << CODE_BITS)) << before;
@@ -152,7 +152,7 @@ impl<S: DerefMut<Target = [u8]>, W: Word, const ONE_WORD: bool> SemiSortedTable<
         } else {
             let word = W::read(&self.storage, byte);
             ((word & !(all_code_bits << before)) | (code << before)).write(&mut self.storage, byte);
-            let (byte, before) = place(self.bit(bucket, CODE_BITS));
+            let (byte, before) = byte_of(self.bit(bucket, CODE_BITS));
             let word = W::read(&self.storage, byte);
             ((word & !(all_high_bits << before)) | (high_bits << before)).write(&mut self.storage, byte);
         }
