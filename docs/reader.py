@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Reads a guira file and says which lines of standard input may be in the set.
+"""Reads a guira file and says which lines of standard input may be in it.
 
 Written from docs/format.md alone, to show that the page is enough: it shares no code with the library, and CI compares
 the two. It is a reader to read, not one to use: a lookup takes some 100 microseconds.
@@ -7,7 +7,8 @@ the two. It is a reader to read, not one to use: a lookup takes some 100 microse
     pip install xxhash
     python3 docs/reader.py FILE [KEY_IN_HEXADECIMAL] < LINES
 
-Prints the lines that may be in the set. Exits with 2 where the file is not a filter that it can read.
+Prints the lines that may be in it; of a counting filter also how often each is counted, of a map its values in ascending
+order, behind a tab. Exits with 2 where the file is none that it can read.
 """
 
 import struct
@@ -17,8 +18,9 @@ from math import comb
 import xxhash
 
 MASK = (1 << 64) - 1
-HEADER = struct.Struct("<8sHBBBBBBQQQQQQ48sQQ")
-REGIONAL, POWER_OF_TWO, TERNARY, QUATERNARY = 1, 2, 3, 4
+HEADER = struct.Struct("<8sHBBBBBBQQQQQQBBBB4sQ32sQQ")
+FILTER, SET, GROWING, COUNTING, MAP = 1, 2, 3, 4, 5
+REGIONAL, POWER_OF_TWO, TERNARY, QUATERNARY, DOUBLING = 1, 2, 3, 4, 5
 PACKED, SEMI_SORTED, WINDOWED = 1, 2, 3
 CODES = {
     comb(d + 3, 4) + comb(c + 2, 3) + comb(b + 1, 2) + a: (a, b, c, d)
@@ -80,17 +82,27 @@ class Filter:
         if len(data) < 128:
             raise ValueError("cut off")
         fields = HEADER.unpack(data[:128])
-        magic, version, kind, self.layout, self.addressing, hash_id, self.b, self.f = fields[:8]
-        self.k, self.s, self.capacity, self.len, seed, table_size, reserved, table_checksum, header_checksum = fields[8:]
+        magic, version, self.kind, self.layout, self.addressing, hash_id, self.b, self.f = fields[:8]
+        self.k, self.s, self.capacity, self.len, seed, table_size, self.v, self.g = fields[8:16]
+        beyond, promised, reserved, largest, reserved_at_end, table_checksum, header_checksum = fields[16:]
         if magic != b"\x89GUIRA\r\n":
             raise ValueError("not a guira file")
         if version > 1:
             raise ValueError("a later version")
         if xxhash.xxh3_64_intdigest(data[:120]) != header_checksum:
             raise ValueError("the header is damaged")
-        if version != 1 or kind != 1 or reserved != bytes(48):
+        if version != 1 or self.kind not in (FILTER, SET, GROWING, COUNTING, MAP) or reserved + reserved_at_end != bytes(36):
             raise ValueError("unknown")
-        self.slot_bits = self.f - 1 if self.layout == SEMI_SORTED else self.f
+        if self.kind == GROWING:
+            if self.addressing != DOUBLING or beyond not in (1, 2) or promised > self.f + self.g - 8:
+                raise ValueError("no growing filter is like that")
+        elif beyond or promised or largest:
+            raise ValueError("a promise of growth in what does not grow")
+        if self.g and (self.addressing != DOUBLING or self.f + self.g > 32):
+            raise ValueError("no table is doubled so often")
+        if (self.v > 0) != (self.kind in (COUNTING, MAP)) or self.f + self.v > 32:
+            raise ValueError("values of so many bits are not in such a file")
+        self.slot_bits = self.f - 1 if self.layout == SEMI_SORTED else self.f + self.v
         slots = self.k * (self.s + 1 if self.layout == WINDOWED else self.s) * self.b
         if table_size != (-(-slots * self.slot_bits // 8) + 15 + 7) // 8 * 8 or len(data) != 128 + table_size:
             raise ValueError("another size than the measures give")
@@ -112,14 +124,15 @@ class Filter:
         word = int.from_bytes(self.table[start // 8 : (start + count + 7) // 8], "little")
         return word >> start % 8 & (1 << count) - 1
 
-    def fingerprints(self, place):
-        """Of a bucket, or of the window whose first slot this is."""
+    def slots(self, place):
+        """The fingerprints of a bucket, or of the window whose first slot this is, each with its value."""
         if self.layout == SEMI_SORTED:
             start, high = place * 4 * (self.f - 1), self.f - 4
             nibbles = CODES[self.bits(start, 12)]
-            return [nibble | self.bits(start + 12 + high * i, high) << 4 for i, nibble in enumerate(nibbles)]
-        start = place * self.f if self.layout == WINDOWED else place * self.b * self.f
-        return [self.bits(start + self.f * i, self.f) for i in range(self.b)]
+            return [(nibble | self.bits(start + 12 + high * i, high) << 4, 0) for i, nibble in enumerate(nibbles)]
+        start = (place if self.layout == WINDOWED else place * self.b) * self.slot_bits
+        slots = [self.bits(start + self.slot_bits * i, self.slot_bits) for i in range(self.b)]
+        return [(slot & (1 << self.f) - 1, slot >> self.f) for slot in slots]
 
     def candidates(self, digest, fingerprint):
         x = fingerprint ^ self.seed
@@ -142,10 +155,39 @@ class Filter:
             return [region * (self.s + 1) * self.b + self.b * offset + phase for offset in offsets]
         return [region * self.s + offset for offset in offsets]
 
-    def contains(self, key):
+    def doubling_candidates(self, digest):
+        """The fingerprint and its places in a table that may have been doubled."""
+        core_less_1, rest = divmod((digest & 0xFFFFFFFF) * 255, 1 << 32)
+        spare = (rest << self.g & 0xFFFFFFFF) >> 40 - self.f
+        x = core_less_1 + 1 ^ self.seed
+        hashed = mulhi(x, 0x9E3779B97F4A7C15) ^ mullo(x, 0x9E3779B97F4A7C15)
+        t = self.s >> self.g
+        offset = mulhi(mullo(digest, self.k), t)
+        offsets = [offset, (2 * mulhi(hashed, t // 2) + 1 - offset) % t]
+        given_away = [(rest ^ (hashed & 0xFFFFFFFF if o % 2 else 0)) >> 32 - self.g for o in offsets]
+        start = mulhi(digest, self.k) * self.s
+        return spare << 8 | core_less_1 + 1, [start + (o << self.g) + p for o, p in zip(offsets, given_away)]
+
+    def values(self, key):
+        """The values of all copies of the key's fingerprint; 0s where there are no values."""
         digest = self.digest(key)
-        fingerprint = 1 + ((digest & 0xFFFFFFFF) * ((1 << self.f) - 1) >> 32)
-        return any(fingerprint in self.fingerprints(place) for place in self.candidates(digest, fingerprint))
+        if self.addressing == DOUBLING:
+            fingerprint, places = self.doubling_candidates(digest)
+        else:
+            fingerprint = 1 + ((digest & 0xFFFFFFFF) * ((1 << self.f) - 1) >> 32)
+            places = set(self.candidates(digest, fingerprint))
+        return [value for place in places for stored, value in self.slots(place) if stored == fingerprint]
+
+    def answer(self, key):
+        """What is to be said of a key behind its line; None if it is certainly not there."""
+        values = self.values(key)
+        if not values:
+            return None
+        if self.kind == COUNTING:
+            return f"\t{values[0] + 1}"
+        if self.kind == MAP:
+            return "\t" + " ".join(str(value) for value in sorted(values))
+        return ""
 
 
 def add_digits(a, b, base):
@@ -166,8 +208,9 @@ def main():
         print(f"reader.py: {error}", file=sys.stderr)
         return 2
     for line in sys.stdin.buffer:
-        if loaded.contains(line.removesuffix(b"\n").removesuffix(b"\r")):
-            sys.stdout.buffer.write(line)
+        answer = loaded.answer(line.removesuffix(b"\n").removesuffix(b"\r"))
+        if answer is not None:
+            sys.stdout.buffer.write(line.removesuffix(b"\n") + answer.encode() + b"\n")
     return 0
 
 

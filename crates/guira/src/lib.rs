@@ -8,22 +8,30 @@ pub mod analysis;
 mod addressing;
 mod batch;
 mod cast;
+mod counting;
 mod digest;
 mod error;
 mod filter;
 mod format;
 mod growing;
+mod map;
 mod parameters;
 mod probe;
 mod relocation;
+mod set;
 mod table;
 
 pub use addressing::{BucketIndex, Fingerprint};
+pub use counting::{CountingCuckooFilter, CountingCuckooFilterBuilder};
 pub use digest::{Digest, HashAlgorithm, Key, KeyHasher};
-pub use error::{BuildError, BuildFromKeysError, InsertBulkError, InsertEachError, InsertError, LoadError, MergeError};
+pub use error::{
+    BuildError, BuildFromKeysError, FileKind, InsertBulkError, InsertEachError, InsertError, LoadError, MergeError,
+};
 pub use filter::{CuckooFilter, CuckooFilterBuilder, Fingerprints, StoredFingerprint};
 pub use growing::{BeyondPromise, GrowingCuckooFilter, GrowingCuckooFilterBuilder};
+pub use map::{CuckooMap, CuckooMapBuilder, Matches, Value};
 pub use parameters::{Addressing, Layout, Parameters, Shape};
+pub use set::CuckooSet;
 
 /// The README's examples, compiled and run.
 #[cfg(doctest)]

@@ -179,6 +179,7 @@ impl Regions {
 pub struct Parameters {
     shape: Shape,
     fingerprint_bits: u32,
+    value_bits: u32,
     regions: Regions,
     capacity: u64,
     doublings: u32,
@@ -193,6 +194,9 @@ impl Parameters {
 
     /// With doubling addressing, the bits of a fingerprint that are never given away.
     pub(crate) const CORE_BITS: u32 = 8;
+
+    /// The most bits that a fingerprint and the value beside it can have together.
+    pub const MOST_BITS_WITH_VALUE: u32 = 32;
 
     /// The most buckets that a table can have: a digest has 32 bits to choose one.
     pub const MOST_BUCKETS: u64 = 1 << 32;
@@ -225,7 +229,7 @@ impl Parameters {
         if shape.addressing == Addressing::Doubling && !regions.buckets.is_multiple_of(2) {
             return Err(BuildError::BucketCountOdd { given: regions.buckets });
         }
-        let parameters = Self { shape, fingerprint_bits, regions, capacity, doublings: 0 };
+        let parameters = Self { shape, fingerprint_bits, value_bits: 0, regions, capacity, doublings: 0 };
         if capacity > parameters.slot_count() {
             return Err(BuildError::Capacity { given: capacity, most: parameters.slot_count() });
         }
@@ -245,6 +249,19 @@ impl Parameters {
             return Err(BuildError::Doublings { given: doublings });
         }
         Ok(Self { doublings, ..self })
+    }
+
+    /// The same with a value of so many bits beside every fingerprint.
+    pub(crate) fn with_value_bits(self, value_bits: u32) -> Result<Self, BuildError> {
+        let Shape { layout, addressing, .. } = self.shape;
+        if (layout, addressing) != (Layout::Packed, Addressing::Regional) {
+            return Err(BuildError::ValuesInLayout { layout, addressing });
+        }
+        let fingerprint_bits = self.fingerprint_bits;
+        if value_bits == 0 || value_bits > Self::MOST_BITS_WITH_VALUE.saturating_sub(fingerprint_bits) {
+            return Err(BuildError::ValueBits { given: value_bits, fingerprint_bits });
+        }
+        Ok(Self { value_bits, ..self })
     }
 
     /// Layout, addressing and bucket size.
@@ -275,6 +292,12 @@ impl Parameters {
     #[must_use]
     pub const fn fingerprint_bits(&self) -> u32 {
         self.fingerprint_bits
+    }
+
+    /// v, the bits of the value beside each fingerprint; 0 where there are no values.
+    #[must_use]
+    pub const fn value_bits(&self) -> u32 {
+        self.value_bits
     }
 
     /// How many regions the table has; all candidate buckets of a key are in the same one.
@@ -319,10 +342,10 @@ impl Parameters {
         self.doublings
     }
 
-    /// The bits that a slot takes.
+    /// The bits that a slot takes, its value included.
     #[must_use]
     pub const fn bits_per_slot(&self) -> u32 {
-        self.shape.bits_per_slot(self.fingerprint_bits)
+        self.shape.bits_per_slot(self.fingerprint_bits) + self.value_bits
     }
 
     /// The bits of the table, without padding.

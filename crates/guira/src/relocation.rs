@@ -5,9 +5,9 @@
 
 use alloc::vec::Vec;
 
-use crate::addressing::{Addressing, BucketIndex, Candidate, Fingerprint};
+use crate::addressing::{Addressing, Candidate, Fingerprint};
 use crate::cast::{in_memory, low_32};
-use crate::table::{Slot, Table, TableMut};
+use crate::table::{Place, Slot, Table, TableMut};
 
 /// How many buckets a search visits before it gives up.
 ///
@@ -74,22 +74,24 @@ impl Search {
         None
     }
 
-    /// Makes the moves of a path, and then puts `fingerprint` into the slot they free.
+    /// Makes the moves of a path, and then puts `fingerprint` into the slot they free, which is returned.
     ///
     /// A fingerprint is written to its new slot before its old one is overwritten, so that at every moment each one is
     /// in at least one of its buckets (invariant 5). No slot is on the path twice: all buckets that its fingerprint could
     /// move to were added when it was first looked at.
-    pub(crate) fn apply<T: TableMut>(&self, path: Path, table: &mut T, fingerprint: Fingerprint) {
+    pub(crate) fn apply<T: TableMut>(&self, path: Path, table: &mut T, fingerprint: Fingerprint) -> Place {
         let mut slot = path.empty;
         let mut node = self.nodes[in_memory(u64::from(path.end))];
         while let Some((source, source_slot)) = node.source {
             let source_node = self.nodes[in_memory(u64::from(source))];
-            let moving = table.get(source_node.candidate.bucket(), source_slot);
-            table.set(node.candidate.bucket(), slot, moving);
+            let from = Place { bucket: source_node.candidate.bucket(), slot: source_slot };
+            table.copy(from, Place { bucket: node.candidate.bucket(), slot });
             slot = source_slot;
             node = source_node;
         }
-        table.set(node.candidate.bucket(), slot, Some(fingerprint));
+        let bucket = node.candidate.bucket();
+        table.set(bucket, slot, Some(fingerprint));
+        Place { bucket, slot }
     }
 
     /// Adds a bucket to the queue unless it is in it already.
@@ -124,9 +126,8 @@ fn each_other_place<A: Addressing>(
 
 /// The shortest path: one fingerprint of a candidate bucket moves to an empty slot elsewhere.
 pub(crate) struct SingleMove {
-    from: (BucketIndex, Slot),
-    to: (BucketIndex, Slot),
-    moving: Fingerprint,
+    from: Place,
+    to: Place,
 }
 
 impl SingleMove {
@@ -149,8 +150,8 @@ impl SingleMove {
                     if found.is_none()
                         && let Some(vacancy) = table.vacancy(place.bucket())
                     {
-                        let to = (place.bucket(), vacancy.slot);
-                        found = Some(Self { from: (root.bucket(), slot), to, moving });
+                        let to = Place { bucket: place.bucket(), slot: vacancy.slot };
+                        found = Some(Self { from: Place { bucket: root.bucket(), slot }, to });
                     }
                 });
                 if found.is_some() {
@@ -161,11 +162,12 @@ impl SingleMove {
         None
     }
 
-    /// Makes the move, the new slot first (invariant 5), and puts `fingerprint` into the slot it frees.
+    /// Makes the move, the new slot first (invariant 5), and puts `fingerprint` into the slot it frees, which is returned.
     #[inline]
-    pub(crate) fn apply<T: TableMut>(self, table: &mut T, fingerprint: Fingerprint) {
-        table.set(self.to.0, self.to.1, Some(self.moving));
-        table.set(self.from.0, self.from.1, Some(fingerprint));
+    pub(crate) fn apply<T: TableMut>(self, table: &mut T, fingerprint: Fingerprint) -> Place {
+        table.copy(self.from, self.to);
+        table.set(self.from.bucket, self.from.slot, Some(fingerprint));
+        self.from
     }
 }
 

@@ -29,7 +29,6 @@ struct Checked {
     /// The keys that were accepted and not removed, one entry per copy.
     present: Vec<u64>,
     prober: Prober,
-    classes: HashMap<u64, Class>,
 }
 
 impl Checked {
@@ -40,14 +39,12 @@ impl Checked {
             arrangement: Arrangement::empty_like(&filter),
             present: Vec::new(),
             prober: Prober::for_filters_like(&filter),
-            classes: HashMap::new(),
             filter,
         }
     }
 
     fn class_of(&mut self, key: u64) -> Class {
-        let digest = self.filter.hasher().digest(&key);
-        *self.classes.entry(key).or_insert_with(|| self.prober.class_of(digest))
+        self.prober.class_of(self.filter.hasher().digest(&key))
     }
 
     /// Inserts a copy; whether it was stored.
@@ -55,7 +52,7 @@ impl Checked {
         let class = self.class_of(key);
         let before = self.filter.clone();
         let expected = self.arrangement.insert(class);
-        let found = outcome(self.filter.insert(&key), &before);
+        let found = Outcome::of(self.filter.insert(&key), &if_full(&before));
         assert_eq!(found, expected, "{}: insert({key}) of {class:?}", self.case);
         if expected == Outcome::Stored {
             self.present.push(key);
@@ -76,9 +73,9 @@ impl Checked {
             self.assert_unchanged_since(&before);
         } else {
             let expected = self.arrangement.insert(class);
-            let found = outcome(
+            let found = Outcome::of(
                 result.map(|stored| assert!(stored, "{}: insert_unique({key}) of {class:?}", self.case)),
-                &before,
+                &if_full(&before),
             );
             assert_eq!(found, expected, "{}: insert_unique({key}) of {class:?}", self.case);
             if expected == Outcome::Stored {
@@ -164,18 +161,8 @@ impl Checked {
     }
 }
 
-/// What came of an insertion into `before`, whose numbers an error must give.
-fn outcome(result: Result<(), InsertError>, before: &CuckooFilter) -> Outcome {
-    match result {
-        Ok(()) => Outcome::Stored,
-        Err(InsertError::TooManyCopies { copies }) => Outcome::TooManyCopies { copies },
-        Err(error) => {
-            let full =
-                InsertError::Full { len: before.len(), capacity: before.capacity(), slot_count: before.slot_count() };
-            assert_eq!(error, full, "the numbers in the error");
-            Outcome::Full
-        }
-    }
+fn if_full(filter: &CuckooFilter) -> InsertError {
+    InsertError::Full { len: filter.len(), capacity: filter.capacity(), slot_count: filter.slot_count() }
 }
 
 /// Fills a small table and goes on when it is full, turns its keys over, stores copies, empties it, and clears it.

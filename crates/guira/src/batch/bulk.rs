@@ -10,7 +10,7 @@ use crate::error::{BuildError, BuildFromKeysError, InsertBulkError};
 use crate::filter::{CuckooFilter, CuckooFilterBuilder, Nest, NoRoom, with_nest};
 use crate::parameters::Parameters;
 use crate::relocation::Search;
-use crate::table::{OwnedTable, Storage, TableMut};
+use crate::table::{OwnedTable, Place, Storage, TableMut};
 
 impl CuckooFilterBuilder {
     /// Builds a filter of these keys, each stored once for every time it is in the slice. Where no capacity was given, it
@@ -123,9 +123,9 @@ struct Outcome {
 }
 
 impl Outcome {
-    fn note(&mut self, digest: Digest, result: Result<(), NoRoom>) {
+    fn note(&mut self, digest: Digest, result: Result<Place, NoRoom>) {
         match result {
-            Ok(()) => self.inserted += 1,
+            Ok(_place) => self.inserted += 1,
             Err(reason) => {
                 self.rejected.push(digest);
                 self.reason.get_or_insert(reason);

@@ -75,6 +75,27 @@ pub enum BuildError {
         /// The addressing asked for.
         addressing: Addressing,
     },
+    /// Values of no bits, or too long for the fingerprints beside them.
+    ValueBits {
+        /// The bits of a value asked for.
+        given: u32,
+        /// The bits of the fingerprint beside it.
+        fingerprint_bits: u32,
+    },
+    /// More bits than a value of the map's type has.
+    ValueBitsOfType {
+        /// The bits asked for.
+        given: u32,
+        /// The bits that the type has.
+        most: u32,
+    },
+    /// Values in a table that can't have them.
+    ValuesInLayout {
+        /// The layout asked for.
+        layout: Layout,
+        /// The addressing asked for.
+        addressing: Addressing,
+    },
     /// No buckets, or more than a table can have.
     BucketCount {
         /// The buckets asked for.
@@ -153,6 +174,20 @@ impl fmt::Display for BuildError {
             Self::LayoutWithAddressing { layout, addressing } => {
                 write!(formatter, "the layout {layout:?} does not go with {addressing:?} addressing")
             }
+            Self::ValueBits { given, fingerprint_bits } => write!(
+                formatter,
+                "values of {given} bits beside fingerprints of {fingerprint_bits}: a value has at least 1 bit, and both \
+                 together have at most {}",
+                Parameters::MOST_BITS_WITH_VALUE
+            ),
+            Self::ValueBitsOfType { given, most } => {
+                write!(formatter, "values of {given} bits, of a type whose values have {most} at the most")
+            }
+            Self::ValuesInLayout { layout, addressing } => write!(
+                formatter,
+                "values in a table with layout {layout:?} and {addressing:?} addressing: only packed regional ones \
+                 have them"
+            ),
             Self::BucketCount { given } => {
                 write!(formatter, "{given} buckets: a table has 1 to {}", Parameters::MOST_BUCKETS)
             }

@@ -32,6 +32,18 @@ pub enum InsertError {
         /// The bytes of the table.
         bytes: u64,
     },
+    /// The counter of the key is at its greatest. Other keys may still be inserted.
+    CounterFull {
+        /// How often the key is counted.
+        count: u64,
+    },
+    /// The value has more bits than the map keeps.
+    ValueTooLarge {
+        /// The value, as a number.
+        value: u32,
+        /// The bits that the map keeps of each.
+        value_bits: u32,
+    },
 }
 
 impl fmt::Display for InsertError {
@@ -58,6 +70,15 @@ impl fmt::Display for InsertError {
                     "the filter is full, and there is no memory for a table of {bytes} bytes to grow into"
                 )
             }
+            Self::CounterFull { count } => write!(
+                formatter,
+                "this key (with keys that share its fingerprint and buckets) is counted {count} times, as far as its \
+                 counter goes; build the filter with more counter bits"
+            ),
+            Self::ValueTooLarge { value, value_bits } => write!(
+                formatter,
+                "the value {value} has more than the {value_bits} bits that the map keeps; build it with more value bits"
+            ),
         }
     }
 }

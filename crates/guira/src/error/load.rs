@@ -2,6 +2,34 @@ use core::fmt;
 
 use super::BuildError;
 
+/// What a file can hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FileKind {
+    /// A [`CuckooFilter`](crate::CuckooFilter).
+    Filter,
+    /// A [`CuckooSet`](crate::CuckooSet).
+    Set,
+    /// A [`GrowingCuckooFilter`](crate::GrowingCuckooFilter).
+    Growing,
+    /// A [`CountingCuckooFilter`](crate::CountingCuckooFilter).
+    Counting,
+    /// A [`CuckooMap`](crate::CuckooMap).
+    Map,
+}
+
+impl fmt::Display for FileKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Filter => "filter",
+            Self::Set => "set without removal",
+            Self::Growing => "growing filter",
+            Self::Counting => "counting filter",
+            Self::Map => "map",
+        })
+    }
+}
+
 /// Why bytes are not a filter.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -37,6 +65,20 @@ pub enum LoadError {
         what: &'static str,
         /// The number in the file.
         found: u8,
+    },
+    /// The file holds something else than it was loaded as.
+    OtherKind {
+        /// What it holds.
+        found: FileKind,
+        /// What it was loaded as.
+        expected: FileKind,
+    },
+    /// The values in the file have more bits than those of the type they were loaded as.
+    ValueBits {
+        /// The bits of a value in the file.
+        found: u32,
+        /// The bits of a value of the type.
+        most: u32,
     },
     /// A field of the header contradicts another, or must be 0.
     Inconsistent {
@@ -81,6 +123,14 @@ impl fmt::Display for LoadError {
             Self::Unknown { what, found } => {
                 write!(formatter, "unknown {what} {found}: use a later release")
             }
+            Self::OtherKind { found, expected } => {
+                write!(formatter, "the file holds a {found}, and a {expected} is expected: load it as what it is")
+            }
+            Self::ValueBits { found, most } => write!(
+                formatter,
+                "the values in the file have {found} bits, and the type that they are loaded as has {most}: load them \
+                 as a wider type"
+            ),
             Self::Inconsistent { what } => write!(formatter, "malformed: {what}"),
             Self::Parameters(error) => write!(formatter, "malformed: {error}"),
             Self::KeyMissing => formatter.write_str("made with a secret hash key: give the key"),

@@ -9,5 +9,5 @@ mod merge;
 pub use build::BuildError;
 pub use each::{BuildFromKeysError, InsertBulkError, InsertEachError};
 pub use insert::InsertError;
-pub use load::LoadError;
+pub use load::{FileKind, LoadError};
 pub use merge::MergeError;

@@ -108,7 +108,7 @@ impl CuckooFilterBuilder {
     ///
     /// A [`BuildError`] that says what is missing, contradictory or out of range, or that there is no memory.
     pub fn build(&self) -> Result<CuckooFilter, BuildError> {
-        CuckooFilter::with_parameters(self.parameters()?, KeyHasher::new(self.hash, self.seed))
+        CuckooFilter::with_parameters(self.parameters()?, self.hasher())
     }
 
     /// The measures that [`Self::build`] would choose, without building anything.
@@ -128,6 +128,29 @@ impl CuckooFilterBuilder {
         // Fingerprints of a given length may be too short for all that the slots would take.
         let capacity = promised.min(analysis::capacity_with_fingerprints(fingerprint_bits, regions, shape));
         Parameters::new(shape, fingerprint_bits, regions, capacity.max(self.capacity.unwrap_or(0)))
+    }
+
+    /// The measures of a filter whose fingerprints carry values of so many bits; always packed and regional.
+    pub(crate) fn parameters_with_values(&self, value_bits: u32) -> Result<Parameters, BuildError> {
+        let of = |builder: &Self| builder.parameters()?.with_value_bits(value_bits);
+        let packed = self.clone().layout(Layout::Packed);
+        if self.slots_per_bucket.is_some() || self.capacity.is_none() || self.false_positive_rate.is_none() {
+            return of(&packed);
+        }
+        // Which bucket size takes the least memory is another question where every slot has a value too.
+        [2, 8].into_iter().fold(of(&packed.clone().slots_per_bucket(4)), |best, slots| {
+            let other = of(&packed.clone().slots_per_bucket(slots));
+            match (&best, &other) {
+                (Ok(smallest), Ok(table)) if table.table_bits() < smallest.table_bits() => other,
+                (Err(_), Ok(_)) => other,
+                _ => best,
+            }
+        })
+    }
+
+    /// The hash that was chosen.
+    pub(crate) fn hasher(&self) -> KeyHasher {
+        KeyHasher::new(self.hash, self.seed)
     }
 
     /// Whether a capacity or a number of buckets was given.
@@ -207,3 +230,56 @@ impl CuckooFilterBuilder {
         Ok(given)
     }
 }
+
+/// The choices of the builders of filters with values, which they keep in a field `filter`.
+macro_rules! choices_of_filter {
+    () => {
+        /// How many distinct keys must fit. Of a million tables, at most one is expected not to take that many.
+        pub fn capacity(mut self, keys: usize) -> Self {
+            self.filter = self.filter.capacity(keys);
+            self
+        }
+
+        /// How many buckets the table has, instead of a capacity. See
+        /// [`CuckooFilterBuilder::bucket_count`](crate::CuckooFilterBuilder::bucket_count).
+        pub fn bucket_count(mut self, buckets: u64) -> Self {
+            self.filter = self.filter.bucket_count(buckets);
+            self
+        }
+
+        /// The share of absent keys that may be taken for present ones, while there are no more distinct keys than the
+        /// capacity says.
+        pub fn false_positive_rate(mut self, rate: f64) -> Self {
+            self.filter = self.filter.false_positive_rate(rate);
+            self
+        }
+
+        /// f, the bits of a fingerprint, instead of a rate. Fingerprint and value have at most 32 bits together.
+        pub fn fingerprint_bits(mut self, bits: u32) -> Self {
+            self.filter = self.filter.fingerprint_bits(bits);
+            self
+        }
+
+        /// b, the slots of a bucket: 1, 2, 4 or 8. Left alone, it is what takes the least memory for the capacity and the
+        /// rate; where one of them is not given, 4.
+        pub fn slots_per_bucket(mut self, slots: u32) -> Self {
+            self.filter = self.filter.slots_per_bucket(slots);
+            self
+        }
+
+        /// How keys become digests.
+        pub fn hash(mut self, algorithm: crate::digest::HashAlgorithm) -> Self {
+            self.filter = self.filter.hash(algorithm);
+            self
+        }
+
+        /// The seed of the hash and of the relation between candidate buckets; 0 unless given. With SipHash the secret
+        /// key takes its place.
+        pub fn seed(mut self, seed: u64) -> Self {
+            self.filter = self.filter.seed(seed);
+            self
+        }
+    };
+}
+
+pub(crate) use choices_of_filter;

@@ -21,6 +21,19 @@ use crate::table::Storage;
 /// What it doesn't: it stores a fingerprint per key, not the key, so it can't list keys, and it can't tell apart two keys
 /// that share fingerprint and buckets. Hence the rule for [`remove`](Self::remove): only what was inserted.
 ///
+/// # Duplicates
+///
+/// A key that is inserted twice is stored twice, since removing it once must not lose a key that looks the same. It can be
+/// stored as often as its buckets have slots: 2b times, 8 times as a rule; one copy more is refused with
+/// [`InsertError::TooManyCopies`]. Where keys come again and again, the paper (section 3.1) has three ways:
+///
+/// - **No removal.** One copy of each fingerprint is enough: [`CuckooSet`](crate::CuckooSet), or
+///   [`insert_unique`](Self::insert_unique). Removing from such a filter loses other keys.
+/// - **Counters.** A counter beside each fingerprint, for some more space:
+///   [`CountingCuckooFilter`](crate::CountingCuckooFilter).
+/// - **The keys themselves**, where they are stored elsewhere: asked whenever the filter says "probably", they tell
+///   whether the key is new, at the price of slower insertion: [`insert_unique_with`](Self::insert_unique_with).
+///
 /// # Examples
 ///
 /// ```
@@ -81,7 +94,7 @@ impl CuckooFilter {
     /// Stores a copy of a key.
     ///
     /// A key that is inserted again is stored again, up to 2b times (or d · b), and must be removed as often. To store each key
-    /// once, know your keys, or see [`insert_unique`](Self::insert_unique) for what that costs.
+    /// once, see the [three ways](Self#duplicates) to deal with duplicates.
     ///
     /// # Errors
     ///
@@ -100,7 +113,7 @@ impl CuckooFilter {
     #[inline]
     pub fn insert_digest(&mut self, digest: Digest) -> Result<(), InsertError> {
         match with_nest!(&mut self.engine, nest => nest.view_mut().insert(digest, &mut self.search)) {
-            Ok(()) => {
+            Ok(_place) => {
                 self.len += 1;
                 Ok(())
             }
@@ -111,7 +124,9 @@ impl CuckooFilter {
     /// Stores a key unless the filter answers "probably" for it already; whether it was stored.
     ///
     /// Never combine this with removal. Where the filter took the key for another one that shares its fingerprint and
-    /// buckets, the two have one copy between them: removing either loses the other. Use it for sets that only grow.
+    /// buckets, the two have one copy between them: removing either loses the other. Use it for sets that only grow, for
+    /// which [`CuckooSet`](crate::CuckooSet) is made, or ask a store of your own with
+    /// [`insert_unique_with`](Self::insert_unique_with).
     ///
     /// # Errors
     ///
@@ -130,6 +145,57 @@ impl CuckooFilter {
     #[inline]
     pub fn insert_unique_digest(&mut self, digest: Digest) -> Result<bool, InsertError> {
         if self.contains_digest(digest) { Ok(false) } else { self.insert_digest(digest).map(|()| true) }
+    }
+
+    /// Stores a key unless a store of the caller's has it already; whether it was stored. The store is asked only if the
+    /// filter answers "probably", which for new keys is as rare as a false positive.
+    ///
+    /// Every key in the store then has a copy of its own, so that removal is as safe as with [`insert`](Self::insert): when
+    /// a key is removed from the store, remove it here too.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`insert`](Self::insert).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::collections::BTreeSet;
+    ///
+    /// let mut store = BTreeSet::new();
+    /// let mut filter = guira::CuckooFilter::with_capacity(100, 0.01)?;
+    /// for key in ["ani", "guira", "ani"] {
+    ///     filter.insert_unique_with(key, || store.contains(key))?;
+    ///     store.insert(key);
+    /// }
+    /// assert_eq!(filter.len(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[inline]
+    pub fn insert_unique_with<K: Key + ?Sized>(
+        &mut self,
+        key: &K,
+        is_stored: impl FnOnce() -> bool,
+    ) -> Result<bool, InsertError> {
+        self.insert_unique_digest_with(self.hasher.digest(key), is_stored)
+    }
+
+    /// Stores the key with this digest unless a store of the caller's has it already. See
+    /// [`insert_unique_with`](Self::insert_unique_with).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`insert`](Self::insert).
+    #[inline]
+    pub fn insert_unique_digest_with(
+        &mut self,
+        digest: Digest,
+        is_stored: impl FnOnce() -> bool,
+    ) -> Result<bool, InsertError> {
+        if self.contains_digest(digest) && is_stored() {
+            return Ok(false);
+        }
+        self.insert_digest(digest).map(|()| true)
     }
 
     /// Whether a key is probably in the set; `false` is certain.
@@ -291,6 +357,16 @@ impl CuckooFilter {
         with_nest!(&self.engine, nest => nest.view().occupied_slots(&self.parameters))
     }
 
+    /// Whether every fingerprint is stored once.
+    pub(crate) fn has_no_copies(&self) -> bool {
+        with_nest!(&self.engine, nest => nest.view().has_no_copies(&self.parameters))
+    }
+
+    /// Leaves one of all copies of a fingerprint.
+    pub(crate) fn remove_copies(&mut self) {
+        self.len -= with_nest!(&mut self.engine, nest => nest.view_mut().remove_copies(&self.parameters));
+    }
+
     pub(crate) const fn engine_and_search(&mut self) -> (&mut Engine, &mut Search) {
         (&mut self.engine, &mut self.search)
     }
@@ -307,12 +383,7 @@ impl CuckooFilter {
 
     #[cold]
     pub(crate) fn insert_error(&self, reason: NoRoom) -> InsertError {
-        match reason {
-            NoRoom::Full => {
-                InsertError::Full { len: self.len(), capacity: self.capacity(), slot_count: self.slot_count() }
-            }
-            NoRoom::TooManyCopies { copies } => InsertError::TooManyCopies { copies: in_memory(u64::from(copies)) },
-        }
+        reason.as_error(self.len, &self.parameters)
     }
 }
 

@@ -4,10 +4,12 @@ use crate::addressing::{
     Addressing, BucketIndex, Candidate, DaryAddressing, DoublingAddressing, Fingerprint, PowerOfTwoAddressing,
     RegionalAddressing, WindowedAddressing,
 };
+use crate::cast::in_memory;
 use crate::digest::Digest;
+use crate::error::InsertError;
 use crate::parameters::Parameters;
 use crate::relocation::{Search, SingleMove};
-use crate::table::{OwnedTable, PackedTable, SemiSortedTable, Storage, Table, TableMut, Vacancy};
+use crate::table::{OwnedTable, PackedTable, Place, SemiSortedTable, Storage, Table, TableMut, Vacancy};
 
 /// A table with the rule by which its fingerprints are placed.
 #[derive(Clone, Debug)]
@@ -21,6 +23,20 @@ pub(crate) struct Nest<A, T> {
 pub(crate) enum NoRoom {
     Full,
     TooManyCopies { copies: u32 },
+}
+
+impl NoRoom {
+    /// The error that users see, of a filter that holds `len` fingerprints.
+    pub(crate) const fn as_error(self, len: usize, parameters: &Parameters) -> InsertError {
+        match self {
+            Self::Full => InsertError::Full {
+                len,
+                capacity: in_memory(parameters.capacity()),
+                slot_count: in_memory(parameters.slot_count()),
+            },
+            Self::TooManyCopies { copies } => InsertError::TooManyCopies { copies: in_memory(copies as u64) },
+        }
+    }
 }
 
 impl<A: Addressing, T: Table> Nest<A, T> {
@@ -42,7 +58,13 @@ impl<A: Addressing, T: Table> Nest<A, T> {
     #[inline]
     pub(crate) fn count(&self, digest: Digest) -> u32 {
         let (fingerprint, primary) = self.addressing.locate(digest);
-        let candidates = self.addressing.distinct_candidates(primary, fingerprint);
+        self.copies(fingerprint, primary)
+    }
+
+    /// How many copies of a fingerprint its candidate buckets hold, given any of them.
+    #[inline]
+    fn copies(&self, fingerprint: Fingerprint, candidate: Candidate) -> u32 {
+        let candidates = self.addressing.distinct_candidates(candidate, fingerprint);
         candidates.map(|candidate| self.table.count(candidate.bucket(), fingerprint)).sum()
     }
 
@@ -84,6 +106,26 @@ impl<A: Addressing, T: Table> Nest<A, T> {
         Candidate { region_start: bucket.get() - offset, offset }
     }
 
+    /// Whether every fingerprint is stored once.
+    pub(crate) fn has_no_copies(&self, parameters: &Parameters) -> bool {
+        (0..Self::group_count(parameters)).all(|group| self.place_of_copy(group, parameters).is_none())
+    }
+
+    /// A slot of a group whose fingerprint has further copies.
+    fn place_of_copy(&self, group: u64, parameters: &Parameters) -> Option<Place> {
+        let bucket = self.group(group, parameters);
+        let mut filled = self.table.filled_slots(bucket.bucket());
+        let copy = filled.find(|&(number, _, fingerprint)| {
+            self.copies(fingerprint, self.addressing.window_of(bucket, number, fingerprint)) > 1
+        });
+        copy.map(|(_, slot, _)| Place { bucket: bucket.bucket(), slot })
+    }
+
+    /// All slots of the table.
+    pub(crate) fn places(&self, parameters: &Parameters) -> impl Iterator<Item = Place> {
+        self.groups(parameters).flat_map(|bucket| self.table.slots().map(move |slot| Place { bucket, slot }))
+    }
+
     /// The bucket that a group of slots is, or the first window in it.
     fn group(&self, group: u64, parameters: &Parameters) -> Candidate {
         let groups_per_region = parameters.slots_per_region() / u64::from(parameters.slots_per_bucket());
@@ -108,16 +150,17 @@ impl<A: Addressing, T: Table> Nest<A, T> {
 }
 
 impl<A: Addressing, T: TableMut> Nest<A, T> {
-    /// Algorithm 1, but that it moves nothing unless it succeeds.
+    /// Algorithm 1, but that it moves nothing unless it succeeds. Where the fingerprint was put; in a semi-sorted bucket
+    /// it may be in another slot by then.
     #[inline]
-    pub(crate) fn insert(&mut self, digest: Digest, search: &mut Search) -> Result<(), NoRoom> {
+    pub(crate) fn insert(&mut self, digest: Digest, search: &mut Search) -> Result<Place, NoRoom> {
         let (fingerprint, primary) = self.addressing.locate(digest);
         self.insert_located(fingerprint, primary, search)
     }
 
     /// The same for a table that is only the key's region.
     #[inline]
-    pub(crate) fn insert_into_region(&mut self, digest: Digest, search: &mut Search) -> Result<(), NoRoom> {
+    pub(crate) fn insert_into_region(&mut self, digest: Digest, search: &mut Search) -> Result<Place, NoRoom> {
         let (fingerprint, primary) = self.addressing.locate(digest);
         self.insert_located(fingerprint, Candidate { region_start: 0, ..primary }, search)
     }
@@ -129,7 +172,7 @@ impl<A: Addressing, T: TableMut> Nest<A, T> {
         fingerprint: Fingerprint,
         primary: Candidate,
         search: &mut Search,
-    ) -> Result<(), NoRoom> {
+    ) -> Result<Place, NoRoom> {
         // The emptiest candidate, not the first one with room: buckets then fill evenly, and a full pair is met later.
         let mut best: Option<(Vacancy, BucketIndex)> = None;
         let mut candidate = primary;
@@ -145,7 +188,7 @@ impl<A: Addressing, T: TableMut> Nest<A, T> {
         }
         if let Some((vacancy, bucket)) = best {
             self.table.set(bucket, vacancy.slot, Some(fingerprint));
-            return Ok(());
+            return Ok(Place { bucket, slot: vacancy.slot });
         }
         self.insert_by_relocation(fingerprint, primary, search)
     }
@@ -157,16 +200,14 @@ impl<A: Addressing, T: TableMut> Nest<A, T> {
         fingerprint: Fingerprint,
         primary: Candidate,
         search: &mut Search,
-    ) -> Result<(), NoRoom> {
+    ) -> Result<Place, NoRoom> {
         let candidates = || self.addressing.distinct_candidates(primary, fingerprint);
         // Nine times in ten one move is enough, and is found without a queue.
         if let Some(single) = SingleMove::find(&self.addressing, &self.table, candidates()) {
-            single.apply(&mut self.table, fingerprint);
-            return Ok(());
+            return Ok(single.apply(&mut self.table, fingerprint));
         }
         if let Some(path) = search.find(&self.addressing, &self.table, candidates()) {
-            search.apply(path, &mut self.table, fingerprint);
-            return Ok(());
+            return Ok(search.apply(path, &mut self.table, fingerprint));
         }
         let (mut copies, mut only_copies) = (0, true);
         for candidate in self.addressing.distinct_candidates(primary, fingerprint) {
@@ -175,6 +216,18 @@ impl<A: Addressing, T: TableMut> Nest<A, T> {
             only_copies &= here as usize == self.table.slots().count();
         }
         Err(if only_copies { NoRoom::TooManyCopies { copies } } else { NoRoom::Full })
+    }
+
+    /// Leaves one of all copies of each fingerprint; how many were removed.
+    pub(crate) fn remove_copies(&mut self, parameters: &Parameters) -> usize {
+        let mut removed = 0;
+        for group in 0..Self::group_count(parameters) {
+            while let Some(Place { bucket, slot }) = self.place_of_copy(group, parameters) {
+                self.table.set(bucket, slot, None);
+                removed += 1;
+            }
+        }
+        removed
     }
 
     /// Algorithm 3.

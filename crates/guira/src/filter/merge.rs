@@ -4,7 +4,9 @@ use alloc::string::ToString;
 use super::engine::with_nest;
 use super::{CuckooFilter, NoRoom};
 use crate::cast::in_memory;
+use crate::digest::KeyHasher;
 use crate::error::MergeError;
+use crate::parameters::{Parameters, Shape};
 
 impl CuckooFilter {
     /// Adds all keys of another filter that was made with the same measures, hash and seed. Copies add up: a key that is
@@ -43,7 +45,7 @@ impl CuckooFilter {
             let mut nest = nest.view_mut();
             other.iter().try_for_each(|stored| {
                 let candidate = nest.candidate(stored.bucket, other.parameters());
-                nest.insert_located(stored.fingerprint, candidate, search)
+                nest.insert_located(stored.fingerprint, candidate, search).map(|_| ())
             })
         });
         match stored {
@@ -61,8 +63,8 @@ impl CuckooFilter {
 
     fn refuse_if_made_otherwise(&self, other: &Self) -> Result<(), MergeError> {
         let (a, b) = (self.parameters(), other.parameters());
-        let names = |shape: crate::Shape| format!("{:?} with {:?} addressing", shape.layout(), shape.addressing());
-        let regions = |parameters: &crate::Parameters| {
+        let names = |shape: Shape| format!("{:?} with {:?} addressing", shape.layout(), shape.addressing());
+        let regions = |parameters: &Parameters| {
             format!("{} regions of {} buckets", parameters.region_count(), parameters.buckets_per_region())
         };
         let differs = |what, ours, theirs| Err(MergeError::Differs { what, ours, theirs });
@@ -88,7 +90,7 @@ impl CuckooFilter {
         }
         if ours != theirs {
             // The seed that stands for a secret key is as secret.
-            let seed = |hasher: &crate::KeyHasher| match hasher.key_check() {
+            let seed = |hasher: &KeyHasher| match hasher.key_check() {
                 None => hasher.seed().to_string(),
                 Some(_) => "a secret key".to_string(),
             };

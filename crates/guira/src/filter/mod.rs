@@ -1,4 +1,4 @@
-//! The public type, and its invariants.
+//! The public type, and its invariants; and the filter with values that other public types are made of.
 
 mod builder;
 mod cuckoo_filter;
@@ -6,9 +6,12 @@ mod doubling;
 mod engine;
 mod iter;
 mod merge;
+mod valued;
 
 pub use builder::CuckooFilterBuilder;
 pub use cuckoo_filter::CuckooFilter;
 pub use iter::{Fingerprints, StoredFingerprint};
 
+pub(crate) use builder::choices_of_filter;
 pub(crate) use engine::{Engine, Nest, NoRoom, with_nest};
+pub(crate) use valued::{ValuedFilter, measures_of_valued_filter};

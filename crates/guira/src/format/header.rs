@@ -2,10 +2,11 @@
 
 use alloc::vec::Vec;
 
+use super::contents::Contents;
 use super::fields::Fields;
 use crate::digest::{HashAlgorithm, KeyHasher, checksum};
-use crate::error::LoadError;
-use crate::filter::CuckooFilter;
+use crate::error::{FileKind, LoadError};
+use crate::growing::{BeyondPromise, Promise};
 use crate::parameters::{Addressing, Layout, Parameters, Regions, Shape};
 
 /// The size of the header; a multiple of 64, so that the table behind it can be mapped to a cache line.
@@ -18,7 +19,11 @@ const MAGIC: [u8; 8] = *b"\x89GUIRA\r\n";
 /// The version that is written, and the latest that is read.
 const VERSION: u16 = 1;
 
-const KIND_CUCKOO_FILTER: u8 = 1;
+const KIND_FILTER: u8 = 1;
+const KIND_SET: u8 = 2;
+const KIND_GROWING: u8 = 3;
+const KIND_COUNTING: u8 = 4;
+const KIND_MAP: u8 = 5;
 const LAYOUT_PACKED: u8 = 1;
 const LAYOUT_SEMI_SORTED: u8 = 2;
 const LAYOUT_WINDOWED: u8 = 3;
@@ -30,11 +35,18 @@ const ADDRESSING_DOUBLING: u8 = 5;
 const HASH_XXH3: u8 = 1;
 const HASH_SIP_HASH_13: u8 = 2;
 
-const RESERVED: [u8; 48] = [0; 48];
+const BEYOND_REFUSE: u8 = 1;
+const BEYOND_RAISE_RATE: u8 = 2;
+
+const RESERVED: [u8; 4] = [0; 4];
+const RESERVED_AT_END: [u8; 32] = [0; 32];
 
 /// What a header says, checked as far as it can be without the table.
 pub(super) struct Header {
+    kind: FileKind,
     pub(super) parameters: Parameters,
+    /// Of a growing filter.
+    pub(super) promise: Option<Promise>,
     pub(super) hash: Hash,
     pub(super) len: u64,
     pub(super) table_checksum: u64,
@@ -47,16 +59,18 @@ pub(super) enum Hash {
 }
 
 impl Header {
-    pub(super) fn of(filter: &CuckooFilter) -> Self {
-        let hasher = filter.hasher();
+    pub(super) fn of<C: Contents>(contents: &C) -> Self {
+        let parts = contents.parts();
         Self {
-            parameters: *filter.parameters(),
-            hash: match hasher.key_check() {
-                None => Hash::Xxh3 { seed: hasher.seed() },
+            kind: C::KIND,
+            parameters: *parts.parameters,
+            promise: parts.promise,
+            hash: match parts.hasher.key_check() {
+                None => Hash::Xxh3 { seed: parts.hasher.seed() },
                 Some(key_check) => Hash::SipHash13 { key_check },
             },
-            len: u64::try_from(filter.len()).unwrap_or(u64::MAX),
-            table_checksum: checksum(filter.storage()),
+            len: u64::try_from(parts.len).unwrap_or(u64::MAX),
+            table_checksum: checksum(parts.storage),
         }
     }
 
@@ -75,7 +89,13 @@ impl Header {
         };
         bytes.extend(MAGIC);
         bytes.extend(VERSION.to_le_bytes());
-        bytes.push(KIND_CUCKOO_FILTER);
+        bytes.push(match self.kind {
+            FileKind::Filter => KIND_FILTER,
+            FileKind::Set => KIND_SET,
+            FileKind::Growing => KIND_GROWING,
+            FileKind::Counting => KIND_COUNTING,
+            FileKind::Map => KIND_MAP,
+        });
         bytes.push(match parameters.layout() {
             Layout::Packed => LAYOUT_PACKED,
             Layout::SemiSorted => LAYOUT_SEMI_SORTED,
@@ -89,7 +109,7 @@ impl Header {
             Addressing::Doubling => ADDRESSING_DOUBLING,
         });
         bytes.push(hash);
-        // Both are at most 32, and 0 is refused by every reader.
+        // Both are at most 32, as are v and the doublings below, and 0 is refused by every reader.
         bytes.push(u8::try_from(parameters.slots_per_bucket()).unwrap_or(0));
         bytes.push(u8::try_from(parameters.fingerprint_bits()).unwrap_or(0));
         bytes.extend(parameters.region_count().to_le_bytes());
@@ -98,14 +118,31 @@ impl Header {
         bytes.extend(self.len.to_le_bytes());
         bytes.extend(seed.to_le_bytes());
         bytes.extend(self.table_size().to_le_bytes());
+        bytes.push(u8::try_from(parameters.value_bits()).unwrap_or(u8::MAX));
+        bytes.push(u8::try_from(parameters.doublings()).unwrap_or(u8::MAX));
+        let (beyond, doublings, largest_capacity) = match &self.promise {
+            None => (0, 0, 0),
+            Some(promise) => (
+                match promise.beyond {
+                    BeyondPromise::Refuse => BEYOND_REFUSE,
+                    BeyondPromise::RaiseRate => BEYOND_RAISE_RATE,
+                },
+                u8::try_from(promise.doublings).unwrap_or(u8::MAX),
+                promise.largest_capacity,
+            ),
+        };
+        bytes.push(beyond);
+        bytes.push(doublings);
         bytes.extend(RESERVED);
+        bytes.extend(largest_capacity.to_le_bytes());
+        bytes.extend(RESERVED_AT_END);
         bytes.extend(self.table_checksum.to_le_bytes());
         let header_checksum = bytes.get(start..).map_or(0, checksum);
         bytes.extend(header_checksum.to_le_bytes());
     }
 
-    /// Reads a header and checks all that it says.
-    pub(super) fn decode(bytes: &[u8]) -> Result<Self, LoadError> {
+    /// Reads the header of a file of the kind that is expected, and checks all that it says.
+    pub(super) fn decode(bytes: &[u8], expected: FileKind) -> Result<Self, LoadError> {
         let mut fields = Fields(bytes);
         if !MAGIC.iter().zip(bytes).all(|(magic, byte)| magic == byte) {
             return Err(LoadError::NotGuira);
@@ -128,11 +165,11 @@ impl Header {
         if version != VERSION {
             return Err(LoadError::Inconsistent { what: "there is no such version" });
         }
-        Self::decode_fields(&mut fields).unwrap_or_else(|| Err(truncated()))
+        Self::decode_fields(&mut fields, expected).unwrap_or_else(|| Err(truncated()))
     }
 
     /// The fields behind the version; `None` where they end too early, which a header of full size does not.
-    fn decode_fields(fields: &mut Fields<'_>) -> Option<Result<Self, LoadError>> {
+    fn decode_fields(fields: &mut Fields<'_>, expected: FileKind) -> Option<Result<Self, LoadError>> {
         let kind: u8 = fields.take()?;
         let layout: u8 = fields.take()?;
         let addressing: u8 = fields.take()?;
@@ -145,13 +182,27 @@ impl Header {
         let len: u64 = fields.take()?;
         let seed: u64 = fields.take()?;
         let table_size: u64 = fields.take()?;
+        let value_bits: u8 = fields.take()?;
+        let doublings: u8 = fields.take()?;
+        let beyond: u8 = fields.take()?;
+        let promised_doublings: u8 = fields.take()?;
         let reserved: [u8; RESERVED.len()] = fields.take_bytes()?;
+        let largest_capacity: u64 = fields.take()?;
+        let reserved_at_end: [u8; RESERVED_AT_END.len()] = fields.take_bytes()?;
         let table_checksum: u64 = fields.take()?;
 
         let unknown = |what, found| Some(Err(LoadError::Unknown { what, found }));
         let inconsistent = |what| Some(Err(LoadError::Inconsistent { what }));
-        if kind != KIND_CUCKOO_FILTER {
-            return unknown("kind", kind);
+        let kind = match kind {
+            KIND_FILTER => FileKind::Filter,
+            KIND_SET => FileKind::Set,
+            KIND_GROWING => FileKind::Growing,
+            KIND_COUNTING => FileKind::Counting,
+            KIND_MAP => FileKind::Map,
+            found => return unknown("kind", found),
+        };
+        if kind != expected {
+            return Some(Err(LoadError::OtherKind { found: kind, expected }));
         }
         let layout = match layout {
             LAYOUT_PACKED => Layout::Packed,
@@ -174,19 +225,41 @@ impl Header {
         };
         let regions = Regions { count: region_count, buckets: buckets_per_region };
         let parameters = Shape::new(layout, addressing, u32::from(slots_per_bucket))
-            .and_then(|shape| Parameters::new(shape, u32::from(fingerprint_bits), regions, capacity));
+            .and_then(|shape| Parameters::new(shape, u32::from(fingerprint_bits), regions, capacity))
+            .and_then(|parameters| match kind {
+                FileKind::Counting | FileKind::Map => parameters.with_value_bits(u32::from(value_bits)),
+                FileKind::Filter | FileKind::Set | FileKind::Growing => Ok(parameters),
+            })
+            .and_then(|parameters| parameters.doubled(u32::from(doublings)));
         let parameters = match parameters {
             Ok(parameters) => parameters,
             Err(error) => return Some(Err(LoadError::Parameters(error))),
         };
-        let header = Self { parameters, hash, len, table_checksum };
+        if u32::from(value_bits) != parameters.value_bits() {
+            return inconsistent("bits for values where there are none");
+        }
+        let promise = match (kind, beyond) {
+            (FileKind::Growing, BEYOND_REFUSE) => Some(BeyondPromise::Refuse),
+            (FileKind::Growing, BEYOND_RAISE_RATE) => Some(BeyondPromise::RaiseRate),
+            (FileKind::Growing, found) => return unknown("choice for what is beyond the promise", found),
+            _ if (beyond, promised_doublings, largest_capacity) != (0, 0, 0) => {
+                return inconsistent("a promise of growth in what does not grow");
+            }
+            _ => None,
+        };
+        let doublings = u32::from(promised_doublings);
+        let promise = promise.map(|beyond| Promise { doublings, largest_capacity, beyond });
+        if let Some(Err(error)) = promise.map(|promise| promise.check(&parameters)) {
+            return Some(Err(LoadError::Parameters(error)));
+        }
+        let header = Self { kind, parameters, promise, hash, len, table_checksum };
         if len > parameters.slot_count() {
             return inconsistent("more fingerprints than slots");
         }
         if table_size != header.table_size() {
             return inconsistent("the table has another size than its measures give");
         }
-        if reserved != RESERVED {
+        if reserved != RESERVED || reserved_at_end != RESERVED_AT_END {
             return inconsistent("reserved bytes are not 0");
         }
         Some(Ok(header))

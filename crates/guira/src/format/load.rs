@@ -1,56 +1,71 @@
-//! Bytes to filters.
+//! Bytes, to what was in memory.
 
 use super::Header;
+use super::contents::Contents;
 use super::header::HEADER_SIZE;
+use crate::counting::CountingCuckooFilter;
 use crate::digest::{KeyHasher, checksum};
 use crate::error::LoadError;
 use crate::filter::CuckooFilter;
+use crate::growing::GrowingCuckooFilter;
+use crate::map::{CuckooMap, Value};
+use crate::set::CuckooSet;
 use crate::table::Storage;
 
-impl CuckooFilter {
-    /// The filter that [`to_bytes`](Self::to_bytes) turned into these bytes.
-    ///
-    /// # Errors
-    ///
-    /// A [`LoadError`] where the bytes are anything else: every byte is covered by a checksum, and every number is
-    /// checked. Nothing is allocated before that but for the table itself.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, LoadError> {
-        load_from_slice(bytes, None)
-    }
+macro_rules! can_be_loaded {
+    ([$($generic:tt)*] $type:ty) => {
+        impl<$($generic)*> $type {
+            /// What [`to_bytes`](Self::to_bytes) turned into these bytes.
+            ///
+            /// # Errors
+            ///
+            /// A [`LoadError`] where the bytes are anything else: every byte is covered by a checksum, and every number is
+            /// checked. Nothing is allocated before that but for the table itself.
+            pub fn from_bytes(bytes: &[u8]) -> Result<Self, LoadError> {
+                load_from_slice(bytes, None)
+            }
 
-    /// The same for a filter whose keys are hashed with a secret key, which no file holds.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`from_bytes`](Self::from_bytes); [`LoadError::KeyDiffers`] where the filter has another key.
-    pub fn from_bytes_with_key(bytes: &[u8], key: [u8; 16]) -> Result<Self, LoadError> {
-        load_from_slice(bytes, Some(key))
-    }
+            /// The same where keys are hashed with a secret key, which no file holds.
+            ///
+            /// # Errors
+            ///
+            /// Those of [`from_bytes`](Self::from_bytes); [`LoadError::KeyDiffers`] where the file has another key.
+            pub fn from_bytes_with_key(bytes: &[u8], key: [u8; 16]) -> Result<Self, LoadError> {
+                load_from_slice(bytes, Some(key))
+            }
 
-    /// Reads a filter that [`write_to`](Self::write_to) wrote, to the end of the stream.
-    ///
-    /// # Errors
-    ///
-    /// [`LoadError::Io`] where reading fails, and those of [`from_bytes`](Self::from_bytes). However large a table the
-    /// header promises, memory is only taken for bytes that came, and 16 MiB more at the most.
-    #[cfg(feature = "std")]
-    pub fn read_from<R: std::io::Read>(reader: R) -> Result<Self, LoadError> {
-        load_from_stream(reader, None)
-    }
+            /// Reads what [`write_to`](Self::write_to) wrote, to the end of the stream.
+            ///
+            /// # Errors
+            ///
+            /// [`LoadError::Io`] where reading fails, and those of [`from_bytes`](Self::from_bytes). However large a table
+            /// the header promises, memory is only taken for bytes that came, and 16 MiB more at the most.
+            #[cfg(feature = "std")]
+            pub fn read_from<R: std::io::Read>(reader: R) -> Result<Self, LoadError> {
+                load_from_stream(reader, None)
+            }
 
-    /// The same for a filter whose keys are hashed with a secret key, which no file holds.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`read_from`](Self::read_from); [`LoadError::KeyDiffers`] where the filter has another key.
-    #[cfg(feature = "std")]
-    pub fn read_from_with_key<R: std::io::Read>(reader: R, key: [u8; 16]) -> Result<Self, LoadError> {
-        load_from_stream(reader, Some(key))
-    }
+            /// The same where keys are hashed with a secret key, which no file holds.
+            ///
+            /// # Errors
+            ///
+            /// Those of [`read_from`](Self::read_from); [`LoadError::KeyDiffers`] where the file has another key.
+            #[cfg(feature = "std")]
+            pub fn read_from_with_key<R: std::io::Read>(reader: R, key: [u8; 16]) -> Result<Self, LoadError> {
+                load_from_stream(reader, Some(key))
+            }
+        }
+    };
 }
 
-fn load_from_slice(bytes: &[u8], key: Option<[u8; 16]>) -> Result<CuckooFilter, LoadError> {
-    let header = Header::decode(bytes)?;
+can_be_loaded!([] CuckooFilter);
+can_be_loaded!([] CuckooSet);
+can_be_loaded!([] GrowingCuckooFilter);
+can_be_loaded!([] CountingCuckooFilter);
+can_be_loaded!([V: Value] CuckooMap<V>);
+
+fn load_from_slice<C: Contents>(bytes: &[u8], key: Option<[u8; 16]>) -> Result<C, LoadError> {
+    let header = Header::decode(bytes, C::KIND)?;
     let hasher = header.hash.hasher(key)?;
     let expected = file_size(&header);
     let found = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
@@ -66,7 +81,7 @@ fn load_from_slice(bytes: &[u8], key: Option<[u8; 16]>) -> Result<CuckooFilter, 
 }
 
 #[cfg(feature = "std")]
-fn load_from_stream<R: std::io::Read>(mut reader: R, key: Option<[u8; 16]>) -> Result<CuckooFilter, LoadError> {
+fn load_from_stream<C: Contents, R: std::io::Read>(mut reader: R, key: Option<[u8; 16]>) -> Result<C, LoadError> {
     use alloc::vec::Vec;
     use std::io::Read;
 
@@ -76,7 +91,7 @@ fn load_from_stream<R: std::io::Read>(mut reader: R, key: Option<[u8; 16]>) -> R
     let mut start = Vec::with_capacity(HEADER_SIZE);
     let header_size = u64::try_from(HEADER_SIZE).unwrap_or(u64::MAX);
     reader.by_ref().take(header_size).read_to_end(&mut start)?;
-    let header = Header::decode(&start)?;
+    let header = Header::decode(&start, C::KIND)?;
     let hasher = header.hash.hasher(key)?;
     let (expected, table_size) = (file_size(&header), header.table_size());
     let out_of_memory = |_| LoadError::OutOfMemory { bytes: table_size };
@@ -104,7 +119,7 @@ fn file_size(header: &Header) -> u64 {
 }
 
 /// What can only be checked with the table at hand.
-fn check_table(header: Header, hasher: KeyHasher, storage: Storage) -> Result<CuckooFilter, LoadError> {
+fn check_table<C: Contents>(header: Header, hasher: KeyHasher, storage: Storage) -> Result<C, LoadError> {
     if checksum(&storage) != header.table_checksum {
         return Err(LoadError::TableChecksum);
     }
@@ -112,14 +127,5 @@ fn check_table(header: Header, hasher: KeyHasher, storage: Storage) -> Result<Cu
         return Err(LoadError::Inconsistent { what: "padding bits are not 0" });
     }
     let len = usize::try_from(header.len).map_err(|_| LoadError::OutOfMemory { bytes: header.table_size() })?;
-    let filter = CuckooFilter::from_parts(header.parameters, hasher, storage, len);
-    if !filter.is_well_formed() {
-        return Err(LoadError::Inconsistent { what: "a bucket holds what no fingerprints give" });
-    }
-    if filter.occupied_slots() != header.len {
-        return Err(LoadError::Inconsistent {
-            what: "the table holds another number of fingerprints than the header says",
-        });
-    }
-    Ok(filter)
+    C::checked(&header, hasher, storage, len)
 }

@@ -5,6 +5,7 @@
 
 #![deny(clippy::as_conversions, clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unwrap_used)]
 
+mod contents;
 mod fields;
 mod header;
 mod load;

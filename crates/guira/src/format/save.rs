@@ -1,15 +1,48 @@
-//! Filters to bytes.
+//! What is in memory, to bytes.
 
 use alloc::vec::Vec;
 
 use super::Header;
+use super::contents::Contents;
 use super::header::HEADER_SIZE;
+use crate::counting::CountingCuckooFilter;
 use crate::filter::CuckooFilter;
+use crate::growing::GrowingCuckooFilter;
+use crate::map::{CuckooMap, Value};
+use crate::set::CuckooSet;
 
-impl CuckooFilter {
-    /// The filter as a file of format version 1: header and table, to be read by [`from_bytes`](Self::from_bytes) on any
-    /// machine and by any later release. A secret hash key is not in it.
-    ///
+macro_rules! can_be_saved {
+    ($(#[$example:meta])* [$($generic:tt)*] $type:ty) => {
+        impl<$($generic)*> $type {
+            /// All of it as a file of format version 1: header and table, to be read by [`from_bytes`](Self::from_bytes)
+            /// on any machine and by any later release. A secret hash key is not in it.
+            ///
+            $(#[$example])*
+            #[must_use]
+            pub fn to_bytes(&self) -> Vec<u8> {
+                let mut bytes = Vec::with_capacity(HEADER_SIZE + self.parts().storage.len());
+                Header::of(self).encode(&mut bytes);
+                bytes.extend_from_slice(self.parts().storage);
+                bytes
+            }
+
+            /// Writes the bytes of [`to_bytes`](Self::to_bytes) without a copy of the table.
+            ///
+            /// # Errors
+            ///
+            /// Those of the writer.
+            #[cfg(feature = "std")]
+            pub fn write_to<W: std::io::Write>(&self, mut writer: W) -> std::io::Result<()> {
+                let mut header = Vec::with_capacity(HEADER_SIZE);
+                Header::of(self).encode(&mut header);
+                writer.write_all(&header)?;
+                writer.write_all(self.parts().storage)
+            }
+        }
+    };
+}
+
+can_be_saved! {
     /// ```
     /// use guira::CuckooFilter;
     ///
@@ -18,24 +51,55 @@ impl CuckooFilter {
     /// assert_eq!(CuckooFilter::from_bytes(&filter.to_bytes())?, filter);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    #[must_use]
-    pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(HEADER_SIZE + self.size_in_bytes());
-        Header::of(self).encode(&mut bytes);
-        bytes.extend_from_slice(self.storage());
-        bytes
-    }
+    [] CuckooFilter
+}
 
-    /// Writes the bytes of [`to_bytes`](Self::to_bytes) without a copy of the table.
+can_be_saved! {
+    /// ```
+    /// use guira::CuckooSet;
     ///
-    /// # Errors
+    /// let mut set = CuckooSet::with_capacity(100, 0.01)?;
+    /// set.insert("ani")?;
+    /// assert_eq!(CuckooSet::from_bytes(&set.to_bytes())?, set);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    [] CuckooSet
+}
+
+can_be_saved! {
+    /// ```
+    /// use guira::GrowingCuckooFilter;
     ///
-    /// Those of the writer.
-    #[cfg(feature = "std")]
-    pub fn write_to<W: std::io::Write>(&self, mut writer: W) -> std::io::Result<()> {
-        let mut header = Vec::with_capacity(HEADER_SIZE);
-        Header::of(self).encode(&mut header);
-        writer.write_all(&header)?;
-        writer.write_all(self.storage())
-    }
+    /// let mut filter = GrowingCuckooFilter::with_capacity(100, 0.01)?;
+    /// filter.insert("ani")?;
+    /// assert_eq!(GrowingCuckooFilter::from_bytes(&filter.to_bytes())?, filter);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    [] GrowingCuckooFilter
+}
+
+can_be_saved! {
+    /// ```
+    /// use guira::CountingCuckooFilter;
+    ///
+    /// let mut filter = CountingCuckooFilter::with_capacity(100, 0.01)?;
+    /// filter.insert("ani")?;
+    /// assert_eq!(CountingCuckooFilter::from_bytes(&filter.to_bytes())?, filter);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    [] CountingCuckooFilter
+}
+
+can_be_saved! {
+    /// The file says how many bits values have, not of which type they are.
+    ///
+    /// ```
+    /// use guira::CuckooMap;
+    ///
+    /// let mut map = CuckooMap::<u8>::with_capacity(100, 0.01)?;
+    /// map.insert("ani", 7)?;
+    /// assert_eq!(CuckooMap::from_bytes(&map.to_bytes())?, map);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    [V: Value] CuckooMap<V>
 }

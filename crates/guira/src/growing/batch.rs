@@ -1,6 +1,7 @@
 use super::GrowingCuckooFilter;
 use crate::digest::{Digest, Key};
 use crate::error::{InsertBulkError, InsertEachError, InsertError};
+use crate::filter::CuckooFilter;
 
 impl GrowingCuckooFilter {
     /// Whether each of many keys is probably in the set. See [`CuckooFilter::contains_each`](crate::CuckooFilter::contains_each).
@@ -53,7 +54,7 @@ impl GrowingCuckooFilter {
     fn store_each<K>(
         &mut self,
         keys: &[K],
-        insert_run: impl Fn(&mut crate::CuckooFilter, &[K]) -> Result<(), InsertEachError>,
+        insert_run: impl Fn(&mut CuckooFilter, &[K]) -> Result<(), InsertEachError>,
         insert_one: impl Fn(&mut Self, &K) -> Result<(), InsertError>,
     ) -> Result<(), InsertEachError> {
         let mut rest = keys;
@@ -98,7 +99,7 @@ impl GrowingCuckooFilter {
     fn store_bulk<K>(
         &mut self,
         keys: &[K],
-        insert_run: impl Fn(&mut crate::CuckooFilter, &[K]) -> Result<(), InsertBulkError>,
+        insert_run: impl Fn(&mut CuckooFilter, &[K]) -> Result<(), InsertBulkError>,
         digest: impl Fn(&K) -> Digest,
     ) -> Result<(), InsertBulkError> {
         let mut outcome = Ok(());

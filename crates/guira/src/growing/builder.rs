@@ -1,21 +1,10 @@
-use super::GrowingCuckooFilter;
-use crate::analysis::{fingerprint_bits_for_rate, promised_by, rated_load_factor, regions_to_promise};
-use crate::cast::{approximate, in_memory, saturating_ceil};
+use super::promise::has_buckets_of;
+use super::{BeyondPromise, GrowingCuckooFilter, Promise};
+use crate::analysis::{fingerprint_bits_for_rate, promised_by, regions_to_promise};
 use crate::digest::{HashAlgorithm, KeyHasher};
 use crate::error::BuildError;
 use crate::filter::CuckooFilter;
 use crate::parameters::{Addressing, Layout, Parameters, Regions, Shape};
-
-/// What becomes of a growing filter that is full at the largest capacity for which its rate is promised.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum BeyondPromise {
-    /// It takes no more keys: the promised rate always holds.
-    #[default]
-    Refuse,
-    /// It goes on doubling, and every doubling doubles the rate, until fingerprints have 8 bits.
-    RaiseRate,
-}
 
 /// Chooses the measures of a [`GrowingCuckooFilter`].
 ///
@@ -116,7 +105,7 @@ impl GrowingCuckooFilterBuilder {
             return Err(BuildError::LargestCapacity { given: largest, capacity });
         }
         let slots_per_bucket = self.slots_per_bucket.unwrap_or(4);
-        if !matches!(slots_per_bucket, 2 | 4 | 8) {
+        if !has_buckets_of(slots_per_bucket) {
             return Err(BuildError::GrowingSlotsPerBucket { given: slots_per_bucket });
         }
         let shape = Shape::new(Layout::Packed, Addressing::Doubling, slots_per_bucket)?;
@@ -136,32 +125,6 @@ impl GrowingCuckooFilterBuilder {
             // Too many doublings for the bits that there are: each one less takes twice the table to start with.
             capacity *= 2;
         }
-    }
-}
-
-/// How far a filter grows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Promise {
-    /// The doublings after which the rate still holds.
-    pub(crate) doublings: u32,
-    /// The capacity after as many.
-    pub(crate) largest_capacity: u64,
-    pub(crate) beyond: BeyondPromise,
-}
-
-impl Promise {
-    /// Whether a table is not to be doubled any more.
-    pub(super) fn is_last(&self, parameters: &Parameters) -> bool {
-        parameters.doublings() >= self.doublings && self.beyond == BeyondPromise::Refuse
-    }
-
-    /// How far a table is filled before it is doubled. Small tables have room for far more keys than can be promised to
-    /// fit, and it does no harm to try.
-    pub(super) fn limit(&self, parameters: &Parameters) -> usize {
-        let capacity = parameters.capacity();
-        let slots = approximate(parameters.slot_count());
-        let rated = saturating_ceil(slots * rated_load_factor(parameters.shape()));
-        in_memory(if self.is_last(parameters) { capacity } else { capacity.max(rated) })
     }
 }
 

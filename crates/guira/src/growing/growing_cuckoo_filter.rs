@@ -1,7 +1,6 @@
 use core::fmt;
 
-use super::builder::Promise;
-use super::{BeyondPromise, GrowingCuckooFilterBuilder};
+use super::{BeyondPromise, GrowingCuckooFilterBuilder, Promise};
 use crate::digest::{Digest, Key, KeyHasher};
 use crate::error::{BuildError, InsertError};
 use crate::filter::{CuckooFilter, Fingerprints};
@@ -332,6 +331,10 @@ impl GrowingCuckooFilter {
         self.limit.saturating_sub(self.filter.len())
     }
 
+    pub(crate) const fn promise(&self) -> &Promise {
+        &self.promise
+    }
+
     pub(super) const fn filter_mut(&mut self) -> &mut CuckooFilter {
         &mut self.filter
     }
@@ -343,8 +346,8 @@ impl GrowingCuckooFilter {
     /// The invariant that does not hold.
     #[doc(hidden)]
     pub fn check_invariants(&self) -> Result<(), &'static str> {
-        if self.promise.beyond == BeyondPromise::Refuse && self.parameters().doublings() > self.promise.doublings {
-            return Err("a filter that refuses more keys than promised is not doubled further");
+        if self.promise.check(self.parameters()).is_err() {
+            return Err("a growing filter grows as far as was promised");
         }
         self.filter.check_invariants()
     }

@@ -4,6 +4,7 @@ use alloc::string::ToString;
 use super::GrowingCuckooFilter;
 use crate::error::{BuildError, InsertError, MergeError};
 use crate::filter::CuckooFilter;
+use crate::parameters::Parameters;
 
 impl GrowingCuckooFilter {
     /// Adds all keys of another filter that began with the same measures, hash and seed, however often either has been
@@ -46,7 +47,7 @@ impl GrowingCuckooFilter {
 
     fn refuse_if_begun_otherwise(&self, other: &Self) -> Result<(), MergeError> {
         let (a, b) = (self.parameters(), other.parameters());
-        let beginning = |parameters: &crate::Parameters| {
+        let beginning = |parameters: &Parameters| {
             (
                 parameters.buckets_per_region() >> parameters.doublings(),
                 parameters.fingerprint_bits() + parameters.doublings(),

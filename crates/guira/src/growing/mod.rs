@@ -4,6 +4,10 @@ mod batch;
 mod builder;
 mod growing_cuckoo_filter;
 mod merge;
+mod promise;
 
-pub use builder::{BeyondPromise, GrowingCuckooFilterBuilder};
+pub use builder::GrowingCuckooFilterBuilder;
 pub use growing_cuckoo_filter::GrowingCuckooFilter;
+pub use promise::BeyondPromise;
+
+pub(crate) use promise::Promise;

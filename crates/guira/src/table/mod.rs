@@ -3,17 +3,28 @@
 mod packed;
 mod semi_sorted;
 mod storage;
+mod valued;
 
 pub(crate) use packed::PackedTable;
 pub(crate) use semi_sorted::SemiSortedTable;
 pub(crate) use storage::Storage;
+pub(crate) use valued::ValuedTable;
 
 use crate::addressing::{BucketIndex, Fingerprint};
+use crate::cast::in_memory;
 use crate::parameters::Parameters;
+use crate::probe::prefetch;
 
 /// The place of a fingerprint in its bucket; what the number means is the layout's own affair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Slot(u32);
+
+/// A slot of the table: that of a bucket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) bucket: BucketIndex,
+    pub(crate) slot: Slot,
+}
 
 /// An empty slot of a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,17 +39,14 @@ pub(crate) trait Table {
     /// Whether a bucket holds this fingerprint.
     fn contains(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> bool;
 
-    /// How many slots of a bucket hold this fingerprint.
-    fn count(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> u32;
+    /// The first slot of a bucket that holds this fingerprint, or with 0 the first that is empty.
+    fn find(&self, bucket: BucketIndex, fingerprint_or_empty: u32) -> Option<Slot>;
 
-    /// A slot of a bucket that holds this fingerprint.
-    fn slot_of(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> Option<Slot>;
+    /// How many slots of a bucket hold this fingerprint, or with 0 how many are empty.
+    fn count_of(&self, bucket: BucketIndex, fingerprint_or_empty: u32) -> u32;
 
     /// An empty slot of a bucket, and how full the bucket is.
     fn vacancy(&self, bucket: BucketIndex) -> Option<Vacancy>;
-
-    /// How many slots of a bucket are empty.
-    fn empty_slots(&self, bucket: BucketIndex) -> u32;
 
     /// All slots of a bucket, in order.
     fn slots(&self) -> impl Iterator<Item = Slot>;
@@ -52,16 +60,69 @@ pub(crate) trait Table {
     /// Brings a bucket towards the processor without waiting for it.
     fn prefetch(&self, bucket: BucketIndex);
 
+    /// How many slots of a bucket hold this fingerprint.
+    #[inline]
+    fn count(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> u32 {
+        self.count_of(bucket, fingerprint.get())
+    }
+
+    /// A slot of a bucket that holds this fingerprint.
+    #[inline]
+    fn slot_of(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> Option<Slot> {
+        self.find(bucket, fingerprint.get())
+    }
+
+    /// How many slots of a bucket are empty.
+    #[inline]
+    fn empty_slots(&self, bucket: BucketIndex) -> u32 {
+        self.count_of(bucket, 0)
+    }
+
     /// Whether the bits of a bucket are such that some fingerprints give.
     fn is_well_formed(&self, _bucket: BucketIndex) -> bool {
         true
     }
 }
 
+/// Where in the bytes of a table its bit `bit` is: the byte at which to read a word, and how many bits stand before it
+/// there.
+#[inline]
+fn byte_of(bit: u64) -> (usize, u32) {
+    (in_memory(bit >> 3), u32::from(bit.to_le_bytes()[0] & 7))
+}
+
+/// Brings the bits from `first` to `last` towards the processor. Both ends are asked for: a bucket that straddles two cache
+/// lines waits for the second as long as for the first.
+#[inline]
+fn prefetch_bits(bytes: &[u8], first: u64, last: u64) {
+    prefetch(bytes, byte_of(first).0);
+    prefetch(bytes, byte_of(last).0);
+}
+
 /// A table whose slots can be written.
 pub(crate) trait TableMut: Table {
     /// Fills or overwrites a slot; `None` empties it.
     fn set(&mut self, bucket: BucketIndex, slot: Slot, fingerprint: Option<Fingerprint>);
+
+    /// Writes all that a slot holds to another one, and leaves it where it was too.
+    #[inline]
+    fn copy(&mut self, from: Place, to: Place) {
+        let fingerprint = self.get(from.bucket, from.slot);
+        self.set(to.bucket, to.slot, fingerprint);
+    }
+}
+
+/// A table whose slots hold a value beside the fingerprint. An empty slot has the value 0, and so has one that was just
+/// filled.
+pub(crate) trait Values: Table {
+    /// The value in a slot.
+    fn value(&self, place: Place) -> u32;
+}
+
+/// The same, to be written.
+pub(crate) trait ValuesMut: Values + TableMut {
+    /// Replaces the value in a slot that is filled.
+    fn set_value(&mut self, place: Place, value: u32);
 }
 
 /// A table with memory of its own.

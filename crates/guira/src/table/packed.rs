@@ -1,12 +1,12 @@
-//! The plain layout: slots of f bits, one after the other, without a gap.
+//! The plain layout: slots of f bits, one after the other, without a gap. With values beside the fingerprints, the slots
+//! of [`ValuedTable`](super::ValuedTable) are kept the same way.
 
 use core::ops::{Deref, DerefMut};
 
-use super::{OwnedTable, Slot, Storage, Table, TableMut, Vacancy};
+use super::{OwnedTable, Slot, Storage, Table, TableMut, Vacancy, byte_of, prefetch_bits};
 use crate::addressing::{BucketIndex, Fingerprint};
-use crate::cast::in_memory;
 use crate::parameters::{Layout, Parameters};
-use crate::probe::{Lanes, Word, prefetch};
+use crate::probe::{Lanes, Word};
 
 /// Bucket i stands at bit i * b * f, its slots from the lowest bit up. Windows overlap: the one whose first slot is slot i
 /// stands at bit i * f.
@@ -18,7 +18,8 @@ use crate::probe::{Lanes, Word, prefetch};
 pub(crate) struct PackedTable<S, W, const ONE_WORD: bool> {
     storage: S,
     lanes: Lanes<W>,
-    fingerprint_bits: u32,
+    /// The bits of a slot: f, and those of a value where there is one.
+    slot_bits: u32,
     bucket_bits: u32,
     word_bits: u32,
     /// The bits from one bucket to the next.
@@ -34,19 +35,23 @@ impl<S: Deref<Target = [u8]>, W: Word, const ONE_WORD: bool> PackedTable<S, W, O
         parameters.bucket_bits() <= Self::USABLE_BITS
     }
 
-    /// The byte at which to read for a bit, and how many bits stand before it there.
+    /// The bit of the table that is bit `at` of a bucket.
     #[inline]
-    fn place(&self, bucket: BucketIndex, bit: u32) -> (usize, u32) {
-        let bit = bucket.get() * u64::from(self.stride) + u64::from(bit);
-        let before = u32::from(bit.to_le_bytes()[0] & 7);
-        (in_memory(bit >> 3), before)
+    fn bit(&self, bucket: BucketIndex, at: u32) -> u64 {
+        bucket.get() * u64::from(self.stride) + u64::from(at)
     }
 
     /// The word of a bucket that starts at its bit `at`; what stands above its slots is not theirs.
     #[inline]
     fn word(&self, bucket: BucketIndex, at: u32) -> W {
-        let (byte, before) = self.place(bucket, at);
+        let (byte, before) = byte_of(self.bit(bucket, at));
         W::read(&self.storage, byte) >> before
+    }
+
+    /// How the words of the table are divided.
+    #[inline]
+    pub(super) const fn lanes(&self) -> &Lanes<W> {
+        &self.lanes
     }
 
     /// The bits at which the words of a bucket start, but for the first.
@@ -57,18 +62,49 @@ impl<S: Deref<Target = [u8]>, W: Word, const ONE_WORD: bool> PackedTable<S, W, O
         core::iter::successors(Some(word_bits), move |at| Some(at + word_bits)).take_while(move |&at| at < end)
     }
 
+    /// Whether any word of a bucket matches.
     #[inline]
-    fn find(&self, bucket: BucketIndex, value: u32) -> Option<Slot> {
-        let pattern = self.lanes.broadcast(value);
-        let found = |at| self.lanes.lowest_equal(self.word(bucket, at), pattern).map(|bit| Slot(at + bit));
+    pub(super) fn any_word(&self, bucket: BucketIndex, matches: impl Fn(W) -> bool) -> bool {
+        let matches = |at| matches(self.word(bucket, at));
+        // Not `||`: whether a word matches is hard to guess, and a wrong guess costs more than reading the next one.
+        self.further_words().fold(matches(0), |found, at| found | matches(at))
+    }
+
+    /// The first slot that is found in a word of a bucket, given the bit at which it starts there.
+    #[inline]
+    pub(super) fn first_slot(&self, bucket: BucketIndex, find: impl Fn(W) -> Option<u32>) -> Option<Slot> {
+        let found = |at| find(self.word(bucket, at)).map(|bit| Slot(at + bit));
         found(0).or_else(|| self.further_words().find_map(found))
     }
 
+    /// What is counted in the words of a bucket.
     #[inline]
-    fn count_of(&self, bucket: BucketIndex, value: u32) -> u32 {
-        let pattern = self.lanes.broadcast(value);
-        let count = |at| self.lanes.count_equal(self.word(bucket, at), pattern);
+    pub(super) fn total(&self, bucket: BucketIndex, count: impl Fn(W) -> u32) -> u32 {
+        let count = |at| count(self.word(bucket, at));
         count(0) + self.further_words().map(count).sum::<u32>()
+    }
+
+    /// The bits of each slot of a bucket in order, with the number of the slot.
+    #[inline]
+    pub(super) fn contents(&self, bucket: BucketIndex) -> impl Iterator<Item = (u64, Slot, u32)> {
+        let (slot_bits, bucket_bits) = (self.slot_bits, self.bucket_bits);
+        let mut word = self.word(bucket, 0);
+        (0..bucket_bits / slot_bits).map(move |number| {
+            let bit = number * slot_bits;
+            if !ONE_WORD && bit > 0 && bit.is_multiple_of(self.word_bits) {
+                word = self.word(bucket, bit);
+            }
+            let in_word = if ONE_WORD { bit } else { bit % self.word_bits };
+            (u64::from(number), Slot(bit), self.lanes.get(word, in_word))
+        })
+    }
+
+    /// The bits of a slot.
+    #[inline]
+    pub(super) fn content(&self, bucket: BucketIndex, slot: Slot) -> u32 {
+        let (byte, before) = byte_of(self.bit(bucket, slot.0));
+        // One slot of at most 32 bits fits 64 bits from any byte on.
+        self.lanes.get(W::read(&self.storage, byte), before)
     }
 }
 
@@ -76,19 +112,19 @@ impl<S: Deref<Target = [u8]>, W: Word, const ONE_WORD: bool> Table for PackedTab
     #[inline]
     fn contains(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> bool {
         let pattern = self.lanes.broadcast(fingerprint.get());
-        let matches = |at| self.lanes.any_equal(self.word(bucket, at), pattern);
-        // Not `||`: whether a word matches is hard to guess, and a wrong guess costs more than reading the next one.
-        self.further_words().fold(matches(0), |found, at| found | matches(at))
+        self.any_word(bucket, |word| self.lanes.any_equal(word, pattern))
     }
 
     #[inline]
-    fn count(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> u32 {
-        self.count_of(bucket, fingerprint.get())
+    fn find(&self, bucket: BucketIndex, fingerprint_or_empty: u32) -> Option<Slot> {
+        let pattern = self.lanes.broadcast(fingerprint_or_empty);
+        self.first_slot(bucket, |word| self.lanes.lowest_equal(word, pattern))
     }
 
     #[inline]
-    fn slot_of(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> Option<Slot> {
-        self.find(bucket, fingerprint.get())
+    fn count_of(&self, bucket: BucketIndex, fingerprint_or_empty: u32) -> u32 {
+        let pattern = self.lanes.broadcast(fingerprint_or_empty);
+        self.total(bucket, |word| self.lanes.count_equal(word, pattern))
     }
 
     #[inline]
@@ -99,54 +135,41 @@ impl<S: Deref<Target = [u8]>, W: Word, const ONE_WORD: bool> Table for PackedTab
     }
 
     #[inline]
-    fn empty_slots(&self, bucket: BucketIndex) -> u32 {
-        self.count_of(bucket, 0)
-    }
-
-    #[inline]
     fn slots(&self) -> impl Iterator<Item = Slot> {
-        let (bucket_bits, fingerprint_bits) = (self.bucket_bits, self.fingerprint_bits);
-        (0..bucket_bits / fingerprint_bits).map(move |index| Slot(index * fingerprint_bits))
+        let (bucket_bits, slot_bits) = (self.bucket_bits, self.slot_bits);
+        (0..bucket_bits / slot_bits).map(move |index| Slot(index * slot_bits))
     }
 
     #[inline]
     fn filled_slots(&self, bucket: BucketIndex) -> impl Iterator<Item = (u64, Slot, Fingerprint)> {
-        let (fingerprint_bits, bucket_bits) = (self.fingerprint_bits, self.bucket_bits);
-        let mut word = self.word(bucket, 0);
-        (0..bucket_bits / fingerprint_bits).filter_map(move |number| {
-            let bit = number * fingerprint_bits;
-            if !ONE_WORD && bit > 0 && bit.is_multiple_of(self.word_bits) {
-                word = self.word(bucket, bit);
-            }
-            let in_word = if ONE_WORD { bit } else { bit % self.word_bits };
-            Some((u64::from(number), Slot(bit), Fingerprint::new(self.lanes.get(word, in_word))?))
-        })
+        self.contents(bucket).filter_map(|(number, slot, content)| Some((number, slot, Fingerprint::new(content)?)))
     }
 
     #[inline]
     fn get(&self, bucket: BucketIndex, slot: Slot) -> Option<Fingerprint> {
-        let (byte, before) = self.place(bucket, slot.0);
-        // One slot of at most 32 bits fits 64 bits from any byte on.
-        Fingerprint::new(self.lanes.get(W::read(&self.storage, byte), before))
+        Fingerprint::new(self.content(bucket, slot))
     }
 
     #[inline]
     fn prefetch(&self, bucket: BucketIndex) {
-        // Both ends: a bucket that straddles two cache lines waits for the second as long as for the first.
-        let (first, _) = self.place(bucket, 0);
-        let (last, _) = self.place(bucket, self.bucket_bits - 1);
-        prefetch(&self.storage, first);
-        prefetch(&self.storage, last);
+        prefetch_bits(&self.storage, self.bit(bucket, 0), self.bit(bucket, self.bucket_bits - 1));
     }
 }
 
 impl<S: DerefMut<Target = [u8]>, W: Word, const ONE_WORD: bool> TableMut for PackedTable<S, W, ONE_WORD> {
     #[inline]
     fn set(&mut self, bucket: BucketIndex, slot: Slot, fingerprint: Option<Fingerprint>) {
-        let (byte, before) = self.place(bucket, slot.0);
+        self.set_content(bucket, slot, fingerprint.map_or(0, Fingerprint::get));
+    }
+}
+
+impl<S: DerefMut<Target = [u8]>, W: Word, const ONE_WORD: bool> PackedTable<S, W, ONE_WORD> {
+    /// Replaces the bits of a slot.
+    #[inline]
+    pub(super) fn set_content(&mut self, bucket: BucketIndex, slot: Slot, content: u32) {
+        let (byte, before) = byte_of(self.bit(bucket, slot.0));
         let word = W::read(&self.storage, byte);
-        let value = fingerprint.map_or(0, Fingerprint::get);
-        self.lanes.with(word, before, value).write(&mut self.storage, byte);
+        self.lanes.with(word, before, content).write(&mut self.storage, byte);
     }
 }
 
@@ -162,18 +185,18 @@ impl<W: Word, const ONE_WORD: bool> OwnedTable for PackedTable<Storage, W, ONE_W
 
     fn over(parameters: &Parameters, storage: Storage) -> Self {
         debug_assert!(!ONE_WORD || Self::holds_bucket(parameters));
-        let fingerprint_bits = parameters.fingerprint_bits();
-        let lanes_that_fit = Self::USABLE_BITS / fingerprint_bits;
+        let slot_bits = parameters.bits_per_slot();
+        let lanes_that_fit = Self::USABLE_BITS / slot_bits;
         // All words of a bucket have as many slots, so that one set of masks serves them all.
         let shares = |lanes: &u32| parameters.slots_per_bucket().is_multiple_of(*lanes);
         let lanes_per_word = (1..=lanes_that_fit).rev().find(shares).unwrap_or(1);
         Self {
             storage,
-            lanes: Lanes::new(lanes_per_word, fingerprint_bits),
-            fingerprint_bits,
+            lanes: Lanes::new(lanes_per_word, slot_bits),
+            slot_bits,
             bucket_bits: parameters.bucket_bits(),
-            stride: if parameters.layout() == Layout::Windowed { fingerprint_bits } else { parameters.bucket_bits() },
-            word_bits: lanes_per_word * fingerprint_bits,
+            stride: if parameters.layout() == Layout::Windowed { slot_bits } else { parameters.bucket_bits() },
+            word_bits: lanes_per_word * slot_bits,
         }
     }
 
@@ -182,7 +205,7 @@ impl<W: Word, const ONE_WORD: bool> OwnedTable for PackedTable<Storage, W, ONE_W
         PackedTable {
             storage: &self.storage,
             lanes: self.lanes,
-            fingerprint_bits: self.fingerprint_bits,
+            slot_bits: self.slot_bits,
             bucket_bits: self.bucket_bits,
             word_bits: self.word_bits,
             stride: self.stride,
@@ -194,7 +217,7 @@ impl<W: Word, const ONE_WORD: bool> OwnedTable for PackedTable<Storage, W, ONE_W
         PackedTable {
             storage: &mut self.storage,
             lanes: self.lanes,
-            fingerprint_bits: self.fingerprint_bits,
+            slot_bits: self.slot_bits,
             bucket_bits: self.bucket_bits,
             word_bits: self.word_bits,
             stride: self.stride,

@@ -5,11 +5,11 @@
 
 use core::ops::{Deref, DerefMut};
 
-use super::{OwnedTable, Slot, Storage, Table, TableMut, Vacancy};
+use super::{OwnedTable, Slot, Storage, Table, TableMut, Vacancy, byte_of, prefetch_bits};
 use crate::addressing::{BucketIndex, Fingerprint};
 use crate::cast::in_memory;
 use crate::parameters::Parameters;
-use crate::probe::{Lanes, Word, prefetch};
+use crate::probe::{Lanes, Word};
 
 /// The bits of a fingerprint that are sorted and coded.
 const NIBBLE_BITS: u32 = 4;
@@ -36,23 +36,22 @@ impl<S: Deref<Target = [u8]>, W: Word, const ONE_WORD: bool> SemiSortedTable<S, 
         parameters.bucket_bits() <= W::BITS - 7
     }
 
-    /// The byte at which to read for a bit of a bucket, and how many bits stand before it there.
+    /// The bit of the table that is bit `at` of a bucket.
     #[inline]
-    fn place(&self, bucket: BucketIndex, bit: u32) -> (usize, u32) {
-        let bit = bucket.get() * u64::from(self.bucket_bits) + u64::from(bit);
-        (in_memory(bit >> 3), u32::from(bit.to_le_bytes()[0] & 7))
+    fn bit(&self, bucket: BucketIndex, at: u32) -> u64 {
+        bucket.get() * u64::from(self.bucket_bits) + u64::from(at)
     }
 
     /// The code of a bucket, and a word that starts with the high bits of its fingerprints.
     #[inline]
     fn parts(&self, bucket: BucketIndex) -> (u32, W) {
-        let (byte, before) = self.place(bucket, 0);
+        let (byte, before) = byte_of(self.bit(bucket, 0));
         if ONE_WORD {
             let word = W::read(&self.storage, byte) >> before;
             (word.low_32() & 0xfff, word >> CODE_BITS)
         } else {
             let code = (u64::read(&self.storage, byte) >> before).low_32() & 0xfff;
-            let (byte, before) = self.place(bucket, CODE_BITS);
+            let (byte, before) = byte_of(self.bit(bucket, CODE_BITS));
             (code, W::read(&self.storage, byte) >> before)
         }
     }
@@ -64,16 +63,6 @@ impl<S: Deref<Target = [u8]>, W: Word, const ONE_WORD: bool> SemiSortedTable<S, 
         let nibbles = NIBBLES[in_memory(u64::from(code))];
         self.spread.nibbles(W::from(u32::from(nibbles))) | self.spread.high_bits(high_bits)
     }
-
-    #[inline]
-    fn find(&self, bucket: BucketIndex, value: u32) -> Option<Slot> {
-        self.lanes.lowest_equal(self.fingerprints(bucket), self.lanes.broadcast(value)).map(Slot)
-    }
-
-    #[inline]
-    fn count_of(&self, bucket: BucketIndex, value: u32) -> u32 {
-        self.lanes.count_equal(self.fingerprints(bucket), self.lanes.broadcast(value))
-    }
 }
 
 impl<S: Deref<Target = [u8]>, W: Word, const ONE_WORD: bool> Table for SemiSortedTable<S, W, ONE_WORD> {
@@ -83,13 +72,13 @@ impl<S: Deref<Target = [u8]>, W: Word, const ONE_WORD: bool> Table for SemiSorte
     }
 
     #[inline]
-    fn count(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> u32 {
-        self.count_of(bucket, fingerprint.get())
+    fn find(&self, bucket: BucketIndex, fingerprint_or_empty: u32) -> Option<Slot> {
+        self.lanes.lowest_equal(self.fingerprints(bucket), self.lanes.broadcast(fingerprint_or_empty)).map(Slot)
     }
 
     #[inline]
-    fn slot_of(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> Option<Slot> {
-        self.find(bucket, fingerprint.get())
+    fn count_of(&self, bucket: BucketIndex, fingerprint_or_empty: u32) -> u32 {
+        self.lanes.count_equal(self.fingerprints(bucket), self.lanes.broadcast(fingerprint_or_empty))
     }
 
     #[inline]
@@ -97,11 +86,6 @@ impl<S: Deref<Target = [u8]>, W: Word, const ONE_WORD: bool> Table for SemiSorte
         let fingerprints = self.fingerprints(bucket);
         let slot = self.lanes.lowest_equal(fingerprints, W::ZERO).map(Slot)?;
         Some(Vacancy { slot, fullness: 4 - self.lanes.count_equal(fingerprints, W::ZERO) })
-    }
-
-    #[inline]
-    fn empty_slots(&self, bucket: BucketIndex) -> u32 {
-        self.count_of(bucket, 0)
     }
 
     #[inline]
@@ -125,10 +109,7 @@ impl<S: Deref<Target = [u8]>, W: Word, const ONE_WORD: bool> Table for SemiSorte
 
     #[inline]
     fn prefetch(&self, bucket: BucketIndex) {
-        let (first, _) = self.place(bucket, 0);
-        let (last, _) = self.place(bucket, self.bucket_bits - 1);
-        prefetch(&self.storage, first);
-        prefetch(&self.storage, last);
+        prefetch_bits(&self.storage, self.bit(bucket, 0), self.bit(bucket, self.bucket_bits - 1));
     }
 
     fn is_well_formed(&self, bucket: BucketIndex) -> bool {
@@ -162,7 +143,7 @@ impl<S: DerefMut<Target = [u8]>, W: Word, const ONE_WORD: bool> SemiSortedTable<
         }
         let all_high_bits = !((!W::ZERO << (2 * high_width)) << (2 * high_width));
         let all_code_bits = W::from(0xfff);
-        let (byte, before) = self.place(bucket, 0);
+        let (byte, before) = byte_of(self.bit(bucket, 0));
         if ONE_WORD {
             let word = W::read(&self.storage, byte);
             let mask = (all_code_bits | (all_high_bits << CODE_BITS)) << before;
@@ -171,7 +152,7 @@ impl<S: DerefMut<Target = [u8]>, W: Word, const ONE_WORD: bool> SemiSortedTable<
         } else {
             let word = W::read(&self.storage, byte);
             ((word & !(all_code_bits << before)) | (code << before)).write(&mut self.storage, byte);
-            let (byte, before) = self.place(bucket, CODE_BITS);
+            let (byte, before) = byte_of(self.bit(bucket, CODE_BITS));
             let word = W::read(&self.storage, byte);
             ((word & !(all_high_bits << before)) | (high_bits << before)).write(&mut self.storage, byte);
         }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Range;
 
-use guira::{CuckooFilter, Layout};
+use guira::{CuckooFilter, InsertError, Layout};
 
 use super::classes::Class;
 
@@ -14,6 +14,20 @@ pub(crate) enum Outcome {
     Stored,
     Full,
     TooManyCopies { copies: usize },
+}
+
+impl Outcome {
+    /// What came of an insertion into a table that would say this of itself if it were full.
+    pub(crate) fn of(result: Result<(), InsertError>, if_full: &InsertError) -> Self {
+        match result {
+            Ok(()) => Self::Stored,
+            Err(InsertError::TooManyCopies { copies }) => Self::TooManyCopies { copies },
+            Err(error) => {
+                assert_eq!(&error, if_full, "the numbers in the error");
+                Self::Full
+            }
+        }
+    }
 }
 
 /// An arrangement of classes in slots. It says whether a class fits besides the others, which does not depend on how

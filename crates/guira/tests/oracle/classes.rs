@@ -1,6 +1,6 @@
 //! Which keys a filter can't tell apart, learnt from outside.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use guira::{CuckooFilter, Digest, InsertError};
 
@@ -42,6 +42,7 @@ impl Class {
 /// nowhere else.
 pub(crate) struct Prober {
     empty: CuckooFilter,
+    known: HashMap<Digest, Class>,
 }
 
 impl Prober {
@@ -49,10 +50,19 @@ impl Prober {
     pub(crate) fn for_filters_like(filter: &CuckooFilter) -> Self {
         let mut empty = filter.clone();
         empty.clear();
-        Self { empty }
+        Self { empty, known: HashMap::new() }
     }
 
     pub(crate) fn class_of(&mut self, digest: Digest) -> Class {
+        if let Some(&class) = self.known.get(&digest) {
+            return class;
+        }
+        let class = self.probe(digest);
+        self.known.insert(digest, class);
+        class
+    }
+
+    fn probe(&mut self, digest: Digest) -> Class {
         let error = loop {
             if let Err(error) = self.empty.insert_digest(digest) {
                 break error;

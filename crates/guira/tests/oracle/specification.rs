@@ -3,8 +3,6 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-pub(crate) const HEADER_LEN: usize = 128;
-
 /// The fields of a header, in the order of the table in docs/format.md.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Header {

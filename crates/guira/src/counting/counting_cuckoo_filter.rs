@@ -1,0 +1,220 @@
+use core::fmt;
+
+use super::CountingCuckooFilterBuilder;
+use crate::digest::{Digest, Key, KeyHasher};
+use crate::error::{BuildError, InsertError};
+use crate::filter::{ValuedFilter, measures_of_valued_filter};
+use crate::parameters::Parameters;
+
+/// A filter that takes the same key again and again: beside each fingerprint it keeps a counter, as the paper advises for
+/// keys that come more than 2b times.
+///
+/// What it promises: a key that was inserted more often than it was removed is always found, and is counted at least as
+/// often as it is there. It takes as many distinct keys as its [`capacity`](Self::capacity) says, each as often as its
+/// counter reaches, which is [`most_copies`](Self::most_copies). A failed operation leaves every bit as it was. The same
+/// operations in the same order give the same bytes, on every machine.
+///
+/// What it doesn't: keys that share fingerprint and buckets share a counter, which counts them together. Hence the rule
+/// for [`remove`](Self::remove): only what was inserted, and as often.
+///
+/// # Examples
+///
+/// ```
+/// use guira::CountingCuckooFilter;
+///
+/// let mut sightings = CountingCuckooFilter::with_capacity(1000, 0.001)?;
+/// for _ in 0..100 {
+///     sightings.insert("ani")?;
+/// }
+/// assert_eq!(sightings.count("ani"), 100);
+/// assert!(sightings.remove("ani"));
+/// assert_eq!((sightings.count("ani"), sightings.len(), sightings.distinct_len()), (99, 99, 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct CountingCuckooFilter {
+    /// The value beside a fingerprint is its count less 1, so that no bit pattern is wasted on "none".
+    filter: ValuedFilter,
+    /// The sum of all counts.
+    len: u64,
+}
+
+impl CountingCuckooFilter {
+    /// An empty filter for `capacity` distinct keys that answers absent keys with "probably" at this rate at the most, with
+    /// counters that reach to 256.
+    ///
+    /// # Errors
+    ///
+    /// A [`BuildError`] that says what is out of range, or that there is no memory.
+    pub fn with_capacity(capacity: usize, false_positive_rate: f64) -> Result<Self, BuildError> {
+        Self::builder().capacity(capacity).false_positive_rate(false_positive_rate).build()
+    }
+
+    /// Chooses everything that can be chosen.
+    pub fn builder() -> CountingCuckooFilterBuilder {
+        CountingCuckooFilterBuilder::default()
+    }
+
+    pub(super) fn with_parameters(parameters: Parameters, hasher: KeyHasher) -> Result<Self, BuildError> {
+        ValuedFilter::with_parameters(parameters, hasher).map(Self::from_filter)
+    }
+
+    /// A filter that counts what is stored.
+    pub(crate) fn from_filter(filter: ValuedFilter) -> Self {
+        let len = filter.sum_of_values() + filter.len() as u64;
+        Self { filter, len }
+    }
+
+    /// Counts a key once more.
+    ///
+    /// # Errors
+    ///
+    /// [`InsertError::CounterFull`] for a key that is counted as often as can be; [`InsertError::Full`] for a new key that
+    /// finds no room. In both cases the filter is as it was.
+    #[inline]
+    pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<(), InsertError> {
+        self.insert_digest(self.hasher().digest(key))
+    }
+
+    /// Counts the key with this digest once more. See [`insert`](Self::insert).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`insert`](Self::insert).
+    #[inline]
+    pub fn insert_digest(&mut self, digest: Digest) -> Result<(), InsertError> {
+        match self.filter.find(digest, |_| true) {
+            Some((_, counter)) if counter == self.filter.greatest_value() => {
+                return Err(InsertError::CounterFull { count: self.most_copies() });
+            }
+            Some((place, counter)) => self.filter.set_value(place, counter + 1),
+            None => self.filter.insert(digest, 0)?,
+        }
+        self.len += 1;
+        Ok(())
+    }
+
+    /// Whether a key is probably there; `false` is certain.
+    #[inline]
+    #[must_use]
+    pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
+        self.contains_digest(self.hasher().digest(key))
+    }
+
+    /// Whether the key with this digest is probably there; `false` is certain.
+    #[inline]
+    #[must_use]
+    pub fn contains_digest(&self, digest: Digest) -> bool {
+        self.filter.contains(digest)
+    }
+
+    /// How often a key is there, together with those that share its fingerprint and buckets: never less than it was
+    /// inserted and not removed.
+    #[inline]
+    #[must_use]
+    pub fn count<K: Key + ?Sized>(&self, key: &K) -> u64 {
+        self.count_digest(self.hasher().digest(key))
+    }
+
+    /// How often the key with this digest is there. See [`count`](Self::count).
+    #[inline]
+    #[must_use]
+    pub fn count_digest(&self, digest: Digest) -> u64 {
+        self.filter.find(digest, |_| true).map_or(0, |(_, counter)| u64::from(counter) + 1)
+    }
+
+    /// Counts a key once less; whether it was counted.
+    ///
+    /// Only remove what was inserted, and as often as it was inserted at the most. An absent key may be taken for a present
+    /// one that shares its fingerprint and buckets (with the probability of a false positive), which is then counted once
+    /// too little, and lost when its own copies are removed.
+    #[inline]
+    pub fn remove<K: Key + ?Sized>(&mut self, key: &K) -> bool {
+        self.remove_digest(self.hasher().digest(key))
+    }
+
+    /// Counts the key with this digest once less; whether it was counted. See [`remove`](Self::remove) for the rule.
+    #[inline]
+    pub fn remove_digest(&mut self, digest: Digest) -> bool {
+        match self.filter.find(digest, |_| true) {
+            None => return false,
+            Some((place, 0)) => self.filter.empty(place),
+            Some((place, counter)) => self.filter.set_value(place, counter - 1),
+        }
+        self.len -= 1;
+        true
+    }
+
+    /// Removes all keys.
+    pub fn clear(&mut self) {
+        self.filter.clear();
+        self.len = 0;
+    }
+
+    /// The sum of all counts: how many insertions were not undone by removals.
+    #[must_use]
+    pub const fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Whether nothing is counted.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// How many keys are there, those that share fingerprint and buckets taken for one: the slots that are filled.
+    #[must_use]
+    pub const fn distinct_len(&self) -> usize {
+        self.filter.len()
+    }
+
+    /// 2^v, how often one key can be counted.
+    #[must_use]
+    pub const fn most_copies(&self) -> u64 {
+        self.filter.greatest_value() as u64 + 1
+    }
+
+    measures_of_valued_filter!();
+
+    /// Checks what must hold of every filter; meant for tests.
+    ///
+    /// # Errors
+    ///
+    /// The invariant that does not hold.
+    #[doc(hidden)]
+    pub fn check_invariants(&self) -> Result<(), &'static str> {
+        self.filter.check_invariants()?;
+        if !self.filter.has_no_copies() {
+            return Err("a fingerprint has one counter");
+        }
+        if self.filter.sum_of_values() + self.filter.len() as u64 != self.len {
+            return Err("len is the sum of all counts");
+        }
+        Ok(())
+    }
+
+    pub(crate) const fn filter(&self) -> &ValuedFilter {
+        &self.filter
+    }
+}
+
+impl fmt::Debug for CountingCuckooFilter {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("CountingCuckooFilter")
+            .field("len", &self.len)
+            .field("distinct_len", &self.distinct_len())
+            .field("load_factor", &self.load_factor())
+            .field("parameters", self.parameters())
+            .field("hasher", self.hasher())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Filters are equal when they were made with the same parameters, hash and seed and hold the same bits.
+impl PartialEq for CountingCuckooFilter {
+    fn eq(&self, other: &Self) -> bool {
+        self.filter == other.filter
+    }
+}

@@ -1,0 +1,249 @@
+use super::engine::{Nest, NoRoom};
+use crate::addressing::{Addressing, RegionalAddressing};
+use crate::digest::{Digest, KeyHasher};
+use crate::error::{BuildError, InsertError};
+use crate::parameters::Parameters;
+use crate::relocation::Search;
+use crate::table::{OwnedTable, Place, Storage, TableMut, ValuedTable, Values, ValuesMut};
+
+/// A filter whose fingerprints carry a value each: what a map and a filter that counts have in common. What a value means
+/// is theirs to say.
+#[derive(Clone)]
+pub(crate) struct ValuedFilter {
+    parameters: Parameters,
+    hasher: KeyHasher,
+    engine: ValuedEngine,
+    len: usize,
+    search: Search,
+}
+
+impl<A: Addressing, T: Values> Nest<A, T> {
+    /// Where a key's fingerprint is stored, with the value beside each copy.
+    fn values(&self, digest: Digest) -> impl Iterator<Item = (Place, u32)> {
+        let (fingerprint, primary) = self.addressing.locate(digest);
+        let candidates = self.addressing.distinct_candidates(primary, fingerprint).map(|candidate| candidate.bucket());
+        // Most buckets do not hold it, which one comparison tells.
+        let holding = candidates.filter(move |&bucket| self.table.contains(bucket, fingerprint));
+        holding.flat_map(move |bucket| {
+            let slots = self.table.filled_slots(bucket).filter(move |&(_, _, stored)| stored == fingerprint);
+            slots.map(move |(_, slot, _)| {
+                let place = Place { bucket, slot };
+                (place, self.table.value(place))
+            })
+        })
+    }
+}
+
+/// As with filters without values: "narrow" buckets fit a 64-bit word, "wide" ones need 128 bits or several words.
+#[derive(Clone, Debug)]
+enum ValuedEngine {
+    Narrow(Nest<RegionalAddressing, ValuedTable<Storage, u64, true>>),
+    Wide(Nest<RegionalAddressing, ValuedTable<Storage, u128, false>>),
+}
+
+/// Does the same with whichever engine it is.
+macro_rules! with_valued_nest {
+    ($engine:expr, $nest:ident => $body:expr) => {
+        match $engine {
+            ValuedEngine::Narrow($nest) => $body,
+            ValuedEngine::Wide($nest) => $body,
+        }
+    };
+}
+
+impl ValuedEngine {
+    fn new(parameters: &Parameters, seed: u64, storage: Storage) -> Self {
+        let addressing = RegionalAddressing::new(parameters, seed);
+        if ValuedTable::<Storage, u64, true>::holds_bucket(parameters) {
+            Self::Narrow(Nest { addressing, table: ValuedTable::over(parameters, storage) })
+        } else {
+            Self::Wide(Nest { addressing, table: ValuedTable::over(parameters, storage) })
+        }
+    }
+}
+
+impl ValuedFilter {
+    pub(crate) fn with_parameters(parameters: Parameters, hasher: KeyHasher) -> Result<Self, BuildError> {
+        let out_of_memory = |_| BuildError::OutOfMemory { bytes: parameters.table_size() };
+        let storage = Storage::zeroed(parameters.table_bits()).map_err(out_of_memory)?;
+        Ok(Self::from_parts(parameters, hasher, storage, 0))
+    }
+
+    /// Puts a filter together from parts that were checked against each other.
+    pub(crate) fn from_parts(parameters: Parameters, hasher: KeyHasher, storage: Storage, len: usize) -> Self {
+        let engine = ValuedEngine::new(&parameters, hasher.seed(), storage);
+        Self { parameters, hasher, engine, len, search: Search::default() }
+    }
+
+    /// Stores a copy of a key's fingerprint with a value of at most v bits.
+    #[inline]
+    pub(crate) fn insert(&mut self, digest: Digest, value: u32) -> Result<(), InsertError> {
+        debug_assert!(value <= self.greatest_value());
+        let stored = with_valued_nest!(&mut self.engine, nest => {
+            let mut nest = nest.view_mut();
+            nest.insert(digest, &mut self.search).map(|place| nest.table.set_value(place, value))
+        });
+        match stored {
+            Ok(()) => {
+                self.len += 1;
+                Ok(())
+            }
+            Err(reason) => Err(self.insert_error(reason)),
+        }
+    }
+
+    /// Whether a key's fingerprint is stored.
+    #[inline]
+    pub(crate) fn contains(&self, digest: Digest) -> bool {
+        with_valued_nest!(&self.engine, nest => nest.view().contains(digest))
+    }
+
+    /// Calls `visit` with the value of each copy of a key's fingerprint.
+    #[inline]
+    pub(crate) fn visit_values(&self, digest: Digest, visit: impl FnMut(u32)) {
+        with_valued_nest!(&self.engine, nest => nest.view().values(digest).map(|(_, value)| value).for_each(visit));
+    }
+
+    /// The first copy of a key's fingerprint whose value is accepted.
+    #[inline]
+    pub(crate) fn find(&self, digest: Digest, accepts: impl Fn(u32) -> bool) -> Option<(Place, u32)> {
+        with_valued_nest!(&self.engine, nest => nest.view().values(digest).find(|&(_, value)| accepts(value)))
+    }
+
+    /// Replaces the value in a slot that [`find`](Self::find) found.
+    #[inline]
+    pub(crate) fn set_value(&mut self, place: Place, value: u32) {
+        debug_assert!(value <= self.greatest_value());
+        with_valued_nest!(&mut self.engine, nest => nest.table.view_mut().set_value(place, value));
+    }
+
+    /// Empties a slot that [`find`](Self::find) found.
+    #[inline]
+    pub(crate) fn empty(&mut self, place: Place) {
+        with_valued_nest!(&mut self.engine, nest => nest.table.view_mut().set(place.bucket, place.slot, None));
+        self.len -= 1;
+    }
+
+    pub(crate) fn clear(&mut self) {
+        with_valued_nest!(&mut self.engine, nest => nest.storage_mut().fill(0));
+        self.len = 0;
+    }
+
+    /// How many fingerprints are stored, each copy counted.
+    pub(crate) const fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(crate) const fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+
+    pub(crate) const fn hasher(&self) -> &KeyHasher {
+        &self.hasher
+    }
+
+    pub(crate) fn storage(&self) -> &Storage {
+        with_valued_nest!(&self.engine, nest => nest.storage())
+    }
+
+    /// 2^v - 1.
+    pub(crate) const fn greatest_value(&self) -> u32 {
+        u32::MAX >> (32 - self.parameters.value_bits())
+    }
+
+    pub(crate) fn is_well_formed(&self) -> bool {
+        with_valued_nest!(&self.engine, nest => nest.view().is_well_formed(&self.parameters))
+    }
+
+    pub(crate) fn occupied_slots(&self) -> u64 {
+        with_valued_nest!(&self.engine, nest => nest.view().occupied_slots(&self.parameters))
+    }
+
+    /// Whether every fingerprint is stored once.
+    pub(crate) fn has_no_copies(&self) -> bool {
+        with_valued_nest!(&self.engine, nest => nest.view().has_no_copies(&self.parameters))
+    }
+
+    /// The sum of all values.
+    pub(crate) fn sum_of_values(&self) -> u64 {
+        with_valued_nest!(&self.engine, nest => {
+            let nest = nest.view();
+            let value = |place| u64::from(nest.table.value(place));
+            nest.places(&self.parameters).map(value).sum()
+        })
+    }
+
+    pub(crate) fn check_invariants(&self) -> Result<(), &'static str> {
+        if !self.storage().is_zero_from(self.parameters.table_bits()) {
+            return Err("invariant 4: padding bits are 0");
+        }
+        if self.occupied_slots() != self.len as u64 {
+            return Err("invariant 4: len is the number of occupied slots");
+        }
+        if !self.is_well_formed() {
+            return Err("an empty slot has no value");
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn insert_error(&self, reason: NoRoom) -> InsertError {
+        reason.as_error(self.len, &self.parameters)
+    }
+}
+
+impl PartialEq for ValuedFilter {
+    fn eq(&self, other: &Self) -> bool {
+        self.parameters == other.parameters && self.hasher == other.hasher && self.storage() == other.storage()
+    }
+}
+
+/// What the types made of a [`ValuedFilter`] tell of it in the same words as a filter.
+macro_rules! measures_of_valued_filter {
+    () => {
+        /// How many distinct keys are promised to fit: of a million tables, at most one is expected not to take them.
+        #[must_use]
+        pub const fn capacity(&self) -> usize {
+            crate::cast::in_memory(self.filter.parameters().capacity())
+        }
+
+        /// How many fingerprints the table could hold if every slot were filled; more than will ever fit.
+        #[must_use]
+        pub const fn slot_count(&self) -> usize {
+            crate::cast::in_memory(self.filter.parameters().slot_count())
+        }
+
+        /// α, the share of the slots that are filled.
+        #[must_use]
+        pub fn load_factor(&self) -> f64 {
+            let slots = crate::cast::approximate(self.filter.parameters().slot_count());
+            crate::cast::approximate(self.filter.len() as u64) / slots
+        }
+
+        /// The bytes of the table, padding included.
+        #[must_use]
+        pub fn size_in_bytes(&self) -> usize {
+            self.filter.storage().len()
+        }
+
+        /// The share of absent keys to be answered with "probably" at the present load.
+        #[must_use]
+        pub fn expected_false_positive_rate(&self) -> f64 {
+            self.filter.parameters().expected_false_positive_rate(self.filter.len() as u64)
+        }
+
+        /// The measures of the table.
+        #[must_use]
+        pub const fn parameters(&self) -> &crate::parameters::Parameters {
+            self.filter.parameters()
+        }
+
+        /// What turns keys into digests.
+        #[must_use]
+        pub const fn hasher(&self) -> &crate::digest::KeyHasher {
+            self.filter.hasher()
+        }
+    };
+}
+
+pub(crate) use measures_of_valued_filter;

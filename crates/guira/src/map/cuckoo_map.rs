@@ -1,0 +1,196 @@
+use core::fmt;
+use core::marker::PhantomData;
+
+use super::{CuckooMapBuilder, Matches, Value};
+use crate::digest::{Digest, Key, KeyHasher};
+use crate::error::{BuildError, InsertError};
+use crate::filter::{ValuedFilter, measures_of_valued_filter};
+use crate::parameters::Parameters;
+
+/// A table that gives keys small values, in a few bits per key beside the value: the paper's value association (section
+/// 6). Asked for a key, it gives all values of keys that look the same: the right one among them, if there is one.
+///
+/// What it promises: the value of a key that was inserted and not removed is always among those that are given. On
+/// average [`get`](Self::get) gives 1 + ε values for a present key and ε for an absent one. It takes as many distinct keys
+/// as its [`capacity`](Self::capacity) says; a failed operation leaves every bit as it was; the same operations in the
+/// same order give the same bytes, on every machine.
+///
+/// What it doesn't: it stores a fingerprint per key, not the key, so it can't list keys and can't tell which of several
+/// values is the right one. Where that matters, let the value say where to look, as a shard or a page does. Hence also
+/// the rule for [`remove`](Self::remove): only what was inserted.
+///
+/// # Examples
+///
+/// ```
+/// use guira::CuckooMap;
+///
+/// let mut shards = CuckooMap::<u8>::with_capacity(1000, 0.001)?;
+/// shards.insert("ani", 7)?;
+/// shards.insert("guira", 3)?;
+/// assert!(shards.get("ani").any(|shard| shard == 7));
+/// assert!(shards.get("cuckoo").next().is_none());
+///
+/// assert!(shards.remove("ani", 7));
+/// assert!(!shards.contains("ani"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct CuckooMap<V> {
+    filter: ValuedFilter,
+    value: PhantomData<fn() -> V>,
+}
+
+impl<V: Value> CuckooMap<V> {
+    /// An empty map for `capacity` distinct keys, one value each, that finds a value for absent keys at this rate at the
+    /// most.
+    ///
+    /// # Errors
+    ///
+    /// A [`BuildError`] that says what is out of range, or that there is no memory. Fingerprints for the rate and values
+    /// have at most 32 bits together.
+    pub fn with_capacity(capacity: usize, false_positive_rate: f64) -> Result<Self, BuildError> {
+        Self::builder().capacity(capacity).false_positive_rate(false_positive_rate).build()
+    }
+
+    /// Chooses everything that can be chosen.
+    pub fn builder() -> CuckooMapBuilder<V> {
+        CuckooMapBuilder::default()
+    }
+
+    pub(super) fn with_parameters(parameters: Parameters, hasher: KeyHasher) -> Result<Self, BuildError> {
+        ValuedFilter::with_parameters(parameters, hasher).map(Self::from_filter)
+    }
+
+    /// A map of what is stored, whose values have no more bits than the type.
+    pub(crate) const fn from_filter(filter: ValuedFilter) -> Self {
+        Self { filter, value: PhantomData }
+    }
+
+    /// Gives a key a value, beside those that it has.
+    ///
+    /// A pair that is inserted again is stored again. A key and those that look the same can have 2b values in all, and
+    /// the promise of a capacity is for one each.
+    ///
+    /// # Errors
+    ///
+    /// [`InsertError::Full`]; [`InsertError::TooManyCopies`] for one value more than the key's buckets hold;
+    /// [`InsertError::ValueTooLarge`] for one of more bits than the map was built for. In all cases the map is as it was.
+    #[inline]
+    pub fn insert<K: Key + ?Sized>(&mut self, key: &K, value: V) -> Result<(), InsertError> {
+        self.insert_digest(self.hasher().digest(key), value)
+    }
+
+    /// Gives the key with this digest a value. See [`insert`](Self::insert).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`insert`](Self::insert).
+    #[inline]
+    pub fn insert_digest(&mut self, digest: Digest, value: V) -> Result<(), InsertError> {
+        let value = value.to_bits();
+        if value > self.filter.greatest_value() {
+            return Err(InsertError::ValueTooLarge { value, value_bits: self.filter.parameters().value_bits() });
+        }
+        self.filter.insert(digest, value)
+    }
+
+    /// The values of a key, and of keys that share its fingerprint and buckets.
+    #[inline]
+    #[must_use]
+    pub fn get<K: Key + ?Sized>(&self, key: &K) -> Matches<V> {
+        self.get_digest(self.hasher().digest(key))
+    }
+
+    /// The values of the key with this digest. See [`get`](Self::get).
+    #[inline]
+    #[must_use]
+    pub fn get_digest(&self, digest: Digest) -> Matches<V> {
+        let mut matches = Matches::NONE;
+        self.filter.visit_values(digest, |value| matches.push(value));
+        matches
+    }
+
+    /// Whether a key probably has a value; `false` is certain.
+    #[inline]
+    #[must_use]
+    pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
+        self.contains_digest(self.hasher().digest(key))
+    }
+
+    /// Whether the key with this digest probably has a value; `false` is certain.
+    #[inline]
+    #[must_use]
+    pub fn contains_digest(&self, digest: Digest) -> bool {
+        self.filter.contains(digest)
+    }
+
+    /// Takes a value away from a key, once; whether the key had it.
+    ///
+    /// Only remove pairs that were inserted, and as often as they were inserted at the most: an absent key may be taken for
+    /// a present one that shares its fingerprint, buckets and value, which then loses it.
+    #[inline]
+    pub fn remove<K: Key + ?Sized>(&mut self, key: &K, value: V) -> bool {
+        self.remove_digest(self.hasher().digest(key), value)
+    }
+
+    /// Takes a value away from the key with this digest. See [`remove`](Self::remove) for the rule.
+    #[inline]
+    pub fn remove_digest(&mut self, digest: Digest, value: V) -> bool {
+        let value = value.to_bits();
+        let Some((place, _)) = self.filter.find(digest, |stored| stored == value) else { return false };
+        self.filter.empty(place);
+        true
+    }
+
+    /// Removes all keys.
+    pub fn clear(&mut self) {
+        self.filter.clear();
+    }
+
+    /// How many pairs of a key and a value are stored.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.filter.len()
+    }
+
+    /// Whether nothing is stored.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.filter.len() == 0
+    }
+
+    measures_of_valued_filter!();
+
+    /// Checks what must hold of every map; meant for tests.
+    ///
+    /// # Errors
+    ///
+    /// The invariant that does not hold.
+    #[doc(hidden)]
+    pub fn check_invariants(&self) -> Result<(), &'static str> {
+        self.filter.check_invariants()
+    }
+
+    pub(crate) const fn filter(&self) -> &ValuedFilter {
+        &self.filter
+    }
+}
+
+impl<V: Value> fmt::Debug for CuckooMap<V> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("CuckooMap")
+            .field("len", &self.len())
+            .field("load_factor", &self.load_factor())
+            .field("parameters", self.parameters())
+            .field("hasher", self.hasher())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Maps are equal when they were made with the same parameters, hash and seed and hold the same bits.
+impl<V> PartialEq for CuckooMap<V> {
+    fn eq(&self, other: &Self) -> bool {
+        self.filter == other.filter
+    }
+}

@@ -1,0 +1,98 @@
+/// What a key can be given in a [`CuckooMap`](crate::CuckooMap): a number of few bits, or what can be told by one.
+///
+/// # Examples
+///
+/// ```
+/// use guira::Value;
+///
+/// #[derive(Clone, Copy, Debug, PartialEq)]
+/// enum Shelf { Upper, Lower, Unknown }
+///
+/// impl Value for Shelf {
+///     const BITS: u32 = 2;
+///
+///     fn to_bits(self) -> u32 {
+///         self as u32
+///     }
+///
+///     fn from_bits(bits: u32) -> Self {
+///         match bits {
+///             0 => Self::Upper,
+///             1 => Self::Lower,
+///             _ => Self::Unknown,
+///         }
+///     }
+/// }
+/// ```
+pub trait Value: Copy {
+    /// The most bits that a value takes, and how many are kept unless the builder is told otherwise. Beside a fingerprint
+    /// of f bits there is room for 32 - f.
+    const BITS: u32;
+
+    /// The number that stands for this value, of at most `BITS` bits.
+    fn to_bits(self) -> u32;
+
+    /// The value that a number of at most `BITS` bits stands for.
+    ///
+    /// [`to_bits`](Self::to_bits) need not have given that number: in a file from a stranger it can be any.
+    fn from_bits(bits: u32) -> Self;
+}
+
+impl Value for bool {
+    const BITS: u32 = 1;
+
+    #[inline]
+    fn to_bits(self) -> u32 {
+        u32::from(self)
+    }
+
+    #[inline]
+    fn from_bits(bits: u32) -> Self {
+        bits != 0
+    }
+}
+
+impl Value for u8 {
+    const BITS: u32 = Self::BITS;
+
+    #[inline]
+    fn to_bits(self) -> u32 {
+        u32::from(self)
+    }
+
+    #[inline]
+    fn from_bits(bits: u32) -> Self {
+        bits.to_le_bytes()[0]
+    }
+}
+
+impl Value for u16 {
+    const BITS: u32 = Self::BITS;
+
+    #[inline]
+    fn to_bits(self) -> u32 {
+        u32::from(self)
+    }
+
+    #[inline]
+    fn from_bits(bits: u32) -> Self {
+        let [low, high, ..] = bits.to_le_bytes();
+        Self::from_le_bytes([low, high])
+    }
+}
+
+/// All 32 bits leave no room for a fingerprint: say with [`value_bits`](crate::CuckooMapBuilder::value_bits) how many are
+/// needed.
+impl Value for u32 {
+    const BITS: Self = Self::BITS;
+
+    #[inline]
+    fn to_bits(self) -> u32 {
+        self
+    }
+
+    #[inline]
+    fn from_bits(bits: u32) -> Self {
+        bits
+    }
+}

@@ -1,0 +1,159 @@
+//! A set that only grows: one copy of each fingerprint, and no removal.
+
+use crate::digest::{Digest, Key};
+use crate::error::{BuildError, InsertError};
+use crate::filter::CuckooFilter;
+
+/// A set of keys that answers "certainly not" or "probably" and stores every fingerprint once, however often its key
+/// comes. It offers no removal, which would lose the other keys that share a fingerprint and its buckets.
+///
+/// What it promises: a key that was inserted is always found, and inserting it again changes nothing and never fails. It
+/// takes as many distinct keys as its [`capacity`](Self::capacity) says, and while it holds no more, an absent key is
+/// answered with "probably" at no more than the rate it was built for. A failed operation leaves every bit as it was.
+///
+/// # Examples
+///
+/// ```
+/// use guira::CuckooSet;
+///
+/// let mut seen = CuckooSet::with_capacity(1000, 0.001)?;
+/// assert!(seen.insert("ani")?);
+/// assert!(!seen.insert("ani")?);
+/// assert!(seen.contains("ani"));
+/// assert_eq!(seen.len(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// Of another shape than the usual one, by way of a filter:
+///
+/// ```
+/// use guira::{CuckooFilter, CuckooSet, analysis::Preference};
+///
+/// let builder = CuckooFilter::builder().capacity(1000).false_positive_rate(0.001).preference(Preference::Space);
+/// let set = CuckooSet::from(builder.build()?);
+/// # Ok::<(), guira::BuildError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct CuckooSet {
+    filter: CuckooFilter,
+}
+
+impl CuckooSet {
+    /// An empty set for `capacity` distinct keys that answers absent keys with "probably" at this rate at the most.
+    ///
+    /// # Errors
+    ///
+    /// A [`BuildError`] that says what is out of range, or that there is no memory.
+    pub fn with_capacity(capacity: usize, false_positive_rate: f64) -> Result<Self, BuildError> {
+        CuckooFilter::with_capacity(capacity, false_positive_rate).map(|filter| Self { filter })
+    }
+
+    /// A set of what is stored, once each.
+    pub(crate) const fn from_filter_without_copies(filter: CuckooFilter) -> Self {
+        Self { filter }
+    }
+
+    /// Stores a key; `false` if it was probably there already, and then nothing is stored, nor need be.
+    ///
+    /// # Errors
+    ///
+    /// [`InsertError::Full`]; the set is as it was.
+    #[inline]
+    pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<bool, InsertError> {
+        self.filter.insert_unique(key)
+    }
+
+    /// Stores the key with this digest. See [`insert`](Self::insert).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`insert`](Self::insert).
+    #[inline]
+    pub fn insert_digest(&mut self, digest: Digest) -> Result<bool, InsertError> {
+        self.filter.insert_unique_digest(digest)
+    }
+
+    /// Whether a key is probably in the set; `false` is certain.
+    #[inline]
+    #[must_use]
+    pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
+        self.filter.contains(key)
+    }
+
+    /// Whether the key with this digest is probably in the set; `false` is certain.
+    #[inline]
+    #[must_use]
+    pub fn contains_digest(&self, digest: Digest) -> bool {
+        self.filter.contains_digest(digest)
+    }
+
+    /// Whether each of many keys is probably in the set. See [`CuckooFilter::contains_each`].
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many answers as keys.
+    pub fn contains_each<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
+        self.filter.contains_each(keys, answers);
+    }
+
+    /// Whether each of many keys, given their digests, is probably in the set.
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many answers as digests.
+    pub fn contains_each_digest(&self, digests: &[Digest], answers: &mut [bool]) {
+        self.filter.contains_each_digest(digests, answers);
+    }
+
+    /// Removes all keys.
+    pub fn clear(&mut self) {
+        self.filter.clear();
+    }
+
+    /// How many fingerprints are stored: the distinct keys, but for those that share fingerprint and buckets with another.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.filter.len()
+    }
+
+    /// Whether nothing is stored.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.filter.is_empty()
+    }
+
+    /// How many distinct keys are promised to fit: of a million sets, at most one is expected not to take them.
+    #[must_use]
+    pub const fn capacity(&self) -> usize {
+        self.filter.capacity()
+    }
+
+    /// The filter that holds the fingerprints, to be asked all that can be asked of one: its measures, its rate, its
+    /// fingerprints. There is no way to get it out, since it would offer removal.
+    #[must_use]
+    pub const fn as_filter(&self) -> &CuckooFilter {
+        &self.filter
+    }
+
+    /// Checks what must hold of every set; meant for tests.
+    ///
+    /// # Errors
+    ///
+    /// The invariant that does not hold.
+    #[doc(hidden)]
+    pub fn check_invariants(&self) -> Result<(), &'static str> {
+        self.filter.check_invariants()?;
+        if !self.filter.has_no_copies() {
+            return Err("a set stores every fingerprint once");
+        }
+        Ok(())
+    }
+}
+
+/// Gives up removal, for good: of several copies of a fingerprint, one is kept.
+impl From<CuckooFilter> for CuckooSet {
+    fn from(mut filter: CuckooFilter) -> Self {
+        filter.remove_copies();
+        Self { filter }
+    }
+}

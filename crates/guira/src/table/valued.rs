@@ -1,0 +1,250 @@
+//! Packed slots with a value beside the fingerprint: f + v bits, the fingerprint in the low f.
+
+use core::ops::{Deref, DerefMut};
+
+use super::{OwnedTable, PackedTable, Place, Slot, Storage, Table, TableMut, Vacancy, Values, ValuesMut};
+use crate::addressing::{BucketIndex, Fingerprint};
+use crate::parameters::Parameters;
+use crate::probe::Word;
+
+/// A slot is empty where its fingerprint is 0; its value is then 0 too, so that equal contents are equal bits.
+///
+/// Comparing takes one more instruction per word than without values: all but the fingerprints is masked away.
+#[derive(Clone, Debug)]
+pub(crate) struct ValuedTable<S, W, const ONE_WORD: bool> {
+    slots: PackedTable<S, W, ONE_WORD>,
+    /// The bits of a word that belong to fingerprints.
+    fingerprints: W,
+    fingerprint_bits: u32,
+    /// 2^f - 1.
+    fingerprint_mask: u32,
+}
+
+impl<S: Deref<Target = [u8]>, W: Word, const ONE_WORD: bool> ValuedTable<S, W, ONE_WORD> {
+    /// Whether a whole bucket fits one word.
+    pub(crate) const fn holds_bucket(parameters: &Parameters) -> bool {
+        PackedTable::<S, W, ONE_WORD>::holds_bucket(parameters)
+    }
+}
+
+impl<S: Deref<Target = [u8]>, W: Word, const ONE_WORD: bool> Table for ValuedTable<S, W, ONE_WORD> {
+    #[inline]
+    fn contains(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> bool {
+        let (lanes, pattern) = (self.slots.lanes(), self.slots.lanes().broadcast(fingerprint.get()));
+        self.slots.any_word(bucket, |word| lanes.any_equal(word & self.fingerprints, pattern))
+    }
+
+    #[inline]
+    fn find(&self, bucket: BucketIndex, fingerprint_or_empty: u32) -> Option<Slot> {
+        let (lanes, pattern) = (self.slots.lanes(), self.slots.lanes().broadcast(fingerprint_or_empty));
+        self.slots.first_slot(bucket, |word| lanes.lowest_equal(word & self.fingerprints, pattern))
+    }
+
+    #[inline]
+    fn count_of(&self, bucket: BucketIndex, fingerprint_or_empty: u32) -> u32 {
+        let (lanes, pattern) = (self.slots.lanes(), self.slots.lanes().broadcast(fingerprint_or_empty));
+        self.slots.total(bucket, |word| lanes.count_equal(word & self.fingerprints, pattern))
+    }
+
+    #[inline]
+    fn vacancy(&self, bucket: BucketIndex) -> Option<Vacancy> {
+        // An empty slot is 0 as a whole, so it is found as in a table without values.
+        self.slots.vacancy(bucket)
+    }
+
+    #[inline]
+    fn slots(&self) -> impl Iterator<Item = Slot> {
+        self.slots.slots()
+    }
+
+    #[inline]
+    fn filled_slots(&self, bucket: BucketIndex) -> impl Iterator<Item = (u64, Slot, Fingerprint)> {
+        let mask = self.fingerprint_mask;
+        let contents = self.slots.contents(bucket);
+        contents.filter_map(move |(number, slot, content)| Some((number, slot, Fingerprint::new(content & mask)?)))
+    }
+
+    #[inline]
+    fn get(&self, bucket: BucketIndex, slot: Slot) -> Option<Fingerprint> {
+        Fingerprint::new(self.slots.content(bucket, slot) & self.fingerprint_mask)
+    }
+
+    #[inline]
+    fn prefetch(&self, bucket: BucketIndex) {
+        self.slots.prefetch(bucket);
+    }
+
+    /// Whether no empty slot has a value.
+    fn is_well_formed(&self, bucket: BucketIndex) -> bool {
+        self.slots.empty_slots(bucket) == self.empty_slots(bucket)
+    }
+}
+
+impl<S: DerefMut<Target = [u8]>, W: Word, const ONE_WORD: bool> TableMut for ValuedTable<S, W, ONE_WORD> {
+    #[inline]
+    fn set(&mut self, bucket: BucketIndex, slot: Slot, fingerprint: Option<Fingerprint>) {
+        self.slots.set(bucket, slot, fingerprint);
+    }
+
+    #[inline]
+    fn copy(&mut self, from: Place, to: Place) {
+        let content = self.slots.content(from.bucket, from.slot);
+        self.slots.set_content(to.bucket, to.slot, content);
+    }
+}
+
+impl<S: Deref<Target = [u8]>, W: Word, const ONE_WORD: bool> Values for ValuedTable<S, W, ONE_WORD> {
+    #[inline]
+    fn value(&self, place: Place) -> u32 {
+        self.slots.content(place.bucket, place.slot) >> self.fingerprint_bits
+    }
+}
+
+impl<S: DerefMut<Target = [u8]>, W: Word, const ONE_WORD: bool> ValuesMut for ValuedTable<S, W, ONE_WORD> {
+    #[inline]
+    fn set_value(&mut self, place: Place, value: u32) {
+        let fingerprint = self.slots.content(place.bucket, place.slot) & self.fingerprint_mask;
+        self.slots.set_content(place.bucket, place.slot, fingerprint | (value << self.fingerprint_bits));
+    }
+}
+
+impl<W: Word, const ONE_WORD: bool> OwnedTable for ValuedTable<Storage, W, ONE_WORD> {
+    type View<'table>
+        = ValuedTable<&'table [u8], W, ONE_WORD>
+    where
+        Self: 'table;
+    type ViewMut<'table>
+        = ValuedTable<&'table mut [u8], W, ONE_WORD>
+    where
+        Self: 'table;
+
+    fn over(parameters: &Parameters, storage: Storage) -> Self {
+        debug_assert!(parameters.value_bits() > 0);
+        let slots = PackedTable::over(parameters, storage);
+        let fingerprint_mask = parameters.fingerprint_mask();
+        let fingerprints = slots.lanes().broadcast(fingerprint_mask);
+        Self { slots, fingerprints, fingerprint_bits: parameters.fingerprint_bits(), fingerprint_mask }
+    }
+
+    #[inline]
+    fn view(&self) -> Self::View<'_> {
+        ValuedTable {
+            slots: self.slots.view(),
+            fingerprints: self.fingerprints,
+            fingerprint_bits: self.fingerprint_bits,
+            fingerprint_mask: self.fingerprint_mask,
+        }
+    }
+
+    #[inline]
+    fn view_mut(&mut self) -> Self::ViewMut<'_> {
+        ValuedTable {
+            slots: self.slots.view_mut(),
+            fingerprints: self.fingerprints,
+            fingerprint_bits: self.fingerprint_bits,
+            fingerprint_mask: self.fingerprint_mask,
+        }
+    }
+
+    fn storage(&self) -> &Storage {
+        self.slots.storage()
+    }
+
+    fn storage_mut(&mut self) -> &mut Storage {
+        self.slots.storage_mut()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use super::*;
+    use crate::cast::in_memory;
+    use crate::parameters::{Addressing, Layout, Regions, Shape};
+
+    const BUCKETS: u32 = 5;
+
+    fn parameters(slots_per_bucket: u32, fingerprint_bits: u32, value_bits: u32) -> Parameters {
+        let shape = Shape::new(Layout::Packed, Addressing::Regional, slots_per_bucket).expect("there is such a table");
+        let parameters = Parameters::new(shape, fingerprint_bits, Regions::single(BUCKETS.into()), 0).expect("valid");
+        parameters.with_value_bits(value_bits).expect("at most 32 bits together")
+    }
+
+    /// Fills every second slot, and compares all that a table can say with a plain list of fingerprints and values.
+    fn assert_agrees_with_list<W: Word, const ONE_WORD: bool>(parameters: &Parameters) {
+        let what = alloc::format!("{parameters:?}");
+        let storage = Storage::zeroed(parameters.table_bits()).expect("small");
+        let mut table = ValuedTable::<Storage, W, ONE_WORD>::over(parameters, storage);
+        let greatest_value = u32::MAX >> (32 - parameters.value_bits());
+        let mixed = |number: u32| number.wrapping_add(1).wrapping_mul(0x9e37_79b9);
+        let places: Vec<Place> = (0..BUCKETS)
+            .map(|bucket| BucketIndex::new(bucket.into()))
+            .flat_map(|bucket| table.slots().map(move |slot| Place { bucket, slot }).collect::<Vec<_>>())
+            .collect();
+        let mut list: Vec<(u32, u32)> = Vec::new();
+        for (number, place) in (0..).zip(&places) {
+            // Few different fingerprints, so that there are copies; the least and the greatest of both are among them.
+            let fingerprint = [1, parameters.fingerprint_mask(), 1 + mixed(number) % 2][number as usize % 3];
+            let value = [greatest_value, 0, mixed(number) & greatest_value][number as usize % 3];
+            if number % 2 == 0 {
+                table.set(place.bucket, place.slot, Fingerprint::new(fingerprint));
+                assert_eq!(table.value(*place), 0, "{what}: of a slot just filled");
+                table.set_value(*place, value);
+                list.push((fingerprint, value));
+            } else {
+                list.push((0, 0));
+            }
+        }
+        // All are written before any is read, so that neighbours are seen to be left alone.
+        let slots = in_memory(parameters.slots_per_bucket().into());
+        for (bucket, expected) in (0..).zip(list.chunks(slots)) {
+            let bucket = BucketIndex::new(bucket);
+            for (slot, &(fingerprint, value)) in table.slots().zip(expected) {
+                let place = Place { bucket, slot };
+                assert_eq!(table.get(bucket, slot).map_or(0, Fingerprint::get), fingerprint, "{what}");
+                assert_eq!(table.value(place), value, "{what}");
+            }
+            let filled: Vec<u32> = table.filled_slots(bucket).map(|(_, _, fingerprint)| fingerprint.get()).collect();
+            assert!(expected.iter().map(|pair| pair.0).filter(|&fingerprint| fingerprint > 0).eq(filled), "{what}");
+            for sought in [1, 2, 3, parameters.fingerprint_mask()] {
+                let Some(fingerprint) = Fingerprint::new(sought & parameters.fingerprint_mask()) else { continue };
+                let copies = expected.iter().filter(|pair| pair.0 == fingerprint.get()).count();
+                assert_eq!(in_memory(table.count(bucket, fingerprint).into()), copies, "{what}: {sought}");
+                assert_eq!(table.contains(bucket, fingerprint), copies > 0, "{what}: {sought}");
+                let first = table.slots().zip(expected).find(|(_, pair)| pair.0 == fingerprint.get());
+                assert_eq!(table.slot_of(bucket, fingerprint), first.map(|(slot, _)| slot), "{what}: {sought}");
+            }
+            let empty = table.slots().zip(expected).find(|(_, pair)| pair.0 == 0).map(|(slot, _)| slot);
+            assert_eq!(table.vacancy(bucket).map(|vacancy| vacancy.slot), empty, "{what}");
+            assert_eq!(in_memory(table.empty_slots(bucket).into()), expected.iter().filter(|pair| pair.0 == 0).count());
+            assert!(table.is_well_formed(bucket), "{what}");
+        }
+        assert!(table.storage().is_zero_from(parameters.table_bits()), "{what}: padding");
+
+        // A copy takes the value along; an empty slot with a value is noticed.
+        let (from, to) = (places[0], places[places.len() - 1]);
+        table.copy(from, to);
+        assert_eq!(table.get(to.bucket, to.slot), table.get(from.bucket, from.slot), "{what}");
+        assert_eq!(table.value(to), list[0].1, "{what}");
+        table.set(from.bucket, from.slot, None);
+        assert_eq!(table.value(from), 0, "{what}: of an emptied slot");
+        table.set_value(from, 1);
+        assert!(!table.is_well_formed(from.bucket), "{what}: an empty slot with a value");
+    }
+
+    #[test]
+    fn every_width_of_fingerprints_and_values_is_kept_and_compared_as_in_a_list() {
+        for slots_per_bucket in [1, 2, 4, 8] {
+            for fingerprint_bits in 2..=31 {
+                for value_bits in 1..=32 - fingerprint_bits {
+                    let parameters = parameters(slots_per_bucket, fingerprint_bits, value_bits);
+                    assert_agrees_with_list::<u128, false>(&parameters);
+                    if ValuedTable::<Storage, u64, true>::holds_bucket(&parameters) {
+                        assert_agrees_with_list::<u64, true>(&parameters);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! Maps, counting filters and sets: each against a plain model, and what their files hold and refuse.
+
+#![expect(clippy::cast_precision_loss, reason = "the counts are far below 2^53, and statistics are approximate")]
+
+#[path = "../oracle"]
+mod oracle {
+    pub(crate) mod arrangement;
+    pub(crate) mod binomial;
+    pub(crate) mod case;
+    pub(crate) mod checksums;
+    pub(crate) mod classes;
+    pub(crate) mod random;
+}
+
+mod counting;
+mod files;
+mod map;
+mod rates;
+mod set;
+mod shape;
