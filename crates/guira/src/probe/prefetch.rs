@@ -2,7 +2,7 @@
 
 /// Fetches the cache line that holds `bytes[at]` into all cache levels, without waiting for it.
 ///
-/// Only a hint: positions outside the slice, and processors without such an instruction, make it do nothing.
+/// Only a hint: a position outside the slice does no harm, and a processor without such an instruction does nothing.
 #[inline]
 #[cfg_attr(
     target_arch = "x86_64",
