@@ -27,15 +27,15 @@ struct Operation {
 
 const OPERATIONS: [Operation; 10] = [
     packed("hash only", hash, 28.0),
-    packed("contains", contains, 110.0),
-    packed("contains_each", contains_each, 155.0),
-    packed("insert", insert, 200.0),
-    packed("insert_each", insert_each, 240.0),
-    packed("insert and remove", insert_and_remove, 330.0),
+    packed("contains", contains, 95.0),
+    packed("contains_each", contains_each, 135.0),
+    packed("insert", insert, 175.0),
+    packed("insert_each", insert_each, 220.0),
+    packed("insert and remove", insert_and_remove, 295.0),
     packed("insert_bulk", insert_bulk, 250.0),
-    semi_sorted("contains", contains, 180.0),
-    semi_sorted("contains_each", contains_each, 230.0),
-    semi_sorted("insert", insert, 580.0),
+    semi_sorted("contains", contains, 170.0),
+    semi_sorted("contains_each", contains_each, 185.0),
+    semi_sorted("insert", insert, 545.0),
 ];
 
 const fn packed(name: &'static str, run: fn(&mut CuckooFilter, &[u64]), limit: f64) -> Operation {

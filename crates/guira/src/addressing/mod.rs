@@ -26,6 +26,9 @@ use crate::digest::Digest;
 pub struct Fingerprint(NonZeroU32);
 
 impl Fingerprint {
+    /// The fingerprint that every width has.
+    pub(crate) const LEAST: Self = Self(NonZeroU32::MIN);
+
     /// The fingerprint with this value; `None` for 0.
     pub(crate) const fn new(value: u32) -> Option<Self> {
         match NonZeroU32::new(value) {

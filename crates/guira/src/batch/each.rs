@@ -32,7 +32,8 @@ impl CuckooFilter {
     /// ```
     pub fn contains_each<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
         assert_eq!(keys.len(), answers.len(), "as many answers as keys");
-        self.answer_each(answers, |number| self.hasher().digest(&keys[number]));
+        let hasher = *self.hasher();
+        self.answer_each(answers, move |number| hasher.digest(&keys[number]));
     }
 
     /// Whether each of many keys, given their digests, is probably in the set. See [`contains_each`](Self::contains_each).
@@ -67,7 +68,7 @@ impl CuckooFilter {
     /// For the first key that can't be stored, why not and how many were stored before it; these are kept.
     pub fn insert_each<K: Key>(&mut self, keys: &[K]) -> Result<(), InsertEachError> {
         let hasher = *self.hasher();
-        self.store_each(keys.len(), |number| hasher.digest(&keys[number]))
+        self.store_each(keys.len(), move |number| hasher.digest(&keys[number]))
     }
 
     /// Stores a copy of each of many keys, given their digests, in order. See [`insert_each`](Self::insert_each).
@@ -99,7 +100,7 @@ impl CuckooFilter {
     pub fn remove_each<K: Key>(&mut self, keys: &[K], removed: &mut [bool]) {
         assert_eq!(keys.len(), removed.len(), "as many answers as keys");
         let hasher = *self.hasher();
-        self.remove_all(removed, |number| hasher.digest(&keys[number]));
+        self.remove_all(removed, move |number| hasher.digest(&keys[number]));
     }
 
     /// Removes one copy of each of many keys, given their digests. See [`remove_each`](Self::remove_each).
@@ -128,15 +129,18 @@ impl CuckooFilter {
 /// A key that is looked up: its fingerprint and its first two candidate buckets, which are on their way.
 #[derive(Clone, Copy)]
 struct Awaited {
-    /// 0 where nothing is awaited.
-    fingerprint: u32,
+    fingerprint: Fingerprint,
     primary: BucketIndex,
     second: Candidate,
 }
 
 impl Awaited {
-    const NOTHING: Self =
-        Self { fingerprint: 0, primary: BucketIndex::new(0), second: Candidate { region_start: 0, offset: 0 } };
+    /// What stands in the ring before the first key.
+    const NOTHING: Self = Self {
+        fingerprint: Fingerprint::LEAST,
+        primary: BucketIndex::new(0),
+        second: Candidate { region_start: 0, offset: 0 },
+    };
 }
 
 impl<A: Addressing, T: Table> Nest<A, T> {
@@ -164,13 +168,12 @@ impl<A: Addressing, T: Table> Nest<A, T> {
             candidate = self.addressing.alternate(candidate, fingerprint);
             self.table.prefetch(candidate.bucket());
         }
-        Awaited { fingerprint: fingerprint.get(), primary: primary.bucket(), second }
+        Awaited { fingerprint, primary: primary.bucket(), second }
     }
 
     #[inline]
     fn contains_awaited(&self, awaited: Awaited) -> bool {
         let Awaited { fingerprint, primary, second } = awaited;
-        let Some(fingerprint) = Fingerprint::new(fingerprint) else { return false };
         let mut found = self.table.contains(primary, fingerprint);
         found |= self.table.contains(second.bucket(), fingerprint);
         let mut candidate = second;

@@ -209,7 +209,7 @@ impl CuckooFilter {
     #[inline]
     #[must_use]
     pub fn contains_digest(&self, digest: Digest) -> bool {
-        with_nest!(&self.engine, nest => nest.view().contains(digest))
+        self.engine.contains(digest)
     }
 
     /// How many copies of a key are stored, those of keys that share its fingerprint and buckets included: never fewer

@@ -2,7 +2,7 @@
 
 /// Fetches the cache line that holds `bytes[at]` into all cache levels, without waiting for it.
 ///
-/// Only a hint: positions outside the slice, and processors without such an instruction, make it do nothing.
+/// Only a hint: a position outside the slice does no harm, and a processor without such an instruction does nothing.
 #[inline]
 #[cfg_attr(
     target_arch = "x86_64",
@@ -10,11 +10,12 @@
 )]
 pub(crate) fn prefetch(bytes: &[u8], at: usize) {
     #[cfg(target_arch = "x86_64")]
-    if let Some(byte) = bytes.get(at) {
+    {
         use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        let place = bytes.as_ptr().wrapping_add(at);
         // SAFETY: SSE, which holds the instruction, is part of every x86-64 processor. A prefetch reads nothing that
-        // the program can see and faults on no address; this one points into a live slice anyway.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(core::ptr::from_ref(byte).cast()) };
+        // the program can see and faults on no address, so it does not matter whether this one is inside the slice.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(place.cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (bytes, at);
