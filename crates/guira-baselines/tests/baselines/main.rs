@@ -1,0 +1,13 @@
+//! Every baseline against a plain model and against its theory.
+
+#![expect(clippy::cast_precision_loss, reason = "the counts are far below 2^53, and statistics are approximate")]
+
+mod bloom_family;
+mod d_left;
+mod oracle {
+    pub(crate) mod binomial;
+    pub(crate) mod digests;
+    pub(crate) mod occupancy;
+    pub(crate) mod population;
+}
+mod quotient;
