@@ -11,27 +11,35 @@
 //! | [`CountingBloomFilter`] | Fan, Cao, Almeida and Broder 2000 | yes |
 //! | [`DLeftCountingBloomFilter`] | its dl-CBF: Bonomi et al. 2006 | yes |
 //! | [`QuotientFilter`] | its QF: Bender et al. 2012 | yes |
+//! | [`CuckooFilter`] | its CF and ss-CF: sections 3 and 5.2 | yes |
+//! | [`CuckooHashTable`] | section 2.2: whole keys, independent hashes | yes |
 
 mod blocked_bloom;
 mod bloom;
+mod buckets;
 mod cast;
 mod counting_bloom;
+mod cuckoo;
 mod d_left;
 mod digest;
 mod error;
 mod fields;
 mod filter;
+mod hash_table;
 mod memory;
 mod mixing;
 mod probes;
 mod quotient;
+mod random;
 mod word;
 
 pub use blocked_bloom::BlockedBloomFilter;
 pub use bloom::BloomFilter;
 pub use counting_bloom::CountingBloomFilter;
+pub use cuckoo::{CuckooFilter, CuckooMeasures};
 pub use d_left::DLeftCountingBloomFilter;
 pub use digest::Digest;
 pub use error::{BuildError, Full};
 pub use filter::{Filter, Insert, Remove};
+pub use hash_table::{CuckooHashTable, HashTableMeasures};
 pub use quotient::QuotientFilter;

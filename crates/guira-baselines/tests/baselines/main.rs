@@ -3,7 +3,9 @@
 #![expect(clippy::cast_precision_loss, reason = "the counts are far below 2^53, and statistics are approximate")]
 
 mod bloom_family;
+mod cuckoo;
 mod d_left;
+mod hash_table;
 mod oracle {
     pub(crate) mod binomial;
     pub(crate) mod digests;
