@@ -82,7 +82,7 @@ impl BlockedBloomFilter {
         self.probe_count
     }
 
-    /// The rate with k independent probes: the Poisson mixture, equation (3) of Putze et al.
+    /// The rate with k independent probes: the Poisson mixture of Putze et al.
     #[must_use]
     pub fn rate_with_independent_probes(&self) -> f64 {
         let mean = approximate(self.len as u64) / approximate(self.block_count);

@@ -4,7 +4,7 @@ use crate::fields::Fields;
 use crate::probes::{MOST_PROBES, best_probes, bits_for, bloom_rate, probes};
 use crate::{BuildError, Digest, Filter, Full, Insert, Remove};
 
-/// The bits of a counter. Fan et al., section V.C: with the best k, a counter reaches 16 with probability below 1.4e-15.
+/// The bits of a counter. With the best k, one would pass 15 with probability below 1.4e-15 (Fan et al.).
 const COUNTER_BITS: u32 = 4;
 const SATURATED: u64 = (1 << COUNTER_BITS) - 1;
 

@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use crate::Digest;
+
 /// Why a key was not stored. All keys that were stored still are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Full {
@@ -46,6 +48,18 @@ pub enum BuildError {
         /// The bits of the table.
         bits: u64,
     },
+    /// A key that is to have two values.
+    Contradiction {
+        /// The key.
+        digest: Digest,
+        /// Two of its values.
+        values: [u64; 2],
+    },
+    /// No hash was found with which the keys can be arranged; by chance, that never happens.
+    NoHashFound {
+        /// The hashes that were tried.
+        attempts: u64,
+    },
 }
 
 impl fmt::Display for BuildError {
@@ -58,6 +72,12 @@ impl fmt::Display for BuildError {
                 write!(formatter, "{measure} cannot be {given}; it must be a power of two")
             }
             Self::OutOfMemory { bits } => write!(formatter, "no memory for a table of {bits} bits"),
+            Self::Contradiction { digest, values: [one, other] } => {
+                write!(formatter, "the key with digest {:#x} has two values, {one} and {other}", digest.get())
+            }
+            Self::NoHashFound { attempts } => {
+                write!(formatter, "the keys could not be arranged with any of {attempts} hashes")
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What the program that measures needs to know of a filter. What a filter can't do it has no trait for.
 
-use crate::{Digest, Full};
+use crate::{BuildError, Digest, Full};
 
 /// A set of keys that may be found to hold others too, at some rate.
 pub trait Filter {
@@ -38,4 +38,14 @@ pub trait Remove: Insert {
     ///
     /// Only what was inserted may be removed: a filter that takes an absent key for a present one loses the present one.
     fn remove(&mut self, digest: Digest) -> bool;
+}
+
+/// A filter that is built of all its keys at once.
+pub trait StaticFilter: Filter + Sized {
+    /// The filter of these keys with a rate of about 2^-`fingerprint_bits`.
+    ///
+    /// # Errors
+    ///
+    /// For lengths of fingerprints that there are not, and where there is no memory.
+    fn build(digests: &[Digest], fingerprint_bits: u32) -> Result<Self, BuildError>;
 }

@@ -12,10 +12,14 @@
 //! | [`DLeftCountingBloomFilter`] | its dl-CBF: Bonomi et al. 2006 | yes |
 //! | [`QuotientFilter`] | its QF: Bender et al. 2012 | yes |
 //! | [`CuckooFilter`] | its CF and ss-CF: sections 3 and 5.2 | yes |
+//! | [`RankIndexedFilter`] | section 2.1: Hua et al. 2008 | yes |
+//! | [`GolombSequence`] | section 2.1: Putze, Sanders and Singler 2007 | static |
+//! | [`BloomierFilter`] | section 6: Chazelle et al. 2004, by peeling | static, with values |
 //! | [`CuckooHashTable`] | section 2.2: whole keys, independent hashes | yes |
 
 mod blocked_bloom;
 mod bloom;
+mod bloomier;
 mod buckets;
 mod cast;
 mod counting_bloom;
@@ -25,21 +29,26 @@ mod digest;
 mod error;
 mod fields;
 mod filter;
+mod golomb;
 mod hash_table;
 mod memory;
 mod mixing;
 mod probes;
 mod quotient;
 mod random;
+mod rank_indexed;
 mod word;
 
 pub use blocked_bloom::BlockedBloomFilter;
 pub use bloom::BloomFilter;
+pub use bloomier::BloomierFilter;
 pub use counting_bloom::CountingBloomFilter;
 pub use cuckoo::{CuckooFilter, CuckooMeasures};
 pub use d_left::DLeftCountingBloomFilter;
 pub use digest::Digest;
 pub use error::{BuildError, Full};
-pub use filter::{Filter, Insert, Remove};
+pub use filter::{Filter, Insert, Remove, StaticFilter};
+pub use golomb::GolombSequence;
 pub use hash_table::{CuckooHashTable, HashTableMeasures};
 pub use quotient::QuotientFilter;
+pub use rank_indexed::RankIndexedFilter;

@@ -13,3 +13,5 @@ mod oracle {
     pub(crate) mod population;
 }
 mod quotient;
+mod rank_indexed;
+mod static_filters;
