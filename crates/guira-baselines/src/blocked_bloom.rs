@@ -1,4 +1,4 @@
-use crate::cast::{approximate, in_memory, low_8, scale};
+use crate::cast::{approximate, in_memory, saturating_floor, scale};
 use crate::error::in_range;
 use crate::memory::Memory;
 use crate::probes::{best_probes, bits_for};
@@ -6,6 +6,7 @@ use crate::{BuildError, Digest, Filter, Full, Insert};
 
 const BLOCK_BYTES: usize = 64;
 const BLOCK_BITS: u64 = 512;
+const WORDS: u64 = BLOCK_BITS / 64;
 
 /// With more probes, the expected rate would be a sum of too many terms to be worth taking.
 const MOST_PROBES: u32 = 16;
@@ -45,11 +46,14 @@ impl Steps {
         Self { first: fraction >> 55, step: (fraction >> 46) | 1 }
     }
 
+    /// The word and the place in it of each bit.
     #[inline]
-    fn bits(self, count: u32) -> impl Iterator<Item = (usize, u8)> {
-        (0..u64::from(count)).map(move |i| {
-            let bit = self.first.wrapping_add(i.wrapping_mul(self.step)) % BLOCK_BITS;
-            (in_memory(bit / 8), low_8(bit % 8))
+    fn bits(self, count: u32) -> impl Iterator<Item = (usize, u64)> {
+        let mut bit = self.first;
+        (0..count).map(move |_| {
+            let place = (in_memory(bit / 64 % WORDS), bit % 64);
+            bit = bit.wrapping_add(self.step);
+            place
         })
     }
 }
@@ -88,7 +92,7 @@ impl BlockedBloomFilter {
         let mean = approximate(self.len as u64) / approximate(self.block_count);
         let probes = f64::from(self.probe_count);
         let bits = approximate(BLOCK_BITS);
-        let most = in_memory(crate::cast::saturating_floor(mean + 40.0 * (mean.sqrt() + 1.0)));
+        let most = in_memory(saturating_floor(mean + 40.0 * (mean.sqrt() + 1.0)));
         let mut poisson = (-mean).exp();
         let mut rate = 0.0;
         for keys in 0..most {
@@ -110,9 +114,9 @@ impl Filter for BlockedBloomFilter {
     #[inline]
     fn contains(&self, digest: Digest) -> bool {
         let (block, steps) = self.locate(digest);
-        let block = &self.memory.as_chunks::<BLOCK_BYTES>().0[block];
+        let words = self.memory.as_chunks::<BLOCK_BYTES>().0[block].as_chunks::<8>().0;
         // All bits, without a branch: they are in one cache line, and a wrong guess costs more than looking at them.
-        steps.bits(self.probe_count).fold(1, |all, (byte, bit)| all & (block[byte] >> bit)) & 1 == 1
+        steps.bits(self.probe_count).fold(1, |all, (word, bit)| all & (u64::from_le_bytes(words[word]) >> bit)) & 1 == 1
     }
 
     fn len(&self) -> usize {
@@ -163,9 +167,9 @@ impl Insert for BlockedBloomFilter {
     #[inline]
     fn insert(&mut self, digest: Digest) -> Result<(), Full> {
         let (block, steps) = self.locate(digest);
-        let block = &mut self.memory.as_chunks_mut::<BLOCK_BYTES>().0[block];
-        for (byte, bit) in steps.bits(self.probe_count) {
-            block[byte] |= 1 << bit;
+        let words = self.memory.as_chunks_mut::<BLOCK_BYTES>().0[block].as_chunks_mut::<8>().0;
+        for (word, bit) in steps.bits(self.probe_count) {
+            words[word] = (u64::from_le_bytes(words[word]) | 1 << bit).to_le_bytes();
         }
         self.len += 1;
         Ok(())

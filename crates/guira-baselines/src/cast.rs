@@ -24,13 +24,6 @@ pub(crate) const fn low_32(value: u64) -> u32 {
     value as u32
 }
 
-/// The low 8 bits; the others are dropped.
-#[inline]
-#[expect(clippy::cast_possible_truncation, reason = "dropping the high bits is what it is for")]
-pub(crate) const fn low_8(value: u64) -> u8 {
-    value as u8
-}
-
 /// The nearest `f64`; exact up to 2^53.
 #[expect(clippy::cast_precision_loss, reason = "used where a relative error of 2^-53 does not matter")]
 pub(crate) const fn approximate(value: u64) -> f64 {

@@ -1,13 +1,15 @@
 use crate::cast::{approximate, low_32, scale};
 use crate::error::in_range;
 use crate::memory::Memory;
-use crate::mixing::mixed;
 use crate::word::Word;
 use crate::{BuildError, Digest, Filter, Full, Insert, Remove};
 
 /// d, the tables, in each of which a key has one bucket.
 const TABLES: usize = 4;
 const SLOTS_PER_BUCKET: u32 = 4;
+/// One multiplication spreads remainders well enough: fractions of the golden ratio, √2, √3 and √5.
+const MULTIPLIERS: [u64; TABLES] =
+    [0x9e37_79b9_7f4a_7c15, 0x6a09_e667_f3bc_c909, 0xbb67_ae85_84ca_a73b, 0x3c6e_f372_fe94_f82b];
 /// Counts to 3; 0 is the empty slot.
 const COUNTER_BITS: u32 = 2;
 const MOST_COPIES: u32 = (1 << COUNTER_BITS) - 1;
@@ -95,7 +97,7 @@ impl DLeftCountingBloomFilter {
         let remainder = fraction >> (64 - self.remainder_bits);
         let mut table_start = 0;
         let buckets = core::array::from_fn(|table| {
-            let sum = bucket + scale(mixed(remainder, table as u64), self.buckets_per_table).0;
+            let sum = bucket + scale(MULTIPLIERS[table].wrapping_mul(remainder + 1), self.buckets_per_table).0;
             let permuted = if sum < self.buckets_per_table { sum } else { sum - self.buckets_per_table };
             table_start += self.buckets_per_table;
             table_start - self.buckets_per_table + permuted

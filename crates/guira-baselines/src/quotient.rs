@@ -133,27 +133,20 @@ impl QuotientFilter {
     /// Where the run of a quotient starts, or would. The quotient's slot is marked as occupied, and not empty.
     #[inline]
     fn run_start(&self, quotient: u64) -> u64 {
-        let mut belonging = quotient;
-        while self.slot(belonging).has(Slot::SHIFTED) {
-            belonging = self.before(belonging);
+        // Back to the start of the cluster, counting the quotients that have runs; then forth over as many runs, but one.
+        let mut at = quotient;
+        let mut slot = self.slot(at);
+        let mut runs = 0;
+        while slot.has(Slot::SHIFTED) {
+            runs += u64::from(slot.has(Slot::OCCUPIED));
+            at = self.before(at);
+            slot = self.slot(at);
         }
-        // The start of the cluster: from here on, runs and the slots that they belong to come in the same order.
-        let mut start = belonging;
-        while belonging != quotient {
-            start = self.run_end(start);
-            belonging = self.next_occupied(belonging);
+        while runs > 0 {
+            at = self.after(at);
+            runs -= u64::from(!self.slot(at).has(Slot::CONTINUATION));
         }
-        start
-    }
-
-    /// The first slot behind a run.
-    #[inline]
-    fn run_end(&self, start: u64) -> u64 {
-        let mut end = self.after(start);
-        while self.slot(end).has(Slot::CONTINUATION) {
-            end = self.after(end);
-        }
-        end
+        at
     }
 
     /// The next quotient that has a run.

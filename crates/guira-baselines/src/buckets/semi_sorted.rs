@@ -1,3 +1,5 @@
+use core::marker::PhantomData;
+
 use super::Buckets;
 use crate::BuildError;
 use crate::cast::in_memory;
@@ -18,7 +20,8 @@ const CODE_BITS: u32 = 12;
 pub(crate) struct SemiSortedBuckets<W> {
     memory: Memory,
     rest_bits: u32,
-    word: core::marker::PhantomData<W>,
+    rest_mask: u32,
+    word: PhantomData<W>,
 }
 
 impl<W: Word> SemiSortedBuckets<W> {
@@ -35,7 +38,8 @@ impl<W: Word> SemiSortedBuckets<W> {
     pub(crate) fn empty(bucket_count: u64, fingerprint_bits: u32) -> Result<Self, BuildError> {
         debug_assert!(Self::fits(fingerprint_bits));
         let memory = Memory::zeroed(bucket_count * u64::from(Self::bucket_bits(fingerprint_bits)))?;
-        Ok(Self { memory, rest_bits: fingerprint_bits - NIBBLE_BITS, word: core::marker::PhantomData })
+        let rest_bits = fingerprint_bits - NIBBLE_BITS;
+        Ok(Self { memory, rest_bits, rest_mask: (1 << rest_bits) - 1, word: PhantomData })
     }
 
     #[inline]
@@ -50,7 +54,7 @@ impl<W: Word> SemiSortedBuckets<W> {
         let mut nibbles = u32::from(NIBBLES[in_memory(u64::from(word.low_32() & 0xfff))]);
         let mut rests = word >> CODE_BITS;
         [(); SLOTS].map(|()| {
-            let fingerprint = (nibbles & 0xf) << self.rest_bits | (rests & W::ones(self.rest_bits)).low_32();
+            let fingerprint = (nibbles & 0xf) << self.rest_bits | rests.low_32() & self.rest_mask;
             nibbles >>= NIBBLE_BITS;
             rests = rests >> self.rest_bits;
             fingerprint
@@ -63,7 +67,7 @@ impl<W: Word> SemiSortedBuckets<W> {
         let code = code_of(fingerprints.map(|fingerprint| fingerprint >> self.rest_bits));
         let (mut word, mut at) = (W::from(code), CODE_BITS);
         for fingerprint in fingerprints {
-            word = word | ((W::from(fingerprint) & W::ones(self.rest_bits)) << at);
+            word = word | (W::from(fingerprint & self.rest_mask) << at);
             at += self.rest_bits;
         }
         let start = self.start(bucket);
@@ -86,7 +90,14 @@ impl<W: Word> SemiSortedBuckets<W> {
 impl<W: Word> Buckets for SemiSortedBuckets<W> {
     #[inline]
     fn contains(&self, bucket: u64, fingerprint: u32) -> bool {
-        self.fingerprints(bucket).into_iter().fold(false, |found, other| found | (other == fingerprint))
+        let word = W::read(&self.memory, self.start(bucket));
+        let nibbles = u32::from(NIBBLES[in_memory(u64::from(word.low_32() & 0xfff))]);
+        let rests = word >> CODE_BITS;
+        let (nibble, rest) = (fingerprint >> self.rest_bits, fingerprint & self.rest_mask);
+        (0..4).fold(false, |found, slot| {
+            let has_rest = (rests >> (slot * self.rest_bits)).low_32() & self.rest_mask == rest;
+            found | ((nibbles >> (slot * NIBBLE_BITS) & 0xf == nibble) & has_rest)
+        })
     }
 
     #[inline]

@@ -15,3 +15,18 @@ mod oracle {
 mod quotient;
 mod rank_indexed;
 mod static_filters;
+
+#[test]
+fn every_filter_can_be_copied_shown_and_shared_between_threads() {
+    fn assert_is_such_a_filter<F: guira_baselines::Filter + Clone + std::fmt::Debug + Send + Sync>() {}
+    assert_is_such_a_filter::<guira_baselines::BlockedBloomFilter>();
+    assert_is_such_a_filter::<guira_baselines::BloomFilter>();
+    assert_is_such_a_filter::<guira_baselines::BloomierFilter>();
+    assert_is_such_a_filter::<guira_baselines::CountingBloomFilter>();
+    assert_is_such_a_filter::<guira_baselines::CuckooFilter>();
+    assert_is_such_a_filter::<guira_baselines::CuckooHashTable>();
+    assert_is_such_a_filter::<guira_baselines::DLeftCountingBloomFilter>();
+    assert_is_such_a_filter::<guira_baselines::GolombSequence>();
+    assert_is_such_a_filter::<guira_baselines::QuotientFilter>();
+    assert_is_such_a_filter::<guira_baselines::RankIndexedFilter>();
+}
