@@ -1,0 +1,305 @@
+use crate::buckets::{Buckets, PlainBuckets, SemiSortedBuckets};
+use crate::cast::{approximate, low_32};
+use crate::error::{exponent_of, in_range};
+use crate::random::Random;
+use crate::{BuildError, Digest, Filter, Full, Insert, Remove};
+
+/// How many fingerprints an insertion relocates before it gives up: section 2.2 of the paper.
+const MOST_RELOCATIONS: u32 = 500;
+
+const SEMI_SORTED_SLOTS: u32 = 4;
+
+/// The measures of a [`CuckooFilter`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CuckooMeasures {
+    /// m: a power of two, up to 2^32.
+    pub bucket_count: u64,
+    /// b: 1, 2, 4 or 8; only 4 where buckets are semi-sorted.
+    pub slots_per_bucket: u32,
+    /// f: 1 to 32 bits; 4 to 31 where buckets are semi-sorted.
+    pub fingerprint_bits: u32,
+    /// What the random walks follow from.
+    pub seed: u64,
+}
+
+/// The cuckoo filter as the paper prints it: its CF, and with semi-sorted buckets its ss-CF.
+///
+/// A fingerprint of f bits is in one of two buckets of b slots, i1 = hash(x) and i2 = i1 ⊕ hash(fingerprint): equations
+/// (1) and (2), for which the number m of buckets is a power of two. Algorithm 1 makes room by a random walk of at most
+/// 500 relocations.
+///
+/// As printed, that algorithm loses a fingerprint when it gives up. As in the authors' published code, the last one that
+/// was evicted is kept beside the table, as the victim; it is found, counted and removed like the others, and while there
+/// is one, the filter is full. The digest is used as in that code, too: i1 is in its high 32 bits, the fingerprint in its
+/// low ones, and a fingerprint of 0, which would be an empty slot, becomes 1.
+///
+/// With n = αbm keys, the rate is close to 2bα / 2^f, and below the bound (5), 1 - (1 - 1/2^f)^(2b);
+/// [`expected_false_positive_rate`] is exact for large tables. It takes bmf bits, or bm(f - 1) with semi-sorted buckets. At
+/// the first victim the load is about 0.5, 0.84, 0.95 or 0.98 for b = 1, 2, 4 or 8 (section 5.1), if f is not too short
+/// (section 4).
+///
+/// [`expected_false_positive_rate`]: Filter::expected_false_positive_rate
+#[derive(Clone, Debug)]
+pub struct CuckooFilter {
+    table: Table,
+    measures: CuckooMeasures,
+    memory_bits: u64,
+}
+
+#[derive(Clone, Debug)]
+enum Table {
+    Narrow(Cuckoo<PlainBuckets<u64>>),
+    Wide(Cuckoo<PlainBuckets<u128>>),
+    NarrowSemiSorted(Cuckoo<SemiSortedBuckets<u64>>),
+    WideSemiSorted(Cuckoo<SemiSortedBuckets<u128>>),
+}
+
+macro_rules! with_table {
+    ($table:expr, $cuckoo:ident => $body:expr) => {
+        match $table {
+            Table::Narrow($cuckoo) => $body,
+            Table::Wide($cuckoo) => $body,
+            Table::NarrowSemiSorted($cuckoo) => $body,
+            Table::WideSemiSorted($cuckoo) => $body,
+        }
+    };
+}
+
+impl CuckooFilter {
+    /// The paper's CF.
+    ///
+    /// # Errors
+    ///
+    /// For measures that there are not, and where there is no memory.
+    pub fn new(measures: CuckooMeasures) -> Result<Self, BuildError> {
+        let CuckooMeasures { bucket_count, slots_per_bucket: slots, fingerprint_bits, .. } = measures;
+        in_range("the number of slots per bucket", slots.into(), 1, 8)?;
+        exponent_of("the number of slots per bucket", slots.into())?;
+        in_range("the length of fingerprints", fingerprint_bits.into(), 1, 32)?;
+        let addressing = Addressing::new(measures)?;
+        let table = if PlainBuckets::<u64>::fits(slots, fingerprint_bits) {
+            let buckets = PlainBuckets::empty(bucket_count, slots, fingerprint_bits)?;
+            Table::Narrow(Cuckoo::new(buckets, addressing, measures))
+        } else {
+            let buckets = PlainBuckets::empty(bucket_count, slots, fingerprint_bits)?;
+            Table::Wide(Cuckoo::new(buckets, addressing, measures))
+        };
+        Ok(Self { table, measures, memory_bits: bucket_count * u64::from(slots * fingerprint_bits) })
+    }
+
+    /// The paper's ss-CF: buckets of four slots that take a bit less each (section 5.2).
+    ///
+    /// # Errors
+    ///
+    /// For measures that there are not, and where there is no memory.
+    pub fn semi_sorted(measures: CuckooMeasures) -> Result<Self, BuildError> {
+        let CuckooMeasures { bucket_count, slots_per_bucket: slots, fingerprint_bits, .. } = measures;
+        in_range("the number of slots per semi-sorted bucket", slots.into(), 4, SEMI_SORTED_SLOTS.into())?;
+        in_range("the length of semi-sorted fingerprints", fingerprint_bits.into(), 4, 31)?;
+        let addressing = Addressing::new(measures)?;
+        let table = if SemiSortedBuckets::<u64>::fits(fingerprint_bits) {
+            let buckets = SemiSortedBuckets::empty(bucket_count, fingerprint_bits)?;
+            Table::NarrowSemiSorted(Cuckoo::new(buckets, addressing, measures))
+        } else {
+            let buckets = SemiSortedBuckets::empty(bucket_count, fingerprint_bits)?;
+            Table::WideSemiSorted(Cuckoo::new(buckets, addressing, measures))
+        };
+        Ok(Self { table, measures, memory_bits: bucket_count * u64::from(slots * (fingerprint_bits - 1)) })
+    }
+
+    /// What it was made with.
+    #[must_use]
+    pub const fn measures(&self) -> &CuckooMeasures {
+        &self.measures
+    }
+
+    /// The slots of all buckets; the victim has none of them.
+    #[must_use]
+    pub const fn slot_count(&self) -> u64 {
+        self.measures.bucket_count * self.measures.slots_per_bucket as u64
+    }
+
+    /// α, keys per slot.
+    #[must_use]
+    pub fn load_factor(&self) -> f64 {
+        approximate(self.len() as u64) / approximate(self.slot_count())
+    }
+
+    /// Whether an insertion has relocated fingerprints more than 500 times: the paper's condition for a full table. The
+    /// key of that insertion is stored; no other is, until one has been removed.
+    #[must_use]
+    pub const fn is_full(&self) -> bool {
+        with_table!(&self.table, cuckoo => cuckoo.victim.is_some())
+    }
+}
+
+impl Filter for CuckooFilter {
+    #[inline]
+    fn contains(&self, digest: Digest) -> bool {
+        with_table!(&self.table, cuckoo => cuckoo.contains(digest))
+    }
+
+    fn len(&self) -> usize {
+        with_table!(&self.table, cuckoo => cuckoo.len)
+    }
+
+    fn memory_bits(&self) -> u64 {
+        self.memory_bits
+    }
+
+    /// A key is found if one with the same fingerprint and the same two buckets is stored. Fingerprint 1 comes twice as often
+    /// as the others: 1 - (1 - 2/2^f) exp(-2n / (m 2^f)) - 2/2^f · exp(-4n / (m 2^f)).
+    fn expected_false_positive_rate(&self) -> f64 {
+        let values = f64::from(self.measures.fingerprint_bits).exp2();
+        let keys_per_class = 2.0 * approximate(self.len() as u64) / (approximate(self.measures.bucket_count) * values);
+        -((1.0 - 2.0 / values) * (-keys_per_class).exp_m1() + 2.0 / values * (-2.0 * keys_per_class).exp_m1())
+    }
+}
+
+impl Insert for CuckooFilter {
+    #[inline]
+    fn insert(&mut self, digest: Digest) -> Result<(), Full> {
+        if with_table!(&mut self.table, cuckoo => cuckoo.insert(digest)) {
+            return Ok(());
+        }
+        Err(Full { len: self.len(), slots: self.slot_count() })
+    }
+}
+
+impl Remove for CuckooFilter {
+    #[inline]
+    fn remove(&mut self, digest: Digest) -> bool {
+        with_table!(&mut self.table, cuckoo => cuckoo.remove(digest))
+    }
+}
+
+/// Equations (1) and (2).
+#[derive(Clone, Copy, Debug)]
+struct Addressing {
+    /// p of the 2^p buckets.
+    index_bits: u32,
+    fingerprint_mask: u32,
+}
+
+/// A fingerprint and one of its two buckets.
+#[derive(Clone, Copy, Debug)]
+struct Placed {
+    bucket: u64,
+    fingerprint: u32,
+}
+
+impl Addressing {
+    fn new(measures: CuckooMeasures) -> Result<Self, BuildError> {
+        in_range("the number of buckets", measures.bucket_count, 1, 1 << 32)?;
+        let index_bits = exponent_of("the number of buckets", measures.bucket_count)?;
+        Ok(Self { index_bits, fingerprint_mask: u32::MAX >> (32 - measures.fingerprint_bits) })
+    }
+
+    #[inline]
+    const fn locate(self, digest: Digest) -> Placed {
+        let fingerprint = low_32(digest.get()) & self.fingerprint_mask;
+        let bucket = (digest.get() >> 32) & ((1 << self.index_bits) - 1);
+        Placed { bucket, fingerprint: fingerprint + (fingerprint == 0) as u32 }
+    }
+
+    /// The other bucket. The hash of a fingerprint is the high end of its product with 2^64 over the golden ratio.
+    #[inline]
+    const fn alternate(self, placed: Placed) -> Placed {
+        let hash = (placed.fingerprint as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        // In two steps, since with one bucket a shift by 64 would overflow.
+        Placed { bucket: placed.bucket ^ ((hash >> 1) >> (63 - self.index_bits)), ..placed }
+    }
+}
+
+/// Algorithms 1 to 3, over either kind of buckets.
+#[derive(Clone, Debug)]
+struct Cuckoo<B> {
+    buckets: B,
+    addressing: Addressing,
+    slots_per_bucket: u32,
+    /// The fingerprint that found no slot, with one of its buckets.
+    victim: Option<Placed>,
+    random: Random,
+    len: usize,
+}
+
+impl<B: Buckets> Cuckoo<B> {
+    const fn new(buckets: B, addressing: Addressing, measures: CuckooMeasures) -> Self {
+        let random = Random::new(measures.seed);
+        Self { buckets, addressing, slots_per_bucket: measures.slots_per_bucket, victim: None, random, len: 0 }
+    }
+
+    /// Algorithm 2. Both buckets are read at any rate, so that one is not waited for before the other is asked for
+    /// (footnote 7).
+    #[inline]
+    fn contains(&self, digest: Digest) -> bool {
+        let placed = self.addressing.locate(digest);
+        let other = self.addressing.alternate(placed);
+        self.buckets.contains(placed.bucket, placed.fingerprint)
+            | self.buckets.contains(other.bucket, other.fingerprint)
+            || self.is_victim(placed)
+    }
+
+    /// Whether the victim is of the same fingerprint and the same two buckets.
+    #[inline]
+    fn is_victim(&self, placed: Placed) -> bool {
+        self.victim.is_some_and(|victim| {
+            victim.fingerprint == placed.fingerprint
+                && (victim.bucket == placed.bucket || victim.bucket == self.addressing.alternate(placed).bucket)
+        })
+    }
+
+    /// Algorithm 1, but that the last fingerprint evicted becomes the victim. Whether there was room.
+    #[inline]
+    fn insert(&mut self, digest: Digest) -> bool {
+        if self.victim.is_some() {
+            return false;
+        }
+        let placed = self.addressing.locate(digest);
+        self.place(placed);
+        self.len += 1;
+        true
+    }
+
+    #[inline]
+    fn place(&mut self, placed: Placed) {
+        let other = self.addressing.alternate(placed);
+        if !self.buckets.put(placed.bucket, placed.fingerprint) && !self.buckets.put(other.bucket, other.fingerprint) {
+            let start = if self.random.below(2) == 0 { placed } else { other };
+            self.victim = self.walk(start);
+        }
+    }
+
+    /// Evicts one fingerprint by the other; the last, if none of them finds a slot.
+    fn walk(&mut self, mut placed: Placed) -> Option<Placed> {
+        for _ in 0..MOST_RELOCATIONS {
+            let slot = self.random.below(self.slots_per_bucket);
+            placed.fingerprint = self.buckets.exchange(placed.bucket, slot, placed.fingerprint);
+            placed = self.addressing.alternate(placed);
+            if self.buckets.put(placed.bucket, placed.fingerprint) {
+                return None;
+            }
+        }
+        Some(placed)
+    }
+
+    /// Algorithm 3; then there may be room for the victim.
+    #[inline]
+    fn remove(&mut self, digest: Digest) -> bool {
+        let placed = self.addressing.locate(digest);
+        let other = self.addressing.alternate(placed);
+        let taken =
+            self.buckets.take(placed.bucket, placed.fingerprint) || self.buckets.take(other.bucket, other.fingerprint);
+        if taken {
+            if let Some(victim) = self.victim.take() {
+                self.place(victim);
+            }
+        } else if self.is_victim(placed) {
+            self.victim = None;
+        } else {
+            return false;
+        }
+        self.len -= 1;
+        true
+    }
+}

@@ -1,0 +1,100 @@
+//! The bytes of a table.
+
+use core::fmt;
+use core::ops::{Deref, DerefMut};
+
+use memmap2::MmapMut;
+
+use crate::BuildError;
+use crate::cast::in_memory;
+
+/// What can be read behind the last bit, so that a word can be read at every one.
+const PADDING: u64 = 16;
+
+/// Zeros to begin with. They start at a page, hence at a cache line, and in large tables the system is asked for large
+/// pages: a filter without them would be slow for a reason that is not its own.
+pub(crate) struct Memory(MmapMut);
+
+impl Memory {
+    /// Memory for so many bits.
+    pub(crate) fn zeroed(bits: u64) -> Result<Self, BuildError> {
+        let out_of_memory = || BuildError::OutOfMemory { bits };
+        let size = usize::try_from(bits.div_ceil(8) + PADDING).map_err(|_| out_of_memory())?;
+        Self::map(size).ok_or_else(out_of_memory)
+    }
+
+    fn map(size: usize) -> Option<Self> {
+        let map = MmapMut::map_anon(size).ok()?;
+        #[cfg(target_os = "linux")]
+        if map.advise(memmap2::Advice::HugePage).is_err() {
+            // A kernel without large pages: the memory is as good as any other.
+        }
+        Some(Self(map))
+    }
+
+    /// The 8 bytes from a byte on.
+    #[inline]
+    pub(crate) fn read<const SIZE: usize>(&self, byte: u64) -> [u8; SIZE] {
+        let Some(&bytes) = self.get(in_memory(byte)..).and_then(<[u8]>::first_chunk) else {
+            panic!("a word beyond the end of the table")
+        };
+        bytes
+    }
+
+    /// Replaces the bytes from a byte on.
+    #[inline]
+    pub(crate) fn write<const SIZE: usize>(&mut self, byte: u64, bytes: [u8; SIZE]) {
+        let Some(place) = self.get_mut(in_memory(byte)..).and_then(<[u8]>::first_chunk_mut) else {
+            panic!("a word beyond the end of the table")
+        };
+        *place = bytes;
+    }
+
+    /// Asks for a bit.
+    #[inline]
+    pub(crate) fn bit(&self, bit: u64) -> bool {
+        self[in_memory(bit >> 3)] >> (bit & 7) & 1 == 1
+    }
+
+    /// Sets a bit.
+    #[inline]
+    pub(crate) fn set_bit(&mut self, bit: u64) {
+        self[in_memory(bit >> 3)] |= 1 << (bit & 7);
+    }
+}
+
+impl Deref for Memory {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl DerefMut for Memory {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [u8] {
+        &mut self.0
+    }
+}
+
+impl Clone for Memory {
+    fn clone(&self) -> Self {
+        let Some(mut copy) = Self::map(self.len()) else { panic!("no memory for a copy of {} bytes", self.len()) };
+        copy.copy_from_slice(self);
+        copy
+    }
+}
+
+impl PartialEq for Memory {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl fmt::Debug for Memory {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Memory({} bytes)", self.len())
+    }
+}

@@ -1,0 +1,159 @@
+//! The Bloom filters: rates against their formulas, and counters that stick.
+
+use guira_baselines::{
+    BlockedBloomFilter, BloomFilter, BuildError, CountingBloomFilter, Digest, Filter, Insert, Remove,
+};
+
+use crate::oracle::binomial::SIGMAS;
+use crate::oracle::digests::SplitMix64;
+use crate::oracle::occupancy::scatter;
+use crate::oracle::population::{assert_rate_within, fill, live_beside_a_multiset};
+
+#[test]
+fn a_bloom_filter_has_the_fill_and_the_rate_of_its_formula() {
+    let keys = 100_000;
+    for bits_per_key in [4.0, 8.0, 13.0, 20.0] {
+        let mut filter = BloomFilter::with_capacity(keys as u64, bits_per_key).expect("valid");
+        fill(&mut filter, keys, 1);
+        let (bits, probes) = (filter.memory_bits() as f64, f64::from(filter.probe_count()));
+        let per_bit = keys as f64 * probes / bits;
+        let fill_ratio = 1.0 - (-per_bit).exp();
+        let scatter = scatter(bits, per_bit);
+        assert!((filter.fill_ratio() - fill_ratio).abs() < scatter, "{} for {fill_ratio}", filter.fill_ratio());
+
+        let expected = filter.expected_false_positive_rate();
+        assert!((expected / fill_ratio.powf(probes) - 1.0).abs() < 1e-4, "{expected}");
+        let (least, most) = ((fill_ratio - scatter).powf(probes), (fill_ratio + scatter).powf(probes));
+        assert_rate_within(&filter, 1 << 20, least, most, "Bloom filter");
+    }
+}
+
+#[test]
+fn the_number_of_probes_is_the_best_integer() {
+    // Section 7.1: nine probes for 13 bits per key; section 6: two for a rate of 25 % (2.9 bits), seven for 1 % (9.6 bits).
+    for (bits_per_key, probes) in [(13.0, 9), (9.59, 7), (2.89, 2), (0.5, 1)] {
+        let filter = BloomFilter::with_capacity(1000, bits_per_key).expect("valid");
+        assert_eq!(filter.probe_count(), probes, "{bits_per_key}");
+    }
+}
+
+#[test]
+fn at_13_bits_per_key_the_rates_are_those_of_table_3() {
+    // 0.19 % for BF, and 2 to 2.3 times that for blk-BF: 0.43 %.
+    let mut bloom = BloomFilter::with_capacity(200_000, 13.0).expect("valid");
+    let mut blocked = BlockedBloomFilter::with_capacity(200_000, 13.0).expect("valid");
+    fill(&mut bloom, 200_000, 2);
+    fill(&mut blocked, 200_000, 2);
+    assert!((bloom.expected_false_positive_rate() - 0.0019).abs() < 0.0001, "{}", bloom.expected_false_positive_rate());
+    let rate = blocked.expected_false_positive_rate();
+    assert!((0.0038..0.0048).contains(&rate), "{rate}");
+}
+
+#[test]
+fn a_blocked_bloom_filter_has_the_rate_of_its_inclusion_and_exclusion() {
+    let keys = 200_000;
+    for (bits_per_key, probes) in [(4, 3), (8, 5), (13, 1), (13, 9), (20, 12)] {
+        let mut filter = BlockedBloomFilter::new(keys as u64 * bits_per_key, probes).expect("valid");
+        fill(&mut filter, keys, 3);
+        let expected = filter.expected_false_positive_rate();
+        // The rates of the blocks scatter around their mean, by no more than a share of 0 or 1 would.
+        let blocks = filter.memory_bits() as f64 / 512.0;
+        let scatter = SIGMAS * (expected * (1.0 - expected) / blocks).sqrt();
+        assert_rate_within(&filter, 1 << 21, expected - scatter, expected + scatter, "blocked Bloom filter");
+    }
+}
+
+#[test]
+fn a_blocked_bloom_filter_is_worse_than_its_poisson_mixture_and_that_than_a_bloom_filter() {
+    for probes in [2, 5, 9] {
+        let mut blocked = BlockedBloomFilter::new(1 << 20, probes).expect("valid");
+        let mut bloom = BloomFilter::new(1 << 20, probes).expect("valid");
+        fill(&mut blocked, 1 << 16, 4);
+        fill(&mut bloom, 1 << 16, 4);
+        let rates = [
+            bloom.expected_false_positive_rate(),
+            blocked.rate_with_independent_probes(),
+            blocked.expected_false_positive_rate(),
+        ];
+        assert!(rates.is_sorted(), "{rates:?}");
+    }
+}
+
+#[test]
+fn one_probe_makes_the_blocked_rate_that_of_its_poisson_mixture() {
+    // With one probe there are no steps, and what is left of the difference is Poisson for binomial.
+    let mut filter = BlockedBloomFilter::new(1 << 20, 1).expect("valid");
+    fill(&mut filter, 1 << 17, 5);
+    let (exact, mixture) = (filter.expected_false_positive_rate(), filter.rate_with_independent_probes());
+    assert!((exact / mixture - 1.0).abs() < 1e-6, "{exact} {mixture}");
+}
+
+#[test]
+fn a_counting_bloom_filter_has_the_rate_of_a_bloom_filter_in_four_times_the_space() {
+    let keys = 100_000;
+    let mut counting = CountingBloomFilter::with_capacity(keys as u64, 10.0).expect("valid");
+    let mut bloom = BloomFilter::with_capacity(keys as u64, 10.0).expect("valid");
+    let digests = fill(&mut counting, keys, 6);
+    fill(&mut bloom, keys, 6);
+    assert_eq!(counting.memory_bits(), 4 * bloom.memory_bits());
+    let mut source = SplitMix64::new(7);
+    for _ in 0..1 << 18 {
+        let digest = source.digest();
+        assert_eq!(counting.contains(digest), bloom.contains(digest), "{digest:?}");
+    }
+    for &digest in &digests {
+        assert!(counting.remove(digest));
+    }
+    assert_eq!((counting.len(), counting.saturated_ratio()), (0, 0.0));
+    assert_rate_within(&counting, 1 << 18, 0.0, 0.0, "empty");
+}
+
+#[test]
+fn a_counting_bloom_filter_agrees_with_a_multiset() {
+    for seed in 0..20 {
+        // So many counters for so few keys that none saturates.
+        let mut filter = CountingBloomFilter::new(4096, 5).expect("valid");
+        live_beside_a_multiset(&mut filter, 100, 2000, seed);
+    }
+}
+
+#[test]
+fn a_saturated_counter_sticks_and_loses_no_key() {
+    let mut filter = CountingBloomFilter::new(64, 3).expect("valid");
+    let others = fill(&mut filter, 5, 8);
+    let digest = Digest::new(0x0123_4567_89ab_cdef);
+    for _ in 0..40 {
+        assert_eq!(filter.insert(digest), Ok(()));
+    }
+    for _ in 0..40 {
+        assert!(filter.remove(digest));
+    }
+    assert!(filter.saturated_ratio() >= 3.0 / 64.0);
+    assert!(filter.contains(digest), "its counters are 15 for ever");
+    for &other in &others {
+        assert!(filter.contains(other), "{other:?} is lost");
+    }
+    assert_eq!(filter.len(), others.len());
+}
+
+#[test]
+fn absent_keys_are_not_removed() {
+    let mut filter = CountingBloomFilter::new(1 << 16, 8).expect("valid");
+    let digests = fill(&mut filter, 1000, 9);
+    let mut source = SplitMix64::new(10);
+    for _ in 0..1000 {
+        let absent = source.digest();
+        assert_eq!(filter.contains(absent), filter.remove(absent));
+    }
+    assert!(digests.iter().all(|&digest| filter.contains(digest)));
+}
+
+#[test]
+fn measures_that_make_no_filter_are_refused() {
+    assert!(matches!(BloomFilter::new(0, 3), Err(BuildError::OutOfRange { given: 0, .. })));
+    assert!(matches!(BloomFilter::new(8, 33), Err(BuildError::OutOfRange { given: 33, most: 32, .. })));
+    assert!(matches!(BloomFilter::with_capacity(10, f64::NAN), Err(BuildError::OutOfRange { .. })));
+    assert!(matches!(BloomFilter::new(u64::MAX, 3), Err(BuildError::OutOfMemory { .. })));
+    assert!(matches!(BlockedBloomFilter::new(512, 17), Err(BuildError::OutOfRange { most: 16, .. })));
+    assert!(matches!(CountingBloomFilter::new(512, 0), Err(BuildError::OutOfRange { .. })));
+}
