@@ -41,7 +41,8 @@ fn keys_between_nul_bytes_are_printed_between_nul_bytes() {
 #[test]
 fn a_field_is_the_key_and_the_whole_line_is_printed() {
     let place = Workplace::new();
-    place.build_with(&["--field", "2"], b"1\tani\tx\n2\tguira\n");
+    // The empty key is in the set; no key is not the empty key.
+    place.build_with(&["--field", "2"], b"1\tani\tx\n2\tguira\n3\t\n");
     let rows = b"9\tani\ty\r\n8\tkoel\n7\tguira\r\nani\n\n6\tani";
     let found = place.guira_with(["check", "-f2", "set.guira"], rows);
     assert_eq!(found.stdout, b"9\tani\ty\r\n7\tguira\r\n6\tani\n");
@@ -168,6 +169,26 @@ fn a_compressed_input_that_is_cut_off_is_an_error_and_changes_nothing() {
         std::fs::remove_file(place.path(name)).expect("ours");
     }
     assert!(place.read("set.guira") == old);
+    assert_eq!(place.files(), ["set.guira"]);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_read_that_fails_is_an_error_and_changes_nothing() {
+    let place = Workplace::new();
+    place.build_with(&["--capacity", "100"], b"ani\n");
+    let old = place.read("set.guira");
+    // Nothing is mapped at address 0.
+    let message = "guira: /proc/self/mem: Input/output error\n";
+    for arguments in
+        [&["check", "set.guira"][..], &["add", "set.guira"], &["remove", "set.guira"], &["build", "-onew.guira"]]
+    {
+        for form in [&[][..], &["--csv", "-f1"], &["-z"], &["--compression", "gzip"], &["--compression", "zstd"]] {
+            let outcome = place.guira([arguments, form, &["/proc/self/mem"]].concat());
+            assert_eq!((outcome.status, &*outcome.stderr), (2, message), "{arguments:?} {form:?}");
+        }
+    }
+    assert_eq!(place.read("set.guira"), old);
     assert_eq!(place.files(), ["set.guira"]);
 }
 
