@@ -32,8 +32,15 @@ impl Failure {
     pub(crate) fn of_loading(path: &Path, error: &LoadError) -> Self {
         match error {
             LoadError::Io(error) => Self::of_file(path, without_code(error)),
+            LoadError::KeyMissing => Self::of_file(path, "made with a secret hash key: give it with --key-file"),
+            LoadError::KeyNotUsed => Self::of_file(path, "made without a secret hash key: leave out --key-file"),
             error => Self::of_file(path, error),
         }
+    }
+
+    /// What went wrong, without what it is about.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
     }
 
     /// Tells it on standard error. If nobody listens there, there is nobody left to tell.

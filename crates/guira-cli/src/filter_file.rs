@@ -8,19 +8,35 @@ use guira::CuckooFilter;
 use tempfile::NamedTempFile;
 
 use crate::failure::Failure;
+use crate::secret_key::SecretKey;
 
-/// Reads a filter.
-pub(crate) fn load(path: &Path) -> Result<CuckooFilter, Failure> {
+/// Reads a filter, with its secret key if it has one.
+pub(crate) fn load(path: &Path, key: Option<SecretKey>) -> Result<CuckooFilter, Failure> {
     let file = File::open(path).map_err(|error| failure(path, &error))?;
-    read(path, &file)
+    read(path, &file, key)
 }
 
-fn read(path: &Path, file: &File) -> Result<CuckooFilter, Failure> {
-    CuckooFilter::read_from(file).map_err(|error| Failure::of_loading(path, &error))
+fn read(path: &Path, file: &File, key: Option<SecretKey>) -> Result<CuckooFilter, Failure> {
+    let filter = match key {
+        Some(key) => CuckooFilter::read_from_with_key(file, key.bytes()),
+        None => CuckooFilter::read_from(file),
+    };
+    filter.map_err(|error| Failure::of_loading(path, &error))
+}
+
+fn exists(path: &Path) -> Failure {
+    Failure::of_file(path, "there is such a file already: give --force to replace it")
 }
 
 fn failure(path: &Path, error: &io::Error) -> Failure {
     Failure::of_io(path.display().to_string(), error)
+}
+
+/// What is to be done with an output file that is there already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Existing {
+    Refused,
+    Replaced,
 }
 
 /// A file that is about to be replaced, or made. It stays as it is until [`commit`](Self::commit) succeeds.
@@ -30,17 +46,18 @@ pub(crate) struct Replacement {
     /// Where it leads: a link stays a link.
     target: PathBuf,
     temporary: NamedTempFile,
-    /// What is there now.
+    /// What is there now. Where it is nothing, nothing that comes meanwhile is replaced.
     old: Option<Metadata>,
     /// While it is open, its lock is held.
     locked: Option<File>,
 }
 
 impl Replacement {
-    /// Prepares to write a filter to a path, whether or not there is a file. What would go wrong at the end for want of
-    /// a directory or of a permission goes wrong here, before the work.
-    pub(crate) fn of_any(path: &Path) -> Result<Self, Failure> {
+    /// Prepares to write a filter to a path. What would go wrong at the end for want of a directory or of a permission
+    /// goes wrong here, before the work.
+    pub(crate) fn of_output(path: &Path, existing: Existing) -> Result<Self, Failure> {
         match fs::metadata(path) {
+            Ok(old) if old.is_file() && existing == Existing::Refused => Err(exists(path)),
             Ok(old) => Self::new(path, Some(old), None),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Self::new(path, None, None),
             Err(error) => Err(failure(path, &error)),
@@ -49,9 +66,9 @@ impl Replacement {
 
     /// Reads a filter that is to be changed. Until the replacement is dropped, others who want to change it wait: none
     /// overwrites what another one has added.
-    pub(crate) fn of_filter(path: &Path) -> Result<(CuckooFilter, Self), Failure> {
+    pub(crate) fn of_filter(path: &Path, key: Option<SecretKey>) -> Result<(CuckooFilter, Self), Failure> {
         let locked = lock::open(path)?;
-        let filter = read(path, &locked)?;
+        let filter = read(path, &locked, key)?;
         let old = locked.metadata().map_err(|error| failure(path, &error))?;
         Ok((filter, Self::new(path, Some(old), Some(locked))?))
     }
@@ -82,7 +99,11 @@ impl Replacement {
             permissions::copy(old, new).map_err(explain)?;
         }
         new.sync_all().map_err(explain)?;
-        temporary.persist(&target).map_err(|error| explain(error.error))?;
+        let persisted = if old.is_some() { temporary.persist(&target) } else { temporary.persist_noclobber(&target) };
+        persisted.map_err(|error| match error.error.kind() {
+            io::ErrorKind::AlreadyExists => exists(&path),
+            _ => explain(error.error),
+        })?;
         drop(locked);
         sync_directory(directory(&target)).map_err(explain)
     }

@@ -4,7 +4,7 @@ use clap::Parser;
 use clap::error::ErrorKind;
 
 use crate::arguments::{Arguments, Command};
-use crate::commands::{add, build, check, info, plan, remove};
+use crate::commands::{add, build, check, completions, info, man, plan, remove, verify};
 use crate::exit_status::ExitStatus;
 use crate::failure::report;
 
@@ -19,7 +19,10 @@ pub(crate) fn run() -> ExitStatus {
         Command::Add(arguments) => add::run(arguments),
         Command::Remove(arguments) => remove::run(arguments),
         Command::Info(arguments) => info::run(arguments),
+        Command::Verify(arguments) => verify::run(arguments),
         Command::Plan(arguments) => plan::run(arguments),
+        Command::Completions(arguments) => completions::run(arguments),
+        Command::Man(arguments) => man::run(arguments),
     };
     result.unwrap_or_else(|failure| {
         failure.report();

@@ -57,9 +57,9 @@ impl Progress {
 
     fn new_bar(&self) -> ProgressBar {
         let template = match (self.unit, self.total) {
-            (Unit::Bytes, Some(_)) => "reading {bar:30} {bytes} of {total_bytes}, {eta} left",
+            (Unit::Bytes, Some(_)) => "reading {bar:30} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left",
             (Unit::Bytes, None) => "reading {bytes}, {bytes_per_sec}",
-            (Unit::Keys, _) => "storing {bar:30} {human_pos} of {human_len} keys, {eta} left",
+            (Unit::Keys, _) => "storing {bar:30} {human_pos} of {human_len} keys, {per_sec}, {eta} left",
         };
         let style = ProgressStyle::with_template(template).expect("a valid template");
         ProgressBar::with_draw_target(self.total, ProgressDrawTarget::stderr())

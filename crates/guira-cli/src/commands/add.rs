@@ -1,24 +1,41 @@
 use guira::{CuckooFilter, InsertEachError, InsertError, KeyHasher};
+use serde::Serialize;
 
+use super::warnings::{WithoutKey, warn_of_excess, warn_of_missing_fields};
 use crate::arguments::AddArguments;
 use crate::exit_status::ExitStatus;
-use crate::failure::{Failure, report};
+use crate::failure::Failure;
 use crate::filter_file::Replacement;
 use crate::keys::{Examples, Inputs, NewKeys, SeenDigests};
 use crate::render::text::counted;
+use crate::render::{Report, tell};
+use crate::secret_key::SecretKey;
 
 /// A search for room that fails takes as long as thousands of insertions.
 const MOST_KEYS_TRIED_IN_VAIN: u64 = 10_000;
 
 pub(crate) fn run(arguments: &AddArguments) -> Result<ExitStatus, Failure> {
-    let (mut filter, replacement) = Replacement::of_filter(&arguments.file)?;
-    let outcome = add(&mut filter, &Inputs::named(&arguments.inputs.inputs))?;
+    let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
+    let (mut filter, replacement) = Replacement::of_filter(&arguments.file, key)?;
+    let outcome = add(&mut filter, &arguments.inputs.inputs())?;
     if outcome.added > 0 {
         replacement.commit(&filter)?;
     }
 
-    let (added, repeated) = (counted(outcome.added, "key"), counted(outcome.repeated, "repeated line"));
-    report(format_args!("{}: {added} added, {repeated} left out", arguments.file.display()));
+    let rejected = |reason: &Option<(Examples, InsertError)>| reason.as_ref().map_or(0, |(keys, _)| keys.count());
+    let addition = Addition {
+        file: arguments.file.display().to_string(),
+        added_count: outcome.added,
+        repeated_count: outcome.repeated,
+        without_key_count: outcome.without_key,
+        without_room_count: rejected(&outcome.without_room),
+        too_many_copies_count: rejected(&outcome.with_too_many_copies),
+        key_count: filter.len() as u64,
+        capacity: filter.capacity() as u64,
+    };
+    tell(&addition, arguments.json)?;
+    warn_of_missing_fields(&arguments.inputs, outcome.without_key, WithoutKey::LeftOut);
+    warn_of_excess(&arguments.file, &filter);
     let mut status = ExitStatus::Success;
     for (rejected, reason) in [&outcome.without_room, &outcome.with_too_many_copies].into_iter().flatten() {
         let count = counted(rejected.count(), "key");
@@ -28,10 +45,34 @@ pub(crate) fn run(arguments: &AddArguments) -> Result<ExitStatus, Failure> {
     Ok(status)
 }
 
+/// What was done. The names of the fields are those of the JSON output, and stay.
+#[derive(Debug, Serialize)]
+struct Addition {
+    file: String,
+    added_count: u64,
+    repeated_count: u64,
+    without_key_count: u64,
+    /// Keys that were not added, because the filter is full.
+    without_room_count: u64,
+    /// Keys that were not added, because it holds as many copies of them as it can.
+    too_many_copies_count: u64,
+    /// What the filter holds now.
+    key_count: u64,
+    capacity: u64,
+}
+
+impl Report for Addition {
+    fn text(&self) -> String {
+        let (added, repeated) = (counted(self.added_count, "key"), counted(self.repeated_count, "repeated line"));
+        format!("{}: {added} added, {repeated} left out", self.file)
+    }
+}
+
 #[derive(Default)]
 struct Outcome {
     added: u64,
     repeated: u64,
+    without_key: u64,
     /// The keys that were not added, with the reason that the first of them met.
     without_room: Option<(Examples, InsertError)>,
     with_too_many_copies: Option<(Examples, InsertError)>,
@@ -41,11 +82,12 @@ fn add(filter: &mut CuckooFilter, inputs: &Inputs) -> Result<Outcome, Failure> {
     let hasher: KeyHasher = *filter.hasher();
     let mut seen = SeenDigests::default();
     let mut outcome = Outcome::default();
-    inputs.for_each_batch(|keys| {
+    let without_key = inputs.for_each_batch(|keys| {
         let new = seen.new_ones(keys, &hasher);
         outcome.repeated += (keys.len() - new.keys.len()) as u64;
         outcome.add(filter, &new);
     })?;
+    outcome.without_key = without_key;
     Ok(outcome)
 }
 

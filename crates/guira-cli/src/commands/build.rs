@@ -1,19 +1,26 @@
-use guira::{BuildError, CuckooFilter, InsertError, KeyHasher};
+use guira::{BuildError, CuckooFilter, HashAlgorithm, InsertError, KeyHasher};
 use indicatif::HumanCount;
+use serde::Serialize;
 
-use crate::arguments::BuildArguments;
+use super::warnings::{WithoutKey, warn_of_excess, warn_of_missing_fields};
+use crate::arguments::{BuildArguments, HashName};
 use crate::exit_status::ExitStatus;
-use crate::failure::{Failure, report};
-use crate::filter_file::Replacement;
+use crate::failure::Failure;
+use crate::filter_file::{Existing, Replacement};
 use crate::keys::{DigestCollector, DistinctDigests, Inputs};
 use crate::progress::Progress;
 use crate::render::text::counted;
+use crate::render::{Report, tell};
+use crate::secret_key::SecretKey;
+use crate::threads;
 
 const DEFAULT_RATE: f64 = 0.001;
 
 pub(crate) fn run(arguments: &BuildArguments) -> Result<ExitStatus, Failure> {
+    threads::choose(arguments.threads.count)?;
     let explain = |error: BuildError| Failure::of_file(&arguments.output, error);
-    let mut builder = CuckooFilter::builder().seed(arguments.seed);
+    let algorithm = hash_algorithm(arguments)?;
+    let mut builder = CuckooFilter::builder().seed(arguments.seed).hash(algorithm);
     builder = match arguments.fingerprint_bits {
         Some(bits) => builder.fingerprint_bits(bits),
         None => builder.false_positive_rate(arguments.rate.unwrap_or(DEFAULT_RATE)),
@@ -27,27 +34,69 @@ pub(crate) fn run(arguments: &BuildArguments) -> Result<ExitStatus, Failure> {
     }
     // What can be refused without the keys is refused before they are read.
     builder.clone().capacity(arguments.capacity.unwrap_or(1)).parameters().map_err(explain)?;
-    let replacement = Replacement::of_any(&arguments.output)?;
+    let existing = if arguments.force { Existing::Replaced } else { Existing::Refused };
+    let replacement = Replacement::of_output(&arguments.output, existing)?;
 
-    let digests = distinct_digests(&Inputs::named(&arguments.inputs.inputs), &KeyHasher::xxh3(arguments.seed))?;
+    let hasher = match algorithm {
+        HashAlgorithm::SipHash13 { key } => KeyHasher::sip_hash_13(key),
+        _ => KeyHasher::xxh3(arguments.seed),
+    };
+    let digests = distinct_digests(&arguments.inputs.inputs(), hasher)?;
     let capacity = arguments.capacity.unwrap_or(digests.len().max(1));
     let mut filter = builder.capacity(capacity).build().map_err(explain)?;
     fill(&mut filter, &digests).map_err(|reason| unfinished(arguments, &filter, &digests, &reason))?;
     replacement.commit(&filter)?;
 
-    let file = arguments.output.display();
-    if digests.len() == 0 && arguments.capacity.is_none() {
-        report(format_args!("{file}: no keys in the input: an empty filter with a capacity of 1 key"));
-    } else {
-        let (keys, repeated) = (counted(digests.len() as u64, "key"), counted(digests.repeated(), "repeated line"));
-        report(format_args!("{file}: {keys}, {repeated} left out"));
-    }
+    let built = Built {
+        file: arguments.output.display().to_string(),
+        key_count: digests.len() as u64,
+        repeated_count: digests.repeated(),
+        without_key_count: digests.without_key(),
+        capacity: filter.capacity() as u64,
+        is_capacity_given: arguments.capacity.is_some(),
+    };
+    tell(&built, arguments.json)?;
+    warn_of_missing_fields(&arguments.inputs, digests.without_key(), WithoutKey::LeftOut);
+    warn_of_excess(&arguments.output, &filter);
     Ok(ExitStatus::Success)
 }
 
-fn distinct_digests(inputs: &Inputs, hasher: &KeyHasher) -> Result<DistinctDigests, Failure> {
-    let mut collector = DigestCollector::new();
-    inputs.for_each_key(|key| collector.push(hasher.digest_bytes(key)))?;
+/// What was done. The names of the fields are those of the JSON output, and stay.
+#[derive(Debug, Serialize)]
+struct Built {
+    file: String,
+    key_count: u64,
+    repeated_count: u64,
+    without_key_count: u64,
+    capacity: u64,
+    #[serde(skip)]
+    is_capacity_given: bool,
+}
+
+impl Report for Built {
+    fn text(&self) -> String {
+        let file = &self.file;
+        if self.key_count == 0 && !self.is_capacity_given {
+            return format!("{file}: no keys in the input: an empty filter with a capacity of 1 key");
+        }
+        let (keys, repeated) = (counted(self.key_count, "key"), counted(self.repeated_count, "repeated line"));
+        format!("{file}: {keys}, {repeated} left out")
+    }
+}
+
+fn hash_algorithm(arguments: &BuildArguments) -> Result<HashAlgorithm, Failure> {
+    match (arguments.hash, SecretKey::read_if_given(arguments.key.file.as_deref())?) {
+        (Some(HashName::SipHash), Some(key)) => Ok(HashAlgorithm::SipHash13 { key: key.bytes() }),
+        // Who gives a key wants a hash that uses it.
+        (_, Some(_)) => Err(Failure::new("--key-file is for filters that are built with --hash siphash")),
+        // The command line is refused where SipHash has no key.
+        (_, None) => Ok(HashAlgorithm::Xxh3),
+    }
+}
+
+fn distinct_digests(inputs: &Inputs, hasher: KeyHasher) -> Result<DistinctDigests, Failure> {
+    let mut collector = DigestCollector::new(hasher);
+    inputs.for_all_blocks(|block| collector.take(block))?;
     Ok(collector.finish())
 }
 

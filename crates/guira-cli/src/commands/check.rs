@@ -1,18 +1,23 @@
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use guira::{CuckooFilter, Digest};
+use serde::Serialize;
 
+use super::warnings::{WithoutKey, warn_of_missing_fields};
 use crate::arguments::CheckArguments;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::filter_file;
-use crate::keys::{BATCH_SIZE, Inputs, for_each_key_of_block};
+use crate::keys::{BATCH_SIZE, Block, RecordEnd};
 use crate::progress::Progress;
 use crate::render::Output;
+use crate::secret_key::SecretKey;
+use crate::threads;
 
 pub(crate) fn run(arguments: &CheckArguments) -> Result<ExitStatus, Failure> {
-    let filter = filter_file::load(&arguments.file)?;
-    let inputs = Inputs::named(&arguments.inputs.inputs);
+    threads::choose(arguments.threads.count)?;
+    let filter = filter_file::load(&arguments.file, SecretKey::read_if_given(arguments.key.file.as_deref())?)?;
+    let inputs = arguments.inputs.inputs();
     let progress = Progress::of_bytes(inputs.size()).unless_output_is_terminal();
     let mut selection = Selection::new(&filter, arguments);
     let mut failed = false;
@@ -30,8 +35,10 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<ExitStatus, Failure> {
             }
         }
     }
-    let selected = selection.finish()?;
-    Ok(match (selected, failed) {
+    drop(progress);
+    let counts = selection.finish()?;
+    warn_of_missing_fields(&arguments.inputs, counts.without_key, WithoutKey::Answered);
+    Ok(match (counts.selected, failed) {
         (1.., true) if arguments.quiet => ExitStatus::Success,
         (_, true) => ExitStatus::Error,
         (0, false) => ExitStatus::NotFound,
@@ -45,92 +52,170 @@ struct Selection<'filter> {
     /// What the filter says of a line that is selected.
     wanted: bool,
     form: Form,
+    record_end: RecordEnd,
     output: Output,
-    selected: u64,
-    batch: Batch,
+    counts: Counts,
+    /// One for each thread.
+    workers: Vec<Worker>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     Lines,
     Count,
+    CountAsJson,
     Nothing,
 }
 
-/// Lines that are answered together.
-#[derive(Default)]
-struct Batch {
-    digests: Vec<Digest>,
-    /// Where in the block each of them ends.
-    ends: Vec<usize>,
-    answers: Vec<bool>,
+/// How many records there were. The names of the fields are those of the JSON output, and stay.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+struct Counts {
+    #[serde(rename = "record_count")]
+    all: u64,
+    #[serde(rename = "selected_count")]
+    selected: u64,
+    #[serde(rename = "without_key_count")]
+    without_key: u64,
 }
 
 impl<'filter> Selection<'filter> {
     fn new(filter: &'filter CuckooFilter, arguments: &CheckArguments) -> Self {
         let form = match (arguments.count, arguments.quiet) {
+            (true, _) if arguments.json => Form::CountAsJson,
             (true, _) => Form::Count,
             (false, true) => Form::Nothing,
             (false, false) => Form::Lines,
         };
-        let wanted = !arguments.invert;
-        Self { filter, wanted, form, output: Output::new(), selected: 0, batch: Batch::default() }
+        Self {
+            filter,
+            wanted: !arguments.invert,
+            form,
+            record_end: arguments.inputs.form().end,
+            output: Output::new(),
+            counts: Counts::default(),
+            workers: vec![Worker::default()],
+        }
     }
 
-    fn take_block(&mut self, block: &[u8]) -> Result<ControlFlow<()>, Failure> {
-        let hasher = *self.filter.hasher();
-        let mut start = 0;
-        let mut result = Ok(());
-        for_each_key_of_block(block, |key, end| {
-            self.batch.digests.push(hasher.digest_bytes(key));
-            self.batch.ends.push(end);
-            if end == block.len() || self.batch.digests.len() == BATCH_SIZE {
-                if result.is_ok() {
-                    result = self.answer(block, start);
-                }
-                start = end;
+    fn take_block(&mut self, block: &Block<'_>) -> Result<ControlFlow<()>, Failure> {
+        let pieces = threads::pieces(block);
+        if self.workers.len() < pieces.len() {
+            self.workers.resize_with(pieces.len(), Worker::default);
+        }
+        threads::for_each(&mut self.workers, &pieces, |worker, piece| worker.select(self.filter, self.wanted, piece));
+        for (worker, piece) in self.workers.iter().zip(&pieces) {
+            self.counts.add(worker.counts);
+            if self.form == Form::Lines {
+                write_runs(&mut self.output, piece, &worker.runs, self.record_end)?;
             }
-        });
-        result?;
-        let is_answered = self.form == Form::Nothing && self.selected > 0;
+        }
+        let is_answered = self.form == Form::Nothing && self.counts.selected > 0;
         Ok(if is_answered || self.output.is_closed() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 
-    /// Answers a batch of neighbouring lines of a block, the first of which starts at `start`.
-    fn answer(&mut self, block: &[u8], start: usize) -> Result<(), Failure> {
-        let Batch { digests, ends, answers } = &mut self.batch;
+    /// Writes what is left to write.
+    fn finish(mut self) -> Result<Counts, Failure> {
+        match self.form {
+            Form::Count => self.output.write(format!("{}\n", self.counts.selected).as_bytes())?,
+            Form::CountAsJson => self.output.write_json(&self.counts)?,
+            Form::Lines | Form::Nothing => {}
+        }
+        self.output.finish()?;
+        Ok(self.counts)
+    }
+}
+
+fn write_runs(
+    output: &mut Output,
+    piece: &Block<'_>,
+    runs: &[Range<usize>],
+    record_end: RecordEnd,
+) -> Result<(), Failure> {
+    let bytes = piece.bytes();
+    for run in runs {
+        output.write(&bytes[run.clone()])?;
+        if bytes[..run.end].last() != Some(&record_end.byte()) {
+            output.write(&[record_end.byte()])?;
+        }
+    }
+    Ok(())
+}
+
+impl Counts {
+    fn add(&mut self, more: Self) {
+        self.all += more.all;
+        self.selected += more.selected;
+        self.without_key += more.without_key;
+    }
+}
+
+/// Finds the selected records of a piece of the input.
+#[derive(Default)]
+struct Worker {
+    /// Where they stand in the piece; neighbours are one.
+    runs: Vec<Range<usize>>,
+    counts: Counts,
+    batch: Batch,
+}
+
+/// Neighbouring records that are answered together.
+#[derive(Default)]
+struct Batch {
+    start: usize,
+    digests: Vec<Digest>,
+    /// Where in the piece each of them ends.
+    ends: Vec<usize>,
+    /// Those that have no key, if any.
+    without_key: Vec<usize>,
+    answers: Vec<bool>,
+}
+
+impl Worker {
+    fn select(&mut self, filter: &CuckooFilter, wanted: bool, piece: &Block<'_>) {
+        self.runs.clear();
+        self.counts = Counts::default();
+        self.batch.start = 0;
+        let hasher = *filter.hasher();
+        piece.for_each_key(|key, end| {
+            let batch = &mut self.batch;
+            if key.is_none() {
+                batch.without_key.push(batch.ends.len());
+            }
+            batch.digests.push(hasher.digest_bytes(key.unwrap_or_default()));
+            batch.ends.push(end);
+            if batch.digests.len() == BATCH_SIZE {
+                self.answer(filter, wanted);
+            }
+        });
+        self.answer(filter, wanted);
+    }
+
+    fn answer(&mut self, filter: &CuckooFilter, wanted: bool) {
+        let Batch { start, digests, ends, without_key, answers } = &mut self.batch;
         answers.resize(digests.len(), false);
-        self.filter.contains_each_digest(digests, answers);
-        // Neighbouring lines that are selected are written as one.
-        let (mut pending, mut line) = (start, start);
+        filter.contains_each_digest(digests, answers);
+        for &index in &*without_key {
+            answers[index] = false;
+        }
+        self.counts.all += ends.len() as u64;
+        self.counts.without_key += without_key.len() as u64;
+        let mut pending = *start;
         for (&answer, &end) in answers.iter().zip(&*ends) {
-            if answer == self.wanted {
-                self.selected += 1;
+            if answer == wanted {
+                self.counts.selected += 1;
             } else {
-                if self.form == Form::Lines && pending < line {
-                    self.output.write(&block[pending..line])?;
+                if pending < *start {
+                    self.runs.push(pending..*start);
                 }
                 pending = end;
             }
-            line = end;
+            *start = end;
+        }
+        if pending < *start {
+            self.runs.push(pending..*start);
         }
         digests.clear();
         ends.clear();
-        if self.form == Form::Lines && pending < line {
-            self.output.write(&block[pending..line])?;
-            if block[..line].last() != Some(&b'\n') {
-                self.output.write(b"\n")?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Writes what is left to write, and says how many lines were selected.
-    fn finish(mut self) -> Result<u64, Failure> {
-        if self.form == Form::Count {
-            self.output.write(format!("{}\n", self.selected).as_bytes())?;
-        }
-        self.output.finish()?;
-        Ok(self.selected)
+        without_key.clear();
     }
 }

@@ -1,18 +1,20 @@
 use std::fs;
 
-use guira::{CuckooFilter, HashAlgorithm, Layout};
+use guira::Layout;
 use serde::Serialize;
 
 use crate::arguments::InfoArguments;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
-use crate::filter_file;
+use crate::inspection::{Inspection, Secret};
 use crate::render::{Report, names, print, text};
+use crate::secret_key::SecretKey;
 
 pub(crate) fn run(arguments: &InfoArguments) -> Result<ExitStatus, Failure> {
-    let filter = filter_file::load(&arguments.file)?;
+    let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
+    let inspection = Inspection::of_file(&arguments.file, key)?;
     let file = fs::metadata(&arguments.file).ok().filter(fs::Metadata::is_file);
-    print(&FilterReport::new(&filter, file.map(|metadata| metadata.len())), arguments.json)?;
+    print(&FilterReport::new(&inspection, file.map(|metadata| metadata.len())), arguments.json)?;
     Ok(ExitStatus::Success)
 }
 
@@ -27,7 +29,10 @@ struct FilterReport {
     layout: &'static str,
     addressing: &'static str,
     hash: &'static str,
-    seed: u64,
+    /// Not told of a hash with a secret key, of which it is a part.
+    seed: Option<u64>,
+    /// Of a filter that has one.
+    secret_key: Option<&'static str>,
     fingerprint_bits: u32,
     bits_per_slot: u32,
     /// Of a window, in the windowed layout.
@@ -50,7 +55,8 @@ struct FilterReport {
 }
 
 impl FilterReport {
-    fn new(filter: &CuckooFilter, file_size_in_bytes: Option<u64>) -> Self {
+    fn new(inspection: &Inspection, file_size_in_bytes: Option<u64>) -> Self {
+        let Inspection { filter, secret } = inspection;
         let parameters = filter.parameters();
         let key_count = filter.len() as u64;
         let bits_at_capacity = filter.bits_per_key();
@@ -60,12 +66,9 @@ impl FilterReport {
             kind: "cuckoo filter",
             layout: names::layout(parameters.layout()),
             addressing: names::addressing(parameters.addressing()),
-            hash: match filter.hasher().algorithm() {
-                HashAlgorithm::Xxh3 => "XXH3-64",
-                HashAlgorithm::SipHash13 { .. } => "SipHash-1-3",
-                _ => "unknown",
-            },
-            seed: filter.hasher().seed(),
+            hash: names::hash(filter.hasher().algorithm(), *secret),
+            seed: (*secret == Secret::None).then(|| filter.hasher().seed()),
+            secret_key: names::secret(*secret),
             fingerprint_bits: parameters.fingerprint_bits(),
             bits_per_slot: parameters.bits_per_slot(),
             slots_per_bucket: parameters.slots_per_bucket(),
@@ -104,7 +107,10 @@ impl Report for FilterReport {
             ("layout", self.layout.to_owned()),
             ("addressing", self.addressing.to_owned()),
             ("hash", self.hash.to_owned()),
-            ("seed", self.seed.to_string()),
+        ]);
+        rows.extend(self.seed.map(|seed| ("seed", seed.to_string())));
+        rows.extend(self.secret_key.map(|key| ("secret key", key.to_owned())));
+        rows.extend([
             ("fingerprint", fingerprint),
             (slots_per_bucket, self.slots_per_bucket.to_string()),
             (candidates, self.candidates.to_string()),

@@ -3,6 +3,12 @@
 pub(crate) mod add;
 pub(crate) mod build;
 pub(crate) mod check;
+pub(crate) mod completions;
+mod curves;
 pub(crate) mod info;
+pub(crate) mod man;
 pub(crate) mod plan;
 pub(crate) mod remove;
+pub(crate) mod verify;
+
+mod warnings;

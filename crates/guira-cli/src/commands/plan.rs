@@ -1,7 +1,10 @@
+use std::fs;
+
 use guira::Layout;
 use guira::analysis::{self, Plan, Preference};
 use serde::Serialize;
 
+use super::curves;
 use crate::arguments::PlanArguments;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
@@ -11,6 +14,10 @@ pub(crate) fn run(arguments: &PlanArguments) -> Result<ExitStatus, Failure> {
     let (capacity, preference) = (arguments.capacity as u64, arguments.prefer.into());
     let plan = Plan::new(capacity, arguments.rate, preference).map_err(Failure::new)?;
     let alternatives = Plan::alternatives(capacity, arguments.rate).map_err(Failure::new)?;
+    if let Some(path) = &arguments.plot {
+        let svg = curves::chart(&plan).svg()?;
+        fs::write(path, svg).map_err(|error| Failure::of_io(path.display().to_string(), &error))?;
+    }
     print(&PlanReport::new(&plan, preference, &alternatives), arguments.json)?;
     Ok(ExitStatus::Success)
 }

@@ -1,21 +1,26 @@
 use guira::KeyHasher;
+use serde::Serialize;
 
+use super::warnings::{WithoutKey, warn_of_missing_fields};
 use crate::arguments::RemoveArguments;
 use crate::exit_status::ExitStatus;
 use crate::failure::{Failure, report};
 use crate::filter_file::Replacement;
-use crate::keys::{Examples, Inputs, SeenDigests};
+use crate::keys::{Examples, SeenDigests};
 use crate::render::text::counted;
+use crate::render::{Report, tell};
+use crate::secret_key::SecretKey;
 
 pub(crate) fn run(arguments: &RemoveArguments) -> Result<ExitStatus, Failure> {
-    let (mut filter, replacement) = Replacement::of_filter(&arguments.file)?;
+    let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
+    let (mut filter, replacement) = Replacement::of_filter(&arguments.file, key)?;
     let hasher: KeyHasher = *filter.hasher();
     // Without this a line that comes twice would remove another key that looks like it.
     let mut seen = SeenDigests::default();
     let (mut removed, mut repeated) = (0, 0);
     let mut missing = Examples::default();
     let mut answers = Vec::new();
-    Inputs::named(&arguments.inputs.inputs).for_each_batch(|keys| {
+    let without_key = arguments.inputs.inputs().for_each_batch(|keys| {
         let new = seen.new_ones(keys, &hasher);
         repeated += (keys.len() - new.keys.len()) as u64;
         answers.resize(new.digests.len(), false);
@@ -28,12 +33,38 @@ pub(crate) fn run(arguments: &RemoveArguments) -> Result<ExitStatus, Failure> {
         replacement.commit(&filter)?;
     }
 
-    let file = arguments.file.display();
-    let (keys, repeated) = (counted(removed, "key"), counted(repeated, "repeated line"));
-    report(format_args!("{file}: {keys} removed, {repeated} left out"));
+    let removal = Removal {
+        file: arguments.file.display().to_string(),
+        removed_count: removed,
+        repeated_count: repeated,
+        without_key_count: without_key,
+        not_found_count: missing.count(),
+        key_count: filter.len() as u64,
+    };
+    tell(&removal, arguments.json)?;
+    warn_of_missing_fields(&arguments.inputs, without_key, WithoutKey::LeftOut);
     if missing.count() == 0 {
         return Ok(ExitStatus::Success);
     }
-    report(format_args!("{file}: {} not in the filter: {missing}", counted(missing.count(), "key")));
+    report(format_args!("{}: {} not in the filter: {missing}", removal.file, counted(missing.count(), "key")));
     Ok(ExitStatus::NotFound)
+}
+
+/// What was done. The names of the fields are those of the JSON output, and stay.
+#[derive(Debug, Serialize)]
+struct Removal {
+    file: String,
+    removed_count: u64,
+    repeated_count: u64,
+    without_key_count: u64,
+    not_found_count: u64,
+    /// What the filter holds now.
+    key_count: u64,
+}
+
+impl Report for Removal {
+    fn text(&self) -> String {
+        let (keys, repeated) = (counted(self.removed_count, "key"), counted(self.repeated_count, "repeated line"));
+        format!("{}: {keys} removed, {repeated} left out", self.file)
+    }
 }

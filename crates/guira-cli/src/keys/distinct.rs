@@ -1,5 +1,9 @@
 use guira::{Digest, KeyHasher};
 use hashbrown::HashTable;
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
+
+use super::block::Block;
+use crate::threads;
 
 /// The high bits of a digest's low half choose its partition: each is sorted in the cache.
 const PARTITION_BITS: u32 = 8;
@@ -16,35 +20,79 @@ pub(crate) struct DistinctDigests {
     /// Each digest with its halves swapped, sorted.
     partitions: Vec<Vec<u64>>,
     repeated: u64,
+    without_key: u64,
 }
 
-/// Takes digests, repeated or not, to make [`DistinctDigests`] of.
+/// Takes the digests of keys, repeated or not, to make [`DistinctDigests`] of. Each thread has a part of its own.
 pub(crate) struct DigestCollector {
+    hasher: KeyHasher,
+    parts: Vec<Part>,
+}
+
+/// The digests that one thread has taken.
+struct Part {
     partitions: Vec<Vec<u64>>,
+    without_key: u64,
 }
 
 impl DigestCollector {
-    pub(crate) fn new() -> Self {
-        Self { partitions: vec![Vec::new(); 1 << PARTITION_BITS] }
+    pub(crate) fn new(hasher: KeyHasher) -> Self {
+        Self { hasher, parts: vec![Part::new()] }
+    }
+
+    pub(crate) fn take(&mut self, block: &Block<'_>) {
+        let pieces = threads::pieces(block);
+        if self.parts.len() < pieces.len() {
+            self.parts.resize_with(pieces.len(), Part::new);
+        }
+        threads::for_each(&mut self.parts, &pieces, |part, piece| part.take(piece, &self.hasher));
+    }
+
+    pub(crate) fn finish(self) -> DistinctDigests {
+        let without_key = self.parts.iter().map(|part| part.without_key).sum();
+        let mut partitions = vec![Vec::new(); 1 << PARTITION_BITS];
+        for part in self.parts {
+            for (all, partition) in partitions.iter_mut().zip(part.partitions) {
+                all.push(partition);
+            }
+        }
+        let (partitions, repeated): (Vec<_>, Vec<_>) = partitions.into_par_iter().map(distinct).unzip();
+        DistinctDigests { partitions, repeated: repeated.into_iter().sum(), without_key }
+    }
+}
+
+impl Part {
+    fn new() -> Self {
+        Self { partitions: vec![Vec::new(); 1 << PARTITION_BITS], without_key: 0 }
+    }
+
+    fn take(&mut self, block: &Block<'_>, hasher: &KeyHasher) {
+        block.for_each_key(|key, _| match key {
+            Some(key) => self.push(hasher.digest_bytes(key)),
+            None => self.without_key += 1,
+        });
     }
 
     #[inline]
-    pub(crate) fn push(&mut self, digest: Digest) {
+    fn push(&mut self, digest: Digest) {
         let halves_swapped = digest.get().rotate_left(32);
         let partition = usize::try_from(halves_swapped >> (u64::BITS - PARTITION_BITS)).expect("a few bits");
         self.partitions[partition].push(halves_swapped);
     }
+}
 
-    pub(crate) fn finish(mut self) -> DistinctDigests {
-        let mut repeated = 0;
-        for partition in &mut self.partitions {
-            let before = partition.len();
-            partition.sort_unstable();
-            partition.dedup();
-            repeated += (before - partition.len()) as u64;
-        }
-        DistinctDigests { partitions: self.partitions, repeated }
+/// What several threads have of a partition, each digest once, and how many were left out for that.
+fn distinct(parts: Vec<Vec<u64>>) -> (Vec<u64>, u64) {
+    let mut parts = parts.into_iter();
+    let mut all = parts.next().unwrap_or_default();
+    for part in parts {
+        all.extend(part);
     }
+    let before = all.len();
+    all.sort_unstable();
+    all.dedup();
+    let repeated = (before - all.len()) as u64;
+    (all, repeated)
 }
 
 impl DistinctDigests {
@@ -55,6 +103,11 @@ impl DistinctDigests {
     /// How many of the digests had been taken before.
     pub(crate) fn repeated(&self) -> u64 {
         self.repeated
+    }
+
+    /// How many records had no key.
+    pub(crate) fn without_key(&self) -> u64 {
+        self.without_key
     }
 
     /// The digests in the order that fills a filter fastest.
@@ -128,8 +181,11 @@ mod tests {
     use super::*;
 
     fn collected(digests: &[u64]) -> DistinctDigests {
-        let mut collector = DigestCollector::new();
-        digests.iter().for_each(|&digest| collector.push(Digest::new(digest)));
+        let mut collector = DigestCollector::new(KeyHasher::xxh3(0));
+        collector.parts.push(Part::new());
+        for (index, &digest) in digests.iter().enumerate() {
+            collector.parts[index % 2].push(Digest::new(digest));
+        }
         collector.finish()
     }
 

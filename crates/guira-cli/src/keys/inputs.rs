@@ -3,54 +3,92 @@ use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use super::lines::{for_each_block, for_each_key_of_block};
+use super::block::Block;
+use super::compression::Compression;
+use super::form::KeyForm;
+use super::records::for_each_block;
 use crate::failure::Failure;
 use crate::progress::Progress;
 
 /// So many that the processor looks up several at once, so few that they stay in its cache.
 pub(crate) const BATCH_SIZE: usize = 1024;
 
-/// Where lines come from.
+/// Where keys come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Input {
+pub(crate) enum Source {
     StandardInput,
     File(PathBuf),
 }
 
+/// A source, and how to read it.
+#[derive(Clone, Debug)]
+pub(crate) struct Input {
+    source: Source,
+    form: KeyForm,
+    /// Where it is not given, it is found out.
+    compression: Option<Compression>,
+}
+
 impl Input {
-    /// Calls `take` with one block of whole lines after the other.
+    /// Calls `take` with one block of whole records after the other.
     pub(crate) fn for_each_block(
         &self,
         progress: &Progress,
-        mut take: impl FnMut(&[u8]) -> Result<ControlFlow<()>, Failure>,
+        take: impl FnMut(&Block<'_>) -> Result<ControlFlow<()>, Failure>,
     ) -> Result<ControlFlow<()>, Failure> {
-        let source: Box<dyn Read> = match self {
-            Self::StandardInput => Box::new(io::stdin().lock()),
-            Self::File(path) => Box::new(File::open(path).map_err(|error| self.failure(&error))?),
-        };
-        for_each_block(
-            source,
-            |error| self.failure(error),
-            |block| {
-                progress.advance(block.len());
-                take(block)
-            },
-        )
+        let explain = |error: &io::Error| self.failure(error);
+        let source = self.open(progress).map_err(|error| explain(&error))?;
+        for_each_block(source, self.form, explain, take)
+    }
+
+    fn open<'progress>(&self, progress: &'progress Progress) -> io::Result<Box<dyn Read + 'progress>> {
+        match &self.source {
+            Source::StandardInput => self.decoded(io::stdin().lock(), None, progress),
+            Source::File(path) => self.decoded(File::open(path)?, Some(path), progress),
+        }
+    }
+
+    fn decoded<'progress>(
+        &self,
+        source: impl Read + 'progress,
+        path: Option<&Path>,
+        progress: &'progress Progress,
+    ) -> io::Result<Box<dyn Read + 'progress>> {
+        let watched = Watched { source, progress };
+        if let Some(compression) = self.compression {
+            return Ok(compression.decoder(watched));
+        }
+        let (compression, source) = Compression::detect(watched, path)?;
+        Ok(compression.decoder(source))
     }
 
     fn failure(&self, error: &io::Error) -> Failure {
-        match self {
-            Self::StandardInput => Failure::of_io("standard input", error),
-            Self::File(path) => Failure::of_io(path.display().to_string(), error),
+        match &self.source {
+            Source::StandardInput => Failure::of_io("standard input", error),
+            Source::File(path) => Failure::of_io(path.display().to_string(), error),
         }
     }
 
     /// The bytes to come, where that can be known.
     fn size(&self) -> Option<u64> {
-        match self {
-            Self::StandardInput => None,
-            Self::File(path) => fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|metadata| metadata.len()),
+        match &self.source {
+            Source::StandardInput => None,
+            Source::File(path) => fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|metadata| metadata.len()),
         }
+    }
+}
+
+/// A source that tells how much of it has been read, before anything is decompressed.
+struct Watched<'progress, R> {
+    source: R,
+    progress: &'progress Progress,
+}
+
+impl<R: Read> Read for Watched<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let size = self.source.read(buffer)?;
+        self.progress.advance(size);
+        Ok(size)
     }
 }
 
@@ -60,14 +98,14 @@ pub(crate) struct Inputs(Vec<Input>);
 
 impl Inputs {
     /// The files that were named; "-", or none at all, is standard input.
-    pub(crate) fn named(paths: &[PathBuf]) -> Self {
+    pub(crate) fn named(paths: &[PathBuf], form: KeyForm, compression: Option<Compression>) -> Self {
+        let input = |source| Input { source, form, compression };
         if paths.is_empty() {
-            return Self(vec![Input::StandardInput]);
+            return Self(vec![input(Source::StandardInput)]);
         }
-        let input = |path: &PathBuf| {
-            if path == Path::new("-") { Input::StandardInput } else { Input::File(path.clone()) }
-        };
-        Self(paths.iter().map(input).collect())
+        let source =
+            |path: &PathBuf| if path == Path::new("-") { Source::StandardInput } else { Source::File(path.clone()) };
+        Self(paths.iter().map(source).map(input).collect())
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Input> {
@@ -79,26 +117,8 @@ impl Inputs {
         self.iter().map(Input::size).sum()
     }
 
-    /// Calls `take` with every key of every input.
-    pub(crate) fn for_each_key(&self, mut take: impl FnMut(&[u8])) -> Result<(), Failure> {
-        self.for_all_blocks(|block| for_each_key_of_block(block, |key, _| take(key)))
-    }
-
-    /// The same with some keys at a time, in order.
-    pub(crate) fn for_each_batch(&self, mut take: impl FnMut(&[&[u8]])) -> Result<(), Failure> {
-        self.for_all_blocks(|block| {
-            let mut batch = Vec::with_capacity(BATCH_SIZE);
-            for_each_key_of_block(block, |key, end| {
-                batch.push(key);
-                if end == block.len() || batch.len() == BATCH_SIZE {
-                    take(&batch);
-                    batch.clear();
-                }
-            });
-        })
-    }
-
-    fn for_all_blocks(&self, mut take: impl FnMut(&[u8])) -> Result<(), Failure> {
+    /// Calls `take` with every block of every input.
+    pub(crate) fn for_all_blocks(&self, mut take: impl FnMut(&Block<'_>)) -> Result<(), Failure> {
         let progress = Progress::of_bytes(self.size());
         for input in self.iter() {
             let flow = input.for_each_block(&progress, |block| {
@@ -110,5 +130,28 @@ impl Inputs {
             }
         }
         Ok(())
+    }
+
+    /// Calls `take` with some keys at a time, in order. Says how many records had no key.
+    pub(crate) fn for_each_batch(&self, mut take: impl FnMut(&[&[u8]])) -> Result<u64, Failure> {
+        let mut without_key = 0;
+        self.for_all_blocks(|block| {
+            let mut batch = Vec::with_capacity(BATCH_SIZE);
+            block.for_each_key(|key, _| {
+                let Some(key) = key else {
+                    without_key += 1;
+                    return;
+                };
+                batch.push(key);
+                if batch.len() == BATCH_SIZE {
+                    take(&batch);
+                    batch.clear();
+                }
+            });
+            if !batch.is_empty() {
+                take(&batch);
+            }
+        })?;
+        Ok(without_key)
     }
 }

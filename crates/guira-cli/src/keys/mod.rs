@@ -1,11 +1,18 @@
-//! Keys as they come: lines of files and streams, their digests, and those that are shown to a person.
+//! Keys as they come: records of files and streams, their digests, and those that are shown to a person.
 
+mod block;
+mod compression;
+mod csv;
 mod distinct;
 mod examples;
+mod form;
 mod inputs;
-mod lines;
+mod records;
+mod zstandard;
 
+pub(crate) use block::Block;
+pub(crate) use compression::Compression;
 pub(crate) use distinct::{DigestCollector, DistinctDigests, NewKeys, SeenDigests};
 pub(crate) use examples::Examples;
+pub(crate) use form::{Field, KeyForm, KeyPart, RecordEnd};
 pub(crate) use inputs::{BATCH_SIZE, Inputs};
-pub(crate) use lines::for_each_key_of_block;

@@ -1,6 +1,8 @@
 //! What the library's choices are called in reports and on the command line.
 
-use guira::{Addressing, Layout};
+use guira::{Addressing, HashAlgorithm, Layout};
+
+use crate::inspection::Secret;
 
 pub(crate) fn layout(layout: Layout) -> &'static str {
     match layout {
@@ -18,5 +20,22 @@ pub(crate) fn addressing(addressing: Addressing) -> &'static str {
         Addressing::Ternary => "ternary",
         Addressing::Quaternary => "quaternary",
         _ => "unknown",
+    }
+}
+
+pub(crate) fn hash(algorithm: HashAlgorithm, secret: Secret) -> &'static str {
+    match (algorithm, secret) {
+        (HashAlgorithm::SipHash13 { .. }, _) | (_, Secret::NotGiven) => "SipHash-1-3",
+        (HashAlgorithm::Xxh3, _) => "XXH3-64",
+        _ => "unknown",
+    }
+}
+
+/// What is known of a secret key, of a filter that has one.
+pub(crate) fn secret(secret: Secret) -> Option<&'static str> {
+    match secret {
+        Secret::None => None,
+        Secret::Fits => Some("fits"),
+        Secret::NotGiven => Some("not given"),
     }
 }

@@ -1,5 +1,7 @@
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 
+use serde::Serialize;
+
 use crate::failure::Failure;
 
 const BUFFER_SIZE: usize = 1 << 18;
@@ -26,6 +28,13 @@ impl Output {
         let result = self.writer.write_all(bytes);
         self.settle(result)?;
         if self.flushes_at_once { self.finish() } else { Ok(()) }
+    }
+
+    /// Writes lines of JSON.
+    pub(crate) fn write_json(&mut self, value: &impl Serialize) -> Result<(), Failure> {
+        let mut json = serde_json::to_string_pretty(value).map_err(Failure::new)?;
+        json.push('\n');
+        self.write(json.as_bytes())
     }
 
     /// Hands on what is still buffered; whoever does not call it does not learn of a full disk.

@@ -1,7 +1,7 @@
 use serde::Serialize;
 
 use super::Output;
-use crate::failure::Failure;
+use crate::failure::{self, Failure};
 
 /// A report that people read too.
 pub(crate) trait Report: Serialize {
@@ -12,11 +12,18 @@ pub(crate) trait Report: Serialize {
 pub(crate) fn print(report: &impl Report, json: bool) -> Result<(), Failure> {
     let mut output = Output::new();
     if json {
-        let json = serde_json::to_string_pretty(report).map_err(Failure::new)?;
-        output.write(json.as_bytes())?;
-        output.write(b"\n")?;
+        output.write_json(report)?;
     } else {
         output.write(report.text().as_bytes())?;
     }
     output.finish()
+}
+
+/// Tells what was done: a person on standard error, where it is no part of the output, and a program in JSON.
+pub(crate) fn tell(report: &impl Report, json: bool) -> Result<(), Failure> {
+    if json {
+        return print(report, json);
+    }
+    failure::report(report.text());
+    Ok(())
 }

@@ -36,6 +36,15 @@ pub(crate) fn rate(rate: f64) -> String {
     format!("{rate:.decimals$} (1 in {})", HumanFloatCount((1.0 / rate).round()))
 }
 
+/// 10 to the power of a whole number that is not above 0: `1`, `0.001`, `1e-7`
+pub(crate) fn power_of_ten(exponent: f64) -> String {
+    match -exponent.round() {
+        decimals if decimals > 6.0 => format!("1e-{decimals}"),
+        // As many digits as it takes, and no others.
+        _ => 10f64.powf(exponent.round()).to_string(),
+    }
+}
+
 /// Labels and values, each in its column.
 pub(crate) fn table(rows: &[(&str, String)]) -> String {
     let width = rows.iter().map(|(label, _)| label.len()).max().unwrap_or(0);
@@ -77,6 +86,12 @@ mod tests {
         assert_eq!(rate(0.001), "0.00100 (1 in 1,000)");
         assert_eq!(rate(0.000_912_49), "0.000912 (1 in 1,096)");
         assert_eq!(rate(1.0 / 4_294_967_295.0), "0.000000000233 (1 in 4,294,967,295)");
+    }
+
+    #[test]
+    fn powers_of_ten_have_no_digits_too_many() {
+        let exponents = [0.0, -1.0, -2.9999, -6.0, -7.0, -12.0];
+        assert_eq!(exponents.map(power_of_ten), ["1", "0.1", "0.001", "0.000001", "1e-7", "1e-12"]);
     }
 
     #[test]

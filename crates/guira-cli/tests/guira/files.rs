@@ -1,6 +1,7 @@
 //! Filter files: damaged ones are refused, good ones are replaced whole or not at all.
 
 use std::fs;
+use std::io::Write;
 
 use crate::workplace::{GUIRA, Outcome, Workplace, outcome};
 
@@ -46,6 +47,9 @@ fn damaged_files_are_refused_by_every_command_and_left_as_they_are() {
             let outcome = place.guira_with([command, "bad.guira"], b"ani\n");
             assert_refused(&outcome, &format!("bad.guira: {message}"));
         }
+        let verified = place.guira(["verify", "set.guira", "bad.guira", "set.guira"]);
+        let expected = format!("set.guira: OK\nbad.guira: {message}\nset.guira: OK\n");
+        assert_eq!((verified.status, &*verified.stderr, &*verified.stdout), (2, "", expected.as_bytes()));
         assert_eq!(place.read("bad.guira"), bytes);
     }
     assert_eq!(place.files(), ["bad.guira", "set.guira"]);
@@ -70,7 +74,7 @@ fn one_thread_or_two_make_the_same_file() {
     place.write("lines", &lines);
     for layout in ["packed", "semi-sorted", "windowed"] {
         let files = ["1", "2"].map(|threads| {
-            let arguments = ["build", "--layout", layout, "-o", "set.guira", "lines"];
+            let arguments = ["build", "--force", "--layout", layout, "-o", "set.guira", "lines"];
             let mut command = place.command(GUIRA, arguments);
             let child = command.env("RAYON_NUM_THREADS", threads).spawn().expect("the program starts");
             assert_eq!(outcome(child, b"").status, 0);
@@ -89,7 +93,7 @@ fn a_failed_build_leaves_the_old_file() {
     place.build("ani\n");
     let old = place.read("set.guira");
     let many: String = (0..2000).map(|number| format!("{number}\n")).collect();
-    let failed = place.guira_with(["build", "--capacity", "1000", "-o", "set.guira"], many.as_bytes());
+    let failed = place.guira_with(["build", "--force", "--capacity", "1000", "-o", "set.guira"], many.as_bytes());
     assert_eq!(failed.status, 2);
     assert!(failed.stderr.contains("of 2,000 keys were added"), "{}", failed.stderr);
     assert_eq!(place.read("set.guira"), old);
@@ -162,8 +166,9 @@ fn what_did_not_fit_is_counted_and_nothing_else_is_lost() {
     let found = place.check(&new).split_inclusive(|&byte| byte == b'\n').count();
     let lines: Vec<&str> = added.stderr.lines().collect();
     assert_eq!(lines[0], format!("guira: set.guira: {found} keys added, 0 repeated lines left out"));
-    assert!(lines[1].starts_with(&format!("guira: set.guira: {} keys not added: ", 500 - found)), "{}", lines[1]);
-    assert_eq!(lines.len(), 2);
+    assert!(lines[1].starts_with("guira: warning: set.guira: holds "), "{}", lines[1]);
+    assert!(lines[2].starts_with(&format!("guira: set.guira: {} keys not added: ", 500 - found)), "{}", lines[2]);
+    assert_eq!(lines.len(), 3);
     // 1,000 are promised to fit.
     assert!(found >= 100);
     assert_eq!(place.check(&old), old.as_bytes());
@@ -179,6 +184,39 @@ fn removal_takes_one_copy_of_a_key() {
         assert_eq!((removed.status, &*place.check("ani\n")), expected);
     }
     assert_eq!(place.check("koel\n"), b"koel\n");
+}
+
+#[test]
+fn an_output_that_exists_is_refused_unless_it_is_to_be_replaced() {
+    let place = Workplace::new();
+    place.build("ani\n");
+    place.write("text", "text");
+    for name in ["set.guira", "text"] {
+        let old = place.read(name);
+        let refused = place.guira_with(["build", "-o", name], b"koel\n");
+        assert_refused(&refused, &format!("{name}: there is such a file already: give --force to replace it"));
+        assert_eq!(place.read(name), old);
+    }
+    assert_eq!(place.guira_with(["build", "--force", "-o", "text"], b"koel\n").status, 0);
+    assert_eq!(place.guira_with(["check", "text"], b"koel\n").stdout, b"koel\n");
+    assert_eq!(place.files(), ["set.guira", "text"]);
+}
+
+/// Who builds for hours must not overwrite what another one has put there meanwhile.
+#[test]
+fn an_output_that_comes_while_a_filter_is_built_is_not_replaced() {
+    let place = Workplace::new();
+    let mut child = place.start(["build", "-o", "set.guira"]);
+    let mut stdin = child.stdin.take().expect("a pipe");
+    // More than any pipe holds: when it is written, the program has begun.
+    stdin.write_all("ani\n".repeat(1 << 20).as_bytes()).expect("the program reads");
+    place.write("set.guira", "of another");
+    drop(stdin);
+    let output = child.wait_with_output().expect("the program ends");
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(output.stderr, b"guira: set.guira: there is such a file already: give --force to replace it\n");
+    assert_eq!(place.read("set.guira"), b"of another");
+    assert_eq!(place.files(), ["set.guira"]);
 }
 
 #[test]
@@ -211,7 +249,7 @@ fn a_link_stays_a_link() {
     assert_eq!(place.guira_with(["add", "link.guira"], b"guira\n").status, 0);
     assert!(fs::symlink_metadata(place.path("link.guira")).expect("a link").is_symlink());
     assert_eq!(place.check("guira\n"), b"guira\n");
-    assert_eq!(place.guira_with(["build", "-o", "link.guira"], b"koel\n").status, 0);
+    assert_eq!(place.guira_with(["build", "--force", "-o", "link.guira"], b"koel\n").status, 0);
     assert!(fs::symlink_metadata(place.path("link.guira")).expect("a link").is_symlink());
     assert_eq!(place.check("koel\n"), b"koel\n");
 }
@@ -247,7 +285,8 @@ fn a_write_that_fails_leaves_the_old_file() {
     assert_eq!(place.guira_with(["build", "--capacity", "20000", "-o", "set.guira"], lines.as_bytes()).status, 0);
     let old = place.read("set.guira");
     assert!(old.len() > 8192);
-    for command in ["add set.guira", "remove set.guira", "build --output set.guira", "build --output new.guira"] {
+    for command in ["add set.guira", "remove set.guira", "build --force --output set.guira", "build --output new.guira"]
+    {
         let script = format!("trap '' XFSZ; ulimit -f 16; exec {GUIRA} {command}");
         let child = place.command("sh", ["-c", &script]).spawn().expect("a shell");
         let outcome = outcome(child, lines.as_bytes());

@@ -2,6 +2,8 @@
 
 mod cases;
 mod files;
+mod generated;
+mod inputs;
 #[cfg(unix)]
 mod readme;
 mod reports;

@@ -70,7 +70,7 @@ fn info_tells_what_was_asked_for_and_what_follows_from_it() {
     assert_close(number(&report, "bits_per_key_at_capacity"), 11.0 * slots / 5000.0);
     assert_close(number(&report, "expected_false_positive_rate"), expected_rate(&report, 1234.0 / slots));
     assert_close(number(&report, "expected_false_positive_rate_at_capacity"), expected_rate(&report, 5000.0 / slots));
-    assert_eq!(names(&report).len(), 21);
+    assert_eq!(names(&report).len(), 22);
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn the_rate_of_a_build_is_the_default_or_the_one_given() {
     let place = Workplace::new();
     let lines: String = (0..1000).map(|number| format!("{number}\n")).collect();
     for (arguments, rate) in [(&[][..], 0.001), (&["--rate", "0.05"], 0.05), (&["--rate", "1e-6"], 1e-6)] {
-        let arguments = [&["build", "-o", "set.guira"], arguments].concat();
+        let arguments = [&["build", "--force", "-o", "set.guira"], arguments].concat();
         assert_eq!(place.guira_with(arguments, lines.as_bytes()).status, 0);
         let report = json(&place.guira(["info", "--json", "set.guira"]));
         let expected = number(&report, "expected_false_positive_rate_at_capacity");
@@ -107,7 +107,8 @@ fn a_plan_is_what_a_build_comes_to() {
         [("1000", "0.001", "speed"), ("250000", "0.03", "speed"), ("250000", "0.03", "space"), ("1", "0.5", "space")]
     {
         let plan = json(&place.guira(["plan", "--json", "--capacity", capacity, "--rate", rate, "--prefer", prefer]));
-        let arguments = ["build", "--capacity", capacity, "--rate", rate, "--prefer", prefer, "-o", "set.guira"];
+        let arguments =
+            ["build", "--force", "--capacity", capacity, "--rate", rate, "--prefer", prefer, "-o", "set.guira"];
         assert_eq!(place.guira_with(arguments, b"ani\n").status, 0);
         let info = json(&place.guira(["info", "--json", "set.guira"]));
         for name in
@@ -145,7 +146,7 @@ fn info_counts_the_bits_that_a_layout_stores() {
     let place = Workplace::new();
     let lines: String = (0..1234).map(|number| format!("{number}\n")).collect();
     for (layout, bits_per_slot, slots_per_bucket) in [("packed", 11, 4), ("semi-sorted", 10, 4), ("windowed", 11, 3)] {
-        let arguments = ["build", "--fingerprint-bits", "11", "--layout", layout, "-o", "set.guira"];
+        let arguments = ["build", "--force", "--fingerprint-bits", "11", "--layout", layout, "-o", "set.guira"];
         assert_eq!(place.guira_with(arguments, lines.as_bytes()).status, 0);
         assert_eq!(place.check(&lines), lines.as_bytes());
         let report = json(&place.guira(["info", "--json", "set.guira"]));

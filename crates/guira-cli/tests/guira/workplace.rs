@@ -67,9 +67,15 @@ impl Workplace {
         outcome(self.start(arguments), input)
     }
 
-    /// Builds `set.guira` from lines, so precise that no test meets a false positive: 32-bit fingerprints.
+    /// Builds `set.guira` anew from lines, so precise that no test meets a false positive: 32-bit fingerprints.
     pub(crate) fn build(&self, lines: impl AsRef<[u8]>) {
-        let built = self.guira_with(["build", "--fingerprint-bits", "32", "-o", "set.guira"], lines.as_ref());
+        self.build_with(&[], lines.as_ref());
+    }
+
+    /// The same with more arguments.
+    pub(crate) fn build_with(&self, arguments: &[&str], input: &[u8]) {
+        let arguments = [&["build", "--force", "--fingerprint-bits", "32", "-o", "set.guira"], arguments].concat();
+        let built = self.guira_with(arguments, input);
         assert_eq!(built.status, 0, "{}", built.stderr);
     }
 

@@ -1,0 +1,38 @@
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{InputArguments, KeyFileArguments};
+
+const EXAMPLES: &str = "\
+Examples:
+  guira add blocked.guira today.txt
+  cut -d' ' -f1 access.log | sort -u | guira add seen.guira
+
+Exit status: 0 if all was added, 2 if a key did not fit or there was an error";
+
+/// Add lines to a filter file
+///
+/// Stores a copy of each distinct line of this input. A key that was added before is stored once more and must be removed
+/// as often; a filter holds at most 2b copies of a key, b being the slots of a bucket or window.
+///
+/// When the filter is full, what fits is added and what does not is left out and reported, with exit status 2. After
+/// 10,000 keys that did not fit, the rest is left out without a try. The file is replaced when all is done, and left
+/// alone if an input cannot be read.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct AddArguments {
+    #[command(flatten)]
+    pub(crate) key: KeyFileArguments,
+
+    /// Print what was done as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// The filter file
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) inputs: InputArguments,
+}

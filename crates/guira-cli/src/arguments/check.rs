@@ -1,0 +1,52 @@
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{InputArguments, KeyFileArguments, ThreadArguments};
+
+const EXAMPLES: &str = "\
+Examples:
+  guira check words.guira text.txt
+  guira check --invert --csv --field 2 users.guira today.csv.gz > unknown.csv
+  if echo ani | guira check --quiet words.guira; then echo 'probably a word'; fi
+
+Exit status: 0 if a line was selected, 1 if none was, 2 if there was an error (with --quiet, 0 all the same if a line \
+was selected)";
+
+/// Print the lines that are probably in the filter
+///
+/// Lines are printed in order and as they are. Every line whose key is in the filter is printed; of the others, a share
+/// of about the filter's rate is printed too ("guira info" shows it). With --invert it is the other way round: every
+/// line that is printed is certainly not in the filter.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct CheckArguments {
+    /// Select the lines that are certainly not in the filter
+    #[arg(long, short = 'v')]
+    pub(crate) invert: bool,
+
+    /// Print only how many lines were selected, of all inputs together
+    #[arg(long, short)]
+    pub(crate) count: bool,
+
+    /// Print nothing and stop at the first selected line: the exit status is the answer
+    #[arg(long, short, conflicts_with = "count")]
+    pub(crate) quiet: bool,
+
+    /// Print the count as JSON
+    #[arg(long, requires = "count")]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) threads: ThreadArguments,
+
+    #[command(flatten)]
+    pub(crate) key: KeyFileArguments,
+
+    /// The filter file
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) inputs: InputArguments,
+}

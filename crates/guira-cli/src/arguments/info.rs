@@ -1,0 +1,24 @@
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::KeyFileArguments;
+
+/// Show what a filter file holds
+///
+/// The file is checked as by "guira verify". A filter that was made with a secret key is shown without it too.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  guira info words.guira\n  guira info --json words.guira\n\n\
+                        Exit status: 0 if the file is a filter, 2 if not")]
+pub(crate) struct InfoArguments {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) key: KeyFileArguments,
+
+    /// The filter file
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+}

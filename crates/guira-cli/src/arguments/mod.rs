@@ -1,0 +1,81 @@
+//! The command line as it is typed. Help texts are written here; what a command does is in `commands`.
+
+mod add;
+mod build;
+mod check;
+mod generate;
+mod info;
+mod inputs;
+mod names;
+mod plan;
+mod remove;
+mod shared;
+mod values;
+mod verify;
+
+use clap::{Parser, Subcommand};
+
+pub(crate) use add::AddArguments;
+pub(crate) use build::BuildArguments;
+pub(crate) use check::CheckArguments;
+pub(crate) use generate::{CompletionsArguments, ManArguments};
+pub(crate) use info::InfoArguments;
+pub(crate) use inputs::InputArguments;
+pub(crate) use names::HashName;
+pub(crate) use plan::PlanArguments;
+pub(crate) use remove::RemoveArguments;
+pub(crate) use shared::{KeyFileArguments, ThreadArguments};
+pub(crate) use verify::VerifyArguments;
+
+/// Keep a set of keys in a few bits per key, and ask it, add to it, remove from it.
+///
+/// A cuckoo filter answers "certainly not" or "probably" for a key; how often "probably" is wrong is yours to choose. A
+/// key is a line without its line end (LF or CR LF): any bytes, of any length, compared byte for byte.
+#[derive(Debug, Parser)]
+#[command(name = "guira", version, arg_required_else_help = true, max_term_width = 100, after_long_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  Keep a word list, so that at most 1 in 1000 other words is taken for one of it:
+    guira build --output words.guira words.txt
+
+  The lines of a text that are probably in the list, and those that certainly are not:
+    guira check words.guira text.txt
+    guira check --invert words.guira text.txt
+
+  Keys in a field of compressed rows, at a lower rate, with room for more to come:
+    guira build --field 2 --rate 0.0001 --capacity 5000000 -o users.guira users.tsv.gz
+
+  A list that changes every day:
+    guira add blocked.guira today.txt && guira remove blocked.guira expired.txt
+
+Exit status: 0 all done, 1 nothing found (check) or not all found (remove), 2 an error";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Build(BuildArguments),
+    Check(CheckArguments),
+    Add(AddArguments),
+    Remove(RemoveArguments),
+    Info(InfoArguments),
+    Verify(VerifyArguments),
+    Plan(PlanArguments),
+    Completions(CompletionsArguments),
+    Man(ManArguments),
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn arguments_do_not_contradict_each_other() {
+        Arguments::command().debug_assert();
+    }
+}

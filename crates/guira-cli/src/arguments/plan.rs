@@ -1,0 +1,43 @@
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::names::Prefer;
+use super::values;
+
+const EXAMPLES: &str = "\
+Examples:
+  guira plan --capacity 1000000 --rate 0.001
+  guira plan --capacity 1000000 --rate 0.001 --prefer space --json
+  guira plan --capacity 1000000 --rate 0.001 --plot rates.svg
+
+Exit status: 0 if there is such a filter, 2 if not";
+
+/// Show what a filter would cost, beside a Bloom filter and the limit of what is possible
+///
+/// Lists the tables of all layouts that keep to the rate, the smallest first, and says why one of them is chosen: it is
+/// what "guira build" makes with the same options. Tables with more than two candidates per key are made by the library
+/// only.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct PlanArguments {
+    /// How many keys must fit
+    #[arg(long, value_name = "KEYS", value_parser = values::capacity, allow_negative_numbers = true)]
+    pub(crate) capacity: usize,
+
+    /// The share of absent keys that may be found all the same
+    #[arg(long, value_parser = values::rate, allow_negative_numbers = true)]
+    pub(crate) rate: f64,
+
+    /// What matters more [default: speed]
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t = Prefer::Speed, hide_default_value = true)]
+    pub(crate) prefer: Prefer,
+
+    /// Draw what rates cost for this capacity, in each layout and in a Bloom filter, into this SVG file
+    #[arg(long, value_name = "FILE.svg")]
+    pub(crate) plot: Option<PathBuf>,
+
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}

@@ -1,0 +1,30 @@
+//! Arguments that several commands have.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::values;
+
+#[derive(Args, Debug)]
+pub(crate) struct ThreadArguments {
+    /// How many threads share the work [default: one for each processor, as with 0]
+    #[arg(
+        id = "threads",
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        hide_default_value = true,
+        value_parser = values::threads,
+        allow_negative_numbers = true
+    )]
+    pub(crate) count: usize,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct KeyFileArguments {
+    /// The file with the secret key of the filter's hash: 16 bytes, or 32 hexadecimal digits on a line. Only filters that
+    /// were made with "--hash siphash" have one
+    #[arg(id = "key_file", long = "key-file", value_name = "KEYFILE")]
+    pub(crate) file: Option<PathBuf>,
+}

@@ -1,0 +1,78 @@
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::arguments::VerifyArguments;
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+use crate::inspection::{Inspection, Secret};
+use crate::render::{Output, names};
+use crate::secret_key::SecretKey;
+
+pub(crate) fn run(arguments: &VerifyArguments) -> Result<ExitStatus, Failure> {
+    let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
+    let mut output = Output::new();
+    let mut verdicts = Vec::new();
+    for path in &arguments.files {
+        let verdict = Verdict::of(path, key);
+        if !arguments.json {
+            output.write(format!("{}: {}\n", verdict.file, verdict.text()).as_bytes())?;
+        }
+        verdicts.push(verdict);
+    }
+    let all_are_ok = verdicts.iter().all(|verdict| verdict.is_ok);
+    if arguments.json {
+        output.write_json(&Verdicts { files: verdicts })?;
+    }
+    output.finish()?;
+    Ok(if all_are_ok { ExitStatus::Success } else { ExitStatus::Error })
+}
+
+/// The names of the fields are those of the JSON output, and stay.
+#[derive(Debug, Serialize)]
+struct Verdicts {
+    files: Vec<Verdict>,
+}
+
+#[derive(Debug, Serialize)]
+struct Verdict {
+    file: String,
+    is_ok: bool,
+    /// What is wrong with it.
+    problem: Option<String>,
+    key_count: Option<u64>,
+    /// Of a filter that has one.
+    secret_key: Option<&'static str>,
+}
+
+impl Verdict {
+    fn of(path: &Path, key: Option<SecretKey>) -> Self {
+        let file = path.display().to_string();
+        match Inspection::of_file(path, key) {
+            Ok(Inspection { filter, secret }) => Self {
+                file,
+                is_ok: true,
+                problem: None,
+                key_count: Some(filter.len() as u64),
+                secret_key: names::secret(secret),
+            },
+            Err(failure) => Self {
+                file,
+                is_ok: false,
+                problem: Some(failure.message().to_owned()),
+                key_count: None,
+                secret_key: None,
+            },
+        }
+    }
+
+    fn text(&self) -> &str {
+        match &self.problem {
+            Some(problem) => problem,
+            None if self.secret_key == names::secret(Secret::NotGiven) => {
+                "OK, as far as is seen without its secret key"
+            }
+            None => "OK",
+        }
+    }
+}

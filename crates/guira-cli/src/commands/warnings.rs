@@ -1,0 +1,44 @@
+//! What was done as asked, and may not be what was meant.
+
+use std::path::Path;
+
+use guira::CuckooFilter;
+
+use crate::arguments::InputArguments;
+use crate::failure::report;
+use crate::render::text::{counted, rate};
+
+/// What becomes of records that have no key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum WithoutKey {
+    LeftOut,
+    /// As keys that are certainly not in the filter.
+    Answered,
+}
+
+/// Warns of records that are too short to have a key.
+pub(super) fn warn_of_missing_fields(inputs: &InputArguments, count: u64, consequence: WithoutKey) {
+    if let (1.., Some(field)) = (count, inputs.field_number()) {
+        let consequence = match consequence {
+            WithoutKey::LeftOut => "left out",
+            WithoutKey::Answered => "taken for keys that are not in the filter",
+        };
+        report(format_args!("warning: {} without field {field}, {consequence}", counted(count, "line")));
+    }
+}
+
+/// Warns of a filter that holds more keys than it promises to.
+pub(super) fn warn_of_excess(file: &Path, filter: &CuckooFilter) {
+    if filter.len() <= filter.capacity() {
+        return;
+    }
+    let (keys, capacity) = (counted(filter.len() as u64, "key"), counted(filter.capacity() as u64, "key"));
+    let parameters = filter.parameters();
+    let promised = rate(parameters.expected_false_positive_rate(parameters.capacity()));
+    let now = rate(filter.expected_false_positive_rate());
+    report(format_args!(
+        "warning: {}: holds {keys}, and its capacity is {capacity}: more may not fit, and the expected rate has risen to \
+         {now} from {promised}",
+        file.display()
+    ));
+}

@@ -1,0 +1,71 @@
+use std::io::{self, BufRead, Read};
+
+use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
+use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
+
+/// Frames of Zstandard one after the other, at least one, with their checksums.
+///
+/// The crate's own reader stops behind the first frame, and leaves the checksum to its user.
+pub(super) struct ZstandardDecoder<R> {
+    source: R,
+    frame: FrameDecoder,
+    state: State,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// An input without a frame is one that was cut off.
+    BeforeFirstFrame,
+    BetweenFrames,
+    InFrame,
+}
+
+impl<R: BufRead> ZstandardDecoder<R> {
+    pub(super) fn new(source: R) -> Self {
+        Self { source, frame: FrameDecoder::new(), state: State::BeforeFirstFrame }
+    }
+
+    fn begin_frame(&mut self) -> io::Result<()> {
+        match self.frame.init(&mut self.source) {
+            Ok(()) => self.state = State::InFrame,
+            Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame { length, .. })) => {
+                let length = u64::from(length);
+                if io::copy(&mut self.source.by_ref().take(length), &mut io::sink())? < length {
+                    return Err(io::ErrorKind::UnexpectedEof.into());
+                }
+                self.state = State::BetweenFrames;
+            }
+            Err(error) => return Err(io::Error::other(error)),
+        }
+        Ok(())
+    }
+
+    fn end_frame(&mut self) -> io::Result<()> {
+        let (stored, calculated) = (self.frame.get_checksum_from_data(), self.frame.get_calculated_checksum());
+        if stored.is_some() && stored != calculated {
+            return Err(io::Error::other("the checksum does not match"));
+        }
+        self.state = State::BetweenFrames;
+        Ok(())
+    }
+}
+
+impl<R: BufRead> Read for ZstandardDecoder<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            if self.state != State::InFrame {
+                if self.source.fill_buf()?.is_empty() && self.state == State::BetweenFrames {
+                    return Ok(0);
+                }
+                self.begin_frame()?;
+            } else if self.frame.can_collect() > 0 {
+                return self.frame.read(buffer);
+            } else if self.frame.is_finished() {
+                self.end_frame()?;
+            } else {
+                let one_block = BlockDecodingStrategy::UptoBlocks(1);
+                self.frame.decode_blocks(&mut self.source, one_block).map_err(io::Error::other)?;
+            }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use crate::failure::Failure;
+
+const SIZE: usize = 16;
+
+/// The secret key of a hash. It has no `Debug`, so that it gets into no message.
+#[derive(Clone, Copy)]
+pub(crate) struct SecretKey([u8; SIZE]);
+
+impl SecretKey {
+    /// Reads the key from a file: its 16 bytes, or 32 hexadecimal digits and perhaps a line end.
+    pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
+        // Enough to see that it is too long.
+        const MOST: u64 = 64;
+        let mut bytes = Vec::new();
+        let read = File::open(path).and_then(|file| file.take(MOST).read_to_end(&mut bytes));
+        read.map_err(|error| Failure::of_io(path.display().to_string(), &error))?;
+        Self::parse(&bytes).ok_or_else(|| {
+            Failure::of_file(path, "not a secret key: that is 16 bytes, or 32 hexadecimal digits on a line")
+        })
+    }
+
+    /// If there is a path, the key in the file.
+    pub(crate) fn read_if_given(path: Option<&Path>) -> Result<Option<Self>, Failure> {
+        path.map(Self::read).transpose()
+    }
+
+    pub(crate) const fn bytes(self) -> [u8; SIZE] {
+        self.0
+    }
+
+    fn parse(bytes: &[u8]) -> Option<Self> {
+        if let Ok(key) = bytes.try_into() {
+            return Some(Self(key));
+        }
+        let digits = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+        let digits = digits.strip_suffix(b"\r").unwrap_or(digits);
+        let mut key = [0; SIZE];
+        let (pairs, rest) = digits.as_chunks::<2>();
+        if pairs.len() != SIZE || !rest.is_empty() {
+            return None;
+        }
+        for (byte, &[high, low]) in key.iter_mut().zip(pairs) {
+            *byte = digit(high)? << 4 | digit(low)?;
+        }
+        Some(Self(key))
+    }
+}
+
+fn digit(byte: u8) -> Option<u8> {
+    char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(bytes: &[u8]) -> Option<[u8; SIZE]> {
+        SecretKey::parse(bytes).map(SecretKey::bytes)
+    }
+
+    #[test]
+    fn sixteen_bytes_are_the_key_whatever_they_are() {
+        assert_eq!(parsed(b"0123456789abcdef"), Some(*b"0123456789abcdef"));
+        assert_eq!(parsed(&[0xff; 16]), Some([0xff; 16]));
+        assert_eq!(parsed(b"\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n"), Some([b'\n'; 16]));
+    }
+
+    #[test]
+    fn digits_are_the_key_with_a_line_end_or_without() {
+        let expected = Some([0x00, 0x01, 0x7f, 0x80, 0xab, 0xcd, 0xef, 0xff, 0, 0, 0, 0, 0, 0, 0, 0x10]);
+        for end in ["", "\n", "\r\n"] {
+            for digits in ["00017f80abcdefff0000000000000010", "00017F80ABCDEFFF0000000000000010"] {
+                assert_eq!(parsed(format!("{digits}{end}").as_bytes()), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_else_is_a_key() {
+        let digits = "00017f80abcdefff0000000000000010";
+        for refused in ["", "\n", "0123456789abcde", "0123456789abcdef\n", &digits[1..], &digits.replace('f', "g")] {
+            assert_eq!(parsed(refused.as_bytes()), None, "{refused}");
+        }
+        for refused in [format!("{digits}\n\n"), format!(" {digits}"), format!("{digits}0"), format!("{digits}00")] {
+            assert_eq!(parsed(refused.as_bytes()), None, "{refused}");
+        }
+        assert_eq!(parsed(&[0xff; 32]), None);
+    }
+}

@@ -1,0 +1,92 @@
+//! What the program writes of itself, and pictures.
+
+use crate::workplace::Workplace;
+
+#[test]
+fn every_shell_gets_completions_that_name_the_commands() {
+    let place = Workplace::new();
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let completions = place.guira(["completions", shell]);
+        assert_eq!((completions.status, &*completions.stderr), (0, ""));
+        let script = String::from_utf8(completions.stdout).expect("UTF-8");
+        for word in ["verify", "fingerprint-bits", "semi-sorted"] {
+            // PowerShell gets no values.
+            assert!(script.contains(word) || (shell, word) == ("powershell", "semi-sorted"), "{word} for {shell}");
+        }
+    }
+    assert_eq!(place.guira(["completions", "dosh"]).status, 2);
+}
+
+#[test]
+fn there_is_a_manual_page_for_each_command() {
+    let place = Workplace::new();
+    let page = String::from_utf8(place.guira(["man"]).stdout).expect("UTF-8");
+    assert!(page.contains(".TH guira 1") && page.contains("certainly not"), "{page}");
+
+    std::fs::create_dir(place.path("man1")).expect("a new directory");
+    assert_eq!(place.guira(["man", "--output-dir", "man1"]).status, 0);
+    for command in ["build", "check", "add", "remove", "info", "verify", "plan", "completions", "man"] {
+        let page = String::from_utf8(place.read(&format!("man1/guira-{command}.1"))).expect("UTF-8");
+        assert!(page.contains(&format!("guira\\-{command}")), "{page}");
+    }
+    let refused = place.guira(["man", "--output-dir", "missing"]);
+    assert_eq!((refused.status, &*refused.stderr), (2, "guira: missing: No such file or directory\n"));
+}
+
+#[test]
+fn a_plan_is_drawn_with_all_its_lines_and_the_chosen_one() {
+    let place = Workplace::new();
+    let mut arguments = vec!["plan", "--capacity", "1000000", "--rate", "0.001"];
+    let expected = place.guira(&arguments).stdout;
+    arguments.extend(["--plot", "rates.svg"]);
+    assert_eq!(place.guira(&arguments).stdout, expected);
+    let svg = String::from_utf8(place.read("rates.svg")).expect("UTF-8");
+    assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"), "{svg}");
+    for text in [
+        "1,000,000 keys",
+        "false positive rate",
+        "memory (bits per key)",
+        "0.00001",
+        "packed",
+        "semi-sorted",
+        "windowed",
+        "Bloom filter",
+        "limit of all filters",
+        "chosen: packed, 13.",
+    ] {
+        assert!(svg.contains(text), "{text}");
+    }
+    assert!(!svg.contains("NaN") && !svg.contains("inf\""));
+    arguments.extend(["--prefer", "space"]);
+    assert_eq!(place.guira(&arguments).status, 0);
+    assert!(place.read("rates.svg") != svg.into_bytes());
+}
+
+#[test]
+fn a_picture_can_be_drawn_of_every_plan_and_not_everywhere() {
+    let place = Workplace::new();
+    for (capacity, rate) in [("1", "0.999"), ("1", "1e-9"), ("1000000000", "0.9"), ("3000000000", "1e-8")] {
+        let drawn = place.guira(["plan", "--capacity", capacity, "--rate", rate, "--plot", "rates.svg"]);
+        assert_eq!((drawn.status, &*drawn.stderr), (0, ""), "{capacity} keys, rate {rate}");
+        assert!(place.read("rates.svg").starts_with(b"<svg "));
+    }
+    let refused = place.guira(["plan", "--capacity", "10", "--rate", "0.1", "--plot", "missing/rates.svg"]);
+    assert_eq!((refused.status, &*refused.stderr), (2, "guira: missing/rates.svg: No such file or directory\n"));
+    assert_eq!(refused.stdout, b"");
+}
+
+#[test]
+fn a_reader_that_never_listens_stops_none_of_it() {
+    let place = Workplace::new();
+    place.build("ani\n");
+    for arguments in
+        [&["man"][..], &["completions", "bash"], &["verify", "set.guira"], &["verify", "--json", "set.guira"]]
+    {
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let mut command = place.command(crate::workplace::GUIRA, arguments);
+        let child = command.stdout(writer).spawn().expect("the program starts");
+        let outcome = crate::workplace::outcome(child, b"");
+        assert_eq!((outcome.status, &*outcome.stderr), (0, ""), "{arguments:?}");
+    }
+}
