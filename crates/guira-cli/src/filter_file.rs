@@ -4,24 +4,20 @@ use std::fs::{self, File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use guira::CuckooFilter;
 use tempfile::NamedTempFile;
 
 use crate::failure::Failure;
 use crate::secret_key::SecretKey;
+use crate::stored_filter::StoredFilter;
 
 /// Reads a filter, with its secret key if it has one.
-pub(crate) fn load(path: &Path, key: Option<SecretKey>) -> Result<CuckooFilter, Failure> {
+pub(crate) fn load(path: &Path, key: Option<SecretKey>) -> Result<StoredFilter, Failure> {
     let file = File::open(path).map_err(|error| failure(path, &error))?;
     read(path, &file, key)
 }
 
-fn read(path: &Path, file: &File, key: Option<SecretKey>) -> Result<CuckooFilter, Failure> {
-    let filter = match key {
-        Some(key) => CuckooFilter::read_from_with_key(file, key.bytes()),
-        None => CuckooFilter::read_from(file),
-    };
-    filter.map_err(|error| Failure::of_loading(path, &error))
+fn read(path: &Path, file: &File, key: Option<SecretKey>) -> Result<StoredFilter, Failure> {
+    StoredFilter::read(file, key).map_err(|error| Failure::of_loading(path, &error))
 }
 
 fn exists(path: &Path) -> Failure {
@@ -66,7 +62,7 @@ impl Replacement {
 
     /// Reads a filter that is to be changed. Until the replacement is dropped, others who want to change it wait: none
     /// overwrites what another one has added.
-    pub(crate) fn of_filter(path: &Path, key: Option<SecretKey>) -> Result<(CuckooFilter, Self), Failure> {
+    pub(crate) fn of_filter(path: &Path, key: Option<SecretKey>) -> Result<(StoredFilter, Self), Failure> {
         let locked = lock::open(path)?;
         let filter = read(path, &locked, key)?;
         let old = locked.metadata().map_err(|error| failure(path, &error))?;
@@ -90,7 +86,7 @@ impl Replacement {
     }
 
     /// Writes the filter and puts it in the place of the old file. When this returns, it is on disk.
-    pub(crate) fn commit(self, filter: &CuckooFilter) -> Result<(), Failure> {
+    pub(crate) fn commit(self, filter: &StoredFilter) -> Result<(), Failure> {
         let Self { path, target, temporary, old, locked } = self;
         let explain = |error: io::Error| failure(&path, &error);
         let new = temporary.as_file();

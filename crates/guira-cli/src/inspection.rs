@@ -1,16 +1,16 @@
 use std::fs::File;
-use std::io::{self, Read};
 use std::path::Path;
 
-use guira::{CuckooFilter, KeyHasher, LoadError};
+use guira::{KeyHasher, LoadError};
 
 use crate::failure::Failure;
 use crate::secret_key::SecretKey;
+use crate::stored_filter::{self, StoredFilter};
 
 /// A filter that is looked at and not asked: its secret key, if it has one, may be missing.
 pub(crate) struct Inspection {
     /// Without its key it finds nothing.
-    pub(crate) filter: CuckooFilter,
+    pub(crate) filter: StoredFilter,
     pub(crate) secret: Secret,
 }
 
@@ -25,7 +25,6 @@ pub(crate) enum Secret {
 }
 
 // Offsets and numbers are those of docs/format.md.
-const HEADER_SIZE: usize = 128;
 const HASH_AT: usize = 13;
 const HASH_XXH3: u8 = 1;
 const HASH_SIP_HASH_13: u8 = 2;
@@ -40,8 +39,7 @@ impl Inspection {
 
     fn read(path: &Path, key: Option<SecretKey>) -> Result<Self, LoadError> {
         let mut file = File::open(path)?;
-        let mut header = Vec::with_capacity(HEADER_SIZE);
-        file.by_ref().take(HEADER_SIZE as u64).read_to_end(&mut header)?;
+        let mut header = stored_filter::header(&mut file)?;
         let secret = match (header.get(HASH_AT), key) {
             (Some(&HASH_SIP_HASH_13), Some(_)) => Secret::Fits,
             (Some(&HASH_SIP_HASH_13), None) => Secret::NotGiven,
@@ -50,11 +48,8 @@ impl Inspection {
         if secret == Secret::NotGiven {
             hide_secret(&mut header);
         }
-        let whole = io::Cursor::new(header).chain(file);
-        let filter = match (secret, key) {
-            (Secret::Fits, Some(key)) => CuckooFilter::read_from_with_key(whole, key.bytes()),
-            _ => CuckooFilter::read_from(whole),
-        }?;
+        let key = key.filter(|_| secret == Secret::Fits);
+        let filter = StoredFilter::read_behind(header, file, key)?;
         Ok(Self { filter, secret })
     }
 }

@@ -11,6 +11,7 @@ mod program;
 mod progress;
 mod render;
 mod secret_key;
+mod stored_filter;
 mod threads;
 
 fn main() -> std::process::ExitCode {

@@ -4,7 +4,7 @@ use clap::Parser;
 use clap::error::ErrorKind;
 
 use crate::arguments::{Arguments, Command};
-use crate::commands::{add, build, check, completions, info, man, plan, remove, verify};
+use crate::commands::{add, build, check, completions, count, info, man, merge, plan, remove, shrink, verify};
 use crate::exit_status::ExitStatus;
 use crate::failure::report;
 
@@ -18,6 +18,9 @@ pub(crate) fn run() -> ExitStatus {
         Command::Check(arguments) => check::run(arguments),
         Command::Add(arguments) => add::run(arguments),
         Command::Remove(arguments) => remove::run(arguments),
+        Command::Count(arguments) => count::run(arguments),
+        Command::Merge(arguments) => merge::run(arguments),
+        Command::Shrink(arguments) => shrink::run(arguments),
         Command::Info(arguments) => info::run(arguments),
         Command::Verify(arguments) => verify::run(arguments),
         Command::Plan(arguments) => plan::run(arguments),

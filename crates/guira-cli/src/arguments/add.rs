@@ -16,14 +16,20 @@ Exit status: 0 if all was added, 2 if a key did not fit or there was an error";
 /// Stores a copy of each distinct line of this input. A key that was added before is stored once more and must be removed
 /// as often; a filter holds at most 2b copies of a key, b being the slots of a bucket or window.
 ///
-/// When the filter is full, what fits is added and what does not is left out and reported, with exit status 2. After
-/// 10,000 keys that did not fit, the rest is left out without a try. The file is replaced when all is done, and left
-/// alone if an input cannot be read.
+/// When the filter is full, its table is doubled, if it was built to grow ("guira info" says so). Up to the largest capacity
+/// the rate that was asked for holds; beyond it, it doubles with every doubling, which is said. A filter of another layout,
+/// or with --no-grow, takes what fits; what does not is left out and reported, with exit status 2. After 10,000 keys that
+/// did not fit, the rest is left out without a try. The file is replaced when all is done, and left alone if an input
+/// cannot be read.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct AddArguments {
     #[command(flatten)]
     pub(crate) key: KeyFileArguments,
+
+    /// Leave the table as large as it is, and what does not fit out
+    #[arg(long)]
+    pub(crate) no_grow: bool,
 
     /// Print what was done as JSON
     #[arg(long)]

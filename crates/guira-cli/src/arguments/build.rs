@@ -34,6 +34,17 @@ pub(crate) struct BuildArguments {
     #[arg(long, value_name = "KEYS", value_parser = values::capacity, allow_negative_numbers = true)]
     pub(crate) capacity: Option<usize>,
 
+    /// Up to how many keys the rate is to hold when the filter grows by "guira add"; beyond that it doubles with every
+    /// doubling [default: the capacity]
+    #[arg(
+        long,
+        value_name = "KEYS",
+        value_parser = values::capacity,
+        allow_negative_numbers = true,
+        conflicts_with_all = ["layout", "slots_per_bucket", "fingerprint_bits"]
+    )]
+    pub(crate) max_capacity: Option<usize>,
+
     /// What matters more, where layout, slots per bucket and fingerprint bits are left open [default: speed]
     #[arg(
         long,

@@ -13,7 +13,7 @@ const HEADING: &str = "Input options";
 
 #[derive(Args, Debug)]
 pub(crate) struct InputArguments {
-    /// Files of keys; "-", or none at all, is standard input
+    /// Files of keys, each a line without its end, LF or CR LF; "-", or none at all, is standard input
     #[arg(value_name = "INPUT")]
     inputs: Vec<PathBuf>,
 

@@ -1,4 +1,4 @@
-use guira::{CuckooFilter, InsertEachError, InsertError, KeyHasher};
+use guira::{InsertEachError, InsertError, KeyHasher};
 use serde::Serialize;
 
 use super::warnings::{WithoutKey, warn_of_excess, warn_of_missing_fields};
@@ -10,6 +10,7 @@ use crate::keys::{Examples, Inputs, NewKeys, SeenDigests};
 use crate::render::text::counted;
 use crate::render::{Report, tell};
 use crate::secret_key::SecretKey;
+use crate::stored_filter::{Growth, StoredFilter};
 
 /// A search for room that fails takes as long as thousands of insertions.
 const MOST_KEYS_TRIED_IN_VAIN: u64 = 10_000;
@@ -17,7 +18,9 @@ const MOST_KEYS_TRIED_IN_VAIN: u64 = 10_000;
 pub(crate) fn run(arguments: &AddArguments) -> Result<ExitStatus, Failure> {
     let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
     let (mut filter, replacement) = Replacement::of_filter(&arguments.file, key)?;
-    let outcome = add(&mut filter, &arguments.inputs.inputs())?;
+    let growth = if arguments.no_grow { Growth::Refused } else { Growth::Allowed };
+    let size_before = filter.as_filter().size_in_bytes();
+    let outcome = add(&mut filter, growth, &arguments.inputs.inputs())?;
     if outcome.added > 0 {
         replacement.commit(&filter)?;
     }
@@ -30,8 +33,9 @@ pub(crate) fn run(arguments: &AddArguments) -> Result<ExitStatus, Failure> {
         without_key_count: outcome.without_key,
         without_room_count: rejected(&outcome.without_room),
         too_many_copies_count: rejected(&outcome.with_too_many_copies),
-        key_count: filter.len() as u64,
-        capacity: filter.capacity() as u64,
+        key_count: filter.as_filter().len() as u64,
+        capacity: filter.as_filter().capacity() as u64,
+        has_grown: filter.as_filter().size_in_bytes() > size_before,
     };
     tell(&addition, arguments.json)?;
     warn_of_missing_fields(&arguments.inputs, outcome.without_key, WithoutKey::LeftOut);
@@ -59,12 +63,19 @@ struct Addition {
     /// What the filter holds now.
     key_count: u64,
     capacity: u64,
+    /// Whether the table was doubled for them.
+    has_grown: bool,
 }
 
 impl Report for Addition {
     fn text(&self) -> String {
         let (added, repeated) = (counted(self.added_count, "key"), counted(self.repeated_count, "repeated line"));
-        format!("{}: {added} added, {repeated} left out", self.file)
+        let grown = if self.has_grown {
+            format!(", grown to a capacity of {}", counted(self.capacity, "key"))
+        } else {
+            String::new()
+        };
+        format!("{}: {added} added, {repeated} left out{grown}", self.file)
     }
 }
 
@@ -78,21 +89,21 @@ struct Outcome {
     with_too_many_copies: Option<(Examples, InsertError)>,
 }
 
-fn add(filter: &mut CuckooFilter, inputs: &Inputs) -> Result<Outcome, Failure> {
-    let hasher: KeyHasher = *filter.hasher();
+fn add(filter: &mut StoredFilter, growth: Growth, inputs: &Inputs) -> Result<Outcome, Failure> {
+    let hasher: KeyHasher = *filter.as_filter().hasher();
     let mut seen = SeenDigests::default();
     let mut outcome = Outcome::default();
     let without_key = inputs.for_each_batch(|keys| {
         let new = seen.new_ones(keys, &hasher);
         outcome.repeated += (keys.len() - new.keys.len()) as u64;
-        outcome.add(filter, &new);
+        outcome.add(filter, growth, &new);
     })?;
     outcome.without_key = without_key;
     Ok(outcome)
 }
 
 impl Outcome {
-    fn add(&mut self, filter: &mut CuckooFilter, new: &NewKeys<'_>) {
+    fn add(&mut self, filter: &mut StoredFilter, growth: Growth, new: &NewKeys<'_>) {
         let (mut keys, mut digests) = (&*new.keys, &*new.digests);
         while !keys.is_empty() {
             if let Some((examples, _)) = &mut self.without_room
@@ -101,7 +112,7 @@ impl Outcome {
                 keys.iter().for_each(|key| examples.add(key));
                 return;
             }
-            let Err(InsertEachError { inserted, reason, .. }) = filter.insert_each_digest(digests) else {
+            let Err(InsertEachError { inserted, reason, .. }) = filter.insert_each(digests, growth) else {
                 self.added += keys.len() as u64;
                 return;
             };

@@ -1,4 +1,7 @@
-use guira::{BuildError, CuckooFilter, HashAlgorithm, InsertError, KeyHasher};
+use guira::{
+    BeyondPromise, BuildError, CuckooFilter, CuckooFilterBuilder, GrowingCuckooFilter, HashAlgorithm, InsertError,
+    KeyHasher, Layout,
+};
 use indicatif::HumanCount;
 use serde::Serialize;
 
@@ -12,6 +15,7 @@ use crate::progress::Progress;
 use crate::render::text::counted;
 use crate::render::{Report, tell};
 use crate::secret_key::SecretKey;
+use crate::stored_filter::{Growth, StoredFilter};
 use crate::threads;
 
 const DEFAULT_RATE: f64 = 0.001;
@@ -43,7 +47,7 @@ pub(crate) fn run(arguments: &BuildArguments) -> Result<ExitStatus, Failure> {
     };
     let digests = distinct_digests(&arguments.inputs.inputs(), hasher)?;
     let capacity = arguments.capacity.unwrap_or(digests.len().max(1));
-    let mut filter = builder.capacity(capacity).build().map_err(explain)?;
+    let mut filter = empty_filter(arguments, builder.capacity(capacity), capacity, algorithm).map_err(explain)?;
     fill(&mut filter, &digests).map_err(|reason| unfinished(arguments, &filter, &digests, &reason))?;
     replacement.commit(&filter)?;
 
@@ -52,7 +56,7 @@ pub(crate) fn run(arguments: &BuildArguments) -> Result<ExitStatus, Failure> {
         key_count: digests.len() as u64,
         repeated_count: digests.repeated(),
         without_key_count: digests.without_key(),
-        capacity: filter.capacity() as u64,
+        capacity: filter.as_filter().capacity() as u64,
         is_capacity_given: arguments.capacity.is_some(),
     };
     tell(&built, arguments.json)?;
@@ -84,6 +88,33 @@ impl Report for Built {
     }
 }
 
+/// A filter that grows, where the choice is left to this program and what it chooses can grow; else one that does not.
+fn empty_filter(
+    arguments: &BuildArguments,
+    builder: CuckooFilterBuilder,
+    capacity: usize,
+    hash: HashAlgorithm,
+) -> Result<StoredFilter, BuildError> {
+    let parameters = builder.parameters()?;
+    let is_free = arguments.layout.is_none() && arguments.slots_per_bucket.is_none();
+    let can_grow = parameters.layout() == Layout::Packed && parameters.fingerprint_bits() >= LEAST_BITS_TO_GROW;
+    if !is_free || !can_grow || arguments.fingerprint_bits.is_some() {
+        return builder.build().map(StoredFilter::Fixed);
+    }
+    let growing = GrowingCuckooFilter::builder()
+        .capacity(capacity)
+        .largest_capacity(arguments.max_capacity.unwrap_or(capacity).max(capacity))
+        .false_positive_rate(arguments.rate.unwrap_or(DEFAULT_RATE))
+        .slots_per_bucket(parameters.slots_per_bucket())
+        .beyond_promise(BeyondPromise::RaiseRate)
+        .hash(hash)
+        .seed(arguments.seed);
+    growing.build().map(StoredFilter::Growing)
+}
+
+/// Shorter fingerprints have no bits to give away.
+const LEAST_BITS_TO_GROW: u32 = 8;
+
 fn hash_algorithm(arguments: &BuildArguments) -> Result<HashAlgorithm, Failure> {
     match (arguments.hash, SecretKey::read_if_given(arguments.key.file.as_deref())?) {
         (Some(HashName::SipHash), Some(key)) => Ok(HashAlgorithm::SipHash13 { key: key.bytes() }),
@@ -100,17 +131,17 @@ fn distinct_digests(inputs: &Inputs, hasher: KeyHasher) -> Result<DistinctDigest
     Ok(collector.finish())
 }
 
-fn fill(filter: &mut CuckooFilter, digests: &DistinctDigests) -> Result<(), InsertError> {
+fn fill(filter: &mut StoredFilter, digests: &DistinctDigests) -> Result<(), InsertError> {
     let progress = Progress::of_keys(digests.len());
-    if digests.len() <= filter.capacity() {
+    if digests.len() <= filter.as_filter().capacity() {
         for step in digests.in_steps() {
-            filter.insert_bulk_digests(&step).map_err(|error| error.reason)?;
+            filter.insert_bulk(&step)?;
             progress.advance(step.len());
         }
     } else {
         // They may not fit. In bulk, a search for room would fail for each of those that don't.
         for step in digests.in_even_steps() {
-            filter.insert_each_digest(&step).map_err(|error| error.reason)?;
+            filter.insert_each(&step, Growth::Refused).map_err(|error| error.reason)?;
             progress.advance(step.len());
         }
     }
@@ -119,11 +150,11 @@ fn fill(filter: &mut CuckooFilter, digests: &DistinctDigests) -> Result<(), Inse
 
 fn unfinished(
     arguments: &BuildArguments,
-    filter: &CuckooFilter,
+    filter: &StoredFilter,
     digests: &DistinctDigests,
     reason: &InsertError,
 ) -> Failure {
-    let (added, all) = (HumanCount(filter.len() as u64), counted(digests.len() as u64, "key"));
+    let (added, all) = (HumanCount(filter.as_filter().len() as u64), counted(digests.len() as u64, "key"));
     let advice = match (reason, arguments.capacity) {
         (InsertError::TooManyCopies { .. }, _) => {
             "too many keys share fingerprint and buckets: give more --fingerprint-bits, a lower --rate or another --seed"

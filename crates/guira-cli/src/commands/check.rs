@@ -16,7 +16,8 @@ use crate::threads;
 
 pub(crate) fn run(arguments: &CheckArguments) -> Result<ExitStatus, Failure> {
     threads::choose(arguments.threads.count)?;
-    let filter = filter_file::load(&arguments.file, SecretKey::read_if_given(arguments.key.file.as_deref())?)?;
+    let filter =
+        filter_file::load(&arguments.file, SecretKey::read_if_given(arguments.key.file.as_deref())?)?.into_filter();
     let inputs = arguments.inputs.inputs();
     let progress = Progress::of_bytes(inputs.size()).unless_output_is_terminal();
     let mut selection = Selection::new(&filter, arguments);

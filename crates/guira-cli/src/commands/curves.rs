@@ -64,3 +64,44 @@ fn least_bits(capacity: u64, rate: f64, layout: Layout) -> Option<f64> {
         |plan: &&Plan| plan.parameters().layout() == layout && plan.parameters().addressing().candidates() == 2;
     plans.iter().find(is_made).map(Plan::bits_per_key)
 }
+
+#[cfg(test)]
+mod tests {
+    use guira::analysis::Preference;
+
+    use super::*;
+
+    #[test]
+    fn the_chosen_point_is_on_the_line_of_its_layout() -> Result<(), guira::BuildError> {
+        for (capacity, rate, preference) in [
+            (1_000_000, 0.001, Preference::Speed),
+            (1_000_000, 0.001, Preference::Space),
+            (500, 0.1, Preference::Speed),
+            (100_000_000, 1e-5, Preference::Space),
+        ] {
+            let chart = chart(&Plan::new(capacity, rate, preference)?);
+            let (at, bits) = chart.mark.point;
+            let on_a_line = chart.lines[1..4]
+                .iter()
+                .flat_map(|line| &line.points)
+                .any(|&(other, line_bits)| (other / at - 1.0).abs() < 1e-9 && (line_bits - bits).abs() < 1e-9);
+            assert!(on_a_line, "{capacity} keys, rate {rate}, {bits} bits");
+            assert!(chart.right < at.log10() && at.log10() < chart.left, "rate {rate}");
+        }
+        Ok(())
+    }
+
+    /// A Bloom filter takes 1 / ln 2 = 1.4427 times the limit, and nothing is below the limit.
+    #[test]
+    fn lines_rise_as_rates_fall_and_none_is_below_the_limit() -> Result<(), guira::BuildError> {
+        let chart = chart(&Plan::new(1_000_000, 0.001, Preference::Speed)?);
+        let limit = |rate: f64| -rate.log2();
+        for line in &chart.lines {
+            assert!(line.points.is_sorted_by(|left, right| left.0 > right.0 && left.1 <= right.1), "{}", line.name);
+            assert!(line.points.iter().all(|&(rate, bits)| bits >= limit(rate) - 1e-9), "{}", line.name);
+        }
+        let (rate, bits) = chart.lines[0].points[7];
+        assert!((bits - limit(rate) / std::f64::consts::LN_2).abs() < 1e-9);
+        Ok(())
+    }
+}

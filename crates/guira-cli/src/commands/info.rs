@@ -9,6 +9,7 @@ use crate::failure::Failure;
 use crate::inspection::{Inspection, Secret};
 use crate::render::{Report, names, print, text};
 use crate::secret_key::SecretKey;
+use crate::stored_filter::StoredFilter;
 
 pub(crate) fn run(arguments: &InfoArguments) -> Result<ExitStatus, Failure> {
     let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
@@ -45,6 +46,10 @@ struct FilterReport {
     slot_count: u64,
     table_size_in_bytes: u64,
     capacity: u64,
+    /// Of a growing filter, the keys up to which its rate was promised.
+    largest_capacity: Option<u64>,
+    /// Of a growing filter, how often its table was doubled.
+    doublings: Option<u32>,
     key_count: u64,
     load_factor: f64,
     expected_false_positive_rate: f64,
@@ -56,14 +61,19 @@ struct FilterReport {
 
 impl FilterReport {
     fn new(inspection: &Inspection, file_size_in_bytes: Option<u64>) -> Self {
-        let Inspection { filter, secret } = inspection;
+        let Inspection { filter: stored, secret } = inspection;
+        let filter = stored.as_filter();
+        let growth = match stored {
+            StoredFilter::Fixed(_) => None,
+            StoredFilter::Growing(filter) => Some(filter),
+        };
         let parameters = filter.parameters();
         let key_count = filter.len() as u64;
         let bits_at_capacity = filter.bits_per_key();
         Self {
             has_windows: parameters.layout() == Layout::Windowed,
             file_size_in_bytes,
-            kind: "cuckoo filter",
+            kind: if growth.is_some() { "growing cuckoo filter" } else { "cuckoo filter" },
             layout: names::layout(parameters.layout()),
             addressing: names::addressing(parameters.addressing()),
             hash: names::hash(filter.hasher().algorithm(), *secret),
@@ -78,6 +88,8 @@ impl FilterReport {
             slot_count: parameters.slot_count(),
             table_size_in_bytes: filter.size_in_bytes() as u64,
             capacity: parameters.capacity(),
+            largest_capacity: growth.map(|filter| filter.largest_capacity() as u64),
+            doublings: growth.map(|_| parameters.doublings()),
             key_count,
             load_factor: filter.load_factor(),
             expected_false_positive_rate: filter.expected_false_positive_rate(),
@@ -119,6 +131,10 @@ impl Report for FilterReport {
             ("slots", text::count(self.slot_count)),
             ("table size", text::counted(self.table_size_in_bytes, "byte")),
             ("capacity", text::counted(self.capacity, "key")),
+        ]);
+        rows.extend(self.largest_capacity.map(|keys| ("largest capacity", text::counted(keys, "key"))));
+        rows.extend(self.doublings.map(|doublings| ("doublings", doublings.to_string())));
+        rows.extend([
             ("keys stored", text::count(self.key_count)),
             ("load factor", text::percent(self.load_factor)),
             ("false positive rate now", text::rate(self.expected_false_positive_rate)),

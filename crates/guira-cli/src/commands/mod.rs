@@ -4,11 +4,14 @@ pub(crate) mod add;
 pub(crate) mod build;
 pub(crate) mod check;
 pub(crate) mod completions;
+pub(crate) mod count;
 mod curves;
 pub(crate) mod info;
 pub(crate) mod man;
+pub(crate) mod merge;
 pub(crate) mod plan;
 pub(crate) mod remove;
+pub(crate) mod shrink;
 pub(crate) mod verify;
 
 mod warnings;

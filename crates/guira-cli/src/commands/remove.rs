@@ -14,7 +14,7 @@ use crate::secret_key::SecretKey;
 pub(crate) fn run(arguments: &RemoveArguments) -> Result<ExitStatus, Failure> {
     let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
     let (mut filter, replacement) = Replacement::of_filter(&arguments.file, key)?;
-    let hasher: KeyHasher = *filter.hasher();
+    let hasher: KeyHasher = *filter.as_filter().hasher();
     // Without this a line that comes twice would remove another key that looks like it.
     let mut seen = SeenDigests::default();
     let (mut removed, mut repeated) = (0, 0);
@@ -24,7 +24,7 @@ pub(crate) fn run(arguments: &RemoveArguments) -> Result<ExitStatus, Failure> {
         let new = seen.new_ones(keys, &hasher);
         repeated += (keys.len() - new.keys.len()) as u64;
         answers.resize(new.digests.len(), false);
-        filter.remove_each_digest(&new.digests, &mut answers);
+        filter.remove_each(&new.digests, &mut answers);
         for (key, &was_there) in new.keys.iter().zip(&answers) {
             if was_there { removed += 1 } else { missing.add(key) }
         }
@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: &RemoveArguments) -> Result<ExitStatus, Failure> {
         repeated_count: repeated,
         without_key_count: without_key,
         not_found_count: missing.count(),
-        key_count: filter.len() as u64,
+        key_count: filter.as_filter().len() as u64,
     };
     tell(&removal, arguments.json)?;
     warn_of_missing_fields(&arguments.inputs, without_key, WithoutKey::LeftOut);

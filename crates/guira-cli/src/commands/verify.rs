@@ -53,7 +53,7 @@ impl Verdict {
                 file,
                 is_ok: true,
                 problem: None,
-                key_count: Some(filter.len() as u64),
+                key_count: Some(filter.as_filter().len() as u64),
                 secret_key: names::secret(secret),
             },
             Err(failure) => Self {

@@ -2,11 +2,10 @@
 
 use std::path::Path;
 
-use guira::CuckooFilter;
-
 use crate::arguments::InputArguments;
 use crate::failure::report;
 use crate::render::text::{counted, rate};
+use crate::stored_filter::StoredFilter;
 
 /// What becomes of records that have no key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,8 +27,20 @@ pub(super) fn warn_of_missing_fields(inputs: &InputArguments, count: u64, conseq
 }
 
 /// Warns of a filter that holds more keys than it promises to.
-pub(super) fn warn_of_excess(file: &Path, filter: &CuckooFilter) {
-    if filter.len() <= filter.capacity() {
+pub(super) fn warn_of_excess(file: &Path, filter: &StoredFilter) {
+    if let StoredFilter::Growing(filter) = filter
+        && filter.len() > filter.largest_capacity()
+    {
+        let largest = counted(filter.largest_capacity() as u64, "key");
+        let now = rate(filter.expected_false_positive_rate());
+        report(format_args!(
+            "warning: {}: holds more than the {largest} up to which its rate was promised: it has risen to {now}",
+            file.display()
+        ));
+        return;
+    }
+    let (filter, may_grow) = (filter.as_filter(), matches!(filter, StoredFilter::Growing(_)));
+    if filter.len() <= filter.capacity() || may_grow {
         return;
     }
     let (keys, capacity) = (counted(filter.len() as u64, "key"), counted(filter.capacity() as u64, "key"));

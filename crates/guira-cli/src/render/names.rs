@@ -19,6 +19,7 @@ pub(crate) fn addressing(addressing: Addressing) -> &'static str {
         Addressing::PowerOfTwo => "power of two",
         Addressing::Ternary => "ternary",
         Addressing::Quaternary => "quaternary",
+        Addressing::Doubling => "doubling",
         _ => "unknown",
     }
 }

@@ -56,6 +56,13 @@ fn a_plan_is_drawn_with_all_its_lines_and_the_chosen_one() {
     ] {
         assert!(svg.contains(text), "{text}");
     }
+    // The rate stands in the middle of the picture: the ring and the ends of every line say so.
+    let number = |text: &str| text.parse::<f64>().expect("a number");
+    let ring = svg.split("<circle cx=\"").nth(1).and_then(|rest| rest.split('"').next()).map(number).expect("a ring");
+    let bloom = svg.split("<polyline ").find(|line| line.contains("#C04F9A")).expect("a line");
+    let points = bloom.split("points=\"").nth(1).and_then(|rest| rest.split('"').next()).expect("points");
+    let ends: Vec<f64> = points.split_whitespace().map(|point| number(point.split(',').next().expect("x"))).collect();
+    assert!((ring - (ends[0] + ends[ends.len() - 1]) / 2.0).abs() <= 2.0, "{ring} in {ends:?}");
     assert!(!svg.contains("NaN") && !svg.contains("inf\""));
     arguments.extend(["--prefer", "space"]);
     assert_eq!(place.guira(&arguments).status, 0);

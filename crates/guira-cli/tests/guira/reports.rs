@@ -70,7 +70,7 @@ fn info_tells_what_was_asked_for_and_what_follows_from_it() {
     assert_close(number(&report, "bits_per_key_at_capacity"), 11.0 * slots / 5000.0);
     assert_close(number(&report, "expected_false_positive_rate"), expected_rate(&report, 1234.0 / slots));
     assert_close(number(&report, "expected_false_positive_rate_at_capacity"), expected_rate(&report, 5000.0 / slots));
-    assert_eq!(names(&report).len(), 22);
+    assert_eq!(names(&report).len(), 24);
 }
 
 #[test]
@@ -118,10 +118,10 @@ fn a_plan_is_what_a_build_comes_to() {
         }
         assert_eq!(plan["layout"], info["layout"]);
         assert_close(number(&plan, "bits_per_key"), number(&info, "bits_per_key_at_capacity"));
-        assert_close(
-            number(&plan, "expected_false_positive_rate"),
-            number(&info, "expected_false_positive_rate_at_capacity"),
-        );
+        // A filter that can grow has 1 in 256 fingerprints less to tell keys apart with, at the most.
+        let [planned, built] =
+            [number(&plan, "expected_false_positive_rate"), number(&info, "expected_false_positive_rate_at_capacity")];
+        assert!(built >= planned * 0.999_999 && built <= planned * 1.004, "{planned} planned, {built} built");
     }
 }
 

@@ -49,6 +49,22 @@ impl GrowingCuckooFilter {
         )
     }
 
+    /// Stores a copy of each of many keys, given their digests, in order, as long as the table takes them as it is.
+    ///
+    /// # Errors
+    ///
+    /// For the first key that can't be stored, why not and how many were stored before it; these are kept.
+    pub fn insert_each_digest_without_growing(&mut self, digests: &[Digest]) -> Result<(), InsertEachError> {
+        let (run, behind) = digests.split_at(self.room().min(digests.len()));
+        self.filter_mut().insert_each_digest(run)?;
+        match behind {
+            [] => Ok(()),
+            [next, ..] => self
+                .insert_digest_without_growing(*next)
+                .map_err(|reason| InsertEachError { inserted: run.len(), reason }),
+        }
+    }
+
     /// Runs of keys for which the table is large enough go in together, and the one after such a run by itself, which
     /// makes the table grow.
     fn store_each<K>(

@@ -99,27 +99,29 @@ impl GrowingCuckooFilterBuilder {
 
     fn parameters_and_promise(&self) -> Result<(Parameters, Promise), BuildError> {
         let rate = self.false_positive_rate.ok_or(BuildError::PrecisionMissing)?;
-        let mut capacity = self.capacity.ok_or(BuildError::SizeMissing)?;
-        let largest = self.largest_capacity.unwrap_or(capacity.saturating_mul(USUAL_GROWTH));
-        if largest < capacity {
-            return Err(BuildError::LargestCapacity { given: largest, capacity });
+        let asked = self.capacity.ok_or(BuildError::SizeMissing)?;
+        let largest = self.largest_capacity.unwrap_or(asked.saturating_mul(USUAL_GROWTH));
+        if largest < asked {
+            return Err(BuildError::LargestCapacity { given: largest, capacity: asked });
         }
         let slots_per_bucket = self.slots_per_bucket.unwrap_or(4);
         if !has_buckets_of(slots_per_bucket) {
             return Err(BuildError::GrowingSlotsPerBucket { given: slots_per_bucket });
         }
         let shape = Shape::new(Layout::Packed, Addressing::Doubling, slots_per_bucket)?;
+        let mut capacity = asked;
         loop {
             let regions = regions_to_promise(capacity, shape)?;
             let Some((doublings, largest_regions)) = doublings_to_promise(largest, regions, shape) else {
                 let most = Parameters::MOST_BUCKETS * u64::from(shape.slots_per_bucket());
                 return Err(BuildError::Capacity { given: largest, most });
             };
-            let promised = promised_by(largest_regions, shape);
+            // What was asked for, where that is all; after doublings, all that fits.
+            let promised = if doublings == 0 { largest } else { promised_by(largest_regions, shape) };
             let (bits_at_last, _) = fingerprint_bits_for_rate(rate, promised, largest_regions, shape)?;
             if bits_at_last + doublings <= Parameters::MOST_FINGERPRINT_BITS {
                 let bits = bits_at_last + doublings;
-                let parameters = Parameters::new(shape, bits, regions, promised_by(regions, shape))?;
+                let parameters = Parameters::new(shape, bits, regions, capacity)?;
                 return Ok((parameters, Promise { doublings, largest_capacity: promised, beyond: self.beyond }));
             }
             // Too many doublings for the bits that there are: each one less takes twice the table to start with.

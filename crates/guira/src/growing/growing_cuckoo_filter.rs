@@ -96,6 +96,31 @@ impl GrowingCuckooFilter {
         self.insert_growing(digest)
     }
 
+    /// Stores a copy of a key if the table takes it as it is; never doubles it.
+    ///
+    /// # Errors
+    ///
+    /// [`InsertError::Full`] where the table would have to be doubled, and [`InsertError::TooManyCopies`]. In both cases
+    /// the filter is as it was.
+    #[inline]
+    pub fn insert_without_growing<K: Key + ?Sized>(&mut self, key: &K) -> Result<(), InsertError> {
+        self.insert_digest_without_growing(self.hasher().digest(key))
+    }
+
+    /// Stores a copy of the key with this digest if the table takes it as it is. See
+    /// [`insert_without_growing`](Self::insert_without_growing).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`insert_without_growing`](Self::insert_without_growing).
+    pub fn insert_digest_without_growing(&mut self, digest: Digest) -> Result<(), InsertError> {
+        if self.filter.len() < self.limit {
+            return self.filter.insert_digest(digest);
+        }
+        self.refuse_copies_that_do_not_fit(digest)?;
+        Err(self.full())
+    }
+
     /// Stores a copy in a table that is as full as it should be, or where a place could not be found.
     #[cold]
     fn insert_growing(&mut self, digest: Digest) -> Result<(), InsertError> {

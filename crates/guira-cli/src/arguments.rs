@@ -3,13 +3,16 @@
 mod add;
 mod build;
 mod check;
+mod count;
 mod generate;
 mod info;
 mod inputs;
+mod merge;
 mod names;
 mod plan;
 mod remove;
 mod shared;
+mod shrink;
 mod values;
 mod verify;
 
@@ -18,13 +21,16 @@ use clap::{Parser, Subcommand};
 pub(crate) use add::AddArguments;
 pub(crate) use build::BuildArguments;
 pub(crate) use check::CheckArguments;
+pub(crate) use count::CountArguments;
 pub(crate) use generate::{CompletionsArguments, ManArguments};
 pub(crate) use info::InfoArguments;
 pub(crate) use inputs::InputArguments;
+pub(crate) use merge::MergeArguments;
 pub(crate) use names::HashName;
 pub(crate) use plan::PlanArguments;
 pub(crate) use remove::RemoveArguments;
 pub(crate) use shared::{KeyFileArguments, ThreadArguments};
+pub(crate) use shrink::ShrinkArguments;
 pub(crate) use verify::VerifyArguments;
 
 /// Keep a set of keys in a few bits per key, and ask it, add to it, remove from it.
@@ -61,6 +67,9 @@ pub(crate) enum Command {
     Check(CheckArguments),
     Add(AddArguments),
     Remove(RemoveArguments),
+    Count(CountArguments),
+    Merge(MergeArguments),
+    Shrink(ShrinkArguments),
     Info(InfoArguments),
     Verify(VerifyArguments),
     Plan(PlanArguments),

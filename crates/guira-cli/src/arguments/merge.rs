@@ -1,0 +1,34 @@
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::KeyFileArguments;
+
+/// Make one filter file of several
+///
+/// The filters must have been built with the same options and the same capacity, so that a key looks the same in all of
+/// them; filters that grow may have grown differently. Copies add up: a key that is in two of them is stored twice, and must
+/// be removed twice. The files that are merged stay as they are.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  guira merge --output week.guira monday.guira tuesday.guira\n\n\
+                        Exit status: 0 if the file was written, 2 if there was an error and none was")]
+pub(crate) struct MergeArguments {
+    /// The filter file to write
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+
+    /// Replace the output file if there is one
+    #[arg(long)]
+    pub(crate) force: bool,
+
+    #[command(flatten)]
+    pub(crate) key: KeyFileArguments,
+
+    /// Print what was done as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// The filter files to merge
+    #[arg(value_name = "INPUT", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+}

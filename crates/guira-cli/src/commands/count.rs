@@ -1,0 +1,40 @@
+use serde::Serialize;
+
+use crate::arguments::CountArguments;
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+use crate::filter_file;
+use crate::render::Output;
+use crate::secret_key::SecretKey;
+
+pub(crate) fn run(arguments: &CountArguments) -> Result<ExitStatus, Failure> {
+    let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
+    let filter = filter_file::load(&arguments.file, key)?.into_filter();
+    let counts: Vec<_> = arguments.keys.iter().map(|key| filter.count(key.as_encoded_bytes())).collect();
+    let mut output = Output::new();
+    if arguments.json {
+        let keys = arguments.keys.iter().zip(&counts);
+        let keys = keys.map(|(key, &count)| KeyCount { key: key.to_string_lossy().into_owned(), count }).collect();
+        output.write_json(&Counts { keys })?;
+    } else {
+        for (key, count) in arguments.keys.iter().zip(&counts) {
+            output.write(format!("{count}\t").as_bytes())?;
+            output.write(key.as_encoded_bytes())?;
+            output.write(b"\n")?;
+        }
+    }
+    output.finish()?;
+    Ok(if counts.iter().any(|&count| count > 0) { ExitStatus::Success } else { ExitStatus::NotFound })
+}
+
+/// The names of the fields are those of the JSON output, and stay.
+#[derive(Debug, Serialize)]
+struct Counts {
+    keys: Vec<KeyCount>,
+}
+
+#[derive(Debug, Serialize)]
+struct KeyCount {
+    key: String,
+    count: usize,
+}

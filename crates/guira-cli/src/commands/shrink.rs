@@ -1,0 +1,54 @@
+use serde::Serialize;
+
+use crate::arguments::ShrinkArguments;
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+use crate::filter_file::Replacement;
+use crate::render::text::counted;
+use crate::render::{Report, tell};
+use crate::secret_key::SecretKey;
+use crate::stored_filter::StoredFilter;
+
+pub(crate) fn run(arguments: &ShrinkArguments) -> Result<ExitStatus, Failure> {
+    let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
+    let (mut stored, replacement) = Replacement::of_filter(&arguments.file, key)?;
+    let StoredFilter::Growing(filter) = &mut stored else {
+        let text = "does not grow, so there is nothing to give back: build a smaller one from the keys";
+        return Err(Failure::of_file(&arguments.file, text));
+    };
+    let (size, doublings) = (filter.size_in_bytes(), filter.parameters().doublings());
+    filter.shrink_to_fit();
+    let shrinkage = Shrinkage {
+        file: arguments.file.display().to_string(),
+        doublings_undone: doublings - filter.parameters().doublings(),
+        table_size_in_bytes_before: size as u64,
+        table_size_in_bytes: filter.size_in_bytes() as u64,
+    };
+    if shrinkage.doublings_undone > 0 {
+        replacement.commit(&stored)?;
+    }
+    tell(&shrinkage, arguments.json)?;
+    Ok(ExitStatus::Success)
+}
+
+/// What was done. The names of the fields are those of the JSON output, and stay.
+#[derive(Debug, Serialize)]
+struct Shrinkage {
+    file: String,
+    doublings_undone: u32,
+    table_size_in_bytes_before: u64,
+    table_size_in_bytes: u64,
+}
+
+impl Report for Shrinkage {
+    fn text(&self) -> String {
+        let (before, now) =
+            (counted(self.table_size_in_bytes_before, "byte"), counted(self.table_size_in_bytes, "byte"));
+        match self.doublings_undone {
+            0 => format!("{}: as small as it can be", self.file),
+            doublings => {
+                format!("{}: {} undone, from {before} to {now}", self.file, counted(doublings.into(), "doubling"))
+            }
+        }
+    }
+}
