@@ -70,8 +70,18 @@ fn lookups(grown: &GrowingCuckooFilter, rounds: u64, queries: u64) {
             .build_from_keys(&keys)
             .expect("it is not full")
     };
-    let (never_grows, built) = (build(Addressing::Regional), build(Addressing::Doubling));
-    let contenders = [("built, never grows", &never_grows), ("built", &built), ("grown", grown.as_filter())];
+    let never_grows = build(Addressing::Regional);
+    let mut built = GrowingCuckooFilter::builder()
+        .capacity(grown.capacity())
+        .largest_capacity(grown.capacity())
+        .false_positive_rate(grown.parameters().expected_false_positive_rate(grown.capacity() as u64) * 1.01)
+        .build()
+        .expect("memory for the table");
+    built.insert_bulk(&keys).expect("it is not full");
+    assert_eq!(built.parameters().fingerprint_bits(), parameters.fingerprint_bits(), "as many bits are left");
+
+    let contenders =
+        [Contender::Fixed(&never_grows), Contender::Growing("built", &built), Contender::Growing("grown", grown)];
     let mut figures: [[Vec<f64>; 2]; 3] = Default::default();
     for round in 0..rounds {
         // Half of the keys are present.
@@ -86,12 +96,18 @@ fn lookups(grown: &GrowingCuckooFilter, rounds: u64, queries: u64) {
             })
             .collect();
         let mut answers = vec![false; asked.len()];
-        for ((_, filter), [single, batch]) in contenders.iter().zip(&mut figures) {
+        for (contender, [single, batch]) in contenders.iter().zip(&mut figures) {
             let begin = Instant::now();
-            let found = asked.iter().filter(|key| filter.contains(black_box(*key))).count();
+            let found = match contender {
+                Contender::Fixed(filter) => asked.iter().filter(|key| filter.contains(black_box(*key))).count(),
+                Contender::Growing(_, filter) => asked.iter().filter(|key| filter.contains(black_box(*key))).count(),
+            };
             single.push(begin.elapsed().as_secs_f64() * 1e9 / queries as f64);
             let begin = Instant::now();
-            filter.contains_each(&asked, &mut answers);
+            match contender {
+                Contender::Fixed(filter) => filter.contains_each(&asked, &mut answers),
+                Contender::Growing(_, filter) => filter.contains_each(&asked, &mut answers),
+            }
             batch.push(begin.elapsed().as_secs_f64() * 1e9 / queries as f64);
             assert_eq!(answers.iter().filter(|&&answer| answer).count(), found, "batch and single calls differ");
             assert!(answers.iter().step_by(2).all(|&answer| answer), "a key was lost");
@@ -104,13 +120,22 @@ fn lookups(grown: &GrowingCuckooFilter, rounds: u64, queries: u64) {
     );
     println!("|---|---|---|---|---|");
     let [first, ..] = &figures;
-    for ((name, _), measured) in contenders.iter().zip(&figures) {
+    for (contender, measured) in contenders.iter().zip(&figures) {
+        let name = match contender {
+            Contender::Fixed(_) => "built, never grows",
+            Contender::Growing(name, _) => name,
+        };
         let [single, batch] = [0, 1].map(|kind| median(measured[kind].iter().copied()));
         let [single_ratio, batch_ratio] =
             [0, 1].map(|kind| median(measured[kind].iter().zip(&first[kind]).map(|(figure, first)| figure / first)));
         println!("| {name} | {single:.1} | {batch:.1} | {single_ratio:.2} | {batch_ratio:.2} |");
     }
     println!();
+}
+
+enum Contender<'filter> {
+    Fixed(&'filter CuckooFilter),
+    Growing(&'static str, &'filter GrowingCuckooFilter),
 }
 
 fn median(figures: impl Iterator<Item = f64>) -> f64 {

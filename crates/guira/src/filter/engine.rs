@@ -385,6 +385,15 @@ impl Engine {
         }
     }
 
+    /// The same, where the table is most likely one that can be doubled.
+    #[inline]
+    pub(crate) fn contains_in_doubling(&self, digest: Digest) -> bool {
+        match self {
+            Self::DoublingNarrow(nest) => nest.view().contains(digest),
+            _ => self.contains_elsewhere(digest),
+        }
+    }
+
     #[inline(never)]
     fn contains_elsewhere(&self, digest: Digest) -> bool {
         with_nest!(self, nest => nest.contains_elsewhere(digest))

@@ -198,14 +198,14 @@ impl GrowingCuckooFilter {
     #[inline]
     #[must_use]
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
-        self.filter.contains(key)
+        self.contains_digest(self.hasher().digest(key))
     }
 
     /// Whether the key with this digest is probably in the set; `false` is certain.
     #[inline]
     #[must_use]
     pub fn contains_digest(&self, digest: Digest) -> bool {
-        self.filter.contains_digest(digest)
+        self.filter.engine().contains_in_doubling(digest)
     }
 
     /// How many copies of a key are stored, those of keys that share its fingerprint and buckets included: never fewer
