@@ -1,6 +1,8 @@
 //! The program as its users meet it.
 
 mod cases;
+#[cfg(unix)]
+mod crash;
 mod files;
 mod generated;
 mod inputs;
