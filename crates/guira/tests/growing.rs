@@ -2,16 +2,20 @@
 
 #![expect(clippy::cast_precision_loss, reason = "the counts are far below 2^53, and statistics are approximate")]
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
-use guira::{Addressing, BeyondPromise, BuildError, CuckooFilter, GrowingCuckooFilter, InsertError, MergeError};
+use guira::{
+    Addressing, BeyondPromise, BuildError, CuckooFilter, Digest, GrowingCuckooFilter, InsertError, MergeError,
+};
 
 mod oracle {
     pub(crate) mod binomial;
+    pub(crate) mod classes;
     pub(crate) mod random;
 }
 
 use oracle::binomial::assert_share;
+use oracle::classes::{Class, Prober};
 use oracle::random::SplitMix64;
 
 const RATES: [f64; 3] = [0.05, 0.01, 0.001];
@@ -75,6 +79,140 @@ fn of_200_000_keys_any_half_can_be_removed_and_the_other_is_found() {
             }
             assert!(filter.is_empty(), "{what}");
             assert_eq!(filter.iter().count(), 0, "{what}");
+        }
+    }
+}
+
+/// A small filter that can be doubled until fingerprints have 8 bits, and the same after each doubling.
+fn every_doubling_of(capacity: usize, slots_per_bucket: u32) -> Vec<GrowingCuckooFilter> {
+    let mut filter = GrowingCuckooFilter::builder()
+        .capacity(capacity)
+        .largest_capacity(100 * capacity)
+        .false_positive_rate(0.05)
+        .slots_per_bucket(slots_per_bucket)
+        .beyond_promise(BeyondPromise::RaiseRate)
+        .seed(capacity as u64)
+        .build()
+        .expect("there is such a filter");
+    let mut all = vec![filter.clone()];
+    while filter.parameters().fingerprint_bits() > 8 {
+        filter.reserve(filter.capacity() + 1).expect("it may grow so far");
+        all.push(filter.clone());
+    }
+    assert!(all.len() >= 5, "{filter:?}");
+    for (doublings, filter) in (0..).zip(&all) {
+        assert_eq!(filter.parameters().doublings(), doublings, "{filter:?}");
+    }
+    all
+}
+
+// Seen where exclusive or met a size that is no power of two; here a bucket's number also holds bits of fingerprints.
+#[test]
+fn the_alternate_leads_back_after_any_number_of_doublings() {
+    let mut random = SplitMix64::new(3);
+    for (capacity, slots_per_bucket) in [(20, 2), (40, 4), (60, 8)] {
+        for filter in every_doubling_of(capacity, slots_per_bucket) {
+            let parameters = filter.parameters();
+            let mut prober = Prober::for_filters_like(filter.as_filter());
+            // By docs/format.md, these low halves have the core 100: all other bits are spare ones and given-away ones.
+            let (first, last) = ((99_u64 << 32).div_ceil(255), (100_u64 << 32).div_ceil(255) - 1);
+            let spare_values = 1 << (parameters.fingerprint_bits() - 8);
+            let mut class_of_place: BTreeMap<(u32, u64), Class> = BTreeMap::new();
+            for _ in 0..8 * spare_values * parameters.bucket_count() {
+                let low = first + random.next() % (last - first + 1);
+                let class = prober.class_of(Digest::new(random.next() << 32 | low));
+                assert_eq!((class.fingerprint & 255, class.bucket_count()), (100, 2), "{filter:?}");
+                for bucket in class.buckets() {
+                    let same = *class_of_place.entry((class.fingerprint, bucket)).or_insert(class);
+                    assert_eq!(same, class, "{filter:?}: two alternates of bucket {bucket}");
+                }
+            }
+            let places = u64::try_from(class_of_place.len()).expect("a small table");
+            assert_eq!(places, spare_values * parameters.bucket_count(), "{filter:?}: each is a candidate of each");
+        }
+    }
+}
+
+// A fingerprint that gives its bits away must not become 0, which is an empty slot.
+#[test]
+fn no_doubling_makes_a_fingerprint_0() {
+    for slots_per_bucket in [2, 4, 8] {
+        for empty in every_doubling_of(100, slots_per_bucket) {
+            // All low halves whose bits are 0 but for a few, which leave the least fingerprints.
+            let lows = (0..32).map(|bit| 1_u64 << bit).chain([0]);
+            for digest in lows.flat_map(|low| [0, 1 << 63, 77 << 32].map(|high| Digest::new(high | low))) {
+                let mut filter = empty.clone();
+                filter.insert_digest(digest).expect("it is empty");
+                loop {
+                    assert_eq!((filter.iter().count(), filter.len()), (1, 1), "{filter:?}: {digest:?}");
+                    let stored = filter.iter().next().expect("it is counted");
+                    assert_ne!(stored.fingerprint.get() & 255, 0, "{filter:?}: {digest:?}");
+                    assert!(filter.contains_digest(digest), "{filter:?}: {digest:?} is lost");
+                    if filter.reserve(filter.capacity()).is_err() {
+                        break;
+                    }
+                }
+                assert!(filter.remove_digest(digest) && filter.is_empty(), "{filter:?}: {digest:?} is lost");
+            }
+        }
+    }
+}
+
+#[test]
+fn failed_inserts_lose_no_key_however_often_they_are_tried() {
+    for slots_per_bucket in [2, 4, 8] {
+        let builder = GrowingCuckooFilter::builder().capacity(100).largest_capacity(2000).false_positive_rate(0.01);
+        let mut filter = builder.slots_per_bucket(slots_per_bucket).build().expect("there is such a filter");
+        let mut present = Vec::new();
+        let mut refused = 0;
+        for key in 0..10_000_u64 {
+            // Every tenth key comes as often as it is taken, in a filter that grows and in one that is full.
+            for _ in 0..if key % 10 == 0 { 20 } else { 1 } {
+                let len = filter.len();
+                match filter.insert(&key) {
+                    Ok(()) => present.push(key),
+                    Err(error) => {
+                        assert_eq!(filter.len(), len, "b = {slots_per_bucket}: insert({key}): {error}");
+                        refused += 1;
+                    }
+                }
+            }
+        }
+        assert!(refused > 5000, "{refused} are refused");
+        assert_eq!(filter.len(), present.len(), "b = {slots_per_bucket}");
+        assert_holds(&filter, present.iter().copied(), &format!("b = {slots_per_bucket}"));
+        for key in present {
+            assert!(filter.remove(&key), "b = {slots_per_bucket}: {key} is lost");
+        }
+        assert!(filter.is_empty() && filter.iter().next().is_none(), "b = {slots_per_bucket}");
+    }
+}
+
+// Seen in the chain of filters, and in a server's compaction.
+#[test]
+fn shrinking_loses_no_key_of_any_number_of_keys() {
+    let full = filled(0.01, 20_000);
+    for kept in [0, 1, 500, 999, 1000, 1001, 2000, 3000, 5000, 9000, 15_000, 19_999] {
+        // Of the keys that stay, some come again: copies fill buckets, and may keep the filter from shrinking all the way.
+        for copies in [1, 2, 5] {
+            let what = format!("{kept} of 20,000 keys kept, {copies} of every tenth");
+            let mut filter = full.clone();
+            for key in kept..20_000 {
+                assert!(filter.remove(&key), "{what}: {key} is lost");
+            }
+            // Where two such keys have the same buckets, there is no room for all copies of both.
+            let mut copied: Vec<u64> = (0..kept).step_by(10).flat_map(|key| vec![key; copies - 1]).collect();
+            copied.retain(|key| filter.insert(key).is_ok());
+            let (len, bits) = (filter.len(), filter.parameters().fingerprint_bits());
+            filter.shrink_to_fit();
+            assert_eq!(filter.len(), len, "{what}");
+            let shrunk = filter.parameters().fingerprint_bits() > bits;
+            assert!(shrunk || kept > 8000 || copies > 1, "{what}: it did not shrink");
+            assert_holds(&filter, 0..kept, &what);
+            for key in (0..kept).chain(copied) {
+                assert!(filter.remove(&key), "{what}: {key} is lost");
+            }
+            assert!(filter.is_empty() && filter.iter().next().is_none(), "{what}");
         }
     }
 }
@@ -401,6 +539,52 @@ fn copies_in_a_batch_do_not_make_it_grow() {
     let error = filter.insert_bulk(&copies).expect_err("too many copies");
     assert_eq!((filter.len(), error.rejected.len()), (8, 9_992));
     assert_eq!(filter.size_in_bytes(), size);
+}
+
+#[test]
+fn batches_that_make_it_grow_lose_no_key() {
+    // Among the keys, copies of a few, more than fit: a bulk leaves those out, and a batch ends where they are refused.
+    let keys: Vec<u64> = (0..30_000).map(|number| if number % 100 < 2 { 1 << 30 } else { number }).collect();
+    for slots_per_bucket in [2, 4, 8] {
+        let builder = GrowingCuckooFilter::builder().capacity(500).largest_capacity(60_000).false_positive_rate(0.01);
+        let empty = builder.slots_per_bucket(slots_per_bucket).build().expect("there is such a filter");
+        let most = 2 * slots_per_bucket as usize;
+
+        let mut in_bulk = empty.clone();
+        let error = in_bulk.insert_bulk(&keys).expect_err("there are too many copies");
+        assert_eq!(error.rejected.len(), 600 - most, "b = {slots_per_bucket}: {}", error.reason);
+        assert!(error.rejected.iter().all(|&digest| digest == in_bulk.hasher().digest(&(1_u64 << 30))));
+        assert_eq!(in_bulk.len() + error.rejected.len(), keys.len(), "b = {slots_per_bucket}");
+        assert_holds(&in_bulk, keys.iter().copied(), &format!("in bulk, b = {slots_per_bucket}"));
+
+        let mut in_batches = empty;
+        let mut rest = &keys[..];
+        let mut refused = 0;
+        while let Err(error) = in_batches.insert_each(rest) {
+            assert_eq!(error.reason, InsertError::TooManyCopies { copies: most });
+            assert_eq!(rest[error.inserted], 1 << 30, "b = {slots_per_bucket}");
+            rest = &rest[error.inserted + 1..];
+            refused += 1;
+        }
+        assert_eq!(refused, 600 - most, "b = {slots_per_bucket}");
+        assert_eq!(in_batches.len() + refused, keys.len(), "b = {slots_per_bucket}");
+        assert_holds(&in_batches, keys.iter().copied(), &format!("in batches, b = {slots_per_bucket}"));
+    }
+}
+
+#[test]
+fn copies_in_a_merge_do_not_make_it_grow() {
+    let with_copies = |copies: usize| {
+        let mut filter = filled(0.01, 500);
+        (0..copies).for_each(|_| filter.insert("again").expect("eight fit"));
+        filter
+    };
+    for (ours, theirs) in [(8, 1), (1, 8), (8, 8), (5, 4)] {
+        let (mut filter, other) = (with_copies(ours), with_copies(theirs));
+        let before = filter.clone();
+        assert_eq!(filter.merge(&other), Err(MergeError::TooManyCopies { copies: 8 }), "{ours} and {theirs}");
+        assert!(filter == before && filter.size_in_bytes() == before.size_in_bytes(), "{ours} and {theirs}");
+    }
 }
 
 #[test]
