@@ -25,8 +25,14 @@ use floor::Floor;
 use measure::{Figures, Scale};
 
 /// Table sizes in bytes, with the names they go by.
-const SIZES: [(&str, u64); 5] =
-    [("256KB", 256 << 10), ("4MB", 4 << 20), ("24MB", 24 << 20), ("192MB", 192 << 20), ("1GB", 1 << 30)];
+const SIZES: [(&str, u64); 6] = [
+    ("256KB", 256 << 10),
+    ("4MB", 4 << 20),
+    ("24MB", 24 << 20),
+    ("64MB", 64 << 20),
+    ("192MB", 192 << 20),
+    ("1GB", 1 << 30),
+];
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -82,10 +82,11 @@ impl CuckooFilter {
     fn store_bulk<K: Sync>(&mut self, keys: &[K], digest: impl Fn(&K) -> Digest + Sync) -> Result<(), InsertBulkError> {
         let parameters = *self.parameters();
         let mut outcome = Outcome::default();
+        let mut partitions = Vec::new();
         for chunk in keys.chunks(chunk_len(&parameters)) {
             let (engine, search) = self.engine_and_search();
             let of_chunk = with_nest!(engine, nest => if is_worth_sorting(chunk.len(), &parameters) {
-                nest.insert_by_region(chunk, &digest, &parameters)
+                nest.insert_by_region(chunk, &digest, &parameters, &mut partitions)
             } else {
                 nest.view_mut().insert_in_order(chunk, &digest, search)
             });
@@ -163,18 +164,20 @@ impl<A: Addressing + Sync, T: OwnedTable> Nest<A, T> {
         keys: &[K],
         digest: &(impl Fn(&K) -> Digest + Sync),
         parameters: &Parameters,
+        partitions: &mut Vec<Partition>,
     ) -> Outcome {
         // As many parts as threads, each sorted by one; a region then takes its keys from one part after the other, which
         // is the order in which they came, however many parts there are.
         let part_len = keys.len().div_ceil(parallel::threads()).max(1);
-        let partitions = parallel::map(keys.chunks(part_len).collect(), |part: &[K]| {
-            let digests: Vec<Digest> = part.iter().map(digest).collect();
-            Partition::by_region(&digests, parameters.region_count())
+        partitions.resize_with(keys.len().div_ceil(part_len), Partition::default);
+        let parts = partitions.iter_mut().zip(keys.chunks(part_len)).collect();
+        parallel::map(parts, |(partition, part): (&mut Partition, &[K])| {
+            partition.refill(part.iter().map(digest), parameters.region_count());
         });
         let region_bits = parameters.slots_per_region() * u64::from(parameters.bits_per_slot());
         let addressing = self.addressing;
         let fill = |(region, table): (usize, RegionBytes<'_>)| {
-            fill_region::<A, T>(addressing, parameters, region, region_bits, table, &partitions)
+            fill_region::<A, T>(addressing, parameters, region, region_bits, table, partitions)
         };
         // Neighbouring regions may share a byte, so they are filled one after the other: first the even ones.
         let mut outcome = Outcome::default();

@@ -4,31 +4,37 @@ use crate::cast::{in_memory, scale};
 use crate::digest::Digest;
 
 /// Digests sorted by the region they belong to, and in each region in the order in which they came.
+///
+/// Its memory is used again for the next ones: to take it anew each time costs the system as much as the sorting.
+#[derive(Default)]
 pub(super) struct Partition {
+    unsorted: Vec<Digest>,
     digests: Vec<Digest>,
     /// Where the digests of each region start, and after the last one where they end.
     starts: Vec<usize>,
+    /// Where the next digest of each region goes.
+    next: Vec<usize>,
 }
 
 impl Partition {
     /// Sorts digests by regions, counting first. Of all addressings, the region is the digest scaled to their number.
-    pub(super) fn by_region(digests: &[Digest], region_count: u64) -> Self {
-        let region_of = |digest: &Digest| in_memory(scale(digest.get(), region_count).0);
-        let mut starts = alloc::vec![0; in_memory(region_count) + 1];
-        for digest in digests {
-            starts[region_of(digest) + 1] += 1;
-        }
+    pub(super) fn refill(&mut self, digests: impl Iterator<Item = Digest>, region_count: u64) {
+        let region_of = |digest: Digest| in_memory(scale(digest.get(), region_count).0);
+        self.starts.clear();
+        self.starts.resize(in_memory(region_count) + 1, 0);
+        self.unsorted.clear();
+        let starts = &mut self.starts;
+        self.unsorted.extend(digests.inspect(|&digest| starts[region_of(digest) + 1] += 1));
         for region in 1..starts.len() {
             starts[region] += starts[region - 1];
         }
-        let mut next = starts.clone();
-        let mut sorted = alloc::vec![Digest::new(0); digests.len()];
-        for &digest in digests {
-            let place = &mut next[region_of(&digest)];
-            sorted[*place] = digest;
+        self.next.clone_from(&self.starts);
+        self.digests.resize(self.unsorted.len(), Digest::new(0));
+        for &digest in &self.unsorted {
+            let place = &mut self.next[region_of(digest)];
+            self.digests[*place] = digest;
             *place += 1;
         }
-        Self { digests: sorted, starts }
     }
 
     /// The digests of a region.
@@ -45,7 +51,10 @@ mod tests {
     fn digests_keep_their_order_within_a_region() {
         let digests: Vec<Digest> =
             (0..1000u64).map(|number| Digest::new(number.wrapping_mul(0x9e37_79b9_7f4a_7c15))).collect();
-        let partition = Partition::by_region(&digests, 7);
+        let mut partition = Partition::default();
+        // What was there before leaves nothing behind.
+        partition.refill(digests.iter().rev().copied().chain(digests.iter().copied()), 9);
+        partition.refill(digests.iter().copied(), 7);
         let mut total = 0;
         for region in 0..7 {
             let bounds = |digest: &&Digest| (u128::from(digest.get()) * 7) >> 64 == region;
