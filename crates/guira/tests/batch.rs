@@ -207,6 +207,7 @@ fn tables_of_four_regions(fingerprint_bits: &[u32]) -> impl Iterator<Item = Case
     let shapes = all_shapes().into_iter();
     shapes.flat_map(move |shape| {
         fingerprint_bits.iter().map(move |&fingerprint_bits| {
+            let fingerprint_bits = fingerprint_bits.max(shape.least_fingerprint_bits());
             let bucket_count = if shape.addressing() == Addressing::PowerOfTwo { 1 << 17 } else { 200_008 };
             let case = Case { bucket_count, ..case_of(shape, fingerprint_bits, Size::Large) };
             let one_region = shape.addressing() == Addressing::PowerOfTwo || shape.compared_slots() == 2;
