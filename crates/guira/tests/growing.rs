@@ -304,7 +304,9 @@ fn ten_million_random_operations_agree_with_a_multiset() {
 #[test]
 fn the_same_key_10_000_times_changes_neither_size_nor_anything_else() {
     for rate in RATES {
-        for others in [0, 900, 1021, 5000, 40_000] {
+        // Among others, just as many as leave room for eight before the table is doubled.
+        let almost_full = keys_before_doublings(growing(rate), 40_000).into_iter().map(|keys| keys - 8);
+        for others in [0, 900, 5000].into_iter().chain(almost_full) {
             let mut filter = filled(rate, others);
             let mut stored = 0;
             for _ in 0..10_000 {
@@ -530,15 +532,20 @@ fn batches_do_what_single_calls_do() {
 
 #[test]
 fn copies_in_a_batch_do_not_make_it_grow() {
-    let size = growing(0.01).size_in_bytes();
-    let copies = vec![7_u64; 10_000];
-    let mut filter = growing(0.01);
-    let error = filter.insert_each(&copies).expect_err("too many copies");
-    assert_eq!((error.inserted, error.reason), (8, InsertError::TooManyCopies { copies: 8 }));
-    let mut filter = growing(0.01);
-    let error = filter.insert_bulk(&copies).expect_err("too many copies");
-    assert_eq!((filter.len(), error.rejected.len()), (8, 9_992));
-    assert_eq!(filter.size_in_bytes(), size);
+    let copies = vec![absent(0); 10_000];
+    let room_for_eight = keys_before_doublings(growing(0.01), 40_000).into_iter().map(|keys| keys - 8);
+    for others in room_for_eight.chain([0]) {
+        let before = filled(0.01, others);
+        let mut filter = before.clone();
+        let error = filter.insert_each(&copies).expect_err("too many copies");
+        assert_eq!(error.reason, InsertError::TooManyCopies { copies: filter.count(&absent(0)) }, "{others} others");
+        assert_eq!(filter.len(), before.len() + error.inserted, "{others} others");
+        assert_eq!(filter.size_in_bytes(), before.size_in_bytes(), "{others} others");
+        let mut filter = before.clone();
+        let error = filter.insert_bulk(&copies).expect_err("too many copies");
+        assert_eq!(filter.len() + error.rejected.len(), before.len() + copies.len(), "{others} others");
+        assert_eq!(filter.size_in_bytes(), before.size_in_bytes(), "{others} others");
+    }
 }
 
 #[test]

@@ -22,8 +22,13 @@ pub(crate) struct Header {
     pub(crate) table_size: u64,
 }
 
+pub(crate) const SEMI_SORTED: u8 = 2;
+pub(crate) const WINDOWED: u8 = 3;
 pub(crate) const REGIONAL: u8 = 1;
 pub(crate) const POWER_OF_TWO: u8 = 2;
+pub(crate) const TERNARY: u8 = 3;
+pub(crate) const QUATERNARY: u8 = 4;
+pub(crate) const DOUBLING: u8 = 5;
 pub(crate) const XXH3: u8 = 1;
 pub(crate) const SIP_HASH_13: u8 = 2;
 
@@ -94,9 +99,7 @@ impl Header {
     /// The other candidate bucket of a fingerprint; the seed is that of the alternates, which with SipHash-1-3 is not
     /// in the header.
     pub(crate) fn alternate_bucket(&self, bucket: u64, fingerprint: u64, seed: u64) -> u64 {
-        let mixed = fingerprint ^ spread(seed);
-        let golden = 0x9e37_79b9_7f4a_7c15;
-        let hash = high_product(mixed, golden) ^ mixed.wrapping_mul(golden);
+        let hash = hash_of(fingerprint, seed);
         let size = self.buckets_per_region;
         if self.addressing == POWER_OF_TWO {
             return bucket ^ high_bits(hash, size.ilog2());
@@ -109,8 +112,7 @@ impl Header {
     /// The fingerprint in a slot; 0 where it is empty.
     pub(crate) fn slot(&self, table: &[u8], bucket: u64, slot: u64) -> u64 {
         let bits = u64::from(self.fingerprint_bits);
-        let first = (bucket * u64::from(self.slots_per_bucket) + slot) * bits;
-        (0..bits).map(|bit| (u64::from(table[index((first + bit) / 8)]) >> ((first + bit) % 8) & 1) << bit).sum()
+        bits_at(table, (bucket * u64::from(self.slots_per_bucket) + slot) * bits, bits)
     }
 
     pub(crate) fn set_slot(&self, table: &mut [u8], bucket: u64, slot: u64, fingerprint: u64) {
@@ -122,12 +124,91 @@ impl Header {
     }
 
     pub(crate) fn contains(&self, table: &[u8], digest: u64, seed: u64) -> bool {
-        let fingerprint = self.fingerprint(digest);
-        let primary = self.primary_bucket(digest);
-        let candidates = [primary, self.alternate_bucket(primary, fingerprint, seed)];
-        let slots = 0..u64::from(self.slots_per_bucket);
-        candidates.iter().any(|&bucket| slots.clone().any(|slot| self.slot(table, bucket, slot) == fingerprint))
+        let (fingerprint, candidates) = self.fingerprint_and_buckets(digest, seed);
+        candidates.into_iter().any(|bucket| self.bucket(table, bucket, fingerprint).contains(&fingerprint))
     }
+
+    /// The fingerprint of a key and all its buckets.
+    fn fingerprint_and_buckets(&self, digest: u64, seed: u64) -> (u64, Vec<u64>) {
+        if self.addressing == DOUBLING {
+            return self.fingerprint_and_buckets_before_doublings(digest, seed);
+        }
+        let (fingerprint, primary) = (self.fingerprint(digest), self.primary_bucket(digest));
+        let base = match self.addressing {
+            TERNARY => 3,
+            QUATERNARY => 4,
+            _ => return (fingerprint, vec![primary, self.alternate_bucket(primary, fingerprint, seed)]),
+        };
+        let size = self.buckets_per_region;
+        let step = if size == 1 { 0 } else { high_product(hash_of(fingerprint, seed), size - 1) + 1 };
+        let region_start = primary / size * size;
+        let next = |bucket: &u64| Some(region_start + sum_of_digits(bucket - region_start, step, base));
+        let buckets = std::iter::successors(Some(primary), next);
+        (fingerprint, buckets.take(usize::try_from(base).expect("3 or 4")).collect())
+    }
+
+    /// The section "Tables that are doubled" for g = 0.
+    fn fingerprint_and_buckets_before_doublings(&self, digest: u64, seed: u64) -> (u64, Vec<u64>) {
+        let product = (digest & 0xffff_ffff) * 255;
+        let (core, rest) = (1 + (product >> 32), product & 0xffff_ffff);
+        let spare = rest >> (40 - self.fingerprint_bits);
+        let size = self.buckets_per_region;
+        let region = high_product(digest, self.regions);
+        let offset = high_product(digest.wrapping_mul(self.regions), size);
+        let other = (2 * high_product(hash_of(core, seed), size / 2) + 1 + size - offset) % size;
+        (spare << 8 | core, vec![region * size + offset, region * size + other])
+    }
+
+    /// What is in the slots of a bucket, or in the window of a fingerprint.
+    fn bucket(&self, table: &[u8], bucket: u64, fingerprint: u64) -> Vec<u64> {
+        let (slots, bits) = (u64::from(self.slots_per_bucket), u64::from(self.fingerprint_bits));
+        match self.layout {
+            SEMI_SORTED => {
+                let start = bucket * 4 * (bits - 1);
+                let nibbles = nibbles_of(bits_at(table, start, 12));
+                let high = |slot| bits_at(table, start + 12 + slot * (bits - 4), bits - 4);
+                (0..4).zip(nibbles).map(|(slot, nibble)| high(slot) << 4 | nibble).collect()
+            }
+            WINDOWED => {
+                let phase = (((fingerprint * 0x9e37_79b9) & 0xffff_ffff) * slots) >> 32;
+                let (region, offset) = (bucket / self.buckets_per_region, bucket % self.buckets_per_region);
+                let first = region * (self.buckets_per_region + 1) * slots + offset * slots + phase;
+                (first..first + slots).map(|slot| bits_at(table, slot * bits, bits)).collect()
+            }
+            _ => (0..slots).map(|slot| self.slot(table, bucket, slot)).collect(),
+        }
+    }
+}
+
+/// So many bits of the table, from this one on.
+fn bits_at(table: &[u8], first: u64, count: u64) -> u64 {
+    (0..count).map(|bit| (u64::from(table[index((first + bit) / 8)]) >> ((first + bit) % 8) & 1) << bit).sum()
+}
+
+/// The four sorted nibbles with this code, found by computing the codes of all.
+fn nibbles_of(code: u64) -> [u64; 4] {
+    let binomial = |n: u64, k: u64| (0..k).fold(1, |product, i| product * (n - i) / (i + 1));
+    // The greatest nibble is the greatest whose share of the code is not above it; and so on.
+    let mut rest = code;
+    let mut greatest = |k: u64| {
+        let found = (0..16).rev().find(|n| binomial(n + k - 1, k) <= rest).expect("0 has no share");
+        rest -= binomial(found + k - 1, k);
+        found
+    };
+    let (d, c, b) = (greatest(4), greatest(3), greatest(2));
+    [greatest(1), b, c, d]
+}
+
+/// The sum of the digits of two numbers to a base, without carry.
+fn sum_of_digits(x: u64, y: u64, base: u64) -> u64 {
+    if x == 0 && y == 0 { 0 } else { (x % base + y % base) % base + base * sum_of_digits(x / base, y / base, base) }
+}
+
+/// H of a fingerprint, or of a core.
+fn hash_of(fingerprint: u64, seed: u64) -> u64 {
+    let mixed = fingerprint ^ spread(seed);
+    let golden = 0x9e37_79b9_7f4a_7c15;
+    high_product(mixed, golden) ^ mixed.wrapping_mul(golden)
 }
 
 /// The high 64 bits of the product: `mulhi`.
