@@ -67,7 +67,7 @@ can_be_loaded!([] GrowingCuckooFilter);
 can_be_loaded!([] CountingCuckooFilter);
 can_be_loaded!([V: Value] CuckooMap<V>);
 
-fn load_from_slice<C: Contents>(bytes: &[u8], key: Option<[u8; 16]>) -> Result<C, LoadError> {
+pub(super) fn load_from_slice<C: Contents>(bytes: &[u8], key: Option<[u8; 16]>) -> Result<C, LoadError> {
     let header = Header::decode(bytes)?.of_kind(C::KIND)?;
     let hasher = header.hash.hasher(key)?;
     let table = table_of(bytes, &header)?;

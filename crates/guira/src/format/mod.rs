@@ -13,6 +13,8 @@ mod load;
 #[cfg(feature = "mmap")]
 mod mapped;
 mod save;
+#[cfg(feature = "serde")]
+mod serde;
 mod view;
 
 use header::Header;
