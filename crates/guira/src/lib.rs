@@ -27,7 +27,7 @@ pub use digest::{Digest, HashAlgorithm, Key, KeyHasher};
 pub use error::{
     BuildError, BuildFromKeysError, FileKind, InsertBulkError, InsertEachError, InsertError, LoadError, MergeError,
 };
-pub use filter::{CuckooFilter, CuckooFilterBuilder, Fingerprints, StoredFingerprint};
+pub use filter::{CuckooFilter, CuckooFilterBuilder, CuckooFilterView, Fingerprints, StoredFingerprint};
 pub use growing::{BeyondPromise, GrowingCuckooFilter, GrowingCuckooFilterBuilder};
 pub use map::{CuckooMap, CuckooMapBuilder, Matches, Value};
 pub use parameters::{Addressing, Layout, Parameters, Shape};

@@ -1,10 +1,11 @@
 use core::convert::Infallible;
+use core::ops::Deref;
 
 use super::ring::pipeline;
 use crate::addressing::{Addressing, BucketIndex, Candidate, Fingerprint};
 use crate::digest::{Digest, Key};
 use crate::error::InsertEachError;
-use crate::filter::{CuckooFilter, Nest, NoRoom, with_nest};
+use crate::filter::{CuckooFilter, CuckooFilterView, Engine, Nest, NoRoom, with_nest};
 use crate::relocation::Search;
 use crate::table::{Table, TableMut};
 
@@ -33,7 +34,7 @@ impl CuckooFilter {
     pub fn contains_each<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
         assert_eq!(keys.len(), answers.len(), "as many answers as keys");
         let hasher = *self.hasher();
-        self.answer_each(answers, move |number| hasher.digest(&keys[number]));
+        self.engine().answer_each(answers, move |number| hasher.digest(&keys[number]));
     }
 
     /// Whether each of many keys, given their digests, is probably in the set. See [`contains_each`](Self::contains_each).
@@ -43,22 +44,7 @@ impl CuckooFilter {
     /// If there are not as many answers as digests.
     pub fn contains_each_digest(&self, digests: &[Digest], answers: &mut [bool]) {
         assert_eq!(digests.len(), answers.len(), "as many answers as digests");
-        self.answer_each(answers, |number| digests[number]);
-    }
-
-    #[inline]
-    fn answer_each(&self, answers: &mut [bool], digest: impl Fn(usize) -> Digest) {
-        let in_cache = self.is_in_own_cache();
-        with_nest!(self.engine(), nest => {
-            let nest = nest.view();
-            if in_cache {
-                for (number, answer) in answers.iter_mut().enumerate() {
-                    *answer = nest.contains(digest(number));
-                }
-            } else {
-                nest.contains_each(answers, digest);
-            }
-        });
+        self.engine().answer_each(answers, |number| digests[number]);
     }
 
     /// Stores a copy of each of many keys, in order.
@@ -123,6 +109,46 @@ impl CuckooFilter {
 
     fn is_in_own_cache(&self) -> bool {
         self.size_in_bytes() <= OWN_CACHE
+    }
+}
+
+impl CuckooFilterView<'_> {
+    /// Whether each of many keys is probably in the set. See [`CuckooFilter::contains_each`].
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many answers as keys.
+    pub fn contains_each<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
+        assert_eq!(keys.len(), answers.len(), "as many answers as keys");
+        let hasher = *self.hasher();
+        self.engine().answer_each(answers, move |number| hasher.digest(&keys[number]));
+    }
+
+    /// Whether each of many keys, given their digests, is probably in the set.
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many answers as digests.
+    pub fn contains_each_digest(&self, digests: &[Digest], answers: &mut [bool]) {
+        assert_eq!(digests.len(), answers.len(), "as many answers as digests");
+        self.engine().answer_each(answers, |number| digests[number]);
+    }
+}
+
+impl<S: Deref<Target = [u8]>> Engine<S> {
+    #[inline]
+    fn answer_each(&self, answers: &mut [bool], digest: impl Fn(usize) -> Digest) {
+        let in_cache = self.storage().len() <= OWN_CACHE;
+        with_nest!(self, nest => {
+            let nest = nest.view();
+            if in_cache {
+                for (number, answer) in answers.iter_mut().enumerate() {
+                    *answer = nest.contains(digest(number));
+                }
+            } else {
+                nest.contains_each(answers, digest);
+            }
+        });
     }
 }
 

@@ -9,7 +9,7 @@ use crate::digest::{Digest, Key, KeyHasher};
 use crate::error::{BuildError, InsertError};
 use crate::parameters::Parameters;
 use crate::relocation::Search;
-use crate::table::Storage;
+use crate::table::{Storage, is_zero_from};
 
 /// A set of keys that answers "certainly not" or "probably", in a few bits per key, and that forgets keys again.
 ///
@@ -224,7 +224,7 @@ impl CuckooFilter {
     #[inline]
     #[must_use]
     pub fn count_digest(&self, digest: Digest) -> usize {
-        in_memory(u64::from(with_nest!(&self.engine, nest => nest.view().count(digest))))
+        in_memory(u64::from(self.engine.count(digest)))
     }
 
     /// Removes one copy of a key; whether there was one.
@@ -326,7 +326,7 @@ impl CuckooFilter {
     /// The invariant that does not hold.
     #[doc(hidden)]
     pub fn check_invariants(&self) -> Result<(), &'static str> {
-        if !self.engine.storage().is_zero_from(self.parameters.table_bits()) {
+        if !is_zero_from(self.engine.storage(), self.parameters.table_bits()) {
             return Err("invariant 4: padding bits are 0");
         }
         if self.occupied_slots() != self.len as u64 {
@@ -350,16 +350,16 @@ impl CuckooFilter {
     }
 
     pub(crate) fn is_well_formed(&self) -> bool {
-        with_nest!(&self.engine, nest => nest.view().is_well_formed(&self.parameters))
+        self.engine.is_well_formed(&self.parameters)
     }
 
     pub(crate) fn occupied_slots(&self) -> u64 {
-        with_nest!(&self.engine, nest => nest.view().occupied_slots(&self.parameters))
+        self.engine.occupied_slots(&self.parameters)
     }
 
     /// Whether every fingerprint is stored once.
     pub(crate) fn has_no_copies(&self) -> bool {
-        with_nest!(&self.engine, nest => nest.view().has_no_copies(&self.parameters))
+        self.engine.has_no_copies(&self.parameters)
     }
 
     /// Leaves one of all copies of a fingerprint.

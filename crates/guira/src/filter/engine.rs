@@ -1,5 +1,7 @@
 //! Algorithms 1 to 3 of the paper, over one addressing and one layout.
 
+use core::ops::Deref;
+
 use crate::addressing::{
     Addressing, BucketIndex, Candidate, DaryAddressing, DoublingAddressing, Fingerprint, PowerOfTwoAddressing,
     RegionalAddressing, WindowedAddressing,
@@ -9,7 +11,7 @@ use crate::digest::Digest;
 use crate::error::InsertError;
 use crate::parameters::Parameters;
 use crate::relocation::{Search, SingleMove};
-use crate::table::{OwnedTable, PackedTable, Place, SemiSortedTable, Storage, Table, TableMut, Vacancy};
+use crate::table::{OwnedTable, PackedTable, Place, SemiSortedTable, Storage, StoredTable, Table, TableMut, Vacancy};
 
 /// A table with the rule by which its fingerprints are placed.
 #[derive(Clone, Debug)]
@@ -247,17 +249,11 @@ impl<A: Addressing, T: TableMut> Nest<A, T> {
     }
 }
 
-impl<A: Addressing, T: OwnedTable> Nest<A, T> {
+impl<A: Addressing, T: StoredTable> Nest<A, T> {
     /// The nest to read in: where its bytes are is looked up here, once.
     #[inline]
     pub(crate) fn view(&self) -> Nest<A, T::View<'_>> {
         Nest { addressing: self.addressing, table: self.table.view() }
-    }
-
-    /// The nest to read and write in.
-    #[inline]
-    pub(crate) fn view_mut(&mut self) -> Nest<A, T::ViewMut<'_>> {
-        Nest { addressing: self.addressing, table: self.table.view_mut() }
     }
 
     /// Algorithm 2 as a function of its own, which saves only the registers that it needs.
@@ -266,8 +262,16 @@ impl<A: Addressing, T: OwnedTable> Nest<A, T> {
         self.view().contains(digest)
     }
 
-    pub(crate) fn storage(&self) -> &Storage {
+    pub(crate) fn storage(&self) -> &T::Storage {
         self.table.storage()
+    }
+}
+
+impl<A: Addressing, T: OwnedTable> Nest<A, T> {
+    /// The nest to read and write in.
+    #[inline]
+    pub(crate) fn view_mut(&mut self) -> Nest<A, T::ViewMut<'_>> {
+        Nest { addressing: self.addressing, table: self.table.view_mut() }
     }
 
     pub(crate) fn storage_mut(&mut self) -> &mut Storage {
@@ -281,15 +285,17 @@ macro_rules! combinations {
         /// A table with the rule by which its fingerprints are placed, of one of the combinations. Each is compiled on
         /// its own; which one it is, is asked once per operation. That stands in a byte of its own: hidden in a field of
         /// the table, where the compiler would put it, it takes seven instructions to find.
+        ///
+        /// `S` keeps the bytes: memory of its own, or for the engines that only answer, bytes that belong to someone else.
         #[derive(Clone, Debug)]
         #[repr(u8)]
-        pub(crate) enum Engine {
+        pub(crate) enum Engine<S = Storage> {
             $($name(Nest<$addressing, $table>),)*
         }
 
-        impl Engine {
-            /// The combination for these parameters, over memory that was allocated for them.
-            pub(crate) fn new(parameters: &Parameters, seed: u64, storage: Storage) -> Self {
+        impl<S: Deref<Target = [u8]>> Engine<S> {
+            /// The combination for these parameters, over as many bytes as they say.
+            pub(crate) fn new(parameters: &Parameters, seed: u64, storage: S) -> Self {
                 match Combination::of(parameters) {
                     $(Combination::$name => Self::$name(Nest {
                         addressing: <$addressing>::new(parameters, seed),
@@ -316,26 +322,26 @@ macro_rules! combinations {
 
 // "Narrow" buckets fit a 64-bit word wherever they start in their byte; "wide" ones need 128 bits, or several words.
 combinations! {
-    RegionalNarrow: RegionalAddressing, PackedTable<Storage, u64, true>;
-    RegionalWide: RegionalAddressing, PackedTable<Storage, u128, false>;
-    RegionalSemiSortedNarrow: RegionalAddressing, SemiSortedTable<Storage, u64, true>;
-    RegionalSemiSortedWide: RegionalAddressing, SemiSortedTable<Storage, u128, false>;
-    PowerOfTwoNarrow: PowerOfTwoAddressing, PackedTable<Storage, u64, true>;
-    PowerOfTwoWide: PowerOfTwoAddressing, PackedTable<Storage, u128, false>;
-    PowerOfTwoSemiSortedNarrow: PowerOfTwoAddressing, SemiSortedTable<Storage, u64, true>;
-    PowerOfTwoSemiSortedWide: PowerOfTwoAddressing, SemiSortedTable<Storage, u128, false>;
-    DoublingNarrow: DoublingAddressing, PackedTable<Storage, u64, true>;
-    DoublingWide: DoublingAddressing, PackedTable<Storage, u128, false>;
-    TernaryNarrow: DaryAddressing<3>, PackedTable<Storage, u64, true>;
-    TernaryWide: DaryAddressing<3>, PackedTable<Storage, u128, false>;
-    QuaternaryNarrow: DaryAddressing<4>, PackedTable<Storage, u64, true>;
-    QuaternaryWide: DaryAddressing<4>, PackedTable<Storage, u128, false>;
-    Windows2Narrow: WindowedAddressing<2>, PackedTable<Storage, u64, true>;
-    Windows2Wide: WindowedAddressing<2>, PackedTable<Storage, u128, false>;
-    Windows3Narrow: WindowedAddressing<3>, PackedTable<Storage, u64, true>;
-    Windows3Wide: WindowedAddressing<3>, PackedTable<Storage, u128, false>;
-    Windows4Narrow: WindowedAddressing<4>, PackedTable<Storage, u64, true>;
-    Windows4Wide: WindowedAddressing<4>, PackedTable<Storage, u128, false>;
+    RegionalNarrow: RegionalAddressing, PackedTable<S, u64, true>;
+    RegionalWide: RegionalAddressing, PackedTable<S, u128, false>;
+    RegionalSemiSortedNarrow: RegionalAddressing, SemiSortedTable<S, u64, true>;
+    RegionalSemiSortedWide: RegionalAddressing, SemiSortedTable<S, u128, false>;
+    PowerOfTwoNarrow: PowerOfTwoAddressing, PackedTable<S, u64, true>;
+    PowerOfTwoWide: PowerOfTwoAddressing, PackedTable<S, u128, false>;
+    PowerOfTwoSemiSortedNarrow: PowerOfTwoAddressing, SemiSortedTable<S, u64, true>;
+    PowerOfTwoSemiSortedWide: PowerOfTwoAddressing, SemiSortedTable<S, u128, false>;
+    DoublingNarrow: DoublingAddressing, PackedTable<S, u64, true>;
+    DoublingWide: DoublingAddressing, PackedTable<S, u128, false>;
+    TernaryNarrow: DaryAddressing<3>, PackedTable<S, u64, true>;
+    TernaryWide: DaryAddressing<3>, PackedTable<S, u128, false>;
+    QuaternaryNarrow: DaryAddressing<4>, PackedTable<S, u64, true>;
+    QuaternaryWide: DaryAddressing<4>, PackedTable<S, u128, false>;
+    Windows2Narrow: WindowedAddressing<2>, PackedTable<S, u64, true>;
+    Windows2Wide: WindowedAddressing<2>, PackedTable<S, u128, false>;
+    Windows3Narrow: WindowedAddressing<3>, PackedTable<S, u64, true>;
+    Windows3Wide: WindowedAddressing<3>, PackedTable<S, u128, false>;
+    Windows4Narrow: WindowedAddressing<4>, PackedTable<S, u64, true>;
+    Windows4Wide: WindowedAddressing<4>, PackedTable<S, u128, false>;
 }
 
 #[expect(clippy::single_component_path_imports, reason = "other files need it by path")]
@@ -372,7 +378,7 @@ impl Combination {
     }
 }
 
-impl Engine {
+impl<S: Deref<Target = [u8]>> Engine<S> {
     /// Algorithm 2.
     ///
     /// Only the combination that is planned by default becomes part of the caller. With all of them there, the compiler
@@ -399,10 +405,31 @@ impl Engine {
         with_nest!(self, nest => nest.contains_elsewhere(digest))
     }
 
-    pub(crate) fn storage(&self) -> &Storage {
-        with_nest!(self, nest => nest.storage())
+    /// How many copies of a key's fingerprint are stored.
+    #[inline]
+    pub(crate) fn count(&self, digest: Digest) -> u32 {
+        with_nest!(self, nest => nest.view().count(digest))
     }
 
+    pub(crate) fn is_well_formed(&self, parameters: &Parameters) -> bool {
+        with_nest!(self, nest => nest.view().is_well_formed(parameters))
+    }
+
+    pub(crate) fn occupied_slots(&self, parameters: &Parameters) -> u64 {
+        with_nest!(self, nest => nest.view().occupied_slots(parameters))
+    }
+
+    /// Whether every fingerprint is stored once.
+    pub(crate) fn has_no_copies(&self, parameters: &Parameters) -> bool {
+        with_nest!(self, nest => nest.view().has_no_copies(parameters))
+    }
+
+    pub(crate) fn storage(&self) -> &S {
+        with_nest!(self, nest => nest.storage())
+    }
+}
+
+impl Engine {
     pub(crate) fn storage_mut(&mut self) -> &mut Storage {
         with_nest!(self, nest => nest.storage_mut())
     }

@@ -7,11 +7,14 @@ mod engine;
 mod iter;
 mod merge;
 mod valued;
+mod view;
 
 pub use builder::CuckooFilterBuilder;
 pub use cuckoo_filter::CuckooFilter;
 pub use iter::{Fingerprints, StoredFingerprint};
+pub use view::CuckooFilterView;
 
 pub(crate) use builder::choices_of_filter;
 pub(crate) use engine::{Engine, Nest, NoRoom, with_nest};
 pub(crate) use valued::{ValuedFilter, measures_of_valued_filter};
+pub(crate) use view::Description;

@@ -4,7 +4,7 @@ use crate::digest::{Digest, KeyHasher};
 use crate::error::{BuildError, InsertError};
 use crate::parameters::Parameters;
 use crate::relocation::Search;
-use crate::table::{OwnedTable, Place, Storage, TableMut, ValuedTable, Values, ValuesMut};
+use crate::table::{OwnedTable, Place, Storage, StoredTable, TableMut, ValuedTable, Values, ValuesMut, is_zero_from};
 
 /// A filter whose fingerprints carry a value each: what a map and a filter that counts have in common. What a value means
 /// is theirs to say.
@@ -174,7 +174,7 @@ impl ValuedFilter {
     }
 
     pub(crate) fn check_invariants(&self) -> Result<(), &'static str> {
-        if !self.storage().is_zero_from(self.parameters.table_bits()) {
+        if !is_zero_from(self.storage(), self.parameters.table_bits()) {
             return Err("invariant 4: padding bits are 0");
         }
         if self.occupied_slots() != self.len as u64 {

@@ -1,6 +1,7 @@
 //! What a file can hold: the parts that are written, and what must hold of them when they come back.
 
 use super::Header;
+use super::check::{check_fingerprints, check_len};
 use crate::counting::CountingCuckooFilter;
 use crate::digest::KeyHasher;
 use crate::error::{FileKind, LoadError};
@@ -41,10 +42,7 @@ impl Contents for CuckooFilter {
 
     fn checked(header: &Header, hasher: KeyHasher, storage: Storage, len: usize) -> Result<Self, LoadError> {
         let filter = Self::from_parts(header.parameters, hasher, storage, len);
-        if !filter.is_well_formed() {
-            return Err(LoadError::Inconsistent { what: "a bucket holds what no fingerprints give" });
-        }
-        check_len(filter.occupied_slots(), len)?;
+        check_fingerprints(filter.engine(), filter.parameters(), header.kind(), len)?;
         Ok(filter)
     }
 }
@@ -58,9 +56,6 @@ impl Contents for CuckooSet {
 
     fn checked(header: &Header, hasher: KeyHasher, storage: Storage, len: usize) -> Result<Self, LoadError> {
         let filter = CuckooFilter::checked(header, hasher, storage, len)?;
-        if !filter.has_no_copies() {
-            return Err(LoadError::Inconsistent { what: "a set holds a fingerprint twice" });
-        }
         Ok(Self::from_filter_without_copies(filter))
     }
 }
@@ -130,11 +125,4 @@ fn checked_valued_filter(
     }
     check_len(filter.occupied_slots(), len)?;
     Ok(filter)
-}
-
-fn check_len(occupied_slots: u64, len: usize) -> Result<(), LoadError> {
-    if u64::try_from(len) == Ok(occupied_slots) {
-        return Ok(());
-    }
-    Err(LoadError::Inconsistent { what: "the table holds another number of fingerprints than the header says" })
 }

@@ -1,6 +1,7 @@
 //! The first 128 bytes of a file.
 
 use alloc::vec::Vec;
+use core::cmp::Ordering;
 
 use super::contents::Contents;
 use super::fields::Fields;
@@ -79,6 +80,28 @@ impl Header {
         self.parameters.table_size()
     }
 
+    /// The bytes of the file.
+    pub(super) fn file_size(&self) -> u64 {
+        self.table_size().saturating_add(u64::try_from(HEADER_SIZE).unwrap_or(u64::MAX))
+    }
+
+    pub(super) const fn kind(&self) -> FileKind {
+        self.kind
+    }
+
+    /// The header of a file that is loaded as this kind.
+    pub(super) fn of_kind(self, expected: FileKind) -> Result<Self, LoadError> {
+        if self.kind == expected {
+            return Ok(self);
+        }
+        Err(LoadError::OtherKind { found: self.kind, expected })
+    }
+
+    /// The fingerprints stored, where the address space has room for as many.
+    pub(super) fn len_in_memory(&self) -> Result<usize, LoadError> {
+        usize::try_from(self.len).map_err(|_| LoadError::OutOfMemory { bytes: self.table_size() })
+    }
+
     /// Appends the header to `bytes`.
     pub(super) fn encode(&self, bytes: &mut Vec<u8>) {
         let start = bytes.len();
@@ -141,8 +164,8 @@ impl Header {
         bytes.extend(header_checksum.to_le_bytes());
     }
 
-    /// Reads the header of a file of the kind that is expected, and checks all that it says.
-    pub(super) fn decode(bytes: &[u8], expected: FileKind) -> Result<Self, LoadError> {
+    /// Reads the header of a file, and checks all that it says.
+    pub(super) fn decode(bytes: &[u8]) -> Result<Self, LoadError> {
         let mut fields = Fields(bytes);
         if !MAGIC.iter().zip(bytes).all(|(magic, byte)| magic == byte) {
             return Err(LoadError::NotGuira);
@@ -165,11 +188,11 @@ impl Header {
         if version != VERSION {
             return Err(LoadError::Inconsistent { what: "there is no such version" });
         }
-        Self::decode_fields(&mut fields, expected).unwrap_or_else(|| Err(truncated()))
+        Self::decode_fields(&mut fields).unwrap_or_else(|| Err(truncated()))
     }
 
     /// The fields behind the version; `None` where they end too early, which a header of full size does not.
-    fn decode_fields(fields: &mut Fields<'_>, expected: FileKind) -> Option<Result<Self, LoadError>> {
+    fn decode_fields(fields: &mut Fields<'_>) -> Option<Result<Self, LoadError>> {
         let kind: u8 = fields.take()?;
         let layout: u8 = fields.take()?;
         let addressing: u8 = fields.take()?;
@@ -201,9 +224,6 @@ impl Header {
             KIND_MAP => FileKind::Map,
             found => return unknown("kind", found),
         };
-        if kind != expected {
-            return Some(Err(LoadError::OtherKind { found: kind, expected }));
-        }
         let layout = match layout {
             LAYOUT_PACKED => Layout::Packed,
             LAYOUT_SEMI_SORTED => Layout::SemiSorted,
@@ -263,6 +283,22 @@ impl Header {
             return inconsistent("reserved bytes are not 0");
         }
         Some(Ok(header))
+    }
+}
+
+/// The table in the bytes of a file, which must be as many as its header says.
+pub(super) fn table_of<'bytes>(bytes: &'bytes [u8], header: &Header) -> Result<&'bytes [u8], LoadError> {
+    check_file_size(header, u64::try_from(bytes.len()).unwrap_or(u64::MAX))?;
+    Ok(bytes.get(HEADER_SIZE..).unwrap_or_default())
+}
+
+/// Whether a file has as many bytes as its header says.
+pub(super) fn check_file_size(header: &Header, found: u64) -> Result<(), LoadError> {
+    let expected = header.file_size();
+    match found.cmp(&expected) {
+        Ordering::Less => Err(LoadError::Truncated { expected, found }),
+        Ordering::Equal => Ok(()),
+        Ordering::Greater => Err(LoadError::TrailingBytes { expected }),
     }
 }
 

@@ -1,10 +1,13 @@
 //! Bytes, to what was in memory.
 
 use super::Header;
+use super::check::check_bytes;
 use super::contents::Contents;
+#[cfg(feature = "std")]
 use super::header::HEADER_SIZE;
+use super::header::table_of;
 use crate::counting::CountingCuckooFilter;
-use crate::digest::{KeyHasher, checksum};
+use crate::digest::KeyHasher;
 use crate::error::LoadError;
 use crate::filter::CuckooFilter;
 use crate::growing::GrowingCuckooFilter;
@@ -64,20 +67,12 @@ can_be_loaded!([] GrowingCuckooFilter);
 can_be_loaded!([] CountingCuckooFilter);
 can_be_loaded!([V: Value] CuckooMap<V>);
 
-fn load_from_slice<C: Contents>(bytes: &[u8], key: Option<[u8; 16]>) -> Result<C, LoadError> {
-    let header = Header::decode(bytes, C::KIND)?;
+pub(super) fn load_from_slice<C: Contents>(bytes: &[u8], key: Option<[u8; 16]>) -> Result<C, LoadError> {
+    let header = Header::decode(bytes)?.of_kind(C::KIND)?;
     let hasher = header.hash.hasher(key)?;
-    let expected = file_size(&header);
-    let found = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-    if found < expected {
-        return Err(LoadError::Truncated { expected, found });
-    }
-    if found > expected {
-        return Err(LoadError::TrailingBytes { expected });
-    }
-    let table = bytes.get(HEADER_SIZE..).unwrap_or_default();
+    let table = table_of(bytes, &header)?;
     let storage = Storage::copied_from(table).map_err(|_| LoadError::OutOfMemory { bytes: header.table_size() })?;
-    check_table(header, hasher, storage)
+    checked(&header, hasher, storage)
 }
 
 #[cfg(feature = "std")]
@@ -91,9 +86,9 @@ fn load_from_stream<C: Contents, R: std::io::Read>(mut reader: R, key: Option<[u
     let mut start = Vec::with_capacity(HEADER_SIZE);
     let header_size = u64::try_from(HEADER_SIZE).unwrap_or(u64::MAX);
     reader.by_ref().take(header_size).read_to_end(&mut start)?;
-    let header = Header::decode(&start, C::KIND)?;
+    let header = Header::decode(&start)?.of_kind(C::KIND)?;
     let hasher = header.hash.hasher(key)?;
-    let (expected, table_size) = (file_size(&header), header.table_size());
+    let (expected, table_size) = (header.file_size(), header.table_size());
     let out_of_memory = |_| LoadError::OutOfMemory { bytes: table_size };
 
     let mut table = Vec::new();
@@ -111,21 +106,11 @@ fn load_from_stream<C: Contents, R: std::io::Read>(mut reader: R, key: Option<[u
     if reader.take(1).read_to_end(&mut Vec::new())? != 0 {
         return Err(LoadError::TrailingBytes { expected });
     }
-    check_table(header, hasher, Storage::from_vec(table))
+    checked(&header, hasher, Storage::from_vec(table))
 }
 
-fn file_size(header: &Header) -> u64 {
-    header.table_size().saturating_add(u64::try_from(HEADER_SIZE).unwrap_or(u64::MAX))
-}
-
-/// What can only be checked with the table at hand.
-fn check_table<C: Contents>(header: Header, hasher: KeyHasher, storage: Storage) -> Result<C, LoadError> {
-    if checksum(&storage) != header.table_checksum {
-        return Err(LoadError::TableChecksum);
-    }
-    if !storage.is_zero_from(header.parameters.table_bits()) {
-        return Err(LoadError::Inconsistent { what: "padding bits are not 0" });
-    }
-    let len = usize::try_from(header.len).map_err(|_| LoadError::OutOfMemory { bytes: header.table_size() })?;
-    C::checked(&header, hasher, storage, len)
+/// The checks that need the table.
+fn checked<C: Contents>(header: &Header, hasher: KeyHasher, storage: Storage) -> Result<C, LoadError> {
+    check_bytes(&storage, &header.parameters, header.table_checksum)?;
+    C::checked(header, hasher, storage, header.len_in_memory()?)
 }

@@ -5,10 +5,16 @@
 
 #![deny(clippy::as_conversions, clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unwrap_used)]
 
+mod check;
 mod contents;
 mod fields;
 mod header;
 mod load;
+#[cfg(feature = "mmap")]
+mod mapped;
 mod save;
+#[cfg(feature = "serde")]
+mod serde;
+mod view;
 
 use header::Header;

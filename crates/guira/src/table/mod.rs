@@ -7,7 +7,7 @@ mod valued;
 
 pub(crate) use packed::PackedTable;
 pub(crate) use semi_sorted::SemiSortedTable;
-pub(crate) use storage::Storage;
+pub(crate) use storage::{Borrowed, Storage, is_zero_from};
 pub(crate) use valued::ValuedTable;
 
 use crate::addressing::{BucketIndex, Fingerprint};
@@ -125,33 +125,38 @@ pub(crate) trait ValuesMut: Values + TableMut {
     fn set_value(&mut self, place: Place, value: u32);
 }
 
-/// A table with memory of its own.
+/// A table over the bytes that it was made with, whoever they belong to.
 ///
-/// Where its bytes are is looked up once for each operation, or each batch of them, by working on a view; the same views
-/// serve bytes that belong to someone else.
-pub(crate) trait OwnedTable: TableMut {
+/// Where its bytes are is looked up once for each operation, or each batch of them, by working on a view.
+pub(crate) trait StoredTable: Table {
+    /// What keeps the bytes.
+    type Storage;
+
     /// The table over borrowed bytes.
     type View<'table>: Table
     where
         Self: 'table;
 
+    /// A table over bytes that are as many as its measures say; of a whole filter, or of one of its regions.
+    fn over(parameters: &Parameters, storage: Self::Storage) -> Self;
+
+    /// The table, to be read.
+    fn view(&self) -> Self::View<'_>;
+
+    /// The bytes that hold the slots, with the padding behind them.
+    fn storage(&self) -> &Self::Storage;
+}
+
+/// A table with memory of its own, which can be written.
+pub(crate) trait OwnedTable: StoredTable<Storage = Storage> + TableMut {
     /// The table over borrowed bytes that can be written.
     type ViewMut<'table>: TableMut
     where
         Self: 'table;
 
-    /// A table over memory that was allocated for it; of a whole filter, or of one of its regions.
-    fn over(parameters: &Parameters, storage: Storage) -> Self;
-
-    /// The table, to be read.
-    fn view(&self) -> Self::View<'_>;
-
     /// The table, to be read and written.
     fn view_mut(&mut self) -> Self::ViewMut<'_>;
 
-    /// The bytes that hold the slots, with the padding behind them.
-    fn storage(&self) -> &Storage;
-
-    /// The same, to be overwritten.
+    /// The bytes that hold the slots, to be overwritten.
     fn storage_mut(&mut self) -> &mut Storage;
 }

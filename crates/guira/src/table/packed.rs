@@ -3,7 +3,7 @@
 
 use core::ops::{Deref, DerefMut};
 
-use super::{OwnedTable, Slot, Storage, Table, TableMut, Vacancy, byte_of, prefetch_bits};
+use super::{OwnedTable, Slot, Storage, StoredTable, Table, TableMut, Vacancy, byte_of, prefetch_bits};
 use crate::addressing::{BucketIndex, Fingerprint};
 use crate::parameters::{Layout, Parameters};
 use crate::probe::{Lanes, Word};
@@ -173,17 +173,14 @@ impl<S: DerefMut<Target = [u8]>, W: Word, const ONE_WORD: bool> PackedTable<S, W
     }
 }
 
-impl<W: Word, const ONE_WORD: bool> OwnedTable for PackedTable<Storage, W, ONE_WORD> {
+impl<S: Deref<Target = [u8]>, W: Word, const ONE_WORD: bool> StoredTable for PackedTable<S, W, ONE_WORD> {
+    type Storage = S;
     type View<'table>
         = PackedTable<&'table [u8], W, ONE_WORD>
     where
         Self: 'table;
-    type ViewMut<'table>
-        = PackedTable<&'table mut [u8], W, ONE_WORD>
-    where
-        Self: 'table;
 
-    fn over(parameters: &Parameters, storage: Storage) -> Self {
+    fn over(parameters: &Parameters, storage: S) -> Self {
         debug_assert!(!ONE_WORD || Self::holds_bucket(parameters));
         let slot_bits = parameters.bits_per_slot();
         let lanes_that_fit = Self::USABLE_BITS / slot_bits;
@@ -212,6 +209,17 @@ impl<W: Word, const ONE_WORD: bool> OwnedTable for PackedTable<Storage, W, ONE_W
         }
     }
 
+    fn storage(&self) -> &S {
+        &self.storage
+    }
+}
+
+impl<W: Word, const ONE_WORD: bool> OwnedTable for PackedTable<Storage, W, ONE_WORD> {
+    type ViewMut<'table>
+        = PackedTable<&'table mut [u8], W, ONE_WORD>
+    where
+        Self: 'table;
+
     #[inline]
     fn view_mut(&mut self) -> Self::ViewMut<'_> {
         PackedTable {
@@ -222,10 +230,6 @@ impl<W: Word, const ONE_WORD: bool> OwnedTable for PackedTable<Storage, W, ONE_W
             word_bits: self.word_bits,
             stride: self.stride,
         }
-    }
-
-    fn storage(&self) -> &Storage {
-        &self.storage
     }
 
     fn storage_mut(&mut self) -> &mut Storage {

@@ -5,7 +5,7 @@
 
 use core::ops::{Deref, DerefMut};
 
-use super::{OwnedTable, Slot, Storage, Table, TableMut, Vacancy, byte_of, prefetch_bits};
+use super::{OwnedTable, Slot, Storage, StoredTable, Table, TableMut, Vacancy, byte_of, prefetch_bits};
 use crate::addressing::{BucketIndex, Fingerprint};
 use crate::cast::in_memory;
 use crate::parameters::Parameters;
@@ -165,17 +165,14 @@ impl<S: DerefMut<Target = [u8]>, W: Word, const ONE_WORD: bool> SemiSortedTable<
     }
 }
 
-impl<W: Word, const ONE_WORD: bool> OwnedTable for SemiSortedTable<Storage, W, ONE_WORD> {
+impl<S: Deref<Target = [u8]>, W: Word, const ONE_WORD: bool> StoredTable for SemiSortedTable<S, W, ONE_WORD> {
+    type Storage = S;
     type View<'table>
         = SemiSortedTable<&'table [u8], W, ONE_WORD>
     where
         Self: 'table;
-    type ViewMut<'table>
-        = SemiSortedTable<&'table mut [u8], W, ONE_WORD>
-    where
-        Self: 'table;
 
-    fn over(parameters: &Parameters, storage: Storage) -> Self {
+    fn over(parameters: &Parameters, storage: S) -> Self {
         debug_assert!(!ONE_WORD || Self::holds_bucket(parameters));
         let fingerprint_bits = parameters.fingerprint_bits();
         Self {
@@ -198,6 +195,17 @@ impl<W: Word, const ONE_WORD: bool> OwnedTable for SemiSortedTable<Storage, W, O
         }
     }
 
+    fn storage(&self) -> &S {
+        &self.storage
+    }
+}
+
+impl<W: Word, const ONE_WORD: bool> OwnedTable for SemiSortedTable<Storage, W, ONE_WORD> {
+    type ViewMut<'table>
+        = SemiSortedTable<&'table mut [u8], W, ONE_WORD>
+    where
+        Self: 'table;
+
     #[inline]
     fn view_mut(&mut self) -> Self::ViewMut<'_> {
         SemiSortedTable {
@@ -207,10 +215,6 @@ impl<W: Word, const ONE_WORD: bool> OwnedTable for SemiSortedTable<Storage, W, O
             fingerprint_bits: self.fingerprint_bits,
             bucket_bits: self.bucket_bits,
         }
-    }
-
-    fn storage(&self) -> &Storage {
-        &self.storage
     }
 
     fn storage_mut(&mut self) -> &mut Storage {
@@ -333,6 +337,7 @@ const fn code_of([a, b, c, d]: [u32; 4]) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::is_zero_from;
     use super::*;
     use crate::parameters::{Addressing, Layout, Regions, Shape};
 
@@ -389,7 +394,7 @@ mod tests {
             }
             assert!(table.is_well_formed(place));
         }
-        assert!(table.storage().is_zero_from(parameters.table_bits()));
+        assert!(is_zero_from(table.storage(), parameters.table_bits()));
     }
 
     #[test]

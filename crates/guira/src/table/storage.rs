@@ -3,6 +3,8 @@
 use core::ops::{Deref, DerefMut};
 
 use alloc::collections::TryReserveError;
+#[cfg(feature = "mmap")]
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::cast::in_memory;
@@ -50,14 +52,23 @@ impl Storage {
     pub(crate) const fn from_vec(table: Vec<u8>) -> Self {
         Self(Memory::Heap(table))
     }
+}
 
-    /// Whether all bits from bit `bits` on are 0 (invariant 4).
-    pub(crate) fn is_zero_from(&self, bits: u64) -> bool {
-        let (whole, partial) = (in_memory(bits / 8), bits % 8);
-        self.get(whole..).is_some_and(|rest| {
-            rest.iter().enumerate().all(|(index, &byte)| if index == 0 { byte >> partial == 0 } else { byte == 0 })
-        })
-    }
+/// The bytes of a table that belong to someone else, to be read.
+#[derive(Clone, Debug)]
+pub(crate) enum Borrowed<'bytes> {
+    Slice(&'bytes [u8]),
+    /// Part of a file; whoever mapped it answers for its bytes.
+    #[cfg(feature = "mmap")]
+    Mapping(Arc<memmap2::Mmap>),
+}
+
+/// Whether all bits from bit `bits` on are 0 (invariant 4).
+pub(crate) fn is_zero_from(table: &[u8], bits: u64) -> bool {
+    let (whole, partial) = (in_memory(bits / 8), bits % 8);
+    table.get(whole..).is_some_and(|rest| {
+        rest.iter().enumerate().all(|(index, &byte)| if index == 0 { byte >> partial == 0 } else { byte == 0 })
+    })
 }
 
 impl Deref for Storage {
@@ -69,6 +80,19 @@ impl Deref for Storage {
             Memory::Heap(bytes) => bytes,
             #[cfg(feature = "std")]
             Memory::HugePages(mapping) => mapping.bytes(),
+        }
+    }
+}
+
+impl Deref for Borrowed<'_> {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        match self {
+            Self::Slice(bytes) => bytes,
+            #[cfg(feature = "mmap")]
+            Self::Mapping(mapping) => mapping,
         }
     }
 }
@@ -158,12 +182,12 @@ mod tests {
     fn padding_is_checked_to_the_bit() {
         let mut storage = Storage::zeroed(11).expect("small");
         storage[1] = 0b0000_0111;
-        assert!(storage.is_zero_from(11));
+        assert!(is_zero_from(&storage, 11));
         storage[1] = 0b0000_1000;
-        assert!(!storage.is_zero_from(11));
+        assert!(!is_zero_from(&storage, 11));
         storage[1] = 0;
         *storage.last_mut().expect("not empty") = 1;
-        assert!(!storage.is_zero_from(11));
+        assert!(!is_zero_from(&storage, 11));
     }
 
     #[cfg(feature = "std")]

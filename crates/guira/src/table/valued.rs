@@ -2,7 +2,7 @@
 
 use core::ops::{Deref, DerefMut};
 
-use super::{OwnedTable, PackedTable, Place, Slot, Storage, Table, TableMut, Vacancy, Values, ValuesMut};
+use super::{OwnedTable, PackedTable, Place, Slot, Storage, StoredTable, Table, TableMut, Vacancy, Values, ValuesMut};
 use crate::addressing::{BucketIndex, Fingerprint};
 use crate::parameters::Parameters;
 use crate::probe::Word;
@@ -108,17 +108,14 @@ impl<S: DerefMut<Target = [u8]>, W: Word, const ONE_WORD: bool> ValuesMut for Va
     }
 }
 
-impl<W: Word, const ONE_WORD: bool> OwnedTable for ValuedTable<Storage, W, ONE_WORD> {
+impl<S: Deref<Target = [u8]>, W: Word, const ONE_WORD: bool> StoredTable for ValuedTable<S, W, ONE_WORD> {
+    type Storage = S;
     type View<'table>
         = ValuedTable<&'table [u8], W, ONE_WORD>
     where
         Self: 'table;
-    type ViewMut<'table>
-        = ValuedTable<&'table mut [u8], W, ONE_WORD>
-    where
-        Self: 'table;
 
-    fn over(parameters: &Parameters, storage: Storage) -> Self {
+    fn over(parameters: &Parameters, storage: S) -> Self {
         debug_assert!(parameters.value_bits() > 0);
         let slots = PackedTable::over(parameters, storage);
         let fingerprint_mask = parameters.fingerprint_mask();
@@ -136,6 +133,17 @@ impl<W: Word, const ONE_WORD: bool> OwnedTable for ValuedTable<Storage, W, ONE_W
         }
     }
 
+    fn storage(&self) -> &S {
+        self.slots.storage()
+    }
+}
+
+impl<W: Word, const ONE_WORD: bool> OwnedTable for ValuedTable<Storage, W, ONE_WORD> {
+    type ViewMut<'table>
+        = ValuedTable<&'table mut [u8], W, ONE_WORD>
+    where
+        Self: 'table;
+
     #[inline]
     fn view_mut(&mut self) -> Self::ViewMut<'_> {
         ValuedTable {
@@ -144,10 +152,6 @@ impl<W: Word, const ONE_WORD: bool> OwnedTable for ValuedTable<Storage, W, ONE_W
             fingerprint_bits: self.fingerprint_bits,
             fingerprint_mask: self.fingerprint_mask,
         }
-    }
-
-    fn storage(&self) -> &Storage {
-        self.slots.storage()
     }
 
     fn storage_mut(&mut self) -> &mut Storage {
@@ -159,6 +163,7 @@ impl<W: Word, const ONE_WORD: bool> OwnedTable for ValuedTable<Storage, W, ONE_W
 mod tests {
     use alloc::vec::Vec;
 
+    use super::super::is_zero_from;
     use super::*;
     use crate::cast::in_memory;
     use crate::parameters::{Addressing, Layout, Regions, Shape};
@@ -220,7 +225,7 @@ mod tests {
             assert_eq!(in_memory(table.empty_slots(bucket).into()), expected.iter().filter(|pair| pair.0 == 0).count());
             assert!(table.is_well_formed(bucket), "{what}");
         }
-        assert!(table.storage().is_zero_from(parameters.table_bits()), "{what}: padding");
+        assert!(is_zero_from(table.storage(), parameters.table_bits()), "{what}: padding");
 
         // A copy takes the value along; an empty slot with a value is noticed.
         let (from, to) = (places[0], places[places.len() - 1]);

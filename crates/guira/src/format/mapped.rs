@@ -1,0 +1,87 @@
+//! Files mapped to memory. That nobody changes them is what no code here can see to, so it is asked of the caller: hence
+//! the one `unsafe` outside the room `probe`.
+
+use alloc::sync::Arc;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use memmap2::MmapOptions;
+
+use super::Header;
+use super::header::{HEADER_SIZE, check_file_size};
+use crate::error::LoadError;
+use crate::filter::CuckooFilterView;
+use crate::table::Borrowed;
+
+impl CuckooFilterView<'static> {
+    /// A view of a file that is mapped to memory: opened at once whatever its size, and read by the system where it is
+    /// asked. The file stays mapped until the view and all its clones are gone.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`new`](Self::new), and [`LoadError::Io`] where the file can't be opened or mapped.
+    ///
+    /// # Safety
+    ///
+    /// While it is mapped, nobody may change the file's bytes or cut it off, neither in this process nor in another. What
+    /// reads changing bytes is undefined behaviour in Rust, and a page that is cut off ends the process. To put another
+    /// file in its place, as renaming does, is no change: the view keeps the old one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use guira::{CuckooFilter, CuckooFilterView};
+    ///
+    /// let path = std::env::temp_dir().join(format!("mapped-{}.guira", std::process::id()));
+    /// let mut filter = CuckooFilter::with_capacity(1000, 0.001)?;
+    /// filter.insert("ani")?;
+    /// std::fs::write(&path, filter.to_bytes())?;
+    ///
+    /// // SAFETY: the file is this example's own, which writes to it no more.
+    /// let view = unsafe { CuckooFilterView::open(&path)? };
+    /// assert!(view.contains("ani"));
+    /// # drop(view);
+    /// # std::fs::remove_file(&path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[expect(unsafe_code, reason = "the caller alone can know that the file does not change")]
+    pub unsafe fn open<P: AsRef<Path>>(path: P) -> Result<Self, LoadError> {
+        // SAFETY: the caller promises what `map` asks for.
+        unsafe { Self::map(path.as_ref(), None) }
+    }
+
+    /// The same where keys are hashed with a secret key, which no file holds.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`open`](Self::open); [`LoadError::KeyDiffers`] where the file has another key.
+    ///
+    /// # Safety
+    ///
+    /// As with [`open`](Self::open), nobody may change the file or cut it off while it is mapped.
+    #[expect(unsafe_code, reason = "the caller alone can know that the file does not change")]
+    pub unsafe fn open_with_key<P: AsRef<Path>>(path: P, key: [u8; 16]) -> Result<Self, LoadError> {
+        // SAFETY: the caller promises what `map` asks for.
+        unsafe { Self::map(path.as_ref(), Some(key)) }
+    }
+
+    /// # Safety
+    ///
+    /// Nobody may change the file while it is mapped.
+    #[expect(unsafe_code, reason = "the caller alone can know that the file does not change")]
+    unsafe fn map(path: &Path, key: Option<[u8; 16]>) -> Result<Self, LoadError> {
+        let file = File::open(path)?;
+        let mut start = Vec::with_capacity(HEADER_SIZE);
+        let header_size = u64::try_from(HEADER_SIZE).unwrap_or(u64::MAX);
+        (&file).take(header_size).read_to_end(&mut start)?;
+        let header = Header::decode(&start)?;
+        let description = header.describe(key)?;
+        check_file_size(&header, file.metadata()?.len())?;
+        let bytes = header.table_size();
+        let size = usize::try_from(bytes).map_err(|_| LoadError::OutOfMemory { bytes })?;
+        // SAFETY: the file is as long as is mapped of it, and the caller promises that it stays so and does not change.
+        let table = unsafe { MmapOptions::new().offset(header_size).len(size).map(&file)? };
+        Ok(Self::from_parts(description, Borrowed::Mapping(Arc::new(table))))
+    }
+}

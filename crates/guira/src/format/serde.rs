@@ -1,0 +1,68 @@
+//! Filters in the data formats of serde: as the bytes of their files, and never as what they are inside, which changes
+//! from release to release.
+
+use alloc::vec::Vec;
+use core::fmt;
+use core::marker::PhantomData;
+
+use serde_core::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
+use serde_core::ser::{Serialize, Serializer};
+
+use super::contents::Contents;
+use super::load::load_from_slice;
+use crate::counting::CountingCuckooFilter;
+use crate::filter::CuckooFilter;
+use crate::growing::GrowingCuckooFilter;
+use crate::map::{CuckooMap, Value};
+use crate::set::CuckooSet;
+
+macro_rules! is_its_file {
+    ([$($generic:tt)*] $type:ty) => {
+        /// As the bytes of [`to_bytes`](Self::to_bytes). A secret hash key is not among them.
+        impl<$($generic)*> Serialize for $type {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_bytes(&self.to_bytes())
+            }
+        }
+
+        /// From the bytes of a file, with the checks of [`from_bytes`](Self::from_bytes). What has a secret hash key is
+        /// refused, since there is no place to give the key: take the bytes as bytes, and call
+        /// [`from_bytes_with_key`](Self::from_bytes_with_key).
+        impl<'de, $($generic)*> Deserialize<'de> for $type {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_bytes(FileVisitor(PhantomData))
+            }
+        }
+    };
+}
+
+is_its_file!([] CuckooFilter);
+is_its_file!([] CuckooSet);
+is_its_file!([] GrowingCuckooFilter);
+is_its_file!([] CountingCuckooFilter);
+is_its_file!([V: Value] CuckooMap<V>);
+
+/// Takes the bytes of a file of this kind, in one piece or one by one.
+struct FileVisitor<C>(PhantomData<C>);
+
+impl<'de, C: Contents> Visitor<'de> for FileVisitor<C> {
+    type Value = C;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "the bytes of a guira file that holds a {}", C::KIND)
+    }
+
+    fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<C, E> {
+        load_from_slice(bytes, None).map_err(E::custom)
+    }
+
+    /// Text formats have no bytes, and write a sequence of numbers.
+    fn visit_seq<A: SeqAccess<'de>>(self, mut numbers: A) -> Result<C, A::Error> {
+        // What the sequence says of its length is not believed: memory is only taken for bytes that came.
+        let mut bytes = Vec::new();
+        while let Some(byte) = numbers.next_element()? {
+            bytes.push(byte);
+        }
+        self.visit_bytes(&bytes)
+    }
+}
