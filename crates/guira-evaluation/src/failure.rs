@@ -9,8 +9,8 @@ pub(crate) enum Failure {
     KeysLost { contender: String, lost: u64, of: u64 },
     /// More absent keys are found than by any chance.
     RateTooHigh { contender: String, found: u64, of: u64, expected: f64 },
-    /// A filter took fewer keys than it must.
-    FullTooSoon { contender: String, stored: u64, wanted: u64 },
+    /// Keys that are still stored though all were removed.
+    KeysLeft { contender: String, left: u64 },
     /// There is no such filter, or no memory for it.
     NotBuilt { contender: String, reason: String },
     /// A file that could not be written.
@@ -46,8 +46,8 @@ impl fmt::Display for Failure {
                     "{contender} finds {found} of {of} absent keys, where a rate of {expected} is expected"
                 )
             }
-            Self::FullTooSoon { contender, stored, wanted } => {
-                write!(formatter, "{contender} was full with {stored} keys, where {wanted} must fit")
+            Self::KeysLeft { contender, left } => {
+                write!(formatter, "{contender} holds {left} keys after all were removed")
             }
             Self::NotBuilt { contender, reason } => write!(formatter, "{contender} could not be built: {reason}"),
             Self::NotWritten { path, reason } => write!(formatter, "{}: {reason}", path.display()),

@@ -1,7 +1,7 @@
 use guira::{CuckooFilter, CuckooFilterBuilder, Layout};
 use guira_baselines::{
-    BlockedBloomFilter, BloomFilter, CuckooFilter as PrintedCuckooFilter, CuckooMeasures, DLeftCountingBloomFilter,
-    QuotientFilter,
+    BlockedBloomFilter, BloomFilter, CountingBloomFilter, CuckooFilter as PrintedCuckooFilter, CuckooMeasures,
+    DLeftCountingBloomFilter, QuotientFilter,
 };
 
 use super::{Contender, Cuckoo, GrowOnly, Shrinkable};
@@ -53,6 +53,8 @@ pub(crate) enum Kind {
     BlockedBloom,
     Quotient,
     DLeft,
+    /// In table 1 only.
+    CountingBloom,
 }
 
 /// Where a filter takes no more keys.
@@ -89,6 +91,7 @@ impl Kind {
             Self::BlockedBloom => "blk-BF",
             Self::Quotient => "QF",
             Self::DLeft => "dl-CBF",
+            Self::CountingBloom => "counting BF",
         }
     }
 
@@ -124,7 +127,16 @@ impl Kind {
                 let filter = DLeftCountingBloomFilter::new(memory.slots() / 16, 10).map_err(not_built)?;
                 Box::new(Shrinkable::new(filter))
             }
+            Self::CountingBloom => {
+                let filter = CountingBloomFilter::with_capacity(self.design_capacity(memory), BLOOM_BITS_PER_KEY);
+                Box::new(Shrinkable::new(filter.map_err(not_built)?))
+            }
         })
+    }
+
+    /// Whether the paper has it: with the library's own filters, the paper's claims have nothing to do.
+    pub(crate) const fn is_of_paper(self) -> bool {
+        !matches!(self, Self::Packed | Self::SemiSorted | Self::Windowed)
     }
 
     /// What builds it, if it is the library's own.
@@ -144,6 +156,7 @@ impl Kind {
     pub(crate) fn limit(self, memory: Memory) -> Limit {
         match self {
             Self::Bloom | Self::BlockedBloom => Limit::Keys(memory.bloom_capacity()),
+            Self::CountingBloom => Limit::Keys(self.design_capacity(memory)),
             // The quotient filter itself stops at nine tenths of its slots.
             _ => Limit::FirstRefusal,
         }
@@ -157,6 +170,8 @@ impl Kind {
             Self::Bloom | Self::BlockedBloom => memory.bloom_capacity(),
             Self::Quotient => share(0.9),
             Self::DLeft => share(0.75),
+            // Counters of four bits in place of bits.
+            Self::CountingBloom => memory.bloom_capacity() / 4,
         }
     }
 }

@@ -3,10 +3,12 @@
 mod baseline;
 mod cuckoo;
 mod lineup;
+mod rule;
 
 pub(crate) use baseline::{GrowOnly, Shrinkable};
 pub(crate) use cuckoo::Cuckoo;
 pub(crate) use lineup::{Kind, Limit, Memory};
+pub(crate) use rule::{Measures, Rule};
 
 /// A key was refused: the filter is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,3 +1,5 @@
+use core::ops::Range;
+
 use super::Seconds;
 use crate::cast::in_memory;
 use crate::contender::{Contender, Limit};
@@ -34,7 +36,8 @@ pub(crate) fn fill(contender: &mut dyn Contender, keys: Keys, first: u64, limit:
     filled
 }
 
-/// The numbers of `count` keys, a chunk at a time.
-pub(super) fn chunks(count: u64) -> impl Iterator<Item = core::ops::Range<u64>> {
-    (0..count).step_by(in_memory(CHUNK)).map(move |first| first..count.min(first + CHUNK))
+/// The numbers of a range, a chunk at a time.
+pub(super) fn chunks(numbers: Range<u64>) -> impl Iterator<Item = Range<u64>> {
+    let Range { start, end } = numbers;
+    (start..end).step_by(in_memory(CHUNK)).map(move |first| first..end.min(first + CHUNK))
 }

@@ -1,26 +1,34 @@
+use core::ops::Range;
+
 use super::Seconds;
 use super::filling::chunks;
 use crate::cast::approximate;
-use crate::contender::Contender;
+use crate::contender::{Contender, Removing};
 use crate::failure::Failure;
 use crate::keys::Keys;
 
 /// Beyond so many standard deviations, a rate is not what it should be: by chance one time in a thousand million.
 const DEVIATIONS: f64 = 6.0;
 
-/// Looks all stored keys up: not one may be denied.
-pub(crate) fn check_present(name: &str, contender: &dyn Contender, keys: Keys, stored: u64) -> Result<(), Failure> {
+/// Looks the keys with these numbers up, all of which are stored: not one may be denied.
+pub(crate) fn check_present(
+    name: &str,
+    contender: &dyn Contender,
+    keys: Keys,
+    stored: Range<u64>,
+) -> Result<(), Failure> {
+    let of = stored.end - stored.start;
     let found: u64 = chunks(stored).map(|numbers| contender.count_found(&keys.present(numbers))).sum();
-    if found < stored {
-        return Err(Failure::KeysLost { contender: name.to_owned(), lost: stored - found, of: stored });
+    if found < of {
+        return Err(Failure::KeysLost { contender: name.to_owned(), lost: of - found, of });
     }
     Ok(())
 }
 
 /// The share of absent keys that are found.
 pub(crate) fn measure_rate(name: &str, contender: &dyn Contender, keys: Keys, queries: u64) -> Result<f64, Failure> {
-    let absent = |numbers: core::ops::Range<u64>| keys.absent(numbers.start, numbers.end - numbers.start);
-    let found: u64 = chunks(queries).map(|numbers| contender.count_found(&absent(numbers))).sum();
+    let absent = |numbers: Range<u64>| keys.absent(numbers.start, numbers.end - numbers.start);
+    let found: u64 = chunks(0..queries).map(|numbers| contender.count_found(&absent(numbers))).sum();
     check_found(name, contender, found, queries)?;
     Ok(approximate(found) / approximate(queries))
 }
@@ -37,6 +45,16 @@ pub(crate) fn timed_lookups(
         return Err(Failure::KeysLost { contender: name.to_owned(), lost: present - found, of: present });
     }
     check_found(name, contender, found - present, queries.len() as u64 - present)?;
+    Ok(time)
+}
+
+/// Times the removal of keys, all of which are stored.
+pub(crate) fn timed_removals(name: &str, contender: &mut dyn Removing, keys: &[u64]) -> Result<Seconds, Failure> {
+    let (time, removed) = Seconds::of(|| contender.remove_all(keys));
+    let of = keys.len() as u64;
+    if removed < of {
+        return Err(Failure::KeysLost { contender: name.to_owned(), lost: of - removed, of });
+    }
     Ok(time)
 }
 

@@ -6,4 +6,4 @@ mod lookup;
 
 pub(crate) use clock::{Seconds, median, million_per_second};
 pub(crate) use filling::{Filled, fill};
-pub(crate) use lookup::{check_present, measure_rate, timed_lookups};
+pub(crate) use lookup::{check_present, measure_rate, timed_lookups, timed_removals};

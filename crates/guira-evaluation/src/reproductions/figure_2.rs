@@ -1,11 +1,8 @@
 //! Figure 2: how full tables become with fingerprints of f bits.
 
-use guira::{Addressing, CuckooFilter};
-use guira_baselines::{CuckooFilter as PrintedCuckooFilter, CuckooHashTable, CuckooMeasures, HashTableMeasures};
-
 use super::Extent;
 use crate::cast::approximate;
-use crate::contender::{Contender, Cuckoo, Limit, Shrinkable};
+use crate::contender::{Limit, Measures, Rule};
 use crate::failure::Failure;
 use crate::keys::Keys;
 use crate::measure::{check_present, fill};
@@ -15,81 +12,22 @@ const BUCKET_SIZES: [u32; 2] = [4, 8];
 /// The whole keys of a table of 2^25 buckets of 8 slots take 2 GB.
 const LARGEST_HASH_TABLE: u32 = 25;
 
-/// When a table is taken for full.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Rule {
-    /// The paper's: an insertion has relocated 500 fingerprints.
-    Walk,
-    /// The library's: a breadth-first search has found no empty slot.
-    Search,
-    /// The paper's, in a table of whole keys with two independent hashes.
-    WalkOfKeys,
-}
-
-impl Rule {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Walk => "500 relocations",
-            Self::Search => "guira's search",
-            Self::WalkOfKeys => "independent hashes",
-        }
-    }
-}
-
-/// The measures of a table.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Measures {
-    pub(super) rule: Rule,
-    pub(super) bucket_exponent: u32,
-    pub(super) slots_per_bucket: u32,
-    /// None where keys are whole.
-    pub(super) fingerprint_bits: u32,
-}
-
 struct Point {
     measures: Measures,
     load_factor: f64,
 }
 
-impl Measures {
-    const fn slots(self) -> u64 {
-        (self.slots_per_bucket as u64) << self.bucket_exponent
+/// The lowest load of so many tables, each with keys of its own.
+fn lowest_load(measures: Measures, runs: u64) -> Result<f64, Failure> {
+    let mut lowest = f64::INFINITY;
+    for run in 0..runs {
+        let keys = Keys::of_seed(1000 + run);
+        let mut contender = measures.build(run)?;
+        let stored = fill(contender.as_mut(), keys, 0, Limit::FirstRefusal).stored;
+        check_present(measures.rule.name(), contender.as_ref(), keys, 0..stored)?;
+        lowest = lowest.min(approximate(stored) / approximate(measures.slots()));
     }
-
-    fn build(self, seed: u64) -> Result<Box<dyn Contender>, Failure> {
-        let Self { slots_per_bucket, fingerprint_bits, .. } = self;
-        let bucket_count = 1 << self.bucket_exponent;
-        let not_built = |error: guira_baselines::BuildError| Failure::not_built(self.rule.name(), error);
-        Ok(match self.rule {
-            Rule::Walk => {
-                let measures = CuckooMeasures { bucket_count, slots_per_bucket, fingerprint_bits, seed };
-                Box::new(Shrinkable::new(PrintedCuckooFilter::new(measures).map_err(not_built)?))
-            }
-            // The paper's addressing, so that nothing but the search differs.
-            Rule::Search => {
-                let builder = CuckooFilter::builder().addressing(Addressing::PowerOfTwo).bucket_count(bucket_count);
-                let builder = builder.slots_per_bucket(slots_per_bucket).fingerprint_bits(fingerprint_bits).seed(seed);
-                Box::new(Cuckoo::new(builder.build().map_err(|error| Failure::not_built(self.rule.name(), error))?))
-            }
-            Rule::WalkOfKeys => {
-                let measures = HashTableMeasures { bucket_count, slots_per_bucket, hash_count: 2, seed };
-                Box::new(Shrinkable::new(CuckooHashTable::new(measures).map_err(not_built)?))
-            }
-        })
-    }
-
-    /// The lowest load of so many tables, each with keys of its own.
-    pub(super) fn lowest_load(self, runs: u64) -> Result<f64, Failure> {
-        let mut lowest = f64::INFINITY;
-        for run in 0..runs {
-            let keys = Keys::of_seed(1000 + run);
-            let mut contender = self.build(run)?;
-            let stored = fill(contender.as_mut(), keys, 0, Limit::FirstRefusal).stored;
-            check_present(self.rule.name(), contender.as_ref(), keys, stored)?;
-            lowest = lowest.min(approximate(stored) / approximate(self.slots()));
-        }
-        Ok(lowest)
-    }
+    Ok(lowest)
 }
 
 pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
@@ -104,7 +42,7 @@ pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
                     if rule == Rule::WalkOfKeys && bucket_exponent > LARGEST_HASH_TABLE {
                         continue;
                     }
-                    points.push(Point { measures, load_factor: measures.lowest_load(extent.runs)? });
+                    points.push(Point { measures, load_factor: lowest_load(measures, extent.runs)? });
                 }
             }
         }

@@ -1,6 +1,11 @@
 //! The paper's tables and figures, a file for each.
 
+mod curves;
 mod figure_2;
+mod figure_5;
+mod figure_6;
+mod figure_7;
+mod figure_8;
 mod table_3;
 
 use crate::failure::Failure;
@@ -54,6 +59,10 @@ impl Name {
         match self {
             Self::Table3 => table_3::reproduce(extent.scale),
             Self::Figure2 => figure_2::reproduce(extent),
+            Self::Figure5 => figure_5::reproduce(extent.scale),
+            Self::Figure6 => figure_6::reproduce(extent.scale),
+            Self::Figure7 => figure_7::reproduce(extent.scale),
+            Self::Figure8 => figure_8::reproduce(extent.scale),
             _ => table_3::reproduce(extent.scale),
         }
     }
