@@ -53,6 +53,15 @@ impl Scale {
         }
     }
 
+    /// The keys of a filter among peers.
+    #[cfg(feature = "peers")]
+    pub(crate) const fn peer_keys(self) -> u64 {
+        match self {
+            Self::Quick => 200_000,
+            Self::Paper => 60_000_000,
+        }
+    }
+
     /// The independent tables of which the lowest load counts: figure 2 of the paper.
     pub(crate) const fn runs(self) -> u64 {
         match self {
@@ -75,6 +84,11 @@ impl Scale {
             Self::Quick => &[10, 14],
             Self::Paper => &[15, 20, 25, 30],
         }
+    }
+
+    /// The same as memory.
+    pub(crate) const fn space_memory(self) -> Memory {
+        Memory { bucket_exponent: self.space_exponent() }
     }
 
     /// The exponent of the buckets of the tables whose loads and rates figures 3 and 4 and table 2 take.

@@ -78,5 +78,7 @@ impl Axis {
 #[derive(Clone, Debug)]
 pub(crate) struct Series {
     pub(crate) name: String,
+    /// The number of its colour and mark.
+    pub(crate) style: usize,
     pub(crate) points: Vec<(f64, f64)>,
 }

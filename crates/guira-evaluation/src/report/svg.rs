@@ -11,8 +11,9 @@ const SIZE: (u32, u32) = (960, 520);
 const LEGEND_AT: u32 = 700;
 const LINE_HEIGHT: i32 = 26;
 
-/// Colours that are told apart by every eye (Okabe and Ito 2008), but for the yellow one, which is too light for lines.
-const COLOURS: [RGBColor; 7] = [
+/// Colours that are told apart by every eye (Okabe and Ito 2008), but for the yellow one, which is too light for lines; and
+/// two more, for which the marks must do.
+const COLOURS: [RGBColor; 9] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
     RGBColor(0, 158, 115),
@@ -20,6 +21,8 @@ const COLOURS: [RGBColor; 7] = [
     RGBColor(86, 180, 233),
     RGBColor(230, 159, 0),
     RGBColor(60, 60, 60),
+    RGBColor(117, 76, 36),
+    RGBColor(110, 64, 170),
 ];
 
 /// With more points, marks would be a band.
@@ -95,13 +98,13 @@ fn draw_curves(chart: &Chart, canvas: &Canvas<'_>) -> Result<(), DrawingFailure>
         .label_style(("sans-serif", 14))
         .axis_desc_style(("sans-serif", 15))
         .draw()?;
-    for (number, series) in chart.series.iter().enumerate() {
-        let colour = COLOURS[number % COLOURS.len()];
+    for series in &chart.series {
+        let colour = COLOURS[series.style % COLOURS.len()];
         let placed = series.points.iter().map(|&(x, y)| (chart.x.place(x), chart.y.place(y)));
         let placed: Vec<(f64, f64)> = placed.filter(|(x, y)| x.is_finite() && y.is_finite()).collect();
         plane.draw_series(LineSeries::new(placed.iter().copied(), colour.stroke_width(2)))?;
         if placed.len() <= MOST_MARKED {
-            with_marker!(number, mark => plane.draw_series(placed.iter().copied().map(mark))?);
+            with_marker!(series.style, mark => plane.draw_series(placed.iter().copied().map(mark))?);
         }
     }
     Ok(())
@@ -109,11 +112,11 @@ fn draw_curves(chart: &Chart, canvas: &Canvas<'_>) -> Result<(), DrawingFailure>
 
 fn draw_legend(chart: &Chart, canvas: &Canvas<'_>) -> Result<(), DrawingFailure> {
     let mut middle = 60;
-    for (number, series) in chart.series.iter().enumerate() {
-        let colour = COLOURS[number % COLOURS.len()];
+    for series in &chart.series {
+        let colour = COLOURS[series.style % COLOURS.len()];
         canvas.draw(&PathElement::new(vec![(0, middle), (30, middle)], colour.stroke_width(2)))?;
         if series.points.len() <= MOST_MARKED {
-            with_marker!(number, mark => canvas.draw(&mark((15, middle)))?);
+            with_marker!(series.style, mark => canvas.draw(&mark((15, middle)))?);
         }
         canvas.draw(&Text::new(series.name.clone(), (38, middle - 7), ("sans-serif", 15)))?;
         middle += LINE_HEIGHT;

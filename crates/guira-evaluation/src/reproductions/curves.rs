@@ -1,5 +1,6 @@
 //! Speeds of a line-up over one axis, each the median of several turns: figures 5 to 8.
 
+use crate::contender::Kind;
 use crate::measure::median;
 use crate::report::{Axis, Cell, Chart, Column, Series, Table};
 
@@ -67,7 +68,11 @@ impl Curves {
 
     pub(super) fn chart(&self, name: &str, title: &str, x: Axis) -> Chart {
         let series = self.curves.iter();
-        let series = series.map(|curve| Series { name: curve.name.clone(), points: self.points(&curve.name) });
+        let series = series.map(|curve| Series {
+            name: curve.name.clone(),
+            style: style_of(&curve.name),
+            points: self.points(&curve.name),
+        });
         Chart {
             name: name.to_owned(),
             title: title.to_owned(),
@@ -78,12 +83,47 @@ impl Curves {
     }
 }
 
+/// The same in every figure, also in those that do not have all filters.
+fn style_of(name: &str) -> usize {
+    Kind::ALL.iter().position(|kind| kind.name() == name).unwrap_or(Kind::ALL.len())
+}
+
 /// A curve whose slowest speed is at least so much of its fastest is called steady. Less would be seen in a figure.
 pub(super) const STEADY: f64 = 0.8;
+
+/// Straight lines between points.
+pub(super) struct Interpolated {
+    /// From left to right.
+    points: Vec<(f64, f64)>,
+}
+
+impl Interpolated {
+    pub(super) fn new(mut points: Vec<(f64, f64)>) -> Self {
+        points.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+        Self { points }
+    }
+
+    /// The height at a place; NaN left and right of all points.
+    pub(super) fn at(&self, x: f64) -> f64 {
+        let line = self.points.windows(2).find(|ends| (ends[0].0..=ends[1].0).contains(&x));
+        line.map_or(f64::NAN, |ends| {
+            let [(left, low), (right, high)] = [ends[0], ends[1]];
+            low + (high - low) * (x - left) / (right - left)
+        })
+    }
+}
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn between_two_points_there_is_a_straight_line() {
+        let curve = Interpolated::new(vec![(2.0, 30.0), (0.0, 10.0), (1.0, 10.0)]);
+        assert!((curve.at(0.5) - 10.0).abs() < 1e-12);
+        assert!((curve.at(1.5) - 20.0).abs() < 1e-12);
+        assert!(curve.at(-0.1).is_nan() && curve.at(2.1).is_nan());
+    }
 
     #[test]
     fn speeds_of_several_turns_become_their_median() {

@@ -96,13 +96,13 @@ fn chart(slots: u32, points: &[Point], extent: &Extent) -> Chart {
         if rule == Rule::WalkOfKeys {
             let lengths = extent.scale.load_fingerprint_bits();
             let ends = [*lengths.start(), *lengths.end()].map(|bits| (f64::from(bits), point.load_factor));
-            series.push(Series { name, points: ends.into() });
+            series.push(Series { name, style: series.len(), points: ends.into() });
             continue;
         }
         let place = (f64::from(fingerprint_bits), point.load_factor);
         match series.last_mut() {
             Some(last) if last.name == name => last.points.push(place),
-            _ => series.push(Series { name, points: vec![place] }),
+            _ => series.push(Series { name, style: series.len(), points: vec![place] }),
         }
     }
     Chart {

@@ -2,10 +2,17 @@
 
 mod curves;
 mod figure_2;
+mod figure_3;
+mod figure_4;
 mod figure_5;
 mod figure_6;
 mod figure_7;
 mod figure_8;
+#[cfg(feature = "peers")]
+mod peers;
+mod space;
+mod table_1;
+mod table_2;
 mod table_3;
 
 use crate::failure::Failure;
@@ -57,13 +64,18 @@ impl Name {
 
     pub(crate) fn reproduce(self, extent: &Extent) -> Result<Reproduction, Failure> {
         match self {
+            Self::Table1 => table_1::reproduce(extent.scale),
+            Self::Table2 => table_2::reproduce(extent.scale),
             Self::Table3 => table_3::reproduce(extent.scale),
             Self::Figure2 => figure_2::reproduce(extent),
+            Self::Figure3 => figure_3::reproduce(extent.scale),
+            Self::Figure4 => figure_4::reproduce(extent.scale),
             Self::Figure5 => figure_5::reproduce(extent.scale),
             Self::Figure6 => figure_6::reproduce(extent.scale),
             Self::Figure7 => figure_7::reproduce(extent.scale),
             Self::Figure8 => figure_8::reproduce(extent.scale),
-            _ => table_3::reproduce(extent.scale),
+            #[cfg(feature = "peers")]
+            Self::Peers => peers::reproduce(extent.scale),
         }
     }
 }
