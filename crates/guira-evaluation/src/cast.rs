@@ -20,7 +20,6 @@ pub(crate) const fn in_memory(count: u64) -> usize {
 }
 
 /// `fraction / 2^64 * range`: a number below `range`, as uniform as `fraction`.
-#[expect(clippy::cast_possible_truncation, reason = "the high half of a product of two 64-bit numbers has 64 bits")]
 pub(crate) const fn scale(fraction: u64, range: u64) -> u64 {
     ((fraction as u128 * range as u128) >> 64) as u64
 }
@@ -33,6 +32,6 @@ pub(crate) fn whole_digits(number: f64) -> i32 {
 
 /// The nearest whole number, of few.
 #[expect(clippy::cast_possible_truncation, reason = "of pixels, or of marks on an axis")]
-pub(crate) const fn pixels(value: f64) -> i32 {
+pub(crate) fn pixels(value: f64) -> i32 {
     value.round() as i32
 }

@@ -3,7 +3,6 @@ use std::io;
 
 /// Why there is no report. A filter that is wrong is a failure of the whole run: its figures would mean nothing.
 #[derive(Debug)]
-#[non_exhaustive]
 pub(crate) enum Failure {
     /// Keys that were inserted are denied.
     KeysLost { contender: String, lost: u64, of: u64 },

@@ -23,10 +23,6 @@ macro_rules! delegate_to_baseline {
             self.0.contains(Digest::new(self.1.digest(key).get()))
         }
 
-        fn len(&self) -> u64 {
-            Filter::len(&self.0) as u64
-        }
-
         fn bits(&self) -> u64 {
             self.0.memory_bits()
         }
@@ -62,6 +58,10 @@ impl<F: Remove> Contender for Shrinkable<F> {
 }
 
 impl<F: Remove> Removing for Shrinkable<F> {
+    fn len(&self) -> u64 {
+        Filter::len(&self.0) as u64
+    }
+
     #[inline]
     fn remove(&mut self, key: u64) -> bool {
         self.0.remove(Digest::new(self.1.digest(key).get()))

@@ -27,10 +27,6 @@ impl Contender for Cuckoo {
         self.filter.contains_digest(self.hash.digest(key))
     }
 
-    fn len(&self) -> u64 {
-        self.filter.len() as u64
-    }
-
     fn bits(&self) -> u64 {
         self.filter.parameters().table_bits()
     }
@@ -45,6 +41,10 @@ impl Contender for Cuckoo {
 }
 
 impl Removing for Cuckoo {
+    fn len(&self) -> u64 {
+        self.filter.len() as u64
+    }
+
     #[inline]
     fn remove(&mut self, key: u64) -> bool {
         self.filter.remove_digest(self.hash.digest(key))

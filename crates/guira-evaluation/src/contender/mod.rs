@@ -23,9 +23,6 @@ pub(crate) trait Contender {
 
     fn contains(&self, key: u64) -> bool;
 
-    /// The keys that were stored and not removed.
-    fn len(&self) -> u64;
-
     /// The bits of its table.
     fn bits(&self) -> u64;
 
@@ -50,6 +47,9 @@ pub(crate) trait Contender {
 
 /// A filter that keys can be removed from.
 pub(crate) trait Removing: Contender {
+    /// The keys that were stored and not removed.
+    fn len(&self) -> u64;
+
     /// Whether there was such a key.
     fn remove(&mut self, key: u64) -> bool;
 

@@ -36,8 +36,9 @@ pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
                     check_present(name, contender.as_ref(), keys, removed..stored)?;
                 }
             }
-            if contender.len() > 0 {
-                return Err(Failure::KeysLeft { contender: name.to_owned(), left: contender.len() });
+            let left = contender.as_removing().map_or(0, |removing| removing.len());
+            if left > 0 {
+                return Err(Failure::KeysLeft { contender: name.to_owned(), left });
             }
         }
     }
