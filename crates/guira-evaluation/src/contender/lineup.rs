@@ -1,0 +1,177 @@
+use guira::{CuckooFilter, CuckooFilterBuilder, Layout};
+use guira_baselines::{
+    BlockedBloomFilter, BloomFilter, CountingBloomFilter, CuckooFilter as PrintedCuckooFilter, CuckooMeasures,
+    DLeftCountingBloomFilter, QuotientFilter,
+};
+
+use super::{Contender, Cuckoo, GrowOnly, Shrinkable};
+use crate::cast::{approximate, saturating_floor};
+use crate::failure::Failure;
+
+/// Slots of 12 bits, as in table 3 of the paper.
+const BITS_PER_SLOT: u64 = 12;
+const SLOTS_PER_BUCKET: u64 = 4;
+/// The Bloom filters' keys: for nine probes, 13 bits each are best.
+const BLOOM_BITS_PER_KEY: f64 = 13.0;
+
+/// The memory that all of a line-up get: 2^exponent buckets of four slots of 12 bits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Memory {
+    pub(crate) bucket_exponent: u32,
+}
+
+impl Memory {
+    /// The slots of 12 bits.
+    pub(crate) const fn slots(self) -> u64 {
+        SLOTS_PER_BUCKET << self.bucket_exponent
+    }
+
+    pub(crate) const fn bits(self) -> u64 {
+        BITS_PER_SLOT * self.slots()
+    }
+
+    /// Such as "192 MB" for 2^25 buckets.
+    pub(crate) fn name(self) -> String {
+        let kibibytes = self.bits() >> 13;
+        if kibibytes >= 1024 { format!("{} MB", kibibytes >> 10) } else { format!("{kibibytes} KB") }
+    }
+
+    const fn bloom_capacity(self) -> u64 {
+        saturating_floor(approximate(self.bits()) / BLOOM_BITS_PER_KEY)
+    }
+}
+
+/// The filters of the paper's section 7, its cuckoo filters as printed and as the library has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Printed,
+    PrintedSemiSorted,
+    Packed,
+    SemiSorted,
+    Windowed,
+    Bloom,
+    BlockedBloom,
+    Quotient,
+    DLeft,
+    /// In table 1 only.
+    CountingBloom,
+}
+
+/// Where a filter takes no more keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Limit {
+    /// At the first that it refuses.
+    FirstRefusal,
+    /// At its capacity.
+    Keys(u64),
+}
+
+impl Kind {
+    pub(crate) const ALL: [Self; 9] = [
+        Self::Printed,
+        Self::PrintedSemiSorted,
+        Self::Packed,
+        Self::SemiSorted,
+        Self::Windowed,
+        Self::Bloom,
+        Self::BlockedBloom,
+        Self::Quotient,
+        Self::DLeft,
+    ];
+
+    /// The paper's name; `guira` where it is the library's own.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Printed => "CF, as printed",
+            Self::PrintedSemiSorted => "ss-CF, as printed",
+            Self::Packed => "CF, guira",
+            Self::SemiSorted => "ss-CF, guira",
+            Self::Windowed => "windowed, guira",
+            Self::Bloom => "BF",
+            Self::BlockedBloom => "blk-BF",
+            Self::Quotient => "QF",
+            Self::DLeft => "dl-CBF",
+            Self::CountingBloom => "counting BF",
+        }
+    }
+
+    /// An empty filter with that much memory.
+    pub(crate) fn build(self, memory: Memory) -> Result<Box<dyn Contender>, Failure> {
+        let bucket_count = 1 << memory.bucket_exponent;
+        let measures =
+            |fingerprint_bits| CuckooMeasures { bucket_count, slots_per_bucket: 4, fingerprint_bits, seed: 0 };
+        let not_built = |error: guira_baselines::BuildError| Failure::not_built(self.name(), error);
+        let capacity = memory.bloom_capacity();
+        Ok(match self {
+            Self::Printed => Box::new(Shrinkable::new(PrintedCuckooFilter::new(measures(12)).map_err(not_built)?)),
+            Self::PrintedSemiSorted => {
+                Box::new(Shrinkable::new(PrintedCuckooFilter::semi_sorted(measures(13)).map_err(not_built)?))
+            }
+            Self::Packed | Self::SemiSorted | Self::Windowed => {
+                let Some(builder) = self.cuckoo_builder(memory) else {
+                    unreachable!("{} is the library's", self.name())
+                };
+                let filter = builder.build().map_err(|error| Failure::not_built(self.name(), error))?;
+                Box::new(Cuckoo::new(filter))
+            }
+            Self::Bloom => {
+                Box::new(GrowOnly::new(BloomFilter::with_capacity(capacity, BLOOM_BITS_PER_KEY).map_err(not_built)?))
+            }
+            Self::BlockedBloom => Box::new(GrowOnly::new(
+                BlockedBloomFilter::with_capacity(capacity, BLOOM_BITS_PER_KEY).map_err(not_built)?,
+            )),
+            // Three bits of a slot say where runs are.
+            Self::Quotient => Box::new(Shrinkable::new(QuotientFilter::new(memory.slots(), 9).map_err(not_built)?)),
+            // Two bits of a slot count; four tables, in buckets of four slots.
+            Self::DLeft => {
+                let filter = DLeftCountingBloomFilter::new(memory.slots() / 16, 10).map_err(not_built)?;
+                Box::new(Shrinkable::new(filter))
+            }
+            Self::CountingBloom => {
+                let filter = CountingBloomFilter::with_capacity(self.design_capacity(memory), BLOOM_BITS_PER_KEY);
+                Box::new(Shrinkable::new(filter.map_err(not_built)?))
+            }
+        })
+    }
+
+    /// Whether the paper has it: with the library's own filters, the paper's claims have nothing to do.
+    pub(crate) const fn is_of_paper(self) -> bool {
+        !matches!(self, Self::Packed | Self::SemiSorted | Self::Windowed)
+    }
+
+    /// What builds it, if it is the library's own.
+    pub(crate) fn cuckoo_builder(self, memory: Memory) -> Option<CuckooFilterBuilder> {
+        let (layout, slots_per_bucket, fingerprint_bits) = match self {
+            Self::Packed => (Layout::Packed, 4, 12),
+            Self::SemiSorted => (Layout::SemiSorted, 4, 13),
+            Self::Windowed => (Layout::Windowed, 3, 12),
+            _ => return None,
+        };
+        let builder = CuckooFilter::builder().layout(layout).slots_per_bucket(slots_per_bucket);
+        let buckets = memory.slots() / u64::from(slots_per_bucket);
+        Some(builder.fingerprint_bits(fingerprint_bits).bucket_count(buckets))
+    }
+
+    /// Where table 3 of the paper stops.
+    pub(crate) fn limit(self, memory: Memory) -> Limit {
+        match self {
+            Self::Bloom | Self::BlockedBloom => Limit::Keys(memory.bloom_capacity()),
+            Self::CountingBloom => Limit::Keys(self.design_capacity(memory)),
+            // The quotient filter itself stops at nine tenths of its slots.
+            _ => Limit::FirstRefusal,
+        }
+    }
+
+    /// The keys of a filled filter in figures 5 to 8: so many that it takes them all, but by rare chance.
+    pub(crate) fn design_capacity(self, memory: Memory) -> u64 {
+        let share = |share: f64| saturating_floor(share * approximate(memory.slots()));
+        match self {
+            Self::Printed | Self::PrintedSemiSorted | Self::Packed | Self::SemiSorted | Self::Windowed => share(0.95),
+            Self::Bloom | Self::BlockedBloom => memory.bloom_capacity(),
+            Self::Quotient => share(0.9),
+            Self::DLeft => share(0.75),
+            // Counters of four bits in place of bits.
+            Self::CountingBloom => memory.bloom_capacity() / 4,
+        }
+    }
+}

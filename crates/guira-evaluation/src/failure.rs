@@ -1,0 +1,57 @@
+use std::fmt;
+use std::io;
+
+/// Why there is no report. A filter that is wrong is a failure of the whole run: its figures would mean nothing.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// Keys that were inserted are denied.
+    KeysLost { contender: String, lost: u64, of: u64 },
+    /// More absent keys are found than by any chance.
+    RateTooHigh { contender: String, found: u64, of: u64, expected: f64 },
+    /// Keys that are still stored though all were removed.
+    KeysLeft { contender: String, left: u64 },
+    /// There is no such filter, or no memory for it.
+    NotBuilt { contender: String, reason: String },
+    /// A file that could not be written.
+    NotWritten { path: std::path::PathBuf, reason: String },
+}
+
+impl Failure {
+    pub(crate) fn not_built(contender: &str, reason: impl fmt::Display) -> Self {
+        Self::NotBuilt { contender: contender.to_owned(), reason: reason.to_string() }
+    }
+
+    pub(crate) fn not_written(path: &std::path::Path, reason: impl fmt::Display) -> Self {
+        Self::NotWritten { path: path.to_owned(), reason: reason.to_string() }
+    }
+
+    /// Tells it on standard error. If nobody listens there, there is nobody left to tell.
+    pub(crate) fn report(&self) {
+        use std::io::Write;
+        writeln!(io::stderr().lock(), "guira-evaluation: {self}").ok();
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::KeysLost { contender, lost, of } => write!(
+                formatter,
+                "{contender} denies {lost} of {of} keys that were inserted; it is wrong, and so is every figure of it"
+            ),
+            Self::RateTooHigh { contender, found, of, expected } => {
+                write!(
+                    formatter,
+                    "{contender} finds {found} of {of} absent keys, where a rate of {expected} is expected"
+                )
+            }
+            Self::KeysLeft { contender, left } => {
+                write!(formatter, "{contender} holds {left} keys after all were removed")
+            }
+            Self::NotBuilt { contender, reason } => write!(formatter, "{contender} could not be built: {reason}"),
+            Self::NotWritten { path, reason } => write!(formatter, "{}: {reason}", path.display()),
+        }
+    }
+}
+
+impl core::error::Error for Failure {}

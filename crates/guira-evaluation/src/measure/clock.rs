@@ -1,0 +1,43 @@
+use std::time::Instant;
+
+use crate::cast::approximate;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
+pub(crate) struct Seconds(f64);
+
+impl Seconds {
+    /// What something takes, and what it returns.
+    pub(crate) fn of<T>(run: impl FnOnce() -> T) -> (Self, T) {
+        let start = Instant::now();
+        let result = run();
+        (Self(start.elapsed().as_secs_f64()), result)
+    }
+}
+
+impl core::ops::AddAssign for Seconds {
+    fn add_assign(&mut self, other: Self) {
+        self.0 += other.0;
+    }
+}
+
+/// The paper's unit of speed.
+pub(crate) fn million_per_second(operations: u64, Seconds(seconds): Seconds) -> f64 {
+    approximate(operations) / 1e6 / seconds
+}
+
+/// The median; of an even number of figures, the greater one of the two in the middle. NaN of none.
+pub(crate) fn median(mut figures: Vec<f64>) -> f64 {
+    figures.sort_by(f64::total_cmp);
+    figures.get(figures.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_does_not_care_for_order_or_extremes() {
+        assert!((median(vec![9e9, 1.0, 3.0, 2.0, -9e9]) - 2.0).abs() < f64::EPSILON);
+        assert!(median(Vec::new()).is_nan());
+    }
+}

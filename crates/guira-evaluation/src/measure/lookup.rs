@@ -1,0 +1,70 @@
+use core::ops::Range;
+
+use super::Seconds;
+use super::filling::chunks;
+use crate::cast::approximate;
+use crate::contender::{Contender, Removing};
+use crate::failure::Failure;
+use crate::keys::Keys;
+
+/// Beyond so many standard deviations, a rate is not what it should be: by chance one time in a thousand million.
+const DEVIATIONS: f64 = 6.0;
+
+/// Looks the keys with these numbers up, all of which are stored: not one may be denied.
+pub(crate) fn check_present(
+    name: &str,
+    contender: &dyn Contender,
+    keys: Keys,
+    stored: Range<u64>,
+) -> Result<(), Failure> {
+    let of = stored.end - stored.start;
+    let found: u64 = chunks(stored).map(|numbers| contender.count_found(&keys.present(numbers))).sum();
+    if found < of {
+        return Err(Failure::KeysLost { contender: name.to_owned(), lost: of - found, of });
+    }
+    Ok(())
+}
+
+/// The share of absent keys that are found.
+pub(crate) fn measure_rate(name: &str, contender: &dyn Contender, keys: Keys, queries: u64) -> Result<f64, Failure> {
+    let absent = |numbers: Range<u64>| keys.absent(numbers.start, numbers.end - numbers.start);
+    let found: u64 = chunks(0..queries).map(|numbers| contender.count_found(&absent(numbers))).sum();
+    check_found(name, contender, found, queries)?;
+    Ok(approximate(found) / approximate(queries))
+}
+
+/// Times lookups of which `present` are for stored keys, and checks what is found.
+pub(crate) fn timed_lookups(
+    name: &str,
+    contender: &dyn Contender,
+    queries: &[u64],
+    present: u64,
+) -> Result<Seconds, Failure> {
+    let (time, found) = Seconds::of(|| contender.count_found(queries));
+    if found < present {
+        return Err(Failure::KeysLost { contender: name.to_owned(), lost: present - found, of: present });
+    }
+    check_found(name, contender, found - present, queries.len() as u64 - present)?;
+    Ok(time)
+}
+
+/// Times the removal of keys, all of which are stored.
+pub(crate) fn timed_removals(name: &str, contender: &mut dyn Removing, keys: &[u64]) -> Result<Seconds, Failure> {
+    let (time, removed) = Seconds::of(|| contender.remove_all(keys));
+    let of = keys.len() as u64;
+    if removed < of {
+        return Err(Failure::KeysLost { contender: name.to_owned(), lost: of - removed, of });
+    }
+    Ok(time)
+}
+
+/// That absent keys are not found more often than theory expects.
+fn check_found(name: &str, contender: &dyn Contender, found: u64, of: u64) -> Result<(), Failure> {
+    let expected = contender.expected_rate();
+    let mean = expected * approximate(of);
+    // A key may be asked for again, and filters differ: both are small beside a count's own deviation, and beside one key.
+    if approximate(found) > mean + DEVIATIONS * (mean.sqrt() + 1.0) {
+        return Err(Failure::RateTooHigh { contender: name.to_owned(), found, of, expected });
+    }
+    Ok(())
+}

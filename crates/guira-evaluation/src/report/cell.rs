@@ -1,0 +1,78 @@
+use serde::Serialize;
+
+/// Where a figure comes from. The same keys give the same counts, but no two runs take the same time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Origin {
+    /// A label, what the paper prints, or what follows from a formula or from counting: the same in every run.
+    Counted,
+    /// From a clock.
+    Timed,
+}
+
+/// What stands in a cell of a table.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Cell {
+    Text(String),
+    Count(u64),
+    Number(f64),
+    /// There is no such figure.
+    None,
+}
+
+impl Cell {
+    pub(crate) fn text(text: impl Into<String>) -> Self {
+        Self::Text(text.into())
+    }
+
+    /// As a person reads it: four digits that mean something, and no exponents.
+    pub(crate) fn shown(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Count(count) => count.to_string(),
+            Self::Number(number) => four_digits(*number),
+            Self::None => "-".to_owned(),
+        }
+    }
+
+    /// All digits.
+    pub(crate) fn exact(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Count(count) => count.to_string(),
+            Self::Number(number) => number.to_string(),
+            Self::None => String::new(),
+        }
+    }
+}
+
+impl From<Option<f64>> for Cell {
+    fn from(number: Option<f64>) -> Self {
+        number.map_or(Self::None, Self::Number)
+    }
+}
+
+/// A number with four significant digits; none behind the point where those before it suffice.
+pub(crate) fn four_digits(number: f64) -> String {
+    if number == 0.0 || !number.is_finite() {
+        return number.to_string();
+    }
+    let digits_before = crate::cast::whole_digits(number);
+    let decimals = usize::try_from(4 - digits_before).unwrap_or(0);
+    format!("{number:.decimals$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_shown_with_four_digits_that_mean_something() {
+        assert_eq!(four_digits(0.0), "0");
+        assert_eq!(four_digits(12.604_321), "12.60");
+        assert_eq!(four_digits(0.001_876_54), "0.001877");
+        assert_eq!(four_digits(123_456.7), "123457");
+        assert_eq!(four_digits(-0.5), "-0.5000");
+    }
+}

@@ -1,0 +1,64 @@
+use serde::Serialize;
+
+use super::{Cell, Origin};
+
+/// A heading, with the unit of what is below.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Column {
+    pub(crate) name: String,
+    pub(crate) origin: Origin,
+}
+
+impl Column {
+    pub(crate) fn counted(name: impl Into<String>) -> Self {
+        Self { name: name.into(), origin: Origin::Counted }
+    }
+
+    pub(crate) fn timed(name: impl Into<String>) -> Self {
+        Self { name: name.into(), origin: Origin::Timed }
+    }
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Table {
+    pub(crate) title: String,
+    pub(crate) columns: Vec<Column>,
+    pub(crate) rows: Vec<Vec<Cell>>,
+}
+
+impl Table {
+    pub(crate) fn new(title: impl Into<String>, columns: Vec<Column>) -> Self {
+        Self { title: title.into(), columns, rows: Vec::new() }
+    }
+
+    /// Adds a row, which has a cell for each column.
+    pub(crate) fn push(&mut self, row: Vec<Cell>) {
+        debug_assert_eq!(row.len(), self.columns.len(), "a row of {}", self.title);
+        self.rows.push(row);
+    }
+
+    /// As Markdown that is legible as it stands: all cells of a column are equally wide.
+    pub(crate) fn to_markdown(&self) -> String {
+        let heading = self.columns.iter().map(|column| column.name.clone()).collect();
+        let rows = self.rows.iter().map(|row| row.iter().map(Cell::shown).collect());
+        let lines: Vec<Vec<String>> = core::iter::once(heading).chain(rows).collect();
+        let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
+        let widths: Vec<usize> = (0..self.columns.len()).map(width).collect();
+        let is_text = |column: usize| self.rows.iter().all(|row| matches!(row[column], Cell::Text(_)));
+        let mut markdown = String::new();
+        for (number, line) in lines.iter().enumerate() {
+            let cells = line.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| {
+                if is_text(column) { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+            });
+            markdown += &format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "));
+            if number == 0 {
+                let rules = widths.iter().enumerate().map(|(column, &width)| match is_text(column) {
+                    true => "-".repeat(width),
+                    false => format!("{}:", "-".repeat(width.saturating_sub(1))),
+                });
+                markdown += &format!("| {} |\n", rules.collect::<Vec<_>>().join(" | "));
+            }
+        }
+        markdown
+    }
+}

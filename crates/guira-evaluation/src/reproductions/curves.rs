@@ -1,0 +1,139 @@
+//! Speeds of a line-up over one axis, each the median of several turns: figures 5 to 8.
+
+use crate::contender::Kind;
+use crate::measure::median;
+use crate::report::{Axis, Cell, Chart, Column, Series, Table};
+
+#[derive(Default)]
+pub(super) struct Curves {
+    curves: Vec<Curve>,
+}
+
+struct Curve {
+    name: String,
+    points: Vec<Point>,
+}
+
+struct Point {
+    x: f64,
+    /// Million operations per second.
+    speeds: Vec<f64>,
+}
+
+impl Curves {
+    /// Notes a speed at a place of a curve. Every turn comes by the same places in the same order.
+    pub(super) fn note(&mut self, name: &str, x: f64, speed: f64) {
+        let at = self.curves.iter().position(|curve| curve.name == name).unwrap_or_else(|| {
+            self.curves.push(Curve { name: name.to_owned(), points: Vec::new() });
+            self.curves.len() - 1
+        });
+        let points = &mut self.curves[at].points;
+        match points.iter_mut().find(|point| point.x.total_cmp(&x).is_eq()) {
+            Some(point) => point.speeds.push(speed),
+            None => points.push(Point { x, speeds: vec![speed] }),
+        }
+    }
+
+    /// The places of a curve with their speeds.
+    pub(super) fn points(&self, name: &str) -> Vec<(f64, f64)> {
+        let curve = self.curves.iter().find(|curve| curve.name == name);
+        curve.into_iter().flat_map(|curve| &curve.points).map(|point| (point.x, median(point.speeds.clone()))).collect()
+    }
+
+    /// The slowest speed of a curve over its fastest: 1 where nothing changes.
+    pub(super) fn steadiness(&self, name: &str) -> f64 {
+        let speeds = || self.points(name).into_iter().map(|(_, speed)| speed);
+        speeds().fold(f64::INFINITY, f64::min) / speeds().fold(0.0, f64::max)
+    }
+
+    /// The speed at the end of a curve over that at its beginning.
+    pub(super) fn decline(&self, name: &str) -> f64 {
+        let points = self.points(name);
+        match (points.first(), points.last()) {
+            (Some((_, first)), Some((_, last))) => last / first,
+            _ => f64::NAN,
+        }
+    }
+
+    pub(super) fn table(&self, title: &str, x: &str) -> Table {
+        let columns = vec![Column::counted("filter"), Column::counted(x), Column::timed("million operations/s")];
+        let mut table = Table::new(title, columns);
+        for curve in &self.curves {
+            for (x, speed) in self.points(&curve.name) {
+                table.push(vec![Cell::text(&curve.name), Cell::Number(x), Cell::Number(speed)]);
+            }
+        }
+        table
+    }
+
+    pub(super) fn chart(&self, name: &str, title: &str, x: Axis) -> Chart {
+        let series = self.curves.iter();
+        let series = series.map(|curve| Series {
+            name: curve.name.clone(),
+            style: style_of(&curve.name),
+            points: self.points(&curve.name),
+        });
+        Chart {
+            name: name.to_owned(),
+            title: title.to_owned(),
+            x,
+            y: Axis::linear("million operations/s"),
+            series: series.collect(),
+        }
+    }
+}
+
+/// The same in every figure, also in those that do not have all filters.
+fn style_of(name: &str) -> usize {
+    Kind::ALL.iter().position(|kind| kind.name() == name).unwrap_or(Kind::ALL.len())
+}
+
+/// A curve whose slowest speed is at least so much of its fastest is called steady. Less would be seen in a figure.
+pub(super) const STEADY: f64 = 0.8;
+
+/// Straight lines between points.
+pub(super) struct Interpolated {
+    /// From left to right.
+    points: Vec<(f64, f64)>,
+}
+
+impl Interpolated {
+    pub(super) fn new(mut points: Vec<(f64, f64)>) -> Self {
+        points.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+        Self { points }
+    }
+
+    /// The height at a place; NaN left and right of all points.
+    pub(super) fn at(&self, x: f64) -> f64 {
+        let line = self.points.windows(2).find(|ends| (ends[0].0..=ends[1].0).contains(&x));
+        line.map_or(f64::NAN, |ends| {
+            let [(left, low), (right, high)] = [ends[0], ends[1]];
+            low + (high - low) * (x - left) / (right - left)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn between_two_points_there_is_a_straight_line() {
+        let curve = Interpolated::new(vec![(2.0, 30.0), (0.0, 10.0), (1.0, 10.0)]);
+        assert!((curve.at(0.5) - 10.0).abs() < 1e-12);
+        assert!((curve.at(1.5) - 20.0).abs() < 1e-12);
+        assert!(curve.at(-0.1).is_nan() && curve.at(2.1).is_nan());
+    }
+
+    #[test]
+    fn speeds_of_several_turns_become_their_median() {
+        let mut curves = Curves::default();
+        for turn in [5.0, 1.0, 3.0] {
+            curves.note("a", 0.0, turn);
+            curves.note("a", 1.0, turn / 2.0);
+        }
+        assert_eq!(curves.points("a"), [(0.0, 3.0), (1.0, 1.5)]);
+        assert!((curves.decline("a") - 0.5).abs() < f64::EPSILON);
+        assert!((curves.steadiness("a") - 0.5).abs() < f64::EPSILON);
+    }
+}

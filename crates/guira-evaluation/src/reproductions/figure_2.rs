@@ -1,0 +1,168 @@
+//! Figure 2: how full tables become with fingerprints of f bits.
+
+use super::Extent;
+use crate::cast::approximate;
+use crate::contender::{Limit, Measures, Rule};
+use crate::failure::Failure;
+use crate::keys::Keys;
+use crate::measure::{check_present, fill};
+use crate::report::{Axis, Cell, Chart, Claim, Column, Reproduction, Series, Table, Verdict, four_digits};
+
+const BUCKET_SIZES: [u32; 2] = [4, 8];
+/// The whole keys of a table of 2^25 buckets of 8 slots take 2 GB.
+const LARGEST_HASH_TABLE: u32 = 25;
+
+struct Point {
+    measures: Measures,
+    load_factor: f64,
+}
+
+/// The lowest load of so many tables, each with keys of its own.
+fn lowest_load(measures: Measures, runs: u64) -> Result<f64, Failure> {
+    let mut lowest = f64::INFINITY;
+    for run in 0..runs {
+        let keys = Keys::of_seed(1000 + run);
+        let mut contender = measures.build(run)?;
+        let stored = fill(contender.as_mut(), keys, 0, Limit::FirstRefusal).stored;
+        check_present(measures.rule.name(), contender.as_ref(), keys, 0..stored)?;
+        lowest = lowest.min(approximate(stored) / approximate(measures.slots()));
+    }
+    Ok(lowest)
+}
+
+pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
+    let exponents = extent.scale.load_exponents().iter().copied();
+    let exponents: Vec<u32> = exponents.filter(|&exponent| exponent <= extent.largest_exponent).collect();
+    let mut points = Vec::new();
+    for slots_per_bucket in BUCKET_SIZES {
+        for &bucket_exponent in &exponents {
+            for rule in [Rule::Walk, Rule::Search, Rule::WalkOfKeys] {
+                for fingerprint_bits in lengths(rule, extent) {
+                    let measures = Measures { rule, bucket_exponent, slots_per_bucket, fingerprint_bits };
+                    if rule == Rule::WalkOfKeys && bucket_exponent > LARGEST_HASH_TABLE {
+                        continue;
+                    }
+                    points.push(Point { measures, load_factor: lowest_load(measures, extent.runs)? });
+                }
+            }
+        }
+    }
+    Ok(Reproduction {
+        name: "figure-2",
+        title: "Figure 2: load factor, by length of fingerprints".to_owned(),
+        method: format!(
+            "Tables of m buckets are filled until they refuse a key. Each load is the lowest of {} tables, each with \
+             other keys. Two ways to say that a table is full: the paper's, where an insertion has relocated 500 \
+             fingerprints, and the library's, where a breadth-first search of 4,096 buckets has found no empty slot; both \
+             with the paper's addressing. Independent hashes, for comparison: a table of whole keys and the paper's rule.",
+            extent.runs
+        ),
+        tables: vec![table(&points)],
+        charts: BUCKET_SIZES.iter().map(|&slots| chart(slots, &points, extent)).collect(),
+        claims: claims(&points),
+    })
+}
+
+/// The lengths of fingerprints for which tables are filled: one for whole keys, since it does not matter there.
+fn lengths(rule: Rule, extent: &Extent) -> Vec<u32> {
+    let all = extent.scale.load_fingerprint_bits();
+    match rule {
+        Rule::Walk => all.collect(),
+        Rule::Search => all.filter(|&bits| bits >= guira::Parameters::LEAST_FINGERPRINT_BITS).collect(),
+        Rule::WalkOfKeys => vec![64],
+    }
+}
+
+fn table(points: &[Point]) -> Table {
+    let columns = ["slots per bucket", "log2 of buckets", "full when", "fingerprint bits", "load factor"];
+    let mut table = Table::new("Lowest load at the first refusal", columns.map(Column::counted).into());
+    for Point { measures, load_factor } in points {
+        table.push(vec![
+            Cell::Count(measures.slots_per_bucket.into()),
+            Cell::Count(measures.bucket_exponent.into()),
+            Cell::text(measures.rule.name()),
+            Cell::Count(measures.fingerprint_bits.into()),
+            Cell::Number(*load_factor),
+        ]);
+    }
+    table
+}
+
+fn chart(slots: u32, points: &[Point], extent: &Extent) -> Chart {
+    let mut series: Vec<Series> = Vec::new();
+    for point in points.iter().filter(|point| point.measures.slots_per_bucket == slots) {
+        let Measures { rule, bucket_exponent, fingerprint_bits, .. } = point.measures;
+        let name = format!("{}, m = 2^{bucket_exponent}", rule.name());
+        if rule == Rule::WalkOfKeys {
+            let lengths = extent.scale.load_fingerprint_bits();
+            let ends = [*lengths.start(), *lengths.end()].map(|bits| (f64::from(bits), point.load_factor));
+            series.push(Series { name, style: series.len(), points: ends.into() });
+            continue;
+        }
+        let place = (f64::from(fingerprint_bits), point.load_factor);
+        match series.last_mut() {
+            Some(last) if last.name == name => last.points.push(place),
+            _ => series.push(Series { name, style: series.len(), points: vec![place] }),
+        }
+    }
+    Chart {
+        name: format!("figure-2-b-{slots}"),
+        title: format!("Load factor at the first refusal, {slots} slots per bucket"),
+        x: Axis::linear("f, bits of a fingerprint"),
+        y: Axis::linear_within("load factor", [0.0, 1.0]),
+        series,
+    }
+}
+
+fn claims(points: &[Point]) -> Vec<Claim> {
+    let mut claims = Vec::new();
+    for rule in [Rule::Walk, Rule::Search] {
+        for (slots, percent) in [(4, 95.0), (8, 98.0)] {
+            claims.extend(fills_to(points, rule, slots, percent));
+        }
+        claims.extend(six_bits_suffice(points, rule));
+    }
+    claims
+}
+
+fn of_rule(points: &[Point], rule: Rule, slots: u32) -> impl Iterator<Item = &Point> {
+    points.iter().filter(move |point| point.measures.rule == rule && point.measures.slots_per_bucket == slots)
+}
+
+/// With the longest fingerprints, in tables of every size.
+fn fills_to(points: &[Point], rule: Rule, slots: u32, percent: f64) -> Option<Claim> {
+    let longest = of_rule(points, rule, slots).map(|point| point.measures.fingerprint_bits).max()?;
+    let of_longest = || of_rule(points, rule, slots).filter(|point| point.measures.fingerprint_bits == longest);
+    let loads = of_longest().map(|point| {
+        format!("{} % with 2^{} buckets", four_digits(100.0 * point.load_factor), point.measures.bucket_exponent)
+    });
+    Some(Claim::counted(
+        format!("b = {slots} fills to {percent} %, by the rule \"{}\"", rule.name()),
+        Verdict::of(of_longest().all(|point| reaches(point, percent))),
+        loads.collect::<Vec<_>>().join(", "),
+    ))
+}
+
+fn six_bits_suffice(points: &[Point], rule: Rule) -> Option<Claim> {
+    let largest = of_rule(points, rule, 4).map(|point| point.measures.bucket_exponent).max()?;
+    let load = |bits: u32| {
+        let is_it =
+            |point: &&Point| (point.measures.bucket_exponent, point.measures.fingerprint_bits) == (largest, bits);
+        of_rule(points, rule, 4).find(is_it)
+    };
+    let (six, seven) = (load(6)?, load(7)?);
+    Some(Claim::counted(
+        format!("6-bit fingerprints suffice for b = 4, by the rule \"{}\"", rule.name()),
+        Verdict::of(reaches(six, 95.0)),
+        format!(
+            "with 2^{largest} buckets, the most here, {} % with 6 bits and {} % with 7; the paper says so of 2^30",
+            four_digits(100.0 * six.load_factor),
+            four_digits(100.0 * seven.load_factor)
+        ),
+    ))
+}
+
+/// Whether a load is so many percent, in whole ones, as the paper has them.
+fn reaches(point: &Point, percent: f64) -> bool {
+    (100.0 * point.load_factor).round() >= percent
+}

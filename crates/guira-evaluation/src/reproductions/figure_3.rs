@@ -1,0 +1,155 @@
+//! Figure 3: bits per key against rate, for buckets of 2, 4 and 8 slots.
+
+use super::curves::Interpolated;
+use crate::cast::approximate;
+use crate::contender::{Limit, Measures, Rule};
+use crate::failure::Failure;
+use crate::keys::Keys;
+use crate::measure::{check_present, fill, measure_rate};
+use crate::report::{Axis, Cell, Chart, Claim, Column, Reproduction, Series, Table, Verdict, four_digits};
+use crate::scale::Scale;
+
+const BUCKET_SIZES: [u32; 3] = [2, 4, 8];
+/// Shorter fingerprints than these have rates above 10 %, longer ones below 0.0005 %.
+const LEAST_FINGERPRINT_BITS: u32 = 5;
+const MOST_FINGERPRINT_BITS: u32 = 20;
+
+struct Point {
+    measures: Measures,
+    load_factor: f64,
+    bits_per_key: f64,
+    rate: f64,
+    expected_rate: f64,
+}
+
+pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
+    let mut points = Vec::new();
+    for rule in [Rule::Walk, Rule::Search] {
+        for slots_per_bucket in BUCKET_SIZES {
+            for fingerprint_bits in LEAST_FINGERPRINT_BITS..=MOST_FINGERPRINT_BITS {
+                // As many slots for every bucket size.
+                let bucket_exponent = scale.space_exponent() + 2 - slots_per_bucket.ilog2();
+                points.push(point(Measures { rule, bucket_exponent, slots_per_bucket, fingerprint_bits }, scale)?);
+            }
+        }
+    }
+    Ok(Reproduction {
+        name: "figure-3",
+        title: "Figure 3: bits per key, by bucket size".to_owned(),
+        method: format!(
+            "Tables of 2^{} slots are filled until they refuse a key, by the paper's rule of 500 relocations and by the \
+             library's search, both with the paper's addressing. Bits per key are f / α at that load. Rates are those of {} \
+             absent keys; what is most compact is decided by the expected rates, which have no noise, on straight lines \
+             between the points.",
+            scale.space_exponent() + 2,
+            scale.rate_queries()
+        ),
+        tables: vec![table(&points)],
+        charts: vec![chart(&points, Rule::Walk, "figure-3-walk"), chart(&points, Rule::Search, "figure-3-search")],
+        claims: [Rule::Walk, Rule::Search].iter().flat_map(|&rule| claims(&points, rule)).collect(),
+    })
+}
+
+fn point(measures: Measures, scale: Scale) -> Result<Point, Failure> {
+    let name = measures.rule.name();
+    let keys = Keys::of_seed(4);
+    let mut contender = measures.build(0)?;
+    let stored = fill(contender.as_mut(), keys, 0, Limit::FirstRefusal).stored;
+    check_present(name, contender.as_ref(), keys, 0..stored)?;
+    let load_factor = approximate(stored) / approximate(measures.slots());
+    Ok(Point {
+        measures,
+        load_factor,
+        bits_per_key: f64::from(measures.fingerprint_bits) / load_factor,
+        rate: measure_rate(name, contender.as_ref(), keys, scale.rate_queries())?,
+        expected_rate: contender.expected_rate(),
+    })
+}
+
+fn table(points: &[Point]) -> Table {
+    let columns = [
+        "full when",
+        "slots per bucket",
+        "fingerprint bits",
+        "load factor",
+        "bits per key",
+        "rate, %",
+        "rate expected, %",
+    ];
+    let mut table = Table::new("Filled tables", columns.map(Column::counted).into());
+    for point in points {
+        table.push(vec![
+            Cell::text(point.measures.rule.name()),
+            Cell::Count(point.measures.slots_per_bucket.into()),
+            Cell::Count(point.measures.fingerprint_bits.into()),
+            Cell::Number(point.load_factor),
+            Cell::Number(point.bits_per_key),
+            Cell::Number(100.0 * point.rate),
+            Cell::Number(100.0 * point.expected_rate),
+        ]);
+    }
+    table
+}
+
+fn chart(points: &[Point], rule: Rule, name: &str) -> Chart {
+    let series = BUCKET_SIZES.iter().enumerate().map(|(style, &slots)| Series {
+        name: format!("b = {slots}"),
+        style,
+        points: of(points, rule, slots).map(|point| (100.0 * point.rate, point.bits_per_key)).collect(),
+    });
+    Chart {
+        name: name.to_owned(),
+        title: format!("Bits per key, full by the rule \"{}\"", rule.name()),
+        x: Axis::logarithmic("false positive rate, %"),
+        y: Axis::linear("bits per key"),
+        series: series.collect(),
+    }
+}
+
+fn of(points: &[Point], rule: Rule, slots: u32) -> impl Iterator<Item = &Point> {
+    points.iter().filter(move |point| point.measures.rule == rule && point.measures.slots_per_bucket == slots)
+}
+
+fn claims(points: &[Point], rule: Rule) -> Vec<Claim> {
+    let curves = BUCKET_SIZES.map(|slots| {
+        let points = of(points, rule, slots).map(|point| (point.expected_rate.log10(), point.bits_per_key));
+        (slots, Interpolated::new(points.collect()))
+    });
+    // The bucket sizes that are most compact at a rate; the curves all have points on both sides of it.
+    let best = |rate: f64| {
+        let bits = curves.iter().map(|(slots, curve)| (*slots, curve.at(rate.log10())));
+        bits.min_by(|(_, one), (_, other)| one.total_cmp(other)).map(|(slots, _)| slots)
+    };
+    // From 10 % to 0.001 %, in steps of a fiftieth of a power of ten.
+    let rates = || (0..=200).map(|step| 10f64.powf(-1.0 - f64::from(step) / 50.0));
+    let holds = |slots: u32, from: f64, to: f64| {
+        rates().filter(|rate| (from..=to).contains(rate)).all(|rate| best(rate) == Some(slots))
+    };
+    let ranges = || {
+        let mut ranges: Vec<(Option<u32>, f64, f64)> = Vec::new();
+        for rate in rates() {
+            match ranges.last_mut() {
+                Some((slots, _, lowest)) if *slots == best(rate) => *lowest = rate,
+                _ => ranges.push((best(rate), rate, rate)),
+            }
+        }
+        let text = ranges.iter().filter_map(|(slots, highest, lowest)| {
+            let [highest, lowest] = [highest, lowest].map(|rate| four_digits(100.0 * rate));
+            slots.map(|slots| format!("b = {slots} from {highest} to {lowest} %"))
+        });
+        format!("most compact: {}", text.collect::<Vec<_>>().join(", "))
+    };
+    // "0.2 %" has one digit: anything from 0.15 to 0.25 % rounds to it, and a change there is one at 0.2 %.
+    vec![
+        Claim::counted(
+            format!("b = 2 is the most compact above 0.2 %, by the rule \"{}\"", rule.name()),
+            Verdict::of(holds(2, 0.0025, 0.1)),
+            ranges(),
+        ),
+        Claim::counted(
+            format!("b = 4 is the most compact from 0.001 % to 0.2 %, by the rule \"{}\"", rule.name()),
+            Verdict::of(holds(4, 0.000_01, 0.0015)),
+            ranges(),
+        ),
+    ]
+}

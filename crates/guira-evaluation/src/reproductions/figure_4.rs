@@ -1,0 +1,105 @@
+//! Figure 4: bits per key against rate, for Bloom and cuckoo filters and the limit.
+
+use guira::analysis::{bits_per_key_bound, bloom_bits_per_key, information_limit};
+
+use super::space::Space;
+use crate::contender::Kind;
+use crate::failure::Failure;
+use crate::keys::Keys;
+use crate::report::{Axis, Cell, Chart, Claim, Column, Reproduction, Series, Table, Verdict, four_digits};
+use crate::scale::Scale;
+
+/// The cuckoo filters, the slots that a lookup compares, and the bits that a slot takes less than a fingerprint has.
+const CUCKOO: [(Kind, u32, f64); 5] = [
+    (Kind::Printed, 8, 0.0),
+    (Kind::PrintedSemiSorted, 8, 1.0),
+    (Kind::Packed, 8, 0.0),
+    (Kind::SemiSorted, 8, 1.0),
+    (Kind::Windowed, 6, 0.0),
+];
+
+/// A curve: bits per key for a rate.
+struct Cost {
+    name: String,
+    of_rate: Box<dyn Fn(f64) -> f64>,
+}
+
+pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
+    let memory = scale.space_memory();
+    let keys = Keys::of_seed(9);
+    let mut loads = Table::new(
+        "Loads at the first refusal",
+        ["filter", "load factor", "bits per key", "rate, %"].map(Column::counted).into(),
+    );
+    let mut costs = vec![
+        Cost { name: "information limit".to_owned(), of_rate: Box::new(information_limit) },
+        Cost { name: Kind::Bloom.name().to_owned(), of_rate: Box::new(bloom_bits_per_key) },
+    ];
+    for (kind, compared, saved) in CUCKOO {
+        let Space { load_factor, bits_per_key, rate, .. } = Space::of(kind, memory, keys, scale)?;
+        let row = [load_factor, bits_per_key, 100.0 * rate].map(Cell::Number);
+        loads.push([vec![Cell::text(kind.name())], row.into()].concat());
+        let of_rate = move |rate| bits_per_key_bound(rate, compared, load_factor) - saved / load_factor;
+        costs.push(Cost { name: kind.name().to_owned(), of_rate: Box::new(of_rate) });
+    }
+    Ok(Reproduction {
+        name: "figure-4",
+        title: "Figure 4: bits per key, by rate".to_owned(),
+        method: format!(
+            "Cuckoo filters of {} are filled until they refuse a key. At these loads, and for fingerprints that need not be \
+             whole bits, equation (7) says what a rate costs: log2(8/ε) / α, with semi-sorted buckets (log2(8/ε) - 1) / α, \
+             in windows of three slots log2(6/ε) / α. A Bloom filter takes log2(1/ε) / ln 2, anything at least log2(1/ε).",
+            memory.name()
+        ),
+        charts: vec![chart(&costs)],
+        claims: claims(&costs),
+        tables: vec![costs_table(&costs), loads],
+    })
+}
+
+/// From 10 % to 0.001 %.
+fn rates(steps: u32) -> impl Iterator<Item = f64> {
+    (0..=4 * steps).map(move |step| 10f64.powf(-1.0 - f64::from(step) / f64::from(steps)))
+}
+
+fn costs_table(costs: &[Cost]) -> Table {
+    let names = core::iter::once("rate, %".to_owned()).chain(costs.iter().map(|cost| cost.name.clone()));
+    let mut table = Table::new("Bits per key", names.map(Column::counted).collect());
+    for rate in rates(4) {
+        let bits = costs.iter().map(|cost| Cell::Number((cost.of_rate)(rate)));
+        table.push(core::iter::once(Cell::Number(100.0 * rate)).chain(bits).collect());
+    }
+    table
+}
+
+fn chart(costs: &[Cost]) -> Chart {
+    let series = costs.iter().enumerate().map(|(style, cost)| Series {
+        name: cost.name.clone(),
+        style,
+        points: rates(4).map(|rate| (100.0 * rate, (cost.of_rate)(rate))).collect(),
+    });
+    Chart {
+        name: "figure-4".to_owned(),
+        title: "Bits per key".to_owned(),
+        x: Axis::logarithmic("false positive rate, %"),
+        y: Axis::linear("bits per key"),
+        series: series.collect(),
+    }
+}
+
+fn claims(costs: &[Cost]) -> Vec<Claim> {
+    let cuckoo = CUCKOO.iter().filter_map(|(kind, ..)| costs.iter().find(|cost| cost.name == kind.name()));
+    cuckoo.map(below_bloom).collect()
+}
+
+/// The highest rate from which on downward a filter is more compact than a Bloom filter, against the paper's 3 %.
+fn below_bloom(cost: &Cost) -> Claim {
+    let is_below = |rate: &f64| (cost.of_rate)(*rate) < bloom_bits_per_key(*rate);
+    let crossing = rates(1000).find(is_below);
+    Claim::counted(
+        format!("{} takes fewer bits per key than BF below 3 %", cost.name),
+        // In whole percents, as it is printed.
+        Verdict::of(crossing.is_some_and(|rate| (100.0 * rate).round() >= 3.0)),
+        crossing.map_or_else(|| "at no rate".to_owned(), |rate| format!("below {} %", four_digits(100.0 * rate))),
+    )
+}

@@ -1,0 +1,78 @@
+//! Figure 7: insertions, by load.
+
+use super::curves::{Curves, STEADY};
+use crate::cast::approximate;
+use crate::contender::{Kind, Limit};
+use crate::failure::Failure;
+use crate::keys::Keys;
+use crate::measure::{Filled, check_present, fill, million_per_second};
+use crate::report::{Axis, Claim, Reproduction, Verdict, four_digits};
+use crate::scale::Scale;
+
+const STEPS: u64 = 10;
+
+pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
+    let memory = scale.memory();
+    let keys = Keys::of_seed(7);
+    let mut curves = Curves::default();
+    for _ in 0..scale.rounds() {
+        for kind in Kind::ALL {
+            let mut contender = kind.build(memory)?;
+            let mut all = 0;
+            for step in 1..=STEPS {
+                let wanted = kind.design_capacity(memory) * step / STEPS - all;
+                let Filled { stored, time } = fill(contender.as_mut(), keys, all, Limit::Keys(wanted));
+                all += stored;
+                if stored == wanted {
+                    let load = approximate(all) / approximate(memory.slots());
+                    curves.note(kind.name(), load, million_per_second(stored, time));
+                }
+            }
+            check_present(kind.name(), contender.as_ref(), keys, 0..all)?;
+        }
+    }
+    Ok(Reproduction {
+        name: "figure-7",
+        title: "Figure 7: insertions, by load".to_owned(),
+        method: format!(
+            "Filters of {} are filled in {STEPS} steps, as far as in figure 5, one key per call. A speed is that of the \
+             step that ends with this load. Afterwards all keys are looked up. Medians of {} turns.",
+            memory.name(),
+            scale.rounds()
+        ),
+        tables: vec![curves.table("Insertions", "load factor")],
+        charts: vec![curves.chart(
+            "figure-7",
+            &format!("Insertions into filters of {}", memory.name()),
+            Axis::linear_within("keys per slot of 12 bits", [0.0, 1.0]),
+        )],
+        claims: claims(&curves),
+    })
+}
+
+fn claims(curves: &Curves) -> Vec<Claim> {
+    let slows = |kind: Kind| {
+        let decline = curves.decline(kind.name());
+        Claim::timed(
+            format!("{} insertions slow down as it fills", kind.name()),
+            Verdict::of(decline < STEADY),
+            format!("in the last step {} of the speed in the first", four_digits(decline)),
+        )
+    };
+    let steady = |kind: Kind| {
+        let steadiness = curves.steadiness(kind.name());
+        Claim::timed(
+            format!("{} insertions are steady against the load", kind.name()),
+            Verdict::of(steadiness >= STEADY),
+            format!("in the worst step {} of the speed in the best", four_digits(steadiness)),
+        )
+    };
+    vec![
+        slows(Kind::Printed),
+        slows(Kind::PrintedSemiSorted),
+        slows(Kind::Quotient),
+        steady(Kind::Bloom),
+        steady(Kind::BlockedBloom),
+        steady(Kind::DLeft),
+    ]
+}

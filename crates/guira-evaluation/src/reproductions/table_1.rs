@@ -1,0 +1,120 @@
+//! Table 1: what each kind of filter costs and can do.
+
+use super::space::Space;
+use crate::contender::Kind;
+use crate::failure::Failure;
+use crate::keys::Keys;
+use crate::measure::{check_present, timed_removals};
+use crate::report::{Cell, Claim, Column, Reproduction, Table, Verdict, four_digits};
+use crate::scale::Scale;
+
+/// What the paper prints of a kind of filter.
+struct Printed {
+    kind: Kind,
+    /// Space, in that of a Bloom filter: the least and the most, and how it is printed.
+    space: [f64; 2],
+    space_text: &'static str,
+    misses: &'static str,
+    removal: Removal,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Removal {
+    Supported,
+    Unsupported,
+}
+
+const PRINTED: [Printed; 7] = [
+    Printed::of(Kind::Bloom, [1.0, 1.0], "1", "k", Removal::Unsupported),
+    Printed::of(Kind::BlockedBloom, [1.0, 1.0], "1", "1", Removal::Unsupported),
+    Printed::of(Kind::CountingBloom, [3.0, 4.0], "3 to 4", "k", Removal::Supported),
+    Printed::of(Kind::DLeft, [1.5, 2.0], "1.5 to 2", "d", Removal::Supported),
+    Printed::of(Kind::Quotient, [1.0, 1.2], "1 to 1.2", "at least 1", Removal::Supported),
+    Printed::of(Kind::Printed, [0.0, 1.0], "at most 1", "2", Removal::Supported),
+    Printed::of(Kind::PrintedSemiSorted, [0.0, 1.0], "at most 1", "2", Removal::Supported),
+];
+
+/// "1.0" has one decimal: a space that rounds to it is it.
+const SPACE_TOLERANCE: f64 = 0.05;
+
+impl Printed {
+    const fn of(kind: Kind, space: [f64; 2], space_text: &'static str, misses: &'static str, removal: Removal) -> Self {
+        Self { kind, space, space_text, misses, removal }
+    }
+}
+
+impl Removal {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Supported => "yes",
+            Self::Unsupported => "no",
+        }
+    }
+}
+
+pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
+    let memory = scale.space_memory();
+    let keys = Keys::of_seed(1);
+    let columns = [
+        "filter",
+        "bits per key",
+        "rate, %",
+        "space, in Bloom filters",
+        "paper: space",
+        "paper: cache misses per lookup",
+        "removal",
+        "paper: removal",
+    ];
+    let mut table = Table::new("Table 1", columns.map(Column::counted).into());
+    let mut claims = Vec::new();
+    for printed in PRINTED {
+        let name = printed.kind.name();
+        let mut space = Space::of(printed.kind, memory, keys, scale)?;
+        let removal = remove_half(name, &mut space, keys)?;
+        let cost = space.bits_per_key / guira::analysis::bloom_bits_per_key(space.rate);
+        table.push(vec![
+            Cell::text(name),
+            Cell::Number(space.bits_per_key),
+            Cell::Number(100.0 * space.rate),
+            Cell::Number(cost),
+            Cell::text(printed.space_text),
+            Cell::text(printed.misses),
+            Cell::text(removal.name()),
+            Cell::text(printed.removal.name()),
+        ]);
+        let [least, most] = printed.space;
+        claims.push(Claim::counted(
+            format!("{name} takes {} times the space of a Bloom filter", printed.space_text),
+            Verdict::of(cost >= least - SPACE_TOLERANCE && cost <= most + SPACE_TOLERANCE),
+            format!("{} times at a rate of {} %", four_digits(cost), four_digits(100.0 * space.rate)),
+        ));
+        claims.push(Claim::counted(
+            format!("{name}: removal, {}", printed.removal.name()),
+            Verdict::of(removal == printed.removal),
+            removal.name(),
+        ));
+    }
+    Ok(Reproduction {
+        name: "table-1",
+        title: "Table 1: properties of filters".to_owned(),
+        method: format!(
+            "Filters of {} are filled as in table 3; the counting Bloom filter has counters of four bits and nine probes. \
+             Space is compared with the log2(1/ε) / ln 2 bits per key of a Bloom filter of the same, measured rate. \
+             Removal: the first half of the keys is removed, then the other half must be there. Cache misses are the \
+             paper's, not measured.",
+            memory.name()
+        ),
+        tables: vec![table],
+        charts: Vec::new(),
+        claims,
+    })
+}
+
+/// Removes the first half of all keys, if that can be done, and looks for the others.
+fn remove_half(name: &str, space: &mut Space, keys: Keys) -> Result<Removal, Failure> {
+    let half = space.stored / 2;
+    let Some(removing) = space.contender.as_removing() else { return Ok(Removal::Unsupported) };
+    timed_removals(name, removing, &keys.present(0..half))?;
+    check_present(name, space.contender.as_ref(), keys, half..space.stored)?;
+    Ok(Removal::Supported)
+}

@@ -1,0 +1,165 @@
+//! Table 3: all filters with the same memory.
+
+use crate::cast::approximate;
+use crate::contender::{Kind, Memory};
+use crate::failure::Failure;
+use crate::keys::Keys;
+use crate::measure::{Filled, Seconds, check_present, fill, measure_rate, median, million_per_second};
+use crate::report::{Cell, Claim, Column, Reproduction, Table, Verdict, four_digits};
+use crate::scale::Scale;
+
+/// What the paper prints: million keys, bits per key, rate in percent, million keys per second.
+const PRINTED: [(Kind, [f64; 4]); 6] = [
+    (Kind::Printed, [127.78, 12.60, 0.19, 5.00]),
+    (Kind::PrintedSemiSorted, [128.04, 12.58, 0.09, 3.13]),
+    (Kind::Bloom, [123.89, 13.00, 0.19, 3.91]),
+    (Kind::BlockedBloom, [123.89, 13.00, 0.43, 7.64]),
+    (Kind::Quotient, [120.80, 13.33, 0.18, 1.91]),
+    (Kind::DLeft, [103.82, 15.51, 0.76, 4.78]),
+];
+
+struct Row {
+    kind: Kind,
+    stored: u64,
+    bits_per_key: f64,
+    rate: f64,
+    expected_rate: f64,
+    load_factor: f64,
+    /// Of each round, million keys per second.
+    speeds: Vec<f64>,
+    bulk_speeds: Vec<f64>,
+}
+
+pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
+    let memory = scale.memory();
+    let keys = Keys::of_seed(3);
+    let mut rows: Vec<Row> = Vec::new();
+    for round in 0..scale.rounds() {
+        for (number, kind) in Kind::ALL.into_iter().enumerate() {
+            let mut contender = kind.build(memory)?;
+            let Filled { stored, time } = fill(contender.as_mut(), keys, 0, kind.limit(memory));
+            if round == 0 {
+                check_present(kind.name(), contender.as_ref(), keys, 0..stored)?;
+                rows.push(Row {
+                    kind,
+                    stored,
+                    bits_per_key: approximate(contender.bits()) / approximate(stored),
+                    rate: measure_rate(kind.name(), contender.as_ref(), keys, scale.rate_queries())?,
+                    expected_rate: contender.expected_rate(),
+                    load_factor: approximate(stored) / approximate(memory.slots()),
+                    speeds: Vec::new(),
+                    bulk_speeds: Vec::new(),
+                });
+            }
+            drop(contender);
+            rows[number].speeds.push(million_per_second(stored, time));
+            rows[number].bulk_speeds.extend(bulk_speed(kind, memory, keys)?);
+        }
+    }
+    Ok(Reproduction {
+        name: "table-3",
+        title: "Table 3: space efficiency and construction speed".to_owned(),
+        method: format!(
+            "Every filter gets {} and is filled until it refuses a key, or holds as many as it is made for (the Bloom \
+             filters: 13 bits per key). \"As printed\" is the paper's algorithm, with its random walk of 500 relocations; \
+             \"guira\" is the library. The windowed layout has windows of three slots. One key is inserted per call; bulk \
+             building, to 95 % of the slots, is what the library offers beside. All keys are then looked up, and {} \
+             absent ones. Speeds are medians of {} turns.",
+            memory.name(),
+            scale.rate_queries(),
+            scale.rounds()
+        ),
+        tables: vec![table(&rows)],
+        charts: Vec::new(),
+        claims: claims(&rows, memory),
+    })
+}
+
+/// Million keys per second by the library's bulk build.
+fn bulk_speed(kind: Kind, memory: Memory, keys: Keys) -> Result<Option<f64>, Failure> {
+    let Some(builder) = kind.cuckoo_builder(memory) else { return Ok(None) };
+    let mut filter = builder.build().map_err(|error| Failure::not_built(kind.name(), error))?;
+    let count = kind.design_capacity(memory);
+    // The keys of a chunk take a third of the table's memory, so that those of 192 MB do not take five times as much.
+    let chunk_len = (memory.bits() / 192).max(1 << 20);
+    let mut time = Seconds::default();
+    for first in (0..count).step_by(crate::cast::in_memory(chunk_len)) {
+        let chunk = keys.present(first..count.min(first + chunk_len));
+        let (chunk_time, result) = Seconds::of(|| filter.insert_bulk(&chunk));
+        result.map_err(|error| Failure::not_built(kind.name(), error))?;
+        time += chunk_time;
+    }
+    Ok(Some(million_per_second(count, time)))
+}
+
+fn table(rows: &[Row]) -> Table {
+    let mut table = Table::new(
+        "Table 3",
+        vec![
+            Column::counted("filter"),
+            Column::counted("million keys"),
+            Column::counted("keys per slot of 12 bits"),
+            Column::counted("bits per key"),
+            Column::counted("rate, %"),
+            Column::counted("rate expected, %"),
+            Column::timed("construction, million keys/s"),
+            Column::timed("bulk build, million keys/s"),
+            Column::counted("paper: million keys"),
+            Column::counted("paper: bits per key"),
+            Column::counted("paper: rate, %"),
+            Column::counted("paper: million keys/s"),
+        ],
+    );
+    for row in rows {
+        let printed = PRINTED.iter().find(|(kind, _)| *kind == row.kind).map(|(_, printed)| printed);
+        let of_paper = |column: usize| Cell::from(printed.map(|printed| printed[column]));
+        let bulk = (!row.bulk_speeds.is_empty()).then(|| median(row.bulk_speeds.clone()));
+        table.push(vec![
+            Cell::text(row.kind.name()),
+            Cell::Number(approximate(row.stored) / 1e6),
+            Cell::Number(row.load_factor),
+            Cell::Number(row.bits_per_key),
+            Cell::Number(100.0 * row.rate),
+            Cell::Number(100.0 * row.expected_rate),
+            Cell::Number(median(row.speeds.clone())),
+            bulk.into(),
+            of_paper(0),
+            of_paper(1),
+            of_paper(2),
+            of_paper(3),
+        ]);
+    }
+    table
+}
+
+fn claims(rows: &[Row], memory: Memory) -> Vec<Claim> {
+    let of_paper: Vec<&Row> = rows.iter().filter(|row| row.kind.is_of_paper()).collect();
+    let best =
+        |figure: fn(&Row) -> f64| of_paper.iter().copied().min_by(|one, other| figure(one).total_cmp(&figure(other)));
+    let mut claims = Vec::new();
+    if let Some(lowest) = best(|row| row.rate) {
+        let evidence = of_paper.iter().map(|row| format!("{} {} %", row.kind.name(), four_digits(100.0 * row.rate)));
+        claims.push(Claim::counted(
+            format!("ss-CF has the lowest rate of all filters with {}", memory.name()),
+            Verdict::of(lowest.kind == Kind::PrintedSemiSorted),
+            evidence.collect::<Vec<_>>().join(", "),
+        ));
+    }
+    if let Some(fastest) = best(|row| -median(row.speeds.clone())) {
+        let speed = |row: &&Row| format!("{} {}", row.kind.name(), four_digits(median(row.speeds.clone())));
+        claims.push(Claim::timed(
+            "blk-BF is built fastest",
+            Verdict::of(fastest.kind == Kind::BlockedBloom),
+            format!("million keys/s: {}", of_paper.iter().map(speed).collect::<Vec<_>>().join(", ")),
+        ));
+    }
+    if let Some(dleft) = rows.iter().find(|row| row.kind == Kind::DLeft) {
+        claims.push(Claim::counted(
+            "dl-CBF refuses a key when about 78 % of it are full",
+            // As precise as "about 78 %" is.
+            Verdict::of((dleft.load_factor - 0.78).abs() < 0.02),
+            format!("{} % of its slots", four_digits(100.0 * dleft.load_factor)),
+        ));
+    }
+    claims
+}

@@ -1,0 +1,110 @@
+//! The whole evaluation, small.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+type Failure = Box<dyn std::error::Error>;
+
+const NAMES: [&str; 10] = [
+    "table-1", "table-2", "table-3", "figure-2", "figure-3", "figure-4", "figure-5", "figure-6", "figure-7", "figure-8",
+];
+
+fn evaluate(arguments: &[&str]) -> Result<Output, Failure> {
+    Ok(Command::new(env!("CARGO_BIN_EXE_guira-evaluation")).args(arguments).output()?)
+}
+
+fn evaluate_all(folder: &Path) -> Result<Output, Failure> {
+    evaluate(&["all", "--scale", "quick", "--commit", "abc", "--output", &folder.to_string_lossy()])
+}
+
+fn is_counted(thing: &Value) -> bool {
+    thing["origin"] == "counted"
+}
+
+/// What a reproduction says, without its times: all cells of counted columns, and all claims that counts decide.
+fn counted(report: &Value) -> Vec<String> {
+    let mut counted = Vec::new();
+    for table in report["tables"].as_array().into_iter().flatten() {
+        let columns: Vec<bool> = table["columns"].as_array().into_iter().flatten().map(is_counted).collect();
+        for row in table["rows"].as_array().into_iter().flatten() {
+            let cells = row.as_array().into_iter().flatten().zip(&columns);
+            counted.extend(cells.filter(|(_, is_counted)| **is_counted).map(|(cell, _)| cell.to_string()));
+        }
+    }
+    let claims = report["claims"].as_array().into_iter().flatten().filter(|claim| is_counted(claim));
+    counted.extend(claims.map(Value::to_string));
+    counted
+}
+
+/// The same of all reproductions in a folder, by name.
+fn counted_in(folder: &Path) -> Result<BTreeMap<&'static str, Vec<String>>, Failure> {
+    let read = |name: &'static str| -> Result<_, Failure> {
+        let report: Value = serde_json::from_slice(&fs::read(folder.join(format!("{name}.json")))?)?;
+        assert_eq!(report["name"], name);
+        Ok((name, counted(&report)))
+    };
+    NAMES.into_iter().map(read).collect()
+}
+
+#[test]
+fn two_runs_differ_in_nothing_but_times() -> Result<(), Failure> {
+    let folders = [tempfile::tempdir()?, tempfile::tempdir()?];
+    for folder in &folders {
+        let output = evaluate_all(folder.path())?;
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    let [first, second] = [counted_in(folders[0].path())?, counted_in(folders[1].path())?];
+    for (name, counted) in &first {
+        assert!(counted.len() > 10, "{name} has next to nothing that is counted: {counted:?}");
+        assert_eq!(counted, &second[name], "{name}");
+    }
+
+    let report = fs::read_to_string(folders[0].path().join("report.md"))?;
+    assert!(report.contains("- commit: abc\n"), "the report does not say what was measured");
+    for name in NAMES {
+        let csv = fs::read_to_string(folders[0].path().join(format!("{name}.csv")))?;
+        assert!(csv.lines().count() > 5, "{name}.csv has next to no rows");
+    }
+    let charts: Vec<&str> = report
+        .lines()
+        .filter_map(|line| line.strip_prefix("![")?.split_once("]("))
+        .map(|(_, file)| file.trim_end_matches(')'))
+        .collect();
+    assert_eq!(charts.len(), 10, "{charts:?}");
+    for chart in charts {
+        assert!(fs::read_to_string(folders[0].path().join(chart))?.ends_with("</svg>\n"), "{chart} is not whole");
+    }
+    Ok(())
+}
+
+#[test]
+fn measured_space_is_that_of_theory() -> Result<(), Failure> {
+    let folder = tempfile::tempdir()?;
+    let output = evaluate(&["table-3", "--output", &folder.path().to_string_lossy()])?;
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let report: Value = serde_json::from_slice(&fs::read(folder.path().join("table-3.json"))?)?;
+    let rows = report["tables"][0]["rows"].as_array().ok_or("no rows")?;
+    assert_eq!(rows.len(), 9);
+    for row in rows {
+        let figure = |column: usize| row[column].as_f64().ok_or("no figure");
+        let (load, bits, rate, expected) = (figure(2)?, figure(3)?, figure(4)? / 100.0, figure(5)? / 100.0);
+        // Slots of 12 bits, all of the same memory: equation (4). Windows and regions do not come out even.
+        assert!((bits * load / 12.0 - 1.0).abs() < 0.001, "{row}");
+        // A count of half a million queries, within six of its standard deviations.
+        assert!((rate - expected).abs() < 6.0 * (expected / 500_000.0).sqrt(), "{row}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_an_error() -> Result<(), Failure> {
+    let file = tempfile::NamedTempFile::new()?;
+    let output = evaluate(&["figure-4", "--output", &file.path().to_string_lossy()])?;
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains(&*file.path().to_string_lossy()));
+    Ok(())
+}
