@@ -125,12 +125,16 @@ impl GrowingCuckooFilter {
     #[cold]
     fn insert_growing(&mut self, digest: Digest) -> Result<(), InsertError> {
         self.refuse_copies_that_do_not_fit(digest)?;
+        // One doubling need not make room, and the next may be refused: until the key is stored, the table stays (invariant 2).
+        let mut grown = self.doubled_unless_copies()?;
         loop {
-            self.refuse_to_grow_for_copies()?;
-            self.double()?;
-            match self.filter.insert_digest(digest) {
-                Err(InsertError::Full { .. }) => {}
-                result => return result,
+            match grown.filter.insert_digest(digest) {
+                Err(InsertError::Full { .. }) => grown = grown.doubled_unless_copies()?,
+                result => {
+                    result?;
+                    *self = grown;
+                    return Ok(());
+                }
             }
         }
     }
@@ -153,18 +157,28 @@ impl GrowingCuckooFilter {
         Ok(())
     }
 
+    fn doubled_unless_copies(&self) -> Result<Self, InsertError> {
+        self.refuse_to_grow_for_copies()?;
+        self.doubled()
+    }
+
     /// Doubles the table, if that is allowed.
     pub(super) fn double(&mut self) -> Result<(), InsertError> {
+        *self = self.doubled()?;
+        Ok(())
+    }
+
+    /// The same keys in twice the table, if that is allowed.
+    fn doubled(&self) -> Result<Self, InsertError> {
         if self.promise.is_last(self.parameters()) {
             return Err(self.full());
         }
         match self.filter.doubled() {
-            Ok(doubled) => *self = Self::from_parts(doubled, self.promise),
-            Err(BuildError::OutOfMemory { bytes }) => return Err(InsertError::OutOfMemory { bytes }),
+            Ok(doubled) => Ok(Self::from_parts(doubled, self.promise)),
+            Err(BuildError::OutOfMemory { bytes }) => Err(InsertError::OutOfMemory { bytes }),
             // No bits left to give away, or no numbers for buckets.
-            Err(_) => return Err(self.full()),
+            Err(_) => Err(self.full()),
         }
-        Ok(())
     }
 
     fn full(&self) -> InsertError {

@@ -1,0 +1,55 @@
+//! Loads bytes as each kind of file. Whatever they are, it must not panic; what is taken must be saved as it came, and
+//! must be sound, also after it was used.
+
+use guira::{CountingCuckooFilter, CuckooFilter, CuckooMap, CuckooSet, GrowingCuckooFilter};
+
+use super::oracle::checksums;
+
+/// The bytes as they are, and with checksums that make them look whole.
+pub(crate) fn run(data: &[u8]) {
+    load_as_every_kind(data);
+    let mut whole = data.to_vec();
+    checksums::fix_checksums(&mut whole);
+    load_as_every_kind(&whole);
+}
+
+macro_rules! load {
+    ($bytes:expr, $type:ty, $use_it:expr) => {
+        let read = <$type>::read_from($bytes);
+        match <$type>::from_bytes($bytes) {
+            Ok(mut loaded) => {
+                assert_eq!(read.expect("from_bytes took it"), loaded);
+                assert_eq!(loaded.to_bytes(), $bytes, "{loaded:?}");
+                assert_eq!(loaded.check_invariants(), Ok(()), "{loaded:?}");
+                // Any answer is right: the table may hold what no keys gave.
+                $use_it(&mut loaded);
+                assert_eq!(loaded.check_invariants(), Ok(()), "{loaded:?}");
+            }
+            Err(error) => assert!(read.is_err() && !error.to_string().is_empty(), "{error:?}"),
+        }
+    };
+}
+
+fn load_as_every_kind(bytes: &[u8]) {
+    load!(bytes, CuckooFilter, |filter: &mut CuckooFilter| for key in 0..20_u32 {
+        let _removed: bool = filter.remove(&key);
+        drop(filter.insert(&key));
+    });
+    load!(bytes, CuckooSet, |set: &mut CuckooSet| for key in 0..20_u32 {
+        drop(set.insert(&key));
+    });
+    load!(bytes, GrowingCuckooFilter, |filter: &mut GrowingCuckooFilter| for key in 0..20_u32 {
+        let _removed: bool = filter.remove(&key);
+        drop(filter.insert(&key));
+    });
+    load!(bytes, CountingCuckooFilter, |filter: &mut CountingCuckooFilter| for key in 0..20_u32 {
+        let _removed: bool = filter.remove(&key);
+        drop(filter.insert(&key));
+    });
+    load!(bytes, CuckooMap<u32>, |map: &mut CuckooMap<u32>| for key in 0..20_u32 {
+        for value in map.get(&key) {
+            let _removed: bool = map.remove(&key, value);
+        }
+        drop(map.insert(&key, key % 2));
+    });
+}
