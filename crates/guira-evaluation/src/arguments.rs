@@ -74,7 +74,7 @@ struct Figure2Arguments {
     /// The exponent of the most buckets in figure 2
     ///
     /// At the paper's scale there are tables of 2^15, 2^20, 2^25 and, if they are asked for, 2^30 buckets. One of 2^25
-    /// takes up to 0.7 GB, and all of them many hours; one of 2^30 takes up to 21 GB, and all of them weeks.
+    /// takes up to 0.7 GB, and all of them many hours by estimate; one of 2^30 up to 21 GB, and all of them weeks.
     #[arg(long, value_name = "EXPONENT", default_value_t = 25)]
     largest: u32,
 
