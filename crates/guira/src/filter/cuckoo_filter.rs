@@ -112,7 +112,7 @@ impl CuckooFilter {
     /// Those of [`insert`](Self::insert).
     #[inline]
     pub fn insert_digest(&mut self, digest: Digest) -> Result<(), InsertError> {
-        match with_nest!(&mut self.engine, nest => nest.view_mut().insert(digest, &mut self.search)) {
+        match with_nest!(&mut self.engine, nest => nest.view_mut().insert(digest, &mut self.search).map(|_place| ())) {
             Ok(_place) => {
                 self.len += 1;
                 Ok(())
