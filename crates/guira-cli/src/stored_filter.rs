@@ -1,5 +1,5 @@
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 
 use guira::{CuckooFilter, Digest, GrowingCuckooFilter, InsertEachError, InsertError, LoadError};
 
@@ -50,12 +50,10 @@ impl StoredFilter {
     }
 
     pub(crate) fn write_to(&self, file: &File) -> io::Result<()> {
-        let mut file = io::BufWriter::new(file);
         match self {
-            Self::Fixed(filter) => filter.write_to(&mut file)?,
-            Self::Growing(filter) => filter.write_to(&mut file)?,
+            Self::Fixed(filter) => filter.write_to(file),
+            Self::Growing(filter) => filter.write_to(file),
         }
-        file.flush()
     }
 
     /// The filter as it is now.

@@ -1,12 +1,14 @@
 //! Twice the table, or half of it, without the keys.
 
+use alloc::vec::Vec;
+
 use super::{CuckooFilter, Engine, Nest};
 use crate::addressing::{Candidate, DoublingAddressing};
 use crate::analysis::promised_by;
 use crate::error::BuildError;
 use crate::parameters::{Parameters, Regions};
 use crate::relocation::Search;
-use crate::table::{Table, TableMut};
+use crate::table::{Slot, Table, TableMut};
 
 /// Does the same with the nests of two filters with doubling addressing, of whichever tables they are.
 macro_rules! with_doubling_nests {
@@ -87,17 +89,15 @@ impl<T: Table> Nest<DoublingAddressing, T> {
     /// Fills the empty table of twice the buckets: one pass over both, in which nothing has to be moved again, since a
     /// bucket has room for all that comes from the one that it is half of.
     fn split_into<U: TableMut>(&self, into: &mut Nest<DoublingAddressing, U>, parameters: &Parameters) {
+        // The same in every bucket.
+        let slots: Vec<Slot> = into.table.slots().collect();
         for bucket in parameters.candidates() {
-            let mut free = [into.table.slots(), into.table.slots()].map(|slots| slots.take(MOST_SLOTS));
-            let mut moves = [None; MOST_SLOTS];
-            for (place, (_, _, fingerprint)) in moves.iter_mut().zip(self.table.filled_slots(bucket.bucket())) {
+            let mut filled = [0; 2];
+            for (_, _, fingerprint) in self.table.filled_slots(bucket.bucket()) {
                 let (half, rest) = self.addressing.split(bucket, fingerprint);
-                let slots = &mut free[usize::from(half.get() % 2 == 1)];
-                *place = slots.next().map(|slot| (half, slot, rest));
-            }
-            drop(free);
-            for (half, slot, rest) in moves.into_iter().flatten() {
-                into.table.set(half, slot, Some(rest));
+                let next = &mut filled[usize::from(half.get() % 2 == 1)];
+                into.table.set(half, slots[*next], Some(rest));
+                *next += 1;
             }
         }
     }
@@ -118,6 +118,3 @@ impl<T: Table> Nest<DoublingAddressing, T> {
         Some(())
     }
 }
-
-/// The slots of the largest bucket.
-const MOST_SLOTS: usize = 8;

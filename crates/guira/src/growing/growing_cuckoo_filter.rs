@@ -147,29 +147,13 @@ impl GrowingCuckooFilter {
         if copies >= most { Err(InsertError::TooManyCopies { copies }) } else { Ok(()) }
     }
 
-    /// Distinct keys fill far more than a quarter of any table before one of them finds no room. Below that there are
-    /// copies in the way, and who doubled for them would have a table that is ever larger and ever emptier.
-    fn refuse_to_grow_for_copies(&self) -> Result<(), InsertError> {
-        const LEAST_LOAD_FACTOR: f64 = 0.25;
-        if self.filter.load_factor() < LEAST_LOAD_FACTOR {
-            return Err(InsertError::Crowded { len: self.len(), slot_count: self.filter.slot_count() });
-        }
-        Ok(())
-    }
-
     fn doubled_unless_copies(&self) -> Result<Self, InsertError> {
-        self.refuse_to_grow_for_copies()?;
-        self.doubled()
-    }
-
-    /// Doubles the table, if that is allowed.
-    pub(super) fn double(&mut self) -> Result<(), InsertError> {
-        *self = self.doubled()?;
-        Ok(())
+        let (len, slot_count) = (self.len(), self.filter.slot_count());
+        if is_crowded(len, slot_count) { Err(InsertError::Crowded { len, slot_count }) } else { self.doubled() }
     }
 
     /// The same keys in twice the table, if that is allowed.
-    fn doubled(&self) -> Result<Self, InsertError> {
+    pub(super) fn doubled(&self) -> Result<Self, InsertError> {
         if self.promise.is_last(self.parameters()) {
             return Err(self.full());
         }
@@ -264,7 +248,7 @@ impl GrowingCuckooFilter {
     pub fn reserve(&mut self, additional: usize) -> Result<(), InsertError> {
         let needed = self.len().saturating_add(additional);
         while self.capacity() < needed {
-            self.double()?;
+            *self = self.doubled()?;
         }
         Ok(())
     }
@@ -390,6 +374,12 @@ impl GrowingCuckooFilter {
         }
         self.filter.check_invariants()
     }
+}
+
+/// Whether copies must be in the way where no room is found. Distinct keys fill far more than a quarter of any table before
+/// one of them finds none; who doubled below that would have a table that is ever larger and ever emptier.
+pub(super) const fn is_crowded(len: usize, slot_count: usize) -> bool {
+    len < slot_count / 4
 }
 
 impl fmt::Debug for GrowingCuckooFilter {

@@ -2,6 +2,7 @@ use alloc::borrow::Cow;
 use alloc::string::ToString;
 
 use super::GrowingCuckooFilter;
+use super::growing_cuckoo_filter::is_crowded;
 use crate::error::{BuildError, InsertError, MergeError};
 use crate::filter::CuckooFilter;
 use crate::parameters::Parameters;
@@ -17,32 +18,34 @@ impl GrowingCuckooFilter {
     /// Those of [`CuckooFilter::merge`]; both filters are then as they were.
     pub fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
         self.refuse_if_begun_otherwise(other)?;
-        let mut ours = self.clone();
+        // This filter itself as long as it need not grow: a merge that fails leaves it as it was.
+        let mut grown: Option<Self> = None;
         let mut theirs = Cow::Borrowed(other.as_filter());
         loop {
-            while ours.parameters().doublings() < theirs.parameters().doublings() {
-                ours.double().map_err(|error| self.no_room(other, error))?;
-            }
+            let ours = match &mut grown {
+                Some(grown) => grown,
+                None => &mut *self,
+            };
             while theirs.parameters().doublings() < ours.parameters().doublings() {
                 theirs = Cow::Owned(double_other(&theirs)?);
             }
+            let is_behind = ours.parameters().doublings() < theirs.parameters().doublings();
             let together = ours.len().saturating_add(theirs.len());
-            let error = if together > ours.limit() {
-                MergeError::Full { len: self.len(), other_len: other.len(), slot_count: ours.as_filter().slot_count() }
-            } else {
+            if !is_behind && together <= ours.limit() {
                 match ours.filter_mut().merge(&theirs) {
-                    Ok(()) => {
-                        *self = ours;
-                        return Ok(());
-                    }
-                    Err(error) => error,
+                    // As with insertions: where so little is filled, copies are in the way, and growing would not help.
+                    Err(MergeError::Full { slot_count, .. }) if !is_crowded(together, slot_count) => {}
+                    Err(error) => return Err(error),
+                    Ok(()) => break,
                 }
-            };
-            if !matches!(error, MergeError::Full { .. }) {
-                return Err(error);
             }
-            ours.double().map_err(|error| self.no_room(other, error))?;
+            let doubled = ours.doubled();
+            grown = Some(doubled.map_err(|error| self.no_room(other, error))?);
         }
+        if let Some(grown) = grown {
+            *self = grown;
+        }
+        Ok(())
     }
 
     fn refuse_if_begun_otherwise(&self, other: &Self) -> Result<(), MergeError> {
