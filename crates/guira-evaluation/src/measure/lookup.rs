@@ -60,7 +60,11 @@ pub(crate) fn timed_removals(name: &str, contender: &mut dyn Removing, keys: &[u
 
 /// That absent keys are not found more often than theory expects.
 fn check_found(name: &str, contender: &dyn Contender, found: u64, of: u64) -> Result<(), Failure> {
-    let expected = contender.expected_rate();
+    check_answers(name, contender.expected_rate(), found, of)
+}
+
+/// The same, given what is expected.
+pub(crate) fn check_answers(name: &str, expected: f64, found: u64, of: u64) -> Result<(), Failure> {
     let mean = expected * approximate(of);
     // A key may be asked for again, and filters differ: both are small beside a count's own deviation, and beside one key.
     if approximate(found) > mean + DEVIATIONS * (mean.sqrt() + 1.0) {

@@ -1,11 +1,11 @@
 use core::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::Origin;
 
 /// Something that the paper says, and what was found.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Claim {
     /// The claim in the paper's sense.
     pub(crate) statement: String,
@@ -15,7 +15,7 @@ pub(crate) struct Claim {
     pub(crate) origin: Origin,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Verdict {
     #[serde(rename = "holds")]
     Holds,

@@ -18,7 +18,7 @@ struct Point {
 }
 
 /// The lowest load of so many tables, each with keys of its own.
-fn lowest_load(measures: Measures, runs: u64) -> Result<f64, Failure> {
+pub(super) fn lowest_load(measures: Measures, runs: u64) -> Result<f64, Failure> {
     let mut lowest = f64::INFINITY;
     for run in 0..runs {
         let keys = Keys::of_seed(1000 + run);
@@ -48,7 +48,7 @@ pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
         }
     }
     Ok(Reproduction {
-        name: "figure-2",
+        name: "figure-2".to_owned(),
         title: "Figure 2: load factor, by length of fingerprints".to_owned(),
         method: format!(
             "Tables of m buckets are filled until they refuse a key. Each load is the lowest of {} tables, each with \

@@ -34,7 +34,7 @@ pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
         }
     }
     Ok(Reproduction {
-        name: "figure-3",
+        name: "figure-3".to_owned(),
         title: "Figure 3: bits per key, by bucket size".to_owned(),
         method: format!(
             "Tables of 2^{} slots are filled until they refuse a key, by the paper's rule of 500 relocations and by the \

@@ -43,7 +43,7 @@ pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
         costs.push(Cost { name: kind.name().to_owned(), of_rate: Box::new(of_rate) });
     }
     Ok(Reproduction {
-        name: "figure-4",
+        name: "figure-4".to_owned(),
         title: "Figure 4: bits per key, by rate".to_owned(),
         method: format!(
             "Cuckoo filters of {} are filled until they refuse a key. At these loads, and for fingerprints that need not be \

@@ -1,5 +1,6 @@
 //! Figure 5: lookups of filled filters, by the share of present keys.
 
+use super::Extent;
 use super::curves::{Curves, STEADY};
 use crate::cast::approximate;
 use crate::contender::{Kind, Limit};
@@ -7,11 +8,11 @@ use crate::failure::Failure;
 use crate::keys::Keys;
 use crate::measure::{check_present, fill, million_per_second, timed_lookups};
 use crate::report::{Axis, Claim, Reproduction, Verdict, four_digits};
-use crate::scale::Scale;
 
 const SHARES: u64 = 10;
 
-pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
+pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
+    let Extent { scale, rounds, .. } = *extent;
     let memory = scale.memory();
     let keys = Keys::of_seed(5);
     let mut filled = Vec::new();
@@ -23,7 +24,7 @@ pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
     }
     let count = scale.timed_queries();
     let mut curves = Curves::default();
-    for round in 0..scale.rounds() {
+    for round in 0..rounds {
         for share in 0..=SHARES {
             let present = count * share / SHARES;
             let x = 100.0 * approximate(share) / approximate(SHARES);
@@ -35,14 +36,14 @@ pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
         }
     }
     Ok(Reproduction {
-        name: "figure-5",
+        name: "figure-5".to_owned(),
         title: "Figure 5: lookups of filled filters".to_owned(),
         method: format!(
             "Filters of {} are filled: cuckoo filters to 95 % of their slots, QF to 90 %, dl-CBF to 75 %, the Bloom filters \
              with a key for 13 bits. {count} keys are looked up at a time, one per call, present and absent ones in \
              random order; every answer is checked. Medians of {} turns.",
             memory.name(),
-            scale.rounds()
+            rounds
         ),
         tables: vec![curves.table("Lookups of filled filters", "present keys, %")],
         charts: vec![curves.chart(

@@ -1,5 +1,6 @@
 //! Figure 6: lookups, by load.
 
+use super::Extent;
 use super::curves::{Curves, STEADY};
 use crate::cast::approximate;
 use crate::contender::{Kind, Limit};
@@ -7,11 +8,11 @@ use crate::failure::Failure;
 use crate::keys::Keys;
 use crate::measure::{fill, million_per_second, timed_lookups};
 use crate::report::{Axis, Claim, Reproduction, Verdict, four_digits};
-use crate::scale::Scale;
 
 const STEPS: u64 = 10;
 
-pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
+pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
+    let Extent { scale, rounds, .. } = *extent;
     let memory = scale.memory();
     let keys = Keys::of_seed(6);
     let mut contenders = Vec::new();
@@ -25,8 +26,8 @@ pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
             let wanted = kind.design_capacity(memory) * step / STEPS - *stored;
             *stored += fill(contender.as_mut(), keys, *stored, Limit::Keys(wanted)).stored;
         }
-        for round in 0..scale.rounds() {
-            let first = (step * scale.rounds() + round) * count;
+        for round in 0..rounds {
+            let first = (step * rounds + round) * count;
             let queries = keys.absent(first, count);
             for (kind, contender, stored) in &contenders {
                 let load = approximate(*stored) / approximate(memory.slots());
@@ -40,14 +41,14 @@ pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
     }
     let axis = || Axis::linear_within("keys per slot of 12 bits", [0.0, 1.0]);
     Ok(Reproduction {
-        name: "figure-6",
+        name: "figure-6".to_owned(),
         title: "Figure 6: lookups, by load".to_owned(),
         method: format!(
             "Filters of {} are filled in {STEPS} steps, as far as in figure 5. After each step, {count} absent and as many \
              present keys are looked up, one per call; every answer is checked. The load is the keys stored per 12 bits \
              of memory, which is α for filters with slots. Medians of {} turns.",
             memory.name(),
-            scale.rounds()
+            rounds
         ),
         tables: vec![
             absent.table("Lookups of absent keys", "load factor"),

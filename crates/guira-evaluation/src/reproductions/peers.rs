@@ -2,13 +2,13 @@
 
 use std::collections::hash_map::DefaultHasher;
 
+use super::Extent;
 use crate::cast::{approximate, in_memory};
 use crate::contender::{Contender, Cuckoo, Full, Limit};
 use crate::failure::Failure;
 use crate::keys::Keys;
 use crate::measure::{Filled, check_present, fill, measure_rate, median, million_per_second, timed_lookups};
 use crate::report::{Cell, Column, Reproduction, Table};
-use crate::scale::Scale;
 
 /// What is asked of those that let one choose.
 const RATE: f64 = 0.001;
@@ -113,12 +113,13 @@ struct Row {
     speeds: [Vec<f64>; 3],
 }
 
-pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
+pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
+    let Extent { scale, rounds, .. } = *extent;
     let wanted = scale.peer_keys();
     let keys = Keys::of_seed(10);
     let count = scale.timed_queries();
     let mut rows: Vec<Row> = Vec::new();
-    for round in 0..scale.rounds() {
+    for round in 0..rounds {
         for (number, peer) in PEERS.iter().enumerate() {
             let not_built = |reason| Failure::not_built(peer.name, reason);
             let mut contender = (peer.build)(in_memory(wanted)).map_err(not_built)?;
@@ -141,14 +142,14 @@ pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
         }
     }
     Ok(Reproduction {
-        name: "peers",
+        name: "peers".to_owned(),
         title: "Peers: other filters of today".to_owned(),
         method: format!(
             "Filters for {wanted} keys and a rate of {} %, where that can be chosen, are filled with so many, one key per call, \
              and asked for {count} keys at a time. Each hashes its keys as it does by itself. Keys that did not fit are missing \
              from the count of stored ones; some filters are random, so that counts vary. Medians of {} turns.",
             100.0 * RATE,
-            scale.rounds()
+            rounds
         ),
         tables: vec![table(&rows)],
         charts: Vec::new(),

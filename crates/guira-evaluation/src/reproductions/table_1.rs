@@ -95,7 +95,7 @@ pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
         ));
     }
     Ok(Reproduction {
-        name: "table-1",
+        name: "table-1".to_owned(),
         title: "Table 1: properties of filters".to_owned(),
         method: format!(
             "Filters of {} are filled as in table 3; the counting Bloom filter has counters of four bits and nine probes. \

@@ -1,12 +1,12 @@
 //! Table 3: all filters with the same memory.
 
+use super::Extent;
 use crate::cast::approximate;
 use crate::contender::{Kind, Memory};
 use crate::failure::Failure;
 use crate::keys::Keys;
 use crate::measure::{Filled, Seconds, check_present, fill, measure_rate, median, million_per_second};
 use crate::report::{Cell, Claim, Column, Reproduction, Table, Verdict, four_digits};
-use crate::scale::Scale;
 
 /// What the paper prints: million keys, bits per key, rate in percent, million keys per second.
 const PRINTED: [(Kind, [f64; 4]); 6] = [
@@ -30,11 +30,12 @@ struct Row {
     bulk_speeds: Vec<f64>,
 }
 
-pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
+pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
+    let Extent { scale, rounds, .. } = *extent;
     let memory = scale.memory();
     let keys = Keys::of_seed(3);
     let mut rows: Vec<Row> = Vec::new();
-    for round in 0..scale.rounds() {
+    for round in 0..rounds {
         for (number, kind) in Kind::ALL.into_iter().enumerate() {
             let mut contender = kind.build(memory)?;
             let Filled { stored, time } = fill(contender.as_mut(), keys, 0, kind.limit(memory));
@@ -57,7 +58,7 @@ pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
         }
     }
     Ok(Reproduction {
-        name: "table-3",
+        name: "table-3".to_owned(),
         title: "Table 3: space efficiency and construction speed".to_owned(),
         method: format!(
             "Every filter gets {} and is filled until it refuses a key, or holds as many as it is made for (the Bloom \
@@ -67,7 +68,7 @@ pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
              absent ones. Speeds are medians of {} turns.",
             memory.name(),
             scale.rate_queries(),
-            scale.rounds()
+            rounds
         ),
         tables: vec![table(&rows)],
         charts: Vec::new(),

@@ -1,0 +1,42 @@
+use super::median;
+
+/// Figures of several turns, of the same thing.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Turns(Vec<f64>);
+
+impl Turns {
+    pub(crate) fn note(&mut self, figure: f64) {
+        self.0.push(figure);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// NaN of none.
+    pub(crate) fn median(&self) -> f64 {
+        median(self.0.clone())
+    }
+
+    /// From the least to the greatest, in percent of the median.
+    pub(crate) fn spread(&self) -> f64 {
+        let least = self.0.iter().copied().fold(f64::INFINITY, f64::min);
+        let greatest = self.0.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        100.0 * (greatest - least) / self.median()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_spread_is_in_percent_of_the_median() {
+        let mut turns = Turns::default();
+        for figure in [5.0, 4.0, 6.0] {
+            turns.note(figure);
+        }
+        assert!((turns.median() - 5.0).abs() < f64::EPSILON);
+        assert!((turns.spread() - 40.0).abs() < 1e-9);
+    }
+}
