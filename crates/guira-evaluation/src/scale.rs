@@ -68,6 +68,15 @@ impl Scale {
         }
     }
 
+    /// The exponent of the power of two around which peers are asked for capacities.
+    #[cfg(feature = "peers")]
+    pub(crate) const fn peer_power(self) -> u32 {
+        match self {
+            Self::Quick => 14,
+            Self::Paper => 20,
+        }
+    }
+
     /// The independent tables of which the lowest load counts: figure 2 of the paper.
     pub(crate) const fn runs(self) -> u64 {
         match self {
@@ -95,7 +104,7 @@ impl Scale {
     /// The exponents of the table sizes for which equation (3) is tried.
     pub(crate) const fn bound_exponents(self) -> &'static [u32] {
         match self {
-            Self::Quick => &[8, 10, 12, 14],
+            Self::Quick => &[10, 12, 14],
             Self::Paper => &[10, 12, 14, 16, 18, 20],
         }
     }

@@ -18,11 +18,16 @@ pub(crate) fn check_present(
     stored: Range<u64>,
 ) -> Result<(), Failure> {
     let of = stored.end - stored.start;
-    let found: u64 = chunks(stored).map(|numbers| contender.count_found(&keys.present(numbers))).sum();
+    let found = count_found(contender, keys, stored);
     if found < of {
         return Err(Failure::KeysLost { contender: name.to_owned(), lost: of - found, of });
     }
     Ok(())
+}
+
+/// How many of the keys with these numbers are found.
+pub(crate) fn count_found(contender: &dyn Contender, keys: Keys, numbers: Range<u64>) -> u64 {
+    chunks(numbers).map(|numbers| contender.count_found(&keys.present(numbers))).sum()
 }
 
 /// The share of absent keys that are found.

@@ -9,6 +9,14 @@ impl Turns {
         self.0.push(figure);
     }
 
+    /// The same, but for turn 0, in which caches and pages are first touched.
+    pub(crate) fn note_after_first(&mut self, turn: u64, figure: f64) {
+        if turn > 0 {
+            self.note(figure);
+        }
+    }
+
+    #[cfg(feature = "peers")]
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -93,6 +93,10 @@ impl<'run> Section<'run> {
         &self.measured.reproduction.claims
     }
 
+    fn has_main_claims(&self) -> bool {
+        self.claims().iter().any(Claim::is_main)
+    }
+
     fn holding(&self) -> usize {
         self.claims().iter().filter(|claim| claim.verdict == Verdict::Holds).count()
     }

@@ -136,11 +136,14 @@ fn fills_to(points: &[Point], rule: Rule, slots: u32, percent: f64) -> Option<Cl
     let loads = of_longest().map(|point| {
         format!("{} % with 2^{} buckets", four_digits(100.0 * point.load_factor), point.measures.bucket_exponent)
     });
-    Some(Claim::counted(
-        format!("b = {slots} fills to {percent} %, by the rule \"{}\"", rule.name()),
-        Verdict::of(of_longest().all(|point| reaches(point, percent))),
-        loads.collect::<Vec<_>>().join(", "),
-    ))
+    Some(
+        Claim::counted(
+            format!("b = {slots} fills to {percent} %, by the rule \"{}\"", rule.name()),
+            Verdict::of(of_longest().all(|point| reaches(point, percent))),
+            loads.collect::<Vec<_>>().join(", "),
+        )
+        .main(),
+    )
 }
 
 fn six_bits_suffice(points: &[Point], rule: Rule) -> Option<Claim> {
@@ -151,15 +154,18 @@ fn six_bits_suffice(points: &[Point], rule: Rule) -> Option<Claim> {
         of_rule(points, rule, 4).find(is_it)
     };
     let (six, seven) = (load(6)?, load(7)?);
-    Some(Claim::counted(
-        format!("6-bit fingerprints suffice for b = 4, by the rule \"{}\"", rule.name()),
-        Verdict::of(reaches(six, 95.0)),
-        format!(
-            "with 2^{largest} buckets, the most here, {} % with 6 bits and {} % with 7; the paper says so of 2^30",
-            four_digits(100.0 * six.load_factor),
-            four_digits(100.0 * seven.load_factor)
-        ),
-    ))
+    Some(
+        Claim::counted(
+            format!("6-bit fingerprints suffice for b = 4, by the rule \"{}\"", rule.name()),
+            Verdict::of(reaches(six, 95.0)),
+            format!(
+                "with 2^{largest} buckets, the most here, {} % with 6 bits and {} % with 7; the paper says so of 2^30",
+                four_digits(100.0 * six.load_factor),
+                four_digits(100.0 * seven.load_factor)
+            ),
+        )
+        .main(),
+    )
 }
 
 /// Whether a load is so many percent, in whole ones, as the paper has them.

@@ -145,11 +145,13 @@ fn claims(points: &[Point], rule: Rule) -> Vec<Claim> {
             format!("b = 2 is the most compact above 0.2 %, by the rule \"{}\"", rule.name()),
             Verdict::of(holds(2, 0.0025, 0.1)),
             ranges(),
-        ),
+        )
+        .main(),
         Claim::counted(
             format!("b = 4 is the most compact from 0.001 % to 0.2 %, by the rule \"{}\"", rule.name()),
             Verdict::of(holds(4, 0.000_01, 0.0015)),
             ranges(),
-        ),
+        )
+        .main(),
     ]
 }

@@ -89,7 +89,7 @@ fn chart(costs: &[Cost]) -> Chart {
 
 fn claims(costs: &[Cost]) -> Vec<Claim> {
     let cuckoo = CUCKOO.iter().filter_map(|(kind, ..)| costs.iter().find(|cost| cost.name == kind.name()));
-    cuckoo.map(below_bloom).collect()
+    cuckoo.map(below_bloom).map(Claim::main).collect()
 }
 
 /// The highest rate from which on downward a filter is more compact than a Bloom filter, against the paper's 3 %.

@@ -56,7 +56,15 @@ pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
 }
 
 fn claims(curves: &Curves) -> Vec<Claim> {
-    let cuckoo = curves.steadiness(Kind::Printed.name());
+    let steady = |kind: Kind| {
+        let steadiness = curves.steadiness(kind.name());
+        Claim::timed(
+            format!("{} lookups are steady against the share of present keys", kind.name()),
+            Verdict::of(steadiness >= STEADY),
+            format!("at the worst share {} of the speed at the best", four_digits(steadiness)),
+        )
+        .main()
+    };
     let bloom = curves.decline(Kind::Bloom.name());
     let slowest = |kind: Kind| {
         Kind::ALL.iter().filter(|other| other.is_of_paper()).all(|other| {
@@ -71,11 +79,8 @@ fn claims(curves: &Curves) -> Vec<Claim> {
         .find(|((_, semi_sorted), (_, bloom))| semi_sorted > bloom)
         .map(|((share, _), _)| *share);
     vec![
-        Claim::timed(
-            "CF lookups are steady against the share of present keys",
-            Verdict::of(cuckoo >= STEADY),
-            format!("at the worst share {} of the speed at the best", four_digits(cuckoo)),
-        ),
+        steady(Kind::Printed),
+        steady(Kind::Packed),
         Claim::timed(
             "BF lookups slow down as more keys are present",
             Verdict::of(bloom < STEADY),

@@ -78,11 +78,14 @@ fn claims(absent: &Curves, present: &Curves) -> Vec<Claim> {
                 four_digits(present)
             ),
         )
+        .main()
     };
     let quotient = [absent, present].map(|curves| curves.decline(Kind::Quotient.name()));
     vec![
         steady(Kind::Printed),
+        steady(Kind::Packed),
         steady(Kind::PrintedSemiSorted),
+        steady(Kind::SemiSorted),
         Claim::timed(
             "QF lookups slow down as it fills",
             Verdict::of(quotient.iter().all(|&decline| decline < STEADY)),
@@ -91,6 +94,7 @@ fn claims(absent: &Curves, present: &Curves) -> Vec<Claim> {
                 four_digits(quotient[0]),
                 four_digits(quotient[1])
             ),
-        ),
+        )
+        .main(),
     ]
 }

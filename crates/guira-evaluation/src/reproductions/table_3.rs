@@ -140,27 +140,36 @@ fn claims(rows: &[Row], memory: Memory) -> Vec<Claim> {
     let mut claims = Vec::new();
     if let Some(lowest) = best(|row| row.rate) {
         let evidence = of_paper.iter().map(|row| format!("{} {} %", row.kind.name(), four_digits(100.0 * row.rate)));
-        claims.push(Claim::counted(
-            format!("ss-CF has the lowest rate of all filters with {}", memory.name()),
-            Verdict::of(lowest.kind == Kind::PrintedSemiSorted),
-            evidence.collect::<Vec<_>>().join(", "),
-        ));
+        claims.push(
+            Claim::counted(
+                format!("ss-CF has the lowest rate of all filters with {}", memory.name()),
+                Verdict::of(lowest.kind == Kind::PrintedSemiSorted),
+                evidence.collect::<Vec<_>>().join(", "),
+            )
+            .main(),
+        );
     }
     if let Some(fastest) = best(|row| -median(row.speeds.clone())) {
         let speed = |row: &&Row| format!("{} {}", row.kind.name(), four_digits(median(row.speeds.clone())));
-        claims.push(Claim::timed(
-            "blk-BF is built fastest",
-            Verdict::of(fastest.kind == Kind::BlockedBloom),
-            format!("million keys/s: {}", of_paper.iter().map(speed).collect::<Vec<_>>().join(", ")),
-        ));
+        claims.push(
+            Claim::timed(
+                "blk-BF is built fastest",
+                Verdict::of(fastest.kind == Kind::BlockedBloom),
+                format!("million keys/s: {}", of_paper.iter().map(speed).collect::<Vec<_>>().join(", ")),
+            )
+            .main(),
+        );
     }
     if let Some(dleft) = rows.iter().find(|row| row.kind == Kind::DLeft) {
-        claims.push(Claim::counted(
-            "dl-CBF refuses a key when about 78 % of it are full",
-            // As precise as "about 78 %" is.
-            Verdict::of((dleft.load_factor - 0.78).abs() < 0.02),
-            format!("{} % of its slots", four_digits(100.0 * dleft.load_factor)),
-        ));
+        claims.push(
+            Claim::counted(
+                "dl-CBF refuses a key when about 78 % of it are full",
+                // As precise as "about 78 %" is.
+                Verdict::of((dleft.load_factor - 0.78).abs() < 0.02),
+                format!("{} % of its slots", four_digits(100.0 * dleft.load_factor)),
+            )
+            .main(),
+        );
     }
     claims
 }
