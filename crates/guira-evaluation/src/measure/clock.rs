@@ -31,7 +31,7 @@ pub(crate) fn nanoseconds(operations: u64, Seconds(seconds): Seconds) -> f64 {
 }
 
 /// The median; of an even number of figures, the greater one of the two in the middle. NaN of none.
-pub(crate) fn median(mut figures: Vec<f64>) -> f64 {
+pub(super) fn median(mut figures: Vec<f64>) -> f64 {
     figures.sort_by(f64::total_cmp);
     figures.get(figures.len() / 2).copied().unwrap_or(f64::NAN)
 }

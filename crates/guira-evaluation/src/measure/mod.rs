@@ -6,8 +6,8 @@ mod floor;
 mod lookup;
 mod turns;
 
-pub(crate) use clock::{Seconds, median, million_per_second, nanoseconds};
+pub(crate) use clock::{Seconds, million_per_second, nanoseconds};
 pub(crate) use filling::{Filled, fill};
 pub(crate) use floor::Floor;
 pub(crate) use lookup::{check_answers, check_present, count_found, measure_rate, timed_lookups, timed_removals};
-pub(crate) use turns::Turns;
+pub(crate) use turns::{Turns, rotated};

@@ -1,4 +1,11 @@
-use super::median;
+use super::clock::median;
+
+/// Things with their places, from another one on in each turn, so that none is always the first.
+pub(crate) fn rotated<T>(things: &[T], turn: u64) -> impl Iterator<Item = (usize, &T)> {
+    let first = usize::try_from(turn % (things.len() as u64).max(1)).unwrap_or(0);
+    let (before, after) = things.split_at(first);
+    after.iter().zip(first..).chain(before.iter().zip(0..)).map(|(thing, place)| (place, thing))
+}
 
 /// Figures of several turns, of the same thing.
 #[derive(Clone, Debug, Default)]
@@ -16,7 +23,6 @@ impl Turns {
         }
     }
 
-    #[cfg(feature = "peers")]
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -37,6 +43,14 @@ impl Turns {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_turn_begins_with_another_one() {
+        let order = |turn| rotated(&['a', 'b', 'c'], turn).map(|(place, name)| (place, *name)).collect::<Vec<_>>();
+        assert_eq!(order(0), [(0, 'a'), (1, 'b'), (2, 'c')]);
+        assert_eq!(order(4), [(1, 'b'), (2, 'c'), (0, 'a')]);
+        assert_eq!(rotated::<char>(&[], 1).count(), 0);
+    }
 
     #[test]
     fn the_spread_is_in_percent_of_the_median() {

@@ -1,6 +1,7 @@
 //! Equation (3): how short fingerprints may be before tables no longer fill.
 
 use guira::analysis::{least_fingerprint_bits_to_fill, overfull_classes};
+use rayon::prelude::*;
 
 use super::Extent;
 use super::figure_2::lowest_load;
@@ -32,14 +33,16 @@ struct Point {
 }
 
 pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
-    let mut points = Vec::new();
+    let mut wanted = Vec::new();
     for rule in [Rule::Walk, Rule::Search] {
         for slots_per_bucket in BUCKET_SIZES {
             for &bucket_exponent in extent.scale.bound_exponents() {
-                points.push(point(rule, slots_per_bucket, bucket_exponent, extent)?);
+                wanted.push((rule, slots_per_bucket, bucket_exponent));
             }
         }
     }
+    let points = wanted.par_iter().map(|&(rule, slots, exponent)| point(rule, slots, exponent, extent));
+    let points: Vec<Point> = points.collect::<Result<_, _>>()?;
     Ok(Reproduction {
         name: "equation-3".to_owned(),
         title: "Equation (3): the shortest fingerprints that fill a table".to_owned(),

@@ -6,7 +6,7 @@ use crate::cast::approximate;
 use crate::contender::{Kind, Limit};
 use crate::failure::Failure;
 use crate::keys::Keys;
-use crate::measure::{check_present, fill, million_per_second, timed_lookups};
+use crate::measure::{check_present, fill, million_per_second, rotated, timed_lookups};
 use crate::report::{Axis, Claim, Reproduction, Verdict, four_digits};
 
 const SHARES: u64 = 10;
@@ -28,7 +28,7 @@ pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
         for share in 0..=SHARES {
             let present = count * share / SHARES;
             let x = 100.0 * approximate(share) / approximate(SHARES);
-            for (kind, contender, stored) in &filled {
+            for (_, (kind, contender, stored)) in rotated(&filled, round) {
                 let queries = keys.mixture(*stored, round * count, count, present);
                 let time = timed_lookups(kind.name(), contender.as_ref(), &queries, present)?;
                 curves.note(kind.name(), x, million_per_second(count, time));
@@ -41,7 +41,7 @@ pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
         method: format!(
             "Filters of {} are filled: cuckoo filters to 95 % of their slots, QF to 90 %, dl-CBF to 75 %, the Bloom filters \
              with a key for 13 bits. {count} keys are looked up at a time, one per call, present and absent ones in \
-             random order; every answer is checked. Medians of {} turns.",
+             random order; every answer is checked. Medians of {} turns, each in another order.",
             memory.name(),
             rounds
         ),

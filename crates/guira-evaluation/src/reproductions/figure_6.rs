@@ -6,7 +6,7 @@ use crate::cast::approximate;
 use crate::contender::{Kind, Limit};
 use crate::failure::Failure;
 use crate::keys::Keys;
-use crate::measure::{fill, million_per_second, timed_lookups};
+use crate::measure::{fill, million_per_second, rotated, timed_lookups};
 use crate::report::{Axis, Claim, Reproduction, Verdict, four_digits};
 
 const STEPS: u64 = 10;
@@ -29,7 +29,7 @@ pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
         for round in 0..rounds {
             let first = (step * rounds + round) * count;
             let queries = keys.absent(first, count);
-            for (kind, contender, stored) in &contenders {
+            for (_, (kind, contender, stored)) in rotated(&contenders, round) {
                 let load = approximate(*stored) / approximate(memory.slots());
                 let time = timed_lookups(kind.name(), contender.as_ref(), &queries, 0)?;
                 absent.note(kind.name(), load, million_per_second(count, time));
@@ -46,7 +46,7 @@ pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
         method: format!(
             "Filters of {} are filled in {STEPS} steps, as far as in figure 5. After each step, {count} absent and as many \
              present keys are looked up, one per call; every answer is checked. The load is the keys stored per 12 bits \
-             of memory, which is α for filters with slots. Medians of {} turns.",
+             of memory, which is α for filters with slots. Medians of {} turns, each in another order.",
             memory.name(),
             rounds
         ),

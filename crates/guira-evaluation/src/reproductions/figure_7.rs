@@ -6,7 +6,7 @@ use crate::cast::approximate;
 use crate::contender::{Kind, Limit};
 use crate::failure::Failure;
 use crate::keys::Keys;
-use crate::measure::{Filled, check_present, fill, million_per_second};
+use crate::measure::{Filled, check_present, fill, million_per_second, rotated};
 use crate::report::{Axis, Claim, Reproduction, Verdict, four_digits};
 
 const STEPS: u64 = 10;
@@ -16,8 +16,8 @@ pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
     let memory = scale.memory();
     let keys = Keys::of_seed(7);
     let mut curves = Curves::default();
-    for _ in 0..rounds {
-        for kind in Kind::ALL {
+    for round in 0..rounds {
+        for (_, &kind) in rotated(&Kind::ALL, round) {
             let mut contender = kind.build(memory)?;
             let mut all = 0;
             for step in 1..=STEPS {
@@ -37,7 +37,7 @@ pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
         title: "Figure 7: insertions, by load".to_owned(),
         method: format!(
             "Filters of {} are filled in {STEPS} steps, as far as in figure 5, one key per call. A speed is that of the \
-             step that ends with this load. Afterwards all keys are looked up. Medians of {} turns.",
+             step that ends with this load. Afterwards all keys are looked up. Medians of {} turns, each in another order.",
             memory.name(),
             rounds
         ),

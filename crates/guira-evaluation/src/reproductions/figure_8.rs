@@ -6,7 +6,7 @@ use crate::cast::approximate;
 use crate::contender::{Kind, Limit};
 use crate::failure::Failure;
 use crate::keys::Keys;
-use crate::measure::{check_present, fill, million_per_second, timed_removals};
+use crate::measure::{check_present, fill, million_per_second, rotated, timed_removals};
 use crate::report::{Axis, Claim, Reproduction, Verdict, four_digits};
 
 const STEPS: u64 = 10;
@@ -16,8 +16,8 @@ pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
     let memory = scale.memory();
     let keys = Keys::of_seed(8);
     let mut curves = Curves::default();
-    for _ in 0..rounds {
-        for kind in Kind::ALL {
+    for round in 0..rounds {
+        for (_, &kind) in rotated(&Kind::ALL, round) {
             let name = kind.name();
             let mut contender = kind.build(memory)?;
             if contender.as_removing().is_none() {
@@ -49,7 +49,7 @@ pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
         method: format!(
             "Filters of {}, filled as in figure 5, are emptied in {STEPS} steps, one key per call, in the order in which keys \
              were inserted. A speed is that of the step that begins with this load. Half way, all keys that are left are \
-             looked up; at the end there must be none. Medians of {} turns.",
+             looked up; at the end there must be none. Medians of {} turns, each in another order.",
             memory.name(),
             rounds
         ),

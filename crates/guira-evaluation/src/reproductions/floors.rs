@@ -5,7 +5,7 @@ use crate::cast::in_memory;
 use crate::contender::Kind;
 use crate::failure::Failure;
 use crate::keys::Keys;
-use crate::measure::{Floor, Turns, check_answers, nanoseconds};
+use crate::measure::{Floor, Turns, check_answers, nanoseconds, rotated};
 use crate::report::{Cell, Claim, Column, Reproduction, Table, Verdict, four_digits};
 
 const KINDS: [Kind; 3] = [Kind::Packed, Kind::SemiSorted, Kind::Windowed];
@@ -46,7 +46,7 @@ pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
         rows[1].single.note_after_first(round, nanoseconds(count, floor.single::<2>(&queries)?));
         rows[0].batch.note_after_first(round, nanoseconds(count, floor.prefetched::<1>(&queries)?));
         rows[1].batch.note_after_first(round, nanoseconds(count, floor.prefetched::<2>(&queries)?));
-        for (number, (kind, filter)) in filters.iter().enumerate() {
+        for (number, (kind, filter)) in rotated(&filters, round) {
             let expected = filter.expected_false_positive_rate();
             let (time, found) = crate::measure::Seconds::of(|| {
                 queries.iter().map(|key| u64::from(filter.contains(core::hint::black_box(key)))).sum()
@@ -72,7 +72,7 @@ pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
             "One or two random cache lines of {} are read for each of {count} keys, where the key's hash says, beside lookups \
              of the same, absent keys in the library's filters of as much memory, filled to 95 %. In batches, lines are \
              prefetched 32 keys ahead, and filters are asked by contains_each. The keys themselves, {} KB, are read one \
-             after the other. Medians of {rounds} turns, in which all come one after the other.",
+             after the other. Medians of {rounds} turns, in which all come one after the other, after one more that warms caches.",
             memory.name(),
             count * 8 / 1024
         ),
