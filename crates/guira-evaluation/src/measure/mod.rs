@@ -9,5 +9,7 @@ mod turns;
 pub(crate) use clock::{Seconds, million_per_second, nanoseconds};
 pub(crate) use filling::{Filled, fill};
 pub(crate) use floor::Floor;
-pub(crate) use lookup::{check_answers, check_present, count_found, measure_rate, timed_lookups, timed_removals};
+#[cfg(feature = "peers")]
+pub(crate) use lookup::count_found;
+pub(crate) use lookup::{check_answers, check_present, measure_rate, timed_lookups, timed_removals};
 pub(crate) use turns::{Turns, rotated};
