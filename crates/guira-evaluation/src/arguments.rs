@@ -21,9 +21,13 @@ pub(crate) struct Arguments {
     #[arg(long, global = true, value_enum, default_value_t = Scale::Quick)]
     scale: Scale,
 
-    /// How often each filter is built, or asked, where that is timed; the median counts [default: 3]
+    /// How often each filled filter is asked; the median counts [default: 3]
     #[arg(long, global = true, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
     rounds: Option<u64>,
+
+    /// How often each filter is filled, or emptied, where that is timed; the median counts [default: 3]
+    #[arg(long, global = true, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
+    fills: Option<u64>,
 
     /// The folder for CSV, JSON and SVG files, and with "all" for report.md; with "report", the page [default there:
     /// report.html]
@@ -180,6 +184,7 @@ impl Arguments {
         Extent {
             scale,
             rounds: self.rounds.unwrap_or(scale.rounds()),
+            fills: self.fills.unwrap_or(scale.rounds()),
             largest_exponent: of_figure_2.largest,
             runs: of_figure_2.runs.unwrap_or(scale.runs()),
         }
@@ -187,12 +192,15 @@ impl Arguments {
 
     /// What to type for one of them.
     pub(crate) fn command_for(&self, name: Name) -> String {
-        let Extent { scale, rounds, largest_exponent, runs } = self.extent();
+        let Extent { scale, rounds, fills, largest_exponent, runs } = self.extent();
         let features = if name.is_of_peers() { " --features peers" } else { "" };
         let mut command =
             format!("cargo run --release -p guira-evaluation{features} -- {} --scale {}", name.name(), scale.name());
         if rounds != scale.rounds() {
             command += &format!(" --rounds {rounds}");
+        }
+        if fills != scale.rounds() {
+            command += &format!(" --fills {fills}");
         }
         if name == Name::Figure2 {
             command += &format!(" --largest {largest_exponent} --runs {runs}");

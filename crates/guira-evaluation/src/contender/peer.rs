@@ -21,12 +21,15 @@ pub(crate) struct Peer {
     pub(crate) making: Making,
 }
 
+/// A peer, or why there is none.
+type Made = Result<Box<dyn Contender>, String>;
+
 /// How it comes to its keys.
 pub(crate) enum Making {
     /// For so many keys, which are inserted one by one.
-    Empty(fn(usize) -> Result<Box<dyn Contender>, String>),
+    Empty(fn(usize) -> Made),
     /// Of all keys at once: it does not change afterwards.
-    Of(fn(&[u64]) -> Result<Box<dyn Contender>, String>),
+    Of(fn(&[u64]) -> Made),
 }
 
 impl Peer {
@@ -112,7 +115,7 @@ impl Peer {
 }
 
 /// What the library plans for the rate that all are asked for, by itself.
-fn library(capacity: usize, preference: Preference) -> Result<Box<dyn Contender>, String> {
+fn library(capacity: usize, preference: Preference) -> Made {
     let builder = CuckooFilter::builder().capacity(capacity).false_positive_rate(RATE).preference(preference);
     Ok(Box::new(Library(builder.build().map_err(|error| error.to_string())?)))
 }

@@ -12,7 +12,7 @@ use crate::report::{Axis, Claim, Reproduction, Verdict, four_digits};
 const STEPS: u64 = 10;
 
 pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
-    let Extent { scale, rounds, .. } = *extent;
+    let Extent { scale, fills: rounds, .. } = *extent;
     let memory = scale.memory();
     let keys = Keys::of_seed(7);
     let mut curves = Curves::default();

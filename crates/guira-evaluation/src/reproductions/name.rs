@@ -32,8 +32,10 @@ pub(crate) enum Name {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Extent {
     pub(crate) scale: Scale,
-    /// How often each contender has its turn.
+    /// How often each filled filter is asked.
     pub(crate) rounds: u64,
+    /// How often each filter is filled where that is timed, or changes it.
+    pub(crate) fills: u64,
     /// The exponent of the most buckets in figure 2.
     pub(crate) largest_exponent: u32,
     /// The tables per point of figure 2.

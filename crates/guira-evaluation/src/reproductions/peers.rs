@@ -36,7 +36,7 @@ struct Row {
 static PEERS: [Peer; 10] = Peer::ALL;
 
 pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
-    let Extent { scale, rounds, .. } = *extent;
+    let Extent { scale, fills: rounds, .. } = *extent;
     let wanted = scale.peer_keys();
     let mut rows: Vec<Row> = PEERS.iter().map(Row::new).collect();
     for round in 0..rounds {

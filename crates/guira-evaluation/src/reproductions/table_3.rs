@@ -31,7 +31,7 @@ struct Row {
 }
 
 pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
-    let Extent { scale, rounds, .. } = *extent;
+    let Extent { scale, fills: rounds, .. } = *extent;
     let memory = scale.memory();
     let keys = Keys::of_seed(3);
     let mut rows: Vec<Row> = Vec::new();
