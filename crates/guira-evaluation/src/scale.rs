@@ -39,7 +39,7 @@ impl Scale {
     pub(crate) const fn rate_queries(self) -> u64 {
         match self {
             Self::Quick => 500_000,
-            Self::Paper => 50_000_000,
+            Self::Paper => 10_000_000,
         }
     }
 
@@ -113,7 +113,7 @@ impl Scale {
     pub(crate) const fn bound_runs(self) -> u64 {
         match self {
             Self::Quick => 3,
-            Self::Paper => 5,
+            Self::Paper => 3,
         }
     }
 

@@ -1,6 +1,7 @@
 //! What the memory allows: reading random cache lines and nothing else.
 
 use memmap2::MmapMut;
+use prefetch_index::prefetch_index;
 
 use super::Seconds;
 use crate::cast::{in_memory, scale};
@@ -53,7 +54,7 @@ impl Floor {
         let order = |key: u64| {
             let places = places::<LINES>(&hash, core::hint::black_box(key), size);
             for place in places {
-                prefetch(bytes, place);
+                prefetch_index(bytes, place);
             }
             places
         };
@@ -88,18 +89,4 @@ fn places<const LINES: usize>(hash: &Hash, key: u64, size: u64) -> [usize; LINES
         digest = digest.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32);
         place
     })
-}
-
-#[inline]
-#[cfg_attr(target_arch = "x86_64", expect(unsafe_code, reason = "the prefetch instruction has no safe form"))]
-fn prefetch(bytes: &[u8], place: usize) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        let pointer = core::ptr::from_ref(&bytes[place]).cast();
-        // SAFETY: every x86-64 processor has the instruction, and it reads nothing that the program can see.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(pointer) };
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (bytes, place);
 }
