@@ -1,6 +1,6 @@
 //! The command line as it is typed.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand};
 
@@ -21,16 +21,25 @@ pub(crate) struct Arguments {
     #[arg(long, global = true, value_enum, default_value_t = Scale::Quick)]
     scale: Scale,
 
-    /// The folder for CSV, JSON and SVG files, and with "all" for report.md
-    #[arg(long, short, global = true, value_name = "FOLDER")]
-    pub(crate) output: Option<PathBuf>,
+    /// How often each filled filter is asked; the median counts [default: 3]
+    #[arg(long, global = true, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
+    rounds: Option<u64>,
 
-    /// The revision that is measured, for report.md [default: what git says]
+    /// How often each filter is filled, or emptied, where that is timed; the median counts [default: 3]
+    #[arg(long, global = true, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
+    fills: Option<u64>,
+
+    /// The folder for CSV, JSON and SVG files, and with "all" for report.md; with "report", the page [default there:
+    /// report.html]
+    #[arg(long, short, global = true, value_name = "PATH")]
+    output: Option<PathBuf>,
+
+    /// The revision that is measured [default: what git says]
     #[arg(long, global = true)]
     pub(crate) commit: Option<String>,
 }
 
-#[derive(Clone, Copy, Debug, Subcommand)]
+#[derive(Clone, Debug, Subcommand)]
 enum What {
     /// What each kind of filter costs and can do
     #[command(name = "table-1")]
@@ -62,25 +71,54 @@ enum What {
     /// Removals, against the load
     #[command(name = "figure-8")]
     Figure8,
+    /// The shortest fingerprints with which tables fill, against the bound
+    #[command(name = "equation-3")]
+    Equation3,
+    /// Loads and bits per key with two, three and four candidate buckets
+    #[command(name = "d-ary")]
+    DAry,
+    /// What the memory allows: reading one or two random lines
+    Floors,
     /// Filters of other people, by their own interfaces
     #[cfg(feature = "peers")]
     Peers,
     /// All of them
     All(Figure2Arguments),
+    /// All of them, as one HTML page
+    Report(ReportArguments),
 }
 
 #[derive(Args, Clone, Copy, Debug)]
 struct Figure2Arguments {
     /// The exponent of the most buckets in figure 2
     ///
-    /// At the paper's scale there are tables of 2^15, 2^20, 2^25 and, if they are asked for, 2^30 buckets. One of 2^25
-    /// takes up to 0.7 GB, and all of them many hours by estimate; one of 2^30 up to 21 GB, and all of them weeks.
-    #[arg(long, value_name = "EXPONENT", default_value_t = 25)]
+    /// At the paper's scale there are tables of 2^15, 2^20, 2^25 and 2^30 buckets, up to this one. A single table of 2^25
+    /// takes up to 0.7 GB, one of 2^30 up to 21 GB. How much and how long is said before it starts.
+    #[arg(long, value_name = "EXPONENT", default_value_t = 20)]
     largest: u32,
 
     /// How many tables are filled for each point of figure 2; the lowest load counts [default: 10 at the paper's scale]
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
     runs: Option<u64>,
+}
+
+#[derive(Args, Clone, Debug)]
+struct ReportArguments {
+    /// A folder of results of the same scale: those that are there are taken, the others are measured and put there
+    #[arg(long, value_name = "FOLDER")]
+    from: Option<PathBuf>,
+
+    #[command(flatten)]
+    of_figure_2: Figure2Arguments,
+}
+
+/// The page with everything that is written at the end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Page<'path> {
+    /// Into a folder.
+    Markdown(&'path Path),
+    /// Into a file.
+    Html(&'path Path),
 }
 
 impl Arguments {
@@ -97,15 +135,38 @@ impl Arguments {
             What::Figure6 => vec![Name::Figure6],
             What::Figure7 => vec![Name::Figure7],
             What::Figure8 => vec![Name::Figure8],
+            What::Equation3 => vec![Name::Equation3],
+            What::DAry => vec![Name::DAry],
+            What::Floors => vec![Name::Floors],
             #[cfg(feature = "peers")]
             What::Peers => vec![Name::Peers],
-            What::All(_) => Name::ALL.to_vec(),
+            What::All(_) | What::Report(_) => Name::ALL.to_vec(),
         }
     }
 
-    /// Whether there is to be one page with everything.
-    pub(crate) const fn wants_report(&self) -> bool {
-        matches!(self.what, What::All(_))
+    /// The one page with everything, if there is to be one.
+    pub(crate) fn page(&self) -> Option<Page<'_>> {
+        match &self.what {
+            What::All(_) => self.output.as_deref().map(Page::Markdown),
+            What::Report(_) => Some(Page::Html(self.output.as_deref().unwrap_or(Path::new("report.html")))),
+            _ => None,
+        }
+    }
+
+    /// The folder for the files of each reproduction.
+    pub(crate) fn results(&self) -> Option<&Path> {
+        match &self.what {
+            What::Report(report) => report.from.as_deref(),
+            _ => self.output.as_deref(),
+        }
+    }
+
+    /// The folder where results may be that need not be measured again.
+    pub(crate) fn earlier(&self) -> Option<&Path> {
+        match &self.what {
+            What::Report(report) => report.from.as_deref(),
+            _ => None,
+        }
     }
 
     pub(crate) const fn scale(&self) -> Scale {
@@ -114,12 +175,37 @@ impl Arguments {
 
     pub(crate) fn extent(&self) -> Extent {
         let scale = self.scale;
-        match self.what {
-            What::Figure2(of_figure_2) | What::All(of_figure_2) => {
-                Extent { scale, largest_exponent: of_figure_2.largest, runs: of_figure_2.runs.unwrap_or(scale.runs()) }
+        let of_figure_2 = match &self.what {
+            What::Figure2(of_figure_2) | What::All(of_figure_2) | What::Report(ReportArguments { of_figure_2, .. }) => {
+                *of_figure_2
             }
-            _ => Extent { scale, largest_exponent: 25, runs: scale.runs() },
+            _ => Figure2Arguments { largest: 20, runs: None },
+        };
+        Extent {
+            scale,
+            rounds: self.rounds.unwrap_or(scale.rounds()),
+            fills: self.fills.unwrap_or(scale.rounds()),
+            largest_exponent: of_figure_2.largest,
+            runs: of_figure_2.runs.unwrap_or(scale.runs()),
         }
+    }
+
+    /// What to type for one of them.
+    pub(crate) fn command_for(&self, name: Name) -> String {
+        let Extent { scale, rounds, fills, largest_exponent, runs } = self.extent();
+        let features = if name.is_of_peers() { " --features peers" } else { "" };
+        let mut command =
+            format!("cargo run --release -p guira-evaluation{features} -- {} --scale {}", name.name(), scale.name());
+        if rounds != scale.rounds() {
+            command += &format!(" --rounds {rounds}");
+        }
+        if fills != scale.rounds() {
+            command += &format!(" --fills {fills}");
+        }
+        if name == Name::Figure2 {
+            command += &format!(" --largest {largest_exponent} --runs {runs}");
+        }
+        command
     }
 }
 

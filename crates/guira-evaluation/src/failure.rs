@@ -10,8 +10,12 @@ pub(crate) enum Failure {
     RateTooHigh { contender: String, found: u64, of: u64, expected: f64 },
     /// Keys that are still stored though all were removed.
     KeysLeft { contender: String, left: u64 },
+    /// One call for all keys finds others than one call for each.
+    AnswersDiffer { contender: String, single: u64, batch: u64 },
     /// There is no such filter, or no memory for it.
     NotBuilt { contender: String, reason: String },
+    /// An earlier result that could not be understood.
+    NotRead { path: std::path::PathBuf, reason: String },
     /// A file that could not be written.
     NotWritten { path: std::path::PathBuf, reason: String },
 }
@@ -23,6 +27,10 @@ impl Failure {
 
     pub(crate) fn not_written(path: &std::path::Path, reason: impl fmt::Display) -> Self {
         Self::NotWritten { path: path.to_owned(), reason: reason.to_string() }
+    }
+
+    pub(crate) fn not_read(path: &std::path::Path, reason: impl fmt::Display) -> Self {
+        Self::NotRead { path: path.to_owned(), reason: reason.to_string() }
     }
 
     /// Tells it on standard error. If nobody listens there, there is nobody left to tell.
@@ -48,8 +56,13 @@ impl fmt::Display for Failure {
             Self::KeysLeft { contender, left } => {
                 write!(formatter, "{contender} holds {left} keys after all were removed")
             }
+            Self::AnswersDiffer { contender, single, batch } => {
+                write!(formatter, "{contender} finds {single} keys one by one, but {batch} in a batch")
+            }
             Self::NotBuilt { contender, reason } => write!(formatter, "{contender} could not be built: {reason}"),
-            Self::NotWritten { path, reason } => write!(formatter, "{}: {reason}", path.display()),
+            Self::NotRead { path, reason } | Self::NotWritten { path, reason } => {
+                write!(formatter, "{}: {reason}", path.display())
+            }
         }
     }
 }

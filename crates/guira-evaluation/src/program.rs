@@ -2,12 +2,14 @@
 
 use std::io::{self, Write};
 use std::process::ExitCode;
+use std::time::Instant;
 
 use clap::Parser;
 
-use crate::arguments::Arguments;
+use crate::arguments::{Arguments, Page};
 use crate::failure::Failure;
-use crate::report::{Machine, write_report, write_reproduction};
+use crate::report::{Machine, Measured, Run, read_earlier, write_measured, write_page, write_report};
+use crate::reproductions::Name;
 
 pub(crate) fn run() -> ExitCode {
     match reproduce(&Arguments::parse()) {
@@ -20,21 +22,40 @@ pub(crate) fn run() -> ExitCode {
 }
 
 fn reproduce(arguments: &Arguments) -> Result<(), Failure> {
-    let extent = arguments.extent();
-    let mut reproductions = Vec::new();
+    let machine = Machine::here(arguments.commit.as_deref());
+    let mut all = Vec::new();
     for name in arguments.names() {
-        let reproduction = name.reproduce(&extent)?;
-        // A reader who has gone, as in `| head`, is no reason to stop measuring.
-        writeln!(io::stdout().lock(), "{}", reproduction.to_markdown()).ok();
-        if let Some(folder) = &arguments.output {
-            write_reproduction(folder, &reproduction)?;
+        let measured = match arguments.earlier() {
+            Some(folder) => read_earlier(folder, name.name(), arguments.scale())?,
+            None => None,
+        };
+        let measured = match measured {
+            Some(measured) => measured,
+            None => measure(arguments, &machine, name)?,
+        };
+        if arguments.page().is_none() {
+            // A reader who has gone, as in `| head`, is no reason to stop measuring.
+            writeln!(io::stdout().lock(), "{}", measured.reproduction.to_markdown()).ok();
         }
-        reproductions.push(reproduction);
+        all.push(measured);
     }
-    if let Some(folder) = &arguments.output
-        && arguments.wants_report()
-    {
-        write_report(folder, &Machine::here(arguments.commit.as_deref()), arguments.scale(), &reproductions)?;
+    match arguments.page() {
+        Some(Page::Html(path)) => write_page(path, &all),
+        Some(Page::Markdown(folder)) => write_report(folder, &machine, arguments.scale(), &all),
+        None => Ok(()),
     }
-    Ok(())
+}
+
+/// Measures one of them, says on standard error how long it took, and writes its files.
+fn measure(arguments: &Arguments, machine: &Machine, name: Name) -> Result<Measured, Failure> {
+    let start = Instant::now();
+    let reproduction = name.reproduce(&arguments.extent())?;
+    let seconds = start.elapsed().as_secs_f64();
+    writeln!(io::stderr().lock(), "{}: {seconds:.1} seconds", name.name()).ok();
+    let run = Run { machine: machine.clone(), scale: arguments.scale(), command: arguments.command_for(name), seconds };
+    let measured = Measured { reproduction, run };
+    if let Some(folder) = arguments.results() {
+        write_measured(folder, &measured)?;
+    }
+    Ok(measured)
 }

@@ -1,9 +1,11 @@
 use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
 
 use crate::contender::Memory;
 
 /// How much is measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum Scale {
     /// Small tables: everything in a minute or two, to see that it works
     Quick,
@@ -17,6 +19,10 @@ impl Scale {
             Self::Quick => "quick",
             Self::Paper => "paper",
         }
+    }
+
+    pub(crate) const fn is_quick(self) -> bool {
+        matches!(self, Self::Quick)
     }
 
     /// What each filter of a line-up gets: at the paper's scale 192 MB.
@@ -33,7 +39,7 @@ impl Scale {
     pub(crate) const fn rate_queries(self) -> u64 {
         match self {
             Self::Quick => 500_000,
-            Self::Paper => 50_000_000,
+            Self::Paper => 10_000_000,
         }
     }
 
@@ -49,7 +55,7 @@ impl Scale {
     pub(crate) const fn rounds(self) -> u64 {
         match self {
             Self::Quick => 3,
-            Self::Paper => 5,
+            Self::Paper => 3,
         }
     }
 
@@ -59,6 +65,15 @@ impl Scale {
         match self {
             Self::Quick => 200_000,
             Self::Paper => 60_000_000,
+        }
+    }
+
+    /// The exponent of the power of two around which peers are asked for capacities.
+    #[cfg(feature = "peers")]
+    pub(crate) const fn peer_power(self) -> u32 {
+        match self {
+            Self::Quick => 14,
+            Self::Paper => 20,
         }
     }
 
@@ -83,6 +98,22 @@ impl Scale {
         match self {
             Self::Quick => &[10, 14],
             Self::Paper => &[15, 20, 25, 30],
+        }
+    }
+
+    /// The exponents of the table sizes for which equation (3) is tried.
+    pub(crate) const fn bound_exponents(self) -> &'static [u32] {
+        match self {
+            Self::Quick => &[10, 12, 14],
+            Self::Paper => &[10, 12, 14, 16, 18, 20],
+        }
+    }
+
+    /// The tables of which the lowest load counts there.
+    pub(crate) const fn bound_runs(self) -> u64 {
+        match self {
+            Self::Quick => 3,
+            Self::Paper => 3,
         }
     }
 

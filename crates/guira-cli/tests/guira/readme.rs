@@ -8,6 +8,8 @@ use crate::workplace::{GUIRA, Outcome, Workplace, outcome};
 
 const README: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
 const CARGO_RUN: &str = "cargo run --release -p guira-cli -- ";
+/// A program with tests of its own.
+const EVALUATION: &str = "cargo run --release -p guira-evaluation ";
 
 /// What a command line is for this test.
 #[derive(Debug, PartialEq, Eq)]
@@ -26,6 +28,8 @@ fn understood(line: &str) -> Command {
         let part = part.trim();
         if let Some(arguments) = part.strip_prefix(CARGO_RUN).or_else(|| part.strip_prefix("guira ")) {
             parts.push(format!("{quoted}{arguments}"));
+        } else if line.starts_with(EVALUATION) {
+            return Command::Cargo;
         } else if let Some(arguments) = part.strip_prefix("cargo ") {
             let verb = arguments.split(' ').next().unwrap_or_default();
             assert!(
@@ -97,6 +101,7 @@ fn the_tested_program_takes_the_place_of_the_shown_one() {
     );
     assert_eq!(understood("guira info f"), run(format!("'{GUIRA}' info f")));
     assert_eq!(understood("cargo test --workspace"), Command::Cargo);
+    assert_eq!(understood("cargo run --release -p guira-evaluation -- report"), Command::Cargo);
 }
 
 #[test]

@@ -3,11 +3,15 @@
 mod baseline;
 mod cuckoo;
 mod lineup;
+#[cfg(feature = "peers")]
+mod peer;
 mod rule;
 
 pub(crate) use baseline::{GrowOnly, Shrinkable};
 pub(crate) use cuckoo::Cuckoo;
 pub(crate) use lineup::{Kind, Limit, Memory};
+#[cfg(feature = "peers")]
+pub(crate) use peer::{Making, Peer, RATE};
 pub(crate) use rule::{Measures, Rule};
 
 /// A key was refused: the filter is full.
@@ -37,6 +41,18 @@ pub(crate) trait Contender {
     /// Inserts keys up to the first that is refused; how many were stored.
     fn insert_all(&mut self, keys: &[u64]) -> usize {
         keys.iter().position(|&key| self.insert(key).is_err()).unwrap_or(keys.len())
+    }
+
+    /// Inserts keys by one call for all of them, if there is such a call.
+    #[cfg(feature = "peers")]
+    fn insert_together(&mut self, _keys: &[u64]) -> Option<Result<(), Full>> {
+        None
+    }
+
+    /// Looks keys up by one call for all of them, if there is such a call; how many are found.
+    #[cfg(feature = "peers")]
+    fn count_found_together(&self, _keys: &[u64], _answers: &mut [bool]) -> Option<u64> {
+        None
     }
 
     /// Looks each key up; how many are found.

@@ -25,8 +25,13 @@ pub(crate) fn million_per_second(operations: u64, Seconds(seconds): Seconds) -> 
     approximate(operations) / 1e6 / seconds
 }
 
+/// Per operation.
+pub(crate) fn nanoseconds(operations: u64, Seconds(seconds): Seconds) -> f64 {
+    1e9 * seconds / approximate(operations)
+}
+
 /// The median; of an even number of figures, the greater one of the two in the middle. NaN of none.
-pub(crate) fn median(mut figures: Vec<f64>) -> f64 {
+pub(super) fn median(mut figures: Vec<f64>) -> f64 {
     figures.sort_by(f64::total_cmp);
     figures.get(figures.len() / 2).copied().unwrap_or(f64::NAN)
 }

@@ -18,11 +18,16 @@ pub(crate) fn check_present(
     stored: Range<u64>,
 ) -> Result<(), Failure> {
     let of = stored.end - stored.start;
-    let found: u64 = chunks(stored).map(|numbers| contender.count_found(&keys.present(numbers))).sum();
+    let found = count_found(contender, keys, stored);
     if found < of {
         return Err(Failure::KeysLost { contender: name.to_owned(), lost: of - found, of });
     }
     Ok(())
+}
+
+/// How many of the keys with these numbers are found.
+pub(crate) fn count_found(contender: &dyn Contender, keys: Keys, numbers: Range<u64>) -> u64 {
+    chunks(numbers).map(|numbers| contender.count_found(&keys.present(numbers))).sum()
 }
 
 /// The share of absent keys that are found.
@@ -60,7 +65,11 @@ pub(crate) fn timed_removals(name: &str, contender: &mut dyn Removing, keys: &[u
 
 /// That absent keys are not found more often than theory expects.
 fn check_found(name: &str, contender: &dyn Contender, found: u64, of: u64) -> Result<(), Failure> {
-    let expected = contender.expected_rate();
+    check_answers(name, contender.expected_rate(), found, of)
+}
+
+/// The same, given what is expected.
+pub(crate) fn check_answers(name: &str, expected: f64, found: u64, of: u64) -> Result<(), Failure> {
     let mean = expected * approximate(of);
     // A key may be asked for again, and filters differ: both are small beside a count's own deviation, and beside one key.
     if approximate(found) > mean + DEVIATIONS * (mean.sqrt() + 1.0) {

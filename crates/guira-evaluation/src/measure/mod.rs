@@ -2,8 +2,14 @@
 
 mod clock;
 mod filling;
+mod floor;
 mod lookup;
+mod turns;
 
-pub(crate) use clock::{Seconds, median, million_per_second};
+pub(crate) use clock::{Seconds, million_per_second, nanoseconds};
 pub(crate) use filling::{Filled, fill};
-pub(crate) use lookup::{check_present, measure_rate, timed_lookups, timed_removals};
+pub(crate) use floor::Floor;
+#[cfg(feature = "peers")]
+pub(crate) use lookup::count_found;
+pub(crate) use lookup::{check_answers, check_present, measure_rate, timed_lookups, timed_removals};
+pub(crate) use turns::{Turns, rotated};

@@ -1,7 +1,7 @@
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Where a figure comes from. The same keys give the same counts, but no two runs take the same time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Origin {
     /// A label, what the paper prints, or what follows from a formula or from counting: the same in every run.
@@ -11,7 +11,7 @@ pub(crate) enum Origin {
 }
 
 /// What stands in a cell of a table.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Cell {
     Text(String),

@@ -1,5 +1,9 @@
+use serde::{Deserialize, Serialize};
+
+use super::{Cell, Column, Table, four_digits};
+
 /// Curves over one axis.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Chart {
     /// The name of its file.
     pub(crate) name: String,
@@ -9,35 +13,104 @@ pub(crate) struct Chart {
     pub(crate) series: Vec<Series>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Axis {
     /// With the unit.
-    pub(crate) label: &'static str,
+    pub(crate) label: String,
     pub(crate) scaling: Scaling,
     /// What the axis shows at least.
     pub(crate) shows: Option<[f64; 2]>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum Scaling {
     Linear,
     /// By powers of ten.
     Logarithmic,
 }
 
-impl Axis {
-    /// From 0 on.
-    pub(crate) const fn linear(label: &'static str) -> Self {
-        Self { label, scaling: Scaling::Linear, shows: Some([0.0, 0.0]) }
+impl Chart {
+    /// Where its axes begin and end.
+    pub(super) fn x_ends(&self) -> [f64; 2] {
+        self.x.ends(self.points().map(|point| point.0))
     }
 
-    pub(crate) const fn linear_within(label: &'static str, shows: [f64; 2]) -> Self {
-        Self { label, scaling: Scaling::Linear, shows: Some(shows) }
+    pub(super) fn y_ends(&self) -> [f64; 2] {
+        self.y.ends(self.points().map(|point| point.1))
+    }
+
+    fn points(&self) -> impl Iterator<Item = &(f64, f64)> {
+        self.series.iter().flat_map(|series| &series.points)
+    }
+
+    /// What it shows, for those who don't see it.
+    pub(super) fn description(&self) -> String {
+        let range = |values: &mut dyn Iterator<Item = f64>| {
+            let [low, high] =
+                values.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], value| [low.min(value), high.max(value)]);
+            format!("{} to {}", short(low), short(high))
+        };
+        let names: Vec<&str> = self.series.iter().map(|series| series.name.as_str()).collect();
+        format!(
+            "Curves of {}: {} from {}, {} from {}. All of it is in a table, too.",
+            names.join(", "),
+            self.x.label,
+            range(&mut self.points().map(|point| point.0)),
+            self.y.label,
+            range(&mut self.points().map(|point| point.1)),
+        )
+    }
+
+    /// The same as numbers: a row for each place and a column for each curve if all have the same places, or else a row
+    /// for each point.
+    pub(super) fn table(&self) -> Table {
+        let places = |series: &Series| series.points.iter().map(|point| point.0).collect::<Vec<_>>();
+        let shared = self.series.first().map(places).unwrap_or_default();
+        if self.series.iter().all(|series| places(series) == shared) {
+            let names = self.series.iter().map(|series| Column::counted(format!("{}: {}", series.name, self.y.label)));
+            let columns = core::iter::once(Column::counted(&self.x.label)).chain(names);
+            let mut table = Table::new(&self.title, columns.collect());
+            for (row, &x) in shared.iter().enumerate() {
+                let heights = self.series.iter().map(|series| Cell::Number(series.points[row].1));
+                table.push(core::iter::once(Cell::Number(x)).chain(heights).collect());
+            }
+            return table;
+        }
+        let mut table = Table::new(&self.title, ["curve", &self.x.label, &self.y.label].map(Column::counted).into());
+        for series in &self.series {
+            for &(x, y) in &series.points {
+                table.push(vec![Cell::text(&series.name), Cell::Number(x), Cell::Number(y)]);
+            }
+        }
+        table
+    }
+}
+
+/// A number with four digits, without zeros at its end.
+fn short(number: f64) -> String {
+    let text = four_digits(number);
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+impl Axis {
+    /// From 0 on.
+    pub(crate) fn linear(label: &str) -> Self {
+        Self { label: label.to_owned(), scaling: Scaling::Linear, shows: Some([0.0, 0.0]) }
+    }
+
+    pub(crate) fn linear_within(label: &str, shows: [f64; 2]) -> Self {
+        Self { label: label.to_owned(), scaling: Scaling::Linear, shows: Some(shows) }
+    }
+
+    /// From the lowest value to the highest.
+    pub(crate) fn linear_from(label: &str) -> Self {
+        Self { label: label.to_owned(), scaling: Scaling::Linear, shows: None }
     }
 
     /// Whole powers of ten.
-    pub(crate) const fn logarithmic(label: &'static str) -> Self {
-        Self { label, scaling: Scaling::Logarithmic, shows: None }
+    pub(crate) fn logarithmic(label: &str) -> Self {
+        Self { label: label.to_owned(), scaling: Scaling::Logarithmic, shows: None }
     }
 
     /// Where a value stands on it.
@@ -75,7 +148,7 @@ impl Axis {
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Series {
     pub(crate) name: String,
     /// The number of its colour and mark.

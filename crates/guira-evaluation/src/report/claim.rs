@@ -1,11 +1,11 @@
 use core::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::Origin;
 
 /// Something that the paper says, and what was found.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Claim {
     /// The claim in the paper's sense.
     pub(crate) statement: String,
@@ -13,9 +13,19 @@ pub(crate) struct Claim {
     /// The numbers that decided.
     pub(crate) evidence: String,
     pub(crate) origin: Origin,
+    pub(crate) rank: Rank,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+/// What a claim weighs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Rank {
+    /// One by which the whole is judged.
+    Main,
+    Detail,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Verdict {
     #[serde(rename = "holds")]
     Holds,
@@ -32,12 +42,35 @@ impl Verdict {
 impl Claim {
     /// A claim that counts decide.
     pub(crate) fn counted(statement: impl Into<String>, verdict: Verdict, evidence: impl Into<String>) -> Self {
-        Self { statement: statement.into(), verdict, evidence: evidence.into(), origin: Origin::Counted }
+        Self {
+            statement: statement.into(),
+            verdict,
+            evidence: evidence.into(),
+            origin: Origin::Counted,
+            rank: Rank::Detail,
+        }
     }
 
     /// A claim that times decide.
     pub(crate) fn timed(statement: impl Into<String>, verdict: Verdict, evidence: impl Into<String>) -> Self {
-        Self { statement: statement.into(), verdict, evidence: evidence.into(), origin: Origin::Timed }
+        Self {
+            statement: statement.into(),
+            verdict,
+            evidence: evidence.into(),
+            origin: Origin::Timed,
+            rank: Rank::Detail,
+        }
+    }
+}
+
+impl Claim {
+    /// The same as one by which the whole is judged.
+    pub(crate) fn main(self) -> Self {
+        Self { rank: Rank::Main, ..self }
+    }
+
+    pub(crate) fn is_main(&self) -> bool {
+        self.rank == Rank::Main
     }
 }
 

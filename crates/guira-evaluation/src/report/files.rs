@@ -4,43 +4,49 @@
 use std::fs;
 use std::path::Path;
 
-use super::{Machine, Reproduction, Table, svg};
+use super::svg::{self, Frame};
+use super::{Cell, Machine, Measured, Table};
 use crate::failure::Failure;
 use crate::scale::Scale;
 
 /// Writes what one reproduction found.
-pub(crate) fn write_reproduction(folder: &Path, reproduction: &Reproduction) -> Result<(), Failure> {
+pub(crate) fn write_measured(folder: &Path, measured: &Measured) -> Result<(), Failure> {
     fs::create_dir_all(folder).map_err(|error| Failure::not_written(folder, error))?;
-    let name = reproduction.name;
+    let reproduction = &measured.reproduction;
     for (number, table) in reproduction.tables.iter().enumerate() {
-        let suffix = if number == 0 { String::new() } else { format!("-{}", number + 1) };
-        let path = folder.join(format!("{name}{suffix}.csv"));
+        let path = folder.join(reproduction.file(number));
         write(&path, &csv_of(table).map_err(|error| Failure::not_written(&path, error))?)?;
     }
-    let path = folder.join(format!("{name}.json"));
-    let json = serde_json::to_vec_pretty(reproduction).map_err(|error| Failure::not_written(&path, error))?;
-    write(&path, &json)?;
     for chart in &reproduction.charts {
         let path = folder.join(format!("{}.svg", chart.name));
-        let text = svg::draw(chart).map_err(|error| Failure::not_written(&path, error))?;
+        let text = svg::draw(chart, Frame::File).map_err(|error| Failure::not_written(&path, error))?;
         write(&path, text.as_bytes())?;
     }
-    Ok(())
+    // Last, so that it says that all are there.
+    let path = folder.join(format!("{}.json", reproduction.name));
+    let json = serde_json::to_vec_pretty(measured).map_err(|error| Failure::not_written(&path, error))?;
+    write(&path, &json)
+}
+
+/// What one reproduction found before, if it was at this scale.
+pub(crate) fn read_earlier(folder: &Path, name: &str, scale: Scale) -> Result<Option<Measured>, Failure> {
+    let path = folder.join(format!("{name}.json"));
+    if !path.exists() {
+        return Ok(None);
+    }
+    let json = fs::read(&path).map_err(|error| Failure::not_read(&path, error))?;
+    let measured: Measured = serde_json::from_slice(&json).map_err(|error| Failure::not_read(&path, error))?;
+    Ok((measured.run.scale == scale).then_some(measured))
 }
 
 /// Writes everything into one page, `report.md`.
-pub(crate) fn write_report(
-    folder: &Path,
-    machine: &Machine,
-    scale: Scale,
-    reproductions: &[Reproduction],
-) -> Result<(), Failure> {
+pub(crate) fn write_report(folder: &Path, machine: &Machine, scale: Scale, all: &[Measured]) -> Result<(), Failure> {
     let mut page = format!("# The paper's tables and figures, at {} scale\n\n{}", scale.name(), machine.to_markdown());
-    for reproduction in reproductions {
-        page += &format!("\n{}", reproduction.to_markdown());
+    for measured in all {
+        page += &format!("\n{}", measured.reproduction.to_markdown());
     }
     page += "\n## All claims\n\n";
-    for claim in reproductions.iter().flat_map(|reproduction| &reproduction.claims) {
+    for claim in all.iter().flat_map(|measured| &measured.reproduction.claims) {
         page += &format!("- {claim}\n");
     }
     write(&folder.join("report.md"), page.as_bytes())
@@ -50,11 +56,11 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     fs::write(path, bytes).map_err(|error| Failure::not_written(path, error))
 }
 
-fn csv_of(table: &Table) -> Result<Vec<u8>, csv::Error> {
+pub(super) fn csv_of(table: &Table) -> Result<Vec<u8>, csv::Error> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(table.columns.iter().map(|column| &column.name))?;
     for row in &table.rows {
-        writer.write_record(row.iter().map(super::Cell::exact))?;
+        writer.write_record(row.iter().map(Cell::exact))?;
     }
     writer.into_inner().map_err(|error| error.into_error().into())
 }

@@ -1,22 +1,27 @@
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Chart, Claim, Table};
 
 /// A table or figure of the paper, measured again.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Reproduction {
     /// What it is called on the command line, and its files: `table-3`.
-    pub(crate) name: &'static str,
+    pub(crate) name: String,
     pub(crate) title: String,
     /// What was done, and what to keep in mind.
     pub(crate) method: String,
     pub(crate) tables: Vec<Table>,
-    #[serde(skip)]
     pub(crate) charts: Vec<Chart>,
     pub(crate) claims: Vec<Claim>,
 }
 
 impl Reproduction {
+    /// The name of the CSV file of one of its tables.
+    pub(super) fn file(&self, number: usize) -> String {
+        let suffix = if number == 0 { String::new() } else { format!("-{}", number + 1) };
+        format!("{}{suffix}.csv", self.name)
+    }
+
     /// All of it but the charts, which are named: `.svg` files beside.
     pub(crate) fn to_markdown(&self) -> String {
         let mut markdown = format!("## {}\n\n{}\n", self.title, self.method);

@@ -1,9 +1,9 @@
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Cell, Origin};
 
 /// A heading, with the unit of what is below.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Column {
     pub(crate) name: String,
     pub(crate) origin: Origin,
@@ -19,7 +19,7 @@ impl Column {
     }
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Table {
     pub(crate) title: String,
     pub(crate) columns: Vec<Column>,

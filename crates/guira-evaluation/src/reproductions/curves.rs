@@ -1,7 +1,7 @@
 //! Speeds of a line-up over one axis, each the median of several turns: figures 5 to 8.
 
 use crate::contender::Kind;
-use crate::measure::median;
+use crate::measure::Turns;
 use crate::report::{Axis, Cell, Chart, Column, Series, Table};
 
 #[derive(Default)]
@@ -17,7 +17,7 @@ struct Curve {
 struct Point {
     x: f64,
     /// Million operations per second.
-    speeds: Vec<f64>,
+    speeds: Turns,
 }
 
 impl Curves {
@@ -29,15 +29,19 @@ impl Curves {
         });
         let points = &mut self.curves[at].points;
         match points.iter_mut().find(|point| point.x.total_cmp(&x).is_eq()) {
-            Some(point) => point.speeds.push(speed),
-            None => points.push(Point { x, speeds: vec![speed] }),
+            Some(point) => point.speeds.note(speed),
+            None => {
+                let mut speeds = Turns::default();
+                speeds.note(speed);
+                points.push(Point { x, speeds });
+            }
         }
     }
 
     /// The places of a curve with their speeds.
     pub(super) fn points(&self, name: &str) -> Vec<(f64, f64)> {
         let curve = self.curves.iter().find(|curve| curve.name == name);
-        curve.into_iter().flat_map(|curve| &curve.points).map(|point| (point.x, median(point.speeds.clone()))).collect()
+        curve.into_iter().flat_map(|curve| &curve.points).map(|point| (point.x, point.speeds.median())).collect()
     }
 
     /// The slowest speed of a curve over its fastest: 1 where nothing changes.
@@ -56,11 +60,17 @@ impl Curves {
     }
 
     pub(super) fn table(&self, title: &str, x: &str) -> Table {
-        let columns = vec![Column::counted("filter"), Column::counted(x), Column::timed("million operations/s")];
+        let columns = vec![
+            Column::counted("filter"),
+            Column::counted(x),
+            Column::timed("million operations/s"),
+            Column::timed("spread, %"),
+        ];
         let mut table = Table::new(title, columns);
         for curve in &self.curves {
-            for (x, speed) in self.points(&curve.name) {
-                table.push(vec![Cell::text(&curve.name), Cell::Number(x), Cell::Number(speed)]);
+            for Point { x, speeds } in &curve.points {
+                let figures = [*x, speeds.median(), speeds.spread()].map(Cell::Number);
+                table.push(core::iter::once(Cell::text(&curve.name)).chain(figures).collect());
             }
         }
         table

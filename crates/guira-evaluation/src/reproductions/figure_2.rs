@@ -1,5 +1,7 @@
 //! Figure 2: how full tables become with fingerprints of f bits.
 
+use rayon::prelude::*;
+
 use super::Extent;
 use crate::cast::approximate;
 use crate::contender::{Limit, Measures, Rule};
@@ -12,13 +14,18 @@ const BUCKET_SIZES: [u32; 2] = [4, 8];
 /// The whole keys of a table of 2^25 buckets of 8 slots take 2 GB.
 const LARGEST_HASH_TABLE: u32 = 25;
 
+/// Up to this exponent, nothing needs to be said beforehand.
+const ORDINARY: u32 = 20;
+/// Of filling a table and looking its keys up, in large tables, by the slower rule.
+const SECONDS_PER_SLOT: f64 = 0.4e-6;
+
 struct Point {
     measures: Measures,
     load_factor: f64,
 }
 
 /// The lowest load of so many tables, each with keys of its own.
-fn lowest_load(measures: Measures, runs: u64) -> Result<f64, Failure> {
+pub(super) fn lowest_load(measures: Measures, runs: u64) -> Result<f64, Failure> {
     let mut lowest = f64::INFINITY;
     for run in 0..runs {
         let keys = Keys::of_seed(1000 + run);
@@ -33,7 +40,7 @@ fn lowest_load(measures: Measures, runs: u64) -> Result<f64, Failure> {
 pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
     let exponents = extent.scale.load_exponents().iter().copied();
     let exponents: Vec<u32> = exponents.filter(|&exponent| exponent <= extent.largest_exponent).collect();
-    let mut points = Vec::new();
+    let mut wanted = Vec::new();
     for slots_per_bucket in BUCKET_SIZES {
         for &bucket_exponent in &exponents {
             for rule in [Rule::Walk, Rule::Search, Rule::WalkOfKeys] {
@@ -42,13 +49,18 @@ pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
                     if rule == Rule::WalkOfKeys && bucket_exponent > LARGEST_HASH_TABLE {
                         continue;
                     }
-                    points.push(Point { measures, load_factor: lowest_load(measures, extent.runs)? });
+                    wanted.push(measures);
                 }
             }
         }
     }
+    announce(&wanted, extent);
+    // Nothing is timed here, so that all processors may fill tables.
+    let points =
+        wanted.par_iter().map(|&measures| Ok(Point { measures, load_factor: lowest_load(measures, extent.runs)? }));
+    let points: Vec<Point> = points.collect::<Result<_, Failure>>()?;
     Ok(Reproduction {
-        name: "figure-2",
+        name: "figure-2".to_owned(),
         title: "Figure 2: load factor, by length of fingerprints".to_owned(),
         method: format!(
             "Tables of m buckets are filled until they refuse a key. Each load is the lowest of {} tables, each with \
@@ -61,6 +73,28 @@ pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
         charts: BUCKET_SIZES.iter().map(|&slots| chart(slots, &points, extent)).collect(),
         claims: claims(&points),
     })
+}
+
+/// Says beforehand what tables above the ordinary sizes will take.
+fn announce(wanted: &[Measures], extent: &Extent) {
+    use std::io::Write;
+    if extent.largest_exponent <= ORDINARY {
+        return;
+    }
+    let slots: u64 = wanted.iter().map(|measures| measures.slots()).sum();
+    // Half of the tables break with short fingerprints; the others take this time per slot, filling and looking up.
+    let hours =
+        approximate(slots * extent.runs) * SECONDS_PER_SLOT / 3600.0 / approximate(rayon::current_num_threads() as u64);
+    let largest = wanted.iter().map(|measures| measures.slots() * u64::from(measures.fingerprint_bits) / 8).max();
+    let gigabytes = approximate(largest.unwrap_or(0)) / 1e9 * approximate(rayon::current_num_threads() as u64);
+    writeln!(
+        std::io::stderr().lock(),
+        "figure-2: {} tables of up to 2^{} buckets will take about {hours:.1} hours on {} processors, and up to {gigabytes:.1} GB",
+        wanted.len() as u64 * extent.runs,
+        extent.largest_exponent,
+        rayon::current_num_threads()
+    )
+    .ok();
 }
 
 /// The lengths of fingerprints for which tables are filled: one for whole keys, since it does not matter there.
@@ -136,11 +170,14 @@ fn fills_to(points: &[Point], rule: Rule, slots: u32, percent: f64) -> Option<Cl
     let loads = of_longest().map(|point| {
         format!("{} % with 2^{} buckets", four_digits(100.0 * point.load_factor), point.measures.bucket_exponent)
     });
-    Some(Claim::counted(
-        format!("b = {slots} fills to {percent} %, by the rule \"{}\"", rule.name()),
-        Verdict::of(of_longest().all(|point| reaches(point, percent))),
-        loads.collect::<Vec<_>>().join(", "),
-    ))
+    Some(
+        Claim::counted(
+            format!("b = {slots} fills to {percent} %, by the rule \"{}\"", rule.name()),
+            Verdict::of(of_longest().all(|point| reaches(point, percent))),
+            loads.collect::<Vec<_>>().join(", "),
+        )
+        .main(),
+    )
 }
 
 fn six_bits_suffice(points: &[Point], rule: Rule) -> Option<Claim> {
@@ -151,15 +188,18 @@ fn six_bits_suffice(points: &[Point], rule: Rule) -> Option<Claim> {
         of_rule(points, rule, 4).find(is_it)
     };
     let (six, seven) = (load(6)?, load(7)?);
-    Some(Claim::counted(
-        format!("6-bit fingerprints suffice for b = 4, by the rule \"{}\"", rule.name()),
-        Verdict::of(reaches(six, 95.0)),
-        format!(
-            "with 2^{largest} buckets, the most here, {} % with 6 bits and {} % with 7; the paper says so of 2^30",
-            four_digits(100.0 * six.load_factor),
-            four_digits(100.0 * seven.load_factor)
-        ),
-    ))
+    Some(
+        Claim::counted(
+            format!("6-bit fingerprints suffice for b = 4, by the rule \"{}\"", rule.name()),
+            Verdict::of(reaches(six, 95.0)),
+            format!(
+                "with 2^{largest} buckets, the most here, {} % with 6 bits and {} % with 7; the paper says so of 2^30",
+                four_digits(100.0 * six.load_factor),
+                four_digits(100.0 * seven.load_factor)
+            ),
+        )
+        .main(),
+    )
 }
 
 /// Whether a load is so many percent, in whole ones, as the paper has them.

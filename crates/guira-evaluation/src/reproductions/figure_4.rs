@@ -43,7 +43,7 @@ pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
         costs.push(Cost { name: kind.name().to_owned(), of_rate: Box::new(of_rate) });
     }
     Ok(Reproduction {
-        name: "figure-4",
+        name: "figure-4".to_owned(),
         title: "Figure 4: bits per key, by rate".to_owned(),
         method: format!(
             "Cuckoo filters of {} are filled until they refuse a key. At these loads, and for fingerprints that need not be \
@@ -89,7 +89,7 @@ fn chart(costs: &[Cost]) -> Chart {
 
 fn claims(costs: &[Cost]) -> Vec<Claim> {
     let cuckoo = CUCKOO.iter().filter_map(|(kind, ..)| costs.iter().find(|cost| cost.name == kind.name()));
-    cuckoo.map(below_bloom).collect()
+    cuckoo.map(below_bloom).map(Claim::main).collect()
 }
 
 /// The highest rate from which on downward a filter is more compact than a Bloom filter, against the paper's 3 %.

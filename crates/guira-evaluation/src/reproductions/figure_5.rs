@@ -1,17 +1,18 @@
 //! Figure 5: lookups of filled filters, by the share of present keys.
 
+use super::Extent;
 use super::curves::{Curves, STEADY};
 use crate::cast::approximate;
 use crate::contender::{Kind, Limit};
 use crate::failure::Failure;
 use crate::keys::Keys;
-use crate::measure::{check_present, fill, million_per_second, timed_lookups};
+use crate::measure::{check_present, fill, million_per_second, rotated, timed_lookups};
 use crate::report::{Axis, Claim, Reproduction, Verdict, four_digits};
-use crate::scale::Scale;
 
 const SHARES: u64 = 10;
 
-pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
+pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
+    let Extent { scale, rounds, .. } = *extent;
     let memory = scale.memory();
     let keys = Keys::of_seed(5);
     let mut filled = Vec::new();
@@ -23,11 +24,11 @@ pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
     }
     let count = scale.timed_queries();
     let mut curves = Curves::default();
-    for round in 0..scale.rounds() {
+    for round in 0..rounds {
         for share in 0..=SHARES {
             let present = count * share / SHARES;
             let x = 100.0 * approximate(share) / approximate(SHARES);
-            for (kind, contender, stored) in &filled {
+            for (_, (kind, contender, stored)) in rotated(&filled, round) {
                 let queries = keys.mixture(*stored, round * count, count, present);
                 let time = timed_lookups(kind.name(), contender.as_ref(), &queries, present)?;
                 curves.note(kind.name(), x, million_per_second(count, time));
@@ -35,14 +36,14 @@ pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
         }
     }
     Ok(Reproduction {
-        name: "figure-5",
+        name: "figure-5".to_owned(),
         title: "Figure 5: lookups of filled filters".to_owned(),
         method: format!(
             "Filters of {} are filled: cuckoo filters to 95 % of their slots, QF to 90 %, dl-CBF to 75 %, the Bloom filters \
              with a key for 13 bits. {count} keys are looked up at a time, one per call, present and absent ones in \
-             random order; every answer is checked. Medians of {} turns.",
+             random order; every answer is checked. Medians of {} turns, each in another order.",
             memory.name(),
-            scale.rounds()
+            rounds
         ),
         tables: vec![curves.table("Lookups of filled filters", "present keys, %")],
         charts: vec![curves.chart(
@@ -55,7 +56,15 @@ pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
 }
 
 fn claims(curves: &Curves) -> Vec<Claim> {
-    let cuckoo = curves.steadiness(Kind::Printed.name());
+    let steady = |kind: Kind| {
+        let steadiness = curves.steadiness(kind.name());
+        Claim::timed(
+            format!("{} lookups are steady against the share of present keys", kind.name()),
+            Verdict::of(steadiness >= STEADY),
+            format!("at the worst share {} of the speed at the best", four_digits(steadiness)),
+        )
+        .main()
+    };
     let bloom = curves.decline(Kind::Bloom.name());
     let slowest = |kind: Kind| {
         Kind::ALL.iter().filter(|other| other.is_of_paper()).all(|other| {
@@ -70,11 +79,8 @@ fn claims(curves: &Curves) -> Vec<Claim> {
         .find(|((_, semi_sorted), (_, bloom))| semi_sorted > bloom)
         .map(|((share, _), _)| *share);
     vec![
-        Claim::timed(
-            "CF lookups are steady against the share of present keys",
-            Verdict::of(cuckoo >= STEADY),
-            format!("at the worst share {} of the speed at the best", four_digits(cuckoo)),
-        ),
+        steady(Kind::Printed),
+        steady(Kind::Packed),
         Claim::timed(
             "BF lookups slow down as more keys are present",
             Verdict::of(bloom < STEADY),

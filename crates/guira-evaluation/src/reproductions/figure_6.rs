@@ -1,17 +1,18 @@
 //! Figure 6: lookups, by load.
 
+use super::Extent;
 use super::curves::{Curves, STEADY};
 use crate::cast::approximate;
 use crate::contender::{Kind, Limit};
 use crate::failure::Failure;
 use crate::keys::Keys;
-use crate::measure::{fill, million_per_second, timed_lookups};
+use crate::measure::{fill, million_per_second, rotated, timed_lookups};
 use crate::report::{Axis, Claim, Reproduction, Verdict, four_digits};
-use crate::scale::Scale;
 
 const STEPS: u64 = 10;
 
-pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
+pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
+    let Extent { scale, rounds, .. } = *extent;
     let memory = scale.memory();
     let keys = Keys::of_seed(6);
     let mut contenders = Vec::new();
@@ -25,10 +26,10 @@ pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
             let wanted = kind.design_capacity(memory) * step / STEPS - *stored;
             *stored += fill(contender.as_mut(), keys, *stored, Limit::Keys(wanted)).stored;
         }
-        for round in 0..scale.rounds() {
-            let first = (step * scale.rounds() + round) * count;
+        for round in 0..rounds {
+            let first = (step * rounds + round) * count;
             let queries = keys.absent(first, count);
-            for (kind, contender, stored) in &contenders {
+            for (_, (kind, contender, stored)) in rotated(&contenders, round) {
                 let load = approximate(*stored) / approximate(memory.slots());
                 let time = timed_lookups(kind.name(), contender.as_ref(), &queries, 0)?;
                 absent.note(kind.name(), load, million_per_second(count, time));
@@ -40,14 +41,14 @@ pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
     }
     let axis = || Axis::linear_within("keys per slot of 12 bits", [0.0, 1.0]);
     Ok(Reproduction {
-        name: "figure-6",
+        name: "figure-6".to_owned(),
         title: "Figure 6: lookups, by load".to_owned(),
         method: format!(
             "Filters of {} are filled in {STEPS} steps, as far as in figure 5. After each step, {count} absent and as many \
              present keys are looked up, one per call; every answer is checked. The load is the keys stored per 12 bits \
-             of memory, which is α for filters with slots. Medians of {} turns.",
+             of memory, which is α for filters with slots. Medians of {} turns, each in another order.",
             memory.name(),
-            scale.rounds()
+            rounds
         ),
         tables: vec![
             absent.table("Lookups of absent keys", "load factor"),
@@ -77,11 +78,14 @@ fn claims(absent: &Curves, present: &Curves) -> Vec<Claim> {
                 four_digits(present)
             ),
         )
+        .main()
     };
     let quotient = [absent, present].map(|curves| curves.decline(Kind::Quotient.name()));
     vec![
         steady(Kind::Printed),
+        steady(Kind::Packed),
         steady(Kind::PrintedSemiSorted),
+        steady(Kind::SemiSorted),
         Claim::timed(
             "QF lookups slow down as it fills",
             Verdict::of(quotient.iter().all(|&decline| decline < STEADY)),
@@ -90,6 +94,7 @@ fn claims(absent: &Curves, present: &Curves) -> Vec<Claim> {
                 four_digits(quotient[0]),
                 four_digits(quotient[1])
             ),
-        ),
+        )
+        .main(),
     ]
 }

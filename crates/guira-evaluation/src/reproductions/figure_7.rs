@@ -1,22 +1,23 @@
 //! Figure 7: insertions, by load.
 
+use super::Extent;
 use super::curves::{Curves, STEADY};
 use crate::cast::approximate;
 use crate::contender::{Kind, Limit};
 use crate::failure::Failure;
 use crate::keys::Keys;
-use crate::measure::{Filled, check_present, fill, million_per_second};
+use crate::measure::{Filled, check_present, fill, million_per_second, rotated};
 use crate::report::{Axis, Claim, Reproduction, Verdict, four_digits};
-use crate::scale::Scale;
 
 const STEPS: u64 = 10;
 
-pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
+pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
+    let Extent { scale, fills: rounds, .. } = *extent;
     let memory = scale.memory();
     let keys = Keys::of_seed(7);
     let mut curves = Curves::default();
-    for _ in 0..scale.rounds() {
-        for kind in Kind::ALL {
+    for round in 0..rounds {
+        for (_, &kind) in rotated(&Kind::ALL, round) {
             let mut contender = kind.build(memory)?;
             let mut all = 0;
             for step in 1..=STEPS {
@@ -32,13 +33,13 @@ pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
         }
     }
     Ok(Reproduction {
-        name: "figure-7",
+        name: "figure-7".to_owned(),
         title: "Figure 7: insertions, by load".to_owned(),
         method: format!(
             "Filters of {} are filled in {STEPS} steps, as far as in figure 5, one key per call. A speed is that of the \
-             step that ends with this load. Afterwards all keys are looked up. Medians of {} turns.",
+             step that ends with this load. Afterwards all keys are looked up. Medians of {} turns, each in another order.",
             memory.name(),
-            scale.rounds()
+            rounds
         ),
         tables: vec![curves.table("Insertions", "load factor")],
         charts: vec![curves.chart(

@@ -1,22 +1,23 @@
 //! Figure 8: removals, by load.
 
+use super::Extent;
 use super::curves::{Curves, STEADY};
 use crate::cast::approximate;
 use crate::contender::{Kind, Limit};
 use crate::failure::Failure;
 use crate::keys::Keys;
-use crate::measure::{check_present, fill, million_per_second, timed_removals};
+use crate::measure::{check_present, fill, million_per_second, rotated, timed_removals};
 use crate::report::{Axis, Claim, Reproduction, Verdict, four_digits};
-use crate::scale::Scale;
 
 const STEPS: u64 = 10;
 
-pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
+pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
+    let Extent { scale, fills: rounds, .. } = *extent;
     let memory = scale.memory();
     let keys = Keys::of_seed(8);
     let mut curves = Curves::default();
-    for _ in 0..scale.rounds() {
-        for kind in Kind::ALL {
+    for round in 0..rounds {
+        for (_, &kind) in rotated(&Kind::ALL, round) {
             let name = kind.name();
             let mut contender = kind.build(memory)?;
             if contender.as_removing().is_none() {
@@ -43,14 +44,14 @@ pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
         }
     }
     Ok(Reproduction {
-        name: "figure-8",
+        name: "figure-8".to_owned(),
         title: "Figure 8: removals, by load".to_owned(),
         method: format!(
             "Filters of {}, filled as in figure 5, are emptied in {STEPS} steps, one key per call, in the order in which keys \
              were inserted. A speed is that of the step that begins with this load. Half way, all keys that are left are \
-             looked up; at the end there must be none. Medians of {} turns.",
+             looked up; at the end there must be none. Medians of {} turns, each in another order.",
             memory.name(),
-            scale.rounds()
+            rounds
         ),
         tables: vec![curves.table("Removals", "load factor")],
         charts: vec![curves.chart(

@@ -1,6 +1,8 @@
 //! The paper's tables and figures, a file for each.
 
 mod curves;
+mod d_ary;
+mod equation_3;
 mod figure_2;
 mod figure_3;
 mod figure_4;
@@ -8,6 +10,7 @@ mod figure_5;
 mod figure_6;
 mod figure_7;
 mod figure_8;
+mod floors;
 mod name;
 #[cfg(feature = "peers")]
 mod peers;

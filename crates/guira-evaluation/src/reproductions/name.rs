@@ -1,6 +1,9 @@
 #[cfg(feature = "peers")]
 use super::peers;
-use super::{figure_2, figure_3, figure_4, figure_5, figure_6, figure_7, figure_8, table_1, table_2, table_3};
+use super::{
+    d_ary, equation_3, figure_2, figure_3, figure_4, figure_5, figure_6, figure_7, figure_8, floors, table_1, table_2,
+    table_3,
+};
 use crate::failure::Failure;
 use crate::report::Reproduction;
 use crate::scale::Scale;
@@ -18,6 +21,9 @@ pub(crate) enum Name {
     Figure6,
     Figure7,
     Figure8,
+    Equation3,
+    DAry,
+    Floors,
     #[cfg(feature = "peers")]
     Peers,
 }
@@ -26,6 +32,10 @@ pub(crate) enum Name {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Extent {
     pub(crate) scale: Scale,
+    /// How often each filled filter is asked.
+    pub(crate) rounds: u64,
+    /// How often each filter is filled where that is timed, or changes it.
+    pub(crate) fills: u64,
     /// The exponent of the most buckets in figure 2.
     pub(crate) largest_exponent: u32,
     /// The tables per point of figure 2.
@@ -44,24 +54,60 @@ impl Name {
         Self::Figure6,
         Self::Figure7,
         Self::Figure8,
+        Self::Equation3,
+        Self::DAry,
+        Self::Floors,
         #[cfg(feature = "peers")]
         Self::Peers,
     ];
+
+    /// As it is typed.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Table1 => "table-1",
+            Self::Table2 => "table-2",
+            Self::Table3 => "table-3",
+            Self::Figure2 => "figure-2",
+            Self::Figure3 => "figure-3",
+            Self::Figure4 => "figure-4",
+            Self::Figure5 => "figure-5",
+            Self::Figure6 => "figure-6",
+            Self::Figure7 => "figure-7",
+            Self::Figure8 => "figure-8",
+            Self::Equation3 => "equation-3",
+            Self::DAry => "d-ary",
+            Self::Floors => "floors",
+            #[cfg(feature = "peers")]
+            Self::Peers => "peers",
+        }
+    }
+
+    /// Whether it takes the feature `peers`.
+    pub(crate) const fn is_of_peers(self) -> bool {
+        match self {
+            #[cfg(feature = "peers")]
+            Self::Peers => true,
+            _ => false,
+        }
+    }
 
     pub(crate) fn reproduce(self, extent: &Extent) -> Result<Reproduction, Failure> {
         match self {
             Self::Table1 => table_1::reproduce(extent.scale),
             Self::Table2 => table_2::reproduce(extent.scale),
-            Self::Table3 => table_3::reproduce(extent.scale),
+            Self::Table3 => table_3::reproduce(extent),
             Self::Figure2 => figure_2::reproduce(extent),
             Self::Figure3 => figure_3::reproduce(extent.scale),
             Self::Figure4 => figure_4::reproduce(extent.scale),
-            Self::Figure5 => figure_5::reproduce(extent.scale),
-            Self::Figure6 => figure_6::reproduce(extent.scale),
-            Self::Figure7 => figure_7::reproduce(extent.scale),
-            Self::Figure8 => figure_8::reproduce(extent.scale),
+            Self::Figure5 => figure_5::reproduce(extent),
+            Self::Figure6 => figure_6::reproduce(extent),
+            Self::Figure7 => figure_7::reproduce(extent),
+            Self::Figure8 => figure_8::reproduce(extent),
+            Self::Equation3 => equation_3::reproduce(extent),
+            Self::DAry => d_ary::reproduce(extent.scale),
+            Self::Floors => floors::reproduce(extent),
             #[cfg(feature = "peers")]
-            Self::Peers => peers::reproduce(extent.scale),
+            Self::Peers => peers::reproduce(extent),
         }
     }
 }

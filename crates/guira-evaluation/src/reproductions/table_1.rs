@@ -24,7 +24,7 @@ enum Removal {
     Unsupported,
 }
 
-const PRINTED: [Printed; 7] = [
+const PRINTED: [Printed; 9] = [
     Printed::of(Kind::Bloom, [1.0, 1.0], "1", "k", Removal::Unsupported),
     Printed::of(Kind::BlockedBloom, [1.0, 1.0], "1", "1", Removal::Unsupported),
     Printed::of(Kind::CountingBloom, [3.0, 4.0], "3 to 4", "k", Removal::Supported),
@@ -32,6 +32,8 @@ const PRINTED: [Printed; 7] = [
     Printed::of(Kind::Quotient, [1.0, 1.2], "1 to 1.2", "at least 1", Removal::Supported),
     Printed::of(Kind::Printed, [0.0, 1.0], "at most 1", "2", Removal::Supported),
     Printed::of(Kind::PrintedSemiSorted, [0.0, 1.0], "at most 1", "2", Removal::Supported),
+    Printed::of(Kind::Packed, [0.0, 1.0], "at most 1", "2", Removal::Supported),
+    Printed::of(Kind::SemiSorted, [0.0, 1.0], "at most 1", "2", Removal::Supported),
 ];
 
 /// "1.0" has one decimal: a space that rounds to it is it.
@@ -95,7 +97,7 @@ pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
         ));
     }
     Ok(Reproduction {
-        name: "table-1",
+        name: "table-1".to_owned(),
         title: "Table 1: properties of filters".to_owned(),
         method: format!(
             "Filters of {} are filled as in table 3; the counting Bloom filter has counters of four bits and nine probes. \

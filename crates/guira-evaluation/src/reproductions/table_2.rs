@@ -71,7 +71,7 @@ pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
         ));
     }
     Ok(Reproduction {
-        name: "table-2",
+        name: "table-2".to_owned(),
         title: "Table 2: space and lookup cost".to_owned(),
         method: format!(
             "Filters of {} are filled as in table 3. The formulas are the paper's, log2(1/ε) / ln 2 for a Bloom filter and \

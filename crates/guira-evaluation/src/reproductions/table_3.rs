@@ -1,12 +1,12 @@
 //! Table 3: all filters with the same memory.
 
+use super::Extent;
 use crate::cast::approximate;
 use crate::contender::{Kind, Memory};
 use crate::failure::Failure;
 use crate::keys::Keys;
-use crate::measure::{Filled, Seconds, check_present, fill, measure_rate, median, million_per_second};
+use crate::measure::{Filled, Seconds, Turns, check_present, fill, measure_rate, million_per_second, rotated};
 use crate::report::{Cell, Claim, Column, Reproduction, Table, Verdict, four_digits};
-use crate::scale::Scale;
 
 /// What the paper prints: million keys, bits per key, rate in percent, million keys per second.
 const PRINTED: [(Kind, [f64; 4]); 6] = [
@@ -26,16 +26,17 @@ struct Row {
     expected_rate: f64,
     load_factor: f64,
     /// Of each round, million keys per second.
-    speeds: Vec<f64>,
-    bulk_speeds: Vec<f64>,
+    speeds: Turns,
+    bulk_speeds: Turns,
 }
 
-pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
+pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
+    let Extent { scale, fills: rounds, .. } = *extent;
     let memory = scale.memory();
     let keys = Keys::of_seed(3);
     let mut rows: Vec<Row> = Vec::new();
-    for round in 0..scale.rounds() {
-        for (number, kind) in Kind::ALL.into_iter().enumerate() {
+    for round in 0..rounds {
+        for (number, &kind) in rotated(&Kind::ALL, round) {
             let mut contender = kind.build(memory)?;
             let Filled { stored, time } = fill(contender.as_mut(), keys, 0, kind.limit(memory));
             if round == 0 {
@@ -47,27 +48,30 @@ pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
                     rate: measure_rate(kind.name(), contender.as_ref(), keys, scale.rate_queries())?,
                     expected_rate: contender.expected_rate(),
                     load_factor: approximate(stored) / approximate(memory.slots()),
-                    speeds: Vec::new(),
-                    bulk_speeds: Vec::new(),
+                    speeds: Turns::default(),
+                    bulk_speeds: Turns::default(),
                 });
             }
             drop(contender);
-            rows[number].speeds.push(million_per_second(stored, time));
-            rows[number].bulk_speeds.extend(bulk_speed(kind, memory, keys)?);
+            rows[number].speeds.note(million_per_second(stored, time));
+            if let Some(speed) = bulk_speed(kind, memory, keys)? {
+                rows[number].bulk_speeds.note(speed);
+            }
         }
     }
     Ok(Reproduction {
-        name: "table-3",
+        name: "table-3".to_owned(),
         title: "Table 3: space efficiency and construction speed".to_owned(),
         method: format!(
             "Every filter gets {} and is filled until it refuses a key, or holds as many as it is made for (the Bloom \
              filters: 13 bits per key). \"As printed\" is the paper's algorithm, with its random walk of 500 relocations; \
              \"guira\" is the library. The windowed layout has windows of three slots. One key is inserted per call; bulk \
              building, to 95 % of the slots, is what the library offers beside. All keys are then looked up, and {} \
-             absent ones. Speeds are medians of {} turns.",
+             absent ones. Speeds are medians of {} turns, each in another order; a spread is from \
+             the slowest to the fastest turn.",
             memory.name(),
             scale.rate_queries(),
-            scale.rounds()
+            rounds
         ),
         tables: vec![table(&rows)],
         charts: Vec::new(),
@@ -103,6 +107,7 @@ fn table(rows: &[Row]) -> Table {
             Column::counted("rate, %"),
             Column::counted("rate expected, %"),
             Column::timed("construction, million keys/s"),
+            Column::timed("its spread, %"),
             Column::timed("bulk build, million keys/s"),
             Column::counted("paper: million keys"),
             Column::counted("paper: bits per key"),
@@ -113,7 +118,7 @@ fn table(rows: &[Row]) -> Table {
     for row in rows {
         let printed = PRINTED.iter().find(|(kind, _)| *kind == row.kind).map(|(_, printed)| printed);
         let of_paper = |column: usize| Cell::from(printed.map(|printed| printed[column]));
-        let bulk = (!row.bulk_speeds.is_empty()).then(|| median(row.bulk_speeds.clone()));
+        let bulk = (!row.bulk_speeds.is_empty()).then(|| row.bulk_speeds.median());
         table.push(vec![
             Cell::text(row.kind.name()),
             Cell::Number(approximate(row.stored) / 1e6),
@@ -121,7 +126,8 @@ fn table(rows: &[Row]) -> Table {
             Cell::Number(row.bits_per_key),
             Cell::Number(100.0 * row.rate),
             Cell::Number(100.0 * row.expected_rate),
-            Cell::Number(median(row.speeds.clone())),
+            Cell::Number(row.speeds.median()),
+            Cell::Number(row.speeds.spread()),
             bulk.into(),
             of_paper(0),
             of_paper(1),
@@ -139,27 +145,36 @@ fn claims(rows: &[Row], memory: Memory) -> Vec<Claim> {
     let mut claims = Vec::new();
     if let Some(lowest) = best(|row| row.rate) {
         let evidence = of_paper.iter().map(|row| format!("{} {} %", row.kind.name(), four_digits(100.0 * row.rate)));
-        claims.push(Claim::counted(
-            format!("ss-CF has the lowest rate of all filters with {}", memory.name()),
-            Verdict::of(lowest.kind == Kind::PrintedSemiSorted),
-            evidence.collect::<Vec<_>>().join(", "),
-        ));
+        claims.push(
+            Claim::counted(
+                format!("ss-CF has the lowest rate of all filters with {}", memory.name()),
+                Verdict::of(lowest.kind == Kind::PrintedSemiSorted),
+                evidence.collect::<Vec<_>>().join(", "),
+            )
+            .main(),
+        );
     }
-    if let Some(fastest) = best(|row| -median(row.speeds.clone())) {
-        let speed = |row: &&Row| format!("{} {}", row.kind.name(), four_digits(median(row.speeds.clone())));
-        claims.push(Claim::timed(
-            "blk-BF is built fastest",
-            Verdict::of(fastest.kind == Kind::BlockedBloom),
-            format!("million keys/s: {}", of_paper.iter().map(speed).collect::<Vec<_>>().join(", ")),
-        ));
+    if let Some(fastest) = best(|row| -row.speeds.median()) {
+        let speed = |row: &&Row| format!("{} {}", row.kind.name(), four_digits(row.speeds.median()));
+        claims.push(
+            Claim::timed(
+                "blk-BF is built fastest",
+                Verdict::of(fastest.kind == Kind::BlockedBloom),
+                format!("million keys/s: {}", of_paper.iter().map(speed).collect::<Vec<_>>().join(", ")),
+            )
+            .main(),
+        );
     }
     if let Some(dleft) = rows.iter().find(|row| row.kind == Kind::DLeft) {
-        claims.push(Claim::counted(
-            "dl-CBF refuses a key when about 78 % of it are full",
-            // As precise as "about 78 %" is.
-            Verdict::of((dleft.load_factor - 0.78).abs() < 0.02),
-            format!("{} % of its slots", four_digits(100.0 * dleft.load_factor)),
-        ));
+        claims.push(
+            Claim::counted(
+                "dl-CBF refuses a key when about 78 % of it are full",
+                // As precise as "about 78 %" is.
+                Verdict::of((dleft.load_factor - 0.78).abs() < 0.02),
+                format!("{} % of its slots", four_digits(100.0 * dleft.load_factor)),
+            )
+            .main(),
+        );
     }
     claims
 }

@@ -1,0 +1,192 @@
+//! Equation (3): how short fingerprints may be before tables no longer fill.
+
+use guira::analysis::{least_fingerprint_bits_to_fill, overfull_classes};
+use rayon::prelude::*;
+
+use super::Extent;
+use super::figure_2::lowest_load;
+use crate::cast::approximate;
+use crate::contender::{Measures, Rule};
+use crate::failure::Failure;
+use crate::report::{Axis, Cell, Chart, Claim, Column, Reproduction, Series, Table, Verdict, four_digits};
+
+const BUCKET_SIZES: [u32; 3] = [2, 4, 8];
+/// With so many bits, fingerprints limit nothing.
+const LONG: u32 = 16;
+/// A table that is filled so far, of what it is with long fingerprints, fills.
+const FILLS: f64 = 0.98;
+/// The overfull classes that are expected where the bound lies: with one, one table in 2.7 has none.
+const CLASSES: f64 = 1.0;
+
+struct Point {
+    rule: Rule,
+    slots_per_bucket: u32,
+    bucket_exponent: u32,
+    long_load: f64,
+    /// The shortest fingerprint that fills, and the load with it and with one bit less.
+    least: u32,
+    load: f64,
+    broken_load: Option<f64>,
+    bound: u32,
+    /// Expected with the shortest fingerprint that fills.
+    classes: f64,
+}
+
+pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
+    let mut wanted = Vec::new();
+    for rule in [Rule::Walk, Rule::Search] {
+        for slots_per_bucket in BUCKET_SIZES {
+            for &bucket_exponent in extent.scale.bound_exponents() {
+                wanted.push((rule, slots_per_bucket, bucket_exponent));
+            }
+        }
+    }
+    let points = wanted.par_iter().map(|&(rule, slots, exponent)| point(rule, slots, exponent, extent));
+    let points: Vec<Point> = points.collect::<Result<_, _>>()?;
+    Ok(Reproduction {
+        name: "equation-3".to_owned(),
+        title: "Equation (3): the shortest fingerprints that fill a table".to_owned(),
+        method: format!(
+            "A table can't hold 2b + 1 keys that have fingerprint and buckets in common. The paper expects n / 4^(bf) such \
+             classes, up to a constant, so that f must be Ω(log n / b). The bound here is the shortest fingerprint with which \
+             fewer than {CLASSES} are expected, constants and all: n λ^(2b) / (2b + 1)! of them, with λ = 2bα / (2^f - 1) keys \
+             per class. Measured is the shortest fingerprint with which the lowest load of {} tables is at least {FILLS} of \
+             that with {LONG} bits.",
+            extent.scale.bound_runs()
+        ),
+        tables: vec![table(&points)],
+        charts: vec![chart(&points)],
+        claims: claims(&points),
+    })
+}
+
+fn point(rule: Rule, slots_per_bucket: u32, bucket_exponent: u32, extent: &Extent) -> Result<Point, Failure> {
+    let measures = |fingerprint_bits| Measures { rule, bucket_exponent, slots_per_bucket, fingerprint_bits };
+    let runs = extent.scale.bound_runs();
+    let long_load = lowest_load(measures(LONG), runs)?;
+    let mut least = match rule {
+        Rule::Search => guira::Parameters::LEAST_FINGERPRINT_BITS,
+        Rule::Walk | Rule::WalkOfKeys => 1,
+    };
+    let mut broken_load = None;
+    let load = loop {
+        let load = lowest_load(measures(least), runs)?;
+        if load >= FILLS * long_load || least == LONG {
+            break load;
+        }
+        broken_load = Some(load);
+        least += 1;
+    };
+    let keys = long_load * approximate(measures(LONG).slots());
+    Ok(Point {
+        rule,
+        slots_per_bucket,
+        bucket_exponent,
+        long_load,
+        least,
+        load,
+        broken_load,
+        bound: least_fingerprint_bits_to_fill(keys, 2 * slots_per_bucket, long_load, CLASSES),
+        classes: overfull_classes(keys, least, 2 * slots_per_bucket, long_load),
+    })
+}
+
+fn table(points: &[Point]) -> Table {
+    let columns = [
+        "full when",
+        "slots per bucket",
+        "log2 of buckets",
+        "bound, bits",
+        "shortest that fills, bits",
+        "load with it",
+        "load with one bit less",
+        "load with 16 bits",
+        "overfull classes expected",
+    ];
+    let mut table = Table::new("Shortest fingerprints", columns.map(Column::counted).into());
+    for point in points {
+        table.push(vec![
+            Cell::text(point.rule.name()),
+            Cell::Count(point.slots_per_bucket.into()),
+            Cell::Count(point.bucket_exponent.into()),
+            Cell::Count(point.bound.into()),
+            Cell::Count(point.least.into()),
+            Cell::Number(point.load),
+            point.broken_load.into(),
+            Cell::Number(point.long_load),
+            Cell::Number(point.classes),
+        ]);
+    }
+    table
+}
+
+fn chart(points: &[Point]) -> Chart {
+    let mut series = Vec::new();
+    for slots in BUCKET_SIZES {
+        let of = |rule: Rule, height: fn(&Point) -> u32| {
+            let points = points.iter().filter(move |point| (point.rule, point.slots_per_bucket) == (rule, slots));
+            points.map(|point| (f64::from(point.bucket_exponent), f64::from(height(point)))).collect()
+        };
+        for (name, points) in [
+            (format!("b = {slots}, bound"), of(Rule::Walk, |point| point.bound)),
+            (format!("b = {slots}, 500 relocations"), of(Rule::Walk, |point| point.least)),
+            (format!("b = {slots}, guira's search"), of(Rule::Search, |point| point.least)),
+        ] {
+            series.push(Series { name, style: series.len(), points });
+        }
+    }
+    Chart {
+        name: "equation-3".to_owned(),
+        title: "Shortest fingerprints that fill a table".to_owned(),
+        x: Axis::linear_from("log2 of buckets"),
+        y: Axis::linear("bits of a fingerprint"),
+        series,
+    }
+}
+
+fn claims(points: &[Point]) -> Vec<Claim> {
+    let below: Vec<&Point> = points.iter().filter(|point| point.least < point.bound).collect();
+    let shown = |point: &Point| {
+        format!(
+            "b = {}, 2^{} buckets, {}: {} bits, bound {}",
+            point.slots_per_bucket,
+            point.bucket_exponent,
+            point.rule.name(),
+            point.least,
+            point.bound
+        )
+    };
+    let largest = points.iter().map(|point| point.bucket_exponent).max();
+    let of_largest = points.iter().filter(|point| Some(point.bucket_exponent) == largest);
+    let evidence = if below.is_empty() {
+        of_largest.map(shown).collect()
+    } else {
+        below.iter().copied().map(shown).collect::<Vec<_>>()
+    };
+    let mut claims = vec![Claim::counted(
+        "no table fills with shorter fingerprints than equation (3) allows",
+        Verdict::of(below.is_empty()),
+        evidence.join("; "),
+    )];
+    for rule in [Rule::Walk, Rule::Search] {
+        let at_largest = |slots: u32| {
+            let is_it = |point: &&Point| {
+                (point.rule, point.slots_per_bucket, Some(point.bucket_exponent)) == (rule, slots, largest)
+            };
+            points.iter().find(is_it)
+        };
+        if let (Some(two), Some(four), Some(eight)) = (at_largest(2), at_largest(4), at_largest(8)) {
+            claims.push(Claim::counted(
+                format!("larger buckets fill with shorter fingerprints, by the rule \"{}\"", rule.name()),
+                Verdict::of(two.least >= four.least && four.least >= eight.least && two.least > eight.least),
+                [two, four, eight]
+                    .map(|point| {
+                        let load = four_digits(100.0 * point.load);
+                        format!("{} bits with b = {} ({load} %)", point.least, point.slots_per_bucket)
+                    })
+                    .join(", "),
+            ));
+        }
+    }
+    claims
+}
