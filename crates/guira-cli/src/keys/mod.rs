@@ -7,6 +7,7 @@ mod distinct;
 mod examples;
 mod form;
 mod inputs;
+mod record;
 mod records;
 mod zstandard;
 
@@ -14,5 +15,6 @@ pub(crate) use block::Block;
 pub(crate) use compression::Compression;
 pub(crate) use distinct::{DigestCollector, DistinctDigests, NewKeys, SeenDigests};
 pub(crate) use examples::Examples;
-pub(crate) use form::{Field, KeyForm, KeyPart, RecordEnd};
+pub use form::{Field, KeyForm, KeyPart, RecordEnd};
 pub(crate) use inputs::{BATCH_SIZE, Inputs};
+pub use record::Record;
