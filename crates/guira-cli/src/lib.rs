@@ -6,6 +6,7 @@ mod commands;
 mod exit_status;
 mod failure;
 mod filter_file;
+mod filter_view;
 mod inspection;
 pub mod keys;
 mod program;
