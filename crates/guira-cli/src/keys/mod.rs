@@ -9,6 +9,7 @@ mod form;
 mod inputs;
 mod record;
 mod records;
+mod run;
 mod zstandard;
 
 pub(crate) use block::Block;
