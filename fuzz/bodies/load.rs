@@ -1,7 +1,7 @@
 //! Loads bytes as each kind of file. Whatever they are, it must not panic; what is taken must be saved as it came, and
 //! must be sound, also after it was used.
 
-use guira::{CountingCuckooFilter, CuckooFilter, CuckooMap, CuckooSet, GrowingCuckooFilter};
+use guira::{CountingCuckooFilter, CuckooFilter, CuckooMap, CuckooSet, FileHeader, GrowingCuckooFilter};
 
 use super::oracle::checksums;
 
@@ -13,8 +13,9 @@ pub(crate) fn run(data: &[u8]) {
     load_as_every_kind(&whole);
 }
 
+/// Whether it was loaded.
 macro_rules! load {
-    ($bytes:expr, $type:ty, $use_it:expr) => {
+    ($bytes:expr, $type:ty, $use_it:expr) => {{
         let read = <$type>::read_from($bytes);
         match <$type>::from_bytes($bytes) {
             Ok(mut loaded) => {
@@ -24,32 +25,42 @@ macro_rules! load {
                 // Any answer is right: the table may hold what no keys gave.
                 $use_it(&mut loaded);
                 assert_eq!(loaded.check_invariants(), Ok(()), "{loaded:?}");
+                true
             }
-            Err(error) => assert!(read.is_err() && !error.to_string().is_empty(), "{error:?}"),
+            Err(error) => {
+                assert!(read.is_err() && !error.to_string().is_empty(), "{error:?}");
+                false
+            }
         }
-    };
+    }};
 }
 
 fn load_as_every_kind(bytes: &[u8]) {
-    load!(bytes, CuckooFilter, |filter: &mut CuckooFilter| for key in 0..20_u32 {
+    let mut is_loaded = load!(bytes, CuckooFilter, |filter: &mut CuckooFilter| for key in 0..20_u32 {
         let _removed: bool = filter.remove(&key);
         drop(filter.insert(&key));
     });
-    load!(bytes, CuckooSet, |set: &mut CuckooSet| for key in 0..20_u32 {
+    is_loaded |= load!(bytes, CuckooSet, |set: &mut CuckooSet| for key in 0..20_u32 {
         drop(set.insert(&key));
     });
-    load!(bytes, GrowingCuckooFilter, |filter: &mut GrowingCuckooFilter| for key in 0..20_u32 {
+    is_loaded |= load!(bytes, GrowingCuckooFilter, |filter: &mut GrowingCuckooFilter| for key in 0..20_u32 {
         let _removed: bool = filter.remove(&key);
         drop(filter.insert(&key));
     });
-    load!(bytes, CountingCuckooFilter, |filter: &mut CountingCuckooFilter| for key in 0..20_u32 {
+    is_loaded |= load!(bytes, CountingCuckooFilter, |filter: &mut CountingCuckooFilter| for key in 0..20_u32 {
         let _removed: bool = filter.remove(&key);
         drop(filter.insert(&key));
     });
-    load!(bytes, CuckooMap<u32>, |map: &mut CuckooMap<u32>| for key in 0..20_u32 {
+    is_loaded |= load!(bytes, CuckooMap<u32>, |map: &mut CuckooMap<u32>| for key in 0..20_u32 {
         for value in map.get(&key) {
             let _removed: bool = map.remove(&key, value);
         }
         drop(map.insert(&key, key % 2));
     });
+    match FileHeader::of_bytes(bytes) {
+        // Without its secret key no file is loaded, and a few things are not seen.
+        Ok(header) if header.has_secret_key() => assert!(!is_loaded),
+        Ok(header) => assert_eq!(header.verify(bytes).is_ok(), is_loaded, "{header:?}"),
+        Err(_) => assert!(!is_loaded, "without a header"),
+    }
 }

@@ -29,7 +29,7 @@ pub(crate) use merge::MergeArguments;
 pub(crate) use names::HashName;
 pub(crate) use plan::PlanArguments;
 pub(crate) use remove::RemoveArguments;
-pub(crate) use shared::{KeyFileArguments, ThreadArguments};
+pub(crate) use shared::{KeyFileArguments, ThreadArguments, TrustArguments};
 pub(crate) use shrink::ShrinkArguments;
 pub(crate) use verify::VerifyArguments;
 

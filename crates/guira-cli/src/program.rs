@@ -1,5 +1,7 @@
 //! From the command line to the exit status.
 
+use std::process::ExitCode;
+
 use clap::Parser;
 use clap::error::ErrorKind;
 
@@ -8,7 +10,13 @@ use crate::commands::{add, build, check, completions, count, info, man, merge, p
 use crate::exit_status::ExitStatus;
 use crate::failure::report;
 
-pub(crate) fn run() -> ExitStatus {
+/// Does what the command line of this process asks for. The status is that of the process.
+#[must_use]
+pub fn run() -> ExitCode {
+    status().into()
+}
+
+fn status() -> ExitStatus {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => return explain(&error),

@@ -1,7 +1,7 @@
 use std::fs::File;
 use std::io::{self, Read};
 
-use guira::{CuckooFilter, Digest, GrowingCuckooFilter, InsertEachError, InsertError, LoadError};
+use guira::{CuckooFilter, Digest, FileHeader, FileKind, GrowingCuckooFilter, InsertEachError, InsertError, LoadError};
 
 use crate::secret_key::SecretKey;
 
@@ -10,18 +10,6 @@ pub(crate) enum StoredFilter {
     /// Of the size it was built with.
     Fixed(CuckooFilter),
     Growing(GrowingCuckooFilter),
-}
-
-// Offsets and numbers are those of docs/format.md.
-const HEADER_SIZE: u64 = 128;
-const KIND_AT: usize = 10;
-const KIND_GROWING: u8 = 3;
-
-/// The header of a file, or all of a file that is shorter.
-pub(crate) fn header(file: &mut impl Read) -> io::Result<Vec<u8>> {
-    let mut header = Vec::new();
-    file.take(HEADER_SIZE).read_to_end(&mut header)?;
-    Ok(header)
 }
 
 /// What becomes of keys for which a growing filter has no room.
@@ -33,14 +21,10 @@ pub(crate) enum Growth {
 
 impl StoredFilter {
     pub(crate) fn read(mut file: impl Read, key: Option<SecretKey>) -> Result<Self, LoadError> {
-        let header = header(&mut file)?;
-        Self::read_behind(header, file, key)
-    }
-
-    /// Reads a filter of which the header was read already.
-    pub(crate) fn read_behind(header: Vec<u8>, rest: impl Read, key: Option<SecretKey>) -> Result<Self, LoadError> {
-        let is_growing = header.get(KIND_AT) == Some(&KIND_GROWING);
-        let whole = io::Cursor::new(header).chain(rest);
+        let mut start = Vec::new();
+        file.by_ref().take(FileHeader::SIZE as u64).read_to_end(&mut start)?;
+        let is_growing = FileHeader::of_bytes(&start)?.kind() == FileKind::Growing;
+        let whole = io::Cursor::new(start).chain(file);
         match (is_growing, key) {
             (true, Some(key)) => GrowingCuckooFilter::read_from_with_key(whole, key.bytes()).map(Self::Growing),
             (true, None) => GrowingCuckooFilter::read_from(whole).map(Self::Growing),
@@ -61,13 +45,6 @@ impl StoredFilter {
         match self {
             Self::Fixed(filter) => filter,
             Self::Growing(filter) => filter.as_filter(),
-        }
-    }
-
-    pub(crate) fn into_filter(self) -> CuckooFilter {
-        match self {
-            Self::Fixed(filter) => filter,
-            Self::Growing(filter) => filter.into_filter(),
         }
     }
 

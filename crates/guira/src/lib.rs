@@ -28,6 +28,7 @@ pub use error::{
     BuildError, BuildFromKeysError, FileKind, InsertBulkError, InsertEachError, InsertError, LoadError, MergeError,
 };
 pub use filter::{CuckooFilter, CuckooFilterBuilder, CuckooFilterView, Fingerprints, StoredFingerprint};
+pub use format::FileHeader;
 pub use growing::{BeyondPromise, GrowingCuckooFilter, GrowingCuckooFilterBuilder};
 pub use map::{CuckooMap, CuckooMapBuilder, Matches, Value};
 pub use parameters::{Addressing, Layout, Parameters, Shape};

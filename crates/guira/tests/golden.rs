@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use guira::{
-    Addressing, CountingCuckooFilter, CuckooFilter, CuckooMap, CuckooSet, GrowingCuckooFilter, Layout, LoadError,
+    Addressing, CountingCuckooFilter, CuckooFilter, CuckooMap, CuckooSet, FileHeader, FileKind, GrowingCuckooFilter,
+    Layout, LoadError,
 };
 
 /// The secret key of the one filter that has one.
@@ -284,5 +285,69 @@ fn a_reader_written_from_the_document_alone_gives_the_same_answers() {
         let expected: String =
             queries.iter().filter(|query| filter.contains(*query)).map(|query| format!("{query}\n")).collect();
         assert_eq!(found, expected, "{}", golden.name);
+    }
+}
+
+/// What the library says of a key of a stored file of any kind, as the reader writes it.
+type Answer = Box<dyn Fn(&str) -> Option<String>>;
+
+fn answers_of(bytes: &[u8], has_secret: bool) -> Answer {
+    let there = |is_there: bool| is_there.then(String::new);
+    let kind = FileHeader::of_bytes(bytes).expect("a stored file").kind();
+    match kind {
+        FileKind::Counting => {
+            let filter = CountingCuckooFilter::from_bytes(bytes).expect("a stored file");
+            Box::new(move |query| {
+                Some(filter.count(query)).filter(|&count| count > 0).map(|count| format!("\t{count}"))
+            })
+        }
+        FileKind::Map => {
+            let map = CuckooMap::<u32>::from_bytes(bytes).expect("a stored file");
+            Box::new(move |query| {
+                let mut values: Vec<u32> = map.get(query).collect();
+                values.sort_unstable();
+                let values: Vec<String> = values.iter().map(u32::to_string).collect();
+                (!values.is_empty()).then(|| format!("\t{}", values.join(" ")))
+            })
+        }
+        FileKind::Set => {
+            let set = CuckooSet::from_bytes(bytes).expect("a stored file");
+            Box::new(move |query| there(set.contains(query)))
+        }
+        FileKind::Growing => {
+            let filter = GrowingCuckooFilter::from_bytes(bytes).expect("a stored file");
+            Box::new(move |query| there(filter.contains(query)))
+        }
+        _ => {
+            let loaded = if has_secret {
+                CuckooFilter::from_bytes_with_key(bytes, SECRET)
+            } else {
+                CuckooFilter::from_bytes(bytes)
+            };
+            let filter = loaded.expect("a stored file");
+            Box::new(move |query| there(filter.contains(query)))
+        }
+    }
+}
+
+#[test]
+#[ignore = "takes minutes: a million lookups in Python for every stored file"]
+fn a_reader_written_from_the_document_alone_agrees_on_a_million_lookups_of_every_stored_file() {
+    let folder = GOLDEN[0].path();
+    let entries = std::fs::read_dir(folder.parent().expect("it is in a folder")).expect("the folder can be read");
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("the folder can be read").path()).collect();
+    paths.sort();
+    let queries: Vec<String> =
+        (0..60).map(|number| format!("key {number}")).chain((60..1_000_000).map(|number| number.to_string())).collect();
+    let lines = queries.join("\n");
+    for path in paths {
+        let name = path.display();
+        let has_secret = name.to_string().contains("siphash");
+        let answer = answers_of(&std::fs::read(&path).expect("readable"), has_secret);
+        let expected: Vec<String> =
+            queries.iter().filter_map(|query| Some(format!("{query}{}", answer(query)?))).collect();
+        let found = ask_reader(&path, has_secret, &lines).expect("docs/reader.py can be run");
+        assert!(found.lines().eq(expected.iter().map(String::as_str)), "{name}: they differ");
+        println!("{name}: {} of {} found by both", expected.len(), queries.len());
     }
 }

@@ -99,3 +99,18 @@ fn a_secret_key_is_needed_and_checked() {
     assert!(matches!(file.open_with_key([0; 16]), Err(LoadError::KeyDiffers)));
     assert!(matches!(file.open(), Err(LoadError::KeyMissing)));
 }
+
+#[test]
+#[ignore = "writes a gigabyte, to print how long it takes to open"]
+fn a_file_of_a_gigabyte_is_opened() {
+    let filter = CuckooFilter::builder().capacity(600_000_000).false_positive_rate(0.001).build().expect("memory");
+    let file = TemporaryFile::new("gigabyte", &filter.to_bytes());
+    for _ in 0..5 {
+        let begun = std::time::Instant::now();
+        let view = file.open().expect("a file");
+        let opened = begun.elapsed();
+        assert!(!view.contains("ani"));
+        let answered = begun.elapsed();
+        println!("{} bytes opened after {opened:?}, answered after {answered:?}", view.parameters().table_size());
+    }
+}

@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{InputArguments, KeyFileArguments, ThreadArguments};
+use super::{InputArguments, KeyFileArguments, ThreadArguments, TrustArguments};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -18,6 +18,9 @@ was selected)";
 /// Lines are printed in order and as they are. Every line whose key is in the filter is printed; of the others, a share
 /// of about the filter's rate is printed too ("guira info" shows it). With --invert it is the other way round: every
 /// line that is printed is certainly not in the filter.
+///
+/// The filter is asked where its file is, without being loaded. To change the file meanwhile, put another one in its
+/// place, as all commands of guira do and mv does; what is written into it, as cp does, would be met half-way.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CheckArguments {
@@ -42,6 +45,9 @@ pub(crate) struct CheckArguments {
 
     #[command(flatten)]
     pub(crate) key: KeyFileArguments,
+
+    #[command(flatten)]
+    pub(crate) trust: TrustArguments,
 
     /// The filter file
     #[arg(value_name = "FILE")]

@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::KeyFileArguments;
+use super::{KeyFileArguments, TrustArguments};
 
 /// Print how many copies of keys a filter holds
 ///
@@ -15,6 +15,9 @@ use super::KeyFileArguments;
 pub(crate) struct CountArguments {
     #[command(flatten)]
     pub(crate) key: KeyFileArguments,
+
+    #[command(flatten)]
+    pub(crate) trust: TrustArguments,
 
     /// Print JSON
     #[arg(long)]

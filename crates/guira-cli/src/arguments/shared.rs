@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::values;
+use crate::filter_view::Trust;
 
 #[derive(Args, Debug)]
 pub(crate) struct ThreadArguments {
@@ -27,4 +28,18 @@ pub(crate) struct KeyFileArguments {
     /// were made with "--hash siphash" have one
     #[arg(id = "key_file", long = "key-file", value_name = "KEYFILE")]
     pub(crate) file: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct TrustArguments {
+    /// Don't look for damage first. Otherwise all of the filter is read once for its checksum; without, a few keys are
+    /// answered at once however large it is, and a damaged filter gives wrong answers
+    #[arg(long)]
+    no_verify: bool,
+}
+
+impl TrustArguments {
+    pub(crate) fn trust(&self) -> Trust {
+        if self.no_verify { Trust::Blind } else { Trust::Verified }
+    }
 }

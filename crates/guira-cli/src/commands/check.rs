@@ -1,13 +1,13 @@
 use std::ops::{ControlFlow, Range};
 
-use guira::{CuckooFilter, Digest};
+use guira::{CuckooFilterView, Digest};
 use serde::Serialize;
 
 use super::warnings::{WithoutKey, warn_of_missing_fields};
 use crate::arguments::CheckArguments;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
-use crate::filter_file;
+use crate::filter_view;
 use crate::keys::{BATCH_SIZE, Block, RecordEnd};
 use crate::progress::Progress;
 use crate::render::Output;
@@ -16,11 +16,14 @@ use crate::threads;
 
 pub(crate) fn run(arguments: &CheckArguments) -> Result<ExitStatus, Failure> {
     threads::choose(arguments.threads.count)?;
-    let filter =
-        filter_file::load(&arguments.file, SecretKey::read_if_given(arguments.key.file.as_deref())?)?.into_filter();
+    let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
+    filter_view::ask(&arguments.file, key, arguments.trust.trust(), |filter| select(filter, arguments))
+}
+
+fn select(filter: &CuckooFilterView<'_>, arguments: &CheckArguments) -> Result<ExitStatus, Failure> {
     let inputs = arguments.inputs.inputs();
     let progress = Progress::of_bytes(inputs.size()).unless_output_is_terminal();
-    let mut selection = Selection::new(&filter, arguments);
+    let mut selection = Selection::new(filter, arguments);
     let mut failed = false;
     for input in inputs.iter() {
         match input.for_each_block(&progress, |block| selection.take_block(block)) {
@@ -49,7 +52,7 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<ExitStatus, Failure> {
 
 /// The lines that are selected, on their way out.
 struct Selection<'filter> {
-    filter: &'filter CuckooFilter,
+    filter: &'filter CuckooFilterView<'filter>,
     /// What the filter says of a line that is selected.
     wanted: bool,
     form: Form,
@@ -80,7 +83,7 @@ struct Counts {
 }
 
 impl<'filter> Selection<'filter> {
-    fn new(filter: &'filter CuckooFilter, arguments: &CheckArguments) -> Self {
+    fn new(filter: &'filter CuckooFilterView<'filter>, arguments: &CheckArguments) -> Self {
         let form = match (arguments.count, arguments.quiet) {
             (true, _) if arguments.json => Form::CountAsJson,
             (true, _) => Form::Count,
@@ -172,7 +175,7 @@ struct Batch {
 }
 
 impl Worker {
-    fn select(&mut self, filter: &CuckooFilter, wanted: bool, piece: &Block<'_>) {
+    fn select(&mut self, filter: &CuckooFilterView<'_>, wanted: bool, piece: &Block<'_>) {
         self.runs.clear();
         self.counts = Counts::default();
         self.batch.start = 0;
@@ -191,7 +194,7 @@ impl Worker {
         self.answer(filter, wanted);
     }
 
-    fn answer(&mut self, filter: &CuckooFilter, wanted: bool) {
+    fn answer(&mut self, filter: &CuckooFilterView<'_>, wanted: bool) {
         let Batch { start, digests, ends, without_key, answers } = &mut self.batch;
         answers.resize(digests.len(), false);
         filter.contains_each_digest(digests, answers);

@@ -3,14 +3,15 @@ use serde::Serialize;
 use crate::arguments::CountArguments;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
-use crate::filter_file;
+use crate::filter_view::ask;
 use crate::render::Output;
 use crate::secret_key::SecretKey;
 
 pub(crate) fn run(arguments: &CountArguments) -> Result<ExitStatus, Failure> {
     let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
-    let filter = filter_file::load(&arguments.file, key)?.into_filter();
-    let counts: Vec<_> = arguments.keys.iter().map(|key| filter.count(key.as_encoded_bytes())).collect();
+    let counts = ask(&arguments.file, key, arguments.trust.trust(), |filter| {
+        Ok(arguments.keys.iter().map(|key| filter.count(key.as_encoded_bytes())).collect::<Vec<_>>())
+    })?;
     let mut output = Output::new();
     if arguments.json {
         let keys = arguments.keys.iter().zip(&counts);

@@ -1,15 +1,14 @@
 use std::fs;
 
-use guira::Layout;
+use guira::{FileHeader, Layout};
 use serde::Serialize;
 
 use crate::arguments::InfoArguments;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
-use crate::inspection::{Inspection, Secret};
+use crate::inspection::Inspection;
 use crate::render::{Report, names, print, text};
 use crate::secret_key::SecretKey;
-use crate::stored_filter::StoredFilter;
 
 pub(crate) fn run(arguments: &InfoArguments) -> Result<ExitStatus, Failure> {
     let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
@@ -36,6 +35,8 @@ struct FilterReport {
     secret_key: Option<&'static str>,
     fingerprint_bits: u32,
     bits_per_slot: u32,
+    /// Of a map and of a filter that counts, the bits beside each fingerprint.
+    value_bits: Option<u32>,
     /// Of a window, in the windowed layout.
     slots_per_bucket: u32,
     /// The candidate buckets of a key.
@@ -61,44 +62,45 @@ struct FilterReport {
 
 impl FilterReport {
     fn new(inspection: &Inspection, file_size_in_bytes: Option<u64>) -> Self {
-        let Inspection { filter: stored, secret } = inspection;
-        let filter = stored.as_filter();
-        let growth = match stored {
-            StoredFilter::Fixed(_) => None,
-            StoredFilter::Growing(filter) => Some(filter),
-        };
-        let parameters = filter.parameters();
-        let key_count = filter.len() as u64;
-        let bits_at_capacity = filter.bits_per_key();
+        let Inspection { header, secret } = inspection;
+        let parameters = header.parameters();
+        let load_factor = load_factor(header, header.len());
+        let bits_per_key = |load_factor| guira::analysis::bits_per_key(parameters.bits_per_slot(), load_factor);
         Self {
             has_windows: parameters.layout() == Layout::Windowed,
             file_size_in_bytes,
-            kind: if growth.is_some() { "growing cuckoo filter" } else { "cuckoo filter" },
+            kind: names::kind(header.kind()),
             layout: names::layout(parameters.layout()),
             addressing: names::addressing(parameters.addressing()),
-            hash: names::hash(filter.hasher().algorithm(), *secret),
-            seed: (*secret == Secret::None).then(|| filter.hasher().seed()),
+            hash: names::hash(*secret),
+            seed: header.seed(),
             secret_key: names::secret(*secret),
             fingerprint_bits: parameters.fingerprint_bits(),
             bits_per_slot: parameters.bits_per_slot(),
+            value_bits: Some(parameters.value_bits()).filter(|&bits| bits > 0),
             slots_per_bucket: parameters.slots_per_bucket(),
             candidates: parameters.addressing().candidates(),
             region_count: parameters.region_count(),
             bucket_count: parameters.bucket_count(),
             slot_count: parameters.slot_count(),
-            table_size_in_bytes: filter.size_in_bytes() as u64,
+            table_size_in_bytes: parameters.table_size(),
             capacity: parameters.capacity(),
-            largest_capacity: growth.map(|filter| filter.largest_capacity() as u64),
-            doublings: growth.map(|_| parameters.doublings()),
-            key_count,
-            load_factor: filter.load_factor(),
-            expected_false_positive_rate: filter.expected_false_positive_rate(),
+            largest_capacity: header.largest_capacity(),
+            doublings: header.largest_capacity().map(|_| parameters.doublings()),
+            key_count: header.len(),
+            load_factor,
+            expected_false_positive_rate: parameters.expected_false_positive_rate(header.len()),
             expected_false_positive_rate_at_capacity: parameters.expected_false_positive_rate(parameters.capacity()),
-            bits_per_key: (key_count > 0)
-                .then(|| guira::analysis::bits_per_key(parameters.bits_per_slot(), filter.load_factor())),
-            bits_per_key_at_capacity: bits_at_capacity,
+            bits_per_key: (!header.is_empty()).then(|| bits_per_key(load_factor)),
+            bits_per_key_at_capacity: bits_per_key(self::load_factor(header, parameters.capacity())),
         }
     }
+}
+
+/// The share of the slots that so many fingerprints fill.
+#[expect(clippy::cast_precision_loss, reason = "shown with a few digits")]
+fn load_factor(header: &FileHeader, count: u64) -> f64 {
+    count as f64 / header.parameters().slot_count() as f64
 }
 
 impl Report for FilterReport {
@@ -122,8 +124,9 @@ impl Report for FilterReport {
         ]);
         rows.extend(self.seed.map(|seed| ("seed", seed.to_string())));
         rows.extend(self.secret_key.map(|key| ("secret key", key.to_owned())));
+        rows.push(("fingerprint", fingerprint));
+        rows.extend(self.value_bits.map(|bits| ("value", text::counted(u64::from(bits), "bit"))));
         rows.extend([
-            ("fingerprint", fingerprint),
             (slots_per_bucket, self.slots_per_bucket.to_string()),
             (candidates, self.candidates.to_string()),
             ("regions", text::count(self.region_count)),

@@ -49,11 +49,11 @@ impl Verdict {
     fn of(path: &Path, key: Option<SecretKey>) -> Self {
         let file = path.display().to_string();
         match Inspection::of_file(path, key) {
-            Ok(Inspection { filter, secret }) => Self {
+            Ok(Inspection { header, secret }) => Self {
                 file,
                 is_ok: true,
                 problem: None,
-                key_count: Some(filter.as_filter().len() as u64),
+                key_count: Some(header.len()),
                 secret_key: names::secret(secret),
             },
             Err(failure) => Self {

@@ -16,6 +16,8 @@ pub(crate) struct CsvRows {
     buffer: Vec<u8>,
     /// How much of it the parser has seen.
     parsed: usize,
+    /// The size of the byte order mark at its start, which is 0 where there is none; not known before three bytes came.
+    mark_size: Option<usize>,
     rows: Vec<Row>,
     /// The keys of these rows.
     unquoted: Vec<u8>,
@@ -30,12 +32,17 @@ impl CsvRows {
     pub(crate) fn new(end: RecordEnd, field: Field) -> Self {
         // Any byte but the end would not do: a carriage return alone ends no line anywhere else in this program.
         let terminator = Terminator::Any(end.byte());
+        let mut parser = ReaderBuilder::new().delimiter(field.delimiter).terminator(terminator).build();
+        // It skips what it takes for an empty line. From now on it looks for no byte order mark, which it would find
+        // only in one piece, and with which it would skip the end of the first row.
+        let _skipped = parser.read_record(&[end.byte()], &mut [0], &mut [0]);
         Self {
-            parser: ReaderBuilder::new().delimiter(field.delimiter).terminator(terminator).build(),
+            parser,
             end,
             field,
             buffer: Vec::new(),
             parsed: 0,
+            mark_size: None,
             rows: Vec::new(),
             unquoted: Vec::new(),
             fields: Vec::new(),
@@ -49,11 +56,18 @@ impl CsvRows {
     /// Takes the next piece of the input.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         self.buffer.extend_from_slice(bytes);
-        if self.parsed == 0 && BYTE_ORDER_MARK.starts_with(&self.buffer) {
-            // The parser leaves out a byte order mark only if it comes in one piece.
-            return;
+        if self.mark_size.is_none() {
+            if BYTE_ORDER_MARK.starts_with(&self.buffer) && self.buffer != BYTE_ORDER_MARK {
+                return;
+            }
+            self.pass_mark();
         }
         self.parse_rows();
+    }
+
+    fn pass_mark(&mut self) {
+        self.parsed = if self.buffer.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
+        self.mark_size = Some(self.parsed);
     }
 
     fn parse_rows(&mut self) {
@@ -70,12 +84,16 @@ impl CsvRows {
 
     /// Takes what has come as the whole input: the last row needs no end.
     pub(crate) fn finish(&mut self) {
+        if self.mark_size.is_none() {
+            self.pass_mark();
+        }
         self.parse_rows();
         while !self.is_between_rows() {
-            if self.parse(self.parsed) == ReadRecordResult::End {
-                // A byte order mark, and nothing behind it.
-                self.rows.push(Row { key: None, end: self.parsed });
-            }
+            self.parse(self.parsed);
+        }
+        if self.rows.is_empty() && self.parsed > 0 {
+            // A byte order mark, and nothing behind it.
+            self.rows.push(Row { key: None, end: self.parsed });
         }
     }
 
@@ -85,17 +103,18 @@ impl CsvRows {
         let taken = take(&Block::of_rows(&self.buffer[..end], &self.rows, &self.unquoted));
         self.buffer.drain(..end);
         self.parsed -= end;
+        self.mark_size = Some(0);
         self.rows.clear();
         self.unquoted.clear();
         Some(taken)
     }
 
     fn is_between_rows(&self) -> bool {
-        self.parsed == self.rows.last().map_or(0, |row| row.end)
+        self.parsed == self.rows.last().map_or(self.mark_size.unwrap_or(0), |row| row.end)
     }
 
     /// Parses to the end of a row or to `end`; where that is where the parser stands, the input ends.
-    fn parse(&mut self, end: usize) -> ReadRecordResult {
+    fn parse(&mut self, end: usize) {
         let input = &self.buffer[self.parsed..end];
         // The parser never writes more than it reads; it asks for a byte to spare.
         self.fields.resize(self.fields.len().max(self.fields_size + input.len() + 1), 0);
@@ -109,7 +128,6 @@ impl CsvRows {
             ReadRecordResult::OutputEndsFull => self.ends.resize(2 * self.ends.len(), 0),
             ReadRecordResult::InputEmpty | ReadRecordResult::OutputFull | ReadRecordResult::End => {}
         }
-        result
     }
 
     fn end_row(&mut self) {
@@ -194,6 +212,10 @@ mod tests {
         assert_found(b"\xef\xbb\xbfa,b\nc", 0, &[(Some(b"a"), b"\xef\xbb\xbfa,b\n"), (Some(b"c"), b"c")]);
         assert_found(b"\xef\xbb\xbf", 0, &[(None, b"\xef\xbb\xbf")]);
         assert_found(b"\xef\xbb", 0, &[(Some(b"\xef\xbb"), b"\xef\xbb")]);
+        assert_found(b"\xef\xbb\xbf\na\n", 0, &[(Some(b""), b"\xef\xbb\xbf\n"), (Some(b"a"), b"a\n")]);
+        // One mark is enough: what looks like one behind it is text.
+        assert_found(b"\xef\xbb\xbf\xef\xbb\xbfa", 0, &[(Some(b"\xef\xbb\xbfa"), b"\xef\xbb\xbf\xef\xbb\xbfa")]);
+        assert_found(b"a\n\xef\xbb\xbf\n", 0, &[(Some(b"a"), b"a\n"), (Some(b"\xef\xbb\xbf"), b"\xef\xbb\xbf\n")]);
     }
 
     #[test]

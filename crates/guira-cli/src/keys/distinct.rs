@@ -3,6 +3,7 @@ use hashbrown::HashTable;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use super::block::Block;
+use super::run::{RUN_LENGTH, Run, digest_of, number_of};
 use crate::threads;
 
 /// The high bits of a digest's low half choose its partition: each is sorted in the cache.
@@ -17,8 +18,8 @@ const STEPS: usize = 32;
 /// They go by their low half, the fingerprint, and are spread over all regions. In the order of buckets every bucket
 /// would be filled to the brim before the next one is touched, and many more fingerprints would have to move.
 pub(crate) struct DistinctDigests {
-    /// Each digest with its halves swapped, sorted.
-    partitions: Vec<Vec<u64>>,
+    /// The runs of each partition follow each other: it is sorted.
+    partitions: Vec<Vec<Run>>,
     repeated: u64,
     without_key: u64,
 }
@@ -31,8 +32,16 @@ pub(crate) struct DigestCollector {
 
 /// The digests that one thread has taken.
 struct Part {
-    partitions: Vec<Vec<u64>>,
+    partitions: Vec<Partition>,
     without_key: u64,
+}
+
+/// Some digests whose low halves start alike.
+#[derive(Default)]
+struct Partition {
+    runs: Vec<Run>,
+    /// Those that came last and are not in a run yet.
+    latest: Vec<u64>,
 }
 
 impl DigestCollector {
@@ -50,7 +59,8 @@ impl DigestCollector {
 
     pub(crate) fn finish(self) -> DistinctDigests {
         let without_key = self.parts.iter().map(|part| part.without_key).sum();
-        let mut partitions = vec![Vec::new(); 1 << PARTITION_BITS];
+        let mut partitions: Vec<Vec<Partition>> = Vec::new();
+        partitions.resize_with(1 << PARTITION_BITS, Vec::new);
         for part in self.parts {
             for (all, partition) in partitions.iter_mut().zip(part.partitions) {
                 all.push(partition);
@@ -63,7 +73,9 @@ impl DigestCollector {
 
 impl Part {
     fn new() -> Self {
-        Self { partitions: vec![Vec::new(); 1 << PARTITION_BITS], without_key: 0 }
+        let mut partitions = Vec::new();
+        partitions.resize_with(1 << PARTITION_BITS, Partition::default);
+        Self { partitions, without_key: 0 }
     }
 
     fn take(&mut self, block: &Block<'_>, hasher: &KeyHasher) {
@@ -75,29 +87,46 @@ impl Part {
 
     #[inline]
     fn push(&mut self, digest: Digest) {
-        let halves_swapped = digest.get().rotate_left(32);
-        let partition = usize::try_from(halves_swapped >> (u64::BITS - PARTITION_BITS)).expect("a few bits");
-        self.partitions[partition].push(halves_swapped);
+        let number = number_of(digest);
+        let partition = usize::try_from(number >> (u64::BITS - PARTITION_BITS)).expect("a few bits");
+        self.partitions[partition].push(number);
+    }
+}
+
+impl Partition {
+    #[inline]
+    fn push(&mut self, number: u64) {
+        self.latest.push(number);
+        if self.latest.len() == RUN_LENGTH {
+            self.latest.sort_unstable();
+            self.runs.push(Run::of(&self.latest));
+            self.latest.clear();
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.runs.len() * RUN_LENGTH + self.latest.len()
     }
 }
 
 /// What several threads have of a partition, each digest once, and how many were left out for that.
-fn distinct(parts: Vec<Vec<u64>>) -> (Vec<u64>, u64) {
-    let mut parts = parts.into_iter();
-    let mut all = parts.next().unwrap_or_default();
+fn distinct(parts: Vec<Partition>) -> (Vec<Run>, u64) {
+    let mut all = Vec::with_capacity(parts.iter().map(Partition::len).sum());
     for part in parts {
-        all.extend(part);
+        part.runs.iter().for_each(|run| all.extend(run.numbers()));
+        all.extend(part.latest);
     }
     let before = all.len();
-    all.sort_unstable();
+    // It merges what is sorted already, which the unstable sort would not.
+    all.sort();
     all.dedup();
     let repeated = (before - all.len()) as u64;
-    (all, repeated)
+    (Run::all_of(&all), repeated)
 }
 
 impl DistinctDigests {
     pub(crate) fn len(&self) -> usize {
-        self.partitions.iter().map(Vec::len).sum()
+        self.partitions.iter().flatten().map(Run::len).sum()
     }
 
     /// How many of the digests had been taken before.
@@ -113,26 +142,26 @@ impl DistinctDigests {
     /// The digests in the order that fills a filter fastest.
     pub(crate) fn in_steps(&self) -> impl Iterator<Item = Vec<Digest>> {
         let steps = self.partitions.chunks(self.partitions.len() / STEPS);
-        steps.map(|partitions| partitions.iter().flatten().map(restored).collect())
+        steps.map(|partitions| partitions.iter().flatten().flat_map(Run::numbers).map(digest_of).collect())
     }
 
     /// The digests in an order in which fingerprints of all values come from the start, for a filter that may be full
     /// before the last: one that met only the smallest would run out of room for these.
     pub(crate) fn in_even_steps(&self) -> impl Iterator<Item = Vec<Digest>> {
-        const TAKEN_OF_EACH: usize = 256;
+        const TAKEN_OF_EACH: usize = RUN_LENGTH / 4;
 
         let longest = self.partitions.iter().map(Vec::len).max().unwrap_or(0);
-        (0..longest).step_by(TAKEN_OF_EACH).map(|start| {
-            (start..start + TAKEN_OF_EACH)
-                .flat_map(|index| self.partitions.iter().filter_map(move |partition| partition.get(index)))
-                .map(restored)
+        (0..RUN_LENGTH * longest).step_by(TAKEN_OF_EACH).map(|start| {
+            let (run, start) = (start / RUN_LENGTH, start % RUN_LENGTH);
+            let runs = self.partitions.iter().filter_map(|partition| partition.get(run));
+            let taken: Vec<Vec<u64>> =
+                runs.map(|run| run.numbers().skip(start).take(TAKEN_OF_EACH).collect()).collect();
+            (0..TAKEN_OF_EACH)
+                .flat_map(|index| taken.iter().filter_map(move |numbers| numbers.get(index)))
+                .map(|&number| digest_of(number))
                 .collect()
         })
     }
-}
-
-fn restored(halves_swapped: &u64) -> Digest {
-    Digest::new(halves_swapped.rotate_right(32))
 }
 
 /// The digests met so far, for work that must be done in the order of the input.

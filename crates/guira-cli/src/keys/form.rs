@@ -1,13 +1,15 @@
 /// How keys stand in an input: in records, each a key or with a key in one of its fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct KeyForm {
-    pub(crate) end: RecordEnd,
-    pub(crate) part: KeyPart,
+pub struct KeyForm {
+    /// What ends a record.
+    pub end: RecordEnd,
+    /// What part of it is the key.
+    pub part: KeyPart,
 }
 
 /// What ends a record. The last record of an input needs no end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RecordEnd {
+pub enum RecordEnd {
     /// LF, or CR LF: the carriage return is part of the end.
     Line,
     /// A NUL byte, and nothing else.
@@ -16,7 +18,8 @@ pub(crate) enum RecordEnd {
 
 /// What part of a record is the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum KeyPart {
+pub enum KeyPart {
+    /// All of it but its end.
     Whole,
     /// One of the fields that a byte separates.
     Field(Field),
@@ -24,11 +27,13 @@ pub(crate) enum KeyPart {
     CsvField(Field),
 }
 
+/// One of the fields of a record, and what is between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Field {
+pub struct Field {
     /// From 0.
-    pub(crate) index: usize,
-    pub(crate) delimiter: u8,
+    pub index: usize,
+    /// No line end.
+    pub delimiter: u8,
 }
 
 impl RecordEnd {

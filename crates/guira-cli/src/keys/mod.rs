@@ -7,12 +7,15 @@ mod distinct;
 mod examples;
 mod form;
 mod inputs;
+mod record;
 mod records;
+mod run;
 mod zstandard;
 
 pub(crate) use block::Block;
 pub(crate) use compression::Compression;
 pub(crate) use distinct::{DigestCollector, DistinctDigests, NewKeys, SeenDigests};
 pub(crate) use examples::Examples;
-pub(crate) use form::{Field, KeyForm, KeyPart, RecordEnd};
+pub use form::{Field, KeyForm, KeyPart, RecordEnd};
 pub(crate) use inputs::{BATCH_SIZE, Inputs};
+pub use record::Record;

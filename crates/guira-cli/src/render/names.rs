@@ -1,6 +1,6 @@
 //! What the library's choices are called in reports and on the command line.
 
-use guira::{Addressing, HashAlgorithm, Layout};
+use guira::{Addressing, FileKind, Layout};
 
 use crate::inspection::Secret;
 
@@ -24,11 +24,22 @@ pub(crate) fn addressing(addressing: Addressing) -> &'static str {
     }
 }
 
-pub(crate) fn hash(algorithm: HashAlgorithm, secret: Secret) -> &'static str {
-    match (algorithm, secret) {
-        (HashAlgorithm::SipHash13 { .. }, _) | (_, Secret::NotGiven) => "SipHash-1-3",
-        (HashAlgorithm::Xxh3, _) => "XXH3-64",
+pub(crate) fn kind(kind: FileKind) -> &'static str {
+    match kind {
+        FileKind::Filter => "cuckoo filter",
+        FileKind::Set => "cuckoo set",
+        FileKind::Growing => "growing cuckoo filter",
+        FileKind::Counting => "counting cuckoo filter",
+        FileKind::Map => "cuckoo map",
         _ => "unknown",
+    }
+}
+
+/// The hash of the keys.
+pub(crate) fn hash(secret: Secret) -> &'static str {
+    match secret {
+        Secret::None => "XXH3-64",
+        Secret::Fits | Secret::NotGiven => "SipHash-1-3",
     }
 }
 

@@ -3,6 +3,8 @@
 use std::fs;
 use std::io::Write;
 
+use guira::{CuckooMap, CuckooSet};
+
 use crate::workplace::{GUIRA, Outcome, Workplace, outcome};
 
 #[track_caller]
@@ -53,6 +55,58 @@ fn damaged_files_are_refused_by_every_command_and_left_as_they_are() {
         assert_eq!(place.read("bad.guira"), bytes);
     }
     assert_eq!(place.files(), ["bad.guira", "set.guira"]);
+}
+
+#[test]
+fn damage_to_a_table_is_believed_only_where_that_is_asked_for() {
+    let place = Workplace::new();
+    place.build("ani\nguira\nkoel\n");
+    let mut bytes = place.read("set.guira");
+    // Its table, where nothing is left of it.
+    bytes[128..].fill(0);
+    place.write("bad.guira", &bytes);
+    let blind = place.guira_with(["check", "--no-verify", "bad.guira"], b"ani\n");
+    assert_eq!((blind.status, &*blind.stderr, &*blind.stdout), (1, "", &b""[..]));
+    assert_eq!(place.guira(["count", "--no-verify", "bad.guira", "ani"]).stdout, b"0\tani\n");
+    let damaged = "bad.guira: damaged: the checksum of the table does not match";
+    assert_refused(&place.guira(["count", "bad.guira", "ani"]), damaged);
+    assert_eq!(place.guira_with(["check", "--no-verify", "set.guira"], b"ani\nemu\n").stdout, b"ani\n");
+    // The header is looked at all the same.
+    bytes[40] ^= 1;
+    place.write("bad.guira", &bytes);
+    let refused = place.guira_with(["check", "--no-verify", "bad.guira"], b"ani\n");
+    assert_refused(&refused, "bad.guira: damaged: the checksum of the header does not match");
+}
+
+/// It can't be mapped to memory.
+#[cfg(unix)]
+#[test]
+fn a_filter_that_comes_through_a_pipe_is_asked_and_inspected_too() {
+    let place = Workplace::new();
+    place.build("ani\nguira\nkoel\n");
+    place.write("lines", "emu\nani\n");
+    let good = place.read("set.guira");
+    let asked = place.guira_with(["check", "/dev/stdin", "lines"], &good);
+    assert_eq!((asked.status, &*asked.stderr, &*asked.stdout), (0, "", &b"ani\n"[..]));
+    assert_eq!(place.guira_with(["verify", "/dev/stdin"], &good).stdout, b"/dev/stdin: OK\n");
+    for (bytes, message) in damaged_files(&good) {
+        for arguments in [&["check", "/dev/stdin", "lines"][..], &["info", "/dev/stdin"]] {
+            assert_refused(&place.guira_with(arguments, &bytes), &format!("/dev/stdin: {message}"));
+        }
+    }
+}
+
+#[test]
+fn a_set_is_asked_too_and_what_has_values_is_not() {
+    let place = Workplace::new();
+    let mut set = CuckooSet::with_capacity(10, 1e-6).expect("measures in range");
+    set.insert("ani").expect("room");
+    place.write("set.guira", set.to_bytes());
+    assert_eq!(place.check("emu\nani\n"), b"ani\n");
+    let map = CuckooMap::<u8>::with_capacity(10, 1e-6).expect("measures in range");
+    place.write("map.guira", map.to_bytes());
+    let refused = place.guira_with(["check", "map.guira"], b"ani\n");
+    assert_refused(&refused, "map.guira: the file holds a map, and a filter is expected: load it as what it is");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The program as its users meet it.
 
 mod cases;
+mod corpus;
 #[cfg(unix)]
 mod crash;
 mod files;

@@ -8,8 +8,9 @@ use crate::workplace::{GUIRA, Outcome, Workplace, outcome};
 
 const README: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
 const CARGO_RUN: &str = "cargo run --release -p guira-cli -- ";
-/// A program with tests of its own.
-const EVALUATION: &str = "cargo run --release -p guira-evaluation ";
+/// Programs with tests of their own.
+const TESTED_ELSEWHERE: [&str; 2] =
+    ["cargo run --release -p guira-evaluation ", "cargo run --release -p guira --example "];
 
 /// What a command line is for this test.
 #[derive(Debug, PartialEq, Eq)]
@@ -28,7 +29,7 @@ fn understood(line: &str) -> Command {
         let part = part.trim();
         if let Some(arguments) = part.strip_prefix(CARGO_RUN).or_else(|| part.strip_prefix("guira ")) {
             parts.push(format!("{quoted}{arguments}"));
-        } else if line.starts_with(EVALUATION) {
+        } else if TESTED_ELSEWHERE.iter().any(|program| line.starts_with(program)) {
             return Command::Cargo;
         } else if let Some(arguments) = part.strip_prefix("cargo ") {
             let verb = arguments.split(' ').next().unwrap_or_default();

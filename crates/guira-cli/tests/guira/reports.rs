@@ -1,5 +1,6 @@
 //! The numbers of `info` and `plan`, against the formulas and each other.
 
+use guira::{CountingCuckooFilter, CuckooMap, CuckooSet};
 use serde_json::Value;
 
 use crate::workplace::{Outcome, Workplace};
@@ -70,7 +71,26 @@ fn info_tells_what_was_asked_for_and_what_follows_from_it() {
     assert_close(number(&report, "bits_per_key_at_capacity"), 11.0 * slots / 5000.0);
     assert_close(number(&report, "expected_false_positive_rate"), expected_rate(&report, 1234.0 / slots));
     assert_close(number(&report, "expected_false_positive_rate_at_capacity"), expected_rate(&report, 5000.0 / slots));
-    assert_eq!(names(&report).len(), 24);
+    assert_eq!(names(&report).len(), 25);
+}
+
+#[test]
+fn info_and_verify_know_every_kind_of_file() {
+    let place = Workplace::new();
+    let set = CuckooSet::with_capacity(100, 0.01).expect("measures in range");
+    let counting = CountingCuckooFilter::builder().capacity(100).false_positive_rate(0.01).counter_bits(5);
+    let map = CuckooMap::builder().capacity(100).false_positive_rate(0.01).value_bits(3);
+    let map: CuckooMap<u8> = map.build().expect("measures in range");
+    for (file, kind, value_bits) in [
+        (set.to_bytes(), "cuckoo set", None),
+        (counting.build().expect("measures in range").to_bytes(), "counting cuckoo filter", Some(5)),
+        (map.to_bytes(), "cuckoo map", Some(3)),
+    ] {
+        place.write("other.guira", file);
+        let report = json(&place.guira(["info", "--json", "other.guira"]));
+        assert_eq!((&report["kind"], report["value_bits"].as_u64()), (&Value::from(kind), value_bits));
+        assert_eq!(place.guira(["verify", "other.guira"]).stdout, b"other.guira: OK\n");
+    }
 }
 
 #[test]

@@ -85,9 +85,7 @@ impl Contents for CountingCuckooFilter {
 
     fn checked(header: &Header, hasher: KeyHasher, storage: Storage, len: usize) -> Result<Self, LoadError> {
         let filter = checked_valued_filter(header, hasher, storage, len)?;
-        if !filter.has_no_copies() {
-            return Err(LoadError::Inconsistent { what: "a fingerprint has two counters" });
-        }
+        check_counters(&filter, Self::KIND)?;
         Ok(Self::from_filter(filter))
     }
 }
@@ -113,7 +111,15 @@ fn valued_parts(filter: &ValuedFilter) -> Parts<'_> {
     Parts { parameters, hasher, storage: filter.storage(), len: filter.len(), promise: None }
 }
 
-fn checked_valued_filter(
+/// In a filter that counts, every fingerprint has one counter; in a map it may have several values.
+pub(super) fn check_counters(filter: &ValuedFilter, kind: FileKind) -> Result<(), LoadError> {
+    if kind == FileKind::Counting && !filter.has_no_copies() {
+        return Err(LoadError::Inconsistent { what: "a fingerprint has two counters" });
+    }
+    Ok(())
+}
+
+pub(super) fn checked_valued_filter(
     header: &Header,
     hasher: KeyHasher,
     storage: Storage,

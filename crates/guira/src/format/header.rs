@@ -43,6 +43,7 @@ const RESERVED: [u8; 4] = [0; 4];
 const RESERVED_AT_END: [u8; 32] = [0; 32];
 
 /// What a header says, checked as far as it can be without the table.
+#[derive(Clone)]
 pub(super) struct Header {
     kind: FileKind,
     pub(super) parameters: Parameters,
@@ -54,6 +55,7 @@ pub(super) struct Header {
 }
 
 /// The hash of the keys, without its secret.
+#[derive(Clone, Copy)]
 pub(super) enum Hash {
     Xxh3 { seed: u64 },
     SipHash13 { key_check: u64 },
@@ -99,7 +101,12 @@ impl Header {
 
     /// The fingerprints stored, where the address space has room for as many.
     pub(super) fn len_in_memory(&self) -> Result<usize, LoadError> {
-        usize::try_from(self.len).map_err(|_| LoadError::OutOfMemory { bytes: self.table_size() })
+        usize::try_from(self.len).map_err(|_| self.out_of_memory())
+    }
+
+    /// Why the table can't be had.
+    pub(super) const fn out_of_memory(&self) -> LoadError {
+        LoadError::OutOfMemory { bytes: self.table_size() }
     }
 
     /// Appends the header to `bytes`.

@@ -8,6 +8,7 @@
 mod check;
 mod contents;
 mod fields;
+mod file_header;
 mod header;
 mod load;
 #[cfg(feature = "mmap")]
@@ -17,4 +18,5 @@ mod save;
 mod serde;
 mod view;
 
+pub use file_header::FileHeader;
 use header::Header;

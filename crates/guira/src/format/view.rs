@@ -35,6 +35,16 @@ impl<'bytes> CuckooFilterView<'bytes> {
         Ok(Self::from_parts(description, Borrowed::Slice(table)))
     }
 
+    /// Checks that the table is the one that was written: one pass over it, for its checksum. What no damage but only a
+    /// forger can do, [`verify`](Self::verify) finds.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError::TableChecksum`] where the table was damaged.
+    pub fn verify_checksum(&self) -> Result<(), LoadError> {
+        check_bytes(self.engine().storage(), self.parameters(), self.table_checksum())
+    }
+
     /// Makes the checks that loading makes beyond those of [`new`](Self::new): one pass over the table for its checksum,
     /// and one for what stands in it.
     ///
@@ -43,7 +53,7 @@ impl<'bytes> CuckooFilterView<'bytes> {
     /// [`LoadError::TableChecksum`] where the table was damaged, [`LoadError::Inconsistent`] where it is what no filter
     /// of this kind holds.
     pub fn verify(&self) -> Result<(), LoadError> {
-        check_bytes(self.engine().storage(), self.parameters(), self.table_checksum())?;
+        self.verify_checksum()?;
         check_fingerprints(self.engine(), self.parameters(), self.kind(), self.len())
     }
 

@@ -1,0 +1,19 @@
+//! The program `guira`, as a library for its own binary, and for the fuzz target and the tests that reach what reads its
+//! inputs. It promises nothing to others: those use the crate `guira`.
+
+mod arguments;
+mod commands;
+mod exit_status;
+mod failure;
+mod filter_file;
+mod filter_view;
+mod inspection;
+pub mod keys;
+mod program;
+mod progress;
+mod render;
+mod secret_key;
+mod stored_filter;
+mod threads;
+
+pub use program::run;
