@@ -205,8 +205,12 @@ pub(super) fn register(context: Context) -> Result<(), &'static str> {
         let command = unsafe { (functions.get_command)(context.0, text) };
         document(functions, command.cast(), name, &specification, &mut texts)?;
         if let Some(set) = functions.set_acl_categories.filter(|_| has_category) {
-            // SAFETY: the command was created above, and the name ends with 0.
-            unsafe { set(command, category.as_ptr()) };
+            // Those that a server derives from the flags of its own commands, but not from those of modules.
+            let derived = specification.flags.split(' ').filter(|flag| matches!(*flag, "write" | "fast"));
+            let access = if specification.key_use == KeyUse::Read { "cuckoo read" } else { "cuckoo" };
+            let categories = derived.fold(access.to_owned(), |categories, flag| format!("{categories} {flag}"));
+            // SAFETY: the command was created above, and the names end with 0.
+            unsafe { set(command, texts.keep(&categories)) };
         }
     }
     Ok(())
