@@ -25,18 +25,18 @@ class Cluster:
             client.execute_command("CLUSTER", "SET-CONFIG-EPOCH", number + 1)
         for server in self.servers[1:]:
             clients[0].execute_command("CLUSTER", "MEET", "127.0.0.1", server.port)
-        until(lambda: all(len(self.nodes(client)) == NODES + 1 for client in clients), "all know all")
+        known = lambda client: int(self.about(client)["cluster_known_nodes"])
+        until(lambda: all(known(client) == NODES + 1 for client in clients), "all know all")
         clients[NODES].execute_command("CLUSTER", "REPLICATE", self.identity(self.primaries[0]))
         until(lambda: all(self.state(client) == "ok" for client in clients), "the cluster is ok", 60)
         until(lambda: clients[NODES].info("replication").get("master_link_status") == "up", "the replica follows", 60)
 
     @staticmethod
-    def nodes(client):
-        return client.execute_command("CLUSTER", "NODES")
+    def about(client):
+        return dict(line.split(":") for line in client.execute_command("CLUSTER", "INFO").decode().split())
 
-    @staticmethod
-    def state(client):
-        return client.execute_command("CLUSTER", "INFO")["cluster_state"]
+    def state(self, client):
+        return self.about(client)["cluster_state"]
 
     @staticmethod
     def identity(server):
@@ -44,7 +44,7 @@ class Cluster:
 
     def client(self):
         nodes = [redis.cluster.ClusterNode("127.0.0.1", server.port) for server in self.primaries]
-        return redis.RedisCluster(startup_nodes=nodes, cluster_error_retry_attempts=100)
+        return redis.RedisCluster(startup_nodes=nodes)
 
     def owner(self, slot):
         return self.primaries[slot * NODES // SLOTS]
