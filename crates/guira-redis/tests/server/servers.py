@@ -2,6 +2,7 @@
 
 import os
 import random
+import shlex
 import shutil
 import signal
 import socket
@@ -12,6 +13,9 @@ import time
 import redis
 
 MODULE = os.environ.get("GUIRA_MODULE", "")
+
+# A program that runs the servers, with its options: valgrind.
+WRAPPER = shlex.split(os.environ.get("GUIRA_WRAPPER", ""))
 
 
 def programs():
@@ -48,10 +52,9 @@ def free_port():
 class Server:
     """A server that is started, stopped, killed and started again on the same files."""
 
-    def __init__(self, program, *options, wrapper=()):
+    def __init__(self, program, *options):
         self.program = program
         self.options = list(options)
-        self.wrapper = list(wrapper)
         self.folder = tempfile.mkdtemp(prefix="guira-")
         self.port = free_port()
         self.process = None
@@ -60,7 +63,7 @@ class Server:
 
     def start(self):
         command = [
-            *self.wrapper, self.program, "--port", str(self.port), "--bind", "127.0.0.1", "--dir", self.folder,
+            *WRAPPER, self.program, "--port", str(self.port), "--bind", "127.0.0.1", "--dir", self.folder,
             "--save", "", "--enable-debug-command", "yes", "--loadmodule", MODULE, *self.options,
         ]
         log = open(os.path.join(self.folder, "log"), "ab")

@@ -1,5 +1,7 @@
 """Three primaries and a replica on one machine: a slot is moved while clients write, and a primary is killed."""
 
+import os
+import subprocess
 import threading
 import time
 
@@ -16,8 +18,15 @@ class Cluster:
     def __init__(self, program):
         options = ["--cluster-enabled", "yes", "--cluster-node-timeout", "2000", "--cluster-replica-validity-factor", "0"]
         self.servers = []
-        for _ in range(NODES + 1):
-            self.servers.append(Server(program, *options))
+        try:
+            for _ in range(NODES + 1):
+                self.servers.append(Server(program, *options))
+            self.join()
+        except BaseException:
+            self.close()
+            raise
+
+    def join(self):
         *self.primaries, self.replica = self.servers
         clients = [server.client() for server in self.servers]
         for number, client in enumerate(clients[:NODES]):
@@ -135,3 +144,13 @@ def test_a_primary_is_killed_and_its_replica_takes_over(cluster):
         assert all(promoted.execute_command("CF.MEXISTS", key, *items)), key
         assert digest(promoted, key) == before[key]
         assert promoted.execute_command("CF.ADD", key, "after") == 1
+
+
+@pytest.mark.skipif("GUIRA_EXAMPLE" not in os.environ, reason="GUIRA_EXAMPLE does not say where the example is")
+def test_one_filter_is_split_over_the_nodes(cluster):
+    nodes = [f"redis://127.0.0.1:{server.port}" for server in cluster.primaries]
+    run = subprocess.run([os.environ["GUIRA_EXAMPLE"], *nodes], capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert run.stdout.startswith("100000 of 100000 items found")
+    for server in cluster.primaries:
+        assert server.client().dbsize() > 0, "every node has a part"
