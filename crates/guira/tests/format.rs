@@ -73,20 +73,26 @@ fn small_file_with_secret_key() -> Vec<u8> {
     filter.to_bytes()
 }
 
-/// Loads bytes in both ways, which must agree, in little memory, and give a sound filter if any.
+/// Loads bytes in all three ways, which must agree, in little memory, and give a sound filter if any.
 fn load(bytes: &[u8]) -> Result<CuckooFilter, LoadError> {
     let (loaded, peak) = peak_of(|| CuckooFilter::from_bytes(bytes));
     assert!(peak <= bytes.len() + (64 << 10), "{peak} bytes allocated for {}: {loaded:?}", bytes.len());
     let (read, peak) = peak_of(|| CuckooFilter::read_from(bytes));
     assert!(peak <= bytes.len() + (16 << 20) + (64 << 10), "{peak} bytes allocated for {}: {read:?}", bytes.len());
-    match (&loaded, &read) {
-        (Ok(loaded), Ok(read)) => {
+    let (header, table) = bytes.split_at(bytes.len().min(HEADER_LEN));
+    let table = table.to_vec();
+    let (joined, peak) = peak_of(|| CuckooFilter::from_header_and_table(header, table));
+    assert!(peak <= 64 << 10, "{peak} bytes allocated for a table that is there: {joined:?}");
+    match (&loaded, &read, &joined) {
+        (Ok(loaded), Ok(read), Ok(joined)) => {
             assert_eq!(loaded, read, "from_bytes and read_from");
+            assert_eq!(loaded, joined, "from_bytes and from_header_and_table");
+            assert_eq!([joined.header_bytes(), joined.table_bytes().to_vec()].concat(), bytes, "the two parts");
             assert_eq!(loaded.check_invariants(), Ok(()), "{loaded:?}");
             assert_eq!(loaded.iter().count(), loaded.len(), "{loaded:?}");
         }
-        (Err(error), Err(_)) => assert!(!error.to_string().is_empty(), "an error says why"),
-        _ => panic!("from_bytes gives {loaded:?}, read_from {read:?}"),
+        (Err(error), Err(_), Err(_)) => assert!(!error.to_string().is_empty(), "an error says why"),
+        _ => panic!("from_bytes gives {loaded:?}, read_from {read:?}, from_header_and_table {joined:?}"),
     }
     loaded
 }
@@ -876,4 +882,13 @@ fn a_secret_key_is_not_in_the_file_and_must_be_given() {
 fn a_secret_key_for_a_file_without_one_is_refused() {
     let error = CuckooFilter::from_bytes_with_key(&small_file(), SECRET).expect_err("no secret");
     assert!(matches!(error, LoadError::KeyNotUsed), "{error:?}");
+}
+
+#[test]
+fn parts_of_a_file_that_were_cut_elsewhere_are_refused() {
+    let file = small_file();
+    for (header, table) in [file.split_at(HEADER_LEN - 1), file.split_at(HEADER_LEN + 1)] {
+        let error = CuckooFilter::from_header_and_table(header, table.to_vec()).expect_err("cut at the wrong place");
+        assert!(matches!(error, LoadError::Truncated { .. } | LoadError::TrailingBytes { .. }), "{error}");
+    }
 }

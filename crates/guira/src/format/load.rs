@@ -1,11 +1,11 @@
 //! Bytes, to what was in memory.
 
+use alloc::vec::Vec;
+
 use super::Header;
 use super::check::check_bytes;
 use super::contents::Contents;
-#[cfg(feature = "std")]
-use super::header::HEADER_SIZE;
-use super::header::table_of;
+use super::header::{HEADER_SIZE, check_file_size, table_of};
 use crate::counting::CountingCuckooFilter;
 use crate::digest::KeyHasher;
 use crate::error::LoadError;
@@ -35,6 +35,16 @@ macro_rules! can_be_loaded {
             /// Those of [`from_bytes`](Self::from_bytes); [`LoadError::KeyDiffers`] where the file has another key.
             pub fn from_bytes_with_key(bytes: &[u8], key: [u8; 16]) -> Result<Self, LoadError> {
                 load_from_slice(bytes, Some(key))
+            }
+
+            /// The same from the two parts that [`header_bytes`](Self::header_bytes) and
+            /// [`table_bytes`](Self::table_bytes) give. The table stays where it is; nothing is copied.
+            ///
+            /// # Errors
+            ///
+            /// Those of [`from_bytes`](Self::from_bytes).
+            pub fn from_header_and_table(header: &[u8], table: Vec<u8>) -> Result<Self, LoadError> {
+                load_from_parts(header, table)
             }
 
             /// Reads what [`write_to`](Self::write_to) wrote, to the end of the stream.
@@ -75,9 +85,18 @@ pub(super) fn load_from_slice<C: Contents>(bytes: &[u8], key: Option<[u8; 16]>) 
     checked(&header, hasher, storage)
 }
 
+fn load_from_parts<C: Contents>(bytes: &[u8], table: Vec<u8>) -> Result<C, LoadError> {
+    let header = Header::decode(bytes)?.of_kind(C::KIND)?;
+    let hasher = header.hash.hasher(None)?;
+    if bytes.len() > HEADER_SIZE {
+        return Err(LoadError::TrailingBytes { expected: header.file_size() });
+    }
+    check_file_size(&header, u64::try_from(bytes.len().saturating_add(table.len())).unwrap_or(u64::MAX))?;
+    checked(&header, hasher, Storage::from_vec(table))
+}
+
 #[cfg(feature = "std")]
 fn load_from_stream<C: Contents, R: std::io::Read>(mut reader: R, key: Option<[u8; 16]>) -> Result<C, LoadError> {
-    use alloc::vec::Vec;
     use std::io::Read;
 
     /// How much is asked of the stream, and of the allocator, at a time.

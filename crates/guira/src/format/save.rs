@@ -26,6 +26,21 @@ macro_rules! can_be_saved {
                 bytes
             }
 
+            /// The first part of [`to_bytes`](Self::to_bytes), of 128 bytes; [`table_bytes`](Self::table_bytes) are the
+            /// rest. For who sends a large filter in pieces, without a copy of it.
+            #[must_use]
+            pub fn header_bytes(&self) -> Vec<u8> {
+                let mut bytes = Vec::with_capacity(HEADER_SIZE);
+                Header::of(self).encode(&mut bytes);
+                bytes
+            }
+
+            /// The second part of [`to_bytes`](Self::to_bytes), where it is.
+            #[must_use]
+            pub fn table_bytes(&self) -> &[u8] {
+                self.parts().storage
+            }
+
             /// Writes the bytes of [`to_bytes`](Self::to_bytes) without a copy of the table.
             ///
             /// # Errors
@@ -33,10 +48,8 @@ macro_rules! can_be_saved {
             /// Those of the writer.
             #[cfg(feature = "std")]
             pub fn write_to<W: std::io::Write>(&self, mut writer: W) -> std::io::Result<()> {
-                let mut header = Vec::with_capacity(HEADER_SIZE);
-                Header::of(self).encode(&mut header);
-                writer.write_all(&header)?;
-                writer.write_all(self.parts().storage)
+                writer.write_all(&self.header_bytes())?;
+                writer.write_all(self.table_bytes())
             }
         }
     };

@@ -97,6 +97,15 @@ impl GrowingCuckooFilterBuilder {
         Ok(GrowingCuckooFilter::from_parts(filter, promise))
     }
 
+    /// The measures of the table that [`build`](Self::build) would begin with, before any memory is taken.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`build`](Self::build), but for want of memory.
+    pub fn parameters(&self) -> Result<Parameters, BuildError> {
+        self.parameters_and_promise().map(|(parameters, _)| parameters)
+    }
+
     fn parameters_and_promise(&self) -> Result<(Parameters, Promise), BuildError> {
         let rate = self.false_positive_rate.ok_or(BuildError::PrecisionMissing)?;
         let asked = self.capacity.ok_or(BuildError::SizeMissing)?;

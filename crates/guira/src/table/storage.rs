@@ -48,7 +48,6 @@ impl Storage {
     }
 
     /// A table's bytes, which stay where they are.
-    #[cfg(feature = "std")]
     pub(crate) const fn from_vec(table: Vec<u8>) -> Self {
         Self(Memory::Heap(table))
     }

@@ -6,7 +6,7 @@ use crate::text::{backticked, code_only, is_identifier, prose_only};
 use crate::tree::{assert_nothing, files, read, root};
 
 /// What the name of a file or folder may be relative to, beside the folder of the document that names it.
-const PLACES: &[&str] = &["", "crates/guira/src", "crates/guira-cli/src"];
+const PLACES: &[&str] = &["", "crates/guira/src", "crates/guira-cli/src", "crates/guira-redis/src"];
 
 /// The extensions by which something in backticks is taken for a file of the repository.
 const EXTENSIONS: &[&str] = &["lock", "md", "rs", "sh", "toml", "yml"];

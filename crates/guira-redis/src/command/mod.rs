@@ -1,0 +1,12 @@
+//! Commands as they are typed.
+
+mod creation;
+mod name;
+mod parse;
+
+pub use creation::Creation;
+pub use name::{CommandName, KeyUse};
+pub use parse::{Absent, Command, Repeats};
+
+pub(crate) use creation::MOST_CAPACITY;
+pub(crate) use name::{Argument, ArgumentKind, Need, Specification};

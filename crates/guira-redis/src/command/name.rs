@@ -1,0 +1,287 @@
+//! The list of commands: what the server is told of each.
+
+/// A command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "they are called as the commands are")]
+pub enum CommandName {
+    Reserve,
+    Add,
+    AddNx,
+    Insert,
+    InsertNx,
+    Exists,
+    MExists,
+    Count,
+    Del,
+    MDel,
+    Info,
+    Debug,
+    Compact,
+    ScanDump,
+    LoadChunk,
+    Merge,
+}
+
+/// What a command does with its first key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyUse {
+    /// It looks at the filter.
+    Read,
+    /// It may change the filter, or create it.
+    Insert,
+    /// It may take something out of the filter.
+    Delete,
+    /// It may rearrange the filter.
+    Update,
+}
+
+/// An argument, as COMMAND DOCS shows it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Argument {
+    pub(crate) name: &'static str,
+    pub(crate) kind: ArgumentKind,
+    pub(crate) token: Option<&'static str>,
+    pub(crate) need: Need,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ArgumentKind {
+    Text,
+    Integer,
+    Fraction,
+    Key { specification: i32 },
+    Token,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Need {
+    Once,
+    Optional,
+    Several,
+}
+
+/// What the server and COMMAND DOCS are told of a command.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Specification {
+    /// In lower case.
+    pub(crate) name: &'static str,
+    /// With name and key; -n for at least n.
+    pub(crate) arity: i32,
+    pub(crate) flags: &'static str,
+    pub(crate) key_use: KeyUse,
+    pub(crate) summary: &'static str,
+    pub(crate) complexity: &'static str,
+    pub(crate) arguments: &'static [Argument],
+}
+
+const fn argument(name: &'static str, kind: ArgumentKind) -> Argument {
+    Argument { name, kind, token: None, need: Need::Once }
+}
+
+const fn option(name: &'static str, token: &'static str, kind: ArgumentKind) -> Argument {
+    Argument { name, kind, token: Some(token), need: Need::Optional }
+}
+
+const KEY: Argument = argument("key", ArgumentKind::Key { specification: 0 });
+const ITEM: Argument = argument("item", ArgumentKind::Text);
+const ITEMS: Argument = Argument { need: Need::Several, ..ITEM };
+const ITERATOR: Argument = argument("iterator", ArgumentKind::Integer);
+const INSERT: &[Argument] = &[
+    KEY,
+    option("capacity", "CAPACITY", ArgumentKind::Integer),
+    option("nocreate", "NOCREATE", ArgumentKind::Token),
+    Argument { name: "items", kind: ArgumentKind::Token, token: Some("ITEMS"), need: Need::Once },
+    ITEMS,
+];
+
+const RESERVE: &[Argument] = &[
+    KEY,
+    argument("capacity", ArgumentKind::Integer),
+    option("rate", "ERROR", ArgumentKind::Fraction),
+    option("bucketsize", "BUCKETSIZE", ArgumentKind::Integer),
+    option("maxiterations", "MAXITERATIONS", ArgumentKind::Integer),
+    option("expansion", "EXPANSION", ArgumentKind::Integer),
+    option("maxcapacity", "MAXCAPACITY", ArgumentKind::Integer),
+];
+const LOAD_CHUNK: &[Argument] = &[KEY, ITERATOR, argument("data", ArgumentKind::Text)];
+const MERGE: &[Argument] = &[
+    argument("destination", ArgumentKind::Key { specification: 0 }),
+    Argument { need: Need::Several, ..argument("source", ArgumentKind::Key { specification: 1 }) },
+];
+
+impl CommandName {
+    /// All of them.
+    pub const ALL: [Self; 16] = [
+        Self::Reserve,
+        Self::Add,
+        Self::AddNx,
+        Self::Insert,
+        Self::InsertNx,
+        Self::Exists,
+        Self::MExists,
+        Self::Count,
+        Self::Del,
+        Self::MDel,
+        Self::Info,
+        Self::Debug,
+        Self::Compact,
+        Self::ScanDump,
+        Self::LoadChunk,
+        Self::Merge,
+    ];
+
+    /// What it is called, in lower case.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        self.specification().name
+    }
+
+    pub(crate) const fn specification(self) -> Specification {
+        match self {
+            Self::Reserve => Specification {
+                name: "cf.reserve",
+                arity: -3,
+                flags: "write deny-oom",
+                key_use: KeyUse::Insert,
+                summary: "Creates an empty filter with a rate and room to grow",
+                complexity: "O(n), where n is the capacity",
+                arguments: RESERVE,
+            },
+            Self::Add => Specification {
+                name: "cf.add",
+                arity: 3,
+                flags: "write deny-oom fast",
+                key_use: KeyUse::Insert,
+                summary: "Stores an item, and creates the filter if there is none",
+                complexity: "O(1); O(n) where the filter doubles",
+                arguments: &[KEY, ITEM],
+            },
+            Self::AddNx => Specification {
+                name: "cf.addnx",
+                arity: 3,
+                flags: "write deny-oom fast",
+                key_use: KeyUse::Insert,
+                summary: "Stores an item unless it seems to be there; not to be combined with removal",
+                complexity: "O(1); O(n) where the filter doubles",
+                arguments: &[KEY, ITEM],
+            },
+            Self::Insert => Specification {
+                name: "cf.insert",
+                arity: -4,
+                flags: "write deny-oom",
+                key_use: KeyUse::Insert,
+                summary: "Stores items, and creates the filter if there is none",
+                complexity: "O(n), where n is the number of items",
+                arguments: INSERT,
+            },
+            Self::InsertNx => Specification {
+                name: "cf.insertnx",
+                arity: -4,
+                flags: "write deny-oom",
+                key_use: KeyUse::Insert,
+                summary: "Stores items unless they seem to be there; not to be combined with removal",
+                complexity: "O(n), where n is the number of items",
+                arguments: INSERT,
+            },
+            Self::Exists => Specification {
+                name: "cf.exists",
+                arity: 3,
+                flags: "readonly fast",
+                key_use: KeyUse::Read,
+                summary: "Whether an item is probably in the filter; no is certain",
+                complexity: "O(1)",
+                arguments: &[KEY, ITEM],
+            },
+            Self::MExists => Specification {
+                name: "cf.mexists",
+                arity: -3,
+                flags: "readonly fast",
+                key_use: KeyUse::Read,
+                summary: "Whether items are probably in the filter; no is certain",
+                complexity: "O(n), where n is the number of items",
+                arguments: &[KEY, ITEMS],
+            },
+            Self::Count => Specification {
+                name: "cf.count",
+                arity: 3,
+                flags: "readonly fast",
+                key_use: KeyUse::Read,
+                summary: "How many copies of an item are stored, those of items that look the same included",
+                complexity: "O(1)",
+                arguments: &[KEY, ITEM],
+            },
+            Self::Del => Specification {
+                name: "cf.del",
+                arity: 3,
+                flags: "write fast",
+                key_use: KeyUse::Delete,
+                summary: "Removes a copy of an item, which must have been stored",
+                complexity: "O(1)",
+                arguments: &[KEY, ITEM],
+            },
+            Self::MDel => Specification {
+                name: "cf.mdel",
+                arity: -3,
+                flags: "write",
+                key_use: KeyUse::Delete,
+                summary: "Removes a copy of each item, which must have been stored",
+                complexity: "O(n), where n is the number of items",
+                arguments: &[KEY, ITEMS],
+            },
+            Self::Info => Specification {
+                name: "cf.info",
+                arity: 2,
+                flags: "readonly fast",
+                key_use: KeyUse::Read,
+                summary: "The measures of a filter",
+                complexity: "O(1)",
+                arguments: &[KEY],
+            },
+            Self::Debug => Specification {
+                name: "cf.debug",
+                arity: 2,
+                flags: "readonly fast",
+                key_use: KeyUse::Read,
+                summary: "The measures of a filter, with its rate and how far it grows, as a line of text",
+                complexity: "O(1)",
+                arguments: &[KEY],
+            },
+            Self::Compact => Specification {
+                name: "cf.compact",
+                arity: 2,
+                flags: "write",
+                key_use: KeyUse::Update,
+                summary: "Gives back the memory that removals have freed",
+                complexity: "O(n), where n is the capacity",
+                arguments: &[KEY],
+            },
+            Self::ScanDump => Specification {
+                name: "cf.scandump",
+                arity: 3,
+                flags: "readonly",
+                key_use: KeyUse::Read,
+                summary: "A chunk of a filter, to be loaded elsewhere",
+                complexity: "O(n), where n is the size of the filter for the first chunk",
+                arguments: &[KEY, ITERATOR],
+            },
+            Self::LoadChunk => Specification {
+                name: "cf.loadchunk",
+                arity: 4,
+                flags: "write deny-oom",
+                key_use: KeyUse::Insert,
+                summary: "Loads a chunk of a filter, this module's or RedisBloom's",
+                complexity: "O(n), where n is the size of the chunk, and of the filter for the last one",
+                arguments: LOAD_CHUNK,
+            },
+            Self::Merge => Specification {
+                name: "cf.merge",
+                arity: -3,
+                flags: "write deny-oom",
+                key_use: KeyUse::Insert,
+                summary: "Adds all items of filters that were made alike to another, and creates it if there is none",
+                complexity: "O(n), where n is the sum of the sizes",
+                arguments: MERGE,
+            },
+        }
+    }
+}

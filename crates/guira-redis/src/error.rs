@@ -1,0 +1,190 @@
+//! What a command can be refused for. Texts that clients may compare with are RedisBloom's to the letter.
+
+use std::fmt;
+
+use guira::{BuildError, InsertError, LoadError, MergeError};
+
+/// Why a command was refused. The filter is as it was.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum CommandError {
+    /// Too few arguments, or too many.
+    Arity {
+        /// The command, in lower case.
+        command: &'static str,
+    },
+    /// The key holds something else than a filter.
+    WrongType,
+    /// There is no filter to change or describe.
+    NotFound,
+    /// There is no filter to remove items from.
+    NothingToRemoveFrom,
+    /// There is no filter to compact.
+    NothingToCompact,
+    /// There is a filter already.
+    Exists,
+    /// The capacity is no number.
+    BadCapacity,
+    /// The capacity is out of range.
+    CapacityRange {
+        /// How the least capacity is described.
+        least: &'static str,
+    },
+    /// The value of an option is no number.
+    Unparsable {
+        /// The option.
+        option: &'static str,
+    },
+    /// The value of an option is out of range.
+    OptionRange {
+        /// The option.
+        option: &'static str,
+        /// The least value.
+        least: u64,
+        /// The greatest value.
+        most: u64,
+    },
+    /// The rate is not between 0 and 1.
+    RateRange,
+    /// The largest capacity is below the first, or given for a filter that does not grow.
+    MaxCapacity,
+    /// An option that there is not.
+    UnknownArgument,
+    /// A position in a dump that is no number, or out of range.
+    InvalidPosition,
+    /// The first chunk of a dump is none.
+    InvalidHeader,
+    /// A chunk that does not follow the one before, or a dump that is damaged.
+    InvalidChunk,
+    /// A filter of which only a part of the dump has come.
+    Incomplete {
+        /// The bytes that have come.
+        received: u64,
+        /// The bytes of the whole.
+        expected: u64,
+    },
+    /// The filter is full and does not grow.
+    Full,
+    /// The filter is full and has grown as far as its rate holds.
+    MaximumExpansions,
+    /// More copies of the item than fit.
+    TooManyCopies {
+        /// The copies that are stored.
+        copies: usize,
+    },
+    /// Copies of others are in the way of the item.
+    Crowded,
+    /// The filter would take more memory than one may.
+    MemoryLimit {
+        /// The bytes that it would take.
+        needed: u64,
+        /// The bytes that it may.
+        limit: u64,
+    },
+    /// The server has no more memory.
+    OutOfMemory,
+    /// A filter was to be merged into itself.
+    MergeWithItself,
+    /// Filters that were imported are not merged.
+    MergeImported,
+    /// The filters do not go together.
+    Merge(MergeError),
+    /// There is no filter with these measures.
+    Build(BuildError),
+}
+
+impl fmt::Display for CommandError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Arity { command } => write!(formatter, "ERR wrong number of arguments for '{command}' command"),
+            Self::WrongType => formatter.write_str("WRONGTYPE Operation against a key holding the wrong kind of value"),
+            Self::NotFound => formatter.write_str("ERR not found"),
+            Self::NothingToRemoveFrom => formatter.write_str("Not found"),
+            Self::NothingToCompact => formatter.write_str("Cuckoo filter was not found"),
+            Self::Exists => formatter.write_str("ERR item exists"),
+            Self::BadCapacity => formatter.write_str("Bad capacity"),
+            Self::CapacityRange { least } => {
+                write!(formatter, "Capacity must be in the range [{least}, {}]", crate::command::MOST_CAPACITY)
+            }
+            Self::Unparsable { option } => write!(formatter, "Couldn't parse {option}"),
+            Self::OptionRange { option, least, most } => {
+                write!(formatter, "{option}: value must be in the range [{least}, {most}]")
+            }
+            Self::RateRange => formatter.write_str("ERROR: value must be between 0 and 1, both excluded"),
+            Self::MaxCapacity => formatter
+                .write_str("MAXCAPACITY: value must be at least the capacity, and equal to it with EXPANSION 0"),
+            Self::UnknownArgument => formatter.write_str("Unknown argument received"),
+            Self::InvalidPosition => formatter.write_str("Invalid position"),
+            Self::InvalidHeader => formatter.write_str("Invalid header"),
+            Self::InvalidChunk => formatter.write_str("Couldn't load chunk!"),
+            Self::Incomplete { received, expected } => {
+                write!(formatter, "ERR the filter is still being loaded: {received} of {expected} bytes have come")
+            }
+            Self::Full => formatter.write_str("Filter is full"),
+            Self::MaximumExpansions => formatter.write_str("Maximum expansions reached"),
+            Self::TooManyCopies { copies } => {
+                write!(formatter, "ERR too many copies of this item: {copies} are stored, as many as fit")
+            }
+            Self::Crowded => formatter.write_str("ERR copies of other items fill the buckets of this one"),
+            Self::MemoryLimit { needed, limit } => write!(
+                formatter,
+                "ERR the filter would take {needed} bytes, more than the {limit} of guira.memory-limit"
+            ),
+            Self::OutOfMemory => formatter.write_str("ERR no memory for the filter"),
+            Self::MergeWithItself => formatter.write_str("ERR a filter can't be merged into itself"),
+            Self::MergeImported => {
+                formatter.write_str("ERR filters imported from RedisBloom can't be merged: they have no room for it")
+            }
+            Self::Merge(error) => write!(formatter, "ERR {error}"),
+            Self::Build(error) => write!(formatter, "ERR {error}"),
+        }
+    }
+}
+
+impl std::error::Error for CommandError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Merge(error) => Some(error),
+            Self::Build(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<BuildError> for CommandError {
+    fn from(error: BuildError) -> Self {
+        match error {
+            BuildError::OutOfMemory { .. } => Self::OutOfMemory,
+            error => Self::Build(error),
+        }
+    }
+}
+
+impl From<MergeError> for CommandError {
+    fn from(error: MergeError) -> Self {
+        match error {
+            MergeError::OutOfMemory { .. } => Self::OutOfMemory,
+            error => Self::Merge(error),
+        }
+    }
+}
+
+impl From<LoadError> for CommandError {
+    fn from(error: LoadError) -> Self {
+        match error {
+            LoadError::OutOfMemory { .. } => Self::OutOfMemory,
+            _ => Self::InvalidChunk,
+        }
+    }
+}
+
+impl From<InsertError> for CommandError {
+    fn from(error: InsertError) -> Self {
+        match error {
+            InsertError::TooManyCopies { copies } => Self::TooManyCopies { copies },
+            InsertError::Crowded { .. } => Self::Crowded,
+            InsertError::OutOfMemory { .. } => Self::OutOfMemory,
+            _ => Self::Full,
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! What commands do to the value of a key, and what is to be told of it.
+
+use crate::command::{Absent, Command, Creation, Repeats};
+use crate::error::CommandError;
+use crate::reply::{Insertion, Reply};
+use crate::settings::{Limits, Measures, Settings};
+use crate::stored::{Incoming, StoredFilter};
+
+/// The value of a key, wherever it is kept.
+pub trait Place {
+    /// The filter, if there is one.
+    fn filter(&self) -> Option<&StoredFilter>;
+    /// The filter, to be changed.
+    fn filter_mut(&mut self) -> Option<&mut StoredFilter>;
+    /// Puts a filter there, in place of what there is.
+    fn put(&mut self, filter: StoredFilter);
+}
+
+impl Place for Option<StoredFilter> {
+    fn filter(&self) -> Option<&StoredFilter> {
+        self.as_ref()
+    }
+
+    fn filter_mut(&mut self) -> Option<&mut StoredFilter> {
+        self.as_mut()
+    }
+
+    fn put(&mut self, filter: StoredFilter) {
+        *self = Some(filter);
+    }
+}
+
+/// What a command did.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome<'arguments> {
+    /// The answer.
+    pub reply: Reply,
+    /// What others must hear of.
+    pub changes: Changes<'arguments>,
+}
+
+/// What replicas, the append-only file and those who watch keys must hear of, in this order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Changes<'arguments> {
+    /// A filter was created, with these measures.
+    pub created: Option<Measures>,
+    /// What was done to it then.
+    pub told: Told<'arguments>,
+    /// The name of the event that this is.
+    pub event: &'static str,
+}
+
+/// What replicas are told: each of these gives the same bytes there as here, whatever their settings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Told<'arguments> {
+    /// Nothing: no bit has changed.
+    Nothing,
+    /// The command as it came.
+    Same,
+    /// To store these items.
+    Items(Vec<&'arguments [u8]>),
+}
+
+const NOTHING: Changes<'static> = Changes { created: None, told: Told::Nothing, event: "" };
+
+const fn same(event: &'static str) -> Changes<'static> {
+    Changes { created: None, told: Told::Same, event }
+}
+
+const fn answer<'arguments>(reply: Reply) -> Outcome<'arguments> {
+    Outcome { reply, changes: NOTHING }
+}
+
+/// Executes a command on the value of its key; CF.MERGE, which needs several, is [`merge`].
+///
+/// # Errors
+///
+/// Why it was refused. The value is as it was.
+pub fn execute<'arguments>(
+    command: &Command<'arguments>,
+    place: &mut impl Place,
+    settings: &Settings,
+    limits: Limits,
+) -> Result<Outcome<'arguments>, CommandError> {
+    match *command {
+        Command::Reserve { creation } => {
+            if place.filter().is_some() {
+                return Err(CommandError::Exists);
+            }
+            let created = create(place, &creation, settings, limits)?;
+            Ok(Outcome { reply: Reply::Done, changes: Changes { created: Some(created), ..NOTHING } })
+        }
+        Command::Add { item, repeats } => add(item, repeats, place, settings, limits),
+        Command::Insert { creation, absent, items, repeats } => {
+            if absent == Absent::Refused && place.filter().is_none() {
+                return Err(CommandError::NotFound);
+            }
+            insert(creation, items, repeats, place, settings, limits)
+        }
+        Command::Exists { item } => {
+            Ok(answer(Reply::Flag(place.filter().map_or(Ok(false), |filter| filter.contains(item))?)))
+        }
+        Command::ExistEach { items } => {
+            let nothing = || Ok(vec![false; items.len()]);
+            Ok(answer(Reply::Flags(place.filter().map_or_else(nothing, |filter| filter.contains_each(items))?)))
+        }
+        Command::Count { item } => Ok(answer(Reply::Count(place.filter().map_or(Ok(0), |filter| filter.count(item))?))),
+        Command::Delete { item } => {
+            let is_removed = place.filter_mut().ok_or(CommandError::NothingToRemoveFrom)?.remove(item)?;
+            let changes = if is_removed { same("cf.del") } else { NOTHING };
+            Ok(Outcome { reply: Reply::Flag(is_removed), changes })
+        }
+        Command::DeleteEach { items } => {
+            let removed = place.filter_mut().ok_or(CommandError::NothingToRemoveFrom)?.remove_each(items)?;
+            let changes = if removed.contains(&true) { same("cf.del") } else { NOTHING };
+            Ok(Outcome { reply: Reply::Flags(removed), changes })
+        }
+        Command::Info => Ok(answer(Reply::Fields(place.filter().ok_or(CommandError::NotFound)?.fields()?))),
+        Command::Debug => Ok(answer(Reply::Text(place.filter().ok_or(CommandError::NotFound)?.describe()?))),
+        Command::Compact => {
+            place.filter_mut().ok_or(CommandError::NothingToCompact)?.compact()?;
+            Ok(Outcome { reply: Reply::Done, changes: same("cf.compact") })
+        }
+        Command::ScanDump { position } => {
+            let filter = place.filter().ok_or(CommandError::NotFound)?;
+            scan_dump(filter, position).map(answer)
+        }
+        Command::LoadChunk { position, data } => load_chunk(position, data, place, limits),
+        Command::Merge { .. } => Err(CommandError::NotFound),
+    }
+}
+
+fn create(
+    place: &mut impl Place,
+    creation: &Creation,
+    settings: &Settings,
+    limits: Limits,
+) -> Result<Measures, CommandError> {
+    let measures = Measures::new(creation, settings)?;
+    place.put(StoredFilter::create(&measures, limits)?);
+    Ok(measures)
+}
+
+/// The filter, created first where there is none.
+fn filter_or_new<'place, P: Place>(
+    place: &'place mut P,
+    creation: &Creation,
+    settings: &Settings,
+    limits: Limits,
+) -> Result<(&'place mut StoredFilter, Option<Measures>), CommandError> {
+    let created = match place.filter() {
+        Some(_) => None,
+        None => Some(create(place, creation, settings, limits)?),
+    };
+    place.filter_mut().map(|filter| (filter, created)).ok_or(CommandError::NotFound)
+}
+
+fn add<'arguments>(
+    item: &'arguments [u8],
+    repeats: Repeats,
+    place: &mut impl Place,
+    settings: &Settings,
+    limits: Limits,
+) -> Result<Outcome<'arguments>, CommandError> {
+    let (filter, created) = filter_or_new(place, &Creation::default(), settings, limits)?;
+    let is_new = repeats == Repeats::Stored || !filter.contains(item)?;
+    if is_new {
+        filter.store(item, limits)?;
+    }
+    let told = if is_new { Told::Same } else { Told::Nothing };
+    Ok(Outcome { reply: Reply::Flag(is_new), changes: Changes { created, told, event: "cf.add" } })
+}
+
+fn insert<'arguments>(
+    creation: Creation,
+    items: &[&'arguments [u8]],
+    repeats: Repeats,
+    place: &mut impl Place,
+    settings: &Settings,
+    limits: Limits,
+) -> Result<Outcome<'arguments>, CommandError> {
+    let (filter, created) = filter_or_new(place, &creation, settings, limits)?;
+    let insertion = |result: Result<(), CommandError>| match result {
+        Ok(()) => Insertion::Stored,
+        Err(_) => Insertion::Refused,
+    };
+    let insertions: Vec<Insertion> = match repeats {
+        Repeats::Stored => filter.store_each(items, limits)?.into_iter().map(insertion).collect(),
+        // One after the other: the second of two that look the same is present.
+        Repeats::LeftOut => {
+            let unique = |item: &&[u8]| match filter.contains(item)? {
+                true => Ok(Insertion::Present),
+                false => Ok(insertion(filter.store(item, limits))),
+            };
+            items.iter().map(unique).collect::<Result<_, CommandError>>()?
+        }
+    };
+    // What was refused here for want of memory might not be elsewhere, so only what was stored is told.
+    let stored = items.iter().zip(&insertions).filter(|(_, insertion)| **insertion == Insertion::Stored);
+    let stored: Vec<&[u8]> = stored.map(|(item, _)| *item).collect();
+    let told = match (stored.len(), repeats) {
+        (0, _) => Told::Nothing,
+        (all, Repeats::Stored) if all == items.len() => Told::Same,
+        _ => Told::Items(stored),
+    };
+    let reply = match repeats {
+        Repeats::Stored => Reply::Insertions(insertions),
+        Repeats::LeftOut => Reply::UniqueInsertions(insertions),
+    };
+    Ok(Outcome { reply, changes: Changes { created, told, event: "cf.add" } })
+}
+
+fn scan_dump(filter: &StoredFilter, position: u64) -> Result<Reply, CommandError> {
+    // What is not whole gives no whole dump, and says so.
+    if filter.is_incoming() {
+        filter.fields()?;
+    }
+    if position == 0 {
+        return Ok(Reply::Chunk { next: 1, bytes: filter.header() });
+    }
+    let chunk = filter.chunk(position)?;
+    Ok(chunk.map_or(Reply::LastChunk, |chunk| Reply::Chunk { next: chunk.next, bytes: chunk.bytes.to_vec() }))
+}
+
+fn load_chunk<'arguments>(
+    position: u64,
+    data: &[u8],
+    place: &mut impl Place,
+    limits: Limits,
+) -> Result<Outcome<'arguments>, CommandError> {
+    let done = Ok(Outcome { reply: Reply::Done, changes: same("cf.loadchunk") });
+    if position == 1 {
+        if place.filter().is_some() {
+            return Err(CommandError::Exists);
+        }
+        place.put(StoredFilter::Incoming(Incoming::new(data, limits)?));
+        return done;
+    }
+    let StoredFilter::Incoming(incoming) = place.filter_mut().ok_or(CommandError::NotFound)? else {
+        return Err(CommandError::InvalidChunk);
+    };
+    incoming.take(position, data)?;
+    if incoming.is_whole() {
+        // A copy, so that a chunk that is refused leaves the others as they were.
+        match incoming.clone().into_filter() {
+            Ok(filter) => place.put(filter),
+            Err(error) => {
+                incoming.give_back(data);
+                return Err(error);
+            }
+        }
+    }
+    done
+}
+
+/// CF.MERGE: adds all items of the sources, each the value of its key, to the destination.
+///
+/// # Errors
+///
+/// Why it was refused. All values are as they were.
+pub fn merge(
+    place: &mut impl Place,
+    sources: &[Option<&StoredFilter>],
+    limits: Limits,
+) -> Result<Outcome<'static>, CommandError> {
+    let sources: Vec<&StoredFilter> =
+        sources.iter().map(|source| source.ok_or(CommandError::NotFound)).collect::<Result<_, _>>()?;
+    let (mut merged, rest) = match (place.filter(), sources.as_slice()) {
+        (Some(filter), _) => (filter.clone(), sources.as_slice()),
+        (None, [first, rest @ ..]) => ((*first).clone(), rest),
+        (None, []) => return Err(CommandError::NotFound),
+    };
+    // Also where there is one source alone, and nothing to merge.
+    merged.fields()?;
+    if matches!(merged, StoredFilter::Imported(_)) {
+        return Err(CommandError::MergeImported);
+    }
+    limits.check(merged.size())?;
+    for source in rest {
+        merged.merge(source, limits)?;
+    }
+    place.put(merged);
+    Ok(Outcome { reply: Reply::Done, changes: same("cf.merge") })
+}

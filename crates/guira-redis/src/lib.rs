@@ -1,0 +1,21 @@
+//! Cuckoo filters in Redis and Valkey: a module with the `CF.*` commands that RedisBloom's clients know.
+//!
+//! Commands are [parsed](Command::parse) and [executed](execute) without a server, which is how they are tested; only the
+//! room `server` talks to one. What users need to know is in `docs/redis.md`.
+
+mod cast;
+mod command;
+mod error;
+mod execution;
+mod reply;
+#[expect(unsafe_code, reason = "the one room that talks to a server, by pointers to functions and values")]
+mod server;
+mod settings;
+mod stored;
+
+pub use command::{Absent, Command, CommandName, Creation, KeyUse, Repeats};
+pub use error::CommandError;
+pub use execution::{Changes, Outcome, Place, Told, execute, merge};
+pub use reply::{Frame, Insertion, Protocol, Reply};
+pub use settings::{Limits, Measures, Settings};
+pub use stored::{Growing, Imported, Incoming, StoredFilter};

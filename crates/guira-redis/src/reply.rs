@@ -1,0 +1,110 @@
+//! Typed replies, and the shapes that they have in both protocols.
+
+use crate::cast::signed;
+
+/// The protocol that a client speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// RESP2: integers for booleans, arrays for maps.
+    Resp2,
+    /// RESP3.
+    Resp3,
+}
+
+/// What became of one item of CF.INSERT or CF.INSERTNX.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Insertion {
+    /// It was stored.
+    Stored,
+    /// It is there already, or seems to be.
+    Present,
+    /// There is no room for it.
+    Refused,
+}
+
+/// What a command answers.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reply {
+    /// It is done.
+    Done,
+    /// Yes or no.
+    Flag(bool),
+    /// Yes or no for each item.
+    Flags(Vec<bool>),
+    /// A number of copies.
+    Count(u64),
+    /// What became of each item of CF.INSERT: nothing is answered with "present" here.
+    Insertions(Vec<Insertion>),
+    /// What became of each item of CF.INSERTNX.
+    UniqueInsertions(Vec<Insertion>),
+    /// Names with numbers.
+    Fields(Vec<(&'static str, u64)>),
+    /// A chunk of a dump, and where the next one is.
+    Chunk {
+        /// Where the next chunk is.
+        next: u64,
+        /// The bytes.
+        bytes: Vec<u8>,
+    },
+    /// There are no more chunks.
+    LastChunk,
+    /// A line of text.
+    Text(String),
+}
+
+/// What goes over the wire. Booleans and maps are written as such, and the server turns them into what RESP2 has.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Frame {
+    /// `+OK`
+    Ok,
+    /// `:1`
+    Integer(i64),
+    /// `#t`, or `:1`
+    Boolean(bool),
+    /// `$3`
+    Bulk(Vec<u8>),
+    /// `_`, or `$-1`
+    Null,
+    /// `*2`
+    Array(Vec<Frame>),
+    /// `%2`, or `*4`
+    Map(Vec<(&'static str, Frame)>),
+}
+
+impl Reply {
+    /// The shape of the reply.
+    #[must_use]
+    pub fn frame(self, protocol: Protocol) -> Frame {
+        match self {
+            Self::Done => Frame::Ok,
+            Self::Flag(flag) => Frame::Boolean(flag),
+            Self::Flags(flags) => Frame::Array(flags.into_iter().map(Frame::Boolean).collect()),
+            Self::Count(count) => Frame::Integer(signed(count)),
+            Self::Insertions(insertions) => {
+                let frame = |insertion| match protocol {
+                    Protocol::Resp2 => Frame::Integer(number(insertion)),
+                    Protocol::Resp3 => Frame::Boolean(insertion == Insertion::Stored),
+                };
+                Frame::Array(insertions.into_iter().map(frame).collect())
+            }
+            // Integers in both protocols: a boolean has no third value.
+            Self::UniqueInsertions(insertions) => {
+                Frame::Array(insertions.into_iter().map(|insertion| Frame::Integer(number(insertion))).collect())
+            }
+            Self::Fields(fields) => {
+                Frame::Map(fields.into_iter().map(|(name, value)| (name, Frame::Integer(signed(value)))).collect())
+            }
+            Self::Chunk { next, bytes } => Frame::Array(vec![Frame::Integer(signed(next)), Frame::Bulk(bytes)]),
+            Self::LastChunk => Frame::Array(vec![Frame::Integer(0), Frame::Null]),
+            Self::Text(text) => Frame::Bulk(text.into_bytes()),
+        }
+    }
+}
+
+const fn number(insertion: Insertion) -> i64 {
+    match insertion {
+        Insertion::Stored => 1,
+        Insertion::Present => 0,
+        Insertion::Refused => -1,
+    }
+}

@@ -1,0 +1,143 @@
+use std::ffi::{CStr, CString, c_int, c_long};
+
+use super::functions::{OK, RawContext, RawString, functions};
+use crate::reply::{Frame, Protocol};
+
+/// The server, during one call.
+#[derive(Clone, Copy)]
+pub(super) struct Context(pub(super) *mut RawContext);
+
+// REDISMODULE_CTX_FLAGS_*
+const REPLICATED: c_int = 1 << 12;
+const LOADING: c_int = 1 << 13;
+const RESP3: c_int = 1 << 22;
+
+// REDISMODULE_NOTIFY_MODULE: `d` in notify-keyspace-events, and in its `A`.
+const MODULE_EVENT: c_int = 1 << 13;
+
+impl Context {
+    /// Whether the command comes from the primary, or from a file on disk.
+    pub(super) fn must_obey(self) -> bool {
+        self.flags() & (REPLICATED | LOADING) != 0
+    }
+
+    pub(super) fn protocol(self) -> Protocol {
+        if self.flags() & RESP3 == 0 { Protocol::Resp2 } else { Protocol::Resp3 }
+    }
+
+    fn flags(self) -> c_int {
+        // SAFETY: the context is that of the present call.
+        unsafe { (functions().context_flags)(self.0) }
+    }
+
+    pub(super) fn log(self, level: &CStr, text: &CStr) {
+        // SAFETY: both formats and texts end with 0, and the format takes one text.
+        unsafe { (functions().log)(self.0, level.as_ptr(), c"%s".as_ptr(), text.as_ptr()) }
+    }
+
+    /// Sends an error.
+    pub(super) fn refuse(self, text: &str) -> c_int {
+        let text = CString::new(text).unwrap_or_default();
+        // SAFETY: the text ends with 0, and is copied.
+        unsafe { (functions().reply_error)(self.0, text.as_ptr()) }
+    }
+
+    /// Sends a reply.
+    pub(super) fn reply(self, frame: &Frame) -> c_int {
+        let functions = functions();
+        match frame {
+            // SAFETY: the text ends with 0.
+            Frame::Ok => unsafe { (functions.reply_status)(self.0, c"OK".as_ptr()) },
+            // SAFETY: the context is that of the present call.
+            Frame::Integer(number) => unsafe { (functions.reply_integer)(self.0, *number) },
+            // SAFETY: as above.
+            Frame::Boolean(flag) => unsafe { (functions.reply_boolean)(self.0, c_int::from(*flag)) },
+            Frame::Bulk(bytes) => self.reply_bytes(bytes),
+            // SAFETY: as above.
+            Frame::Null => unsafe { (functions.reply_null)(self.0) },
+            Frame::Array(frames) => {
+                // SAFETY: as many elements follow.
+                unsafe { (functions.reply_array)(self.0, length(frames.len())) };
+                frames.iter().fold(OK, |_, frame| self.reply(frame))
+            }
+            Frame::Map(fields) => {
+                // SAFETY: as many pairs follow.
+                unsafe { (functions.reply_map)(self.0, length(fields.len())) };
+                fields.iter().fold(OK, |_, (name, frame)| {
+                    // Names are simple strings in RedisBloom's replies.
+                    let name = CString::new(*name).unwrap_or_default();
+                    // SAFETY: the text ends with 0, and is copied.
+                    unsafe { (functions.reply_status)(self.0, name.as_ptr()) };
+                    self.reply(frame)
+                })
+            }
+        }
+    }
+
+    fn reply_bytes(self, bytes: &[u8]) -> c_int {
+        // SAFETY: the bytes are as many as is said, and are copied.
+        unsafe { (functions().reply_bytes)(self.0, bytes.as_ptr().cast(), bytes.len()) }
+    }
+
+    /// Tells replicas and the append-only file of the command as it came.
+    pub(super) fn replicate_same(self) {
+        // SAFETY: the context is that of a command.
+        unsafe { (functions().replicate_verbatim)(self.0) };
+    }
+
+    /// Tells replicas and the append-only file of another command.
+    pub(super) fn replicate(self, command: &CStr, arguments: &[*mut RawString]) {
+        // SAFETY: the format takes strings, and how many there are; they are copied.
+        unsafe {
+            (functions().replicate)(self.0, command.as_ptr(), c"v".as_ptr(), arguments.as_ptr(), arguments.len())
+        };
+    }
+
+    /// Tells who watches the key.
+    pub(super) fn signal(self, key: *mut RawString) {
+        // SAFETY: the name is that of the present command.
+        unsafe { (functions().signal_modified)(self.0, key) };
+    }
+
+    /// Tells who listens to events.
+    pub(super) fn notify(self, event: &CStr, key: *mut RawString) {
+        // SAFETY: the event ends with 0, and the name is that of the present command.
+        unsafe { (functions().notify)(self.0, MODULE_EVENT, event.as_ptr(), key) };
+    }
+
+    pub(super) fn string(self, bytes: &[u8]) -> OwnedString {
+        // SAFETY: the bytes are as many as is said, and are copied.
+        let raw = unsafe { (functions().create_string)(self.0, bytes.as_ptr().cast(), bytes.len()) };
+        OwnedString { context: self, raw }
+    }
+}
+
+/// A string of the server, made here.
+pub(super) struct OwnedString {
+    context: Context,
+    pub(super) raw: *mut RawString,
+}
+
+impl Drop for OwnedString {
+    fn drop(&mut self) {
+        // SAFETY: it was made in this context, and whoever keeps it has a reference of their own.
+        unsafe { (functions().free_string)(self.context.0, self.raw) }
+    }
+}
+
+/// The bytes of a string of the server.
+///
+/// # Safety
+///
+/// The string lives as long as what is made of it, as the arguments of a command do during the command.
+pub(super) unsafe fn bytes_of<'string>(string: *const RawString) -> &'string [u8] {
+    let mut length = 0;
+    // SAFETY: the caller's string is one.
+    let start = unsafe { (functions().string_bytes)(string, &raw mut length) };
+    // SAFETY: there are as many bytes from there on.
+    unsafe { std::slice::from_raw_parts(start.cast(), length) }
+}
+
+fn length(count: usize) -> c_long {
+    c_long::try_from(count).unwrap_or(c_long::MAX)
+}

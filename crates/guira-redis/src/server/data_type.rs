@@ -1,0 +1,272 @@
+//! The type of the module's values, and what the server does with them on its own: it saves, loads, copies, compares and
+//! frees them.
+
+use std::ffi::{c_char, c_int, c_void};
+use std::ptr::{NonNull, null_mut};
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+
+use super::context::Context;
+use super::functions::{RawDefrag, RawDigest, RawStream, RawString, RawType, functions};
+use crate::cast::{in_memory, signed};
+use crate::settings::Limits;
+use crate::stored::{Incoming, StoredFilter};
+
+/// `RedisModuleTypeMethods`, version 4, that of Redis 7.0.
+#[repr(C)]
+struct Methods {
+    version: u64,
+    load: unsafe extern "C" fn(*mut RawStream, c_int) -> *mut c_void,
+    save: unsafe extern "C" fn(*mut RawStream, *mut c_void),
+    rewrite: unsafe extern "C" fn(*mut RawStream, *mut RawString, *mut c_void),
+    memory: unsafe extern "C" fn(*const c_void) -> usize,
+    digest: unsafe extern "C" fn(*mut RawDigest, *mut c_void),
+    free: unsafe extern "C" fn(*mut c_void),
+    load_beside: *const c_void,
+    save_beside: *const c_void,
+    save_beside_when: c_int,
+    effort_to_free: unsafe extern "C" fn(*mut RawString, *const c_void) -> usize,
+    unlink: *const c_void,
+    copy: unsafe extern "C" fn(*mut RawString, *mut RawString, *const c_void) -> *mut c_void,
+    defragment: unsafe extern "C" fn(*mut RawDefrag, *mut RawString, *mut *mut c_void) -> c_int,
+    later: [*const c_void; 4],
+}
+
+const METHODS_VERSION: u64 = 4;
+
+/// Nine characters, as the server asks for.
+const NAME: &std::ffi::CStr = c"guira-flt";
+
+/// The version of what is saved: 1 is a number (0 for a whole filter, 1 for one of which a part has come), the header of
+/// its dump, the chunks of its dump, and an empty string.
+const ENCODING: c_int = 1;
+
+const WHOLE: u64 = 0;
+const PART: u64 = 1;
+
+static TYPE: AtomicPtr<RawType> = AtomicPtr::new(null_mut());
+
+/// How many values there are.
+static VALUES: AtomicUsize = AtomicUsize::new(0);
+
+/// The module's type.
+pub(super) fn get() -> *mut RawType {
+    TYPE.load(Ordering::Relaxed)
+}
+
+/// How many values there are.
+pub(super) fn count() -> usize {
+    VALUES.load(Ordering::Relaxed)
+}
+
+/// Makes the type known; whether the server took it.
+pub(super) fn register(context: Context) -> bool {
+    let methods = Methods {
+        version: METHODS_VERSION,
+        load,
+        save,
+        rewrite,
+        memory,
+        digest,
+        free,
+        load_beside: null_mut(),
+        save_beside: null_mut(),
+        save_beside_when: 0,
+        effort_to_free,
+        unlink: null_mut(),
+        copy,
+        defragment,
+        later: [null_mut(); 4],
+    };
+    let methods: *const Methods = &raw const methods;
+    // SAFETY: name and methods are copied, and the methods are as large as their version says.
+    let made = unsafe { (functions().create_data_type)(context.0, NAME.as_ptr(), ENCODING, methods.cast()) };
+    TYPE.store(made, Ordering::Relaxed);
+    !made.is_null()
+}
+
+/// A filter, given to the server.
+pub(super) fn into_value(filter: StoredFilter) -> NonNull<StoredFilter> {
+    VALUES.fetch_add(1, Ordering::Relaxed);
+    NonNull::from(Box::leak(Box::new(filter)))
+}
+
+/// The filter behind the server's pointer.
+///
+/// # Safety
+///
+/// The pointer is one that [`into_value`] gave, and nothing changes the filter meanwhile.
+unsafe fn filter<'value>(value: *const c_void) -> &'value StoredFilter {
+    // SAFETY: said above.
+    unsafe { &*value.cast::<StoredFilter>() }
+}
+
+unsafe extern "C" fn load(stream: *mut RawStream, encoding: c_int) -> *mut c_void {
+    if encoding != ENCODING {
+        return null_mut();
+    }
+    load_filter(Stream(stream)).map_or(null_mut(), |filter| into_value(filter).as_ptr().cast())
+}
+
+fn load_filter(stream: Stream) -> Option<StoredFilter> {
+    let state = stream.number()?;
+    // What is on disk, or comes from a primary, was accepted already; and only what came takes memory.
+    let mut incoming = Incoming::new(stream.bytes()?.get(), Limits::Lifted).ok()?;
+    loop {
+        let chunk = stream.bytes()?;
+        if chunk.get().is_empty() {
+            break;
+        }
+        let position = incoming.position().checked_add(crate::cast::wide(chunk.get().len()))?;
+        incoming.take(position, chunk.get()).ok()?;
+    }
+    match state {
+        WHOLE => incoming.into_filter().ok(),
+        PART if !incoming.is_whole() => Some(StoredFilter::Incoming(incoming)),
+        _ => None,
+    }
+}
+
+unsafe extern "C" fn save(stream: *mut RawStream, value: *mut c_void) {
+    // SAFETY: the server gives a value of this type.
+    let filter = unsafe { filter(value) };
+    let stream = Stream(stream);
+    stream.save_number(if filter.is_incoming() { PART } else { WHOLE });
+    stream.save_bytes(&filter.header());
+    filter.chunks().for_each(|chunk| stream.save_bytes(chunk.bytes));
+    stream.save_bytes(&[]);
+}
+
+unsafe extern "C" fn rewrite(stream: *mut RawStream, key: *mut RawString, value: *mut c_void) {
+    // SAFETY: the server gives a value of this type.
+    let filter = unsafe { filter(value) };
+    let emit = |position: u64, bytes: &[u8]| {
+        let (position, start) = (signed(position), bytes.as_ptr().cast::<c_char>());
+        // SAFETY: the format takes a string of the server, a number, and bytes with their length.
+        unsafe {
+            (functions().emit_command)(
+                stream,
+                c"CF.LOADCHUNK".as_ptr(),
+                c"slb".as_ptr(),
+                key,
+                position,
+                start,
+                bytes.len(),
+            );
+        }
+    };
+    emit(1, &filter.header());
+    filter.chunks().for_each(|chunk| emit(chunk.next, chunk.bytes));
+}
+
+unsafe extern "C" fn memory(value: *const c_void) -> usize {
+    // SAFETY: the server gives a value of this type.
+    let filter = unsafe { filter(value) };
+    size_of::<StoredFilter>().saturating_add(in_memory(filter.size()))
+}
+
+unsafe extern "C" fn digest(digest: *mut RawDigest, value: *mut c_void) {
+    // SAFETY: the server gives a value of this type.
+    let filter = unsafe { filter(value) };
+    // SAFETY: the bytes are as many as is said.
+    let add = |bytes: &[u8]| unsafe { (functions().digest_bytes)(digest, bytes.as_ptr().cast(), bytes.len()) };
+    add(&filter.header());
+    filter.chunks().for_each(|chunk| add(chunk.bytes));
+    // SAFETY: the digest is that of the present call.
+    unsafe { (functions().digest_end)(digest) };
+}
+
+/// Called by other threads too, for what is large.
+unsafe extern "C" fn free(value: *mut c_void) {
+    VALUES.fetch_sub(1, Ordering::Relaxed);
+    // SAFETY: `into_value` made it of a box, and the server frees it once.
+    drop(unsafe { Box::from_raw(value.cast::<StoredFilter>()) });
+}
+
+unsafe extern "C" fn effort_to_free(_key: *mut RawString, value: *const c_void) -> usize {
+    // SAFETY: the server gives a value of this type.
+    let filter = unsafe { filter(value) };
+    // One per page. The server leaves more than 64 to another thread.
+    1 + in_memory(filter.size() / 4096)
+}
+
+unsafe extern "C" fn copy(_from: *mut RawString, _to: *mut RawString, value: *const c_void) -> *mut c_void {
+    // SAFETY: the server gives a value of this type.
+    let filter = unsafe { filter(value) };
+    into_value(filter.clone()).as_ptr().cast()
+}
+
+/// Tables above this size have pages of their own, which are never in the way of others.
+const LARGEST_SHARED: u64 = 14 << 10;
+
+unsafe extern "C" fn defragment(server: *mut RawDefrag, _key: *mut RawString, value: *mut *mut c_void) -> c_int {
+    // SAFETY: the server gives the place where it keeps a value of this type.
+    let old = unsafe { *value };
+    // SAFETY: the memory is the server's, since the module's allocator is; a filter may be moved byte by byte.
+    let moved = unsafe { (functions().move_memory)(server, old) };
+    if moved.is_null() {
+        return 0;
+    }
+    // SAFETY: as above.
+    unsafe { *value = moved };
+    // SAFETY: the filter is there now, and nobody else has it at hand.
+    let filter = unsafe { &mut *moved.cast::<StoredFilter>() };
+    // Where the value was in the way, so is as a rule a table that was allocated with it.
+    if filter.size() <= LARGEST_SHARED {
+        *filter = filter.clone();
+    }
+    0
+}
+
+/// What the server saves to, or loads from.
+#[derive(Clone, Copy)]
+struct Stream(*mut RawStream);
+
+impl Stream {
+    fn save_number(self, number: u64) {
+        // SAFETY: the stream is that of the present call.
+        unsafe { (functions().save_number)(self.0, number) }
+    }
+
+    fn save_bytes(self, bytes: &[u8]) {
+        // SAFETY: the bytes are as many as is said.
+        unsafe { (functions().save_bytes)(self.0, bytes.as_ptr().cast(), bytes.len()) }
+    }
+
+    fn is_broken(self) -> bool {
+        // SAFETY: the stream is that of the present call.
+        unsafe { (functions().is_stream_broken)(self.0) != 0 }
+    }
+
+    fn number(self) -> Option<u64> {
+        // SAFETY: the stream is that of the present call.
+        let number = unsafe { (functions().load_number)(self.0) };
+        (!self.is_broken()).then_some(number)
+    }
+
+    fn bytes(self) -> Option<Buffer> {
+        let mut length = 0;
+        // SAFETY: the stream is that of the present call; what it gives is to be freed here.
+        let start = unsafe { (functions().load_bytes)(self.0, &raw mut length) };
+        NonNull::new(start).map(|start| Buffer { start, length }).filter(|_| !self.is_broken())
+    }
+}
+
+/// Bytes that the server has allocated.
+struct Buffer {
+    start: NonNull<c_char>,
+    length: usize,
+}
+
+impl Buffer {
+    fn get(&self) -> &[u8] {
+        // SAFETY: there are as many bytes, until they are freed below.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr().cast(), self.length) }
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        // SAFETY: the server allocated it for the module to free.
+        unsafe { (functions().free)(self.start.as_ptr().cast()) }
+    }
+}

@@ -1,0 +1,35 @@
+//! The section of INFO.
+
+use std::ffi::{CStr, CString, c_int};
+
+use super::functions::{OK, RawInformation, functions};
+use super::{allocator, configuration, data_type};
+use crate::cast::wide;
+
+/// Adds the section; the server puts the module's name before that of each field.
+pub(super) unsafe extern "C" fn add(information: *mut RawInformation, _is_crash_report: c_int) {
+    let functions = functions();
+    // SAFETY: the server gives what the section is added to.
+    if unsafe { (functions.information_section)(information, c"".as_ptr()) } != OK {
+        // It was not asked for.
+        return;
+    }
+    let version = CString::new(env!("CARGO_PKG_VERSION")).unwrap_or_default();
+    // SAFETY: both texts end with 0, and are copied.
+    unsafe { (functions.information_text)(information, c"version".as_ptr(), version.as_ptr()) };
+    let settings = configuration::settings();
+    let numbers: [(&CStr, u64); 5] = [
+        (c"filters", wide(data_type::count())),
+        (c"memory_bytes", wide(allocator::allocated())),
+        (c"default_capacity", settings.capacity),
+        (c"default_growth", settings.growth),
+        (c"memory_limit", settings.memory_limit),
+    ];
+    for (name, value) in numbers {
+        // SAFETY: the name ends with 0, and is copied.
+        unsafe { (functions.information_number)(information, name.as_ptr(), value) };
+    }
+    let rate = CString::new(settings.error_rate.to_string()).unwrap_or_default();
+    // SAFETY: both texts end with 0, and are copied.
+    unsafe { (functions.information_text)(information, c"default_error_rate".as_ptr(), rate.as_ptr()) };
+}

@@ -1,0 +1,86 @@
+use std::ffi::c_int;
+use std::ptr::NonNull;
+
+use super::context::Context;
+use super::data_type;
+use super::functions::{RawKey, RawString, functions};
+use crate::error::CommandError;
+use crate::execution::Place;
+use crate::stored::StoredFilter;
+
+/// A key that a command has opened.
+pub(super) struct Key {
+    /// Null where there is nothing, and it is only looked at.
+    raw: *mut RawKey,
+    value: Option<NonNull<StoredFilter>>,
+}
+
+/// What a key is opened for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Access {
+    Read,
+    Write,
+}
+
+// REDISMODULE_READ, REDISMODULE_WRITE
+const READ: c_int = 1;
+const WRITE: c_int = 2;
+// REDISMODULE_KEYTYPE_EMPTY
+const EMPTY: c_int = 0;
+
+impl Key {
+    /// Opens a key.
+    ///
+    /// # Errors
+    ///
+    /// Where it holds anything but a filter.
+    pub(super) fn open(context: Context, name: *mut RawString, access: Access) -> Result<Self, CommandError> {
+        let mode = if access == Access::Write { READ | WRITE } else { READ };
+        // SAFETY: the name is an argument of the present command.
+        let raw = unsafe { (functions().open_key)(context.0, name, mode) };
+        let mut key = Self { raw, value: None };
+        if raw.is_null() {
+            return Ok(key);
+        }
+        // SAFETY: the key is open.
+        let kind = unsafe { (functions().key_type)(raw) };
+        if kind != EMPTY {
+            // SAFETY: the key is open; it gives null for values of the server's own types.
+            let found = unsafe { (functions().type_of_value)(raw) };
+            if found.is_null() || found != data_type::get() {
+                return Err(CommandError::WrongType);
+            }
+            // SAFETY: the key is open, and its value is of the module's type.
+            key.value = NonNull::new(unsafe { (functions().value)(raw) }.cast());
+        }
+        Ok(key)
+    }
+}
+
+impl Place for Key {
+    fn filter(&self) -> Option<&StoredFilter> {
+        // SAFETY: the value was made by `data_type`, and lives as long as the key is open and nothing else is put there.
+        self.value.map(|value| unsafe { value.as_ref() })
+    }
+
+    fn filter_mut(&mut self) -> Option<&mut StoredFilter> {
+        // SAFETY: as above; a command has each key open once, and no other command runs.
+        self.value.map(|mut value| unsafe { value.as_mut() })
+    }
+
+    fn put(&mut self, filter: StoredFilter) {
+        let value = data_type::into_value(filter);
+        // SAFETY: the key is open for writing, and the value is of the module's type; the one before is freed by the server.
+        unsafe { (functions().set_value)(self.raw, data_type::get(), value.as_ptr().cast()) };
+        self.value = Some(value);
+    }
+}
+
+impl Drop for Key {
+    fn drop(&mut self) {
+        if !self.raw.is_null() {
+            // SAFETY: it is open, and closed once.
+            unsafe { (functions().close_key)(self.raw) }
+        }
+    }
+}

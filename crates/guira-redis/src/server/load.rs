@@ -1,0 +1,75 @@
+//! Where it begins.
+
+use std::ffi::{CStr, CString, c_int};
+
+use super::context::Context;
+use super::functions::{ERR, Functions, OK, RawContext, RawString, find};
+use super::{configuration, data_type, information, registration};
+
+/// What the module is called, in `MODULE LIST` and before its settings.
+const NAME: &CStr = c"guira";
+
+/// As `MODULE LIST` shows it: 10000 for 1.0.0.
+const VERSION: c_int = 100;
+
+/// `REDISMODULE_APIVER_1`
+const API_VERSION: c_int = 1;
+
+// Errors while loading are handled here, keys are signalled where they change and only there, and nothing here is lost
+// when a replica loads a data set beside the one that it serves.
+const HANDLES_STREAM_ERRORS: c_int = 1;
+const SIGNALS_KEYS: c_int = 1 << 1;
+const HANDLES_LOADING_BESIDE: c_int = 1 << 2;
+
+/// Called by the server, once.
+///
+/// # Safety
+///
+/// Only a server may call it.
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn RedisModule_OnLoad(
+    context: *mut RawContext,
+    _arguments: *mut *mut RawString,
+    count: c_int,
+) -> c_int {
+    // SAFETY: the server gives its context.
+    let Ok(functions) = (unsafe { find(context) }) else {
+        // There may be nothing to say it with: the server says that loading failed.
+        return ERR;
+    };
+    match register(Context(context), functions, count) {
+        Ok(()) => OK,
+        Err(what) => {
+            Context(context).log(c"warning", &CString::new(what).unwrap_or_default());
+            ERR
+        }
+    }
+}
+
+fn register(context: Context, functions: &Functions, count: c_int) -> Result<(), &'static str> {
+    // SAFETY: the name ends with 0.
+    if unsafe { (functions.is_module_name_busy)(NAME.as_ptr()) } != 0 {
+        return Err("a module called guira is loaded already");
+    }
+    // SAFETY: the name ends with 0, and is copied.
+    unsafe { (functions.set_module_attributes)(context.0, NAME.as_ptr(), VERSION, API_VERSION) };
+    if count > 0 {
+        return Err(
+            "the module takes no arguments: set guira.capacity and others by CONFIG or in the configuration file",
+        );
+    }
+    // SAFETY: the context is that of loading the module.
+    unsafe {
+        (functions.set_module_options)(context.0, HANDLES_STREAM_ERRORS | SIGNALS_KEYS | HANDLES_LOADING_BESIDE);
+    };
+    if !data_type::register(context) {
+        return Err("the server did not take the type guira-flt: is another module of that type loaded?");
+    }
+    registration::register(context)?;
+    if !configuration::register(context) {
+        return Err("the server did not take the settings: one of guira.* in the configuration file is wrong");
+    }
+    // SAFETY: the context is that of loading the module.
+    let status = unsafe { (functions.register_information)(context.0, information::add) };
+    if status == OK { Ok(()) } else { Err("the server did not take the section of INFO") }
+}

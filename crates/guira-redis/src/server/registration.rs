@@ -1,0 +1,245 @@
+//! The commands, as the server is told of them: flags, keys, documentation, categories.
+
+use std::ffi::{CString, c_char, c_int, c_void};
+use std::ptr::{null, null_mut};
+
+use super::context::Context;
+use super::functions::{Functions, OK, functions};
+use super::run;
+use crate::command::{Argument, ArgumentKind, CommandName, KeyUse, Need, Specification};
+
+/// `RedisModuleCommandInfoVersion`
+#[repr(C)]
+struct Version {
+    version: c_int,
+    size_of_history_entry: usize,
+    size_of_key: usize,
+    size_of_argument: usize,
+}
+
+/// `RedisModuleCommandInfo`, version 1, that of Redis 7.0.
+#[repr(C)]
+struct Information {
+    version: *const Version,
+    summary: *const c_char,
+    complexity: *const c_char,
+    since: *const c_char,
+    history: *const c_void,
+    tips: *const c_char,
+    arity: c_int,
+    keys: *const Keys,
+    arguments: *const RawArgument,
+}
+
+/// `RedisModuleCommandKeySpec`
+#[repr(C)]
+struct Keys {
+    notes: *const c_char,
+    flags: u64,
+    begin: c_int,
+    begin_at: BeginAt,
+    find: c_int,
+    range: Range,
+}
+
+/// Room for the larger of two: an index, or a keyword with an index.
+#[repr(C)]
+struct BeginAt {
+    index: u64,
+    start: c_int,
+}
+
+#[repr(C)]
+struct Range {
+    last: c_int,
+    step: c_int,
+    limit: c_int,
+}
+
+/// `RedisModuleCommandArg`
+#[repr(C)]
+struct RawArgument {
+    name: *const c_char,
+    kind: c_int,
+    key: c_int,
+    token: *const c_char,
+    summary: *const c_char,
+    since: *const c_char,
+    flags: c_int,
+    deprecated_since: *const c_char,
+    parts: *mut RawArgument,
+    shown_as: *const c_char,
+}
+
+static VERSION: Version = Version {
+    version: 1,
+    // Two texts.
+    size_of_history_entry: 2 * size_of::<*const c_char>(),
+    size_of_key: size_of::<Keys>(),
+    size_of_argument: size_of::<RawArgument>(),
+};
+
+// REDISMODULE_KSPEC_BS_INDEX, REDISMODULE_KSPEC_FK_RANGE
+const BEGIN_AT_INDEX: c_int = 2;
+const FIND_RANGE: c_int = 2;
+
+// REDISMODULE_CMD_KEY_*
+const READ_ONLY: u64 = 1;
+const READ_WRITE: u64 = 1 << 1;
+const ACCESS: u64 = 1 << 4;
+const UPDATE: u64 = 1 << 5;
+const INSERT: u64 = 1 << 6;
+const DELETE: u64 = 1 << 7;
+
+impl Keys {
+    const fn new(index: u32, flags: u64, last: c_int) -> Self {
+        // The index is the first half of the union on little-endian machines, which are all that servers run on here.
+        let begin_at = BeginAt { index: index as u64, start: 0 };
+        Self {
+            notes: null(),
+            flags,
+            begin: BEGIN_AT_INDEX,
+            begin_at,
+            find: FIND_RANGE,
+            range: Range { last, step: 1, limit: 0 },
+        }
+    }
+
+    /// What ends a list.
+    const NONE: Self = Self {
+        notes: null(),
+        flags: 0,
+        begin: 0,
+        begin_at: BeginAt { index: 0, start: 0 },
+        find: 0,
+        range: Range { last: 0, step: 0, limit: 0 },
+    };
+
+    fn of(name: CommandName, specification: &Specification) -> Vec<Self> {
+        let flags = match specification.key_use {
+            KeyUse::Read => READ_ONLY | ACCESS,
+            // CF.ADD and the others answer with what they found.
+            KeyUse::Insert => READ_WRITE | ACCESS | INSERT,
+            KeyUse::Delete => READ_WRITE | ACCESS | DELETE,
+            KeyUse::Update => READ_WRITE | UPDATE,
+        };
+        let mut keys = vec![Self::new(1, flags, 0)];
+        if name == CommandName::Merge {
+            keys.push(Self::new(2, READ_ONLY | ACCESS, -1));
+        }
+        keys.push(Self::NONE);
+        keys
+    }
+}
+
+impl RawArgument {
+    const NONE: Self = Self {
+        name: null(),
+        kind: 0,
+        key: -1,
+        token: null(),
+        summary: null(),
+        since: null(),
+        flags: 0,
+        deprecated_since: null(),
+        parts: null_mut(),
+        shown_as: null(),
+    };
+
+    /// An argument, whose texts are kept in `texts`.
+    fn new(argument: &Argument, texts: &mut Texts) -> Self {
+        // REDISMODULE_ARG_TYPE_*
+        let (kind, key) = match argument.kind {
+            ArgumentKind::Text => (0, -1),
+            ArgumentKind::Integer => (1, -1),
+            ArgumentKind::Fraction => (2, -1),
+            ArgumentKind::Key { specification } => (3, specification),
+            ArgumentKind::Token => (6, -1),
+        };
+        // REDISMODULE_CMD_ARG_*
+        let flags = match argument.need {
+            Need::Once => 0,
+            Need::Optional => 1,
+            Need::Several => 1 << 1,
+        };
+        let token = argument.token.map_or(null(), |token| texts.keep(token));
+        Self { name: texts.keep(argument.name), kind, key, token, flags, ..Self::NONE }
+    }
+}
+
+/// Texts that end with 0, for as long as the server looks at them.
+#[derive(Default)]
+struct Texts(Vec<CString>);
+
+impl Texts {
+    fn keep(&mut self, text: &str) -> *const c_char {
+        let text = CString::new(text).unwrap_or_default();
+        let start = text.as_ptr();
+        self.0.push(text);
+        start
+    }
+}
+
+/// Creates all commands.
+///
+/// # Errors
+///
+/// What the server did not take.
+pub(super) fn register(context: Context) -> Result<(), &'static str> {
+    let functions = functions();
+    let category = c"cuckoo";
+    let has_category = functions.add_acl_category.is_some_and(|add| {
+        // SAFETY: the name ends with 0, and is copied.
+        unsafe { add(context.0, category.as_ptr()) == OK }
+    });
+    for (name, function) in CommandName::ALL.into_iter().zip(run::FUNCTIONS) {
+        let specification = name.specification();
+        let mut texts = Texts::default();
+        let (text, flags) = (texts.keep(specification.name), texts.keep(specification.flags));
+        let last = if name == CommandName::Merge { -1 } else { 1 };
+        // SAFETY: the texts end with 0, and are copied.
+        if unsafe { (functions.create_command)(context.0, text, function, flags, 1, last, 1) } != OK {
+            return Err("the server did not take the CF.* commands: is RedisBloom loaded?");
+        }
+        // SAFETY: as above.
+        let command = unsafe { (functions.get_command)(context.0, text) };
+        document(functions, command.cast(), name, &specification, &mut texts)?;
+        if let Some(set) = functions.set_acl_categories.filter(|_| has_category) {
+            // Those that a server derives from the flags of its own commands, but not from those of modules.
+            let derived = specification.flags.split(' ').filter(|flag| matches!(*flag, "write" | "fast"));
+            let access = if specification.key_use == KeyUse::Read { "cuckoo read" } else { "cuckoo" };
+            let categories = derived.fold(access.to_owned(), |categories, flag| format!("{categories} {flag}"));
+            // SAFETY: the command was created above, and the names end with 0.
+            unsafe { set(command, texts.keep(&categories)) };
+        }
+    }
+    Ok(())
+}
+
+fn document(
+    functions: &Functions,
+    command: *mut c_void,
+    name: CommandName,
+    specification: &Specification,
+    texts: &mut Texts,
+) -> Result<(), &'static str> {
+    let keys = Keys::of(name, specification);
+    let mut arguments: Vec<RawArgument> =
+        specification.arguments.iter().map(|argument| RawArgument::new(argument, texts)).collect();
+    arguments.push(RawArgument::NONE);
+    let information = Information {
+        version: &raw const VERSION,
+        summary: texts.keep(specification.summary),
+        complexity: texts.keep(specification.complexity),
+        since: texts.keep(env!("CARGO_PKG_VERSION")),
+        history: null(),
+        tips: null(),
+        arity: specification.arity,
+        keys: keys.as_ptr(),
+        arguments: arguments.as_ptr(),
+    };
+    let information: *const Information = &raw const information;
+    // SAFETY: all of it is as its version says, ends where lists end, and is copied.
+    let status = unsafe { (functions.set_command_info)(command.cast(), information.cast()) };
+    if status == OK { Ok(()) } else { Err("the server did not take the description of a command") }
+}

@@ -1,0 +1,107 @@
+//! From the server's call to the command, and back.
+
+use std::ffi::{CStr, CString, c_int};
+
+use super::configuration;
+use super::context::{Context, OwnedString, bytes_of};
+use super::functions::{CommandFunction, RawContext, RawString};
+use super::key::{Access, Key};
+use crate::command::{Command, CommandName, KeyUse};
+use crate::error::CommandError;
+use crate::execution::{Changes, Outcome, Place, Told, execute, merge};
+use crate::reply::{Protocol, Reply};
+use crate::settings::Limits;
+use crate::stored::StoredFilter;
+
+/// The functions that the server calls, in the order of [`CommandName::ALL`].
+pub(super) const FUNCTIONS: [CommandFunction; CommandName::ALL.len()] = [
+    run::<0>, run::<1>, run::<2>, run::<3>, run::<4>, run::<5>, run::<6>, run::<7>, run::<8>, run::<9>, run::<10>,
+    run::<11>, run::<12>, run::<13>, run::<14>, run::<15>,
+];
+
+unsafe extern "C" fn run<const INDEX: usize>(
+    context: *mut RawContext,
+    arguments: *mut *mut RawString,
+    count: c_int,
+) -> c_int {
+    let context = Context(context);
+    // SAFETY: the server gives as many arguments as it says, the name of the command first.
+    let arguments = unsafe { std::slice::from_raw_parts(arguments, usize::try_from(count).unwrap_or(0)) };
+    match obey(context, CommandName::ALL[INDEX], arguments) {
+        Ok(reply) => context.reply(&reply),
+        Err(error) => context.refuse(&error.to_string()),
+    }
+}
+
+fn obey(
+    context: Context,
+    name: CommandName,
+    arguments: &[*mut RawString],
+) -> Result<crate::reply::Frame, CommandError> {
+    let specification = name.specification();
+    let [_, key_name, rest @ ..] = arguments else {
+        return Err(CommandError::Arity { command: specification.name });
+    };
+    // SAFETY: arguments live as long as the command.
+    let texts: Vec<&[u8]> = rest.iter().map(|&argument| unsafe { bytes_of(argument) }).collect();
+    let command = Command::parse(name, &texts)?;
+    let access = if specification.key_use == KeyUse::Read { Access::Read } else { Access::Write };
+    let limits = || match context.must_obey() {
+        true => Limits::Lifted,
+        false => Limits::Bytes(configuration::settings().memory_limit),
+    };
+    let outcome = match command {
+        Command::Merge { sources } => {
+            // SAFETY: as above.
+            if sources.contains(&unsafe { bytes_of(*key_name) }) {
+                return Err(CommandError::MergeWithItself);
+            }
+            let open = |&source: &*mut RawString| Key::open(context, source, Access::Read);
+            let keys = rest.iter().map(open).collect::<Result<Vec<Key>, _>>()?;
+            let sources: Vec<Option<&StoredFilter>> = keys.iter().map(Key::filter).collect();
+            merge(&mut Key::open(context, *key_name, access)?, &sources, limits())?
+        }
+        // Nothing is created or made larger, and asking the server costs more than the answer.
+        command if access == Access::Read => {
+            execute(&command, &mut Key::open(context, *key_name, access)?, &configuration::settings(), Limits::Lifted)?
+        }
+        command => {
+            execute(&command, &mut Key::open(context, *key_name, access)?, &configuration::settings(), limits())?
+        }
+    };
+    tell(context, *key_name, &outcome.changes);
+    let Outcome { reply, .. } = outcome;
+    // The only reply whose shape the server does not know how to turn.
+    let protocol = if matches!(reply, Reply::Insertions(_)) { context.protocol() } else { Protocol::Resp2 };
+    Ok(reply.frame(protocol))
+}
+
+/// Tells replicas, the append-only file and those who watch.
+fn tell(context: Context, key: *mut RawString, changes: &Changes<'_>) {
+    if changes.created.is_none() && changes.told == Told::Nothing {
+        return;
+    }
+    let replicate = |command: &CStr, arguments: Vec<Vec<u8>>| {
+        let strings: Vec<OwnedString> = arguments.iter().map(|argument| context.string(argument)).collect();
+        let all: Vec<*mut RawString> = std::iter::once(key).chain(strings.iter().map(|string| string.raw)).collect();
+        context.replicate(command, &all);
+    };
+    if let Some(measures) = &changes.created {
+        replicate(c"CF.RESERVE", measures.arguments().into_iter().map(String::into_bytes).collect());
+    }
+    match &changes.told {
+        Told::Nothing => {}
+        Told::Same => context.replicate_same(),
+        Told::Items(items) => {
+            let words = [b"NOCREATE".as_slice(), b"ITEMS"];
+            replicate(c"CF.INSERT", words.iter().chain(items).map(|word| word.to_vec()).collect());
+        }
+    }
+    context.signal(key);
+    if changes.created.is_some() {
+        context.notify(c"cf.reserve", key);
+    }
+    if changes.told != Told::Nothing {
+        context.notify(&CString::new(changes.event).unwrap_or_default(), key);
+    }
+}

@@ -1,0 +1,70 @@
+//! Filters in chunks, as CF.SCANDUMP gives them: position 0 is the header, 1 and beyond are bytes behind it.
+
+use super::incoming::growing_header;
+use super::{Incoming, StoredFilter};
+use crate::cast::{in_memory, wide};
+use crate::error::CommandError;
+
+/// The largest chunk: what a server sends at a time without keeping others waiting, or its buffers growing.
+pub(crate) const LARGEST_CHUNK: usize = 1 << 20;
+
+/// A piece of a dump.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Chunk<'filter> {
+    /// Where the next one begins, which is how the one that loads it calls this one.
+    pub(crate) next: u64,
+    pub(crate) bytes: &'filter [u8],
+}
+
+impl StoredFilter {
+    /// The first chunk.
+    pub(crate) fn header(&self) -> Vec<u8> {
+        match self {
+            Self::Growing(growing) => growing_header(growing),
+            Self::Imported(imported) => imported.header(),
+            Self::Incoming(incoming) => incoming.header().to_vec(),
+        }
+    }
+
+    /// The chunk at a position of at least 1; `None` behind the last.
+    ///
+    /// # Errors
+    ///
+    /// For a position that there is not.
+    pub(crate) fn chunk(&self, position: u64) -> Result<Option<Chunk<'_>>, CommandError> {
+        let offset = position.checked_sub(1).ok_or(CommandError::InvalidPosition)?;
+        match self {
+            Self::Growing(growing) => chunk_of([growing.filter.table_bytes()].into_iter(), offset),
+            Self::Imported(imported) => chunk_of(imported.layers().iter().map(Vec::as_slice), offset),
+            Self::Incoming(incoming) => chunk_of([incoming.received()].into_iter(), offset),
+        }
+    }
+
+    /// All chunks behind the header.
+    pub(crate) fn chunks(&self) -> impl Iterator<Item = Chunk<'_>> {
+        std::iter::successors(self.chunk(1).ok().flatten(), |chunk| self.chunk(chunk.next).ok().flatten())
+    }
+
+    /// Whether a dump of it ends before the filter does.
+    pub(crate) const fn is_incoming(&self) -> bool {
+        matches!(self, Self::Incoming(Incoming { .. }))
+    }
+}
+
+/// The chunk at an offset of parts that stand one behind the other; none reaches over the end of a part.
+fn chunk_of<'filter>(
+    parts: impl Iterator<Item = &'filter [u8]>,
+    offset: u64,
+) -> Result<Option<Chunk<'filter>>, CommandError> {
+    let mut start = 0;
+    for part in parts {
+        let end = start + wide(part.len());
+        if offset < end {
+            let rest = part.get(in_memory(offset - start)..).unwrap_or_default();
+            let bytes = rest.get(..LARGEST_CHUNK).unwrap_or(rest);
+            return Ok(Some(Chunk { next: 1 + offset + wide(bytes.len()), bytes }));
+        }
+        start = end;
+    }
+    if offset == start { Ok(None) } else { Err(CommandError::InvalidPosition) }
+}

@@ -1,0 +1,292 @@
+use super::murmur::murmur_64a;
+use crate::cast::{in_memory, wide};
+use crate::error::CommandError;
+use crate::settings::Limits;
+
+/// A filter of RedisBloom, that came here through CF.LOADCHUNK and answers, counts and removes as it did there.
+///
+/// It is a row of layers, tables of 8-bit fingerprints whose numbers of buckets are powers of two, each a multiple of the
+/// one before; an item's buckets in one of them are those in any other, modulo its buckets. What becomes full gets
+/// another layer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Imported {
+    shape: ImportedShape,
+    layers: Vec<Vec<u8>>,
+    items: u64,
+    removed: u64,
+}
+
+/// What the header of a dump says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ImportedShape {
+    /// Of the first layer.
+    buckets: u64,
+    slots_per_bucket: u16,
+    /// How many fingerprints an insertion moves before it gives up.
+    iterations: u16,
+    /// How many times the buckets of a layer the next one has; 0 for a filter that stays as it is.
+    expansion: u16,
+}
+
+impl ImportedShape {
+    /// The bytes of a layer, each of them a slot; `None` where there are too many to count.
+    fn layer_size(&self, index: usize) -> Option<u64> {
+        let times = u64::from(self.expansion.max(1)).checked_pow(u32::try_from(index).ok()?)?;
+        self.buckets.checked_mul(times)?.checked_mul(u64::from(self.slots_per_bucket))
+    }
+}
+
+/// The least dump header, and all of it: four numbers of 64 bits and three of 16.
+pub(super) const HEADER_SIZE: usize = 38;
+
+/// As many layers as RedisBloom makes, unless it is told otherwise.
+const MOST_LAYERS: usize = 32;
+
+/// RedisBloom's own limits have no more than this in one filter.
+const MOST_BYTES: u64 = 1 << 40;
+
+/// A header of a dump that holds up, before any of the layers has come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ImportedHeader {
+    shape: ImportedShape,
+    layers: usize,
+    items: u64,
+    removed: u64,
+}
+
+impl ImportedHeader {
+    /// Reads and checks a header.
+    pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
+        let bytes: &[u8; HEADER_SIZE] = bytes.try_into().ok()?;
+        let (numbers, measures) = bytes.split_at(32);
+        let number = |index: usize| numbers.as_chunks::<8>().0.get(index).copied().map(u64::from_le_bytes);
+        let measure = |index: usize| measures.as_chunks::<2>().0.get(index).copied().map(u16::from_le_bytes);
+        let shape = ImportedShape {
+            buckets: number(1)?,
+            slots_per_bucket: measure(0)?,
+            iterations: measure(1)?,
+            expansion: measure(2)?,
+        };
+        let header = Self { shape, layers: usize::try_from(number(3)?).ok()?, items: number(0)?, removed: number(2)? };
+        header.is_sound().then_some(header)
+    }
+
+    fn is_sound(&self) -> bool {
+        let shape = &self.shape;
+        shape.buckets.is_power_of_two()
+            && (1..=255).contains(&shape.slots_per_bucket)
+            && shape.iterations > 0
+            && (shape.expansion == 0 || shape.expansion.is_power_of_two())
+            && (1..=MOST_LAYERS).contains(&self.layers)
+            && (shape.expansion > 0 || self.layers == 1)
+            && self.size().is_some_and(|size| size <= MOST_BYTES && self.items <= size)
+    }
+
+    /// The bytes of all layers.
+    pub(super) fn size(&self) -> Option<u64> {
+        (0..self.layers).try_fold(0_u64, |size, index| size.checked_add(self.shape.layer_size(index)?))
+    }
+
+    /// The filter with all its layers, which came one behind the other.
+    pub(super) fn filled(&self, bytes: &[u8]) -> Option<Imported> {
+        let mut layers = Vec::with_capacity(self.layers);
+        let mut rest = bytes;
+        for index in 0..self.layers {
+            let (layer, behind) = rest.split_at_checked(in_memory(self.shape.layer_size(index)?))?;
+            layers.push(layer.to_vec());
+            rest = behind;
+        }
+        // The one check that there is against damage, and against a dump that was taken while the filter changed.
+        let stored = bytes.iter().filter(|&&slot| slot != 0).count();
+        let is_whole = rest.is_empty() && wide(stored) == self.items;
+        is_whole.then_some(Imported { shape: self.shape, layers, items: self.items, removed: self.removed })
+    }
+}
+
+/// Where an item may be, in layers of any size.
+#[derive(Clone, Copy)]
+struct Place {
+    fingerprint: u8,
+    hashes: [u64; 2],
+}
+
+/// The bucket for which `hash` stands, in a layer.
+fn bucket(layer: &[u8], slots_per_bucket: usize, hash: u64) -> usize {
+    let buckets = layer.len() / slots_per_bucket;
+    // A power of two.
+    in_memory(hash & (wide(buckets) - 1)) * slots_per_bucket
+}
+
+const ALTERNATE: u64 = 0x5bd1_e995;
+
+impl Imported {
+    fn place(item: &[u8]) -> Place {
+        let hash = murmur_64a(item, 0);
+        let fingerprint = u8::try_from(hash % 255).map_or(1, |rest| rest + 1);
+        Place { fingerprint, hashes: [hash, hash ^ u64::from(fingerprint).wrapping_mul(ALTERNATE)] }
+    }
+
+    fn slots_per_bucket(&self) -> usize {
+        usize::from(self.shape.slots_per_bucket)
+    }
+
+    /// The two buckets of an item in each layer, from the oldest.
+    fn buckets(&self, place: Place) -> impl Iterator<Item = &[u8]> {
+        let slots = self.slots_per_bucket();
+        self.layers.iter().flat_map(move |layer| {
+            place.hashes.map(|hash| {
+                let start = bucket(layer, slots, hash);
+                &layer[start..start + slots]
+            })
+        })
+    }
+
+    pub(super) fn contains(&self, item: &[u8]) -> bool {
+        let place = Self::place(item);
+        self.buckets(place).any(|bucket| bucket.contains(&place.fingerprint))
+    }
+
+    pub(super) fn count(&self, item: &[u8]) -> u64 {
+        let place = Self::place(item);
+        wide(self.buckets(place).flatten().filter(|&&slot| slot == place.fingerprint).count())
+    }
+
+    /// Changes the first slot that holds `from`, in the newest layer that has one.
+    fn replace(&mut self, place: Place, from: u8, to: u8) -> bool {
+        let slots = self.slots_per_bucket();
+        for layer in self.layers.iter_mut().rev() {
+            for hash in place.hashes {
+                let start = bucket(layer, slots, hash);
+                if let Some(slot) = layer[start..start + slots].iter_mut().find(|slot| **slot == from) {
+                    *slot = to;
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    pub(super) fn remove(&mut self, item: &[u8]) -> bool {
+        let place = Self::place(item);
+        let is_removed = self.replace(place, place.fingerprint, 0);
+        if is_removed {
+            self.items -= 1;
+            self.removed = self.removed.saturating_add(1);
+        }
+        is_removed
+    }
+
+    pub(super) fn store(&mut self, item: &[u8], limits: Limits) -> Result<(), CommandError> {
+        let place = Self::place(item);
+        if !self.replace(place, 0, place.fingerprint) && !self.store_moving(place) {
+            self.add_layer(limits)?;
+            self.replace(place, 0, place.fingerprint);
+        }
+        self.items += 1;
+        Ok(())
+    }
+
+    /// Moves fingerprints of the newest layer aside, as often as the filter was made to; undone where that is not enough.
+    fn store_moving(&mut self, place: Place) -> bool {
+        let slots = self.slots_per_bucket();
+        let Some(layer) = self.layers.last_mut() else { return false };
+        let [hash, _] = place.hashes;
+        let (mut fingerprint, mut start) = (place.fingerprint, bucket(layer, slots, hash));
+        let mut moves = Vec::new();
+        for step in 0..usize::from(self.shape.iterations) {
+            let slot = start + step % slots;
+            std::mem::swap(&mut layer[slot], &mut fingerprint);
+            moves.push(slot);
+            let index = wide(start / slots) ^ u64::from(fingerprint).wrapping_mul(ALTERNATE);
+            start = bucket(layer, slots, index);
+            if let Some(empty) = layer[start..start + slots].iter_mut().find(|slot| **slot == 0) {
+                *empty = fingerprint;
+                return true;
+            }
+        }
+        for slot in moves.into_iter().rev() {
+            std::mem::swap(&mut layer[slot], &mut fingerprint);
+        }
+        false
+    }
+
+    fn add_layer(&mut self, limits: Limits) -> Result<(), CommandError> {
+        if self.shape.expansion == 0 {
+            return Err(CommandError::Full);
+        }
+        let size = self.shape.layer_size(self.layers.len()).filter(|_| self.layers.len() < MOST_LAYERS);
+        let size = size.ok_or(CommandError::MaximumExpansions)?;
+        limits.check(self.size().saturating_add(size))?;
+        let mut layer = Vec::new();
+        layer.try_reserve_exact(in_memory(size)).map_err(|_| CommandError::OutOfMemory)?;
+        layer.resize(in_memory(size), 0);
+        self.layers.push(layer);
+        Ok(())
+    }
+
+    /// Moves fingerprints from the newest layers to free slots of older ones, and gives up the layers that are then empty.
+    pub(super) fn compact(&mut self) {
+        let slots = self.slots_per_bucket();
+        while let Some((newest, older)) = self.layers.split_last_mut() {
+            for (slot, fingerprint) in newest.iter_mut().enumerate().filter(|(_, fingerprint)| **fingerprint != 0) {
+                let index = wide(slot / slots);
+                let hashes = [index, index ^ u64::from(*fingerprint).wrapping_mul(ALTERNATE)];
+                let empty = older.iter_mut().find_map(|layer| {
+                    let starts = hashes.map(|hash| bucket(layer, slots, hash));
+                    let mut places = starts.into_iter().flat_map(|start| start..start + slots);
+                    let empty = places.find(|&place| layer[place] == 0)?;
+                    Some(&mut layer[empty])
+                });
+                if let Some(empty) = empty {
+                    std::mem::swap(empty, fingerprint);
+                }
+            }
+            if older.is_empty() || newest.iter().any(|&slot| slot != 0) {
+                break;
+            }
+            self.layers.pop();
+        }
+        self.removed = 0;
+    }
+
+    pub(super) fn size(&self) -> u64 {
+        self.layers.iter().map(|layer| wide(layer.len())).sum()
+    }
+
+    pub(super) const fn layers(&self) -> &[Vec<u8>] {
+        self.layers.as_slice()
+    }
+
+    pub(super) fn header(&self) -> Vec<u8> {
+        let numbers = [self.items, self.shape.buckets, self.removed, wide(self.layers.len())];
+        let measures = [self.shape.slots_per_bucket, self.shape.iterations, self.shape.expansion];
+        let numbers = numbers.iter().flat_map(|number| number.to_le_bytes());
+        numbers.chain(measures.iter().flat_map(|measure| measure.to_le_bytes())).collect()
+    }
+
+    pub(super) fn fields(&self) -> Vec<(&'static str, u64)> {
+        vec![
+            ("Size", self.size()),
+            ("Number of buckets", self.shape.buckets),
+            ("Number of filters", wide(self.layers.len())),
+            ("Number of items inserted", self.items),
+            ("Number of items deleted", self.removed),
+            ("Bucket size", u64::from(self.shape.slots_per_bucket)),
+            ("Expansion rate", u64::from(self.shape.expansion)),
+            ("Max iterations", u64::from(self.shape.iterations)),
+        ]
+    }
+
+    pub(super) fn describe(&self) -> String {
+        format!(
+            "kind:imported bktsize:{} buckets:{} items:{} deletes:{} filters:{} max_iterations:{} expansion:{}",
+            self.shape.slots_per_bucket,
+            self.shape.buckets,
+            self.items,
+            self.removed,
+            self.layers.len(),
+            self.shape.iterations,
+            self.shape.expansion,
+        )
+    }
+}

@@ -1,0 +1,13 @@
+//! What a key holds.
+
+mod dump;
+mod growing;
+mod imported;
+mod incoming;
+mod murmur;
+mod stored_filter;
+
+pub use growing::Growing;
+pub use imported::Imported;
+pub use incoming::Incoming;
+pub use stored_filter::StoredFilter;

@@ -1,0 +1,128 @@
+use super::{Growing, Imported, Incoming};
+use crate::cast::wide;
+use crate::error::CommandError;
+use crate::settings::{Limits, Measures};
+
+/// The value of a key.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "nearly all values are of the largest")]
+pub enum StoredFilter {
+    /// One of the library's.
+    Growing(Growing),
+    /// One of RedisBloom's.
+    Imported(Imported),
+    /// One of either, of which a part has come.
+    Incoming(Incoming),
+}
+
+impl StoredFilter {
+    /// An empty filter.
+    pub(crate) fn create(measures: &Measures, limits: Limits) -> Result<Self, CommandError> {
+        Ok(Self::Growing(Growing::new(measures.build(limits)?)))
+    }
+
+    pub(crate) fn contains(&self, item: &[u8]) -> Result<bool, CommandError> {
+        match self {
+            Self::Growing(growing) => Ok(growing.filter.contains(item)),
+            Self::Imported(imported) => Ok(imported.contains(item)),
+            Self::Incoming(incoming) => Err(incoming.refusal()),
+        }
+    }
+
+    pub(crate) fn contains_each(&self, items: &[&[u8]]) -> Result<Vec<bool>, CommandError> {
+        match self {
+            Self::Growing(growing) => Ok(growing.contains_each(items)),
+            Self::Imported(imported) => Ok(items.iter().map(|item| imported.contains(item)).collect()),
+            Self::Incoming(incoming) => Err(incoming.refusal()),
+        }
+    }
+
+    pub(crate) fn count(&self, item: &[u8]) -> Result<u64, CommandError> {
+        match self {
+            Self::Growing(growing) => Ok(wide(growing.filter.count(item))),
+            Self::Imported(imported) => Ok(imported.count(item)),
+            Self::Incoming(incoming) => Err(incoming.refusal()),
+        }
+    }
+
+    pub(crate) fn store(&mut self, item: &[u8], limits: Limits) -> Result<(), CommandError> {
+        match self {
+            Self::Growing(growing) => growing.store(growing.digest(item), limits),
+            Self::Imported(imported) => imported.store(item, limits),
+            Self::Incoming(incoming) => Err(incoming.refusal()),
+        }
+    }
+
+    pub(crate) fn store_each(
+        &mut self,
+        items: &[&[u8]],
+        limits: Limits,
+    ) -> Result<Vec<Result<(), CommandError>>, CommandError> {
+        match self {
+            Self::Growing(growing) => Ok(growing.store_each(items, limits)),
+            Self::Imported(imported) => Ok(items.iter().map(|item| imported.store(item, limits)).collect()),
+            Self::Incoming(incoming) => Err(incoming.refusal()),
+        }
+    }
+
+    pub(crate) fn remove(&mut self, item: &[u8]) -> Result<bool, CommandError> {
+        match self {
+            Self::Growing(growing) => Ok(growing.remove(item)),
+            Self::Imported(imported) => Ok(imported.remove(item)),
+            Self::Incoming(incoming) => Err(incoming.refusal()),
+        }
+    }
+
+    pub(crate) fn remove_each(&mut self, items: &[&[u8]]) -> Result<Vec<bool>, CommandError> {
+        match self {
+            Self::Growing(growing) => Ok(growing.remove_each(items)),
+            Self::Imported(imported) => Ok(items.iter().map(|item| imported.remove(item)).collect()),
+            Self::Incoming(incoming) => Err(incoming.refusal()),
+        }
+    }
+
+    pub(crate) fn compact(&mut self) -> Result<(), CommandError> {
+        match self {
+            Self::Growing(growing) => growing.compact(),
+            Self::Imported(imported) => imported.compact(),
+            Self::Incoming(incoming) => return Err(incoming.refusal()),
+        }
+        Ok(())
+    }
+
+    /// Adds all items of another filter; both stay as they were where that fails.
+    pub(crate) fn merge(&mut self, other: &Self, limits: Limits) -> Result<(), CommandError> {
+        match (self, other) {
+            (Self::Incoming(incoming), _) => Err(incoming.refusal()),
+            (_, Self::Incoming(incoming)) => Err(incoming.refusal()),
+            (Self::Growing(ours), Self::Growing(theirs)) => ours.merge(theirs, limits),
+            _ => Err(CommandError::MergeImported),
+        }
+    }
+
+    pub(crate) fn fields(&self) -> Result<Vec<(&'static str, u64)>, CommandError> {
+        match self {
+            Self::Growing(growing) => Ok(growing.fields()),
+            Self::Imported(imported) => Ok(imported.fields()),
+            Self::Incoming(incoming) => Err(incoming.refusal()),
+        }
+    }
+
+    pub(crate) fn describe(&self) -> Result<String, CommandError> {
+        match self {
+            Self::Growing(growing) => Ok(growing.describe()),
+            Self::Imported(imported) => Ok(imported.describe()),
+            Self::Incoming(incoming) => Err(incoming.refusal()),
+        }
+    }
+
+    /// The bytes of its tables.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        match self {
+            Self::Growing(growing) => wide(growing.filter.size_in_bytes()),
+            Self::Imported(imported) => imported.size(),
+            Self::Incoming(incoming) => wide(incoming.received().len()),
+        }
+    }
+}

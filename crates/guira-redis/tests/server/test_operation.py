@@ -1,0 +1,238 @@
+"""What operators rely on: memory, permissions, events, settings, transactions."""
+
+import time
+
+import pytest
+import redis
+
+from servers import digest, follow, in_step, programs, until
+
+
+def refusal(client, *words):
+    with pytest.raises(redis.exceptions.RedisError) as error:
+        client.execute_command(*words)
+    return str(error.value)
+
+
+def test_memory_is_counted_refused_and_given_back(start):
+    server = start()
+    client = server.client()
+    used = lambda: client.info("memory")["used_memory"]
+    before = used()
+    client.execute_command("CF.RESERVE", "key", 4_000_000, "MAXCAPACITY", 4_000_000)
+    size = client.cf().info("key")["size"]
+    # Large tables too, which are several MiB here.
+    assert size > 4 << 20 and size <= used() - before <= size * 1.3
+    assert size <= client.memory_usage("key") <= size + 2000
+    assert client.info("guira")["guira_memory_bytes"] >= size
+    client.config_set("maxmemory-policy", "noeviction")
+    client.config_set("maxmemory", used() - (1 << 20))
+    for words in [("CF.ADD", "key", "a"), ("CF.RESERVE", "new", 100), ("CF.INSERT", "key", "ITEMS", "a"),
+                  ("CF.LOADCHUNK", "new", 1, "x"), ("CF.MERGE", "new", "key")]:
+        assert "maxmemory" in refusal(client, *words)
+    # What frees memory, and what only looks, is let through.
+    assert client.execute_command("CF.DEL", "key", "a") == 0
+    assert client.execute_command("CF.EXISTS", "key", "a") == 0
+    client.config_set("maxmemory", 0)
+    client.unlink("key")
+    until(lambda: used() < before + (1 << 20), "memory is given back")
+    assert client.info("guira")["guira_filters"] == 0
+
+
+def test_filters_are_evicted_like_other_keys(start):
+    server = start("--maxmemory-policy", "allkeys-lru")
+    client = server.client()
+    client.config_set("maxmemory", client.info("memory")["used_memory"] + (8 << 20))
+
+    def reserve(number):
+        try:
+            return client.execute_command("CF.RESERVE", f"key-{number}", 200_000, "EXPANSION", 0)
+        except redis.exceptions.OutOfMemoryError:
+            # What is evicted may be freed on another thread, a little later.
+            return None
+
+    for number in range(40):
+        until(lambda: reserve(number), "there is room")
+    assert 0 < client.dbsize() < 40 and client.info("stats")["evicted_keys"] > 0
+
+
+def test_large_filters_are_freed_on_another_thread(server):
+    client = server.client()
+    client.execute_command("CF.RESERVE", "key", 1_000_000)
+    freed = lambda: client.info("memory").get("lazyfreed_objects", client.info("stats").get("lazyfreed_objects", 0))
+    before = freed()
+    client.unlink("key")
+    until(lambda: freed() > before, "it is freed")
+
+
+def test_compacting_gives_memory_back(server):
+    client = server.client()
+    client.execute_command("CF.RESERVE", "key", 1000)
+    for start in range(0, 50_000, 1000):
+        client.execute_command("CF.INSERT", "key", "ITEMS", *range(start, start + 1000))
+    large = client.cf().info("key")["size"]
+    for start in range(500, 50_000, 500):
+        client.execute_command("CF.MDEL", "key", *range(start, start + 500))
+    client.execute_command("CF.COMPACT", "key")
+    assert client.cf().info("key")["size"] < large / 16
+    assert all(client.execute_command("CF.MEXISTS", "key", *range(500)))
+
+
+def test_the_memory_of_one_filter_is_limited(start):
+    client = start("--guira.memory-limit", "100kb").client()
+    assert "guira.memory-limit" in refusal(client, "CF.RESERVE", "key", 1_000_000)
+    answers = client.execute_command("CF.INSERT", "key", "ITEMS", *range(100_000))
+    assert answers.count(1) > 10_000 and answers.count(-1) > 10_000
+    assert client.cf().info("key")["size"] <= 100 << 10
+    assert "guira.memory-limit" in refusal(client, "CF.ADD", "key", "another")
+
+
+def test_settings_are_those_of_the_server(start):
+    server = start("--guira.capacity", "5000", "--guira.error-rate", "0.02", "--guira.growth", "4")
+    client = server.client()
+    assert client.config_get("guira.*") == {
+        "guira.capacity": "5000", "guira.error-rate": "0.02", "guira.growth": "4", "guira.memory-limit": str(512 << 20),
+    }
+    client.execute_command("CF.ADD", "key", "a")
+    about = dict(field.split(b":") for field in client.execute_command("CF.DEBUG", "key").split())
+    assert int(about[b"capacity"]) >= 5000 and 20_000 <= int(about[b"max_capacity"]) < 30_000
+    for name, value in [("capacity", "1"), ("capacity", str(1 << 31)), ("growth", "0"), ("memory-limit", "-1"),
+                        ("error-rate", "0"), ("error-rate", "1"), ("error-rate", "nan"), ("error-rate", "x")]:
+        assert refusal(client, "CONFIG", "SET", f"guira.{name}", value)
+    client.config_set("guira.error-rate", "0.5")
+    assert client.config_get("guira.error-rate") == {"guira.error-rate": "0.5"}
+    information = client.info("guira")
+    assert information["guira_filters"] == 1 and information["guira_default_capacity"] == 5000
+
+
+def test_a_wrong_setting_keeps_the_server_from_starting(program):
+    from servers import Server
+
+    with pytest.raises(AssertionError, match="did not start"):
+        Server(program, "--guira.capacity", "1")
+
+
+def test_events_are_told(server):
+    client = server.client()
+    client.config_set("notify-keyspace-events", "KEA")
+    listener = client.pubsub()
+    listener.psubscribe("__keyspace@0__:*")
+    listener.get_message(timeout=5)
+    client.execute_command("CF.ADD", "key", "a")
+    client.execute_command("CF.ADDNX", "key", "a")
+    client.execute_command("CF.EXISTS", "key", "a")
+    client.execute_command("CF.INSERT", "key", "ITEMS", "b")
+    client.execute_command("CF.DEL", "key", "a")
+    client.execute_command("CF.DEL", "key", "absent")
+    client.execute_command("CF.COMPACT", "key")
+    client.execute_command("CF.MERGE", "merged", "key")
+    header = client.execute_command("CF.SCANDUMP", "key", 0)[1]
+    client.execute_command("CF.LOADCHUNK", "loaded", 1, header)
+    events = []
+    while message := listener.get_message(timeout=1):
+        events.append((message["channel"].decode().split(":", 1)[1], message["data"].decode()))
+    named = [event for event in events if event[1].startswith("cf.")]
+    assert named == [
+        ("key", "cf.reserve"), ("key", "cf.add"), ("key", "cf.add"), ("key", "cf.del"), ("key", "cf.compact"),
+        ("merged", "cf.merge"), ("loaded", "cf.loadchunk"),
+    ]
+    client.config_set("notify-keyspace-events", "")
+
+
+def test_transactions_notice_changes_and_only_changes(server):
+    client = server.client()
+    client.execute_command("CF.ADD", "key", "a")
+    for words, changes in [(("CF.EXISTS", "key", "a"), False), (("CF.ADDNX", "key", "a"), False),
+                           (("CF.DEL", "key", "absent"), False), (("CF.ADD", "key", "a"), True),
+                           (("CF.DEL", "key", "a"), True)]:
+        with client.pipeline() as watching:
+            watching.watch("key")
+            server.client().execute_command(*words)
+            watching.multi()
+            watching.set("done", 1)
+            if changes:
+                with pytest.raises(redis.exceptions.WatchError):
+                    watching.execute()
+            else:
+                assert watching.execute() == [True], words
+
+
+def test_scripts_may_use_them(server):
+    client = server.client()
+    assert client.eval("redis.call('CF.ADD', KEYS[1], 'a') return redis.call('CF.EXISTS', KEYS[1], 'a')", 1, "key") == 1
+
+
+def test_permissions_are_by_command_key_and_category(server, program):
+    client = server.client()
+    client.execute_command("CF.ADD", "mine:a", "x")
+    client.execute_command("CF.ADD", "theirs:a", "x")
+    try:
+        commands = client.execute_command("ACL", "CAT", "cuckoo")
+        assert len(commands) == 16 and b"cf.merge" in commands
+        assert b"cf.exists" in client.execute_command("ACL", "CAT", "read")
+        assert b"cf.add" in client.execute_command("ACL", "CAT", "write")
+        reading = ["+@read"]
+    except redis.exceptions.ResponseError:
+        assert client.info("server")["redis_version"].startswith("7.0."), "only that server has no categories of modules"
+        reading = ["+cf.exists", "+cf.mexists"]
+    client.acl_setuser("reader", enabled=True, passwords=["+secret"], reset=True,
+                       commands=[*reading, "+hello", "+client"], keys=["mine:*"])
+    reader = server.client(username="reader", password="secret")
+    assert reader.execute_command("CF.EXISTS", "mine:a", "x") == 1
+    assert "permission" in refusal(reader, "CF.ADD", "mine:a", "y")
+    assert "permission" in refusal(reader, "CF.EXISTS", "theirs:a", "x")
+    # By key specifications: what is merged from is read, what it is merged into is written.
+    client.execute_command("ACL", "SETUSER", "merger", "reset", "on", ">secret", "+cf.merge", "+hello", "+client",
+                           "%R~theirs:*", "%RW~mine:*")
+    merger = server.client(username="merger", password="secret")
+    assert merger.execute_command("CF.MERGE", "mine:new", "theirs:a") == b"OK"
+    assert "permission" in refusal(merger, "CF.MERGE", "theirs:new", "mine:a")
+
+
+def test_fragmented_memory_is_made_whole(start):
+    server = start()
+    client = server.client()
+    try:
+        client.config_set("activedefrag", "yes")
+    except redis.exceptions.ResponseError as error:
+        pytest.skip(f"this server was built without it: {error}")
+    client.config_set("active-defrag-threshold-lower", 1)
+    client.config_set("active-defrag-ignore-bytes", "1")
+    client.config_set("active-defrag-cycle-min", 50)
+    client.config_set("active-defrag-cycle-max", 75)
+    client.config_set("activedefrag", "no")
+    for number in range(20_000):
+        client.execute_command("CF.RESERVE", f"key-{number}", 50, "EXPANSION", 0)
+        client.execute_command("CF.ADD", f"key-{number}", "item")
+    client.delete(*[f"key-{number}" for number in range(20_000) if number % 4])
+    hits = lambda: client.info("stats")["active_defrag_hits"]
+    client.config_set("activedefrag", "yes")
+    until(lambda: hits() > 100, "something was moved", 60)
+    assert all(client.execute_command("CF.EXISTS", f"key-{number}", "item") for number in range(0, 20_000, 4))
+
+
+def test_module_and_commands_are_listed(server):
+    client = server.client()
+    modules = [module for module in client.module_list() if module.get(b"name", module.get("name")) == b"guira"]
+    assert len(modules) == 1
+    assert client.type("absent") == b"none"
+    client.execute_command("CF.ADD", "key", "a")
+    assert client.type("key") == b"guira-flt"
+
+
+@pytest.mark.skipif(len(programs()) < 2, reason="only one kind of server is here")
+def test_filters_go_from_redis_to_valkey(start):
+    from servers import Server
+
+    redis_server, valkey_server = [Server(path) for path in programs().values()]
+    try:
+        client = redis_server.client()
+        client.execute_command("CF.INSERT", "key", "ITEMS", *range(5000))
+        expected = digest(client, "key")
+        follow(valkey_server, redis_server)
+        client.execute_command("CF.ADD", "key", "later")
+        in_step(valkey_server, redis_server)
+        assert digest(valkey_server.client(), "key") == digest(client, "key") != expected
+    finally:
+        redis_server.close()
+        valkey_server.close()

@@ -1,0 +1,148 @@
+"""What is saved comes back bit for bit: by snapshots, by the append-only file, by copies and by other servers."""
+
+import os
+
+import pytest
+import redis
+
+import redisbloom
+from servers import digest, follow, in_step, until
+
+
+def fill(client):
+    """Filters of every kind: small, grown, over several chunks, imported, and one of which a part has come."""
+    client.execute_command("CF.RESERVE", "grown", 100, "ERROR", "0.01")
+    client.execute_command("CF.RESERVE", "large", 1_000_000)
+    client.execute_command("CF.RESERVE", "empty", 100, "BUCKETSIZE", 8, "EXPANSION", 0)
+    for start in range(0, 20_000, 1000):
+        items = [f"item-{item}" for item in range(start, start + 1000)]
+        client.execute_command("CF.INSERT", "grown", "ITEMS", *items)
+        client.execute_command("CF.INSERT", "large", "ITEMS", *items)
+    client.execute_command("CF.MDEL", "grown", *[f"item-{item}" for item in range(500)])
+    for position, chunk in redisbloom.example().chunks():
+        client.execute_command("CF.LOADCHUNK", "imported", position, chunk)
+    header = client.execute_command("CF.SCANDUMP", "large", 0)[1]
+    position, chunk = client.execute_command("CF.SCANDUMP", "large", 1)
+    client.execute_command("CF.LOADCHUNK", "part", 1, header)
+    client.execute_command("CF.LOADCHUNK", "part", position, chunk)
+    return ["grown", "large", "empty", "imported", "part"]
+
+
+def digests(client, keys):
+    return {key: digest(client, key) for key in keys}
+
+
+def test_a_snapshot_comes_back(start):
+    server = start()
+    client = server.client()
+    keys = fill(client)
+    before = digests(client, keys)
+    client.save()
+    server.restart()
+    assert digests(server.client(), keys) == before
+    client.execute_command("DEBUG", "RELOAD")
+    assert digests(server.client(), keys) == before
+    # What a part has come of goes on where it was.
+    position = 1 + (1 << 20)
+    while True:
+        position, chunk = client.execute_command("CF.SCANDUMP", "large", position)
+        if position == 0:
+            break
+        client.execute_command("CF.LOADCHUNK", "part", position, chunk)
+    assert digest(client, "part") == digest(client, "large")
+
+
+@pytest.mark.parametrize("preamble", ["yes", "no"])
+def test_an_append_only_file_comes_back(start, preamble):
+    server = start("--appendonly", "yes", "--aof-use-rdb-preamble", preamble)
+    client = server.client()
+    keys = fill(client)
+    before = digests(client, keys)
+    server.restart()
+    assert digests(server.client(), keys) == before, "as commands"
+    client.execute_command("BGREWRITEAOF")
+    until(lambda: client.info("persistence")["aof_rewrite_in_progress"] == 0
+          and client.info("persistence")["aof_rewrite_scheduled"] == 0, "the file is rewritten")
+    client.execute_command("CF.ADD", "grown", "later")
+    before = digests(client, keys)
+    server.restart()
+    assert digests(server.client(), keys) == before, "rewritten"
+
+
+def test_copies_are_equal_and_apart(server):
+    client = server.client()
+    for key in fill(client):
+        assert client.copy(key, f"copy of {key}")
+        assert digest(client, key) == digest(client, f"copy of {key}")
+    client.execute_command("CF.ADD", "copy of grown", "only there")
+    assert digest(client, "grown") != digest(client, "copy of grown")
+    assert client.execute_command("CF.EXISTS", "grown", "only there") == 0
+
+
+def test_what_is_dumped_is_restored(server):
+    client = server.client()
+    for key in fill(client):
+        client.restore(f"restored {key}", 0, client.dump(key))
+        assert digest(client, key) == digest(client, f"restored {key}")
+
+
+def test_keys_migrate_to_another_server(start):
+    here, there = start(), start()
+    keys = fill(here.client())
+    before = digests(here.client(), keys)
+    here.client().execute_command("MIGRATE", "127.0.0.1", there.port, "", 0, 10_000, "KEYS", *keys)
+    assert here.client().dbsize() == 0
+    assert digests(there.client(), keys) == before
+
+
+def test_a_replica_is_equal_and_takes_over(start):
+    primary = start()
+    # Settings of its own, which do not matter.
+    replica = start("--guira.capacity", "50", "--guira.error-rate", "0.5", "--guira.memory-limit", "1000")
+    client = primary.client()
+    client.execute_command("CF.ADD", "before", "item")
+    follow(replica, primary)
+    keys = fill(client)
+    for item in range(3000):
+        client.execute_command("CF.ADD", "created by ADD", f"item-{item}")
+        client.execute_command("CF.ADDNX", "created by ADDNX", f"item-{item % 500}")
+    client.execute_command("CF.INSERTNX", "created by INSERTNX", "CAPACITY", 64, "ITEMS", *range(500))
+    client.execute_command("CF.MERGE", "merged", "created by ADD", "created by ADDNX")
+    client.execute_command("CF.DEL", "created by ADD", "item-7")
+    client.execute_command("CF.COMPACT", "grown")
+    # Some of these are refused here, and would not be there.
+    client.config_set("guira.memory-limit", 10_000)
+    answers = client.execute_command("CF.INSERT", "limited", "ITEMS", *[f"item-{item}" for item in range(20_000)])
+    assert 1 in answers and -1 in answers
+    keys += ["before", "created by ADD", "created by ADDNX", "created by INSERTNX", "merged", "limited"]
+    in_step(replica, primary)
+    expected = digests(client, keys)
+    assert digests(replica.client(), keys) == expected
+    primary.kill()
+    promoted = replica.client()
+    promoted.execute_command("REPLICAOF", "NO", "ONE")
+    assert promoted.execute_command("CF.ADD", "before", "another") == 1
+    assert all(promoted.execute_command("CF.MEXISTS", "large", *[f"item-{item}" for item in range(20_000)]))
+
+
+def test_a_replica_without_a_disk_loads_beside_what_it_serves(start):
+    primary = start("--repl-diskless-sync", "yes", "--repl-diskless-sync-delay", "0")
+    replica = start("--repl-diskless-load", "swapdb")
+    keys = fill(primary.client())
+    replica.client().execute_command("CF.ADD", "old", "item")
+    follow(replica, primary)
+    assert digests(replica.client(), keys) == digests(primary.client(), keys)
+    assert not replica.client().exists("old")
+
+
+def test_a_file_that_was_cut_off_is_refused(start):
+    server = start()
+    fill(server.client())
+    server.client().save()
+    file = os.path.join(server.folder, "dump.rdb")
+    server.stop()
+    with open(file, "r+b") as dump:
+        dump.truncate(os.path.getsize(file) // 2)
+    with pytest.raises(AssertionError, match="did not start"):
+        server.start()
+    assert "BUG REPORT START" not in server.log()
