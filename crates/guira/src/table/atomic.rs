@@ -1,6 +1,5 @@
 //! Packed slots in atomic words, which are read while other threads write them.
 
-use core::fmt;
 use core::ops::Deref;
 
 use alloc::collections::TryReserveError;
@@ -164,11 +163,13 @@ fn flip(words: &[AtomicU64], bit: u64, difference: u32) {
 /// Large tables, which are words without being copied.
 #[cfg(not(loom))]
 mod mapped {
+    use core::fmt;
+
     use self_cell::{MutBorrow, self_cell};
     use zerocopy::FromBytes;
 
     use super::super::storage::{Mapping, Memory};
-    use super::{AtomicU64, Storage, fmt};
+    use super::{AtomicU64, Storage};
 
     type Slice<'memory> = &'memory [AtomicU64];
 
