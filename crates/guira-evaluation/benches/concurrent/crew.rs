@@ -84,8 +84,7 @@ impl Crew {
                     threads.spawn(move || {
                         start.wait();
                         let (begin, processor) = (Instant::now(), processor_time());
-                        let found =
-                            before.iter().chain(behind).filter(|key| filter.contains(black_box(**key))).count();
+                        let found = before.iter().chain(behind).filter(|key| filter.contains(black_box(**key))).count();
                         // Every second key is present.
                         assert!(found >= queries.len() / 2, "a key was missed");
                         let rate = queries.len() as f64 / 1e6;

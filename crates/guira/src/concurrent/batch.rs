@@ -1,6 +1,7 @@
 use core::convert::Infallible;
 
 use super::ConcurrentCuckooFilter;
+use super::concurrent_cuckoo_filter::still_current;
 use super::engine::{Engine, Guards, SharedNest, with_shared_nest};
 use super::update::Repeated;
 use crate::addressing::Addressing;
@@ -92,7 +93,7 @@ impl ConcurrentCuckooFilter {
     fn remove_all(&self, removed: &mut [bool], digest: impl Fn(usize) -> Digest) {
         let all: Result<(), Infallible> = with_shared_nest!(&self.engine, nest => {
             nest.each_in_order(removed.len(), digest, |number, digest| {
-                removed[number] = nest.remove_beside_others(digest, &self.guards);
+                removed[number] = still_current(nest.remove_beside_others(digest, &self.guards));
                 Ok(())
             })
         });

@@ -1,6 +1,7 @@
 //! Algorithm 2 beside writers.
 
 use super::engine::{Engine, Guards, with_shared_nest};
+use super::stripes::Retired;
 use super::versions::Versions;
 use crate::addressing::{Addressing, Candidate, Fingerprint};
 use crate::batch::Awaited;
@@ -76,15 +77,16 @@ impl Engine {
     }
 
     /// How many copies of a key's fingerprint are stored. Where looking comes to no end, the writers are made to wait.
-    pub(super) fn count(&self, digest: Digest, guards: &Guards) -> u32 {
+    pub(super) fn count(&self, digest: Digest, guards: &Guards) -> Result<u32, Retired> {
         with_shared_nest!(self, nest => {
             let nest = nest.view();
             let (fingerprint, primary) = nest.addressing.locate(digest);
-            nest.count_beside_writers(fingerprint, primary, &guards.versions).unwrap_or_else(|| {
-                let candidates = nest.addressing.distinct_candidates(primary, fingerprint);
-                let _held = guards.stripes.lock_each(candidates.map(Candidate::bucket));
-                nest.copies(fingerprint, primary)
-            })
+            if let Some(copies) = nest.count_beside_writers(fingerprint, primary, &guards.versions) {
+                return Ok(copies);
+            }
+            let candidates = nest.addressing.distinct_candidates(primary, fingerprint);
+            let _held = guards.stripes.lock_each(candidates.map(Candidate::bucket))?;
+            Ok(nest.copies(fingerprint, primary))
         })
     }
 }

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::engine::{Engine, Guards, SharedNest, with_shared_nest};
-use super::stripes::HeldTogether;
+use super::stripes::{HeldTogether, Retired};
 use crate::addressing::{Addressing, Candidate, Fingerprint};
 use crate::digest::Digest;
 use crate::filter::{Nest, NoRoom};
@@ -23,14 +23,33 @@ pub(super) enum Repeated {
     LeftOut,
 }
 
+/// Why a fingerprint was not stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    NoRoom(NoRoom),
+    Retired,
+}
+
+impl From<NoRoom> for Refusal {
+    fn from(reason: NoRoom) -> Self {
+        Self::NoRoom(reason)
+    }
+}
+
+impl From<Retired> for Refusal {
+    fn from(Retired: Retired) -> Self {
+        Self::Retired
+    }
+}
+
 impl Engine {
     /// Stores a copy of a key's fingerprint; whether it was stored.
-    pub(super) fn insert(&self, digest: Digest, repeated: Repeated, guards: &Guards) -> Result<bool, NoRoom> {
+    pub(super) fn insert(&self, digest: Digest, repeated: Repeated, guards: &Guards) -> Result<bool, Refusal> {
         with_shared_nest!(self, nest => nest.insert_beside_others(digest, repeated, guards))
     }
 
     /// Removes a copy of a key's fingerprint; whether there was one.
-    pub(super) fn remove(&self, digest: Digest, guards: &Guards) -> bool {
+    pub(super) fn remove(&self, digest: Digest, guards: &Guards) -> Result<bool, Retired> {
         with_shared_nest!(self, nest => nest.remove_beside_others(digest, guards))
     }
 }
@@ -49,17 +68,20 @@ impl<A: Addressing, W: Word, const ONE_WORD: bool> SharedNest<A, W, ONE_WORD> {
         digest: Digest,
         repeated: Repeated,
         guards: &Guards,
-    ) -> Result<bool, NoRoom> {
+    ) -> Result<bool, Refusal> {
         let nest = self.view();
         let (fingerprint, primary) = nest.addressing.locate(digest);
         // The look brings the buckets here before there is a lock that others wait for.
         if repeated == Repeated::Stored
-            && let Some(Place { bucket, .. }) = nest.vacant_place(fingerprint, primary)
+            && let Some(place) = nest.vacant_place(fingerprint, primary)
         {
-            let held = guards.stripes.lock(bucket);
-            // Others may have been here since the look.
-            if let Some(vacancy) = nest.table.vacancy(bucket) {
-                self.writer(guards).table.set(bucket, vacancy.slot, Some(fingerprint));
+            let held = if nest.table.straddles(place) {
+                guards.stripes.lock(place.bucket)?
+            } else {
+                guards.stripes.lock_desk()?
+            };
+            // Unless others have been here since the look.
+            if nest.table.fill(place, fingerprint) {
                 held.count_stored();
                 return Ok(true);
             }
@@ -76,7 +98,7 @@ impl<A: Addressing, W: Word, const ONE_WORD: bool> SharedNest<A, W, ONE_WORD> {
         primary: Candidate,
         repeated: Repeated,
         guards: &Guards,
-    ) -> Result<bool, NoRoom> {
+    ) -> Result<bool, Refusal> {
         let nest = self.view();
         let is_left_out = || repeated == Repeated::LeftOut && nest.place_of(fingerprint, primary).is_some();
         let mut search = Search::default();
@@ -88,28 +110,47 @@ impl<A: Addressing, W: Word, const ONE_WORD: bool> SharedNest<A, W, ONE_WORD> {
                     None => break,
                 },
             };
-            let held = self.lock_path(fingerprint, primary, &moves, guards);
+            let held = self.lock_path(fingerprint, primary, &moves, guards)?;
             if is_left_out() {
                 return Ok(false);
             }
-            if let Some(place) = nest.place_by(&moves, fingerprint, primary) {
-                let mut writer = self.writer(guards);
-                for made in &moves {
-                    writer.table.copy(made.from(), made.to());
-                }
-                writer.table.set(place.bucket, place.slot, Some(fingerprint));
+            if self.fill_by(&moves, fingerprint, primary, guards) {
                 held.one().count_stored();
                 return Ok(true);
             }
         }
         // No path was found, or none lasted until it was locked: whether there is one is certain if nobody else writes.
-        let held = guards.stripes.lock_all();
+        let held = guards.stripes.lock_all()?;
         if is_left_out() {
             return Ok(false);
         }
         self.writer(guards).insert_located(fingerprint, primary, &mut search)?;
         held.one().count_stored();
         Ok(true)
+    }
+
+    /// Makes moves that were found, and puts a fingerprint into the slot that they free, or without moves into any empty
+    /// slot of a candidate; under the locks of all buckets. Nothing changes unless all of it can still be done.
+    fn fill_by(&self, moves: &[Move], fingerprint: Fingerprint, primary: Candidate, guards: &Guards) -> bool {
+        let nest = self.view();
+        let [first, further @ ..] = moves else {
+            return nest.vacant_place(fingerprint, primary).is_some_and(|place| nest.table.fill(place, fingerprint));
+        };
+        if !moves.iter().all(|made| made.is_possible(&nest.addressing, &nest.table)) {
+            return false;
+        }
+        // Others may still fill the empty slot at the far end; what is in filled ones is under the locks.
+        let is_filled =
+            nest.table.get(first.from().bucket, first.from().slot).is_some_and(|it| nest.table.fill(first.to(), it));
+        if is_filled {
+            let mut writer = self.writer(guards);
+            for made in further {
+                writer.table.copy(made.from(), made.to());
+            }
+            let Place { bucket, slot } = further.last().unwrap_or(first).from();
+            writer.table.set(bucket, slot, Some(fingerprint));
+        }
+        is_filled
     }
 
     /// Locks the candidate buckets of a fingerprint and all buckets of a path.
@@ -119,23 +160,23 @@ impl<A: Addressing, W: Word, const ONE_WORD: bool> SharedNest<A, W, ONE_WORD> {
         primary: Candidate,
         moves: &[Move],
         guards: &'guards Guards,
-    ) -> HeldTogether<'guards> {
+    ) -> Result<HeldTogether<'guards>, Retired> {
         // The first slot on the way is a candidate's.
         let candidates = self.addressing.distinct_candidates(primary, fingerprint).map(Candidate::bucket);
         guards.stripes.lock_each(candidates.chain(moves.iter().map(|made| made.to().bucket)))
     }
 
     #[inline]
-    pub(super) fn remove_beside_others(&self, digest: Digest, guards: &Guards) -> bool {
+    pub(super) fn remove_beside_others(&self, digest: Digest, guards: &Guards) -> Result<bool, Retired> {
         let nest = self.view();
         let (fingerprint, primary) = nest.addressing.locate(digest);
         if let Some(Place { bucket, .. }) = nest.place_of(fingerprint, primary) {
-            let held = guards.stripes.lock(bucket);
+            let held = guards.stripes.lock(bucket)?;
             // It may have moved since the look, or others may have removed it.
             if let Some(slot) = nest.table.slot_of(bucket, fingerprint) {
                 self.writer(guards).table.set(bucket, slot, None);
                 held.count_removed();
-                return true;
+                return Ok(true);
             }
         }
         self.remove_with_several_locks(fingerprint, primary, guards)
@@ -144,14 +185,19 @@ impl<A: Addressing, W: Word, const ONE_WORD: bool> SharedNest<A, W, ONE_WORD> {
     /// Where one look found none: with all candidates locked it can't move from one to the other.
     #[cold]
     #[inline(never)]
-    fn remove_with_several_locks(&self, fingerprint: Fingerprint, primary: Candidate, guards: &Guards) -> bool {
-        let held = self.lock_path(fingerprint, primary, &[], guards);
+    fn remove_with_several_locks(
+        &self,
+        fingerprint: Fingerprint,
+        primary: Candidate,
+        guards: &Guards,
+    ) -> Result<bool, Retired> {
+        let held = self.lock_path(fingerprint, primary, &[], guards)?;
         let place = self.view().place_of(fingerprint, primary);
         if let Some(Place { bucket, slot }) = place {
             self.writer(guards).table.set(bucket, slot, None);
             held.one().count_removed();
         }
-        place.is_some()
+        Ok(place.is_some())
     }
 }
 
@@ -169,15 +215,5 @@ impl<A: Addressing, T: Table> Nest<A, T> {
         }
         let path = search.find(&self.addressing, &self.table, candidates())?;
         Some(search.moves(&path).collect())
-    }
-
-    /// The slot for a fingerprint when all moves are made; `None` unless all of them can still be made, which the locks
-    /// of their buckets decide. Without moves, any empty slot of a candidate.
-    fn place_by(&self, moves: &[Move], fingerprint: Fingerprint, primary: Candidate) -> Option<Place> {
-        let [first, ..] = moves else { return self.vacant_place(fingerprint, primary) };
-        let end = first.to();
-        let is_open = self.table.get(end.bucket, end.slot).is_none()
-            && moves.iter().all(|made| made.is_possible(&self.addressing, &self.table));
-        if is_open { moves.last().map(Move::from) } else { None }
     }
 }

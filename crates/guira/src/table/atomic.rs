@@ -5,7 +5,7 @@ use core::ops::Deref;
 use alloc::collections::TryReserveError;
 use alloc::vec::Vec;
 
-use super::{Bits, PackedTable, Slot, Storage, Table, TableMut};
+use super::{Bits, PackedTable, Place, Slot, Storage, Table, TableMut};
 use crate::addressing::{BucketIndex, Fingerprint};
 use crate::cast::{in_memory, low_64};
 use crate::probe::{Word, prefetch};
@@ -128,6 +128,43 @@ impl<W: Word, const ONE_WORD: bool> PackedTable<Words, W, ONE_WORD> {
     #[inline]
     pub(crate) fn watched<L: Fn(Fingerprint)>(&self, leaves: L) -> PackedTable<Watched<'_, L>, W, ONE_WORD> {
         self.with_storage(Watched { words: self.kept_in(), leaves })
+    }
+}
+
+impl<S: Deref<Target = [AtomicU64]>, W: Word, const ONE_WORD: bool> PackedTable<S, W, ONE_WORD> {
+    /// Whether a slot is in two words.
+    #[inline]
+    pub(crate) fn straddles(&self, Place { bucket, slot }: Place) -> bool {
+        let bit = self.bit(bucket, slot.0);
+        (bit & 63) + u64::from(self.slot_bits()) > 64
+    }
+
+    /// Fills a slot unless it is filled; whether it did. A slot in one word may be filled by several threads at a time,
+    /// one of which succeeds; one that straddles words is under the lock of its bucket.
+    #[inline]
+    pub(crate) fn fill(&self, place: Place, fingerprint: Fingerprint) -> bool {
+        let Place { bucket, slot } = place;
+        let bit = self.bit(bucket, slot.0);
+        if self.straddles(place) {
+            let is_empty = self.get(bucket, slot).is_none();
+            if is_empty {
+                flip(self.kept_in(), bit, fingerprint.get());
+            }
+            return is_empty;
+        }
+        let word = &self.kept_in()[in_memory(bit >> 6)];
+        let mut found = load(word);
+        let before = bit.to_le_bytes()[0] & 63;
+        let ones = u64::MAX >> (64 - self.slot_bits());
+        while (found >> before) & ones == 0 {
+            let filled = found | (u64::from(fingerprint.get()) << before);
+            // Release, as in `flip`. Where it fails, relaxed: what was found is only compared again.
+            match word.compare_exchange_weak(found.to_le(), filled.to_le(), Ordering::Release, Ordering::Relaxed) {
+                Ok(_) => return true,
+                Err(other) => found = u64::from_le(other),
+            }
+        }
+        false
     }
 }
 

@@ -114,6 +114,13 @@ impl<S, W: Copy, const ONE_WORD: bool> PackedTable<S, W, ONE_WORD> {
         &self.storage
     }
 
+    /// The bits of a slot.
+    #[cfg(feature = "std")]
+    #[inline]
+    pub(super) const fn slot_bits(&self) -> u32 {
+        self.slot_bits
+    }
+
     /// The same table over other storage.
     #[inline]
     pub(super) const fn with_storage<T>(&self, storage: T) -> PackedTable<T, W, ONE_WORD> {
