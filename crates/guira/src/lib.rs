@@ -27,7 +27,7 @@ mod table;
 
 pub use addressing::{BucketIndex, Fingerprint};
 #[cfg(feature = "std")]
-pub use concurrent::ConcurrentCuckooFilter;
+pub use concurrent::{ConcurrentCuckooFilter, ConcurrentGrowingCuckooFilter};
 pub use counting::{CountingCuckooFilter, CountingCuckooFilterBuilder};
 pub use digest::{Digest, HashAlgorithm, Key, KeyHasher};
 pub use error::{

@@ -12,6 +12,46 @@ pub(crate) use std::sync::{
     atomic::{AtomicU64, Ordering, fence},
 };
 
+/// Something that is replaced while others use it; it is dropped when the last of them is done with it. Who loads it after
+/// a replacement, in the order of what happened before what, gets the new one.
+#[cfg(not(loom))]
+pub(crate) struct Replaceable<T>(arc_swap::ArcSwap<T>);
+
+#[cfg(not(loom))]
+impl<T> Replaceable<T> {
+    pub(crate) fn new(first: T) -> Self {
+        Self(arc_swap::ArcSwap::from_pointee(first))
+    }
+
+    #[inline]
+    pub(crate) fn load(&self) -> arc_swap::Guard<std::sync::Arc<T>> {
+        self.0.load()
+    }
+
+    pub(crate) fn replace(&self, next: T) {
+        self.0.store(std::sync::Arc::new(next));
+    }
+}
+
+/// The same for loom, which does not know the crate: that itself is taken to be right.
+#[cfg(loom)]
+pub(crate) struct Replaceable<T>(Mutex<std::sync::Arc<T>>);
+
+#[cfg(loom)]
+impl<T> Replaceable<T> {
+    pub(crate) fn new(first: T) -> Self {
+        Self(Mutex::new(std::sync::Arc::new(first)))
+    }
+
+    pub(crate) fn load(&self) -> std::sync::Arc<T> {
+        std::sync::Arc::clone(&self.0.lock().expect("nobody panics with it"))
+    }
+
+    pub(crate) fn replace(&self, next: T) {
+        *self.0.lock().expect("nobody panics with it") = std::sync::Arc::new(next);
+    }
+}
+
 /// A number for each thread, from 0 on.
 #[cfg(not(loom))]
 #[inline]

@@ -3,7 +3,10 @@
 
 #![cfg(loom)]
 
-use guira::{BucketIndex, ConcurrentCuckooFilter, CuckooFilter, CuckooFilterBuilder, Digest, Fingerprint, KeyHasher};
+use guira::{
+    BucketIndex, ConcurrentCuckooFilter, ConcurrentGrowingCuckooFilter, CuckooFilter, CuckooFilterBuilder, Digest,
+    Fingerprint, GrowingCuckooFilter, KeyHasher,
+};
 use loom::sync::Arc;
 use loom::thread;
 
@@ -174,5 +177,29 @@ fn of_two_writers_that_insert_a_key_uniquely_one_stores_it() {
         let stored = writers.map(|writer| writer.join().expect("it does not panic"));
         assert_eq!(stored.iter().filter(|&&stored| stored).count(), 1);
         assert_eq!((filter.count_digest(new.digest), filter.len()), (1, 2));
+    });
+}
+
+#[test]
+fn a_key_that_is_inserted_while_another_thread_makes_the_table_grow_is_not_lost() {
+    let plain = GrowingCuckooFilter::builder().capacity(2).largest_capacity(64).slots_per_bucket(2);
+    let plain = plain.false_positive_rate(0.1).build().expect("a few slots");
+    let mut full = plain.clone();
+    // As many as it takes without growing, so that the next key makes it grow.
+    let kept: Vec<u64> = (0..).take_while(|key| full.insert_without_growing(key).is_ok()).collect();
+    let new = [1 << 32, 1 << 33];
+    check(2, move || {
+        let filter = Arc::new(ConcurrentGrowingCuckooFilter::try_from(full.clone()).expect("a few slots"));
+        let writers = new.map(|key: u64| {
+            let filter = Arc::clone(&filter);
+            thread::spawn(move || filter.insert(&key).expect("it grows"))
+        });
+        assert!(filter.contains(&kept[0]), "missed while the table grew");
+        for writer in writers {
+            writer.join().expect("it does not panic");
+        }
+        assert!(kept.iter().chain(&new).all(|key| filter.contains(key)), "a key was lost");
+        assert_eq!((filter.len(), filter.check_invariants()), (kept.len() + 2, Ok(())));
+        assert!(filter.parameters().doublings() > 0, "it grew");
     });
 }

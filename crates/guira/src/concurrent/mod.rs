@@ -5,6 +5,7 @@
 
 mod batch;
 mod concurrent_cuckoo_filter;
+mod concurrent_growing_cuckoo_filter;
 mod engine;
 mod lookup;
 mod stripes;
@@ -12,3 +13,4 @@ mod update;
 mod versions;
 
 pub use concurrent_cuckoo_filter::ConcurrentCuckooFilter;
+pub use concurrent_growing_cuckoo_filter::ConcurrentGrowingCuckooFilter;

@@ -12,7 +12,7 @@ use crate::oracle::random::SplitMix64;
 
 const WRITERS: u64 = 2;
 
-fn duration() -> Duration {
+pub(crate) fn duration() -> Duration {
     let seconds = std::env::var("GUIRA_STRESS_SECONDS").ok().map(|seconds| seconds.parse().expect("a whole number"));
     Duration::from_secs(seconds.unwrap_or(2))
 }
