@@ -6,6 +6,13 @@ pub(crate) const fn low_32(value: u64) -> u32 {
     value as u32
 }
 
+/// The low 64 bits; the others are dropped.
+#[cfg(feature = "std")]
+#[expect(clippy::cast_possible_truncation, reason = "dropping the high half is what it is for")]
+pub(crate) const fn low_64(value: u128) -> u64 {
+    value as u64
+}
+
 /// The integer part and the fraction (in units of 2^-64) of `(fraction / 2^64) * range`.
 ///
 /// This is Lemire's multiply-shift range reduction: it maps 64 uniform bits to `0..range` without a

@@ -8,6 +8,8 @@ pub mod analysis;
 mod addressing;
 mod batch;
 mod cast;
+#[cfg(feature = "std")]
+mod concurrent;
 mod counting;
 mod digest;
 mod error;
@@ -19,9 +21,13 @@ mod parameters;
 mod probe;
 mod relocation;
 mod set;
+#[cfg(feature = "std")]
+mod sync;
 mod table;
 
 pub use addressing::{BucketIndex, Fingerprint};
+#[cfg(feature = "std")]
+pub use concurrent::{ConcurrentCuckooFilter, ConcurrentGrowingCuckooFilter};
 pub use counting::{CountingCuckooFilter, CountingCuckooFilterBuilder};
 pub use digest::{Digest, HashAlgorithm, Key, KeyHasher};
 pub use error::{

@@ -32,6 +32,37 @@ struct Node {
     source: Option<(u32, Slot)>,
 }
 
+/// A fingerprint's way from its slot to one in another of its buckets.
+#[cfg(feature = "std")]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Move {
+    from: (Candidate, Slot),
+    to: (Candidate, Slot),
+}
+
+#[cfg(feature = "std")]
+impl Move {
+    pub(crate) const fn from(&self) -> Place {
+        Place { bucket: self.from.0.bucket(), slot: self.from.1 }
+    }
+
+    pub(crate) const fn to(&self) -> Place {
+        Place { bucket: self.to.0.bucket(), slot: self.to.1 }
+    }
+
+    /// Whether the fingerprint that stands there now, which need not be the one that a search saw, can go this way. Only
+    /// for buckets that don't overlap.
+    pub(crate) fn is_possible<A: Addressing, T: Table>(&self, addressing: &A, table: &T) -> bool {
+        debug_assert!(!A::OVERLAPPING);
+        let (candidate, slot) = self.from;
+        table.get(candidate.bucket(), slot).is_some_and(|fingerprint| {
+            let mut leads_there = false;
+            each_other_place(addressing, candidate, 0, fingerprint, |place| leads_there |= place == self.to.0);
+            leads_there
+        })
+    }
+}
+
 /// An empty slot that can be reached, and the node of its bucket.
 pub(crate) struct Path {
     end: u32,
@@ -94,6 +125,18 @@ impl Search {
         Place { bucket, slot }
     }
 
+    /// The moves of a path from its far end.
+    #[cfg(feature = "std")]
+    pub(crate) fn moves(&self, path: &Path) -> impl Iterator<Item = Move> {
+        let mut to = (self.nodes[in_memory(u64::from(path.end))], path.empty);
+        core::iter::from_fn(move || {
+            let (node, slot) = to;
+            let (source, source_slot) = node.source?;
+            to = (self.nodes[in_memory(u64::from(source))], source_slot);
+            Some(Move { from: (to.0.candidate, source_slot), to: (node.candidate, slot) })
+        })
+    }
+
     /// Adds a bucket to the queue unless it is in it already.
     fn reach(&mut self, candidate: Candidate, source: Option<(u32, Slot)>) -> bool {
         let is_new = self.visited.insert(candidate, &self.nodes);
@@ -126,8 +169,8 @@ fn each_other_place<A: Addressing>(
 
 /// The shortest path: one fingerprint of a candidate bucket moves to an empty slot elsewhere.
 pub(crate) struct SingleMove {
-    from: Place,
-    to: Place,
+    from: (Candidate, Slot),
+    to: (Candidate, Slot),
 }
 
 impl SingleMove {
@@ -150,8 +193,7 @@ impl SingleMove {
                     if found.is_none()
                         && let Some(vacancy) = table.vacancy(place.bucket())
                     {
-                        let to = Place { bucket: place.bucket(), slot: vacancy.slot };
-                        found = Some(Self { from: Place { bucket: root.bucket(), slot }, to });
+                        found = Some(Self { from: (root, slot), to: (place, vacancy.slot) });
                     }
                 });
                 if found.is_some() {
@@ -165,9 +207,16 @@ impl SingleMove {
     /// Makes the move, the new slot first (invariant 5), and puts `fingerprint` into the slot it frees, which is returned.
     #[inline]
     pub(crate) fn apply<T: TableMut>(self, table: &mut T, fingerprint: Fingerprint) -> Place {
-        table.copy(self.from, self.to);
-        table.set(self.from.bucket, self.from.slot, Some(fingerprint));
-        self.from
+        let from = Place { bucket: self.from.0.bucket(), slot: self.from.1 };
+        table.copy(from, Place { bucket: self.to.0.bucket(), slot: self.to.1 });
+        table.set(from.bucket, from.slot, Some(fingerprint));
+        from
+    }
+
+    /// The move.
+    #[cfg(feature = "std")]
+    pub(crate) const fn into_move(self) -> Move {
+        Move { from: self.from, to: self.to }
     }
 }
 

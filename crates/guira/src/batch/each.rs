@@ -11,7 +11,7 @@ use crate::table::{Table, TableMut};
 
 /// Tables of up to this many bytes are answered one call after another: they are in the processor's own cache, where
 /// there is nothing to wait for.
-const OWN_CACHE: usize = 512 << 10;
+pub(crate) const OWN_CACHE: usize = 512 << 10;
 
 impl CuckooFilter {
     /// Whether each of many keys is probably in the set; `false` is certain. In a table larger than the processor's cache
@@ -154,15 +154,15 @@ impl<S: Deref<Target = [u8]>> Engine<S> {
 
 /// A key that is looked up: its fingerprint and its first two candidate buckets, which are on their way.
 #[derive(Clone, Copy)]
-struct Awaited {
-    fingerprint: Fingerprint,
+pub(crate) struct Awaited {
+    pub(crate) fingerprint: Fingerprint,
     primary: BucketIndex,
-    second: Candidate,
+    pub(crate) second: Candidate,
 }
 
 impl Awaited {
     /// What stands in the ring before the first key.
-    const NOTHING: Self = Self {
+    pub(crate) const NOTHING: Self = Self {
         fingerprint: Fingerprint::LEAST,
         primary: BucketIndex::new(0),
         second: Candidate { region_start: 0, offset: 0 },
@@ -184,7 +184,7 @@ impl<A: Addressing, T: Table> Nest<A, T> {
 
     /// Asks for all candidate buckets of a key.
     #[inline]
-    fn await_digest(&self, digest: Digest) -> Awaited {
+    pub(crate) fn await_digest(&self, digest: Digest) -> Awaited {
         let (fingerprint, primary) = self.addressing.locate(digest);
         let second = self.addressing.alternate(primary, fingerprint);
         self.table.prefetch(primary.bucket());
@@ -198,7 +198,7 @@ impl<A: Addressing, T: Table> Nest<A, T> {
     }
 
     #[inline]
-    fn contains_awaited(&self, awaited: Awaited) -> bool {
+    pub(crate) fn contains_awaited(&self, awaited: Awaited) -> bool {
         let Awaited { fingerprint, primary, second } = awaited;
         let mut found = self.table.contains(primary, fingerprint);
         found |= self.table.contains(second.bucket(), fingerprint);

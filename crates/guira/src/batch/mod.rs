@@ -5,3 +5,8 @@ mod bulk;
 mod each;
 mod partition;
 mod ring;
+
+#[cfg(feature = "std")]
+pub(crate) use each::{Awaited, OWN_CACHE};
+#[cfg(feature = "std")]
+pub(crate) use ring::pipeline;

@@ -6,7 +6,7 @@ const DEPTH: usize = 32;
 ///
 /// `prepare` asks for the memory that `finish` then needs, so that by then it has come.
 #[inline]
-pub(super) fn pipeline<T: Copy, E>(
+pub(crate) fn pipeline<T: Copy, E>(
     count: usize,
     idle: T,
     mut prepare: impl FnMut(usize) -> T,

@@ -96,6 +96,11 @@ pub enum BuildError {
         /// The addressing asked for.
         addressing: Addressing,
     },
+    /// A layout that filters for several threads do not have: they are packed.
+    ConcurrentLayout {
+        /// The layout asked for.
+        layout: Layout,
+    },
     /// No buckets, or more than a table can have.
     BucketCount {
         /// The buckets asked for.
@@ -188,6 +193,9 @@ impl fmt::Display for BuildError {
                 "values in a table with layout {layout:?} and {addressing:?} addressing: only packed regional ones \
                  have them"
             ),
+            Self::ConcurrentLayout { layout } => {
+                write!(formatter, "a table with layout {layout:?}: filters for several threads are packed")
+            }
             Self::BucketCount { given } => {
                 write!(formatter, "{given} buckets: a table has 1 to {}", Parameters::MOST_BUCKETS)
             }

@@ -349,6 +349,11 @@ impl CuckooFilter {
         self.engine.storage()
     }
 
+    #[cfg(feature = "std")]
+    pub(crate) fn into_storage(self) -> Storage {
+        self.engine.into_storage()
+    }
+
     pub(crate) fn is_well_formed(&self) -> bool {
         self.engine.is_well_formed(&self.parameters)
     }

@@ -46,6 +46,12 @@ impl<A: Addressing, T: Table> Nest<A, T> {
     #[inline]
     pub(crate) fn contains(&self, digest: Digest) -> bool {
         let (fingerprint, primary) = self.addressing.locate(digest);
+        self.contains_located(fingerprint, primary)
+    }
+
+    /// The same for a fingerprint and any of its candidates.
+    #[inline]
+    pub(crate) fn contains_located(&self, fingerprint: Fingerprint, primary: Candidate) -> bool {
         let mut candidate = primary;
         let mut found = self.table.contains(primary.bucket(), fingerprint);
         for _ in 1..A::CANDIDATES {
@@ -65,9 +71,42 @@ impl<A: Addressing, T: Table> Nest<A, T> {
 
     /// How many copies of a fingerprint its candidate buckets hold, given any of them.
     #[inline]
-    fn copies(&self, fingerprint: Fingerprint, candidate: Candidate) -> u32 {
+    pub(crate) fn copies(&self, fingerprint: Fingerprint, candidate: Candidate) -> u32 {
         let candidates = self.addressing.distinct_candidates(candidate, fingerprint);
         candidates.map(|candidate| self.table.count(candidate.bucket(), fingerprint)).sum()
+    }
+
+    /// The empty slot that a fingerprint goes to, if a candidate has one.
+    #[inline]
+    pub(crate) fn vacant_place(&self, fingerprint: Fingerprint, primary: Candidate) -> Option<Place> {
+        // The emptiest candidate, not the first one with room: buckets then fill evenly, and a full pair is met later.
+        let mut best: Option<(Vacancy, BucketIndex)> = None;
+        let mut candidate = primary;
+        for number in 0..A::CANDIDATES {
+            if let Some(vacancy) = self.table.vacancy(candidate.bucket())
+                && best.as_ref().is_none_or(|(best, _)| vacancy.fullness < best.fullness)
+            {
+                best = Some((vacancy, candidate.bucket()));
+            }
+            if number + 1 < A::CANDIDATES {
+                candidate = self.addressing.alternate(candidate, fingerprint);
+            }
+        }
+        best.map(|(vacancy, bucket)| Place { bucket, slot: vacancy.slot })
+    }
+
+    /// The first slot that holds a copy of a fingerprint.
+    #[inline]
+    pub(crate) fn place_of(&self, fingerprint: Fingerprint, primary: Candidate) -> Option<Place> {
+        let mut candidate = primary;
+        for _ in 0..A::CANDIDATES {
+            let bucket = candidate.bucket();
+            if let Some(slot) = self.table.slot_of(bucket, fingerprint) {
+                return Some(Place { bucket, slot });
+            }
+            candidate = self.addressing.alternate(candidate, fingerprint);
+        }
+        None
     }
 
     /// The fingerprints of a group of slots, with the bucket each is in. The groups are the buckets, or where these
@@ -175,22 +214,9 @@ impl<A: Addressing, T: TableMut> Nest<A, T> {
         primary: Candidate,
         search: &mut Search,
     ) -> Result<Place, NoRoom> {
-        // The emptiest candidate, not the first one with room: buckets then fill evenly, and a full pair is met later.
-        let mut best: Option<(Vacancy, BucketIndex)> = None;
-        let mut candidate = primary;
-        for number in 0..A::CANDIDATES {
-            if let Some(vacancy) = self.table.vacancy(candidate.bucket())
-                && best.as_ref().is_none_or(|(best, _)| vacancy.fullness < best.fullness)
-            {
-                best = Some((vacancy, candidate.bucket()));
-            }
-            if number + 1 < A::CANDIDATES {
-                candidate = self.addressing.alternate(candidate, fingerprint);
-            }
-        }
-        if let Some((vacancy, bucket)) = best {
-            self.table.set(bucket, vacancy.slot, Some(fingerprint));
-            return Ok(Place { bucket, slot: vacancy.slot });
+        if let Some(place) = self.vacant_place(fingerprint, primary) {
+            self.table.set(place.bucket, place.slot, Some(fingerprint));
+            return Ok(place);
         }
         self.insert_by_relocation(fingerprint, primary, search)
     }
@@ -236,16 +262,11 @@ impl<A: Addressing, T: TableMut> Nest<A, T> {
     #[inline]
     pub(crate) fn remove(&mut self, digest: Digest) -> bool {
         let (fingerprint, primary) = self.addressing.locate(digest);
-        let mut candidate = primary;
-        for _ in 0..A::CANDIDATES {
-            let bucket = candidate.bucket();
-            if let Some(slot) = self.table.slot_of(bucket, fingerprint) {
-                self.table.set(bucket, slot, None);
-                return true;
-            }
-            candidate = self.addressing.alternate(candidate, fingerprint);
+        let place = self.place_of(fingerprint, primary);
+        if let Some(Place { bucket, slot }) = place {
+            self.table.set(bucket, slot, None);
         }
-        false
+        place.is_some()
     }
 }
 
@@ -426,6 +447,11 @@ impl<S: Deref<Target = [u8]>> Engine<S> {
 
     pub(crate) fn storage(&self) -> &S {
         with_nest!(self, nest => nest.storage())
+    }
+
+    #[cfg(feature = "std")]
+    pub(crate) fn into_storage(self) -> S {
+        with_nest!(self, nest => nest.table.into_storage())
     }
 }
 

@@ -378,7 +378,7 @@ impl GrowingCuckooFilter {
 
 /// Whether copies must be in the way where no room is found. Distinct keys fill far more than a quarter of any table before
 /// one of them finds none; who doubled below that would have a table that is ever larger and ever emptier.
-pub(super) const fn is_crowded(len: usize, slot_count: usize) -> bool {
+pub(crate) const fn is_crowded(len: usize, slot_count: usize) -> bool {
     len < slot_count / 4
 }
 

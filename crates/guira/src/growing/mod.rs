@@ -10,4 +10,6 @@ pub use builder::GrowingCuckooFilterBuilder;
 pub use growing_cuckoo_filter::GrowingCuckooFilter;
 pub use promise::BeyondPromise;
 
+#[cfg(feature = "std")]
+pub(crate) use growing_cuckoo_filter::is_crowded;
 pub(crate) use promise::Promise;

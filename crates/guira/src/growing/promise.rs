@@ -46,13 +46,13 @@ impl Promise {
     }
 
     /// Whether a table is not to be doubled any more.
-    pub(super) fn is_last(&self, parameters: &Parameters) -> bool {
+    pub(crate) fn is_last(&self, parameters: &Parameters) -> bool {
         parameters.doublings() >= self.doublings && self.beyond == BeyondPromise::Refuse
     }
 
     /// How far a table is filled before it is doubled. Small tables have room for far more keys than can be promised to
     /// fit, and it does no harm to try.
-    pub(super) fn limit(&self, parameters: &Parameters) -> usize {
+    pub(crate) fn limit(&self, parameters: &Parameters) -> usize {
         let capacity = parameters.capacity();
         let slots = approximate(parameters.slot_count());
         let rated = saturating_ceil(slots * rated_load_factor(parameters.shape()));

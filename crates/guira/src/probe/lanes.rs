@@ -7,6 +7,7 @@ pub(crate) trait Word:
     Copy
     + Eq
     + From<u32>
+    + From<u64>
     + BitAnd<Output = Self>
     + BitOr<Output = Self>
     + BitXor<Output = Self>
@@ -118,7 +119,7 @@ impl<W: Word> Lanes<W> {
     /// `count` lanes of `width` bits each, 1 to 32.
     pub(crate) fn new(count: u32, width: u32) -> Self {
         debug_assert!(count > 0 && (1..=32).contains(&width) && count * width <= W::BITS);
-        let low = (0..count).fold(W::ZERO, |low, lane| low | (W::from(1) << (lane * width)));
+        let low = (0..count).fold(W::ZERO, |low, lane| low | (W::from(1_u32) << (lane * width)));
         Self { low, high: low << (width - 1), lane: W::from(u32::MAX >> (32 - width)), width }
     }
 

@@ -1,10 +1,14 @@
 //! The bits of the slots, one file per layout. A table knows buckets, slots and fingerprints, and nothing of keys.
 
+#[cfg(feature = "std")]
+mod atomic;
 mod packed;
 mod semi_sorted;
 mod storage;
 mod valued;
 
+#[cfg(feature = "std")]
+pub(crate) use atomic::Words;
 pub(crate) use packed::PackedTable;
 pub(crate) use semi_sorted::SemiSortedTable;
 pub(crate) use storage::{Borrowed, Storage, is_zero_from};
@@ -13,7 +17,7 @@ pub(crate) use valued::ValuedTable;
 use crate::addressing::{BucketIndex, Fingerprint};
 use crate::cast::in_memory;
 use crate::parameters::Parameters;
-use crate::probe::prefetch;
+use crate::probe::{Word, prefetch};
 
 /// The place of a fingerprint in its bucket; what the number means is the layout's own affair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,6 +103,28 @@ fn prefetch_bits(bytes: &[u8], first: u64, last: u64) {
     prefetch(bytes, byte_of(last).0);
 }
 
+/// Memory of slots, read at any bit.
+pub(crate) trait Bits {
+    /// The word that starts at bit `bit`, of which the low `bits` are asked for. What stands above them is anything.
+    fn word<W: Word>(&self, bit: u64, bits: u32) -> W;
+
+    /// Brings the bits from `first` to `last` towards the processor without waiting for them.
+    fn prefetch(&self, first: u64, last: u64);
+}
+
+impl Bits for [u8] {
+    #[inline]
+    fn word<W: Word>(&self, bit: u64, _bits: u32) -> W {
+        let (byte, before) = byte_of(bit);
+        W::read(self, byte) >> before
+    }
+
+    #[inline]
+    fn prefetch(&self, first: u64, last: u64) {
+        prefetch_bits(self, first, last);
+    }
+}
+
 /// A table whose slots can be written.
 pub(crate) trait TableMut: Table {
     /// Fills or overwrites a slot; `None` empties it.
@@ -145,6 +171,10 @@ pub(crate) trait StoredTable: Table {
 
     /// The bytes that hold the slots, with the padding behind them.
     fn storage(&self) -> &Self::Storage;
+
+    /// The same, without the table.
+    #[cfg_attr(not(feature = "std"), allow(dead_code, reason = "only tables that threads share are converted"))]
+    fn into_storage(self) -> Self::Storage;
 }
 
 /// A table with memory of its own, which can be written.

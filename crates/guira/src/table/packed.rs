@@ -3,7 +3,7 @@
 
 use core::ops::{Deref, DerefMut};
 
-use super::{OwnedTable, Slot, Storage, StoredTable, Table, TableMut, Vacancy, byte_of, prefetch_bits};
+use super::{Bits, OwnedTable, Slot, Storage, StoredTable, Table, TableMut, Vacancy, byte_of};
 use crate::addressing::{BucketIndex, Fingerprint};
 use crate::parameters::{Layout, Parameters};
 use crate::probe::{Lanes, Word};
@@ -26,7 +26,7 @@ pub(crate) struct PackedTable<S, W, const ONE_WORD: bool> {
     stride: u32,
 }
 
-impl<S: Deref<Target = [u8]>, W: Word, const ONE_WORD: bool> PackedTable<S, W, ONE_WORD> {
+impl<S: Deref<Target: Bits>, W: Word, const ONE_WORD: bool> PackedTable<S, W, ONE_WORD> {
     /// The bits of a word that hold slots, wherever the first slot starts in its byte.
     const USABLE_BITS: u32 = W::BITS - 7;
 
@@ -37,15 +37,14 @@ impl<S: Deref<Target = [u8]>, W: Word, const ONE_WORD: bool> PackedTable<S, W, O
 
     /// The bit of the table that is bit `at` of a bucket.
     #[inline]
-    fn bit(&self, bucket: BucketIndex, at: u32) -> u64 {
+    pub(super) fn bit(&self, bucket: BucketIndex, at: u32) -> u64 {
         bucket.get() * u64::from(self.stride) + u64::from(at)
     }
 
     /// The word of a bucket that starts at its bit `at`; what stands above its slots is not theirs.
     #[inline]
     fn word(&self, bucket: BucketIndex, at: u32) -> W {
-        let (byte, before) = byte_of(self.bit(bucket, at));
-        W::read(&self.storage, byte) >> before
+        self.storage.word(self.bit(bucket, at), self.word_bits)
     }
 
     /// How the words of the table are divided.
@@ -102,13 +101,35 @@ impl<S: Deref<Target = [u8]>, W: Word, const ONE_WORD: bool> PackedTable<S, W, O
     /// The bits of a slot.
     #[inline]
     pub(super) fn content(&self, bucket: BucketIndex, slot: Slot) -> u32 {
-        let (byte, before) = byte_of(self.bit(bucket, slot.0));
         // One slot of at most 32 bits fits 64 bits from any byte on.
-        self.lanes.get(W::read(&self.storage, byte), before)
+        self.lanes.get(self.storage.word(self.bit(bucket, slot.0), self.slot_bits), 0)
     }
 }
 
-impl<S: Deref<Target = [u8]>, W: Word, const ONE_WORD: bool> Table for PackedTable<S, W, ONE_WORD> {
+impl<S, W: Copy, const ONE_WORD: bool> PackedTable<S, W, ONE_WORD> {
+    /// What keeps the slots.
+    #[cfg(feature = "std")]
+    #[inline]
+    pub(super) const fn kept_in(&self) -> &S {
+        &self.storage
+    }
+
+    /// The bits of a slot.
+    #[cfg(feature = "std")]
+    #[inline]
+    pub(super) const fn slot_bits(&self) -> u32 {
+        self.slot_bits
+    }
+
+    /// The same table over other storage.
+    #[inline]
+    pub(super) const fn with_storage<T>(&self, storage: T) -> PackedTable<T, W, ONE_WORD> {
+        let Self { lanes, slot_bits, bucket_bits, word_bits, stride, .. } = *self;
+        PackedTable { storage, lanes, slot_bits, bucket_bits, word_bits, stride }
+    }
+}
+
+impl<S: Deref<Target: Bits>, W: Word, const ONE_WORD: bool> Table for PackedTable<S, W, ONE_WORD> {
     #[inline]
     fn contains(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> bool {
         let pattern = self.lanes.broadcast(fingerprint.get());
@@ -152,7 +173,7 @@ impl<S: Deref<Target = [u8]>, W: Word, const ONE_WORD: bool> Table for PackedTab
 
     #[inline]
     fn prefetch(&self, bucket: BucketIndex) {
-        prefetch_bits(&self.storage, self.bit(bucket, 0), self.bit(bucket, self.bucket_bits - 1));
+        self.storage.prefetch(self.bit(bucket, 0), self.bit(bucket, self.bucket_bits - 1));
     }
 }
 
@@ -173,10 +194,10 @@ impl<S: DerefMut<Target = [u8]>, W: Word, const ONE_WORD: bool> PackedTable<S, W
     }
 }
 
-impl<S: Deref<Target = [u8]>, W: Word, const ONE_WORD: bool> StoredTable for PackedTable<S, W, ONE_WORD> {
+impl<S: Deref<Target: Bits>, W: Word, const ONE_WORD: bool> StoredTable for PackedTable<S, W, ONE_WORD> {
     type Storage = S;
     type View<'table>
-        = PackedTable<&'table [u8], W, ONE_WORD>
+        = PackedTable<&'table S::Target, W, ONE_WORD>
     where
         Self: 'table;
 
@@ -199,18 +220,15 @@ impl<S: Deref<Target = [u8]>, W: Word, const ONE_WORD: bool> StoredTable for Pac
 
     #[inline]
     fn view(&self) -> Self::View<'_> {
-        PackedTable {
-            storage: &self.storage,
-            lanes: self.lanes,
-            slot_bits: self.slot_bits,
-            bucket_bits: self.bucket_bits,
-            word_bits: self.word_bits,
-            stride: self.stride,
-        }
+        self.with_storage(&*self.storage)
     }
 
     fn storage(&self) -> &S {
         &self.storage
+    }
+
+    fn into_storage(self) -> S {
+        self.storage
     }
 }
 
@@ -222,14 +240,8 @@ impl<W: Word, const ONE_WORD: bool> OwnedTable for PackedTable<Storage, W, ONE_W
 
     #[inline]
     fn view_mut(&mut self) -> Self::ViewMut<'_> {
-        PackedTable {
-            storage: &mut self.storage,
-            lanes: self.lanes,
-            slot_bits: self.slot_bits,
-            bucket_bits: self.bucket_bits,
-            word_bits: self.word_bits,
-            stride: self.stride,
-        }
+        let Self { ref mut storage, lanes, slot_bits, bucket_bits, word_bits, stride } = *self;
+        PackedTable { storage, lanes, slot_bits, bucket_bits, word_bits, stride }
     }
 
     fn storage_mut(&mut self) -> &mut Storage {

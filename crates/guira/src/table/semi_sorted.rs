@@ -148,7 +148,7 @@ impl<S: DerefMut<Target = [u8]>, W: Word, const ONE_WORD: bool> SemiSortedTable<
             high_bits = high_bits | (W::from(fingerprint >> NIBBLE_BITS) << (index * high_width));
         }
         let all_high_bits = !((!W::ZERO << (2 * high_width)) << (2 * high_width));
-        let all_code_bits = W::from(0xfff);
+        let all_code_bits = W::from(0xfff_u32);
         let (byte, before) = byte_of(self.bit(bucket, 0));
         if ONE_WORD {
             let word = W::read(&self.storage, byte);
@@ -198,6 +198,10 @@ impl<S: Deref<Target = [u8]>, W: Word, const ONE_WORD: bool> StoredTable for Sem
     fn storage(&self) -> &S {
         &self.storage
     }
+
+    fn into_storage(self) -> S {
+        self.storage
+    }
 }
 
 impl<W: Word, const ONE_WORD: bool> OwnedTable for SemiSortedTable<Storage, W, ONE_WORD> {
@@ -246,7 +250,7 @@ struct Unfolding<W> {
 impl<W: Word> Unfolding<W> {
     fn new(fingerprint_bits: u32) -> Self {
         let high_width = fingerprint_bits - NIBBLE_BITS;
-        let bit = |at| W::from(1) << at;
+        let bit = |at| W::from(1_u32) << at;
         let two = !((!W::ZERO << high_width) << high_width);
         let (pair, above_high) = (2 * fingerprint_bits, fingerprint_bits + high_width);
         Self {

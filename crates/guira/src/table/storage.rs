@@ -10,23 +10,30 @@ use alloc::vec::Vec;
 use crate::cast::in_memory;
 use crate::parameters::bytes_for;
 
+#[cfg(feature = "std")]
+pub(super) use huge_pages::Mapping;
+
 /// The bytes of a table: its slots, bit after bit, and zeros behind them up to a multiple of 8.
 #[derive(Clone, Debug)]
-pub(crate) struct Storage(Memory);
+pub(crate) struct Storage(pub(super) Memory);
 
 #[derive(Clone, Debug)]
-enum Memory {
+pub(super) enum Memory {
     Heap(Vec<u8>),
     #[cfg(feature = "std")]
-    HugePages(huge_pages::Mapping),
+    HugePages(Mapping),
 }
 
 impl Storage {
     /// Memory for slots of `bits` bits and the padding behind them, all 0.
     pub(crate) fn zeroed(bits: u64) -> Result<Self, TryReserveError> {
-        let size = in_memory(bytes_for(bits));
+        Self::zeroed_bytes(in_memory(bytes_for(bits)))
+    }
+
+    /// So many bytes, all 0.
+    pub(super) fn zeroed_bytes(size: usize) -> Result<Self, TryReserveError> {
         #[cfg(feature = "std")]
-        if let Some(mapping) = huge_pages::Mapping::zeroed(size) {
+        if let Some(mapping) = Mapping::zeroed(size) {
             return Ok(Self(Memory::HugePages(mapping)));
         }
         let mut bytes = Vec::new();
@@ -38,7 +45,7 @@ impl Storage {
     /// A copy of a table's bytes.
     pub(crate) fn copied_from(table: &[u8]) -> Result<Self, TryReserveError> {
         #[cfg(feature = "std")]
-        if let Some(mapping) = huge_pages::Mapping::copied_from(table) {
+        if let Some(mapping) = Mapping::copied_from(table) {
             return Ok(Self(Memory::HugePages(mapping)));
         }
         let mut bytes = Vec::new();
@@ -127,7 +134,7 @@ mod huge_pages {
     /// Memory of its own whose pages the system is asked to make large, wherever 2 MiB of it start at a multiple of that.
     /// Linux starts mappings of this size at one; starting there by hand elsewhere would cost every operation an addition
     /// and a check, and would gain one large page.
-    pub(super) struct Mapping(MmapMut);
+    pub(in crate::table) struct Mapping(MmapMut);
 
     impl Mapping {
         /// `None` where the table is small, or the system has no such memory; ordinary memory then serves as well.
@@ -150,12 +157,12 @@ mod huge_pages {
         }
 
         #[inline]
-        pub(super) fn bytes(&self) -> &[u8] {
+        pub(in crate::table) fn bytes(&self) -> &[u8] {
             &self.0
         }
 
         #[inline]
-        pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
+        pub(in crate::table) fn bytes_mut(&mut self) -> &mut [u8] {
             &mut self.0
         }
     }

@@ -136,6 +136,10 @@ impl<S: Deref<Target = [u8]>, W: Word, const ONE_WORD: bool> StoredTable for Val
     fn storage(&self) -> &S {
         self.slots.storage()
     }
+
+    fn into_storage(self) -> S {
+        self.slots.into_storage()
+    }
 }
 
 impl<W: Word, const ONE_WORD: bool> OwnedTable for ValuedTable<Storage, W, ONE_WORD> {

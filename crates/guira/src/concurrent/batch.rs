@@ -1,0 +1,154 @@
+use core::convert::Infallible;
+
+use super::ConcurrentCuckooFilter;
+use super::concurrent_cuckoo_filter::still_current;
+use super::engine::{Engine, Guards, SharedNest, with_shared_nest};
+use super::update::Repeated;
+use crate::addressing::Addressing;
+use crate::batch::{Awaited, OWN_CACHE, pipeline};
+use crate::digest::{Digest, Key};
+use crate::error::InsertEachError;
+use crate::probe::Word;
+
+impl ConcurrentCuckooFilter {
+    /// Whether each of many keys is probably in the set; `false` is certain. In a table larger than the processor's cache
+    /// this is several times as fast as as many calls of [`contains`](Self::contains).
+    ///
+    /// Every answer is right by itself, as if it were given by one of these calls; all of them together are of no one
+    /// moment.
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many answers as keys.
+    pub fn contains_each<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
+        assert_eq!(keys.len(), answers.len(), "as many answers as keys");
+        let hasher = *self.hasher();
+        self.engine.answer_each(answers, move |number| hasher.digest(&keys[number]), &self.guards);
+    }
+
+    /// Whether each of many keys, given their digests, is probably in the set. See [`contains_each`](Self::contains_each).
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many answers as digests.
+    pub fn contains_each_digest(&self, digests: &[Digest], answers: &mut [bool]) {
+        assert_eq!(digests.len(), answers.len(), "as many answers as digests");
+        self.engine.answer_each(answers, |number| digests[number], &self.guards);
+    }
+
+    /// Stores a copy of each of many keys, in order. Other threads may see some of them stored and others not.
+    ///
+    /// # Errors
+    ///
+    /// For the first key that can't be stored, why not and how many were stored before it; these are kept.
+    pub fn insert_each<K: Key>(&self, keys: &[K]) -> Result<(), InsertEachError> {
+        let hasher = *self.hasher();
+        self.store_each(keys.len(), move |number| hasher.digest(&keys[number]))
+    }
+
+    /// Stores a copy of each of many keys, given their digests, in order. See [`insert_each`](Self::insert_each).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`insert_each`](Self::insert_each).
+    pub fn insert_each_digest(&self, digests: &[Digest]) -> Result<(), InsertEachError> {
+        self.store_each(digests.len(), |number| digests[number])
+    }
+
+    #[inline]
+    fn store_each(&self, count: usize, digest: impl Fn(usize) -> Digest) -> Result<(), InsertEachError> {
+        let mut inserted = 0;
+        let stored = with_shared_nest!(&self.engine, nest => nest.each_in_order(count, digest, |_, digest| {
+            nest.insert_beside_others(digest, Repeated::Stored, &self.guards)?;
+            inserted += 1;
+            Ok(())
+        }));
+        stored.map_err(|reason| InsertEachError { inserted, reason: self.insert_error(reason) })
+    }
+
+    /// Removes one copy of each of many keys, in order; whether there was one, for each.
+    ///
+    /// Only remove what was inserted: see [`remove`](Self::remove).
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many answers as keys.
+    pub fn remove_each<K: Key>(&self, keys: &[K], removed: &mut [bool]) {
+        assert_eq!(keys.len(), removed.len(), "as many answers as keys");
+        let hasher = *self.hasher();
+        self.remove_all(removed, move |number| hasher.digest(&keys[number]));
+    }
+
+    /// Removes one copy of each of many keys, given their digests. See [`remove_each`](Self::remove_each).
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many answers as digests.
+    pub fn remove_each_digest(&self, digests: &[Digest], removed: &mut [bool]) {
+        assert_eq!(digests.len(), removed.len(), "as many answers as digests");
+        self.remove_all(removed, |number| digests[number]);
+    }
+
+    #[inline]
+    fn remove_all(&self, removed: &mut [bool], digest: impl Fn(usize) -> Digest) {
+        let all: Result<(), Infallible> = with_shared_nest!(&self.engine, nest => {
+            nest.each_in_order(removed.len(), digest, |number, digest| {
+                removed[number] = still_current(nest.remove_beside_others(digest, &self.guards));
+                Ok(())
+            })
+        });
+        match all {
+            Ok(()) => {}
+        }
+    }
+}
+
+impl Engine {
+    #[inline]
+    fn answer_each(&self, answers: &mut [bool], digest: impl Fn(usize) -> Digest, guards: &Guards) {
+        with_shared_nest!(self, nest => {
+            let (in_cache, nest) = (nest.is_in_own_cache(), nest.view());
+            if in_cache {
+                for (number, answer) in answers.iter_mut().enumerate() {
+                    *answer = nest.contains_beside_writers(digest(number), &guards.versions);
+                }
+            } else {
+                let prepare = |number| nest.await_digest(digest(number));
+                let answered: Result<(), Infallible> =
+                    pipeline(answers.len(), Awaited::NOTHING, prepare, |number, awaited| {
+                        answers[number] = nest.contains_awaited_beside_writers(awaited, &guards.versions);
+                        Ok(())
+                    });
+                match answered {
+                    Ok(()) => {}
+                }
+            }
+        });
+    }
+}
+
+impl<A: Addressing, W: Word, const ONE_WORD: bool> SharedNest<A, W, ONE_WORD> {
+    fn is_in_own_cache(&self) -> bool {
+        size_of_val(&**self.storage()) <= OWN_CACHE
+    }
+
+    /// Does something with every digest, in order, when its buckets have come.
+    #[inline]
+    fn each_in_order<E>(
+        &self,
+        count: usize,
+        digest: impl Fn(usize) -> Digest,
+        mut change: impl FnMut(usize, Digest) -> Result<(), E>,
+    ) -> Result<(), E> {
+        if self.is_in_own_cache() {
+            return (0..count).try_for_each(|number| change(number, digest(number)));
+        }
+        let nest = self.view();
+        let prepare = |number| {
+            let digest = digest(number);
+            nest.await_digest(digest);
+            digest
+        };
+        pipeline(count, Digest::new(0), prepare, change)
+    }
+}

@@ -1,0 +1,16 @@
+//! The filter behind a shared reference: readers that take no lock and never miss a key, writers that lock a stripe.
+//!
+//! Writers hold the locks of all buckets that they write, so among themselves they are as in a filter of one thread. What
+//! readers rely on is in `versions.rs`.
+
+mod batch;
+mod concurrent_cuckoo_filter;
+mod concurrent_growing_cuckoo_filter;
+mod engine;
+mod lookup;
+mod stripes;
+mod update;
+mod versions;
+
+pub use concurrent_cuckoo_filter::ConcurrentCuckooFilter;
+pub use concurrent_growing_cuckoo_filter::ConcurrentGrowingCuckooFilter;

@@ -1,0 +1,219 @@
+//! Algorithms 1 and 3 under locks.
+
+use alloc::vec::Vec;
+
+use super::engine::{Engine, Guards, SharedNest, with_shared_nest};
+use super::stripes::{HeldTogether, Retired};
+use crate::addressing::{Addressing, Candidate, Fingerprint};
+use crate::digest::Digest;
+use crate::filter::{Nest, NoRoom};
+use crate::probe::Word;
+use crate::relocation::{Move, Search, SingleMove};
+use crate::table::{Place, Table, TableMut};
+
+/// How often a path is searched for beside other writers, before they are made to wait.
+const MOST_SEARCHES: usize = 16;
+
+/// What becomes of a key whose fingerprint is stored already.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Repeated {
+    /// It is stored once more.
+    Stored,
+    /// It is left out.
+    LeftOut,
+}
+
+/// Why a fingerprint was not stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    NoRoom(NoRoom),
+    Retired,
+}
+
+impl From<NoRoom> for Refusal {
+    fn from(reason: NoRoom) -> Self {
+        Self::NoRoom(reason)
+    }
+}
+
+impl From<Retired> for Refusal {
+    fn from(Retired: Retired) -> Self {
+        Self::Retired
+    }
+}
+
+impl Engine {
+    /// Stores a copy of a key's fingerprint; whether it was stored.
+    pub(super) fn insert(&self, digest: Digest, repeated: Repeated, guards: &Guards) -> Result<bool, Refusal> {
+        with_shared_nest!(self, nest => nest.insert_beside_others(digest, repeated, guards))
+    }
+
+    /// Removes a copy of a key's fingerprint; whether there was one.
+    pub(super) fn remove(&self, digest: Digest, guards: &Guards) -> Result<bool, Retired> {
+        with_shared_nest!(self, nest => nest.remove_beside_others(digest, guards))
+    }
+}
+
+impl<A: Addressing, W: Word, const ONE_WORD: bool> SharedNest<A, W, ONE_WORD> {
+    /// The table, to be written where the caller holds the locks.
+    #[inline]
+    fn writer(&self, guards: &Guards) -> Nest<A, impl TableMut> {
+        let Self { addressing, ref table } = *self;
+        Nest { addressing, table: table.watched(|leaving| guards.versions.leaves(leaving)) }
+    }
+
+    #[inline]
+    pub(super) fn insert_beside_others(
+        &self,
+        digest: Digest,
+        repeated: Repeated,
+        guards: &Guards,
+    ) -> Result<bool, Refusal> {
+        let nest = self.view();
+        let (fingerprint, primary) = nest.addressing.locate(digest);
+        // The look brings the buckets here before there is a lock that others wait for.
+        if repeated == Repeated::Stored
+            && let Some(place) = nest.vacant_place(fingerprint, primary)
+        {
+            let held = if nest.table.straddles(place) {
+                guards.stripes.lock(place.bucket)?
+            } else {
+                guards.stripes.lock_desk()?
+            };
+            // Unless others have been here since the look.
+            if nest.table.fill(place, fingerprint) {
+                held.count_stored();
+                return Ok(true);
+            }
+        }
+        self.insert_with_several_locks(fingerprint, primary, repeated, guards)
+    }
+
+    /// Where a place is to be made, or the key must not be there yet.
+    #[cold]
+    #[inline(never)]
+    fn insert_with_several_locks(
+        &self,
+        fingerprint: Fingerprint,
+        primary: Candidate,
+        repeated: Repeated,
+        guards: &Guards,
+    ) -> Result<bool, Refusal> {
+        let nest = self.view();
+        let is_left_out = || repeated == Repeated::LeftOut && nest.place_of(fingerprint, primary).is_some();
+        let mut search = Search::default();
+        for _ in 0..MOST_SEARCHES {
+            let moves = match nest.vacant_place(fingerprint, primary) {
+                Some(_) => Vec::new(),
+                None => match nest.moves_to_make_room(fingerprint, primary, &mut search) {
+                    Some(moves) => moves,
+                    None => break,
+                },
+            };
+            let held = self.lock_path(fingerprint, primary, &moves, guards)?;
+            if is_left_out() {
+                return Ok(false);
+            }
+            if self.fill_by(&moves, fingerprint, primary, guards) {
+                held.one().count_stored();
+                return Ok(true);
+            }
+        }
+        // No path was found, or none lasted until it was locked: whether there is one is certain if nobody else writes.
+        let held = guards.stripes.lock_all()?;
+        if is_left_out() {
+            return Ok(false);
+        }
+        self.writer(guards).insert_located(fingerprint, primary, &mut search)?;
+        held.one().count_stored();
+        Ok(true)
+    }
+
+    /// Makes moves that were found, and puts a fingerprint into the slot that they free, or without moves into any empty
+    /// slot of a candidate; under the locks of all buckets. Nothing changes unless all of it can still be done.
+    fn fill_by(&self, moves: &[Move], fingerprint: Fingerprint, primary: Candidate, guards: &Guards) -> bool {
+        let nest = self.view();
+        let [first, further @ ..] = moves else {
+            return nest.vacant_place(fingerprint, primary).is_some_and(|place| nest.table.fill(place, fingerprint));
+        };
+        if !moves.iter().all(|made| made.is_possible(&nest.addressing, &nest.table)) {
+            return false;
+        }
+        // Others may still fill the empty slot at the far end; what is in filled ones is under the locks.
+        let is_filled =
+            nest.table.get(first.from().bucket, first.from().slot).is_some_and(|it| nest.table.fill(first.to(), it));
+        if is_filled {
+            let mut writer = self.writer(guards);
+            for made in further {
+                writer.table.copy(made.from(), made.to());
+            }
+            let Place { bucket, slot } = further.last().unwrap_or(first).from();
+            writer.table.set(bucket, slot, Some(fingerprint));
+        }
+        is_filled
+    }
+
+    /// Locks the candidate buckets of a fingerprint and all buckets of a path.
+    fn lock_path<'guards>(
+        &self,
+        fingerprint: Fingerprint,
+        primary: Candidate,
+        moves: &[Move],
+        guards: &'guards Guards,
+    ) -> Result<HeldTogether<'guards>, Retired> {
+        // The first slot on the way is a candidate's.
+        let candidates = self.addressing.distinct_candidates(primary, fingerprint).map(Candidate::bucket);
+        guards.stripes.lock_each(candidates.chain(moves.iter().map(|made| made.to().bucket)))
+    }
+
+    #[inline]
+    pub(super) fn remove_beside_others(&self, digest: Digest, guards: &Guards) -> Result<bool, Retired> {
+        let nest = self.view();
+        let (fingerprint, primary) = nest.addressing.locate(digest);
+        if let Some(Place { bucket, .. }) = nest.place_of(fingerprint, primary) {
+            let held = guards.stripes.lock(bucket)?;
+            // It may have moved since the look, or others may have removed it.
+            if let Some(slot) = nest.table.slot_of(bucket, fingerprint) {
+                self.writer(guards).table.set(bucket, slot, None);
+                held.count_removed();
+                return Ok(true);
+            }
+        }
+        self.remove_with_several_locks(fingerprint, primary, guards)
+    }
+
+    /// Where one look found none: with all candidates locked it can't move from one to the other.
+    #[cold]
+    #[inline(never)]
+    fn remove_with_several_locks(
+        &self,
+        fingerprint: Fingerprint,
+        primary: Candidate,
+        guards: &Guards,
+    ) -> Result<bool, Retired> {
+        let held = self.lock_path(fingerprint, primary, &[], guards)?;
+        let place = self.view().place_of(fingerprint, primary);
+        if let Some(Place { bucket, slot }) = place {
+            self.writer(guards).table.set(bucket, slot, None);
+            held.one().count_removed();
+        }
+        Ok(place.is_some())
+    }
+}
+
+impl<A: Addressing, T: Table> Nest<A, T> {
+    /// The moves that free a slot in a candidate bucket, from the far end, as the table looks beside other writers.
+    fn moves_to_make_room(
+        &self,
+        fingerprint: Fingerprint,
+        primary: Candidate,
+        search: &mut Search,
+    ) -> Option<Vec<Move>> {
+        let candidates = || self.addressing.distinct_candidates(primary, fingerprint);
+        if let Some(single) = SingleMove::find(&self.addressing, &self.table, candidates()) {
+            return Some(Vec::from([single.into_move()]));
+        }
+        let path = search.find(&self.addressing, &self.table, candidates())?;
+        Some(search.moves(&path).collect())
+    }
+}

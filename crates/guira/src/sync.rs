@@ -1,0 +1,73 @@
+//! Atomics, locks and fences: those of the standard library, or in the models of concurrency loom's, which run every order
+//! in which threads may see them.
+
+#[cfg(loom)]
+pub(crate) use loom::sync::{
+    Mutex, MutexGuard,
+    atomic::{AtomicU64, Ordering, fence},
+};
+#[cfg(not(loom))]
+pub(crate) use std::sync::{
+    Mutex, MutexGuard,
+    atomic::{AtomicU64, Ordering, fence},
+};
+
+/// Something that is replaced while others use it; it is dropped when the last of them is done with it. Who loads it after
+/// a replacement, in the order of what happened before what, gets the new one.
+#[cfg(not(loom))]
+pub(crate) struct Replaceable<T>(arc_swap::ArcSwap<T>);
+
+#[cfg(not(loom))]
+impl<T> Replaceable<T> {
+    pub(crate) fn new(first: T) -> Self {
+        Self(arc_swap::ArcSwap::from_pointee(first))
+    }
+
+    #[inline]
+    pub(crate) fn load(&self) -> arc_swap::Guard<std::sync::Arc<T>> {
+        self.0.load()
+    }
+
+    pub(crate) fn replace(&self, next: T) {
+        self.0.store(std::sync::Arc::new(next));
+    }
+}
+
+/// The same for loom, which does not know the crate: that itself is taken to be right.
+#[cfg(loom)]
+pub(crate) struct Replaceable<T>(Mutex<std::sync::Arc<T>>);
+
+#[cfg(loom)]
+impl<T> Replaceable<T> {
+    pub(crate) fn new(first: T) -> Self {
+        Self(Mutex::new(std::sync::Arc::new(first)))
+    }
+
+    pub(crate) fn load(&self) -> std::sync::Arc<T> {
+        std::sync::Arc::clone(&self.0.lock().expect("nobody panics with it"))
+    }
+
+    pub(crate) fn replace(&self, next: T) {
+        *self.0.lock().expect("nobody panics with it") = std::sync::Arc::new(next);
+    }
+}
+
+/// A number for each thread, from 0 on.
+#[cfg(not(loom))]
+#[inline]
+pub(crate) fn number_of_this_thread() -> usize {
+    use std::sync::atomic::AtomicUsize;
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    std::thread_local! {
+        // Relaxed: nothing else is learnt from the number.
+        static NUMBER: usize = NEXT.fetch_add(1, Ordering::Relaxed);
+    }
+    NUMBER.with(|number| *number)
+}
+
+/// A number for each thread, the same in every run of a model.
+#[cfg(loom)]
+pub(crate) fn number_of_this_thread() -> usize {
+    let id = format!("{:?}", loom::thread::current().id());
+    id.bytes().filter(u8::is_ascii_digit).map(usize::from).sum()
+}

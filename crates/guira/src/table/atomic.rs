@@ -1,0 +1,250 @@
+//! Packed slots in atomic words, which are read while other threads write them.
+
+use core::ops::Deref;
+
+use alloc::collections::TryReserveError;
+use alloc::vec::Vec;
+
+use super::{Bits, PackedTable, Place, Slot, Storage, Table, TableMut};
+use crate::addressing::{BucketIndex, Fingerprint};
+use crate::cast::{in_memory, low_64};
+use crate::probe::{Word, prefetch};
+use crate::sync::{AtomicU64, Ordering};
+
+/// The memory of a table as words of 64 bits, each little-endian like the bytes of [`Storage`].
+#[derive(Debug)]
+pub(crate) struct Words(Memory);
+
+#[derive(Debug)]
+enum Memory {
+    Heap(Vec<AtomicU64>),
+    #[cfg(not(loom))]
+    HugePages(mapped::MappedWords),
+}
+
+impl Words {
+    /// The same table; a large one stays where it is.
+    pub(crate) fn from_storage(storage: Storage) -> Result<Self, TryReserveError> {
+        #[cfg(not(loom))]
+        let storage = match mapped::MappedWords::new(storage) {
+            Ok(words) => return Ok(Self(Memory::HugePages(words))),
+            Err(storage) => storage,
+        };
+        let mut words = Vec::new();
+        words.try_reserve_exact(storage.len() / 8)?;
+        let (chunks, _) = storage.as_chunks();
+        words.extend(chunks.iter().map(|&bytes| AtomicU64::new(u64::from_le_bytes(bytes).to_le())));
+        Ok(Self(Memory::Heap(words)))
+    }
+
+    /// The same table; a large one stays where it is.
+    pub(crate) fn into_storage(self) -> Storage {
+        match self.0 {
+            Memory::Heap(words) => Storage::from_vec(words.iter().flat_map(|word| load(word).to_le_bytes()).collect()),
+            #[cfg(not(loom))]
+            Memory::HugePages(words) => words.into_storage(),
+        }
+    }
+
+    /// A copy of the table, which is of one moment if nobody writes meanwhile.
+    pub(crate) fn to_storage(&self) -> Result<Storage, TryReserveError> {
+        let mut storage = Storage::zeroed_bytes(8 * self.len())?;
+        let (chunks, _) = storage.as_chunks_mut();
+        for (bytes, word) in chunks.iter_mut().zip(&**self) {
+            *bytes = load(word).to_le_bytes();
+        }
+        Ok(storage)
+    }
+}
+
+impl Deref for Words {
+    type Target = [AtomicU64];
+
+    #[inline]
+    fn deref(&self) -> &[AtomicU64] {
+        match &self.0 {
+            Memory::Heap(words) => words,
+            #[cfg(not(loom))]
+            Memory::HugePages(words) => words.get(),
+        }
+    }
+}
+
+/// What a word holds now.
+///
+/// Relaxed: what a reader may conclude from words that it did not see is for whoever reads several of them to say, with
+/// an acquire fence after the last. Under the lock of a bucket its slots don't change.
+#[inline]
+fn load(word: &AtomicU64) -> u64 {
+    u64::from_le(word.load(Ordering::Relaxed))
+}
+
+impl Bits for [AtomicU64] {
+    /// Bits of one word are of one moment. Those that straddle words need not be: where a slot is being written, its
+    /// lower bits may be old and its upper ones new, or the other way round.
+    #[inline]
+    fn word<W: Word>(&self, bit: u64, bits: u32) -> W {
+        let before = bit.to_le_bytes()[0] & 63;
+        let (first, last) = (in_memory(bit >> 6), in_memory((bit + u64::from(bits) - 1) >> 6));
+        // Where the last bit is in an earlier word, that word is read again: it comes for nothing, and what it adds stands
+        // above the bits that are asked for. The word behind it might be in another cache line.
+        let mut word = W::from(load(&self[first])) >> u32::from(before);
+        for further in 1..=W::BITS / 64 {
+            let index = last.min(first + further as usize);
+            // In two steps, since a shift by all bits of a word is none.
+            let above = 64 * further - u32::from(before);
+            word = word | (W::from(load(&self[index])) << (above - 1) << 1);
+        }
+        word
+    }
+
+    #[inline]
+    fn prefetch(&self, first: u64, last: u64) {
+        prefetch(self, in_memory(first >> 6));
+        prefetch(self, in_memory(last >> 6));
+    }
+}
+
+/// The words of a table, to be written under the locks of the buckets that are written.
+///
+/// `leaves` is called with a fingerprint when its other copy, where it moves, has been written, and before its slot is
+/// overwritten or emptied.
+pub(crate) struct Watched<'table, L> {
+    words: &'table [AtomicU64],
+    leaves: L,
+}
+
+impl<L> Deref for Watched<'_, L> {
+    type Target = [AtomicU64];
+
+    #[inline]
+    fn deref(&self) -> &[AtomicU64] {
+        self.words
+    }
+}
+
+impl<W: Word, const ONE_WORD: bool> PackedTable<Words, W, ONE_WORD> {
+    /// The table, to be written.
+    #[inline]
+    pub(crate) fn watched<L: Fn(Fingerprint)>(&self, leaves: L) -> PackedTable<Watched<'_, L>, W, ONE_WORD> {
+        self.with_storage(Watched { words: self.kept_in(), leaves })
+    }
+}
+
+impl<S: Deref<Target = [AtomicU64]>, W: Word, const ONE_WORD: bool> PackedTable<S, W, ONE_WORD> {
+    /// Whether a slot is in two words.
+    #[inline]
+    pub(crate) fn straddles(&self, Place { bucket, slot }: Place) -> bool {
+        let bit = self.bit(bucket, slot.0);
+        (bit & 63) + u64::from(self.slot_bits()) > 64
+    }
+
+    /// Fills a slot unless it is filled; whether it did. A slot in one word may be filled by several threads at a time,
+    /// one of which succeeds; one that straddles words is under the lock of its bucket.
+    #[inline]
+    pub(crate) fn fill(&self, place: Place, fingerprint: Fingerprint) -> bool {
+        let Place { bucket, slot } = place;
+        let bit = self.bit(bucket, slot.0);
+        if self.straddles(place) {
+            let is_empty = self.get(bucket, slot).is_none();
+            if is_empty {
+                flip(self.kept_in(), bit, fingerprint.get());
+            }
+            return is_empty;
+        }
+        let word = &self.kept_in()[in_memory(bit >> 6)];
+        let mut found = load(word);
+        let before = bit.to_le_bytes()[0] & 63;
+        let ones = u64::MAX >> (64 - self.slot_bits());
+        while (found >> before) & ones == 0 {
+            let filled = found | (u64::from(fingerprint.get()) << before);
+            // Release, as in `flip`. Where it fails, relaxed: what was found is only compared again.
+            match word.compare_exchange_weak(found.to_le(), filled.to_le(), Ordering::Release, Ordering::Relaxed) {
+                Ok(_) => return true,
+                Err(other) => found = u64::from_le(other),
+            }
+        }
+        false
+    }
+}
+
+impl<L: Fn(Fingerprint), W: Word, const ONE_WORD: bool> TableMut for PackedTable<Watched<'_, L>, W, ONE_WORD> {
+    #[inline]
+    fn set(&mut self, bucket: BucketIndex, slot: Slot, fingerprint: Option<Fingerprint>) {
+        let leaving = self.get(bucket, slot);
+        let watched = self.kept_in();
+        if let Some(leaving) = leaving {
+            (watched.leaves)(leaving);
+        }
+        let value = |fingerprint: Option<Fingerprint>| fingerprint.map_or(0, Fingerprint::get);
+        flip(watched.words, self.bit(bucket, slot.0), value(leaving) ^ value(fingerprint));
+    }
+}
+
+/// Inverts the bits of a slot that starts at bit `bit` where those of `difference` are 1. The other slots of its words may
+/// be written at the same time, under other locks.
+///
+/// Release: who sees that a fingerprint has left its slot, and fences, sees what was done before: that it left was announced,
+/// and before that it was written elsewhere.
+#[inline]
+fn flip(words: &[AtomicU64], bit: u64, difference: u32) {
+    let shifted = u128::from(difference) << (bit.to_le_bytes()[0] & 63);
+    let first = in_memory(bit >> 6);
+    for (index, part) in [(first, low_64(shifted)), (first + 1, low_64(shifted >> 64))] {
+        if part != 0 {
+            words[index].fetch_xor(part.to_le(), Ordering::Release);
+        }
+    }
+}
+
+/// Large tables, which are words without being copied.
+#[cfg(not(loom))]
+mod mapped {
+    use core::fmt;
+
+    use self_cell::{MutBorrow, self_cell};
+    use zerocopy::FromBytes;
+
+    use super::super::storage::{Mapping, Memory};
+    use super::{AtomicU64, Storage};
+
+    type Slice<'memory> = &'memory [AtomicU64];
+
+    self_cell!(
+        struct Cell {
+            owner: MutBorrow<Mapping>,
+            #[covariant]
+            dependent: Slice,
+        }
+    );
+
+    /// Memory of the system's, which is borrowed for good as words that can be shared.
+    pub(super) struct MappedWords(Cell);
+
+    impl MappedWords {
+        /// The words of a table that is large enough for memory of its own; else the table, as it is.
+        pub(super) fn new(storage: Storage) -> Result<Self, Storage> {
+            let Storage(Memory::HugePages(mapping)) = storage else { return Err(storage) };
+            let words = Cell::try_new_or_recover(MutBorrow::new(mapping), |mapping| {
+                // A mapping starts at a page, and its size is a multiple of 8.
+                <[AtomicU64]>::mut_from_bytes(mapping.borrow_mut().bytes_mut()).map(|words| &*words).map_err(|_| ())
+            });
+            words.map(Self).map_err(|(mapping, ())| Storage(Memory::HugePages(mapping.into_inner())))
+        }
+
+        #[inline]
+        pub(super) fn get(&self) -> &[AtomicU64] {
+            self.0.borrow_dependent()
+        }
+
+        pub(super) fn into_storage(self) -> Storage {
+            Storage(Memory::HugePages(self.0.into_owner().into_inner()))
+        }
+    }
+
+    impl fmt::Debug for MappedWords {
+        fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+            formatter.debug_struct("MappedWords").field("len", &self.get().len()).finish_non_exhaustive()
+        }
+    }
+}

@@ -1,0 +1,128 @@
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Instant;
+
+use guira::{BeyondPromise, ConcurrentGrowingCuckooFilter, GrowingCuckooFilter, InsertError};
+
+use crate::oracle::random::SplitMix64;
+use crate::stress::duration;
+
+fn filter(capacity: usize, largest_capacity: usize, beyond: BeyondPromise) -> GrowingCuckooFilter {
+    let builder = GrowingCuckooFilter::builder().capacity(capacity).largest_capacity(largest_capacity);
+    builder.false_positive_rate(0.01).beyond_promise(beyond).build().expect("small")
+}
+
+fn shared(filter: GrowingCuckooFilter) -> ConcurrentGrowingCuckooFilter {
+    filter.try_into().expect("there is memory")
+}
+
+#[test]
+fn the_same_operations_give_the_same_answers_and_bytes_as_in_a_filter_of_one_thread() {
+    for beyond in [BeyondPromise::Refuse, BeyondPromise::RaiseRate] {
+        let mut plain = filter(50, 2000, beyond);
+        let filter = shared(plain.clone());
+        let mut random = SplitMix64::new(7);
+        for _ in 0..40_000 {
+            let key = random.below(6000) as u64;
+            match random.below(6) {
+                0..3 => assert_eq!(filter.insert(&key), plain.insert(&key)),
+                3 => assert_eq!(filter.insert_unique(&key), plain.insert_unique(&key)),
+                4 => assert_eq!(filter.remove(&key), plain.remove(&key)),
+                _ => assert_eq!((filter.contains(&key), filter.count(&key)), (plain.contains(&key), plain.count(&key))),
+            }
+            assert_eq!((filter.len(), filter.capacity()), (plain.len(), plain.capacity()));
+        }
+        assert_eq!(filter.check_invariants(), Ok(()));
+        assert_eq!(filter.snapshot().expect("small"), plain);
+        assert!(filter.parameters().doublings() > 3);
+    }
+}
+
+#[test]
+fn copies_never_make_it_grow() {
+    let filter = shared(filter(100, 100_000, BeyondPromise::RaiseRate));
+    let size = filter.size_in_bytes();
+    for _ in 0..8 {
+        filter.insert("ani").expect("two buckets of four slots");
+    }
+    assert_eq!(filter.insert("ani"), Err(InsertError::TooManyCopies { copies: 8 }));
+    assert_eq!(filter.size_in_bytes(), size);
+}
+
+#[test]
+fn threads_fill_it_up_to_its_largest_capacity() {
+    let filter = shared(filter(100, 20_000, BeyondPromise::Refuse));
+    let most = filter.largest_capacity();
+    let start = Barrier::new(2);
+    let insert_all = |first: u64| {
+        start.wait();
+        (first..2 * most as u64).step_by(2).filter(|key| filter.insert(key).is_ok()).collect::<Vec<_>>()
+    };
+    let stored = thread::scope(|threads| {
+        let both = [0, 1].map(|first| threads.spawn(move || insert_all(first)));
+        both.map(|thread| thread.join().expect("it does not panic")).concat()
+    });
+    // One of the threads may have looked when there was room for one more, which the other one then took.
+    assert!((most..=most + 1).contains(&stored.len()), "{} of {most}", stored.len());
+    assert_eq!((filter.len(), filter.check_invariants()), (stored.len(), Ok(())));
+    assert!(stored.iter().all(|key| filter.contains(key)), "a key was lost");
+}
+
+/// Two writers whose keys come and go while there are ever more of them, and a reader of keys that stay.
+#[test]
+fn no_key_is_missed_while_the_table_grows() {
+    let begin = Instant::now();
+    let mut doublings = 0;
+    while begin.elapsed() < duration() {
+        let filter = shared(filter(200, 100_000, BeyondPromise::RaiseRate));
+        let kept: Vec<u64> = (0..150).map(|key| key << 32).collect();
+        assert!(kept.iter().all(|key| filter.insert(key).is_ok()), "there is room");
+        let is_over = AtomicBool::new(false);
+        let write = |number: u64| {
+            let mut stored = Vec::new();
+            let mut random = SplitMix64::new(number);
+            for key in (number..40_000).step_by(2) {
+                filter.insert(&key).expect("it grows");
+                stored.push(key);
+                let chosen = stored[random.below(stored.len())];
+                assert!(filter.contains(&chosen), "key {chosen} is missing");
+                if random.below(4) == 0 {
+                    let gone = stored.swap_remove(random.below(stored.len()));
+                    assert!(filter.remove(&gone), "key {gone} is missing where it is removed");
+                }
+            }
+            stored
+        };
+        let read = || {
+            let mut answers = vec![false; kept.len()];
+            while !is_over.load(Ordering::Relaxed) {
+                assert!(kept.iter().all(|key| filter.contains(key)), "a key is missing");
+                filter.contains_each(&kept, &mut answers);
+                assert!(answers.iter().all(|&answer| answer), "a key is missing from a batch");
+            }
+        };
+        let stored = thread::scope(|threads| {
+            let reader = threads.spawn(read);
+            let writers = [0, 1].map(|number| threads.spawn(move || write(number)));
+            let stored = writers.map(|writer| writer.join()).into_iter().collect::<Result<Vec<_>, _>>();
+            is_over.store(true, Ordering::Relaxed);
+            reader.join().expect("no key is missing");
+            stored.expect("no key is missing").concat()
+        });
+        doublings += filter.parameters().doublings();
+        assert_eq!(filter.check_invariants(), Ok(()));
+        assert_eq!(filter.len(), kept.len() + stored.len());
+        assert!(kept.iter().chain(&stored).all(|key| filter.contains(key)), "a key was lost");
+        assert!(kept.iter().chain(&stored).all(|key| filter.remove(key)), "a key was lost");
+        assert_eq!((filter.len(), filter.check_invariants()), (0, Ok(())));
+    }
+    println!("{doublings} doublings");
+    assert!(doublings > 5, "it grew");
+}
+
+#[test]
+fn it_is_sent_and_shared() {
+    fn assert_manners<T: Send + Sync + Clone + std::fmt::Debug>() {}
+    assert_manners::<ConcurrentGrowingCuckooFilter>();
+}

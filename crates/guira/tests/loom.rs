@@ -1,0 +1,205 @@
+//! Models of threads at one table: loom runs every order in which they may see each other's writes, of the same code that
+//! users run, in tables of a few slots. Only with `RUSTFLAGS="--cfg loom"`.
+
+#![cfg(loom)]
+
+use guira::{
+    BucketIndex, ConcurrentCuckooFilter, ConcurrentGrowingCuckooFilter, CuckooFilter, CuckooFilterBuilder, Digest,
+    Fingerprint, GrowingCuckooFilter, KeyHasher,
+};
+use loom::sync::Arc;
+use loom::thread;
+
+/// Buckets of one slot. Every key has two of them, an even and an odd one.
+fn table(buckets: u64, fingerprint_bits: u32) -> CuckooFilterBuilder {
+    CuckooFilter::builder().bucket_count(buckets).slots_per_bucket(1).fingerprint_bits(fingerprint_bits)
+}
+
+fn shared(builder: &CuckooFilterBuilder) -> Arc<ConcurrentCuckooFilter> {
+    let filter = builder.build().and_then(ConcurrentCuckooFilter::try_from);
+    Arc::new(filter.expect("a few slots"))
+}
+
+/// A key, and where it may be.
+#[derive(Clone, Copy)]
+struct Located {
+    digest: Digest,
+    buckets: [u64; 2],
+    fingerprint: Fingerprint,
+}
+
+/// The first key with this primary bucket and this other one that is accepted.
+fn key(builder: &CuckooFilterBuilder, buckets: [u64; 2], accepts: impl Fn(&Located) -> bool) -> Located {
+    let empty = builder.build().expect("a few slots");
+    let locate = |digest| {
+        let mut filter = empty.clone();
+        filter.insert_digest(digest).expect("it is empty");
+        let first = filter.iter().next().expect("it was stored");
+        // The second copy goes to the other bucket.
+        filter.insert_digest(digest).expect("its other bucket is empty");
+        let second = filter.iter().find(|stored| stored.bucket != first.bucket).expect("it was stored");
+        let buckets = [first, second].map(|stored| BucketIndex::get(stored.bucket));
+        Located { digest, buckets, fingerprint: first.fingerprint }
+    };
+    let keys = (0..100_000_u64).map(|key| locate(KeyHasher::xxh3(7).digest(&key)));
+    keys.filter(|key| key.buckets == buckets).find(accepts).expect("there are such keys")
+}
+
+/// A filter in which a key is stored in the second of its buckets, so that looking in both of them takes the empty one
+/// first.
+fn with_key_in_other_bucket(builder: &CuckooFilterBuilder, key: Located) -> Arc<ConcurrentCuckooFilter> {
+    let filter = shared(builder);
+    for _ in 0..2 {
+        filter.insert_digest(key.digest).expect("both buckets are empty");
+    }
+    assert!(filter.remove_digest(key.digest), "the first of two copies");
+    filter
+}
+
+/// Runs a model in every order in which threads are interrupted at most so often.
+fn check(interruptions: usize, model: impl Fn() + Send + Sync + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(interruptions);
+    builder.check(model);
+}
+
+/// A key moves from the bucket that a reader looks at last to the one that it looks at first.
+fn a_reader_finds_a_key_that_moves(builder: CuckooFilterBuilder, [from, to, third, fourth]: [u64; 4]) {
+    let moving = key(&builder, [to, from], |_| true);
+    let new = key(&builder, [from, third], |key| key.fingerprint != moving.fingerprint);
+    let in_third = key(&builder, [third, fourth], |_| true);
+    check(3, move || {
+        let filter = with_key_in_other_bucket(&builder, moving);
+        filter.insert_digest(in_third.digest).expect("its buckets are empty");
+        let writer = {
+            let filter = Arc::clone(&filter);
+            thread::spawn(move || filter.insert_digest(new.digest).expect("there is a path"))
+        };
+        assert!(filter.contains_digest(moving.digest), "missed while it moved");
+        writer.join().expect("it does not panic");
+        assert!([moving, new, in_third].iter().all(|key| filter.contains_digest(key.digest)), "a key was lost");
+        assert_eq!((filter.len(), filter.check_invariants()), (3, Ok(())));
+    });
+}
+
+#[test]
+fn a_reader_finds_a_key_that_is_moved_by_a_writer() {
+    a_reader_finds_a_key_that_moves(table(4, 8), [0, 1, 3, 2]);
+}
+
+#[test]
+fn a_reader_finds_a_key_that_is_moved_between_slots_that_straddle_words() {
+    // Slot 4 stands at bits 52 to 64, slot 9 at bits 117 to 129.
+    a_reader_finds_a_key_that_moves(table(10, 13), [4, 9, 1, 0]);
+    a_reader_finds_a_key_that_moves(table(10, 13), [9, 4, 0, 1]);
+}
+
+#[test]
+fn a_reader_finds_a_key_while_another_with_its_fingerprint_is_inserted_and_removed() {
+    let builder = table(4, 8);
+    let kept = key(&builder, [1, 0], |_| true);
+    let other = key(&builder, [0, 1], |key| key.fingerprint == kept.fingerprint);
+    check(3, move || {
+        let filter = with_key_in_other_bucket(&builder, kept);
+        let writer = {
+            let filter = Arc::clone(&filter);
+            thread::spawn(move || {
+                // Its copy goes to the empty bucket, and the copy that was there before is the one that it removes.
+                filter.insert_digest(other.digest).expect("its second bucket is empty");
+                assert!(filter.remove_digest(other.digest));
+            })
+        };
+        assert!(filter.contains_digest(kept.digest), "missed while another key was removed");
+        assert!(filter.count_digest(kept.digest) >= 1, "not counted while another key was removed");
+        writer.join().expect("it does not panic");
+        assert_eq!((filter.count_digest(kept.digest), filter.len()), (1, 1));
+    });
+}
+
+#[test]
+fn two_writers_whose_paths_cross_both_store_their_keys() {
+    let builder = table(4, 8);
+    let [moving, staying] = [[0, 1], [2, 3]].map(|buckets| key(&builder, buckets, |_| true));
+    // Both find their first bucket full; the first frees it by a move to the bucket that is the second's other one.
+    let first = key(&builder, [0, 3], |_| true);
+    let second = key(&builder, [2, 1], |_| true);
+    check(3, move || {
+        let filter = shared(&builder);
+        for key in [moving, staying] {
+            filter.insert_digest(key.digest).expect("its buckets are empty");
+        }
+        let writers = [first, second].map(|key| {
+            let filter = Arc::clone(&filter);
+            thread::spawn(move || filter.insert_digest(key.digest).expect("four keys fit four slots"))
+        });
+        for writer in writers {
+            writer.join().expect("it does not panic");
+        }
+        let keys = [moving, staying, first, second];
+        assert!(keys.iter().all(|key| filter.contains_digest(key.digest)), "a key was lost");
+        assert_eq!((filter.len(), filter.check_invariants()), (4, Ok(())));
+    });
+}
+
+#[test]
+fn of_two_writers_for_one_slot_one_stores_its_key_and_the_other_is_told() {
+    let builder = table(2, 8);
+    let first = key(&builder, [0, 1], |_| true);
+    let second = key(&builder, [1, 0], |key| key.fingerprint != first.fingerprint);
+    let third = key(&builder, [0, 1], |key| ![first, second].iter().any(|other| other.fingerprint == key.fingerprint));
+    check(2, move || {
+        let filter = shared(&builder);
+        filter.insert_digest(first.digest).expect("it is empty");
+        let writers = [second, third].map(|key| {
+            let filter = Arc::clone(&filter);
+            thread::spawn(move || filter.insert_digest(key.digest).is_ok())
+        });
+        let stored = writers.map(|writer| writer.join().expect("it does not panic"));
+        assert_eq!(stored.iter().filter(|&&stored| stored).count(), 1);
+        assert_eq!((filter.len(), filter.check_invariants()), (2, Ok(())));
+        let mut keys = [(first, true), (second, stored[0]), (third, stored[1])].into_iter();
+        assert!(keys.all(|(key, is_stored)| !is_stored || filter.contains_digest(key.digest)), "a key was lost");
+    });
+}
+
+#[test]
+fn of_two_writers_that_insert_a_key_uniquely_one_stores_it() {
+    let builder = table(4, 8);
+    let new = key(&builder, [0, 1], |_| true);
+    let moving = key(&builder, [1, 2], |_| true);
+    check(3, move || {
+        let filter = shared(&builder);
+        filter.insert_digest(moving.digest).expect("it is empty");
+        let writers = [(); 2].map(|()| {
+            let filter = Arc::clone(&filter);
+            thread::spawn(move || filter.insert_unique_digest(new.digest).expect("there is room"))
+        });
+        let stored = writers.map(|writer| writer.join().expect("it does not panic"));
+        assert_eq!(stored.iter().filter(|&&stored| stored).count(), 1);
+        assert_eq!((filter.count_digest(new.digest), filter.len()), (1, 2));
+    });
+}
+
+#[test]
+fn a_key_that_is_inserted_while_another_thread_makes_the_table_grow_is_not_lost() {
+    let plain = GrowingCuckooFilter::builder().capacity(2).largest_capacity(64).slots_per_bucket(2);
+    let plain = plain.false_positive_rate(0.1).build().expect("a few slots");
+    let mut full = plain.clone();
+    // As many as it takes without growing, so that the next key makes it grow.
+    let kept: Vec<u64> = (0..).take_while(|key| full.insert_without_growing(key).is_ok()).collect();
+    let new = [1 << 32, 1 << 33];
+    check(2, move || {
+        let filter = Arc::new(ConcurrentGrowingCuckooFilter::try_from(full.clone()).expect("a few slots"));
+        let writers = new.map(|key: u64| {
+            let filter = Arc::clone(&filter);
+            thread::spawn(move || filter.insert(&key).expect("it grows"))
+        });
+        assert!(filter.contains(&kept[0]), "missed while the table grew");
+        for writer in writers {
+            writer.join().expect("it does not panic");
+        }
+        assert!(kept.iter().chain(&new).all(|key| filter.contains(key)), "a key was lost");
+        assert_eq!((filter.len(), filter.check_invariants()), (kept.len() + 2, Ok(())));
+        assert!(filter.parameters().doublings() > 0, "it grew");
+    });
+}
