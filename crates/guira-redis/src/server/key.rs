@@ -59,7 +59,7 @@ impl Key {
 
 impl Place for Key {
     fn filter(&self) -> Option<&StoredFilter> {
-        // SAFETY: the value was made by `data_type`, and lives as long as the key is open and nothing else is put there.
+        // SAFETY: the value was made by `data_type`, and lives as long as the key is open.
         self.value.map(|value| unsafe { value.as_ref() })
     }
 
@@ -69,8 +69,13 @@ impl Place for Key {
     }
 
     fn put(&mut self, filter: StoredFilter) {
+        // In the place of the one before: a new value of the key would lose the time at which it expires.
+        if let Some(place) = self.filter_mut() {
+            *place = filter;
+            return;
+        }
         let value = data_type::into_value(filter);
-        // SAFETY: the key is open for writing, and the value is of the module's type; the one before is freed by the server.
+        // SAFETY: the key is open for writing, and the value is of the module's type.
         unsafe { (functions().set_value)(self.raw, data_type::get(), value.as_ptr().cast()) };
         self.value = Some(value);
     }

@@ -157,6 +157,23 @@ def test_transactions_notice_changes_and_only_changes(server):
                 assert watching.execute() == [True], words
 
 
+def test_what_is_changed_expires_when_it_would_have(server):
+    client = server.client()
+    client.execute_command("CF.ADD", "key", "a")
+    client.execute_command("CF.ADD", "other", "b")
+    header = client.execute_command("CF.SCANDUMP", "other", 0)[1]
+    position, chunk = client.execute_command("CF.SCANDUMP", "other", 1)
+    client.execute_command("CF.LOADCHUNK", "loaded", 1, header)
+    client.expire("key", 1000)
+    client.expire("loaded", 1000)
+    client.execute_command("CF.MERGE", "key", "other")
+    client.execute_command("CF.COMPACT", "key")
+    client.execute_command("CF.LOADCHUNK", "loaded", position, chunk)
+    assert client.execute_command("CF.MEXISTS", "key", "a", "b") == [1, 1]
+    assert client.execute_command("CF.EXISTS", "loaded", "b") == 1
+    assert 900 < client.ttl("key") <= 1000 and 900 < client.ttl("loaded") <= 1000
+
+
 def test_scripts_may_use_them(server):
     client = server.client()
     assert client.eval("redis.call('CF.ADD', KEYS[1], 'a') return redis.call('CF.EXISTS', KEYS[1], 'a')", 1, "key") == 1
