@@ -84,16 +84,16 @@ impl Bits for [AtomicU64] {
     /// lower bits may be old and its upper ones new, or the other way round.
     #[inline]
     fn word<W: Word>(&self, bit: u64, bits: u32) -> W {
-        let before = bit.to_le_bytes()[0] & 63;
+        let before = u32::from(bit.to_le_bytes()[0] & 63);
         let (first, last) = (in_memory(bit >> 6), in_memory((bit + u64::from(bits) - 1) >> 6));
         // Where the last bit is in an earlier word, that word is read again: it comes for nothing, and what it adds stands
         // above the bits that are asked for. The word behind it might be in another cache line.
-        let mut word = W::from(load(&self[first])) >> u32::from(before);
+        let mut word = W::from(load(&self[first])) >> before;
         for further in 1..=W::BITS / 64 {
-            let index = last.min(first + further as usize);
+            let is_last = further == W::BITS / 64;
+            let index = if is_last { last } else { last.min(first + 1) };
             // In two steps, since a shift by all bits of a word is none.
-            let above = 64 * further - u32::from(before);
-            word = word | (W::from(load(&self[index])) << (above - 1) << 1);
+            word = word | (W::from(load(&self[index])) << 1 << (64 * further - 1 - before));
         }
         word
     }
