@@ -26,7 +26,7 @@ pub(crate) use generate::{CompletionsArguments, ManArguments};
 pub(crate) use info::InfoArguments;
 pub(crate) use inputs::InputArguments;
 pub(crate) use merge::MergeArguments;
-pub(crate) use names::HashName;
+pub(crate) use names::{HashName, Prefer};
 pub(crate) use plan::PlanArguments;
 pub(crate) use remove::RemoveArguments;
 pub(crate) use shared::{KeyFileArguments, ThreadArguments, TrustArguments};

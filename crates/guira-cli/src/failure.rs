@@ -32,6 +32,13 @@ impl Failure {
     pub(crate) fn of_loading(path: &Path, error: &LoadError) -> Self {
         match error {
             LoadError::Io(error) => Self::of_file(path, without_code(error)),
+            LoadError::NotGuira => {
+                Self::of_file(path, format_args!("{error}; guira build makes one of a list of keys"))
+            }
+            LoadError::OtherKind { found, .. } => Self::of_file(
+                path,
+                format_args!("holds a {found}, which this command is not for: guira info says more about it"),
+            ),
             LoadError::KeyMissing => Self::of_file(path, "made with a secret hash key: give it with --key-file"),
             LoadError::KeyNotUsed => Self::of_file(path, "made without a secret hash key: leave out --key-file"),
             error => Self::of_file(path, error),

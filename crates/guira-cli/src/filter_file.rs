@@ -66,6 +66,9 @@ impl Replacement {
         match fs::metadata(path) {
             Ok(old) if old.is_file() && existing == Existing::Refused => Err(exists(path)),
             Ok(old) => Self::new(path, Some(old), None),
+            Err(error) if error.kind() == io::ErrorKind::NotFound && fs::symlink_metadata(path).is_ok() => {
+                Err(Failure::of_file(path, "a link to a file that is not there: give another output"))
+            }
             Err(error) if error.kind() == io::ErrorKind::NotFound => Self::new(path, None, None),
             Err(error) => Err(failure(path, &error)),
         }

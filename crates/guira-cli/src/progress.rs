@@ -1,4 +1,4 @@
-use std::cell::{Cell, OnceCell};
+use std::cell::Cell;
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
@@ -10,11 +10,10 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// Tells on standard error how far the work is, if that is a terminal and the work is long.
 pub(crate) struct Progress {
     begun: Instant,
-    unit: Unit,
-    total: Option<u64>,
-    done: Cell<u64>,
-    /// Made once patience has run out.
-    bar: OnceCell<ProgressBar>,
+    /// Told of all that is done from the beginning, since it tells how fast that was.
+    bar: ProgressBar,
+    /// Whether patience has run out.
+    is_shown: Cell<bool>,
     is_watched: bool,
 }
 
@@ -35,7 +34,14 @@ impl Progress {
 
     fn new(unit: Unit, total: Option<u64>) -> Self {
         let is_watched = io::stderr().is_terminal();
-        Self { begun: Instant::now(), unit, total, done: Cell::new(0), bar: OnceCell::new(), is_watched }
+        let template = match (unit, total) {
+            (Unit::Bytes, Some(_)) => "reading {bar:30} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left",
+            (Unit::Bytes, None) => "reading {bytes}, {bytes_per_sec}",
+            (Unit::Keys, _) => "storing {bar:30} {human_pos} of {human_len} keys, {per_sec}, {eta} left",
+        };
+        let style = ProgressStyle::with_template(template).expect("a valid template");
+        let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden()).with_style(style);
+        Self { begun: Instant::now(), bar, is_shown: Cell::new(false), is_watched }
     }
 
     /// The same, silent where lines are printed to the same terminal.
@@ -49,29 +55,18 @@ impl Progress {
         if !self.is_watched {
             return;
         }
-        self.done.set(self.done.get() + done as u64);
-        if self.begun.elapsed() >= PATIENCE {
-            self.bar.get_or_init(|| self.new_bar()).set_position(self.done.get());
+        if !self.is_shown.get() && self.begun.elapsed() >= PATIENCE {
+            self.is_shown.set(true);
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
         }
-    }
-
-    fn new_bar(&self) -> ProgressBar {
-        let template = match (self.unit, self.total) {
-            (Unit::Bytes, Some(_)) => "reading {bar:30} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left",
-            (Unit::Bytes, None) => "reading {bytes}, {bytes_per_sec}",
-            (Unit::Keys, _) => "storing {bar:30} {human_pos} of {human_len} keys, {per_sec}, {eta} left",
-        };
-        let style = ProgressStyle::with_template(template).expect("a valid template");
-        ProgressBar::with_draw_target(self.total, ProgressDrawTarget::stderr())
-            .with_style(style)
-            .with_elapsed(self.begun.elapsed())
+        self.bar.inc(done as u64);
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        if let Some(bar) = self.bar.get() {
-            bar.finish_and_clear();
+        if self.is_shown.get() {
+            self.bar.finish_and_clear();
         }
     }
 }

@@ -25,8 +25,11 @@ const CACHE_SIZE: usize = 1 << 20;
 fn main() -> Result<(), Box<dyn Error>> {
     let words = words::read(env::args().nth(1).as_deref())?;
     let Comparison { filter_size, found, without_filter, with_filter } = compare(&words)?;
-    println!("{} words were asked for, {found} found; the filter takes {filter_size} bytes", words.len());
-    println!("{without_filter} reads of the file without it, {with_filter} with it");
+    println!("{} words were asked for, {found} of them are in the store", words.len());
+    println!("reads of its file: {without_filter} without a filter, {with_filter} with one of {filter_size} bytes");
+    let absent = words.len() - found;
+    let saved = without_filter.saturating_sub(with_filter);
+    println!("{saved} reads saved, for the {absent} words that are not in it");
     Ok(())
 }
 

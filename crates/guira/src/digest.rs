@@ -63,6 +63,15 @@ impl fmt::Debug for HashAlgorithm {
     }
 }
 
+impl fmt::Display for HashAlgorithm {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(match self {
+            Self::Xxh3 => "XXH3-64",
+            Self::SipHash13 { .. } => "SipHash-1-3",
+        })
+    }
+}
+
 /// Turns keys into digests: a hash algorithm with its seed.
 ///
 /// # Examples

@@ -1,5 +1,7 @@
 //! The validated measures of a filter.
 
+use core::fmt;
+
 use crate::analysis;
 use crate::cast::approximate;
 use crate::error::BuildError;
@@ -17,6 +19,24 @@ pub enum Layout {
     /// Windows of 2, 3 or 4 neighbouring slots that overlap, instead of buckets. A window starts at any slot whose number,
     /// modulo the size of a window, is what the fingerprint says. Fewer slots fill as far.
     Windowed,
+}
+
+impl Layout {
+    /// What it is called wherever people read it: "packed", "semi-sorted" or "windowed".
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Packed => "packed",
+            Self::SemiSorted => "semi-sorted",
+            Self::Windowed => "windowed",
+        }
+    }
+}
+
+impl fmt::Display for Layout {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.name())
+    }
 }
 
 /// How the candidate buckets of a key are related.
@@ -47,6 +67,24 @@ impl Addressing {
             Self::Ternary => 3,
             Self::Quaternary => 4,
         }
+    }
+
+    /// What it is called wherever people read it: "regional", "power of two", "ternary", "quaternary" or "doubling".
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Regional => "regional",
+            Self::PowerOfTwo => "power of two",
+            Self::Ternary => "ternary",
+            Self::Quaternary => "quaternary",
+            Self::Doubling => "doubling",
+        }
+    }
+}
+
+impl fmt::Display for Addressing {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.name())
     }
 }
 

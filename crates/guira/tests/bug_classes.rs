@@ -46,9 +46,9 @@
 //! | | `keys_have_the_fingerprints_and_buckets_of_the_documented_format` |
 //! | the format breaks | `a_file_is_the_golden_one_byte_for_byte` |
 //! | | golden.rs: `stored_files_are_read_and_written_again_byte_for_byte` |
-//! | loading trusts bytes | format.rs: `headers_that_contradict_themselves_are_refused` |
-//! | | format.rs: `tables_too_large_for_the_file_are_refused_before_memory_is_taken` |
-//! | | format.rs: `no_table_makes_a_loaded_filter_panic` |
+//! | loading trusts bytes | format/forging.rs: `headers_that_contradict_themselves_are_refused` |
+//! | | format/forging.rs: `tables_too_large_for_the_file_are_refused_before_memory_is_taken` |
+//! | | format/forging.rs: `no_table_makes_a_loaded_filter_panic` |
 //! | | kinds/files.rs: `no_table_makes_loading_or_using_panic` |
 //! | removal takes another key (inherent) | `removing_a_key_that_was_not_inserted_takes_the_one_it_is_taken_for` |
 //! | | `removing_a_key_that_is_denied_changes_nothing` |

@@ -66,7 +66,14 @@ pub(crate) struct BuildArguments {
     pub(crate) slots_per_bucket: Option<u32>,
 
     /// The seed of the hash: filters with different seeds are wrong about different keys [default: 0]
-    #[arg(long, default_value_t = 0, hide_default_value = true, conflicts_with = "key_file")]
+    #[arg(
+        long,
+        default_value_t = 0,
+        hide_default_value = true,
+        conflicts_with = "key_file",
+        value_parser = values::seed,
+        allow_negative_numbers = true
+    )]
     pub(crate) seed: u64,
 
     /// How keys are hashed [default: xxh3]

@@ -78,3 +78,16 @@ pub(crate) enum HashName {
     #[value(name = "siphash")]
     SipHash,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_layout_is_typed_as_it_is_reported() {
+        for name in LayoutName::value_variants() {
+            let typed = name.to_possible_value().expect("none is hidden");
+            assert_eq!(typed.get_name(), Layout::from(*name).name());
+        }
+    }
+}

@@ -17,7 +17,7 @@ pub(super) fn rate(text: &str) -> Result<f64, String> {
 pub(super) fn capacity(text: &str) -> Result<usize, String> {
     match text.parse::<usize>() {
         Ok(keys) if keys > 0 => Ok(keys),
-        _ => Err("a capacity is a whole number of keys, at least 1".into()),
+        _ => Err("a capacity is a whole number of keys, at least 1, such as 1000000".into()),
     }
 }
 
@@ -36,6 +36,10 @@ pub(super) fn slots_per_bucket(text: &str) -> Result<u32, String> {
         Ok(slots) if LayoutName::value_variants().iter().any(|&name| has(name.into(), slots)) => Ok(slots),
         _ => Err("a bucket has 1, 2, 3, 4 or 8 slots, depending on the layout".into()),
     }
+}
+
+pub(super) fn seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("a seed is a whole number, at most {}", u64::MAX))
 }
 
 pub(super) fn field(text: &str) -> Result<NonZeroUsize, String> {
@@ -86,6 +90,14 @@ mod tests {
         }
         assert!(fingerprint_bits("1").is_err() && fingerprint_bits("33").is_err());
         assert!(slots_per_bucket("5").is_err() && slots_per_bucket("16").is_err());
+    }
+
+    #[test]
+    fn seeds_are_all_numbers_of_64_bits() {
+        assert_eq!((seed("0"), seed("18446744073709551615")), (Ok(0), Ok(u64::MAX)));
+        for refused in ["-1", "18446744073709551616", "0x7", "", "x"] {
+            assert!(seed(refused).is_err(), "{refused}");
+        }
     }
 
     #[test]

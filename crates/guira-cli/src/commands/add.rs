@@ -16,11 +16,13 @@ use crate::stored_filter::{Growth, StoredFilter};
 const MOST_KEYS_TRIED_IN_VAIN: u64 = 10_000;
 
 pub(crate) fn run(arguments: &AddArguments) -> Result<ExitStatus, Failure> {
+    let inputs = arguments.inputs.inputs();
+    inputs.refuse_filters()?;
     let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
     let (mut filter, replacement) = Replacement::of_filter(&arguments.file, key)?;
     let growth = if arguments.no_grow { Growth::Refused } else { Growth::Allowed };
     let size_before = filter.as_filter().size_in_bytes();
-    let outcome = add(&mut filter, growth, &arguments.inputs.inputs())?;
+    let outcome = add(&mut filter, growth, &inputs)?;
     if outcome.added > 0 {
         replacement.commit(&filter)?;
     }

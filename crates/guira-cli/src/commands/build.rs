@@ -6,7 +6,7 @@ use indicatif::HumanCount;
 use serde::Serialize;
 
 use super::warnings::{WithoutKey, warn_of_excess, warn_of_missing_fields};
-use crate::arguments::{BuildArguments, HashName};
+use crate::arguments::{BuildArguments, HashName, Prefer};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::filter_file::{Existing, Replacement};
@@ -22,6 +22,9 @@ const DEFAULT_RATE: f64 = 0.001;
 
 pub(crate) fn run(arguments: &BuildArguments) -> Result<ExitStatus, Failure> {
     threads::choose(arguments.threads.count)?;
+    let inputs = arguments.inputs.inputs();
+    inputs.refuse_filters()?;
+    refuse_vain_growth(arguments)?;
     let explain = |error: BuildError| Failure::of_file(&arguments.output, error);
     let algorithm = hash_algorithm(arguments)?;
     let mut builder = CuckooFilter::builder().seed(arguments.seed).hash(algorithm);
@@ -45,7 +48,7 @@ pub(crate) fn run(arguments: &BuildArguments) -> Result<ExitStatus, Failure> {
         HashAlgorithm::SipHash13 { key } => KeyHasher::sip_hash_13(key),
         _ => KeyHasher::xxh3(arguments.seed),
     };
-    let digests = distinct_digests(&arguments.inputs.inputs(), hasher)?;
+    let digests = distinct_digests(&inputs, hasher)?;
     let capacity = arguments.capacity.unwrap_or(digests.len().max(1));
     let mut filter = empty_filter(arguments, builder.capacity(capacity), capacity, algorithm).map_err(explain)?;
     fill(&mut filter, &digests).map_err(|reason| unfinished(arguments, &filter, &digests, &reason))?;
@@ -97,7 +100,8 @@ fn empty_filter(
 ) -> Result<StoredFilter, BuildError> {
     let parameters = builder.parameters()?;
     let is_free = arguments.layout.is_none() && arguments.slots_per_bucket.is_none();
-    let can_grow = parameters.layout() == Layout::Packed && parameters.fingerprint_bits() >= LEAST_BITS_TO_GROW;
+    let is_long = parameters.fingerprint_bits() >= LEAST_BITS_TO_GROW || arguments.max_capacity.is_some();
+    let can_grow = parameters.layout() == Layout::Packed && is_long;
     if !is_free || !can_grow || arguments.fingerprint_bits.is_some() {
         return builder.build().map(StoredFilter::Fixed);
     }
@@ -112,8 +116,21 @@ fn empty_filter(
     growing.build().map(StoredFilter::Growing)
 }
 
-/// Shorter fingerprints have no bits to give away.
+/// Shorter fingerprints have no bits to give away; they get some where growth is asked for.
 const LEAST_BITS_TO_GROW: u32 = 8;
+
+/// Refuses to promise what the filter would not do.
+fn refuse_vain_growth(arguments: &BuildArguments) -> Result<(), Failure> {
+    match (arguments.max_capacity, arguments.capacity) {
+        (Some(_), _) if arguments.prefer == Prefer::Space => {
+            Err(Failure::new("what takes the least memory does not grow: leave out --prefer space, or --max-capacity"))
+        }
+        (Some(largest), Some(capacity)) if largest < capacity => {
+            Err(Failure::new(format_args!("--max-capacity is {largest}, which is below --capacity, {capacity}")))
+        }
+        _ => Ok(()),
+    }
+}
 
 fn hash_algorithm(arguments: &BuildArguments) -> Result<HashAlgorithm, Failure> {
     match (arguments.hash, SecretKey::read_if_given(arguments.key.file.as_deref())?) {

@@ -8,7 +8,7 @@ use crate::arguments::CheckArguments;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::filter_view;
-use crate::keys::{BATCH_SIZE, Block, RecordEnd};
+use crate::keys::{BATCH_SIZE, Block, Inputs, RecordEnd};
 use crate::progress::Progress;
 use crate::render::Output;
 use crate::secret_key::SecretKey;
@@ -16,12 +16,13 @@ use crate::threads;
 
 pub(crate) fn run(arguments: &CheckArguments) -> Result<ExitStatus, Failure> {
     threads::choose(arguments.threads.count)?;
+    let inputs = arguments.inputs.inputs();
+    inputs.refuse_filters()?;
     let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
-    filter_view::ask(&arguments.file, key, arguments.trust.trust(), |filter| select(filter, arguments))
+    filter_view::ask(&arguments.file, key, arguments.trust.trust(), |filter| select(filter, &inputs, arguments))
 }
 
-fn select(filter: &CuckooFilterView<'_>, arguments: &CheckArguments) -> Result<ExitStatus, Failure> {
-    let inputs = arguments.inputs.inputs();
+fn select(filter: &CuckooFilterView<'_>, inputs: &Inputs, arguments: &CheckArguments) -> Result<ExitStatus, Failure> {
     let progress = Progress::of_bytes(inputs.size()).unless_output_is_terminal();
     let mut selection = Selection::new(filter, arguments);
     let mut failed = false;

@@ -4,7 +4,7 @@ use guira::Layout;
 use guira::analysis::{Plan, bloom_bits_per_key, information_limit};
 use plotters::style::RGBColor;
 
-use crate::render::{Chart, Line, Mark, names, text};
+use crate::render::{Chart, Line, Mark, text};
 
 /// How many powers of ten the picture spans, and in how many steps each of them.
 const DECADES: i32 = 4;
@@ -37,7 +37,7 @@ pub(super) fn chart(plan: &Plan) -> Chart {
     };
     let mut lines = vec![line("Bloom filter", BLOOM, &|rate| Some(bloom_bits_per_key(rate)))];
     for (layout, color) in LAYOUTS {
-        lines.push(line(names::layout(layout), color, &|rate| least_bits(capacity, rate, layout)));
+        lines.push(line(layout.name(), color, &|rate| least_bits(capacity, rate, layout)));
     }
     lines.push(line("limit of all filters", LIMIT, &|rate| Some(information_limit(rate))));
     Chart {
@@ -46,11 +46,7 @@ pub(super) fn chart(plan: &Plan) -> Chart {
         right: left - f64::from(DECADES),
         lines,
         mark: Mark {
-            name: format!(
-                "chosen: {}, {} bits per key",
-                names::layout(plan.parameters().layout()),
-                text::bits(plan.bits_per_key())
-            ),
+            name: format!("chosen: {}, {} bits per key", plan.parameters().layout(), text::bits(plan.bits_per_key())),
             point: (plan.false_positive_rate(), plan.bits_per_key()),
         },
     }

@@ -8,7 +8,7 @@ use super::curves;
 use crate::arguments::PlanArguments;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
-use crate::render::{Report, names, print, text};
+use crate::render::{Report, print, text};
 
 pub(crate) fn run(arguments: &PlanArguments) -> Result<ExitStatus, Failure> {
     let (capacity, preference) = (arguments.capacity as u64, arguments.prefer.into());
@@ -69,7 +69,7 @@ impl PlanReport {
         Self {
             capacity: parameters.capacity(),
             false_positive_rate: rate,
-            layout: names::layout(parameters.layout()),
+            layout: parameters.layout().name(),
             fingerprint_bits: parameters.fingerprint_bits(),
             fingerprint_bits_raised_from: plan.raised_from(),
             slots_per_bucket: parameters.slots_per_bucket(),
@@ -100,8 +100,8 @@ impl Alternative {
         let parameters = plan.parameters();
         Self {
             is_chosen,
-            layout: names::layout(parameters.layout()),
-            addressing: names::addressing(parameters.addressing()),
+            layout: parameters.layout().name(),
+            addressing: parameters.addressing().name(),
             slots_per_bucket: parameters.slots_per_bucket(),
             candidates: parameters.addressing().candidates(),
             fingerprint_bits: parameters.fingerprint_bits(),
@@ -132,7 +132,7 @@ impl Report for PlanReport {
             Some(bits) => format!("{fingerprint} (the rate alone asks for {bits}, with which not all keys would fit)"),
             None => fingerprint,
         };
-        let [slots_per_bucket, buckets] = if self.layout == names::layout(Layout::Windowed) {
+        let [slots_per_bucket, buckets] = if self.layout == Layout::Windowed.name() {
             ["slots per window", "windows per phase"]
         } else {
             ["slots per bucket", "buckets"]

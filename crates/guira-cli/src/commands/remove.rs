@@ -12,6 +12,8 @@ use crate::render::{Report, tell};
 use crate::secret_key::SecretKey;
 
 pub(crate) fn run(arguments: &RemoveArguments) -> Result<ExitStatus, Failure> {
+    let inputs = arguments.inputs.inputs();
+    inputs.refuse_filters()?;
     let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
     let (mut filter, replacement) = Replacement::of_filter(&arguments.file, key)?;
     let hasher: KeyHasher = *filter.as_filter().hasher();
@@ -20,7 +22,7 @@ pub(crate) fn run(arguments: &RemoveArguments) -> Result<ExitStatus, Failure> {
     let (mut removed, mut repeated) = (0, 0);
     let mut missing = Examples::default();
     let mut answers = Vec::new();
-    let without_key = arguments.inputs.inputs().for_each_batch(|keys| {
+    let without_key = inputs.for_each_batch(|keys| {
         let new = seen.new_ones(keys, &hasher);
         repeated += (keys.len() - new.keys.len()) as u64;
         answers.resize(new.digests.len(), false);

@@ -3,6 +3,8 @@ use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use guira::{FileHeader, LoadError};
+
 use super::block::Block;
 use super::compression::Compression;
 use super::form::KeyForm;
@@ -112,6 +114,19 @@ impl Inputs {
         self.0.iter()
     }
 
+    /// Refuses filter files, of which no list of keys has the first bytes: their place on the command line is another.
+    pub(crate) fn refuse_filters(&self) -> Result<(), Failure> {
+        for input in self.iter() {
+            if let Source::File(path) = &input.source
+                && starts_like_a_filter(path)
+            {
+                let text = "a filter, where a list of keys is expected: the filter comes first, and then the lists";
+                return Err(Failure::of_file(path, text));
+            }
+        }
+        Ok(())
+    }
+
     /// The bytes of all inputs, where that can be known.
     pub(crate) fn size(&self) -> Option<u64> {
         self.iter().map(Input::size).sum()
@@ -154,4 +169,12 @@ impl Inputs {
         })?;
         Ok(without_key)
     }
+}
+
+/// What can't be read, reading will tell of; and what is no file, such as a pipe, can be read only once.
+fn starts_like_a_filter(path: &Path) -> bool {
+    let mut start = Vec::new();
+    fs::metadata(path).is_ok_and(|metadata| metadata.is_file())
+        && File::open(path).is_ok_and(|file| file.take(FileHeader::SIZE as u64).read_to_end(&mut start).is_ok())
+        && !matches!(FileHeader::of_bytes(&start), Err(LoadError::NotGuira | LoadError::Truncated { .. }))
 }

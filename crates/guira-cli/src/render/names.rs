@@ -1,28 +1,8 @@
-//! What the library's choices are called in reports and on the command line.
+//! What is called otherwise in reports than in the library: layouts and addressings name themselves.
 
-use guira::{Addressing, FileKind, Layout};
+use guira::FileKind;
 
 use crate::inspection::Secret;
-
-pub(crate) fn layout(layout: Layout) -> &'static str {
-    match layout {
-        Layout::Packed => "packed",
-        Layout::SemiSorted => "semi-sorted",
-        Layout::Windowed => "windowed",
-        _ => "unknown",
-    }
-}
-
-pub(crate) fn addressing(addressing: Addressing) -> &'static str {
-    match addressing {
-        Addressing::Regional => "regional",
-        Addressing::PowerOfTwo => "power of two",
-        Addressing::Ternary => "ternary",
-        Addressing::Quaternary => "quaternary",
-        Addressing::Doubling => "doubling",
-        _ => "unknown",
-    }
-}
 
 pub(crate) fn kind(kind: FileKind) -> &'static str {
     match kind {

@@ -22,10 +22,14 @@ pub(crate) fn bits(bits: f64) -> String {
     if bits < 1000.0 { format!("{bits:.2}") } else { HumanFloatCount(bits.round()).to_string() }
 }
 
-/// `0.000912 (1 in 1,096)`
+/// `0.000912 (1 in 1,096)`, `0.250`
 pub(crate) fn rate(rate: f64) -> String {
     if rate == 0.0 {
         return "0".to_owned();
+    }
+    if rate > 0.1 {
+        // Of 0.9 and 0.7, "1 in 1" is neither.
+        return format!("{rate:.3}");
     }
     // Three significant digits.
     let (mut decimals, mut scaled) = (2, rate);
@@ -82,10 +86,17 @@ mod tests {
     #[test]
     fn rates_have_three_significant_digits() {
         assert_eq!(rate(0.0), "0");
-        assert_eq!(rate(0.25), "0.250 (1 in 4)");
+        assert_eq!(rate(0.1), "0.100 (1 in 10)");
         assert_eq!(rate(0.001), "0.00100 (1 in 1,000)");
         assert_eq!(rate(0.000_912_49), "0.000912 (1 in 1,096)");
         assert_eq!(rate(1.0 / 4_294_967_295.0), "0.000000000233 (1 in 4,294,967,295)");
+    }
+
+    #[test]
+    fn rates_that_are_no_small_share_are_left_at_their_digits() {
+        assert_eq!(rate(0.101), "0.101");
+        assert_eq!(rate(0.25), "0.250");
+        assert_eq!(rate(0.9), "0.900");
     }
 
     #[test]

@@ -22,7 +22,10 @@ fn damaged_files(good: &[u8]) -> Vec<(Vec<u8>, String)> {
     let table_end = good.len();
     // Offsets are those of docs/format.md: magic 0, version 8, capacity 32, table 128.
     vec![
-        (changed(0, b'G'), "not a guira filter: the first bytes are something else".into()),
+        (
+            changed(0, b'G'),
+            "not a guira filter: the first bytes are something else; guira build makes one of a list of keys".into(),
+        ),
         (
             changed(8, 2),
             "written in version 2 of the format, and this program reads up to version 1: use a later release".into(),
@@ -106,7 +109,7 @@ fn a_set_is_asked_too_and_what_has_values_is_not() {
     let map = CuckooMap::<u8>::with_capacity(10, 1e-6).expect("measures in range");
     place.write("map.guira", map.to_bytes());
     let refused = place.guira_with(["check", "map.guira"], b"ani\n");
-    assert_refused(&refused, "map.guira: the file holds a map, and a filter is expected: load it as what it is");
+    assert_refused(&refused, "map.guira: holds a map, which this command is not for: guira info says more about it");
 }
 
 #[test]
@@ -306,6 +309,11 @@ fn a_link_stays_a_link() {
     assert_eq!(place.guira_with(["build", "--force", "-o", "link.guira"], b"koel\n").status, 0);
     assert!(fs::symlink_metadata(place.path("link.guira")).expect("a link").is_symlink());
     assert_eq!(place.check("koel\n"), b"koel\n");
+    std::os::unix::fs::symlink("nothing", place.path("broken.guira")).expect("a link");
+    for force in [&["--force"][..], &[]] {
+        let refused = place.guira_with([&["build", "-o", "broken.guira"], force].concat(), b"koel\n");
+        assert_refused(&refused, "broken.guira: a link to a file that is not there: give another output");
+    }
 }
 
 #[test]

@@ -11,4 +11,6 @@ mod inputs;
 mod readme;
 mod reports;
 mod streams;
+#[cfg(target_os = "linux")]
+mod terminal;
 mod workplace;

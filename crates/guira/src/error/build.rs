@@ -170,14 +170,14 @@ impl fmt::Display for BuildError {
             ),
             Self::SlotsPerBucket { given, layout } => write!(
                 formatter,
-                "buckets of {given} slots: {layout:?} tables have one of {:?}",
-                Shape::slots_per_bucket_of(*layout)
+                "buckets of {given} slots: {layout} tables have buckets of {}",
+                Alternatives(Shape::slots_per_bucket_of(*layout))
             ),
             Self::GrowingSlotsPerBucket { given } => {
                 write!(formatter, "buckets of {given} slots: growing filters have buckets of 2, 4 or 8")
             }
             Self::LayoutWithAddressing { layout, addressing } => {
-                write!(formatter, "the layout {layout:?} does not go with {addressing:?} addressing")
+                write!(formatter, "{layout} tables do not go with {addressing} addressing")
             }
             Self::ValueBits { given, fingerprint_bits } => write!(
                 formatter,
@@ -190,7 +190,7 @@ impl fmt::Display for BuildError {
             }
             Self::ValuesInLayout { layout, addressing } => write!(
                 formatter,
-                "values in a table with layout {layout:?} and {addressing:?} addressing: only packed regional ones \
+                "values in a {layout} table with {addressing} addressing: only packed tables with regional addressing \
                  have them"
             ),
             Self::ConcurrentLayout { layout } => {
@@ -215,3 +215,42 @@ impl fmt::Display for BuildError {
 }
 
 impl core::error::Error for BuildError {}
+
+/// `1, 2, 4 or 8`
+struct Alternatives(&'static [u32]);
+
+impl fmt::Display for Alternatives {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, number) in self.0.iter().enumerate() {
+            let before = match index {
+                0 => "",
+                _ if index + 1 == self.0.len() => " or ",
+                _ => ", ",
+            };
+            write!(formatter, "{before}{number}")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::ToString;
+
+    use super::*;
+
+    #[test]
+    fn errors_name_layouts_as_documents_do_and_say_what_there_is() {
+        let refused =
+            |layout, addressing, slots| Shape::new(layout, addressing, slots).map_err(|error| error.to_string());
+        for (layout, slots, expected) in [
+            (Layout::Packed, 3, "buckets of 3 slots: packed tables have buckets of 1, 2, 4 or 8"),
+            (Layout::SemiSorted, 2, "buckets of 2 slots: semi-sorted tables have buckets of 4"),
+            (Layout::Windowed, 8, "buckets of 8 slots: windowed tables have buckets of 2, 3 or 4"),
+        ] {
+            assert_eq!(refused(layout, Addressing::Regional, slots), Err(expected.to_string()));
+        }
+        let expected = "windowed tables do not go with power of two addressing";
+        assert_eq!(refused(Layout::Windowed, Addressing::PowerOfTwo, 3), Err(expected.to_string()));
+    }
+}

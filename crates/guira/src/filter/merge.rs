@@ -63,7 +63,7 @@ impl CuckooFilter {
 
     fn refuse_if_made_otherwise(&self, other: &Self) -> Result<(), MergeError> {
         let (a, b) = (self.parameters(), other.parameters());
-        let names = |shape: Shape| format!("{:?} with {:?} addressing", shape.layout(), shape.addressing());
+        let names = |shape: Shape| format!("{} with {} addressing", shape.layout(), shape.addressing());
         let regions = |parameters: &Parameters| {
             format!("{} regions of {} buckets", parameters.region_count(), parameters.buckets_per_region())
         };
@@ -86,7 +86,7 @@ impl CuckooFilter {
         }
         let (ours, theirs) = (self.hasher(), other.hasher());
         if ours.algorithm() != theirs.algorithm() {
-            return differs("hash", format!("{:?}", ours.algorithm()), format!("{:?}", theirs.algorithm()));
+            return differs("hash", ours.algorithm().to_string(), theirs.algorithm().to_string());
         }
         if ours != theirs {
             // The seed that stands for a secret key is as secret.
