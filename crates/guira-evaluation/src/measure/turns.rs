@@ -32,11 +32,14 @@ impl Turns {
         median(self.0.clone())
     }
 
-    /// From the least to the greatest, in percent of the median.
-    pub(crate) fn spread(&self) -> f64 {
+    /// From the least to the greatest, in percent of the median; none of a single one.
+    pub(crate) fn spread(&self) -> Option<f64> {
+        if self.0.len() < 2 {
+            return None;
+        }
         let least = self.0.iter().copied().fold(f64::INFINITY, f64::min);
         let greatest = self.0.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        100.0 * (greatest - least) / self.median()
+        Some(100.0 * (greatest - least) / self.median())
     }
 }
 
@@ -55,10 +58,13 @@ mod tests {
     #[test]
     fn the_spread_is_in_percent_of_the_median() {
         let mut turns = Turns::default();
+        turns.note(7.0);
+        assert_eq!(turns.spread(), None, "of one figure");
+        turns = Turns::default();
         for figure in [5.0, 4.0, 6.0] {
             turns.note(figure);
         }
         assert!((turns.median() - 5.0).abs() < f64::EPSILON);
-        assert!((turns.spread() - 40.0).abs() < 1e-9);
+        assert!(turns.spread().is_some_and(|spread| (spread - 40.0).abs() < 1e-9), "{turns:?}");
     }
 }

@@ -69,8 +69,8 @@ impl Curves {
         let mut table = Table::new(title, columns);
         for curve in &self.curves {
             for Point { x, speeds } in &curve.points {
-                let figures = [*x, speeds.median(), speeds.spread()].map(Cell::Number);
-                table.push(core::iter::once(Cell::text(&curve.name)).chain(figures).collect());
+                let speed = [Cell::Number(speeds.median()), Cell::from(speeds.spread())];
+                table.push([Cell::text(&curve.name), Cell::Number(*x)].into_iter().chain(speed).collect());
             }
         }
         table

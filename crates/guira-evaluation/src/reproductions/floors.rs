@@ -99,9 +99,9 @@ fn table(rows: &[Row]) -> Table {
         table.push(vec![
             Cell::text(&row.name),
             Cell::Number(row.single.median()),
-            Cell::Number(row.single.spread()),
+            Cell::from(row.single.spread()),
             Cell::Number(row.batch.median()),
-            Cell::Number(row.batch.spread()),
+            Cell::from(row.batch.spread()),
             Cell::Number(row.batch.median() / floor),
         ]);
     }
