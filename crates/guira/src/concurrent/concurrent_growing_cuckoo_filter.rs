@@ -164,10 +164,9 @@ impl ConcurrentGrowingCuckooFilter {
                 Err(Refusal::NoRoom(reason)) => return Err(generation.error(reason)),
                 Err(Refusal::Retired) => Err(Retired),
             };
-            match outcome {
-                Ok(stored) => return stored,
-                // The next table took its place before its locks were free.
-                Err(Retired) => {}
+            // Otherwise the next table took the place of this one before its locks were free.
+            if let Ok(stored) = outcome {
+                return stored;
             }
         }
     }
@@ -261,7 +260,6 @@ impl ConcurrentGrowingCuckooFilter {
 
     /// Removes one copy of the key with this digest; whether there was one.
     #[inline]
-    #[expect(clippy::must_use_candidate, reason = "it changes the filter")]
     pub fn remove_digest(&self, digest: Digest) -> bool {
         loop {
             let generation = self.current.load();
