@@ -4,13 +4,61 @@
 #[cfg(loom)]
 pub(crate) use loom::sync::{
     Mutex, MutexGuard,
-    atomic::{AtomicU64, Ordering, fence},
+    atomic::{Ordering, fence},
 };
 #[cfg(not(loom))]
 pub(crate) use std::sync::{
     Mutex, MutexGuard,
     atomic::{AtomicU64, Ordering, fence},
 };
+
+/// Loom's, with every order of loads and writes. Of all that was done to an atomic, loom remembers only the last access, and
+/// so passes over an order of one thread's load and another's write if the writer itself has loaded in between. Here
+/// each access begins with a write that changes and orders nothing, which loom never passes over.
+#[cfg(loom)]
+#[derive(Debug)]
+pub(crate) struct AtomicU64 {
+    value: loom::sync::atomic::AtomicU64,
+    turn: loom::sync::atomic::AtomicU64,
+}
+
+#[cfg(loom)]
+impl AtomicU64 {
+    pub(crate) fn new(value: u64) -> Self {
+        Self { value: loom::sync::atomic::AtomicU64::new(value), turn: loom::sync::atomic::AtomicU64::new(0) }
+    }
+
+    fn in_turn(&self) -> &loom::sync::atomic::AtomicU64 {
+        self.turn.fetch_add(0, Ordering::Relaxed);
+        &self.value
+    }
+
+    pub(crate) fn load(&self, order: Ordering) -> u64 {
+        self.in_turn().load(order)
+    }
+
+    pub(crate) fn store(&self, value: u64, order: Ordering) {
+        self.in_turn().store(value, order);
+    }
+
+    pub(crate) fn fetch_add(&self, value: u64, order: Ordering) -> u64 {
+        self.in_turn().fetch_add(value, order)
+    }
+
+    pub(crate) fn fetch_xor(&self, value: u64, order: Ordering) -> u64 {
+        self.in_turn().fetch_xor(value, order)
+    }
+
+    pub(crate) fn compare_exchange_weak(
+        &self,
+        current: u64,
+        new: u64,
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<u64, u64> {
+        self.in_turn().compare_exchange_weak(current, new, success, failure)
+    }
+}
 
 /// Something that is replaced while others use it; it is dropped when the last of them is done with it. Who loads it after
 /// a replacement, in the order of what happened before what, gets the new one.

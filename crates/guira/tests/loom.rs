@@ -118,24 +118,51 @@ fn a_reader_finds_a_key_while_another_with_its_fingerprint_is_inserted_and_remov
 
 #[test]
 fn two_writers_whose_paths_cross_both_store_their_keys() {
-    let builder = table(4, 8);
-    let [moving, staying] = [[0, 1], [2, 3]].map(|buckets| key(&builder, buckets, |_| true));
-    // Both find their first bucket full; the first frees it by a move to the bucket that is the second's other one.
+    let builder = table(6, 8);
+    // The slots 0 and 3 are filled, and both keys in them can move on, to 1 and to 2.
+    let [in_0, in_3] = [[0, 1], [3, 2]].map(|buckets| key(&builder, buckets, |_| true));
+    // One writer must move one of these. The other one fills slot 1 itself.
     let first = key(&builder, [0, 3], |_| true);
-    let second = key(&builder, [2, 1], |_| true);
+    let second = key(&builder, [1, 4], |_| true);
     check(3, move || {
         let filter = shared(&builder);
-        for key in [moving, staying] {
+        for key in [in_0, in_3] {
             filter.insert_digest(key.digest).expect("its buckets are empty");
         }
         let writers = [first, second].map(|key| {
             let filter = Arc::clone(&filter);
-            thread::spawn(move || filter.insert_digest(key.digest).expect("four keys fit four slots"))
+            thread::spawn(move || filter.insert_digest(key.digest).expect("four keys fit six slots"))
         });
         for writer in writers {
             writer.join().expect("it does not panic");
         }
-        let keys = [moving, staying, first, second];
+        let keys = [in_0, in_3, first, second];
+        assert!(keys.iter().all(|key| filter.contains_digest(key.digest)), "a key was lost");
+        assert_eq!((filter.len(), filter.check_invariants()), (4, Ok(())));
+    });
+}
+
+#[test]
+fn a_path_is_not_taken_by_another_fingerprint_than_the_one_that_was_seen_on_it() {
+    let builder = table(6, 8);
+    let [in_0, in_3] = [[0, 1], [3, 2]].map(|buckets| key(&builder, buckets, |_| true));
+    // The first bucket and where its key could go are full of copies, so that the path leads through the second bucket.
+    let new = key(&builder, [3, 0], |_| true);
+    // It comes to the slot of the key that was to move, and must not go where that one would have gone.
+    let instead = key(&builder, [0, 5], |_| true);
+    check(2, move || {
+        let filter = shared(&builder);
+        for key in [in_0, in_3, in_3] {
+            filter.insert_digest(key.digest).expect("its buckets are empty");
+        }
+        let writer = {
+            let filter = Arc::clone(&filter);
+            thread::spawn(move || filter.insert_digest(new.digest).expect("there is a path"))
+        };
+        assert!(filter.remove_digest(in_0.digest), "it is there");
+        filter.insert_digest(instead.digest).expect("there is room");
+        writer.join().expect("it does not panic");
+        let keys = [in_3, new, instead];
         assert!(keys.iter().all(|key| filter.contains_digest(key.digest)), "a key was lost");
         assert_eq!((filter.len(), filter.check_invariants()), (4, Ok(())));
     });
@@ -180,26 +207,51 @@ fn of_two_writers_that_insert_a_key_uniquely_one_stores_it() {
     });
 }
 
+/// A filter that grows, with fewer keys by one than make it do so.
+fn nearly_full() -> (GrowingCuckooFilter, Vec<u64>) {
+    let builder = GrowingCuckooFilter::builder().capacity(2).largest_capacity(64).slots_per_bucket(2);
+    let mut full = builder.false_positive_rate(0.1).build().expect("a few slots");
+    let mut keys: Vec<u64> = (0..).take_while(|key| full.insert_without_growing(key).is_ok()).collect();
+    assert!(keys.pop().is_some_and(|last| full.remove(&last)), "there is one");
+    (full, keys)
+}
+
 #[test]
 fn a_key_that_is_inserted_while_another_thread_makes_the_table_grow_is_not_lost() {
-    let plain = GrowingCuckooFilter::builder().capacity(2).largest_capacity(64).slots_per_bucket(2);
-    let plain = plain.false_positive_rate(0.1).build().expect("a few slots");
-    let mut full = plain.clone();
-    // As many as it takes without growing, so that the next key makes it grow.
-    let kept: Vec<u64> = (0..).take_while(|key| full.insert_without_growing(key).is_ok()).collect();
+    let (full, kept) = nearly_full();
+    let new @ [one, two, three] = [1 << 32, 1 << 33, 1 << 34];
+    check(2, move || {
+        let filter = Arc::new(ConcurrentGrowingCuckooFilter::try_from(full.clone()).expect("a few slots"));
+        let writer = {
+            let filter = Arc::clone(&filter);
+            // The first fills the table, unless the other thread's key does, and the second makes it grow.
+            thread::spawn(move || [one, two].map(|key| filter.insert(&key).expect("it grows")))
+        };
+        filter.insert(&three).expect("it grows");
+        assert!(filter.contains(&kept[0]), "missed while the table grew");
+        writer.join().expect("it does not panic");
+        let keys = || kept.iter().chain(&new);
+        assert!(keys().all(|key| filter.contains(key)), "a key was lost");
+        assert_eq!((filter.len(), filter.check_invariants()), (keys().count(), Ok(())));
+        assert!(filter.parameters().doublings() > 0, "it grew");
+    });
+}
+
+#[test]
+fn a_key_that_is_removed_while_another_thread_makes_the_table_grow_is_gone() {
+    let (full, kept) = nearly_full();
     let new = [1 << 32, 1 << 33];
     check(2, move || {
         let filter = Arc::new(ConcurrentGrowingCuckooFilter::try_from(full.clone()).expect("a few slots"));
-        let writers = new.map(|key: u64| {
+        let writer = {
             let filter = Arc::clone(&filter);
-            thread::spawn(move || filter.insert(&key).expect("it grows"))
-        });
-        assert!(filter.contains(&kept[0]), "missed while the table grew");
-        for writer in writers {
-            writer.join().expect("it does not panic");
-        }
-        assert!(kept.iter().chain(&new).all(|key| filter.contains(key)), "a key was lost");
-        assert_eq!((filter.len(), filter.check_invariants()), (kept.len() + 2, Ok(())));
-        assert!(filter.parameters().doublings() > 0, "it grew");
+            thread::spawn(move || new.map(|key| filter.insert(&key).expect("it grows")))
+        };
+        assert!(filter.remove(&kept[0]), "it is there");
+        assert!(filter.contains(&kept[1]), "missed while the table grew");
+        writer.join().expect("it does not panic");
+        let keys = || kept[1..].iter().chain(&new);
+        assert!(keys().all(|key| filter.contains(key)), "a key was lost");
+        assert_eq!((filter.len(), filter.check_invariants()), (keys().count(), Ok(())));
     });
 }

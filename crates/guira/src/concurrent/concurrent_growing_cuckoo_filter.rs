@@ -164,7 +164,7 @@ impl ConcurrentGrowingCuckooFilter {
                 Err(Refusal::NoRoom(reason)) => return Err(generation.error(reason)),
                 Err(Refusal::Retired) => Err(Retired),
             };
-            // Else the next table took this one's place before its locks were free.
+            // Otherwise the next table took the place of this one before its locks were free.
             if let Ok(stored) = outcome {
                 return stored;
             }
