@@ -36,9 +36,16 @@ def programs():
 
 
 def free_port():
-    """A port that is free, and the one 10000 above it, where nodes of a cluster talk to each other."""
+    """A port that is free, and the one 10000 above it, where nodes of a cluster talk to each other.
+
+    Each of several processes that run tests side by side has ports of its own, so that none takes one that a server of
+    another's is about to be started on again.
+    """
+    count = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    ports = 7_000 // count
     for _ in range(1000):
-        port = random.randrange(15_000, 22_000)
+        port = 15_000 + number * ports + random.randrange(ports)
         try:
             with socket.socket() as clients, socket.socket() as nodes:
                 clients.bind(("127.0.0.1", port))
