@@ -163,10 +163,10 @@ fn add<'arguments>(
     limits: Limits,
 ) -> Result<Outcome<'arguments>, CommandError> {
     let (filter, created) = filter_or_new(place, &Creation::default(), settings, limits)?;
-    let is_new = repeats == Repeats::Stored || !filter.contains(item)?;
-    if is_new {
-        filter.store(item, limits)?;
-    }
+    let is_new = match repeats {
+        Repeats::Stored => filter.store(item, limits).map(|()| true)?,
+        Repeats::LeftOut => filter.store_unless_present(item, limits)?,
+    };
     let told = if is_new { Told::Same } else { Told::Nothing };
     Ok(Outcome { reply: Reply::Flag(is_new), changes: Changes { created, told, event: "cf.add" } })
 }
@@ -180,19 +180,15 @@ fn insert<'arguments>(
     limits: Limits,
 ) -> Result<Outcome<'arguments>, CommandError> {
     let (filter, created) = filter_or_new(place, &creation, settings, limits)?;
-    let insertion = |result: Result<(), CommandError>| match result {
-        Ok(()) => Insertion::Stored,
-        Err(_) => Insertion::Refused,
-    };
     let insertions: Vec<Insertion> = match repeats {
-        Repeats::Stored => filter.store_each(items, limits)?.into_iter().map(insertion).collect(),
-        // One after the other: the second of two that look the same is present.
+        Repeats::Stored => {
+            let stored = filter.store_each(items, limits)?.into_iter();
+            stored.map(|result| result.map_or(Insertion::Refused, |()| Insertion::Stored)).collect()
+        }
         Repeats::LeftOut => {
-            let unique = |item: &&[u8]| match filter.contains(item)? {
-                true => Ok(Insertion::Present),
-                false => Ok(insertion(filter.store(item, limits))),
-            };
-            items.iter().map(unique).collect::<Result<_, CommandError>>()?
+            let insertion = |is_new| if is_new { Insertion::Stored } else { Insertion::Present };
+            let stored = filter.store_each_unless_present(items, limits)?.into_iter();
+            stored.map(|result| result.map_or(Insertion::Refused, insertion)).collect()
         }
     };
     // What was refused here for want of memory might not be elsewhere, so only what was stored is told.

@@ -38,6 +38,15 @@ impl Growing {
         }
     }
 
+    /// Whether it was stored: not where it is there, or seems to be.
+    pub(super) fn store_unless_present(&mut self, item: &[u8], limits: Limits) -> Result<bool, CommandError> {
+        let digest = self.digest(item);
+        if self.filter.contains_digest(digest) {
+            return Ok(false);
+        }
+        self.store(digest, limits).map(|()| true)
+    }
+
     #[cold]
     fn store_growing(&mut self, digest: Digest, limits: Limits) -> Result<(), CommandError> {
         // Why it can't grow comes before how large it would become.

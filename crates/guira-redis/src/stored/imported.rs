@@ -176,6 +176,14 @@ impl Imported {
         is_removed
     }
 
+    /// Whether it was stored: not where it is there, or seems to be.
+    pub(super) fn store_unless_present(&mut self, item: &[u8], limits: Limits) -> Result<bool, CommandError> {
+        if self.contains(item) {
+            return Ok(false);
+        }
+        self.store(item, limits).map(|()| true)
+    }
+
     pub(super) fn store(&mut self, item: &[u8], limits: Limits) -> Result<(), CommandError> {
         let place = Self::place(item);
         if !self.replace(place, 0, place.fingerprint) && !self.store_moving(place) {

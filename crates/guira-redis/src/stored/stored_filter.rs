@@ -53,6 +53,31 @@ impl StoredFilter {
         }
     }
 
+    /// Whether it was stored: not where it is there, or seems to be.
+    pub(crate) fn store_unless_present(&mut self, item: &[u8], limits: Limits) -> Result<bool, CommandError> {
+        match self {
+            Self::Growing(growing) => growing.store_unless_present(item, limits),
+            Self::Imported(imported) => imported.store_unless_present(item, limits),
+            Self::Incoming(incoming) => Err(incoming.refusal()),
+        }
+    }
+
+    /// Stores each item that is not there and does not seem to be; whether it was. They go in one after the other: the second
+    /// of two that look the same is present.
+    pub(crate) fn store_each_unless_present(
+        &mut self,
+        items: &[&[u8]],
+        limits: Limits,
+    ) -> Result<Vec<Result<bool, CommandError>>, CommandError> {
+        match self {
+            Self::Growing(growing) => Ok(items.iter().map(|item| growing.store_unless_present(item, limits)).collect()),
+            Self::Imported(imported) => {
+                Ok(items.iter().map(|item| imported.store_unless_present(item, limits)).collect())
+            }
+            Self::Incoming(incoming) => Err(incoming.refusal()),
+        }
+    }
+
     pub(crate) fn store_each(
         &mut self,
         items: &[&[u8]],
