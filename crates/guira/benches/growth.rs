@@ -1,5 +1,5 @@
 //! What growth costs: lookups in a filter that was doubled ten times, beside filters that were built at its size; and the
-//! doublings themselves.
+//! doublings themselves, and the room that bits for doublings to come take.
 //!
 //! `cargo bench -p guira --bench growth`. By `cargo test --benches` it is run once, small, for its answers alone.
 //!
@@ -16,6 +16,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
+use guira::analysis::{Plan, Preference};
 use guira::{Addressing, CuckooFilter, GrowingCuckooFilter};
 
 const DOUBLINGS: u32 = 10;
@@ -28,6 +29,30 @@ fn main() {
         let grown = grow(start);
         lookups(&grown, rounds, queries);
     }
+    sizes(if is_test { 10_000 } else { 10_000_000 });
+}
+
+/// Fills a filter from 1,000 keys to the largest capacity. Prints the bits per key before each doubling, beside the fewest
+/// that a filter takes which is built for as many keys and that rate.
+fn sizes(largest: u64) {
+    const RATE: f64 = 0.001;
+    let builder = GrowingCuckooFilter::builder().capacity(1000).largest_capacity(largest as usize);
+    let mut filter = builder.false_positive_rate(RATE).build().expect("memory for the table");
+    println!("| keys before a doubling | bits per key | built for them | ratio |");
+    println!("|---|---|---|---|");
+    let print_row = |keys: u64, bytes: usize| {
+        let bits = bytes as f64 * 8.0 / keys as f64;
+        let built = Plan::new(keys, RATE, Preference::Space).expect("there is such a filter").bits_per_key();
+        println!("| {keys} | {bits:.2} | {built:.2} | {:.2} |", bits / built);
+    };
+    for key in 0..largest {
+        let (bytes, doublings) = (filter.size_in_bytes(), filter.parameters().doublings());
+        filter.insert(&key).expect("as many were promised");
+        if filter.parameters().doublings() > doublings {
+            print_row(key, bytes);
+        }
+    }
+    print_row(largest, filter.size_in_bytes());
 }
 
 /// A filter that begins with room for `start` keys and is filled to 95 % after ten doublings. Prints what they took.

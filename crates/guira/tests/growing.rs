@@ -413,6 +413,49 @@ fn a_filter_for_1000_keys_takes_16_kilobytes_at_the_most() {
     }
 }
 
+/// Filters for capacities, and largest capacities that are not the capacity times a power of two.
+fn of_any_growth(capacity: usize) -> impl Iterator<Item = (usize, GrowingCuckooFilter)> {
+    [1000, 1002, 1300, 1900, 2000, 2500, 3900, 5000, 11_300, 100_000, 1_000_000].into_iter().map(move |thousandths| {
+        let largest = capacity * thousandths / 1000;
+        let builder = GrowingCuckooFilter::builder().capacity(capacity).largest_capacity(largest);
+        (largest, builder.false_positive_rate(0.001).build().expect("there is such a filter"))
+    })
+}
+
+#[test]
+fn the_last_table_is_as_small_as_one_built_for_the_largest_capacity() {
+    for capacity in [100, 1000, 3000, 10_000] {
+        for (largest, mut filter) in of_any_growth(capacity) {
+            let begun_with = filter.parameters().slot_count();
+            let of_capacity = CuckooFilter::with_capacity(capacity, 0.001).expect("there is such a filter");
+            let most = 2 * of_capacity.parameters().slot_count() + 16;
+            assert!(begun_with <= most, "{capacity} to {largest}: {filter:?}");
+            filter.reserve(largest).expect("so many were promised");
+            let built = CuckooFilter::builder()
+                .capacity(largest)
+                .fingerprint_bits(filter.parameters().fingerprint_bits())
+                .slots_per_bucket(4)
+                .build()
+                .expect("there is such a filter");
+            let ratio = filter.size_in_bytes() as f64 / built.size_in_bytes() as f64;
+            assert!(ratio <= 1.15, "{capacity} to {largest}: {ratio} times the size of one that was built for it");
+        }
+    }
+}
+
+#[test]
+fn as_many_keys_fit_as_the_largest_capacity_says_however_close_it_is() {
+    for capacity in [1, 2, 9, 100, 1000] {
+        for (largest, mut filter) in of_any_growth(capacity).take_while(|&(largest, _)| largest < 20_000) {
+            for key in 0..largest as u64 {
+                filter.insert(&key).unwrap_or_else(|error| panic!("{capacity} to {largest}, key {key}: {error}"));
+            }
+            assert!(filter.expected_false_positive_rate() <= 0.001, "{capacity} to {largest}: {filter:?}");
+            assert_holds(&filter, 0..largest as u64, "all that were promised");
+        }
+    }
+}
+
 #[test]
 fn beyond_the_largest_capacity_keys_are_refused_or_the_rate_doubles() {
     let builder = GrowingCuckooFilter::builder().capacity(1000).largest_capacity(8000).false_positive_rate(0.001);

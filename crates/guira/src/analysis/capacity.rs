@@ -177,6 +177,20 @@ pub(crate) fn regions_for(capacity: u64, shape: Shape) -> Option<Regions> {
     }
 }
 
+/// The smallest even regions, as many as `least` and at least as large, that take the capacity once they were doubled so
+/// often; `None` if twice as large ones don't.
+pub(crate) fn regions_to_promise_doubled(
+    capacity: u64,
+    doublings: u32,
+    least: Regions,
+    shape: Shape,
+) -> Option<Regions> {
+    let regions = |pairs| Regions { buckets: 2 * pairs, ..least };
+    let doubled = |pairs| Regions { buckets: (2 * pairs) << doublings, ..least };
+    least_that(least.buckets.div_ceil(2)..=least.buckets, |pairs| doubled(pairs).keep_promise(capacity, shape))
+        .map(regions)
+}
+
 /// The same for regions of any of the sizes that `size_of` gives for 1, 2, 3, …
 fn regions_of_sizes(capacity: u64, shape: Shape, size_of: impl Fn(u64) -> u64) -> Option<Regions> {
     let step = size_of(1);

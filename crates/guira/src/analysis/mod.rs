@@ -16,6 +16,8 @@ pub use formulas::{
 };
 pub use planner::{Plan, Preference};
 
-pub(crate) use capacity::{capacity_with_fingerprints, fingerprint_bits_to_fill, promised_by};
+pub(crate) use capacity::{
+    capacity_with_fingerprints, fingerprint_bits_to_fill, promised_by, regions_to_promise_doubled,
+};
 pub(crate) use formulas::rate_of_shape;
 pub(crate) use planner::{fingerprint_bits_for_rate, regions_to_promise};

@@ -1,6 +1,6 @@
 use super::promise::has_buckets_of;
 use super::{BeyondPromise, GrowingCuckooFilter, Promise};
-use crate::analysis::{fingerprint_bits_for_rate, promised_by, regions_to_promise};
+use crate::analysis::{fingerprint_bits_for_rate, promised_by, regions_to_promise, regions_to_promise_doubled};
 use crate::digest::{HashAlgorithm, KeyHasher};
 use crate::error::BuildError;
 use crate::filter::CuckooFilter;
@@ -38,14 +38,16 @@ pub struct GrowingCuckooFilterBuilder {
 const USUAL_GROWTH: u64 = 1 << 10;
 
 impl GrowingCuckooFilterBuilder {
-    /// How many distinct keys must fit before the first doubling.
+    /// How many distinct keys must fit before the first doubling. The first table may have room for up to twice as many,
+    /// so that a whole number of doublings leads to the largest capacity.
     pub fn capacity(mut self, keys: usize) -> Self {
         self.capacity = Some(keys as u64);
         self
     }
 
-    /// The number of distinct keys up to which the rate is promised: 1024 times the first capacity unless given. Every
-    /// doubling on the way there costs a bit per slot as long as the filter is small.
+    /// The number of distinct keys up to which the rate is promised: 1024 times the first capacity unless given. The
+    /// table that takes them is as small as that of a filter built for them. Every doubling on the way there costs a bit per
+    /// slot as long as the filter is small.
     ///
     /// Where it would cost more bits than the 32 that a fingerprint has, the filter starts with a larger table: at a rate
     /// of 0.001 from 2^19 times the first capacity on, at 0.0001 from 2^15 times.
@@ -120,17 +122,17 @@ impl GrowingCuckooFilterBuilder {
         let shape = Shape::new(Layout::Packed, Addressing::Doubling, slots_per_bucket)?;
         let mut capacity = asked;
         loop {
-            let regions = regions_to_promise(capacity, shape)?;
-            let Some((doublings, largest_regions)) = doublings_to_promise(largest, regions, shape) else {
+            let Some((regions, doublings)) = beginning(capacity, largest, shape)? else {
                 let most = Parameters::MOST_BUCKETS * u64::from(shape.slots_per_bucket());
                 return Err(BuildError::Capacity { given: largest, most });
             };
+            let last = doubled(regions, doublings);
             // What was asked for, where that is all; after doublings, all that fits.
-            let promised = if doublings == 0 { largest } else { promised_by(largest_regions, shape) };
-            let (bits_at_last, _) = fingerprint_bits_for_rate(rate, promised, largest_regions, shape)?;
+            let promised = if doublings == 0 { largest } else { promised_by(last, shape) };
+            let (bits_at_last, _) = fingerprint_bits_for_rate(rate, promised, last, shape)?;
             if bits_at_last + doublings <= Parameters::MOST_FINGERPRINT_BITS {
                 let bits = bits_at_last + doublings;
-                let parameters = Parameters::new(shape, bits, regions, capacity)?;
+                let parameters = Parameters::new(shape, bits, regions, promised_by(regions, shape).min(largest))?;
                 return Ok((parameters, Promise { doublings, largest_capacity: promised, beyond: self.beyond }));
             }
             // Too many doublings for the bits that there are: each one less takes twice the table to start with.
@@ -139,12 +141,38 @@ impl GrowingCuckooFilterBuilder {
     }
 }
 
-/// How often regions must be doubled until they take a capacity, and what they are then.
-fn doublings_to_promise(capacity: u64, regions: Regions, shape: Shape) -> Option<(u32, Regions)> {
+/// The regions to begin with, and how often they are doubled until they take the largest capacity; `None` where nothing
+/// as large can be had.
+///
+/// What a table takes counts when it is large. So the last one is as small as the largest capacity allows, and it is the
+/// first that has more room than was asked for, up to twice as much: which spares a doubling, and a bit per slot with it.
+fn beginning(asked: u64, largest: u64, shape: Shape) -> Result<Option<(Regions, u32)>, BuildError> {
+    let least = regions_to_promise(asked, shape)?;
+    let Some(doublings) = doublings_to_promise(largest, least, shape) else { return Ok(None) };
+    let spared = doublings.saturating_sub(1);
+    let fits_closely = promised_by(doubled(least, doublings), shape) <= largest.saturating_add(largest / CLOSE);
+    if doublings == 0 || fits_closely {
+        return Ok(Some((least, doublings)));
+    }
+    let enlarged = regions_to_promise_doubled(largest, spared, least, shape);
+    Ok(enlarged.map(|regions| (regions, spared)))
+}
+
+/// The share of the largest capacity by which the last table may exceed it.
+const CLOSE: u64 = 8;
+
+/// Regions after doublings.
+const fn doubled(regions: Regions, doublings: u32) -> Regions {
+    Regions { count: regions.count, buckets: regions.buckets << doublings }
+}
+
+/// How often regions must be doubled until they take a capacity.
+fn doublings_to_promise(capacity: u64, regions: Regions, shape: Shape) -> Option<u32> {
     (0..Parameters::MOST_FINGERPRINT_BITS)
-        .map(|doublings| (doublings, Regions { buckets: regions.buckets << doublings, ..regions }))
+        .map(|doublings| (doublings, doubled(regions, doublings)))
         .take_while(|(_, regions)| regions.bucket_count() <= Parameters::MOST_BUCKETS)
         // A look at the slots saves the computation for most of the small ones.
         .filter(|(_, regions)| regions.count * shape.slots_of_region(regions.buckets) >= capacity)
         .find(|&(_, regions)| promised_by(regions, shape) >= capacity)
+        .map(|(doublings, _)| doublings)
 }

@@ -41,7 +41,7 @@ fn small_set() -> Vec<u8> {
 fn small_growing() -> Vec<u8> {
     let builder = GrowingCuckooFilter::builder().capacity(8).largest_capacity(500).false_positive_rate(0.01);
     let mut filter = builder.build().expect("measures in range");
-    (0..12_u32).for_each(|key| filter.insert(&key).expect("it grows"));
+    (0..40_u32).for_each(|key| filter.insert(&key).expect("it grows"));
     assert!(filter.parameters().doublings() > 0, "{filter:?}");
     filter.to_bytes()
 }
