@@ -35,7 +35,7 @@ pub(crate) struct BuildArguments {
     pub(crate) capacity: Option<usize>,
 
     /// Up to how many keys the rate is to hold when the filter grows by "guira add"; beyond that it doubles with every
-    /// doubling [default: the capacity]
+    /// doubling, to 3 % at the most, and then the filter is full [default: the capacity]
     #[arg(
         long,
         value_name = "KEYS",

@@ -4,7 +4,7 @@ use serde::Serialize;
 use super::warnings::{WithoutKey, warn_of_excess, warn_of_missing_fields};
 use crate::arguments::AddArguments;
 use crate::exit_status::ExitStatus;
-use crate::failure::Failure;
+use crate::failure::{Failure, report};
 use crate::filter_file::Replacement;
 use crate::keys::{Examples, Inputs, NewKeys, SeenDigests};
 use crate::render::text::counted;
@@ -48,7 +48,22 @@ pub(crate) fn run(arguments: &AddArguments) -> Result<ExitStatus, Failure> {
         Failure::of_file(&arguments.file, format_args!("{count} not added: {reason}: {rejected}")).report();
         status = ExitStatus::Error;
     }
+    if outcome.without_room.is_some() {
+        let file = arguments.file.display();
+        report(format_args!("{file}: {}", way_to_more_room(&filter, growth)));
+    }
     Ok(status)
+}
+
+/// What lets keys fit that found no room.
+const fn way_to_more_room(filter: &StoredFilter, growth: Growth) -> &'static str {
+    match (filter, growth) {
+        (StoredFilter::Growing(_), Growth::Refused) => "without --no-grow there may be room for them",
+        _ => {
+            "there is room for them in a filter that is built with a greater --capacity, or so that it can grow, with \
+             --max-capacity"
+        }
+    }
 }
 
 /// What was done. The names of the fields are those of the JSON output, and stay.
