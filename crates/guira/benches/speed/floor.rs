@@ -5,7 +5,7 @@ use std::hint::black_box;
 use guira::KeyHasher;
 use memmap2::MmapMut;
 
-use crate::measure::{Scale, median, nanoseconds_per};
+use crate::timing::{Scale, median, nanoseconds_per};
 use crate::workload;
 
 const LARGE_PAGE: usize = 2 << 20;

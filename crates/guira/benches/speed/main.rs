@@ -18,11 +18,13 @@
 mod contender;
 mod floor;
 mod measure;
+mod timing;
 mod workload;
 
 use contender::CONTENDERS;
 use floor::Floor;
-use measure::{Figures, Scale};
+use measure::Figures;
+use timing::Scale;
 
 /// Table sizes in bytes, with the names they go by.
 const SIZES: [(&str, u64); 6] = [
