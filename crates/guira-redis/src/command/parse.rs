@@ -63,6 +63,7 @@ impl<'arguments> Command<'arguments> {
     /// # Errors
     ///
     /// What is wrong with them.
+    #[inline]
     pub fn parse(name: CommandName, arguments: &'arguments [&'arguments [u8]]) -> Result<Self, CommandError> {
         let wrong_arity = Err(CommandError::Arity { command: name.specification().name });
         Ok(match (name, arguments) {

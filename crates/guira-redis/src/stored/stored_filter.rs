@@ -21,6 +21,7 @@ impl StoredFilter {
         Ok(Self::Growing(Growing::new(measures.build(limits)?)))
     }
 
+    #[inline]
     pub(crate) fn contains(&self, item: &[u8]) -> Result<bool, CommandError> {
         match self {
             Self::Growing(growing) => Ok(growing.filter.contains(item)),
@@ -45,6 +46,7 @@ impl StoredFilter {
         }
     }
 
+    #[inline]
     pub(crate) fn store(&mut self, item: &[u8], limits: Limits) -> Result<(), CommandError> {
         match self {
             Self::Growing(growing) => growing.store(growing.digest(item), limits),
