@@ -143,6 +143,15 @@ impl StoredFilter {
         }
     }
 
+    /// Lets the caller put the bytes of its tables elsewhere in memory; the same bytes must come back.
+    pub(crate) fn move_tables(&mut self, elsewhere: impl Fn(Vec<u8>) -> Vec<u8>) {
+        match self {
+            Self::Growing(growing) => growing.filter.move_table(elsewhere),
+            Self::Imported(imported) => imported.move_layers(elsewhere),
+            Self::Incoming(incoming) => incoming.move_received(elsewhere),
+        }
+    }
+
     /// The bytes of its tables.
     #[must_use]
     pub fn size(&self) -> u64 {
