@@ -145,6 +145,7 @@ fn create(
 }
 
 /// The filter, created first where there is none.
+#[inline]
 fn filter_or_new<'place, P: Place>(
     place: &'place mut P,
     creation: &Creation,
@@ -158,6 +159,7 @@ fn filter_or_new<'place, P: Place>(
     place.filter_mut().map(|filter| (filter, created)).ok_or(CommandError::NotFound)
 }
 
+#[inline]
 fn add<'arguments>(
     item: &'arguments [u8],
     repeats: Repeats,
