@@ -1,5 +1,7 @@
 //! What commands do to the value of a key, and what is to be told of it.
 
+use std::ffi::CStr;
+
 use crate::command::{Absent, Command, Creation, Repeats};
 use crate::error::CommandError;
 use crate::reply::{Insertion, Reply};
@@ -47,7 +49,7 @@ pub struct Changes<'arguments> {
     /// What was done to it then.
     pub told: Told<'arguments>,
     /// The name of the event that this is.
-    pub event: &'static str,
+    pub event: &'static CStr,
 }
 
 /// What replicas are told: each of these gives the same bytes there as here, whatever their settings.
@@ -61,9 +63,9 @@ pub enum Told<'arguments> {
     Items(Vec<&'arguments [u8]>),
 }
 
-const NOTHING: Changes<'static> = Changes { created: None, told: Told::Nothing, event: "" };
+const NOTHING: Changes<'static> = Changes { created: None, told: Told::Nothing, event: c"" };
 
-const fn same(event: &'static str) -> Changes<'static> {
+const fn same(event: &'static CStr) -> Changes<'static> {
     Changes { created: None, told: Told::Same, event }
 }
 
@@ -76,6 +78,7 @@ const fn answer<'arguments>(reply: Reply) -> Outcome<'arguments> {
 /// # Errors
 ///
 /// Why it was refused. The value is as it was.
+#[inline]
 pub fn execute<'arguments>(
     command: &Command<'arguments>,
     place: &mut impl Place,
@@ -107,19 +110,19 @@ pub fn execute<'arguments>(
         Command::Count { item } => Ok(answer(Reply::Count(place.filter().map_or(Ok(0), |filter| filter.count(item))?))),
         Command::Delete { item } => {
             let is_removed = place.filter_mut().ok_or(CommandError::NothingToRemoveFrom)?.remove(item)?;
-            let changes = if is_removed { same("cf.del") } else { NOTHING };
+            let changes = if is_removed { same(c"cf.del") } else { NOTHING };
             Ok(Outcome { reply: Reply::Flag(is_removed), changes })
         }
         Command::DeleteEach { items } => {
             let removed = place.filter_mut().ok_or(CommandError::NothingToRemoveFrom)?.remove_each(items)?;
-            let changes = if removed.contains(&true) { same("cf.del") } else { NOTHING };
+            let changes = if removed.contains(&true) { same(c"cf.del") } else { NOTHING };
             Ok(Outcome { reply: Reply::Flags(removed), changes })
         }
         Command::Info => Ok(answer(Reply::Fields(place.filter().ok_or(CommandError::NotFound)?.fields()?))),
         Command::Debug => Ok(answer(Reply::Text(place.filter().ok_or(CommandError::NotFound)?.describe()?))),
         Command::Compact => {
             place.filter_mut().ok_or(CommandError::NothingToCompact)?.compact()?;
-            Ok(Outcome { reply: Reply::Done, changes: same("cf.compact") })
+            Ok(Outcome { reply: Reply::Done, changes: same(c"cf.compact") })
         }
         Command::ScanDump { position } => {
             let filter = place.filter().ok_or(CommandError::NotFound)?;
@@ -142,6 +145,7 @@ fn create(
 }
 
 /// The filter, created first where there is none.
+#[inline]
 fn filter_or_new<'place, P: Place>(
     place: &'place mut P,
     creation: &Creation,
@@ -155,6 +159,7 @@ fn filter_or_new<'place, P: Place>(
     place.filter_mut().map(|filter| (filter, created)).ok_or(CommandError::NotFound)
 }
 
+#[inline]
 fn add<'arguments>(
     item: &'arguments [u8],
     repeats: Repeats,
@@ -168,7 +173,7 @@ fn add<'arguments>(
         Repeats::LeftOut => filter.store_unless_present(item, limits)?,
     };
     let told = if is_new { Told::Same } else { Told::Nothing };
-    Ok(Outcome { reply: Reply::Flag(is_new), changes: Changes { created, told, event: "cf.add" } })
+    Ok(Outcome { reply: Reply::Flag(is_new), changes: Changes { created, told, event: c"cf.add" } })
 }
 
 fn insert<'arguments>(
@@ -203,7 +208,7 @@ fn insert<'arguments>(
         Repeats::Stored => Reply::Insertions(insertions),
         Repeats::LeftOut => Reply::UniqueInsertions(insertions),
     };
-    Ok(Outcome { reply, changes: Changes { created, told, event: "cf.add" } })
+    Ok(Outcome { reply, changes: Changes { created, told, event: c"cf.add" } })
 }
 
 fn scan_dump(filter: &StoredFilter, position: u64) -> Result<Reply, CommandError> {
@@ -224,7 +229,7 @@ fn load_chunk<'arguments>(
     place: &mut impl Place,
     limits: Limits,
 ) -> Result<Outcome<'arguments>, CommandError> {
-    let done = Ok(Outcome { reply: Reply::Done, changes: same("cf.loadchunk") });
+    let done = Ok(Outcome { reply: Reply::Done, changes: same(c"cf.loadchunk") });
     if position == 1 {
         if place.filter().is_some() {
             return Err(CommandError::Exists);
@@ -276,5 +281,5 @@ pub fn merge(
         merged.merge(source, limits)?;
     }
     place.put(merged);
-    Ok(Outcome { reply: Reply::Done, changes: same("cf.merge") })
+    Ok(Outcome { reply: Reply::Done, changes: same(c"cf.merge") })
 }

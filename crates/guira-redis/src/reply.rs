@@ -74,6 +74,7 @@ pub enum Frame {
 impl Reply {
     /// The shape of the reply.
     #[must_use]
+    #[inline]
     pub fn frame(self, protocol: Protocol) -> Frame {
         match self {
             Self::Done => Frame::Ok,

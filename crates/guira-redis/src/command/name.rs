@@ -136,9 +136,9 @@ impl CommandName {
         self.specification().name
     }
 
-    pub(crate) const fn specification(self) -> Specification {
+    pub(crate) const fn specification(self) -> &'static Specification {
         match self {
-            Self::Reserve => Specification {
+            Self::Reserve => &Specification {
                 name: "cf.reserve",
                 arity: -3,
                 flags: "write deny-oom",
@@ -147,7 +147,7 @@ impl CommandName {
                 complexity: "O(n), where n is the capacity",
                 arguments: RESERVE,
             },
-            Self::Add => Specification {
+            Self::Add => &Specification {
                 name: "cf.add",
                 arity: 3,
                 flags: "write deny-oom fast",
@@ -156,7 +156,7 @@ impl CommandName {
                 complexity: "O(1); O(n) where the filter doubles",
                 arguments: &[KEY, ITEM],
             },
-            Self::AddNx => Specification {
+            Self::AddNx => &Specification {
                 name: "cf.addnx",
                 arity: 3,
                 flags: "write deny-oom fast",
@@ -165,7 +165,7 @@ impl CommandName {
                 complexity: "O(1); O(n) where the filter doubles",
                 arguments: &[KEY, ITEM],
             },
-            Self::Insert => Specification {
+            Self::Insert => &Specification {
                 name: "cf.insert",
                 arity: -4,
                 flags: "write deny-oom",
@@ -174,7 +174,7 @@ impl CommandName {
                 complexity: "O(n), where n is the number of items",
                 arguments: INSERT,
             },
-            Self::InsertNx => Specification {
+            Self::InsertNx => &Specification {
                 name: "cf.insertnx",
                 arity: -4,
                 flags: "write deny-oom",
@@ -183,7 +183,7 @@ impl CommandName {
                 complexity: "O(n), where n is the number of items",
                 arguments: INSERT,
             },
-            Self::Exists => Specification {
+            Self::Exists => &Specification {
                 name: "cf.exists",
                 arity: 3,
                 flags: "readonly fast",
@@ -192,7 +192,7 @@ impl CommandName {
                 complexity: "O(1)",
                 arguments: &[KEY, ITEM],
             },
-            Self::MExists => Specification {
+            Self::MExists => &Specification {
                 name: "cf.mexists",
                 arity: -3,
                 flags: "readonly fast",
@@ -201,7 +201,7 @@ impl CommandName {
                 complexity: "O(n), where n is the number of items",
                 arguments: &[KEY, ITEMS],
             },
-            Self::Count => Specification {
+            Self::Count => &Specification {
                 name: "cf.count",
                 arity: 3,
                 flags: "readonly fast",
@@ -210,7 +210,7 @@ impl CommandName {
                 complexity: "O(1)",
                 arguments: &[KEY, ITEM],
             },
-            Self::Del => Specification {
+            Self::Del => &Specification {
                 name: "cf.del",
                 arity: 3,
                 flags: "write fast",
@@ -219,7 +219,7 @@ impl CommandName {
                 complexity: "O(1)",
                 arguments: &[KEY, ITEM],
             },
-            Self::MDel => Specification {
+            Self::MDel => &Specification {
                 name: "cf.mdel",
                 arity: -3,
                 flags: "write",
@@ -228,7 +228,7 @@ impl CommandName {
                 complexity: "O(n), where n is the number of items",
                 arguments: &[KEY, ITEMS],
             },
-            Self::Info => Specification {
+            Self::Info => &Specification {
                 name: "cf.info",
                 arity: 2,
                 flags: "readonly fast",
@@ -237,7 +237,7 @@ impl CommandName {
                 complexity: "O(1)",
                 arguments: &[KEY],
             },
-            Self::Debug => Specification {
+            Self::Debug => &Specification {
                 name: "cf.debug",
                 arity: 2,
                 flags: "readonly fast",
@@ -246,7 +246,7 @@ impl CommandName {
                 complexity: "O(1)",
                 arguments: &[KEY],
             },
-            Self::Compact => Specification {
+            Self::Compact => &Specification {
                 name: "cf.compact",
                 arity: 2,
                 flags: "write",
@@ -255,7 +255,7 @@ impl CommandName {
                 complexity: "O(n), where n is the capacity",
                 arguments: &[KEY],
             },
-            Self::ScanDump => Specification {
+            Self::ScanDump => &Specification {
                 name: "cf.scandump",
                 arity: 3,
                 flags: "readonly",
@@ -264,7 +264,7 @@ impl CommandName {
                 complexity: "O(n), where n is the size of the filter for the first chunk",
                 arguments: &[KEY, ITERATOR],
             },
-            Self::LoadChunk => Specification {
+            Self::LoadChunk => &Specification {
                 name: "cf.loadchunk",
                 arity: 4,
                 flags: "write deny-oom",
@@ -273,7 +273,7 @@ impl CommandName {
                 complexity: "O(n), where n is the size of the chunk, and of the filter for the last one",
                 arguments: LOAD_CHUNK,
             },
-            Self::Merge => Specification {
+            Self::Merge => &Specification {
                 name: "cf.merge",
                 arity: -3,
                 flags: "write deny-oom",

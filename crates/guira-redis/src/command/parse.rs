@@ -63,8 +63,8 @@ impl<'arguments> Command<'arguments> {
     /// # Errors
     ///
     /// What is wrong with them.
+    #[inline]
     pub fn parse(name: CommandName, arguments: &'arguments [&'arguments [u8]]) -> Result<Self, CommandError> {
-        let wrong_arity = Err(CommandError::Arity { command: name.specification().name });
         Ok(match (name, arguments) {
             (CommandName::Reserve, [capacity, options @ ..]) => {
                 Self::Reserve { creation: Creation::of_reserve(capacity, options)? }
@@ -89,7 +89,7 @@ impl<'arguments> Command<'arguments> {
                 Self::LoadChunk { position: position.ok_or(CommandError::InvalidPosition)?, data }
             }
             (CommandName::Merge, [_, ..]) => Self::Merge { sources: arguments },
-            _ => return wrong_arity,
+            _ => return Err(CommandError::Arity { command: name.specification().name }),
         })
     }
 

@@ -2,6 +2,7 @@
 //! frees them.
 
 use std::ffi::{c_char, c_int, c_void};
+use std::mem::ManuallyDrop;
 use std::ptr::{NonNull, null_mut};
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
@@ -195,26 +196,55 @@ unsafe extern "C" fn copy(_from: *mut RawString, _to: *mut RawString, value: *co
     into_value(filter.clone()).as_ptr().cast()
 }
 
-/// Tables above this size have pages of their own, which are never in the way of others.
-const LARGEST_SHARED: u64 = 14 << 10;
-
 unsafe extern "C" fn defragment(server: *mut RawDefrag, _key: *mut RawString, value: *mut *mut c_void) -> c_int {
     // SAFETY: the server gives the place where it keeps a value of this type.
     let old = unsafe { *value };
-    // SAFETY: the memory is the server's, since the module's allocator is; a filter may be moved byte by byte.
-    let moved = unsafe { (functions().move_memory)(server, old) };
-    if moved.is_null() {
-        return 0;
+    // SAFETY: a filter may be moved byte by byte, and the server is the only one that knows where it is.
+    let moved = unsafe { if_in_the_way(server, old) };
+    if let Some(moved) = moved {
+        // SAFETY: as above.
+        unsafe { *value = moved.as_ptr() };
     }
-    // SAFETY: as above.
-    unsafe { *value = moved };
+    let place = moved.map_or(old, NonNull::as_ptr).cast::<StoredFilter>();
     // SAFETY: the filter is there now, and nobody else has it at hand.
-    let filter = unsafe { &mut *moved.cast::<StoredFilter>() };
-    // Where the value was in the way, so is as a rule a table that was allocated with it.
-    if filter.size() <= LARGEST_SHARED {
-        *filter = filter.clone();
-    }
+    let filter = unsafe { &mut *place };
+    // A large table has pages of its own, which the server leaves where they are.
+    filter.move_tables(|table| out_of_the_way(server, table));
     0
+}
+
+/// How many pieces of memory were moved.
+static MOVED: AtomicUsize = AtomicUsize::new(0);
+
+/// How many pieces of memory active defragmentation has moved.
+pub(super) fn moved() -> usize {
+    MOVED.load(Ordering::Relaxed)
+}
+
+/// Where the server has moved some memory, if it was in the way of others. What was there is freed then.
+///
+/// # Safety
+///
+/// The memory is the module's, and whoever owns it looks for it in the new place.
+unsafe fn if_in_the_way(server: *mut RawDefrag, memory: *mut c_void) -> Option<NonNull<c_void>> {
+    // SAFETY: the server's allocator is the module's, so that the server knows the memory.
+    let moved = NonNull::new(unsafe { (functions().move_memory)(server, memory) })?;
+    MOVED.fetch_add(1, Ordering::Relaxed);
+    Some(moved)
+}
+
+/// The same bytes, elsewhere if they were in the way of others.
+fn out_of_the_way(server: *mut RawDefrag, bytes: Vec<u8>) -> Vec<u8> {
+    let mut bytes = ManuallyDrop::new(bytes);
+    let (start, length, capacity) = (bytes.as_mut_ptr(), bytes.len(), bytes.capacity());
+    if capacity == 0 {
+        return Vec::new();
+    }
+    // SAFETY: the vector that owned the memory is not looked at again.
+    let moved = unsafe { if_in_the_way(server, start.cast()) };
+    let start = moved.map_or(start, |moved| moved.as_ptr().cast());
+    // SAFETY: the memory is that of the vector, or as much of it with the same bytes, from the same allocator.
+    unsafe { Vec::from_raw_parts(start, length, capacity) }
 }
 
 /// What the server saves to, or loads from.

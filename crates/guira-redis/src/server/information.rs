@@ -18,9 +18,10 @@ pub(super) unsafe extern "C" fn add(information: *mut RawInformation, _is_crash_
     // SAFETY: both texts end with 0, and are copied.
     unsafe { (functions.information_text)(information, c"version".as_ptr(), version.as_ptr()) };
     let settings = configuration::settings();
-    let numbers: [(&CStr, u64); 5] = [
+    let numbers: [(&CStr, u64); 6] = [
         (c"filters", wide(data_type::count())),
         (c"memory_bytes", wide(allocator::allocated())),
+        (c"defragmentation_moves", wide(data_type::moved())),
         (c"default_capacity", settings.capacity),
         (c"default_growth", settings.growth),
         (c"memory_limit", settings.memory_limit),

@@ -42,16 +42,13 @@ impl Key {
         if raw.is_null() {
             return Ok(key);
         }
-        // SAFETY: the key is open.
-        let kind = unsafe { (functions().key_type)(raw) };
-        if kind != EMPTY {
-            // SAFETY: the key is open; it gives null for values of the server's own types.
-            let found = unsafe { (functions().type_of_value)(raw) };
-            if found.is_null() || found != data_type::get() {
-                return Err(CommandError::WrongType);
-            }
+        // SAFETY: the key is open; it gives null where there is nothing, and for values of the server's own types.
+        if unsafe { (functions().type_of_value)(raw) } == data_type::get() {
             // SAFETY: the key is open, and its value is of the module's type.
             key.value = NonNull::new(unsafe { (functions().value)(raw) }.cast());
+        // SAFETY: the key is open.
+        } else if unsafe { (functions().key_type)(raw) } != EMPTY {
+            return Err(CommandError::WrongType);
         }
         Ok(key)
     }

@@ -203,7 +203,7 @@ pub(super) fn register(context: Context) -> Result<(), &'static str> {
         }
         // SAFETY: as above.
         let command = unsafe { (functions.get_command)(context.0, text) };
-        document(functions, command.cast(), name, &specification, &mut texts)?;
+        document(functions, command.cast(), name, specification, &mut texts)?;
         if let Some(set) = functions.set_acl_categories.filter(|_| has_category) {
             // Those that a server derives from the flags of its own commands, but not from those of modules.
             let derived = specification.flags.split(' ').filter(|flag| matches!(*flag, "write" | "fast"));

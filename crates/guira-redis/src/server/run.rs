@@ -1,6 +1,6 @@
 //! From the server's call to the command, and back.
 
-use std::ffi::{CStr, CString, c_int};
+use std::ffi::{CStr, c_int};
 
 use super::configuration;
 use super::context::{Context, OwnedString, bytes_of};
@@ -42,14 +42,22 @@ fn obey(
     let [_, key_name, rest @ ..] = arguments else {
         return Err(CommandError::Arity { command: specification.name });
     };
-    // SAFETY: arguments live as long as the command.
-    let texts: Vec<&[u8]> = rest.iter().map(|&argument| unsafe { bytes_of(argument) }).collect();
-    let command = Command::parse(name, &texts)?;
-    let access = if specification.key_use == KeyUse::Read { Access::Read } else { Access::Write };
-    let limits = || match context.must_obey() {
-        true => Limits::Lifted,
-        false => Limits::Bytes(configuration::settings().memory_limit),
+    // Most commands have one argument, for which memory would cost more than the answer.
+    let (one, several);
+    let texts: &[&[u8]] = match rest {
+        [argument] => {
+            // SAFETY: arguments live as long as the command.
+            one = [unsafe { bytes_of(*argument) }];
+            &one
+        }
+        _ => {
+            // SAFETY: as above.
+            several = rest.iter().map(|&argument| unsafe { bytes_of(argument) }).collect::<Vec<_>>();
+            &several
+        }
     };
+    let command = Command::parse(name, texts)?;
+    let access = if specification.key_use == KeyUse::Read { Access::Read } else { Access::Write };
     let outcome = match command {
         Command::Merge { sources } => {
             // SAFETY: as above.
@@ -59,21 +67,42 @@ fn obey(
             let open = |&source: &*mut RawString| Key::open(context, source, Access::Read);
             let keys = rest.iter().map(open).collect::<Result<Vec<Key>, _>>()?;
             let sources: Vec<Option<&StoredFilter>> = keys.iter().map(Key::filter).collect();
-            merge(&mut Key::open(context, *key_name, access)?, &sources, limits())?
+            merge(&mut Key::open(context, *key_name, access)?, &sources, limits(context))?
         }
-        // Nothing is created or made larger, and asking the server costs more than the answer.
-        command if access == Access::Read => {
-            execute(&command, &mut Key::open(context, *key_name, access)?, &configuration::settings(), Limits::Lifted)?
-        }
-        command => {
-            execute(&command, &mut Key::open(context, *key_name, access)?, &configuration::settings(), limits())?
-        }
+        command => execute_within_limits(context, &command, &mut Key::open(context, *key_name, access)?)?,
     };
     tell(context, *key_name, &outcome.changes);
     let Outcome { reply, .. } = outcome;
     // The only reply whose shape the server does not know how to turn.
     let protocol = if matches!(reply, Reply::Insertions(_)) { context.protocol() } else { Protocol::Resp2 };
     Ok(reply.frame(protocol))
+}
+
+fn limits(context: Context) -> Limits {
+    match context.must_obey() {
+        true => Limits::Lifted,
+        false => Limits::Bytes(configuration::settings().memory_limit),
+    }
+}
+
+/// The server is asked late whether the command must be obeyed: it takes half as long for that as the filter for an item.
+/// Only CF.INSERT can't be tried again, since it stores what it can.
+fn execute_within_limits<'arguments>(
+    context: Context,
+    command: &Command<'arguments>,
+    key: &mut Key,
+) -> Result<Outcome<'arguments>, CommandError> {
+    let settings = configuration::settings();
+    let first = match command {
+        Command::Insert { .. } => limits(context),
+        _ => Limits::Bytes(settings.memory_limit),
+    };
+    match execute(command, key, &settings, first) {
+        Err(CommandError::MemoryLimit { .. }) if context.must_obey() => {
+            execute(command, key, &settings, Limits::Lifted)
+        }
+        outcome => outcome,
+    }
 }
 
 /// Tells replicas, the append-only file and those who watch.
@@ -102,6 +131,6 @@ fn tell(context: Context, key: *mut RawString, changes: &Changes<'_>) {
         context.notify(c"cf.reserve", key);
     }
     if changes.told != Told::Nothing {
-        context.notify(&CString::new(changes.event).unwrap_or_default(), key);
+        context.notify(changes.event, key);
     }
 }

@@ -17,6 +17,7 @@ impl Growing {
         Self { filter, removed: 0 }
     }
 
+    #[inline]
     pub(super) fn digest(&self, item: &[u8]) -> Digest {
         self.filter.hasher().digest(item)
     }
@@ -31,6 +32,7 @@ impl Growing {
         answers
     }
 
+    #[inline]
     pub(super) fn store(&mut self, digest: Digest, limits: Limits) -> Result<(), CommandError> {
         match self.filter.insert_digest_without_growing(digest) {
             Err(InsertError::Full { .. }) => self.store_growing(digest, limits),

@@ -261,6 +261,12 @@ impl Imported {
         self.layers.iter().map(|layer| wide(layer.len())).sum()
     }
 
+    pub(super) fn move_layers(&mut self, elsewhere: impl Fn(Vec<u8>) -> Vec<u8>) {
+        for layer in &mut self.layers {
+            *layer = elsewhere(std::mem::take(layer));
+        }
+    }
+
     pub(super) const fn layers(&self) -> &[Vec<u8>] {
         self.layers.as_slice()
     }

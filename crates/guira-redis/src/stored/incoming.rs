@@ -123,6 +123,10 @@ impl Incoming {
         &self.received
     }
 
+    pub(super) fn move_received(&mut self, elsewhere: impl Fn(Vec<u8>) -> Vec<u8>) {
+        self.received = elsewhere(std::mem::take(&mut self.received));
+    }
+
     /// How much has come, and how much there is.
     pub(super) fn refusal(&self) -> CommandError {
         CommandError::Incomplete { received: wide(self.received.len()), expected: self.expected }

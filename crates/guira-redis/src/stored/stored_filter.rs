@@ -21,6 +21,7 @@ impl StoredFilter {
         Ok(Self::Growing(Growing::new(measures.build(limits)?)))
     }
 
+    #[inline]
     pub(crate) fn contains(&self, item: &[u8]) -> Result<bool, CommandError> {
         match self {
             Self::Growing(growing) => Ok(growing.filter.contains(item)),
@@ -45,6 +46,7 @@ impl StoredFilter {
         }
     }
 
+    #[inline]
     pub(crate) fn store(&mut self, item: &[u8], limits: Limits) -> Result<(), CommandError> {
         match self {
             Self::Growing(growing) => growing.store(growing.digest(item), limits),
@@ -138,6 +140,15 @@ impl StoredFilter {
             Self::Growing(growing) => Ok(growing.describe()),
             Self::Imported(imported) => Ok(imported.describe()),
             Self::Incoming(incoming) => Err(incoming.refusal()),
+        }
+    }
+
+    /// Lets the caller put the bytes of its tables elsewhere in memory; the same bytes must come back.
+    pub(crate) fn move_tables(&mut self, elsewhere: impl Fn(Vec<u8>) -> Vec<u8>) {
+        match self {
+            Self::Growing(growing) => growing.filter.move_table(elsewhere),
+            Self::Imported(imported) => imported.move_layers(elsewhere),
+            Self::Incoming(incoming) => incoming.move_received(elsewhere),
         }
     }
 

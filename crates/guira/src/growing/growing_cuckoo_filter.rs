@@ -1,3 +1,4 @@
+use alloc::vec::Vec;
 use core::fmt;
 
 use super::{BeyondPromise, GrowingCuckooFilterBuilder, Promise};
@@ -294,6 +295,16 @@ impl GrowingCuckooFilter {
     #[must_use]
     pub const fn beyond_promise(&self) -> BeyondPromise {
         self.promise.beyond
+    }
+
+    /// Lets the caller put the bytes of the table elsewhere in memory. See
+    /// [`CuckooFilter::move_table`](crate::CuckooFilter::move_table).
+    ///
+    /// # Panics
+    ///
+    /// If more bytes come back, or fewer.
+    pub fn move_table(&mut self, elsewhere: impl FnOnce(Vec<u8>) -> Vec<u8>) {
+        self.filter.move_table(elsewhere);
     }
 
     /// α, the share of the slots that are filled.

@@ -58,6 +58,23 @@ impl Storage {
     pub(crate) const fn from_vec(table: Vec<u8>) -> Self {
         Self(Memory::Heap(table))
     }
+
+    /// Lets the caller put the bytes elsewhere. Pages of their own stay where they are.
+    ///
+    /// # Panics
+    ///
+    /// If more bytes come back, or fewer.
+    pub(crate) fn move_bytes(&mut self, elsewhere: impl FnOnce(Vec<u8>) -> Vec<u8>) {
+        match &mut self.0 {
+            Memory::Heap(bytes) => {
+                let size = bytes.len();
+                *bytes = elsewhere(core::mem::take(bytes));
+                assert_eq!(bytes.len(), size, "a table has as many bytes elsewhere");
+            }
+            #[cfg(feature = "std")]
+            Memory::HugePages(_) => {}
+        }
+    }
 }
 
 /// The bytes of a table that belong to someone else, to be read.
