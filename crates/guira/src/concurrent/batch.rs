@@ -107,16 +107,16 @@ impl Engine {
     #[inline]
     fn answer_each(&self, answers: &mut [bool], digest: impl Fn(usize) -> Digest, guards: &Guards) {
         with_shared_nest!(self, nest => {
-            let (in_cache, nest) = (nest.is_in_own_cache(), nest.view());
-            if in_cache {
+            if nest.is_in_own_cache() {
                 for (number, answer) in answers.iter_mut().enumerate() {
                     *answer = nest.contains_beside_writers(digest(number), &guards.versions);
                 }
             } else {
-                let prepare = |number| nest.await_digest(digest(number));
+                let view = nest.view();
+                let prepare = |number| view.await_digest(digest(number));
                 let answered: Result<(), Infallible> =
                     pipeline(answers.len(), Awaited::NOTHING, prepare, |number, awaited| {
-                        answers[number] = nest.contains_awaited_beside_writers(awaited, &guards.versions);
+                        answers[number] = nest.contains_awaited_beside_writers(&view, awaited, &guards.versions);
                         Ok(())
                     });
                 match answered {
