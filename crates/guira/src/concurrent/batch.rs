@@ -8,6 +8,7 @@ use crate::addressing::Addressing;
 use crate::batch::{Awaited, OWN_CACHE, pipeline};
 use crate::digest::{Digest, Key};
 use crate::error::InsertEachError;
+use crate::filter::Nest;
 use crate::probe::Word;
 
 impl ConcurrentCuckooFilter {
@@ -132,7 +133,7 @@ impl<A: Addressing, W: Word, const ONE_WORD: bool> SharedNest<A, W, ONE_WORD> {
         size_of_val(&**self.storage()) <= OWN_CACHE
     }
 
-    /// Does something with every digest, in order, when its buckets have come.
+    /// Does something that changes the table with every digest, in order, when its buckets have come.
     #[inline]
     fn each_in_order<E>(
         &self,
@@ -143,7 +144,8 @@ impl<A: Addressing, W: Word, const ONE_WORD: bool> SharedNest<A, W, ONE_WORD> {
         if self.is_in_own_cache() {
             return (0..count).try_for_each(|number| change(number, digest(number)));
         }
-        let nest = self.view();
+        let words = self.table.to_write();
+        let nest = Nest { addressing: self.addressing, table: self.table.awaited(&words) };
         let prepare = |number| {
             let digest = digest(number);
             nest.await_digest(digest);
