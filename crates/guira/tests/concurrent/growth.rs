@@ -6,7 +6,7 @@ use std::time::Instant;
 use guira::{BeyondPromise, ConcurrentGrowingCuckooFilter, GrowingCuckooFilter, InsertError};
 
 use crate::oracle::random::SplitMix64;
-use crate::stress::duration;
+use crate::stress::{Outcome, duration, stress, wait};
 
 fn filter(capacity: usize, largest_capacity: usize, beyond: BeyondPromise) -> GrowingCuckooFilter {
     let builder = GrowingCuckooFilter::builder().capacity(capacity).largest_capacity(largest_capacity);
@@ -119,6 +119,48 @@ fn no_key_is_missed_while_the_table_grows() {
     }
     println!("{doublings} doublings");
     assert!(doublings > 5, "it grew");
+}
+
+/// As full as it may be before every doubling, and kept so for a while.
+#[test]
+fn no_key_is_missed_at_full_load_before_and_after_doublings() {
+    const SIZES: u32 = 5;
+    let filter = shared(filter(4000, 4000 << SIZES, BeyondPromise::Refuse));
+    let kept: Vec<u64> = (0..1000).collect();
+    assert!(kept.iter().all(|key| filter.insert(key).is_ok()), "there is room");
+    let mut loads = Vec::new();
+    let outcome = stress(
+        &filter,
+        &kept,
+        // Most of what each writer ever keeps.
+        4000 << SIZES,
+        || (filter.capacity() - kept.len()) / 2,
+        |is_well| {
+            for size in 1..=SIZES {
+                wait(duration() / SIZES, is_well);
+                loads.push(filter.len() as f64 / filter.parameters().slot_count() as f64);
+                // A few keys more than there is room for, beside those that writers insert and remove.
+                let more = || (0..).map(|key| 1 << 50 | key);
+                let passing: Vec<u64> = if size < SIZES {
+                    let doublings = filter.parameters().doublings();
+                    let is_same = |_: &u64| filter.parameters().doublings() == doublings && is_well();
+                    more().take_while(is_same).inspect(|key| filter.insert(key).expect("it grows")).collect()
+                } else {
+                    Vec::new()
+                };
+                assert!(passing.iter().all(|key| filter.remove(key)), "a key is missing where it is removed");
+            }
+        },
+    );
+    let Outcome { stored, changes, lookups } = outcome;
+    println!("loads {loads:.3?}: {changes} changes, {lookups} lookups beside them");
+    assert_eq!(filter.parameters().doublings(), SIZES - 1);
+    assert!(loads.iter().all(|&load| load > 0.9), "{loads:?}");
+    assert_eq!(filter.check_invariants(), Ok(()));
+    assert_eq!(filter.len(), kept.len() + stored.len());
+    assert!(kept.iter().chain(&stored).all(|key| filter.contains(key)), "a key was lost");
+    assert!(kept.iter().chain(&stored).all(|key| filter.remove(key)), "a key was lost");
+    assert_eq!((filter.len(), filter.check_invariants()), (0, Ok(())));
 }
 
 #[test]
