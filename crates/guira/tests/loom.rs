@@ -94,6 +94,40 @@ fn a_reader_finds_a_key_that_is_moved_between_slots_that_straddle_words() {
     a_reader_finds_a_key_that_moves(table(10, 13), [9, 4, 0, 1]);
 }
 
+/// Each of three keys moves to where the next one was, from the bucket that a reader of it looks at last.
+#[test]
+fn a_reader_finds_every_key_of_a_path_of_three_moves() {
+    let builder = table(6, 8);
+    let new = key(&builder, [0, 1], |_| true);
+    // The other bucket of the new key leads nowhere else.
+    let in_1 = key(&builder, [1, 0], |_| true);
+    // In the buckets 0, 3 and 2, from which they move to 3, 2 and the empty 5.
+    let moving = [[3, 0], [2, 3], [5, 2]].map(|buckets| key(&builder, buckets, |_| true));
+    for looked_up in 0..3 {
+        let builder = builder.clone();
+        check(2, move || {
+            let filter = shared(&builder);
+            for key in moving {
+                // The first of two copies is removed again.
+                for _ in 0..2 {
+                    filter.insert_digest(key.digest).expect("both buckets are empty");
+                }
+                assert!(filter.remove_digest(key.digest));
+            }
+            filter.insert_digest(in_1.digest).expect("one of its buckets is empty");
+            let writer = {
+                let filter = Arc::clone(&filter);
+                thread::spawn(move || filter.insert_digest(new.digest).expect("there is a path"))
+            };
+            assert!(filter.contains_digest(moving[looked_up].digest), "key {looked_up} was missed while it moved");
+            writer.join().expect("it does not panic");
+            let keys = moving.iter().chain([&new, &in_1]);
+            assert!(keys.clone().all(|key| filter.contains_digest(key.digest)), "a key was lost");
+            assert_eq!((filter.len(), filter.check_invariants()), (keys.count(), Ok(())));
+        });
+    }
+}
+
 #[test]
 fn a_reader_finds_a_key_while_another_with_its_fingerprint_is_inserted_and_removed() {
     let builder = table(4, 8);

@@ -54,7 +54,7 @@ impl PrefetchToWrite {
     pub(crate) fn fetch<T>(self, items: &[T], at: usize) {
         #[cfg(target_arch = "x86_64")]
         if self.has_instruction {
-            let place = items.as_ptr().wrapping_add(at);
+            let place = items.as_ptr().wrapping_add(at).addr();
             // SAFETY: the processor has the instruction, which changes nothing that the program can see and faults on no
             // address.
             unsafe { core::arch::asm!("prefetchw [{}]", in(reg) place, options(nomem, nostack, preserves_flags)) };

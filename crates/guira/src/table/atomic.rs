@@ -46,6 +46,15 @@ impl Words {
         }
     }
 
+    /// Empties all slots, while nobody else writes.
+    ///
+    /// Release, as in [`flip`]: that the fingerprints leave was announced before.
+    pub(crate) fn clear(&self) {
+        for word in &**self {
+            word.store(0, Ordering::Release);
+        }
+    }
+
     /// A copy of the table, which is of one moment if nobody writes meanwhile.
     pub(crate) fn to_storage(&self) -> Result<Storage, TryReserveError> {
         let mut storage = Storage::zeroed_bytes(8 * self.len())?;
