@@ -223,21 +223,47 @@ fn of_two_writers_for_one_slot_one_stores_its_key_and_the_other_is_told() {
     });
 }
 
-#[test]
-fn of_two_writers_that_insert_a_key_uniquely_one_stores_it() {
-    let builder = table(4, 8);
-    let new = key(&builder, [0, 1], |_| true);
-    let moving = key(&builder, [1, 2], |_| true);
+/// Two writers store the same key unless it is there, in a table that has some keys.
+fn of_two_writers_one_stores_the_key(builder: CuckooFilterBuilder, new: Located, stored: Vec<Located>) {
     check(3, move || {
         let filter = shared(&builder);
-        filter.insert_digest(moving.digest).expect("it is empty");
+        for key in &stored {
+            filter.insert_digest(key.digest).expect("its buckets are empty");
+        }
         let writers = [(); 2].map(|()| {
             let filter = Arc::clone(&filter);
             thread::spawn(move || filter.insert_unique_digest(new.digest).expect("there is room"))
         });
-        let stored = writers.map(|writer| writer.join().expect("it does not panic"));
-        assert_eq!(stored.iter().filter(|&&stored| stored).count(), 1);
-        assert_eq!((filter.count_digest(new.digest), filter.len()), (1, 2));
+        let storing = writers.map(|writer| writer.join().expect("it does not panic"));
+        assert_eq!(storing.iter().filter(|&&stores| stores).count(), 1);
+        assert_eq!((filter.count_digest(new.digest), filter.len()), (1, stored.len() + 1));
+    });
+}
+
+#[test]
+fn of_two_writers_that_insert_a_key_uniquely_one_stores_it() {
+    let builder = table(4, 8);
+    let new = key(&builder, [0, 1], |_| true);
+    // With room for both copies, and where the second one would have to make room.
+    let in_1 = key(&builder, [1, 2], |_| true);
+    of_two_writers_one_stores_the_key(builder.clone(), new, Vec::new());
+    of_two_writers_one_stores_the_key(builder, new, vec![in_1]);
+}
+
+#[test]
+fn two_writers_that_lock_the_same_buckets_do_not_wait_for_each_other_for_ever() {
+    let builder = table(4, 8);
+    // The same two buckets, named in another order.
+    let first = key(&builder, [0, 1], |_| true);
+    let second = key(&builder, [1, 0], |key| key.fingerprint != first.fingerprint);
+    check(3, move || {
+        let filter = shared(&builder);
+        let writers = [first, second].map(|key| {
+            let filter = Arc::clone(&filter);
+            thread::spawn(move || filter.insert_unique_digest(key.digest).expect("there is room"))
+        });
+        assert!(writers.into_iter().all(|writer| writer.join().expect("it does not panic")));
+        assert_eq!((filter.len(), filter.check_invariants()), (2, Ok(())));
     });
 }
 
