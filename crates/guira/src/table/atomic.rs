@@ -204,7 +204,8 @@ impl<S: Deref<Target = [AtomicU64]>, W: Word, const ONE_WORD: bool> PackedTable<
         let ones = u64::MAX >> (64 - self.slot_bits());
         while (found >> before) & ones == 0 {
             let filled = found | (u64::from(fingerprint.get()) << before);
-            // Release, as in `flip`. Where it fails, relaxed: what was found is only compared again.
+            // Release, as in `flip`, though no answer rests on it: a fill hides nothing that was there, and continues what
+            // a release in this word began. Where it fails, relaxed: what was found is only compared again.
             match word.compare_exchange_weak(found.to_le(), filled.to_le(), Ordering::Release, Ordering::Relaxed) {
                 Ok(_) => return true,
                 Err(other) => found = u64::from_le(other),
