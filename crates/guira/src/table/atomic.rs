@@ -116,8 +116,8 @@ impl Bits for [AtomicU64] {
 
 /// The words of a table for somebody who is going to write them, and asks for them accordingly.
 ///
-/// Two writers of a table that their caches hold then do 1.6 times as much as one, in batches, and 1.4 times if the lines
-/// come to be read and have to be asked for again.
+/// Two writers of a table that their caches hold then store a sixth more in batches than if the lines come to be read and
+/// have to be asked for again.
 pub(crate) struct ToWrite<'table> {
     words: &'table [AtomicU64],
     hint: PrefetchToWrite,
