@@ -79,6 +79,10 @@ impl<T> Replaceable<T> {
     pub(crate) fn replace(&self, next: T) {
         self.0.store(std::sync::Arc::new(next));
     }
+
+    pub(crate) fn into_current(self) -> T {
+        std::sync::Arc::into_inner(self.0.into_inner()).expect("whoever has it all has lent it to nobody")
+    }
 }
 
 /// The same for loom, which does not know the crate: that itself is taken to be right.
@@ -97,6 +101,11 @@ impl<T> Replaceable<T> {
 
     pub(crate) fn replace(&self, next: T) {
         *self.0.lock().expect("nobody panics with it") = std::sync::Arc::new(next);
+    }
+
+    pub(crate) fn into_current(self) -> T {
+        let current = self.0.into_inner().expect("nobody panics with it");
+        std::sync::Arc::into_inner(current).expect("whoever has it all has lent it to nobody")
     }
 }
 

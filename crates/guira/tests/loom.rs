@@ -94,6 +94,40 @@ fn a_reader_finds_a_key_that_is_moved_between_slots_that_straddle_words() {
     a_reader_finds_a_key_that_moves(table(10, 13), [9, 4, 0, 1]);
 }
 
+/// Each of three keys moves to where the next one was, from the bucket that a reader of it looks at last.
+#[test]
+fn a_reader_finds_every_key_of_a_path_of_three_moves() {
+    let builder = table(6, 8);
+    let new = key(&builder, [0, 1], |_| true);
+    // The other bucket of the new key leads nowhere else.
+    let in_1 = key(&builder, [1, 0], |_| true);
+    // In the buckets 0, 3 and 2, from which they move to 3, 2 and the empty 5.
+    let moving = [[3, 0], [2, 3], [5, 2]].map(|buckets| key(&builder, buckets, |_| true));
+    for looked_up in 0..3 {
+        let builder = builder.clone();
+        check(2, move || {
+            let filter = shared(&builder);
+            for key in moving {
+                // The first of two copies is removed again.
+                for _ in 0..2 {
+                    filter.insert_digest(key.digest).expect("both buckets are empty");
+                }
+                assert!(filter.remove_digest(key.digest));
+            }
+            filter.insert_digest(in_1.digest).expect("one of its buckets is empty");
+            let writer = {
+                let filter = Arc::clone(&filter);
+                thread::spawn(move || filter.insert_digest(new.digest).expect("there is a path"))
+            };
+            assert!(filter.contains_digest(moving[looked_up].digest), "key {looked_up} was missed while it moved");
+            writer.join().expect("it does not panic");
+            let keys = moving.iter().chain([&new, &in_1]);
+            assert!(keys.clone().all(|key| filter.contains_digest(key.digest)), "a key was lost");
+            assert_eq!((filter.len(), filter.check_invariants()), (keys.count(), Ok(())));
+        });
+    }
+}
+
 #[test]
 fn a_reader_finds_a_key_while_another_with_its_fingerprint_is_inserted_and_removed() {
     let builder = table(4, 8);
@@ -189,21 +223,47 @@ fn of_two_writers_for_one_slot_one_stores_its_key_and_the_other_is_told() {
     });
 }
 
-#[test]
-fn of_two_writers_that_insert_a_key_uniquely_one_stores_it() {
-    let builder = table(4, 8);
-    let new = key(&builder, [0, 1], |_| true);
-    let moving = key(&builder, [1, 2], |_| true);
+/// Two writers store the same key unless it is there, in a table that has some keys.
+fn of_two_writers_one_stores_the_key(builder: CuckooFilterBuilder, new: Located, stored: Vec<Located>) {
     check(3, move || {
         let filter = shared(&builder);
-        filter.insert_digest(moving.digest).expect("it is empty");
+        for key in &stored {
+            filter.insert_digest(key.digest).expect("its buckets are empty");
+        }
         let writers = [(); 2].map(|()| {
             let filter = Arc::clone(&filter);
             thread::spawn(move || filter.insert_unique_digest(new.digest).expect("there is room"))
         });
-        let stored = writers.map(|writer| writer.join().expect("it does not panic"));
-        assert_eq!(stored.iter().filter(|&&stored| stored).count(), 1);
-        assert_eq!((filter.count_digest(new.digest), filter.len()), (1, 2));
+        let storing = writers.map(|writer| writer.join().expect("it does not panic"));
+        assert_eq!(storing.iter().filter(|&&stores| stores).count(), 1);
+        assert_eq!((filter.count_digest(new.digest), filter.len()), (1, stored.len() + 1));
+    });
+}
+
+#[test]
+fn of_two_writers_that_insert_a_key_uniquely_one_stores_it() {
+    let builder = table(4, 8);
+    let new = key(&builder, [0, 1], |_| true);
+    // With room for both copies, and where the second one would have to make room.
+    let in_1 = key(&builder, [1, 2], |_| true);
+    of_two_writers_one_stores_the_key(builder.clone(), new, Vec::new());
+    of_two_writers_one_stores_the_key(builder, new, vec![in_1]);
+}
+
+#[test]
+fn two_writers_that_lock_the_same_buckets_do_not_wait_for_each_other_for_ever() {
+    let builder = table(4, 8);
+    // The same two buckets, named in another order.
+    let first = key(&builder, [0, 1], |_| true);
+    let second = key(&builder, [1, 0], |key| key.fingerprint != first.fingerprint);
+    check(3, move || {
+        let filter = shared(&builder);
+        let writers = [first, second].map(|key| {
+            let filter = Arc::clone(&filter);
+            thread::spawn(move || filter.insert_unique_digest(key.digest).expect("there is room"))
+        });
+        assert!(writers.into_iter().all(|writer| writer.join().expect("it does not panic")));
+        assert_eq!((filter.len(), filter.check_invariants()), (2, Ok(())));
     });
 }
 
@@ -245,12 +305,15 @@ fn a_key_that_is_removed_while_another_thread_makes_the_table_grow_is_gone() {
         let filter = Arc::new(ConcurrentGrowingCuckooFilter::try_from(full.clone()).expect("a few slots"));
         let writer = {
             let filter = Arc::clone(&filter);
-            thread::spawn(move || new.map(|key| filter.insert(&key).expect("it grows")))
+            thread::spawn(move || filter.insert_each(&new).expect("it grows"))
         };
-        assert!(filter.remove(&kept[0]), "it is there");
-        assert!(filter.contains(&kept[1]), "missed while the table grew");
+        // Of two keys, of which either may meet the table that was replaced.
+        let mut removed = [false; 2];
+        filter.remove_each(&kept[..2], &mut removed);
+        assert_eq!(removed, [true; 2], "they are there");
+        assert!(filter.contains(&kept[2]), "missed while the table grew");
         writer.join().expect("it does not panic");
-        let keys = || kept[1..].iter().chain(&new);
+        let keys = || kept[2..].iter().chain(&new);
         assert!(keys().all(|key| filter.contains(key)), "a key was lost");
         assert_eq!((filter.len(), filter.check_invariants()), (keys().count(), Ok(())));
     });

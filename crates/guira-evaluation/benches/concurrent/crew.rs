@@ -31,8 +31,30 @@ fn half(count: u64, first: u64, keys: u64) -> Vec<u64> {
 
 /// So many readers that look up a share of the keys each, and so many writers beside them.
 pub(crate) struct Crew {
+    name: &'static str,
     readers: usize,
     writers: usize,
+    pace: Pace,
+}
+
+/// How fast a writer beside readers writes.
+#[derive(Clone, Copy)]
+enum Pace {
+    /// As fast as it can: with two readers on two processors, it is the third to run at a time.
+    Any,
+    /// So many changes in a second. In between it sleeps.
+    PerSecond(f64),
+}
+
+impl Pace {
+    /// Waits until one change more is due.
+    fn wait(self, changes: u64, begin: Instant) {
+        if let Self::PerSecond(rate) = self {
+            while changes as f64 > begin.elapsed().as_secs_f64() * rate {
+                thread::sleep(Duration::from_micros(100));
+            }
+        }
+    }
 }
 
 /// What a crew did in a second, in millions, and in a second of a reader's processor time.
@@ -43,11 +65,13 @@ struct Done {
     lookups_of_processor: f64,
 }
 
-const CREWS: [Crew; 4] = [
-    Crew { readers: 1, writers: 0 },
-    Crew { readers: 2, writers: 0 },
-    Crew { readers: 1, writers: 1 },
-    Crew { readers: 2, writers: 1 },
+const CREWS: [Crew; 6] = [
+    Crew { name: "one reader", readers: 1, writers: 0, pace: Pace::Any },
+    Crew { name: "two readers", readers: 2, writers: 0, pace: Pace::Any },
+    Crew { name: "one reader beside a writer", readers: 1, writers: 1, pace: Pace::Any },
+    Crew { name: "two readers beside a writer", readers: 2, writers: 1, pace: Pace::Any },
+    Crew { name: "two readers beside a writer of 1 million/s", readers: 2, writers: 1, pace: Pace::PerSecond(1e6) },
+    Crew { name: "two readers beside a writer of 0.1 million/s", readers: 2, writers: 1, pace: Pace::PerSecond(1e5) },
 ];
 
 impl Crew {
@@ -67,6 +91,7 @@ impl Crew {
                             if is_over.load(Ordering::Relaxed) {
                                 break;
                             }
+                            self.pace.wait(changes, begin);
                             // At this load a key more or less makes no difference.
                             if filter.insert(key) {
                                 assert!(filter.remove(key), "a key was lost");
@@ -105,35 +130,76 @@ impl Crew {
         })
     }
 
-    /// Million insertions per second of one writer and of two, who store as many keys together, and the ratio.
-    pub(crate) fn writers<F: Shared>(build: impl Fn() -> F, first: u64, keys: u64, rounds: u64) -> [f64; 3] {
+    /// Million insertions per second of one writer and of two, who store as many keys together, and the ratio. Afterwards
+    /// the filter has the keys that it had before.
+    fn fill<F: Shared>(filter: &F, first: u64, keys: u64, rounds: u64, store: fn(&F, &[u64]) -> bool) -> [f64; 3] {
         let mut figures: [Vec<f64>; 2] = Default::default();
         for _ in 0..rounds {
             for (writers, figures) in (1..).zip(&mut figures) {
-                let filter = build();
                 let start = Barrier::new(writers);
+                let write = |number: u64| {
+                    let keys: Vec<u64> = (first + number..first + keys).step_by(writers).collect();
+                    start.wait();
+                    let begin = Instant::now();
+                    assert!(store(filter, black_box(&keys)), "it is not full");
+                    begin.elapsed().as_secs_f64()
+                };
                 let times: Vec<f64> = thread::scope(|threads| {
-                    let write = |number| {
-                        let (filter, start) = (&filter, &start);
-                        move || {
-                            start.wait();
-                            let begin = Instant::now();
-                            for key in (first + number as u64..first + keys).step_by(writers) {
-                                assert!(filter.insert(black_box(key)), "it is not full");
-                            }
-                            begin.elapsed().as_secs_f64()
-                        }
-                    };
-                    let all: Vec<_> = (0..writers).map(|number| threads.spawn(write(number))).collect();
+                    let write = &write;
+                    let all: Vec<_> = (0..writers as u64).map(|number| threads.spawn(move || write(number))).collect();
                     all.into_iter().map(|writer| writer.join().expect("it does not panic")).collect()
                 });
                 assert!((first..first + keys).all(|key| filter.contains(key)), "a key was lost");
+                assert!((first..first + keys).all(|key| filter.remove(key)), "a key was lost");
                 figures.push(keys as f64 / 1e6 / times.into_iter().fold(0.0, f64::max));
             }
         }
         let ratio = median(figures[1].iter().zip(&figures[0]).map(|(two, one)| two / one));
         let [one, two] = figures.map(|figures| median(figures.into_iter()));
         [one, two, ratio]
+    }
+}
+
+/// The loads up to which writers are measured.
+const WRITERS_UP_TO: [f64; 3] = [0.2, 0.6, 0.8];
+
+/// What one writer and two did, by single calls and, where there are any, in batches, up to each of the loads.
+pub(crate) struct Writers([[Option<[f64; 3]>; 2]; 3]);
+
+impl Writers {
+    /// Fills an empty filter of so many slots further and further. What is timed is the last fifth of the slots before each
+    /// load, or in a large table the last million.
+    pub(crate) fn of<F: Shared>(filter: &F, slots: u64, rounds: u64) -> Self {
+        let step = (slots / 5).min(1_000_000);
+        let mut stored = 0;
+        Self(WRITERS_UP_TO.map(|load| {
+            let from = (slots as f64 * load) as u64 - step;
+            let more: Vec<u64> = (stored..from).collect();
+            assert!(filter.insert_each(&more), "it is not full");
+            stored = from;
+            let single = |filter: &F, keys: &[u64]| keys.iter().all(|&key| filter.insert(key));
+            let batches = F::HAS_BATCHES.then(|| Crew::fill(filter, from, step, rounds, F::insert_each));
+            [Some(Crew::fill(filter, from, step, rounds, single)), batches]
+        }))
+    }
+
+    pub(crate) fn print(&self, peer: Option<&Self>) {
+        for (number, load) in WRITERS_UP_TO.iter().enumerate() {
+            for (way, name) in ["", ", in batches"].iter().enumerate() {
+                let cells = |writers: &Self, two: bool| {
+                    writers.0[number][way].map_or_else(
+                        || "none |".to_owned(),
+                        |[one, both, ratio]| {
+                            if two { format!("{both:.2} ({ratio:.2} times) |") } else { format!("{one:.2} |") }
+                        },
+                    )
+                };
+                for (two, writers) in [(false, "one writer"), (true, "two writers")] {
+                    let theirs = peer.map_or_else(String::new, |peer| format!(" {}", cells(peer, two)));
+                    println!("| {writers}{name}, up to {:.0} % | {}{theirs}", 100.0 * load, cells(self, two));
+                }
+            }
+        }
     }
 }
 
@@ -144,11 +210,11 @@ fn processor_time() -> Option<Duration> {
 }
 
 /// What all crews did, in every round.
-pub(crate) struct Rates([Vec<Done>; 4]);
+pub(crate) struct Rates([Vec<Done>; CREWS.len()]);
 
 impl Rates {
     pub(crate) fn of(filter: &impl Shared, keys: u64, rounds: u64, queries: u64) -> Self {
-        let mut rates: [Vec<Done>; 4] = Default::default();
+        let mut rates: [Vec<Done>; CREWS.len()] = Default::default();
         for round in 0..rounds {
             let queries = half(queries, round * queries, keys);
             for (crew, rates) in CREWS.iter().zip(&mut rates) {
@@ -167,7 +233,7 @@ impl Rates {
         median(self.0[crew].iter().zip(&self.0[to]).map(|(crew, to)| figure(crew) / figure(to)))
     }
 
-    fn rows(&self) -> [String; 4] {
+    fn rows(&self) -> [String; CREWS.len()] {
         let lookups = |done: &Done| done.lookups;
         let of_processor = |done: &Done| done.lookups_of_processor;
         let beside = |crew: usize, alone: usize| {
@@ -184,13 +250,14 @@ impl Rates {
             format!("{:.2} ({:.2} times)", self.median(1, lookups), self.ratio([1, 0], lookups)),
             beside(2, 0),
             beside(3, 1),
+            beside(4, 1),
+            beside(5, 1),
         ]
     }
 
     pub(crate) fn print(&self, peer: Option<&Self>) {
-        let names = ["one reader", "two readers", "one reader beside a writer", "two readers beside a writer"];
         let theirs = peer.map(Self::rows);
-        for (row, (name, ours)) in names.iter().zip(self.rows()).enumerate() {
+        for (row, (Crew { name, .. }, ours)) in CREWS.iter().zip(self.rows()).enumerate() {
             let theirs = theirs.as_ref().map_or_else(String::new, |theirs| format!(" {} |", theirs[row]));
             println!("| {name} | {ours} |{theirs}");
         }

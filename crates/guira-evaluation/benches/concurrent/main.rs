@@ -22,7 +22,7 @@ use std::time::Instant;
 
 use guira::{ConcurrentCuckooFilter, CuckooFilter};
 
-use crew::{Crew, Rates};
+use crew::{Rates, Writers};
 
 /// Table sizes in bytes, with the names they go by.
 const SIZES: [(&str, u64); 2] = [("4MB", 4 << 20), ("192MB", 192 << 20)];
@@ -30,9 +30,6 @@ const SIZES: [(&str, u64); 2] = [("4MB", 4 << 20), ("192MB", 192 << 20)];
 const BITS: u64 = 12;
 const SLOTS: u64 = 4;
 const LOAD: f64 = 0.95;
-/// The loads at which writers are measured: each step stores 2 % of the slots, or a million keys.
-const WRITERS_AT: [f64; 3] = [0.02, 0.4, 0.78];
-
 /// How much is measured.
 #[derive(Clone, Copy)]
 struct Scale {
@@ -60,13 +57,10 @@ fn measure(name: &str, size: u64, scale: Scale) {
     let buckets = size * 8 / (BITS * SLOTS);
     let empty = CuckooFilter::builder().bucket_count(buckets).fingerprint_bits(BITS as u32).build();
     let empty = empty.expect("memory for the table");
-    let filled = |load: f64| {
-        let mut filter = empty.clone();
-        let keys: Vec<u64> = (0..(filter.slot_count() as f64 * load) as u64).collect();
-        filter.insert_bulk(&keys).expect("below the rated load");
-        filter
-    };
-    let plain = filled(LOAD);
+    let mut plain = empty.clone();
+    let keys: Vec<u64> = (0..(plain.slot_count() as f64 * LOAD) as u64).collect();
+    plain.insert_bulk(&keys).expect("below the rated load");
+    drop(keys);
     let filter = ConcurrentCuckooFilter::try_from(plain.clone()).expect("it is packed");
 
     println!("\n## {name}\n\n| one thread | plain, ns | shared, ns | ratio |\n|---|---|---|---|");
@@ -77,18 +71,13 @@ fn measure(name: &str, size: u64, scale: Scale) {
     println!("|---|---|{}", shared::PEER_RULE);
     let ours = Rates::of(&filter, filter.len() as u64, scale.rounds, scale.queries);
     drop(filter);
-    let writers = WRITERS_AT.map(|load| {
-        let filled = filled(load);
-        let keys = ((empty.slot_count() / 50) as u64).min(1_000_000);
-        let build = || ConcurrentCuckooFilter::try_from(filled.clone()).expect("it is packed");
-        Crew::writers(build, filled.len() as u64, keys, scale.rounds)
-    });
-    let peer = shared::measure_peer(empty.slot_count() as u64, scale.rounds, scale.queries);
-    ours.print(peer.as_ref());
-    for (load, [one, two, ratio]) in WRITERS_AT.iter().zip(writers) {
-        println!("| one writer, at {:.0} % | {one:.2} | |", 100.0 * load);
-        println!("| two writers, at {:.0} % | {two:.2} ({ratio:.2} times) | |", 100.0 * load);
-    }
+    let slots = empty.slot_count() as u64;
+    let filter = ConcurrentCuckooFilter::try_from(empty).expect("it is packed");
+    let writers = Writers::of(&filter, slots, scale.rounds);
+    drop(filter);
+    let (peer_rates, peer_writers) = shared::measure_peer(slots, scale.rounds, scale.queries).unzip();
+    ours.print(peer_rates.as_ref());
+    writers.print(peer_writers.as_ref());
 }
 
 /// Lookups of the two filters, one call at a time and in batches.

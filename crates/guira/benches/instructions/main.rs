@@ -9,7 +9,7 @@
 use std::hint::black_box;
 use std::process::{Command, ExitCode};
 
-use guira::{CuckooFilter, Layout};
+use guira::{ConcurrentCuckooFilter, CuckooFilter, Layout};
 
 const BUCKETS: u64 = 1 << 18;
 const ABSENT: u64 = 1 << 40;
@@ -25,7 +25,7 @@ struct Operation {
     limit: f64,
 }
 
-const OPERATIONS: [Operation; 10] = [
+const OPERATIONS: [Operation; 14] = [
     packed("hash only", hash, 28.0),
     packed("contains", contains, 95.0),
     packed("contains_each", contains_each, 135.0),
@@ -33,6 +33,10 @@ const OPERATIONS: [Operation; 10] = [
     packed("insert_each", insert_each, 220.0),
     packed("insert and remove", insert_and_remove, 312.0),
     packed("insert_bulk", insert_bulk, 262.0),
+    packed("contains, shared", contains_shared, 127.0),
+    packed("contains_each, shared", contains_each_shared, 165.0),
+    packed("insert, shared", insert_shared, 306.0),
+    packed("insert_each, shared", insert_each_shared, 332.0),
     semi_sorted("contains", contains, 170.0),
     semi_sorted("contains_each", contains_each, 185.0),
     semi_sorted("insert", insert, 545.0),
@@ -82,6 +86,36 @@ fn insert_and_remove(filter: &mut CuckooFilter, keys: &[u64]) {
 
 fn insert_bulk(filter: &mut CuckooFilter, keys: &[u64]) {
     filter.insert_bulk(keys).expect("half of the slots are empty");
+    assert_eq!(filter.len(), keys.len());
+}
+
+/// A filter of the same measures that threads share.
+fn shared(filter: &CuckooFilter) -> ConcurrentCuckooFilter {
+    filter.clone().try_into().expect("it is packed")
+}
+
+fn contains_shared(filter: &mut CuckooFilter, keys: &[u64]) {
+    let filter = shared(filter);
+    assert!(keys.iter().filter(|key| filter.contains(black_box(*key))).count() == 0, "the filter is empty");
+}
+
+fn contains_each_shared(filter: &mut CuckooFilter, keys: &[u64]) {
+    let mut answers = vec![true; keys.len()];
+    shared(filter).contains_each(keys, &mut answers);
+    assert!(!answers.contains(&true), "the filter is empty");
+}
+
+fn insert_shared(filter: &mut CuckooFilter, keys: &[u64]) {
+    let filter = shared(filter);
+    for key in keys {
+        filter.insert(black_box(key)).expect("half of the slots are empty");
+    }
+    assert_eq!(filter.len(), keys.len());
+}
+
+fn insert_each_shared(filter: &mut CuckooFilter, keys: &[u64]) {
+    let filter = shared(filter);
+    filter.insert_each(keys).expect("half of the slots are empty");
     assert_eq!(filter.len(), keys.len());
 }
 

@@ -1,5 +1,7 @@
 //! The default addressing: equal regions of any size, and an additive involution inside each.
 
+use core::hint::select_unpredictable;
+
 use super::{Addressing, Candidate, Fingerprint, hash_of_fingerprint, spread};
 use crate::cast::scale;
 use crate::digest::Digest;
@@ -84,8 +86,9 @@ impl RegionalAddressing {
     #[inline]
     pub(super) fn opposite(&self, offset: u64, hash: u64) -> u64 {
         let sum = self.sums.pick(hash);
-        let difference = sum.wrapping_sub(offset);
-        if sum < offset { difference.wrapping_add(self.buckets_per_region) } else { difference }
+        let (difference, borrowed) = sum.overflowing_sub(offset);
+        // True for every second key, at random: a branch would be guessed wrongly as often as not.
+        difference.wrapping_add(select_unpredictable(borrowed, self.buckets_per_region, 0))
     }
 }
 

@@ -3,11 +3,13 @@ use core::convert::Infallible;
 use super::ConcurrentCuckooFilter;
 use super::concurrent_cuckoo_filter::still_current;
 use super::engine::{Engine, Guards, SharedNest, with_shared_nest};
-use super::update::Repeated;
+use super::stripes::Retired;
+use super::update::{Refusal, Repeated};
 use crate::addressing::Addressing;
 use crate::batch::{Awaited, OWN_CACHE, pipeline};
 use crate::digest::{Digest, Key};
 use crate::error::InsertEachError;
+use crate::filter::Nest;
 use crate::probe::Word;
 
 impl ConcurrentCuckooFilter {
@@ -57,13 +59,27 @@ impl ConcurrentCuckooFilter {
 
     #[inline]
     fn store_each(&self, count: usize, digest: impl Fn(usize) -> Digest) -> Result<(), InsertEachError> {
+        let (inserted, stored) = self.store_run(count, digest, |_| Ok(()));
+        stored.map_err(|reason| InsertEachError { inserted, reason: self.insert_error(reason) })
+    }
+
+    /// Stores keys in order up to the first that is not admitted, or can't be stored: how many were stored before it, and
+    /// why it was not.
+    #[inline]
+    pub(super) fn store_run(
+        &self,
+        count: usize,
+        digest: impl Fn(usize) -> Digest,
+        admit: impl Fn(Digest) -> Result<(), Refusal>,
+    ) -> (usize, Result<(), Refusal>) {
         let mut inserted = 0;
         let stored = with_shared_nest!(&self.engine, nest => nest.each_in_order(count, digest, |_, digest| {
+            admit(digest)?;
             nest.insert_beside_others(digest, Repeated::Stored, &self.guards)?;
             inserted += 1;
             Ok(())
         }));
-        stored.map_err(|reason| InsertEachError { inserted, reason: self.insert_error(reason) })
+        (inserted, stored)
     }
 
     /// Removes one copy of each of many keys, in order; whether there was one, for each.
@@ -91,15 +107,25 @@ impl ConcurrentCuckooFilter {
 
     #[inline]
     fn remove_all(&self, removed: &mut [bool], digest: impl Fn(usize) -> Digest) {
-        let all: Result<(), Infallible> = with_shared_nest!(&self.engine, nest => {
+        still_current(self.remove_run(removed, digest).1);
+    }
+
+    /// Removes keys in order until the table is found to be replaced: how many were looked for before.
+    #[inline]
+    pub(super) fn remove_run(
+        &self,
+        removed: &mut [bool],
+        digest: impl Fn(usize) -> Digest,
+    ) -> (usize, Result<(), Retired>) {
+        let mut done = 0;
+        let all = with_shared_nest!(&self.engine, nest => {
             nest.each_in_order(removed.len(), digest, |number, digest| {
-                removed[number] = still_current(nest.remove_beside_others(digest, &self.guards));
+                removed[number] = nest.remove_beside_others(digest, &self.guards)?;
+                done += 1;
                 Ok(())
             })
         });
-        match all {
-            Ok(()) => {}
-        }
+        (done, all)
     }
 }
 
@@ -107,16 +133,16 @@ impl Engine {
     #[inline]
     fn answer_each(&self, answers: &mut [bool], digest: impl Fn(usize) -> Digest, guards: &Guards) {
         with_shared_nest!(self, nest => {
-            let (in_cache, nest) = (nest.is_in_own_cache(), nest.view());
-            if in_cache {
+            if nest.is_in_own_cache() {
                 for (number, answer) in answers.iter_mut().enumerate() {
                     *answer = nest.contains_beside_writers(digest(number), &guards.versions);
                 }
             } else {
-                let prepare = |number| nest.await_digest(digest(number));
+                let view = nest.view();
+                let prepare = |number| view.await_digest(digest(number));
                 let answered: Result<(), Infallible> =
                     pipeline(answers.len(), Awaited::NOTHING, prepare, |number, awaited| {
-                        answers[number] = nest.contains_awaited_beside_writers(awaited, &guards.versions);
+                        answers[number] = nest.contains_awaited_beside_writers(&view, awaited, &guards.versions);
                         Ok(())
                     });
                 match answered {
@@ -132,7 +158,7 @@ impl<A: Addressing, W: Word, const ONE_WORD: bool> SharedNest<A, W, ONE_WORD> {
         size_of_val(&**self.storage()) <= OWN_CACHE
     }
 
-    /// Does something with every digest, in order, when its buckets have come.
+    /// Does something that changes the table with every digest, in order, when its buckets have come.
     #[inline]
     fn each_in_order<E>(
         &self,
@@ -143,7 +169,8 @@ impl<A: Addressing, W: Word, const ONE_WORD: bool> SharedNest<A, W, ONE_WORD> {
         if self.is_in_own_cache() {
             return (0..count).try_for_each(|number| change(number, digest(number)));
         }
-        let nest = self.view();
+        let words = self.table.to_write();
+        let nest = Nest { addressing: self.addressing, table: self.table.awaited(&words) };
         let prepare = |number| {
             let digest = digest(number);
             nest.await_digest(digest);

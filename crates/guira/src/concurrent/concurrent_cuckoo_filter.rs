@@ -181,6 +181,19 @@ impl ConcurrentCuckooFilter {
         still_current(self.engine.remove(digest, &self.guards))
     }
 
+    /// Removes all keys that are stored at one moment. Writers wait meanwhile, readers do not: a lookup that overlaps with
+    /// it finds some keys and not others.
+    pub fn clear(&self) {
+        self.clear_while_locked(&still_current(self.guards.stripes.lock_all()));
+    }
+
+    /// Removes all keys while nobody writes.
+    pub(super) fn clear_while_locked(&self, all: &HeldTogether<'_>) {
+        self.guards.versions.all_leave();
+        self.engine.words().clear();
+        all.count_none();
+    }
+
     /// A copy as it is at one moment, to be saved, merged or looked through. Writers wait meanwhile, readers do not.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use super::stripes::{HeldTogether, Retired};
 use super::update::{Refusal, Repeated};
 use crate::cast::in_memory;
 use crate::digest::{Digest, Key, KeyHasher};
-use crate::error::{BuildError, InsertError};
+use crate::error::{BuildError, InsertEachError, InsertError};
 use crate::filter::NoRoom;
 use crate::growing::{BeyondPromise, GrowingCuckooFilter, Promise, is_crowded};
 use crate::parameters::Parameters;
@@ -86,6 +86,13 @@ impl Generation {
             self.is_near_limit.store(u64::from(is_near), Ordering::Relaxed);
         }
         stored >= self.limit
+    }
+
+    /// Stores keys in order up to the first for which the table may be too small: how many.
+    #[inline]
+    fn store_run(&self, count: usize, digest: impl Fn(usize) -> Digest) -> usize {
+        let admit = |digest| if self.is_at_limit(digest) { Err(NoRoom::Full.into()) } else { Ok(()) };
+        self.filter.store_run(count, digest, admit).0
     }
 
     #[inline]
@@ -196,6 +203,31 @@ impl ConcurrentGrowingCuckooFilter {
         Ok(self.store_in_next(generation, digest, repeated, all))
     }
 
+    /// Makes room for `additional` more distinct keys at once, as far as the filter may grow. Writers wait meanwhile,
+    /// readers do not.
+    ///
+    /// # Errors
+    ///
+    /// Why there is room for fewer only; the table is then as large as it may become.
+    pub fn reserve(&self, additional: usize) -> Result<(), InsertError> {
+        loop {
+            let generation = self.current.load();
+            let filter = &generation.filter;
+            if filter.len().saturating_add(additional) <= filter.capacity() {
+                return Ok(());
+            }
+            if let Ok(all) = filter.guards.stripes.lock_all() {
+                let mut next = self.copy(&generation, &all)?;
+                let reserved = next.reserve(additional);
+                return if next.capacity() > filter.capacity() {
+                    self.replace(next, all).and(reserved)
+                } else {
+                    reserved
+                };
+            }
+        }
+    }
+
     /// Makes the next table from this one, which stands still, stores a key in it, and replaces this one by it.
     fn store_in_next(
         &self,
@@ -204,18 +236,27 @@ impl ConcurrentGrowingCuckooFilter {
         repeated: Repeated,
         all: HeldTogether<'_>,
     ) -> Result<bool, InsertError> {
-        let out_of_memory = |bytes| InsertError::OutOfMemory { bytes };
-        let no_memory = |parameters: &Parameters| out_of_memory(parameters.table_size());
-        let copy = generation.filter.copy(&all).map_err(|_| no_memory(generation.filter.parameters()))?;
-        let mut next = GrowingCuckooFilter::from_parts(copy, self.promise);
+        let mut next = self.copy(generation, &all)?;
         let stored = match repeated {
             Repeated::Stored => next.insert_digest(digest).map(|()| true),
             Repeated::LeftOut => next.insert_unique_digest(digest),
         }?;
+        self.replace(next, all)?;
+        Ok(stored)
+    }
+
+    /// The filter as it is while nobody writes.
+    fn copy(&self, generation: &Generation, all: &HeldTogether<'_>) -> Result<GrowingCuckooFilter, InsertError> {
+        let copy = generation.filter.copy(all).map_err(|_| no_memory(generation.filter.parameters()))?;
+        Ok(GrowingCuckooFilter::from_parts(copy, self.promise))
+    }
+
+    /// Lets another table take the place of the one whose locks are held.
+    fn replace(&self, next: GrowingCuckooFilter, all: HeldTogether<'_>) -> Result<(), InsertError> {
         let parameters = *next.parameters();
         self.current.replace(Generation::new(next).map_err(|_| no_memory(&parameters))?);
         all.retire();
-        Ok(stored)
+        Ok(())
     }
 
     /// Whether a key is probably in the set; `false` is certain. It takes no lock and waits for nobody.
@@ -288,6 +329,89 @@ impl ConcurrentGrowingCuckooFilter {
         self.current.load().filter.contains_each_digest(digests, answers);
     }
 
+    /// Stores a copy of each of many keys, in order, and doubles the table where it is full. Other threads may see some of
+    /// them stored and others not.
+    ///
+    /// # Errors
+    ///
+    /// For the first key that can't be stored, why not and how many were stored before it; these are kept.
+    pub fn insert_each<K: Key>(&self, keys: &[K]) -> Result<(), InsertEachError> {
+        self.store_each(keys.len(), |number| self.hasher.digest(&keys[number]))
+    }
+
+    /// Stores a copy of each of many keys, given their digests, in order. See [`insert_each`](Self::insert_each).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`insert_each`](Self::insert_each).
+    pub fn insert_each_digest(&self, digests: &[Digest]) -> Result<(), InsertEachError> {
+        self.store_each(digests.len(), |number| digests[number])
+    }
+
+    /// Runs of keys for which the table is large enough go in together, and the one after such a run by itself, which
+    /// makes the table grow.
+    fn store_each(&self, count: usize, digest: impl Fn(usize) -> Digest) -> Result<(), InsertEachError> {
+        let mut inserted = 0;
+        while inserted < count {
+            let stored = self.current.load().store_run(count - inserted, |number| digest(inserted + number));
+            inserted += stored;
+            if inserted < count {
+                let stored = self.insert_digest(digest(inserted));
+                stored.map_err(|reason| InsertEachError { inserted, reason })?;
+                inserted += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes one copy of each of many keys, in order; whether there was one, for each.
+    ///
+    /// Only remove what was inserted: see [`ConcurrentCuckooFilter::remove`].
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many answers as keys.
+    pub fn remove_each<K: Key>(&self, keys: &[K], removed: &mut [bool]) {
+        assert_eq!(keys.len(), removed.len(), "as many answers as keys");
+        self.remove_all(removed, |number| self.hasher.digest(&keys[number]));
+    }
+
+    /// Removes one copy of each of many keys, given their digests. See [`remove_each`](Self::remove_each).
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many answers as digests.
+    pub fn remove_each_digest(&self, digests: &[Digest], removed: &mut [bool]) {
+        assert_eq!(digests.len(), removed.len(), "as many answers as digests");
+        self.remove_all(removed, |number| digests[number]);
+    }
+
+    fn remove_all(&self, removed: &mut [bool], digest: impl Fn(usize) -> Digest) {
+        let mut done = 0;
+        while done < removed.len() {
+            // It ends early where the table is replaced meanwhile.
+            done += self.current.load().filter.remove_run(&mut removed[done..], |number| digest(done + number)).0;
+        }
+    }
+
+    /// Removes all keys that are stored at one moment. The table stays as large as it is. See
+    /// [`ConcurrentCuckooFilter::clear`].
+    pub fn clear(&self) {
+        loop {
+            let generation = self.current.load();
+            let filter = &generation.filter;
+            if let Ok(all) = filter.guards.stripes.lock_all() {
+                return filter.clear_while_locked(&all);
+            }
+        }
+    }
+
+    /// The filter for one thread, with the same bits. Large tables are not copied.
+    #[must_use]
+    pub fn into_filter(self) -> GrowingCuckooFilter {
+        GrowingCuckooFilter::from_parts(self.current.into_current().filter.into_filter(), self.promise)
+    }
+
     /// A copy as it is at one moment, to be saved, merged or looked through. Writers wait meanwhile, readers do not.
     ///
     /// # Errors
@@ -333,6 +457,12 @@ impl ConcurrentGrowingCuckooFilter {
         self.promise.beyond
     }
 
+    /// α, the share of the slots that are filled, with the same reservation as [`len`](Self::len).
+    #[must_use]
+    pub fn load_factor(&self) -> f64 {
+        self.current.load().filter.load_factor()
+    }
+
     /// The bytes of the table as it is now, padding included.
     #[must_use]
     pub fn size_in_bytes(&self) -> usize {
@@ -368,6 +498,10 @@ impl ConcurrentGrowingCuckooFilter {
     }
 }
 
+const fn no_memory(parameters: &Parameters) -> InsertError {
+    InsertError::OutOfMemory { bytes: parameters.table_size() }
+}
+
 /// The same bits, shared.
 impl TryFrom<GrowingCuckooFilter> for ConcurrentGrowingCuckooFilter {
     type Error = BuildError;
@@ -378,6 +512,12 @@ impl TryFrom<GrowingCuckooFilter> for ConcurrentGrowingCuckooFilter {
     fn try_from(filter: GrowingCuckooFilter) -> Result<Self, BuildError> {
         let (promise, hasher) = (*filter.promise(), *filter.hasher());
         Ok(Self { current: Replaceable::new(Generation::new(filter)?), promise, hasher })
+    }
+}
+
+impl From<ConcurrentGrowingCuckooFilter> for GrowingCuckooFilter {
+    fn from(filter: ConcurrentGrowingCuckooFilter) -> Self {
+        filter.into_filter()
     }
 }
 

@@ -151,6 +151,15 @@ impl<'stripes> HeldTogether<'stripes> {
         &self.0[0]
     }
 
+    /// Counts that nothing is stored any more, where these are all there are.
+    ///
+    /// Relaxed, as where one is counted.
+    pub(super) fn count_none(&self) {
+        for held in &self.0 {
+            held.stripe.stored.store(0, Ordering::Relaxed);
+        }
+    }
+
     /// Unlocks them for writers to find that they must look for the table that took the place of this one.
     pub(super) fn retire(self) {
         for mut held in self.0 {

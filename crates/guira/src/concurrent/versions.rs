@@ -57,6 +57,14 @@ impl Versions {
         self.of(fingerprint).fetch_add(1, Ordering::Release);
     }
 
+    /// Announces that all fingerprints leave their slots.
+    pub(super) fn all_leave(&self) {
+        for version in &*self.0 {
+            // Release, as for one.
+            version.fetch_add(1, Ordering::Release);
+        }
+    }
+
     /// Begins a look at the buckets of a fingerprint.
     ///
     /// Acquire: what was written before the increments that this reads is seen by the look, which comes after it.

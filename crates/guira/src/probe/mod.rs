@@ -4,4 +4,6 @@ mod lanes;
 mod prefetch;
 
 pub(crate) use lanes::{Lanes, Word};
+#[cfg(feature = "std")]
+pub(crate) use prefetch::PrefetchToWrite;
 pub(crate) use prefetch::prefetch;

@@ -20,3 +20,66 @@ pub(crate) fn prefetch<T>(items: &[T], at: usize) {
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (items, at);
 }
+
+/// The same for cache lines that are going to be written. They come without leaving a copy in another processor's cache,
+/// which the write would have to wait for.
+///
+/// Not for lookups: it would take the lines from those who read them too.
+#[cfg(feature = "std")]
+#[derive(Clone, Copy)]
+pub(crate) struct PrefetchToWrite {
+    #[cfg(target_arch = "x86_64")]
+    has_instruction: bool,
+}
+
+#[cfg(feature = "std")]
+impl PrefetchToWrite {
+    /// As this processor does it, which is asked here, once for many lines.
+    pub(crate) fn of_this_processor() -> Self {
+        Self {
+            #[cfg(target_arch = "x86_64")]
+            has_instruction: x86_64::has_prefetchw(),
+        }
+    }
+
+    /// Fetches the cache line that holds the first byte of `items[at]`, without waiting for it.
+    #[inline]
+    #[cfg_attr(
+        target_arch = "x86_64",
+        expect(
+            unsafe_code,
+            reason = "the standard library's hint becomes this instruction only where it is compiled for it"
+        )
+    )]
+    pub(crate) fn fetch<T>(self, items: &[T], at: usize) {
+        #[cfg(target_arch = "x86_64")]
+        if self.has_instruction {
+            let place = items.as_ptr().wrapping_add(at).addr();
+            // SAFETY: the processor has the instruction, which changes nothing that the program can see and faults on no
+            // address.
+            unsafe { core::arch::asm!("prefetchw [{}]", in(reg) place, options(nomem, nostack, preserves_flags)) };
+            return;
+        }
+        prefetch(items, at);
+    }
+}
+
+#[cfg(all(feature = "std", target_arch = "x86_64"))]
+mod x86_64 {
+    use core::arch::x86_64::__cpuid;
+    use std::sync::OnceLock;
+
+    /// Whether the processor prefetches to write, as AMD's always did and Intel's do since 2014; older ones do nothing then.
+    pub(super) fn has_prefetchw() -> bool {
+        // Virtual machines take a microsecond or more to answer.
+        static KNOWN: OnceLock<bool> = OnceLock::new();
+        *KNOWN.get_or_init(ask)
+    }
+
+    #[expect(unsafe_code, reason = "the standard library has no name for this feature")]
+    #[allow(unused_unsafe, reason = "newer compilers take the instruction to be safe")]
+    fn ask() -> bool {
+        // SAFETY: every x86-64 processor has the instruction, and this page of it, where it is announced that it has 64 bits.
+        unsafe { __cpuid(0x8000_0001) }.ecx & (1 << 8) != 0
+    }
+}

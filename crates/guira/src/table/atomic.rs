@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use super::{Bits, PackedTable, Place, Slot, Storage, Table, TableMut};
 use crate::addressing::{BucketIndex, Fingerprint};
 use crate::cast::{in_memory, low_64};
-use crate::probe::{Word, prefetch};
+use crate::probe::{PrefetchToWrite, Word, prefetch};
 use crate::sync::{AtomicU64, Ordering};
 
 /// The memory of a table as words of 64 bits, each little-endian like the bytes of [`Storage`].
@@ -43,6 +43,15 @@ impl Words {
             Memory::Heap(words) => Storage::from_vec(words.iter().flat_map(|word| load(word).to_le_bytes()).collect()),
             #[cfg(not(loom))]
             Memory::HugePages(words) => words.into_storage(),
+        }
+    }
+
+    /// Empties all slots, while nobody else writes.
+    ///
+    /// Release, as in [`flip`]: that the fingerprints leave was announced before.
+    pub(crate) fn clear(&self) {
+        for word in &**self {
+            word.store(0, Ordering::Release);
         }
     }
 
@@ -105,6 +114,28 @@ impl Bits for [AtomicU64] {
     }
 }
 
+/// The words of a table for somebody who is going to write them, and asks for them accordingly.
+///
+/// Two writers of a table that their caches hold then store a sixth more in batches than if the lines come to be read and
+/// have to be asked for again.
+pub(crate) struct ToWrite<'table> {
+    words: &'table [AtomicU64],
+    hint: PrefetchToWrite,
+}
+
+impl Bits for ToWrite<'_> {
+    #[inline]
+    fn word<W: Word>(&self, bit: u64, bits: u32) -> W {
+        self.words.word(bit, bits)
+    }
+
+    #[inline]
+    fn prefetch(&self, first: u64, last: u64) {
+        self.hint.fetch(self.words, in_memory(first >> 6));
+        self.hint.fetch(self.words, in_memory(last >> 6));
+    }
+}
+
 /// The words of a table, to be written under the locks of the buckets that are written.
 ///
 /// `leaves` is called with a fingerprint when its other copy, where it moves, has been written, and before its slot is
@@ -124,6 +155,21 @@ impl<L> Deref for Watched<'_, L> {
 }
 
 impl<W: Word, const ONE_WORD: bool> PackedTable<Words, W, ONE_WORD> {
+    /// The words, to be asked for before they are written.
+    #[inline]
+    pub(crate) fn to_write(&self) -> ToWrite<'_> {
+        ToWrite { words: self.kept_in(), hint: PrefetchToWrite::of_this_processor() }
+    }
+
+    /// The table over words that are asked for before they are written.
+    #[inline]
+    pub(crate) fn awaited<'words, 'table>(
+        &self,
+        words: &'words ToWrite<'table>,
+    ) -> PackedTable<&'words ToWrite<'table>, W, ONE_WORD> {
+        self.with_storage(words)
+    }
+
     /// The table, to be written.
     #[inline]
     pub(crate) fn watched<L: Fn(Fingerprint)>(&self, leaves: L) -> PackedTable<Watched<'_, L>, W, ONE_WORD> {
@@ -158,7 +204,8 @@ impl<S: Deref<Target = [AtomicU64]>, W: Word, const ONE_WORD: bool> PackedTable<
         let ones = u64::MAX >> (64 - self.slot_bits());
         while (found >> before) & ones == 0 {
             let filled = found | (u64::from(fingerprint.get()) << before);
-            // Release, as in `flip`. Where it fails, relaxed: what was found is only compared again.
+            // Release, as in `flip`, though no answer rests on it: a fill hides nothing that was there, and continues what
+            // a release in this word began. Where it fails, relaxed: what was found is only compared again.
             match word.compare_exchange_weak(found.to_le(), filled.to_le(), Ordering::Release, Ordering::Relaxed) {
                 Ok(_) => return true,
                 Err(other) => found = u64::from_le(other),

@@ -6,7 +6,7 @@ use std::time::Instant;
 use guira::{BeyondPromise, ConcurrentGrowingCuckooFilter, GrowingCuckooFilter, InsertError};
 
 use crate::oracle::random::SplitMix64;
-use crate::stress::duration;
+use crate::stress::{Outcome, duration, stress, wait};
 
 fn filter(capacity: usize, largest_capacity: usize, beyond: BeyondPromise) -> GrowingCuckooFilter {
     let builder = GrowingCuckooFilter::builder().capacity(capacity).largest_capacity(largest_capacity);
@@ -69,6 +69,88 @@ fn threads_fill_it_up_to_its_largest_capacity() {
     assert!(stored.iter().all(|key| filter.contains(key)), "a key was lost");
 }
 
+#[test]
+fn batches_do_what_they_do_in_a_filter_of_one_thread() {
+    for beyond in [BeyondPromise::Refuse, BeyondPromise::RaiseRate] {
+        let mut plain = filter(50, 2000, beyond);
+        let filter = shared(plain.clone());
+        // The second batch makes it grow several times, and the third is too much where it may not grow on.
+        for keys in [0..30u64, 30..1500, 1500..10_000].map(Vec::from_iter) {
+            assert_eq!(filter.insert_each(&keys), plain.insert_each(&keys));
+            assert_eq!(filter.snapshot().expect("small"), plain);
+        }
+        assert!(filter.parameters().doublings() > 3);
+        let keys: Vec<u64> = (1000..20_000).collect();
+        let digests: Vec<_> = keys.iter().map(|key| filter.hasher().digest(key)).collect();
+        let mut removed = [vec![false; keys.len()], vec![false; keys.len()]];
+        plain.remove_each(&keys, &mut removed[0]);
+        filter.remove_each_digest(&digests, &mut removed[1]);
+        assert_eq!(removed[0], removed[1]);
+        assert_eq!(filter.insert_each_digest(&digests[..100]), plain.insert_each_digest(&digests[..100]));
+        assert_eq!((filter.snapshot().as_ref(), filter.check_invariants()), (Ok(&plain), Ok(())));
+        // By value, with what it holds by then.
+        assert_eq!(GrowingCuckooFilter::from(filter), plain);
+    }
+}
+
+#[test]
+fn what_is_cleared_is_empty_as_large_as_before_and_takes_keys_again() {
+    let mut plain = filter(50, 5000, BeyondPromise::Refuse);
+    let filter = shared(plain.clone());
+    let keys: Vec<u64> = (0..1000).collect();
+    for _ in 0..2 {
+        assert_eq!((filter.insert_each(&keys), plain.insert_each(&keys)), (Ok(()), Ok(())));
+        filter.clear();
+        plain.clear();
+        assert_eq!((filter.len(), filter.is_empty(), filter.check_invariants()), (0, true, Ok(())));
+        assert!(filter.capacity() >= 1000 && keys.iter().all(|key| !filter.contains(key)));
+        assert_eq!(filter.snapshot().expect("small"), plain);
+    }
+}
+
+#[test]
+fn room_is_made_at_once_as_far_as_the_filter_may_grow() {
+    let mut plain = filter(50, 5000, BeyondPromise::Refuse);
+    let filter = shared(plain.clone());
+    // None, some, and more than there may be.
+    for (key, additional) in (0..3u64).zip([10, 3000, 1_000_000]) {
+        assert!(filter.insert(&key).is_ok() && plain.insert(&key).is_ok());
+        assert_eq!(filter.reserve(additional), plain.reserve(additional));
+        assert_eq!(filter.snapshot().expect("small"), plain);
+    }
+    assert!(filter.capacity() >= filter.largest_capacity());
+}
+
+#[test]
+fn threads_make_it_grow_by_batches_and_no_key_is_lost() {
+    let filter = shared(filter(100, 20_000, BeyondPromise::Refuse));
+    let start = Barrier::new(3);
+    thread::scope(|threads| {
+        for number in 0..2u64 {
+            let (filter, start) = (&filter, &start);
+            threads.spawn(move || {
+                start.wait();
+                for batch in 0..50 {
+                    let keys: Vec<u64> = (0..200).map(|key| number << 40 | batch << 20 | key).collect();
+                    filter.insert_each(&keys).expect("it grows");
+                    let mut removed = [false; 100];
+                    filter.remove_each(&keys[100..], &mut removed);
+                    assert!(removed.iter().all(|&removed| removed), "a key is missing where it is removed");
+                    let mut answers = [false; 100];
+                    filter.contains_each(&keys[..100], &mut answers);
+                    assert!(answers.iter().all(|&answer| answer), "a key is missing");
+                }
+            });
+        }
+        start.wait();
+        filter.reserve(3000).expect("it grows");
+    });
+    assert_eq!((filter.len(), filter.check_invariants()), (2 * 50 * 100, Ok(())));
+    let kept = |number: u64| (0..50).flat_map(move |batch| (0..100).map(move |key| number << 40 | batch << 20 | key));
+    assert!((0..2).flat_map(kept).all(|key| filter.remove(&key)), "a key was lost");
+    assert_eq!((filter.len(), filter.check_invariants()), (0, Ok(())));
+}
+
 /// Two writers whose keys come and go while there are ever more of them, and a reader of keys that stay.
 #[test]
 fn no_key_is_missed_while_the_table_grows() {
@@ -119,6 +201,48 @@ fn no_key_is_missed_while_the_table_grows() {
     }
     println!("{doublings} doublings");
     assert!(doublings > 5, "it grew");
+}
+
+/// As full as it may be before every doubling, and kept so for a while.
+#[test]
+fn no_key_is_missed_at_full_load_before_and_after_doublings() {
+    const SIZES: u32 = 5;
+    let filter = shared(filter(4000, 4000 << SIZES, BeyondPromise::Refuse));
+    let kept: Vec<u64> = (0..1000).collect();
+    assert!(kept.iter().all(|key| filter.insert(key).is_ok()), "there is room");
+    let mut loads = Vec::new();
+    let outcome = stress(
+        &filter,
+        &kept,
+        // Most of what each writer ever keeps.
+        4000 << SIZES,
+        || (filter.capacity() - kept.len()) / 2,
+        |is_well| {
+            for size in 1..=SIZES {
+                wait(duration() / SIZES, is_well);
+                loads.push(filter.load_factor());
+                // A few keys more than there is room for, beside those that writers insert and remove.
+                let more = || (0..).map(|key| 1 << 50 | key);
+                let passing: Vec<u64> = if size < SIZES {
+                    let doublings = filter.parameters().doublings();
+                    let is_same = |_: &u64| filter.parameters().doublings() == doublings && is_well();
+                    more().take_while(is_same).inspect(|key| filter.insert(key).expect("it grows")).collect()
+                } else {
+                    Vec::new()
+                };
+                assert!(passing.iter().all(|key| filter.remove(key)), "a key is missing where it is removed");
+            }
+        },
+    );
+    let Outcome { stored, changes, lookups } = outcome;
+    println!("loads {loads:.3?}: {changes} changes, {lookups} lookups beside them");
+    assert_eq!(filter.parameters().doublings(), SIZES - 1);
+    assert!(loads.iter().all(|&load| load > 0.9), "{loads:?}");
+    assert_eq!(filter.check_invariants(), Ok(()));
+    assert_eq!(filter.len(), kept.len() + stored.len());
+    assert!(kept.iter().chain(&stored).all(|key| filter.contains(key)), "a key was lost");
+    assert!(kept.iter().chain(&stored).all(|key| filter.remove(key)), "a key was lost");
+    assert_eq!((filter.len(), filter.check_invariants()), (0, Ok(())));
 }
 
 #[test]

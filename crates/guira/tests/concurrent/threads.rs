@@ -1,4 +1,5 @@
 use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use guira::{ConcurrentCuckooFilter, CuckooFilter};
@@ -75,5 +76,36 @@ fn copies_beyond_those_that_fit_are_refused_to_all_threads_together() {
             both.map(|thread| thread.join().expect("it does not panic")).iter().sum()
         });
         assert_eq!((stored, filter.count("ani"), filter.len()), (8, 8, 8));
+    }
+}
+
+#[test]
+fn what_was_stored_before_it_is_cleared_is_gone_and_what_was_stored_after_is_not() {
+    for round in 0..50u64 {
+        let filter = filter(512, 13);
+        let start = Barrier::new(2);
+        let cleared = AtomicBool::new(false);
+        let (before, after) = thread::scope(|threads| {
+            let writer = threads.spawn(|| {
+                start.wait();
+                let (mut maybe, mut after) = (0, Vec::new());
+                for key in (0..1500).map(|key| (round << 32) + key) {
+                    let is_after = cleared.load(Ordering::Acquire);
+                    filter.insert(&key).expect("73 % fit");
+                    if is_after { after.push(key) } else { maybe += 1 }
+                }
+                (maybe, after)
+            });
+            start.wait();
+            filter.clear();
+            cleared.store(true, Ordering::Release);
+            writer.join().expect("it does not panic")
+        });
+        assert!(after.iter().all(|key| filter.contains(key)), "a key was lost");
+        let stored = filter.len();
+        assert!((after.len()..=after.len() + before).contains(&stored), "{stored} of {before} and {}", after.len());
+        assert_eq!(filter.check_invariants(), Ok(()));
+        filter.clear();
+        assert_eq!((filter.len(), filter.check_invariants()), (0, Ok(())));
     }
 }
