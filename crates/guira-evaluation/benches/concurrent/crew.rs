@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::median;
+use crate::figures::median;
 use crate::shared::Shared;
 
 pub(crate) const FIRST_ABSENT: u64 = 1 << 40;
@@ -128,78 +128,6 @@ impl Crew {
             done.changes = writers.into_iter().map(|writer| writer.join().expect("no key is lost")).sum();
             done
         })
-    }
-
-    /// Million insertions per second of one writer and of two, who store as many keys together, and the ratio. Afterwards
-    /// the filter has the keys that it had before.
-    fn fill<F: Shared>(filter: &F, first: u64, keys: u64, rounds: u64, store: fn(&F, &[u64]) -> bool) -> [f64; 3] {
-        let mut figures: [Vec<f64>; 2] = Default::default();
-        for _ in 0..rounds {
-            for (writers, figures) in (1..).zip(&mut figures) {
-                let start = Barrier::new(writers);
-                let write = |number: u64| {
-                    let keys: Vec<u64> = (first + number..first + keys).step_by(writers).collect();
-                    start.wait();
-                    let begin = Instant::now();
-                    assert!(store(filter, black_box(&keys)), "it is not full");
-                    begin.elapsed().as_secs_f64()
-                };
-                let times: Vec<f64> = thread::scope(|threads| {
-                    let write = &write;
-                    let all: Vec<_> = (0..writers as u64).map(|number| threads.spawn(move || write(number))).collect();
-                    all.into_iter().map(|writer| writer.join().expect("it does not panic")).collect()
-                });
-                assert!((first..first + keys).all(|key| filter.contains(key)), "a key was lost");
-                assert!((first..first + keys).all(|key| filter.remove(key)), "a key was lost");
-                figures.push(keys as f64 / 1e6 / times.into_iter().fold(0.0, f64::max));
-            }
-        }
-        let ratio = median(figures[1].iter().zip(&figures[0]).map(|(two, one)| two / one));
-        let [one, two] = figures.map(|figures| median(figures.into_iter()));
-        [one, two, ratio]
-    }
-}
-
-/// The loads up to which writers are measured.
-const WRITERS_UP_TO: [f64; 3] = [0.2, 0.6, 0.8];
-
-/// What one writer and two did, by single calls and, where there are any, in batches, up to each of the loads.
-pub(crate) struct Writers([[Option<[f64; 3]>; 2]; 3]);
-
-impl Writers {
-    /// Fills an empty filter of so many slots further and further. What is timed is the last fifth of the slots before each
-    /// load, or in a large table the last million.
-    pub(crate) fn of<F: Shared>(filter: &F, slots: u64, rounds: u64) -> Self {
-        let step = (slots / 5).min(1_000_000);
-        let mut stored = 0;
-        Self(WRITERS_UP_TO.map(|load| {
-            let from = (slots as f64 * load) as u64 - step;
-            let more: Vec<u64> = (stored..from).collect();
-            assert!(filter.insert_each(&more), "it is not full");
-            stored = from;
-            let single = |filter: &F, keys: &[u64]| keys.iter().all(|&key| filter.insert(key));
-            let batches = F::HAS_BATCHES.then(|| Crew::fill(filter, from, step, rounds, F::insert_each));
-            [Some(Crew::fill(filter, from, step, rounds, single)), batches]
-        }))
-    }
-
-    pub(crate) fn print(&self, peer: Option<&Self>) {
-        for (number, load) in WRITERS_UP_TO.iter().enumerate() {
-            for (way, name) in ["", ", in batches"].iter().enumerate() {
-                let cells = |writers: &Self, two: bool| {
-                    writers.0[number][way].map_or_else(
-                        || "none |".to_owned(),
-                        |[one, both, ratio]| {
-                            if two { format!("{both:.2} ({ratio:.2} times) |") } else { format!("{one:.2} |") }
-                        },
-                    )
-                };
-                for (two, writers) in [(false, "one writer"), (true, "two writers")] {
-                    let theirs = peer.map_or_else(String::new, |peer| format!(" {}", cells(peer, two)));
-                    println!("| {writers}{name}, up to {:.0} % | {}{theirs}", 100.0 * load, cells(self, two));
-                }
-            }
-        }
     }
 }
 

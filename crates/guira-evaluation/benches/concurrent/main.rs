@@ -15,14 +15,18 @@
 )]
 
 mod crew;
+mod figures;
+mod peer;
 mod shared;
+mod writers;
 
 use std::hint::black_box;
-use std::time::Instant;
 
 use guira::{ConcurrentCuckooFilter, CuckooFilter};
 
-use crew::{Rates, Writers};
+use crew::Rates;
+use figures::{median, timed};
+use writers::Writers;
 
 /// Table sizes in bytes, with the names they go by.
 const SIZES: [(&str, u64); 2] = [("4MB", 4 << 20), ("192MB", 192 << 20)];
@@ -30,6 +34,7 @@ const SIZES: [(&str, u64); 2] = [("4MB", 4 << 20), ("192MB", 192 << 20)];
 const BITS: u64 = 12;
 const SLOTS: u64 = 4;
 const LOAD: f64 = 0.95;
+
 /// How much is measured.
 #[derive(Clone, Copy)]
 struct Scale {
@@ -67,15 +72,16 @@ fn measure(name: &str, size: u64, scale: Scale) {
     one_thread(&plain, &filter, scale);
     drop(plain);
 
-    println!("\n| threads at one filter | guira, million/s | {}", shared::PEER_HEADING);
-    println!("|---|---|{}", shared::PEER_RULE);
+    println!("\n| threads at one filter | guira, million/s | {}", peer::HEADING);
+    println!("|---|---|{}", peer::RULE);
     let ours = Rates::of(&filter, filter.len() as u64, scale.rounds, scale.queries);
     drop(filter);
     let slots = empty.slot_count() as u64;
-    let filter = ConcurrentCuckooFilter::try_from(empty).expect("it is packed");
-    let writers = Writers::of(&filter, slots, scale.rounds);
-    drop(filter);
-    let (peer_rates, peer_writers) = shared::measure_peer(slots, scale.rounds, scale.queries).unzip();
+    let filters = [(); 2].map(|()| ConcurrentCuckooFilter::try_from(empty.clone()).expect("it is packed"));
+    drop(empty);
+    let writers = Writers::of(filters.each_ref(), slots, scale.rounds);
+    drop(filters);
+    let (peer_rates, peer_writers) = peer::measure(slots, scale.rounds, scale.queries).unzip();
     ours.print(peer_rates.as_ref());
     writers.print(peer_writers.as_ref());
 }
@@ -111,19 +117,4 @@ fn one_thread(plain: &CuckooFilter, filter: &ConcurrentCuckooFilter, scale: Scal
         let [plain, filter] = [plain, filter].map(|figures| median(figures.into_iter()));
         println!("| {name} | {plain:.1} | {filter:.1} | {ratio:.2} |");
     }
-}
-
-/// Notes the nanoseconds per operation.
-fn timed<T>(figures: &mut Vec<f64>, operations: usize, run: impl FnOnce() -> T) -> T {
-    let begin = Instant::now();
-    let result = run();
-    figures.push(begin.elapsed().as_secs_f64() * 1e9 / operations as f64);
-    result
-}
-
-/// The median of some figures.
-fn median(figures: impl Iterator<Item = f64>) -> f64 {
-    let mut figures: Vec<f64> = figures.collect();
-    figures.sort_by(f64::total_cmp);
-    figures[figures.len() / 2]
 }
