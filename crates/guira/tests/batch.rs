@@ -333,12 +333,12 @@ fn more_keys_than_fit_are_stored_but_for_those_in_the_error() {
         let empty = case.build();
         let mut single = empty.clone();
         let (mut keys, mut refused) = (Vec::new(), Vec::new());
-        // More copies of some keys than fit, and then so many keys that some hundred find no room.
+        // More copies of some keys than fit, and then so many keys that some dozens find no room.
         for key in [5, 50, 500].into_iter().flat_map(|key| [key; 40]).chain(0..) {
             let digest = empty.hasher().digest(&key);
             refused.extend(single.insert_digest(digest).err().map(|_| digest));
             keys.push(key);
-            if refused.len() == 300 {
+            if refused.len() == 150 {
                 break;
             }
         }
