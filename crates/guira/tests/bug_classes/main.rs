@@ -6,24 +6,24 @@
 //! | a failed insert loses another key | `failed_inserts_lose_no_other_key` |
 //! | | `a_failed_insert_leaves_every_bit_unchanged` |
 //! | | `failed_inserts_into_maps_counting_filters_and_sets_lose_no_key` |
-//! | | growing.rs: `failed_inserts_lose_no_key_however_often_they_are_tried` |
+//! | | growing/losses.rs: `failed_inserts_lose_no_key_however_often_they_are_tried` |
 //! | fingerprint 0 is taken for an empty slot | `no_digest_has_fingerprint_0` |
 //! | | `the_ends_of_the_digest_are_the_ends_of_the_fingerprint` |
-//! | | growing.rs: `no_doubling_makes_a_fingerprint_0` |
+//! | | growing/doublings.rs: `no_doubling_makes_a_fingerprint_0` |
 //! | the alternate bucket does not lead back | `the_alternate_of_the_alternate_is_the_primary_bucket_for_every_size` |
 //! | | `keys_that_were_moved_are_found_where_lookups_look` |
-//! | | growing.rs: `the_alternate_leads_back_after_any_number_of_doublings` |
-//! | removal after growth takes others | growing.rs: `of_200_000_keys_any_half_can_be_removed_and_the_other_is_found` |
-//! | | growing.rs: `random_operations_agree_with_a_multiset` |
-//! | shrinking loses keys | growing.rs: `shrinking_loses_no_key_of_any_number_of_keys` |
-//! | | growing.rs: `growing_ahead_and_shrinking_back_gives_the_bits_back` |
+//! | | growing/doublings.rs: `the_alternate_leads_back_after_any_number_of_doublings` |
+//! | removal after growth takes others | growing/losses.rs: `of_200_000_keys_any_half_can_be_removed_and_the_other_is_found` |
+//! | | growing/losses.rs: `random_operations_agree_with_a_multiset` |
+//! | shrinking loses keys | growing/losses.rs: `shrinking_loses_no_key_of_any_number_of_keys` |
+//! | | growing/doublings.rs: `growing_ahead_and_shrinking_back_gives_the_bits_back` |
 //! | copies make a filter grow, or lock it | `more_copies_than_fit_are_refused_for_ever_and_nothing_grows` |
 //! | | `too_many_copies_and_a_full_filter_are_different_errors` |
 //! | | `copies_take_no_memory_in_maps_counting_filters_and_sets` |
-//! | | growing.rs: `the_same_key_10_000_times_changes_neither_size_nor_anything_else` |
-//! | | growing.rs: `copies_in_a_batch_do_not_make_it_grow` |
-//! | | growing.rs: `copies_in_a_merge_do_not_make_it_grow` |
-//! | | growing.rs: `many_copies_of_every_key_are_refused_before_the_table_becomes_a_desert` |
+//! | | growing/copies.rs: `the_same_key_10_000_times_changes_neither_size_nor_anything_else` |
+//! | | growing/copies.rs: `copies_in_a_batch_do_not_make_it_grow` |
+//! | | growing/copies.rs: `copies_in_a_merge_do_not_make_it_grow` |
+//! | | growing/copies.rs: `many_copies_of_every_key_are_refused_before_the_table_becomes_a_desert` |
 //! | a victim slot is not searched or saved | `the_last_key_before_a_refusal_is_stored_like_any_other` |
 //! | one bucket is counted as two | `a_key_with_a_single_candidate_bucket_is_counted_once` |
 //! | odd widths are broken | `every_width_keeps_neighbouring_slots_apart` |
@@ -31,17 +31,17 @@
 //! | | kinds/map.rs: `small_maps_agree_with_a_multimap` |
 //! | merging loses keys | `merged_filters_hold_the_keys_of_both` |
 //! | | `a_merge_that_fails_changes_nothing` |
-//! | | growing.rs: `filters_of_different_sizes_are_merged` |
+//! | | growing/merging.rs: `filters_of_different_sizes_are_merged` |
 //! | batches lose keys | batch.rs: `a_batch_that_does_not_fit_is_stored_up_to_the_first_key_that_does_not` |
 //! | | batch.rs: `more_keys_than_fit_are_stored_but_for_those_in_the_error` |
-//! | | growing.rs: `batches_that_make_it_grow_lose_no_key` |
+//! | | growing/batches.rs: `batches_that_make_it_grow_lose_no_key` |
 //! | a promised capacity is not reached | capacity.rs: `capacities_around_powers_of_two_are_kept` |
 //! | | capacity.rs: `capacities_of_any_size_are_kept` |
 //! | | capacity.rs: `every_small_capacity_is_kept_in_every_shape` |
-//! | | growing.rs: `as_many_keys_fit_as_the_largest_capacity_says_however_close_it_is` |
+//! | | growing/promise.rs: `as_many_keys_fit_as_the_largest_capacity_says_however_close_it_is` |
 //! | memory is wasted | capacity.rs: `buckets_of_4_cost_at_most_six_percent_more_than_their_fingerprints` |
-//! | | growing.rs: `before_a_doubling_the_table_is_as_small_as_one_built_for_its_keys` |
-//! | | growing.rs: `the_last_table_is_as_small_as_one_built_for_the_largest_capacity` |
+//! | | growing/promise.rs: `before_a_doubling_the_table_is_as_small_as_one_built_for_its_keys` |
+//! | | growing/promise.rs: `the_last_table_is_as_small_as_one_built_for_the_largest_capacity` |
 //! | the hash changes | `xxh3_is_the_published_one_for_every_length_of_key` |
 //! | | `sip_hash_is_the_reference_one` |
 //! | | `strings_and_integers_are_hashed_as_documented_bytes` |

@@ -1,0 +1,166 @@
+//! What is promised of rates, sizes and capacities.
+
+use guira::{BeyondPromise, BuildError, CuckooFilter, GrowingCuckooFilter, InsertError};
+
+use crate::oracle::binomial::assert_share;
+use crate::{RATES, absent, assert_holds, filled, growing, keys_before_doublings};
+
+#[test]
+fn the_rate_is_kept_at_every_doubling() {
+    const QUERIES: u64 = 200_000;
+    for rate in RATES {
+        let empty = GrowingCuckooFilter::builder().capacity(1000).largest_capacity(300_000).false_positive_rate(rate);
+        let empty = empty.build().expect("there is such a filter");
+        let points = keys_before_doublings(empty.clone(), empty.largest_capacity() as u64);
+        assert!(points.len() > 8, "{points:?}");
+        for &keys in &points {
+            let mut filter = empty.clone();
+            for key in 0..keys {
+                filter.insert(&key).expect("it went in before");
+            }
+            let found = (0..QUERIES).filter(|&number| filter.contains(&absent(number))).count() as u64;
+            let expected = filter.expected_false_positive_rate();
+            let what = format!("{keys} keys at rate {rate}");
+            assert!(expected <= rate, "{what}: {expected}");
+            // The expected rate takes each slot for a chance of its own, which is above the truth by less than 1 %.
+            assert_share(found, QUERIES, 0.99 * expected, expected, &what);
+        }
+    }
+}
+
+#[test]
+fn before_a_doubling_the_table_is_as_small_as_one_built_for_its_keys() {
+    let empty = growing(0.001);
+    for keys in keys_before_doublings(empty, 300_000).into_iter().rev().skip(1) {
+        let filter = filled(0.001, keys);
+        let parameters = filter.parameters();
+        let built = CuckooFilter::builder()
+            .capacity(filter.len())
+            .fingerprint_bits(parameters.fingerprint_bits())
+            .slots_per_bucket(parameters.slots_per_bucket())
+            .build()
+            .expect("there is such a filter");
+        let ratio = filter.size_in_bytes() as f64 / built.size_in_bytes() as f64;
+        assert!(ratio <= 1.1, "{keys} keys: {} bytes, built {} bytes", filter.size_in_bytes(), built.size_in_bytes());
+    }
+}
+
+#[test]
+fn a_filter_for_1000_keys_takes_16_kilobytes_at_the_most() {
+    let ranges =
+        [(0.05, 1_000_000_000), (0.01, 1_000_000_000), (0.001, 1_000_000_000), (1e-4, 30_000_000), (1e-6, 1_000_000)];
+    for (rate, most) in ranges {
+        for largest in [1000, 1_000_000, most] {
+            let builder = GrowingCuckooFilter::builder().capacity(1000).largest_capacity(largest);
+            let filter = builder.false_positive_rate(rate).build().expect("there is such a filter");
+            assert!(filter.largest_capacity() >= largest);
+            assert!(filter.size_in_bytes() <= 16 << 10, "rate {rate}, up to {largest}: {filter:?}");
+        }
+    }
+}
+
+/// Filters for capacities, and largest capacities that are not the capacity times a power of two.
+fn of_any_growth(capacity: usize) -> impl Iterator<Item = (usize, GrowingCuckooFilter)> {
+    [1000, 1002, 1300, 1900, 2000, 2500, 3900, 5000, 11_300, 100_000, 1_000_000].into_iter().map(move |thousandths| {
+        let largest = capacity * thousandths / 1000;
+        let builder = GrowingCuckooFilter::builder().capacity(capacity).largest_capacity(largest);
+        (largest, builder.false_positive_rate(0.001).build().expect("there is such a filter"))
+    })
+}
+
+#[test]
+fn the_last_table_is_as_small_as_one_built_for_the_largest_capacity() {
+    for capacity in [100, 1000, 3000, 10_000] {
+        for (largest, mut filter) in of_any_growth(capacity) {
+            let begun_with = filter.parameters().slot_count();
+            let of_capacity = CuckooFilter::with_capacity(capacity, 0.001).expect("there is such a filter");
+            let most = 2 * of_capacity.parameters().slot_count() + 16;
+            assert!(begun_with <= most, "{capacity} to {largest}: {filter:?}");
+            filter.reserve(largest).expect("so many were promised");
+            let built = CuckooFilter::builder()
+                .capacity(largest)
+                .fingerprint_bits(filter.parameters().fingerprint_bits())
+                .slots_per_bucket(4)
+                .build()
+                .expect("there is such a filter");
+            let ratio = filter.size_in_bytes() as f64 / built.size_in_bytes() as f64;
+            assert!(ratio <= 1.15, "{capacity} to {largest}: {ratio} times the size of one that was built for it");
+        }
+    }
+}
+
+#[test]
+fn as_many_keys_fit_as_the_largest_capacity_says_however_close_it_is() {
+    for capacity in [1, 2, 9, 100, 1000] {
+        for (largest, mut filter) in of_any_growth(capacity).take_while(|&(largest, _)| largest < 20_000) {
+            for key in 0..largest as u64 {
+                filter.insert(&key).unwrap_or_else(|error| panic!("{capacity} to {largest}, key {key}: {error}"));
+            }
+            assert!(filter.expected_false_positive_rate() <= 0.001, "{capacity} to {largest}: {filter:?}");
+            assert_holds(&filter, 0..largest as u64, "all that were promised");
+        }
+    }
+}
+
+#[test]
+fn beyond_the_largest_capacity_keys_are_refused_or_the_rate_doubles() {
+    let builder = GrowingCuckooFilter::builder().capacity(1000).largest_capacity(8000).false_positive_rate(0.001);
+    let fill = |mut filter: GrowingCuckooFilter| {
+        let mut keys = 0_u64;
+        loop {
+            match filter.insert(&keys) {
+                Ok(()) => keys += 1,
+                Err(error) => {
+                    assert!(matches!(error, InsertError::Full { .. }), "{error}");
+                    assert_holds(&filter, 0..keys, "full");
+                    return filter;
+                }
+            }
+        }
+    };
+    let refusing = fill(builder.build().expect("there is such a filter"));
+    assert_eq!(refusing.len(), refusing.largest_capacity());
+    assert!(refusing.len() >= 8000);
+    assert!(refusing.expected_false_positive_rate() <= 0.001);
+
+    let rising = fill(builder.beyond_promise(BeyondPromise::RaiseRate).build().expect("there is such a filter"));
+    // 13 bits keep to the rate at the last promised doubling, and 8 are kept: five more doublings.
+    assert_eq!(rising.parameters().fingerprint_bits(), 8);
+    assert_eq!(rising.parameters().doublings(), refusing.parameters().doublings() + 5);
+    assert!(rising.len() > 31 * refusing.len());
+    let ratio = rising.expected_false_positive_rate() / refusing.expected_false_positive_rate();
+    assert!((28.0..=33.0).contains(&ratio), "five doublings of the rate are 32 times: {ratio}");
+}
+
+#[test]
+fn a_reserve_beyond_the_largest_capacity_is_refused() {
+    let mut filter = GrowingCuckooFilter::builder()
+        .capacity(1000)
+        .largest_capacity(4000)
+        .false_positive_rate(0.01)
+        .build()
+        .expect("there is such a filter");
+    assert!(matches!(filter.reserve(1_000_000), Err(InsertError::Full { .. })));
+    assert_eq!(filter.capacity(), filter.largest_capacity());
+}
+
+#[test]
+fn measures_that_make_no_sense_are_refused() {
+    let builder = GrowingCuckooFilter::builder;
+    assert_eq!(builder().capacity(10).build().err(), Some(BuildError::PrecisionMissing));
+    assert_eq!(builder().false_positive_rate(0.1).build().err(), Some(BuildError::SizeMissing));
+    let below = builder().capacity(10).largest_capacity(9).false_positive_rate(0.1).build();
+    assert_eq!(below.err(), Some(BuildError::LargestCapacity { given: 9, capacity: 10 }));
+    for rate in [0.0, 1.0, -0.1, f64::NAN] {
+        assert!(matches!(
+            builder().capacity(10).false_positive_rate(rate).build(),
+            Err(BuildError::FalsePositiveRate { .. })
+        ));
+    }
+    assert!(builder().capacity(0).false_positive_rate(0.1).build().is_err());
+    assert!(builder().capacity(1).largest_capacity(usize::MAX).false_positive_rate(0.1).build().is_err());
+    for slots in [0, 1, 3, 16] {
+        let error = builder().capacity(10).false_positive_rate(0.1).slots_per_bucket(slots).build().err();
+        assert_eq!(error, Some(BuildError::GrowingSlotsPerBucket { given: slots }));
+    }
+}
