@@ -6,6 +6,12 @@ pub(crate) const fn low_32(value: u64) -> u32 {
     value as u32
 }
 
+/// The low 16 bits; the others are dropped.
+#[expect(clippy::cast_possible_truncation, reason = "dropping the high half is what it is for")]
+pub(crate) const fn low_16(value: u32) -> u16 {
+    value as u16
+}
+
 /// The low 64 bits; the others are dropped.
 #[cfg(feature = "std")]
 #[expect(clippy::cast_possible_truncation, reason = "dropping the high half is what it is for")]
@@ -28,6 +34,52 @@ pub(crate) const fn folded_product(a: u64, b: u64) -> u64 {
     let (high, low) = scale(a, b);
     high ^ low
 }
+
+/// How products of 64-bit numbers are computed. The results are the same.
+pub(crate) trait Product {
+    /// The high 64 bits of the product of a number and one of at most 2^32.
+    fn high(a: u64, b: u64) -> u64;
+
+    /// Both halves of the 128-bit product, combined by exclusive or.
+    fn folded(a: u64, b: u64) -> u64;
+}
+
+/// By one multiplication of 64 bits: the fastest for one number at a time.
+pub(crate) struct Whole;
+
+/// By multiplications of 32 bits, of which processors with vectors do several at a time.
+pub(crate) struct Halves;
+
+impl Product for Whole {
+    #[inline(always)]
+    fn high(a: u64, b: u64) -> u64 {
+        scale(a, b).0
+    }
+
+    #[inline(always)]
+    fn folded(a: u64, b: u64) -> u64 {
+        folded_product(a, b)
+    }
+}
+
+impl Product for Halves {
+    #[inline(always)]
+    fn high(a: u64, b: u64) -> u64 {
+        debug_assert!(b <= 1 << 32);
+        ((a >> 32) * b + (((a & LOW_32) * b) >> 32)) >> 32
+    }
+
+    #[inline(always)]
+    fn folded(a: u64, b: u64) -> u64 {
+        let (a_high, a_low, b_high, b_low) = (a >> 32, a & LOW_32, b >> 32, b & LOW_32);
+        let middle = a_high * b_low + ((a_low * b_low) >> 32);
+        let other_middle = a_low * b_high + (middle & LOW_32);
+        let high = a_high * b_high + (middle >> 32) + (other_middle >> 32);
+        high ^ a.wrapping_mul(b)
+    }
+}
+
+const LOW_32: u64 = u32::MAX as u64;
 
 /// A count or an index that is known to fit the address space, because memory for it was allocated.
 #[expect(clippy::cast_possible_truncation, reason = "callers index memory that exists")]
@@ -63,6 +115,19 @@ mod tests {
         assert_eq!(scale(half, 5), (2, half));
         assert_eq!(scale(u64::MAX, 7).0, 6);
         assert_eq!(scale(12345, 0), (0, 0));
+    }
+
+    #[test]
+    fn products_are_the_same_by_halves() {
+        let numbers = (0..2000u64).map(|number| number.wrapping_mul(0x9e37_79b9_7f4a_7c15)).chain([0, 1, u64::MAX]);
+        for a in numbers {
+            for b in [1, 2, 3, 65_535, 65_536, 1_000_003, u64::from(u32::MAX), 1 << 32] {
+                assert_eq!(Halves::high(a, b), Whole::high(a, b), "{a} times {b}");
+            }
+            for b in [0x9e37_79b9_7f4a_7c15, u64::MAX, 1, 1 << 32, a] {
+                assert_eq!(Halves::folded(a, b), Whole::folded(a, b), "{a} times {b}");
+            }
+        }
     }
 
     #[test]

@@ -127,6 +127,27 @@ impl KeyHasher {
         })
     }
 
+    /// The digests of many keys. The algorithm is looked up once for all of them, which leaves a loop that the compiler can
+    /// make vectors of.
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many digests as keys.
+    #[inline(always)]
+    pub(crate) fn digest_each<K: Key>(&self, keys: &[K], digests: &mut [Digest]) {
+        assert_eq!(keys.len(), digests.len(), "as many digests as keys");
+        if self.algorithm == HashAlgorithm::Xxh3 {
+            let hasher = Self::xxh3(self.seed);
+            for (key, digest) in keys.iter().zip(digests) {
+                *digest = hasher.digest(key);
+            }
+        } else {
+            for (key, digest) in keys.iter().zip(digests) {
+                *digest = self.digest(key);
+            }
+        }
+    }
+
     /// The algorithm.
     #[must_use]
     pub const fn algorithm(&self) -> HashAlgorithm {

@@ -11,6 +11,7 @@ mod cast;
 #[cfg(feature = "std")]
 mod concurrent;
 mod counting;
+mod cuckoo;
 mod digest;
 mod error;
 mod filter;

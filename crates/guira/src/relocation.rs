@@ -96,8 +96,8 @@ impl Search {
                 });
             }
             for (new, reached) in (first_new..).zip(&self.nodes[first_new..]) {
-                if let Some(vacancy) = table.vacancy(reached.candidate.bucket()) {
-                    return Some(Path { end: low_32(new as u64), empty: vacancy.slot });
+                if let Some(empty) = table.vacancy(reached.candidate.bucket()).slot() {
+                    return Some(Path { end: low_32(new as u64), empty });
                 }
             }
             next += 1;
@@ -191,9 +191,9 @@ impl SingleMove {
             for (number, slot, moving) in table.filled_slots(root.bucket()) {
                 each_other_place(addressing, root, number, moving, |place| {
                     if found.is_none()
-                        && let Some(vacancy) = table.vacancy(place.bucket())
+                        && let Some(empty) = table.vacancy(place.bucket()).slot()
                     {
-                        found = Some(Self { from: (root, slot), to: (place, vacancy.slot) });
+                        found = Some(Self { from: (root, slot), to: (place, empty) });
                     }
                 });
                 if found.is_some() {
@@ -273,7 +273,7 @@ impl VisitedSet {
 
     fn first_place(&self, candidate: Candidate) -> usize {
         // All buckets of a search are in one region, so the offset tells them apart.
-        let hash = candidate.offset.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let hash = candidate.offset().wrapping_mul(0x9e37_79b9_7f4a_7c15);
         in_memory((hash >> 32) & (self.places.len() as u64 - 1))
     }
 }
@@ -290,7 +290,7 @@ mod tests {
             search.nodes.clear();
             assert!(search.visited.places.iter().all(|&number| number == 0), "round {round}");
             for offset in 0..3000 {
-                let candidate = Candidate { region_start: 7, offset: offset * (round + 1) };
+                let candidate = Candidate::at(7, offset * (round + 1));
                 assert!(search.reach(candidate, None));
                 assert!(!search.reach(candidate, None));
             }

@@ -1,6 +1,6 @@
 //! The d-ary cuckoo filter of Xie et al. (2017): d candidate buckets, one digit-wise addition apart.
 
-use super::{Addressing, Candidate, Fingerprint, hash_of_fingerprint, spread};
+use super::{Addressing, Candidate, Fingerprint, Grid, hash_of_fingerprint, spread};
 use crate::cast::scale;
 use crate::digest::Digest;
 use crate::parameters::Parameters;
@@ -47,11 +47,15 @@ impl<const D: u64> Addressing for DaryAddressing<D> {
         D.to_le_bytes()[0] as usize
     };
 
+    fn grid(&self) -> Grid {
+        Grid { region_count: self.region_count, buckets_per_region: self.buckets_per_region, step: 1 }
+    }
+
     #[inline]
     fn locate(&self, digest: Digest) -> (Fingerprint, Candidate) {
         let (region, rest) = scale(digest.get(), self.region_count);
         let (offset, _) = scale(rest, self.buckets_per_region);
-        let candidate = Candidate { region_start: region * self.buckets_per_region, offset };
+        let candidate = Candidate::at(region * self.buckets_per_region, offset);
         (Fingerprint::of(digest, self.fingerprint_mask), candidate)
     }
 
@@ -61,7 +65,7 @@ impl<const D: u64> Addressing for DaryAddressing<D> {
         // 1 to D^p - 1; a region of one bucket has only that one.
         let (hash, _) = scale(hash, self.buckets_per_region - 1);
         let step = if self.buckets_per_region == 1 { 0 } else { hash + 1 };
-        Candidate { offset: sum_without_carry::<D>(candidate.offset, step), ..candidate }
+        candidate.with_offset(sum_without_carry::<D>(candidate.offset(), step))
     }
 }
 
@@ -111,14 +115,14 @@ mod tests {
         for value in 1..=63 {
             let fingerprint = Fingerprint::new(value).expect("counted from 1");
             for offset in 0..81 {
-                let start = Candidate { region_start: 0, offset };
+                let start = Candidate::at(0, offset);
                 assert_eq!(addressing::<3>(81).distinct_candidates(start, fingerprint).count(), 3);
             }
             let four = addressing::<4>(64);
-            let step = four.alternate(Candidate { region_start: 0, offset: 0 }, fingerprint).offset;
+            let step = four.alternate(Candidate::at(0, 0), fingerprint).offset();
             let even_digits = step & 0b01_01_01 == 0;
             for offset in 0..64 {
-                let start = Candidate { region_start: 0, offset };
+                let start = Candidate::at(0, offset);
                 assert!(count(four.distinct_candidates(start, fingerprint).count(), even_digits));
             }
         }

@@ -1,7 +1,7 @@
 //! Regional addressing for tables that can be doubled without their keys.
 
-use super::regional::RegionalAddressing;
-use super::{Addressing, BucketIndex, Candidate, Fingerprint, hash_of_fingerprint, spread};
+use super::regional::{AnySize, RegionalAddressing};
+use super::{Addressing, BucketIndex, Candidate, Fingerprint, Grid, hash_of_fingerprint, spread};
 use crate::cast::low_32;
 use crate::digest::Digest;
 use crate::parameters::Parameters;
@@ -45,7 +45,7 @@ impl DoublingAddressing {
         Self {
             beginning: RegionalAddressing::with_measures(
                 parameters.region_count(),
-                buckets_in_the_beginning,
+                AnySize::new(buckets_in_the_beginning),
                 CORES,
                 seed,
             ),
@@ -79,8 +79,8 @@ impl DoublingAddressing {
 
     /// The bucket of the table of half the size in which a fingerprint was, or would be, and what it was there.
     pub(crate) fn fold(&self, half: &Self, bucket: Candidate, fingerprint: Fingerprint) -> (Candidate, Fingerprint) {
-        let folded = Candidate { region_start: bucket.region_start / 2, offset: bucket.offset / 2 };
-        let spare_bit = (bucket.offset & 1) ^ half.next_bit_of_x(folded, fingerprint);
+        let folded = Candidate::at(bucket.region_start / 2, bucket.offset() / 2);
+        let spare_bit = (bucket.offset() & 1) ^ half.next_bit_of_x(folded, fingerprint);
         let whole = fingerprint.get() | (low_32(spare_bit) << self.fingerprint_bits);
         (folded, Fingerprint::new(whole).unwrap_or(fingerprint))
     }
@@ -89,7 +89,7 @@ impl DoublingAddressing {
     #[inline]
     fn next_bit_of_x(&self, bucket: Candidate, fingerprint: Fingerprint) -> u64 {
         let (_, x) = self.hashes(fingerprint);
-        let is_odd = bucket.offset >> self.doublings & 1;
+        let is_odd = bucket.offset() >> self.doublings & 1;
         u64::from(x >> (31 - self.doublings) & 1) & is_odd
     }
 }
@@ -97,6 +97,11 @@ impl DoublingAddressing {
 impl Addressing for DoublingAddressing {
     const CANDIDATES: usize = 2;
     const SELECTIVE: bool = true;
+
+    fn grid(&self) -> Grid {
+        let Grid { region_count, buckets_per_region, step } = self.beginning.grid();
+        Grid { region_count, buckets_per_region: buckets_per_region << self.doublings, step }
+    }
 
     fn may_hold(&self, _bucket: Candidate, _index: u64, fingerprint: Fingerprint) -> bool {
         fingerprint.get() & CORES != 0
@@ -114,18 +119,17 @@ impl Addressing for DoublingAddressing {
         let (_, x) = self.hashes(fingerprint);
         let gamma = self.given_away(if o & 1 == 1 { rest ^ x } else { rest });
         let buckets = self.beginning.buckets_per_region();
-        let candidate =
-            Candidate { region_start: (region * buckets) << self.doublings, offset: (o << self.doublings) | gamma };
+        let candidate = Candidate::at((region * buckets) << self.doublings, (o << self.doublings) | gamma);
         (fingerprint, candidate)
     }
 
     #[inline]
     fn alternate(&self, candidate: Candidate, fingerprint: Fingerprint) -> Candidate {
         let (hash, x) = self.hashes(fingerprint);
-        let other = self.beginning.opposite(candidate.offset >> self.doublings, hash);
+        let other = self.beginning.opposite(candidate.offset() >> self.doublings, hash);
         let given_away = !(u64::MAX << self.doublings);
-        let p = (candidate.offset & given_away) ^ self.given_away(x);
-        Candidate { offset: (other << self.doublings) | p, ..candidate }
+        let p = (candidate.offset() & given_away) ^ self.given_away(x);
+        candidate.with_offset((other << self.doublings) | p)
     }
 }
 
@@ -188,7 +192,7 @@ mod tests {
                 let (fingerprint, primary) = addressing.locate(digest);
                 assert_ne!(fingerprint.get() & 255, 0);
                 assert!(u64::from(fingerprint.get()) < 1 << bits);
-                assert!(primary.offset < 2 << doublings);
+                assert!(primary.offset() < 2 << doublings);
                 all |= fingerprint.get();
             }
             assert_eq!(all, u32::MAX >> (32 - bits), "some of {bits} bits are never set");
@@ -203,7 +207,7 @@ mod tests {
         let mut counts = [0i64; 64];
         for number in 0..1 << 18 {
             let (fingerprint, primary) = addressing.locate(Digest::new(spread(number)));
-            counts[usize::try_from(addressing.alternate(primary, fingerprint).offset).expect("small")] += 1;
+            counts[usize::try_from(addressing.alternate(primary, fingerprint).offset()).expect("small")] += 1;
         }
         assert!(counts.iter().all(|count| (count - 4096).abs() < 6 * 64), "{counts:?}");
     }

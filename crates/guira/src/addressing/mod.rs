@@ -13,12 +13,12 @@ mod windowed;
 pub(crate) use dary::DaryAddressing;
 pub(crate) use doubling::DoublingAddressing;
 pub(crate) use power_of_two::PowerOfTwoAddressing;
-pub(crate) use regional::RegionalAddressing;
+pub(crate) use regional::{AnySize, RegionalAddressing, Size65536};
 pub(crate) use windowed::WindowedAddressing;
 
 use core::num::NonZeroU32;
 
-use crate::cast::{folded_product, low_32};
+use crate::cast::{Product, folded_product, low_32};
 use crate::digest::Digest;
 
 /// The bits of a digest that are stored: 1 to 2^f - 1, never 0, which is the empty slot.
@@ -72,20 +72,77 @@ impl BucketIndex {
     }
 }
 
-/// One of a key's candidate buckets, kept as region and offset, so that the next one is found without a division.
+/// One of a key's candidate buckets, with the start of its region, so that the next one is found without a division.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Candidate {
+    /// The index of the bucket in the table.
+    bucket: u64,
     /// The first bucket of the region that holds all candidate buckets of the key.
-    pub(crate) region_start: u64,
-    /// The bucket's place in the region.
-    pub(crate) offset: u64,
+    region_start: u64,
 }
 
 impl Candidate {
-    /// The bucket's place in the table.
+    /// The bucket `offset` buckets behind the start of its region.
+    #[inline]
+    pub(crate) const fn at(region_start: u64, offset: u64) -> Self {
+        Self { bucket: region_start + offset, region_start }
+    }
+
+    /// The index of the bucket in the table.
     #[inline]
     pub(crate) const fn bucket(self) -> BucketIndex {
-        BucketIndex(self.region_start + self.offset)
+        BucketIndex(self.bucket)
+    }
+
+    /// The index of the bucket in its region.
+    #[inline]
+    pub(crate) const fn offset(self) -> u64 {
+        self.bucket - self.region_start
+    }
+
+    /// The first bucket of the region.
+    #[inline]
+    pub(crate) const fn region_start(self) -> u64 {
+        self.region_start
+    }
+
+    /// The bucket with this offset in the region of this one.
+    #[inline]
+    const fn with_offset(self, offset: u64) -> Self {
+        Self::at(self.region_start, offset)
+    }
+}
+
+/// The buckets of a table, counted through all regions. Where buckets overlap, only those are counted that follow one
+/// another without a gap, so that each slot is in exactly one of them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Grid {
+    pub(crate) region_count: u64,
+    pub(crate) buckets_per_region: u64,
+    /// The difference between the indices of one bucket and the next: 1, or where buckets overlap the slots of one.
+    pub(crate) step: u64,
+}
+
+impl Grid {
+    pub(crate) const fn bucket_count(self) -> u64 {
+        self.region_count * self.buckets_per_region
+    }
+
+    /// The bucket with this number, below [`bucket_count`](Self::bucket_count).
+    pub(crate) const fn bucket(self, number: u64) -> Candidate {
+        let in_region = number % self.buckets_per_region;
+        Candidate::at((number - in_region) * self.step, in_region * self.step)
+    }
+
+    /// All buckets in order.
+    pub(crate) fn buckets(self) -> impl Iterator<Item = Candidate> {
+        (0..self.bucket_count()).map(move |number| self.bucket(number))
+    }
+
+    /// The candidate with this index in the table.
+    pub(crate) const fn candidate(self, bucket: BucketIndex) -> Candidate {
+        let region_start = bucket.get() - bucket.get() % (self.buckets_per_region * self.step);
+        Candidate { bucket: bucket.get(), region_start }
     }
 }
 
@@ -94,14 +151,26 @@ pub(crate) trait Addressing: Copy {
     /// How many candidate buckets a key has, counting a bucket that comes up twice twice.
     const CANDIDATES: usize;
 
-    /// Whether a slot belongs to several buckets, so that a fingerprint in it need not be of the one looked at.
+    /// Whether a slot belongs to several buckets, so that a fingerprint in it need not be of the one looked at. A bucket's
+    /// index is then that of its first slot.
     const OVERLAPPING: bool = false;
 
     /// Whether there are slots that some fingerprints can't have got into, or fingerprints that no key has.
     const SELECTIVE: bool = false;
 
+    /// The buckets of the table.
+    fn grid(&self) -> Grid;
+
     /// The fingerprint of a key and its primary bucket.
     fn locate(&self, digest: Digest) -> (Fingerprint, Candidate);
+
+    /// The fingerprint of a key and its first two candidate buckets. `P` computes products; where several keys are located in
+    /// a loop, it decides whether the compiler can make vectors of them.
+    #[inline(always)]
+    fn locate_pair<P: Product>(&self, digest: Digest) -> (Fingerprint, Candidate, Candidate) {
+        let (fingerprint, primary) = self.locate(digest);
+        (fingerprint, primary, self.alternate(primary, fingerprint))
+    }
 
     /// The next candidate bucket of a fingerprint that is, or might be, in this one.
     ///
@@ -138,8 +207,11 @@ pub(crate) trait Addressing: Copy {
 /// its result is only ever used by its high bits.
 #[inline]
 const fn hash_of_fingerprint(fingerprint: u32, seed: u64) -> u64 {
-    folded_product(fingerprint as u64 ^ seed, 0x9e37_79b9_7f4a_7c15)
+    folded_product(fingerprint as u64 ^ seed, HASH_MULTIPLIER)
 }
+
+/// 2^64 divided by the golden ratio.
+const HASH_MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Spreads a seed over 64 bits, so that seeds 0, 1, 2, … are as good as random ones (the finalizer of MurmurHash3).
 const fn spread(seed: u64) -> u64 {
@@ -157,7 +229,7 @@ fn assert_candidates_form_a_cycle(addressing: &impl Addressing, region_starts: &
         for _ in 0..A::CANDIDATES {
             candidate = addressing.alternate(candidate, fingerprint);
             assert_eq!(candidate.region_start, start.region_start, "left its region");
-            assert!(candidate.offset < size, "left the table");
+            assert!(candidate.offset() < size, "left the table");
         }
         assert_eq!(candidate, start, "{fingerprint:?} of {size} buckets");
     }
@@ -165,7 +237,7 @@ fn assert_candidates_form_a_cycle(addressing: &impl Addressing, region_starts: &
         for offset in 0..region_size {
             for value in 1..=mask {
                 let fingerprint = Fingerprint::new(value).expect("counted from 1");
-                steps_back_to(addressing, Candidate { region_start, offset }, fingerprint, region_size);
+                steps_back_to(addressing, Candidate::at(region_start, offset), fingerprint, region_size);
             }
         }
     }

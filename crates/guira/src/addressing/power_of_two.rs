@@ -1,6 +1,6 @@
 //! The paper's own addressing: one region of 2^p buckets, and exclusive or.
 
-use super::{Addressing, Candidate, Fingerprint, hash_of_fingerprint, spread};
+use super::{Addressing, Candidate, Fingerprint, Grid, hash_of_fingerprint, spread};
 use crate::digest::Digest;
 use crate::parameters::Parameters;
 
@@ -35,16 +35,20 @@ impl PowerOfTwoAddressing {
 impl Addressing for PowerOfTwoAddressing {
     const CANDIDATES: usize = 2;
 
+    fn grid(&self) -> Grid {
+        Grid { region_count: 1, buckets_per_region: 1 << self.index_bits, step: 1 }
+    }
+
     #[inline]
     fn locate(&self, digest: Digest) -> (Fingerprint, Candidate) {
-        let candidate = Candidate { region_start: 0, offset: self.index(digest.get()) };
+        let candidate = Candidate::at(0, self.index(digest.get()));
         (Fingerprint::of(digest, self.fingerprint_mask), candidate)
     }
 
     #[inline]
     fn alternate(&self, candidate: Candidate, fingerprint: Fingerprint) -> Candidate {
         let difference = self.index(hash_of_fingerprint(fingerprint.get(), self.seed));
-        Candidate { offset: candidate.offset ^ difference, ..candidate }
+        candidate.with_offset(candidate.offset() ^ difference)
     }
 }
 

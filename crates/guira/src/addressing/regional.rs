@@ -2,14 +2,14 @@
 
 use core::hint::select_unpredictable;
 
-use super::{Addressing, Candidate, Fingerprint, hash_of_fingerprint, spread};
-use crate::cast::scale;
+use super::{Addressing, Candidate, Fingerprint, Grid, HASH_MULTIPLIER, hash_of_fingerprint, spread};
+use crate::cast::{Product, Whole, scale};
 use crate::digest::Digest;
 use crate::parameters::Parameters;
 
-/// `region_count` regions of `buckets_per_region` buckets, neither of them a power of two in general.
+/// k regions of s buckets, neither of them a power of two in general.
 ///
-/// The digest, read as a fraction, picks the region and then, with what is left of it, the bucket o inside. The
+/// The digest, read as a fraction, picks the bucket, and with it the region and the bucket's offset o inside. The
 /// alternate bucket is in the same region: o' = (H - o) mod s, with a hash H of the fingerprint. Applying it twice gives
 /// o again for every s, which an exclusive or only does when s is a power of two; so a table has just the size that its
 /// capacity needs.
@@ -17,63 +17,138 @@ use crate::parameters::Parameters;
 /// When s is even, only odd sums H are used, so that o and o' are never the same. When it is odd, that can't be had:
 /// each fingerprint has one bucket, the one with 2o = H mod s, that is its own alternate, and about one key in s has a
 /// single candidate bucket. Such keys are what limits the load of small tables, so planned regions are even.
+///
+/// Large tables are planned with s = 2^16, for which [`Size65536`] computes all of this with fewer instructions.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct RegionalAddressing {
+pub(crate) struct RegionalAddressing<R = AnySize> {
     region_count: u64,
-    buckets_per_region: u64,
-    sums: Sums,
+    bucket_count: u64,
+    size: R,
     fingerprint_mask: u32,
     seed: u64,
 }
 
-/// The values that o + o' takes: all of 0..s when s is odd, the odd ones when it is even.
-#[derive(Clone, Copy, Debug)]
-struct Sums {
-    count: u64,
-    /// 1 when s is even, else 0; what a number below `count` is shifted by, and the bit that then fills its place.
-    parity: u32,
+/// s, the buckets of a region.
+pub(crate) trait RegionSize: Copy {
+    /// s.
+    fn get(self) -> u64;
+
+    /// The first bucket of the region that holds `bucket`, to which `digest` led in a table of `region_count` regions.
+    fn region_start<P: Product>(self, bucket: u64, digest: Digest, region_count: u64) -> u64;
+
+    /// The sum o + o' that a hash picks: evenly from 0..s when s is odd, from the odd numbers there when it is even.
+    fn sum<P: Product>(self, hash: u64) -> u64;
+
+    /// `sum - offset` modulo s, for two numbers below s.
+    fn difference(self, sum: u64, offset: u64) -> u64;
 }
 
-impl Sums {
-    const fn of(buckets_per_region: u64) -> Self {
-        if buckets_per_region.is_multiple_of(2) {
-            Self { count: buckets_per_region / 2, parity: 1 }
-        } else {
-            Self { count: buckets_per_region, parity: 0 }
-        }
+/// Regions of any size.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AnySize {
+    buckets: u64,
+    /// The lowest bit of all sums when s is even; 0 when it is odd, where sums have any lowest bit.
+    odd: u64,
+}
+
+impl AnySize {
+    pub(crate) const fn new(buckets: u64) -> Self {
+        Self { buckets, odd: if buckets.is_multiple_of(2) { 1 } else { 0 } }
+    }
+}
+
+impl RegionSize for AnySize {
+    #[inline]
+    fn get(self) -> u64 {
+        self.buckets
     }
 
     #[inline]
-    fn pick(self, hash: u64) -> u64 {
-        (scale(hash, self.count).0 << self.parity) | u64::from(self.parity)
+    fn region_start<P: Product>(self, _bucket: u64, digest: Digest, region_count: u64) -> u64 {
+        // The same for all keys, so that a loop decides it once: most tables are a single region.
+        if region_count == 1 { 0 } else { P::high(digest.get(), region_count) * self.buckets }
+    }
+
+    #[inline]
+    fn sum<P: Product>(self, hash: u64) -> u64 {
+        P::high(hash, self.buckets) | self.odd
+    }
+
+    #[inline]
+    fn difference(self, sum: u64, offset: u64) -> u64 {
+        let (difference, borrowed) = sum.overflowing_sub(offset);
+        // True for every second key, at random: a branch would be guessed wrongly as often as not.
+        difference.wrapping_add(select_unpredictable(borrowed, self.buckets, 0))
     }
 }
 
-impl RegionalAddressing {
-    pub(crate) fn new(parameters: &Parameters, seed: u64) -> Self {
-        let (count, buckets) = (parameters.region_count(), parameters.buckets_per_region());
-        Self::with_measures(count, buckets, parameters.fingerprint_mask(), spread(seed))
+/// Regions of 2^16 buckets.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Size65536;
+
+impl Size65536 {
+    pub(crate) const BUCKETS: u64 = 1 << 16;
+}
+
+impl RegionSize for Size65536 {
+    #[inline]
+    fn get(self) -> u64 {
+        Self::BUCKETS
     }
 
-    pub(super) const fn with_measures(
-        region_count: u64,
-        buckets_per_region: u64,
-        fingerprint_mask: u32,
-        seed: u64,
-    ) -> Self {
-        Self { region_count, buckets_per_region, sums: Sums::of(buckets_per_region), fingerprint_mask, seed }
+    #[inline]
+    fn region_start<P: Product>(self, bucket: u64, _digest: Digest, _region_count: u64) -> u64 {
+        bucket & !(Self::BUCKETS - 1)
     }
 
-    pub(super) const fn buckets_per_region(&self) -> u64 {
-        self.buckets_per_region
+    #[inline]
+    fn sum<P: Product>(self, hash: u64) -> u64 {
+        (hash >> 48) | 1
+    }
+
+    #[inline]
+    fn difference(self, sum: u64, offset: u64) -> u64 {
+        sum.wrapping_sub(offset) & (Self::BUCKETS - 1)
+    }
+}
+
+impl<R: RegionSize> RegionalAddressing<R> {
+    /// The addressing of a table whose regions have as many buckets as `size` says.
+    pub(crate) fn new(parameters: &Parameters, size: R, seed: u64) -> Self {
+        debug_assert_eq!(parameters.buckets_per_region(), size.get());
+        Self::with_measures(parameters.region_count(), size, parameters.fingerprint_mask(), spread(seed))
+    }
+
+    pub(super) fn with_measures(region_count: u64, size: R, fingerprint_mask: u32, seed: u64) -> Self {
+        Self { region_count, bucket_count: region_count * size.get(), size, fingerprint_mask, seed }
+    }
+
+    pub(super) fn buckets_per_region(&self) -> u64 {
+        self.size.get()
     }
 
     /// The fingerprint of a key, its region and the offset of its primary bucket there.
     #[inline]
     pub(super) fn region_and_offset(&self, digest: Digest) -> (Fingerprint, u64, u64) {
         let (region, rest) = scale(digest.get(), self.region_count);
-        let (offset, _) = scale(rest, self.buckets_per_region);
+        let (offset, _) = scale(rest, self.size.get());
         (Fingerprint::of(digest, self.fingerprint_mask), region, offset)
+    }
+
+    /// The region is ⌊d·k⌋ of the digest d, a fraction, and the offset ⌊(d·k - region)·s⌋. Their bucket is ⌊d·k·s⌋, one
+    /// product.
+    #[inline(always)]
+    fn locate_by<P: Product>(&self, digest: Digest) -> (Fingerprint, Candidate) {
+        let bucket = P::high(digest.get(), self.bucket_count);
+        let region_start = self.size.region_start::<P>(bucket, digest, self.region_count);
+        (Fingerprint::of(digest, self.fingerprint_mask), Candidate { bucket, region_start })
+    }
+
+    #[inline(always)]
+    fn alternate_by<P: Product>(&self, candidate: Candidate, fingerprint: Fingerprint) -> Candidate {
+        let hash = P::folded(u64::from(fingerprint.get()) ^ self.seed, HASH_MULTIPLIER);
+        let sum = self.size.sum::<P>(hash);
+        candidate.with_offset(self.size.difference(sum, candidate.offset()))
     }
 
     /// o', the offset of the other candidate.
@@ -85,25 +160,31 @@ impl RegionalAddressing {
     /// The offset that makes up the sum that a hash picks.
     #[inline]
     pub(super) fn opposite(&self, offset: u64, hash: u64) -> u64 {
-        let sum = self.sums.pick(hash);
-        let (difference, borrowed) = sum.overflowing_sub(offset);
-        // True for every second key, at random: a branch would be guessed wrongly as often as not.
-        difference.wrapping_add(select_unpredictable(borrowed, self.buckets_per_region, 0))
+        self.size.difference(self.size.sum::<Whole>(hash), offset)
     }
 }
 
-impl Addressing for RegionalAddressing {
+impl<R: RegionSize> Addressing for RegionalAddressing<R> {
     const CANDIDATES: usize = 2;
+
+    fn grid(&self) -> Grid {
+        Grid { region_count: self.region_count, buckets_per_region: self.size.get(), step: 1 }
+    }
 
     #[inline]
     fn locate(&self, digest: Digest) -> (Fingerprint, Candidate) {
-        let (fingerprint, region, offset) = self.region_and_offset(digest);
-        (fingerprint, Candidate { region_start: region * self.buckets_per_region, offset })
+        self.locate_by::<Whole>(digest)
+    }
+
+    #[inline(always)]
+    fn locate_pair<P: Product>(&self, digest: Digest) -> (Fingerprint, Candidate, Candidate) {
+        let (fingerprint, primary) = self.locate_by::<P>(digest);
+        (fingerprint, primary, self.alternate_by::<P>(primary, fingerprint))
     }
 
     #[inline]
     fn alternate(&self, candidate: Candidate, fingerprint: Fingerprint) -> Candidate {
-        Candidate { offset: self.alternate_offset(candidate.offset, fingerprint), ..candidate }
+        self.alternate_by::<Whole>(candidate, fingerprint)
     }
 }
 
@@ -113,15 +194,45 @@ mod tests {
 
     use super::super::assert_candidates_form_a_cycle;
     use super::*;
+    use crate::cast::Halves;
 
     fn addressing(region_count: u64, buckets_per_region: u64, fingerprint_mask: u32) -> RegionalAddressing {
-        RegionalAddressing::with_measures(region_count, buckets_per_region, fingerprint_mask, spread(3))
+        RegionalAddressing::with_measures(region_count, AnySize::new(buckets_per_region), fingerprint_mask, spread(3))
     }
 
     #[test]
     fn the_alternate_is_an_involution_for_every_region_size() {
         for size in 1..=200 {
             assert_candidates_form_a_cycle(&addressing(2, size, 63), &[0, size], size, 63);
+        }
+    }
+
+    #[test]
+    fn regions_of_65536_buckets_are_computed_as_those_of_any_size_are() {
+        for region_count in [1, 2, 3, 512, 65_535, 65_536] {
+            let any = addressing(region_count, 65_536, 4095);
+            let fixed = RegionalAddressing::with_measures(region_count, Size65536, 4095, spread(3));
+            for number in 0..20_000u64 {
+                let digest = Digest::new(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+                let (fingerprint, primary) = any.locate(digest);
+                assert_eq!(fixed.locate(digest), (fingerprint, primary));
+                let alternate = any.alternate(primary, fingerprint);
+                assert_eq!(fixed.alternate(primary, fingerprint), alternate);
+                assert_eq!(fixed.locate_pair::<Halves>(digest), (fingerprint, primary, alternate));
+                assert_eq!(any.locate_pair::<Halves>(digest), (fingerprint, primary, alternate));
+            }
+        }
+    }
+
+    #[test]
+    fn one_product_gives_region_and_offset() {
+        for (region_count, size) in [(1, 1), (1, 7), (3, 10), (61, 65_574), (512, 65_536), (1 << 20, 4095)] {
+            let addressing = addressing(region_count, size, 4095);
+            for number in 0..20_000u64 {
+                let digest = Digest::new(!number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+                let (_, region, offset) = addressing.region_and_offset(digest);
+                assert_eq!(addressing.locate(digest).1, Candidate::at(region * size, offset));
+            }
         }
     }
 
@@ -151,7 +262,7 @@ mod tests {
             for value in 1..=255 {
                 let fingerprint = Fingerprint::new(value).expect("counted from 1");
                 let own = (0..size).filter(|&offset| {
-                    let candidate = Candidate { region_start: 0, offset };
+                    let candidate = Candidate::at(0, offset);
                     addressing.alternate(candidate, fingerprint) == candidate
                 });
                 assert_eq!(own.count(), usize::from(size % 2 == 1), "fingerprint {value} of {size} buckets");
@@ -166,8 +277,8 @@ mod tests {
             let mut counts = vec![0u32; 101];
             for value in 1..=100_000 {
                 let fingerprint = Fingerprint::new(value).expect("counted from 1");
-                let candidate = addressing.alternate(Candidate { region_start: 0, offset: 4 }, fingerprint);
-                counts[usize::try_from(candidate.offset).expect("small")] += 1;
+                let candidate = addressing.alternate(Candidate::at(0, 4), fingerprint);
+                counts[usize::try_from(candidate.offset()).expect("small")] += 1;
             }
             // Binomial: the share is 100,000 / reachable, and six standard deviations are exceeded once in 10^9.
             let share = 100_000.0 / f64::from(reachable);

@@ -1,6 +1,6 @@
 //! Windows in place of buckets: regional addressing, with a start that the fingerprint shifts.
 
-use super::{Addressing, Candidate, Fingerprint, RegionalAddressing};
+use super::{Addressing, AnySize, Candidate, Fingerprint, Grid, RegionalAddressing};
 use crate::cast::scale;
 use crate::digest::Digest;
 use crate::parameters::Parameters;
@@ -21,7 +21,10 @@ pub(crate) struct WindowedAddressing<const L: u64> {
 
 impl<const L: u64> WindowedAddressing<L> {
     pub(crate) fn new(parameters: &Parameters, seed: u64) -> Self {
-        Self { grid: RegionalAddressing::new(parameters, seed), slots_per_region: parameters.slots_per_region() }
+        Self {
+            grid: RegionalAddressing::new(parameters, AnySize::new(parameters.buckets_per_region()), seed),
+            slots_per_region: parameters.slots_per_region(),
+        }
     }
 
     /// g, by other bits of a product than those that number the fingerprints.
@@ -37,22 +40,27 @@ impl<const L: u64> Addressing for WindowedAddressing<L> {
     const OVERLAPPING: bool = true;
     const SELECTIVE: bool = true;
 
+    fn grid(&self) -> Grid {
+        let Grid { region_count, .. } = self.grid.grid();
+        Grid { region_count, buckets_per_region: self.slots_per_region / L, step: L }
+    }
+
     #[inline]
     fn locate(&self, digest: Digest) -> (Fingerprint, Candidate) {
         let (fingerprint, region, place) = self.grid.region_and_offset(digest);
         let offset = L * place + Self::phase(fingerprint);
-        (fingerprint, Candidate { region_start: region * self.slots_per_region, offset })
+        (fingerprint, Candidate::at(region * self.slots_per_region, offset))
     }
 
     #[inline]
     fn alternate(&self, candidate: Candidate, fingerprint: Fingerprint) -> Candidate {
         let phase = Self::phase(fingerprint);
-        let place = (candidate.offset - phase) / L;
-        Candidate { offset: L * self.grid.alternate_offset(place, fingerprint) + phase, ..candidate }
+        let place = (candidate.offset() - phase) / L;
+        candidate.with_offset(L * self.grid.alternate_offset(place, fingerprint) + phase)
     }
 
     fn may_hold(&self, window: Candidate, index: u64, fingerprint: Fingerprint) -> bool {
-        let slot = window.offset + index;
+        let slot = window.offset() + index;
         let phase = Self::phase(fingerprint);
         // The last place of the grid is one before the last L slots, which windows of the later phases reach into.
         slot >= phase && (slot - phase) / L + 1 < self.slots_per_region / L
@@ -60,9 +68,9 @@ impl<const L: u64> Addressing for WindowedAddressing<L> {
 
     #[inline]
     fn window_of(&self, window: Candidate, index: u64, fingerprint: Fingerprint) -> Candidate {
-        let slot = window.offset + index;
+        let slot = window.offset() + index;
         let phase = Self::phase(fingerprint);
-        Candidate { offset: slot - (slot - phase) % L, ..window }
+        window.with_offset(slot - (slot - phase) % L)
     }
 }
 
@@ -72,7 +80,7 @@ mod tests {
     use super::*;
 
     fn addressing<const L: u64>(places: u64) -> WindowedAddressing<L> {
-        let grid = RegionalAddressing::with_measures(3, places, 255, spread(5));
+        let grid = RegionalAddressing::with_measures(3, AnySize::new(places), 255, spread(5));
         WindowedAddressing { grid, slots_per_region: L * (places + 1) }
     }
 
@@ -84,20 +92,20 @@ mod tests {
                 let phase = WindowedAddressing::<L>::phase(fingerprint);
                 let covered = L * places;
                 for slot in 0..addressing.slots_per_region {
-                    let start = Candidate { region_start: 7, offset: slot - slot % L };
+                    let start = Candidate::at(7, slot - slot % L);
                     let is_covered = (phase..phase + covered).contains(&slot);
                     assert_eq!(addressing.may_hold(start, slot % L, fingerprint), is_covered);
                 }
                 for place in 0..places {
-                    let window = Candidate { region_start: 7, offset: L * place + phase };
+                    let window = Candidate::at(7, L * place + phase);
                     let other = addressing.alternate(window, fingerprint);
                     assert_eq!(addressing.alternate(other, fingerprint), window, "not an involution");
-                    assert!(other.offset + L <= addressing.slots_per_region, "left its region");
+                    assert!(other.offset() + L <= addressing.slots_per_region, "left its region");
                     for index in 0..L {
                         // Seen from another window that covers the slot too, it is the same.
-                        let slot = window.offset + index;
+                        let slot = window.offset() + index;
                         for start in slot.saturating_sub(L - 1)..=slot {
-                            let seen = Candidate { region_start: 7, offset: start };
+                            let seen = Candidate::at(7, start);
                             assert_eq!(addressing.window_of(seen, slot - start, fingerprint), window);
                         }
                     }

@@ -31,6 +31,9 @@ pub(crate) const FAILURES_PER_CAUSE: f64 = 1e-6 / 3.0;
 /// fit the second-level cache.
 const LARGE_REGION: u64 = 1 << 16;
 
+/// The share of a table's buckets that may be added so that all regions have [`LARGE_REGION`].
+const MOST_ROUNDING: f64 = 0.005;
+
 /// How many buckets a region has at the most.
 ///
 /// A table of two candidates with b = 1 is one region, since every region adds the risk that three keys have nothing but
@@ -117,6 +120,17 @@ impl Regions {
         Self { count: bucket_count.div_ceil(buckets), buckets }
     }
 
+    /// Regions of [`LARGE_REGION`] buckets in place of these where that takes at most [`MOST_ROUNDING`] more and keeps the
+    /// promise: their addresses take fewer instructions.
+    fn rounded_up(self, capacity: u64, shape: Shape) -> Self {
+        let rounded = Self { count: self.bucket_count().div_ceil(LARGE_REGION), buckets: LARGE_REGION };
+        let most = approximate(self.bucket_count()) * (1.0 + MOST_ROUNDING);
+        let gains = (shape.layout(), shape.addressing()) == (Layout::Packed, Addressing::Regional)
+            && most_buckets_in_region(shape) == LARGE_REGION;
+        let is_cheap = gains && approximate(rounded.bucket_count()) <= most;
+        if is_cheap && rounded.keep_promise(capacity, shape) { rounded } else { self }
+    }
+
     /// Whether `capacity` distinct keys may be promised to fit.
     fn keep_promise(self, capacity: u64, shape: Shape) -> bool {
         let regions = approximate(self.count);
@@ -167,7 +181,9 @@ const fn least_candidates(buckets: u64, shape: Shape) -> u64 {
 pub(crate) fn regions_for(capacity: u64, shape: Shape) -> Option<Regions> {
     match shape.addressing() {
         // Even regions only: see `RegionalAddressing`.
-        Addressing::Regional | Addressing::Doubling => regions_of_sizes(capacity, shape, |pairs| 2 * pairs),
+        Addressing::Regional | Addressing::Doubling => {
+            regions_of_sizes(capacity, shape, |pairs| 2 * pairs).map(|regions| regions.rounded_up(capacity, shape))
+        }
         Addressing::PowerOfTwo => {
             let exponent = least_that(0..=32, |exponent| Regions::single(1 << exponent).keep_promise(capacity, shape));
             exponent.map(|exponent| Regions::single(1 << exponent))
@@ -393,6 +409,21 @@ mod tests {
     }
 
     #[test]
+    fn large_tables_have_regions_of_65536_buckets_where_these_take_half_a_percent_more_at_most() {
+        for capacity in (1..=40).flat_map(|number| [number * 251_000, number * 1_000_003, number * 7_777_777]) {
+            let regions = regions_for(capacity, Shape::DEFAULT).expect("there is such a table");
+            let smallest =
+                regions_of_sizes(capacity, Shape::DEFAULT, |pairs| 2 * pairs).expect("there is such a table");
+            let (buckets, least) = (approximate(regions.bucket_count()), approximate(smallest.bucket_count()));
+            assert!(regions.keep_promise(capacity, Shape::DEFAULT), "{capacity}");
+            assert!(least <= buckets && buckets <= 1.005 * least, "{capacity}: {buckets} and {least}");
+            if least >= 200.0 * 65_536.0 {
+                assert_eq!(regions.buckets, 65_536, "{capacity}");
+            }
+        }
+    }
+
+    #[test]
     fn the_smallest_table_for_a_capacity_promises_it_and_hardly_more() {
         for shape in all_shapes() {
             for capacity in SIZES {
@@ -401,7 +432,8 @@ mod tests {
                     continue;
                 };
                 assert!(promised_by(regions, shape) >= capacity, "{capacity} in {shape:?}: {regions:?}");
-                if shape.addressing() == Addressing::Regional && regions.buckets > 2 {
+                let is_rounded_up = regions.buckets == LARGE_REGION;
+                if shape.addressing() == Addressing::Regional && regions.buckets > 2 && !is_rounded_up {
                     let smaller = Regions { buckets: regions.buckets - 2, ..regions };
                     assert!(promised_by(smaller, shape) < capacity, "{capacity} in {shape:?}: {regions:?}");
                 }

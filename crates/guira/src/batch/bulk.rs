@@ -1,16 +1,19 @@
 //! The bulk build: keys are sorted by region, and each region is filled while it is in the processor's cache.
 
+use core::convert::Infallible;
+
 use alloc::vec::Vec;
 
+use super::blocks::change_each;
 use super::partition::Partition;
-use crate::addressing::Addressing;
+use crate::addressing::{Addressing, Candidate};
 use crate::cast::in_memory;
+use crate::cuckoo::{NoRoom, Scheme, with_table};
 use crate::digest::{Digest, Key};
 use crate::error::{BuildError, BuildFromKeysError, InsertBulkError};
-use crate::filter::{CuckooFilter, CuckooFilterBuilder, Nest, NoRoom, with_nest};
+use crate::filter::{CuckooFilter, CuckooFilterBuilder};
 use crate::parameters::Parameters;
-use crate::relocation::Search;
-use crate::table::{OwnedTable, Place, Storage, TableMut};
+use crate::table::Storage;
 
 impl CuckooFilterBuilder {
     /// Builds a filter of these keys, each stored once for every time it is in the slice. Where no capacity was given, it
@@ -84,13 +87,12 @@ impl CuckooFilter {
         let mut outcome = Outcome::default();
         let mut partitions = Vec::new();
         for chunk in keys.chunks(chunk_len(&parameters)) {
-            let (engine, search) = self.engine_and_search();
-            let of_chunk = with_nest!(engine, nest => if is_worth_sorting(chunk.len(), &parameters) {
-                nest.insert_by_region(chunk, &digest, &parameters, &mut partitions)
+            let (scheme, bytes) = self.scheme_and_bytes();
+            outcome.append(if is_worth_sorting(chunk.len(), &parameters) {
+                insert_by_region(scheme, bytes, chunk, &digest, &parameters, &mut partitions)
             } else {
-                nest.view_mut().insert_in_order(chunk, &digest, search)
+                insert_in_order(scheme, bytes, chunk, &digest)
             });
-            outcome.append(of_chunk);
         }
         self.add_to_len(outcome.inserted);
         match outcome.reason {
@@ -124,9 +126,9 @@ struct Outcome {
 }
 
 impl Outcome {
-    fn note(&mut self, digest: Digest, result: Result<Place, NoRoom>) {
+    fn note(&mut self, digest: Digest, result: Result<(), NoRoom>) {
         match result {
-            Ok(_place) => self.inserted += 1,
+            Ok(()) => self.inserted += 1,
             Err(reason) => {
                 self.rejected.push(digest);
                 self.reason.get_or_insert(reason);
@@ -141,54 +143,51 @@ impl Outcome {
     }
 }
 
-impl<A: Addressing, T: TableMut> Nest<A, T> {
-    fn insert_in_order<K>(&mut self, keys: &[K], digest: &impl Fn(&K) -> Digest, search: &mut Search) -> Outcome {
-        let mut outcome = Outcome::default();
-        let result: Result<(), core::convert::Infallible> = self.pipelined(
-            keys.len(),
-            |number| digest(&keys[number]),
-            |nest, _, digest| {
-                outcome.note(digest, nest.insert(digest, search));
-                Ok(())
-            },
-        );
-        match result {
-            Ok(()) => outcome,
-        }
+fn insert_in_order<K>(scheme: &Scheme, bytes: &mut [u8], keys: &[K], digest: &impl Fn(&K) -> Digest) -> Outcome {
+    let mut outcome = Outcome::default();
+    let prefetch = scheme.prefetch_block(bytes.len());
+    let all: Result<(), Infallible> = change_each(
+        bytes,
+        keys.len(),
+        |number| digest(&keys[number]),
+        prefetch,
+        |bytes, _, digest| {
+            outcome.note(digest, scheme.insert(bytes, digest));
+            Ok(())
+        },
+    );
+    match all {
+        Ok(()) => outcome,
     }
 }
 
-impl<A: Addressing + Sync, T: OwnedTable> Nest<A, T> {
-    fn insert_by_region<K: Sync>(
-        &mut self,
-        keys: &[K],
-        digest: &(impl Fn(&K) -> Digest + Sync),
-        parameters: &Parameters,
-        partitions: &mut Vec<Partition>,
-    ) -> Outcome {
-        // As many parts as threads, each sorted by one; a region then takes its keys from one part after the other, which
-        // is the order in which they came, however many parts there are.
-        let part_len = keys.len().div_ceil(parallel::threads()).max(1);
-        partitions.resize_with(keys.len().div_ceil(part_len), Partition::default);
-        let parts = partitions.iter_mut().zip(keys.chunks(part_len)).collect();
-        parallel::map(parts, |(partition, part): (&mut Partition, &[K])| {
-            partition.refill(part.iter().map(digest), parameters.region_count());
-        });
-        let region_bits = parameters.slots_per_region() * u64::from(parameters.bits_per_slot());
-        let addressing = self.addressing;
-        let fill = |(region, table): (usize, RegionBytes<'_>)| {
-            fill_region::<A, T>(addressing, parameters, region, region_bits, table, partitions)
-        };
-        // Neighbouring regions may share a byte, so they are filled one after the other: first the even ones.
-        let mut outcome = Outcome::default();
-        for parity in [0, 1] {
-            let regions = regions_of_parity(self.table.storage_mut(), region_bits, parameters.region_count(), parity);
-            for of_region in parallel::map(regions, fill) {
-                outcome.append(of_region);
-            }
+fn insert_by_region<K: Sync>(
+    scheme: &Scheme,
+    bytes: &mut [u8],
+    keys: &[K],
+    digest: &(impl Fn(&K) -> Digest + Sync),
+    parameters: &Parameters,
+    partitions: &mut Vec<Partition>,
+) -> Outcome {
+    // As many parts as threads, each sorted by one; a region then takes its keys from one part after the other, which
+    // is the order in which they came, however many parts there are.
+    let part_len = keys.len().div_ceil(parallel::threads()).max(1);
+    partitions.resize_with(keys.len().div_ceil(part_len), Partition::default);
+    let parts = partitions.iter_mut().zip(keys.chunks(part_len)).collect();
+    parallel::map(parts, |(partition, part): (&mut Partition, &[K])| {
+        partition.refill(part.iter().map(digest), parameters.region_count());
+    });
+    let region_bits = parameters.slots_per_region() * u64::from(parameters.bits_per_slot());
+    let fill = |(region, table): (usize, RegionBytes<'_>)| fill_region(scheme, region, region_bits, table, partitions);
+    // Neighbouring regions may share a byte, so they are filled one after the other: first the even ones.
+    let mut outcome = Outcome::default();
+    for parity in [0, 1] {
+        let regions = regions_of_parity(bytes, region_bits, parameters.region_count(), parity);
+        for of_region in parallel::map(regions, fill) {
+            outcome.append(of_region);
         }
-        outcome
     }
+    outcome
 }
 
 /// The bytes that hold a region, and the bit of the first byte at which it starts.
@@ -219,9 +218,8 @@ fn regions_of_parity(
 }
 
 /// Fills one region in a copy of its own, which starts at a byte and stays in the cache, and puts it back.
-fn fill_region<A: Addressing, T: OwnedTable>(
-    addressing: A,
-    parameters: &Parameters,
+fn fill_region(
+    scheme: &Scheme,
     region: usize,
     region_bits: u64,
     table: RegionBytes<'_>,
@@ -231,17 +229,16 @@ fn fill_region<A: Addressing, T: OwnedTable>(
     if partitions.iter().all(|partition| partition.region(region).is_empty()) {
         return outcome;
     }
-    let storage = Storage::zeroed(region_bits).expect("memory for one region");
-    let mut nest = Nest { addressing, table: T::over(parameters, storage) };
-    bits::copy(table.bytes, table.first_bit, nest.table.storage_mut(), 0, region_bits);
-    let mut search = Search::default();
-    {
-        let mut nest = nest.view_mut();
-        for digest in partitions.iter().flat_map(|partition| partition.region(region)) {
-            outcome.note(*digest, nest.insert_into_region(*digest, &mut search));
+    let mut copy = Storage::zeroed(region_bits).expect("memory for one region");
+    bits::copy(table.bytes, table.first_bit, &mut copy, 0, region_bits);
+    let digests = partitions.iter().flat_map(|partition| partition.region(region)).copied();
+    with_table!(scheme, over_mut(&mut copy), table => {
+        for digest in digests {
+            let (fingerprint, primary) = table.addressing.locate(digest);
+            outcome.note(digest, table.insert_fingerprint(fingerprint, Candidate::at(0, primary.offset())).map(|_place| ()));
         }
-    }
-    bits::copy(nest.table.storage(), 0, table.bytes, table.first_bit, region_bits);
+    });
+    bits::copy(&copy, 0, table.bytes, table.first_bit, region_bits);
     outcome
 }
 

@@ -1,17 +1,15 @@
 use core::convert::Infallible;
-use core::ops::Deref;
+use core::ops::Range;
 
-use super::ring::pipeline;
-use crate::addressing::{Addressing, BucketIndex, Candidate, Fingerprint};
-use crate::digest::{Digest, Key};
+use super::blocks::{BLOCK, Located, OWN_CACHE, change_each, look_up_each, look_up_in_cache};
+use crate::addressing::Addressing;
+use crate::cast::{Halves, Whole};
+use crate::cuckoo::{CuckooTable, NoRoom, Scheme, with_constants, with_table};
+use crate::digest::{Digest, Key, KeyHasher};
 use crate::error::InsertEachError;
-use crate::filter::{CuckooFilter, CuckooFilterView, Engine, Nest, NoRoom, with_nest};
-use crate::relocation::Search;
-use crate::table::{Table, TableMut};
-
-/// Tables of up to this many bytes are answered one call after another: they are in the processor's own cache, where
-/// there is nothing to wait for.
-pub(crate) const OWN_CACHE: usize = 512 << 10;
+use crate::filter::{CuckooFilter, CuckooFilterView};
+use crate::probe::vectorized;
+use crate::table::Layout;
 
 impl CuckooFilter {
     /// Whether each of many keys is probably in the set; `false` is certain. In a table larger than the processor's cache
@@ -34,7 +32,8 @@ impl CuckooFilter {
     pub fn contains_each<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
         assert_eq!(keys.len(), answers.len(), "as many answers as keys");
         let hasher = *self.hasher();
-        self.engine().answer_each(answers, move |number| hasher.digest(&keys[number]));
+        self.scheme()
+            .contains_each(self.bytes(), answers, |numbers, digests| hash_each(&hasher, &keys[numbers], digests));
     }
 
     /// Whether each of many keys, given their digests, is probably in the set. See [`contains_each`](Self::contains_each).
@@ -44,7 +43,7 @@ impl CuckooFilter {
     /// If there are not as many answers as digests.
     pub fn contains_each_digest(&self, digests: &[Digest], answers: &mut [bool]) {
         assert_eq!(digests.len(), answers.len(), "as many answers as digests");
-        self.engine().answer_each(answers, |number| digests[number]);
+        self.scheme().contains_each(self.bytes(), answers, |numbers, block| block.copy_from_slice(&digests[numbers]));
     }
 
     /// Stores a copy of each of many keys, in order.
@@ -68,10 +67,8 @@ impl CuckooFilter {
 
     #[inline]
     fn store_each(&mut self, count: usize, digest: impl Fn(usize) -> Digest) -> Result<(), InsertEachError> {
-        let in_cache = self.is_in_own_cache();
-        let (engine, search) = self.engine_and_search();
-        let (inserted, reason) =
-            with_nest!(engine, nest => nest.view_mut().insert_each(count, digest, search, in_cache));
+        let (scheme, bytes) = self.scheme_and_bytes();
+        let (inserted, reason) = scheme.insert_each(bytes, count, digest);
         self.add_to_len(inserted);
         reason.map_or(Ok(()), |reason| Err(InsertEachError { inserted, reason: self.insert_error(reason) }))
     }
@@ -101,14 +98,18 @@ impl CuckooFilter {
 
     #[inline]
     fn remove_all(&mut self, removed: &mut [bool], digest: impl Fn(usize) -> Digest) {
-        let in_cache = self.is_in_own_cache();
-        let (engine, _) = self.engine_and_search();
-        let count = with_nest!(engine, nest => nest.view_mut().remove_each(removed, digest, in_cache));
-        self.subtract_from_len(count);
-    }
-
-    fn is_in_own_cache(&self) -> bool {
-        self.size_in_bytes() <= OWN_CACHE
+        let (scheme, bytes) = self.scheme_and_bytes();
+        let mut count = 0;
+        let prefetch = scheme.prefetch_block(bytes.len());
+        let all: Result<(), Infallible> =
+            change_each(bytes, removed.len(), digest, prefetch, |bytes, number, digest| {
+                removed[number] = scheme.remove(bytes, digest);
+                count += usize::from(removed[number]);
+                Ok(())
+            });
+        match all {
+            Ok(()) => self.subtract_from_len(count),
+        }
     }
 }
 
@@ -121,7 +122,8 @@ impl CuckooFilterView<'_> {
     pub fn contains_each<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
         assert_eq!(keys.len(), answers.len(), "as many answers as keys");
         let hasher = *self.hasher();
-        self.engine().answer_each(answers, move |number| hasher.digest(&keys[number]));
+        self.scheme()
+            .contains_each(self.bytes(), answers, |numbers, digests| hash_each(&hasher, &keys[numbers], digests));
     }
 
     /// Whether each of many keys, given their digests, is probably in the set.
@@ -131,146 +133,121 @@ impl CuckooFilterView<'_> {
     /// If there are not as many answers as digests.
     pub fn contains_each_digest(&self, digests: &[Digest], answers: &mut [bool]) {
         assert_eq!(digests.len(), answers.len(), "as many answers as digests");
-        self.engine().answer_each(answers, |number| digests[number]);
+        self.scheme().contains_each(self.bytes(), answers, |numbers, block| block.copy_from_slice(&digests[numbers]));
     }
 }
 
-impl<S: Deref<Target = [u8]>> Engine<S> {
+impl Scheme {
+    /// Looks for many keys in a table.
     #[inline]
-    fn answer_each(&self, answers: &mut [bool], digest: impl Fn(usize) -> Digest) {
-        let in_cache = self.storage().len() <= OWN_CACHE;
-        with_nest!(self, nest => {
-            let nest = nest.view();
-            if in_cache {
-                for (number, answer) in answers.iter_mut().enumerate() {
-                    *answer = nest.contains(digest(number));
+    pub(crate) fn contains_each(
+        &self,
+        bytes: &[u8],
+        answers: &mut [bool],
+        digest: impl Fn(Range<usize>, &mut [Digest]),
+    ) {
+        if bytes.len() <= OWN_CACHE {
+            look_up_in_cache(answers, digest, |digests, answers| {
+                with_constants!(self, (addressing, layout) => look_up(addressing, layout, bytes, digests, answers));
+            });
+        } else {
+            look_up_each(
+                answers,
+                digest,
+                |digests, located| self.locate_block(bytes, digests, located),
+                |located, next, answers| {
+                    with_constants!(self, (addressing, layout) => {
+                        answer(addressing, layout, bytes, located, next, answers);
+                    });
+                },
+            );
+        }
+    }
+
+    #[inline(never)]
+    fn locate_block(&self, bytes: &[u8], digests: &[Digest; BLOCK], located: &mut Located) {
+        with_table!(self, over(bytes), table => vectorized(
+            #[inline(always)]
+            |has_vectors| {
+                if has_vectors {
+                    table.locate_each::<Halves>(digests, located);
+                } else {
+                    table.locate_each::<Whole>(digests, located);
                 }
-            } else {
-                nest.contains_each(answers, digest);
-            }
-        });
-    }
-}
-
-/// A key that is looked up: its fingerprint and its first two candidate buckets, which are on their way.
-#[derive(Clone, Copy)]
-pub(crate) struct Awaited {
-    pub(crate) fingerprint: Fingerprint,
-    primary: BucketIndex,
-    pub(crate) second: Candidate,
-}
-
-impl Awaited {
-    /// What stands in the ring before the first key.
-    pub(crate) const NOTHING: Self = Self {
-        fingerprint: Fingerprint::LEAST,
-        primary: BucketIndex::new(0),
-        second: Candidate { region_start: 0, offset: 0 },
-    };
-}
-
-impl<A: Addressing, T: Table> Nest<A, T> {
-    #[inline]
-    fn contains_each(&self, answers: &mut [bool], digest: impl Fn(usize) -> Digest) {
-        let prepare = |number| self.await_digest(digest(number));
-        let answered: Result<(), Infallible> = pipeline(answers.len(), Awaited::NOTHING, prepare, |number, awaited| {
-            answers[number] = self.contains_awaited(awaited);
-            Ok(())
-        });
-        match answered {
-            Ok(()) => {}
-        }
+            },
+        ));
     }
 
-    /// Asks for all candidate buckets of a key.
+    /// Inserts keys in order: how many were inserted, and why the next one was not.
     #[inline]
-    pub(crate) fn await_digest(&self, digest: Digest) -> Awaited {
-        let (fingerprint, primary) = self.addressing.locate(digest);
-        let second = self.addressing.alternate(primary, fingerprint);
-        self.table.prefetch(primary.bucket());
-        self.table.prefetch(second.bucket());
-        let mut candidate = second;
-        for _ in 2..A::CANDIDATES {
-            candidate = self.addressing.alternate(candidate, fingerprint);
-            self.table.prefetch(candidate.bucket());
-        }
-        Awaited { fingerprint, primary: primary.bucket(), second }
-    }
-
-    #[inline]
-    pub(crate) fn contains_awaited(&self, awaited: Awaited) -> bool {
-        let Awaited { fingerprint, primary, second } = awaited;
-        let mut found = self.table.contains(primary, fingerprint);
-        found |= self.table.contains(second.bucket(), fingerprint);
-        let mut candidate = second;
-        for _ in 2..A::CANDIDATES {
-            candidate = self.addressing.alternate(candidate, fingerprint);
-            found |= self.table.contains(candidate.bucket(), fingerprint);
-        }
-        found
-    }
-}
-
-impl<A: Addressing, T: TableMut> Nest<A, T> {
-    /// How many were stored, and why the next one was not.
-    #[inline]
-    fn insert_each(
-        &mut self,
-        count: usize,
-        digest: impl Fn(usize) -> Digest,
-        search: &mut Search,
-        in_cache: bool,
-    ) -> (usize, Option<NoRoom>) {
+    fn insert_each(&self, bytes: &mut [u8], count: usize, digest: impl Fn(usize) -> Digest) -> (usize, Option<NoRoom>) {
         let mut inserted = 0;
-        let mut insert = |nest: &mut Self, digest| {
-            nest.insert(digest, search)?;
+        let result = change_each(bytes, count, digest, self.prefetch_block(bytes.len()), |bytes, _, digest| {
+            self.insert(bytes, digest)?;
             inserted += 1;
             Ok(())
-        };
-        let result: Result<(), NoRoom> = if in_cache {
-            (0..count).try_for_each(|number| insert(self, digest(number)))
-        } else {
-            self.pipelined(count, digest, |nest, _, digest| insert(nest, digest))
-        };
+        });
         (inserted, result.err())
     }
 
-    /// How many were removed.
-    #[inline]
-    fn remove_each(&mut self, removed: &mut [bool], digest: impl Fn(usize) -> Digest, in_cache: bool) -> usize {
-        let count = removed.len();
-        let mut remove = |nest: &mut Self, number: usize, digest| {
-            removed[number] = nest.remove(digest);
-            Ok(())
-        };
-        let result: Result<(), Infallible> = if in_cache {
-            (0..count).try_for_each(|number| remove(self, number, digest(number)))
-        } else {
-            self.pipelined(count, digest, &mut remove)
-        };
-        match result {
-            Ok(()) => removed.iter().filter(|&&removed| removed).count(),
+    /// What asks for the buckets of keys, in a table of so many bytes.
+    pub(super) fn prefetch_block(&self, size: usize) -> impl Fn(&[u8], &[Digest]) {
+        move |bytes, digests| {
+            if size > OWN_CACHE {
+                with_table!(self, over(bytes), table => table.prefetch_each(digests));
+            }
         }
     }
+}
 
-    /// Does something that changes the table with every digest, in order, when its buckets have come.
-    #[inline]
-    pub(super) fn pipelined<E>(
-        &mut self,
-        count: usize,
-        digest: impl Fn(usize) -> Digest,
-        mut change: impl FnMut(&mut Self, usize, Digest) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let nest = core::cell::RefCell::new(self);
-        pipeline(
-            count,
-            Digest::new(0),
-            |number| {
-                let digest = digest(number);
-                nest.borrow().await_digest(digest);
-                digest
-            },
-            |number, digest| change(&mut nest.borrow_mut(), number, digest),
-        )
-    }
+/// The digests of keys, computed several at a time where the processor can.
+#[inline]
+pub(crate) fn hash_each<K: Key>(hasher: &KeyHasher, keys: &[K], digests: &mut [Digest]) {
+    vectorized(
+        #[inline(always)]
+        |_| hasher.digest_each(keys, digests),
+    );
+}
+
+/// Looks for keys.
+#[inline(never)]
+fn look_up<A: Addressing, L: Layout>(
+    addressing: &A,
+    layout: &L,
+    bytes: &[u8],
+    digests: &[Digest; BLOCK],
+    answers: &mut [bool],
+) {
+    let table = CuckooTable { addressing: *addressing, slots: layout.over(bytes) };
+    vectorized(
+        #[inline(always)]
+        |has_vectors| {
+            if has_vectors {
+                let mut located = Located::NOTHING;
+                table.locate_each::<Halves>(digests, &mut located);
+                for (number, answer) in answers.iter_mut().enumerate().take(BLOCK) {
+                    let (fingerprint, first, second) = located.get(number);
+                    *answer = table.contains_in(fingerprint, first, second);
+                }
+            } else {
+                for (answer, &digest) in answers.iter_mut().zip(digests) {
+                    *answer = table.contains(digest);
+                }
+            }
+        },
+    );
+}
+
+/// Looks for keys whose buckets have come, and asks for those of the next ones.
+#[inline(never)]
+fn answer<A: Addressing, L: Layout>(
+    addressing: &A,
+    layout: &L,
+    bytes: &[u8],
+    located: &Located,
+    next: &Located,
+    answers: &mut [bool],
+) {
+    let table = CuckooTable { addressing: *addressing, slots: layout.over(bytes) };
+    table.contains_each(located, next, answers);
 }

@@ -1,12 +1,12 @@
 //! Many keys at a time: lookups, insertions and removals that wait for memory together, and the bulk build, which hardly
 //! waits at all.
 
+mod blocks;
 mod bulk;
 mod each;
 mod partition;
-mod ring;
 
 #[cfg(feature = "std")]
-pub(crate) use each::{Awaited, OWN_CACHE};
+pub(crate) use blocks::{OWN_CACHE, change_each, look_up_each, look_up_in_cache};
 #[cfg(feature = "std")]
-pub(crate) use ring::pipeline;
+pub(crate) use each::hash_each;

@@ -1,16 +1,15 @@
-use core::convert::Infallible;
+use core::ops::Range;
 
 use super::ConcurrentCuckooFilter;
 use super::concurrent_cuckoo_filter::still_current;
-use super::engine::{Engine, Guards, SharedNest, with_shared_nest};
+use super::lookup::{look_again, look_again_in};
 use super::stripes::Retired;
 use super::update::{Refusal, Repeated};
-use crate::addressing::Addressing;
-use crate::batch::{Awaited, OWN_CACHE, pipeline};
+use crate::batch::{OWN_CACHE, change_each, hash_each, look_up_each, look_up_in_cache};
+use crate::cast::Whole;
+use crate::cuckoo::{CuckooTable, with_shared_table};
 use crate::digest::{Digest, Key};
 use crate::error::InsertEachError;
-use crate::filter::Nest;
-use crate::probe::Word;
 
 impl ConcurrentCuckooFilter {
     /// Whether each of many keys is probably in the set; `false` is certain. In a table larger than the processor's cache
@@ -25,7 +24,7 @@ impl ConcurrentCuckooFilter {
     pub fn contains_each<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
         assert_eq!(keys.len(), answers.len(), "as many answers as keys");
         let hasher = *self.hasher();
-        self.engine.answer_each(answers, move |number| hasher.digest(&keys[number]), &self.guards);
+        self.look_up_all(answers, |numbers, digests| hash_each(&hasher, &keys[numbers], digests));
     }
 
     /// Whether each of many keys, given their digests, is probably in the set. See [`contains_each`](Self::contains_each).
@@ -35,7 +34,7 @@ impl ConcurrentCuckooFilter {
     /// If there are not as many answers as digests.
     pub fn contains_each_digest(&self, digests: &[Digest], answers: &mut [bool]) {
         assert_eq!(digests.len(), answers.len(), "as many answers as digests");
-        self.engine.answer_each(answers, |number| digests[number], &self.guards);
+        self.look_up_all(answers, |numbers, block| block.copy_from_slice(&digests[numbers]));
     }
 
     /// Stores a copy of each of many keys, in order. Other threads may see some of them stored and others not.
@@ -73,12 +72,14 @@ impl ConcurrentCuckooFilter {
         admit: impl Fn(Digest) -> Result<(), Refusal>,
     ) -> (usize, Result<(), Refusal>) {
         let mut inserted = 0;
-        let stored = with_shared_nest!(&self.engine, nest => nest.each_in_order(count, digest, |_, digest| {
-            admit(digest)?;
-            nest.insert_beside_others(digest, Repeated::Stored, &self.guards)?;
-            inserted += 1;
-            Ok(())
-        }));
+        let stored = with_shared_table!(&self.scheme, &*self.words, table => {
+            self.change_each(count, digest, |_, digest| {
+                admit(digest)?;
+                table.insert_concurrent(digest, Repeated::Stored, &self.guards)?;
+                inserted += 1;
+                Ok(())
+            })
+        });
         (inserted, stored)
     }
 
@@ -118,64 +119,71 @@ impl ConcurrentCuckooFilter {
         digest: impl Fn(usize) -> Digest,
     ) -> (usize, Result<(), Retired>) {
         let mut done = 0;
-        let all = with_shared_nest!(&self.engine, nest => {
-            nest.each_in_order(removed.len(), digest, |number, digest| {
-                removed[number] = nest.remove_beside_others(digest, &self.guards)?;
+        let all = with_shared_table!(&self.scheme, &*self.words, table => {
+            self.change_each(removed.len(), digest, |number, digest| {
+                removed[number] = table.remove_concurrent(digest, &self.guards)?;
                 done += 1;
                 Ok(())
             })
         });
         (done, all)
     }
-}
 
-impl Engine {
     #[inline]
-    fn answer_each(&self, answers: &mut [bool], digest: impl Fn(usize) -> Digest, guards: &Guards) {
-        with_shared_nest!(self, nest => {
-            if nest.is_in_own_cache() {
-                for (number, answer) in answers.iter_mut().enumerate() {
-                    *answer = nest.contains_beside_writers(digest(number), &guards.versions);
-                }
-            } else {
-                let view = nest.view();
-                let prepare = |number| view.await_digest(digest(number));
-                let answered: Result<(), Infallible> =
-                    pipeline(answers.len(), Awaited::NOTHING, prepare, |number, awaited| {
-                        answers[number] = nest.contains_awaited_beside_writers(&view, awaited, &guards.versions);
-                        Ok(())
-                    });
-                match answered {
-                    Ok(()) => {}
-                }
-            }
-        });
-    }
-}
-
-impl<A: Addressing, W: Word, const ONE_WORD: bool> SharedNest<A, W, ONE_WORD> {
-    fn is_in_own_cache(&self) -> bool {
-        size_of_val(&**self.storage()) <= OWN_CACHE
+    fn look_up_all(&self, answers: &mut [bool], digest: impl Fn(Range<usize>, &mut [Digest])) {
+        if self.is_in_own_cache() {
+            return look_up_in_cache(answers, digest, |digests, answers| {
+                with_shared_table!(&self.scheme, &*self.words, table => {
+                    for (answer, &digest) in answers.iter_mut().zip(digests) {
+                        let found = table.contains_concurrent(digest, &self.guards.versions);
+                        *answer = found.unwrap_or_else(|| look_again(&self.scheme, &self.words, digest, &self.guards));
+                    }
+                });
+            });
+        }
+        look_up_each(
+            answers,
+            digest,
+            |digests, located| {
+                with_shared_table!(&self.scheme, &*self.words, table => table.locate_each::<Whole>(digests, located));
+            },
+            |located, next, answers| {
+                with_shared_table!(&self.scheme, &*self.words, table => {
+                    for (number, answer) in answers.iter_mut().enumerate() {
+                        table.prefetch_located(next, number);
+                        let (fingerprint, first, second) = located.get(number);
+                        let found =
+                            table.contains_in_concurrent((fingerprint, first, second), &self.guards.versions);
+                        *answer = found.unwrap_or_else(|| {
+                            look_again_in(&self.scheme, &self.words, (fingerprint, second), &self.guards)
+                        });
+                    }
+                });
+            },
+        );
     }
 
     /// Does something that changes the table with every digest, in order, when its buckets have come.
     #[inline]
-    fn each_in_order<E>(
+    fn change_each<E>(
         &self,
         count: usize,
         digest: impl Fn(usize) -> Digest,
         mut change: impl FnMut(usize, Digest) -> Result<(), E>,
     ) -> Result<(), E> {
-        if self.is_in_own_cache() {
-            return (0..count).try_for_each(|number| change(number, digest(number)));
-        }
-        let words = self.table.to_write();
-        let nest = Nest { addressing: self.addressing, table: self.table.awaited(&words) };
-        let prepare = |number| {
-            let digest = digest(number);
-            nest.await_digest(digest);
-            digest
+        let in_own_cache = self.is_in_own_cache();
+        let prefetch = |(): &(), digests: &[Digest]| {
+            if !in_own_cache {
+                with_shared_table!(&self.scheme, &*self.words, table => {
+                    let table = CuckooTable { addressing: table.addressing, slots: table.slots.to_write() };
+                    table.prefetch_each(digests);
+                });
+            }
         };
-        pipeline(count, Digest::new(0), prepare, change)
+        change_each(&mut (), count, digest, prefetch, |(), number, digest| change(number, digest))
+    }
+
+    fn is_in_own_cache(&self) -> bool {
+        size_of_val(&*self.words) <= OWN_CACHE
     }
 }

@@ -1,9 +1,11 @@
 use core::fmt;
 
-use super::engine::{Engine, Guards};
+use super::guards::Guards;
 use super::stripes::{HeldTogether, Retired};
 use super::update::{Refusal, Repeated};
+use super::{lookup, update};
 use crate::cast::{approximate, in_memory};
+use crate::cuckoo::Scheme;
 use crate::digest::{Digest, Key, KeyHasher};
 use crate::error::{BuildError, InsertError};
 use crate::filter::CuckooFilter;
@@ -68,7 +70,8 @@ use crate::table::Words;
 pub struct ConcurrentCuckooFilter {
     parameters: Parameters,
     hasher: KeyHasher,
-    pub(super) engine: Engine,
+    pub(super) scheme: Scheme,
+    pub(super) words: Words,
     pub(super) guards: Guards,
 }
 
@@ -104,7 +107,7 @@ impl ConcurrentCuckooFilter {
     /// Those of [`insert`](Self::insert).
     #[inline]
     pub fn insert_digest(&self, digest: Digest) -> Result<(), InsertError> {
-        match self.engine.insert(digest, Repeated::Stored, &self.guards) {
+        match update::insert(&self.scheme, &self.words, digest, Repeated::Stored, &self.guards) {
             Ok(_stored) => Ok(()),
             Err(reason) => Err(self.insert_error(reason)),
         }
@@ -131,7 +134,8 @@ impl ConcurrentCuckooFilter {
     /// Those of [`insert_unique`](Self::insert_unique).
     #[inline]
     pub fn insert_unique_digest(&self, digest: Digest) -> Result<bool, InsertError> {
-        self.engine.insert(digest, Repeated::LeftOut, &self.guards).map_err(|reason| self.insert_error(reason))
+        update::insert(&self.scheme, &self.words, digest, Repeated::LeftOut, &self.guards)
+            .map_err(|reason| self.insert_error(reason))
     }
 
     /// Whether a key is probably in the set; `false` is certain. It takes no lock and waits for nobody.
@@ -145,7 +149,7 @@ impl ConcurrentCuckooFilter {
     #[inline]
     #[must_use]
     pub fn contains_digest(&self, digest: Digest) -> bool {
-        self.engine.contains(digest, &self.guards)
+        lookup::contains(&self.scheme, &self.words, digest, &self.guards)
     }
 
     /// How many copies of a key are stored, those of keys that share its fingerprint and buckets included: never fewer
@@ -162,7 +166,7 @@ impl ConcurrentCuckooFilter {
     #[inline]
     #[must_use]
     pub fn count_digest(&self, digest: Digest) -> usize {
-        in_memory(u64::from(still_current(self.engine.count(digest, &self.guards))))
+        in_memory(u64::from(still_current(lookup::count(&self.scheme, &self.words, digest, &self.guards))))
     }
 
     /// Removes one copy of a key; whether there was one.
@@ -178,7 +182,7 @@ impl ConcurrentCuckooFilter {
     #[inline]
     #[expect(clippy::must_use_candidate, reason = "it changes the filter")]
     pub fn remove_digest(&self, digest: Digest) -> bool {
-        still_current(self.engine.remove(digest, &self.guards))
+        still_current(update::remove(&self.scheme, &self.words, digest, &self.guards))
     }
 
     /// Removes all keys that are stored at one moment. Writers wait meanwhile, readers do not: a lookup that overlaps with
@@ -190,7 +194,7 @@ impl ConcurrentCuckooFilter {
     /// Removes all keys while nobody writes.
     pub(super) fn clear_while_locked(&self, all: &HeldTogether<'_>) {
         self.guards.versions.all_leave();
-        self.engine.words().clear();
+        self.words.clear();
         all.count_none();
     }
 
@@ -205,7 +209,7 @@ impl ConcurrentCuckooFilter {
 
     /// A copy while nobody writes.
     pub(super) fn copy(&self, _all: &HeldTogether<'_>) -> Result<CuckooFilter, BuildError> {
-        let storage = self.engine.words().to_storage().map_err(|_| out_of_memory(&self.parameters))?;
+        let storage = self.words.to_storage().map_err(|_| out_of_memory(&self.parameters))?;
         Ok(CuckooFilter::from_parts(self.parameters, self.hasher, storage, self.len()))
     }
 
@@ -213,7 +217,7 @@ impl ConcurrentCuckooFilter {
     #[must_use]
     pub fn into_filter(self) -> CuckooFilter {
         let (parameters, hasher, len) = (self.parameters, self.hasher, self.len());
-        CuckooFilter::from_parts(parameters, hasher, self.engine.into_words().into_storage(), len)
+        CuckooFilter::from_parts(parameters, hasher, self.words.into_storage(), len)
     }
 
     /// How many fingerprints are stored, each copy counted. It takes no lock: while others write, it is about right.
@@ -249,7 +253,7 @@ impl ConcurrentCuckooFilter {
     /// The bytes of the table, padding included. Locks and versions take at most 45 KB more.
     #[must_use]
     pub fn size_in_bytes(&self) -> usize {
-        size_of_val(&**self.engine.words())
+        size_of_val(&*self.words)
     }
 
     /// The share of absent keys to be answered with "probably" at the present load.
@@ -313,8 +317,8 @@ impl TryFrom<CuckooFilter> for ConcurrentCuckooFilter {
             return Err(BuildError::ConcurrentLayout { layout });
         }
         let words = Words::from_storage(filter.into_storage()).map_err(|_| out_of_memory(&parameters))?;
-        let engine = Engine::new(&parameters, hasher.seed(), words);
-        Ok(Self { parameters, hasher, engine, guards: Guards::new(&parameters, len) })
+        let scheme = Scheme::new(&parameters, hasher.seed());
+        Ok(Self { parameters, hasher, scheme, words, guards: Guards::new(&parameters, len) })
     }
 }
 

@@ -3,10 +3,11 @@ use core::fmt;
 use super::ConcurrentCuckooFilter;
 use super::stripes::{HeldTogether, Retired};
 use super::update::{Refusal, Repeated};
+use super::{lookup, update};
 use crate::cast::in_memory;
+use crate::cuckoo::NoRoom;
 use crate::digest::{Digest, Key, KeyHasher};
 use crate::error::{BuildError, InsertEachError, InsertError};
-use crate::filter::NoRoom;
 use crate::growing::{BeyondPromise, GrowingCuckooFilter, Promise, is_crowded};
 use crate::parameters::Parameters;
 use crate::sync::{AtomicU64, Ordering, Replaceable};
@@ -101,7 +102,7 @@ impl Generation {
             let is_left_out = repeated == Repeated::LeftOut && self.filter.contains_digest(digest);
             return if is_left_out { Ok(false) } else { Err(Refusal::NoRoom(NoRoom::Full)) };
         }
-        self.filter.engine.insert(digest, repeated, &self.filter.guards)
+        update::insert(&self.filter.scheme, &self.filter.words, digest, repeated, &self.filter.guards)
     }
 
     fn error(&self, reason: NoRoom) -> InsertError {
@@ -285,7 +286,7 @@ impl ConcurrentGrowingCuckooFilter {
         loop {
             let generation = self.current.load();
             let filter = &generation.filter;
-            if let Ok(copies) = filter.engine.count(digest, &filter.guards) {
+            if let Ok(copies) = lookup::count(&filter.scheme, &filter.words, digest, &filter.guards) {
                 return in_memory(u64::from(copies));
             }
         }
@@ -305,7 +306,7 @@ impl ConcurrentGrowingCuckooFilter {
         loop {
             let generation = self.current.load();
             let filter = &generation.filter;
-            if let Ok(removed) = filter.engine.remove(digest, &filter.guards) {
+            if let Ok(removed) = update::remove(&filter.scheme, &filter.words, digest, &filter.guards) {
                 return removed;
             }
         }

@@ -1,14 +1,13 @@
 //! Algorithm 2 beside writers.
 
-use super::engine::{Engine, Guards, SharedNest, with_shared_nest};
+use super::guards::Guards;
 use super::stripes::Retired;
 use super::versions::Versions;
-use crate::addressing::{Addressing, Candidate, Fingerprint};
-use crate::batch::Awaited;
+use crate::addressing::{Addressing, BucketIndex, Candidate, Fingerprint};
+use crate::cuckoo::{CuckooTable, Scheme, with_shared_table};
 use crate::digest::Digest;
-use crate::filter::Nest;
-use crate::probe::Word;
-use crate::table::Table;
+use crate::sync::AtomicU64;
+use crate::table::{PackedTable, Table, Widths};
 
 /// How often a reader looks at most. Each look but the first follows a removal or a move of a fingerprint of the same
 /// class, so a second is rare, and this many come in turn only where somebody brings them about.
@@ -23,47 +22,32 @@ fn look(versions: &Versions, fingerprint: Fingerprint, contains: impl FnOnce() -
     (found | watch.nothing_left()).then_some(found)
 }
 
-impl<A: Addressing, W: Word, const ONE_WORD: bool> SharedNest<A, W, ONE_WORD> {
-    /// Algorithm 2. It waits for nobody: where fingerprints move past every look, the answer is "probably", which a filter
-    /// may give to every question.
+impl<A: Addressing, T: Table> CuckooTable<A, T> {
+    /// Algorithm 2, as far as one look tells.
     #[inline]
-    pub(super) fn contains_beside_writers(&self, digest: Digest, versions: &Versions) -> bool {
-        let nest = self.view();
-        let (fingerprint, primary) = nest.addressing.locate(digest);
-        match look(versions, fingerprint, || nest.contains_located(fingerprint, primary)) {
-            Some(found) => found,
-            None => self.look_again(fingerprint, primary, versions),
-        }
+    pub(super) fn contains_concurrent(&self, digest: Digest, versions: &Versions) -> Option<bool> {
+        let (fingerprint, primary) = self.addressing.locate(digest);
+        look(versions, fingerprint, || self.contains_fingerprint(fingerprint, primary))
     }
 
-    /// The same for a key whose buckets were asked for, in a view of this nest.
+    /// Algorithm 2 for a fingerprint and its first two candidates, as far as one look tells.
     #[inline]
-    pub(super) fn contains_awaited_beside_writers(
+    pub(super) fn contains_in_concurrent(
         &self,
-        nest: &Nest<A, impl Table>,
-        awaited: Awaited,
+        (fingerprint, first, second): (Fingerprint, BucketIndex, Candidate),
         versions: &Versions,
-    ) -> bool {
-        match look(versions, awaited.fingerprint, || nest.contains_awaited(awaited)) {
-            Some(found) => found,
-            None => self.look_again(awaited.fingerprint, awaited.second, versions),
-        }
+    ) -> Option<bool> {
+        look(versions, fingerprint, || self.contains_in(fingerprint, first, second))
     }
 
-    /// Not a method of the view: that would have to be written to memory, in every lookup, for a function that is hardly
-    /// ever called.
-    #[cold]
-    #[inline(never)]
+    /// Algorithm 2 for a fingerprint and any of its candidates, where a first look did not tell.
     fn look_again(&self, fingerprint: Fingerprint, candidate: Candidate, versions: &Versions) -> bool {
-        let nest = self.view();
-        let look_once_more = |_| look(versions, fingerprint, || nest.contains_located(fingerprint, candidate));
+        let look_once_more = |_| look(versions, fingerprint, || self.contains_fingerprint(fingerprint, candidate));
         (1..MOST_LOOKS).find_map(look_once_more).unwrap_or(true)
     }
-}
 
-impl<A: Addressing, T: Table> Nest<A, T> {
     /// How many copies of a fingerprint are stored, as far as a few looks tell.
-    fn count_beside_writers(&self, fingerprint: Fingerprint, primary: Candidate, versions: &Versions) -> Option<u32> {
+    fn count_concurrent(&self, fingerprint: Fingerprint, primary: Candidate, versions: &Versions) -> Option<u32> {
         (0..MOST_LOOKS).find_map(|_| {
             let watch = versions.watch(fingerprint);
             let copies = self.copies(fingerprint, primary);
@@ -72,33 +56,73 @@ impl<A: Addressing, T: Table> Nest<A, T> {
     }
 }
 
-impl Engine {
-    /// Whether a fingerprint of this digest is stored. As with filters of one thread, only the combination that is planned
-    /// by default becomes part of the caller.
-    #[inline]
-    pub(super) fn contains(&self, digest: Digest, guards: &Guards) -> bool {
-        match self {
-            Self::RegionalNarrow(nest) => nest.contains_beside_writers(digest, &guards.versions),
-            _ => self.contains_elsewhere(digest, guards),
+/// Algorithm 2. It waits for nobody: where fingerprints move past every look, the answer is "probably", which a filter may
+/// give to every question.
+///
+/// As with filters of one thread, only the schemes that are planned by default become part of the caller.
+#[inline(always)]
+pub(super) fn contains(scheme: &Scheme, words: &[AtomicU64], digest: Digest, guards: &Guards) -> bool {
+    let found = match scheme {
+        Scheme::AlignedBytes(addressing, widths) => look_once(addressing, *widths, words, digest, guards),
+        Scheme::AlignedNarrow(addressing, widths) => look_once(addressing, *widths, words, digest, guards),
+        Scheme::RegionalBytes(addressing, widths) => look_once(addressing, *widths, words, digest, guards),
+        Scheme::RegionalNarrow(addressing, widths) => look_once(addressing, *widths, words, digest, guards),
+        _ => look_elsewhere(scheme, words, digest, guards),
+    };
+    found.unwrap_or_else(|| look_again(scheme, words, digest, guards))
+}
+
+#[inline(always)]
+fn look_once<A: Addressing, G: Widths>(
+    addressing: &A,
+    widths: G,
+    words: &[AtomicU64],
+    digest: Digest,
+    guards: &Guards,
+) -> Option<bool> {
+    let table = CuckooTable { addressing: *addressing, slots: PackedTable::new(widths, words) };
+    table.contains_concurrent(digest, &guards.versions)
+}
+
+#[inline(never)]
+fn look_elsewhere(scheme: &Scheme, words: &[AtomicU64], digest: Digest, guards: &Guards) -> Option<bool> {
+    with_shared_table!(scheme, words, table => table.contains_concurrent(digest, &guards.versions))
+}
+
+/// Looks on where a first look did not tell.
+///
+/// Not with the table at hand: that would have to be written to memory, in every lookup, for a function that is hardly ever
+/// called.
+#[cold]
+#[inline(never)]
+pub(super) fn look_again(scheme: &Scheme, words: &[AtomicU64], digest: Digest, guards: &Guards) -> bool {
+    with_shared_table!(scheme, words, table => {
+        let (fingerprint, primary) = table.addressing.locate(digest);
+        table.look_again(fingerprint, primary, &guards.versions)
+    })
+}
+
+/// Looks on for a fingerprint, given any of its candidates.
+#[cold]
+#[inline(never)]
+pub(super) fn look_again_in(
+    scheme: &Scheme,
+    words: &[AtomicU64],
+    (fingerprint, candidate): (Fingerprint, Candidate),
+    guards: &Guards,
+) -> bool {
+    with_shared_table!(scheme, words, table => table.look_again(fingerprint, candidate, &guards.versions))
+}
+
+/// How many copies of a key's fingerprint are stored. Where looking comes to no end, the writers are made to wait.
+pub(super) fn count(scheme: &Scheme, words: &[AtomicU64], digest: Digest, guards: &Guards) -> Result<u32, Retired> {
+    with_shared_table!(scheme, words, table => {
+        let (fingerprint, primary) = table.addressing.locate(digest);
+        if let Some(copies) = table.count_concurrent(fingerprint, primary, &guards.versions) {
+            return Ok(copies);
         }
-    }
-
-    #[inline(never)]
-    fn contains_elsewhere(&self, digest: Digest, guards: &Guards) -> bool {
-        with_shared_nest!(self, nest => nest.contains_beside_writers(digest, &guards.versions))
-    }
-
-    /// How many copies of a key's fingerprint are stored. Where looking comes to no end, the writers are made to wait.
-    pub(super) fn count(&self, digest: Digest, guards: &Guards) -> Result<u32, Retired> {
-        with_shared_nest!(self, nest => {
-            let nest = nest.view();
-            let (fingerprint, primary) = nest.addressing.locate(digest);
-            if let Some(copies) = nest.count_beside_writers(fingerprint, primary, &guards.versions) {
-                return Ok(copies);
-            }
-            let candidates = nest.addressing.distinct_candidates(primary, fingerprint);
-            let _held = guards.stripes.lock_each(candidates.map(Candidate::bucket))?;
-            Ok(nest.copies(fingerprint, primary))
-        })
-    }
+        let candidates = table.addressing.distinct_candidates(primary, fingerprint);
+        let _held = guards.stripes.lock_each(candidates.map(Candidate::bucket))?;
+        Ok(table.copies(fingerprint, primary))
+    })
 }

@@ -6,7 +6,7 @@
 mod batch;
 mod concurrent_cuckoo_filter;
 mod concurrent_growing_cuckoo_filter;
-mod engine;
+mod guards;
 mod lookup;
 mod stripes;
 mod update;

@@ -2,14 +2,14 @@
 
 use alloc::vec::Vec;
 
-use super::engine::{Engine, Guards, SharedNest, with_shared_nest};
+use super::guards::Guards;
 use super::stripes::{HeldTogether, Retired};
 use crate::addressing::{Addressing, Candidate, Fingerprint};
+use crate::cuckoo::{CuckooTable, NoRoom, Scheme, with_shared_table};
 use crate::digest::Digest;
-use crate::filter::{Nest, NoRoom};
-use crate::probe::Word;
 use crate::relocation::{Move, Search, SingleMove};
-use crate::table::{Place, Table, TableMut};
+use crate::sync::AtomicU64;
+use crate::table::{Place, SharedTable, Table, TableMut, Widths};
 
 /// How often a path is searched for beside other writers, before they are made to wait.
 const MOST_SEARCHES: usize = 16;
@@ -42,46 +42,49 @@ impl From<Retired> for Refusal {
     }
 }
 
-impl Engine {
-    /// Stores a copy of a key's fingerprint; whether it was stored.
-    pub(super) fn insert(&self, digest: Digest, repeated: Repeated, guards: &Guards) -> Result<bool, Refusal> {
-        with_shared_nest!(self, nest => nest.insert_beside_others(digest, repeated, guards))
-    }
-
-    /// Removes a copy of a key's fingerprint; whether there was one.
-    pub(super) fn remove(&self, digest: Digest, guards: &Guards) -> Result<bool, Retired> {
-        with_shared_nest!(self, nest => nest.remove_beside_others(digest, guards))
-    }
+/// Stores a copy of a key's fingerprint; whether it was stored.
+pub(super) fn insert(
+    scheme: &Scheme,
+    words: &[AtomicU64],
+    digest: Digest,
+    repeated: Repeated,
+    guards: &Guards,
+) -> Result<bool, Refusal> {
+    with_shared_table!(scheme, words, table => table.insert_concurrent(digest, repeated, guards))
 }
 
-impl<A: Addressing, W: Word, const ONE_WORD: bool> SharedNest<A, W, ONE_WORD> {
+/// Removes a copy of a key's fingerprint; whether there was one.
+pub(super) fn remove(scheme: &Scheme, words: &[AtomicU64], digest: Digest, guards: &Guards) -> Result<bool, Retired> {
+    with_shared_table!(scheme, words, table => table.remove_concurrent(digest, guards))
+}
+
+impl<'table, A: Addressing, G: Widths> CuckooTable<A, SharedTable<'table, G>> {
     /// The table, to be written where the caller holds the locks.
     #[inline]
-    fn writer(&self, guards: &Guards) -> Nest<A, impl TableMut> {
-        let Self { addressing, ref table } = *self;
-        Nest { addressing, table: table.watched(|leaving| guards.versions.leaves(leaving)) }
+    fn writer(&self, guards: &Guards) -> CuckooTable<A, impl TableMut> {
+        let Self { addressing, slots } = *self;
+        CuckooTable { addressing, slots: slots.watched(|leaving| guards.versions.leaves(leaving)) }
     }
 
     #[inline]
-    pub(super) fn insert_beside_others(
+    pub(super) fn insert_concurrent(
         &self,
         digest: Digest,
         repeated: Repeated,
         guards: &Guards,
     ) -> Result<bool, Refusal> {
-        let nest = self.view();
-        let (fingerprint, primary) = nest.addressing.locate(digest);
+        let (fingerprint, primary) = self.addressing.locate(digest);
         // The look brings the buckets here before there is a lock that others wait for.
         if repeated == Repeated::Stored
-            && let Some(place) = nest.vacant_place(fingerprint, primary)
+            && let Some(place) = self.vacant_place(fingerprint, primary)
         {
-            let held = if nest.table.straddles(place) {
+            let held = if self.slots.straddles(place) {
                 guards.stripes.lock(place.bucket)?
             } else {
                 guards.stripes.lock_desk()?
             };
             // Unless others have been here since the look.
-            if nest.table.fill(place, fingerprint) {
+            if self.slots.fill(place, fingerprint) {
                 held.count_stored();
                 return Ok(true);
             }
@@ -99,13 +102,12 @@ impl<A: Addressing, W: Word, const ONE_WORD: bool> SharedNest<A, W, ONE_WORD> {
         repeated: Repeated,
         guards: &Guards,
     ) -> Result<bool, Refusal> {
-        let nest = self.view();
-        let is_left_out = || repeated == Repeated::LeftOut && nest.place_of(fingerprint, primary).is_some();
+        let is_left_out = || repeated == Repeated::LeftOut && self.place_of(fingerprint, primary).is_some();
         let mut search = Search::default();
         for _ in 0..MOST_SEARCHES {
-            let moves = match nest.vacant_place(fingerprint, primary) {
+            let moves = match self.vacant_place(fingerprint, primary) {
                 Some(_) => Vec::new(),
-                None => match nest.moves_to_make_room(fingerprint, primary, &mut search) {
+                None => match self.moves_to_make_room(fingerprint, primary, &mut search) {
                     Some(moves) => moves,
                     None => break,
                 },
@@ -124,7 +126,7 @@ impl<A: Addressing, W: Word, const ONE_WORD: bool> SharedNest<A, W, ONE_WORD> {
         if is_left_out() {
             return Ok(false);
         }
-        self.writer(guards).insert_located(fingerprint, primary, &mut search)?;
+        self.writer(guards).insert_fingerprint(fingerprint, primary)?;
         held.one().count_stored();
         Ok(true)
     }
@@ -132,23 +134,22 @@ impl<A: Addressing, W: Word, const ONE_WORD: bool> SharedNest<A, W, ONE_WORD> {
     /// Makes moves that were found, and puts a fingerprint into the slot that they free, or without moves into any empty
     /// slot of a candidate; under the locks of all buckets. Nothing changes unless all of it can still be done.
     fn fill_by(&self, moves: &[Move], fingerprint: Fingerprint, primary: Candidate, guards: &Guards) -> bool {
-        let nest = self.view();
         let [first, further @ ..] = moves else {
-            return nest.vacant_place(fingerprint, primary).is_some_and(|place| nest.table.fill(place, fingerprint));
+            return self.vacant_place(fingerprint, primary).is_some_and(|place| self.slots.fill(place, fingerprint));
         };
-        if !moves.iter().all(|made| made.is_possible(&nest.addressing, &nest.table)) {
+        if !moves.iter().all(|made| made.is_possible(&self.addressing, &self.slots)) {
             return false;
         }
         // Others may still fill the empty slot at the far end; what is in filled ones is under the locks.
         let is_filled =
-            nest.table.get(first.from().bucket, first.from().slot).is_some_and(|it| nest.table.fill(first.to(), it));
+            self.slots.get(first.from().bucket, first.from().slot).is_some_and(|it| self.slots.fill(first.to(), it));
         if is_filled {
             let mut writer = self.writer(guards);
             for made in further {
-                writer.table.copy(made.from(), made.to());
+                writer.slots.copy(made.from(), made.to());
             }
             let Place { bucket, slot } = further.last().unwrap_or(first).from();
-            writer.table.set(bucket, slot, Some(fingerprint));
+            writer.slots.set(bucket, slot, Some(fingerprint));
         }
         is_filled
     }
@@ -167,14 +168,13 @@ impl<A: Addressing, W: Word, const ONE_WORD: bool> SharedNest<A, W, ONE_WORD> {
     }
 
     #[inline]
-    pub(super) fn remove_beside_others(&self, digest: Digest, guards: &Guards) -> Result<bool, Retired> {
-        let nest = self.view();
-        let (fingerprint, primary) = nest.addressing.locate(digest);
-        if let Some(Place { bucket, .. }) = nest.place_of(fingerprint, primary) {
+    pub(super) fn remove_concurrent(&self, digest: Digest, guards: &Guards) -> Result<bool, Retired> {
+        let (fingerprint, primary) = self.addressing.locate(digest);
+        if let Some(Place { bucket, .. }) = self.place_of(fingerprint, primary) {
             let held = guards.stripes.lock(bucket)?;
             // It may have moved since the look, or others may have removed it.
-            if let Some(slot) = nest.table.slot_of(bucket, fingerprint) {
-                self.writer(guards).table.set(bucket, slot, None);
+            if let Some(slot) = self.slots.slot_of(bucket, fingerprint) {
+                self.writer(guards).slots.set(bucket, slot, None);
                 held.count_removed();
                 return Ok(true);
             }
@@ -192,16 +192,16 @@ impl<A: Addressing, W: Word, const ONE_WORD: bool> SharedNest<A, W, ONE_WORD> {
         guards: &Guards,
     ) -> Result<bool, Retired> {
         let held = self.lock_path(fingerprint, primary, &[], guards)?;
-        let place = self.view().place_of(fingerprint, primary);
+        let place = self.place_of(fingerprint, primary);
         if let Some(Place { bucket, slot }) = place {
-            self.writer(guards).table.set(bucket, slot, None);
+            self.writer(guards).slots.set(bucket, slot, None);
             held.one().count_removed();
         }
         Ok(place.is_some())
     }
 }
 
-impl<A: Addressing, T: Table> Nest<A, T> {
+impl<A: Addressing, T: Table> CuckooTable<A, T> {
     /// The moves that free a slot in a candidate bucket, from the far end, as the table looks beside other writers.
     fn moves_to_make_room(
         &self,
@@ -210,10 +210,10 @@ impl<A: Addressing, T: Table> Nest<A, T> {
         search: &mut Search,
     ) -> Option<Vec<Move>> {
         let candidates = || self.addressing.distinct_candidates(primary, fingerprint);
-        if let Some(single) = SingleMove::find(&self.addressing, &self.table, candidates()) {
+        if let Some(single) = SingleMove::find(&self.addressing, &self.slots, candidates()) {
             return Some(Vec::from([single.into_move()]));
         }
-        let path = search.find(&self.addressing, &self.table, candidates())?;
+        let path = search.find(&self.addressing, &self.slots, candidates())?;
         Some(search.moves(&path).collect())
     }
 }

@@ -2,14 +2,13 @@ use alloc::collections::TryReserveError;
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::engine::{NoRoom, with_nest};
-use super::{CuckooFilterBuilder, Engine, Fingerprints};
+use super::{CuckooFilterBuilder, Fingerprints};
 use crate::analysis;
 use crate::cast::{approximate, in_memory};
+use crate::cuckoo::{NoRoom, Scheme};
 use crate::digest::{Digest, Key, KeyHasher};
 use crate::error::{BuildError, InsertError};
 use crate::parameters::Parameters;
-use crate::relocation::Search;
 use crate::table::{Storage, is_zero_from};
 
 /// A set of keys that answers "certainly not" or "probably", in a few bits per key, and that forgets keys again.
@@ -54,9 +53,9 @@ use crate::table::{Storage, is_zero_from};
 pub struct CuckooFilter {
     parameters: Parameters,
     hasher: KeyHasher,
-    engine: Engine,
+    scheme: Scheme,
+    storage: Storage,
     len: usize,
-    search: Search,
 }
 
 impl CuckooFilter {
@@ -82,8 +81,8 @@ impl CuckooFilter {
 
     /// Puts a filter together from parts that were checked against each other.
     pub(crate) fn from_parts(parameters: Parameters, hasher: KeyHasher, storage: Storage, len: usize) -> Self {
-        let engine = Engine::new(&parameters, hasher.seed(), storage);
-        Self { parameters, hasher, engine, len, search: Search::default() }
+        let scheme = Scheme::new(&parameters, hasher.seed());
+        Self { parameters, hasher, scheme, storage, len }
     }
 
     /// A copy, unless there is no memory for it.
@@ -113,8 +112,8 @@ impl CuckooFilter {
     /// Those of [`insert`](Self::insert).
     #[inline]
     pub fn insert_digest(&mut self, digest: Digest) -> Result<(), InsertError> {
-        match with_nest!(&mut self.engine, nest => nest.view_mut().insert(digest, &mut self.search).map(|_place| ())) {
-            Ok(_place) => {
+        match self.scheme.insert(&mut self.storage, digest) {
+            Ok(()) => {
                 self.len += 1;
                 Ok(())
             }
@@ -210,7 +209,7 @@ impl CuckooFilter {
     #[inline]
     #[must_use]
     pub fn contains_digest(&self, digest: Digest) -> bool {
-        self.engine.contains(digest)
+        self.scheme.contains(&self.storage, digest)
     }
 
     /// How many copies of a key are stored, those of keys that share its fingerprint and buckets included: never fewer
@@ -225,7 +224,7 @@ impl CuckooFilter {
     #[inline]
     #[must_use]
     pub fn count_digest(&self, digest: Digest) -> usize {
-        in_memory(u64::from(self.engine.count(digest)))
+        in_memory(u64::from(self.scheme.count(&self.storage, digest)))
     }
 
     /// Removes one copy of a key; whether there was one.
@@ -242,14 +241,14 @@ impl CuckooFilter {
     /// Removes one copy of the key with this digest; whether there was one. See [`remove`](Self::remove) for the rule.
     #[inline]
     pub fn remove_digest(&mut self, digest: Digest) -> bool {
-        let removed = with_nest!(&mut self.engine, nest => nest.view_mut().remove(digest));
+        let removed = self.scheme.remove(&mut self.storage, digest);
         self.len -= usize::from(removed);
         removed
     }
 
     /// Removes all keys.
     pub fn clear(&mut self) {
-        self.engine.storage_mut().fill(0);
+        self.storage.fill(0);
         self.len = 0;
     }
 
@@ -261,7 +260,7 @@ impl CuckooFilter {
     ///
     /// If more bytes come back, or fewer.
     pub fn move_table(&mut self, elsewhere: impl FnOnce(Vec<u8>) -> Vec<u8>) {
-        self.engine.storage_mut().move_bytes(elsewhere);
+        self.storage.move_bytes(elsewhere);
     }
 
     /// How many fingerprints are stored, each copy counted.
@@ -297,7 +296,7 @@ impl CuckooFilter {
     /// The bytes of the table, padding included.
     #[must_use]
     pub fn size_in_bytes(&self) -> usize {
-        self.engine.storage().len()
+        self.storage.len()
     }
 
     /// C, the bits of the table per key when it holds as many as its capacity: equation (4) of the paper.
@@ -338,7 +337,7 @@ impl CuckooFilter {
     /// The invariant that does not hold.
     #[doc(hidden)]
     pub fn check_invariants(&self) -> Result<(), &'static str> {
-        if !is_zero_from(self.engine.storage(), self.parameters.table_bits()) {
+        if !is_zero_from(&self.storage, self.parameters.table_bits()) {
             return Err("invariant 4: padding bits are 0");
         }
         if self.occupied_slots() != self.len as u64 {
@@ -353,39 +352,43 @@ impl CuckooFilter {
         Ok(())
     }
 
-    pub(crate) const fn engine(&self) -> &Engine {
-        &self.engine
+    pub(crate) const fn scheme(&self) -> &Scheme {
+        &self.scheme
     }
 
-    pub(crate) fn storage(&self) -> &Storage {
-        self.engine.storage()
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.storage
+    }
+
+    pub(crate) fn scheme_and_bytes(&mut self) -> (&Scheme, &mut [u8]) {
+        (&self.scheme, &mut self.storage)
+    }
+
+    pub(crate) const fn storage(&self) -> &Storage {
+        &self.storage
     }
 
     #[cfg(feature = "std")]
     pub(crate) fn into_storage(self) -> Storage {
-        self.engine.into_storage()
+        self.storage
     }
 
     pub(crate) fn is_well_formed(&self) -> bool {
-        self.engine.is_well_formed(&self.parameters)
+        self.scheme.is_well_formed(&self.storage)
     }
 
     pub(crate) fn occupied_slots(&self) -> u64 {
-        self.engine.occupied_slots(&self.parameters)
+        self.scheme.occupied_slots(&self.storage)
     }
 
     /// Whether every fingerprint is stored once.
     pub(crate) fn has_no_copies(&self) -> bool {
-        self.engine.has_no_copies(&self.parameters)
+        self.scheme.has_no_copies(&self.storage)
     }
 
     /// Leaves one of all copies of a fingerprint.
     pub(crate) fn remove_copies(&mut self) {
-        self.len -= with_nest!(&mut self.engine, nest => nest.view_mut().remove_copies(&self.parameters));
-    }
-
-    pub(crate) const fn engine_and_search(&mut self) -> (&mut Engine, &mut Search) {
-        (&mut self.engine, &mut self.search)
+        self.len -= self.scheme.remove_copies(&mut self.storage);
     }
 
     /// Notes fingerprints that were stored past [`insert_digest`](Self::insert_digest).
@@ -419,9 +422,7 @@ impl fmt::Debug for CuckooFilter {
 /// Filters are equal when they were made with the same parameters, hash and seed and hold the same bits.
 impl PartialEq for CuckooFilter {
     fn eq(&self, other: &Self) -> bool {
-        self.parameters == other.parameters
-            && self.hasher == other.hasher
-            && self.engine.storage() == other.engine.storage()
+        self.parameters == other.parameters && self.hasher == other.hasher && self.storage == other.storage
     }
 }
 

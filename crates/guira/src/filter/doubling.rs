@@ -2,22 +2,29 @@
 
 use alloc::vec::Vec;
 
-use super::{CuckooFilter, Engine, Nest};
-use crate::addressing::{Candidate, DoublingAddressing};
+use super::CuckooFilter;
+use crate::addressing::{Addressing, DoublingAddressing};
 use crate::analysis::promised_by;
+use crate::cuckoo::{CuckooTable, NoRoom, Scheme};
 use crate::error::BuildError;
 use crate::parameters::{Parameters, Regions};
-use crate::relocation::Search;
-use crate::table::{Slot, Table, TableMut};
+use crate::table::{Layout, Slot, Table, TableMut};
 
-/// Does the same with the nests of two filters with doubling addressing, of whichever tables they are.
-macro_rules! with_doubling_nests {
-    ($from:expr, $into:expr, ($a:ident, $b:ident) => $body:expr) => {
+/// Evaluates an expression with the tables of two schemes with doubling addressing, the first to be read and the second to
+/// be written.
+macro_rules! with_doubling_tables {
+    (($from:expr, $from_bytes:expr), ($into:expr, $into_bytes:expr), ($a:ident, $b:ident) => $body:expr) => {
+        with_doubling_tables!(@each $from, $from_bytes, $into, $into_bytes, $a, $b, $body;
+            DoublingNarrow DoublingNarrow, DoublingNarrow DoublingWide, DoublingWide DoublingNarrow, DoublingWide DoublingWide)
+    };
+    (@each $from:expr, $from_bytes:expr, $into:expr, $into_bytes:expr, $a:ident, $b:ident, $body:expr;
+     $($from_name:ident $into_name:ident),*) => {
         match ($from, $into) {
-            (Engine::DoublingNarrow($a), Engine::DoublingNarrow($b)) => $body,
-            (Engine::DoublingNarrow($a), Engine::DoublingWide($b)) => $body,
-            (Engine::DoublingWide($a), Engine::DoublingNarrow($b)) => $body,
-            (Engine::DoublingWide($a), Engine::DoublingWide($b)) => $body,
+            $((Scheme::$from_name(from, from_layout), Scheme::$into_name(into, into_layout)) => {
+                let $a = CuckooTable { addressing: *from, slots: from_layout.over($from_bytes) };
+                let mut $b = CuckooTable { addressing: *into, slots: into_layout.over_mut($into_bytes) };
+                $body
+            })*
             _ => unreachable!("only tables with doubling addressing are doubled"),
         }
     };
@@ -29,10 +36,8 @@ impl CuckooFilter {
     pub(crate) fn doubled(&self) -> Result<Self, BuildError> {
         let parameters = self.parameters().after_doubling()?;
         let mut doubled = Self::with_parameters(parameters, *self.hasher())?;
-        let (engine, _) = doubled.engine_and_search();
-        with_doubling_nests!(self.engine(), engine, (from, into) => {
-            from.view().split_into(&mut into.view_mut(), self.parameters());
-        });
+        let (scheme, bytes) = doubled.scheme_and_bytes();
+        with_doubling_tables!((self.scheme(), self.bytes()), (scheme, bytes), (from, into) => from.split_into(&mut into));
         doubled.add_to_len(self.len());
         Ok(doubled)
     }
@@ -45,10 +50,11 @@ impl CuckooFilter {
             return None;
         }
         let mut halved = Self::with_parameters(parameters, *self.hasher()).ok()?;
-        let (engine, search) = halved.engine_and_search();
-        with_doubling_nests!(self.engine(), engine, (from, into) => {
-            from.view().fold_into(&mut into.view_mut(), self.parameters(), search)?;
+        let (scheme, bytes) = halved.scheme_and_bytes();
+        let folded = with_doubling_tables!((self.scheme(), self.bytes()), (scheme, bytes), (from, into) => {
+            from.fold_into(&mut into)
         });
+        folded.ok()?;
         halved.add_to_len(self.len());
         Some(halved)
     }
@@ -75,46 +81,33 @@ impl Parameters {
         let capacity = promised_by(regions, self.shape());
         Self::new(self.shape(), fingerprint_bits, regions, capacity)?.doubled(doublings)
     }
-
-    /// All buckets, region by region.
-    fn candidates(&self) -> impl Iterator<Item = Candidate> + use<> {
-        let buckets = self.buckets_per_region();
-        (0..self.region_count()).flat_map(move |region| {
-            (0..buckets).map(move |offset| Candidate { region_start: region * buckets, offset })
-        })
-    }
 }
 
-impl<T: Table> Nest<DoublingAddressing, T> {
+impl<T: Table> CuckooTable<DoublingAddressing, T> {
     /// Fills the empty table of twice the buckets: one pass over both, in which nothing has to be moved again, since a
     /// bucket has room for all that comes from the one that it is half of.
-    fn split_into<U: TableMut>(&self, into: &mut Nest<DoublingAddressing, U>, parameters: &Parameters) {
+    fn split_into<U: TableMut>(&self, into: &mut CuckooTable<DoublingAddressing, U>) {
         // The same in every bucket.
-        let slots: Vec<Slot> = into.table.slots().collect();
-        for bucket in parameters.candidates() {
+        let slots: Vec<Slot> = into.slots.slots().collect();
+        for bucket in self.addressing.grid().buckets() {
             let mut filled = [0; 2];
-            for (_, _, fingerprint) in self.table.filled_slots(bucket.bucket()) {
+            for (_, _, fingerprint) in self.slots.filled_slots(bucket.bucket()) {
                 let (half, rest) = self.addressing.split(bucket, fingerprint);
                 let next = &mut filled[usize::from(half.get() % 2 == 1)];
-                into.table.set(half, slots[*next], Some(rest));
+                into.slots.set(half, slots[*next], Some(rest));
                 *next += 1;
             }
         }
     }
 
-    /// Inserts everything into the empty table of half the buckets; `None` where it does not fit.
-    fn fold_into<U: TableMut>(
-        &self,
-        into: &mut Nest<DoublingAddressing, U>,
-        parameters: &Parameters,
-        search: &mut Search,
-    ) -> Option<()> {
-        for bucket in parameters.candidates() {
-            for (_, _, fingerprint) in self.table.filled_slots(bucket.bucket()) {
+    /// Inserts everything into the empty table of half the buckets; fails where it does not fit.
+    fn fold_into<U: TableMut>(&self, into: &mut CuckooTable<DoublingAddressing, U>) -> Result<(), NoRoom> {
+        for bucket in self.addressing.grid().buckets() {
+            for (_, _, fingerprint) in self.slots.filled_slots(bucket.bucket()) {
                 let (folded, whole) = self.addressing.fold(&into.addressing, bucket, fingerprint);
-                into.insert_located(whole, folded, search).ok()?;
+                into.insert_fingerprint(whole, folded)?;
             }
         }
-        Some(())
+        Ok(())
     }
 }

@@ -1,7 +1,6 @@
-use super::engine::with_nest;
-use super::{CuckooFilter, Engine};
-use crate::addressing::{BucketIndex, Fingerprint};
-use crate::parameters::Parameters;
+use super::CuckooFilter;
+use crate::addressing::{Addressing, BucketIndex, Fingerprint};
+use crate::cuckoo::with_table;
 
 /// A fingerprint and the bucket that holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -15,12 +14,11 @@ pub struct StoredFingerprint {
 /// The fingerprints of a filter, bucket by bucket. Made by [`CuckooFilter::iter`].
 #[derive(Clone, Debug)]
 pub struct Fingerprints<'filter> {
-    engine: &'filter Engine,
-    parameters: &'filter Parameters,
-    /// The next group of slots to look at.
-    next_group: u64,
-    group_count: u64,
-    /// The fingerprints of the group before `next_group` that are still to come, last first.
+    filter: &'filter CuckooFilter,
+    /// The number of the next bucket to look at; where buckets overlap, of those that follow one another without a gap.
+    next_bucket: u64,
+    bucket_count: u64,
+    /// The fingerprints of the bucket before `next_bucket` that are still to come, last first.
     rest: [Option<StoredFingerprint>; 8],
     rest_len: usize,
     remaining: usize,
@@ -29,10 +27,11 @@ pub struct Fingerprints<'filter> {
 impl<'filter> Fingerprints<'filter> {
     pub(super) fn new(filter: &'filter CuckooFilter) -> Self {
         Self {
-            engine: filter.engine(),
-            parameters: filter.parameters(),
-            next_group: 0,
-            group_count: filter.parameters().slot_count() / u64::from(filter.parameters().slots_per_bucket()),
+            filter,
+            next_bucket: 0,
+            bucket_count: with_table!(filter.scheme(), over(filter.bytes()), table => {
+                table.addressing.grid().bucket_count()
+            }),
             rest: [None; 8],
             rest_len: 0,
             remaining: filter.len(),
@@ -45,17 +44,17 @@ impl Iterator for Fingerprints<'_> {
 
     fn next(&mut self) -> Option<StoredFingerprint> {
         while self.rest_len == 0 {
-            if self.next_group == self.group_count {
+            if self.next_bucket == self.bucket_count {
                 return None;
             }
-            with_nest!(self.engine, nest => {
-                for (bucket, fingerprint) in nest.view().stored_in(self.next_group, self.parameters) {
+            with_table!(self.filter.scheme(), over(self.filter.bytes()), table => {
+                for (bucket, fingerprint) in table.stored_in(self.next_bucket) {
                     self.rest[self.rest_len] = Some(StoredFingerprint { bucket, fingerprint });
                     self.rest_len += 1;
                 }
             });
             self.rest[..self.rest_len].reverse();
-            self.next_group += 1;
+            self.next_bucket += 1;
         }
         self.rest_len -= 1;
         self.remaining -= 1;

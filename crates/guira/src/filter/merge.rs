@@ -1,9 +1,10 @@
 use alloc::format;
 use alloc::string::ToString;
 
-use super::engine::with_nest;
-use super::{CuckooFilter, NoRoom};
+use super::CuckooFilter;
+use crate::addressing::Addressing;
 use crate::cast::in_memory;
+use crate::cuckoo::{NoRoom, with_table};
 use crate::digest::KeyHasher;
 use crate::error::MergeError;
 use crate::parameters::{Parameters, Shape};
@@ -40,12 +41,11 @@ impl CuckooFilter {
         }
         let out_of_memory = || MergeError::OutOfMemory { bytes: self.parameters().table_size() };
         let mut merged = self.try_clone().map_err(|_| out_of_memory())?;
-        let (engine, search) = merged.engine_and_search();
-        let stored: Result<(), NoRoom> = with_nest!(engine, nest => {
-            let mut nest = nest.view_mut();
+        let (scheme, bytes) = merged.scheme_and_bytes();
+        let stored: Result<(), NoRoom> = with_table!(scheme, over_mut(bytes), table => {
+            let grid = table.addressing.grid();
             other.iter().try_for_each(|stored| {
-                let candidate = nest.candidate(stored.bucket, other.parameters());
-                nest.insert_located(stored.fingerprint, candidate, search).map(|_| ())
+                table.insert_fingerprint(stored.fingerprint, grid.candidate(stored.bucket)).map(|_| ())
             })
         });
         match stored {

@@ -3,7 +3,6 @@
 mod builder;
 mod cuckoo_filter;
 mod doubling;
-mod engine;
 mod iter;
 mod merge;
 mod valued;
@@ -15,6 +14,5 @@ pub use iter::{Fingerprints, StoredFingerprint};
 pub use view::CuckooFilterView;
 
 pub(crate) use builder::choices_of_filter;
-pub(crate) use engine::{Engine, Nest, NoRoom, with_nest};
 pub(crate) use valued::{ValuedFilter, measures_of_valued_filter};
 pub(crate) use view::Description;

@@ -1,10 +1,9 @@
-use super::engine::{Nest, NoRoom};
-use crate::addressing::{Addressing, RegionalAddressing};
+use crate::addressing::Addressing;
+use crate::cuckoo::{CuckooTable, NoRoom, Scheme, with_valued_table};
 use crate::digest::{Digest, KeyHasher};
 use crate::error::{BuildError, InsertError};
 use crate::parameters::Parameters;
-use crate::relocation::Search;
-use crate::table::{OwnedTable, Place, Storage, StoredTable, TableMut, ValuedTable, Values, ValuesMut, is_zero_from};
+use crate::table::{Place, Storage, TableMut, Values, ValuesMut, is_zero_from};
 
 /// A filter whose fingerprints carry a value each: what a map and a filter that counts have in common. What a value means
 /// is theirs to say.
@@ -12,53 +11,25 @@ use crate::table::{OwnedTable, Place, Storage, StoredTable, TableMut, ValuedTabl
 pub(crate) struct ValuedFilter {
     parameters: Parameters,
     hasher: KeyHasher,
-    engine: ValuedEngine,
+    scheme: Scheme,
+    storage: Storage,
     len: usize,
-    search: Search,
 }
 
-impl<A: Addressing, T: Values> Nest<A, T> {
+impl<A: Addressing, T: Values> CuckooTable<A, T> {
     /// Where a key's fingerprint is stored, with the value beside each copy.
     fn values(&self, digest: Digest) -> impl Iterator<Item = (Place, u32)> {
         let (fingerprint, primary) = self.addressing.locate(digest);
         let candidates = self.addressing.distinct_candidates(primary, fingerprint).map(|candidate| candidate.bucket());
         // Most buckets do not hold it, which one comparison tells.
-        let holding = candidates.filter(move |&bucket| self.table.contains(bucket, fingerprint));
+        let holding = candidates.filter(move |&bucket| self.slots.contains(bucket, fingerprint));
         holding.flat_map(move |bucket| {
-            let slots = self.table.filled_slots(bucket).filter(move |&(_, _, stored)| stored == fingerprint);
+            let slots = self.slots.filled_slots(bucket).filter(move |&(_, _, stored)| stored == fingerprint);
             slots.map(move |(_, slot, _)| {
                 let place = Place { bucket, slot };
-                (place, self.table.value(place))
+                (place, self.slots.value(place))
             })
         })
-    }
-}
-
-/// As with filters without values: "narrow" buckets fit a 64-bit word, "wide" ones need 128 bits or several words.
-#[derive(Clone, Debug)]
-enum ValuedEngine {
-    Narrow(Nest<RegionalAddressing, ValuedTable<Storage, u64, true>>),
-    Wide(Nest<RegionalAddressing, ValuedTable<Storage, u128, false>>),
-}
-
-/// Does the same with whichever engine it is.
-macro_rules! with_valued_nest {
-    ($engine:expr, $nest:ident => $body:expr) => {
-        match $engine {
-            ValuedEngine::Narrow($nest) => $body,
-            ValuedEngine::Wide($nest) => $body,
-        }
-    };
-}
-
-impl ValuedEngine {
-    fn new(parameters: &Parameters, seed: u64, storage: Storage) -> Self {
-        let addressing = RegionalAddressing::new(parameters, seed);
-        if ValuedTable::<Storage, u64, true>::holds_bucket(parameters) {
-            Self::Narrow(Nest { addressing, table: ValuedTable::over(parameters, storage) })
-        } else {
-            Self::Wide(Nest { addressing, table: ValuedTable::over(parameters, storage) })
-        }
     }
 }
 
@@ -71,17 +42,16 @@ impl ValuedFilter {
 
     /// Puts a filter together from parts that were checked against each other.
     pub(crate) fn from_parts(parameters: Parameters, hasher: KeyHasher, storage: Storage, len: usize) -> Self {
-        let engine = ValuedEngine::new(&parameters, hasher.seed(), storage);
-        Self { parameters, hasher, engine, len, search: Search::default() }
+        let scheme = Scheme::new(&parameters, hasher.seed());
+        Self { parameters, hasher, scheme, storage, len }
     }
 
     /// Stores a copy of a key's fingerprint with a value of at most v bits.
     #[inline]
     pub(crate) fn insert(&mut self, digest: Digest, value: u32) -> Result<(), InsertError> {
         debug_assert!(value <= self.greatest_value());
-        let stored = with_valued_nest!(&mut self.engine, nest => {
-            let mut nest = nest.view_mut();
-            nest.insert(digest, &mut self.search).map(|place| nest.table.set_value(place, value))
+        let stored = with_valued_table!(&self.scheme, &mut self.storage[..], table => {
+            table.insert(digest).map(|place| table.slots.set_value(place, value))
         });
         match stored {
             Ok(()) => {
@@ -95,37 +65,39 @@ impl ValuedFilter {
     /// Whether a key's fingerprint is stored.
     #[inline]
     pub(crate) fn contains(&self, digest: Digest) -> bool {
-        with_valued_nest!(&self.engine, nest => nest.view().contains(digest))
+        with_valued_table!(&self.scheme, &self.storage[..], table => table.contains(digest))
     }
 
     /// Calls `visit` with the value of each copy of a key's fingerprint.
     #[inline]
     pub(crate) fn visit_values(&self, digest: Digest, visit: impl FnMut(u32)) {
-        with_valued_nest!(&self.engine, nest => nest.view().values(digest).map(|(_, value)| value).for_each(visit));
+        with_valued_table!(&self.scheme, &self.storage[..], table => {
+            table.values(digest).map(|(_, value)| value).for_each(visit);
+        });
     }
 
     /// The first copy of a key's fingerprint whose value is accepted.
     #[inline]
     pub(crate) fn find(&self, digest: Digest, accepts: impl Fn(u32) -> bool) -> Option<(Place, u32)> {
-        with_valued_nest!(&self.engine, nest => nest.view().values(digest).find(|&(_, value)| accepts(value)))
+        with_valued_table!(&self.scheme, &self.storage[..], table => table.values(digest).find(|&(_, value)| accepts(value)))
     }
 
     /// Replaces the value in a slot that [`find`](Self::find) found.
     #[inline]
     pub(crate) fn set_value(&mut self, place: Place, value: u32) {
         debug_assert!(value <= self.greatest_value());
-        with_valued_nest!(&mut self.engine, nest => nest.table.view_mut().set_value(place, value));
+        with_valued_table!(&self.scheme, &mut self.storage[..], table => table.slots.set_value(place, value));
     }
 
     /// Empties a slot that [`find`](Self::find) found.
     #[inline]
     pub(crate) fn empty(&mut self, place: Place) {
-        with_valued_nest!(&mut self.engine, nest => nest.table.view_mut().set(place.bucket, place.slot, None));
+        with_valued_table!(&self.scheme, &mut self.storage[..], table => table.slots.set(place.bucket, place.slot, None));
         self.len -= 1;
     }
 
     pub(crate) fn clear(&mut self) {
-        with_valued_nest!(&mut self.engine, nest => nest.storage_mut().fill(0));
+        self.storage.fill(0);
         self.len = 0;
     }
 
@@ -142,8 +114,8 @@ impl ValuedFilter {
         &self.hasher
     }
 
-    pub(crate) fn storage(&self) -> &Storage {
-        with_valued_nest!(&self.engine, nest => nest.storage())
+    pub(crate) const fn storage(&self) -> &Storage {
+        &self.storage
     }
 
     /// 2^v - 1.
@@ -152,24 +124,23 @@ impl ValuedFilter {
     }
 
     pub(crate) fn is_well_formed(&self) -> bool {
-        with_valued_nest!(&self.engine, nest => nest.view().is_well_formed(&self.parameters))
+        self.scheme.is_well_formed(&self.storage)
     }
 
     pub(crate) fn occupied_slots(&self) -> u64 {
-        with_valued_nest!(&self.engine, nest => nest.view().occupied_slots(&self.parameters))
+        self.scheme.occupied_slots(&self.storage)
     }
 
     /// Whether every fingerprint is stored once.
     pub(crate) fn has_no_copies(&self) -> bool {
-        with_valued_nest!(&self.engine, nest => nest.view().has_no_copies(&self.parameters))
+        self.scheme.has_no_copies(&self.storage)
     }
 
     /// The sum of all values.
     pub(crate) fn sum_of_values(&self) -> u64 {
-        with_valued_nest!(&self.engine, nest => {
-            let nest = nest.view();
-            let value = |place| u64::from(nest.table.value(place));
-            nest.places(&self.parameters).map(value).sum()
+        with_valued_table!(&self.scheme, &self.storage[..], table => {
+            let value = |place| u64::from(table.slots.value(place));
+            table.places().map(value).sum()
         })
     }
 

@@ -1,7 +1,7 @@
 use core::fmt;
 
-use super::Engine;
 use crate::cast::in_memory;
+use crate::cuckoo::Scheme;
 use crate::digest::{Digest, Key, KeyHasher};
 use crate::error::FileKind;
 use crate::parameters::Parameters;
@@ -36,7 +36,8 @@ pub struct CuckooFilterView<'bytes> {
     kind: FileKind,
     parameters: Parameters,
     hasher: KeyHasher,
-    engine: Engine<Borrowed<'bytes>>,
+    scheme: Scheme,
+    table: Borrowed<'bytes>,
     len: usize,
     table_checksum: u64,
 }
@@ -54,8 +55,8 @@ impl<'bytes> CuckooFilterView<'bytes> {
     /// A view of a table that has as many bytes as its measures give.
     pub(crate) fn from_parts(description: Description, table: Borrowed<'bytes>) -> Self {
         let Description { kind, parameters, hasher, len, table_checksum } = description;
-        let engine = Engine::new(&parameters, hasher.seed(), table);
-        Self { kind, parameters, hasher, engine, len, table_checksum }
+        let scheme = Scheme::new(&parameters, hasher.seed());
+        Self { kind, parameters, hasher, scheme, table, len, table_checksum }
     }
 
     /// Whether a key is probably in the set; `false` is certain.
@@ -69,7 +70,7 @@ impl<'bytes> CuckooFilterView<'bytes> {
     #[inline]
     #[must_use]
     pub fn contains_digest(&self, digest: Digest) -> bool {
-        self.engine.contains(digest)
+        self.scheme.contains(&self.table, digest)
     }
 
     /// How many copies of a key are stored. See [`CuckooFilter::count`](crate::CuckooFilter::count).
@@ -83,7 +84,7 @@ impl<'bytes> CuckooFilterView<'bytes> {
     #[inline]
     #[must_use]
     pub fn count_digest(&self, digest: Digest) -> usize {
-        in_memory(u64::from(self.engine.count(digest)))
+        in_memory(u64::from(self.scheme.count(&self.table, digest)))
     }
 
     /// What the file holds: a filter, a set or a growing filter.
@@ -128,8 +129,12 @@ impl<'bytes> CuckooFilterView<'bytes> {
         &self.hasher
     }
 
-    pub(crate) const fn engine(&self) -> &Engine<Borrowed<'bytes>> {
-        &self.engine
+    pub(crate) const fn scheme(&self) -> &Scheme {
+        &self.scheme
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.table
     }
 
     pub(crate) const fn table_checksum(&self) -> u64 {

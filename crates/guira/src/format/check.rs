@@ -1,10 +1,8 @@
 //! What can only be checked with the table at hand.
 
-use core::ops::Deref;
-
+use crate::cuckoo::Scheme;
 use crate::digest::checksum;
 use crate::error::{FileKind, LoadError};
-use crate::filter::Engine;
 use crate::parameters::Parameters;
 use crate::table::is_zero_from;
 
@@ -20,17 +18,12 @@ pub(super) fn check_bytes(table: &[u8], parameters: &Parameters, table_checksum:
 }
 
 /// The fingerprints of a table without values.
-pub(super) fn check_fingerprints<S: Deref<Target = [u8]>>(
-    engine: &Engine<S>,
-    parameters: &Parameters,
-    kind: FileKind,
-    len: usize,
-) -> Result<(), LoadError> {
-    if !engine.is_well_formed(parameters) {
+pub(super) fn check_fingerprints(scheme: &Scheme, table: &[u8], kind: FileKind, len: usize) -> Result<(), LoadError> {
+    if !scheme.is_well_formed(table) {
         return Err(LoadError::Inconsistent { what: "a bucket holds what no fingerprints give" });
     }
-    check_len(engine.occupied_slots(parameters), len)?;
-    if kind == FileKind::Set && !engine.has_no_copies(parameters) {
+    check_len(scheme.occupied_slots(table), len)?;
+    if kind == FileKind::Set && !scheme.has_no_copies(table) {
         return Err(LoadError::Inconsistent { what: "a set holds a fingerprint twice" });
     }
     Ok(())

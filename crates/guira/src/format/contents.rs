@@ -42,7 +42,7 @@ impl Contents for CuckooFilter {
 
     fn checked(header: &Header, hasher: KeyHasher, storage: Storage, len: usize) -> Result<Self, LoadError> {
         let filter = Self::from_parts(header.parameters, hasher, storage, len);
-        check_fingerprints(filter.engine(), filter.parameters(), header.kind(), len)?;
+        check_fingerprints(filter.scheme(), filter.bytes(), header.kind(), len)?;
         Ok(filter)
     }
 }

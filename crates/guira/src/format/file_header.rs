@@ -6,9 +6,9 @@ use super::Header;
 use super::check::{check_bytes, check_fingerprints};
 use super::contents::{check_counters, checked_valued_filter};
 use super::header::{Hash, check_file_size, table_of};
+use crate::cuckoo::Scheme;
 use crate::digest::KeyHasher;
 use crate::error::{FileKind, LoadError};
-use crate::filter::Engine;
 use crate::growing::BeyondPromise;
 use crate::parameters::Parameters;
 use crate::table::Storage;
@@ -157,8 +157,7 @@ impl FileHeader {
         }
         // What is stored at all is asked by the table alone; only copies are looked for where the hasher's seed says.
         let kind = if sees_copies { header.kind() } else { FileKind::Filter };
-        let engine = Engine::new(&header.parameters, hasher.seed(), table);
-        check_fingerprints(&engine, &header.parameters, kind, len)
+        check_fingerprints(&Scheme::new(&header.parameters, hasher.seed()), table, kind, len)
     }
 }
 

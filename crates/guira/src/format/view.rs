@@ -42,7 +42,7 @@ impl<'bytes> CuckooFilterView<'bytes> {
     ///
     /// [`LoadError::TableChecksum`] where the table was damaged.
     pub fn verify_checksum(&self) -> Result<(), LoadError> {
-        check_bytes(self.engine().storage(), self.parameters(), self.table_checksum())
+        check_bytes(self.bytes(), self.parameters(), self.table_checksum())
     }
 
     /// Makes the checks that loading makes beyond those of [`new`](Self::new): one pass over the table for its checksum,
@@ -54,7 +54,7 @@ impl<'bytes> CuckooFilterView<'bytes> {
     /// of this kind holds.
     pub fn verify(&self) -> Result<(), LoadError> {
         self.verify_checksum()?;
-        check_fingerprints(self.engine(), self.parameters(), self.kind(), self.len())
+        check_fingerprints(self.scheme(), self.bytes(), self.kind(), self.len())
     }
 
     /// The filter itself, in memory of its own, verified; equal to what [`CuckooFilter::from_bytes`] gives.
@@ -69,7 +69,7 @@ impl<'bytes> CuckooFilterView<'bytes> {
         }
         self.verify()?;
         let out_of_memory = |_| LoadError::OutOfMemory { bytes: self.parameters().table_size() };
-        let storage = Storage::copied_from(self.engine().storage()).map_err(out_of_memory)?;
+        let storage = Storage::copied_from(self.bytes()).map_err(out_of_memory)?;
         Ok(CuckooFilter::from_parts(*self.parameters(), *self.hasher(), storage, self.len()))
     }
 }

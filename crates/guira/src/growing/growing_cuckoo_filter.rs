@@ -204,7 +204,7 @@ impl GrowingCuckooFilter {
     #[inline]
     #[must_use]
     pub fn contains_digest(&self, digest: Digest) -> bool {
-        self.filter.engine().contains_in_doubling(digest)
+        self.filter.scheme().contains_in_doubling(self.filter.bytes(), digest)
     }
 
     /// How many copies of a key are stored, those of keys that share its fingerprint and buckets included: never fewer

@@ -43,6 +43,16 @@ pub(crate) trait Word:
 
     /// The low 32 bits.
     fn low_32(self) -> u32;
+
+    /// The low 64 bits.
+    fn low_64(self) -> u64;
+}
+
+/// No numbers: to have them at hand would cost every call, and only a bug comes here.
+#[cold]
+#[inline(never)]
+fn word_beyond_end() -> ! {
+    panic!("a word beyond the end of the table")
 }
 
 macro_rules! word {
@@ -52,13 +62,17 @@ macro_rules! word {
             const ZERO: Self = 0;
 
             #[inline]
+            #[expect(unsafe_code, reason = "slicing first takes three comparisons in place of one, in every lookup")]
             fn read(bytes: &[u8], at: usize) -> Self {
-                const SIZE: usize = size_of::<$word>();
-                let Some(Ok(word)) = bytes.get(at..at + SIZE).map(<[u8; SIZE]>::try_from) else {
-                    // No numbers: to have them at hand would cost every call, and only a bug comes here.
-                    panic!("a word beyond the end of the table")
-                };
-                <$word>::from_le_bytes(word)
+                // The positions at which a word starts that ends inside the slice.
+                let starts = bytes.len().saturating_sub(size_of::<$word>() - 1);
+                if at >= starts {
+                    word_beyond_end();
+                }
+                let start = bytes.as_ptr().wrapping_add(at).cast::<$word>();
+                // SAFETY: `at` is below `starts`, so `at` plus the size of a word is at most the length of the slice, all of
+                // which may be read. The read needs no alignment.
+                <$word>::from_le(unsafe { start.read_unaligned() })
             }
 
             #[inline]
@@ -96,6 +110,12 @@ macro_rules! word {
             fn low_32(self) -> u32 {
                 self as u32
             }
+
+            #[inline]
+            #[allow(clippy::cast_possible_truncation, reason = "the low half is asked for")]
+            fn low_64(self) -> u64 {
+                self as u64
+            }
         }
     };
 }
@@ -113,6 +133,18 @@ pub(crate) struct Lanes<W> {
     /// All bits of the lowest lane.
     lane: W,
     width: u32,
+}
+
+impl Lanes<u64> {
+    /// `count` lanes of `width` bits each, 1 to 32, as a constant.
+    pub(crate) const fn of_64(count: u32, width: u32) -> Self {
+        let (mut low, mut lane) = (0, 0);
+        while lane < count {
+            low |= 1 << (lane * width);
+            lane += 1;
+        }
+        Self { low, high: low << (width - 1), lane: u64::MAX >> (64 - width), width }
+    }
 }
 
 impl<W: Word> Lanes<W> {
@@ -137,6 +169,16 @@ impl<W: Word> Lanes<W> {
     #[inline]
     pub(crate) fn any_equal(&self, word: W, pattern: W) -> bool {
         self.equal_or_borrowing(word, pattern) != W::ZERO
+    }
+
+    /// Whether any lane of either word equals its lane of `pattern`.
+    #[inline]
+    pub(crate) fn any_equal_of_two(&self, first: W, second: W, pattern: W) -> bool {
+        let equal = |word: W| {
+            let x = word ^ pattern;
+            x.minus(self.low) & !x
+        };
+        (equal(first) | equal(second)) & self.high != W::ZERO
     }
 
     /// The bit at which the lowest lane starts that equals its lane of `pattern`.

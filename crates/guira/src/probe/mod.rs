@@ -2,8 +2,10 @@
 
 mod lanes;
 mod prefetch;
+mod vectorized;
 
 pub(crate) use lanes::{Lanes, Word};
 #[cfg(feature = "std")]
 pub(crate) use prefetch::PrefetchToWrite;
 pub(crate) use prefetch::prefetch;
+pub(crate) use vectorized::vectorized;

@@ -5,18 +5,18 @@ use core::ops::Deref;
 use alloc::collections::TryReserveError;
 use alloc::vec::Vec;
 
-use super::{Bits, PackedTable, Place, Slot, Storage, Table, TableMut};
-use crate::addressing::{BucketIndex, Fingerprint};
-use crate::cast::{in_memory, low_64};
+use super::{Memory, MemoryMut, PackedTable, Place, Storage, Table, Widths};
+use crate::addressing::Fingerprint;
+use crate::cast::{in_memory, low_32, low_64};
 use crate::probe::{PrefetchToWrite, Word, prefetch};
 use crate::sync::{AtomicU64, Ordering};
 
 /// The memory of a table as words of 64 bits, each little-endian like the bytes of [`Storage`].
 #[derive(Debug)]
-pub(crate) struct Words(Memory);
+pub(crate) struct Words(Kept);
 
 #[derive(Debug)]
-enum Memory {
+enum Kept {
     Heap(Vec<AtomicU64>),
     #[cfg(not(loom))]
     HugePages(mapped::MappedWords),
@@ -27,22 +27,22 @@ impl Words {
     pub(crate) fn from_storage(storage: Storage) -> Result<Self, TryReserveError> {
         #[cfg(not(loom))]
         let storage = match mapped::MappedWords::new(storage) {
-            Ok(words) => return Ok(Self(Memory::HugePages(words))),
+            Ok(words) => return Ok(Self(Kept::HugePages(words))),
             Err(storage) => storage,
         };
         let mut words = Vec::new();
         words.try_reserve_exact(storage.len() / 8)?;
         let (chunks, _) = storage.as_chunks();
         words.extend(chunks.iter().map(|&bytes| AtomicU64::new(u64::from_le_bytes(bytes).to_le())));
-        Ok(Self(Memory::Heap(words)))
+        Ok(Self(Kept::Heap(words)))
     }
 
     /// The same table; a large one stays where it is.
     pub(crate) fn into_storage(self) -> Storage {
         match self.0 {
-            Memory::Heap(words) => Storage::from_vec(words.iter().flat_map(|word| load(word).to_le_bytes()).collect()),
+            Kept::Heap(words) => Storage::from_vec(words.iter().flat_map(|word| load(word).to_le_bytes()).collect()),
             #[cfg(not(loom))]
-            Memory::HugePages(words) => words.into_storage(),
+            Kept::HugePages(words) => words.into_storage(),
         }
     }
 
@@ -72,9 +72,9 @@ impl Deref for Words {
     #[inline]
     fn deref(&self) -> &[AtomicU64] {
         match &self.0 {
-            Memory::Heap(words) => words,
+            Kept::Heap(words) => words,
             #[cfg(not(loom))]
-            Memory::HugePages(words) => words.get(),
+            Kept::HugePages(words) => words.get(),
         }
     }
 }
@@ -88,13 +88,13 @@ fn load(word: &AtomicU64) -> u64 {
     u64::from_le(word.load(Ordering::Relaxed))
 }
 
-impl Bits for [AtomicU64] {
+impl Memory for [AtomicU64] {
     /// Bits of one word are of one moment. Those that straddle words need not be: where a slot is being written, its
     /// lower bits may be old and its upper ones new, or the other way round.
     #[inline]
-    fn word<W: Word>(&self, bit: u64, bits: u32) -> W {
-        let before = u32::from(bit.to_le_bytes()[0] & 63);
-        let (first, last) = (in_memory(bit >> 6), in_memory((bit + u64::from(bits) - 1) >> 6));
+    fn word<W: Word>(&self, byte: usize, before: u32, bits: u32) -> W {
+        let before = 8 * low_32(byte as u64 & 7) + before;
+        let (first, last) = (byte >> 3, (byte >> 3) + in_memory(u64::from((before + bits - 1) >> 6)));
         // Where the last bit is in an earlier word, that word is read again: it comes for nothing, and what it adds stands
         // above the bits that are asked for. The word behind it might be in another cache line.
         let mut word = W::from(load(&self[first])) >> before;
@@ -108,9 +108,9 @@ impl Bits for [AtomicU64] {
     }
 
     #[inline]
-    fn prefetch(&self, first: u64, last: u64) {
-        prefetch(self, in_memory(first >> 6));
-        prefetch(self, in_memory(last >> 6));
+    fn prefetch(&self, first: usize, last: usize) {
+        prefetch(self, first >> 3);
+        prefetch(self, last >> 3);
     }
 }
 
@@ -118,21 +118,29 @@ impl Bits for [AtomicU64] {
 ///
 /// Two writers of a table that their caches hold then store a sixth more in batches than if the lines come to be read and
 /// have to be asked for again.
+#[derive(Clone, Copy)]
 pub(crate) struct ToWrite<'table> {
     words: &'table [AtomicU64],
     hint: PrefetchToWrite,
 }
 
-impl Bits for ToWrite<'_> {
+impl<'table> ToWrite<'table> {
+    /// The words, to be asked for before they are written.
+    pub(crate) fn new(words: &'table [AtomicU64]) -> Self {
+        Self { words, hint: PrefetchToWrite::of_this_processor() }
+    }
+}
+
+impl Memory for ToWrite<'_> {
     #[inline]
-    fn word<W: Word>(&self, bit: u64, bits: u32) -> W {
-        self.words.word(bit, bits)
+    fn word<W: Word>(&self, byte: usize, before: u32, bits: u32) -> W {
+        self.words.word(byte, before, bits)
     }
 
     #[inline]
-    fn prefetch(&self, first: u64, last: u64) {
-        self.hint.fetch(self.words, in_memory(first >> 6));
-        self.hint.fetch(self.words, in_memory(last >> 6));
+    fn prefetch(&self, first: usize, last: usize) {
+        self.hint.fetch(self.words, first >> 3);
+        self.hint.fetch(self.words, last >> 3);
     }
 }
 
@@ -145,44 +153,49 @@ pub(crate) struct Watched<'table, L> {
     leaves: L,
 }
 
-impl<L> Deref for Watched<'_, L> {
-    type Target = [AtomicU64];
+impl<L> Memory for Watched<'_, L> {
+    #[inline]
+    fn word<W: Word>(&self, byte: usize, before: u32, bits: u32) -> W {
+        self.words.word(byte, before, bits)
+    }
 
     #[inline]
-    fn deref(&self) -> &[AtomicU64] {
-        self.words
+    fn prefetch(&self, first: usize, last: usize) {
+        self.words.prefetch(first, last);
     }
 }
 
-impl<W: Word, const ONE_WORD: bool> PackedTable<Words, W, ONE_WORD> {
-    /// The words, to be asked for before they are written.
+impl<L: Fn(Fingerprint)> MemoryMut for Watched<'_, L> {
     #[inline]
-    pub(crate) fn to_write(&self) -> ToWrite<'_> {
-        ToWrite { words: self.kept_in(), hint: PrefetchToWrite::of_this_processor() }
+    fn replace(&mut self, bit: u64, old: u32, new: u32) {
+        if let Some(leaving) = Fingerprint::new(old) {
+            (self.leaves)(leaving);
+        }
+        flip(self.words, bit, old ^ new);
     }
+}
 
-    /// The table over words that are asked for before they are written.
+/// A packed table in words that other threads read and write.
+pub(crate) type SharedTable<'table, G> = PackedTable<G, &'table [AtomicU64]>;
+
+impl<'table, G: Widths> SharedTable<'table, G> {
+    /// The table over words that are asked for to be written.
     #[inline]
-    pub(crate) fn awaited<'words, 'table>(
-        &self,
-        words: &'words ToWrite<'table>,
-    ) -> PackedTable<&'words ToWrite<'table>, W, ONE_WORD> {
-        self.with_storage(words)
+    pub(crate) fn to_write(self) -> PackedTable<G, ToWrite<'table>> {
+        PackedTable::new(self.widths(), ToWrite::new(self.memory()))
     }
 
     /// The table, to be written.
     #[inline]
-    pub(crate) fn watched<L: Fn(Fingerprint)>(&self, leaves: L) -> PackedTable<Watched<'_, L>, W, ONE_WORD> {
-        self.with_storage(Watched { words: self.kept_in(), leaves })
+    pub(crate) fn watched<L: Fn(Fingerprint)>(self, leaves: L) -> PackedTable<G, Watched<'table, L>> {
+        PackedTable::new(self.widths(), Watched { words: self.memory(), leaves })
     }
-}
 
-impl<S: Deref<Target = [AtomicU64]>, W: Word, const ONE_WORD: bool> PackedTable<S, W, ONE_WORD> {
     /// Whether a slot is in two words.
     #[inline]
     pub(crate) fn straddles(&self, Place { bucket, slot }: Place) -> bool {
         let bit = self.bit(bucket, slot.0);
-        (bit & 63) + u64::from(self.slot_bits()) > 64
+        (bit & 63) + u64::from(self.widths().slot_bits()) > 64
     }
 
     /// Fills a slot unless it is filled; whether it did. A slot in one word may be filled by several threads at a time,
@@ -194,14 +207,14 @@ impl<S: Deref<Target = [AtomicU64]>, W: Word, const ONE_WORD: bool> PackedTable<
         if self.straddles(place) {
             let is_empty = self.get(bucket, slot).is_none();
             if is_empty {
-                flip(self.kept_in(), bit, fingerprint.get());
+                flip(self.memory(), bit, fingerprint.get());
             }
             return is_empty;
         }
-        let word = &self.kept_in()[in_memory(bit >> 6)];
+        let word = &self.memory()[in_memory(bit >> 6)];
         let mut found = load(word);
         let before = bit.to_le_bytes()[0] & 63;
-        let ones = u64::MAX >> (64 - self.slot_bits());
+        let ones = u64::MAX >> (64 - self.widths().slot_bits());
         while (found >> before) & ones == 0 {
             let filled = found | (u64::from(fingerprint.get()) << before);
             // Release, as in `flip`, though no answer rests on it: a fill hides nothing that was there, and continues what
@@ -212,19 +225,6 @@ impl<S: Deref<Target = [AtomicU64]>, W: Word, const ONE_WORD: bool> PackedTable<
             }
         }
         false
-    }
-}
-
-impl<L: Fn(Fingerprint), W: Word, const ONE_WORD: bool> TableMut for PackedTable<Watched<'_, L>, W, ONE_WORD> {
-    #[inline]
-    fn set(&mut self, bucket: BucketIndex, slot: Slot, fingerprint: Option<Fingerprint>) {
-        let leaving = self.get(bucket, slot);
-        let watched = self.kept_in();
-        if let Some(leaving) = leaving {
-            (watched.leaves)(leaving);
-        }
-        let value = |fingerprint: Option<Fingerprint>| fingerprint.map_or(0, Fingerprint::get);
-        flip(watched.words, self.bit(bucket, slot.0), value(leaving) ^ value(fingerprint));
     }
 }
 

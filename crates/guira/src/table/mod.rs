@@ -8,15 +8,16 @@ mod storage;
 mod valued;
 
 #[cfg(feature = "std")]
-pub(crate) use atomic::Words;
-pub(crate) use packed::PackedTable;
-pub(crate) use semi_sorted::SemiSortedTable;
+pub(crate) use atomic::{SharedTable, Words};
+pub(crate) use packed::{AnyWidths, ConstantWidths, PackedTable, Widths};
+pub(crate) use semi_sorted::{AnyFingerprintBits, ConstantFingerprintBits};
 pub(crate) use storage::{Borrowed, Storage, is_zero_from};
-pub(crate) use valued::ValuedTable;
+pub(crate) use valued::{ValuedTable, ValuedWidths};
+
+use core::hint::select_unpredictable;
 
 use crate::addressing::{BucketIndex, Fingerprint};
 use crate::cast::in_memory;
-use crate::parameters::Parameters;
 use crate::probe::{Word, prefetch};
 
 /// The place of a fingerprint in its bucket; what the number means is the layout's own affair.
@@ -30,12 +31,33 @@ pub(crate) struct Place {
     pub(crate) slot: Slot,
 }
 
-/// An empty slot of a bucket.
+/// Where a bucket has room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Vacancy {
+    /// An empty slot, unless the bucket is full.
     pub(crate) slot: Slot,
     /// The greater, the fewer slots of the bucket are empty, by the layout's own measure.
     pub(crate) fullness: u32,
+}
+
+impl Vacancy {
+    /// The fullness of a bucket without an empty slot.
+    pub(crate) const FULL: u32 = u32::MAX;
+
+    /// The vacancy of a bucket whose first empty slot is this one.
+    ///
+    /// Which of several buckets is the emptiest is hard to guess, so this is a number to compare, and no branch.
+    #[inline]
+    fn at(slot: Option<Slot>, fullness: u32) -> Self {
+        let fullness = select_unpredictable(slot.is_some(), fullness, Self::FULL);
+        Self { slot: slot.unwrap_or(Slot(0)), fullness }
+    }
+
+    /// The empty slot, if there is one.
+    #[inline]
+    pub(crate) fn slot(self) -> Option<Slot> {
+        (self.fullness != Self::FULL).then_some(self.slot)
+    }
 }
 
 /// Buckets of slots, each empty or holding one fingerprint.
@@ -43,14 +65,23 @@ pub(crate) trait Table {
     /// Whether a bucket holds this fingerprint.
     fn contains(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> bool;
 
+    /// Whether one of two buckets holds this fingerprint.
+    ///
+    /// Both are read, whatever the first one holds: they are on their way from memory at once, and no branch has to be
+    /// guessed.
+    #[inline]
+    fn either_contains(&self, first: BucketIndex, second: BucketIndex, fingerprint: Fingerprint) -> bool {
+        self.contains(first, fingerprint) | self.contains(second, fingerprint)
+    }
+
     /// The first slot of a bucket that holds this fingerprint, or with 0 the first that is empty.
     fn find(&self, bucket: BucketIndex, fingerprint_or_empty: u32) -> Option<Slot>;
 
     /// How many slots of a bucket hold this fingerprint, or with 0 how many are empty.
     fn count_of(&self, bucket: BucketIndex, fingerprint_or_empty: u32) -> u32;
 
-    /// An empty slot of a bucket, and how full the bucket is.
-    fn vacancy(&self, bucket: BucketIndex) -> Option<Vacancy>;
+    /// An empty slot of a bucket, if there is one, and how full the bucket is.
+    fn vacancy(&self, bucket: BucketIndex) -> Vacancy;
 
     /// All slots of a bucket, in order.
     fn slots(&self) -> impl Iterator<Item = Slot>;
@@ -95,33 +126,59 @@ fn byte_of(bit: u64) -> (usize, u32) {
     (in_memory(bit >> 3), u32::from(bit.to_le_bytes()[0] & 7))
 }
 
-/// Brings the bits from `first` to `last` towards the processor. Both ends are asked for: a bucket that straddles two cache
-/// lines waits for the second as long as for the first.
-#[inline]
-fn prefetch_bits(bytes: &[u8], first: u64, last: u64) {
-    prefetch(bytes, byte_of(first).0);
-    prefetch(bytes, byte_of(last).0);
-}
-
 /// Memory of slots, read at any bit.
-pub(crate) trait Bits {
-    /// The word that starts at bit `bit`, of which the low `bits` are asked for. What stands above them is anything.
-    fn word<W: Word>(&self, bit: u64, bits: u32) -> W;
+pub(crate) trait Memory {
+    /// The word that starts `before` bits, 0 to 7, behind the start of a byte, of which the low `bits` are asked for. What
+    /// stands above them is anything.
+    fn word<W: Word>(&self, byte: usize, before: u32, bits: u32) -> W;
 
-    /// Brings the bits from `first` to `last` towards the processor without waiting for them.
-    fn prefetch(&self, first: u64, last: u64);
+    /// Brings two bytes towards the processor without waiting for them: the first and the last of a bucket, since one that
+    /// straddles two cache lines waits for the second as long as for the first.
+    fn prefetch(&self, first: usize, last: usize);
 }
 
-impl Bits for [u8] {
+impl Memory for [u8] {
     #[inline]
-    fn word<W: Word>(&self, bit: u64, _bits: u32) -> W {
-        let (byte, before) = byte_of(bit);
+    fn word<W: Word>(&self, byte: usize, before: u32, _bits: u32) -> W {
         W::read(self, byte) >> before
     }
 
     #[inline]
-    fn prefetch(&self, first: u64, last: u64) {
-        prefetch_bits(self, first, last);
+    fn prefetch(&self, first: usize, last: usize) {
+        prefetch(self, first);
+        prefetch(self, last);
+    }
+}
+
+macro_rules! memory_behind_pointer {
+    ($($pointer:ty),*) => {$(
+        impl<M: Memory + ?Sized> Memory for $pointer {
+            #[inline]
+            fn word<W: Word>(&self, byte: usize, before: u32, bits: u32) -> W {
+                (**self).word(byte, before, bits)
+            }
+
+            #[inline]
+            fn prefetch(&self, first: usize, last: usize) {
+                (**self).prefetch(first, last);
+            }
+        }
+    )*};
+}
+
+memory_behind_pointer!(&M, &mut M);
+
+/// Memory whose slots can be written one by one.
+pub(crate) trait MemoryMut: Memory {
+    /// Replaces the content `old` of the slot that starts at bit `bit` by `new`; the bits of its neighbours stay.
+    fn replace(&mut self, bit: u64, old: u32, new: u32);
+}
+
+impl MemoryMut for &mut [u8] {
+    #[inline]
+    fn replace(&mut self, bit: u64, old: u32, new: u32) {
+        let (byte, before) = byte_of(bit);
+        (u64::read(self, byte) ^ (u64::from(old ^ new) << before)).write(self, byte);
     }
 }
 
@@ -138,6 +195,15 @@ pub(crate) trait TableMut: Table {
     }
 }
 
+/// How slots are kept in memory, with all widths: a layout that says nothing of the memory and works on any.
+pub(crate) trait Layout: Copy {
+    /// The slots that this memory holds.
+    fn over<M: Memory>(self, memory: M) -> impl Table;
+
+    /// The slots that these bytes hold, to be written.
+    fn over_mut(self, memory: &mut [u8]) -> impl TableMut;
+}
+
 /// A table whose slots hold a value beside the fingerprint. An empty slot has the value 0, and so has one that was just
 /// filled.
 pub(crate) trait Values: Table {
@@ -149,44 +215,4 @@ pub(crate) trait Values: Table {
 pub(crate) trait ValuesMut: Values + TableMut {
     /// Replaces the value in a slot that is filled.
     fn set_value(&mut self, place: Place, value: u32);
-}
-
-/// A table over the bytes that it was made with, whoever they belong to.
-///
-/// Where its bytes are is looked up once for each operation, or each batch of them, by working on a view.
-pub(crate) trait StoredTable: Table {
-    /// What keeps the bytes.
-    type Storage;
-
-    /// The table over borrowed bytes.
-    type View<'table>: Table
-    where
-        Self: 'table;
-
-    /// A table over bytes that are as many as its measures say; of a whole filter, or of one of its regions.
-    fn over(parameters: &Parameters, storage: Self::Storage) -> Self;
-
-    /// The table, to be read.
-    fn view(&self) -> Self::View<'_>;
-
-    /// The bytes that hold the slots, with the padding behind them.
-    fn storage(&self) -> &Self::Storage;
-
-    /// The same, without the table.
-    #[cfg_attr(not(feature = "std"), allow(dead_code, reason = "only tables that threads share are converted"))]
-    fn into_storage(self) -> Self::Storage;
-}
-
-/// A table with memory of its own, which can be written.
-pub(crate) trait OwnedTable: StoredTable<Storage = Storage> + TableMut {
-    /// The table over borrowed bytes that can be written.
-    type ViewMut<'table>: TableMut
-    where
-        Self: 'table;
-
-    /// The table, to be read and written.
-    fn view_mut(&mut self) -> Self::ViewMut<'_>;
-
-    /// The bytes that hold the slots, to be overwritten.
-    fn storage_mut(&mut self) -> &mut Storage;
 }

@@ -1,69 +1,251 @@
 //! The plain layout: slots of f bits, one after the other, without a gap. With values beside the fingerprints, the slots
 //! of [`ValuedTable`](super::ValuedTable) are kept the same way.
 
-use core::ops::{Deref, DerefMut};
-
-use super::{Bits, OwnedTable, Slot, Storage, StoredTable, Table, TableMut, Vacancy, byte_of};
+use super::{Layout, Memory, MemoryMut, Slot, Table, TableMut, Vacancy, byte_of};
 use crate::addressing::{BucketIndex, Fingerprint};
-use crate::parameters::{Layout, Parameters};
+use crate::cast::in_memory;
+use crate::parameters::{self, Parameters};
 use crate::probe::{Lanes, Word};
 
 /// Bucket i stands at bit i * b * f, its slots from the lowest bit up. Windows overlap: the one whose first slot is slot i
 /// stands at bit i * f.
 ///
-/// A bucket is read as one or more words of W, each holding as many of its slots. A word starts at any byte, so
-/// the 7 bits before its first slot are lost: 64 bits hold a bucket of up to 57 bits, 128 bits one of up to 121. A table
-/// with `ONE_WORD` has only buckets that fit one word, and no loop over words.
-#[derive(Clone, Debug)]
-pub(crate) struct PackedTable<S, W, const ONE_WORD: bool> {
-    storage: S,
-    lanes: Lanes<W>,
-    /// The bits of a slot: f, and those of a value where there is one.
-    slot_bits: u32,
-    bucket_bits: u32,
-    word_bits: u32,
-    /// The bits from one bucket to the next.
-    stride: u32,
+/// A bucket is read as one or more words, each holding as many of its slots.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PackedTable<G, M> {
+    widths: G,
+    memory: M,
 }
 
-impl<S: Deref<Target: Bits>, W: Word, const ONE_WORD: bool> PackedTable<S, W, ONE_WORD> {
-    /// The bits of a word that hold slots, wherever the first slot starts in its byte.
-    const USABLE_BITS: u32 = W::BITS - 7;
+/// The widths of a packed table: of slots, of buckets and of the words that buckets are read in.
+///
+/// Either numbers ([`AnyWidths`]), or constants of the type ([`ConstantWidths`]), for which the compiler makes shifts and
+/// masks of constants.
+pub(crate) trait Widths: Copy {
+    /// The word that a bucket, or a part of it, is read in.
+    type Word: Word;
 
-    /// Whether a whole bucket fits one word.
-    pub(crate) const fn holds_bucket(parameters: &Parameters) -> bool {
-        parameters.bucket_bits() <= Self::USABLE_BITS
+    /// Whether each bucket is read in a single word.
+    const ONE_WORD: bool;
+
+    /// Whether each bucket starts at a byte.
+    const WHOLE_BYTES: bool;
+
+    /// The bits of a slot: f, and those of a value where there is one.
+    fn slot_bits(self) -> u32;
+
+    /// The slots of a bucket.
+    fn slots_per_bucket(self) -> u32;
+
+    /// The bits from the start of one bucket to that of the next.
+    fn stride(self) -> u32;
+
+    /// The bits of a word that hold slots.
+    fn word_bits(self) -> u32;
+
+    /// How a word is divided into slots.
+    fn lanes(self) -> Lanes<Self::Word>;
+
+    /// The slots of a bucket, and the bits of a slot.
+    #[inline]
+    fn slots_and_bits(self) -> (u32, u32) {
+        (self.slots_per_bucket(), self.slot_bits())
+    }
+}
+
+/// Widths that are known when a filter is made.
+///
+/// A word starts at any byte, so the 7 bits before its first slot are lost: 64 bits hold a bucket of up to 57 bits, 128 bits
+/// one of up to 121. Wider buckets are read in several words of 128 bits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AnyWidths<W, const WHOLE_BYTES: bool = false> {
+    lanes: Lanes<W>,
+    slot_bits: u32,
+    slots_per_bucket: u32,
+    stride: u32,
+    word_bits: u32,
+}
+
+impl<W: Word, const WHOLE_BYTES: bool> AnyWidths<W, WHOLE_BYTES> {
+    /// The widths of a table with these parameters; `None` where its buckets don't fit these words.
+    pub(crate) fn new(parameters: &Parameters) -> Option<Self> {
+        let (slot_bits, bucket_bits) = (parameters.bits_per_slot(), parameters.bucket_bits());
+        let stride = if parameters.layout() == parameters::Layout::Windowed { slot_bits } else { bucket_bits };
+        let usable_bits = W::BITS - 7;
+        let fits = !Self::ONE_WORD || bucket_bits <= usable_bits;
+        if !fits || (WHOLE_BYTES && !stride.is_multiple_of(8)) {
+            return None;
+        }
+        // All words of a bucket have as many slots, so that one set of masks serves them all.
+        let slots_per_bucket = parameters.slots_per_bucket();
+        let shares = |lanes: &u32| slots_per_bucket.is_multiple_of(*lanes);
+        let lanes_per_word = (1..=usable_bits / slot_bits).rev().find(shares).unwrap_or(1);
+        let lanes = Lanes::new(lanes_per_word, slot_bits);
+        Some(Self { lanes, slot_bits, slots_per_bucket, stride, word_bits: lanes_per_word * slot_bits })
+    }
+}
+
+impl<W: Word, const WHOLE_BYTES: bool> Widths for AnyWidths<W, WHOLE_BYTES> {
+    type Word = W;
+    const ONE_WORD: bool = W::BITS == 64;
+    const WHOLE_BYTES: bool = WHOLE_BYTES;
+
+    #[inline]
+    fn slot_bits(self) -> u32 {
+        self.slot_bits
+    }
+
+    #[inline]
+    fn slots_per_bucket(self) -> u32 {
+        self.slots_per_bucket
+    }
+
+    #[inline]
+    fn stride(self) -> u32 {
+        self.stride
+    }
+
+    #[inline]
+    fn word_bits(self) -> u32 {
+        self.word_bits
+    }
+
+    #[inline]
+    fn lanes(self) -> Lanes<W> {
+        self.lanes
+    }
+}
+
+/// Buckets of `SLOTS` slots of `SLOT_BITS` bits that start `STRIDE` bits apart and are read in a single word of 64 bits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ConstantWidths<const SLOTS: u32, const SLOT_BITS: u32, const STRIDE: u32>;
+
+impl<const SLOTS: u32, const SLOT_BITS: u32, const STRIDE: u32> ConstantWidths<SLOTS, SLOT_BITS, STRIDE> {
+    const LANES: Lanes<u64> = {
+        // The most bits of its first byte that stand before a bucket.
+        let before = if STRIDE.is_multiple_of(8) { 0 } else { 8 - (1 << STRIDE.trailing_zeros()) };
+        assert!(SLOTS * SLOT_BITS + before <= u64::BITS);
+        Lanes::<u64>::of_64(SLOTS, SLOT_BITS)
+    };
+}
+
+impl<const SLOTS: u32, const SLOT_BITS: u32, const STRIDE: u32> Widths for ConstantWidths<SLOTS, SLOT_BITS, STRIDE> {
+    type Word = u64;
+    const ONE_WORD: bool = true;
+    const WHOLE_BYTES: bool = STRIDE.is_multiple_of(8);
+
+    #[inline]
+    fn slot_bits(self) -> u32 {
+        SLOT_BITS
+    }
+
+    #[inline]
+    fn slots_per_bucket(self) -> u32 {
+        SLOTS
+    }
+
+    #[inline]
+    fn stride(self) -> u32 {
+        STRIDE
+    }
+
+    #[inline]
+    fn word_bits(self) -> u32 {
+        SLOTS * SLOT_BITS
+    }
+
+    #[inline]
+    fn lanes(self) -> Lanes<u64> {
+        Self::LANES
+    }
+}
+
+impl<W: Word, const WHOLE_BYTES: bool> Layout for AnyWidths<W, WHOLE_BYTES> {
+    #[inline]
+    fn over<M: Memory>(self, memory: M) -> impl Table {
+        PackedTable::new(self, memory)
+    }
+
+    #[inline]
+    fn over_mut(self, memory: &mut [u8]) -> impl TableMut {
+        PackedTable::new(self, memory)
+    }
+}
+
+impl<const SLOTS: u32, const SLOT_BITS: u32, const STRIDE: u32> Layout for ConstantWidths<SLOTS, SLOT_BITS, STRIDE> {
+    #[inline]
+    fn over<M: Memory>(self, memory: M) -> impl Table {
+        PackedTable::new(self, memory)
+    }
+
+    #[inline]
+    fn over_mut(self, memory: &mut [u8]) -> impl TableMut {
+        PackedTable::new(self, memory)
+    }
+}
+
+impl<G: Widths, M> PackedTable<G, M> {
+    /// The table that this memory holds.
+    #[inline]
+    pub(crate) const fn new(widths: G, memory: M) -> Self {
+        Self { widths, memory }
     }
 
     /// The bit of the table that is bit `at` of a bucket.
     #[inline]
     pub(super) fn bit(&self, bucket: BucketIndex, at: u32) -> u64 {
-        bucket.get() * u64::from(self.stride) + u64::from(at)
-    }
-
-    /// The word of a bucket that starts at its bit `at`; what stands above its slots is not theirs.
-    #[inline]
-    fn word(&self, bucket: BucketIndex, at: u32) -> W {
-        self.storage.word(self.bit(bucket, at), self.word_bits)
+        bucket.get() * u64::from(self.widths.stride()) + u64::from(at)
     }
 
     /// How the words of the table are divided.
     #[inline]
-    pub(super) const fn lanes(&self) -> &Lanes<W> {
-        &self.lanes
+    pub(super) fn lanes(&self) -> Lanes<G::Word> {
+        self.widths.lanes()
+    }
+
+    /// The widths of the table.
+    #[cfg(feature = "std")]
+    #[inline]
+    pub(super) const fn widths(&self) -> G {
+        self.widths
+    }
+
+    /// What holds the slots.
+    #[cfg(feature = "std")]
+    #[inline]
+    pub(super) const fn memory(&self) -> &M {
+        &self.memory
+    }
+
+    #[inline]
+    fn bucket_bits(&self) -> u32 {
+        self.widths.slots_per_bucket() * self.widths.slot_bits()
     }
 
     /// The bits at which the words of a bucket start, but for the first.
     #[inline]
-    fn further_words(&self) -> impl Iterator<Item = u32> + use<S, W, ONE_WORD> {
-        let end = if ONE_WORD { self.word_bits } else { self.bucket_bits };
-        let word_bits = self.word_bits;
+    fn further_words(&self) -> impl Iterator<Item = u32> + use<G, M> {
+        let word_bits = self.widths.word_bits();
+        let end = if G::ONE_WORD { word_bits } else { self.bucket_bits() };
         core::iter::successors(Some(word_bits), move |at| Some(at + word_bits)).take_while(move |&at| at < end)
+    }
+}
+
+impl<G: Widths, M: Memory> PackedTable<G, M> {
+    /// The word of a bucket that starts at its bit `at`; what stands above its slots is not theirs.
+    #[inline(always)]
+    fn word(&self, bucket: BucketIndex, at: u32) -> G::Word {
+        let (byte, before) = if G::WHOLE_BYTES && G::ONE_WORD {
+            (in_memory(bucket.get() * u64::from(self.widths.stride() / 8)), 0)
+        } else {
+            byte_of(self.bit(bucket, at))
+        };
+        self.memory.word(byte, before, self.widths.word_bits())
     }
 
     /// Whether any word of a bucket matches.
     #[inline]
-    pub(super) fn any_word(&self, bucket: BucketIndex, matches: impl Fn(W) -> bool) -> bool {
+    pub(super) fn any_word(&self, bucket: BucketIndex, matches: impl Fn(G::Word) -> bool) -> bool {
         let matches = |at| matches(self.word(bucket, at));
         // Not `||`: whether a word matches is hard to guess, and a wrong guess costs more than reading the next one.
         self.further_words().fold(matches(0), |found, at| found | matches(at))
@@ -71,14 +253,14 @@ impl<S: Deref<Target: Bits>, W: Word, const ONE_WORD: bool> PackedTable<S, W, ON
 
     /// The first slot that is found in a word of a bucket, given the bit at which it starts there.
     #[inline]
-    pub(super) fn first_slot(&self, bucket: BucketIndex, find: impl Fn(W) -> Option<u32>) -> Option<Slot> {
+    pub(super) fn first_slot(&self, bucket: BucketIndex, find: impl Fn(G::Word) -> Option<u32>) -> Option<Slot> {
         let found = |at| find(self.word(bucket, at)).map(|bit| Slot(at + bit));
         found(0).or_else(|| self.further_words().find_map(found))
     }
 
     /// What is counted in the words of a bucket.
     #[inline]
-    pub(super) fn total(&self, bucket: BucketIndex, count: impl Fn(W) -> u32) -> u32 {
+    pub(super) fn total(&self, bucket: BucketIndex, count: impl Fn(G::Word) -> u32) -> u32 {
         let count = |at| count(self.word(bucket, at));
         count(0) + self.further_words().map(count).sum::<u32>()
     }
@@ -86,79 +268,70 @@ impl<S: Deref<Target: Bits>, W: Word, const ONE_WORD: bool> PackedTable<S, W, ON
     /// The bits of each slot of a bucket in order, with the number of the slot.
     #[inline]
     pub(super) fn contents(&self, bucket: BucketIndex) -> impl Iterator<Item = (u64, Slot, u32)> {
-        let (slot_bits, bucket_bits) = (self.slot_bits, self.bucket_bits);
+        let (slot_bits, word_bits, lanes) = (self.widths.slot_bits(), self.widths.word_bits(), self.lanes());
         let mut word = self.word(bucket, 0);
-        (0..bucket_bits / slot_bits).map(move |number| {
+        (0..self.widths.slots_per_bucket()).map(move |number| {
             let bit = number * slot_bits;
-            if !ONE_WORD && bit > 0 && bit.is_multiple_of(self.word_bits) {
+            if !G::ONE_WORD && bit > 0 && bit.is_multiple_of(word_bits) {
                 word = self.word(bucket, bit);
             }
-            let in_word = if ONE_WORD { bit } else { bit % self.word_bits };
-            (u64::from(number), Slot(bit), self.lanes.get(word, in_word))
+            let in_word = if G::ONE_WORD { bit } else { bit % word_bits };
+            (u64::from(number), Slot(bit), lanes.get(word, in_word))
         })
     }
 
     /// The bits of a slot.
     #[inline]
     pub(super) fn content(&self, bucket: BucketIndex, slot: Slot) -> u32 {
+        let (byte, before) = byte_of(self.bit(bucket, slot.0));
         // One slot of at most 32 bits fits 64 bits from any byte on.
-        self.lanes.get(self.storage.word(self.bit(bucket, slot.0), self.slot_bits), 0)
+        let word: u64 = self.memory.word(byte, before, self.widths.slot_bits());
+        word.low_32() & (u32::MAX >> (32 - self.widths.slot_bits()))
     }
 }
 
-impl<S, W: Copy, const ONE_WORD: bool> PackedTable<S, W, ONE_WORD> {
-    /// What keeps the slots.
-    #[cfg(feature = "std")]
-    #[inline]
-    pub(super) const fn kept_in(&self) -> &S {
-        &self.storage
-    }
-
-    /// The bits of a slot.
-    #[cfg(feature = "std")]
-    #[inline]
-    pub(super) const fn slot_bits(&self) -> u32 {
-        self.slot_bits
-    }
-
-    /// The same table over other storage.
-    #[inline]
-    pub(super) const fn with_storage<T>(&self, storage: T) -> PackedTable<T, W, ONE_WORD> {
-        let Self { lanes, slot_bits, bucket_bits, word_bits, stride, .. } = *self;
-        PackedTable { storage, lanes, slot_bits, bucket_bits, word_bits, stride }
-    }
-}
-
-impl<S: Deref<Target: Bits>, W: Word, const ONE_WORD: bool> Table for PackedTable<S, W, ONE_WORD> {
+impl<G: Widths, M: Memory> Table for PackedTable<G, M> {
     #[inline]
     fn contains(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> bool {
-        let pattern = self.lanes.broadcast(fingerprint.get());
-        self.any_word(bucket, |word| self.lanes.any_equal(word, pattern))
+        let (lanes, pattern) = (self.lanes(), self.lanes().broadcast(fingerprint.get()));
+        self.any_word(bucket, |word| lanes.any_equal(word, pattern))
+    }
+
+    // Part of every caller: a table that is handed to a function has to be written to memory first.
+    #[inline(always)]
+    fn either_contains(&self, first: BucketIndex, second: BucketIndex, fingerprint: Fingerprint) -> bool {
+        if G::ONE_WORD {
+            let (lanes, pattern) = (self.lanes(), self.lanes().broadcast(fingerprint.get()));
+            lanes.any_equal_of_two(self.word(first, 0), self.word(second, 0), pattern)
+        } else {
+            self.contains(first, fingerprint) | self.contains(second, fingerprint)
+        }
     }
 
     #[inline]
     fn find(&self, bucket: BucketIndex, fingerprint_or_empty: u32) -> Option<Slot> {
-        let pattern = self.lanes.broadcast(fingerprint_or_empty);
-        self.first_slot(bucket, |word| self.lanes.lowest_equal(word, pattern))
+        let (lanes, pattern) = (self.lanes(), self.lanes().broadcast(fingerprint_or_empty));
+        self.first_slot(bucket, |word| lanes.lowest_equal(word, pattern))
     }
 
     #[inline]
     fn count_of(&self, bucket: BucketIndex, fingerprint_or_empty: u32) -> u32 {
-        let pattern = self.lanes.broadcast(fingerprint_or_empty);
-        self.total(bucket, |word| self.lanes.count_equal(word, pattern))
+        let (lanes, pattern) = (self.lanes(), self.lanes().broadcast(fingerprint_or_empty));
+        self.total(bucket, |word| lanes.count_equal(word, pattern))
     }
 
     #[inline]
-    fn vacancy(&self, bucket: BucketIndex) -> Option<Vacancy> {
+    fn vacancy(&self, bucket: BucketIndex) -> Vacancy {
         // Slots fill from the first on, so the place of the first empty one tells how many are full. Where some in between
         // were emptied it tells fewer, which costs nothing but the evenness that it is asked for.
-        self.find(bucket, 0).map(|slot| Vacancy { slot, fullness: slot.0 })
+        let first_empty = self.find(bucket, 0);
+        Vacancy::at(first_empty, first_empty.map_or(0, |slot| slot.0))
     }
 
     #[inline]
     fn slots(&self) -> impl Iterator<Item = Slot> {
-        let (bucket_bits, slot_bits) = (self.bucket_bits, self.slot_bits);
-        (0..bucket_bits / slot_bits).map(move |index| Slot(index * slot_bits))
+        let slot_bits = self.widths.slot_bits();
+        (0..self.widths.slots_per_bucket()).map(move |index| Slot(index * slot_bits))
     }
 
     #[inline]
@@ -173,78 +346,29 @@ impl<S: Deref<Target: Bits>, W: Word, const ONE_WORD: bool> Table for PackedTabl
 
     #[inline]
     fn prefetch(&self, bucket: BucketIndex) {
-        self.storage.prefetch(self.bit(bucket, 0), self.bit(bucket, self.bucket_bits - 1));
+        if G::WHOLE_BYTES {
+            let first = in_memory(bucket.get() * u64::from(self.widths.stride() / 8));
+            self.memory.prefetch(first, first + in_memory(u64::from((self.bucket_bits() - 1) / 8)));
+        } else {
+            let last = self.bit(bucket, self.bucket_bits() - 1);
+            self.memory.prefetch(byte_of(self.bit(bucket, 0)).0, byte_of(last).0);
+        }
     }
 }
 
-impl<S: DerefMut<Target = [u8]>, W: Word, const ONE_WORD: bool> TableMut for PackedTable<S, W, ONE_WORD> {
+impl<G: Widths, M: MemoryMut> TableMut for PackedTable<G, M> {
     #[inline]
     fn set(&mut self, bucket: BucketIndex, slot: Slot, fingerprint: Option<Fingerprint>) {
         self.set_content(bucket, slot, fingerprint.map_or(0, Fingerprint::get));
     }
 }
 
-impl<S: DerefMut<Target = [u8]>, W: Word, const ONE_WORD: bool> PackedTable<S, W, ONE_WORD> {
+impl<G: Widths, M: MemoryMut> PackedTable<G, M> {
     /// Replaces the bits of a slot.
     #[inline]
     pub(super) fn set_content(&mut self, bucket: BucketIndex, slot: Slot, content: u32) {
-        let (byte, before) = byte_of(self.bit(bucket, slot.0));
-        let word = W::read(&self.storage, byte);
-        self.lanes.with(word, before, content).write(&mut self.storage, byte);
-    }
-}
-
-impl<S: Deref<Target: Bits>, W: Word, const ONE_WORD: bool> StoredTable for PackedTable<S, W, ONE_WORD> {
-    type Storage = S;
-    type View<'table>
-        = PackedTable<&'table S::Target, W, ONE_WORD>
-    where
-        Self: 'table;
-
-    fn over(parameters: &Parameters, storage: S) -> Self {
-        debug_assert!(!ONE_WORD || Self::holds_bucket(parameters));
-        let slot_bits = parameters.bits_per_slot();
-        let lanes_that_fit = Self::USABLE_BITS / slot_bits;
-        // All words of a bucket have as many slots, so that one set of masks serves them all.
-        let shares = |lanes: &u32| parameters.slots_per_bucket().is_multiple_of(*lanes);
-        let lanes_per_word = (1..=lanes_that_fit).rev().find(shares).unwrap_or(1);
-        Self {
-            storage,
-            lanes: Lanes::new(lanes_per_word, slot_bits),
-            slot_bits,
-            bucket_bits: parameters.bucket_bits(),
-            stride: if parameters.layout() == Layout::Windowed { slot_bits } else { parameters.bucket_bits() },
-            word_bits: lanes_per_word * slot_bits,
-        }
-    }
-
-    #[inline]
-    fn view(&self) -> Self::View<'_> {
-        self.with_storage(&*self.storage)
-    }
-
-    fn storage(&self) -> &S {
-        &self.storage
-    }
-
-    fn into_storage(self) -> S {
-        self.storage
-    }
-}
-
-impl<W: Word, const ONE_WORD: bool> OwnedTable for PackedTable<Storage, W, ONE_WORD> {
-    type ViewMut<'table>
-        = PackedTable<&'table mut [u8], W, ONE_WORD>
-    where
-        Self: 'table;
-
-    #[inline]
-    fn view_mut(&mut self) -> Self::ViewMut<'_> {
-        let Self { ref mut storage, lanes, slot_bits, bucket_bits, word_bits, stride } = *self;
-        PackedTable { storage, lanes, slot_bits, bucket_bits, word_bits, stride }
-    }
-
-    fn storage_mut(&mut self) -> &mut Storage {
-        &mut self.storage
+        let old = self.content(bucket, slot);
+        let bit = self.bit(bucket, slot.0);
+        self.memory.replace(bit, old, content);
     }
 }

@@ -3,12 +3,9 @@
 //! The order of the fingerprints in a bucket means nothing, so it can be given up: the four low nibbles, sorted, take
 //! one of 3876 values, which fit 12 bits instead of 16. The other bits stand beside them in the same order.
 
-use core::ops::{Deref, DerefMut};
-
-use super::{OwnedTable, Slot, Storage, StoredTable, Table, TableMut, Vacancy, byte_of, prefetch_bits};
+use super::{Layout, Memory, Slot, Table, TableMut, Vacancy, byte_of};
 use crate::addressing::{BucketIndex, Fingerprint};
-use crate::cast::in_memory;
-use crate::parameters::Parameters;
+use crate::cast::{in_memory, low_16};
 use crate::probe::{Lanes, Word};
 
 /// The bits of a fingerprint that are sorted and coded.
@@ -19,83 +16,242 @@ const CODES: usize = 3876;
 
 /// Bucket i stands at bit i · 4(f - 1): 12 bits of code, then the four fingerprints' high f - 4 bits.
 ///
-/// Reading a bucket gives a word of four lanes of f bits, which is what all operations work on: see [`Unfolding`]. With
-/// `ONE_WORD` a bucket is read at once (f up to 15), else the code and the rest by themselves.
-#[derive(Clone, Debug)]
-pub(crate) struct SemiSortedTable<S, W, const ONE_WORD: bool> {
-    storage: S,
-    lanes: Lanes<W>,
-    unfolding: Unfolding<W>,
-    fingerprint_bits: u32,
-    bucket_bits: u32,
+/// Reading a bucket gives a word of four lanes of f bits, which is what all operations work on: see [`Unfolding`]. Words of
+/// 64 bits hold a whole bucket (f up to 15); with words of 128 bits the code and the rest are read by themselves.
+#[derive(Clone, Copy, Debug)]
+struct SemiSortedTable<F, M> {
+    widths: F,
+    memory: M,
 }
 
-impl<S: Deref<Target = [u8]>, W: Word, const ONE_WORD: bool> SemiSortedTable<S, W, ONE_WORD> {
-    /// Whether a whole bucket fits one word, wherever it starts in its byte.
-    pub(crate) const fn holds_bucket(parameters: &Parameters) -> bool {
-        parameters.bucket_bits() <= W::BITS - 7
+/// f, with all that follows from it: numbers ([`AnyFingerprintBits`]) or constants ([`ConstantFingerprintBits`]).
+trait FingerprintBits: Copy {
+    /// The word that a bucket is unfolded to.
+    type Word: Word;
+
+    /// f.
+    fn get(self) -> u32;
+
+    /// How an unfolded bucket is divided.
+    fn lanes(self) -> Lanes<Self::Word>;
+
+    /// How a bucket is unfolded.
+    fn unfolding(self) -> Unfolding<Self::Word>;
+
+    /// The bits of a bucket.
+    #[inline]
+    fn bucket_bits(self) -> u32 {
+        4 * (self.get() - 1)
+    }
+}
+
+/// f, as it is known when a filter is made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AnyFingerprintBits<W> {
+    fingerprint_bits: u32,
+    lanes: Lanes<W>,
+    unfolding: Unfolding<W>,
+}
+
+impl<W: Word> AnyFingerprintBits<W> {
+    const ONE_WORD: bool = W::BITS == 64;
+
+    /// f.
+    pub(crate) const fn get(&self) -> u32 {
+        self.fingerprint_bits
+    }
+
+    /// The widths for fingerprints of f bits; `None` where a bucket does not fit these words.
+    pub(crate) fn new(fingerprint_bits: u32) -> Option<Self> {
+        (!Self::ONE_WORD || 4 * (fingerprint_bits - 1) <= W::BITS - 7).then(|| Self {
+            fingerprint_bits,
+            lanes: Lanes::new(4, fingerprint_bits),
+            unfolding: Unfolding::new(fingerprint_bits),
+        })
+    }
+}
+
+impl<W: Word> FingerprintBits for AnyFingerprintBits<W> {
+    type Word = W;
+
+    #[inline]
+    fn get(self) -> u32 {
+        self.fingerprint_bits
+    }
+
+    #[inline]
+    fn lanes(self) -> Lanes<W> {
+        self.lanes
+    }
+
+    #[inline]
+    fn unfolding(self) -> Unfolding<W> {
+        self.unfolding
+    }
+}
+
+/// f, from 5 to 15, as a constant.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ConstantFingerprintBits<const F: u32>;
+
+impl<const F: u32> FingerprintBits for ConstantFingerprintBits<F> {
+    type Word = u64;
+
+    #[inline]
+    fn get(self) -> u32 {
+        const { assert!(F >= 5 && F <= 15) };
+        F
+    }
+
+    #[inline]
+    fn lanes(self) -> Lanes<u64> {
+        const { Lanes::of_64(4, F) }
+    }
+
+    #[inline]
+    fn unfolding(self) -> Unfolding<u64> {
+        Unfolding::new(F)
+    }
+}
+
+impl<W: Word> Layout for AnyFingerprintBits<W> {
+    #[inline]
+    fn over<M: Memory>(self, memory: M) -> impl Table {
+        SemiSortedTable::new(self, memory)
+    }
+
+    #[inline]
+    fn over_mut(self, memory: &mut [u8]) -> impl TableMut {
+        SemiSortedTable::new(self, memory)
+    }
+}
+
+impl<const F: u32> Layout for ConstantFingerprintBits<F> {
+    #[inline]
+    fn over<M: Memory>(self, memory: M) -> impl Table {
+        SemiSortedTable::new(self, memory)
+    }
+
+    #[inline]
+    fn over_mut(self, memory: &mut [u8]) -> impl TableMut {
+        SemiSortedTable::new(self, memory)
+    }
+}
+
+impl<F: FingerprintBits, M> SemiSortedTable<F, M> {
+    const ONE_WORD: bool = F::Word::BITS == 64;
+
+    /// The table that this memory holds.
+    #[inline]
+    const fn new(widths: F, memory: M) -> Self {
+        Self { widths, memory }
     }
 
     /// The bit of the table that is bit `at` of a bucket.
     #[inline]
     fn bit(&self, bucket: BucketIndex, at: u32) -> u64 {
-        bucket.get() * u64::from(self.bucket_bits) + u64::from(at)
-    }
-
-    /// The code of a bucket, and a word with the high bits of its fingerprints behind 12 other bits.
-    #[inline]
-    fn parts(&self, bucket: BucketIndex) -> (u32, W) {
-        let (byte, before) = byte_of(self.bit(bucket, 0));
-        if ONE_WORD {
-            let word = W::read(&self.storage, byte) >> before;
-            (word.low_32() & 0xfff, word)
-        } else {
-            let code = (u64::read(&self.storage, byte) >> before).low_32() & 0xfff;
-            let (byte, before) = byte_of(self.bit(bucket, CODE_BITS));
-            (code, (W::read(&self.storage, byte) >> before) << CODE_BITS)
-        }
-    }
-
-    /// The four fingerprints of a bucket, in lanes of f bits, sorted by their low nibbles.
-    #[inline]
-    fn fingerprints(&self, bucket: BucketIndex) -> W {
-        let (code, high_bits) = self.parts(bucket);
-        self.unfolding.unfold(NIBBLES[in_memory(u64::from(code))], high_bits)
+        bucket.get() * u64::from(self.widths.bucket_bits()) + u64::from(at)
     }
 
     /// The value in a slot of a bucket that was read.
     #[inline]
-    fn value(&self, fingerprints: W, slot: Slot) -> u32 {
-        self.unfolding.value_of(self.lanes.get(fingerprints, slot.0), slot)
+    fn value(&self, fingerprints: F::Word, slot: Slot) -> u32 {
+        self.widths.unfolding().value_of(self.widths.lanes().get(fingerprints, slot.0), slot)
     }
 }
 
-impl<S: Deref<Target = [u8]>, W: Word, const ONE_WORD: bool> Table for SemiSortedTable<S, W, ONE_WORD> {
+impl<F: FingerprintBits, M: Memory> SemiSortedTable<F, M> {
+    /// The code of a bucket, and a word with the high bits of its fingerprints behind 12 other bits.
+    #[inline]
+    fn parts(&self, bucket: BucketIndex) -> (u32, F::Word) {
+        let bucket_bits = self.widths.bucket_bits();
+        let (byte, before) = byte_of(self.bit(bucket, 0));
+        if Self::ONE_WORD {
+            let word: F::Word = self.memory.word(byte, before, bucket_bits);
+            (word.low_32() & 0xfff, word)
+        } else {
+            let code = self.memory.word::<u64>(byte, before, CODE_BITS).low_32() & 0xfff;
+            let (byte, before) = byte_of(self.bit(bucket, CODE_BITS));
+            (code, self.memory.word::<F::Word>(byte, before, bucket_bits - CODE_BITS) << CODE_BITS)
+        }
+    }
+
+    /// The differences of the four fingerprints of a bucket from one that is sought, in lanes of f - 4 bits: 0 where they are
+    /// the same. Fingerprints have at least 8 bits.
+    ///
+    /// To find a fingerprint takes fewer steps than to unfold the bucket: nibbles and high bits are compared by themselves,
+    /// and what is left of both is put together.
+    #[inline(always)]
+    fn differences(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> u64 {
+        let high_width = self.widths.get() - NIBBLE_BITS;
+        let (code, word) = self.parts(bucket);
+        let nibbles = NIBBLES[in_memory(u64::from(code))] ^ (low_16(fingerprint.get() & 0xf) * 0x1111);
+        // Each nibble to the lowest bits of its lane: first by twos, then by itself.
+        let (nibbles, shift) = (u64::from(nibbles), high_width - NIBBLE_BITS);
+        let pairs = (nibbles & 0x00ff) | ((nibbles & 0xff00) << (2 * shift));
+        let (even, odd) = (0x000f | (0x0f00 << (2 * shift)), 0x00f0 | (0xf000 << (2 * shift)));
+        let spread = (pairs & even) | ((pairs & odd) << shift);
+        let high_bits = Lanes::of_64(4, high_width).broadcast(fingerprint.get() >> NIBBLE_BITS);
+        ((word.low_64() >> CODE_BITS) ^ high_bits) | spread
+    }
+
+    /// Whether [`differences`](Self::differences) can be used.
+    #[inline]
+    fn has_differences(&self) -> bool {
+        Self::ONE_WORD && self.widths.get() >= 2 * NIBBLE_BITS
+    }
+
+    /// The four fingerprints of a bucket, in lanes of f bits, sorted by their low nibbles.
+    #[inline(always)]
+    fn fingerprints(&self, bucket: BucketIndex) -> F::Word {
+        let (code, high_bits) = self.parts(bucket);
+        self.widths.unfolding().unfold(NIBBLES[in_memory(u64::from(code))], high_bits)
+    }
+}
+
+impl<F: FingerprintBits, M: Memory> Table for SemiSortedTable<F, M> {
     #[inline]
     fn contains(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> bool {
-        self.lanes.any_equal(self.fingerprints(bucket), self.unfolding.broadcast(fingerprint.get()))
+        let pattern = self.widths.unfolding().broadcast(fingerprint.get());
+        self.widths.lanes().any_equal(self.fingerprints(bucket), pattern)
+    }
+
+    #[inline(always)]
+    fn either_contains(&self, first: BucketIndex, second: BucketIndex, fingerprint: Fingerprint) -> bool {
+        if self.has_differences() {
+            let lanes = Lanes::of_64(4, self.widths.get() - NIBBLE_BITS);
+            return lanes.any_equal_of_two(
+                self.differences(first, fingerprint),
+                self.differences(second, fingerprint),
+                0,
+            );
+        }
+        let pattern = self.widths.unfolding().broadcast(fingerprint.get());
+        self.widths.lanes().any_equal_of_two(self.fingerprints(first), self.fingerprints(second), pattern)
     }
 
     #[inline]
     fn find(&self, bucket: BucketIndex, fingerprint_or_empty: u32) -> Option<Slot> {
-        self.lanes.lowest_equal(self.fingerprints(bucket), self.unfolding.broadcast(fingerprint_or_empty)).map(Slot)
+        let pattern = self.widths.unfolding().broadcast(fingerprint_or_empty);
+        self.widths.lanes().lowest_equal(self.fingerprints(bucket), pattern).map(Slot)
     }
 
     #[inline]
     fn count_of(&self, bucket: BucketIndex, fingerprint_or_empty: u32) -> u32 {
-        self.lanes.count_equal(self.fingerprints(bucket), self.unfolding.broadcast(fingerprint_or_empty))
+        let pattern = self.widths.unfolding().broadcast(fingerprint_or_empty);
+        self.widths.lanes().count_equal(self.fingerprints(bucket), pattern)
     }
 
     #[inline]
-    fn vacancy(&self, bucket: BucketIndex) -> Option<Vacancy> {
-        let fingerprints = self.fingerprints(bucket);
-        let slot = self.lanes.lowest_equal(fingerprints, W::ZERO).map(Slot)?;
-        Some(Vacancy { slot, fullness: 4 - self.lanes.count_equal(fingerprints, W::ZERO) })
+    fn vacancy(&self, bucket: BucketIndex) -> Vacancy {
+        let (lanes, fingerprints) = (self.widths.lanes(), self.fingerprints(bucket));
+        let first_empty = lanes.lowest_equal(fingerprints, F::Word::ZERO).map(Slot);
+        Vacancy::at(first_empty, 4 - lanes.count_equal(fingerprints, F::Word::ZERO))
     }
 
     #[inline]
     fn slots(&self) -> impl Iterator<Item = Slot> {
-        let fingerprint_bits = self.fingerprint_bits;
+        let fingerprint_bits = self.widths.get();
         (0..4).map(move |index| Slot(index * fingerprint_bits))
     }
 
@@ -114,7 +270,8 @@ impl<S: Deref<Target = [u8]>, W: Word, const ONE_WORD: bool> Table for SemiSorte
 
     #[inline]
     fn prefetch(&self, bucket: BucketIndex) {
-        prefetch_bits(&self.storage, self.bit(bucket, 0), self.bit(bucket, self.bucket_bits - 1));
+        let last = self.bit(bucket, self.widths.bucket_bits() - 1);
+        self.memory.prefetch(byte_of(self.bit(bucket, 0)).0, byte_of(last).0);
     }
 
     fn is_well_formed(&self, bucket: BucketIndex) -> bool {
@@ -122,107 +279,46 @@ impl<S: Deref<Target = [u8]>, W: Word, const ONE_WORD: bool> Table for SemiSorte
     }
 }
 
-impl<S: DerefMut<Target = [u8]>, W: Word, const ONE_WORD: bool> TableMut for SemiSortedTable<S, W, ONE_WORD> {
+impl<F: FingerprintBits> TableMut for SemiSortedTable<F, &mut [u8]> {
     /// Sorts the bucket anew: what the other slots hold afterwards may be another slot's before.
     #[inline]
     fn set(&mut self, bucket: BucketIndex, slot: Slot, fingerprint: Option<Fingerprint>) {
         let value = fingerprint.map_or(0, Fingerprint::get);
-        let lane = self.unfolding.lane_of(value, slot);
-        let fingerprints = self.lanes.with(self.fingerprints(bucket), slot.0, lane);
+        let lane = self.widths.unfolding().lane_of(value, slot);
+        let fingerprints = self.widths.lanes().with(self.fingerprints(bucket), slot.0, lane);
         self.store(bucket, fingerprints);
     }
 }
 
-impl<S: DerefMut<Target = [u8]>, W: Word, const ONE_WORD: bool> SemiSortedTable<S, W, ONE_WORD> {
+impl<F: FingerprintBits> SemiSortedTable<F, &mut [u8]> {
     /// Stores four fingerprints, in any order.
-    fn store(&mut self, bucket: BucketIndex, fingerprints: W) {
-        let value = |index| self.value(fingerprints, Slot(index * self.fingerprint_bits));
+    fn store(&mut self, bucket: BucketIndex, fingerprints: F::Word) {
+        let value = |index| self.value(fingerprints, Slot(index * self.widths.get()));
         let mut sorted = [value(0), value(1), value(2), value(3)];
         // Among equal nibbles by the rest, so that equal contents are equal bits.
         sorted.sort_unstable_by_key(|&fingerprint| (fingerprint & 0xf, fingerprint));
-        let code = W::from(code_of(sorted.map(|fingerprint| fingerprint & 0xf)));
+        let code = F::Word::from(code_of(sorted.map(|fingerprint| fingerprint & 0xf)));
 
-        let high_width = self.fingerprint_bits - NIBBLE_BITS;
-        let mut high_bits = W::ZERO;
+        let high_width = self.widths.get() - NIBBLE_BITS;
+        let mut high_bits = F::Word::ZERO;
         for (index, fingerprint) in (0..).zip(sorted) {
-            high_bits = high_bits | (W::from(fingerprint >> NIBBLE_BITS) << (index * high_width));
+            high_bits = high_bits | (F::Word::from(fingerprint >> NIBBLE_BITS) << (index * high_width));
         }
-        let all_high_bits = !((!W::ZERO << (2 * high_width)) << (2 * high_width));
-        let all_code_bits = W::from(0xfff_u32);
-        let (byte, before) = byte_of(self.bit(bucket, 0));
-        if ONE_WORD {
-            let word = W::read(&self.storage, byte);
-            let mask = (all_code_bits | (all_high_bits << CODE_BITS)) << before;
-            let new = (code | (high_bits << CODE_BITS)) << before;
-            ((word & !mask) | new).write(&mut self.storage, byte);
+        let all_high_bits = !((!F::Word::ZERO << (2 * high_width)) << (2 * high_width));
+        let all_code_bits = F::Word::from(0xfff_u32);
+        if Self::ONE_WORD {
+            self.replace(bucket, 0, all_code_bits | (all_high_bits << CODE_BITS), code | (high_bits << CODE_BITS));
         } else {
-            let word = W::read(&self.storage, byte);
-            ((word & !(all_code_bits << before)) | (code << before)).write(&mut self.storage, byte);
-            let (byte, before) = byte_of(self.bit(bucket, CODE_BITS));
-            let word = W::read(&self.storage, byte);
-            ((word & !(all_high_bits << before)) | (high_bits << before)).write(&mut self.storage, byte);
-        }
-    }
-}
-
-impl<S: Deref<Target = [u8]>, W: Word, const ONE_WORD: bool> StoredTable for SemiSortedTable<S, W, ONE_WORD> {
-    type Storage = S;
-    type View<'table>
-        = SemiSortedTable<&'table [u8], W, ONE_WORD>
-    where
-        Self: 'table;
-
-    fn over(parameters: &Parameters, storage: S) -> Self {
-        debug_assert!(!ONE_WORD || Self::holds_bucket(parameters));
-        let fingerprint_bits = parameters.fingerprint_bits();
-        Self {
-            storage,
-            lanes: Lanes::new(4, fingerprint_bits),
-            unfolding: Unfolding::new(fingerprint_bits),
-            fingerprint_bits,
-            bucket_bits: parameters.bucket_bits(),
+            self.replace(bucket, 0, all_code_bits, code);
+            self.replace(bucket, CODE_BITS, all_high_bits, high_bits);
         }
     }
 
-    #[inline]
-    fn view(&self) -> Self::View<'_> {
-        SemiSortedTable {
-            storage: &self.storage,
-            lanes: self.lanes,
-            unfolding: self.unfolding,
-            fingerprint_bits: self.fingerprint_bits,
-            bucket_bits: self.bucket_bits,
-        }
-    }
-
-    fn storage(&self) -> &S {
-        &self.storage
-    }
-
-    fn into_storage(self) -> S {
-        self.storage
-    }
-}
-
-impl<W: Word, const ONE_WORD: bool> OwnedTable for SemiSortedTable<Storage, W, ONE_WORD> {
-    type ViewMut<'table>
-        = SemiSortedTable<&'table mut [u8], W, ONE_WORD>
-    where
-        Self: 'table;
-
-    #[inline]
-    fn view_mut(&mut self) -> Self::ViewMut<'_> {
-        SemiSortedTable {
-            storage: &mut self.storage,
-            lanes: self.lanes,
-            unfolding: self.unfolding,
-            fingerprint_bits: self.fingerprint_bits,
-            bucket_bits: self.bucket_bits,
-        }
-    }
-
-    fn storage_mut(&mut self) -> &mut Storage {
-        &mut self.storage
+    /// Replaces the bits of `mask` in the word that starts at bit `at` of a bucket.
+    fn replace(&mut self, bucket: BucketIndex, at: u32, mask: F::Word, new: F::Word) {
+        let (byte, before) = byte_of(self.bit(bucket, at));
+        let word = F::Word::read(self.memory, byte);
+        ((word & !(mask << before)) | (new << before)).write(self.memory, byte);
     }
 }
 
@@ -248,6 +344,7 @@ struct Unfolding<W> {
 }
 
 impl<W: Word> Unfolding<W> {
+    #[inline]
     fn new(fingerprint_bits: u32) -> Self {
         let high_width = fingerprint_bits - NIBBLE_BITS;
         let bit = |at| W::from(1_u32) << at;
@@ -341,9 +438,9 @@ const fn code_of([a, b, c, d]: [u32; 4]) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::is_zero_from;
+    use super::super::{Storage, is_zero_from};
     use super::*;
-    use crate::parameters::{Addressing, Layout, Regions, Shape};
+    use crate::parameters::{self, Addressing, Parameters, Regions, Shape};
 
     #[test]
     fn every_bucket_of_four_nibbles_has_a_code_of_its_own() {
@@ -362,12 +459,13 @@ mod tests {
         assert!(seen.iter().all(|&seen| seen));
     }
 
-    fn assert_buckets_are_kept<W: Word, const ONE_WORD: bool>(fingerprint_bits: u32) {
-        let shape = Shape::new(Layout::SemiSorted, Addressing::Regional, 4).expect("there is such a table");
+    fn assert_buckets_are_kept<W: Word>(fingerprint_bits: u32) {
+        let shape = Shape::new(parameters::Layout::SemiSorted, Addressing::Regional, 4).expect("there is such a table");
         let parameters = Parameters::new(shape, fingerprint_bits, Regions::single(9), 0).expect("valid");
         assert_eq!(parameters.table_bits(), 9 * 4 * (u64::from(fingerprint_bits) - 1));
-        let storage = Storage::zeroed(parameters.table_bits()).expect("small");
-        let mut table = SemiSortedTable::<Storage, W, ONE_WORD>::over(&parameters, storage);
+        let mut storage = Storage::zeroed(parameters.table_bits()).expect("small");
+        let widths = AnyFingerprintBits::<W>::new(fingerprint_bits).expect("buckets that fit the words");
+        let mut table = SemiSortedTable::new(widths, &mut storage[..]);
         let mask = parameters.fingerprint_mask();
         let value = |bucket: u32, index: u32| {
             ((bucket + 1).wrapping_mul(0x9e37_79b9) ^ (index + 1).wrapping_mul(0x85eb_ca6b)) >> 7 & mask
@@ -375,8 +473,8 @@ mod tests {
         // Neighbours must not disturb each other, so all buckets are filled before any is looked at.
         for bucket in 0..9 {
             for index in 0..4 {
-                if let Some(vacancy) = table.vacancy(BucketIndex::new(bucket.into())) {
-                    table.set(BucketIndex::new(bucket.into()), vacancy.slot, Fingerprint::new(value(bucket, index)));
+                if let Some(slot) = table.vacancy(BucketIndex::new(bucket.into())).slot() {
+                    table.set(BucketIndex::new(bucket.into()), slot, Fingerprint::new(value(bucket, index)));
                 }
             }
         }
@@ -393,12 +491,19 @@ mod tests {
             assert_eq!(found, expected, "f = {fingerprint_bits}");
             for value in expected.into_iter().filter_map(Fingerprint::new) {
                 assert!(table.contains(place, value));
+                // Also beside a bucket without it, in either order.
+                assert!(table.either_contains(place, BucketIndex::new(0), value));
+                assert!(table.either_contains(BucketIndex::new(0), place, value));
                 let copies = expected.iter().filter(|&&other| other == value.get()).count();
                 assert_eq!(in_memory(u64::from(table.count(place, value))), copies);
             }
+            for absent in (1..=mask.min(4095)).filter(|value| !expected.contains(value)).filter_map(Fingerprint::new) {
+                assert!(!table.contains(place, absent), "f = {fingerprint_bits}: {absent:?} in {expected:?}");
+                assert!(!table.either_contains(place, place, absent), "f = {fingerprint_bits}: {absent:?}");
+            }
             assert!(table.is_well_formed(place));
         }
-        assert!(is_zero_from(table.storage(), parameters.table_bits()));
+        assert!(is_zero_from(table.memory, parameters.table_bits()));
     }
 
     #[test]
@@ -420,9 +525,9 @@ mod tests {
     #[test]
     fn every_width_keeps_its_buckets() {
         for fingerprint_bits in 5..=32 {
-            assert_buckets_are_kept::<u128, false>(fingerprint_bits);
+            assert_buckets_are_kept::<u128>(fingerprint_bits);
             if fingerprint_bits <= 15 {
-                assert_buckets_are_kept::<u64, true>(fingerprint_bits);
+                assert_buckets_are_kept::<u64>(fingerprint_bits);
             }
         }
     }

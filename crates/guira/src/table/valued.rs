@@ -1,18 +1,16 @@
 //! Packed slots with a value beside the fingerprint: f + v bits, the fingerprint in the low f.
 
-use core::ops::{Deref, DerefMut};
-
-use super::{OwnedTable, PackedTable, Place, Slot, Storage, StoredTable, Table, TableMut, Vacancy, Values, ValuesMut};
+use super::{
+    AnyWidths, Layout, Memory, MemoryMut, PackedTable, Place, Slot, Table, TableMut, Vacancy, Values, ValuesMut,
+};
 use crate::addressing::{BucketIndex, Fingerprint};
 use crate::parameters::Parameters;
 use crate::probe::Word;
 
-/// A slot is empty where its fingerprint is 0; its value is then 0 too, so that equal contents are equal bits.
-///
-/// Comparing takes one more instruction per word than without values: all but the fingerprints is masked away.
-#[derive(Clone, Debug)]
-pub(crate) struct ValuedTable<S, W, const ONE_WORD: bool> {
-    slots: PackedTable<S, W, ONE_WORD>,
+/// The widths of a table with values.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ValuedWidths<W> {
+    slots: AnyWidths<W>,
     /// The bits of a word that belong to fingerprints.
     fingerprints: W,
     fingerprint_bits: u32,
@@ -20,34 +18,67 @@ pub(crate) struct ValuedTable<S, W, const ONE_WORD: bool> {
     fingerprint_mask: u32,
 }
 
-impl<S: Deref<Target = [u8]>, W: Word, const ONE_WORD: bool> ValuedTable<S, W, ONE_WORD> {
-    /// Whether a whole bucket fits one word.
-    pub(crate) const fn holds_bucket(parameters: &Parameters) -> bool {
-        PackedTable::<S, W, ONE_WORD>::holds_bucket(parameters)
+impl<W: Word> ValuedWidths<W> {
+    /// The widths of a table with these parameters; `None` where its buckets don't fit these words.
+    pub(crate) fn new(parameters: &Parameters) -> Option<Self> {
+        debug_assert!(parameters.value_bits() > 0);
+        let slots = AnyWidths::new(parameters)?;
+        let fingerprint_mask = parameters.fingerprint_mask();
+        let fingerprints = PackedTable::new(slots, ()).lanes().broadcast(fingerprint_mask);
+        Some(Self { slots, fingerprints, fingerprint_bits: parameters.fingerprint_bits(), fingerprint_mask })
     }
 }
 
-impl<S: Deref<Target = [u8]>, W: Word, const ONE_WORD: bool> Table for ValuedTable<S, W, ONE_WORD> {
+impl<W: Word> Layout for ValuedWidths<W> {
+    #[inline]
+    fn over<M: Memory>(self, memory: M) -> impl Table {
+        ValuedTable::new(self, memory)
+    }
+
+    #[inline]
+    fn over_mut(self, memory: &mut [u8]) -> impl TableMut {
+        ValuedTable::new(self, memory)
+    }
+}
+
+/// A slot is empty where its fingerprint is 0; its value is then 0 too, so that equal contents are equal bits.
+///
+/// Comparing takes one more instruction per word than without values: all but the fingerprints is masked away.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ValuedTable<W, M> {
+    slots: PackedTable<AnyWidths<W>, M>,
+    widths: ValuedWidths<W>,
+}
+
+impl<W: Word, M> ValuedTable<W, M> {
+    /// The table that this memory holds.
+    #[inline]
+    pub(crate) fn new(widths: ValuedWidths<W>, memory: M) -> Self {
+        Self { slots: PackedTable::new(widths.slots, memory), widths }
+    }
+}
+
+impl<W: Word, M: Memory> Table for ValuedTable<W, M> {
     #[inline]
     fn contains(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> bool {
         let (lanes, pattern) = (self.slots.lanes(), self.slots.lanes().broadcast(fingerprint.get()));
-        self.slots.any_word(bucket, |word| lanes.any_equal(word & self.fingerprints, pattern))
+        self.slots.any_word(bucket, |word| lanes.any_equal(word & self.widths.fingerprints, pattern))
     }
 
     #[inline]
     fn find(&self, bucket: BucketIndex, fingerprint_or_empty: u32) -> Option<Slot> {
         let (lanes, pattern) = (self.slots.lanes(), self.slots.lanes().broadcast(fingerprint_or_empty));
-        self.slots.first_slot(bucket, |word| lanes.lowest_equal(word & self.fingerprints, pattern))
+        self.slots.first_slot(bucket, |word| lanes.lowest_equal(word & self.widths.fingerprints, pattern))
     }
 
     #[inline]
     fn count_of(&self, bucket: BucketIndex, fingerprint_or_empty: u32) -> u32 {
         let (lanes, pattern) = (self.slots.lanes(), self.slots.lanes().broadcast(fingerprint_or_empty));
-        self.slots.total(bucket, |word| lanes.count_equal(word & self.fingerprints, pattern))
+        self.slots.total(bucket, |word| lanes.count_equal(word & self.widths.fingerprints, pattern))
     }
 
     #[inline]
-    fn vacancy(&self, bucket: BucketIndex) -> Option<Vacancy> {
+    fn vacancy(&self, bucket: BucketIndex) -> Vacancy {
         // An empty slot is 0 as a whole, so it is found as in a table without values.
         self.slots.vacancy(bucket)
     }
@@ -59,14 +90,14 @@ impl<S: Deref<Target = [u8]>, W: Word, const ONE_WORD: bool> Table for ValuedTab
 
     #[inline]
     fn filled_slots(&self, bucket: BucketIndex) -> impl Iterator<Item = (u64, Slot, Fingerprint)> {
-        let mask = self.fingerprint_mask;
+        let mask = self.widths.fingerprint_mask;
         let contents = self.slots.contents(bucket);
         contents.filter_map(move |(number, slot, content)| Some((number, slot, Fingerprint::new(content & mask)?)))
     }
 
     #[inline]
     fn get(&self, bucket: BucketIndex, slot: Slot) -> Option<Fingerprint> {
-        Fingerprint::new(self.slots.content(bucket, slot) & self.fingerprint_mask)
+        Fingerprint::new(self.slots.content(bucket, slot) & self.widths.fingerprint_mask)
     }
 
     #[inline]
@@ -80,7 +111,7 @@ impl<S: Deref<Target = [u8]>, W: Word, const ONE_WORD: bool> Table for ValuedTab
     }
 }
 
-impl<S: DerefMut<Target = [u8]>, W: Word, const ONE_WORD: bool> TableMut for ValuedTable<S, W, ONE_WORD> {
+impl<W: Word, M: MemoryMut> TableMut for ValuedTable<W, M> {
     #[inline]
     fn set(&mut self, bucket: BucketIndex, slot: Slot, fingerprint: Option<Fingerprint>) {
         self.slots.set(bucket, slot, fingerprint);
@@ -93,73 +124,18 @@ impl<S: DerefMut<Target = [u8]>, W: Word, const ONE_WORD: bool> TableMut for Val
     }
 }
 
-impl<S: Deref<Target = [u8]>, W: Word, const ONE_WORD: bool> Values for ValuedTable<S, W, ONE_WORD> {
+impl<W: Word, M: Memory> Values for ValuedTable<W, M> {
     #[inline]
     fn value(&self, place: Place) -> u32 {
-        self.slots.content(place.bucket, place.slot) >> self.fingerprint_bits
+        self.slots.content(place.bucket, place.slot) >> self.widths.fingerprint_bits
     }
 }
 
-impl<S: DerefMut<Target = [u8]>, W: Word, const ONE_WORD: bool> ValuesMut for ValuedTable<S, W, ONE_WORD> {
+impl<W: Word, M: MemoryMut> ValuesMut for ValuedTable<W, M> {
     #[inline]
     fn set_value(&mut self, place: Place, value: u32) {
-        let fingerprint = self.slots.content(place.bucket, place.slot) & self.fingerprint_mask;
-        self.slots.set_content(place.bucket, place.slot, fingerprint | (value << self.fingerprint_bits));
-    }
-}
-
-impl<S: Deref<Target = [u8]>, W: Word, const ONE_WORD: bool> StoredTable for ValuedTable<S, W, ONE_WORD> {
-    type Storage = S;
-    type View<'table>
-        = ValuedTable<&'table [u8], W, ONE_WORD>
-    where
-        Self: 'table;
-
-    fn over(parameters: &Parameters, storage: S) -> Self {
-        debug_assert!(parameters.value_bits() > 0);
-        let slots = PackedTable::over(parameters, storage);
-        let fingerprint_mask = parameters.fingerprint_mask();
-        let fingerprints = slots.lanes().broadcast(fingerprint_mask);
-        Self { slots, fingerprints, fingerprint_bits: parameters.fingerprint_bits(), fingerprint_mask }
-    }
-
-    #[inline]
-    fn view(&self) -> Self::View<'_> {
-        ValuedTable {
-            slots: self.slots.view(),
-            fingerprints: self.fingerprints,
-            fingerprint_bits: self.fingerprint_bits,
-            fingerprint_mask: self.fingerprint_mask,
-        }
-    }
-
-    fn storage(&self) -> &S {
-        self.slots.storage()
-    }
-
-    fn into_storage(self) -> S {
-        self.slots.into_storage()
-    }
-}
-
-impl<W: Word, const ONE_WORD: bool> OwnedTable for ValuedTable<Storage, W, ONE_WORD> {
-    type ViewMut<'table>
-        = ValuedTable<&'table mut [u8], W, ONE_WORD>
-    where
-        Self: 'table;
-
-    #[inline]
-    fn view_mut(&mut self) -> Self::ViewMut<'_> {
-        ValuedTable {
-            slots: self.slots.view_mut(),
-            fingerprints: self.fingerprints,
-            fingerprint_bits: self.fingerprint_bits,
-            fingerprint_mask: self.fingerprint_mask,
-        }
-    }
-
-    fn storage_mut(&mut self) -> &mut Storage {
-        self.slots.storage_mut()
+        let fingerprint = self.slots.content(place.bucket, place.slot) & self.widths.fingerprint_mask;
+        self.slots.set_content(place.bucket, place.slot, fingerprint | (value << self.widths.fingerprint_bits));
     }
 }
 
@@ -167,24 +143,26 @@ impl<W: Word, const ONE_WORD: bool> OwnedTable for ValuedTable<Storage, W, ONE_W
 mod tests {
     use alloc::vec::Vec;
 
-    use super::super::is_zero_from;
+    use super::super::{Storage, is_zero_from};
     use super::*;
     use crate::cast::in_memory;
-    use crate::parameters::{Addressing, Layout, Regions, Shape};
+    use crate::parameters::{self, Addressing, Regions, Shape};
 
     const BUCKETS: u32 = 5;
 
     fn parameters(slots_per_bucket: u32, fingerprint_bits: u32, value_bits: u32) -> Parameters {
-        let shape = Shape::new(Layout::Packed, Addressing::Regional, slots_per_bucket).expect("there is such a table");
+        let shape = Shape::new(parameters::Layout::Packed, Addressing::Regional, slots_per_bucket)
+            .expect("there is such a table");
         let parameters = Parameters::new(shape, fingerprint_bits, Regions::single(BUCKETS.into()), 0).expect("valid");
         parameters.with_value_bits(value_bits).expect("at most 32 bits together")
     }
 
     /// Fills every second slot, and compares all that a table can say with a plain list of fingerprints and values.
-    fn assert_agrees_with_list<W: Word, const ONE_WORD: bool>(parameters: &Parameters) {
+    fn assert_agrees_with_list<W: Word>(parameters: &Parameters) {
         let what = alloc::format!("{parameters:?}");
-        let storage = Storage::zeroed(parameters.table_bits()).expect("small");
-        let mut table = ValuedTable::<Storage, W, ONE_WORD>::over(parameters, storage);
+        let mut storage = Storage::zeroed(parameters.table_bits()).expect("small");
+        let widths = ValuedWidths::<W>::new(parameters).expect("buckets that fit the words");
+        let mut table = ValuedTable::new(widths, &mut storage[..]);
         let greatest_value = u32::MAX >> (32 - parameters.value_bits());
         let mixed = |number: u32| number.wrapping_add(1).wrapping_mul(0x9e37_79b9);
         let places: Vec<Place> = (0..BUCKETS)
@@ -225,11 +203,11 @@ mod tests {
                 assert_eq!(table.slot_of(bucket, fingerprint), first.map(|(slot, _)| slot), "{what}: {sought}");
             }
             let empty = table.slots().zip(expected).find(|(_, pair)| pair.0 == 0).map(|(slot, _)| slot);
-            assert_eq!(table.vacancy(bucket).map(|vacancy| vacancy.slot), empty, "{what}");
+            assert_eq!(table.vacancy(bucket).slot(), empty, "{what}");
             assert_eq!(in_memory(table.empty_slots(bucket).into()), expected.iter().filter(|pair| pair.0 == 0).count());
             assert!(table.is_well_formed(bucket), "{what}");
         }
-        assert!(is_zero_from(table.storage(), parameters.table_bits()), "{what}: padding");
+        assert!(is_zero_from(table.slots.memory(), parameters.table_bits()), "{what}: padding");
 
         // A copy takes the value along; an empty slot with a value is noticed.
         let (from, to) = (places[0], places[places.len() - 1]);
@@ -248,9 +226,9 @@ mod tests {
             for fingerprint_bits in 2..=31 {
                 for value_bits in 1..=32 - fingerprint_bits {
                     let parameters = parameters(slots_per_bucket, fingerprint_bits, value_bits);
-                    assert_agrees_with_list::<u128, false>(&parameters);
-                    if ValuedTable::<Storage, u64, true>::holds_bucket(&parameters) {
-                        assert_agrees_with_list::<u64, true>(&parameters);
+                    assert_agrees_with_list::<u128>(&parameters);
+                    if ValuedWidths::<u64>::new(&parameters).is_some() {
+                        assert_agrees_with_list::<u64>(&parameters);
                     }
                 }
             }

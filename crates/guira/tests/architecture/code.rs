@@ -13,6 +13,7 @@ const MAY_BE_UNSAFE: &[&str] = &[
     "crates/guira/src/format/mapped.rs",
     "crates/guira/tests/mapped.rs",
     "crates/guira-cli/src/filter_view.rs",
+    "crates/guira/benches/against",
     "crates/guira/benches/speed",
     "crates/guira/tests/oracle/allocation.rs",
     "crates/guira-redis/src/server",

@@ -1,0 +1,270 @@
+//! Keys in blocks: a block is hashed, its buckets are found and asked for, and while they are on their way the block before
+//! it is finished.
+
+use core::ops::Range;
+
+use crate::addressing::{Addressing, BucketIndex, Candidate, Fingerprint};
+use crate::cast::Product;
+use crate::cuckoo::CuckooTable;
+use crate::digest::Digest;
+use crate::table::Table;
+
+/// How many keys a block has. Processors have 10 to 50 cache lines on order per core, and a key orders two to four; the
+/// compiler's vectors have 8 keys at the most.
+pub(crate) const BLOCK: usize = 32;
+
+/// How many keys of a block are asked for at a time where the table is changed.
+const TURN: usize = 4;
+
+/// Tables of up to this many bytes are in the processor's own cache, where there is nothing to wait for.
+pub(crate) const OWN_CACHE: usize = 512 << 10;
+
+/// Keys that are looked up: their fingerprints, with the first two candidate buckets of each.
+#[derive(Clone, Copy)]
+pub(crate) struct Located {
+    fingerprints: [Fingerprint; BLOCK],
+    first: [u64; BLOCK],
+    second: [u64; BLOCK],
+    region_starts: [u64; BLOCK],
+}
+
+impl Located {
+    /// What stands in a block before the first key.
+    pub(crate) const NOTHING: Self = Self {
+        fingerprints: [Fingerprint::LEAST; BLOCK],
+        first: [0; BLOCK],
+        second: [0; BLOCK],
+        region_starts: [0; BLOCK],
+    };
+}
+
+impl<A: Addressing, T: Table> CuckooTable<A, T> {
+    /// Finds the candidate buckets of a block of keys.
+    #[inline(always)]
+    pub(crate) fn locate_each<P: Product>(&self, digests: &[Digest; BLOCK], located: &mut Located) {
+        for (number, &digest) in digests.iter().enumerate() {
+            let (fingerprint, primary, second) = self.addressing.locate_pair::<P>(digest);
+            located.fingerprints[number] = fingerprint;
+            located.first[number] = primary.bucket().get();
+            located.second[number] = second.bucket().get();
+            located.region_starts[number] = primary.region_start();
+        }
+    }
+
+    /// Asks for the candidate buckets of a key of a block.
+    #[inline(always)]
+    pub(crate) fn prefetch_located(&self, located: &Located, number: usize) {
+        let (fingerprint, first, mut candidate) = located.get(number);
+        self.slots.prefetch(first);
+        self.slots.prefetch(candidate.bucket());
+        for _ in 2..A::CANDIDATES {
+            candidate = self.addressing.alternate(candidate, fingerprint);
+            self.slots.prefetch(candidate.bucket());
+        }
+    }
+
+    /// Asks for all candidate buckets of keys.
+    #[inline]
+    pub(crate) fn prefetch_each(&self, digests: &[Digest]) {
+        for &digest in digests {
+            let (fingerprint, mut candidate) = self.addressing.locate(digest);
+            self.slots.prefetch(candidate.bucket());
+            for _ in 1..A::CANDIDATES {
+                candidate = self.addressing.alternate(candidate, fingerprint);
+                self.slots.prefetch(candidate.bucket());
+            }
+        }
+    }
+
+    /// Looks for a block of keys whose buckets have come, and asks for those of the next block meanwhile: processors have
+    /// too few lines on order for a whole block at once.
+    #[inline(always)]
+    pub(crate) fn contains_each(&self, located: &Located, next: &Located, answers: &mut [bool]) {
+        for (number, answer) in answers.iter_mut().enumerate().take(BLOCK) {
+            self.prefetch_located(next, number);
+            let (fingerprint, first, second) = located.get(number);
+            *answer = self.contains_in(fingerprint, first, second);
+        }
+    }
+}
+
+impl Located {
+    /// A key with its first two candidate buckets.
+    #[inline]
+    pub(crate) const fn get(&self, number: usize) -> (Fingerprint, BucketIndex, Candidate) {
+        let (first, second, region_start) = (self.first[number], self.second[number], self.region_starts[number]);
+        (self.fingerprints[number], BucketIndex::new(first), Candidate::at(region_start, second - region_start))
+    }
+}
+
+/// Answers for many keys in a table that has to be waited for, block by block: `digest` gives the digests of the keys with
+/// these numbers, `locate` finds the buckets of a block, and `answer` answers for a block and asks for the buckets of the
+/// next one. For the first block it is called without a block to answer for.
+#[inline]
+pub(crate) fn look_up_each(
+    answers: &mut [bool],
+    digest: impl Fn(Range<usize>, &mut [Digest]),
+    mut locate: impl FnMut(&[Digest; BLOCK], &mut Located),
+    mut answer: impl FnMut(&Located, &Located, &mut [bool]),
+) {
+    let mut digests = [Digest::new(0); BLOCK];
+    let mut blocks = [Located::NOTHING; 2];
+    let count = answers.len();
+    let [mut located, mut next] = blocks.each_mut();
+    let mut unused = [false; BLOCK];
+    for first in (0..count + BLOCK).step_by(BLOCK) {
+        if first < count {
+            let numbers = first..count.min(first + BLOCK);
+            digest(numbers.clone(), &mut digests[..numbers.len()]);
+            locate(&digests, next);
+        }
+        match first.checked_sub(BLOCK) {
+            Some(before) => answer(located, next, &mut answers[before..count.min(first)]),
+            None => answer(located, next, &mut unused),
+        }
+        core::mem::swap(&mut located, &mut next);
+    }
+}
+
+/// Answers for many keys in a table that is in the processor's own cache, block by block. There are as many answers as keys
+/// in the last block, which is filled up with any digests.
+#[inline]
+pub(crate) fn look_up_in_cache(
+    answers: &mut [bool],
+    digest: impl Fn(Range<usize>, &mut [Digest]),
+    mut answer: impl FnMut(&[Digest; BLOCK], &mut [bool]),
+) {
+    let mut digests = [Digest::new(0); BLOCK];
+    for (number, answers) in answers.chunks_mut(BLOCK).enumerate() {
+        let first = number * BLOCK;
+        digest(first..first + answers.len(), &mut digests[..answers.len()]);
+        answer(&digests, answers);
+    }
+}
+
+/// Calls `change` with the digest of each number below `count`, in order, when `prefetch` was called with it a block before.
+/// Ends early, with the error of `change`, where there is one. Both work on `table`.
+#[inline]
+pub(crate) fn change_each<T: ?Sized, E>(
+    table: &mut T,
+    count: usize,
+    digest: impl Fn(usize) -> Digest,
+    prefetch: impl Fn(&T, &[Digest]),
+    mut change: impl FnMut(&mut T, usize, Digest) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut blocks = [[Digest::new(0); BLOCK]; 2];
+    let [mut digests, mut next] = blocks.each_mut();
+    for first in (0..count + BLOCK).step_by(BLOCK) {
+        if first < count {
+            for (number, place) in (first..count).zip(&mut *next) {
+                *place = digest(number);
+            }
+        }
+        // In turns: processors have too few lines on order for a whole block at once.
+        for turn in (0..BLOCK).step_by(TURN) {
+            if first < count {
+                prefetch(table, &next[turn..(turn + TURN).min(count - first).max(turn)]);
+            }
+            if let Some(before) = first.checked_sub(BLOCK) {
+                let numbers = before + turn..(before + turn + TURN).min(count);
+                for (number, &digest) in numbers.zip(&digests[turn..]) {
+                    change(table, number, digest)?;
+                }
+            }
+        }
+        core::mem::swap(&mut digests, &mut next);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use super::*;
+
+    const COUNTS: [usize; 8] = [0, 1, 2, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, 3 * BLOCK + 5];
+
+    #[test]
+    fn every_number_is_changed_in_order_after_it_was_prefetched() {
+        for count in COUNTS {
+            let mut changed = Vec::new();
+            let prefetched = core::cell::Cell::new(0);
+            let result: Result<(), ()> = change_each(
+                &mut changed,
+                count,
+                |number| Digest::new(number as u64 * 10),
+                |_, digests| prefetched.set(prefetched.get() + digests.len()),
+                |changed, number, digest| {
+                    assert_eq!(digest.get(), number as u64 * 10);
+                    assert!(number < prefetched.get());
+                    changed.push(number);
+                    Ok(())
+                },
+            );
+            assert_eq!(result, Ok(()));
+            assert_eq!(prefetched.get(), count);
+            assert_eq!(changed, (0..count).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn an_error_ends_it() {
+        let mut last = 0;
+        let result = change_each(
+            &mut last,
+            1000,
+            |number| Digest::new(number as u64),
+            |_, _| {},
+            |last, number, _| {
+                *last = number;
+                if number == 500 { Err("stop") } else { Ok(()) }
+            },
+        );
+        assert_eq!((result, last), (Err("stop"), 500));
+    }
+
+    fn number_each(numbers: Range<usize>, digests: &mut [Digest]) {
+        assert_eq!(numbers.len(), digests.len());
+        for (number, digest) in numbers.zip(digests) {
+            *digest = Digest::new(number as u64);
+        }
+    }
+
+    #[test]
+    fn every_number_is_answered_by_its_digest() {
+        for count in COUNTS {
+            let mut answers = Vec::new();
+            answers.resize(count, false);
+            look_up_in_cache(&mut answers, number_each, |digests, answers| {
+                for (answer, digest) in answers.iter_mut().zip(digests) {
+                    *answer = digest.get() % 3 == 0;
+                }
+            });
+            assert_eq!(answers, (0..count).map(|number| number % 3 == 0).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn every_number_is_answered_by_the_digest_located_for_it() {
+        for count in COUNTS {
+            let mut answers = Vec::new();
+            answers.resize(count, false);
+            look_up_each(
+                &mut answers,
+                number_each,
+                |digests, located| {
+                    for (first, digest) in located.first.iter_mut().zip(digests) {
+                        *first = digest.get();
+                    }
+                },
+                |located, _next, answers| {
+                    for (answer, bucket) in answers.iter_mut().zip(&located.first) {
+                        *answer = bucket % 3 == 0;
+                    }
+                },
+            );
+            assert_eq!(answers, (0..count).map(|number| number % 3 == 0).collect::<Vec<_>>());
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Algorithms 1 to 3 of the paper.
+
+use core::hint::select_unpredictable;
+
+use crate::addressing::{Addressing, BucketIndex, Candidate, Fingerprint};
+use crate::cast::in_memory;
+use crate::digest::Digest;
+use crate::error::InsertError;
+use crate::parameters::Parameters;
+use crate::relocation::{Search, SingleMove};
+use crate::table::{Place, Table, TableMut, Vacancy};
+
+/// A table of slots with the rule by which its fingerprints are placed.
+///
+/// It is made for one operation, or one batch of them, from a [`Scheme`](super::Scheme) and a borrow of the memory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CuckooTable<A, T> {
+    pub(crate) addressing: A,
+    pub(crate) slots: T,
+}
+
+/// Why there was no room; in the terms of the public [`InsertError`](crate::InsertError), which has the numbers too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NoRoom {
+    Full,
+    TooManyCopies { copies: u32 },
+}
+
+impl NoRoom {
+    /// The error that users see, of a filter that holds `len` fingerprints.
+    pub(crate) const fn as_error(self, len: usize, parameters: &Parameters) -> InsertError {
+        match self {
+            Self::Full => InsertError::Full {
+                len,
+                capacity: in_memory(parameters.capacity()),
+                slot_count: in_memory(parameters.slot_count()),
+            },
+            Self::TooManyCopies { copies } => InsertError::TooManyCopies { copies: in_memory(copies as u64) },
+        }
+    }
+}
+
+impl<A: Addressing, T: Table> CuckooTable<A, T> {
+    /// Algorithm 2.
+    #[inline(always)]
+    pub(crate) fn contains(&self, digest: Digest) -> bool {
+        let (fingerprint, primary) = self.addressing.locate(digest);
+        self.contains_fingerprint(fingerprint, primary)
+    }
+
+    /// Whether any candidate bucket of a fingerprint holds it, given one of them.
+    #[inline(always)]
+    pub(crate) fn contains_fingerprint(&self, fingerprint: Fingerprint, primary: Candidate) -> bool {
+        let second = self.addressing.alternate(primary, fingerprint);
+        self.contains_in(fingerprint, primary.bucket(), second)
+    }
+
+    /// Whether any candidate bucket of a fingerprint holds it, given the first two of them.
+    #[inline(always)]
+    pub(crate) fn contains_in(&self, fingerprint: Fingerprint, first: BucketIndex, second: Candidate) -> bool {
+        let mut found = self.slots.either_contains(first, second.bucket(), fingerprint);
+        let mut candidate = second;
+        for _ in 2..A::CANDIDATES {
+            candidate = self.addressing.alternate(candidate, fingerprint);
+            found |= self.slots.contains(candidate.bucket(), fingerprint);
+        }
+        found
+    }
+
+    /// How many copies of a key's fingerprint its candidate buckets hold.
+    #[inline]
+    pub(crate) fn count(&self, digest: Digest) -> u32 {
+        let (fingerprint, primary) = self.addressing.locate(digest);
+        self.copies(fingerprint, primary)
+    }
+
+    /// How many copies of a fingerprint its candidate buckets hold, given any of them.
+    #[inline]
+    pub(crate) fn copies(&self, fingerprint: Fingerprint, candidate: Candidate) -> u32 {
+        let candidates = self.addressing.distinct_candidates(candidate, fingerprint);
+        candidates.map(|candidate| self.slots.count(candidate.bucket(), fingerprint)).sum()
+    }
+
+    /// The empty slot that a fingerprint goes to, if a candidate has one.
+    #[inline]
+    pub(crate) fn vacant_place(&self, fingerprint: Fingerprint, primary: Candidate) -> Option<Place> {
+        // The emptiest candidate, not the first one with room: buckets then fill evenly, and a full pair is met later.
+        let (mut best, mut best_bucket) = (self.slots.vacancy(primary.bucket()), primary.bucket());
+        let mut candidate = primary;
+        for _ in 1..A::CANDIDATES {
+            candidate = self.addressing.alternate(candidate, fingerprint);
+            let vacancy = self.slots.vacancy(candidate.bucket());
+            let is_better = vacancy.fullness < best.fullness;
+            best = Vacancy {
+                slot: select_unpredictable(is_better, vacancy.slot, best.slot),
+                fullness: vacancy.fullness.min(best.fullness),
+            };
+            best_bucket = select_unpredictable(is_better, candidate.bucket(), best_bucket);
+        }
+        best.slot().map(|slot| Place { bucket: best_bucket, slot })
+    }
+
+    /// The first slot that holds a copy of a fingerprint.
+    #[inline]
+    pub(crate) fn place_of(&self, fingerprint: Fingerprint, primary: Candidate) -> Option<Place> {
+        // Every bucket is looked at: which of them holds the fingerprint is hard to guess.
+        let (mut found, mut bucket) = (self.slots.slot_of(primary.bucket(), fingerprint), primary.bucket());
+        let mut candidate = primary;
+        for _ in 1..A::CANDIDATES {
+            candidate = self.addressing.alternate(candidate, fingerprint);
+            let here = self.slots.slot_of(candidate.bucket(), fingerprint);
+            let is_first = found.is_some();
+            bucket = select_unpredictable(is_first, bucket, candidate.bucket());
+            found = select_unpredictable(is_first, found, here);
+        }
+        found.map(|slot| Place { bucket, slot })
+    }
+}
+
+impl<A: Addressing, T: TableMut> CuckooTable<A, T> {
+    /// Algorithm 1, except that nothing moves unless the key fits. Returns the slot that the fingerprint was put into; in a
+    /// semi-sorted bucket it may stand in another one by then.
+    #[inline]
+    pub(crate) fn insert(&mut self, digest: Digest) -> Result<Place, NoRoom> {
+        let (fingerprint, primary) = self.addressing.locate(digest);
+        self.insert_fingerprint(fingerprint, primary)
+    }
+
+    /// Inserts a fingerprint, given any of its candidates. See [`insert`](Self::insert).
+    #[inline]
+    pub(crate) fn insert_fingerprint(&mut self, fingerprint: Fingerprint, primary: Candidate) -> Result<Place, NoRoom> {
+        match self.fill(fingerprint, primary) {
+            Some(place) => Ok(place),
+            None => self.insert_by_relocation(fingerprint, primary),
+        }
+    }
+
+    /// Puts a fingerprint into a candidate bucket that has room.
+    #[inline]
+    pub(crate) fn fill(&mut self, fingerprint: Fingerprint, primary: Candidate) -> Option<Place> {
+        let place = self.vacant_place(fingerprint, primary)?;
+        self.slots.set(place.bucket, place.slot, Some(fingerprint));
+        Some(place)
+    }
+
+    /// Inserts a fingerprint whose candidate buckets are full, by making room in one of them.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn insert_by_relocation(
+        &mut self,
+        fingerprint: Fingerprint,
+        primary: Candidate,
+    ) -> Result<Place, NoRoom> {
+        let candidates = || self.addressing.distinct_candidates(primary, fingerprint);
+        // Nine times in ten one move is enough, and is found without a queue.
+        if let Some(single) = SingleMove::find(&self.addressing, &self.slots, candidates()) {
+            return Ok(single.apply(&mut self.slots, fingerprint));
+        }
+        let mut search = Search::default();
+        if let Some(path) = search.find(&self.addressing, &self.slots, candidates()) {
+            return Ok(search.apply(path, &mut self.slots, fingerprint));
+        }
+        let (mut copies, mut only_copies) = (0, true);
+        for candidate in self.addressing.distinct_candidates(primary, fingerprint) {
+            let here = self.slots.count(candidate.bucket(), fingerprint);
+            copies += here;
+            only_copies &= here as usize == self.slots.slots().count();
+        }
+        Err(if only_copies { NoRoom::TooManyCopies { copies } } else { NoRoom::Full })
+    }
+
+    /// Algorithm 3. Returns `true` if there was a copy to remove.
+    #[inline]
+    pub(crate) fn remove(&mut self, digest: Digest) -> bool {
+        let (fingerprint, primary) = self.addressing.locate(digest);
+        let place = self.place_of(fingerprint, primary);
+        if let Some(Place { bucket, slot }) = place {
+            self.slots.set(bucket, slot, None);
+        }
+        place.is_some()
+    }
+}

@@ -1,0 +1,67 @@
+//! Walks through all buckets: what is stored, and whether it may be.
+
+use super::CuckooTable;
+use crate::addressing::{Addressing, BucketIndex, Candidate, Fingerprint};
+use crate::table::{Place, Table, TableMut};
+
+impl<A: Addressing, T: Table> CuckooTable<A, T> {
+    /// The fingerprints in a bucket of the [grid](Addressing::grid), given its number, each with the bucket that it is in.
+    /// Where buckets overlap, that may be another one.
+    pub(crate) fn stored_in(&self, number: u64) -> impl Iterator<Item = (BucketIndex, Fingerprint)> {
+        let bucket = self.addressing.grid().bucket(number);
+        self.slots.filled_slots(bucket.bucket()).map(move |(number, _, fingerprint)| {
+            (self.addressing.window_of(bucket, number, fingerprint).bucket(), fingerprint)
+        })
+    }
+
+    /// How many slots are not empty.
+    pub(crate) fn occupied_slots(&self) -> u64 {
+        let occupied = |bucket: Candidate| self.slots.filled_slots(bucket.bucket()).count() as u64;
+        self.addressing.grid().buckets().map(occupied).sum()
+    }
+
+    /// Returns `true` if every occupied slot holds a fingerprint that may be stored in its bucket, and every bucket is coded
+    /// as its layout prescribes.
+    pub(crate) fn is_well_formed(&self) -> bool {
+        self.addressing.grid().buckets().all(|bucket| {
+            let mut filled = self.slots.filled_slots(bucket.bucket());
+            self.slots.is_well_formed(bucket.bucket())
+                && (!A::SELECTIVE
+                    || filled.all(|(number, _, fingerprint)| self.addressing.may_hold(bucket, number, fingerprint)))
+        })
+    }
+
+    /// Returns `true` if every fingerprint is stored once.
+    pub(crate) fn has_no_copies(&self) -> bool {
+        self.addressing.grid().buckets().all(|bucket| self.place_of_copy(bucket).is_none())
+    }
+
+    /// A slot of a bucket whose fingerprint has further copies.
+    fn place_of_copy(&self, bucket: Candidate) -> Option<Place> {
+        let mut filled = self.slots.filled_slots(bucket.bucket());
+        let copy = filled.find(|&(number, _, fingerprint)| {
+            self.copies(fingerprint, self.addressing.window_of(bucket, number, fingerprint)) > 1
+        });
+        copy.map(|(_, slot, _)| Place { bucket: bucket.bucket(), slot })
+    }
+
+    /// All slots of the table.
+    pub(crate) fn places(&self) -> impl Iterator<Item = Place> {
+        let in_bucket = |bucket: Candidate| self.slots.slots().map(move |slot| Place { bucket: bucket.bucket(), slot });
+        self.addressing.grid().buckets().flat_map(in_bucket)
+    }
+}
+
+impl<A: Addressing, T: TableMut> CuckooTable<A, T> {
+    /// Removes all copies of each fingerprint but one, and returns how many were removed.
+    pub(crate) fn remove_copies(&mut self) -> usize {
+        let mut removed = 0;
+        for bucket in self.addressing.grid().buckets() {
+            while let Some(Place { bucket, slot }) = self.place_of_copy(bucket) {
+                self.slots.set(bucket, slot, None);
+                removed += 1;
+            }
+        }
+        removed
+    }
+}
