@@ -5,7 +5,7 @@
 
 use std::io::{self, Read};
 
-use guira_cli::keys::{Field, KeyForm, KeyPart, Record, RecordEnd};
+use guira_cli::keys::{FieldChoice, Fields, KeyForm, KeyPart, Record, RecordEnd, Separator};
 
 /// Longer ones find nothing that these don't.
 const MOST_BYTES: usize = 4096;
@@ -15,21 +15,27 @@ pub(crate) fn run(data: &[u8]) {
     let input = &input[..input.len().min(MOST_BYTES)];
     let form = form_of(form, field, delimiter);
     let (piece_size, threads) = (1 + usize::from(pace & 0x3f), 1 + usize::from(pace >> 6));
-    let read = |bytes: &[u8]| Record::all_of(Pieces { rest: bytes, size: piece_size }, form, threads);
-    let expected = model(input, form);
+    let read = |bytes: &[u8]| Record::all_of(Pieces { rest: bytes, size: piece_size }, &form, threads);
+    // A byte order mark is no part of the input.
+    let expected = model(input.strip_prefix(b"\xef\xbb\xbf").unwrap_or(input), &form);
 
     let plain = read(input);
     if starts_like_compressed(input) {
         // What comes of it is the decoder's to say. If anything does, it is an input like others.
         drop(plain);
+    } else if starts_like_something_else(input) {
+        assert!(plain.is_err(), "{form:?}");
     } else {
-        assert_eq!(plain.expect("nothing can go wrong"), expected, "{form:?}");
+        assert_eq!(plain.ok(), expected, "{form:?}");
+    }
+    if starts_like_something_else(input) {
+        return;
     }
     // Parts that were compressed one by one are one input.
     let (first, second) = input.split_at(input.len() / 3);
     for compress in [gzip, zstandard] {
         let compressed = [compress(first), compress(second)].concat();
-        assert_eq!(read(&compressed).expect("whole"), expected, "{form:?}");
+        assert_eq!(read(&compressed).ok(), expected, "{form:?}");
         for size in [1, 2, 5] {
             let cut_off = &compressed[..compressed.len() - size.min(compress(second).len())];
             assert!(read(cut_off).is_err(), "{form:?}: {size} bytes are missing");
@@ -48,23 +54,38 @@ fn form_of(form: u8, field: u8, delimiter: u8) -> KeyForm {
         b'\n' | b'\r' => b'\t',
         other => other,
     };
-    let field = Field { index, delimiter };
+    let choice = match form >> 3 & 3 {
+        0 | 1 => FieldChoice::listed(vec![index]),
+        2 => FieldChoice::listed(vec![index + 2, index]),
+        _ => FieldChoice::All,
+    };
+    let is_csv = form >> 1 & 3 >= 2;
+    let separator = if form >> 5 & 1 == 1 && !is_csv { Separator::Blanks } else { Separator::Byte(delimiter) };
     let part = match form >> 1 & 3 {
         0 => KeyPart::Whole,
-        1 => KeyPart::Field(field),
-        _ => KeyPart::CsvField(field),
+        1 => KeyPart::Fields(Fields { choice, separator }),
+        _ => KeyPart::CsvFields(Fields { choice, separator }),
     };
     KeyForm { end, part }
 }
 
-/// What the records of an input are.
-fn model(input: &[u8], form: KeyForm) -> Vec<Record> {
-    let end = if form.end == RecordEnd::Line { b'\n' } else { 0 };
-    let rows = match form.part {
-        KeyPart::CsvField(field) => return csv_model(input, end, field),
-        KeyPart::Whole | KeyPart::Field(_) => input.split_inclusive(|&byte| byte == end),
+/// The fields of a record that are keys.
+fn chosen<'field>(fields: impl Iterator<Item = &'field [u8]>, choice: &FieldChoice) -> Vec<Vec<u8>> {
+    let is_chosen = |index: &usize| match choice {
+        FieldChoice::All => true,
+        FieldChoice::Listed(indices) => indices.contains(index),
     };
-    rows.map(|bytes| {
+    fields.enumerate().filter(|(index, _)| is_chosen(index)).map(|(_, field)| field.to_vec()).collect()
+}
+
+/// What the records of an input are; nothing where its last row ends within quotes.
+fn model(input: &[u8], form: &KeyForm) -> Option<Vec<Record>> {
+    let end = if form.end == RecordEnd::Line { b'\n' } else { 0 };
+    let rows = match &form.part {
+        KeyPart::CsvFields(fields) => return csv_model(input, end, fields),
+        _ => input.split_inclusive(|&byte| byte == end),
+    };
+    let records = rows.map(|bytes| {
         let mut record = bytes;
         if record.last() == Some(&end) {
             record = &record[..record.len() - 1];
@@ -72,13 +93,19 @@ fn model(input: &[u8], form: KeyForm) -> Vec<Record> {
                 record = &record[..record.len() - 1];
             }
         }
-        let key = match form.part {
-            KeyPart::Field(field) => record.split(|&byte| byte == field.delimiter).nth(field.index),
-            KeyPart::Whole | KeyPart::CsvField(_) => Some(record),
+        let keys = match &form.part {
+            KeyPart::Fields(Fields { choice, separator: Separator::Byte(delimiter) }) => {
+                chosen(record.split(|byte| byte == delimiter), choice)
+            }
+            KeyPart::Fields(Fields { choice, separator: Separator::Blanks }) => {
+                let words = record.split(|&byte| byte == b' ' || byte == b'\t');
+                chosen(words.filter(|word| !word.is_empty()), choice)
+            }
+            _ => vec![record.to_vec()],
         };
-        Record { key: key.map(<[u8]>::to_vec), bytes: bytes.to_vec() }
-    })
-    .collect()
+        Record { keys, bytes: bytes.to_vec() }
+    });
+    Some(records.collect())
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -92,13 +119,16 @@ enum Place {
 
 /// Rows of CSV: a quote is one only at the start of a field and in a field that starts with one, and what stands between
 /// the closing quote and the end of a field belongs to it.
-fn csv_model(input: &[u8], end: u8, field: Field) -> Vec<Record> {
+fn csv_model(input: &[u8], end: u8, chosen_fields: &Fields) -> Option<Vec<Record>> {
+    let Fields { choice, separator: Separator::Byte(delimiter) } = chosen_fields else {
+        unreachable!("no form of CSV")
+    };
     let mut records = Vec::new();
     let mut place = Place::FieldStart;
     let mut fields = vec![Vec::new()];
-    let mark = if input.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+    let keys = |fields: &[Vec<u8>]| chosen(fields.iter().map(Vec::as_slice), choice);
     let mut start = 0;
-    for (at, &byte) in input.iter().enumerate().skip(mark) {
+    for (at, &byte) in input.iter().enumerate() {
         let current = fields.last_mut().expect("one at least");
         match place {
             Place::Quoted if byte == b'"' => place = Place::QuoteInQuotes,
@@ -110,14 +140,14 @@ fn csv_model(input: &[u8], end: u8, field: Field) -> Vec<Record> {
             Place::FieldStart if byte == b'"' => place = Place::Quoted,
             Place::FieldStart | Place::Plain | Place::QuoteInQuotes => {
                 place = Place::Plain;
-                if byte == field.delimiter {
+                if byte == *delimiter {
                     fields.push(Vec::new());
                     place = Place::FieldStart;
                 } else if byte == end {
                     if end == b'\n' && at > start && input[at - 1] == b'\r' && current.last() == Some(&b'\r') {
                         current.pop();
                     }
-                    records.push(Record { key: fields.get(field.index).cloned(), bytes: input[start..=at].to_vec() });
+                    records.push(Record { keys: keys(&fields), bytes: input[start..=at].to_vec() });
                     (fields, place, start) = (vec![Vec::new()], Place::FieldStart, at + 1);
                 } else {
                     current.push(byte);
@@ -125,12 +155,34 @@ fn csv_model(input: &[u8], end: u8, field: Field) -> Vec<Record> {
             }
         }
     }
-    if start < input.len() {
-        // A byte order mark with nothing behind it is no field.
-        let key = if start == 0 && input.len() == mark { None } else { fields.get(field.index).cloned() };
-        records.push(Record { key, bytes: input[start..].to_vec() });
+    if place == Place::Quoted {
+        return None;
     }
-    records
+    if start < input.len() {
+        records.push(Record { keys: keys(&fields), bytes: input[start..].to_vec() });
+    }
+    Some(records)
+}
+
+/// What is refused by name: the inputs of this target are too random to be any of it in full, but for these.
+fn starts_like_something_else(input: &[u8]) -> bool {
+    const OTHERS: [&[u8]; 13] = [
+        b"\xfd7zXZ\0",
+        b"\x04\x22\x4d\x18",
+        b"\x02\x21\x4c\x18",
+        b"7z\xbc\xaf\x27\x1c",
+        b"PK\x03\x04",
+        b"PK\x05\x06",
+        b"\xff\xfe",
+        b"\xfe\xff",
+        b"\0\0\xfe\xff",
+        b"\x89GUIRA\r\n",
+        b"BZh1\x17rE8P\x90",
+        b"BZh6\x17rE8P\x90",
+        b"BZh9\x17rE8P\x90",
+    ];
+    let is_bzip2 = matches!(input, [b'B', b'Z', b'h', b'1'..=b'9', b'1', b'A', b'Y', b'&', b'S', b'Y', ..]);
+    is_bzip2 || OTHERS.iter().any(|magic| input.starts_with(magic))
 }
 
 fn starts_like_compressed(input: &[u8]) -> bool {

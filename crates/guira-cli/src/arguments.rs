@@ -20,7 +20,7 @@ use clap::{Parser, Subcommand};
 
 pub(crate) use add::AddArguments;
 pub(crate) use build::BuildArguments;
-pub(crate) use check::CheckArguments;
+pub(crate) use check::{CheckArguments, Print, When};
 pub(crate) use count::CountArguments;
 pub(crate) use generate::{CompletionsArguments, ManArguments};
 pub(crate) use info::InfoArguments;
@@ -29,7 +29,7 @@ pub(crate) use merge::MergeArguments;
 pub(crate) use names::{HashName, Prefer};
 pub(crate) use plan::PlanArguments;
 pub(crate) use remove::RemoveArguments;
-pub(crate) use shared::{KeyFileArguments, ThreadArguments, TrustArguments};
+pub(crate) use shared::{KeyFileArguments, QuietArguments, ThreadArguments, TrustArguments};
 pub(crate) use shrink::ShrinkArguments;
 pub(crate) use verify::VerifyArguments;
 

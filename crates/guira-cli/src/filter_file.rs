@@ -1,10 +1,9 @@
 //! Filter files: read whole, and replaced whole, so that whoever looks finds the old one or the new one.
 
 use std::fs::{self, File, Metadata};
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use guira::{FileHeader, LoadError};
 use tempfile::NamedTempFile;
 
 use crate::failure::Failure;
@@ -19,16 +18,6 @@ pub(crate) fn load(path: &Path, key: Option<SecretKey>) -> Result<StoredFilter, 
 
 fn read(path: &Path, file: &File, key: Option<SecretKey>) -> Result<StoredFilter, Failure> {
     StoredFilter::read(file, key).map_err(|error| Failure::of_loading(path, &error))
-}
-
-/// Reads all bytes of a file, and one more where there are more than its header says: that is enough to be refused.
-pub(crate) fn read_bytes(path: &Path) -> Result<(FileHeader, Vec<u8>), LoadError> {
-    let mut file = File::open(path)?;
-    let mut bytes = Vec::new();
-    file.by_ref().take(FileHeader::SIZE as u64).read_to_end(&mut bytes)?;
-    let header = FileHeader::of_bytes(&bytes)?;
-    file.take(header.parameters().table_size().saturating_add(1)).read_to_end(&mut bytes)?;
-    Ok((header, bytes))
 }
 
 fn exists(path: &Path) -> Failure {

@@ -6,7 +6,7 @@ use std::path::Path;
 use guira::{CuckooFilterView, LoadError};
 
 use crate::failure::Failure;
-use crate::filter_file;
+use crate::filter_bytes;
 use crate::secret_key::SecretKey;
 
 /// Whether a table is believed to be what was written.
@@ -26,25 +26,60 @@ pub(crate) fn ask<T>(
     trust: Trust,
     ask: impl FnOnce(&CuckooFilterView<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    let explain = |error: LoadError| Failure::of_loading(path, &error);
-    let verify = |view: &CuckooFilterView<'_>| match trust {
-        Trust::Verified => view.verify_checksum().map_err(explain),
-        Trust::Blind => Ok(()),
+    ask_all(&[path], key, trust, |views| ask(&views[0]))
+}
+
+/// Asks several filters. Where there is more than one, the key is for those that have one.
+pub(crate) fn ask_all<T>(
+    paths: &[impl AsRef<Path>],
+    key: Option<SecretKey>,
+    trust: Trust,
+    ask: impl FnOnce(&[CuckooFilterView<'_>]) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let explain = |path: &Path, error: LoadError| Failure::of_loading(path, &error);
+    let open = |path: &Path| match Opened::new(path, key) {
+        Err(LoadError::KeyNotUsed) if paths.len() > 1 => Opened::new(path, None),
+        opened => opened,
     };
-    if fs::metadata(path).is_ok_and(|metadata| metadata.is_file()) {
-        let view = map(path, key).map_err(explain)?;
-        verify(&view)?;
-        return ask(&view);
+    let mut opened = Vec::new();
+    for path in paths.iter().map(AsRef::as_ref) {
+        opened.push(open(path).map_err(|error| explain(path, error))?);
     }
-    // What comes through a pipe is nowhere else.
-    let (_, bytes) = filter_file::read_bytes(path).map_err(explain)?;
-    let view = match key {
-        Some(key) => CuckooFilterView::with_key(&bytes, key.bytes()),
-        None => CuckooFilterView::new(&bytes),
-    };
-    let view = view.map_err(explain)?;
-    verify(&view)?;
-    ask(&view)
+    let mut views = Vec::new();
+    for (path, opened) in paths.iter().map(AsRef::as_ref).zip(&opened) {
+        let view = opened.view().map_err(|error| explain(path, error))?;
+        if trust == Trust::Verified {
+            view.verify_checksum().map_err(|error| explain(path, error))?;
+        }
+        views.push(view);
+    }
+    ask(&views)
+}
+
+/// A filter that can be asked.
+enum Opened {
+    Mapped(Box<CuckooFilterView<'static>>),
+    /// What comes through a pipe, or is compressed, is nowhere else.
+    Read(Vec<u8>, Option<SecretKey>),
+}
+
+impl Opened {
+    fn new(path: &Path, key: Option<SecretKey>) -> Result<Self, LoadError> {
+        if fs::metadata(path).is_ok_and(|metadata| metadata.is_file()) && filter_bytes::is_uncompressed(path) {
+            return map(path, key).map(|view| Self::Mapped(Box::new(view)));
+        }
+        let (header, bytes) = filter_bytes::read(path)?;
+        header.hasher(key.map(SecretKey::bytes))?;
+        Ok(Self::Read(bytes, key))
+    }
+
+    fn view(&self) -> Result<CuckooFilterView<'_>, LoadError> {
+        match self {
+            Self::Mapped(view) => Ok((**view).clone()),
+            Self::Read(bytes, Some(key)) => CuckooFilterView::with_key(bytes, key.bytes()),
+            Self::Read(bytes, None) => CuckooFilterView::new(bytes),
+        }
+    }
 }
 
 #[expect(unsafe_code, reason = "that others leave a file alone can be asked of them, and not be seen to")]

@@ -3,7 +3,7 @@ use std::path::Path;
 use guira::{FileHeader, LoadError};
 
 use crate::failure::Failure;
-use crate::filter_file;
+use crate::filter_bytes;
 use crate::secret_key::SecretKey;
 
 /// A file that is looked at and not asked: its secret key, if it has one, may be missing.
@@ -27,7 +27,7 @@ impl Inspection {
     /// it has no use for is left alone.
     pub(crate) fn of_file(path: &Path, key: Option<SecretKey>) -> Result<Self, Failure> {
         let inspect = || {
-            let (header, bytes) = filter_file::read_bytes(path)?;
+            let (header, bytes) = filter_bytes::read(path)?;
             let inspection = Self::new(header, key)?;
             match key {
                 Some(key) if inspection.secret == Secret::Fits => {

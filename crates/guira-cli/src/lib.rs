@@ -5,6 +5,7 @@ mod arguments;
 mod commands;
 mod exit_status;
 mod failure;
+mod filter_bytes;
 mod filter_file;
 mod filter_view;
 mod inspection;

@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{InputArguments, KeyFileArguments};
+use super::{InputArguments, KeyFileArguments, QuietArguments};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -30,6 +30,9 @@ pub(crate) struct AddArguments {
     /// Leave the table as large as it is, and what does not fit out
     #[arg(long)]
     pub(crate) no_grow: bool,
+
+    #[command(flatten)]
+    pub(crate) quiet: QuietArguments,
 
     /// Print what was done as JSON
     #[arg(long)]

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::names::{HashName, LayoutName, Prefer};
-use super::{InputArguments, KeyFileArguments, ThreadArguments, values};
+use super::{InputArguments, KeyFileArguments, QuietArguments, ThreadArguments, values};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -90,6 +90,9 @@ pub(crate) struct BuildArguments {
     /// Replace the output file if there is one
     #[arg(long)]
     pub(crate) force: bool,
+
+    #[command(flatten)]
+    pub(crate) quiet: QuietArguments,
 
     /// Print what was done as JSON
     #[arg(long)]

@@ -1,5 +1,6 @@
 //! The arguments of all commands that read keys.
 
+use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -7,34 +8,74 @@ use clap::Args;
 
 use super::names::CompressionName;
 use super::values;
-use crate::keys::{Field, Inputs, KeyForm, KeyPart, RecordEnd};
+use crate::keys::{FieldChoice, Fields, Inputs, KeyForm, KeyPart, RecordEnd, Separator};
 
-const HEADING: &str = "Input options";
+const HEADING: &str = "Input";
+/// The arguments that choose fields, of which one at most is given.
+const FIELDS: &str = "fields";
 
 #[derive(Args, Debug)]
 pub(crate) struct InputArguments {
-    /// Files of keys, each a line without its end, LF or CR LF; "-", or none at all, is standard input
+    /// Files of keys, one on each line; "-", or no input at all, is standard input
+    ///
+    /// A line ends with LF or CR LF, which are not part of the key. Files compressed with gzip or zstd are decompressed.
     #[arg(value_name = "INPUT")]
     inputs: Vec<PathBuf>,
 
-    /// Keys end with a NUL byte instead of a line end, such as the names that "find -print0" prints; so do those that
-    /// are printed
+    /// A key itself, instead of a file; may be given several times
+    #[arg(long = "key", short = 'e', value_name = "KEY", allow_hyphen_values = true, help_heading = HEADING)]
+    keys: Vec<OsString>,
+
+    /// Use these fields of each line as keys, separated by commas and counted from 1
+    ///
+    /// Each of the fields is a key of its own. Lines that have none of them are counted and reported.
+    #[arg(
+        long,
+        short,
+        value_name = "LIST",
+        value_parser = values::field,
+        value_delimiter = ',',
+        allow_negative_numbers = true,
+        group = FIELDS,
+        help_heading = HEADING
+    )]
+    field: Vec<NonZeroUsize>,
+
+    /// Use every field of each line as a key
+    #[arg(long, group = FIELDS, help_heading = HEADING)]
+    any_field: bool,
+
+    /// Use the fields with these names, separated by commas; the first line of each input has the names
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', group = FIELDS, help_heading = HEADING)]
+    header: Vec<String>,
+
+    /// Each line is a JSON object: use the values at these paths, separated by commas, such as source.ip
+    ///
+    /// Strings and numbers are keys; of an array, each element is one. Lines without such a value, or that are not JSON,
+    /// are counted and reported.
+    #[arg(
+        long,
+        value_name = "PATHS",
+        value_delimiter = ',',
+        group = FIELDS,
+        conflicts_with_all = ["delimiter", "csv"],
+        help_heading = HEADING
+    )]
+    json_field: Vec<String>,
+
+    /// The byte between fields, or "blanks" for any number of spaces and tabs [default: a tab, or a comma with --csv]
+    #[arg(long, short, value_name = "BYTE", requires = FIELDS, value_parser = values::delimiter, help_heading = HEADING)]
+    delimiter: Option<Separator>,
+
+    /// The lines are CSV: fields may be quoted, and the key is what stands between the quotes
+    ///
+    /// A quoted field may contain delimiters, line ends, and quotes written twice.
+    #[arg(long, requires = FIELDS, help_heading = HEADING)]
+    csv: bool,
+
+    /// Keys end with a NUL byte instead of a line end, as "find -print0" prints them; so do those that are printed
     #[arg(long, short = 'z', help_heading = HEADING)]
     null: bool,
-
-    /// The key is this field of each line, counted from 1. A line without such a field has no key; such lines are
-    /// counted and reported
-    #[arg(long, short, value_name = "N", value_parser = values::field, allow_negative_numbers = true, help_heading = HEADING)]
-    field: Option<NonZeroUsize>,
-
-    /// The byte between fields [default: a tab, or a comma with --csv]
-    #[arg(long, short, value_name = "BYTE", requires = "field", value_parser = values::delimiter, help_heading = HEADING)]
-    delimiter: Option<u8>,
-
-    /// Fields may stand in double quotes, with delimiters, line ends and doubled quotes in them, and the key is what is
-    /// between the quotes
-    #[arg(long, requires = "field", help_heading = HEADING)]
-    csv: bool,
 
     /// How the inputs are compressed [default: auto]
     #[arg(
@@ -49,25 +90,68 @@ pub(crate) struct InputArguments {
 }
 
 impl InputArguments {
-    pub(crate) fn inputs(&self) -> Inputs {
-        Inputs::named(&self.inputs, self.form(), self.compression.into())
+    /// The inputs, of which nothing is reported but errors if `is_quiet`.
+    pub(crate) fn inputs(&self, is_quiet: bool) -> Inputs {
+        self.inputs_with(None, is_quiet)
+    }
+
+    /// The inputs, and one more before those that were named.
+    pub(crate) fn inputs_with(&self, first: Option<&PathBuf>, is_quiet: bool) -> Inputs {
+        let paths: Vec<PathBuf> = first.into_iter().chain(&self.inputs).cloned().collect();
+        Inputs::new(&self.keys, &paths, &self.form(), self.compression.into(), is_quiet)
     }
 
     pub(crate) fn form(&self) -> KeyForm {
-        let end = if self.null { RecordEnd::Null } else { RecordEnd::Line };
-        let part = match self.field {
-            None => KeyPart::Whole,
-            Some(number) => {
-                let usual = if self.csv { b',' } else { b'\t' };
-                let field = Field { index: number.get() - 1, delimiter: self.delimiter.unwrap_or(usual) };
-                if self.csv { KeyPart::CsvField(field) } else { KeyPart::Field(field) }
-            }
-        };
-        KeyForm { end, part }
+        KeyForm { end: if self.null { RecordEnd::Null } else { RecordEnd::Line }, part: self.part() }
     }
 
-    /// The number of the field that is the key, as it was given.
-    pub(crate) fn field_number(&self) -> Option<NonZeroUsize> {
-        self.field
+    fn part(&self) -> KeyPart {
+        let separator = self.separator();
+        if !self.header.is_empty() {
+            return KeyPart::Named { names: self.header.clone(), separator, csv: self.csv };
+        }
+        if !self.json_field.is_empty() {
+            return KeyPart::Json(self.json_field.clone());
+        }
+        if self.field.is_empty() && !self.any_field {
+            return KeyPart::Whole;
+        }
+        let choice = if self.any_field {
+            FieldChoice::All
+        } else {
+            FieldChoice::listed(self.field.iter().map(|number| number.get() - 1).collect())
+        };
+        let fields = Fields { choice, separator };
+        if self.csv { KeyPart::CsvFields(fields) } else { KeyPart::Fields(fields) }
+    }
+
+    /// What is between the fields.
+    pub(crate) fn separator(&self) -> Separator {
+        self.delimiter.unwrap_or(Separator::Byte(if self.csv { b',' } else { b'\t' }))
+    }
+
+    /// What is wrong with the choice of fields, that the command line's grammar does not say.
+    pub(crate) fn refuse_contradictions(&self) -> Result<(), crate::failure::Failure> {
+        if self.csv && self.delimiter == Some(Separator::Blanks) {
+            return Err(crate::failure::Failure::new("--delimiter blanks is not for CSV: leave out --csv"));
+        }
+        Ok(())
+    }
+
+    /// The fields that are keys, as they were given; nothing if whole lines are.
+    pub(crate) fn fields(&self) -> Option<String> {
+        let mut or_not_json = "";
+        let numbers = || self.field.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let (list, count) = match (&*self.field, &*self.header, &*self.json_field) {
+            ([], [], []) if self.any_field => return Some("fields".to_owned()),
+            ([], [], []) => return None,
+            ([], [], paths) => {
+                or_not_json = " (or not JSON)";
+                (paths.join(","), paths.len())
+            }
+            ([], names, _) => (names.join(","), names.len()),
+            (fields, ..) => (numbers().join(","), fields.len()),
+        };
+        Some(format!("field{} {list}{or_not_json}", if count == 1 { "" } else { "s" }))
     }
 }

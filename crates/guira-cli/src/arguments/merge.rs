@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::KeyFileArguments;
+use super::{KeyFileArguments, QuietArguments};
 
 /// Make one filter file of several
 ///
@@ -23,6 +23,9 @@ pub(crate) struct MergeArguments {
 
     #[command(flatten)]
     pub(crate) key: KeyFileArguments,
+
+    #[command(flatten)]
+    pub(crate) quiet: QuietArguments,
 
     /// Print what was done as JSON
     #[arg(long)]

@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{InputArguments, KeyFileArguments};
+use super::{InputArguments, KeyFileArguments, QuietArguments};
 
 const EXAMPLES: &str = "\
 Only remove what was added: removing another key may make the filter lose one that was.
@@ -28,6 +28,9 @@ Exit status: 0 if all was removed, 1 if a key was not in the filter, 2 if there 
 pub(crate) struct RemoveArguments {
     #[command(flatten)]
     pub(crate) key: KeyFileArguments,
+
+    #[command(flatten)]
+    pub(crate) quiet: QuietArguments,
 
     /// Print what was done as JSON
     #[arg(long)]

@@ -30,6 +30,13 @@ pub(crate) struct KeyFileArguments {
     pub(crate) file: Option<PathBuf>,
 }
 
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct QuietArguments {
+    /// Print errors and warnings only
+    #[arg(long, short, conflicts_with = "json")]
+    pub(crate) quiet: bool,
+}
+
 #[derive(Args, Debug)]
 pub(crate) struct TrustArguments {
     /// Don't look for damage first. Otherwise all of the filter is read once for its checksum; without, a few keys are

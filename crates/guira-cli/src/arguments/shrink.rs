@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::KeyFileArguments;
+use super::{KeyFileArguments, QuietArguments};
 
 /// Give back the memory that a filter file has grown by
 ///
@@ -15,6 +15,9 @@ use super::KeyFileArguments;
 pub(crate) struct ShrinkArguments {
     #[command(flatten)]
     pub(crate) key: KeyFileArguments,
+
+    #[command(flatten)]
+    pub(crate) quiet: QuietArguments,
 
     /// Print what was done as JSON
     #[arg(long)]

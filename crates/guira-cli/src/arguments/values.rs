@@ -1,24 +1,67 @@
 //! Single values: what they may be, and what is said of others.
 
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU64, NonZeroUsize};
 
 use clap::ValueEnum;
 
 use super::names::LayoutName;
+use crate::keys::Separator;
 
+/// A share: `0.001`, `1e-3`, `0.1%` or `1/1000`.
 pub(super) fn rate(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
+    let number = |text: &str| text.trim().parse::<f64>().ok();
+    let rate = if let Some(percent) = text.strip_suffix('%') {
+        number(percent).map(|percent| percent / 100.0)
+    } else if let Some((share, whole)) = text.split_once('/') {
+        number(share).zip(number(whole)).map(|(share, whole)| share / whole)
+    } else {
+        number(text)
+    };
+    match rate {
         // NaN is not in the range either.
-        Ok(rate) if rate > 0.0 && rate < 1.0 => Ok(rate),
-        _ => Err("a rate is a number between 0 and 1, both excluded, such as 0.001".into()),
+        Some(rate) if rate > 0.0 && rate < 1.0 => Ok(rate),
+        _ => Err("a rate is a number between 0 and 1, both excluded, such as 0.001, 0.1% or 1/1000".into()),
     }
 }
 
+/// A number of keys: `5000000`, `5_000_000`, `5M` or `5e6`.
 pub(super) fn capacity(text: &str) -> Result<usize, String> {
-    match text.parse::<usize>() {
-        Ok(keys) if keys > 0 => Ok(keys),
-        _ => Err("a capacity is a whole number of keys, at least 1, such as 1000000".into()),
+    match whole_number(text) {
+        Some(keys) if keys > 0 => Ok(keys),
+        _ => Err("a capacity is a whole number of keys, at least 1, such as 1000000, 1M or 1e6".into()),
     }
+}
+
+/// A whole number, exactly: with separators between its digits, with a decimal point, and with k, M, G or T or a power of
+/// ten behind it.
+fn whole_number(text: &str) -> Option<usize> {
+    const MOST_ZEROS: u32 = 19;
+
+    let (number, power): (&str, u32) = if let Some((number, power)) = text.split_once(['e', 'E']) {
+        (number, power.strip_prefix('+').unwrap_or(power).parse().ok()?)
+    } else {
+        let zeros = text.chars().last().and_then(|last| match last {
+            'k' | 'K' => Some(3),
+            'M' | 'm' => Some(6),
+            'G' | 'g' => Some(9),
+            'T' | 't' => Some(12),
+            _ => None,
+        });
+        match zeros {
+            Some(zeros) => (&text[..text.len() - 1], zeros),
+            None => (text, 0),
+        }
+    };
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let fraction = fraction.trim_end_matches('0');
+    let zeros = power.checked_sub(u32::try_from(fraction.len()).ok()?).filter(|&zeros| zeros <= MOST_ZEROS)?;
+    let is_number = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit());
+    let is_separated = whole.split(['_', ',']).all(|group| !group.is_empty() && is_number(group));
+    if !is_separated || !is_number(fraction) {
+        return None;
+    }
+    let digits: String = whole.chars().filter(char::is_ascii_digit).chain(fraction.chars()).collect();
+    digits.parse::<usize>().ok()?.checked_mul(10usize.checked_pow(zeros)?)
 }
 
 pub(super) fn fingerprint_bits(text: &str) -> Result<u32, String> {
@@ -46,12 +89,20 @@ pub(super) fn field(text: &str) -> Result<NonZeroUsize, String> {
     text.parse().map_err(|_| "fields are counted from 1".into())
 }
 
-pub(super) fn delimiter(text: &str) -> Result<u8, String> {
+pub(super) fn delimiter(text: &str) -> Result<Separator, String> {
     match text.as_bytes() {
-        b"\\t" => Ok(b'\t'),
-        [byte] if !matches!(byte, b'\n' | b'\r') => Ok(*byte),
-        _ => Err("a delimiter is one byte and no line end; \\t stands for the tab".into()),
+        b"blanks" => Ok(Separator::Blanks),
+        b"\\t" => Ok(Separator::Byte(b'\t')),
+        [byte] if !matches!(byte, b'\n' | b'\r') => Ok(Separator::Byte(*byte)),
+        _ => {
+            Err("a delimiter is one byte and no line end; \\t stands for the tab, and blanks for spaces and tabs"
+                .into())
+        }
     }
+}
+
+pub(super) fn line_count(text: &str) -> Result<NonZeroU64, String> {
+    text.parse().map_err(|_| "a number of lines is at least 1".into())
 }
 
 pub(super) fn threads(text: &str) -> Result<usize, String> {
@@ -71,8 +122,45 @@ mod tests {
     fn rates_between_0_and_1_are_taken_and_no_others() {
         assert_eq!(rate("0.001"), Ok(0.001));
         assert_eq!(rate("1e-9"), Ok(1e-9));
-        for refused in ["0", "1", "1.5", "-0.1", "NaN", "inf", "", "0,1", "1%"] {
+        for (typed, expected) in
+            [("0.1%", 0.001), ("1 %", 0.01), ("1/1000", 0.001), ("2/3", 2.0 / 3.0), ("1/1e6", 1e-6)]
+        {
+            assert_eq!(rate(typed), Ok(expected), "{typed}");
+        }
+        let refused = [
+            "0", "1", "1.5", "-0.1", "NaN", "inf", "", "0,1", "100%", "%", "0%", "1/1", "1/0", "0/5", "5/2", "1/",
+            "/2", "1/2/3", "1%/2",
+        ];
+        for refused in refused {
             assert!(rate(refused).is_err(), "{refused}");
+        }
+    }
+
+    #[test]
+    fn capacities_are_typed_as_people_write_them() {
+        for (typed, expected) in [
+            ("5000000", 5_000_000),
+            ("5_000_000", 5_000_000),
+            ("5,000,000", 5_000_000),
+            ("5M", 5_000_000),
+            ("5m", 5_000_000),
+            ("5e6", 5_000_000),
+            ("5E+6", 5_000_000),
+            ("1.5M", 1_500_000),
+            ("2.50k", 2500),
+            ("0.5G", 500_000_000),
+            ("1T", 1_000_000_000_000),
+            ("3.0", 3),
+            ("007", 7),
+            ("1e0", 1),
+        ] {
+            assert_eq!(capacity(typed), Ok(expected), "{typed}");
+        }
+        for refused in [
+            "M", "k5", "5MM", "5 M", "1.5", "1.2345k", "1e", "e6", "1e-3", "1e99", "99e18", "_5", "5_", "5__0", ",",
+            ".5M", "1.x", "1._5k", "0x10", "\u{665}", "5e6M", "+5",
+        ] {
+            assert!(capacity(refused).is_err(), "{refused}");
         }
     }
 
@@ -102,9 +190,10 @@ mod tests {
 
     #[test]
     fn a_delimiter_is_one_byte() {
-        assert_eq!(delimiter(","), Ok(b','));
-        assert_eq!(delimiter("\t"), Ok(b'\t'));
-        assert_eq!(delimiter("\\t"), Ok(b'\t'));
+        assert_eq!(delimiter(","), Ok(Separator::Byte(b',')));
+        assert_eq!(delimiter("\t"), Ok(Separator::Byte(b'\t')));
+        assert_eq!(delimiter("\\t"), Ok(Separator::Byte(b'\t')));
+        assert_eq!(delimiter("blanks"), Ok(Separator::Blanks));
         for refused in ["", ",,", "\n", "\r", "\\n", "\u{e9}"] {
             assert!(delimiter(refused).is_err(), "{refused:?}");
         }

@@ -16,7 +16,8 @@ use crate::stored_filter::{Growth, StoredFilter};
 const MOST_KEYS_TRIED_IN_VAIN: u64 = 10_000;
 
 pub(crate) fn run(arguments: &AddArguments) -> Result<ExitStatus, Failure> {
-    let inputs = arguments.inputs.inputs();
+    arguments.inputs.refuse_contradictions()?;
+    let inputs = arguments.inputs.inputs(arguments.quiet.quiet);
     inputs.refuse_filters()?;
     let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
     let (mut filter, replacement) = Replacement::of_filter(&arguments.file, key)?;
@@ -39,7 +40,7 @@ pub(crate) fn run(arguments: &AddArguments) -> Result<ExitStatus, Failure> {
         capacity: filter.as_filter().capacity() as u64,
         has_grown: filter.as_filter().size_in_bytes() > size_before,
     };
-    tell(&addition, arguments.json)?;
+    tell(&addition, arguments.json, arguments.quiet)?;
     warn_of_missing_fields(&arguments.inputs, outcome.without_key, WithoutKey::LeftOut);
     warn_of_excess(&arguments.file, &filter);
     let mut status = ExitStatus::Success;

@@ -22,7 +22,8 @@ const DEFAULT_RATE: f64 = 0.001;
 
 pub(crate) fn run(arguments: &BuildArguments) -> Result<ExitStatus, Failure> {
     threads::choose(arguments.threads.count)?;
-    let inputs = arguments.inputs.inputs();
+    arguments.inputs.refuse_contradictions()?;
+    let inputs = arguments.inputs.inputs(arguments.quiet.quiet);
     inputs.refuse_filters()?;
     refuse_vain_growth(arguments)?;
     let explain = |error: BuildError| Failure::of_file(&arguments.output, error);
@@ -62,7 +63,7 @@ pub(crate) fn run(arguments: &BuildArguments) -> Result<ExitStatus, Failure> {
         capacity: filter.as_filter().capacity() as u64,
         is_capacity_given: arguments.capacity.is_some(),
     };
-    tell(&built, arguments.json)?;
+    tell(&built, arguments.json, arguments.quiet)?;
     warn_of_missing_fields(&arguments.inputs, digests.without_key(), WithoutKey::LeftOut);
     warn_of_excess(&arguments.output, &filter);
     Ok(ExitStatus::Success)

@@ -1,67 +1,93 @@
-use std::ops::{ControlFlow, Range};
+mod detail;
+mod plain;
 
-use guira::{CuckooFilterView, Digest};
+use std::ops::ControlFlow;
+
+use guira::CuckooFilterView;
 use serde::Serialize;
 
 use super::warnings::{WithoutKey, warn_of_missing_fields};
-use crate::arguments::CheckArguments;
+use crate::arguments::{CheckArguments, Print};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::filter_view;
-use crate::keys::{BATCH_SIZE, Block, Inputs, RecordEnd};
+use crate::keys::{Block, Inputs, KeyPart};
 use crate::progress::Progress;
 use crate::render::Output;
 use crate::secret_key::SecretKey;
 use crate::threads;
+use detail::{Detail, Labels};
+use plain::Plain;
 
 pub(crate) fn run(arguments: &CheckArguments) -> Result<ExitStatus, Failure> {
     threads::choose(arguments.threads.count)?;
-    let inputs = arguments.inputs.inputs();
+    let (filters, first_input) = arguments.filters();
+    arguments.inputs.refuse_contradictions()?;
+    let inputs = arguments.inputs.inputs_with(first_input, arguments.quiet);
     inputs.refuse_filters()?;
     let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
-    filter_view::ask(&arguments.file, key, arguments.trust.trust(), |filter| select(filter, &inputs, arguments))
+    filter_view::ask_all(&filters, key, arguments.trust.trust(), |views| {
+        let names: Vec<Vec<u8>> = filters.iter().map(|path| path.as_os_str().as_encoded_bytes().to_vec()).collect();
+        select(views, &names, &inputs, arguments)
+    })
 }
 
-fn select(filter: &CuckooFilterView<'_>, inputs: &Inputs, arguments: &CheckArguments) -> Result<ExitStatus, Failure> {
+fn select(
+    filters: &[CuckooFilterView<'_>],
+    names: &[Vec<u8>],
+    inputs: &Inputs,
+    arguments: &CheckArguments,
+) -> Result<ExitStatus, Failure> {
     let progress = Progress::of_bytes(inputs.size()).unless_output_is_terminal();
-    let mut selection = Selection::new(filter, arguments);
+    let mut selection = Selection::new(filters, names, arguments, inputs.len() > 1);
     let mut failed = false;
     for input in inputs.iter() {
-        match input.for_each_block(&progress, |block| selection.take_block(block)) {
-            Ok(ControlFlow::Continue(())) => {}
-            Ok(ControlFlow::Break(())) => break,
-            Err(failure) => {
-                failure.report();
-                failed = true;
-                // As grep does: the other inputs are still read, if there is anywhere to print their lines.
-                if selection.output.is_closed() {
-                    break;
-                }
-            }
+        selection.begin(input.label());
+        let result = input.for_each_block(&progress, |block| selection.take_block(block));
+        let is_read = result.is_ok();
+        if let Err(failure) = result {
+            failure.report();
+            failed = true;
+        }
+        // As grep does: after an error, the other inputs are still read, if there is anywhere to print their lines.
+        selection.end(is_read)?;
+        if selection.is_answered() || selection.output.is_closed() {
+            break;
         }
     }
     drop(progress);
+    let has_printed_names = selection.has_printed_names;
     let counts = selection.finish()?;
     warn_of_missing_fields(&arguments.inputs, counts.without_key, WithoutKey::Answered);
-    Ok(match (counts.selected, failed) {
-        (1.., true) if arguments.quiet => ExitStatus::Success,
+    let has_succeeded = if arguments.files_without_match { has_printed_names } else { counts.selected > 0 };
+    Ok(match (has_succeeded, failed) {
+        (true, true) if arguments.quiet => ExitStatus::Success,
         (_, true) => ExitStatus::Error,
-        (0, false) => ExitStatus::NotFound,
-        (1.., false) => ExitStatus::Success,
+        (false, false) => ExitStatus::NotFound,
+        (true, false) => ExitStatus::Success,
     })
 }
 
 /// The lines that are selected, on their way out.
-struct Selection<'filter> {
-    filter: &'filter CuckooFilterView<'filter>,
-    /// What the filter says of a line that is selected.
-    wanted: bool,
+struct Selection<'filters> {
+    engine: Engine<'filters>,
     form: Form,
-    record_end: RecordEnd,
+    labels: Labels,
     output: Output,
+    /// Of the inputs that were read.
     counts: Counts,
-    /// One for each thread.
-    workers: Vec<Worker>,
+    /// Of the input that is read.
+    input_counts: Counts,
+    /// What the input is called that is read.
+    input: Vec<u8>,
+    has_printed_names: bool,
+}
+
+/// How lines are selected.
+enum Engine<'filters> {
+    /// By one filter and one key, to be printed unchanged: on all processors.
+    Plain(Plain<'filters>),
+    Detail(Box<Detail<'filters>>),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -69,6 +95,8 @@ enum Form {
     Lines,
     Count,
     CountAsJson,
+    FilesWithMatches,
+    FilesWithoutMatch,
     Nothing,
 }
 
@@ -83,67 +111,126 @@ struct Counts {
     without_key: u64,
 }
 
-impl<'filter> Selection<'filter> {
-    fn new(filter: &'filter CuckooFilterView<'filter>, arguments: &CheckArguments) -> Self {
-        let form = match (arguments.count, arguments.quiet) {
-            (true, _) if arguments.json => Form::CountAsJson,
-            (true, _) => Form::Count,
-            (false, true) => Form::Nothing,
-            (false, false) => Form::Lines,
+impl<'filters> Selection<'filters> {
+    fn new(
+        filters: &'filters [CuckooFilterView<'filters>],
+        names: &'filters [Vec<u8>],
+        arguments: &CheckArguments,
+        has_several_inputs: bool,
+    ) -> Self {
+        let form = match arguments {
+            CheckArguments { count: true, json: true, .. } => Form::CountAsJson,
+            CheckArguments { count: true, .. } => Form::Count,
+            CheckArguments { quiet: true, .. } => Form::Nothing,
+            CheckArguments { files_with_matches: true, .. } => Form::FilesWithMatches,
+            CheckArguments { files_without_match: true, .. } => Form::FilesWithoutMatch,
+            _ => Form::Lines,
+        };
+        let labels = Labels::new(arguments, has_several_inputs);
+        let is_plain = matches!(filters, [_])
+            && has_one_key(&arguments.inputs.form().part)
+            && arguments.max_count.is_none()
+            && (form != Form::Lines
+                || (arguments.printed() == Print::Line && !labels.are_printed() && !arguments.line_buffered));
+        let engine = if is_plain {
+            Engine::Plain(Plain::new(&filters[0], arguments))
+        } else {
+            Engine::Detail(Box::new(Detail::new(filters, names, arguments)))
         };
         Self {
-            filter,
-            wanted: !arguments.invert,
+            engine,
             form,
-            record_end: arguments.inputs.form().end,
+            labels,
             output: Output::new(),
             counts: Counts::default(),
-            workers: vec![Worker::default()],
+            input_counts: Counts::default(),
+            input: Vec::new(),
+            has_printed_names: false,
+        }
+    }
+
+    /// Begins an input with this name.
+    fn begin(&mut self, input: Vec<u8>) {
+        self.input = input;
+        self.input_counts = Counts::default();
+        if let Engine::Detail(detail) = &mut self.engine {
+            detail.begin();
         }
     }
 
     fn take_block(&mut self, block: &Block<'_>) -> Result<ControlFlow<()>, Failure> {
-        let pieces = threads::pieces(block);
-        if self.workers.len() < pieces.len() {
-            self.workers.resize_with(pieces.len(), Worker::default);
-        }
-        threads::for_each(&mut self.workers, &pieces, |worker, piece| worker.select(self.filter, self.wanted, piece));
-        for (worker, piece) in self.workers.iter().zip(&pieces) {
-            self.counts.add(worker.counts);
-            if self.form == Form::Lines {
-                write_runs(&mut self.output, piece, &worker.runs, self.record_end)?;
+        let Self { engine, form, labels, output, input, input_counts, .. } = self;
+        let mut printed = (*form == Form::Lines).then_some(&mut *output);
+        let flow = match engine {
+            Engine::Plain(plain) => {
+                plain.take_block(block, printed.as_deref_mut(), input_counts)?;
+                ControlFlow::Continue(())
             }
+            Engine::Detail(detail) => detail.take_block(
+                block,
+                printed.as_deref_mut().map(|output| (output, &*labels, &**input)),
+                input_counts,
+            )?,
+        };
+        // The next block may be long in coming.
+        if let Some(output) = printed {
+            output.finish()?;
         }
-        let is_answered = self.form == Form::Nothing && self.counts.selected > 0;
-        Ok(if is_answered || self.output.is_closed() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        let is_known = matches!(self.form, Form::Nothing | Form::FilesWithMatches | Form::FilesWithoutMatch)
+            && self.input_counts.selected > 0;
+        Ok(if is_known || self.output.is_closed() { ControlFlow::Break(()) } else { flow })
+    }
+
+    /// Ends an input. What is printed of an input as a whole is printed of those that could be read.
+    fn end(&mut self, is_read: bool) -> Result<(), Failure> {
+        self.counts.add(self.input_counts);
+        let has_selected = self.input_counts.selected > 0;
+        let is_named = match self.form {
+            Form::Count => {
+                if is_read {
+                    let count = self.input_counts.selected;
+                    self.labels.write_count(&mut self.output, &self.input, count)?;
+                }
+                false
+            }
+            Form::FilesWithMatches => has_selected,
+            Form::FilesWithoutMatch => is_read && !has_selected,
+            Form::Lines | Form::CountAsJson | Form::Nothing => false,
+        };
+        if is_named {
+            self.labels.write_name(&mut self.output, &self.input)?;
+            self.has_printed_names = true;
+        }
+        Ok(())
+    }
+
+    /// Whether the rest of the inputs would change nothing.
+    fn is_answered(&self) -> bool {
+        self.form == Form::Nothing && self.counts.selected > 0
     }
 
     /// Writes what is left to write.
     fn finish(mut self) -> Result<Counts, Failure> {
-        match self.form {
-            Form::Count => self.output.write(format!("{}\n", self.counts.selected).as_bytes())?,
-            Form::CountAsJson => self.output.write_json(&self.counts)?,
-            Form::Lines | Form::Nothing => {}
+        if self.form == Form::CountAsJson {
+            self.output.write_json(&self.counts)?;
         }
         self.output.finish()?;
         Ok(self.counts)
     }
 }
 
-fn write_runs(
-    output: &mut Output,
-    piece: &Block<'_>,
-    runs: &[Range<usize>],
-    record_end: RecordEnd,
-) -> Result<(), Failure> {
-    let bytes = piece.bytes();
-    for run in runs {
-        output.write(&bytes[run.clone()])?;
-        if bytes[..run.end].last() != Some(&record_end.byte()) {
-            output.write(&[record_end.byte()])?;
+/// Returns `true` if a record has one key at most.
+fn has_one_key(part: &KeyPart) -> bool {
+    use crate::keys::FieldChoice::Listed;
+    match part {
+        KeyPart::Whole => true,
+        KeyPart::Fields(fields) | KeyPart::CsvFields(fields) => {
+            matches!(&fields.choice, Listed(indices) if indices.len() == 1)
         }
+        KeyPart::Named { names, .. } => names.len() == 1,
+        // The value may be an array.
+        KeyPart::Json(_) => false,
     }
-    Ok(())
 }
 
 impl Counts {
@@ -151,76 +238,5 @@ impl Counts {
         self.all += more.all;
         self.selected += more.selected;
         self.without_key += more.without_key;
-    }
-}
-
-/// Finds the selected records of a piece of the input.
-#[derive(Default)]
-struct Worker {
-    /// Where they stand in the piece; neighbours are one.
-    runs: Vec<Range<usize>>,
-    counts: Counts,
-    batch: Batch,
-}
-
-/// Neighbouring records that are answered together.
-#[derive(Default)]
-struct Batch {
-    start: usize,
-    digests: Vec<Digest>,
-    /// Where in the piece each of them ends.
-    ends: Vec<usize>,
-    /// Those that have no key, if any.
-    without_key: Vec<usize>,
-    answers: Vec<bool>,
-}
-
-impl Worker {
-    fn select(&mut self, filter: &CuckooFilterView<'_>, wanted: bool, piece: &Block<'_>) {
-        self.runs.clear();
-        self.counts = Counts::default();
-        self.batch.start = 0;
-        let hasher = *filter.hasher();
-        piece.for_each_key(|key, end| {
-            let batch = &mut self.batch;
-            if key.is_none() {
-                batch.without_key.push(batch.ends.len());
-            }
-            batch.digests.push(hasher.digest_bytes(key.unwrap_or_default()));
-            batch.ends.push(end);
-            if batch.digests.len() == BATCH_SIZE {
-                self.answer(filter, wanted);
-            }
-        });
-        self.answer(filter, wanted);
-    }
-
-    fn answer(&mut self, filter: &CuckooFilterView<'_>, wanted: bool) {
-        let Batch { start, digests, ends, without_key, answers } = &mut self.batch;
-        answers.resize(digests.len(), false);
-        filter.contains_each_digest(digests, answers);
-        for &index in &*without_key {
-            answers[index] = false;
-        }
-        self.counts.all += ends.len() as u64;
-        self.counts.without_key += without_key.len() as u64;
-        let mut pending = *start;
-        for (&answer, &end) in answers.iter().zip(&*ends) {
-            if answer == wanted {
-                self.counts.selected += 1;
-            } else {
-                if pending < *start {
-                    self.runs.push(pending..*start);
-                }
-                pending = end;
-            }
-            *start = end;
-        }
-        if pending < *start {
-            self.runs.push(pending..*start);
-        }
-        digests.clear();
-        ends.clear();
-        without_key.clear();
     }
 }

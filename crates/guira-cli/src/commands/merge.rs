@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: &MergeArguments) -> Result<ExitStatus, Failure> {
         key_count: merged.as_filter().len() as u64,
         capacity: merged.as_filter().capacity() as u64,
     };
-    tell(&merger, arguments.json)?;
+    tell(&merger, arguments.json, arguments.quiet)?;
     warn_of_excess(&arguments.output, &merged);
     Ok(ExitStatus::Success)
 }

@@ -12,7 +12,8 @@ use crate::render::{Report, tell};
 use crate::secret_key::SecretKey;
 
 pub(crate) fn run(arguments: &RemoveArguments) -> Result<ExitStatus, Failure> {
-    let inputs = arguments.inputs.inputs();
+    arguments.inputs.refuse_contradictions()?;
+    let inputs = arguments.inputs.inputs(arguments.quiet.quiet);
     inputs.refuse_filters()?;
     let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
     let (mut filter, replacement) = Replacement::of_filter(&arguments.file, key)?;
@@ -43,7 +44,7 @@ pub(crate) fn run(arguments: &RemoveArguments) -> Result<ExitStatus, Failure> {
         not_found_count: missing.count(),
         key_count: filter.as_filter().len() as u64,
     };
-    tell(&removal, arguments.json)?;
+    tell(&removal, arguments.json, arguments.quiet)?;
     warn_of_missing_fields(&arguments.inputs, without_key, WithoutKey::LeftOut);
     if missing.count() == 0 {
         return Ok(ExitStatus::Success);

@@ -27,7 +27,7 @@ pub(crate) fn run(arguments: &ShrinkArguments) -> Result<ExitStatus, Failure> {
     if shrinkage.doublings_undone > 0 {
         replacement.commit(&stored)?;
     }
-    tell(&shrinkage, arguments.json)?;
+    tell(&shrinkage, arguments.json, arguments.quiet)?;
     Ok(ExitStatus::Success)
 }
 

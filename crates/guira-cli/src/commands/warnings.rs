@@ -17,12 +17,12 @@ pub(super) enum WithoutKey {
 
 /// Warns of records that are too short to have a key.
 pub(super) fn warn_of_missing_fields(inputs: &InputArguments, count: u64, consequence: WithoutKey) {
-    if let (1.., Some(field)) = (count, inputs.field_number()) {
+    if let (1.., Some(fields)) = (count, inputs.fields()) {
         let consequence = match consequence {
             WithoutKey::LeftOut => "left out",
             WithoutKey::Answered => "taken for keys that are not in the filter",
         };
-        report(format_args!("warning: {} without field {field}, {consequence}", counted(count, "line")));
+        report(format_args!("warning: {} without {fields}, {consequence}", counted(count, "line")));
     }
 }
 

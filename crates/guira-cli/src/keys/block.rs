@@ -2,7 +2,7 @@ use std::ops::Range;
 
 use bstr::ByteSlice;
 
-use super::form::{Field, KeyForm, KeyPart, RecordEnd};
+use super::form::{FieldChoice, Fields, KeyForm, KeyPart, RecordEnd, Separator};
 
 /// Some whole records of an input, one after the other. Only the last record of the input may lack its end.
 #[derive(Clone, Copy, Debug)]
@@ -14,9 +14,13 @@ pub(crate) struct Block<'input> {
 /// How to find the keys of a block.
 #[derive(Clone, Copy, Debug)]
 enum Keys<'input> {
+    /// There are none: the block is the header of the input.
+    None,
     /// Each record is one.
     Whole(RecordEnd),
+    /// One field of each record.
     Field(RecordEnd, Field),
+    Fields(RecordEnd, &'input Fields),
     /// They are found already, and without their quotes stand elsewhere.
     Found {
         rows: &'input [Row],
@@ -24,7 +28,14 @@ enum Keys<'input> {
     },
 }
 
-/// A record whose key is found already.
+/// One of the fields of a record, from 0, and the byte between them: the most common choice of fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Field {
+    index: usize,
+    delimiter: u8,
+}
+
+/// A key that is found already, with the record it stands in. Of a record with several keys there is one for each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Row {
     /// Where the key stands among the unquoted ones, if the row has one.
@@ -34,12 +45,23 @@ pub(crate) struct Row {
 }
 
 impl<'input> Block<'input> {
-    pub(crate) fn of_records(bytes: &'input [u8], form: KeyForm) -> Self {
-        let keys = match form.part {
-            KeyPart::Whole => Keys::Whole(form.end),
-            KeyPart::Field(field) | KeyPart::CsvField(field) => Keys::Field(form.end, field),
+    /// A block whose keys are found when they are asked for.
+    pub(crate) fn of_records(bytes: &'input [u8], form: &'input KeyForm) -> Self {
+        let keys = match &form.part {
+            KeyPart::Fields(fields) => match (&fields.choice, fields.separator) {
+                (FieldChoice::Listed(indices), Separator::Byte(delimiter)) if indices.len() == 1 => {
+                    Keys::Field(form.end, Field { index: indices[0], delimiter })
+                }
+                _ => Keys::Fields(form.end, fields),
+            },
+            _ => Keys::Whole(form.end),
         };
         Self { bytes, keys }
+    }
+
+    /// The first record of an input, which names its fields.
+    pub(crate) const fn of_header(bytes: &'input [u8]) -> Self {
+        Self { bytes, keys: Keys::None }
     }
 
     pub(crate) fn of_rows(bytes: &'input [u8], rows: &'input [Row], unquoted: &'input [u8]) -> Self {
@@ -50,11 +72,22 @@ impl<'input> Block<'input> {
         self.bytes
     }
 
-    /// Calls `take` with the key of each record, if it has one, and where in the block the record ends.
+    /// How many lines the block has that end before byte `end`, counted from byte `start`, where a record starts and one
+    /// ends there.
+    pub(crate) fn lines_between(&self, start: usize, end: usize) -> u64 {
+        match self.keys {
+            Keys::Whole(_) | Keys::Field(..) | Keys::Fields(..) => 1,
+            Keys::None | Keys::Found { .. } => self.bytes[start..end].find_iter(b"\n").count().max(1) as u64,
+        }
+    }
+
+    /// Calls `take` with each key of each record and with where in the block the record ends, and once with no key for a
+    /// record that has none. Calls with equal ends are for the same record.
     #[inline]
     pub(crate) fn for_each_key(&self, mut take: impl FnMut(Option<&'input [u8]>, usize)) {
         // One loop for each form, so that the form is not asked for again at every record.
         match self.keys {
+            Keys::None => {}
             Keys::Whole(RecordEnd::Line) => {
                 for_each_record(self.bytes, RecordEnd::Line, |record, end| take(Some(record), end));
             }
@@ -63,6 +96,18 @@ impl<'input> Block<'input> {
             }
             Keys::Field(record_end, field) => {
                 for_each_record(self.bytes, record_end, |record, end| take(field.of(record), end));
+            }
+            Keys::Fields(record_end, fields) => {
+                for_each_record(self.bytes, record_end, |record, end| {
+                    let mut has_key = false;
+                    fields.for_each(record, |field| {
+                        has_key = true;
+                        take(Some(field), end);
+                    });
+                    if !has_key {
+                        take(None, end);
+                    }
+                });
             }
             Keys::Found { rows, unquoted } => {
                 for row in rows {
@@ -76,9 +121,9 @@ impl<'input> Block<'input> {
     /// the start of the piece.
     pub(crate) fn pieces(&self, count: usize) -> Vec<Self> {
         let record_end = match self.keys {
-            Keys::Whole(end) | Keys::Field(end, _) => end,
+            Keys::Whole(end) | Keys::Field(end, _) | Keys::Fields(end, _) => end,
             // Their ends are counted from the start of the whole block.
-            Keys::Found { .. } => return vec![*self],
+            Keys::None | Keys::Found { .. } => return vec![*self],
         };
         let mut pieces = Vec::with_capacity(count);
         let mut rest = self.bytes;
@@ -109,9 +154,34 @@ impl Field {
     }
 }
 
+impl Fields {
+    /// Calls `take` with the fields of a record that are keys, in order.
+    pub(crate) fn for_each<'record>(&self, record: &'record [u8], mut take: impl FnMut(&'record [u8])) {
+        let end = self.choice.end();
+        let mut take_listed = |(index, field)| {
+            if self.choice.contains(index) {
+                take(field);
+            }
+        };
+        match self.separator {
+            Separator::Byte(delimiter) => {
+                record.split(|&byte| byte == delimiter).take(end).enumerate().for_each(&mut take_listed);
+            }
+            Separator::Blanks => {
+                let fields = record.split(|byte| matches!(byte, b' ' | b'\t')).filter(|field| !field.is_empty());
+                fields.take(end).enumerate().for_each(&mut take_listed);
+            }
+        }
+    }
+}
+
 /// Calls `take` with each record, without its end, and where it ends.
 #[inline]
-fn for_each_record<'input>(bytes: &'input [u8], record_end: RecordEnd, mut take: impl FnMut(&'input [u8], usize)) {
+pub(super) fn for_each_record<'input>(
+    bytes: &'input [u8],
+    record_end: RecordEnd,
+    mut take: impl FnMut(&'input [u8], usize),
+) {
     let mut start = 0;
     while start < bytes.len() {
         let rest = &bytes[start..];
@@ -133,6 +203,30 @@ mod tests {
         KeyForm { end, part }
     }
 
+    fn fields(choice: FieldChoice, separator: Separator) -> KeyPart {
+        KeyPart::Fields(Fields { choice, separator })
+    }
+
+    #[test]
+    fn each_listed_field_is_a_key_and_a_record_without_any_has_none() {
+        let form = form(RecordEnd::Line, fields(FieldChoice::listed(vec![3, 0, 3]), Separator::Byte(b',')));
+        let found = keys(&Block::of_records(b"a,b,c,d,e\nf\n,,,\n", &form));
+        let expected = [(Some(&b"a"[..]), 10), (Some(b"d"), 10), (Some(b"f"), 12), (Some(b""), 16), (Some(b""), 16)];
+        assert_eq!(found, expected);
+        let second = KeyForm { part: fields(FieldChoice::listed(vec![1, 2]), Separator::Byte(b',')), ..form };
+        assert_eq!(keys(&Block::of_records(b"a\nb,c\n", &second)), [(None, 2), (Some(&b"c"[..]), 6)]);
+    }
+
+    #[test]
+    fn blanks_of_any_number_separate_fields_and_those_at_the_ends_nothing() {
+        let part = |choice| fields(choice, Separator::Blanks);
+        let all = form(RecordEnd::Line, part(FieldChoice::All));
+        let found = keys(&Block::of_records(b"  a \t b\t\n \t\nc", &all));
+        assert_eq!(found, [(Some(&b"a"[..]), 9), (Some(b"b"), 9), (None, 12), (Some(b"c"), 13)]);
+        let second = form(RecordEnd::Line, part(FieldChoice::listed(vec![1])));
+        assert_eq!(keys(&Block::of_records(b" a  b c\n", &second)), [(Some(&b"b"[..]), 8)]);
+    }
+
     fn keys<'input>(block: &Block<'input>) -> Vec<(Option<&'input [u8]>, usize)> {
         let mut keys = Vec::new();
         block.for_each_key(|key, end| keys.push((key, end)));
@@ -149,21 +243,23 @@ mod tests {
 
     #[test]
     fn a_carriage_return_is_no_part_of_the_last_field() {
-        let form = form(RecordEnd::Line, KeyPart::Field(Field { index: 1, delimiter: b'\t' }));
-        let found = keys(&Block::of_records(b"1\tani\r\n2\tkoel\n3", form));
+        let form = form(RecordEnd::Line, fields(FieldChoice::listed(vec![1]), Separator::Byte(b'\t')));
+        let found = keys(&Block::of_records(b"1\tani\r\n2\tkoel\n3", &form));
         assert_eq!(found, [(Some(&b"ani"[..]), 7), (Some(b"koel"), 14), (None, 15)]);
     }
 
     #[test]
     fn between_nul_bytes_all_others_are_part_of_the_key() {
-        let found = keys(&Block::of_records(b"a\r\n\0\0b", form(RecordEnd::Null, KeyPart::Whole)));
+        let form = form(RecordEnd::Null, KeyPart::Whole);
+        let found = keys(&Block::of_records(b"a\r\n\0\0b", &form));
         assert_eq!(found, [(Some(&b"a\r\n"[..]), 4), (Some(b""), 5), (Some(b"b"), 6)]);
     }
 
     #[test]
     fn pieces_are_the_block_cut_at_ends_of_records() {
         let bytes = b"one\ntwo\nthree\n\n\nfour\nfive";
-        let block = Block::of_records(bytes, form(RecordEnd::Line, KeyPart::Whole));
+        let form = form(RecordEnd::Line, KeyPart::Whole);
+        let block = Block::of_records(bytes, &form);
         for count in 1..=30 {
             let pieces = block.pieces(count);
             assert!((1..=count).contains(&pieces.len()), "{count}");
@@ -172,6 +268,6 @@ mod tests {
             assert!(others.iter().all(|piece| piece.bytes().ends_with(b"\n")) && !last.bytes().is_empty());
         }
         assert_eq!(block.pieces(2).len(), 2);
-        assert_eq!(Block::of_records(b"", form(RecordEnd::Line, KeyPart::Whole)).pieces(2).len(), 0);
+        assert_eq!(Block::of_records(b"", &form).pieces(2).len(), 0);
     }
 }

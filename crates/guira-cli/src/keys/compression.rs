@@ -5,6 +5,7 @@ use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
 
+use super::foreign::Foreign;
 use super::zstandard::ZstandardDecoder;
 
 /// How much of a compressed input is read at a time.
@@ -18,32 +19,117 @@ pub(crate) enum Compression {
     Zstandard,
 }
 
-/// What the first bytes of an input tell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Recognition {
-    Certain(Compression),
-    /// More bytes are needed.
-    Undecided,
+/// An input that is ready to be read.
+pub(crate) struct Opened<'source> {
+    /// Its text, from the first byte behind the byte order mark.
+    pub(crate) source: Box<dyn Read + 'source>,
+    /// Whether it starts with the byte order mark of UTF-8.
+    pub(crate) has_mark: bool,
+}
+
+/// Begins to read an input that is compressed as is said, or as its first bytes or else its name tell: nothing of what is
+/// called gzip is taken for keys because its start is damaged or missing.
+///
+/// What is known not to be a list of keys is an error, unless the input is said not to be compressed: then its bytes are the
+/// keys, whatever they are.
+pub(crate) fn open<'source>(
+    source: impl Read + 'source,
+    path: Option<&Path>,
+    compression: Option<Compression>,
+) -> io::Result<Opened<'source>> {
+    let refuses = compression != Some(Compression::None);
+    if let Some(compression) = compression {
+        return begin_text(compression.decoder(source), refuses);
+    }
+    let (start, bytes, source) = begin(source)?;
+    let compression = match start {
+        Start::Compressed(compression) => compression,
+        Start::Foreign(foreign) => return Err(foreign.error()),
+        Start::Mark | Start::Text => Compression::named(path),
+    };
+    let source = io::Cursor::new(bytes).chain(source);
+    match compression {
+        Compression::None => begin_text(source, refuses),
+        _ => begin_text(compression.decoder(source), refuses),
+    }
+}
+
+fn begin_text<'source>(source: impl Read + 'source, refuses: bool) -> io::Result<Opened<'source>> {
+    let (start, mut bytes, source) = begin(source)?;
+    match start {
+        Start::Foreign(foreign) if refuses => return Err(foreign.error()),
+        Start::Mark => bytes.clear(),
+        Start::Foreign(_) | Start::Compressed(_) | Start::Text => {}
+    }
+    Ok(Opened { source: Box::new(io::Cursor::new(bytes).chain(source)), has_mark: start == Start::Mark })
 }
 
 impl Compression {
-    /// How the input is compressed by its first bytes, or else by the name of its file: of what is called gzip, nothing
-    /// is taken for keys because its start is damaged or missing. Gives the input back, from its first byte.
-    pub(crate) fn detect<R: Read>(mut source: R, path: Option<&Path>) -> io::Result<(Self, impl Read + use<R>)> {
-        let mut start = Vec::new();
-        let compression = loop {
-            if let Recognition::Certain(compression) = recognise(&start) {
-                break compression;
-            }
-            // One byte after the other: who types keys by hand is not kept waiting for a fourth.
-            if source.by_ref().take(1).read_to_end(&mut start)? == 0 {
-                break Self::None;
-            }
-        };
-        let compression = if compression == Self::None { Self::named(path) } else { compression };
-        Ok((compression, io::Cursor::new(start).chain(source)))
+    /// What a filter file is by its first bytes, and how it was compressed.
+    pub(crate) fn of_filter<'file>(file: impl Read + 'file) -> io::Result<(Self, Box<dyn Read + 'file>)> {
+        let (start, bytes, file) = begin(file)?;
+        let compression = if let Start::Compressed(compression) = start { compression } else { Self::None };
+        Ok((compression, compression.decoder(io::Cursor::new(bytes).chain(file))))
     }
+}
 
+/// What the first bytes of an input tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Start {
+    Compressed(Compression),
+    /// Something that is not read here.
+    Foreign(Foreign),
+    /// The byte order mark of UTF-8.
+    Mark,
+    Text,
+}
+
+/// Reads as many bytes as it takes to know what they are the start of.
+fn begin<R: Read>(mut source: R) -> io::Result<(Start, Vec<u8>, R)> {
+    let mut bytes = Vec::new();
+    loop {
+        match recognise(&bytes) {
+            Some(start) => return Ok((start, bytes, source)),
+            // One byte after the other: who types keys by hand is not kept waiting for a fourth.
+            None => {
+                if source.by_ref().take(1).read_to_end(&mut bytes)? == 0 {
+                    return Ok((Start::Text, bytes, source));
+                }
+            }
+        }
+    }
+}
+
+/// What an input is that starts like this, unless more bytes are needed to know.
+fn recognise(start: &[u8]) -> Option<Start> {
+    const MARK: &[u8] = b"\xef\xbb\xbf";
+    const GZIP: &[u8] = b"\x1f\x8b\x08";
+    const ZSTANDARD: &[u8] = b"\x28\xb5\x2f\xfd";
+    /// Of a Zstandard frame that is to be skipped: the first byte is one of 16.
+    const SKIPPED: &[u8] = b"\x50\x2a\x4d\x18";
+
+    let mut like_skipped = start.to_vec();
+    if let Some(first @ 0x50..=0x5f) = like_skipped.first_mut() {
+        *first = SKIPPED[0];
+    }
+    let known = [
+        (start, MARK, Start::Mark),
+        (start, GZIP, Start::Compressed(Compression::Gzip)),
+        (start, ZSTANDARD, Start::Compressed(Compression::Zstandard)),
+        (&like_skipped, SKIPPED, Start::Compressed(Compression::Zstandard)),
+    ];
+    let foreign = Foreign::ALL.iter().map(|&(magic, foreign)| (start, magic, Start::Foreign(foreign)));
+    let mut is_decided = true;
+    for (start, magic, meaning) in known.into_iter().chain(foreign) {
+        if start.starts_with(magic) {
+            return Some(meaning);
+        }
+        is_decided &= !magic.starts_with(start);
+    }
+    is_decided.then_some(Start::Text)
+}
+
+impl Compression {
     fn named(path: Option<&Path>) -> Self {
         match path.and_then(Path::extension) {
             Some(extension) if extension.eq_ignore_ascii_case("gz") => Self::Gzip,
@@ -60,19 +146,6 @@ impl Compression {
             Self::Gzip => Box::new(Explained { decoder: GzipDecoder::new(buffered(source)), name: "gzip" }),
             Self::Zstandard => Box::new(Explained { decoder: ZstandardDecoder::new(buffered(source)), name: "zstd" }),
         }
-    }
-}
-
-fn recognise(start: &[u8]) -> Recognition {
-    match start {
-        [0x1f, 0x8b, 0x08, ..] => Recognition::Certain(Compression::Gzip),
-        // A frame, and one of those that are to be skipped.
-        [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => {
-            Recognition::Certain(Compression::Zstandard)
-        }
-        [] | [0x1f] | [0x1f, 0x8b] | [0x28] | [0x28, 0xb5] | [0x28, 0xb5, 0x2f] => Recognition::Undecided,
-        [0x50..=0x5f] | [0x50..=0x5f, 0x2a] | [0x50..=0x5f, 0x2a, 0x4d] => Recognition::Undecided,
-        _ => Recognition::Certain(Compression::None),
     }
 }
 
@@ -177,9 +250,9 @@ mod tests {
     }
 
     fn decoded(bytes: &[u8], name: &str) -> Result<Vec<u8>, String> {
-        let (compression, source) = Compression::detect(bytes, Some(Path::new(name))).expect("memory");
         let mut decoded = Vec::new();
-        let result = compression.decoder(source).read_to_end(&mut decoded);
+        let result =
+            open(bytes, Some(Path::new(name)), None).and_then(|mut text| text.source.read_to_end(&mut decoded));
         result.map(|_| decoded).map_err(|error| error.to_string())
     }
 
@@ -215,6 +288,42 @@ mod tests {
             b"\x1f\x8b\n",
         ] {
             assert_eq!(decoded(text, "keys").as_deref(), Ok(text));
+        }
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_skipped_once_and_said() {
+        for (bytes, text, has_mark) in [
+            (&b"\xef\xbb\xbfani\n"[..], &b"ani\n"[..], true),
+            (b"\xef\xbb\xbf\xef\xbb\xbf", b"\xef\xbb\xbf", true),
+            (b"\xef\xbb", b"\xef\xbb", false),
+            (b"a\xef\xbb\xbf", b"a\xef\xbb\xbf", false),
+        ] {
+            for (bytes, compression) in
+                [(bytes.to_vec(), Some(Compression::None)), (bytes.to_vec(), None), (gzip(bytes), None)]
+            {
+                let mut opened = open(&*bytes, None, compression).expect("memory");
+                let mut decoded = Vec::new();
+                opened.source.read_to_end(&mut decoded).expect("memory");
+                assert_eq!((&*decoded, opened.has_mark), (text, has_mark));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_list_of_keys_is_refused_by_name_compressed_or_not() {
+        for (magic, foreign) in Foreign::ALL {
+            let bytes = [magic, b"rest\n"].concat();
+            let expected = Err(foreign.error().to_string());
+            assert_eq!(decoded(&bytes, "keys"), expected);
+            assert_eq!(decoded(&gzip(&bytes), "keys"), expected);
+            for size in 0..magic.len() {
+                assert_eq!(decoded(&magic[..size], "keys").as_deref(), Ok(&magic[..size]), "{magic:?}");
+            }
+            let mut raw = Vec::new();
+            let opened = open(&*bytes, None, Some(Compression::None));
+            opened.expect("no error").source.read_to_end(&mut raw).expect("memory");
+            assert_eq!(raw, bytes);
         }
     }
 

@@ -1,9 +1,9 @@
+use std::io;
+
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder, Terminator};
 
 use super::block::{Block, Row};
-use super::form::{Field, RecordEnd};
-
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+use super::form::{FieldChoice, RecordEnd};
 
 /// Finds the rows of CSV and their keys in an input that comes in pieces.
 ///
@@ -11,16 +11,17 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 pub(crate) struct CsvRows {
     parser: Reader,
     end: RecordEnd,
-    field: Field,
+    delimiter: u8,
+    choice: FieldChoice,
     /// What is not handed on yet: whole rows, and the start of one.
     buffer: Vec<u8>,
     /// How much of it the parser has seen.
     parsed: usize,
-    /// The size of the byte order mark at its start, which is 0 where there is none; not known before three bytes came.
-    mark_size: Option<usize>,
+    /// The keys of the whole rows.
     rows: Vec<Row>,
-    /// The keys of these rows.
     unquoted: Vec<u8>,
+    /// The line ends that were handed on.
+    lines: u64,
     /// The fields of a row that has begun, without quotes, one after the other, and where each of them ends.
     fields: Vec<u8>,
     fields_size: usize,
@@ -29,26 +30,28 @@ pub(crate) struct CsvRows {
 }
 
 impl CsvRows {
-    pub(crate) fn new(end: RecordEnd, field: Field) -> Self {
+    /// `lines` is the number of lines before the first row.
+    pub(crate) fn new(end: RecordEnd, delimiter: u8, choice: FieldChoice, lines: u64) -> Self {
         // Any byte but the end would not do: a carriage return alone ends no line anywhere else in this program.
         let terminator = Terminator::Any(end.byte());
-        let mut parser = ReaderBuilder::new().delimiter(field.delimiter).terminator(terminator).build();
+        let mut parser = ReaderBuilder::new().delimiter(delimiter).terminator(terminator).build();
         // It skips what it takes for an empty line. From now on it looks for no byte order mark, which it would find
         // only in one piece, and with which it would skip the end of the first row.
         let _skipped = parser.read_record(&[end.byte()], &mut [0], &mut [0]);
         Self {
             parser,
             end,
-            field,
+            delimiter,
+            choice,
             buffer: Vec::new(),
             parsed: 0,
-            mark_size: None,
             rows: Vec::new(),
             unquoted: Vec::new(),
+            lines,
             fields: Vec::new(),
             fields_size: 0,
-            // The row ends the field at least; more are made when they are met.
-            ends: vec![0; field.index + 2],
+            // More are made when they are met.
+            ends: vec![0; 16],
             ends_count: 0,
         }
     }
@@ -56,18 +59,7 @@ impl CsvRows {
     /// Takes the next piece of the input.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         self.buffer.extend_from_slice(bytes);
-        if self.mark_size.is_none() {
-            if BYTE_ORDER_MARK.starts_with(&self.buffer) && self.buffer != BYTE_ORDER_MARK {
-                return;
-            }
-            self.pass_mark();
-        }
         self.parse_rows();
-    }
-
-    fn pass_mark(&mut self) {
-        self.parsed = if self.buffer.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
-        self.mark_size = Some(self.parsed);
     }
 
     fn parse_rows(&mut self) {
@@ -75,7 +67,8 @@ impl CsvRows {
             if self.is_between_rows() && self.buffer[self.parsed] == self.end.byte() {
                 // The parser would skip it, and it is a row with one field.
                 self.parsed += 1;
-                self.rows.push(Row { key: (self.field.index == 0).then_some(0..0), end: self.parsed });
+                let key = self.choice.contains(0).then_some(0..0);
+                self.rows.push(Row { key, end: self.parsed });
             } else {
                 self.parse(self.buffer.len());
             }
@@ -83,17 +76,47 @@ impl CsvRows {
     }
 
     /// Takes what has come as the whole input: the last row needs no end.
-    pub(crate) fn finish(&mut self) {
-        if self.mark_size.is_none() {
-            self.pass_mark();
+    ///
+    /// A quote that was opened and not closed is an error, with the line that it stands in. The rows before it can be
+    /// taken all the same.
+    pub(crate) fn finish(&mut self) -> io::Result<()> {
+        if let Some(line) = self.line_of_open_quote() {
+            return Err(io::Error::other(format!(
+                "the quote that is opened in line {line} is never closed: close it, or read the input without --csv"
+            )));
         }
-        self.parse_rows();
         while !self.is_between_rows() {
             self.parse(self.parsed);
         }
-        if self.rows.is_empty() && self.parsed > 0 {
-            // A byte order mark, and nothing behind it.
-            self.rows.push(Row { key: None, end: self.parsed });
+        Ok(())
+    }
+
+    /// The line with the quote that the input ends in, if it does.
+    fn line_of_open_quote(&self) -> Option<u64> {
+        let start = self.rows.last().map_or(0, |row| row.end);
+        let row = &self.buffer[start..];
+        let mut at = 0;
+        loop {
+            // At the start of a field.
+            if row.get(at) == Some(&b'"') {
+                let opened = start + at;
+                at += 1;
+                // A quote closes the field unless a second one follows it.
+                loop {
+                    match row[at..].iter().position(|&byte| byte == b'"') {
+                        None => {
+                            let lines = self.buffer[..opened].iter().filter(|&&byte| byte == b'\n').count();
+                            return Some(self.lines + lines as u64 + 1);
+                        }
+                        Some(closing) if row.get(at + closing + 1) == Some(&b'"') => at += closing + 2,
+                        Some(closing) => {
+                            at += closing + 1;
+                            break;
+                        }
+                    }
+                }
+            }
+            at += row[at..].iter().position(|&byte| byte == self.delimiter)? + 1;
         }
     }
 
@@ -101,16 +124,16 @@ impl CsvRows {
     pub(crate) fn take<T>(&mut self, take: impl FnOnce(&Block<'_>) -> T) -> Option<T> {
         let end = self.rows.last()?.end;
         let taken = take(&Block::of_rows(&self.buffer[..end], &self.rows, &self.unquoted));
+        self.lines += self.buffer[..end].iter().filter(|&&byte| byte == b'\n').count() as u64;
         self.buffer.drain(..end);
         self.parsed -= end;
-        self.mark_size = Some(0);
         self.rows.clear();
         self.unquoted.clear();
         Some(taken)
     }
 
     fn is_between_rows(&self) -> bool {
-        self.parsed == self.rows.last().map_or(self.mark_size.unwrap_or(0), |row| row.end)
+        self.parsed == self.rows.last().map_or(0, |row| row.end)
     }
 
     /// Parses to the end of a row or to `end`; where that is where the parser stands, the input ends.
@@ -133,17 +156,23 @@ impl CsvRows {
     fn end_row(&mut self) {
         let row = &self.buffer[..self.parsed];
         let ends = &self.ends[..self.ends_count];
-        let key = ends.get(self.field.index).map(|&end| {
-            let start = self.field.index.checked_sub(1).map_or(0, |before| ends[before]);
-            let mut key = &self.fields[start..end];
-            if self.end == RecordEnd::Line && self.field.index + 1 == ends.len() && row.ends_with(b"\r\n") {
-                key = key.strip_suffix(b"\r").unwrap_or(key);
+        let rows_before = self.rows.len();
+        let mut start = 0;
+        for (index, &end) in ends.iter().enumerate().take(self.choice.end()) {
+            if self.choice.contains(index) {
+                let mut key = &self.fields[start..end];
+                if self.end == RecordEnd::Line && index + 1 == ends.len() && row.ends_with(b"\r\n") {
+                    key = key.strip_suffix(b"\r").unwrap_or(key);
+                }
+                let start = self.unquoted.len();
+                self.unquoted.extend_from_slice(key);
+                self.rows.push(Row { key: Some(start..self.unquoted.len()), end: self.parsed });
             }
-            let start = self.unquoted.len();
-            self.unquoted.extend_from_slice(key);
-            start..self.unquoted.len()
-        });
-        self.rows.push(Row { key, end: self.parsed });
+            start = end;
+        }
+        if self.rows.len() == rows_before {
+            self.rows.push(Row { key: None, end: self.parsed });
+        }
         (self.fields_size, self.ends_count) = (0, 0);
     }
 }
@@ -156,7 +185,7 @@ mod tests {
 
     /// Each key with its row as it stands, the input coming in pieces of this size.
     fn found(input: &[u8], index: usize, size: usize) -> Found {
-        let mut rows = CsvRows::new(RecordEnd::Line, Field { index, delimiter: b',' });
+        let mut rows = CsvRows::new(RecordEnd::Line, b',', FieldChoice::listed(vec![index]), 0);
         let mut found = Found::new();
         let mut collect = |rows: &mut CsvRows| {
             rows.take(|block| {
@@ -171,7 +200,7 @@ mod tests {
             rows.push(piece);
             collect(&mut rows);
         }
-        rows.finish();
+        rows.finish().expect("no quote is open");
         collect(&mut rows);
         found
     }
@@ -203,19 +232,8 @@ mod tests {
         assert_found(b"a,b\nc,d", 1, &[(Some(b"b"), b"a,b\n"), (Some(b"d"), b"c,d")]);
         assert_found(b"a", 0, &[(Some(b"a"), b"a")]);
         assert_found(b"a,", 1, &[(Some(b""), b"a,")]);
-        assert_found(b"\"a", 0, &[(Some(b"a"), b"\"a")]);
+        assert_found(b"\"a\"", 0, &[(Some(b"a"), b"\"a\"")]);
         assert_found(b"", 0, &[]);
-    }
-
-    #[test]
-    fn a_byte_order_mark_is_no_part_of_the_first_key() {
-        assert_found(b"\xef\xbb\xbfa,b\nc", 0, &[(Some(b"a"), b"\xef\xbb\xbfa,b\n"), (Some(b"c"), b"c")]);
-        assert_found(b"\xef\xbb\xbf", 0, &[(None, b"\xef\xbb\xbf")]);
-        assert_found(b"\xef\xbb", 0, &[(Some(b"\xef\xbb"), b"\xef\xbb")]);
-        assert_found(b"\xef\xbb\xbf\na\n", 0, &[(Some(b""), b"\xef\xbb\xbf\n"), (Some(b"a"), b"a\n")]);
-        // One mark is enough: what looks like one behind it is text.
-        assert_found(b"\xef\xbb\xbf\xef\xbb\xbfa", 0, &[(Some(b"\xef\xbb\xbfa"), b"\xef\xbb\xbf\xef\xbb\xbfa")]);
-        assert_found(b"a\n\xef\xbb\xbf\n", 0, &[(Some(b"a"), b"a\n"), (Some(b"\xef\xbb\xbf"), b"\xef\xbb\xbf\n")]);
     }
 
     #[test]
@@ -242,5 +260,44 @@ mod tests {
         assert_found(b"a,\"b\"\r\n", 1, &[(Some(b"b"), b"a,\"b\"\r\n")]);
         assert_found(b"a,\"b\r\"\n", 1, &[(Some(b"b\r"), b"a,\"b\r\"\n")]);
         assert_found(b"a\rb,c\rd\n", 1, &[(Some(b"c\rd"), b"a\rb,c\rd\n")]);
+    }
+
+    #[test]
+    fn the_line_of_a_quote_that_is_never_closed_is_said() {
+        let line_of = |input: &[u8], size| {
+            let mut rows = CsvRows::new(RecordEnd::Line, b',', FieldChoice::listed(vec![0]), 0);
+            for piece in input.chunks(size) {
+                rows.push(piece);
+                rows.take(|_| ());
+            }
+            let result = rows.finish().map_err(|error| error.to_string());
+            result.err().map(|text| text.split(' ').nth(7).expect("a number").to_owned())
+        };
+        let cases: [(&[u8], Option<&str>); 10] = [
+            (b"\"a", Some("1")),
+            (b"a,b\nc,\"d\ne,f\ng\n", Some("2")),
+            (b"\"a\nb\",\"c\n", Some("2")),
+            (b"x\n\"a\nb\",c\n\n\"", Some("5")),
+            (b"a,\"b\"\"", Some("1")),
+            (b"a,\"b\"\"\"", None),
+            (b"a,\"b\"", None),
+            (b"a,b\"", None),
+            (b"a,\"b\"c\"", None),
+            (b"", None),
+        ];
+        for (input, expected) in cases {
+            for size in 1..=input.len().max(1) {
+                assert_eq!(line_of(input, size).as_deref(), expected, "{input:?} in pieces of {size} bytes");
+            }
+        }
+    }
+
+    #[test]
+    fn each_listed_field_of_a_row_is_a_key() {
+        let mut rows = CsvRows::new(RecordEnd::Line, b',', FieldChoice::listed(vec![0, 2]), 0);
+        rows.push(b"a,b,\"c,\"\nd\n");
+        let mut found = Vec::new();
+        rows.take(|block| block.for_each_key(|key, end| found.push((key.map(<[u8]>::to_vec), end))));
+        assert_eq!(found, [(Some(b"a".to_vec()), 9), (Some(b"c,".to_vec()), 9), (Some(b"d".to_vec()), 11)]);
     }
 }

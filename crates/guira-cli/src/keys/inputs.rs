@@ -1,3 +1,4 @@
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::ops::ControlFlow;
@@ -5,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use guira::{FileHeader, LoadError};
 
-use super::block::Block;
-use super::compression::Compression;
-use super::form::KeyForm;
+use super::block::{Block, Row};
+use super::compression::{Compression, Opened, open};
+use super::form::{KeyForm, RecordEnd};
 use super::records::for_each_block;
-use crate::failure::Failure;
+use crate::failure::{Failure, report};
 use crate::progress::Progress;
 
 /// So many that the processor looks up several at once, so few that they stay in its cache.
@@ -20,6 +21,8 @@ pub(crate) const BATCH_SIZE: usize = 1024;
 pub(crate) enum Source {
     StandardInput,
     File(PathBuf),
+    /// Keys of the command line.
+    Arguments(Vec<Vec<u8>>),
 }
 
 /// A source, and how to read it.
@@ -29,6 +32,24 @@ pub(crate) struct Input {
     form: KeyForm,
     /// Where it is not given, it is found out.
     compression: Option<Compression>,
+    /// Whether nothing is said of it but errors.
+    is_quiet: bool,
+}
+
+/// Calls `take` with the keys of the command line.
+fn take_arguments(
+    keys: &[Vec<u8>],
+    end: RecordEnd,
+    mut take: impl FnMut(&Block<'_>) -> Result<ControlFlow<()>, Failure>,
+) -> Result<ControlFlow<()>, Failure> {
+    let (mut bytes, mut rows) = (Vec::new(), Vec::new());
+    for key in keys {
+        let start = bytes.len();
+        bytes.extend_from_slice(key);
+        bytes.push(end.byte());
+        rows.push(Row { key: Some(start..bytes.len() - 1), end: bytes.len() });
+    }
+    take(&Block::of_rows(&bytes, &rows, &bytes))
 }
 
 impl Input {
@@ -36,38 +57,45 @@ impl Input {
     pub(crate) fn for_each_block(
         &self,
         progress: &Progress,
-        take: impl FnMut(&Block<'_>) -> Result<ControlFlow<()>, Failure>,
+        mut take: impl FnMut(&Block<'_>) -> Result<ControlFlow<()>, Failure>,
     ) -> Result<ControlFlow<()>, Failure> {
-        let explain = |error: &io::Error| self.failure(error);
-        let source = self.open(progress).map_err(|error| explain(&error))?;
-        for_each_block(source, self.form, explain, take)
-    }
-
-    fn open<'progress>(&self, progress: &'progress Progress) -> io::Result<Box<dyn Read + 'progress>> {
-        match &self.source {
-            Source::StandardInput => self.decoded(io::stdin().lock(), None, progress),
-            Source::File(path) => self.decoded(File::open(path)?, Some(path), progress),
+        let explain = |error: &io::Error| Failure::of_io(self.name(), error);
+        let Opened { source, has_mark } = match &self.source {
+            Source::Arguments(keys) => return take_arguments(keys, self.form.end, take),
+            Source::StandardInput => self.begin(io::stdin().lock(), None, progress),
+            Source::File(path) => File::open(path).and_then(|file| self.begin(file, Some(path), progress)),
         }
+        .map_err(|error| explain(&error))?;
+        if has_mark && !self.is_quiet {
+            report(format_args!("{}: skipped the byte order mark at its start", self.name()));
+        }
+        for_each_block(source, &self.form, explain, &mut take)
     }
 
-    fn decoded<'progress>(
+    fn begin<'progress>(
         &self,
         source: impl Read + 'progress,
         path: Option<&Path>,
         progress: &'progress Progress,
-    ) -> io::Result<Box<dyn Read + 'progress>> {
-        let watched = Watched { source, progress };
-        if let Some(compression) = self.compression {
-            return Ok(compression.decoder(watched));
-        }
-        let (compression, source) = Compression::detect(watched, path)?;
-        Ok(compression.decoder(source))
+    ) -> io::Result<Opened<'progress>> {
+        open(Watched { source, progress }, path, self.compression)
     }
 
-    fn failure(&self, error: &io::Error) -> Failure {
+    /// What it is called in messages.
+    pub(crate) fn name(&self) -> String {
         match &self.source {
-            Source::StandardInput => Failure::of_io("standard input", error),
-            Source::File(path) => Failure::of_io(path.display().to_string(), error),
+            Source::StandardInput => "standard input".to_owned(),
+            Source::File(path) => path.display().to_string(),
+            Source::Arguments(_) => "--key".to_owned(),
+        }
+    }
+
+    /// What stands before lines that are printed of it.
+    pub(crate) fn label(&self) -> Vec<u8> {
+        match &self.source {
+            Source::StandardInput => b"(standard input)".to_vec(),
+            Source::File(path) => path.as_os_str().as_encoded_bytes().to_vec(),
+            Source::Arguments(_) => b"(argument)".to_vec(),
         }
     }
 
@@ -75,6 +103,7 @@ impl Input {
     fn size(&self) -> Option<u64> {
         match &self.source {
             Source::StandardInput => None,
+            Source::Arguments(_) => Some(0),
             Source::File(path) => fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|metadata| metadata.len()),
         }
     }
@@ -99,15 +128,30 @@ impl<R: Read> Read for Watched<'_, R> {
 pub(crate) struct Inputs(Vec<Input>);
 
 impl Inputs {
-    /// The files that were named; "-", or none at all, is standard input.
-    pub(crate) fn named(paths: &[PathBuf], form: KeyForm, compression: Option<Compression>) -> Self {
-        let input = |source| Input { source, form, compression };
-        if paths.is_empty() {
-            return Self(vec![input(Source::StandardInput)]);
+    /// The keys of the command line and then the files that were named; "-", or nothing at all, is standard input.
+    pub(crate) fn new(
+        keys: &[OsString],
+        paths: &[PathBuf],
+        form: &KeyForm,
+        compression: Option<Compression>,
+        is_quiet: bool,
+    ) -> Self {
+        let mut sources = Vec::new();
+        if !keys.is_empty() {
+            sources.push(Source::Arguments(keys.iter().map(|key| key.as_encoded_bytes().to_vec()).collect()));
         }
-        let source =
-            |path: &PathBuf| if path == Path::new("-") { Source::StandardInput } else { Source::File(path.clone()) };
-        Self(paths.iter().map(source).map(input).collect())
+        sources.extend(paths.iter().map(|path| match path.as_os_str().as_encoded_bytes() {
+            b"-" => Source::StandardInput,
+            _ => Source::File(path.clone()),
+        }));
+        if sources.is_empty() {
+            sources.push(Source::StandardInput);
+        }
+        Self(sources.into_iter().map(|source| Input { source, form: form.clone(), compression, is_quiet }).collect())
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Input> {

@@ -1,7 +1,7 @@
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 
-use super::compression::Compression;
+use super::compression::{Opened, open};
 use super::form::KeyForm;
 use super::records::for_each_block;
 use crate::failure::Failure;
@@ -9,8 +9,8 @@ use crate::failure::Failure;
 /// A record of an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// Its key, if it has one.
-    pub key: Option<Vec<u8>>,
+    /// Its keys.
+    pub keys: Vec<Vec<u8>>,
     /// All of it, its end included.
     pub bytes: Vec<u8>,
 }
@@ -21,17 +21,20 @@ impl Record {
     ///
     /// # Errors
     ///
-    /// Where the source can't be read, or what it is compressed with is damaged.
-    pub fn all_of(source: impl Read, form: KeyForm, threads: usize) -> io::Result<Vec<Self>> {
-        let (compression, source) = Compression::detect(source, None)?;
+    /// Where the source can't be read, is compressed and damaged, is no list of keys, or ends within quotes.
+    pub fn all_of(source: impl Read, form: &KeyForm, threads: usize) -> io::Result<Vec<Self>> {
+        let Opened { source, .. } = open(source, None, None)?;
         let mut records = Vec::new();
         let explain = |error: &io::Error| Failure::of_io("input", error);
-        let read = for_each_block(compression.decoder(source), form, explain, |block| {
+        let read = for_each_block(source, form, explain, |block| {
             for piece in block.pieces(threads) {
                 let mut start = 0;
                 piece.for_each_key(|key, end| {
-                    let bytes = piece.bytes()[start..end].to_vec();
-                    records.push(Self { key: key.map(<[u8]>::to_vec), bytes });
+                    if end > start {
+                        records.push(Self { keys: Vec::new(), bytes: piece.bytes()[start..end].to_vec() });
+                    }
+                    let record: &mut Self = records.last_mut().expect("the one with this end");
+                    record.keys.extend(key.map(<[u8]>::to_vec));
                     start = end;
                 });
             }

@@ -1,11 +1,12 @@
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 use std::ops::ControlFlow;
 
-use bstr::ByteSlice;
+use bstr::{BStr, ByteSlice};
 
 use super::block::Block;
 use super::csv::CsvRows;
-use super::form::{KeyForm, KeyPart};
+use super::form::{FieldChoice, Fields, KeyForm, KeyPart, RecordEnd, Separator};
+use super::json::JsonRows;
 use crate::failure::Failure;
 
 const BLOCK_SIZE: usize = 1 << 20;
@@ -14,16 +15,56 @@ const BLOCK_SIZE: usize = 1 << 20;
 /// end of a record. A record that an error cuts off is no record.
 pub(crate) fn for_each_block(
     source: impl Read,
-    form: KeyForm,
+    form: &KeyForm,
     explain: impl Fn(&io::Error) -> Failure,
     mut take: impl FnMut(&Block<'_>) -> Result<ControlFlow<()>, Failure>,
 ) -> Result<ControlFlow<()>, Failure> {
-    let reader = BufReader::with_capacity(BLOCK_SIZE, source);
-    if let KeyPart::CsvField(field) = form.part {
-        return for_each_block_of_rows(reader, CsvRows::new(form.end, field), explain, take);
+    let mut reader = BufReader::with_capacity(BLOCK_SIZE, source);
+    let KeyPart::Named { names, separator, csv } = &form.part else {
+        return for_each_block_of(reader, form, 0, explain, take);
+    };
+    let header = read_header(&mut reader, form.end, *csv).map_err(|error| explain(&error))?;
+    if header.is_empty() {
+        return Ok(ControlFlow::Continue(()));
     }
-    let end_byte = form.end.byte();
-    let mut take = |bytes: &[u8]| take(&Block::of_records(bytes, form));
+    let part = named_fields(&header, names, *separator, *csv, form.end).map_err(|error| explain(&error))?;
+    let form = KeyForm { end: form.end, part };
+    let block = Block::of_header(&header);
+    let lines = block.lines_between(0, header.len());
+    if take(&block)?.is_break() {
+        return Ok(ControlFlow::Break(()));
+    }
+    for_each_block_of(reader, &form, lines, explain, take)
+}
+
+fn for_each_block_of(
+    reader: impl BufRead,
+    form: &KeyForm,
+    lines: u64,
+    explain: impl Fn(&io::Error) -> Failure,
+    mut take: impl FnMut(&Block<'_>) -> Result<ControlFlow<()>, Failure>,
+) -> Result<ControlFlow<()>, Failure> {
+    match &form.part {
+        KeyPart::CsvFields(Fields { choice, separator: Separator::Byte(delimiter) }) => {
+            let rows = CsvRows::new(form.end, *delimiter, choice.clone(), lines);
+            for_each_block_of_rows(reader, rows, explain, take)
+        }
+        KeyPart::Json(paths) => {
+            let mut rows = JsonRows::new(form.end, paths);
+            for_each_run_of_records(reader, form.end, explain, |bytes| take(&rows.block(bytes)))
+        }
+        _ => for_each_run_of_records(reader, form.end, explain, |bytes| take(&Block::of_records(bytes, form))),
+    }
+}
+
+/// Calls `take` with the bytes of whole records as they arrive.
+fn for_each_run_of_records(
+    reader: impl BufRead,
+    end: RecordEnd,
+    explain: impl Fn(&io::Error) -> Failure,
+    mut take: impl FnMut(&[u8]) -> Result<ControlFlow<()>, Failure>,
+) -> Result<ControlFlow<()>, Failure> {
+    let end_byte = end.byte();
     // A record whose end has not been read yet.
     let mut begun = Vec::new();
     for_each_piece(reader, explain, |piece| {
@@ -51,16 +92,61 @@ pub(crate) fn for_each_block(
     })
 }
 
+/// Reads the first record, with its end.
+fn read_header(reader: &mut impl BufRead, end: RecordEnd, csv: bool) -> io::Result<Vec<u8>> {
+    let mut header = Vec::new();
+    loop {
+        let is_last = reader.read_until(end.byte(), &mut header)? == 0 || !header.ends_with(&[end.byte()]);
+        // Within quotes the end of a record ends none.
+        let is_whole = !csv || header.iter().filter(|&&byte| byte == b'"').count() % 2 == 0;
+        if is_last || is_whole {
+            return Ok(header);
+        }
+    }
+}
+
+/// The fields of a header that have these names.
+fn named_fields(
+    header: &[u8],
+    names: &[String],
+    separator: Separator,
+    csv: bool,
+    end: RecordEnd,
+) -> io::Result<KeyPart> {
+    let all = Fields { choice: FieldChoice::All, separator };
+    let mut found: Vec<Vec<u8>> = Vec::new();
+    if let (true, Separator::Byte(delimiter)) = (csv, separator) {
+        let mut rows = CsvRows::new(end, delimiter, FieldChoice::All, 0);
+        rows.push(header);
+        rows.finish()?;
+        rows.take(|block| block.for_each_key(|name, _| found.extend(name.map(<[u8]>::to_vec))));
+    } else {
+        all.for_each(end.strip(header), |name| found.push(name.to_vec()));
+    }
+    let index_of = |name: &String| {
+        found.iter().position(|other| other == name.as_bytes()).ok_or_else(|| {
+            let found: Vec<String> = found.iter().map(|name| format!("{:?}", BStr::new(name))).collect();
+            io::Error::other(format!(
+                "no field has the name {name:?} in the first line, which has {}",
+                found.join(", ")
+            ))
+        })
+    };
+    let choice = FieldChoice::listed(names.iter().map(index_of).collect::<io::Result<_>>()?);
+    let fields = Fields { choice, separator };
+    Ok(if csv { KeyPart::CsvFields(fields) } else { KeyPart::Fields(fields) })
+}
+
 fn for_each_block_of_rows(
     reader: impl BufRead,
     mut rows: CsvRows,
     explain: impl Fn(&io::Error) -> Failure,
     mut take: impl FnMut(&Block<'_>) -> Result<ControlFlow<()>, Failure>,
 ) -> Result<ControlFlow<()>, Failure> {
-    for_each_piece(reader, explain, |piece| {
+    for_each_piece(reader, &explain, |piece| {
         match piece {
             Some(bytes) => rows.push(bytes),
-            None => rows.finish(),
+            None => rows.finish().map_err(|error| explain(&error))?,
         }
         rows.take(&mut take).unwrap_or(Ok(ControlFlow::Continue(())))
     })

@@ -1,6 +1,7 @@
 use serde::Serialize;
 
 use super::Output;
+use crate::arguments::QuietArguments;
 use crate::failure::{self, Failure};
 
 /// A report that people read too.
@@ -20,10 +21,12 @@ pub(crate) fn print(report: &impl Report, json: bool) -> Result<(), Failure> {
 }
 
 /// Tells what was done: a person on standard error, where it is no part of the output, and a program in JSON.
-pub(crate) fn tell(report: &impl Report, json: bool) -> Result<(), Failure> {
+pub(crate) fn tell(report: &impl Report, json: bool, quiet: QuietArguments) -> Result<(), Failure> {
     if json {
         return print(report, json);
     }
-    failure::report(report.text());
+    if !quiet.quiet {
+        failure::report(report.text());
+    }
     Ok(())
 }

@@ -24,7 +24,8 @@ fn stored_inputs_have_the_records_that_the_model_finds() {
 fn random_inputs_have_the_records_that_the_model_finds() {
     // What inputs are made of where something is to be decided.
     const PARTS: &[&[u8]] = &[b"a", b"\n", b"\r\n", b"\r", b"\0", b",", b"\t", b"\"", b"\"\"", b"bc", b"\xff", b"\n"];
-    const STARTS: &[&[u8]] = &[b"", b"", b"\xef\xbb\xbf", b"\xef\xbb", b"\x1f\x8b", b"(\xb5/", b"P*M"];
+    const STARTS: &[&[u8]] =
+        &[b"", b"", b"\xef\xbb\xbf", b"\xef\xbb", b"\x1f\x8b", b"(\xb5/", b"P*M", b"\xff\xfe", b"BZh91A"];
     // Weyl's sequence, its high bits.
     let mut state = 0_u64;
     let mut below = |end: usize| {

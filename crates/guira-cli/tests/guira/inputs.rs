@@ -216,7 +216,7 @@ fn any_number_of_threads_gives_the_same() {
     for threads in ["0", "1", "2", "7"] {
         place.build_with(&["--threads", threads, "keys", "keys"], b"");
         files.push(place.read("set.guira"));
-        selected.push(place.guira(["check", "--threads", threads, "set.guira", "others", "keys"]).stdout);
+        selected.push(place.guira(["check", "-I", "--threads", threads, "set.guira", "others", "keys"]).stdout);
     }
     assert!(files.iter().all(|file| *file == files[0]));
     assert!(selected[0] == [lines(100_000..150_000), all].concat().as_bytes());
@@ -230,7 +230,7 @@ fn a_line_of_100_mb_is_a_key() {
     place.write("long", format!("ani\n{long}\nkoel\n"));
     place.write("long.gz", gzip(long.as_bytes()));
     place.build_with(&["long"], b"");
-    assert_eq!(place.guira(["check", "-c", "set.guira", "long", "long.gz"]).stdout, b"4\n");
+    assert_eq!(place.guira(["check", "-c", "set.guira", "long", "long.gz"]).stdout, b"long:3\nlong.gz:1\n");
     assert_eq!(place.guira(["check", "-c", "--csv", "-f1", "set.guira", "long"]).stdout, b"3\n");
     assert_eq!(place.check(&long[1..]), b"");
 }

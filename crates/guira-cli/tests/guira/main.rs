@@ -7,6 +7,7 @@ mod crash;
 mod files;
 mod generated;
 mod inputs;
+mod pauses;
 #[cfg(unix)]
 mod readme;
 mod reports;

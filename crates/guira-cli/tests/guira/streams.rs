@@ -18,7 +18,7 @@ fn standard_input_is_read_where_no_input_is_named_and_for_a_dash() {
     assert_eq!((built.status, &*built.stderr), (0, "guira: set.guira: 3 keys, 0 repeated lines left out\n"));
 
     assert_eq!(place.check("guira\nani\ntero\n"), b"guira\nani\ntero\n");
-    let checked = place.guira_with(["check", "set.guira", "first", "-", "last"], b"guira\n");
+    let checked = place.guira_with(["check", "--no-filename", "set.guira", "first", "-", "last"], b"guira\n");
     assert_eq!(checked.stdout, b"ani\nguira\ntero\n");
 }
 
@@ -50,7 +50,7 @@ fn inputs_are_not_joined_where_an_end_is_missing() {
     place.build("ani\nguira\n");
     place.write("first", "ani");
     place.write("second", "guira");
-    let checked = place.guira(["check", "set.guira", "first", "second"]);
+    let checked = place.guira(["check", "--no-filename", "set.guira", "first", "second"]);
     assert_eq!(checked.stdout, b"ani\nguira\n");
 }
 

@@ -1,0 +1,57 @@
+use std::io;
+
+/// What is not read here, and would be taken for a few long keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Foreign {
+    Xz,
+    Bzip2,
+    Lz4,
+    SevenZip,
+    Zip,
+    Utf16,
+    Filter,
+}
+
+impl Foreign {
+    /// How each of them starts.
+    pub(super) const ALL: [(&'static [u8], Self); 22] = [
+        (b"\xfd7zXZ\0", Self::Xz),
+        // Behind the block size stands pi, or where nothing is compressed its square root.
+        (b"BZh11AY&SY", Self::Bzip2),
+        (b"BZh21AY&SY", Self::Bzip2),
+        (b"BZh31AY&SY", Self::Bzip2),
+        (b"BZh41AY&SY", Self::Bzip2),
+        (b"BZh51AY&SY", Self::Bzip2),
+        (b"BZh61AY&SY", Self::Bzip2),
+        (b"BZh71AY&SY", Self::Bzip2),
+        (b"BZh81AY&SY", Self::Bzip2),
+        (b"BZh91AY&SY", Self::Bzip2),
+        (b"BZh1\x17rE8P\x90", Self::Bzip2),
+        (b"BZh6\x17rE8P\x90", Self::Bzip2),
+        (b"BZh9\x17rE8P\x90", Self::Bzip2),
+        (b"\x04\x22\x4d\x18", Self::Lz4),
+        (b"\x02\x21\x4c\x18", Self::Lz4),
+        (b"7z\xbc\xaf\x27\x1c", Self::SevenZip),
+        (b"PK\x03\x04", Self::Zip),
+        (b"PK\x05\x06", Self::Zip),
+        // Both byte orders, and UTF-32, which starts alike in one of them.
+        (b"\xff\xfe", Self::Utf16),
+        (b"\xfe\xff", Self::Utf16),
+        (b"\0\0\xfe\xff", Self::Utf16),
+        (b"\x89GUIRA\r\n", Self::Filter),
+    ];
+
+    /// Why it is refused, and what to do.
+    pub(super) fn error(self) -> io::Error {
+        let (what, remedy) = match self {
+            Self::Xz => ("xz data", "decompress it first, as with xz -dc"),
+            Self::Bzip2 => ("bzip2 data", "decompress it first, as with bzip2 -dc"),
+            Self::Lz4 => ("lz4 data", "decompress it first, as with lz4 -dc"),
+            Self::SevenZip => ("a 7z archive", "extract it first, as with 7z x -so"),
+            Self::Zip => ("a zip archive", "extract it first, as with unzip -p"),
+            Self::Utf16 => ("UTF-16 text", "convert it first, as with iconv -f UTF-16 -t UTF-8"),
+            Self::Filter => return io::Error::other("a filter, where a list of keys is expected"),
+        };
+        io::Error::other(format!("{what}, not a list of keys: {remedy}"))
+    }
+}

@@ -1,0 +1,235 @@
+//! Keys in lines of JSON.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Range;
+
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::block::{Block, Row, for_each_record};
+use super::form::RecordEnd;
+
+/// Finds the keys of records that are JSON objects.
+pub(crate) struct JsonRows<'paths> {
+    paths: &'paths [String],
+    end: RecordEnd,
+    rows: Vec<Row>,
+    unquoted: Vec<u8>,
+}
+
+impl<'paths> JsonRows<'paths> {
+    pub(crate) const fn new(end: RecordEnd, paths: &'paths [String]) -> Self {
+        Self { paths, end, rows: Vec::new(), unquoted: Vec::new() }
+    }
+
+    /// The block of these records. A record that is not JSON has no key.
+    pub(crate) fn block<'block>(&'block mut self, bytes: &'block [u8]) -> Block<'block> {
+        let Self { paths, end, rows, unquoted } = self;
+        rows.clear();
+        unquoted.clear();
+        for_each_record(bytes, *end, |record, end| {
+            let (rows_before, size_before) = (rows.len(), unquoted.len());
+            let is_valid = paths.iter().all(|path| {
+                let found = Found { unquoted: &mut *unquoted, add: &mut |key| rows.push(Row { key: Some(key), end }) };
+                find(record, path, found).is_ok()
+            });
+            if !is_valid {
+                rows.truncate(rows_before);
+                unquoted.truncate(size_before);
+            }
+            if rows.len() == rows_before {
+                rows.push(Row { key: None, end });
+            }
+        });
+        Block::of_rows(bytes, rows, unquoted)
+    }
+}
+
+/// Where keys go that are found.
+struct Found<'to> {
+    unquoted: &'to mut Vec<u8>,
+    add: &'to mut dyn FnMut(Range<usize>),
+}
+
+impl Found<'_> {
+    fn take(&mut self, key: &[u8]) {
+        let start = self.unquoted.len();
+        self.unquoted.extend_from_slice(key);
+        (self.add)(start..self.unquoted.len());
+    }
+}
+
+fn find(record: &[u8], path: &str, mut found: Found<'_>) -> serde_json::Result<()> {
+    let mut json = serde_json::Deserializer::from_slice(record);
+    At { rest: path, found: &mut found }.deserialize(&mut json)?;
+    json.end()
+}
+
+/// A value with the rest of the path that leads on from it.
+struct At<'path, 'found, 'to> {
+    rest: &'path str,
+    found: &'found mut Found<'to>,
+}
+
+impl<'json> DeserializeSeed<'json> for At<'_, '_, '_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'json>>(self, json: D) -> Result<(), D::Error> {
+        json.deserialize_any(self)
+    }
+}
+
+impl<'json> Visitor<'json> for At<'_, '_, '_> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("JSON")
+    }
+
+    fn visit_map<M: MapAccess<'json>>(self, mut map: M) -> Result<(), M::Error> {
+        while let Some(name) = map.next_key::<Text<'json>>()? {
+            // A name may have dots of its own, as `id.orig_h` has in the logs of Zeek.
+            match self.rest.strip_prefix(&*name.0) {
+                Some("") => map.next_value_seed(Leaf(&mut *self.found))?,
+                Some(behind) if behind.starts_with('.') => {
+                    map.next_value_seed(At { rest: &behind[1..], found: &mut *self.found })?;
+                }
+                _ => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn visit_seq<S: SeqAccess<'json>>(self, mut array: S) -> Result<(), S::Error> {
+        while array.next_element_seed(At { rest: self.rest, found: &mut *self.found })?.is_some() {}
+        Ok(())
+    }
+
+    // The path leads on, and from these it leads nowhere.
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+}
+
+/// The value at the end of the path.
+struct Leaf<'found, 'to>(&'found mut Found<'to>);
+
+impl<'json> DeserializeSeed<'json> for Leaf<'_, '_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'json>>(self, json: D) -> Result<(), D::Error> {
+        use serde::Deserialize;
+        use serde::de::Error;
+        // Numbers are keys as they are written, not as they would be printed.
+        take_value(<&RawValue>::deserialize(json)?, self.0).map_err(D::Error::custom)
+    }
+}
+
+fn take_value(value: &RawValue, found: &mut Found<'_>) -> serde_json::Result<()> {
+    let text = value.get();
+    match text.as_bytes().first() {
+        Some(b'"') => found.take(serde_json::from_str::<Text<'_>>(text)?.0.as_bytes()),
+        Some(b'[') => {
+            for element in serde_json::from_str::<Vec<&RawValue>>(text)? {
+                take_value(element, found)?;
+            }
+        }
+        // An object is no key, and nothing is none either.
+        Some(b'{' | b'n') | None => {}
+        Some(_) => found.take(text.as_bytes()),
+    }
+    Ok(())
+}
+
+/// A string, borrowed where nothing is escaped in it.
+#[derive(serde::Deserialize)]
+struct Text<'json>(#[serde(borrow)] Cow<'json, str>);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keys(paths: &[&str], lines: &str) -> Vec<(Option<String>, usize)> {
+        let paths: Vec<String> = paths.iter().map(|&path| path.to_owned()).collect();
+        let mut rows = JsonRows::new(RecordEnd::Line, &paths);
+        let mut keys = Vec::new();
+        let text = |key: &[u8]| String::from_utf8(key.to_vec()).expect("UTF-8");
+        rows.block(lines.as_bytes()).for_each_key(|key, end| keys.push((key.map(text), end)));
+        keys
+    }
+
+    #[track_caller]
+    fn assert_keys(path: &str, line: &str, expected: &[&str]) {
+        let found: Vec<_> = keys(&[path], line).into_iter().filter_map(|(key, _)| key).collect();
+        assert_eq!(found, expected, "{path} in {line}");
+    }
+
+    #[test]
+    fn a_path_leads_through_objects_to_a_value() {
+        let line = r#"{"x":1,"a":{"c":0,"b":"k"},"b":"no"}"#;
+        assert_keys("a.b", line, &["k"]);
+        assert_keys("b", line, &["no"]);
+        assert_keys("a", line, &[]);
+        assert_keys("a.b.c", line, &[]);
+        assert_keys("x.y", line, &[]);
+        assert_keys("z", line, &[]);
+        assert_keys("id.orig_h", r#"{"id.orig_h":"10.0.0.1","id.orig_p":80}"#, &["10.0.0.1"]);
+        assert_keys("a.b.c", r#"{"a.b":{"c":"one"},"a":{"b.c":"two"}}"#, &["one", "two"]);
+        assert_keys("ab", r#"{"a":{"b":"no"},"abc":"no"}"#, &[]);
+    }
+
+    #[test]
+    fn strings_are_keys_without_escapes_and_numbers_as_they_are_written() {
+        assert_keys("k", r#"{"k":"a\"\u00e9\n"}"#, &["a\"\u{e9}\n"]);
+        assert_keys("\u{e9}", r#"{"\u00e9":"k"}"#, &["k"]);
+        assert_keys("k", r#"{"k":1.50e3}"#, &["1.50e3"]);
+        assert_keys("k", r#"{"k":123456789012345678901234567890}"#, &["123456789012345678901234567890"]);
+        assert_keys("k", r#"{"k":true}"#, &["true"]);
+        assert_keys("k", r#"{"k":null}"#, &[]);
+        assert_keys("k", r#"{"k":""}"#, &[""]);
+    }
+
+    #[test]
+    fn each_element_of_an_array_is_a_key() {
+        assert_keys("k", r#"{"k":["a",2,null,["b"]]}"#, &["a", "2", "b"]);
+        assert_keys("k.x", r#"{"k":[{"x":"a"},{"y":"no"},7,{"x":["b"]}]}"#, &["a", "b"]);
+    }
+
+    #[test]
+    fn what_is_not_json_has_no_key() {
+        let lines = "{\"k\":\"a\"}\nnot JSON\n{\"k\":\"b\"} x\n{\"k\":\"c\"\n\n{\"k\":\"d\"}";
+        let found = keys(&["k"], lines);
+        let expected = [(Some("a"), 10), (None, 19), (None, 31), (None, 40), (None, 41), (Some("d"), 50)];
+        assert_eq!(found, expected.map(|(key, end)| (key.map(str::to_owned), end)));
+    }
+
+    #[test]
+    fn several_paths_give_the_keys_of_one_record() {
+        let found = keys(&["b", "a"], "{\"a\":\"1\",\"b\":\"2\"}\n{\"a\":\"3\"}\n{}\n");
+        let expected = [(Some("2"), 18), (Some("1"), 18), (Some("3"), 28), (None, 31)];
+        assert_eq!(found, expected.map(|(key, end)| (key.map(str::to_owned), end)));
+    }
+}
