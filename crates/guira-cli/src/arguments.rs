@@ -38,7 +38,7 @@ pub(crate) use verify::VerifyArguments;
 /// A cuckoo filter answers "certainly not" or "probably" for a key; how often "probably" is wrong is yours to choose. A
 /// key is a line without its line end (LF or CR LF): any bytes, of any length, compared byte for byte.
 #[derive(Debug, Parser)]
-#[command(name = "guira", version, arg_required_else_help = true, max_term_width = 100, after_long_help = EXAMPLES)]
+#[command(name = "guira", version, long_version = LONG_VERSION, arg_required_else_help = true, max_term_width = 100, after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -60,6 +60,16 @@ Examples:
     guira add blocked.guira today.txt && guira remove blocked.guira expired.txt
 
 Exit status: 0 all done, 1 nothing found (check) or not all found (remove), 2 an error";
+
+/// The version, what it was built from, and what it was built with.
+const LONG_VERSION: &str = concat!(
+    env!("CARGO_PKG_VERSION"),
+    "\ncommit: ",
+    env!("GUIRA_COMMIT"),
+    "\ntarget: ",
+    env!("GUIRA_TARGET"),
+    "\nfeatures: mmap, rayon; reads and writes gzip (zlib-rs) and zstd (ruzstd)\nfile format: version 1"
+);
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {

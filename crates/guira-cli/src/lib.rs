@@ -7,6 +7,7 @@ mod exit_status;
 mod failure;
 mod filter_bytes;
 mod filter_file;
+mod filter_output;
 mod filter_view;
 mod inspection;
 pub mod keys;

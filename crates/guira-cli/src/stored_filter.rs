@@ -1,12 +1,20 @@
-use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
+use std::path::Path;
 
 use guira::{CuckooFilter, Digest, FileHeader, FileKind, GrowingCuckooFilter, InsertEachError, InsertError, LoadError};
 
+use crate::filter_bytes::decompressed;
+use crate::keys::Compression;
 use crate::secret_key::SecretKey;
 
-/// A filter from a file, of one of the kinds that this program makes.
-pub(crate) enum StoredFilter {
+/// A filter from a file, and how the file keeps it.
+pub(crate) struct StoredFilter {
+    pub(crate) contents: Contents,
+    compression: Compression,
+}
+
+/// A filter of one of the kinds that this program makes.
+pub(crate) enum Contents {
     /// Of the size it was built with.
     Fixed(CuckooFilter),
     Growing(GrowingCuckooFilter),
@@ -20,54 +28,93 @@ pub(crate) enum Growth {
 }
 
 impl StoredFilter {
-    pub(crate) fn read(mut file: impl Read, key: Option<SecretKey>) -> Result<Self, LoadError> {
+    /// A filter for a file that is to be written, compressed if its name says so.
+    pub(crate) fn for_output(contents: Contents, output: &Path) -> Self {
+        Self { contents, compression: Compression::named(Some(output)) }
+    }
+
+    /// A filter that is not in a file yet.
+    pub(crate) const fn in_memory(contents: Contents) -> Self {
+        Self { contents, compression: Compression::None }
+    }
+
+    pub(crate) fn read(file: impl Read, key: Option<SecretKey>) -> Result<Self, LoadError> {
+        let (compression, mut file) = decompressed(file)?;
         let mut start = Vec::new();
         file.by_ref().take(FileHeader::SIZE as u64).read_to_end(&mut start)?;
         let is_growing = FileHeader::of_bytes(&start)?.kind() == FileKind::Growing;
         let whole = io::Cursor::new(start).chain(file);
-        match (is_growing, key) {
-            (true, Some(key)) => GrowingCuckooFilter::read_from_with_key(whole, key.bytes()).map(Self::Growing),
-            (true, None) => GrowingCuckooFilter::read_from(whole).map(Self::Growing),
-            (false, Some(key)) => CuckooFilter::read_from_with_key(whole, key.bytes()).map(Self::Fixed),
-            (false, None) => CuckooFilter::read_from(whole).map(Self::Fixed),
-        }
+        let contents = match (is_growing, key) {
+            (true, Some(key)) => GrowingCuckooFilter::read_from_with_key(whole, key.bytes()).map(Contents::Growing),
+            (true, None) => GrowingCuckooFilter::read_from(whole).map(Contents::Growing),
+            (false, Some(key)) => CuckooFilter::read_from_with_key(whole, key.bytes()).map(Contents::Fixed),
+            (false, None) => CuckooFilter::read_from(whole).map(Contents::Fixed),
+        };
+        Ok(Self { contents: contents?, compression })
     }
 
-    pub(crate) fn write_to(&self, file: &File) -> io::Result<()> {
-        match self {
-            Self::Fixed(filter) => filter.write_to(file),
-            Self::Growing(filter) => filter.write_to(file),
+    /// Writes the file, compressed as the one that it was read from.
+    pub(crate) fn write_to(&self, mut file: impl Write) -> io::Result<()> {
+        if self.compression != Compression::None {
+            let mut bytes = Vec::new();
+            self.contents.write_to(&mut bytes)?;
+            return self.compression.compress(&bytes, file);
         }
+        self.contents.write_to(&mut file)
     }
 
     /// The filter as it is now.
     pub(crate) const fn as_filter(&self) -> &CuckooFilter {
-        match self {
-            Self::Fixed(filter) => filter,
-            Self::Growing(filter) => filter.as_filter(),
+        match &self.contents {
+            Contents::Fixed(filter) => filter,
+            Contents::Growing(filter) => filter.as_filter(),
         }
     }
 
+    pub(crate) fn contains_each(&self, digests: &[Digest], answers: &mut [bool]) {
+        self.as_filter().contains_each_digest(digests, answers);
+    }
+
     pub(crate) fn insert_each(&mut self, digests: &[Digest], growth: Growth) -> Result<(), InsertEachError> {
-        match (self, growth) {
-            (Self::Fixed(filter), _) => filter.insert_each_digest(digests),
-            (Self::Growing(filter), Growth::Allowed) => filter.insert_each_digest(digests),
-            (Self::Growing(filter), Growth::Refused) => filter.insert_each_digest_without_growing(digests),
+        match (&mut self.contents, growth) {
+            (Contents::Fixed(filter), _) => filter.insert_each_digest(digests),
+            (Contents::Growing(filter), Growth::Allowed) => filter.insert_each_digest(digests),
+            (Contents::Growing(filter), Growth::Refused) => filter.insert_each_digest_without_growing(digests),
         }
     }
 
     pub(crate) fn insert_bulk(&mut self, digests: &[Digest]) -> Result<(), InsertError> {
-        let result = match self {
-            Self::Fixed(filter) => filter.insert_bulk_digests(digests),
-            Self::Growing(filter) => filter.insert_bulk_digests(digests),
+        let result = match &mut self.contents {
+            Contents::Fixed(filter) => filter.insert_bulk_digests(digests),
+            Contents::Growing(filter) => filter.insert_bulk_digests(digests),
         };
         result.map_err(|error| error.reason)
     }
 
     pub(crate) fn remove_each(&mut self, digests: &[Digest], removed: &mut [bool]) {
+        match &mut self.contents {
+            Contents::Fixed(filter) => filter.remove_each_digest(digests, removed),
+            Contents::Growing(filter) => filter.remove_each_digest(digests, removed),
+        }
+    }
+
+    /// Removes all keys, and gives back what the table has grown by.
+    pub(crate) fn clear(&mut self) {
+        match &mut self.contents {
+            Contents::Fixed(filter) => filter.clear(),
+            Contents::Growing(filter) => {
+                filter.clear();
+                filter.shrink_to_fit();
+            }
+        }
+    }
+}
+
+impl Contents {
+    fn write_to(&self, file: &mut impl Write) -> io::Result<()> {
         match self {
-            Self::Fixed(filter) => filter.remove_each_digest(digests, removed),
-            Self::Growing(filter) => filter.remove_each_digest(digests, removed),
+            Self::Fixed(filter) => filter.write_to(file),
+            Self::Growing(filter) => filter.write_to(file),
         }
     }
 }

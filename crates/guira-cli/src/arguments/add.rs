@@ -27,7 +27,16 @@ pub(crate) struct AddArguments {
     #[command(flatten)]
     pub(crate) key: KeyFileArguments,
 
-    /// Leave the table as large as it is, and what does not fit out
+    /// Leave out keys that the filter says are probably there already
+    ///
+    /// Adding an overlapping list then stores only what is new. A share of the new keys, the false positive rate, is taken
+    /// for present and left out too; each is found all the same, because the filter already answers "probably" for it. But
+    /// the filter no longer has one copy for each key: don't use "guira remove" on it later, as it could remove the copy
+    /// that another key needs. To take keys out, build the filter again from the list.
+    #[arg(long)]
+    pub(crate) unique: bool,
+
+    /// Do not grow the table; report keys that do not fit
     #[arg(long)]
     pub(crate) no_grow: bool,
 

@@ -76,6 +76,24 @@ pub(crate) struct BuildArguments {
     )]
     pub(crate) seed: u64,
 
+    /// Use the parameters of another filter file, so that both can be merged later
+    #[arg(
+        long,
+        value_name = "FILTER",
+        conflicts_with_all = [
+            "rate", "fingerprint_bits", "capacity", "max_capacity", "prefer", "layout", "slots_per_bucket", "seed", "hash",
+            "never",
+        ]
+    )]
+    pub(crate) like: Option<PathBuf>,
+
+    /// Try seeds until no line of this file is found in the filter, such as a list of addresses that must never be blocked
+    ///
+    /// The inputs are read once for each seed. Of n keys at a rate r, all are spared by about one seed in e^(r n): a rate of
+    /// 1/n takes about three tries.
+    #[arg(long, value_name = "FILE", conflicts_with = "key_file")]
+    pub(crate) never: Option<PathBuf>,
+
     /// How keys are hashed [default: xxh3]
     #[arg(long, value_enum, requires_if("siphash", "key_file"))]
     pub(crate) hash: Option<HashName>,

@@ -19,6 +19,10 @@ pub(crate) struct CountArguments {
     #[command(flatten)]
     pub(crate) trust: TrustArguments,
 
+    /// Print nothing but errors: the exit status is the answer
+    #[arg(long, short, conflicts_with = "json")]
+    pub(crate) quiet: bool,
+
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -11,6 +11,10 @@ use super::KeyFileArguments;
 #[command(after_help = "Examples:\n  guira info words.guira\n  guira info --json words.guira\n\n\
                         Exit status: 0 if the file is a filter, 2 if not")]
 pub(crate) struct InfoArguments {
+    /// Print nothing but errors: the exit status is the answer
+    #[arg(long, short, conflicts_with = "json")]
+    pub(crate) quiet: bool,
+
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -13,6 +13,10 @@ use super::KeyFileArguments;
 #[command(after_help = "Examples:\n  guira verify words.guira\n  guira verify --json *.guira\n\n\
                         Exit status: 0 if all files are OK, 2 if not")]
 pub(crate) struct VerifyArguments {
+    /// Print nothing but errors: the exit status is the answer
+    #[arg(long, short, conflicts_with = "json")]
+    pub(crate) quiet: bool,
+
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -1,3 +1,5 @@
+use std::path::Path;
+
 use guira::{InsertEachError, InsertError, KeyHasher};
 use serde::Serialize;
 
@@ -7,10 +9,10 @@ use crate::exit_status::ExitStatus;
 use crate::failure::{Failure, report};
 use crate::filter_file::Replacement;
 use crate::keys::{Examples, Inputs, NewKeys, SeenDigests};
-use crate::render::text::counted;
+use crate::render::text::{self, counted};
 use crate::render::{Report, tell};
 use crate::secret_key::SecretKey;
-use crate::stored_filter::{Growth, StoredFilter};
+use crate::stored_filter::{Contents, Growth, StoredFilter};
 
 /// A search for room that fails takes as long as thousands of insertions.
 const MOST_KEYS_TRIED_IN_VAIN: u64 = 10_000;
@@ -23,7 +25,7 @@ pub(crate) fn run(arguments: &AddArguments) -> Result<ExitStatus, Failure> {
     let (mut filter, replacement) = Replacement::of_filter(&arguments.file, key)?;
     let growth = if arguments.no_grow { Growth::Refused } else { Growth::Allowed };
     let size_before = filter.as_filter().size_in_bytes();
-    let outcome = add(&mut filter, growth, &inputs)?;
+    let outcome = add(&mut filter, growth, arguments.unique, &inputs)?;
     if outcome.added > 0 {
         replacement.commit(&filter)?;
     }
@@ -31,7 +33,9 @@ pub(crate) fn run(arguments: &AddArguments) -> Result<ExitStatus, Failure> {
     let rejected = |reason: &Option<(Examples, InsertError)>| reason.as_ref().map_or(0, |(keys, _)| keys.count());
     let addition = Addition {
         file: arguments.file.display().to_string(),
+        is_unique: arguments.unique,
         added_count: outcome.added,
+        already_present_count: outcome.already_present,
         repeated_count: outcome.repeated,
         without_key_count: outcome.without_key,
         without_room_count: rejected(&outcome.without_room),
@@ -42,6 +46,9 @@ pub(crate) fn run(arguments: &AddArguments) -> Result<ExitStatus, Failure> {
     };
     tell(&addition, arguments.json, arguments.quiet)?;
     warn_of_missing_fields(&arguments.inputs, outcome.without_key, WithoutKey::LeftOut);
+    if !arguments.unique {
+        warn_of_copies(&arguments.file, &outcome, &filter);
+    }
     warn_of_excess(&arguments.file, &filter);
     let mut status = ExitStatus::Success;
     for (rejected, reason) in [&outcome.without_room, &outcome.with_too_many_copies].into_iter().flatten() {
@@ -53,13 +60,20 @@ pub(crate) fn run(arguments: &AddArguments) -> Result<ExitStatus, Failure> {
         let file = arguments.file.display();
         report(format_args!("{file}: {}", way_to_more_room(&filter, growth)));
     }
+    if outcome.with_too_many_copies.is_some() {
+        report(format_args!(
+            "{}: add --unique leaves out keys that are there already; the copies that are stored go when the filter is built \
+             again from the list of its keys, with guira build --force",
+            arguments.file.display()
+        ));
+    }
     Ok(status)
 }
 
 /// What lets keys fit that found no room.
 const fn way_to_more_room(filter: &StoredFilter, growth: Growth) -> &'static str {
-    match (filter, growth) {
-        (StoredFilter::Growing(_), Growth::Refused) => "without --no-grow there may be room for them",
+    match (&filter.contents, growth) {
+        (Contents::Growing(_), Growth::Refused) => "without --no-grow there may be room for them",
         _ => {
             "there is room for them in a filter that is built with a greater --capacity, or so that it can grow, with \
              --max-capacity"
@@ -67,11 +81,35 @@ const fn way_to_more_room(filter: &StoredFilter, growth: Growth) -> &'static str
     }
 }
 
+/// Warns of keys that are now stored more than once, where they are more than false positives explain.
+#[expect(clippy::cast_precision_loss, reason = "a threshold")]
+fn warn_of_copies(file: &Path, outcome: &Outcome, filter: &StoredFilter) {
+    let rejected = [&outcome.without_room, &outcome.with_too_many_copies].into_iter().flatten();
+    let tried = outcome.added + rejected.map(|(keys, _)| keys.count()).sum::<u64>();
+    let mistaken = filter.as_filter().expected_false_positive_rate() * tried as f64;
+    let present = outcome.already_present;
+    // The number of mistakes is nearly Poisson's, whose standard deviation is the root of its mean.
+    if present as f64 <= mistaken + 3.0 * mistaken.sqrt() || present < tried / 100 {
+        return;
+    }
+    report(format_args!(
+        "warning: {}: {} of {} were probably there already. Each is now stored once more, takes more room and must be \
+         removed once more; add --unique leaves such keys out",
+        file.display(),
+        text::count(present),
+        counted(tried, "key"),
+    ));
+}
+
 /// What was done. The names of the fields are those of the JSON output, and stay.
 #[derive(Debug, Serialize)]
 struct Addition {
     file: String,
+    #[serde(skip)]
+    is_unique: bool,
     added_count: u64,
+    /// Keys that were probably there before: left out with `--unique`, and else stored once more.
+    already_present_count: u64,
     repeated_count: u64,
     without_key_count: u64,
     /// Keys that were not added, because the filter is full.
@@ -93,6 +131,13 @@ impl Report for Addition {
         } else {
             String::new()
         };
+        if self.is_unique {
+            let present = text::count(self.already_present_count);
+            return format!(
+                "{}: {added} added, {present} probably there already, {repeated} left out{grown}",
+                self.file
+            );
+        }
         format!("{}: {added} added, {repeated} left out{grown}", self.file)
     }
 }
@@ -100,6 +145,7 @@ impl Report for Addition {
 #[derive(Default)]
 struct Outcome {
     added: u64,
+    already_present: u64,
     repeated: u64,
     without_key: u64,
     /// The keys that were not added, with the reason that the first of them met.
@@ -107,13 +153,20 @@ struct Outcome {
     with_too_many_copies: Option<(Examples, InsertError)>,
 }
 
-fn add(filter: &mut StoredFilter, growth: Growth, inputs: &Inputs) -> Result<Outcome, Failure> {
+fn add(filter: &mut StoredFilter, growth: Growth, unique: bool, inputs: &Inputs) -> Result<Outcome, Failure> {
     let hasher: KeyHasher = *filter.as_filter().hasher();
     let mut seen = SeenDigests::default();
     let mut outcome = Outcome::default();
+    let mut answers = Vec::new();
     let without_key = inputs.for_each_batch(|keys| {
-        let new = seen.new_ones(keys, &hasher);
+        let mut new = seen.new_ones(keys, &hasher);
         outcome.repeated += (keys.len() - new.keys.len()) as u64;
+        answers.resize(new.digests.len(), false);
+        filter.contains_each(&new.digests, &mut answers);
+        outcome.already_present += answers.iter().filter(|&&answer| answer).count() as u64;
+        if unique {
+            new.retain(|index| !answers[index]);
+        }
         outcome.add(filter, growth, &new);
     })?;
     outcome.without_key = without_key;
@@ -136,7 +189,7 @@ impl Outcome {
             };
             self.added += inserted as u64;
             let rejected = match reason {
-                InsertError::TooManyCopies { .. } => &mut self.with_too_many_copies,
+                InsertError::TooManyCopies { .. } | InsertError::Crowded { .. } => &mut self.with_too_many_copies,
                 _ => &mut self.without_room,
             };
             rejected.get_or_insert_with(|| (Examples::default(), reason)).0.add(keys[inserted]);

@@ -1,6 +1,9 @@
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
 use guira::{
-    BeyondPromise, BuildError, CuckooFilter, CuckooFilterBuilder, GrowingCuckooFilter, HashAlgorithm, InsertError,
-    KeyHasher, Layout,
+    BeyondPromise, BuildError, CuckooFilter, CuckooFilterBuilder, Digest, GrowingCuckooFilter, HashAlgorithm,
+    InsertError, KeyHasher, Layout,
 };
 use indicatif::HumanCount;
 use serde::Serialize;
@@ -9,13 +12,14 @@ use super::warnings::{WithoutKey, warn_of_excess, warn_of_missing_fields};
 use crate::arguments::{BuildArguments, HashName, Prefer};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
-use crate::filter_file::{Existing, Replacement};
-use crate::keys::{DigestCollector, DistinctDigests, Inputs};
+use crate::filter_file::{self, Existing};
+use crate::filter_output::{self, FilterOutput};
+use crate::keys::{DigestCollector, DistinctDigests, Examples, Inputs, KeyForm, KeyPart};
 use crate::progress::Progress;
-use crate::render::text::counted;
+use crate::render::text::{self, counted};
 use crate::render::{Report, tell};
 use crate::secret_key::SecretKey;
-use crate::stored_filter::{Growth, StoredFilter};
+use crate::stored_filter::{Contents, Growth, StoredFilter};
 use crate::threads;
 
 const DEFAULT_RATE: f64 = 0.001;
@@ -25,48 +29,152 @@ pub(crate) fn run(arguments: &BuildArguments) -> Result<ExitStatus, Failure> {
     arguments.inputs.refuse_contradictions()?;
     let inputs = arguments.inputs.inputs(arguments.quiet.quiet);
     inputs.refuse_filters()?;
-    refuse_vain_growth(arguments)?;
-    let explain = |error: BuildError| Failure::of_file(&arguments.output, error);
-    let algorithm = hash_algorithm(arguments)?;
-    let mut builder = CuckooFilter::builder().seed(arguments.seed).hash(algorithm);
-    builder = match arguments.fingerprint_bits {
-        Some(bits) => builder.fingerprint_bits(bits),
-        None => builder.false_positive_rate(arguments.rate.unwrap_or(DEFAULT_RATE)),
-    };
-    builder = builder.preference(arguments.prefer.into());
-    if let Some(layout) = arguments.layout {
-        builder = builder.layout(layout.into());
-    }
-    if let Some(slots) = arguments.slots_per_bucket {
-        builder = builder.slots_per_bucket(slots);
-    }
-    // What can be refused without the keys is refused before they are read.
-    builder.clone().capacity(arguments.capacity.unwrap_or(1)).parameters().map_err(explain)?;
+    let blueprint = Blueprint::new(arguments)?;
     let existing = if arguments.force { Existing::Replaced } else { Existing::Refused };
-    let replacement = Replacement::of_output(&arguments.output, existing)?;
+    let output = FilterOutput::new(&arguments.output, existing, arguments.json)?;
 
-    let hasher = match algorithm {
-        HashAlgorithm::SipHash13 { key } => KeyHasher::sip_hash_13(key),
-        _ => KeyHasher::xxh3(arguments.seed),
+    let Construction { contents, digests, seeds_tried } = match &arguments.never {
+        None => build(arguments, &blueprint, &inputs, arguments.seed)?,
+        Some(never) => build_without(arguments, &blueprint, &inputs, &NeverKeys::read(never, arguments)?)?,
     };
-    let digests = distinct_digests(&inputs, hasher)?;
-    let capacity = arguments.capacity.unwrap_or(digests.len().max(1));
-    let mut filter = empty_filter(arguments, builder.capacity(capacity), capacity, algorithm).map_err(explain)?;
-    fill(&mut filter, &digests).map_err(|reason| unfinished(arguments, &filter, &digests, &reason))?;
-    replacement.commit(&filter)?;
+    let filter = output.filter(contents);
+    output.commit(&filter)?;
 
     let built = Built {
-        file: arguments.output.display().to_string(),
+        file: filter_output::name(&arguments.output),
         key_count: digests.len() as u64,
         repeated_count: digests.repeated(),
         without_key_count: digests.without_key(),
         capacity: filter.as_filter().capacity() as u64,
-        is_capacity_given: arguments.capacity.is_some(),
+        seeds_tried,
+        is_capacity_given: arguments.capacity.is_some() || arguments.like.is_some(),
     };
     tell(&built, arguments.json, arguments.quiet)?;
     warn_of_missing_fields(&arguments.inputs, digests.without_key(), WithoutKey::LeftOut);
     warn_of_excess(&arguments.output, &filter);
     Ok(ExitStatus::Success)
+}
+
+/// A filter that was built.
+struct Construction {
+    contents: Contents,
+    digests: DistinctDigests,
+    /// With `--never`, how many seeds it took.
+    seeds_tried: Option<u64>,
+}
+
+fn build(
+    arguments: &BuildArguments,
+    blueprint: &Blueprint,
+    inputs: &Inputs,
+    seed: u64,
+) -> Result<Construction, Failure> {
+    let digests = distinct_digests(inputs, blueprint.hasher(seed))?;
+    let mut filter = StoredFilter::in_memory(blueprint.empty_filter(arguments, seed, digests.len())?);
+    fill(&mut filter, &digests, blueprint.growth())
+        .map_err(|reason| unfinished(arguments, &filter, &digests, &reason))?;
+    Ok(Construction { contents: filter.contents, digests, seeds_tried: None })
+}
+
+/// Builds the filter with one seed after the other until none of the keys that are not to be found is.
+fn build_without(
+    arguments: &BuildArguments,
+    blueprint: &Blueprint,
+    inputs: &Inputs,
+    never: &NeverKeys,
+) -> Result<Construction, Failure> {
+    /// A chance so small that more seeds are needed than this is refused.
+    const MOST_EXPECTED_TRIES: f64 = 1000.0;
+    /// With the chance of each at least one in a thousand, this many fail in vain once in e^10 times.
+    const MOST_TRIES: u64 = 10_000;
+
+    if !inputs.can_be_read_again() {
+        return Err(Failure::new(
+            "with --never the inputs are read once for each seed that is tried: give files, and not standard input or a pipe",
+        ));
+    }
+    for tries in 1..=MOST_TRIES {
+        let seed = arguments.seed.wrapping_add(tries - 1);
+        let mut construction = build(arguments, blueprint, inputs, seed)?;
+        let filter = match &construction.contents {
+            Contents::Fixed(filter) => filter,
+            Contents::Growing(filter) => filter.as_filter(),
+        };
+        let digests = never.digests(&blueprint.hasher(seed));
+        if tries == 1 {
+            let given: HashSet<u64> = construction.digests.in_steps().flatten().map(Digest::get).collect();
+            let mut both = Examples::default();
+            never
+                .keys()
+                .zip(&digests)
+                .filter(|(_, digest)| given.contains(&digest.get()))
+                .for_each(|(key, _)| both.add(key));
+            if both.count() > 0 {
+                let keys = counted(both.count(), "key");
+                let text = format_args!("{keys} stand both in the inputs and in the list of --never: {both}");
+                return Err(Failure::of(filter_output::name(&arguments.output), text));
+            }
+            let rate = filter.expected_false_positive_rate();
+            let never_count = never.len();
+            if (-rate).ln_1p() * approximate(never_count) < -MOST_EXPECTED_TRIES.ln() {
+                return Err(Failure::new(format_args!(
+                    "of {} at a rate of {}, hardly any seed spares all: give a --rate of {:.1e} or less",
+                    counted(never_count as u64, "key"),
+                    text::rate(rate),
+                    1.0 / approximate(never_count)
+                )));
+            }
+        }
+        let mut answers = vec![false; digests.len()];
+        filter.contains_each_digest(&digests, &mut answers);
+        if !answers.contains(&true) {
+            construction.seeds_tried = Some(tries);
+            return Ok(construction);
+        }
+    }
+    Err(Failure::new(format_args!(
+        "{MOST_TRIES} seeds were tried, and none spares all keys of --never: give a lower --rate"
+    )))
+}
+
+/// Keys that are not to be found.
+struct NeverKeys {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl NeverKeys {
+    fn read(path: &Path, arguments: &BuildArguments) -> Result<Self, Failure> {
+        let form = KeyForm { end: arguments.inputs.form().end, part: KeyPart::Whole };
+        let inputs = Inputs::new(&[], &[path.to_owned()], &form, None, arguments.quiet.quiet);
+        inputs.refuse_filters()?;
+        let mut keys = Self { bytes: Vec::new(), ends: Vec::new() };
+        inputs.for_each_batch(|batch| {
+            for key in batch {
+                keys.bytes.extend_from_slice(key);
+                keys.ends.push(keys.bytes.len());
+            }
+        })?;
+        Ok(keys)
+    }
+
+    fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    fn keys(&self) -> impl Iterator<Item = &[u8]> {
+        let starts = std::iter::once(&0).chain(&self.ends);
+        starts.zip(&self.ends).map(|(&start, &end)| &self.bytes[start..end])
+    }
+
+    fn digests(&self, hasher: &KeyHasher) -> Vec<Digest> {
+        self.keys().map(|key| hasher.digest_bytes(key)).collect()
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "for a probability")]
+const fn approximate(count: usize) -> f64 {
+    count as f64
 }
 
 /// What was done. The names of the fields are those of the JSON output, and stay.
@@ -77,6 +185,9 @@ struct Built {
     repeated_count: u64,
     without_key_count: u64,
     capacity: u64,
+    /// With `--never`, how many seeds were tried until one spared all its keys.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seeds_tried: Option<u64>,
     #[serde(skip)]
     is_capacity_given: bool,
 }
@@ -88,8 +199,80 @@ impl Report for Built {
             return format!("{file}: no keys in the input: an empty filter with a capacity of 1 key");
         }
         let (keys, repeated) = (counted(self.key_count, "key"), counted(self.repeated_count, "repeated line"));
-        format!("{file}: {keys}, {repeated} left out")
+        let tried = self.seeds_tried.map(|tries| format!(", {} tried", counted(tries, "seed"))).unwrap_or_default();
+        format!("{file}: {keys}, {repeated} left out{tried}")
     }
+}
+
+/// What is known of a filter before its keys are read.
+enum Blueprint {
+    /// What the options ask for.
+    Options { builder: CuckooFilterBuilder, hash: HashAlgorithm },
+    /// An empty filter of the same parameters as another one.
+    Like { path: PathBuf, key: Option<SecretKey>, hasher: KeyHasher },
+}
+
+impl Blueprint {
+    /// What can be refused without the keys is refused before they are read.
+    fn new(arguments: &BuildArguments) -> Result<Self, Failure> {
+        if let Some(path) = &arguments.like {
+            let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
+            let hasher = *filter_file::load(path, key)?.as_filter().hasher();
+            return Ok(Self::Like { path: path.clone(), key, hasher });
+        }
+        refuse_vain_growth(arguments)?;
+        let hash = hash_algorithm(arguments)?;
+        let mut builder = CuckooFilter::builder().seed(arguments.seed).hash(hash);
+        builder = match arguments.fingerprint_bits {
+            Some(bits) => builder.fingerprint_bits(bits),
+            None => builder.false_positive_rate(arguments.rate.unwrap_or(DEFAULT_RATE)),
+        };
+        builder = builder.preference(arguments.prefer.into());
+        if let Some(layout) = arguments.layout {
+            builder = builder.layout(layout.into());
+        }
+        if let Some(slots) = arguments.slots_per_bucket {
+            builder = builder.slots_per_bucket(slots);
+        }
+        let parameters = builder.clone().capacity(arguments.capacity.unwrap_or(1)).parameters();
+        parameters.map_err(|error| refused(arguments, &error))?;
+        Ok(Self::Options { builder, hash })
+    }
+
+    fn hasher(&self, seed: u64) -> KeyHasher {
+        match self {
+            Self::Options { hash: HashAlgorithm::SipHash13 { key }, .. } => KeyHasher::sip_hash_13(*key),
+            Self::Options { .. } => KeyHasher::xxh3(seed),
+            Self::Like { hasher, .. } => *hasher,
+        }
+    }
+
+    fn empty_filter(&self, arguments: &BuildArguments, seed: u64, keys: usize) -> Result<Contents, Failure> {
+        match self {
+            Self::Options { builder, hash } => {
+                let capacity = arguments.capacity.unwrap_or(keys.max(1));
+                let builder = builder.clone().seed(seed).capacity(capacity);
+                empty_filter(arguments, builder, capacity, *hash, seed).map_err(|error| refused(arguments, &error))
+            }
+            Self::Like { path, key, .. } => {
+                let mut filter = filter_file::load(path, *key)?;
+                filter.clear();
+                Ok(filter.contents)
+            }
+        }
+    }
+
+    /// A filter that is to be like another one grows as that one would.
+    const fn growth(&self) -> Growth {
+        match self {
+            Self::Options { .. } => Growth::Refused,
+            Self::Like { .. } => Growth::Allowed,
+        }
+    }
+}
+
+fn refused(arguments: &BuildArguments, error: &BuildError) -> Failure {
+    Failure::of(filter_output::name(&arguments.output), error)
 }
 
 /// A filter that grows, where the choice is left to this program and what it chooses can grow; else one that does not.
@@ -98,13 +281,14 @@ fn empty_filter(
     builder: CuckooFilterBuilder,
     capacity: usize,
     hash: HashAlgorithm,
-) -> Result<StoredFilter, BuildError> {
+    seed: u64,
+) -> Result<Contents, BuildError> {
     let parameters = builder.parameters()?;
     let is_free = arguments.layout.is_none() && arguments.slots_per_bucket.is_none();
     let is_long = parameters.fingerprint_bits() >= LEAST_BITS_TO_GROW || arguments.max_capacity.is_some();
     let can_grow = parameters.layout() == Layout::Packed && is_long;
     if !is_free || !can_grow || arguments.fingerprint_bits.is_some() {
-        return builder.build().map(StoredFilter::Fixed);
+        return builder.build().map(Contents::Fixed);
     }
     let growing = GrowingCuckooFilter::builder()
         .capacity(capacity)
@@ -113,8 +297,8 @@ fn empty_filter(
         .slots_per_bucket(parameters.slots_per_bucket())
         .beyond_promise(BeyondPromise::RaiseRate)
         .hash(hash)
-        .seed(arguments.seed);
-    growing.build().map(StoredFilter::Growing)
+        .seed(seed);
+    growing.build().map(Contents::Growing)
 }
 
 /// Shorter fingerprints have no bits to give away; they get some where growth is asked for.
@@ -149,7 +333,7 @@ fn distinct_digests(inputs: &Inputs, hasher: KeyHasher) -> Result<DistinctDigest
     Ok(collector.finish())
 }
 
-fn fill(filter: &mut StoredFilter, digests: &DistinctDigests) -> Result<(), InsertError> {
+fn fill(filter: &mut StoredFilter, digests: &DistinctDigests, growth: Growth) -> Result<(), InsertError> {
     let progress = Progress::of_keys(digests.len());
     if digests.len() <= filter.as_filter().capacity() {
         for step in digests.in_steps() {
@@ -159,7 +343,7 @@ fn fill(filter: &mut StoredFilter, digests: &DistinctDigests) -> Result<(), Inse
     } else {
         // They may not fit. In bulk, a search for room would fail for each of those that don't.
         for step in digests.in_even_steps() {
-            filter.insert_each(&step, Growth::Refused).map_err(|error| error.reason)?;
+            filter.insert_each(&step, growth).map_err(|error| error.reason)?;
             progress.advance(step.len());
         }
     }
@@ -180,5 +364,8 @@ fn unfinished(
         (_, Some(_)) => "the filter is full: give a larger --capacity, or leave it out",
         (_, None) => "the filter is full, against all odds: give another --seed",
     };
-    Failure::of_file(&arguments.output, format_args!("{added} of {all} were added, then {advice}; no file was written"))
+    Failure::of(
+        filter_output::name(&arguments.output),
+        format_args!("{added} of {all} were added, then {advice}; no file was written"),
+    )
 }

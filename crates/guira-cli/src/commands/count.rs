@@ -17,7 +17,7 @@ pub(crate) fn run(arguments: &CountArguments) -> Result<ExitStatus, Failure> {
         let keys = arguments.keys.iter().zip(&counts);
         let keys = keys.map(|(key, &count)| KeyCount { key: key.to_string_lossy().into_owned(), count }).collect();
         output.write_json(&Counts { keys })?;
-    } else {
+    } else if !arguments.quiet {
         for (key, count) in arguments.keys.iter().zip(&counts) {
             output.write(format!("{count}\t").as_bytes())?;
             output.write(key.as_encoded_bytes())?;

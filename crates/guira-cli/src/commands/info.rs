@@ -13,6 +13,9 @@ use crate::secret_key::SecretKey;
 pub(crate) fn run(arguments: &InfoArguments) -> Result<ExitStatus, Failure> {
     let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
     let inspection = Inspection::of_file(&arguments.file, key)?;
+    if arguments.quiet {
+        return Ok(ExitStatus::Success);
+    }
     let file = fs::metadata(&arguments.file).ok().filter(fs::Metadata::is_file);
     print(&FilterReport::new(&inspection, file.map(|metadata| metadata.len())), arguments.json)?;
     Ok(ExitStatus::Success)
@@ -135,7 +138,7 @@ impl Report for FilterReport {
             ("table size", text::counted(self.table_size_in_bytes, "byte")),
             ("capacity", text::counted(self.capacity, "key")),
         ]);
-        rows.extend(self.largest_capacity.map(|keys| ("largest capacity", text::counted(keys, "key"))));
+        rows.extend(self.largest_capacity.map(|keys| ("rate promised up to", text::counted(keys, "key"))));
         rows.extend(self.doublings.map(|doublings| ("doublings", doublings.to_string())));
         rows.extend([
             ("keys stored", text::count(self.key_count)),

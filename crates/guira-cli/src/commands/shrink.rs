@@ -7,12 +7,12 @@ use crate::filter_file::Replacement;
 use crate::render::text::counted;
 use crate::render::{Report, tell};
 use crate::secret_key::SecretKey;
-use crate::stored_filter::StoredFilter;
+use crate::stored_filter::Contents;
 
 pub(crate) fn run(arguments: &ShrinkArguments) -> Result<ExitStatus, Failure> {
     let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
     let (mut stored, replacement) = Replacement::of_filter(&arguments.file, key)?;
-    let StoredFilter::Growing(filter) = &mut stored else {
+    let Contents::Growing(filter) = &mut stored.contents else {
         let text = "does not grow, so there is nothing to give back: build a smaller one from the keys";
         return Err(Failure::of_file(&arguments.file, text));
     };

@@ -15,7 +15,11 @@ pub(crate) fn run(arguments: &VerifyArguments) -> Result<ExitStatus, Failure> {
     let mut verdicts = Vec::new();
     for path in &arguments.files {
         let verdict = Verdict::of(path, key);
-        if !arguments.json {
+        if arguments.quiet {
+            if let Some(problem) = &verdict.problem {
+                Failure::of_file(path, problem).report();
+            }
+        } else if !arguments.json {
             output.write(format!("{}: {}\n", verdict.file, verdict.text()).as_bytes())?;
         }
         verdicts.push(verdict);

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use crate::arguments::InputArguments;
 use crate::failure::report;
+use crate::filter_output;
 use crate::render::text::{counted, rate};
-use crate::stored_filter::StoredFilter;
+use crate::stored_filter::{Contents, StoredFilter};
 
 /// What becomes of records that have no key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,18 +29,18 @@ pub(super) fn warn_of_missing_fields(inputs: &InputArguments, count: u64, conseq
 
 /// Warns of a filter that holds more keys than it promises to.
 pub(super) fn warn_of_excess(file: &Path, filter: &StoredFilter) {
-    if let StoredFilter::Growing(filter) = filter
+    if let Contents::Growing(filter) = &filter.contents
         && filter.len() > filter.largest_capacity()
     {
         let largest = counted(filter.largest_capacity() as u64, "key");
         let now = rate(filter.expected_false_positive_rate());
         report(format_args!(
             "warning: {}: holds more than the {largest} up to which its rate was promised: it has risen to {now}",
-            file.display()
+            filter_output::name(file)
         ));
         return;
     }
-    let (filter, may_grow) = (filter.as_filter(), matches!(filter, StoredFilter::Growing(_)));
+    let (filter, may_grow) = (filter.as_filter(), matches!(filter.contents, Contents::Growing(_)));
     if filter.len() <= filter.capacity() || may_grow {
         return;
     }
@@ -50,6 +51,6 @@ pub(super) fn warn_of_excess(file: &Path, filter: &StoredFilter) {
     report(format_args!(
         "warning: {}: holds {keys}, and its capacity is {capacity}: more may not fit, and the expected rate has risen to \
          {now} from {promised}",
-        file.display()
+        filter_output::name(file)
     ));
 }

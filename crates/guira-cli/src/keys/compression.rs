@@ -1,9 +1,11 @@
 use std::error::Error;
 use std::fmt;
-use std::io::{self, BufRead, BufReader, ErrorKind, Read};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
+use flate2::write::GzEncoder;
+use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
 use super::foreign::Foreign;
 use super::zstandard::ZstandardDecoder;
@@ -65,6 +67,20 @@ fn begin_text<'source>(source: impl Read + 'source, refuses: bool) -> io::Result
 }
 
 impl Compression {
+    /// Writes bytes compressed.
+    pub(crate) fn compress(self, bytes: &[u8], mut target: impl Write) -> io::Result<()> {
+        match self {
+            Self::None => target.write_all(bytes),
+            Self::Gzip => {
+                let mut encoder = GzEncoder::new(target, flate2::Compression::default());
+                encoder.write_all(bytes)?;
+                encoder.finish()?.flush()
+            }
+            // Into memory first: where its target fails, this encoder panics.
+            Self::Zstandard => target.write_all(&compress_to_vec(bytes, CompressionLevel::Fastest)),
+        }
+    }
+
     /// What a filter file is by its first bytes, and how it was compressed.
     pub(crate) fn of_filter<'file>(file: impl Read + 'file) -> io::Result<(Self, Box<dyn Read + 'file>)> {
         let (start, bytes, file) = begin(file)?;
@@ -130,7 +146,8 @@ fn recognise(start: &[u8]) -> Option<Start> {
 }
 
 impl Compression {
-    fn named(path: Option<&Path>) -> Self {
+    /// What the name of a file says.
+    pub(crate) fn named(path: Option<&Path>) -> Self {
         match path.and_then(Path::extension) {
             Some(extension) if extension.eq_ignore_ascii_case("gz") => Self::Gzip,
             Some(extension) if extension.eq_ignore_ascii_case("zst") => Self::Zstandard,
@@ -235,8 +252,6 @@ impl Error for DecodingError {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
-
     use super::*;
 
     fn gzip(bytes: &[u8]) -> Vec<u8> {

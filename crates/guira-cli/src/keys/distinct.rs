@@ -203,6 +203,17 @@ pub(crate) struct NewKeys<'block> {
     pub(crate) digests: Vec<Digest>,
 }
 
+impl NewKeys<'_> {
+    /// Leaves out the keys whose index does not pass.
+    pub(crate) fn retain(&mut self, mut passes: impl FnMut(usize) -> bool) {
+        let kept: Vec<bool> = (0..self.keys.len()).map(&mut passes).collect();
+        let mut keep = kept.iter();
+        self.keys.retain(|_| keep.next().is_some_and(|&keep| keep));
+        let mut keep = kept.iter();
+        self.digests.retain(|_| keep.next().is_some_and(|&keep| keep));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;

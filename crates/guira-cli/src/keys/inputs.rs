@@ -158,6 +158,15 @@ impl Inputs {
         self.0.iter()
     }
 
+    /// Returns `true` if all of them can be read a second time.
+    pub(crate) fn can_be_read_again(&self) -> bool {
+        self.iter().all(|input| match &input.source {
+            Source::StandardInput => false,
+            Source::Arguments(_) => true,
+            Source::File(path) => !fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()),
+        })
+    }
+
     /// Refuses filter files, of which no list of keys has the first bytes: their place on the command line is another.
     pub(crate) fn refuse_filters(&self) -> Result<(), Failure> {
         for input in self.iter() {

@@ -4,12 +4,15 @@ mod cases;
 mod corpus;
 #[cfg(unix)]
 mod crash;
+mod feeds;
 mod files;
 mod generated;
 mod inputs;
 mod pauses;
 #[cfg(unix)]
 mod readme;
+#[cfg(unix)]
+mod recipes;
 mod reports;
 mod streams;
 #[cfg(target_os = "linux")]

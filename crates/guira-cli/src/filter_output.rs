@@ -1,0 +1,54 @@
+//! Where a new filter is written: a file, or standard output.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use crate::failure::Failure;
+use crate::filter_file::{Existing, Replacement};
+use crate::stored_filter::{Contents, StoredFilter};
+
+pub(crate) enum FilterOutput {
+    StandardOutput,
+    File(PathBuf, Box<Replacement>),
+}
+
+impl FilterOutput {
+    /// Prepares to write a filter to a path, or for "-" to standard output, where then nothing else may go.
+    pub(crate) fn new(path: &Path, existing: Existing, prints_json: bool) -> Result<Self, Failure> {
+        if path.as_os_str() != "-" {
+            return Ok(Self::File(path.to_owned(), Box::new(Replacement::of_output(path, existing)?)));
+        }
+        if prints_json {
+            return Err(Failure::new("--json and --output - would both go to standard output: leave one of them out"));
+        }
+        if io::stdout().is_terminal() {
+            return Err(Failure::new("standard output is a terminal, and a filter is no text: give another output"));
+        }
+        Ok(Self::StandardOutput)
+    }
+
+    /// A filter to be written here.
+    pub(crate) fn filter(&self, contents: Contents) -> StoredFilter {
+        match self {
+            Self::StandardOutput => StoredFilter::for_output(contents, Path::new("")),
+            Self::File(path, _) => StoredFilter::for_output(contents, path),
+        }
+    }
+
+    /// Writes the filter.
+    pub(crate) fn commit(self, filter: &StoredFilter) -> Result<(), Failure> {
+        match self {
+            Self::File(_, replacement) => replacement.commit(filter),
+            Self::StandardOutput => {
+                let mut output = io::stdout().lock();
+                let written = filter.write_to(&mut output).and_then(|()| output.flush());
+                written.map_err(|error| Failure::of_io("standard output", &error))
+            }
+        }
+    }
+}
+
+/// What an output is called in messages.
+pub(crate) fn name(path: &Path) -> String {
+    if path.as_os_str() == "-" { "standard output".to_owned() } else { path.display().to_string() }
+}
