@@ -18,7 +18,7 @@ from math import comb
 import xxhash
 
 MASK = (1 << 64) - 1
-HEADER = struct.Struct("<8sHBBBBBBQQQQQQBBBB4sQ32sQQ")
+HEADER = struct.Struct("<8sHBBBBBBQQQQQQBBBB4sQQ24sQQ")
 FILTER, SET, GROWING, COUNTING, MAP = 1, 2, 3, 4, 5
 REGIONAL, POWER_OF_TWO, TERNARY, QUATERNARY, DOUBLING = 1, 2, 3, 4, 5
 PACKED, SEMI_SORTED, WINDOWED = 1, 2, 3
@@ -84,14 +84,14 @@ class Filter:
         fields = HEADER.unpack(data[:128])
         magic, version, self.kind, self.layout, self.addressing, hash_id, self.b, self.f = fields[:8]
         self.k, self.s, self.capacity, self.len, seed, table_size, self.v, self.g = fields[8:16]
-        beyond, promised, reserved, largest, reserved_at_end, table_checksum, header_checksum = fields[16:]
+        beyond, promised, reserved, largest, section_size, reserved_at_end, table_checksum, header_checksum = fields[16:]
         if magic != b"\x89GUIRA\r\n":
             raise ValueError("not a guira file")
         if version > 1:
             raise ValueError("a later version")
         if xxhash.xxh3_64_intdigest(data[:120]) != header_checksum:
             raise ValueError("the header is damaged")
-        if version != 1 or self.kind not in (FILTER, SET, GROWING, COUNTING, MAP) or reserved + reserved_at_end != bytes(36):
+        if version != 1 or self.kind not in (FILTER, SET, GROWING, COUNTING, MAP) or reserved + reserved_at_end != bytes(28):
             raise ValueError("unknown")
         if self.kind == GROWING:
             if self.addressing != DOUBLING or beyond not in (1, 2) or promised > self.f + self.g - 8:
@@ -104,9 +104,9 @@ class Filter:
             raise ValueError("values of so many bits are not in such a file")
         self.slot_bits = self.f - 1 if self.layout == SEMI_SORTED else self.f + self.v
         slots = self.k * (self.s + 1 if self.layout == WINDOWED else self.s) * self.b
-        if table_size != (-(-slots * self.slot_bits // 8) + 15 + 7) // 8 * 8 or len(data) != 128 + table_size:
+        if table_size != (-(-slots * self.slot_bits // 8) + 15 + 7) // 8 * 8 or len(data) != 128 + table_size + section_size:
             raise ValueError("another size than the measures give")
-        table = data[128:]
+        table = data[128 : 128 + table_size]
         if xxhash.xxh3_64_intdigest(table) != table_checksum:
             raise ValueError("the table is damaged")
         self.table = table

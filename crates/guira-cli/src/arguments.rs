@@ -35,10 +35,11 @@ pub(crate) use verify::VerifyArguments;
 
 /// Keep a set of keys in a few bits per key, and ask it, add to it, remove from it.
 ///
-/// A cuckoo filter answers "certainly not" or "probably" for a key; how often "probably" is wrong is yours to choose. A
-/// key is a line without its line end (LF or CR LF): any bytes, of any length, compared byte for byte.
+/// A cuckoo filter answers "certainly not" or "probably" for a key. How often "probably" is wrong is the false positive rate,
+/// which you choose. A key is a line without its line end: any bytes, of any length, compared byte for byte.
 #[derive(Debug, Parser)]
-#[command(name = "guira", version, long_version = LONG_VERSION, arg_required_else_help = true, max_term_width = 100, after_long_help = EXAMPLES)]
+#[command(name = "guira", version, long_version = LONG_VERSION, arg_required_else_help = true, max_term_width = 100)]
+#[command(before_long_help = EXAMPLES, after_long_help = STATUS)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -47,19 +48,17 @@ pub(crate) struct Arguments {
 const EXAMPLES: &str = "\
 Examples:
   Keep a word list, so that at most 1 in 1000 other words is taken for one of it:
-    guira build --output words.guira words.txt
+    guira build -o words.guira words.txt
 
   The lines of a text that are probably in the list, and those that certainly are not:
     guira check words.guira text.txt
-    guira check --invert words.guira text.txt
+    guira check -v words.guira text.txt
 
-  Keys in a field of compressed rows, at a lower rate, with room for more to come:
-    guira build --field 2 --rate 0.0001 --capacity 5000000 -o users.guira users.tsv.gz
+  Lines of a log whose first field is in a list, as they are written:
+    tail -f access.log | guira check --field 1 --delimiter blanks blocked.guira";
 
-  A list that changes every day:
-    guira add blocked.guira today.txt && guira remove blocked.guira expired.txt
-
-Exit status: 0 all done, 1 nothing found (check) or not all found (remove), 2 an error";
+const STATUS: &str = "\
+Exit status: 0 if all was done, 1 if nothing was found (check, count) or not all was found (remove), 2 if there was an error";
 
 /// The version, what it was built from, and what it was built with.
 const LONG_VERSION: &str = concat!(

@@ -24,6 +24,7 @@ pub(crate) fn read(path: &Path) -> Result<(FileHeader, Vec<u8>), LoadError> {
     let mut bytes = Vec::new();
     contents.by_ref().take(FileHeader::SIZE as u64).read_to_end(&mut bytes)?;
     let header = FileHeader::of_bytes(&bytes)?;
-    contents.take(header.parameters().table_size().saturating_add(1)).read_to_end(&mut bytes)?;
+    let rest = header.file_size().saturating_sub(FileHeader::SIZE as u64);
+    contents.take(rest.saturating_add(1)).read_to_end(&mut bytes)?;
     Ok((header, bytes))
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
 use crate::filter_file::{Existing, Replacement};
+use crate::provenance::Provenance;
 use crate::stored_filter::{Contents, StoredFilter};
 
 pub(crate) enum FilterOutput {
@@ -28,10 +29,10 @@ impl FilterOutput {
     }
 
     /// A filter to be written here.
-    pub(crate) fn filter(&self, contents: Contents) -> StoredFilter {
+    pub(crate) fn filter(&self, contents: Contents, provenance: Provenance) -> StoredFilter {
         match self {
-            Self::StandardOutput => StoredFilter::for_output(contents, Path::new("")),
-            Self::File(path, _) => StoredFilter::for_output(contents, path),
+            Self::StandardOutput => StoredFilter::for_output(contents, provenance, Path::new("")),
+            Self::File(path, _) => StoredFilter::for_output(contents, provenance, path),
         }
     }
 

@@ -7,6 +7,8 @@ use guira::{CuckooFilterView, LoadError};
 
 use crate::failure::Failure;
 use crate::filter_bytes;
+use crate::keys::Normalization;
+use crate::provenance::Provenance;
 use crate::secret_key::SecretKey;
 
 /// Whether a table is believed to be what was written.
@@ -24,9 +26,9 @@ pub(crate) fn ask<T>(
     path: &Path,
     key: Option<SecretKey>,
     trust: Trust,
-    ask: impl FnOnce(&CuckooFilterView<'_>) -> Result<T, Failure>,
+    ask: impl FnOnce(&CuckooFilterView<'_>, Normalization) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    ask_all(&[path], key, trust, |views| ask(&views[0]))
+    ask_all(&[path], key, trust, |views, normalization| ask(&views[0], normalization))
 }
 
 /// Asks several filters. Where there is more than one, the key is for those that have one.
@@ -34,7 +36,7 @@ pub(crate) fn ask_all<T>(
     paths: &[impl AsRef<Path>],
     key: Option<SecretKey>,
     trust: Trust,
-    ask: impl FnOnce(&[CuckooFilterView<'_>]) -> Result<T, Failure>,
+    ask: impl FnOnce(&[CuckooFilterView<'_>], Normalization) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let explain = |path: &Path, error: LoadError| Failure::of_loading(path, &error);
     let open = |path: &Path| match Opened::new(path, key) {
@@ -45,6 +47,12 @@ pub(crate) fn ask_all<T>(
     for path in paths.iter().map(AsRef::as_ref) {
         opened.push(open(path).map_err(|error| explain(path, error))?);
     }
+    let normalization = opened.first().map(|opened| opened.normalization).unwrap_or_default();
+    if let Some(unlike) = opened.iter().position(|opened| opened.normalization != normalization) {
+        let text =
+            "keys are not treated as in the first filter, by --lowercase or --trim: check the filters one by one";
+        return Err(Failure::of_file(paths[unlike].as_ref(), text));
+    }
     let mut views = Vec::new();
     for (path, opened) in paths.iter().map(AsRef::as_ref).zip(&opened) {
         let view = opened.view().map_err(|error| explain(path, error))?;
@@ -53,11 +61,16 @@ pub(crate) fn ask_all<T>(
         }
         views.push(view);
     }
-    ask(&views)
+    ask(&views, normalization)
 }
 
-/// A filter that can be asked.
-enum Opened {
+/// A filter that can be asked, and what is done to keys before.
+struct Opened {
+    bytes: Bytes,
+    normalization: Normalization,
+}
+
+enum Bytes {
     Mapped(Box<CuckooFilterView<'static>>),
     /// What comes through a pipe, or is compressed, is nowhere else.
     Read(Vec<u8>, Option<SecretKey>),
@@ -66,18 +79,21 @@ enum Opened {
 impl Opened {
     fn new(path: &Path, key: Option<SecretKey>) -> Result<Self, LoadError> {
         if fs::metadata(path).is_ok_and(|metadata| metadata.is_file()) && filter_bytes::is_uncompressed(path) {
-            return map(path, key).map(|view| Self::Mapped(Box::new(view)));
+            let bytes = Bytes::Mapped(Box::new(map(path, key)?));
+            return Ok(Self { bytes, normalization: Provenance::of_file(path)?.normalization });
         }
         let (header, bytes) = filter_bytes::read(path)?;
         header.hasher(key.map(SecretKey::bytes))?;
-        Ok(Self::Read(bytes, key))
+        header.check_file_size(bytes.len() as u64)?;
+        let normalization = Provenance::of_file_bytes(&header, &bytes)?.normalization;
+        Ok(Self { bytes: Bytes::Read(bytes, key), normalization })
     }
 
     fn view(&self) -> Result<CuckooFilterView<'_>, LoadError> {
-        match self {
-            Self::Mapped(view) => Ok((**view).clone()),
-            Self::Read(bytes, Some(key)) => CuckooFilterView::with_key(bytes, key.bytes()),
-            Self::Read(bytes, None) => CuckooFilterView::new(bytes),
+        match &self.bytes {
+            Bytes::Mapped(view) => Ok((**view).clone()),
+            Bytes::Read(bytes, Some(key)) => CuckooFilterView::with_key(bytes, key.bytes()),
+            Bytes::Read(bytes, None) => CuckooFilterView::new(bytes),
         }
     }
 }

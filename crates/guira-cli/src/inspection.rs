@@ -4,12 +4,14 @@ use guira::{FileHeader, LoadError};
 
 use crate::failure::Failure;
 use crate::filter_bytes;
+use crate::provenance::Provenance;
 use crate::secret_key::SecretKey;
 
 /// A file that is looked at and not asked: its secret key, if it has one, may be missing.
 pub(crate) struct Inspection {
     pub(crate) header: FileHeader,
     pub(crate) secret: Secret,
+    pub(crate) provenance: Provenance,
 }
 
 /// What is known of a filter's secret key.
@@ -28,13 +30,14 @@ impl Inspection {
     pub(crate) fn of_file(path: &Path, key: Option<SecretKey>) -> Result<Self, Failure> {
         let inspect = || {
             let (header, bytes) = filter_bytes::read(path)?;
-            let inspection = Self::new(header, key)?;
+            let mut inspection = Self::new(header, key)?;
             match key {
                 Some(key) if inspection.secret == Secret::Fits => {
                     inspection.header.verify_with_key(&bytes, key.bytes())?;
                 }
                 _ => inspection.header.verify(&bytes)?,
             }
+            inspection.provenance = Provenance::of_file_bytes(&inspection.header, &bytes)?;
             Ok(inspection)
         };
         inspect().map_err(|error| Failure::of_loading(path, &error))
@@ -49,6 +52,6 @@ impl Inspection {
                 Secret::Fits
             }
         };
-        Ok(Self { header, secret })
+        Ok(Self { header, secret, provenance: Provenance::default() })
     }
 }

@@ -13,6 +13,7 @@ mod inspection;
 pub mod keys;
 mod program;
 mod progress;
+mod provenance;
 mod render;
 mod secret_key;
 mod stored_filter;

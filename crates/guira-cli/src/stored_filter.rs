@@ -5,12 +5,14 @@ use guira::{CuckooFilter, Digest, FileHeader, FileKind, GrowingCuckooFilter, Ins
 
 use crate::filter_bytes::decompressed;
 use crate::keys::Compression;
+use crate::provenance::{Provenance, Tail, table_end};
 use crate::secret_key::SecretKey;
 
 /// A filter from a file, and how the file keeps it.
 pub(crate) struct StoredFilter {
     pub(crate) contents: Contents,
     compression: Compression,
+    pub(crate) provenance: Provenance,
 }
 
 /// A filter of one of the kinds that this program makes.
@@ -29,38 +31,40 @@ pub(crate) enum Growth {
 
 impl StoredFilter {
     /// A filter for a file that is to be written, compressed if its name says so.
-    pub(crate) fn for_output(contents: Contents, output: &Path) -> Self {
-        Self { contents, compression: Compression::named(Some(output)) }
+    pub(crate) fn for_output(contents: Contents, provenance: Provenance, output: &Path) -> Self {
+        Self { contents, compression: Compression::named(Some(output)), provenance }
     }
 
     /// A filter that is not in a file yet.
-    pub(crate) const fn in_memory(contents: Contents) -> Self {
-        Self { contents, compression: Compression::None }
+    pub(crate) fn in_memory(contents: Contents) -> Self {
+        Self { contents, compression: Compression::None, provenance: Provenance::default() }
     }
 
     pub(crate) fn read(file: impl Read, key: Option<SecretKey>) -> Result<Self, LoadError> {
         let (compression, mut file) = decompressed(file)?;
         let mut start = Vec::new();
         file.by_ref().take(FileHeader::SIZE as u64).read_to_end(&mut start)?;
-        let is_growing = FileHeader::of_bytes(&start)?.kind() == FileKind::Growing;
-        let whole = io::Cursor::new(start).chain(file);
+        let header = FileHeader::of_bytes(&start)?;
+        let is_growing = header.kind() == FileKind::Growing;
+        let mut section = Vec::new();
+        let whole = Tail { source: io::Cursor::new(start).chain(file), before: table_end(&header), tail: &mut section };
         let contents = match (is_growing, key) {
             (true, Some(key)) => GrowingCuckooFilter::read_from_with_key(whole, key.bytes()).map(Contents::Growing),
             (true, None) => GrowingCuckooFilter::read_from(whole).map(Contents::Growing),
             (false, Some(key)) => CuckooFilter::read_from_with_key(whole, key.bytes()).map(Contents::Fixed),
             (false, None) => CuckooFilter::read_from(whole).map(Contents::Fixed),
         };
-        Ok(Self { contents: contents?, compression })
+        Ok(Self { contents: contents?, compression, provenance: Provenance::of_section(&section)? })
     }
 
     /// Writes the file, compressed as the one that it was read from.
     pub(crate) fn write_to(&self, mut file: impl Write) -> io::Result<()> {
         if self.compression != Compression::None {
             let mut bytes = Vec::new();
-            self.contents.write_to(&mut bytes)?;
+            self.contents.write_to(&self.provenance, &mut bytes)?;
             return self.compression.compress(&bytes, file);
         }
-        self.contents.write_to(&mut file)
+        self.contents.write_to(&self.provenance, &mut file)
     }
 
     /// The filter as it is now.
@@ -111,10 +115,14 @@ impl StoredFilter {
 }
 
 impl Contents {
-    fn write_to(&self, file: &mut impl Write) -> io::Result<()> {
-        match self {
-            Self::Fixed(filter) => filter.write_to(file),
-            Self::Growing(filter) => filter.write_to(file),
-        }
+    fn write_to(&self, provenance: &Provenance, file: &mut impl Write) -> io::Result<()> {
+        let (mut header, table) = match self {
+            Self::Fixed(filter) => (filter.header_bytes(), filter.table_bytes()),
+            Self::Growing(filter) => (filter.header_bytes(), filter.table_bytes()),
+        };
+        let section = provenance.write_into(&mut header)?;
+        file.write_all(&header)?;
+        file.write_all(table)?;
+        file.write_all(&section)
     }
 }

@@ -6,23 +6,28 @@ use super::{InputArguments, KeyFileArguments, QuietArguments};
 
 const EXAMPLES: &str = "\
 Examples:
-  guira add blocked.guira today.txt
-  cut -d' ' -f1 access.log | sort -u | guira add seen.guira
+  Keys that are new, each once, of a feed that overlaps what is stored:
+    guira add --unique seen.guira today.txt
 
-Exit status: 0 if all was added, 2 if a key did not fit or there was an error";
+  What today's list has more than yesterday's, both sorted:
+    comm -13 yesterday.txt today.txt | guira add blocked.guira
+
+  A key:
+    guira add blocked.guira -e 203.0.113.7";
+
+const STATUS: &str = "Exit status: 0 if all was added, 2 if a key did not fit or there was an error";
 
 /// Add lines to a filter file
 ///
-/// Stores a copy of each distinct line of this input. A key that was added before is stored once more and must be removed
-/// as often; a filter holds at most 2b copies of a key, b being the slots of a bucket or window.
+/// Stores each distinct line of this input. Without --unique, a key that was added before is stored once more: it takes
+/// room again and must be removed as often. A filter holds at most 2b copies of a key, where b is the number of slots of a
+/// bucket.
 ///
-/// When the filter is full, its table is doubled, if it was built to grow ("guira info" says so). Up to the largest capacity
-/// the rate that was asked for holds; beyond it, it doubles with every doubling, which is said. A filter of another layout,
-/// or with --no-grow, takes what fits; what does not is left out and reported, with exit status 2. After 10,000 keys that
-/// did not fit, the rest is left out without a try. The file is replaced when all is done, and left alone if an input
-/// cannot be read.
+/// When a filter is full that was built to grow, its table is doubled. Keys that do not fit are left out and reported, with
+/// exit status 2; after 10,000 of them, the rest is not tried. The file is replaced when all is done, and left alone if an
+/// input cannot be read.
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES)]
+#[command(before_help = EXAMPLES, after_help = STATUS)]
 pub(crate) struct AddArguments {
     #[command(flatten)]
     pub(crate) key: KeyFileArguments,

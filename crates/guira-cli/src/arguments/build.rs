@@ -7,37 +7,50 @@ use super::{InputArguments, KeyFileArguments, QuietArguments, ThreadArguments, v
 
 const EXAMPLES: &str = "\
 Examples:
-  guira build --output words.guira words.txt
-  guira build --rate 0.0001 --capacity 5000000 -o users.guira --csv --field 2 users.csv.gz
-  find /srv -type f -print0 | guira build --null -o files.guira
-  head -c 16 /dev/urandom > secret && guira build --hash siphash --key-file secret -o names.guira names.txt
+  A list of words, of which at most 1 in 1000 others is taken for one:
+    guira build -o words.guira words.txt
 
-Exit status: 0 if the file was written, 2 if there was an error and none was";
+  The second field of CSV, at a lower rate, with room for 5 million keys:
+    guira build --rate 1/10000 --capacity 5M --csv --field 2 -o users.guira users.csv.gz
+
+  The list of today in the place of yesterday's:
+    guira build --force -o blocked.guira blocked.txt";
+
+const STATUS: &str = "Exit status: 0 if the file was written, 2 if there was an error and none was";
+
+const SIZE: &str = "Size and rate";
+const HASH: &str = "Hash and keys";
+const OUTPUT: &str = "Output";
 
 /// Build a filter file from lines
 ///
-/// Makes a set: a line that comes again is left out, so that removing each key once later is safe. An existing output
-/// file is refused; with --force it is replaced when the new one is complete, and left alone if anything goes wrong.
+/// Each distinct key is stored once, however often it comes, so each can be removed once later.
+///
+/// An output file that exists is refused. With --force it is replaced when the new file is complete, and left alone if
+/// anything goes wrong. An output that is called .gz or .zst is compressed.
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES)]
+#[command(before_help = EXAMPLES, after_help = STATUS)]
 pub(crate) struct BuildArguments {
-    /// The share of absent keys that may be found all the same, as long as the filter holds no more than its capacity
-    /// [default: 0.001]
-    #[arg(long, value_parser = values::rate, allow_negative_numbers = true)]
+    /// The share of absent keys that may be found: 0.001, 0.1% or 1/1000 [default: 0.001]
+    ///
+    /// The rate holds as long as the filter holds no more keys than its capacity, or than --max-capacity.
+    #[arg(long, help_heading = SIZE, value_parser = values::rate, allow_negative_numbers = true)]
     pub(crate) rate: Option<f64>,
 
     /// The bits stored per key (2 to 32), instead of a rate
-    #[arg(long, value_name = "BITS", conflicts_with = "rate", value_parser = values::fingerprint_bits, allow_negative_numbers = true)]
+    #[arg(long, help_heading = SIZE, value_name = "BITS", conflicts_with = "rate", value_parser = values::fingerprint_bits, allow_negative_numbers = true)]
     pub(crate) fingerprint_bits: Option<u32>,
 
-    /// How many keys must fit, if more are to be added later [default: the keys of the input]
-    #[arg(long, value_name = "KEYS", value_parser = values::capacity, allow_negative_numbers = true)]
+    /// How many keys must fit, such as 5000000, 5M or 5e6 [default: the keys of the input]
+    #[arg(long, help_heading = SIZE, value_name = "KEYS", value_parser = values::capacity, allow_negative_numbers = true)]
     pub(crate) capacity: Option<usize>,
 
-    /// Up to how many keys the rate is to hold when the filter grows by "guira add"; beyond that it doubles with every
-    /// doubling, to 3 % at the most, and then the filter is full [default: the capacity]
+    /// Up to how many keys the rate holds when "guira add" makes the filter grow [default: the capacity]
+    ///
+    /// With more keys, the rate doubles each time the number of keys does. At 3 % the filter is full.
     #[arg(
         long,
+        help_heading = SIZE,
         value_name = "KEYS",
         value_parser = values::capacity,
         allow_negative_numbers = true,
@@ -45,9 +58,10 @@ pub(crate) struct BuildArguments {
     )]
     pub(crate) max_capacity: Option<usize>,
 
-    /// What matters more, where layout, slots per bucket and fingerprint bits are left open [default: speed]
+    /// What matters more when the layout is chosen [default: speed]
     #[arg(
         long,
+        help_heading = SIZE,
         value_enum,
         value_name = "WHAT",
         default_value_t = Prefer::Speed,
@@ -57,17 +71,18 @@ pub(crate) struct BuildArguments {
     pub(crate) prefer: Prefer,
 
     /// How fingerprints are kept [default: what --prefer asks for; packed with --slots-per-bucket or --fingerprint-bits]
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, help_heading = SIZE)]
     pub(crate) layout: Option<LayoutName>,
 
-    /// The slots of a bucket: 1, 2, 4 or 8 if packed, 4 if semi-sorted, 2, 3 or 4 in a window [default: what takes the
-    /// least memory; with --fingerprint-bits 4, or 3 in a window]
-    #[arg(long, value_name = "SLOTS", value_parser = values::slots_per_bucket, allow_negative_numbers = true)]
+    /// The slots of a bucket: 1, 2, 4 or 8 if packed, 4 if semi-sorted, 2, 3 or 4 if windowed [default: what takes the
+    /// least memory; with --fingerprint-bits 4, or 3 if windowed]
+    #[arg(long, help_heading = SIZE, value_name = "SLOTS", value_parser = values::slots_per_bucket, allow_negative_numbers = true)]
     pub(crate) slots_per_bucket: Option<u32>,
 
     /// The seed of the hash: filters with different seeds are wrong about different keys [default: 0]
     #[arg(
         long,
+        help_heading = HASH,
         default_value_t = 0,
         hide_default_value = true,
         conflicts_with = "key_file",
@@ -76,9 +91,22 @@ pub(crate) struct BuildArguments {
     )]
     pub(crate) seed: u64,
 
+    /// Keep this text in the file, with the names of the inputs, the number of keys and the date; "guira info" shows it
+    #[arg(long, value_name = "TEXT", help_heading = OUTPUT)]
+    pub(crate) note: Option<String>,
+
+    /// Make the letters A to Z of all keys lower case; the file says so, and keys that are checked are treated alike
+    #[arg(long, help_heading = HASH)]
+    pub(crate) lowercase: bool,
+
+    /// Leave out blanks at both ends of all keys; the file says so, and keys that are checked are treated alike
+    #[arg(long, help_heading = HASH)]
+    pub(crate) trim: bool,
+
     /// Use the parameters of another filter file, so that both can be merged later
     #[arg(
         long,
+        help_heading = SIZE,
         value_name = "FILTER",
         conflicts_with_all = [
             "rate", "fingerprint_bits", "capacity", "max_capacity", "prefer", "layout", "slots_per_bucket", "seed", "hash",
@@ -91,29 +119,23 @@ pub(crate) struct BuildArguments {
     ///
     /// The inputs are read once for each seed. Of n keys at a rate r, all are spared by about one seed in e^(r n): a rate of
     /// 1/n takes about three tries.
-    #[arg(long, value_name = "FILE", conflicts_with = "key_file")]
+    #[arg(long, value_name = "FILE", conflicts_with = "key_file", help_heading = HASH)]
     pub(crate) never: Option<PathBuf>,
 
     /// How keys are hashed [default: xxh3]
-    #[arg(long, value_enum, requires_if("siphash", "key_file"))]
+    #[arg(long, value_enum, requires_if("siphash", "key_file"), help_heading = HASH)]
     pub(crate) hash: Option<HashName>,
 
-    #[command(flatten)]
-    pub(crate) key: KeyFileArguments,
-
-    /// The filter file to write
-    #[arg(long, short, value_name = "FILE")]
+    /// The filter file to write; "-" is standard output
+    #[arg(long, short, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) output: PathBuf,
 
     /// Replace the output file if there is one
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT)]
     pub(crate) force: bool,
 
-    #[command(flatten)]
-    pub(crate) quiet: QuietArguments,
-
     /// Print what was done as JSON
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,
 
     #[command(flatten)]
@@ -121,4 +143,10 @@ pub(crate) struct BuildArguments {
 
     #[command(flatten)]
     pub(crate) inputs: InputArguments,
+
+    #[command(flatten, next_help_heading = OUTPUT)]
+    pub(crate) quiet: QuietArguments,
+
+    #[command(flatten, next_help_heading = HASH)]
+    pub(crate) key: KeyFileArguments,
 }

@@ -34,8 +34,16 @@ const FILTERS: &str = "Filters";
 /// Lines are printed as soon as the input pauses. While a file is checked, it may be replaced by renaming another file to
 /// its name, as all commands of guira do. It must not be overwritten in place, as cp does.
 #[derive(Args, Debug)]
-#[command(before_help = EXAMPLES, after_help = STATUS)]
+#[command(
+    before_help = EXAMPLES,
+    after_help = STATUS,
+    override_usage = "guira check [OPTIONS] <FILE> [INPUT]...\n       guira check [OPTIONS] --filter <FILE>... [INPUT]..."
+)]
 pub(crate) struct CheckArguments {
+    /// The filter file; with --filter, an input
+    #[arg(value_name = "FILE", required_unless_present = "filters")]
+    file: Option<PathBuf>,
+
     /// Select the lines that are certainly not in the filter
     #[arg(long, short = 'v', visible_alias = "invert", help_heading = SELECTION)]
     pub(crate) invert_match: bool,
@@ -103,6 +111,12 @@ pub(crate) struct CheckArguments {
     #[arg(long, requires = "count", help_heading = OUTPUT)]
     pub(crate) json: bool,
 
+    #[command(flatten)]
+    pub(crate) threads: ThreadArguments,
+
+    #[command(flatten)]
+    pub(crate) inputs: InputArguments,
+
     /// A filter file to use instead of FILE; may be given several times, and a line is selected if any of them has its key
     #[arg(long = "filter", value_name = "FILE", help_heading = FILTERS)]
     filters: Vec<PathBuf>,
@@ -112,16 +126,6 @@ pub(crate) struct CheckArguments {
 
     #[command(flatten, next_help_heading = FILTERS)]
     pub(crate) trust: TrustArguments,
-
-    #[command(flatten)]
-    pub(crate) threads: ThreadArguments,
-
-    /// The filter file; with --filter, an input
-    #[arg(value_name = "FILE", required_unless_present = "filters")]
-    file: Option<PathBuf>,
-
-    #[command(flatten)]
-    pub(crate) inputs: InputArguments,
 }
 
 impl CheckArguments {

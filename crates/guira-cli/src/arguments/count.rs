@@ -6,12 +6,14 @@ use super::{KeyFileArguments, TrustArguments};
 
 /// Print how many copies of keys a filter holds
 ///
-/// Prints a line for each key: the number of its copies, a tab, and the key. Copies of keys that share its fingerprint and
-/// buckets are counted too: the number is never too small, and for an absent key it is 0 but for a share of about the
-/// filter's rate. A filter holds at most 2b copies of a key, b being the slots of a bucket or window.
+/// Prints a line for each key: the number of its copies, a tab, and the key. The number is never too small. It may be too
+/// large, since copies of other keys with the same fingerprint and buckets are counted too. A filter holds at most 2b copies
+/// of a key, where b is the number of slots of a bucket.
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  guira count words.guira kiwi emu\n\n\
-                        Exit status: 0 if a key has copies, 1 if none has, 2 if there was an error")]
+#[command(
+    before_help = "Examples:\n  guira count words.guira kiwi emu",
+    after_help = "Exit status: 0 if a key has copies, 1 if none has, 2 if there was an error"
+)]
 pub(crate) struct CountArguments {
     #[command(flatten)]
     pub(crate) key: KeyFileArguments,

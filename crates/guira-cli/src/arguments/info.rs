@@ -8,8 +8,10 @@ use super::KeyFileArguments;
 ///
 /// The file is checked as by "guira verify". A filter that was made with a secret key is shown without it too.
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  guira info words.guira\n  guira info --json words.guira\n\n\
-                        Exit status: 0 if the file is a filter, 2 if not")]
+#[command(
+    before_help = "Examples:\n  guira info words.guira\n  guira info --json words.guira",
+    after_help = "Exit status: 0 if the file is a filter, 2 if not"
+)]
 pub(crate) struct InfoArguments {
     /// Print nothing but errors: the exit status is the answer
     #[arg(long, short, conflicts_with = "json")]

@@ -8,7 +8,7 @@ use clap::Args;
 
 use super::names::CompressionName;
 use super::values;
-use crate::keys::{FieldChoice, Fields, Inputs, KeyForm, KeyPart, RecordEnd, Separator};
+use crate::keys::{FieldChoice, Fields, Inputs, KeyForm, KeyPart, Normalization, RecordEnd, Separator};
 
 const HEADING: &str = "Input";
 /// The arguments that choose fields, of which one at most is given.
@@ -91,14 +91,14 @@ pub(crate) struct InputArguments {
 
 impl InputArguments {
     /// The inputs, of which nothing is reported but errors if `is_quiet`.
-    pub(crate) fn inputs(&self, is_quiet: bool) -> Inputs {
-        self.inputs_with(None, is_quiet)
+    pub(crate) fn inputs(&self, normalization: Normalization, is_quiet: bool) -> Inputs {
+        self.inputs_with(None, normalization, is_quiet)
     }
 
     /// The inputs, and one more before those that were named.
-    pub(crate) fn inputs_with(&self, first: Option<&PathBuf>, is_quiet: bool) -> Inputs {
+    pub(crate) fn inputs_with(&self, first: Option<&PathBuf>, normalization: Normalization, is_quiet: bool) -> Inputs {
         let paths: Vec<PathBuf> = first.into_iter().chain(&self.inputs).cloned().collect();
-        Inputs::new(&self.keys, &paths, &self.form(), self.compression.into(), is_quiet)
+        Inputs::new(&self.keys, &paths, &self.form(), self.compression.into(), normalization, is_quiet)
     }
 
     pub(crate) fn form(&self) -> KeyForm {

@@ -6,14 +6,16 @@ use super::{KeyFileArguments, QuietArguments};
 
 /// Make one filter file of several
 ///
-/// The filters must have been built with the same options and the same capacity, so that a key looks the same in all of
-/// them; filters that grow may have grown differently. Copies add up: a key that is in two of them is stored twice, and must
-/// be removed twice. The files that are merged stay as they are.
+/// The filters must have been built with the same options and the same capacity: "guira build --like" builds a filter with
+/// the parameters of another one. Filters that grow may have grown differently. Copies add up: a key that is in two of the
+/// filters is stored twice, and must be removed twice. The files that are merged stay as they are.
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  guira merge --output week.guira monday.guira tuesday.guira\n\n\
-                        Exit status: 0 if the file was written, 2 if there was an error and none was")]
+#[command(
+    before_help = "Examples:\n  guira merge --output week.guira monday.guira tuesday.guira",
+    after_help = "Exit status: 0 if the file was written, 2 if there was an error and none was"
+)]
 pub(crate) struct MergeArguments {
-    /// The filter file to write
+    /// The filter file to write; "-" is standard output
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: PathBuf,
 

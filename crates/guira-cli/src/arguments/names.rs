@@ -31,7 +31,7 @@ pub(crate) enum LayoutName {
     Packed,
     /// Buckets of four, coded to save a bit per key
     SemiSorted,
-    /// Windows that overlap, instead of buckets: fewer slots fill as far
+    /// Overlapping windows instead of buckets: a higher load factor with small windows
     Windowed,
 }
 
@@ -50,7 +50,7 @@ impl From<LayoutName> for Layout {
 pub(crate) enum CompressionName {
     /// What the first bytes say, or else the ends .gz and .zst of a name
     Auto,
-    /// Not at all: the bytes are the keys
+    /// Not at all: the bytes are the keys, whatever they look like
     None,
     /// Gzip, of one member or several
     Gzip,
@@ -72,9 +72,9 @@ impl From<CompressionName> for Option<Compression> {
 /// How keys are hashed, as it is typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum HashName {
-    /// XXH3-64: fast, for keys that nobody chooses to do harm
+    /// XXH3-64: fast, for keys that no attacker chooses
     Xxh3,
-    /// SipHash-1-3 with a secret key: for keys that an enemy may choose
+    /// SipHash-1-3 with a secret key: for keys that an attacker may choose
     #[value(name = "siphash")]
     SipHash,
 }

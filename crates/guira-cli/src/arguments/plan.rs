@@ -9,9 +9,9 @@ const EXAMPLES: &str = "\
 Examples:
   guira plan --capacity 1000000 --rate 0.001
   guira plan --capacity 1000000 --rate 0.001 --prefer space --json
-  guira plan --capacity 1000000 --rate 0.001 --plot rates.svg
+  guira plan --capacity 1M --rate 0.1% --plot rates.svg";
 
-Exit status: 0 if there is such a filter, 2 if not";
+const STATUS: &str = "Exit status: 0 if there is such a filter, 2 if not";
 
 /// Show what a filter would cost, beside a Bloom filter and the limit of what is possible
 ///
@@ -19,13 +19,13 @@ Exit status: 0 if there is such a filter, 2 if not";
 /// what "guira build" makes with the same options. Tables with more than two candidates per key are made by the library
 /// only.
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES)]
+#[command(before_help = EXAMPLES, after_help = STATUS)]
 pub(crate) struct PlanArguments {
     /// How many keys must fit
     #[arg(long, value_name = "KEYS", value_parser = values::capacity, allow_negative_numbers = true)]
     pub(crate) capacity: usize,
 
-    /// The share of absent keys that may be found all the same
+    /// The share of absent keys that may be found
     #[arg(long, value_parser = values::rate, allow_negative_numbers = true)]
     pub(crate) rate: f64,
 

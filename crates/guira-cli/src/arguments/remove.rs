@@ -5,11 +5,18 @@ use clap::Args;
 use super::{InputArguments, KeyFileArguments, QuietArguments};
 
 const EXAMPLES: &str = "\
-Only remove what was added: removing another key may make the filter lose one that was.
-
 Examples:
-  guira remove blocked.guira expired.txt
-  guira remove --json --null files.guira deleted.list
+  Keys that were added and have expired:
+    guira remove blocked.guira expired.txt
+
+  What yesterday's list has more than today's, both sorted:
+    comm -23 yesterday.txt today.txt | guira remove blocked.guira
+
+  A key:
+    guira remove blocked.guira -e 203.0.113.7";
+
+const STATUS: &str = "\
+Only remove what was added: removing another key may make the filter lose one that was.
 
 Exit status: 0 if all was removed, 1 if a key was not in the filter, 2 if there was an error";
 
@@ -17,14 +24,14 @@ Exit status: 0 if all was removed, 1 if a key was not in the filter, 2 if there 
 ///
 /// Removes one copy of each distinct line of this input: it undoes one "guira add" of the same lines.
 ///
-/// ONLY REMOVE WHAT WAS ADDED. A key that never was may look like one that is there, at the rate of the filter, and
-/// removing it then takes out the other key: the filter loses it. That "guira check" prints a line is no proof that it
-/// was added.
+/// ONLY REMOVE WHAT WAS ADDED. The filter may take a key that was never added for one that was. Removing it then removes
+/// the other key, which is no longer found. That "guira check" prints a line does not prove that it was added. Keys that
+/// "guira add --unique" left out were not added.
 ///
 /// Keys that are not in the filter are counted and left. The file is replaced when all is done, and left alone if an
 /// input cannot be read.
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES)]
+#[command(before_help = EXAMPLES, after_help = STATUS)]
 pub(crate) struct RemoveArguments {
     #[command(flatten)]
     pub(crate) key: KeyFileArguments,

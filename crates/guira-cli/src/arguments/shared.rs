@@ -24,8 +24,9 @@ pub(crate) struct ThreadArguments {
 
 #[derive(Args, Debug)]
 pub(crate) struct KeyFileArguments {
-    /// The file with the secret key of the filter's hash: 16 bytes, or 32 hexadecimal digits on a line. Only filters that
-    /// were made with "--hash siphash" have one
+    /// The file with the secret key of a filter that was built with --hash siphash
+    ///
+    /// It has 16 bytes, or 32 hexadecimal digits on a line.
     #[arg(id = "key_file", long = "key-file", value_name = "KEYFILE")]
     pub(crate) file: Option<PathBuf>,
 }
@@ -39,8 +40,10 @@ pub(crate) struct QuietArguments {
 
 #[derive(Args, Debug)]
 pub(crate) struct TrustArguments {
-    /// Don't look for damage first. Otherwise all of the filter is read once for its checksum; without, a few keys are
-    /// answered at once however large it is, and a damaged filter gives wrong answers
+    /// Don't verify the checksum of the filter first
+    ///
+    /// Verifying reads all of the filter once. Without it, the first answer comes at once however large the filter is, but
+    /// a damaged filter gives wrong answers.
     #[arg(long)]
     no_verify: bool,
 }

@@ -6,12 +6,13 @@ use super::{KeyFileArguments, QuietArguments};
 
 /// Give back the memory that a filter file has grown by
 ///
-/// Undoes doublings as long as all keys fit the smaller table, down to the size that the filter was built with. It is exact:
-/// every key is still found, and its rate falls again with each doubling undone. The file is left alone where there is
-/// nothing to undo.
+/// Undoes doublings of the table as long as all keys fit the smaller one, down to the size that the filter was built with.
+/// Every key is still found. If there is nothing to undo, the file is left alone.
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  guira remove seen.guira old.txt && guira shrink seen.guira\n\n\
-                        Exit status: 0 if the filter is as small as it can be, 2 if there was an error")]
+#[command(
+    before_help = "Examples:\n  guira remove seen.guira old.txt && guira shrink seen.guira",
+    after_help = "Exit status: 0 if the filter is as small as it can be, 2 if there was an error"
+)]
 pub(crate) struct ShrinkArguments {
     #[command(flatten)]
     pub(crate) key: KeyFileArguments,

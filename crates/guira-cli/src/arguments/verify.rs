@@ -10,8 +10,10 @@ use super::KeyFileArguments;
 /// and how many of them are taken. Says OK or what is wrong. Of a filter that was made with a secret key, the key is
 /// checked if it is given, and all the rest in any case.
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  guira verify words.guira\n  guira verify --json *.guira\n\n\
-                        Exit status: 0 if all files are OK, 2 if not")]
+#[command(
+    before_help = "Examples:\n  guira verify words.guira\n  guira verify --json *.guira",
+    after_help = "Exit status: 0 if all files are OK, 2 if not"
+)]
 pub(crate) struct VerifyArguments {
     /// Print nothing but errors: the exit status is the answer
     #[arg(long, short, conflicts_with = "json")]

@@ -8,7 +8,7 @@ use crate::arguments::AddArguments;
 use crate::exit_status::ExitStatus;
 use crate::failure::{Failure, report};
 use crate::filter_file::Replacement;
-use crate::keys::{Examples, Inputs, NewKeys, SeenDigests};
+use crate::keys::{Examples, Inputs, NewKeys, Normalization, SeenDigests};
 use crate::render::text::{self, counted};
 use crate::render::{Report, tell};
 use crate::secret_key::SecretKey;
@@ -19,10 +19,10 @@ const MOST_KEYS_TRIED_IN_VAIN: u64 = 10_000;
 
 pub(crate) fn run(arguments: &AddArguments) -> Result<ExitStatus, Failure> {
     arguments.inputs.refuse_contradictions()?;
-    let inputs = arguments.inputs.inputs(arguments.quiet.quiet);
-    inputs.refuse_filters()?;
+    arguments.inputs.inputs(Normalization::default(), true).refuse_filters()?;
     let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
     let (mut filter, replacement) = Replacement::of_filter(&arguments.file, key)?;
+    let inputs = arguments.inputs.inputs(filter.provenance.normalization, arguments.quiet.quiet);
     let growth = if arguments.no_grow { Growth::Refused } else { Growth::Allowed };
     let size_before = filter.as_filter().size_in_bytes();
     let outcome = add(&mut filter, growth, arguments.unique, &inputs)?;

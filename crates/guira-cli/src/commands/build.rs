@@ -14,8 +14,9 @@ use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::filter_file::{self, Existing};
 use crate::filter_output::{self, FilterOutput};
-use crate::keys::{DigestCollector, DistinctDigests, Examples, Inputs, KeyForm, KeyPart};
+use crate::keys::{DigestCollector, DistinctDigests, Examples, Input, Inputs, KeyForm, KeyPart, Normalization};
 use crate::progress::Progress;
+use crate::provenance::{self, Provenance};
 use crate::render::text::{self, counted};
 use crate::render::{Report, tell};
 use crate::secret_key::SecretKey;
@@ -27,17 +28,21 @@ const DEFAULT_RATE: f64 = 0.001;
 pub(crate) fn run(arguments: &BuildArguments) -> Result<ExitStatus, Failure> {
     threads::choose(arguments.threads.count)?;
     arguments.inputs.refuse_contradictions()?;
-    let inputs = arguments.inputs.inputs(arguments.quiet.quiet);
-    inputs.refuse_filters()?;
     let blueprint = Blueprint::new(arguments)?;
+    let normalization = blueprint.normalization(arguments)?;
+    let inputs = arguments.inputs.inputs(normalization, arguments.quiet.quiet);
+    inputs.refuse_filters()?;
     let existing = if arguments.force { Existing::Replaced } else { Existing::Refused };
     let output = FilterOutput::new(&arguments.output, existing, arguments.json)?;
 
     let Construction { contents, digests, seeds_tried } = match &arguments.never {
         None => build(arguments, &blueprint, &inputs, arguments.seed)?,
-        Some(never) => build_without(arguments, &blueprint, &inputs, &NeverKeys::read(never, arguments)?)?,
+        Some(never) => {
+            let never = NeverKeys::read(never, arguments, normalization)?;
+            build_without(arguments, &blueprint, &inputs, &never)?
+        }
     };
-    let filter = output.filter(contents);
+    let filter = output.filter(contents, blueprint.provenance(arguments, normalization, &inputs, &digests));
     output.commit(&filter)?;
 
     let built = Built {
@@ -144,9 +149,9 @@ struct NeverKeys {
 }
 
 impl NeverKeys {
-    fn read(path: &Path, arguments: &BuildArguments) -> Result<Self, Failure> {
+    fn read(path: &Path, arguments: &BuildArguments, normalization: Normalization) -> Result<Self, Failure> {
         let form = KeyForm { end: arguments.inputs.form().end, part: KeyPart::Whole };
-        let inputs = Inputs::new(&[], &[path.to_owned()], &form, None, arguments.quiet.quiet);
+        let inputs = Inputs::new(&[], &[path.to_owned()], &form, None, normalization, arguments.quiet.quiet);
         inputs.refuse_filters()?;
         let mut keys = Self { bytes: Vec::new(), ends: Vec::new() };
         inputs.for_each_batch(|batch| {
@@ -209,7 +214,7 @@ enum Blueprint {
     /// What the options ask for.
     Options { builder: CuckooFilterBuilder, hash: HashAlgorithm },
     /// An empty filter of the same parameters as another one.
-    Like { path: PathBuf, key: Option<SecretKey>, hasher: KeyHasher },
+    Like { path: PathBuf, key: Option<SecretKey>, hasher: KeyHasher, provenance: Provenance },
 }
 
 impl Blueprint {
@@ -217,8 +222,9 @@ impl Blueprint {
     fn new(arguments: &BuildArguments) -> Result<Self, Failure> {
         if let Some(path) = &arguments.like {
             let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
-            let hasher = *filter_file::load(path, key)?.as_filter().hasher();
-            return Ok(Self::Like { path: path.clone(), key, hasher });
+            let like = filter_file::load(path, key)?;
+            let hasher = *like.as_filter().hasher();
+            return Ok(Self::Like { path: path.clone(), key, hasher, provenance: like.provenance });
         }
         refuse_vain_growth(arguments)?;
         let hash = hash_algorithm(arguments)?;
@@ -259,6 +265,44 @@ impl Blueprint {
                 filter.clear();
                 Ok(filter.contents)
             }
+        }
+    }
+
+    /// What is done to keys before they are hashed.
+    fn normalization(&self, arguments: &BuildArguments) -> Result<Normalization, Failure> {
+        let given = Normalization { lowercase: arguments.lowercase, trim: arguments.trim };
+        match self {
+            Self::Like { provenance, .. } if given.is_none() => Ok(provenance.normalization),
+            Self::Like { path, provenance, .. } if provenance.normalization != given => {
+                let text = "built with other choices of --lowercase and --trim: leave them out, and they are as there";
+                Err(Failure::of_file(path, text))
+            }
+            _ => Ok(given),
+        }
+    }
+
+    /// What the file is to say of itself. Inputs and date are for a file with a note: without, the file depends on nothing
+    /// but options and keys.
+    fn provenance(
+        &self,
+        arguments: &BuildArguments,
+        normalization: Normalization,
+        inputs: &Inputs,
+        digests: &DistinctDigests,
+    ) -> Provenance {
+        let rate = match self {
+            Self::Like { provenance, .. } => provenance.rate,
+            Self::Options { .. } if arguments.fingerprint_bits.is_some() => None,
+            Self::Options { .. } => Some(arguments.rate.unwrap_or(DEFAULT_RATE)),
+        };
+        let provenance = Provenance { rate, normalization, ..Provenance::default() };
+        let Some(note) = &arguments.note else { return provenance };
+        Provenance {
+            note: Some(note.clone()),
+            created: provenance::now(),
+            sources: inputs.iter().map(Input::name).collect(),
+            key_count: Some(digests.len() as u64),
+            ..provenance
         }
     }
 

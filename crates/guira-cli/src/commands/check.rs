@@ -11,7 +11,7 @@ use crate::arguments::{CheckArguments, Print};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::filter_view;
-use crate::keys::{Block, Inputs, KeyPart};
+use crate::keys::{Block, Inputs, KeyPart, Normalization};
 use crate::progress::Progress;
 use crate::render::Output;
 use crate::secret_key::SecretKey;
@@ -23,10 +23,10 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<ExitStatus, Failure> {
     threads::choose(arguments.threads.count)?;
     let (filters, first_input) = arguments.filters();
     arguments.inputs.refuse_contradictions()?;
-    let inputs = arguments.inputs.inputs_with(first_input, arguments.quiet);
-    inputs.refuse_filters()?;
+    arguments.inputs.inputs_with(first_input, Normalization::default(), arguments.quiet).refuse_filters()?;
     let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
-    filter_view::ask_all(&filters, key, arguments.trust.trust(), |views| {
+    filter_view::ask_all(&filters, key, arguments.trust.trust(), |views, normalization| {
+        let inputs = arguments.inputs.inputs_with(first_input, normalization, arguments.quiet);
         let names: Vec<Vec<u8>> = filters.iter().map(|path| path.as_os_str().as_encoded_bytes().to_vec()).collect();
         select(views, &names, &inputs, arguments)
     })

@@ -1,3 +1,5 @@
+use std::ffi::OsString;
+
 use serde::Serialize;
 
 use crate::arguments::CountArguments;
@@ -9,8 +11,13 @@ use crate::secret_key::SecretKey;
 
 pub(crate) fn run(arguments: &CountArguments) -> Result<ExitStatus, Failure> {
     let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
-    let counts = ask(&arguments.file, key, arguments.trust.trust(), |filter| {
-        Ok(arguments.keys.iter().map(|key| filter.count(key.as_encoded_bytes())).collect::<Vec<_>>())
+    let counts = ask(&arguments.file, key, arguments.trust.trust(), |filter, normalization| {
+        let count = |key: &OsString| {
+            let mut bytes = Vec::new();
+            normalization.apply(key.as_encoded_bytes(), &mut bytes);
+            filter.count(&*bytes)
+        };
+        Ok(arguments.keys.iter().map(count).collect::<Vec<_>>())
     })?;
     let mut output = Output::new();
     if arguments.json {

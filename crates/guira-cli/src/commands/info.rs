@@ -7,6 +7,7 @@ use crate::arguments::InfoArguments;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::inspection::Inspection;
+use crate::provenance::Provenance;
 use crate::render::{Report, names, print, text};
 use crate::secret_key::SecretKey;
 
@@ -61,11 +62,13 @@ struct FilterReport {
     /// Not defined for an empty filter.
     bits_per_key: Option<f64>,
     bits_per_key_at_capacity: f64,
+    /// What the file says of how it was built.
+    provenance: Provenance,
 }
 
 impl FilterReport {
     fn new(inspection: &Inspection, file_size_in_bytes: Option<u64>) -> Self {
-        let Inspection { header, secret } = inspection;
+        let Inspection { header, secret, provenance } = inspection;
         let parameters = header.parameters();
         let load_factor = load_factor(header, header.len());
         let bits_per_key = |load_factor| guira::analysis::bits_per_key(parameters.bits_per_slot(), load_factor);
@@ -96,8 +99,20 @@ impl FilterReport {
             expected_false_positive_rate_at_capacity: parameters.expected_false_positive_rate(parameters.capacity()),
             bits_per_key: (!header.is_empty()).then(|| bits_per_key(load_factor)),
             bits_per_key_at_capacity: bits_per_key(self::load_factor(header, parameters.capacity())),
+            provenance: provenance.clone(),
         }
     }
+}
+
+/// A text from the file on one line, without what would upset a terminal.
+fn shown(text: &str) -> String {
+    text.chars()
+        .flat_map(|char| {
+            if char.is_control() { char.escape_default().to_string() } else { char.to_string() }
+                .chars()
+                .collect::<Vec<_>>()
+        })
+        .collect()
 }
 
 /// The share of the slots that so many fingerprints fill.
@@ -140,14 +155,26 @@ impl Report for FilterReport {
         ]);
         rows.extend(self.largest_capacity.map(|keys| ("rate promised up to", text::counted(keys, "key"))));
         rows.extend(self.doublings.map(|doublings| ("doublings", doublings.to_string())));
+        rows.extend([("keys stored", text::count(self.key_count)), ("load factor", text::percent(self.load_factor))]);
+        rows.extend(self.provenance.rate.map(|rate| ("rate asked for", text::rate(rate))));
         rows.extend([
-            ("keys stored", text::count(self.key_count)),
-            ("load factor", text::percent(self.load_factor)),
             ("false positive rate now", text::rate(self.expected_false_positive_rate)),
             ("false positive rate at capacity", text::rate(self.expected_false_positive_rate_at_capacity)),
         ]);
         rows.extend(self.bits_per_key.map(|bits| ("bits per key now", text::bits(bits))));
         rows.push(("bits per key at capacity", text::bits(self.bits_per_key_at_capacity)));
+        let Provenance { normalization, note, sources, key_count, .. } = &self.provenance;
+        let treatment = match (normalization.lowercase, normalization.trim) {
+            (true, true) => Some("in lower case, without blanks at the ends"),
+            (true, false) => Some("in lower case"),
+            (false, true) => Some("without blanks at the ends"),
+            (false, false) => None,
+        };
+        rows.extend(treatment.map(|treatment| ("keys are hashed", treatment.to_owned())));
+        rows.extend(self.provenance.date().map(|date| ("built", date)));
+        rows.extend(key_count.map(|keys| ("built from", text::counted(keys, "key"))));
+        rows.extend(sources.iter().map(|source| ("source", shown(source))));
+        rows.extend(note.iter().map(|note| ("note", shown(note))));
         text::table(&rows)
     }
 }

@@ -9,6 +9,7 @@ use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::filter_file::{self, Existing};
 use crate::filter_output::{self, FilterOutput};
+use crate::provenance::Provenance;
 use crate::render::text::counted;
 use crate::render::{Report, tell};
 use crate::secret_key::SecretKey;
@@ -30,7 +31,10 @@ pub(crate) fn run(arguments: &MergeArguments) -> Result<ExitStatus, Failure> {
         });
     }
     let Some(merged) = merged else { return Err(Failure::new("nothing to merge: give the filter files")) };
-    let merged = output.filter(merged.contents);
+    // Notes are of one file, and not of all.
+    let Provenance { rate, normalization, .. } = merged.provenance;
+    let provenance = Provenance { rate, normalization, ..Provenance::default() };
+    let merged = output.filter(merged.contents, provenance);
     output.commit(&merged)?;
     let merger = Merger {
         file: filter_output::name(&arguments.output),
@@ -60,6 +64,12 @@ fn merge(merged: &mut StoredFilter, next: &StoredFilter) -> Result<(), Refusal> 
         }
         error => Refusal::Other(error),
     };
+    if merged.provenance.normalization != next.provenance.normalization {
+        return Err(Refusal::Unlike("keys are not treated alike in both, by --lowercase or --trim".to_owned()));
+    }
+    if merged.provenance.rate != next.provenance.rate {
+        merged.provenance.rate = None;
+    }
     match (&mut merged.contents, &next.contents) {
         (Contents::Fixed(merged), Contents::Fixed(next)) => merged.merge(next).map_err(explain),
         (Contents::Growing(merged), Contents::Growing(next)) => merged.merge(next).map_err(explain),

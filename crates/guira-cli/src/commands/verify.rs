@@ -53,7 +53,7 @@ impl Verdict {
     fn of(path: &Path, key: Option<SecretKey>) -> Self {
         let file = path.display().to_string();
         match Inspection::of_file(path, key) {
-            Ok(Inspection { header, secret }) => Self {
+            Ok(Inspection { header, secret, .. }) => Self {
                 file,
                 is_ok: true,
                 problem: None,

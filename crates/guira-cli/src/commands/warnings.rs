@@ -29,6 +29,10 @@ pub(super) fn warn_of_missing_fields(inputs: &InputArguments, count: u64, conseq
 
 /// Warns of a filter that holds more keys than it promises to.
 pub(super) fn warn_of_excess(file: &Path, filter: &StoredFilter) {
+    // What was asked for is kept, though more keys are stored than it was promised for.
+    if filter.provenance.rate.is_some_and(|asked| filter.as_filter().expected_false_positive_rate() <= asked) {
+        return;
+    }
     if let Contents::Growing(filter) = &filter.contents
         && filter.len() > filter.largest_capacity()
     {

@@ -9,6 +9,7 @@ use guira::{FileHeader, LoadError};
 use super::block::{Block, Row};
 use super::compression::{Compression, Opened, open};
 use super::form::{KeyForm, RecordEnd};
+use super::normalization::{Normalization, Normalized};
 use super::records::for_each_block;
 use crate::failure::{Failure, report};
 use crate::progress::Progress;
@@ -32,6 +33,8 @@ pub(crate) struct Input {
     form: KeyForm,
     /// Where it is not given, it is found out.
     compression: Option<Compression>,
+    /// What is done to its keys before they are hashed.
+    normalization: Normalization,
     /// Whether nothing is said of it but errors.
     is_quiet: bool,
 }
@@ -55,6 +58,18 @@ fn take_arguments(
 impl Input {
     /// Calls `take` with one block of whole records after the other.
     pub(crate) fn for_each_block(
+        &self,
+        progress: &Progress,
+        mut take: impl FnMut(&Block<'_>) -> Result<ControlFlow<()>, Failure>,
+    ) -> Result<ControlFlow<()>, Failure> {
+        if self.normalization.is_none() {
+            return self.for_each_block_as_it_is(progress, take);
+        }
+        let mut normalized = Normalized::new(self.normalization);
+        self.for_each_block_as_it_is(progress, |block| take(&normalized.block(block)))
+    }
+
+    fn for_each_block_as_it_is(
         &self,
         progress: &Progress,
         mut take: impl FnMut(&Block<'_>) -> Result<ControlFlow<()>, Failure>,
@@ -134,6 +149,7 @@ impl Inputs {
         paths: &[PathBuf],
         form: &KeyForm,
         compression: Option<Compression>,
+        normalization: Normalization,
         is_quiet: bool,
     ) -> Self {
         let mut sources = Vec::new();
@@ -147,7 +163,12 @@ impl Inputs {
         if sources.is_empty() {
             sources.push(Source::StandardInput);
         }
-        Self(sources.into_iter().map(|source| Input { source, form: form.clone(), compression, is_quiet }).collect())
+        Self(
+            sources
+                .into_iter()
+                .map(|source| Input { source, form: form.clone(), compression, normalization, is_quiet })
+                .collect(),
+        )
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -398,3 +398,21 @@ fn a_filter_can_come_from_a_pipe() {
     let checked = place.guira_with(["check", "/dev/stdin", "input"], &place.read("set.guira"));
     assert_eq!((checked.status, &*checked.stdout, &*checked.stderr), (0, &b"ani\n"[..], ""));
 }
+
+#[test]
+fn damaged_notes_are_refused_by_every_command() {
+    let place = Workplace::new();
+    place.build_with(&["--note", "of birds", "--lowercase"], b"ani\n");
+    let mut bytes = place.read("set.guira");
+    // In the middle of the section, with which the file ends.
+    let at = bytes.len() - 10;
+    bytes[at] ^= 1;
+    place.write("bad.guira", &bytes);
+    let message = "bad.guira: damaged: the notes behind the table are not what was written";
+    for command in ["check", "add", "remove", "info"] {
+        assert_refused(&place.guira_with([command, "bad.guira"], b"ani\n"), message);
+    }
+    assert_refused(&place.guira(["count", "bad.guira", "ani"]), message);
+    assert_eq!(place.guira(["verify", "bad.guira"]).status, 2);
+    assert_eq!(place.read("bad.guira"), bytes);
+}

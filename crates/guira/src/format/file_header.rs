@@ -72,7 +72,7 @@ impl FileHeader {
         self.0.len == 0
     }
 
-    /// The bytes of the whole file, header and table.
+    /// The bytes of the whole file: header, table, and the section behind it, if there is one.
     #[must_use]
     pub fn file_size(&self) -> u64 {
         self.0.file_size()

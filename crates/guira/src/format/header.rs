@@ -40,7 +40,7 @@ const BEYOND_REFUSE: u8 = 1;
 const BEYOND_RAISE_RATE: u8 = 2;
 
 const RESERVED: [u8; 4] = [0; 4];
-const RESERVED_AT_END: [u8; 32] = [0; 32];
+const RESERVED_AT_END: [u8; 24] = [0; 24];
 
 /// What a header says, checked as far as it can be without the table.
 #[derive(Clone)]
@@ -51,6 +51,8 @@ pub(super) struct Header {
     pub(super) promise: Option<Promise>,
     pub(super) hash: Hash,
     pub(super) len: u64,
+    /// The bytes behind the table that are not the filter's, which are skipped. The library writes none.
+    section_size: u64,
     pub(super) table_checksum: u64,
 }
 
@@ -73,6 +75,7 @@ impl Header {
                 Some(key_check) => Hash::SipHash13 { key_check },
             },
             len: u64::try_from(parts.len).unwrap_or(u64::MAX),
+            section_size: 0,
             table_checksum: checksum(parts.storage),
         }
     }
@@ -84,7 +87,13 @@ impl Header {
 
     /// The bytes of the file.
     pub(super) fn file_size(&self) -> u64 {
-        self.table_size().saturating_add(u64::try_from(HEADER_SIZE).unwrap_or(u64::MAX))
+        let header_size = u64::try_from(HEADER_SIZE).unwrap_or(u64::MAX);
+        self.table_size().saturating_add(header_size).saturating_add(self.section_size)
+    }
+
+    /// The bytes behind the table.
+    pub(super) const fn section_size(&self) -> u64 {
+        self.section_size
     }
 
     pub(super) const fn kind(&self) -> FileKind {
@@ -165,6 +174,7 @@ impl Header {
         bytes.push(doublings);
         bytes.extend(RESERVED);
         bytes.extend(largest_capacity.to_le_bytes());
+        bytes.extend(self.section_size.to_le_bytes());
         bytes.extend(RESERVED_AT_END);
         bytes.extend(self.table_checksum.to_le_bytes());
         let header_checksum = bytes.get(start..).map_or(0, checksum);
@@ -218,6 +228,7 @@ impl Header {
         let promised_doublings: u8 = fields.take()?;
         let reserved: [u8; RESERVED.len()] = fields.take_bytes()?;
         let largest_capacity: u64 = fields.take()?;
+        let section_size: u64 = fields.take()?;
         let reserved_at_end: [u8; RESERVED_AT_END.len()] = fields.take_bytes()?;
         let table_checksum: u64 = fields.take()?;
 
@@ -279,7 +290,7 @@ impl Header {
         if let Some(Err(error)) = promise.map(|promise| promise.check(&parameters)) {
             return Some(Err(LoadError::Parameters(error)));
         }
-        let header = Self { kind, parameters, promise, hash, len, table_checksum };
+        let header = Self { kind, parameters, promise, hash, len, section_size, table_checksum };
         if len > parameters.slot_count() {
             return inconsistent("more fingerprints than slots");
         }
@@ -296,7 +307,8 @@ impl Header {
 /// The table in the bytes of a file, which must be as many as its header says.
 pub(super) fn table_of<'bytes>(bytes: &'bytes [u8], header: &Header) -> Result<&'bytes [u8], LoadError> {
     check_file_size(header, u64::try_from(bytes.len()).unwrap_or(u64::MAX))?;
-    Ok(bytes.get(HEADER_SIZE..).unwrap_or_default())
+    let behind = bytes.get(HEADER_SIZE..).unwrap_or_default();
+    Ok(usize::try_from(header.table_size()).ok().and_then(|size| behind.get(..size)).unwrap_or_default())
 }
 
 /// Whether a file has as many bytes as its header says.

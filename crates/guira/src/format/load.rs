@@ -118,8 +118,14 @@ fn load_from_stream<C: Contents, R: std::io::Read>(mut reader: R, key: Option<[u
         let read = reader.by_ref().take(chunk).read_to_end(&mut table)?;
         missing = missing.saturating_sub(u64::try_from(read).unwrap_or(chunk));
         if read == 0 {
-            return Err(LoadError::Truncated { expected, found: expected.saturating_sub(missing) });
+            let unread = missing.saturating_add(header.section_size());
+            return Err(LoadError::Truncated { expected, found: expected.saturating_sub(unread) });
         }
+    }
+    let section_size = header.section_size();
+    let skipped = std::io::copy(&mut reader.by_ref().take(section_size), &mut std::io::sink())?;
+    if skipped < section_size {
+        return Err(LoadError::Truncated { expected, found: expected.saturating_sub(section_size - skipped) });
     }
     // Unlike `read`, this does not give up where it is interrupted.
     if reader.take(1).read_to_end(&mut Vec::new())? != 0 {

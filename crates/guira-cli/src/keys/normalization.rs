@@ -1,0 +1,92 @@
+use serde::{Deserialize, Serialize};
+
+use super::block::{Block, Row};
+
+/// What is done to keys before they are hashed. The names of the fields are those of the file format, and stay.
+///
+/// It is ASCII only: what Unicode calls lower case changes from version to version, and a key would be lost.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
+#[serde(default)]
+pub(crate) struct Normalization {
+    #[serde(skip_serializing_if = "is_false")]
+    pub(crate) lowercase: bool,
+    #[serde(skip_serializing_if = "is_false")]
+    pub(crate) trim: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+impl Normalization {
+    pub(crate) fn is_none(self) -> bool {
+        self == Self::default()
+    }
+
+    /// Appends a key to `to` as it is hashed.
+    pub(crate) fn apply(self, mut key: &[u8], to: &mut Vec<u8>) {
+        if self.trim {
+            let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | 0x0b | 0x0c);
+            let start = key.iter().position(|byte| !is_blank(byte)).unwrap_or(key.len());
+            let end = key.iter().rposition(|byte| !is_blank(byte)).map_or(start, |last| last + 1);
+            key = &key[start..end];
+        }
+        let start = to.len();
+        to.extend_from_slice(key);
+        if self.lowercase {
+            to[start..].make_ascii_lowercase();
+        }
+    }
+}
+
+/// Keys of a block as they are hashed.
+pub(crate) struct Normalized {
+    normalization: Normalization,
+    rows: Vec<Row>,
+    keys: Vec<u8>,
+}
+
+impl Normalized {
+    pub(crate) const fn new(normalization: Normalization) -> Self {
+        Self { normalization, rows: Vec::new(), keys: Vec::new() }
+    }
+
+    /// The records of a block with their keys as they are hashed.
+    pub(crate) fn block<'block>(&'block mut self, block: &Block<'block>) -> Block<'block> {
+        let Self { normalization, rows, keys } = self;
+        rows.clear();
+        keys.clear();
+        block.for_each_key(|key, end| {
+            let start = keys.len();
+            let key = key.map(|key| {
+                normalization.apply(key, keys);
+                start..keys.len()
+            });
+            rows.push(Row { key, end });
+        });
+        Block::of_rows(block.bytes(), rows, keys)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ascii_letters_are_made_lower_case_and_blanks_at_the_ends_left_out() {
+        let applied = |lowercase, trim, key: &[u8]| {
+            let mut to = b"before".to_vec();
+            Normalization { lowercase, trim }.apply(key, &mut to);
+            to.split_off(b"before".len())
+        };
+        let key = " \tGr\u{dc}n A\x0b\x0c\r ".as_bytes();
+        assert_eq!(applied(false, false, key), key);
+        assert_eq!(applied(true, false, key), " \tgr\u{dc}n a\x0b\x0c\r ".as_bytes());
+        assert_eq!(applied(false, true, key), "Gr\u{dc}n A".as_bytes());
+        assert_eq!(applied(true, true, key), "gr\u{dc}n a".as_bytes());
+        assert_eq!(applied(true, true, b" \t "), b"");
+        assert_eq!(applied(true, true, b""), b"");
+        assert_eq!(applied(true, true, b"\xffA"), b"\xffa");
+    }
+}

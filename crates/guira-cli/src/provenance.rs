@@ -1,0 +1,191 @@
+//! Where a filter comes from: the section behind the table of a filter file, as docs/format.md describes it.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use guira::{FileHeader, KeyHasher, LoadError};
+use serde::{Deserialize, Serialize};
+
+use crate::keys::Normalization;
+
+const MAGIC: [u8; 4] = *b"NOTE";
+const VERSION: u16 = 1;
+/// Magic, version, two reserved bytes and the checksum.
+const START_SIZE: usize = 16;
+/// Where in the header the size of the section stands, and the checksum of the header.
+const SECTION_SIZE_AT: usize = 80;
+const HEADER_CHECKSUM_AT: usize = 120;
+
+/// What is known of how a filter was built. The names of the fields are those of the file format, and stay.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(default)]
+pub(crate) struct Provenance {
+    /// The false positive rate that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) rate: Option<f64>,
+    #[serde(flatten)]
+    pub(crate) normalization: Normalization,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) note: Option<String>,
+    /// Seconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) created: Option<u64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) sources: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) key_count: Option<u64>,
+}
+
+impl Provenance {
+    /// The section of a file whose header this is, if it has one.
+    pub(crate) fn of_section(section: &[u8]) -> io::Result<Self> {
+        let damaged = || io::Error::other("damaged: the notes behind the table are not what was written");
+        let Some(rest) = section.strip_prefix(&MAGIC) else { return Ok(Self::default()) };
+        let (version, rest) = rest.split_first_chunk().ok_or_else(damaged)?;
+        let version = u16::from_le_bytes(*version);
+        if version > VERSION {
+            return Err(io::Error::other(format!(
+                "its notes are of version {version}, and this program reads version {VERSION}: use a later release"
+            )));
+        }
+        let (_, rest) = rest.split_first_chunk::<2>().ok_or_else(damaged)?;
+        let (expected, text) = rest.split_first_chunk().ok_or_else(damaged)?;
+        if checksum(text) != u64::from_le_bytes(*expected) {
+            return Err(damaged());
+        }
+        serde_json::from_slice(text).map_err(|_| damaged())
+    }
+
+    /// The section; nothing where there is nothing to say.
+    fn section(&self) -> io::Result<Vec<u8>> {
+        if *self == Self::default() {
+            return Ok(Vec::new());
+        }
+        let text = serde_json::to_vec(self)?;
+        let mut section = Vec::with_capacity(START_SIZE + text.len());
+        section.extend(MAGIC);
+        section.extend(VERSION.to_le_bytes());
+        section.extend([0; 2]);
+        section.extend(checksum(&text).to_le_bytes());
+        section.extend(text);
+        Ok(section)
+    }
+
+    /// The section, and in the header of the file that there is one.
+    pub(crate) fn write_into(&self, header: &mut [u8]) -> io::Result<Vec<u8>> {
+        let section = self.section()?;
+        if !section.is_empty() {
+            header[SECTION_SIZE_AT..SECTION_SIZE_AT + 8].copy_from_slice(&(section.len() as u64).to_le_bytes());
+            let header_checksum = checksum(&header[..HEADER_CHECKSUM_AT]);
+            header[HEADER_CHECKSUM_AT..].copy_from_slice(&header_checksum.to_le_bytes());
+        }
+        Ok(section)
+    }
+
+    /// What stands in the bytes of a whole file.
+    pub(crate) fn of_file_bytes(header: &FileHeader, bytes: &[u8]) -> Result<Self, LoadError> {
+        let start = usize::try_from(table_end(header)).unwrap_or(usize::MAX);
+        Ok(Self::of_section(bytes.get(start..).unwrap_or_default())?)
+    }
+
+    /// What stands in a file that is not compressed.
+    pub(crate) fn of_file(path: &Path) -> Result<Self, LoadError> {
+        let mut file = File::open(path)?;
+        let mut start = Vec::new();
+        file.by_ref().take(FileHeader::SIZE as u64).read_to_end(&mut start)?;
+        let header = FileHeader::of_bytes(&start)?;
+        let mut section = Vec::new();
+        file.seek(SeekFrom::Start(table_end(&header)))?;
+        file.take(section_size(&header)).read_to_end(&mut section)?;
+        Ok(Self::of_section(&section)?)
+    }
+
+    /// When the filter was built.
+    pub(crate) fn date(&self) -> Option<String> {
+        let time = UNIX_EPOCH.checked_add(Duration::from_secs(self.created?))?;
+        // The year 10000 and later have no such form.
+        (self.created? < 253_402_300_800).then(|| humantime::format_rfc3339_seconds(time).to_string())
+    }
+}
+
+/// Now, or what the environment says instead, for files that are to come out alike.
+pub(crate) fn now() -> Option<u64> {
+    if let Some(given) = std::env::var_os("SOURCE_DATE_EPOCH") {
+        return given.to_str()?.parse().ok();
+    }
+    SystemTime::now().duration_since(UNIX_EPOCH).ok().map(|since| since.as_secs())
+}
+
+/// Where the table of a file ends.
+pub(crate) fn table_end(header: &FileHeader) -> u64 {
+    header.parameters().table_size().saturating_add(FileHeader::SIZE as u64)
+}
+
+/// How many bytes the section of a file has.
+pub(crate) fn section_size(header: &FileHeader) -> u64 {
+    header.file_size().saturating_sub(table_end(header))
+}
+
+fn checksum(bytes: &[u8]) -> u64 {
+    KeyHasher::xxh3(0).digest_bytes(bytes).get()
+}
+
+/// A reader that keeps what comes behind a number of bytes.
+pub(crate) struct Tail<'tail, R> {
+    pub(crate) source: R,
+    /// How many bytes are not kept.
+    pub(crate) before: u64,
+    pub(crate) tail: &'tail mut Vec<u8>,
+}
+
+impl<R: Read> Read for Tail<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let size = self.source.read(buffer)?;
+        let skipped = self.before.min(size as u64);
+        self.before -= skipped;
+        self.tail.extend_from_slice(&buffer[usize::try_from(skipped).unwrap_or(size)..size]);
+        Ok(size)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let provenance = Provenance {
+            rate: Some(0.001),
+            normalization: Normalization { lowercase: true, trim: false },
+            note: Some("gr\u{fc}n\n".to_owned()),
+            created: Some(951_782_400),
+            sources: vec!["a".to_owned(), "b".to_owned()],
+            key_count: Some(7),
+        };
+        let section = provenance.section().expect("memory");
+        assert_eq!(Provenance::of_section(&section).expect("whole"), provenance);
+        // A leap day.
+        assert_eq!(provenance.date().as_deref(), Some("2000-02-29T00:00:00Z"));
+        assert_eq!(Provenance::default().section().expect("memory"), b"");
+        assert_eq!(Provenance::of_section(b"").expect("nothing"), Provenance::default());
+    }
+
+    #[test]
+    fn every_damage_is_noticed_and_a_later_version_refused() {
+        let section = Provenance { rate: Some(0.5), ..Provenance::default() }.section().expect("memory");
+        for at in 8..section.len() {
+            let mut damaged = section.clone();
+            damaged[at] ^= 1;
+            assert!(Provenance::of_section(&damaged).is_err(), "byte {at}");
+        }
+        for size in MAGIC.len()..section.len() {
+            assert!(Provenance::of_section(&section[..size]).is_err(), "{size} bytes");
+        }
+        let mut later = section;
+        later[4] = 2;
+        let refused = Provenance::of_section(&later).expect_err("a later version");
+        assert!(refused.to_string().contains("version 2"), "{refused}");
+    }
+}
