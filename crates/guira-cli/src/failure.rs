@@ -4,6 +4,8 @@ use std::path::Path;
 
 use guira::LoadError;
 
+use crate::render::escaped;
+
 /// Why a command could not do its work: one line for the person who must act.
 #[derive(Debug)]
 pub(crate) struct Failure {
@@ -65,11 +67,11 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Writes a line to standard error.
+/// Writes a line to standard error. It may contain names of files, which may contain anything.
 pub(crate) fn report(line: impl fmt::Display) {
     use std::io::Write;
     // Not `eprintln!`: it panics where standard error is closed.
-    writeln!(io::stderr().lock(), "guira: {line}").ok();
+    writeln!(io::stderr().lock(), "guira: {}", escaped(&line.to_string())).ok();
 }
 
 /// The text of an error of the system without " (os error 2)", which means nothing to most.

@@ -1,5 +1,6 @@
 //! From the command line to the exit status.
 
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -43,11 +44,16 @@ fn status() -> ExitStatus {
 
 /// Shows the help that was asked for, or what is wrong with the arguments.
 fn explain(error: &clap::Error) -> ExitStatus {
+    let plain = error.to_string();
     if error.kind() == ErrorKind::ValueValidation {
         // One value is wrong, and the first line says all about it; the usage would only hide it.
-        let text = error.to_string();
-        let line = text.lines().next().unwrap_or_default();
+        let line = plain.lines().next().unwrap_or_default();
         report(line.strip_prefix("error: ").unwrap_or(line));
+    } else if error.use_stderr()
+        && std::env::args_os().any(|argument| argument.to_string_lossy().contains(char::is_control))
+    {
+        // One of them is quoted perhaps, and may do anything to a terminal. The plain text has only line ends left of them.
+        writeln!(io::stderr().lock(), "{}", plain.trim_end()).ok();
     } else {
         // A closed pipe is no reason to fail: `guira --help | head -1`.
         error.print().ok();

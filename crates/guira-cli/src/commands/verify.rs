@@ -6,7 +6,7 @@ use crate::arguments::VerifyArguments;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::inspection::{Inspection, Secret};
-use crate::render::{Output, names};
+use crate::render::{Output, escaped, names};
 use crate::secret_key::SecretKey;
 
 pub(crate) fn run(arguments: &VerifyArguments) -> Result<ExitStatus, Failure> {
@@ -20,7 +20,7 @@ pub(crate) fn run(arguments: &VerifyArguments) -> Result<ExitStatus, Failure> {
                 Failure::of_file(path, problem).report();
             }
         } else if !arguments.json {
-            output.write(format!("{}: {}\n", verdict.file, verdict.text()).as_bytes())?;
+            output.write(format!("{}: {}\n", escaped(&verdict.file), verdict.text()).as_bytes())?;
         }
         verdicts.push(verdict);
     }

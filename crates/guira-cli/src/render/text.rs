@@ -22,7 +22,7 @@ pub(crate) fn bits(bits: f64) -> String {
     if bits < 1000.0 { format!("{bits:.2}") } else { HumanFloatCount(bits.round()).to_string() }
 }
 
-/// `0.000912 (1 in 1,096)`, `0.250`
+/// `0.000912 (1 in 1,096)`, `0.250`, `2.00e-15 (1 in 5.00e14)`
 pub(crate) fn rate(rate: f64) -> String {
     if rate == 0.0 {
         return "0".to_owned();
@@ -31,9 +31,13 @@ pub(crate) fn rate(rate: f64) -> String {
         // Of 0.9 and 0.7, "1 in 1" is neither.
         return format!("{rate:.3}");
     }
+    if rate < 1e-10 {
+        // Nobody counts so many digits.
+        return format!("{rate:.2e} (1 in {:.2e})", 1.0 / rate);
+    }
     // Three significant digits.
     let (mut decimals, mut scaled) = (2, rate);
-    while scaled < 1.0 && decimals < 20 {
+    while scaled < 1.0 {
         scaled *= 10.0;
         decimals += 1;
     }
@@ -90,6 +94,12 @@ mod tests {
         assert_eq!(rate(0.001), "0.00100 (1 in 1,000)");
         assert_eq!(rate(0.000_912_49), "0.000912 (1 in 1,096)");
         assert_eq!(rate(1.0 / 4_294_967_295.0), "0.000000000233 (1 in 4,294,967,295)");
+    }
+
+    #[test]
+    fn rates_that_are_nearly_0_have_an_exponent() {
+        assert_eq!(rate(2e-15), "2.00e-15 (1 in 5.00e14)");
+        assert_eq!(rate(1e-300), "1.00e-300 (1 in 1.00e300)");
     }
 
     #[test]

@@ -416,3 +416,45 @@ fn damaged_notes_are_refused_by_every_command() {
     assert_eq!(place.guira(["verify", "bad.guira"]).status, 2);
     assert_eq!(place.read("bad.guira"), bytes);
 }
+
+#[test]
+#[cfg(unix)]
+fn no_message_has_a_control_character_of_a_file_name() {
+    let place = Workplace::new();
+    let (name, shown) = ("se\x1b[31mt\n.guira", r"se\u{1b}[31mt\n.guira");
+    let said = |arguments: &[&str], expected: &str| {
+        let outcome = place.guira_with(arguments, b"ani\n");
+        let text = String::from_utf8([outcome.stdout, outcome.stderr.into_bytes()].concat()).expect("UTF-8");
+        assert!(text.contains(expected) && text.contains(shown), "{arguments:?}: {text}");
+        assert!(!text.trim_end().contains(|character: char| character.is_control() && character != '\n'), "{text:?}");
+    };
+    said(&["add", name], "No such file or directory");
+    said(&["build", "-o", name], "1 key, 0 repeated lines left out");
+    said(&["build", "-o", name], "there is such a file already");
+    said(&["add", name], "1 key added");
+    said(&["remove", name], "1 key removed");
+    said(&["shrink", name], "as small as it can be");
+    said(&["merge", "--force", "-o", name, name], "1 key of 1 file");
+    said(&["verify", name], ": OK");
+    said(&["check", name, name], "a filter, where a list of keys is expected");
+    said(&["check", "--key-file", name, name], "not a secret key");
+    // Of what is not taken for a name, nothing but the line ends is left.
+    let refused = place.guira(["info", name, "a\x07b\x1b[2J"]);
+    assert!(refused.stderr.contains("unexpected argument 'ab"), "{}", refused.stderr);
+    assert!(!refused.stderr.contains(['\x07', '\x1b']), "{:?}", refused.stderr);
+    // A program gets the name as it is.
+    let json = place.guira_with(["add", "--json", name], b"ani\n").stdout;
+    let json: serde_json::Value = serde_json::from_slice(&json).expect("JSON");
+    assert_eq!(json["file"], name);
+}
+
+#[test]
+fn no_message_has_a_number_of_hundreds_of_digits() {
+    let place = Workplace::new();
+    for arguments in ["plan --capacity 10 --rate 1e-300", "build --rate 1e-300 -o set.guira"] {
+        let refused = place.guira(arguments.split(' '));
+        assert_eq!(refused.status, 2);
+        assert!(refused.stderr.contains("a false positive rate of 1e-300 takes "), "{}", refused.stderr);
+        assert!(refused.stderr.len() < 200, "{}", refused.stderr);
+    }
+}

@@ -152,11 +152,12 @@ impl fmt::Display for BuildError {
                 write!(formatter, "a largest capacity of {given} keys is below the first, which is {capacity}")
             }
             Self::FalsePositiveRate { given } => {
-                write!(formatter, "a false positive rate of {given}: give a number between 0 and 1, such as 0.001")
+                write!(formatter, "a false positive rate of {given:?}: give a number between 0 and 1, such as 0.001")
             }
             Self::RateTooLow { given, least } => write!(
                 formatter,
-                "a false positive rate of {given} takes fingerprints of more than 32 bits: the least is {least:.1e}"
+                "a false positive rate of {given:?} takes fingerprints of more than 32 bits, and with 32 bits a full \
+                 table has a rate of {least:.1e}: give a higher rate"
             ),
             Self::FingerprintBits { given, least } => write!(
                 formatter,
