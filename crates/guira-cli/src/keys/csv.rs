@@ -4,6 +4,7 @@ use csv_core::{ReadRecordResult, Reader, ReaderBuilder, Terminator};
 
 use super::block::{Block, Row};
 use super::form::{FieldChoice, RecordEnd};
+use super::memory;
 
 /// Finds the rows of CSV and their keys in an input that comes in pieces.
 ///
@@ -56,13 +57,13 @@ impl CsvRows {
         }
     }
 
-    /// Takes the next piece of the input.
-    pub(crate) fn push(&mut self, bytes: &[u8]) {
-        self.buffer.extend_from_slice(bytes);
-        self.parse_rows();
+    /// Takes the next piece of the input. It fails where there is not enough memory for a row.
+    pub(crate) fn push(&mut self, bytes: &[u8]) -> io::Result<()> {
+        memory::extend(&mut self.buffer, bytes)?;
+        self.parse_rows()
     }
 
-    fn parse_rows(&mut self) {
+    fn parse_rows(&mut self) -> io::Result<()> {
         while self.parsed < self.buffer.len() {
             if self.is_between_rows() && self.buffer[self.parsed] == self.end.byte() {
                 // The parser would skip it, and it is a row with one field.
@@ -70,9 +71,10 @@ impl CsvRows {
                 let key = self.choice.contains(0).then_some(0..0);
                 self.rows.push(Row { key, end: self.parsed });
             } else {
-                self.parse(self.buffer.len());
+                self.parse(self.buffer.len())?;
             }
         }
+        Ok(())
     }
 
     /// Takes what has come as the whole input: the last row needs no end.
@@ -86,7 +88,7 @@ impl CsvRows {
             )));
         }
         while !self.is_between_rows() {
-            self.parse(self.parsed);
+            self.parse(self.parsed)?;
         }
         Ok(())
     }
@@ -137,10 +139,13 @@ impl CsvRows {
     }
 
     /// Parses to the end of a row or to `end`; where that is where the parser stands, the input ends.
-    fn parse(&mut self, end: usize) {
+    fn parse(&mut self, end: usize) -> io::Result<()> {
         let input = &self.buffer[self.parsed..end];
         // The parser never writes more than it reads; it asks for a byte to spare.
-        self.fields.resize(self.fields.len().max(self.fields_size + input.len() + 1), 0);
+        let size = self.fields.len().max(self.fields_size + input.len() + 1);
+        let additional = size - self.fields.len();
+        memory::reserve(&mut self.fields, additional)?;
+        self.fields.resize(size, 0);
         let (result, read, written, ended) =
             self.parser.read_record(input, &mut self.fields[self.fields_size..], &mut self.ends[self.ends_count..]);
         self.parsed += read;
@@ -148,12 +153,17 @@ impl CsvRows {
         self.ends_count += ended;
         match result {
             ReadRecordResult::Record => self.end_row(),
-            ReadRecordResult::OutputEndsFull => self.ends.resize(2 * self.ends.len(), 0),
-            ReadRecordResult::InputEmpty | ReadRecordResult::OutputFull | ReadRecordResult::End => {}
+            ReadRecordResult::OutputEndsFull => {
+                let count = self.ends.len();
+                self.ends.try_reserve(count)?;
+                self.ends.resize(2 * count, 0);
+                Ok(())
+            }
+            ReadRecordResult::InputEmpty | ReadRecordResult::OutputFull | ReadRecordResult::End => Ok(()),
         }
     }
 
-    fn end_row(&mut self) {
+    fn end_row(&mut self) -> io::Result<()> {
         let row = &self.buffer[..self.parsed];
         let ends = &self.ends[..self.ends_count];
         let rows_before = self.rows.len();
@@ -165,7 +175,7 @@ impl CsvRows {
                     key = key.strip_suffix(b"\r").unwrap_or(key);
                 }
                 let start = self.unquoted.len();
-                self.unquoted.extend_from_slice(key);
+                memory::extend(&mut self.unquoted, key)?;
                 self.rows.push(Row { key: Some(start..self.unquoted.len()), end: self.parsed });
             }
             start = end;
@@ -174,6 +184,7 @@ impl CsvRows {
             self.rows.push(Row { key: None, end: self.parsed });
         }
         (self.fields_size, self.ends_count) = (0, 0);
+        Ok(())
     }
 }
 
@@ -197,10 +208,10 @@ mod tests {
             });
         };
         for piece in input.chunks(size) {
-            rows.push(piece);
+            rows.push(piece).expect("memory for a short row");
             collect(&mut rows);
         }
-        rows.finish().expect("no quote is open");
+        rows.finish().expect("no quote is open, and memory for a short row");
         collect(&mut rows);
         found
     }
@@ -267,7 +278,7 @@ mod tests {
         let line_of = |input: &[u8], size| {
             let mut rows = CsvRows::new(RecordEnd::Line, b',', FieldChoice::listed(vec![0]), 0);
             for piece in input.chunks(size) {
-                rows.push(piece);
+                rows.push(piece).expect("memory for a short row");
                 rows.take(|_| ());
             }
             let result = rows.finish().map_err(|error| error.to_string());
@@ -295,7 +306,7 @@ mod tests {
     #[test]
     fn each_listed_field_of_a_row_is_a_key() {
         let mut rows = CsvRows::new(RecordEnd::Line, b',', FieldChoice::listed(vec![0, 2]), 0);
-        rows.push(b"a,b,\"c,\"\nd\n");
+        rows.push(b"a,b,\"c,\"\nd\n").expect("memory for a short row");
         let mut found = Vec::new();
         rows.take(|block| block.for_each_key(|key, end| found.push((key.map(<[u8]>::to_vec), end))));
         assert_eq!(found, [(Some(b"a".to_vec()), 9), (Some(b"c,".to_vec()), 9), (Some(b"d".to_vec()), 11)]);

@@ -9,6 +9,7 @@ mod foreign;
 mod form;
 mod inputs;
 mod json;
+mod memory;
 mod normalization;
 mod record;
 mod records;

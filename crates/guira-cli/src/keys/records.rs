@@ -7,6 +7,7 @@ use super::block::Block;
 use super::csv::CsvRows;
 use super::form::{FieldChoice, Fields, KeyForm, KeyPart, RecordEnd, Separator};
 use super::json::JsonRows;
+use super::memory;
 use crate::failure::Failure;
 
 const BLOCK_SIZE: usize = 1 << 20;
@@ -67,14 +68,14 @@ fn for_each_run_of_records(
     let end_byte = end.byte();
     // A record whose end has not been read yet.
     let mut begun = Vec::new();
-    for_each_piece(reader, explain, |piece| {
+    for_each_piece(reader, &explain, |piece| {
         let Some(mut rest) = piece else {
             return if begun.is_empty() { Ok(ControlFlow::Continue(())) } else { take(&begun) };
         };
         if !begun.is_empty()
             && let Some(end) = rest.find_byte(end_byte)
         {
-            begun.extend_from_slice(&rest[..=end]);
+            memory::extend(&mut begun, &rest[..=end]).map_err(|error| explain(&error))?;
             rest = &rest[end + 1..];
             if take(&begun)?.is_break() {
                 return Ok(ControlFlow::Break(()));
@@ -87,7 +88,7 @@ fn for_each_run_of_records(
             }
             rest = &rest[end + 1..];
         }
-        begun.extend_from_slice(rest);
+        memory::extend(&mut begun, rest).map_err(|error| explain(&error))?;
         Ok(ControlFlow::Continue(()))
     })
 }
@@ -95,11 +96,22 @@ fn for_each_run_of_records(
 /// Reads the first record, with its end.
 fn read_header(reader: &mut impl BufRead, end: RecordEnd, csv: bool) -> io::Result<Vec<u8>> {
     let mut header = Vec::new();
+    // Within quotes the end of a record ends none.
+    let mut is_quoted = false;
     loop {
-        let is_last = reader.read_until(end.byte(), &mut header)? == 0 || !header.ends_with(&[end.byte()]);
-        // Within quotes the end of a record ends none.
-        let is_whole = !csv || header.iter().filter(|&&byte| byte == b'"').count() % 2 == 0;
-        if is_last || is_whole {
+        let piece = match reader.fill_buf() {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        let end = piece.iter().position(|&byte| {
+            is_quoted ^= csv && byte == b'"';
+            byte == end.byte() && !is_quoted
+        });
+        let size = end.map_or(piece.len(), |end| end + 1);
+        memory::extend(&mut header, &piece[..size])?;
+        reader.consume(size);
+        if end.is_some() || size == 0 {
             return Ok(header);
         }
     }
@@ -117,7 +129,7 @@ fn named_fields(
     let mut found: Vec<Vec<u8>> = Vec::new();
     if let (true, Separator::Byte(delimiter)) = (csv, separator) {
         let mut rows = CsvRows::new(end, delimiter, FieldChoice::All, 0);
-        rows.push(header);
+        rows.push(header)?;
         rows.finish()?;
         rows.take(|block| block.for_each_key(|name, _| found.extend(name.map(<[u8]>::to_vec))));
     } else {
@@ -144,10 +156,11 @@ fn for_each_block_of_rows(
     mut take: impl FnMut(&Block<'_>) -> Result<ControlFlow<()>, Failure>,
 ) -> Result<ControlFlow<()>, Failure> {
     for_each_piece(reader, &explain, |piece| {
-        match piece {
+        let parsed = match piece {
             Some(bytes) => rows.push(bytes),
-            None => rows.finish().map_err(|error| explain(&error))?,
-        }
+            None => rows.finish(),
+        };
+        parsed.map_err(|error| explain(&error))?;
         rows.take(&mut take).unwrap_or(Ok(ControlFlow::Continue(())))
     })
 }

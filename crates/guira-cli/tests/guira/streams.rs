@@ -230,3 +230,36 @@ fn nobody_has_to_read_standard_error() {
     assert_eq!(outcome(child, b"ani\n").status, 0);
     assert_eq!(place.check("ani\n"), b"ani\n");
 }
+
+/// A limit on memory is met as the end of memory is.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_line_that_does_not_fit_in_memory_is_an_error() {
+    let place = Workplace::new();
+    place.build("ani\n");
+    for command in [
+        "build --threads 1 -o new.guira",
+        "build --threads 1 --csv --field 1 -o new.guira",
+        "build --threads 1 --field 1 -o new.guira",
+        "build --threads 1 --csv --header name -o new.guira",
+        "add set.guira",
+        "remove set.guira",
+        "check --threads 1 set.guira",
+        "check --threads 1 --csv --field 2 set.guira",
+    ] {
+        // In kilobytes.
+        let script = format!("ulimit -v 200000; exec {GUIRA} {command}");
+        let mut child = place.command("sh", ["-c", &script]).spawn().expect("sh starts");
+        let mut stdin = child.stdin.take().expect("a pipe");
+        let piece = vec![b'x'; BLOCK];
+        let taken = (0..1000).take_while(|_| stdin.write_all(&piece).is_ok()).count();
+        drop(stdin);
+        let output = child.wait_with_output().expect("the program ends");
+        let text = String::from_utf8(output.stderr).expect("UTF-8");
+        assert_eq!(output.status.code(), Some(2), "{command}: {text}");
+        let message = "guira: standard input: not enough memory for a line of more than ";
+        assert!(text.starts_with(message), "{command}: {text}");
+        assert!(taken < 1000, "{command} has read it all");
+        assert_eq!(place.files(), ["set.guira"]);
+    }
+}
