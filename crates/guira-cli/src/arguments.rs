@@ -86,6 +86,13 @@ pub(crate) enum Command {
     Man(ManArguments),
 }
 
+impl Command {
+    /// Returns `true` if the command replaces or creates a filter file.
+    pub(crate) const fn replaces_files(&self) -> bool {
+        matches!(self, Self::Build(_) | Self::Add(_) | Self::Remove(_) | Self::Merge(_) | Self::Shrink(_))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;

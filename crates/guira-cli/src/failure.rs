@@ -75,7 +75,7 @@ pub(crate) fn report(line: impl fmt::Display) {
 }
 
 /// The text of an error of the system without " (os error 2)", which means nothing to most.
-fn without_code(error: &io::Error) -> String {
+pub(crate) fn without_code(error: &io::Error) -> String {
     let text = error.to_string();
     match text.rfind(" (os error ") {
         Some(end) => text[..end].to_owned(),

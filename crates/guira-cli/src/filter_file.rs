@@ -1,12 +1,15 @@
-//! Filter files: read whole, and replaced whole, so that whoever looks finds the old one or the new one.
+//! Filter files: read as a whole, and replaced as a whole under a lock.
 
-use std::fs::{self, File, Metadata};
-use std::io;
+use std::fs::File;
+use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 
-use tempfile::NamedTempFile;
+use guira::FileHeader;
 
-use crate::failure::Failure;
+use crate::atomic_file::{Notice, ReplaceError, Replacement};
+use crate::failure::{Failure, report, without_code};
+use crate::filter_bytes::decompressed;
+use crate::render::text::counted;
 use crate::secret_key::SecretKey;
 use crate::stored_filter::StoredFilter;
 
@@ -20,180 +23,104 @@ fn read(path: &Path, file: &File, key: Option<SecretKey>) -> Result<StoredFilter
     StoredFilter::read(file, key).map_err(|error| Failure::of_loading(path, &error))
 }
 
-fn exists(path: &Path) -> Failure {
-    Failure::of_file(path, "there is such a file already: give --force to replace it")
-}
-
 fn failure(path: &Path, error: &io::Error) -> Failure {
     Failure::of_io(path.display().to_string(), error)
 }
 
-/// What is to be done with an output file that is there already.
+/// What is to be done with an output file that exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Existing {
     Refused,
+    /// Replaced by a filter that does not depend on it: it is locked when the new one is complete.
     Replaced,
+    /// Replaced by a filter that may depend on it: it is locked now.
+    LockedAndReplaced,
 }
 
-/// A file that is about to be replaced, or made. It stays as it is until [`commit`](Self::commit) succeeds.
-pub(crate) struct Replacement {
+/// A filter file that is about to be replaced or created. It stays as it is until [`commit`](Self::commit) succeeds.
+pub(crate) struct FilterReplacement {
     /// The path as it was given, for messages.
     path: PathBuf,
-    /// Where it leads: a link stays a link.
-    target: PathBuf,
-    temporary: NamedTempFile,
-    /// What is there now. Where it is nothing, nothing that comes meanwhile is replaced.
-    old: Option<Metadata>,
-    /// While it is open, its lock is held.
-    locked: Option<File>,
+    replacement: Replacement,
 }
 
-impl Replacement {
+/// A file that was replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Replaced {
+    /// The keys of the filter that it was. Missing if it was none, or a damaged one.
+    pub(crate) key_count: Option<u64>,
+}
+
+impl FilterReplacement {
     /// Prepares to write a filter to a path. What would go wrong at the end for want of a directory or of a permission
     /// goes wrong here, before the work.
     pub(crate) fn of_output(path: &Path, existing: Existing) -> Result<Self, Failure> {
-        match fs::metadata(path) {
-            Ok(old) if old.is_file() && existing == Existing::Refused => Err(exists(path)),
-            Ok(old) => Self::new(path, Some(old), None),
-            Err(error) if error.kind() == io::ErrorKind::NotFound && fs::symlink_metadata(path).is_ok() => {
-                Err(Failure::of_file(path, "a link to a file that is not there: give another output"))
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Self::new(path, None, None),
-            Err(error) => Err(failure(path, &error)),
-        }
+        let replacement = match existing {
+            Existing::Refused => Replacement::of_new(path),
+            Existing::Replaced => Replacement::of_any(path),
+            Existing::LockedAndReplaced => Replacement::of_existing_or_new(path, &|notice| tell(path, &notice)),
+        };
+        let replacement = replacement.map_err(|error| explain(path, error))?;
+        Ok(Self { path: path.to_owned(), replacement })
     }
 
     /// Reads a filter that is to be changed. Until the replacement is dropped, others who want to change it wait: none
     /// overwrites what another one has added.
     pub(crate) fn of_filter(path: &Path, key: Option<SecretKey>) -> Result<(StoredFilter, Self), Failure> {
-        let locked = lock::open(path)?;
-        let filter = read(path, &locked, key)?;
-        let old = locked.metadata().map_err(|error| failure(path, &error))?;
-        Ok((filter, Self::new(path, Some(old), Some(locked))?))
+        let replacement = Replacement::of_existing(path, &|notice| tell(path, &notice));
+        let replacement = replacement.map_err(|error| explain(path, error))?;
+        let locked = replacement.file().ok_or_else(|| explain(path, ReplaceError::Changed))?;
+        let filter = read(path, locked, key)?;
+        Ok((filter, Self { path: path.to_owned(), replacement }))
     }
 
-    fn new(path: &Path, old: Option<Metadata>, locked: Option<File>) -> Result<Self, Failure> {
-        let explain = |error: io::Error| failure(path, &error);
-        let target = if old.is_some() { fs::canonicalize(path).map_err(explain)? } else { path.to_owned() };
-        if old.as_ref().is_some_and(|old| !old.is_file()) {
-            // Renaming would put a file in the place of a device.
-            return Err(Failure::of_file(path, "not a regular file: give another output"));
-        }
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".guira-").suffix(".tmp");
-        if let Some(permissions) = permissions::of_new_file() {
-            builder.permissions(permissions);
-        }
-        let temporary = builder.tempfile_in(directory(&target)).map_err(explain)?;
-        Ok(Self { path: path.to_owned(), target, temporary, old, locked })
-    }
-
-    /// Writes the filter and puts it in the place of the old file. When this returns, it is on disk.
-    pub(crate) fn commit(self, filter: &StoredFilter) -> Result<(), Failure> {
-        let Self { path, target, temporary, old, locked } = self;
-        let explain = |error: io::Error| failure(&path, &error);
-        let new = temporary.as_file();
-        filter.write_to(new).map_err(explain)?;
-        if let Some(old) = &old {
-            permissions::copy(old, new).map_err(explain)?;
-        }
-        new.sync_all().map_err(explain)?;
-        let persisted = if old.is_some() { temporary.persist(&target) } else { temporary.persist_noclobber(&target) };
-        persisted.map_err(|error| match error.error.kind() {
-            io::ErrorKind::AlreadyExists => exists(&path),
-            _ => explain(error.error),
-        })?;
-        drop(locked);
-        sync_directory(directory(&target)).map_err(explain)
+    /// Writes the filter and puts it in the place of the old file. When this returns, it is on disk. Returns what was
+    /// replaced, if there was anything.
+    pub(crate) fn commit(self, filter: &StoredFilter) -> Result<Option<Replaced>, Failure> {
+        let Self { path, replacement } = self;
+        let replaced = replacement.commit(|file| filter.write_to(file), &|notice| tell(&path, &notice));
+        Ok(replaced.map_err(|error| explain(&path, error))?.map(|old| Replaced { key_count: key_count(old) }))
     }
 }
 
-fn directory(file: &Path) -> &Path {
-    match file.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    }
-}
-
-/// Without this a power failure may bring back the old name of the file.
-fn sync_directory(directory: &Path) -> io::Result<()> {
-    if cfg!(unix) { File::open(directory)?.sync_all() } else { Ok(()) }
-}
-
-#[cfg(unix)]
-mod permissions {
-    use std::fs::Permissions;
-    use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
-
-    use super::{File, Metadata, io};
-
-    /// Temporary files are private by default; these become ordinary ones, within the umask.
-    pub(super) fn of_new_file() -> Option<Permissions> {
-        Some(Permissions::from_mode(0o666))
-    }
-
-    pub(super) fn copy(old: &Metadata, new: &File) -> io::Result<()> {
-        let own = new.metadata()?;
-        if (own.uid(), own.gid()) != (old.uid(), old.gid()) {
-            // Only root may give files away. Others who may write to the directory keep what they write.
-            fchown(new, Some(old.uid()), Some(old.gid())).ok();
-        }
-        new.set_permissions(old.permissions())
-    }
-}
-
-#[cfg(not(unix))]
-mod permissions {
-    use std::fs::Permissions;
-
-    use super::{File, Metadata, io};
-
-    pub(super) fn of_new_file() -> Option<Permissions> {
-        None
-    }
-
-    pub(super) fn copy(old: &Metadata, new: &File) -> io::Result<()> {
-        new.set_permissions(old.permissions())
-    }
-}
-
-#[cfg(unix)]
-mod lock {
-    use std::os::unix::fs::MetadataExt;
-
-    use rustix::fs::{FlockOperation, flock};
-    use rustix::io::Errno;
-
-    use super::{Failure, File, Path, failure, fs, io};
-    use crate::failure::report;
-
-    /// Opens a file that nobody else changes until it is closed.
-    pub(super) fn open(path: &Path) -> Result<File, Failure> {
-        loop {
-            let file = File::open(path).map_err(|error| failure(path, &error))?;
-            if flock(&file, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK) {
-                report(format_args!("{}: waiting for another process that changes it", path.display()));
-                // Where files can't be locked, it is not for this program to refuse to change them.
-                flock(&file, FlockOperation::LockExclusive).ok();
-            }
-            // Whoever held the lock may have put another file in the place of this one.
-            if is_same(&file, path).map_err(|error| failure(path, &error))? {
-                return Ok(file);
-            }
+impl Replaced {
+    /// What is said of it at the end of a report.
+    pub(crate) fn text(replaced: Option<Self>) -> String {
+        match replaced {
+            None => String::new(),
+            Some(Self { key_count: Some(keys) }) => format!("; replaced a filter of {}", counted(keys, "key")),
+            Some(Self { key_count: None }) => "; replaced a file that was no filter".to_owned(),
         }
     }
+}
 
-    fn is_same(file: &File, path: &Path) -> io::Result<bool> {
-        let (opened, present) = (file.metadata()?, fs::metadata(path)?);
-        Ok((opened.dev(), opened.ino()) == (present.dev(), present.ino()))
+/// How many keys a filter holds, by its header.
+fn key_count(mut file: File) -> Option<u64> {
+    let mut bytes = Vec::new();
+    file.rewind().ok()?;
+    let (_, contents) = decompressed(file).ok()?;
+    contents.take(FileHeader::SIZE as u64).read_to_end(&mut bytes).ok()?;
+    FileHeader::of_bytes(&bytes).ok().map(|header| header.len())
+}
+
+fn explain(path: &Path, error: ReplaceError) -> Failure {
+    match error {
+        ReplaceError::Io(error) => failure(path, &error),
+        ReplaceError::Exists => Failure::of_file(path, "there is such a file already: give --force to replace it"),
+        ReplaceError::DanglingLink => Failure::of_file(path, "a link to a file that is not there: give another output"),
+        ReplaceError::NotRegular => Failure::of_file(path, "not a regular file: give another output"),
+        error => Failure::of_file(path, error),
     }
 }
 
-#[cfg(not(unix))]
-mod lock {
-    use super::{Failure, File, Path, failure};
-
-    pub(super) fn open(path: &Path) -> Result<File, Failure> {
-        File::open(path).map_err(|error| failure(path, &error))
+fn tell(path: &Path, notice: &Notice<'_>) {
+    let path = path.display();
+    match notice {
+        Notice::Waiting => report(format_args!("{path}: waiting for another process that changes it")),
+        Notice::NotLocked(error) => report(format_args!(
+            "warning: {path}: can't be locked ({}): if another process changes it at the same time, one of both \
+             changes is lost",
+            without_code(error)
+        )),
     }
 }

@@ -4,20 +4,20 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
-use crate::filter_file::{Existing, Replacement};
+use crate::filter_file::{Existing, FilterReplacement, Replaced};
 use crate::provenance::Provenance;
 use crate::stored_filter::{Contents, StoredFilter};
 
 pub(crate) enum FilterOutput {
     StandardOutput,
-    File(PathBuf, Box<Replacement>),
+    File(PathBuf, Box<FilterReplacement>),
 }
 
 impl FilterOutput {
     /// Prepares to write a filter to a path, or for "-" to standard output, where then nothing else may go.
     pub(crate) fn new(path: &Path, existing: Existing, prints_json: bool) -> Result<Self, Failure> {
         if path.as_os_str() != "-" {
-            return Ok(Self::File(path.to_owned(), Box::new(Replacement::of_output(path, existing)?)));
+            return Ok(Self::File(path.to_owned(), Box::new(FilterReplacement::of_output(path, existing)?)));
         }
         if prints_json {
             return Err(Failure::new("--json and --output - would both go to standard output: leave one of them out"));
@@ -36,14 +36,15 @@ impl FilterOutput {
         }
     }
 
-    /// Writes the filter.
-    pub(crate) fn commit(self, filter: &StoredFilter) -> Result<(), Failure> {
+    /// Writes the filter. Returns what was replaced, if there was anything.
+    pub(crate) fn commit(self, filter: &StoredFilter) -> Result<Option<Replaced>, Failure> {
         match self {
             Self::File(_, replacement) => replacement.commit(filter),
             Self::StandardOutput => {
                 let mut output = io::stdout().lock();
                 let written = filter.write_to(&mut output).and_then(|()| output.flush());
-                written.map_err(|error| Failure::of_io("standard output", &error))
+                written.map_err(|error| Failure::of_io("standard output", &error))?;
+                Ok(None)
             }
         }
     }

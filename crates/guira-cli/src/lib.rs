@@ -2,6 +2,7 @@
 //! inputs. It promises nothing to others: those use the crate `guira`.
 
 mod arguments;
+mod atomic_file;
 mod commands;
 mod exit_status;
 mod failure;
@@ -16,6 +17,7 @@ mod progress;
 mod provenance;
 mod render;
 mod secret_key;
+mod signals;
 mod stored_filter;
 mod threads;
 

@@ -9,7 +9,8 @@ use clap::error::ErrorKind;
 use crate::arguments::{Arguments, Command};
 use crate::commands::{add, build, check, completions, count, info, man, merge, plan, remove, shrink, verify};
 use crate::exit_status::ExitStatus;
-use crate::failure::report;
+use crate::failure::{Failure, report};
+use crate::signals;
 
 /// Does what the command line of this process asks for. The status is that of the process.
 #[must_use]
@@ -22,7 +23,17 @@ fn status() -> ExitStatus {
         Ok(arguments) => arguments,
         Err(error) => return explain(&error),
     };
-    let result = match &arguments.command {
+    execute(&arguments.command).unwrap_or_else(|failure| {
+        failure.report();
+        ExitStatus::Error
+    })
+}
+
+fn execute(command: &Command) -> Result<ExitStatus, Failure> {
+    if command.replaces_files() {
+        signals::remove_temporary_files_when_ended()?;
+    }
+    match command {
         Command::Build(arguments) => build::run(arguments),
         Command::Check(arguments) => check::run(arguments),
         Command::Add(arguments) => add::run(arguments),
@@ -35,11 +46,7 @@ fn status() -> ExitStatus {
         Command::Plan(arguments) => plan::run(arguments),
         Command::Completions(arguments) => completions::run(arguments),
         Command::Man(arguments) => man::run(arguments),
-    };
-    result.unwrap_or_else(|failure| {
-        failure.report();
-        ExitStatus::Error
-    })
+    }
 }
 
 /// Shows the help that was asked for, or what is wrong with the arguments.

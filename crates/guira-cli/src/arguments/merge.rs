@@ -6,9 +6,10 @@ use super::{KeyFileArguments, QuietArguments};
 
 /// Make one filter file of several
 ///
-/// The filters must have been built with the same options and the same capacity: "guira build --like" builds a filter with
-/// the parameters of another one. Filters that grow may have grown differently. Copies add up: a key that is in two of the
-/// filters is stored twice, and must be removed twice. The files that are merged stay as they are.
+/// The filters must have been built with the same options and the same capacity: "guira build --like" builds a filter
+/// with the parameters of another one. Filters that grow may have grown differently. Copies add up: a key that is in two
+/// of the filters is stored twice, and must be removed twice. The files that are merged stay as they are, but the output
+/// may be one of them, with --force.
 #[derive(Args, Debug)]
 #[command(
     before_help = "Examples:\n  guira merge --output week.guira monday.guira tuesday.guira",

@@ -7,7 +7,7 @@ use super::warnings::{WithoutKey, warn_of_excess, warn_of_missing_fields};
 use crate::arguments::AddArguments;
 use crate::exit_status::ExitStatus;
 use crate::failure::{Failure, report};
-use crate::filter_file::Replacement;
+use crate::filter_file::FilterReplacement;
 use crate::keys::{Examples, Inputs, NewKeys, Normalization, SeenDigests};
 use crate::render::text::{self, counted};
 use crate::render::{Report, tell};
@@ -21,7 +21,7 @@ pub(crate) fn run(arguments: &AddArguments) -> Result<ExitStatus, Failure> {
     arguments.inputs.refuse_contradictions()?;
     arguments.inputs.inputs(Normalization::default(), true).refuse_filters()?;
     let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
-    let (mut filter, replacement) = Replacement::of_filter(&arguments.file, key)?;
+    let (mut filter, replacement) = FilterReplacement::of_filter(&arguments.file, key)?;
     let inputs = arguments.inputs.inputs(filter.provenance.normalization, arguments.quiet.quiet);
     let growth = if arguments.no_grow { Growth::Refused } else { Growth::Allowed };
     let size_before = filter.as_filter().size_in_bytes();

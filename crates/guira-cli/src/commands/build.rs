@@ -12,7 +12,7 @@ use super::warnings::{WithoutKey, warn_of_excess, warn_of_missing_fields};
 use crate::arguments::{BuildArguments, HashName, Prefer};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
-use crate::filter_file::{self, Existing};
+use crate::filter_file::{self, Existing, Replaced};
 use crate::filter_output::{self, FilterOutput};
 use crate::keys::{DigestCollector, DistinctDigests, Examples, Input, Inputs, KeyForm, KeyPart, Normalization};
 use crate::progress::Progress;
@@ -32,7 +32,12 @@ pub(crate) fn run(arguments: &BuildArguments) -> Result<ExitStatus, Failure> {
     let normalization = blueprint.normalization(arguments)?;
     let inputs = arguments.inputs.inputs(normalization, arguments.quiet.quiet);
     inputs.refuse_filters()?;
-    let existing = if arguments.force { Existing::Replaced } else { Existing::Refused };
+    let existing = match (arguments.force, &arguments.like) {
+        (false, _) => Existing::Refused,
+        (true, None) => Existing::Replaced,
+        // The output may be the filter whose parameters are taken.
+        (true, Some(_)) => Existing::LockedAndReplaced,
+    };
     let output = FilterOutput::new(&arguments.output, existing, arguments.json)?;
 
     let Construction { contents, digests, seeds_tried } = match &arguments.never {
@@ -43,7 +48,7 @@ pub(crate) fn run(arguments: &BuildArguments) -> Result<ExitStatus, Failure> {
         }
     };
     let filter = output.filter(contents, blueprint.provenance(arguments, normalization, &inputs, &digests));
-    output.commit(&filter)?;
+    let replaced = output.commit(&filter)?;
 
     let built = Built {
         file: filter_output::name(&arguments.output),
@@ -53,6 +58,8 @@ pub(crate) fn run(arguments: &BuildArguments) -> Result<ExitStatus, Failure> {
         capacity: filter.as_filter().capacity() as u64,
         seeds_tried,
         is_capacity_given: arguments.capacity.is_some() || arguments.like.is_some(),
+        replaced_key_count: replaced.and_then(|replaced| replaced.key_count),
+        replaced,
     };
     tell(&built, arguments.json, arguments.quiet)?;
     warn_of_missing_fields(&arguments.inputs, digests.without_key(), WithoutKey::LeftOut);
@@ -195,17 +202,21 @@ struct Built {
     seeds_tried: Option<u64>,
     #[serde(skip)]
     is_capacity_given: bool,
+    /// Of a filter that was replaced.
+    replaced_key_count: Option<u64>,
+    #[serde(skip)]
+    replaced: Option<Replaced>,
 }
 
 impl Report for Built {
     fn text(&self) -> String {
-        let file = &self.file;
+        let (file, replaced) = (&self.file, Replaced::text(self.replaced));
         if self.key_count == 0 && !self.is_capacity_given {
-            return format!("{file}: no keys in the input: an empty filter with a capacity of 1 key");
+            return format!("{file}: no keys in the input: an empty filter with a capacity of 1 key{replaced}");
         }
         let (keys, repeated) = (counted(self.key_count, "key"), counted(self.repeated_count, "repeated line"));
         let tried = self.seeds_tried.map(|tries| format!(", {} tried", counted(tries, "seed"))).unwrap_or_default();
-        format!("{file}: {keys}, {repeated} left out{tried}")
+        format!("{file}: {keys}, {repeated} left out{tried}{replaced}")
     }
 }
 

@@ -7,7 +7,7 @@ use super::warnings::warn_of_excess;
 use crate::arguments::MergeArguments;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
-use crate::filter_file::{self, Existing};
+use crate::filter_file::{self, Existing, Replaced};
 use crate::filter_output::{self, FilterOutput};
 use crate::provenance::Provenance;
 use crate::render::text::counted;
@@ -16,7 +16,8 @@ use crate::secret_key::SecretKey;
 use crate::stored_filter::{Contents, StoredFilter};
 
 pub(crate) fn run(arguments: &MergeArguments) -> Result<ExitStatus, Failure> {
-    let existing = if arguments.force { Existing::Replaced } else { Existing::Refused };
+    // The output may be one of the inputs.
+    let existing = if arguments.force { Existing::LockedAndReplaced } else { Existing::Refused };
     let output = FilterOutput::new(&arguments.output, existing, arguments.json)?;
     let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
     let mut merged: Option<StoredFilter> = None;
@@ -35,12 +36,14 @@ pub(crate) fn run(arguments: &MergeArguments) -> Result<ExitStatus, Failure> {
     let Provenance { rate, normalization, .. } = merged.provenance;
     let provenance = Provenance { rate, normalization, ..Provenance::default() };
     let merged = output.filter(merged.contents, provenance);
-    output.commit(&merged)?;
+    let replaced = output.commit(&merged)?;
     let merger = Merger {
         file: filter_output::name(&arguments.output),
         file_count: arguments.files.len() as u64,
         key_count: merged.as_filter().len() as u64,
         capacity: merged.as_filter().capacity() as u64,
+        replaced_key_count: replaced.and_then(|replaced| replaced.key_count),
+        replaced,
     };
     tell(&merger, arguments.json, arguments.quiet)?;
     warn_of_excess(&arguments.output, &merged);
@@ -115,11 +118,15 @@ struct Merger {
     /// What the merged filter holds.
     key_count: u64,
     capacity: u64,
+    /// Of a filter that was replaced.
+    replaced_key_count: Option<u64>,
+    #[serde(skip)]
+    replaced: Option<Replaced>,
 }
 
 impl Report for Merger {
     fn text(&self) -> String {
         let (keys, files) = (counted(self.key_count, "key"), counted(self.file_count, "file"));
-        format!("{}: {keys} of {files}", self.file)
+        format!("{}: {keys} of {files}{}", self.file, Replaced::text(self.replaced))
     }
 }

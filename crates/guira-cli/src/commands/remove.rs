@@ -5,7 +5,7 @@ use super::warnings::{WithoutKey, warn_of_missing_fields};
 use crate::arguments::RemoveArguments;
 use crate::exit_status::ExitStatus;
 use crate::failure::{Failure, report};
-use crate::filter_file::Replacement;
+use crate::filter_file::FilterReplacement;
 use crate::keys::{Examples, Normalization, SeenDigests};
 use crate::render::text::counted;
 use crate::render::{Report, tell};
@@ -15,7 +15,7 @@ pub(crate) fn run(arguments: &RemoveArguments) -> Result<ExitStatus, Failure> {
     arguments.inputs.refuse_contradictions()?;
     arguments.inputs.inputs(Normalization::default(), true).refuse_filters()?;
     let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
-    let (mut filter, replacement) = Replacement::of_filter(&arguments.file, key)?;
+    let (mut filter, replacement) = FilterReplacement::of_filter(&arguments.file, key)?;
     let inputs = arguments.inputs.inputs(filter.provenance.normalization, arguments.quiet.quiet);
     let hasher: KeyHasher = *filter.as_filter().hasher();
     // Without this a line that comes twice would remove another key that looks like it.

@@ -3,7 +3,7 @@ use serde::Serialize;
 use crate::arguments::ShrinkArguments;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
-use crate::filter_file::Replacement;
+use crate::filter_file::FilterReplacement;
 use crate::render::text::counted;
 use crate::render::{Report, tell};
 use crate::secret_key::SecretKey;
@@ -11,7 +11,7 @@ use crate::stored_filter::Contents;
 
 pub(crate) fn run(arguments: &ShrinkArguments) -> Result<ExitStatus, Failure> {
     let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
-    let (mut stored, replacement) = Replacement::of_filter(&arguments.file, key)?;
+    let (mut stored, replacement) = FilterReplacement::of_filter(&arguments.file, key)?;
     let Contents::Growing(filter) = &mut stored.contents else {
         let text = "does not grow, so there is nothing to give back: build a smaller one from the keys";
         return Err(Failure::of_file(&arguments.file, text));

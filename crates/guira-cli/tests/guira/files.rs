@@ -255,7 +255,9 @@ fn an_output_that_exists_is_refused_unless_it_is_to_be_replaced() {
         assert_refused(&refused, &format!("{name}: there is such a file already: give --force to replace it"));
         assert_eq!(place.read(name), old);
     }
-    assert_eq!(place.guira_with(["build", "--force", "-o", "text"], b"koel\n").status, 0);
+    let replaced = place.guira_with(["build", "--force", "-o", "text"], b"koel\n");
+    let expected = "guira: text: 1 key, 0 repeated lines left out; replaced a file that was no filter\n";
+    assert_eq!((replaced.status, &*replaced.stderr), (0, expected));
     assert_eq!(place.guira_with(["check", "text"], b"koel\n").stdout, b"koel\n");
     assert_eq!(place.files(), ["set.guira", "text"]);
 }

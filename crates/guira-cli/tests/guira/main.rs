@@ -10,9 +10,13 @@ mod generated;
 mod inputs;
 mod pauses;
 #[cfg(unix)]
+mod races;
+#[cfg(unix)]
 mod readme;
 #[cfg(unix)]
 mod recipes;
+#[cfg(unix)]
+mod replacement;
 mod reports;
 mod streams;
 #[cfg(target_os = "linux")]
