@@ -144,16 +144,20 @@ impl Replacement {
 
 /// The regular file that a path leads to, without symbolic links, or nothing where a file can be created.
 fn resolve(path: &Path) -> Result<Option<PathBuf>, ReplaceError> {
-    match fs::metadata(path) {
-        Ok(metadata) => {
-            refuse_irregular(&metadata)?;
-            Ok(Some(fs::canonicalize(path)?))
+    loop {
+        match fs::metadata(path) {
+            Ok(metadata) => {
+                refuse_irregular(&metadata)?;
+                return Ok(Some(fs::canonicalize(path)?));
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => match fs::symlink_metadata(path) {
+                Ok(metadata) if metadata.is_symlink() => return Err(ReplaceError::DanglingLink),
+                // It has appeared between the two.
+                Ok(_) => {}
+                Err(_) => return Ok(None),
+            },
+            Err(error) => return Err(error.into()),
         }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => match fs::symlink_metadata(path) {
-            Ok(_) => Err(ReplaceError::DanglingLink),
-            Err(_) => Ok(None),
-        },
-        Err(error) => Err(error.into()),
     }
 }
 
