@@ -40,7 +40,7 @@ fn reserve_of(buffer: &mut Vec<u8>, additional: usize, free_memory: impl FnOnce(
     if is_free && grow().is_ok() && Vec::<u8>::new().try_reserve_exact(REST).is_ok() {
         return Ok(());
     }
-    let length = mem::take(buffer).len();
+    let length = mem::take(buffer).len().saturating_add(additional);
     Err(io::Error::new(ErrorKind::OutOfMemory, RecordTooLong { length }))
 }
 
@@ -64,7 +64,7 @@ fn free_memory() -> u64 {
 /// A record for which there is not enough memory.
 #[derive(Debug)]
 struct RecordTooLong {
-    /// What has been read of it.
+    /// What has been read of it, and perhaps of the next ones.
     length: usize,
 }
 
@@ -73,7 +73,7 @@ impl fmt::Display for RecordTooLong {
         let length = HumanCount(self.length as u64);
         write!(
             formatter,
-            "not enough memory for a line of more than {length} bytes: check that keys end as the options say, with a line \
+            "not enough memory for a line of about {length} bytes or more: check that keys end as the options say, with a line \
              end or, with --null, a NUL byte, and that quotes of CSV are closed"
         )
     }
@@ -92,7 +92,7 @@ mod tests {
         assert!(reserve_of(&mut buffer, STEP, || enough).is_ok());
         let refused = reserve_of(&mut buffer, STEP, || enough - 1).expect_err("too little is free");
         assert_eq!(refused.kind(), ErrorKind::OutOfMemory);
-        assert!(refused.to_string().starts_with("not enough memory for a line of more than 67,108,863 bytes: "));
+        assert!(refused.to_string().starts_with("not enough memory for a line of about 134,217,727 bytes or more: "));
         assert_eq!(buffer.capacity(), 0);
         // Nobody is asked where little is added.
         assert!(reserve_of(&mut vec![0; 10], STEP - 11, || 0).is_ok());

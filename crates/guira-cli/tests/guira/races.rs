@@ -259,7 +259,7 @@ fn two_changes_at_the_same_time_are_one_after_the_other() {
             place.write("set.guira", &file);
             let third = (run % 2 == 0).then(|| {
                 let third = File::open(place.path("set.guira")).expect("it is there");
-                flock(&third, FlockOperation::NonBlockingLockExclusive).expect("nobody holds it");
+                flock(&third, FlockOperation::LockExclusive).expect("nobody keeps it");
                 third
             });
             // In half of these, one of them comes through a link.
@@ -359,6 +359,14 @@ fn a_build_says_how_many_keys_it_replaced_and_counts_those_added_before() {
     assert!(expected.0.is_some_and(|contents| contents.are_in(&place.read("set.guira"))));
 }
 
+/// Returns when the program has created its temporary file, which it does when it has the lock.
+fn until_it_has_begun(place: &Workplace, child: &mut Child) {
+    while !place.files().iter().any(|name| name.starts_with(".set.guira.")) {
+        assert!(child.try_wait().expect("a child of this process").is_none(), "it has ended");
+        std::thread::yield_now();
+    }
+}
+
 #[test]
 fn an_addition_that_waits_for_a_merge_is_made_to_what_was_merged() {
     let (place, _, contents) = prepared();
@@ -367,11 +375,9 @@ fn an_addition_that_waits_for_a_merge_is_made_to_what_was_merged() {
     // A part of the file: the output is locked before any input is read.
     let start = merge.stdin.as_mut().expect("a pipe").write_all(&other[..64]);
     start.expect("the program reads");
-    let locked = File::open(place.path("set.guira")).expect("it is there");
-    while flock(&locked, FlockOperation::NonBlockingLockExclusive).is_ok() {
-        flock(&locked, FlockOperation::Unlock).expect("it is locked");
-        std::thread::yield_now();
-    }
+    until_it_has_begun(&place, &mut merge);
+    let file = File::open(place.path("set.guira")).expect("it is there");
+    assert!(flock(&file, FlockOperation::NonBlockingLockExclusive).is_err(), "the output is not locked");
     let addition = Started::new(place.start(Change::Add.arguments("set.guira"))).until_it_waits();
     let merged = outcome(merge, &other[64..]);
     let added = addition.outcome(b"");
@@ -409,11 +415,8 @@ fn what_another_program_does_to_a_locked_file_is_noticed() {
 fn a_merge_does_not_replace_a_file_that_came_after_it_began() {
     let (place, file, _) = prepared();
     fs::remove_file(place.path("set.guira")).expect("it is there");
-    let merge = place.start(["merge", "--force", "-o", "set.guira", "other.guira", "/dev/stdin"]);
-    // Its temporary file tells that it has begun.
-    while !place.files().iter().any(|name| name.starts_with(".set.guira.")) {
-        std::thread::yield_now();
-    }
+    let mut merge = place.start(["merge", "--force", "-o", "set.guira", "other.guira", "/dev/stdin"]);
+    until_it_has_begun(&place, &mut merge);
     place.write("set.guira", &file);
     let outcome = outcome(merge, &place.read("other.guira"));
     assert!(outcome.status == 2 && outcome.stderr.contains("in the meantime, so nothing was written"), "{outcome:?}");

@@ -88,7 +88,7 @@ fn a_command_removes_what_killed_ones_have_left_of_its_file_and_nothing_else() {
         symlink("set.guira", place.path(link)).expect("a link");
         fs::create_dir(place.path(directory)).expect("a new directory");
         let lock = File::open(place.path(locked)).expect("it is there");
-        flock(&lock, FlockOperation::NonBlockingLockExclusive).expect("nobody holds it");
+        flock(&lock, FlockOperation::LockExclusive).expect("nobody keeps it");
         let done = place.guira_with(command, b"ani\n");
         assert_eq!(done.status, 0, "{command:?}: {}", done.stderr);
         let mut expected = others.to_vec();

@@ -257,7 +257,7 @@ fn a_line_that_does_not_fit_in_memory_is_an_error() {
         let output = child.wait_with_output().expect("the program ends");
         let text = String::from_utf8(output.stderr).expect("UTF-8");
         assert_eq!(output.status.code(), Some(2), "{command}: {text}");
-        let message = "guira: standard input: not enough memory for a line of more than ";
+        let message = "guira: standard input: not enough memory for a line of about ";
         assert!(text.starts_with(message), "{command}: {text}");
         assert!(taken < 1000, "{command} has read it all");
         assert_eq!(place.files(), ["set.guira"]);
