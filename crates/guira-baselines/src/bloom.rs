@@ -54,7 +54,7 @@ impl BloomFilter {
 }
 
 impl Filter for BloomFilter {
-    #[inline]
+    #[inline(always)]
     fn contains(&self, digest: Digest) -> bool {
         // An absent key meets a 0 after two probes on average, so the others are not asked for.
         probes(digest, self.probe_count, self.bit_count).all(|bit| self.memory.bit(bit))

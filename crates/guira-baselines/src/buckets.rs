@@ -8,8 +8,8 @@ pub(crate) use semi_sorted::SemiSortedBuckets;
 
 /// Buckets of a few slots, each empty or with a fingerprint that is not 0.
 pub(crate) trait Buckets {
-    /// Whether a bucket holds a fingerprint.
-    fn contains(&self, bucket: u64, fingerprint: u32) -> bool;
+    /// Returns `true` if one of two buckets holds a fingerprint.
+    fn contains_either(&self, buckets: [u64; 2], fingerprint: u32) -> bool;
 
     /// Puts a fingerprint into an empty slot, if there is one.
     fn put(&mut self, bucket: u64, fingerprint: u32) -> bool;

@@ -17,6 +17,13 @@ pub(crate) const fn in_memory(value: u64) -> usize {
     value as usize
 }
 
+/// The upper half; the lower one is dropped.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "what is left has 64 bits")]
+pub(crate) const fn high_half(value: u128) -> u64 {
+    (value >> 64) as u64
+}
+
 /// The low 32 bits; the others are dropped.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "dropping the high half is what it is for")]

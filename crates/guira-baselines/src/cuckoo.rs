@@ -46,17 +46,27 @@ pub struct CuckooFilter {
     memory_bits: u64,
 }
 
+/// Buckets of a shape that is known when the program is compiled, where the authors' program has it and the paper measures
+/// it; else of any shape.
 #[derive(Clone, Debug)]
 enum Table {
-    Narrow(Cuckoo<PlainBuckets<u64>>),
-    Wide(Cuckoo<PlainBuckets<u128>>),
-    NarrowSemiSorted(Cuckoo<SemiSortedBuckets<u64>>),
-    WideSemiSorted(Cuckoo<SemiSortedBuckets<u128>>),
+    Of8(Cuckoo<PlainBuckets<u64, 8>>),
+    Of12(Cuckoo<PlainBuckets<u64, 12>>),
+    Of16(Cuckoo<PlainBuckets<u64, 16>>),
+    SemiSortedOf13(Cuckoo<SemiSortedBuckets<u64, 13>>),
+    Narrow(Cuckoo<PlainBuckets<u64, 0>>),
+    Wide(Cuckoo<PlainBuckets<u128, 0>>),
+    NarrowSemiSorted(Cuckoo<SemiSortedBuckets<u64, 0>>),
+    WideSemiSorted(Cuckoo<SemiSortedBuckets<u128, 0>>),
 }
 
 macro_rules! with_table {
     ($table:expr, $cuckoo:ident => $body:expr) => {
         match $table {
+            Table::Of8($cuckoo) => $body,
+            Table::Of12($cuckoo) => $body,
+            Table::Of16($cuckoo) => $body,
+            Table::SemiSortedOf13($cuckoo) => $body,
             Table::Narrow($cuckoo) => $body,
             Table::Wide($cuckoo) => $body,
             Table::NarrowSemiSorted($cuckoo) => $body,
@@ -77,12 +87,18 @@ impl CuckooFilter {
         exponent_of("the number of slots per bucket", slots.into())?;
         in_range("the length of fingerprints", fingerprint_bits.into(), 1, 32)?;
         let addressing = Addressing::new(measures)?;
-        let table = if PlainBuckets::<u64>::fits(slots, fingerprint_bits) {
-            let buckets = PlainBuckets::empty(bucket_count, slots, fingerprint_bits)?;
-            Table::Narrow(Cuckoo::new(buckets, addressing, measures))
-        } else {
-            let buckets = PlainBuckets::empty(bucket_count, slots, fingerprint_bits)?;
-            Table::Wide(Cuckoo::new(buckets, addressing, measures))
+        macro_rules! plain {
+            ($kind:ident) => {{
+                let buckets = PlainBuckets::empty(bucket_count, slots, fingerprint_bits)?;
+                Table::$kind(Cuckoo::new(buckets, addressing, measures))
+            }};
+        }
+        let table = match (slots, fingerprint_bits) {
+            (4, 8) => plain!(Of8),
+            (4, 12) => plain!(Of12),
+            (4, 16) => plain!(Of16),
+            _ if PlainBuckets::<u64, 0>::fits(slots, fingerprint_bits) => plain!(Narrow),
+            _ => plain!(Wide),
         };
         Ok(Self { table, measures, memory_bits: bucket_count * u64::from(slots * fingerprint_bits) })
     }
@@ -97,12 +113,16 @@ impl CuckooFilter {
         in_range("the number of slots per semi-sorted bucket", slots.into(), 4, SEMI_SORTED_SLOTS.into())?;
         in_range("the length of semi-sorted fingerprints", fingerprint_bits.into(), 4, 31)?;
         let addressing = Addressing::new(measures)?;
-        let table = if SemiSortedBuckets::<u64>::fits(fingerprint_bits) {
-            let buckets = SemiSortedBuckets::empty(bucket_count, fingerprint_bits)?;
-            Table::NarrowSemiSorted(Cuckoo::new(buckets, addressing, measures))
-        } else {
-            let buckets = SemiSortedBuckets::empty(bucket_count, fingerprint_bits)?;
-            Table::WideSemiSorted(Cuckoo::new(buckets, addressing, measures))
+        macro_rules! semi_sorted {
+            ($kind:ident) => {{
+                let buckets = SemiSortedBuckets::empty(bucket_count, fingerprint_bits)?;
+                Table::$kind(Cuckoo::new(buckets, addressing, measures))
+            }};
+        }
+        let table = match fingerprint_bits {
+            13 => semi_sorted!(SemiSortedOf13),
+            _ if SemiSortedBuckets::<u64, 0>::fits(fingerprint_bits) => semi_sorted!(NarrowSemiSorted),
+            _ => semi_sorted!(WideSemiSorted),
         };
         Ok(Self { table, measures, memory_bits: bucket_count * u64::from(slots * (fingerprint_bits - 1)) })
     }
@@ -139,6 +159,17 @@ impl Filter for CuckooFilter {
         with_table!(&self.table, cuckoo => cuckoo.contains(digest))
     }
 
+    #[inline(always)]
+    fn count_contained(&self, digests: impl Iterator<Item = Digest>) -> u64 {
+        with_table!(&self.table, cuckoo => {
+            let mut found = 0;
+            for digest in digests {
+                found += u64::from(cuckoo.contains(digest));
+            }
+            found
+        })
+    }
+
     fn len(&self) -> usize {
         with_table!(&self.table, cuckoo => cuckoo.len)
     }
@@ -164,12 +195,37 @@ impl Insert for CuckooFilter {
         }
         Err(Full { len: self.len(), slots: self.slot_count() })
     }
+
+    #[inline(always)]
+    fn insert_each(&mut self, digests: impl Iterator<Item = Digest>) -> usize {
+        with_table!(&mut self.table, cuckoo => {
+            let mut inserted = 0;
+            for digest in digests {
+                if !cuckoo.insert(digest) {
+                    break;
+                }
+                inserted += 1;
+            }
+            inserted
+        })
+    }
 }
 
 impl Remove for CuckooFilter {
     #[inline]
     fn remove(&mut self, digest: Digest) -> bool {
         with_table!(&mut self.table, cuckoo => cuckoo.remove(digest))
+    }
+
+    #[inline(always)]
+    fn remove_each(&mut self, digests: impl Iterator<Item = Digest>) -> u64 {
+        with_table!(&mut self.table, cuckoo => {
+            let mut removed = 0;
+            for digest in digests {
+                removed += u64::from(cuckoo.remove(digest));
+            }
+            removed
+        })
     }
 }
 
@@ -230,22 +286,21 @@ impl<B: Buckets> Cuckoo<B> {
     }
 
     /// Algorithm 2. Both buckets are read at any rate, so that one is not waited for before the other is asked for
-    /// (footnote 7).
-    #[inline]
+    /// (footnote 7); and nothing branches on what they hold, which can't be foreseen.
+    #[inline(always)]
     fn contains(&self, digest: Digest) -> bool {
         let placed = self.addressing.locate(digest);
         let other = self.addressing.alternate(placed);
-        self.buckets.contains(placed.bucket, placed.fingerprint)
-            | self.buckets.contains(other.bucket, other.fingerprint)
-            || self.is_victim(placed)
+        self.buckets.contains_either([placed.bucket, other.bucket], placed.fingerprint) | self.is_victim(placed)
     }
 
-    /// Whether the victim is of the same fingerprint and the same two buckets.
+    /// Returns `true` if the victim is of the same fingerprint and the same two buckets.
     #[inline]
     fn is_victim(&self, placed: Placed) -> bool {
+        // In most filters there is none, which is foreseen.
         self.victim.is_some_and(|victim| {
-            victim.fingerprint == placed.fingerprint
-                && (victim.bucket == placed.bucket || victim.bucket == self.addressing.alternate(placed).bucket)
+            (victim.fingerprint == placed.fingerprint)
+                & ((victim.bucket == placed.bucket) | (victim.bucket == self.addressing.alternate(placed).bucket))
         })
     }
 
@@ -271,6 +326,7 @@ impl<B: Buckets> Cuckoo<B> {
     }
 
     /// Evicts one fingerprint by the other; the last, if none of them finds a slot.
+    #[inline(never)]
     fn walk(&mut self, mut placed: Placed) -> Option<Placed> {
         for _ in 0..MOST_RELOCATIONS {
             let slot = self.random.below(self.slots_per_bucket);

@@ -34,16 +34,19 @@ pub struct DLeftCountingBloomFilter {
     len: usize,
 }
 
-/// The slots: in words that hold a bucket, wherever it starts.
+/// The slots: of the length that is measured, which is known when the program is compiled; else in words that hold a bucket,
+/// wherever it starts.
 #[derive(Clone, Debug)]
 enum Cells {
-    Narrow(CellTable<u64>),
-    Wide(CellTable<u128>),
+    Of10(CellTable<u64, 10>),
+    Narrow(CellTable<u64, 0>),
+    Wide(CellTable<u128, 0>),
 }
 
 macro_rules! with_cells {
     ($cells:expr, $table:ident => $body:expr) => {
         match $cells {
+            Cells::Of10($table) => $body,
             Cells::Narrow($table) => $body,
             Cells::Wide($table) => $body,
         }
@@ -68,7 +71,9 @@ impl DLeftCountingBloomFilter {
         in_range("the number of buckets per table", buckets_per_table, 1, 1 << 36)?;
         in_range("the length of remainders", remainder_bits.into(), 1, MOST_REMAINDER_BITS.into())?;
         let buckets = buckets_per_table * TABLES as u64;
-        let cells = if SLOTS_PER_BUCKET * (remainder_bits + COUNTER_BITS) <= u64::USABLE_BITS {
+        let cells = if remainder_bits == 10 {
+            Cells::Of10(CellTable::empty(buckets, remainder_bits)?)
+        } else if SLOTS_PER_BUCKET * (remainder_bits + COUNTER_BITS) <= u64::USABLE_BITS {
             Cells::Narrow(CellTable::empty(buckets, remainder_bits)?)
         } else {
             Cells::Wide(CellTable::empty(buckets, remainder_bits)?)
@@ -113,6 +118,17 @@ impl Filter for DLeftCountingBloomFilter {
         with_cells!(&self.cells, table => table.contains(places))
     }
 
+    #[inline(always)]
+    fn count_contained(&self, digests: impl Iterator<Item = Digest>) -> u64 {
+        with_cells!(&self.cells, table => {
+            let mut found = 0;
+            for digest in digests {
+                found += u64::from(table.contains(self.places(digest)));
+            }
+            found
+        })
+    }
+
     fn len(&self) -> usize {
         self.len
     }
@@ -153,7 +169,7 @@ impl Remove for DLeftCountingBloomFilter {
 ///
 /// A bucket is a word of four lanes. What is found in it is marked by the lowest bit of the lane's counter.
 #[derive(Clone, Debug)]
-struct CellTable<W> {
+struct CellTable<W, const BITS: u32> {
     memory: Memory,
     remainder_bits: u32,
     /// All bits of the remainders.
@@ -162,7 +178,7 @@ struct CellTable<W> {
     low: W,
 }
 
-impl<W: Word> CellTable<W> {
+impl<W: Word, const BITS: u32> CellTable<W, BITS> {
     fn empty(buckets: u64, remainder_bits: u32) -> Result<Self, BuildError> {
         let width = remainder_bits + COUNTER_BITS;
         debug_assert!(SLOTS_PER_BUCKET * width <= W::USABLE_BITS);
@@ -175,8 +191,23 @@ impl<W: Word> CellTable<W> {
     }
 
     #[inline]
+    const fn remainder_bits(&self) -> u32 {
+        if BITS > 0 { BITS } else { self.remainder_bits }
+    }
+
+    #[inline]
+    fn remainders(&self) -> W {
+        if BITS > 0 { W::lanes(SLOTS_PER_BUCKET, BITS + COUNTER_BITS, W::ones(BITS)) } else { self.remainders }
+    }
+
+    #[inline]
+    fn low(&self) -> W {
+        if BITS > 0 { W::lanes(SLOTS_PER_BUCKET, BITS + COUNTER_BITS, W::from(1)) } else { self.low }
+    }
+
+    #[inline]
     const fn width(&self) -> u32 {
-        self.remainder_bits + COUNTER_BITS
+        self.remainder_bits() + COUNTER_BITS
     }
 
     #[inline]
@@ -192,15 +223,15 @@ impl<W: Word> CellTable<W> {
     /// The lanes that are not empty.
     #[inline]
     fn taken(&self, word: W) -> W {
-        (word | (word >> 1)) & (self.low << self.remainder_bits)
+        (word | (word >> 1)) & (self.low() << self.remainder_bits())
     }
 
     /// The lanes that hold a remainder.
     #[inline]
     fn matches(&self, word: W, remainder: u32) -> W {
         // Adding all ones to a remainder that differs carries into the bit above it, and no further.
-        let difference = (word ^ self.low.times(W::from(remainder))) & self.remainders;
-        !difference.plus(self.remainders) & self.taken(word)
+        let difference = (word ^ self.low().times(W::from(remainder))) & self.remainders();
+        !difference.plus(self.remainders()) & self.taken(word)
     }
 
     #[inline]
@@ -212,8 +243,8 @@ impl<W: Word> CellTable<W> {
     /// Writes the counter of the lane that `lane` marks; without copies, nothing is left of the remainder.
     #[inline]
     fn set(&mut self, bucket: u64, lane: u32, remainder: u32, copies: u32) {
-        let cell = if copies == 0 { W::ZERO } else { W::from(remainder) | (W::from(copies) << self.remainder_bits) };
-        let bit = self.start(bucket) + u64::from(lane - self.remainder_bits);
+        let cell = if copies == 0 { W::ZERO } else { W::from(remainder) | (W::from(copies) << self.remainder_bits()) };
+        let bit = self.start(bucket) + u64::from(lane - self.remainder_bits());
         let mask = W::ones(self.width());
         cell.write(&mut self.memory, bit, mask);
     }
@@ -232,27 +263,33 @@ impl<W: Word> CellTable<W> {
         })
     }
 
-    /// Whether there was room.
+    /// Adds a copy, and returns `true` if there was room.
     #[inline]
     fn insert(&mut self, places: Places) -> bool {
-        let mut counters = self.holders(places).filter(|&(_, _, copies)| copies < MOST_COPIES);
-        if let Some((bucket, lane, copies)) = counters.next() {
-            drop(counters);
-            self.set(bucket, lane, places.remainder, copies + 1);
-            return true;
-        }
-        drop(counters);
-        let empty = |bucket: u64| !self.taken(self.word(bucket)) & (self.low << self.remainder_bits);
-        let lanes = places.buckets.map(|bucket| (bucket, empty(bucket)));
-        // Of equally full buckets the first.
-        let emptiest = lanes.into_iter().min_by_key(|&(_, empty)| SLOTS_PER_BUCKET - empty.one_count());
-        match emptiest {
-            Some((bucket, empty)) if empty != W::ZERO => {
-                self.set(bucket, empty.lowest_one(), places.remainder, 1);
-                true
+        let words = places.buckets.map(|bucket| self.word(bucket));
+        // Hardly any key has its fingerprint stored already, which is foreseen.
+        let holders = words.map(|word| self.matches(word, places.remainder));
+        if holders.into_iter().fold(W::ZERO, |all, found| all | found) != W::ZERO {
+            let mut counters = self.holders(places).filter(|&(_, _, copies)| copies < MOST_COPIES);
+            if let Some((bucket, lane, copies)) = counters.next() {
+                drop(counters);
+                self.set(bucket, lane, places.remainder, copies + 1);
+                return true;
             }
-            _ => false,
         }
+        let marks = self.low() << self.remainder_bits();
+        let empty = words.map(|word| !self.taken(word) & marks);
+        // Of equally full buckets the first, without a branch.
+        let mut chosen = (places.buckets[0], empty[0], empty[0].one_count());
+        for (&bucket, &lanes) in places.buckets.iter().zip(&empty).skip(1) {
+            let count = lanes.one_count();
+            chosen = if count > chosen.2 { (bucket, lanes, count) } else { chosen };
+        }
+        let (bucket, lanes, count) = chosen;
+        if count > 0 {
+            self.set(bucket, lanes.lowest_one(), places.remainder, 1);
+        }
+        count > 0
     }
 
     /// Whether there was a copy.

@@ -32,10 +32,13 @@ impl Memory {
         Some(Self(map))
     }
 
-    /// The 8 bytes from a byte on.
+    /// The bytes from a byte on.
+    ///
+    /// What is below 2^61 is known not to overflow, so that a single comparison keeps it in bounds.
     #[inline]
     pub(crate) fn read<const SIZE: usize>(&self, byte: u64) -> [u8; SIZE] {
-        let Some(&bytes) = self.get(in_memory(byte)..).and_then(<[u8]>::first_chunk) else {
+        let start = in_memory(byte);
+        let Some(&bytes) = self.get(start..start + SIZE).and_then(<[u8]>::first_chunk) else {
             panic!("a word beyond the end of the table")
         };
         bytes
@@ -44,7 +47,8 @@ impl Memory {
     /// Replaces the bytes from a byte on.
     #[inline]
     pub(crate) fn write<const SIZE: usize>(&mut self, byte: u64, bytes: [u8; SIZE]) {
-        let Some(place) = self.get_mut(in_memory(byte)..).and_then(<[u8]>::first_chunk_mut) else {
+        let start = in_memory(byte);
+        let Some(place) = self.get_mut(start..start + SIZE).and_then(<[u8]>::first_chunk_mut) else {
             panic!("a word beyond the end of the table")
         };
         *place = bytes;

@@ -1,12 +1,18 @@
 use crate::cast::{approximate, saturating_floor};
 use crate::error::{exponent_of, in_range};
-use crate::fields::{Fields, MOST_BITS};
+use crate::fields::MOST_BITS;
+use crate::memory::Memory;
+use crate::word::Word;
 use crate::{BuildError, Digest, Filter, Full, Insert, Remove};
 
 const METADATA_BITS: u32 = 3;
 
 /// How full it gets; the paper's evaluation stops there, since clusters grow without bound.
 const MOST_LOAD: f64 = 0.9;
+
+/// The slots of a block, whose metadata are three words.
+const BLOCK_SLOTS: u64 = 64;
+const WORD_BYTES: u64 = 8;
 
 /// The quotient filter, the paper's QF: section 2.1; Bender et al., "Don't Thrash: How to Cache Your Hash on Flash" (2012).
 ///
@@ -15,55 +21,74 @@ const MOST_LOAD: f64 = 0.9;
 /// runs are pushed behind each other into clusters. Three bits per slot tell where runs start and to which quotients they
 /// belong.
 ///
+/// The bits of 64 slots stand together, a word of each kind before their remainders, so that the start of a cluster, the
+/// runs before one and its length are found by operations on words (as in Pandey, Bender, Johnson and Patro, "A
+/// General-Purpose Counting Filter", 2017), and a run is compared with a remainder by the word.
+///
 /// With n keys, the rate is 1 - (1 - 2^-(q + r))^n, or 1 - exp(-α / 2^r) at load α. It takes 2^q (r + 3) bits, and is full
 /// at α = 0.9.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QuotientFilter {
-    slots: Fields,
+    blocks: Memory,
+    slot_count: u64,
     quotient_bits: u32,
     remainder_bits: u32,
+    /// The lowest bit of each of as many remainders as a word has.
+    lanes: u64,
     most: usize,
     len: usize,
 }
 
-/// A slot: the metadata, and above them the remainder.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Slot(u64);
-
-impl Slot {
-    const EMPTY: Self = Self(0);
+/// The bits of a slot that the three words of a block have.
+#[derive(Clone, Copy)]
+enum Kind {
     /// There is a run of the quotient that is this slot's number, here or further right. It belongs to the slot and stays
     /// when its content is moved; the other two belong to the content.
-    const OCCUPIED: u64 = 1;
+    Occupied,
     /// The content is not the first of its run.
-    const CONTINUATION: u64 = 2;
+    Continuation,
     /// The content is not where its quotient says.
-    const SHIFTED: u64 = 4;
+    Shifted,
+}
 
-    const fn has(self, bits: u64) -> bool {
-        self.0 & bits != 0
-    }
+/// What a slot holds: it can be moved.
+#[derive(Clone, Copy)]
+struct Content {
+    remainder: u64,
+    continuation: u64,
+    shifted: u64,
+}
 
-    const fn is_empty(self) -> bool {
-        !self.has(Self::OCCUPIED | Self::CONTINUATION | Self::SHIFTED)
-    }
+/// The bits of a word from one place on.
+#[inline]
+const fn from(place: u64) -> u64 {
+    u64::MAX << place
+}
 
-    const fn remainder(self) -> u64 {
-        self.0 >> METADATA_BITS
-    }
+/// The bits of a word up to and with one place.
+#[inline]
+const fn through(place: u64) -> u64 {
+    u64::MAX >> (63 - place)
+}
 
-    const fn with(self, bits: u64) -> Self {
-        Self(self.0 | bits)
+/// The place of the one of this number, counted from 0, in a word that has it: the byte by sums over bytes (Vigna,
+/// "Broadword Implementation of Rank/Select Queries", 2008), and within it one after the other.
+#[inline]
+const fn select(word: u64, number: u64) -> u64 {
+    const BYTES: u64 = 0x0101_0101_0101_0101;
+    let pairs = word - (word >> 1 & 0x5555_5555_5555_5555);
+    let nibbles = (pairs & 0x3333_3333_3333_3333) + (pairs >> 2 & 0x3333_3333_3333_3333);
+    let sums = ((nibbles + (nibbles >> 4)) & 0x0f0f_0f0f_0f0f_0f0f).wrapping_mul(BYTES);
+    // The highest bit of each byte up to which there are not more ones than the number.
+    let before = ((number.wrapping_mul(BYTES) | BYTES << 7).wrapping_sub(sums)) & BYTES << 7;
+    let start = before.count_ones() as u64 * 8;
+    let mut left = number - ((sums << 8) >> start & 0xff);
+    let mut rest = word >> start;
+    while left > 0 {
+        rest &= rest - 1;
+        left -= 1;
     }
-
-    const fn without(self, bits: u64) -> Self {
-        Self(self.0 & !bits)
-    }
-
-    /// This content, in a slot that keeps what it says of itself.
-    const fn moved_to(self, slot: Self) -> Self {
-        self.without(Self::OCCUPIED).with(slot.0 & Self::OCCUPIED)
-    }
+    start + rest.trailing_zeros() as u64
 }
 
 impl QuotientFilter {
@@ -78,15 +103,16 @@ impl QuotientFilter {
         let quotient_bits = exponent_of("the number of slots", slot_count)?;
         let longest = (MOST_BITS - METADATA_BITS).min(64 - quotient_bits);
         in_range("the length of remainders", remainder_bits.into(), 1, longest.into())?;
-        let slots = Fields::zeroed(slot_count, remainder_bits + METADATA_BITS)?;
+        let bits = slot_count.div_ceil(BLOCK_SLOTS) * BLOCK_SLOTS * u64::from(remainder_bits + METADATA_BITS);
         let most = usize::try_from(saturating_floor(MOST_LOAD * approximate(slot_count))).unwrap_or(usize::MAX);
-        Ok(Self { slots, quotient_bits, remainder_bits, most, len: 0 })
+        let lanes = u64::lanes(u64::USABLE_BITS / remainder_bits, remainder_bits, 1);
+        Ok(Self { blocks: Memory::zeroed(bits)?, slot_count, quotient_bits, remainder_bits, lanes, most, len: 0 })
     }
 
     /// The slots.
     #[must_use]
     pub const fn slot_count(&self) -> u64 {
-        self.slots.count()
+        self.slot_count
     }
 
     /// The keys that fit: nine tenths of the slots.
@@ -109,70 +135,179 @@ impl QuotientFilter {
         (quotient, remainder)
     }
 
+    /// The byte where a block starts.
     #[inline]
-    fn slot(&self, at: u64) -> Slot {
-        Slot(self.slots.get(at))
+    const fn block_start(&self, block: u64) -> u64 {
+        block * WORD_BYTES * (METADATA_BITS + self.remainder_bits) as u64
     }
 
     #[inline]
-    fn set(&mut self, at: u64, slot: Slot) {
-        self.slots.set(at, slot.0);
+    fn word(&self, block: u64, kind: Kind) -> u64 {
+        u64::from_le_bytes(self.blocks.read(self.block_start(block) + WORD_BYTES * kind as u64))
+    }
+
+    #[inline]
+    fn set_word(&mut self, block: u64, kind: Kind, word: u64) {
+        let byte = self.block_start(block) + WORD_BYTES * kind as u64;
+        self.blocks.write(byte, word.to_le_bytes());
+    }
+
+    #[inline]
+    fn has(&self, at: u64, kind: Kind) -> bool {
+        self.word(at / BLOCK_SLOTS, kind) >> (at % BLOCK_SLOTS) & 1 == 1
+    }
+
+    #[inline]
+    fn put(&mut self, at: u64, kind: Kind, bit: u64) {
+        let (block, place) = (at / BLOCK_SLOTS, at % BLOCK_SLOTS);
+        let word = self.word(block, kind);
+        self.set_word(block, kind, word & !(1 << place) | bit << place);
+    }
+
+    /// The bit where the remainder of a slot starts.
+    #[inline]
+    const fn remainder_at(&self, at: u64) -> u64 {
+        let block = self.block_start(at / BLOCK_SLOTS) + METADATA_BITS as u64 * WORD_BYTES;
+        8 * block + at % BLOCK_SLOTS * self.remainder_bits as u64
+    }
+
+    #[inline]
+    fn remainder(&self, at: u64) -> u64 {
+        u64::read(&self.blocks, self.remainder_at(at)) & u64::ones(self.remainder_bits)
+    }
+
+    #[inline]
+    fn set_remainder(&mut self, at: u64, remainder: u64) {
+        let bit = self.remainder_at(at);
+        remainder.write(&mut self.blocks, bit, u64::ones(self.remainder_bits));
+    }
+
+    #[inline]
+    fn content(&self, at: u64) -> Content {
+        let bit = |kind| u64::from(self.has(at, kind));
+        let [continuation, shifted] = [Kind::Continuation, Kind::Shifted].map(bit);
+        Content { remainder: self.remainder(at), continuation, shifted }
+    }
+
+    #[inline]
+    fn set(&mut self, at: u64, content: Content) {
+        self.set_remainder(at, content.remainder);
+        self.put(at, Kind::Continuation, content.continuation);
+        self.put(at, Kind::Shifted, content.shifted);
+    }
+
+    #[inline]
+    fn is_empty_at(&self, at: u64) -> bool {
+        !(self.has(at, Kind::Occupied) | self.has(at, Kind::Continuation) | self.has(at, Kind::Shifted))
     }
 
     /// The slot to the right, around the end.
     #[inline]
     const fn after(&self, at: u64) -> u64 {
-        (at + 1) & (self.slots.count() - 1)
+        (at + 1) & (self.slot_count - 1)
+    }
+
+    /// The last slot of a block: a small table fills less than one.
+    #[inline]
+    const fn last_of_block(&self) -> u64 {
+        if self.slot_count < BLOCK_SLOTS { self.slot_count - 1 } else { BLOCK_SLOTS - 1 }
     }
 
     #[inline]
-    const fn before(&self, at: u64) -> u64 {
-        at.wrapping_sub(1) & (self.slots.count() - 1)
+    const fn block_count(&self) -> u64 {
+        self.slot_count.div_ceil(BLOCK_SLOTS)
     }
 
     /// Where the run of a quotient starts, or would. The quotient's slot is marked as occupied, and not empty.
     #[inline]
     fn run_start(&self, quotient: u64) -> u64 {
-        // Back to the start of the cluster, counting the quotients that have runs; then forth over as many runs, but one.
-        let mut at = quotient;
-        let mut slot = self.slot(at);
+        let (mut block, mut place) = (quotient / BLOCK_SLOTS, quotient % BLOCK_SLOTS);
+        // Back to the start of the cluster, counting the quotients behind it that have runs.
         let mut runs = 0;
-        while slot.has(Slot::SHIFTED) {
-            runs += u64::from(slot.has(Slot::OCCUPIED));
-            at = self.before(at);
-            slot = self.slot(at);
+        let start = loop {
+            let occupied = self.word(block, Kind::Occupied) & through(place);
+            let unshifted = !self.word(block, Kind::Shifted) & through(place);
+            if unshifted != 0 {
+                let start = u64::from(u64::BITS - 1 - unshifted.leading_zeros());
+                runs += (occupied & !through(start)).count_ones();
+                break start;
+            }
+            runs += occupied.count_ones();
+            block = if block == 0 { self.block_count() - 1 } else { block - 1 };
+            place = self.last_of_block();
+        };
+        if runs == 0 {
+            return block * BLOCK_SLOTS + start;
         }
-        while runs > 0 {
-            at = self.after(at);
-            runs -= u64::from(!self.slot(at).has(Slot::CONTINUATION));
+        // Forth over as many starts of runs.
+        let mut runs = u64::from(runs);
+        let mut starts = !self.word(block, Kind::Continuation) & through(self.last_of_block()) & !through(start);
+        loop {
+            let here = u64::from(starts.count_ones());
+            if runs <= here {
+                return block * BLOCK_SLOTS + select(starts, runs - 1);
+            }
+            runs -= here;
+            block = if block + 1 == self.block_count() { 0 } else { block + 1 };
+            starts = !self.word(block, Kind::Continuation) & through(self.last_of_block());
         }
-        at
     }
 
     /// The next quotient that has a run.
     #[inline]
     fn next_occupied(&self, quotient: u64) -> u64 {
-        let mut next = self.after(quotient);
-        while !self.slot(next).has(Slot::OCCUPIED) {
-            next = self.after(next);
+        let next = self.after(quotient);
+        let (mut block, mut mask) = (next / BLOCK_SLOTS, from(next % BLOCK_SLOTS));
+        loop {
+            let occupied = self.word(block, Kind::Occupied) & mask;
+            if occupied != 0 {
+                return block * BLOCK_SLOTS + u64::from(occupied.trailing_zeros());
+            }
+            block = if block + 1 == self.block_count() { 0 } else { block + 1 };
+            mask = u64::MAX;
         }
-        next
+    }
+
+    /// Returns `true` if the run of a quotient holds a remainder.
+    #[inline]
+    fn holds(&self, quotient: u64, remainder: u64) -> bool {
+        if !self.has(quotient, Kind::Occupied) {
+            return false;
+        }
+        let start = self.run_start(quotient);
+        let place = start % BLOCK_SLOTS;
+        // The ones that follow the first of the run, in this block.
+        let following = self.word(start / BLOCK_SLOTS, Kind::Continuation) >> place >> 1;
+        let len = following.trailing_ones() + 1;
+        let lanes = u64::USABLE_BITS / self.remainder_bits;
+        if len <= lanes && place + u64::from(len) <= self.last_of_block() {
+            let low = self.lanes & u64::ones(len * self.remainder_bits);
+            let difference = u64::read(&self.blocks, self.remainder_at(start)) ^ low.wrapping_mul(remainder);
+            let high = low << (self.remainder_bits - 1);
+            return difference.wrapping_sub(low) & !difference & high != 0;
+        }
+        self.find_from(start, remainder).is_some()
     }
 
     /// Where the run of a quotient holds a remainder.
     #[inline]
     fn find(&self, quotient: u64, remainder: u64) -> Option<u64> {
-        if !self.slot(quotient).has(Slot::OCCUPIED) {
+        if !self.has(quotient, Kind::Occupied) {
             return None;
         }
-        let mut at = self.run_start(quotient);
+        self.find_from(self.run_start(quotient), remainder)
+    }
+
+    /// Where the run that starts in a slot holds a remainder.
+    fn find_from(&self, start: u64, remainder: u64) -> Option<u64> {
+        let mut at = start;
         loop {
-            let found = self.slot(at).remainder();
+            let found = self.remainder(at);
             if found >= remainder {
                 return (found == remainder).then_some(at);
             }
             at = self.after(at);
-            if !self.slot(at).has(Slot::CONTINUATION) {
+            if !self.has(at, Kind::Continuation) {
                 return None;
             }
         }
@@ -180,16 +315,43 @@ impl QuotientFilter {
 
     /// Puts a content into a slot, and pushes what is there and behind it to the right, up to the first empty slot.
     #[inline]
-    fn push(&mut self, mut at: u64, content: Slot) {
-        let mut moving = content;
+    fn push(&mut self, at: u64, content: Content) {
+        let (mut block, mut place, mut moving) = (at / BLOCK_SLOTS, at % BLOCK_SLOTS, content);
         loop {
-            let here = self.slot(at);
-            self.set(at, moving.moved_to(here));
-            if here.is_empty() {
+            let words = [Kind::Occupied, Kind::Continuation, Kind::Shifted].map(|kind| self.word(block, kind));
+            let empty = !(words[0] | words[1] | words[2]) & from(place) & through(self.last_of_block());
+            let is_last = empty != 0;
+            let end = if is_last { u64::from(empty.trailing_zeros()) } else { self.last_of_block() };
+            let start = block * BLOCK_SLOTS;
+            let pushed_out = Content { shifted: 1, ..self.content(start + end) };
+
+            // The bits from `place` to `end` move up by one; what is moved is not where it belongs.
+            let moved = from(place) & through(end);
+            let one = 1 << place;
+            let up = |word: u64, bit: u64| word & !moved | (word << 1) & moved & !one | bit << place;
+            self.set_word(block, Kind::Continuation, up(words[1], moving.continuation));
+            self.set_word(block, Kind::Shifted, (words[2] | moved) & !one | moving.shifted << place);
+            self.move_remainders_up(start + place, start + end);
+            self.set_remainder(start + place, moving.remainder);
+            if is_last {
                 return;
             }
-            moving = here.with(Slot::SHIFTED);
-            at = self.after(at);
+            moving = pushed_out;
+            block = if block + 1 == self.block_count() { 0 } else { block + 1 };
+            place = 0;
+        }
+    }
+
+    /// Moves the remainders of slots of a block up by one, but for that of the last one, which is overwritten.
+    #[inline]
+    fn move_remainders_up(&mut self, first: u64, last: u64) {
+        let (bottom, mut top) = (self.remainder_at(first), self.remainder_at(last));
+        let by = u64::from(self.remainder_bits);
+        while top > bottom {
+            let width = (top - bottom).min(u64::USABLE_BITS.into());
+            top -= width;
+            let mask = u64::MAX >> (64 - width);
+            u64::read(&self.blocks, top).write(&mut self.blocks, top + by, mask);
         }
     }
 }
@@ -198,7 +360,7 @@ impl Filter for QuotientFilter {
     #[inline]
     fn contains(&self, digest: Digest) -> bool {
         let (quotient, remainder) = self.locate(digest);
-        self.find(quotient, remainder).is_some()
+        self.holds(quotient, remainder)
     }
 
     fn len(&self) -> usize {
@@ -206,7 +368,7 @@ impl Filter for QuotientFilter {
     }
 
     fn memory_bits(&self) -> u64 {
-        self.slots.bits()
+        self.slot_count * u64::from(self.remainder_bits + METADATA_BITS)
     }
 
     fn expected_false_positive_rate(&self) -> f64 {
@@ -223,35 +385,30 @@ impl Insert for QuotientFilter {
         }
         self.len += 1;
         let (quotient, remainder) = self.locate(digest);
-        let content = Slot(remainder << METADATA_BITS);
-        let belonging = self.slot(quotient);
-        if belonging.is_empty() {
-            self.set(quotient, content.with(Slot::OCCUPIED));
+        let has_run = self.has(quotient, Kind::Occupied);
+        let is_empty = self.is_empty_at(quotient);
+        self.put(quotient, Kind::Occupied, 1);
+        if is_empty {
+            self.set_remainder(quotient, remainder);
             return Ok(());
         }
-        let has_run = belonging.has(Slot::OCCUPIED);
-        self.set(quotient, belonging.with(Slot::OCCUPIED));
         let start = self.run_start(quotient);
         let mut at = start;
-        let mut content = content;
+        let mut continuation = 0;
         if has_run {
-            while self.slot(at).remainder() < remainder {
+            while self.remainder(at) < remainder {
                 at = self.after(at);
-                if !self.slot(at).has(Slot::CONTINUATION) {
+                if !self.has(at, Kind::Continuation) {
                     break;
                 }
             }
             if at == start {
-                let first = self.slot(start);
-                self.set(start, first.with(Slot::CONTINUATION));
+                self.put(start, Kind::Continuation, 1);
             } else {
-                content = content.with(Slot::CONTINUATION);
+                continuation = 1;
             }
         }
-        if at != quotient {
-            content = content.with(Slot::SHIFTED);
-        }
-        self.push(at, content);
+        self.push(at, Content { remainder, continuation, shifted: u64::from(at != quotient) });
         Ok(())
     }
 }
@@ -261,40 +418,53 @@ impl Remove for QuotientFilter {
     fn remove(&mut self, digest: Digest) -> bool {
         let (quotient, remainder) = self.locate(digest);
         let Some(mut hole) = self.find(quotient, remainder) else { return false };
-        let removed = self.slot(hole);
+        let is_first = !self.has(hole, Kind::Continuation);
         let mut next = self.after(hole);
-        let mut following = self.slot(next);
+        let mut following = self.content(next);
+        let mut starts_run = following.shifted == 1 && following.continuation == 0;
 
         // The run may lose its first, or all it has.
-        if !removed.has(Slot::CONTINUATION) {
-            if following.has(Slot::CONTINUATION) {
-                following = following.without(Slot::CONTINUATION);
+        if is_first {
+            if following.continuation == 1 {
+                following.continuation = 0;
             } else {
-                let belonging = self.slot(quotient);
-                self.set(quotient, belonging.without(Slot::OCCUPIED));
+                self.put(quotient, Kind::Occupied, 0);
             }
         }
 
         // What was pushed right comes back by one slot, until something is where it belongs.
         let mut quotient = quotient;
-        let mut starts_run = self.slot(next).has(Slot::SHIFTED) && !self.slot(next).has(Slot::CONTINUATION);
-        while following.has(Slot::SHIFTED) {
+        while following.shifted == 1 {
             if starts_run {
                 quotient = self.next_occupied(quotient);
             }
-            let back = if hole == quotient { following.without(Slot::SHIFTED) } else { following };
-            let here = self.slot(hole);
-            self.set(hole, back.moved_to(here));
+            self.set(hole, Content { shifted: u64::from(hole != quotient), ..following });
             hole = next;
             next = self.after(next);
-            following = self.slot(next);
-            starts_run = !following.has(Slot::CONTINUATION);
+            following = self.content(next);
+            starts_run = following.continuation == 0;
         }
         // No quotient belongs to the last slot of a cluster that has been pushed right, so that nothing of it is left.
-        let here = self.slot(hole);
-        debug_assert!(!here.has(Slot::OCCUPIED));
-        self.set(hole, Slot::EMPTY);
+        debug_assert!(!self.has(hole, Kind::Occupied));
+        self.set(hole, Content { remainder: 0, continuation: 0, shifted: 0 });
         self.len -= 1;
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ones_of_a_word_are_found_by_their_number() {
+        for word in
+            [1, 0x8000_0000_0000_0000, u64::MAX, 0x0123_4567_89ab_cdef, 0xf0f0_0000_0000_0101, 0xff00_00ff << 20]
+        {
+            let ones = (0..64).filter(|place| word >> place & 1 == 1);
+            for (number, place) in (0..).zip(ones) {
+                assert_eq!(select(word, number), place, "one {number} of {word:#x}");
+            }
+        }
     }
 }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::contender::Kind;
 use crate::reproductions::{Extent, Name};
 use crate::scale::Scale;
 
@@ -77,8 +78,8 @@ enum What {
     /// Loads and bits per key with two, three and four candidate buckets
     #[command(name = "d-ary")]
     DAry,
-    /// What the memory allows: reading one or two random lines
-    Floors,
+    /// What the memory allows: reading one, two or four random lines
+    Floors(FloorsArguments),
     /// Filters of other people, by their own interfaces
     #[cfg(feature = "peers")]
     Peers,
@@ -100,6 +101,13 @@ struct Figure2Arguments {
     /// How many tables are filled for each point of figure 2; the lowest load counts [default: 10 at the paper's scale]
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
     runs: Option<u64>,
+}
+
+#[derive(Args, Clone, Debug)]
+struct FloorsArguments {
+    /// Sets only these filters beside the floors, which are otherwise all of them
+    #[arg(long, value_name = "FILTER", value_delimiter = ',')]
+    only: Vec<Kind>,
 }
 
 #[derive(Args, Clone, Debug)]
@@ -137,7 +145,7 @@ impl Arguments {
             What::Figure8 => vec![Name::Figure8],
             What::Equation3 => vec![Name::Equation3],
             What::DAry => vec![Name::DAry],
-            What::Floors => vec![Name::Floors],
+            What::Floors(_) => vec![Name::Floors],
             #[cfg(feature = "peers")]
             What::Peers => vec![Name::Peers],
             What::All(_) | What::Report(_) => Name::ALL.to_vec(),
@@ -181,8 +189,13 @@ impl Arguments {
             }
             _ => Figure2Arguments { largest: 20, runs: None },
         };
+        let beside_floors = match &self.what {
+            What::Floors(floors) if !floors.only.is_empty() => floors.only.clone(),
+            _ => Kind::ALL.into(),
+        };
         Extent {
             scale,
+            beside_floors,
             rounds: self.rounds.unwrap_or(scale.rounds()),
             fills: self.fills.unwrap_or(scale.rounds()),
             largest_exponent: of_figure_2.largest,
@@ -192,7 +205,7 @@ impl Arguments {
 
     /// What to type for one of them.
     pub(crate) fn command_for(&self, name: Name) -> String {
-        let Extent { scale, rounds, fills, largest_exponent, runs } = self.extent();
+        let Extent { scale, rounds, fills, largest_exponent, runs, .. } = self.extent();
         let features = if name.is_of_peers() { " --features peers" } else { "" };
         let mut command =
             format!("cargo run --release -p guira-evaluation{features} -- {} --scale {}", name.name(), scale.name());

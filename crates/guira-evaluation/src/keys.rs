@@ -51,7 +51,7 @@ impl Keys {
     }
 }
 
-/// The hash that every contender's digests come from; the time that it takes is part of each operation, as in the paper.
+/// The library's own hash, for what is asked with digests. The time that it takes is part of each operation, as in the paper.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hash(KeyHasher);
 

@@ -3,11 +3,17 @@ use crate::BuildError;
 use crate::memory::Memory;
 use crate::word::Word;
 
+/// The slots of a bucket whose shape is known when the program is compiled.
+const CONSTANT_SLOTS: u32 = 4;
+
 /// Slots of f bits, one after the other, without a gap; 0 is an empty slot.
 ///
 /// A bucket is read as one word where it fits, else as several with as many slots each.
+///
+/// `BITS` is the length of fingerprints in buckets of four slots that are one word, known when the program is compiled, as
+/// in the authors' program; or 0 for a shape that is known when the filter is made.
 #[derive(Clone, Debug)]
-pub(crate) struct PlainBuckets<W> {
+pub(crate) struct PlainBuckets<W, const BITS: u32> {
     memory: Memory,
     fingerprint_bits: u32,
     bucket_bits: u32,
@@ -17,13 +23,15 @@ pub(crate) struct PlainBuckets<W> {
     high: W,
 }
 
-impl<W: Word> PlainBuckets<W> {
-    /// Whether a bucket fits one word.
+impl<W: Word, const BITS: u32> PlainBuckets<W, BITS> {
+    /// Returns `true` if a bucket fits one word, wherever it starts: a whole word starts at a whole byte.
     pub(crate) const fn fits(slots_per_bucket: u32, fingerprint_bits: u32) -> bool {
-        slots_per_bucket * fingerprint_bits <= W::USABLE_BITS
+        let bits = slots_per_bucket * fingerprint_bits;
+        bits <= W::USABLE_BITS || bits == W::USABLE_BITS + 7
     }
 
     pub(crate) fn empty(bucket_count: u64, slots_per_bucket: u32, fingerprint_bits: u32) -> Result<Self, BuildError> {
+        debug_assert!(BITS == 0 || (slots_per_bucket == CONSTANT_SLOTS && fingerprint_bits == BITS));
         // A power of two of slots can be halved until it fits.
         let mut lanes = slots_per_bucket;
         while !Self::fits(lanes, fingerprint_bits) {
@@ -42,8 +50,33 @@ impl<W: Word> PlainBuckets<W> {
     }
 
     #[inline]
+    const fn fingerprint_bits(&self) -> u32 {
+        if BITS > 0 { BITS } else { self.fingerprint_bits }
+    }
+
+    #[inline]
+    const fn bucket_bits(&self) -> u32 {
+        if BITS > 0 { CONSTANT_SLOTS * BITS } else { self.bucket_bits }
+    }
+
+    #[inline]
+    const fn word_bits(&self) -> u32 {
+        if BITS > 0 { CONSTANT_SLOTS * BITS } else { self.word_bits }
+    }
+
+    #[inline]
+    fn low(&self) -> W {
+        if BITS > 0 { W::lanes(CONSTANT_SLOTS, BITS, W::from(1)) } else { self.low }
+    }
+
+    #[inline]
+    fn high(&self) -> W {
+        if BITS > 0 { self.low() << (BITS - 1) } else { self.high }
+    }
+
+    #[inline]
     fn start(&self, bucket: u64) -> u64 {
-        bucket * u64::from(self.bucket_bits)
+        bucket * u64::from(self.bucket_bits())
     }
 
     /// Marks the highest bit of lanes that equal a value: rightly the lowest of them, and at least none if there is none.
@@ -52,15 +85,15 @@ impl<W: Word> PlainBuckets<W> {
     /// above such a lane.
     #[inline]
     fn equal_lanes(&self, at: u64, value: u32) -> W {
-        let difference = W::read(&self.memory, at) ^ self.low.times(W::from(value));
-        difference.minus(self.low) & !difference & self.high
+        let difference = W::read(&self.memory, at) ^ self.low().times(W::from(value));
+        difference.minus(self.low()) & !difference & self.high()
     }
 
     /// The words of a bucket, by the bits that they start at.
     #[inline]
-    fn words(&self, bucket: u64) -> impl Iterator<Item = u64> + use<W> {
-        let (start, step) = (self.start(bucket), self.word_bits);
-        (0..self.bucket_bits / step).map(move |word| start + u64::from(word * step))
+    fn words(&self, bucket: u64) -> impl Iterator<Item = u64> + use<W, BITS> {
+        let (start, step) = (self.start(bucket), self.word_bits());
+        (0..self.bucket_bits() / step).map(move |word| start + u64::from(word * step))
     }
 
     /// The bit where the first slot starts that holds a value.
@@ -68,13 +101,14 @@ impl<W: Word> PlainBuckets<W> {
     fn find(&self, bucket: u64, value: u32) -> Option<u64> {
         self.words(bucket).find_map(|at| {
             let lanes = self.equal_lanes(at, value);
-            (lanes != W::ZERO).then(|| at + u64::from(lanes.lowest_one() + 1 - self.fingerprint_bits))
+            (lanes != W::ZERO).then(|| at + u64::from(lanes.lowest_one() + 1 - self.fingerprint_bits()))
         })
     }
 
     #[inline]
     fn set(&mut self, at: u64, value: u32) {
-        W::from(value).write(&mut self.memory, at, W::ones(self.fingerprint_bits));
+        let mask = W::ones(self.fingerprint_bits());
+        W::from(value).write(&mut self.memory, at, mask);
     }
 
     /// Overwrites a slot that holds a value, if there is one.
@@ -88,10 +122,12 @@ impl<W: Word> PlainBuckets<W> {
     }
 }
 
-impl<W: Word> Buckets for PlainBuckets<W> {
+impl<W: Word, const BITS: u32> Buckets for PlainBuckets<W, BITS> {
     #[inline]
-    fn contains(&self, bucket: u64, fingerprint: u32) -> bool {
-        self.words(bucket).fold(W::ZERO, |found, at| found | self.equal_lanes(at, fingerprint)) != W::ZERO
+    fn contains_either(&self, [one, other]: [u64; 2], fingerprint: u32) -> bool {
+        let words = self.words(one).zip(self.words(other));
+        let equal = words.map(|(one, other)| self.equal_lanes(one, fingerprint) | self.equal_lanes(other, fingerprint));
+        equal.fold(W::ZERO, |found, lanes| found | lanes) != W::ZERO
     }
 
     #[inline]
@@ -106,8 +142,8 @@ impl<W: Word> Buckets for PlainBuckets<W> {
 
     #[inline]
     fn exchange(&mut self, bucket: u64, slot: u32, fingerprint: u32) -> u32 {
-        let at = self.start(bucket) + u64::from(slot * self.fingerprint_bits);
-        let old = (W::read(&self.memory, at) & W::ones(self.fingerprint_bits)).low_32();
+        let at = self.start(bucket) + u64::from(slot * self.fingerprint_bits());
+        let old = (W::read(&self.memory, at) & W::ones(self.fingerprint_bits())).low_32();
         self.set(at, fingerprint);
         old
     }

@@ -16,15 +16,16 @@ const CODE_BITS: u32 = 12;
 ///
 /// The four fingerprints are sorted, 0 standing for an empty slot; first comes the code of their highest four bits, then
 /// the rest of each, of f - 4 bits.
+///
+/// `BITS` is f where it is known when the program is compiled, or 0.
 #[derive(Clone, Debug)]
-pub(crate) struct SemiSortedBuckets<W> {
+pub(crate) struct SemiSortedBuckets<W, const BITS: u32> {
     memory: Memory,
     rest_bits: u32,
-    rest_mask: u32,
     word: PhantomData<W>,
 }
 
-impl<W: Word> SemiSortedBuckets<W> {
+impl<W: Word, const BITS: u32> SemiSortedBuckets<W, BITS> {
     /// The bits of a bucket.
     const fn bucket_bits(fingerprint_bits: u32) -> u32 {
         CODE_BITS + 4 * (fingerprint_bits - NIBBLE_BITS)
@@ -36,15 +37,25 @@ impl<W: Word> SemiSortedBuckets<W> {
     }
 
     pub(crate) fn empty(bucket_count: u64, fingerprint_bits: u32) -> Result<Self, BuildError> {
-        debug_assert!(Self::fits(fingerprint_bits));
+        debug_assert!(Self::fits(fingerprint_bits) && (BITS == 0 || fingerprint_bits == BITS));
         let memory = Memory::zeroed(bucket_count * u64::from(Self::bucket_bits(fingerprint_bits)))?;
         let rest_bits = fingerprint_bits - NIBBLE_BITS;
-        Ok(Self { memory, rest_bits, rest_mask: (1 << rest_bits) - 1, word: PhantomData })
+        Ok(Self { memory, rest_bits, word: PhantomData })
+    }
+
+    #[inline]
+    const fn rest_bits(&self) -> u32 {
+        if BITS > 0 { BITS - NIBBLE_BITS } else { self.rest_bits }
+    }
+
+    #[inline]
+    const fn rest_mask(&self) -> u32 {
+        (1 << self.rest_bits()) - 1
     }
 
     #[inline]
     fn start(&self, bucket: u64) -> u64 {
-        bucket * u64::from(Self::bucket_bits(self.rest_bits + NIBBLE_BITS))
+        bucket * u64::from(Self::bucket_bits(self.rest_bits() + NIBBLE_BITS))
     }
 
     /// The fingerprints of a bucket, in order.
@@ -54,21 +65,33 @@ impl<W: Word> SemiSortedBuckets<W> {
         let mut nibbles = u32::from(NIBBLES[in_memory(u64::from(word.low_32() & 0xfff))]);
         let mut rests = word >> CODE_BITS;
         [(); SLOTS].map(|()| {
-            let fingerprint = (nibbles & 0xf) << self.rest_bits | rests.low_32() & self.rest_mask;
+            let fingerprint = (nibbles & 0xf) << self.rest_bits() | rests.low_32() & self.rest_mask();
             nibbles >>= NIBBLE_BITS;
-            rests = rests >> self.rest_bits;
+            rests = rests >> self.rest_bits();
             fingerprint
+        })
+    }
+
+    #[inline]
+    fn contains(&self, bucket: u64, fingerprint: u32) -> bool {
+        let word = W::read(&self.memory, self.start(bucket));
+        let nibbles = u32::from(NIBBLES[in_memory(u64::from(word.low_32() & 0xfff))]);
+        let rests = word >> CODE_BITS;
+        let (nibble, rest) = (fingerprint >> self.rest_bits(), fingerprint & self.rest_mask());
+        (0..4).fold(false, |found, slot| {
+            let has_rest = (rests >> (slot * self.rest_bits())).low_32() & self.rest_mask() == rest;
+            found | ((nibbles >> (slot * NIBBLE_BITS) & 0xf == nibble) & has_rest)
         })
     }
 
     #[inline]
     fn store(&mut self, bucket: u64, mut fingerprints: [u32; SLOTS]) {
         fingerprints.sort_unstable();
-        let code = code_of(fingerprints.map(|fingerprint| fingerprint >> self.rest_bits));
+        let code = code_of(fingerprints.map(|fingerprint| fingerprint >> self.rest_bits()));
         let (mut word, mut at) = (W::from(code), CODE_BITS);
         for fingerprint in fingerprints {
-            word = word | (W::from(fingerprint & self.rest_mask) << at);
-            at += self.rest_bits;
+            word = word | (W::from(fingerprint & self.rest_mask()) << at);
+            at += self.rest_bits();
         }
         let start = self.start(bucket);
         word.write(&mut self.memory, start, W::ones(at));
@@ -87,17 +110,10 @@ impl<W: Word> SemiSortedBuckets<W> {
     }
 }
 
-impl<W: Word> Buckets for SemiSortedBuckets<W> {
+impl<W: Word, const BITS: u32> Buckets for SemiSortedBuckets<W, BITS> {
     #[inline]
-    fn contains(&self, bucket: u64, fingerprint: u32) -> bool {
-        let word = W::read(&self.memory, self.start(bucket));
-        let nibbles = u32::from(NIBBLES[in_memory(u64::from(word.low_32() & 0xfff))]);
-        let rests = word >> CODE_BITS;
-        let (nibble, rest) = (fingerprint >> self.rest_bits, fingerprint & self.rest_mask);
-        (0..4).fold(false, |found, slot| {
-            let has_rest = (rests >> (slot * self.rest_bits)).low_32() & self.rest_mask == rest;
-            found | ((nibbles >> (slot * NIBBLE_BITS) & 0xf == nibble) & has_rest)
-        })
+    fn contains_either(&self, [one, other]: [u64; 2], fingerprint: u32) -> bool {
+        self.contains(one, fingerprint) | self.contains(other, fingerprint)
     }
 
     #[inline]

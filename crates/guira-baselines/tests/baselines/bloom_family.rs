@@ -39,21 +39,21 @@ fn the_number_of_probes_is_the_best_integer() {
 
 #[test]
 fn at_13_bits_per_key_the_rates_are_those_of_table_3() {
-    // 0.19 % for BF, and 2 to 2.3 times that for blk-BF: 0.43 %.
+    // 0.19 % for BF. The paper's blk-BF has 0.43 %; split into words, a block of 39.4 keys on average has a little less.
     let mut bloom = BloomFilter::with_capacity(200_000, 13.0).expect("valid");
     let mut blocked = BlockedBloomFilter::with_capacity(200_000, 13.0).expect("valid");
     fill(&mut bloom, 200_000, 2);
     fill(&mut blocked, 200_000, 2);
     assert!((bloom.expected_false_positive_rate() - 0.0019).abs() < 0.0001, "{}", bloom.expected_false_positive_rate());
     let rate = blocked.expected_false_positive_rate();
-    assert!((0.0038..0.0048).contains(&rate), "{rate}");
+    assert!((0.0021..0.0043).contains(&rate), "{rate}");
 }
 
 #[test]
-fn a_blocked_bloom_filter_has_the_rate_of_its_inclusion_and_exclusion() {
+fn a_blocked_bloom_filter_has_the_rate_of_its_binomial_mixture() {
     let keys = 200_000;
-    for (bits_per_key, probes) in [(4, 3), (8, 5), (13, 1), (13, 9), (20, 12)] {
-        let mut filter = BlockedBloomFilter::new(keys as u64 * bits_per_key, probes).expect("valid");
+    for bits_per_key in [4, 8, 13, 20] {
+        let mut filter = BlockedBloomFilter::new(keys as u64 * bits_per_key).expect("valid");
         fill(&mut filter, keys, 3);
         let expected = filter.expected_false_positive_rate();
         // The rates of the blocks scatter around their mean, by no more than a share of 0 or 1 would.
@@ -64,28 +64,35 @@ fn a_blocked_bloom_filter_has_the_rate_of_its_inclusion_and_exclusion() {
 }
 
 #[test]
-fn a_blocked_bloom_filter_is_worse_than_its_poisson_mixture_and_that_than_a_bloom_filter() {
-    for probes in [2, 5, 9] {
-        let mut blocked = BlockedBloomFilter::new(1 << 20, probes).expect("valid");
-        let mut bloom = BloomFilter::new(1 << 20, probes).expect("valid");
-        fill(&mut blocked, 1 << 16, 4);
-        fill(&mut bloom, 1 << 16, 4);
-        let rates = [
-            bloom.expected_false_positive_rate(),
-            blocked.rate_with_independent_probes(),
-            blocked.expected_false_positive_rate(),
-        ];
-        assert!(rates.is_sorted(), "{rates:?}");
+fn a_blocked_bloom_filter_is_worse_than_a_bloom_filter_of_as_many_probes() {
+    let mut blocked = BlockedBloomFilter::new(1 << 20).expect("valid");
+    let mut bloom = BloomFilter::new(1 << 20, 8).expect("valid");
+    fill(&mut blocked, 1 << 16, 4);
+    fill(&mut bloom, 1 << 16, 4);
+    let rates = [bloom.expected_false_positive_rate(), blocked.expected_false_positive_rate()];
+    assert!(rates.is_sorted(), "{rates:?}");
+}
+
+#[test]
+fn a_blocked_bloom_filter_of_one_block_has_the_rate_of_its_words() {
+    // Eight words of 64 bits, of which each key sets one: (1 - (63/64)^n)^8.
+    for keys in [0, 1, 20, 100] {
+        let mut filter = BlockedBloomFilter::new(1).expect("valid");
+        fill(&mut filter, keys, 5);
+        let expected = (1.0 - (63.0_f64 / 64.0).powf(keys as f64)).powi(8);
+        assert!((filter.expected_false_positive_rate() - expected).abs() < 1e-12, "{keys} keys");
     }
 }
 
 #[test]
-fn one_probe_makes_the_blocked_rate_that_of_its_poisson_mixture() {
-    // With one probe there are no steps, and what is left of the difference is Poisson for binomial.
-    let mut filter = BlockedBloomFilter::new(1 << 20, 1).expect("valid");
-    fill(&mut filter, 1 << 17, 5);
-    let (exact, mixture) = (filter.expected_false_positive_rate(), filter.rate_with_independent_probes());
-    assert!((exact / mixture - 1.0).abs() < 1e-6, "{exact} {mixture}");
+fn a_key_sets_one_bit_in_each_word_of_one_block() {
+    let mut source = SplitMix64::new(6);
+    for _ in 0..200 {
+        let digest = source.digest();
+        let mut filter = BlockedBloomFilter::new(64 * 512).expect("valid");
+        assert_eq!(filter.insert(digest), Ok(()));
+        assert_eq!(filter.bits_set_by_word(), [1; 8], "{digest:?}");
+    }
 }
 
 #[test]
@@ -154,6 +161,6 @@ fn measures_that_make_no_filter_are_refused() {
     assert!(matches!(BloomFilter::new(8, 33), Err(BuildError::OutOfRange { given: 33, most: 32, .. })));
     assert!(matches!(BloomFilter::with_capacity(10, f64::NAN), Err(BuildError::OutOfRange { .. })));
     assert!(matches!(BloomFilter::new(u64::MAX, 3), Err(BuildError::OutOfMemory { .. })));
-    assert!(matches!(BlockedBloomFilter::new(512, 17), Err(BuildError::OutOfRange { most: 16, .. })));
+    assert!(matches!(BlockedBloomFilter::new(0), Err(BuildError::OutOfRange { given: 0, .. })));
     assert!(matches!(CountingBloomFilter::new(512, 0), Err(BuildError::OutOfRange { .. })));
 }

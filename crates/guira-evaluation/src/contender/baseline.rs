@@ -1,26 +1,86 @@
-use guira_baselines::{Digest, Filter, Insert, Remove};
+use guira_baselines::{Digest, Filter, Insert, MultiplyShift, Remove};
+use pulp::{Arch, NullaryFnOnce};
 
-use super::{Contender, Full, Removing};
-use crate::keys::Hash;
+use super::{Contender, Removing};
 
-/// A baseline that keys can only be added to.
-pub(crate) struct GrowOnly<F>(F, Hash);
+/// A baseline that keys can only be added to, with the hash of the paper's program.
+pub(crate) struct GrowOnly<F>(F, MultiplyShift);
 
-/// A baseline that keys can be removed from.
-pub(crate) struct Shrinkable<F>(F, Hash);
+/// A baseline that keys can be removed from, with the hash of the paper's program.
+pub(crate) struct Shrinkable<F>(F, MultiplyShift);
+
+/// Loops over keys, each compiled for the instructions of several generations of processors, of which the newest one that
+/// this processor has is taken: baselines' authors compile for the processor that they measure on.
+struct Lookups<'filter, F>(&'filter F, MultiplyShift, &'filter [u64]);
+struct HashedLookups<'filter, F>(&'filter F, &'filter [u64]);
+struct Insertions<'filter, F>(&'filter mut F, MultiplyShift, &'filter [u64]);
+struct Removals<'filter, F>(&'filter mut F, MultiplyShift, &'filter [u64]);
+
+/// The digests of keys, one after the other.
+#[inline(always)]
+fn hashed(hash: MultiplyShift, keys: &[u64]) -> impl Iterator<Item = Digest> {
+    keys.iter().map(
+        #[inline(always)]
+        move |&key| hash.digest(key),
+    )
+}
+
+impl<F: Filter> NullaryFnOnce for Lookups<'_, F> {
+    type Output = u64;
+
+    #[inline(always)]
+    fn call(self) -> u64 {
+        self.0.count_contained(hashed(self.1, self.2))
+    }
+}
+
+impl<F: Filter> NullaryFnOnce for HashedLookups<'_, F> {
+    type Output = u64;
+
+    #[inline(always)]
+    fn call(self) -> u64 {
+        self.0.count_contained(self.1.iter().map(
+            #[inline(always)]
+            |&digest| Digest::new(digest),
+        ))
+    }
+}
+
+impl<F: Insert> NullaryFnOnce for Insertions<'_, F> {
+    type Output = usize;
+
+    #[inline(always)]
+    fn call(self) -> usize {
+        self.0.insert_each(hashed(self.1, self.2))
+    }
+}
+
+impl<F: Remove> NullaryFnOnce for Removals<'_, F> {
+    type Output = u64;
+
+    #[inline(always)]
+    fn call(self) -> u64 {
+        self.0.remove_each(hashed(self.1, self.2))
+    }
+}
 
 /// What both have in common: every method of a contender but the last.
 macro_rules! delegate_to_baseline {
     () => {
-        #[inline]
-        fn insert(&mut self, key: u64) -> Result<(), Full> {
-            let digest = Digest::new(self.1.digest(key).get());
-            self.0.insert(digest).map_err(|_| Full)
+        fn insert_all(&mut self, keys: &[u64]) -> usize {
+            Arch::new().dispatch(Insertions(&mut self.0, self.1, keys))
         }
 
-        #[inline]
-        fn contains(&self, key: u64) -> bool {
-            self.0.contains(Digest::new(self.1.digest(key).get()))
+        fn count_found(&self, keys: &[u64]) -> u64 {
+            Arch::new().dispatch(Lookups(&self.0, self.1, keys))
+        }
+
+        fn digests(&self, keys: &[u64]) -> Option<Vec<u64>> {
+            Some(hashed(self.1, keys).map(Digest::get).collect())
+        }
+
+        fn count_found_hashed(&self, digests: &[u64]) -> Option<u64> {
+            Some(Arch::new().dispatch(HashedLookups(&self.0, digests)))
         }
 
         fn bits(&self) -> u64 {
@@ -34,14 +94,14 @@ macro_rules! delegate_to_baseline {
 }
 
 impl<F: Insert> GrowOnly<F> {
-    pub(crate) const fn new(filter: F) -> Self {
-        Self(filter, Hash::new())
+    pub(crate) fn new(filter: F) -> Self {
+        Self(filter, MultiplyShift::from_seed(0))
     }
 }
 
 impl<F: Remove> Shrinkable<F> {
-    pub(crate) const fn new(filter: F) -> Self {
-        Self(filter, Hash::new())
+    pub(crate) fn new(filter: F) -> Self {
+        Self(filter, MultiplyShift::from_seed(0))
     }
 }
 
@@ -62,8 +122,7 @@ impl<F: Remove> Removing for Shrinkable<F> {
         Filter::len(&self.0) as u64
     }
 
-    #[inline]
-    fn remove(&mut self, key: u64) -> bool {
-        self.0.remove(Digest::new(self.1.digest(key).get()))
+    fn remove_all(&mut self, keys: &[u64]) -> u64 {
+        Arch::new().dispatch(Removals(&mut self.0, self.1, keys))
     }
 }

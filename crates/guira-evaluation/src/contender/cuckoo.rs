@@ -1,9 +1,9 @@
-use guira::CuckooFilter;
+use guira::{CuckooFilter, Digest};
 
-use super::{Contender, Full, Removing};
+use super::{Contender, Removing};
 use crate::keys::Hash;
 
-/// A filter of the library, one call at a time.
+/// A filter of the library, one call at a time, with the library's own hash.
 pub(crate) struct Cuckoo {
     filter: CuckooFilter,
     hash: Hash,
@@ -17,14 +17,21 @@ impl Cuckoo {
 
 impl Contender for Cuckoo {
     /// Full is also where one fingerprint has taken all slots of its buckets: the failure of the paper's section 4.
-    #[inline]
-    fn insert(&mut self, key: u64) -> Result<(), Full> {
-        self.filter.insert_digest(self.hash.digest(key)).map_err(|_| Full)
+    fn insert_all(&mut self, keys: &[u64]) -> usize {
+        let refused = keys.iter().position(|&key| self.filter.insert_digest(self.hash.digest(key)).is_err());
+        refused.unwrap_or(keys.len())
     }
 
-    #[inline]
-    fn contains(&self, key: u64) -> bool {
-        self.filter.contains_digest(self.hash.digest(key))
+    fn count_found(&self, keys: &[u64]) -> u64 {
+        keys.iter().map(|&key| u64::from(self.filter.contains_digest(self.hash.digest(key)))).sum()
+    }
+
+    fn digests(&self, keys: &[u64]) -> Option<Vec<u64>> {
+        Some(keys.iter().map(|&key| self.hash.digest(key).get()).collect())
+    }
+
+    fn count_found_hashed(&self, digests: &[u64]) -> Option<u64> {
+        Some(digests.iter().map(|&digest| u64::from(self.filter.contains_digest(Digest::new(digest)))).sum())
     }
 
     fn bits(&self) -> u64 {
@@ -45,8 +52,7 @@ impl Removing for Cuckoo {
         self.filter.len() as u64
     }
 
-    #[inline]
-    fn remove(&mut self, key: u64) -> bool {
-        self.filter.remove_digest(self.hash.digest(key))
+    fn remove_all(&mut self, keys: &[u64]) -> u64 {
+        keys.iter().map(|&key| u64::from(self.filter.remove_digest(self.hash.digest(key)))).sum()
     }
 }

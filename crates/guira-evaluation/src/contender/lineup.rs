@@ -42,7 +42,7 @@ impl Memory {
 }
 
 /// The filters of the paper's section 7, its cuckoo filters as printed and as the library has them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Kind {
     Printed,
     PrintedSemiSorted,
@@ -118,7 +118,8 @@ impl Kind {
                 Box::new(GrowOnly::new(BloomFilter::with_capacity(capacity, BLOOM_BITS_PER_KEY).map_err(not_built)?))
             }
             Self::BlockedBloom => Box::new(GrowOnly::new(
-                BlockedBloomFilter::with_capacity(capacity, BLOOM_BITS_PER_KEY).map_err(not_built)?,
+                // Rounding up to whole blocks would take a little more memory than the others have.
+                BlockedBloomFilter::new(memory.bits()).map_err(not_built)?,
             )),
             // Three bits of a slot say where runs are.
             Self::Quotient => Box::new(Shrinkable::new(QuotientFilter::new(memory.slots(), 9).map_err(not_built)?)),
@@ -132,6 +133,15 @@ impl Kind {
                 Box::new(Shrinkable::new(filter.map_err(not_built)?))
             }
         })
+    }
+
+    /// The cache lines that a lookup reads at least; most buckets lie on one.
+    pub(crate) const fn lines(self) -> usize {
+        match self {
+            Self::Bloom | Self::BlockedBloom | Self::Quotient | Self::CountingBloom => 1,
+            Self::Printed | Self::PrintedSemiSorted | Self::Packed | Self::SemiSorted | Self::Windowed => 2,
+            Self::DLeft => 4,
+        }
     }
 
     /// Whether the paper has it: with the library's own filters, the paper's claims have nothing to do.

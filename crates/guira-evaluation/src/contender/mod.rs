@@ -15,17 +15,30 @@ pub(crate) use peer::{Making, Peer, RATE};
 pub(crate) use rule::{Measures, Rule};
 
 /// A key was refused: the filter is full.
+#[cfg(feature = "peers")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Full;
 
 /// A filter to be measured.
 ///
-/// The three operations hash their key, all by the same function, and hand the digest on. What is measured goes through
-/// many keys per call, compiled once for each type, so that no operation is called by way of a table.
+/// Each method takes many keys: what is measured is a loop of one operation per key, compiled for the type of the filter.
+/// Only the loop as a whole is called by way of a table.
 pub(crate) trait Contender {
-    fn insert(&mut self, key: u64) -> Result<(), Full>;
+    /// Inserts keys up to the first that is refused; how many were stored.
+    fn insert_all(&mut self, keys: &[u64]) -> usize;
 
-    fn contains(&self, key: u64) -> bool;
+    /// Looks each key up; how many are found. The time of hashing is part of it.
+    fn count_found(&self, keys: &[u64]) -> u64;
+
+    /// The digests of keys by the filter's own hash, if it can be asked with those.
+    fn digests(&self, _keys: &[u64]) -> Option<Vec<u64>> {
+        None
+    }
+
+    /// Looks keys up that were hashed before by `digests`; how many are found.
+    fn count_found_hashed(&self, _digests: &[u64]) -> Option<u64> {
+        None
+    }
 
     /// The bits of its table.
     fn bits(&self) -> u64;
@@ -36,11 +49,6 @@ pub(crate) trait Contender {
     /// The same filter, if keys can be removed from it.
     fn as_removing(&mut self) -> Option<&mut dyn Removing> {
         None
-    }
-
-    /// Inserts keys up to the first that is refused; how many were stored.
-    fn insert_all(&mut self, keys: &[u64]) -> usize {
-        keys.iter().position(|&key| self.insert(key).is_err()).unwrap_or(keys.len())
     }
 
     /// Inserts keys by one call for all of them, if there is such a call.
@@ -54,11 +62,6 @@ pub(crate) trait Contender {
     fn count_found_together(&self, _keys: &[u64], _answers: &mut [bool]) -> Option<u64> {
         None
     }
-
-    /// Looks each key up; how many are found.
-    fn count_found(&self, keys: &[u64]) -> u64 {
-        keys.iter().map(|&key| u64::from(self.contains(core::hint::black_box(key)))).sum()
-    }
 }
 
 /// A filter that keys can be removed from.
@@ -66,11 +69,6 @@ pub(crate) trait Removing: Contender {
     /// The keys that were stored and not removed.
     fn len(&self) -> u64;
 
-    /// Whether there was such a key.
-    fn remove(&mut self, key: u64) -> bool;
-
     /// Removes each key; how many there were.
-    fn remove_all(&mut self, keys: &[u64]) -> u64 {
-        keys.iter().map(|&key| u64::from(self.remove(key))).sum()
-    }
+    fn remove_all(&mut self, keys: &[u64]) -> u64;
 }

@@ -140,16 +140,15 @@ macro_rules! contend {
     ($peer:ident, insert: |$filter:ident, $key:ident| $insert:expr, contains: |$asked:ident, $query:ident| $contains:expr,
         bits: $bits:expr $(, also: { $($also:item)* })?) => {
         impl Contender for $peer {
-            #[inline]
-            fn insert(&mut self, $key: u64) -> Result<(), Full> {
+            fn insert_all(&mut self, keys: &[u64]) -> usize {
                 let $filter = &mut self.0;
-                $insert
+                let mut insert = |$key: u64| -> Result<(), Full> { $insert };
+                keys.iter().position(|&key| insert(key).is_err()).unwrap_or(keys.len())
             }
 
-            #[inline]
-            fn contains(&self, $query: u64) -> bool {
+            fn count_found(&self, keys: &[u64]) -> u64 {
                 let $asked = &self.0;
-                $contains
+                keys.iter().map(|&$query| u64::from($contains)).sum()
             }
 
             fn bits(&self) -> u64 {
@@ -174,10 +173,9 @@ macro_rules! remove {
                 self.0.len() as u64
             }
 
-            #[inline]
-            fn remove(&mut self, $key: u64) -> bool {
+            fn remove_all(&mut self, keys: &[u64]) -> u64 {
                 let $filter = &mut self.0;
-                $remove
+                keys.iter().map(|&$key| u64::from($remove)).sum()
             }
         }
     };
@@ -239,15 +237,13 @@ contend!(Atomic,
 contend!(Fuse, insert: |filter, key| { let _: (&mut xorf::BinaryFuse8, u64) = (filter, key); Err(Full) }, bits: 8 * filter.len() as u64);
 
 impl Contender for SplitBlock {
-    #[inline]
-    fn insert(&mut self, key: u64) -> Result<(), Full> {
-        self.0.insert_hash(self.1.digest(key).get());
-        Ok(())
+    fn insert_all(&mut self, keys: &[u64]) -> usize {
+        keys.iter().for_each(|&key| drop(self.0.insert_hash(self.1.digest(key).get())));
+        keys.len()
     }
 
-    #[inline]
-    fn contains(&self, key: u64) -> bool {
-        self.0.contains_hash(self.1.digest(key).get())
+    fn count_found(&self, keys: &[u64]) -> u64 {
+        keys.iter().map(|&key| u64::from(self.0.contains_hash(self.1.digest(key).get()))).sum()
     }
 
     fn bits(&self) -> u64 {

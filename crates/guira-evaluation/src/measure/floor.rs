@@ -1,58 +1,108 @@
 //! What the memory allows: reading random cache lines and nothing else.
 
+use guira_baselines::{Digest, MultiplyShift};
 use memmap2::MmapMut;
 use prefetch_index::prefetch_index;
+use pulp::{Arch, NullaryFnOnce};
 
 use super::Seconds;
 use crate::cast::{in_memory, scale};
 use crate::failure::Failure;
-use crate::keys::Hash;
 
 const NAME: &str = "the memory of the floors";
-const LARGE_PAGE: usize = 2 << 20;
 /// As deep as the ring of the library's batch operations.
 const DEPTH: usize = 32;
+/// An odd factor, 2^64 over the golden ratio: it gives the second line of a digest.
+const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Memory of the size of a table, in large pages where the system has them, as the library has for its tables.
+/// Memory of the size of a table, in large pages where the system has them, as filters have for their tables.
+///
+/// Addresses are reserved up to a power of two, so that a constant mask is all that keeps an index in bounds.
 pub(crate) struct Floor {
     memory: MmapMut,
-    start: usize,
     size: u64,
+    hash: MultiplyShift,
+}
+
+/// Calls a method that is compiled for the power of two that the memory is reserved to.
+macro_rules! for_reserved {
+    ($exponent:expr; $($power:literal)+; $reserved:ident => $call:expr) => {
+        match $exponent {
+            $($power => { const $reserved: usize = 1 << $power; Some($call) })+
+            _ => None,
+        }
+    };
+}
+
+/// The loop, compiled as those of baselines are: for the instructions that the processor has.
+struct Reads<'floor, D, const LINES: usize> {
+    floor: &'floor Floor,
+    digests: D,
+}
+
+impl<D: Iterator<Item = Digest>, const LINES: usize> NullaryFnOnce for Reads<'_, D, LINES> {
+    type Output = Option<u64>;
+
+    #[inline(always)]
+    fn call(self) -> Option<u64> {
+        for_reserved!(self.floor.memory.len().trailing_zeros();
+            16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34;
+            RESERVED => self.floor.sum::<LINES, RESERVED>(self.digests)?)
+    }
 }
 
 impl Floor {
     pub(crate) fn new(size: u64) -> Result<Self, Failure> {
-        let len = in_memory(size);
-        let mut memory = MmapMut::map_anon(len + LARGE_PAGE).map_err(|error| Failure::not_built(NAME, error))?;
-        // Without large pages it works, too: the library's tables fall back in the same way.
+        let reserved = in_memory(size.next_power_of_two());
+        let mut memory = MmapMut::map_anon(reserved).map_err(|error| Failure::not_built(NAME, error))?;
+        // Without large pages it works, too: the tables of filters fall back in the same way.
         #[cfg(target_os = "linux")]
         memory.advise(memmap2::Advice::HugePage).ok();
-        let start = memory.as_ptr().align_offset(LARGE_PAGE);
-        memory[start..start + len].fill(1);
-        Ok(Self { memory, start, size })
+        memory[..in_memory(size)].fill(1);
+        Ok(Self { memory, size, hash: MultiplyShift::from_seed(0) })
     }
 
-    fn bytes(&self) -> &[u8] {
-        &self.memory[self.start..self.start + in_memory(self.size)]
+    /// The digests of keys, by the hash that baselines have.
+    pub(crate) fn digests(&self, keys: &[u64]) -> Vec<u64> {
+        keys.iter().map(|&key| self.hash.digest(key).get()).collect()
     }
 
     /// Times reading LINES random lines for each key, where its hash says.
     pub(crate) fn single<const LINES: usize>(&self, keys: &[u64]) -> Result<Seconds, Failure> {
-        let hash = Hash::new();
-        let (bytes, size) = (self.bytes(), self.size);
-        let (time, sum) = Seconds::of(|| {
-            let places = keys.iter().flat_map(|&key| places::<LINES>(&hash, core::hint::black_box(key), size));
-            places.map(|place| u64::from(bytes[place])).sum()
-        });
-        checked(time, sum, keys.len() * LINES)
+        let hash = self.hash;
+        self.timed::<LINES>(keys.iter().map(|&key| hash.digest(key)))
     }
 
-    /// The same, with the lines of each key prefetched 32 keys before.
+    /// Times reading LINES random lines for each digest of a key that was hashed before.
+    pub(crate) fn single_hashed<const LINES: usize>(&self, digests: &[u64]) -> Result<Seconds, Failure> {
+        self.timed::<LINES>(digests.iter().map(|&digest| Digest::new(digest)))
+    }
+
+    fn timed<const LINES: usize>(&self, digests: impl ExactSizeIterator<Item = Digest>) -> Result<Seconds, Failure> {
+        let of = digests.len() * LINES;
+        let (time, sum) = Seconds::of(|| Arch::new().dispatch(Reads::<_, LINES> { floor: self, digests }));
+        checked(time, sum, of)
+    }
+
+    /// The sum of a byte of each line. Nothing in the loop but the hash, the places, a mask and the reads.
+    #[inline(always)]
+    fn sum<const LINES: usize, const RESERVED: usize>(&self, digests: impl Iterator<Item = Digest>) -> Option<u64> {
+        let bytes: &[u8; RESERVED] = self.memory.first_chunk()?;
+        let size = self.size;
+        let mut sum = 0;
+        for digest in digests {
+            for place in places::<LINES>(digest, size) {
+                sum += u64::from(bytes[place & (RESERVED - 1)]);
+            }
+        }
+        Some(sum)
+    }
+
+    /// Times what `single` does with the lines of each key prefetched 32 keys before.
     pub(crate) fn prefetched<const LINES: usize>(&self, keys: &[u64]) -> Result<Seconds, Failure> {
-        let hash = Hash::new();
-        let (bytes, size) = (self.bytes(), self.size);
+        let (bytes, size, hash) = (&self.memory[..], self.size, self.hash);
         let order = |key: u64| {
-            let places = places::<LINES>(&hash, core::hint::black_box(key), size);
+            let places = places::<LINES>(hash.digest(key), size);
             for place in places {
                 prefetch_index(bytes, place);
             }
@@ -70,23 +120,27 @@ impl Floor {
             }
             sum
         });
-        checked(time, sum, keys.len() * LINES)
+        checked(time, Some(sum), keys.len() * LINES)
     }
 }
 
 /// Every byte of the memory is 1.
-fn checked(time: Seconds, sum: u64, lines: usize) -> Result<Seconds, Failure> {
+fn checked(time: Seconds, sum: Option<u64>, lines: usize) -> Result<Seconds, Failure> {
     let of = lines as u64;
-    if sum == of { Ok(time) } else { Err(Failure::KeysLost { contender: NAME.to_owned(), lost: of.abs_diff(sum), of }) }
+    match sum {
+        Some(sum) if sum == of => Ok(time),
+        Some(sum) => Err(Failure::KeysLost { contender: NAME.to_owned(), lost: of.abs_diff(sum), of }),
+        None => Err(Failure::not_built(NAME, "there is no loop for this size; it can be 64 KB to 16 GB")),
+    }
 }
 
 /// Where a key's lines are.
 #[inline]
-fn places<const LINES: usize>(hash: &Hash, key: u64, size: u64) -> [usize; LINES] {
-    let mut digest = hash.digest(key).get();
+fn places<const LINES: usize>(digest: Digest, size: u64) -> [usize; LINES] {
+    let mut digest = digest.get();
     core::array::from_fn(|_| {
         let place = in_memory(scale(digest, size));
-        digest = digest.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32);
+        digest = digest.wrapping_mul(FACTOR).rotate_left(32);
         place
     })
 }

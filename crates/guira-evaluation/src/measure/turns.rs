@@ -32,14 +32,10 @@ impl Turns {
         median(self.0.clone())
     }
 
-    /// From the least to the greatest, in percent of the median; none of a single one.
-    pub(crate) fn spread(&self) -> Option<f64> {
-        if self.0.len() < 2 {
-            return None;
-        }
-        let least = self.0.iter().copied().fold(f64::INFINITY, f64::min);
-        let greatest = self.0.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        Some(100.0 * (greatest - least) / self.median())
+    /// The least and the greatest; NaN of none.
+    pub(crate) fn ends(&self) -> [f64; 2] {
+        let ends = [f64::min, f64::max].map(|choose: fn(f64, f64) -> f64| self.0.iter().copied().reduce(choose));
+        ends.map(|end| end.unwrap_or(f64::NAN))
     }
 }
 
@@ -56,15 +52,14 @@ mod tests {
     }
 
     #[test]
-    fn the_spread_is_in_percent_of_the_median() {
+    fn the_ends_are_the_least_and_the_greatest() {
         let mut turns = Turns::default();
-        turns.note(7.0);
-        assert_eq!(turns.spread(), None, "of one figure");
-        turns = Turns::default();
-        for figure in [5.0, 4.0, 6.0] {
+        assert!(turns.ends().iter().all(|end| end.is_nan()), "of no figure");
+        for figure in [5.0, 4.0, 7.0] {
             turns.note(figure);
         }
         assert!((turns.median() - 5.0).abs() < f64::EPSILON);
-        assert!(turns.spread().is_some_and(|spread| (spread - 40.0).abs() < 1e-9), "{turns:?}");
+        let [least, greatest] = turns.ends();
+        assert!((least - 4.0).abs() < f64::EPSILON && (greatest - 7.0).abs() < f64::EPSILON, "{turns:?}");
     }
 }

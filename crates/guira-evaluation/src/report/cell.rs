@@ -1,5 +1,7 @@
 use serde::{Deserialize, Serialize};
 
+use crate::measure::Turns;
+
 /// Where a figure comes from. The same keys give the same counts, but no two runs take the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -44,6 +46,17 @@ impl Cell {
             Self::Number(number) => number.to_string(),
             Self::None => String::new(),
         }
+    }
+}
+
+impl Cell {
+    /// The cells of an interval: the median of several turns, the least and the greatest; empty ones for no turn.
+    pub(crate) fn interval(turns: &Turns) -> [Self; 3] {
+        if turns.is_empty() {
+            return [Self::None, Self::None, Self::None];
+        }
+        let [lowest, highest] = turns.ends();
+        [turns.median(), lowest, highest].map(Self::Number)
     }
 }
 

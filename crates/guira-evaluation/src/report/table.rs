@@ -2,6 +2,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{Cell, Origin};
 
+/// What follows the name of a column, in the names of those with the ends of its intervals.
+pub(crate) const LOWEST: &str = ": lowest";
+pub(crate) const HIGHEST: &str = ": highest";
+
 /// A heading, with the unit of what is below.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Column {
@@ -16,6 +20,11 @@ impl Column {
 
     pub(crate) fn timed(name: impl Into<String>) -> Self {
         Self { name: name.into(), origin: Origin::Timed }
+    }
+
+    /// The median of several turns, and columns for the least and the greatest of them.
+    pub(crate) fn interval(name: &str) -> [Self; 3] {
+        [name.to_owned(), format!("{name}{LOWEST}"), format!("{name}{HIGHEST}")].map(Self::timed)
     }
 }
 

@@ -69,7 +69,7 @@ impl Curves {
         let mut table = Table::new(title, columns);
         for curve in &self.curves {
             for Point { x, speeds } in &curve.points {
-                let speed = [Cell::Number(speeds.median()), Cell::from(speeds.spread())];
+                let speed = [Cell::Number(speeds.median()), Cell::from(None)];
                 table.push([Cell::text(&curve.name), Cell::Number(*x)].into_iter().chain(speed).collect());
             }
         }

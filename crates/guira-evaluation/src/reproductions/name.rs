@@ -4,6 +4,7 @@ use super::{
     d_ary, equation_3, figure_2, figure_3, figure_4, figure_5, figure_6, figure_7, figure_8, floors, table_1, table_2,
     table_3,
 };
+use crate::contender::Kind;
 use crate::failure::Failure;
 use crate::report::Reproduction;
 use crate::scale::Scale;
@@ -29,7 +30,7 @@ pub(crate) enum Name {
 }
 
 /// How much of it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Extent {
     pub(crate) scale: Scale,
     /// How often each filled filter is asked.
@@ -40,6 +41,8 @@ pub(crate) struct Extent {
     pub(crate) largest_exponent: u32,
     /// The tables per point of figure 2.
     pub(crate) runs: u64,
+    /// The filters that are set beside the floors.
+    pub(crate) beside_floors: Vec<Kind>,
 }
 
 impl Name {

@@ -208,7 +208,7 @@ fn speeds(rows: &[Row]) -> Table {
         let all = [&row.insert, &row.insert_together, &row.absent, &row.absent_together, &row.present, &row.removal];
         let cells = all.into_iter().flat_map(|turns| match turns.is_empty() {
             true => [Cell::None, Cell::None],
-            false => [Cell::Number(turns.median()), Cell::from(turns.spread())],
+            false => [Cell::Number(turns.median()), Cell::None],
         });
         table.push(core::iter::once(Cell::text(row.peer.name)).chain(cells).collect());
     }

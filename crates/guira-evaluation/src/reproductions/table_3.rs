@@ -127,7 +127,7 @@ fn table(rows: &[Row]) -> Table {
             Cell::Number(100.0 * row.rate),
             Cell::Number(100.0 * row.expected_rate),
             Cell::Number(row.speeds.median()),
-            Cell::from(row.speeds.spread()),
+            Cell::None,
             bulk.into(),
             of_paper(0),
             of_paper(1),
