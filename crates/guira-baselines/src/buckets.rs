@@ -8,6 +8,9 @@ pub(crate) use semi_sorted::SemiSortedBuckets;
 
 /// Buckets of a few slots, each empty or with a fingerprint that is not 0.
 pub(crate) trait Buckets {
+    /// f.
+    fn fingerprint_bits(&self) -> u32;
+
     /// Returns `true` if one of two buckets holds a fingerprint.
     fn contains_either(&self, buckets: [u64; 2], fingerprint: u32) -> bool;
 

@@ -234,7 +234,6 @@ impl Remove for CuckooFilter {
 struct Addressing {
     /// p of the 2^p buckets.
     index_bits: u32,
-    fingerprint_mask: u32,
 }
 
 /// A fingerprint and one of its two buckets.
@@ -248,12 +247,12 @@ impl Addressing {
     fn new(measures: CuckooMeasures) -> Result<Self, BuildError> {
         in_range("the number of buckets", measures.bucket_count, 1, 1 << 32)?;
         let index_bits = exponent_of("the number of buckets", measures.bucket_count)?;
-        Ok(Self { index_bits, fingerprint_mask: u32::MAX >> (32 - measures.fingerprint_bits) })
+        Ok(Self { index_bits })
     }
 
     #[inline]
-    const fn locate(self, digest: Digest) -> Placed {
-        let fingerprint = low_32(digest.get()) & self.fingerprint_mask;
+    const fn locate(self, digest: Digest, fingerprint_bits: u32) -> Placed {
+        let fingerprint = low_32(digest.get()) & (u32::MAX >> (32 - fingerprint_bits));
         let bucket = (digest.get() >> 32) & ((1 << self.index_bits) - 1);
         Placed { bucket, fingerprint: fingerprint + (fingerprint == 0) as u32 }
     }
@@ -289,7 +288,7 @@ impl<B: Buckets> Cuckoo<B> {
     /// (footnote 7); and nothing branches on what they hold, which can't be foreseen.
     #[inline(always)]
     fn contains(&self, digest: Digest) -> bool {
-        let placed = self.addressing.locate(digest);
+        let placed = self.addressing.locate(digest, self.buckets.fingerprint_bits());
         let other = self.addressing.alternate(placed);
         self.buckets.contains_either([placed.bucket, other.bucket], placed.fingerprint) | self.is_victim(placed)
     }
@@ -310,7 +309,7 @@ impl<B: Buckets> Cuckoo<B> {
         if self.victim.is_some() {
             return false;
         }
-        let placed = self.addressing.locate(digest);
+        let placed = self.addressing.locate(digest, self.buckets.fingerprint_bits());
         self.place(placed);
         self.len += 1;
         true
@@ -342,7 +341,7 @@ impl<B: Buckets> Cuckoo<B> {
     /// Algorithm 3; then there may be room for the victim.
     #[inline]
     fn remove(&mut self, digest: Digest) -> bool {
-        let placed = self.addressing.locate(digest);
+        let placed = self.addressing.locate(digest, self.buckets.fingerprint_bits());
         let other = self.addressing.alternate(placed);
         let taken =
             self.buckets.take(placed.bucket, placed.fingerprint) || self.buckets.take(other.bucket, other.fingerprint);

@@ -50,11 +50,6 @@ impl<W: Word, const BITS: u32> PlainBuckets<W, BITS> {
     }
 
     #[inline]
-    const fn fingerprint_bits(&self) -> u32 {
-        if BITS > 0 { BITS } else { self.fingerprint_bits }
-    }
-
-    #[inline]
     const fn bucket_bits(&self) -> u32 {
         if BITS > 0 { CONSTANT_SLOTS * BITS } else { self.bucket_bits }
     }
@@ -123,6 +118,11 @@ impl<W: Word, const BITS: u32> PlainBuckets<W, BITS> {
 }
 
 impl<W: Word, const BITS: u32> Buckets for PlainBuckets<W, BITS> {
+    #[inline]
+    fn fingerprint_bits(&self) -> u32 {
+        if BITS > 0 { BITS } else { self.fingerprint_bits }
+    }
+
     #[inline]
     fn contains_either(&self, [one, other]: [u64; 2], fingerprint: u32) -> bool {
         let words = self.words(one).zip(self.words(other));

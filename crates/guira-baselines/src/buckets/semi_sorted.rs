@@ -72,7 +72,7 @@ impl<W: Word, const BITS: u32> SemiSortedBuckets<W, BITS> {
         })
     }
 
-    #[inline]
+    #[inline(always)]
     fn contains(&self, bucket: u64, fingerprint: u32) -> bool {
         let word = W::read(&self.memory, self.start(bucket));
         let nibbles = u32::from(NIBBLES[in_memory(u64::from(word.low_32() & 0xfff))]);
@@ -112,6 +112,11 @@ impl<W: Word, const BITS: u32> SemiSortedBuckets<W, BITS> {
 
 impl<W: Word, const BITS: u32> Buckets for SemiSortedBuckets<W, BITS> {
     #[inline]
+    fn fingerprint_bits(&self) -> u32 {
+        self.rest_bits() + NIBBLE_BITS
+    }
+
+    #[inline(always)]
     fn contains_either(&self, [one, other]: [u64; 2], fingerprint: u32) -> bool {
         self.contains(one, fingerprint) | self.contains(other, fingerprint)
     }

@@ -50,6 +50,15 @@ impl Cell {
 }
 
 impl Cell {
+    /// Its value, if it is a number.
+    pub(super) fn number(&self) -> Option<f64> {
+        match self {
+            Self::Count(count) => Some(crate::cast::approximate(*count)),
+            Self::Number(number) => Some(*number),
+            Self::Text(_) | Self::None => None,
+        }
+    }
+
     /// The cells of an interval: the median of several turns, the least and the greatest; empty ones for no turn.
     pub(crate) fn interval(turns: &Turns) -> [Self; 3] {
         if turns.is_empty() {

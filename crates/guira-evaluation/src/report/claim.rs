@@ -2,18 +2,47 @@ use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::Origin;
+use super::{Origin, Rule, Table};
+use crate::scale::Scale;
 
-/// Something that the paper says, and what was found.
+/// Something that is said of filters, how that is decided, and what was found.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Claim {
-    /// The claim in the paper's sense.
+    /// What is claimed, in other words than the source's.
     pub(crate) statement: String,
+    /// Where: section and figure.
+    pub(crate) place: String,
+    pub(crate) whose: Whose,
+    pub(crate) judged_at: JudgedAt,
+    /// The number of the table of its reproduction, counted from 0, that the rule speaks of.
+    pub(crate) table: usize,
+    /// What decides, as it is evaluated.
+    pub(crate) rule: String,
     pub(crate) verdict: Verdict,
-    /// The numbers that decided.
+    /// The values that decided.
     pub(crate) evidence: String,
     pub(crate) origin: Origin,
     pub(crate) rank: Rank,
+}
+
+/// Whose claim it is, and of whose algorithm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Whose {
+    /// The paper's, of an algorithm that it describes.
+    Paper,
+    /// The paper's words, applied to the library's algorithm.
+    PaperOfLibrary,
+    /// A claim of this project's own.
+    Own,
+}
+
+/// The smallest scale that can judge a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum JudgedAt {
+    Every,
+    Paper,
 }
 
 /// What a claim weighs.
@@ -25,48 +54,80 @@ pub(crate) enum Rank {
     Detail,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// In the order in which the worse one of two counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) enum Verdict {
     #[serde(rename = "holds")]
     Holds,
+    /// The intervals of what is compared overlap.
+    #[serde(rename = "within noise")]
+    WithinNoise,
     #[serde(rename = "does not hold")]
     DoesNotHold,
+    /// At this scale, or by these tables, it can't be judged.
+    #[serde(rename = "not judged")]
+    NotJudged,
 }
 
-impl Verdict {
-    pub(crate) const fn of(holds: bool) -> Self {
-        if holds { Self::Holds } else { Self::DoesNotHold }
-    }
-}
+impl Whose {
+    pub(crate) const ALL: [Self; 3] = [Self::Paper, Self::PaperOfLibrary, Self::Own];
 
-impl Claim {
-    /// A claim that counts decide.
-    pub(crate) fn counted(statement: impl Into<String>, verdict: Verdict, evidence: impl Into<String>) -> Self {
-        Self {
-            statement: statement.into(),
-            verdict,
-            evidence: evidence.into(),
-            origin: Origin::Counted,
-            rank: Rank::Detail,
-        }
-    }
-
-    /// A claim that times decide.
-    pub(crate) fn timed(statement: impl Into<String>, verdict: Verdict, evidence: impl Into<String>) -> Self {
-        Self {
-            statement: statement.into(),
-            verdict,
-            evidence: evidence.into(),
-            origin: Origin::Timed,
-            rank: Rank::Detail,
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Paper => "paper",
+            Self::PaperOfLibrary => "paper's words, guira's algorithm",
+            Self::Own => "guira's own claim",
         }
     }
 }
 
+/// Claims about one table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Judge<'table> {
+    pub(crate) table: &'table Table,
+    /// Its number in the reproduction.
+    pub(crate) number: usize,
+    pub(crate) scale: Scale,
+}
+
+impl Judge<'_> {
+    /// A claim of the paper that every scale can judge.
+    pub(crate) fn claim(self, place: &str, statement: impl Into<String>, rule: &Rule) -> Claim {
+        let (verdict, evidence) = rule.judge(self.table);
+        Claim {
+            statement: statement.into(),
+            place: place.to_owned(),
+            whose: Whose::Paper,
+            judged_at: JudgedAt::Every,
+            table: self.number,
+            rule: rule.to_string(),
+            verdict,
+            evidence,
+            origin: rule.origin(self.table),
+            rank: Rank::Detail,
+        }
+    }
+
+    /// A claim of the paper that tables must be large for, as times are.
+    pub(crate) fn claim_at_paper_scale(self, place: &str, statement: impl Into<String>, rule: &Rule) -> Claim {
+        let claim = self.claim(place, statement, rule);
+        let verdict = if self.scale.is_quick() { Verdict::NotJudged } else { claim.verdict };
+        Claim { judged_at: JudgedAt::Paper, verdict, ..claim }
+    }
+}
+
 impl Claim {
-    /// The same as one by which the whole is judged.
+    /// One by which the whole is judged.
     pub(crate) fn main(self) -> Self {
         Self { rank: Rank::Main, ..self }
+    }
+
+    pub(crate) fn of(self, whose: Whose) -> Self {
+        Self { whose, ..self }
+    }
+
+    pub(crate) fn is_judged(&self) -> bool {
+        self.verdict != Verdict::NotJudged
     }
 
     pub(crate) fn is_main(&self) -> bool {
@@ -74,17 +135,53 @@ impl Claim {
     }
 }
 
+impl Verdict {
+    /// In order, for counting.
+    pub(crate) const ALL: [Self; 4] = [Self::Holds, Self::WithinNoise, Self::DoesNotHold, Self::NotJudged];
+
+    pub(crate) const fn class(self) -> &'static str {
+        match self {
+            Self::Holds => "holds",
+            Self::WithinNoise => "noise",
+            Self::DoesNotHold => "fails",
+            Self::NotJudged => "unjudged",
+        }
+    }
+
+    /// What tells it without colours.
+    pub(crate) const fn mark(self) -> &'static str {
+        match self {
+            Self::Holds => "✓",
+            Self::WithinNoise => "≈",
+            Self::DoesNotHold => "✗",
+            Self::NotJudged => "–",
+        }
+    }
+}
+
+impl JudgedAt {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Every => "every scale",
+            Self::Paper => "paper scale",
+        }
+    }
+}
+
 impl fmt::Display for Verdict {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             Self::Holds => "holds",
+            Self::WithinNoise => "within noise",
             Self::DoesNotHold => "does not hold",
+            Self::NotJudged => "not judged",
         })
     }
 }
 
 impl fmt::Display for Claim {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}: {} ({})", self.statement, self.verdict, self.evidence)
+        let Self { statement, verdict, evidence, place, whose, rule, .. } = self;
+        write!(formatter, "{statement}: {verdict} ({evidence}); {place}, {}; by {rule}", whose.name())
     }
 }

@@ -7,7 +7,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 use super::svg::{self, Frame};
-use super::{Cell, Chart, Claim, Measured, Origin, Run, Table, Verdict, csv_of, palette};
+use super::{Cell, Chart, Claim, Measured, Origin, Run, Table, Verdict, Whose, csv_of, palette};
 use crate::failure::Failure;
 use crate::scale::Scale;
 
@@ -101,6 +101,16 @@ impl<'run> Section<'run> {
         self.claims().iter().filter(|claim| claim.verdict == Verdict::Holds).count()
     }
 
+    /// The claims that count.
+    fn judged(&self) -> usize {
+        self.claims().iter().filter(|claim| claim.is_judged()).count()
+    }
+
+    /// The CSV file that one of its claims is decided by.
+    fn file(&self, table: &usize) -> String {
+        self.measured.reproduction.file(*table)
+    }
+
     /// Figures show their numbers on demand, tables at once.
     fn shows_tables(&self) -> bool {
         self.figures.is_empty()
@@ -108,12 +118,11 @@ impl<'run> Section<'run> {
 }
 
 impl Page<'_> {
-    fn claims(&self) -> usize {
-        self.sections.iter().map(|section| section.claims().len()).sum()
-    }
-
-    fn holding(&self) -> usize {
-        self.sections.iter().map(Section::holding).sum()
+    /// Whose claims, and how many of each verdict.
+    fn tally(&self) -> Vec<(&'static str, [usize; 4])> {
+        let claims = || self.sections.iter().flat_map(|section| section.claims());
+        let count = |whose, verdict| claims().filter(|claim| (claim.whose, claim.verdict) == (whose, verdict)).count();
+        Whose::ALL.map(|whose| (whose.name(), Verdict::ALL.map(|verdict| count(whose, verdict)))).into()
     }
 }
 

@@ -46,6 +46,20 @@ impl Table {
         self.rows.push(row);
     }
 
+    /// The number of a column.
+    pub(super) fn column(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|column| column.name == name)
+    }
+
+    /// The rows in which columns hold values, as the CSV file has them.
+    pub(super) fn rows_where(&self, values: &[(String, String)]) -> impl Iterator<Item = &Vec<Cell>> {
+        let wanted: Vec<(Option<usize>, &str)> =
+            values.iter().map(|(column, value)| (self.column(column), value.as_str())).collect();
+        self.rows.iter().filter(move |row| {
+            wanted.iter().all(|(column, value)| column.is_some_and(|column| row[column].exact() == *value))
+        })
+    }
+
     /// As Markdown that is legible as it stands: all cells of a column are equally wide.
     pub(crate) fn to_markdown(&self) -> String {
         let heading = self.columns.iter().map(|column| column.name.clone()).collect();

@@ -2,7 +2,7 @@
 
 use crate::contender::Kind;
 use crate::measure::Turns;
-use crate::report::{Axis, Cell, Chart, Column, Series, Table};
+use crate::report::{Axis, Cell, Chart, Column, Rule, Series, Table, Term, cells};
 
 #[derive(Default)]
 pub(super) struct Curves {
@@ -44,33 +44,13 @@ impl Curves {
         curve.into_iter().flat_map(|curve| &curve.points).map(|point| (point.x, point.speeds.median())).collect()
     }
 
-    /// The slowest speed of a curve over its fastest: 1 where nothing changes.
-    pub(super) fn steadiness(&self, name: &str) -> f64 {
-        let speeds = || self.points(name).into_iter().map(|(_, speed)| speed);
-        speeds().fold(f64::INFINITY, f64::min) / speeds().fold(0.0, f64::max)
-    }
-
-    /// The speed at the end of a curve over that at its beginning.
-    pub(super) fn decline(&self, name: &str) -> f64 {
-        let points = self.points(name);
-        match (points.first(), points.last()) {
-            (Some((_, first)), Some((_, last))) => last / first,
-            _ => f64::NAN,
-        }
-    }
-
     pub(super) fn table(&self, title: &str, x: &str) -> Table {
-        let columns = vec![
-            Column::counted("filter"),
-            Column::counted(x),
-            Column::timed("million operations/s"),
-            Column::timed("spread, %"),
-        ];
-        let mut table = Table::new(title, columns);
+        let columns = [Column::counted("filter"), Column::counted(x)].into_iter().chain(Column::interval(SPEED));
+        let mut table = Table::new(title, columns.collect());
         for curve in &self.curves {
             for Point { x, speeds } in &curve.points {
-                let speed = [Cell::Number(speeds.median()), Cell::from(None)];
-                table.push([Cell::text(&curve.name), Cell::Number(*x)].into_iter().chain(speed).collect());
+                let start = [Cell::text(&curve.name), Cell::Number(*x)];
+                table.push(start.into_iter().chain(Cell::interval(speeds)).collect());
             }
         }
         table
@@ -83,13 +63,7 @@ impl Curves {
             style: style_of(&curve.name),
             points: self.points(&curve.name),
         });
-        Chart {
-            name: name.to_owned(),
-            title: title.to_owned(),
-            x,
-            y: Axis::linear("million operations/s"),
-            series: series.collect(),
-        }
+        Chart { name: name.to_owned(), title: title.to_owned(), x, y: Axis::linear(SPEED), series: series.collect() }
     }
 }
 
@@ -98,8 +72,26 @@ fn style_of(name: &str) -> usize {
     Kind::ALL.iter().position(|kind| kind.name() == name).unwrap_or(Kind::ALL.len())
 }
 
+/// The column of speeds.
+pub(super) const SPEED: &str = "million operations/s";
+
 /// A curve whose slowest speed is at least so much of its fastest is called steady. Less would be seen in a figure.
 pub(super) const STEADY: f64 = 0.8;
+
+/// The speeds of a filter, from one end of the axis to the other.
+pub(super) fn speeds_of(kind: Kind) -> Term {
+    cells(SPEED).of("filter", kind.name())
+}
+
+/// That the slowest speed of a curve is not far below its fastest.
+pub(super) fn is_steady(kind: Kind) -> Rule {
+    speeds_of(kind).least().over(speeds_of(kind).greatest()).at_least(STEADY)
+}
+
+/// That the speed at the end of a curve is far below that at its beginning.
+pub(super) fn slows_down(kind: Kind) -> Rule {
+    speeds_of(kind).last().over(speeds_of(kind).first()).below(STEADY)
+}
 
 /// Straight lines between points.
 pub(super) struct Interpolated {
@@ -143,7 +135,5 @@ mod tests {
             curves.note("a", 1.0, turn / 2.0);
         }
         assert_eq!(curves.points("a"), [(0.0, 3.0), (1.0, 1.5)]);
-        assert!((curves.decline("a") - 0.5).abs() < f64::EPSILON);
-        assert!((curves.steadiness("a") - 0.5).abs() < f64::EPSILON);
     }
 }

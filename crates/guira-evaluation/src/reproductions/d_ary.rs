@@ -8,7 +8,7 @@ use crate::contender::{Contender, Cuckoo, Limit};
 use crate::failure::Failure;
 use crate::keys::Keys;
 use crate::measure::{check_present, fill, measure_rate};
-use crate::report::{Axis, Cell, Chart, Claim, Column, Reproduction, Series, Table, Verdict, four_digits};
+use crate::report::{Axis, Cell, Chart, Claim, Column, Judge, Reproduction, Series, Table, Whose, cells};
 use crate::scale::Scale;
 
 const FINGERPRINT_BITS: u32 = 12;
@@ -53,6 +53,8 @@ fn name_of(candidates: u32, slots_per_bucket: u32) -> String {
 
 pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
     let points: Vec<Point> = SHAPES.iter().map(|shape| point(shape, scale)).collect::<Result<_, _>>()?;
+    let table = table(&points);
+    let claims = claims(Judge { table: &table, number: 0, scale });
     Ok(Reproduction {
         name: "d-ary".to_owned(),
         title: "d-ary: load and bits per key".to_owned(),
@@ -63,9 +65,9 @@ pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
              of the same rate are longer: bits per key at a rate are log2(db/ε) / α.",
             slots_wanted(scale, 4)
         ),
-        tables: vec![table(&points)],
+        tables: vec![table],
         charts: vec![chart(&points)],
-        claims: claims(&points),
+        claims,
     })
 }
 
@@ -148,26 +150,19 @@ fn chart(points: &[Point]) -> Chart {
     }
 }
 
-fn claims(points: &[Point]) -> Vec<Claim> {
-    let of = |candidates: u32, slots: u32| {
-        points.iter().find(|point| (point.candidates, point.slots_per_bucket) == (candidates, slots))
-    };
-    let mut claims = Vec::new();
-    if let (Some(two), Some(three), Some(four)) = (of(2, 1), of(3, 1), of(4, 1)) {
-        claims.push(Claim::counted(
+fn claims(judge: Judge<'_>) -> Vec<Claim> {
+    const PLACE: &str = "no place of the paper; of the d-ary filter of Xie and others";
+    let load = |candidates, slots| cells("load factor").of("shape", name_of(candidates, slots));
+    let bits = |candidates, slots| cells("bits per key at 0.2 %").of("shape", name_of(candidates, slots));
+    let claims = [
+        (
             "with one slot per bucket, more candidates fill a table further",
-            Verdict::of(two.load_factor < three.load_factor && three.load_factor < four.load_factor),
-            [two, three, four]
-                .map(|point| format!("{} % with {}", four_digits(100.0 * point.load_factor), point.candidates))
-                .join(", "),
-        ));
-    }
-    if let (Some(basic), Some(four)) = (of(2, 4), of(4, 1)) {
-        claims.push(Claim::counted(
+            load(2, 1).below(load(3, 1)).and(load(3, 1).below(load(4, 1))),
+        ),
+        (
             "four candidates of one slot take fewer bits per key than two of four slots, at 0.2 %",
-            Verdict::of(four.bits_at(RATE) < basic.bits_at(RATE)),
-            format!("{} against {}", four_digits(four.bits_at(RATE)), four_digits(basic.bits_at(RATE))),
-        ));
-    }
-    claims
+            bits(4, 1).below(bits(2, 4)),
+        ),
+    ];
+    claims.map(|(statement, rule)| judge.claim(PLACE, statement, &rule).of(Whose::Own)).into()
 }

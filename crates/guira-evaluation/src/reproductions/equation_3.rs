@@ -8,7 +8,7 @@ use super::figure_2::lowest_load;
 use crate::cast::approximate;
 use crate::contender::{Measures, Rule};
 use crate::failure::Failure;
-use crate::report::{Axis, Cell, Chart, Claim, Column, Reproduction, Series, Table, Verdict, four_digits};
+use crate::report::{Axis, Cell, Chart, Claim, Column, Judge, Reproduction, Series, Table, Whose, cells};
 
 const BUCKET_SIZES: [u32; 3] = [2, 4, 8];
 /// With so many bits, fingerprints limit nothing.
@@ -43,6 +43,8 @@ pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
     }
     let points = wanted.par_iter().map(|&(rule, slots, exponent)| point(rule, slots, exponent, extent));
     let points: Vec<Point> = points.collect::<Result<_, _>>()?;
+    let table = table(&points);
+    let claims = claims(&points, Judge { table: &table, number: 0, scale: extent.scale });
     Ok(Reproduction {
         name: "equation-3".to_owned(),
         title: "Equation (3): the shortest fingerprints that fill a table".to_owned(),
@@ -54,9 +56,9 @@ pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
              that with {LONG} bits.",
             extent.scale.bound_runs()
         ),
-        tables: vec![table(&points)],
+        tables: vec![table],
         charts: vec![chart(&points)],
-        claims: claims(&points),
+        claims,
     })
 }
 
@@ -144,49 +146,21 @@ fn chart(points: &[Point]) -> Chart {
     }
 }
 
-fn claims(points: &[Point]) -> Vec<Claim> {
-    let below: Vec<&Point> = points.iter().filter(|point| point.least < point.bound).collect();
-    let shown = |point: &Point| {
-        format!(
-            "b = {}, 2^{} buckets, {}: {} bits, bound {}",
-            point.slots_per_bucket,
-            point.bucket_exponent,
-            point.rule.name(),
-            point.least,
-            point.bound
-        )
-    };
-    let largest = points.iter().map(|point| point.bucket_exponent).max();
-    let of_largest = points.iter().filter(|point| Some(point.bucket_exponent) == largest);
-    let evidence = if below.is_empty() {
-        of_largest.map(shown).collect()
-    } else {
-        below.iter().copied().map(shown).collect::<Vec<_>>()
-    };
-    let mut claims = vec![Claim::counted(
-        "no table fills with shorter fingerprints than equation (3) allows",
-        Verdict::of(below.is_empty()),
-        evidence.join("; "),
-    )];
+fn claims(points: &[Point], judge: Judge<'_>) -> Vec<Claim> {
+    const PLACE: &str = "section 4, equation (3)";
+    const LEAST: &str = "shortest that fills, bits";
+    let statement = "no table fills with shorter fingerprints than equation (3) allows";
+    let mut claims = vec![judge.claim(PLACE, statement, &cells(LEAST).at_least(cells("bound, bits")))];
+    let largest = points.iter().map(|point| point.bucket_exponent).max().unwrap_or(0);
     for rule in [Rule::Walk, Rule::Search] {
-        let at_largest = |slots: u32| {
-            let is_it = |point: &&Point| {
-                (point.rule, point.slots_per_bucket, Some(point.bucket_exponent)) == (rule, slots, largest)
-            };
-            points.iter().find(is_it)
+        let whose = if rule == Rule::Walk { Whose::Paper } else { Whose::PaperOfLibrary };
+        let least = |slots: u32| {
+            let of_rule = cells(LEAST).of("full when", rule.name());
+            of_rule.of("slots per bucket", slots).of("log2 of buckets", largest)
         };
-        if let (Some(two), Some(four), Some(eight)) = (at_largest(2), at_largest(4), at_largest(8)) {
-            claims.push(Claim::counted(
-                format!("larger buckets fill with shorter fingerprints, by the rule \"{}\"", rule.name()),
-                Verdict::of(two.least >= four.least && four.least >= eight.least && two.least > eight.least),
-                [two, four, eight]
-                    .map(|point| {
-                        let load = four_digits(100.0 * point.load);
-                        format!("{} bits with b = {} ({load} %)", point.least, point.slots_per_bucket)
-                    })
-                    .join(", "),
-            ));
-        }
+        let decides = least(2).at_least(least(4)).and(least(4).at_least(least(8))).and(least(2).above(least(8)));
+        let statement = format!("larger buckets fill with shorter fingerprints, by the rule \"{}\"", rule.name());
+        claims.push(judge.claim(PLACE, statement, &decides).of(whose));
     }
     claims
 }

@@ -8,7 +8,7 @@ use crate::contender::{Limit, Measures, Rule};
 use crate::failure::Failure;
 use crate::keys::Keys;
 use crate::measure::{check_present, fill};
-use crate::report::{Axis, Cell, Chart, Claim, Column, Reproduction, Series, Table, Verdict, four_digits};
+use crate::report::{Axis, Cell, Chart, Claim, Column, Judge, Reproduction, Series, Table, Whose, cells};
 
 const BUCKET_SIZES: [u32; 2] = [4, 8];
 /// The whole keys of a table of 2^25 buckets of 8 slots take 2 GB.
@@ -59,6 +59,8 @@ pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
     let points =
         wanted.par_iter().map(|&measures| Ok(Point { measures, load_factor: lowest_load(measures, extent.runs)? }));
     let points: Vec<Point> = points.collect::<Result<_, Failure>>()?;
+    let table = table(&points);
+    let claims = claims(&points, Judge { table: &table, number: 0, scale: extent.scale });
     Ok(Reproduction {
         name: "figure-2".to_owned(),
         title: "Figure 2: load factor, by length of fingerprints".to_owned(),
@@ -69,9 +71,9 @@ pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
              with the paper's addressing. Independent hashes, for comparison: a table of whole keys and the paper's rule.",
             extent.runs
         ),
-        tables: vec![table(&points)],
+        tables: vec![table],
         charts: BUCKET_SIZES.iter().map(|&slots| chart(slots, &points, extent)).collect(),
-        claims: claims(&points),
+        claims,
     })
 }
 
@@ -148,61 +150,31 @@ fn chart(slots: u32, points: &[Point], extent: &Extent) -> Chart {
     }
 }
 
-fn claims(points: &[Point]) -> Vec<Claim> {
+/// In whole percents, as the paper has them.
+const LOAD_TOLERANCE: f64 = 0.005;
+
+fn claims(points: &[Point], judge: Judge<'_>) -> Vec<Claim> {
     let mut claims = Vec::new();
+    let most = |figure: fn(&Measures) -> u32| points.iter().map(|point| figure(&point.measures)).max().unwrap_or(0);
+    let longest = most(|measures| measures.fingerprint_bits);
+    let largest = most(|measures| measures.bucket_exponent);
     for rule in [Rule::Walk, Rule::Search] {
+        let whose = if rule == Rule::Walk { Whose::Paper } else { Whose::PaperOfLibrary };
+        let loads = |slots: u32, bits: u32| {
+            let of_rule = cells("load factor").of("full when", rule.name());
+            of_rule.of("slots per bucket", slots).of("fingerprint bits", bits)
+        };
         for (slots, percent) in [(4, 95.0), (8, 98.0)] {
-            claims.extend(fills_to(points, rule, slots, percent));
+            let statement = format!("b = {slots} fills to {percent} %, by the rule \"{}\"", rule.name());
+            let decides = loads(slots, longest).at_least_about(percent / 100.0, LOAD_TOLERANCE);
+            claims.push(judge.claim("section 5.1", statement, &decides).of(whose).main());
         }
-        claims.extend(six_bits_suffice(points, rule));
+        let statement = format!(
+            "6-bit fingerprints suffice for b = 4 (in 2^{largest} buckets; the paper: 2^30), by the rule \"{}\"",
+            rule.name()
+        );
+        let decides = loads(4, 6).of("log2 of buckets", largest).at_least_about(0.95, LOAD_TOLERANCE);
+        claims.push(judge.claim_at_paper_scale("section 4, figure 2", statement, &decides).of(whose).main());
     }
     claims
-}
-
-fn of_rule(points: &[Point], rule: Rule, slots: u32) -> impl Iterator<Item = &Point> {
-    points.iter().filter(move |point| point.measures.rule == rule && point.measures.slots_per_bucket == slots)
-}
-
-/// With the longest fingerprints, in tables of every size.
-fn fills_to(points: &[Point], rule: Rule, slots: u32, percent: f64) -> Option<Claim> {
-    let longest = of_rule(points, rule, slots).map(|point| point.measures.fingerprint_bits).max()?;
-    let of_longest = || of_rule(points, rule, slots).filter(|point| point.measures.fingerprint_bits == longest);
-    let loads = of_longest().map(|point| {
-        format!("{} % with 2^{} buckets", four_digits(100.0 * point.load_factor), point.measures.bucket_exponent)
-    });
-    Some(
-        Claim::counted(
-            format!("b = {slots} fills to {percent} %, by the rule \"{}\"", rule.name()),
-            Verdict::of(of_longest().all(|point| reaches(point, percent))),
-            loads.collect::<Vec<_>>().join(", "),
-        )
-        .main(),
-    )
-}
-
-fn six_bits_suffice(points: &[Point], rule: Rule) -> Option<Claim> {
-    let largest = of_rule(points, rule, 4).map(|point| point.measures.bucket_exponent).max()?;
-    let load = |bits: u32| {
-        let is_it =
-            |point: &&Point| (point.measures.bucket_exponent, point.measures.fingerprint_bits) == (largest, bits);
-        of_rule(points, rule, 4).find(is_it)
-    };
-    let (six, seven) = (load(6)?, load(7)?);
-    Some(
-        Claim::counted(
-            format!("6-bit fingerprints suffice for b = 4, by the rule \"{}\"", rule.name()),
-            Verdict::of(reaches(six, 95.0)),
-            format!(
-                "with 2^{largest} buckets, the most here, {} % with 6 bits and {} % with 7; the paper says so of 2^30",
-                four_digits(100.0 * six.load_factor),
-                four_digits(100.0 * seven.load_factor)
-            ),
-        )
-        .main(),
-    )
-}
-
-/// Whether a load is so many percent, in whole ones, as the paper has them.
-fn reaches(point: &Point, percent: f64) -> bool {
-    (100.0 * point.load_factor).round() >= percent
 }

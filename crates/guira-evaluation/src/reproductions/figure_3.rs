@@ -8,7 +8,7 @@ use crate::contender::{Limit, Measures, Rule};
 use crate::failure::Failure;
 use crate::keys::Keys;
 use crate::measure::{check_present, fill, measure_rate};
-use crate::report::{Axis, Cell, Chart, Claim, Column, Reproduction, Series, Table, Verdict, four_digits};
+use crate::report::{Axis, Cell, Chart, Claim, Column, Judge, Reproduction, Series, Table, Whose, cells};
 use crate::scale::Scale;
 
 const BUCKET_SIZES: [u32; 3] = [2, 4, 8];
@@ -37,6 +37,8 @@ pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
     }
     let points = wanted.par_iter().map(|&measures| point(measures, scale));
     let points: Vec<Point> = points.collect::<Result<_, _>>()?;
+    let tables = vec![table(&points), compact(&points)];
+    let claims = claims(Judge { table: &tables[1], number: 1, scale });
     Ok(Reproduction {
         name: "figure-3".to_owned(),
         title: "Figure 3: bits per key, by bucket size".to_owned(),
@@ -48,9 +50,9 @@ pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
             scale.space_exponent() + 2,
             scale.rate_queries()
         ),
-        tables: vec![table(&points)],
+        tables,
         charts: vec![chart(&points, Rule::Walk, "figure-3-walk"), chart(&points, Rule::Search, "figure-3-search")],
-        claims: [Rule::Walk, Rule::Search].iter().flat_map(|&rule| claims(&points, rule)).collect(),
+        claims,
     })
 }
 
@@ -114,48 +116,61 @@ fn of(points: &[Point], rule: Rule, slots: u32) -> impl Iterator<Item = &Point> 
     points.iter().filter(move |point| point.measures.rule == rule && point.measures.slots_per_bucket == slots)
 }
 
-fn claims(points: &[Point], rule: Rule) -> Vec<Claim> {
-    let curves = BUCKET_SIZES.map(|slots| {
-        let points = of(points, rule, slots).map(|point| (point.expected_rate.log10(), point.bits_per_key));
-        (slots, Interpolated::new(points.collect()))
-    });
-    // The bucket sizes that are most compact at a rate; the curves all have points on both sides of it.
-    let best = |rate: f64| {
-        let bits = curves.iter().map(|(slots, curve)| (*slots, curve.at(rate.log10())));
-        bits.min_by(|(_, one), (_, other)| one.total_cmp(other)).map(|(slots, _)| slots)
-    };
-    // From 10 % to 0.001 %, in steps of a fiftieth of a power of ten.
-    let rates = || (0..=200).map(|step| 10f64.powf(-1.0 - f64::from(step) / 50.0));
-    let holds = |slots: u32, from: f64, to: f64| {
-        rates().filter(|rate| (from..=to).contains(rate)).all(|rate| best(rate) == Some(slots))
-    };
-    let ranges = || {
-        let mut ranges: Vec<(Option<u32>, f64, f64)> = Vec::new();
-        for rate in rates() {
-            match ranges.last_mut() {
-                Some((slots, _, lowest)) if *slots == best(rate) => *lowest = rate,
-                _ => ranges.push((best(rate), rate, rate)),
-            }
-        }
-        let text = ranges.iter().filter_map(|(slots, highest, lowest)| {
-            let [highest, lowest] = [highest, lowest].map(|rate| four_digits(100.0 * rate));
-            slots.map(|slots| format!("b = {slots} from {highest} to {lowest} %"))
+/// From 10 % to 0.001 %, in steps of a tenth of a power of ten; the curves all have points on both sides of each.
+fn rates() -> impl Iterator<Item = f64> {
+    (0..=40).map(|step| 10f64.powf(-1.0 - f64::from(step) / 10.0))
+}
+
+/// "0.2 %" has one digit: anything from 0.15 to 0.25 % rounds to it, and a change there is one at 0.2 %.
+fn range_of(rate: f64) -> &'static str {
+    if rate > 0.0025 {
+        ABOVE
+    } else if rate < 0.0015 {
+        BELOW
+    } else {
+        "about 0.2 %"
+    }
+}
+
+const ABOVE: &str = "above 0.25 %";
+const BELOW: &str = "below 0.15 %";
+
+/// Bits per key of each bucket size at the same rates.
+fn compact(points: &[Point]) -> Table {
+    let columns = ["full when", "range", "rate, %"].map(str::to_owned).into_iter();
+    let columns = columns.chain(BUCKET_SIZES.map(|slots| format!("bits per key, b = {slots}")));
+    let mut table =
+        Table::new("Bits per key at the same rates, between the points", columns.map(Column::counted).collect());
+    for rule in [Rule::Walk, Rule::Search] {
+        let curves = BUCKET_SIZES.map(|slots| {
+            let points = of(points, rule, slots).map(|point| (point.expected_rate.log10(), point.bits_per_key));
+            Interpolated::new(points.collect())
         });
-        format!("most compact: {}", text.collect::<Vec<_>>().join(", "))
-    };
-    // "0.2 %" has one digit: anything from 0.15 to 0.25 % rounds to it, and a change there is one at 0.2 %.
-    vec![
-        Claim::counted(
-            format!("b = 2 is the most compact above 0.2 %, by the rule \"{}\"", rule.name()),
-            Verdict::of(holds(2, 0.0025, 0.1)),
-            ranges(),
-        )
-        .main(),
-        Claim::counted(
-            format!("b = 4 is the most compact from 0.001 % to 0.2 %, by the rule \"{}\"", rule.name()),
-            Verdict::of(holds(4, 0.000_01, 0.0015)),
-            ranges(),
-        )
-        .main(),
-    ]
+        for rate in rates() {
+            let start = [Cell::text(rule.name()), Cell::text(range_of(rate)), Cell::Number(100.0 * rate)];
+            let bits = curves.iter().map(|curve| Cell::Number(curve.at(rate.log10())));
+            table.push(start.into_iter().chain(bits).collect());
+        }
+    }
+    table
+}
+
+fn claims(judge: Judge<'_>) -> Vec<Claim> {
+    const PLACE: &str = "section 5.1, figure 3";
+    let mut claims = Vec::new();
+    for rule in [Rule::Walk, Rule::Search] {
+        let whose = if rule == Rule::Walk { Whose::Paper } else { Whose::PaperOfLibrary };
+        for (best, others, range, words) in
+            [(2, [4, 8], ABOVE, "above 0.2 %"), (4, [2, 8], BELOW, "from 0.001 % to 0.2 %")]
+        {
+            let bits = |slots: u32| {
+                let column = format!("bits per key, b = {slots}");
+                cells(&column).of("full when", rule.name()).of("range", range)
+            };
+            let decides = bits(best).at_most(bits(others[0])).and(bits(best).at_most(bits(others[1])));
+            let statement = format!("b = {best} is the most compact {words}, by the rule \"{}\"", rule.name());
+            claims.push(judge.claim(PLACE, statement, &decides).of(whose).main());
+        }
+    }
+    claims
 }

@@ -6,7 +6,7 @@ use super::space::Space;
 use crate::contender::Kind;
 use crate::failure::Failure;
 use crate::keys::Keys;
-use crate::report::{Axis, Cell, Chart, Claim, Column, Reproduction, Series, Table, Verdict, four_digits};
+use crate::report::{Axis, Cell, Chart, Claim, Column, Judge, Reproduction, Series, Table, Whose, cells};
 use crate::scale::Scale;
 
 /// The cuckoo filters, the slots that a lookup compares, and the bits that a slot takes less than a fingerprint has.
@@ -42,6 +42,8 @@ pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
         let of_rate = move |rate| bits_per_key_bound(rate, compared, load_factor) - saved / load_factor;
         costs.push(Cost { name: kind.name().to_owned(), of_rate: Box::new(of_rate) });
     }
+    let tables = vec![costs_table(&costs), loads, crossings(&costs)];
+    let claims = claims(Judge { table: &tables[2], number: 2, scale });
     Ok(Reproduction {
         name: "figure-4".to_owned(),
         title: "Figure 4: bits per key, by rate".to_owned(),
@@ -52,8 +54,8 @@ pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
             memory.name()
         ),
         charts: vec![chart(&costs)],
-        claims: claims(&costs),
-        tables: vec![costs_table(&costs), loads],
+        claims,
+        tables,
     })
 }
 
@@ -87,19 +89,32 @@ fn chart(costs: &[Cost]) -> Chart {
     }
 }
 
-fn claims(costs: &[Cost]) -> Vec<Claim> {
-    let cuckoo = CUCKOO.iter().filter_map(|(kind, ..)| costs.iter().find(|cost| cost.name == kind.name()));
-    cuckoo.map(below_bloom).map(Claim::main).collect()
+const CROSSING: &str = "fewer bits than a Bloom filter at rates below, %";
+
+/// The highest rate from which on downward a filter is more compact than a Bloom filter; 0 for none.
+fn crossings(costs: &[Cost]) -> Table {
+    let mut table = Table::new("Against a Bloom filter", ["filter", CROSSING].map(Column::counted).into());
+    for (kind, ..) in CUCKOO {
+        let Some(cost) = costs.iter().find(|cost| cost.name == kind.name()) else { continue };
+        let crossing = rates(1000).find(|&rate| (cost.of_rate)(rate) < bloom_bits_per_key(rate));
+        table.push(vec![Cell::text(kind.name()), Cell::Number(100.0 * crossing.unwrap_or(0.0))]);
+    }
+    table
 }
 
-/// The highest rate from which on downward a filter is more compact than a Bloom filter, against the paper's 3 %.
-fn below_bloom(cost: &Cost) -> Claim {
-    let is_below = |rate: &f64| (cost.of_rate)(*rate) < bloom_bits_per_key(*rate);
-    let crossing = rates(1000).find(is_below);
-    Claim::counted(
-        format!("{} takes fewer bits per key than BF below 3 %", cost.name),
+fn claims(judge: Judge<'_>) -> Vec<Claim> {
+    let of = |(kind, ..): (Kind, u32, f64)| {
+        let (place, whose) = match kind {
+            Kind::Printed => ("abstract and section 1, of cuckoo filters", Whose::Paper),
+            Kind::PrintedSemiSorted => ("section 5.2 and figure 4, of semi-sorting", Whose::Paper),
+            Kind::SemiSorted => ("section 5.2 and figure 4, of semi-sorting", Whose::PaperOfLibrary),
+            Kind::Windowed => ("no place of the paper", Whose::Own),
+            _ => ("abstract and section 1, of cuckoo filters", Whose::PaperOfLibrary),
+        };
+        let statement = format!("{} takes fewer bits per key than BF below 3 %", kind.name());
         // In whole percents, as it is printed.
-        Verdict::of(crossing.is_some_and(|rate| (100.0 * rate).round() >= 3.0)),
-        crossing.map_or_else(|| "at no rate".to_owned(), |rate| format!("below {} %", four_digits(100.0 * rate))),
-    )
+        let rule = cells(CROSSING).of("filter", kind.name()).at_least_about(3.0, 0.5);
+        judge.claim(place, statement, &rule).of(whose).main()
+    };
+    CUCKOO.into_iter().map(of).collect()
 }

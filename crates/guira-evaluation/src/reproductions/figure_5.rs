@@ -1,15 +1,16 @@
 //! Figure 5: lookups of filled filters, by the share of present keys.
 
 use super::Extent;
-use super::curves::{Curves, STEADY};
+use super::curves::{Curves, is_steady, slows_down, speeds_of};
 use crate::cast::approximate;
 use crate::contender::{Kind, Limit};
 use crate::failure::Failure;
 use crate::keys::Keys;
 use crate::measure::{check_present, fill, million_per_second, rotated, timed_lookups};
-use crate::report::{Axis, Claim, Reproduction, Verdict, four_digits};
+use crate::report::{Axis, Claim, Judge, Reproduction, Rule, Whose};
 
 const SHARES: u64 = 10;
+const SHARE: &str = "present keys, %";
 
 pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
     let Extent { scale, rounds, .. } = *extent;
@@ -35,6 +36,8 @@ pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
             }
         }
     }
+    let table = curves.table("Lookups of filled filters", SHARE);
+    let claims = claims(Judge { table: &table, number: 0, scale });
     Ok(Reproduction {
         name: "figure-5".to_owned(),
         title: "Figure 5: lookups of filled filters".to_owned(),
@@ -45,66 +48,43 @@ pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
             memory.name(),
             rounds
         ),
-        tables: vec![curves.table("Lookups of filled filters", "present keys, %")],
+        tables: vec![table],
         charts: vec![curves.chart(
             "figure-5",
             &format!("Lookups of filled filters of {}", memory.name()),
             Axis::linear_within("keys that are present, %", [0.0, 100.0]),
         )],
-        claims: claims(&curves),
+        claims,
     })
 }
 
-fn claims(curves: &Curves) -> Vec<Claim> {
+fn claims(judge: Judge<'_>) -> Vec<Claim> {
+    const PLACE: &str = "section 7, figure 5";
     let steady = |kind: Kind| {
-        let steadiness = curves.steadiness(kind.name());
-        Claim::timed(
-            format!("{} lookups are steady against the share of present keys", kind.name()),
-            Verdict::of(steadiness >= STEADY),
-            format!("at the worst share {} of the speed at the best", four_digits(steadiness)),
-        )
-        .main()
+        let statement = format!("{} lookups are steady against the share of present keys", kind.name());
+        judge.claim_at_paper_scale(PLACE, statement, &is_steady(kind)).main()
     };
-    let bloom = curves.decline(Kind::Bloom.name());
-    let slowest = |kind: Kind| {
-        Kind::ALL.iter().filter(|other| other.is_of_paper()).all(|other| {
-            let pairs = curves.points(kind.name()).into_iter().zip(curves.points(other.name()));
-            pairs.into_iter().all(|((_, speed), (_, others))| speed <= others)
-        })
-    };
-    let semi_sorted = curves.points(Kind::PrintedSemiSorted.name());
-    let crossing = semi_sorted
-        .iter()
-        .zip(curves.points(Kind::Bloom.name()))
-        .find(|((_, semi_sorted), (_, bloom))| semi_sorted > bloom)
-        .map(|((share, _), _)| *share);
-    vec![
-        steady(Kind::Printed),
-        steady(Kind::Packed),
-        Claim::timed(
-            "BF lookups slow down as more keys are present",
-            Verdict::of(bloom < STEADY),
-            format!("with all keys present {} of the speed with none", four_digits(bloom)),
-        ),
-        Claim::timed(
-            "QF has the slowest lookups at every share of present keys",
-            Verdict::of(slowest(Kind::Quotient)),
-            speeds_of_all(curves),
-        ),
-        Claim::timed(
-            "ss-CF is faster than BF where more than 25 % of the keys are present",
-            Verdict::of(crossing.is_some_and(|share| share <= 30.0)),
-            crossing.map_or_else(|| "at no share".to_owned(), |share| format!("from {share} % on")),
-        ),
-    ]
-}
-
-fn speeds_of_all(curves: &Curves) -> String {
-    let kinds = Kind::ALL.into_iter().filter(|kind| kind.is_of_paper());
-    let ends = kinds.filter_map(|kind| {
-        let points = curves.points(kind.name());
-        let (first, last) = (points.first()?.1, points.last()?.1);
-        Some(format!("{} {} to {}", kind.name(), four_digits(first), four_digits(last)))
+    let others = Kind::ALL.into_iter().filter(|other| other.is_of_paper() && *other != Kind::Quotient);
+    let slower = others.map(|other| speeds_of(Kind::Quotient).below(speeds_of(other)));
+    let crossing = (3..=SHARES).map(|share| {
+        let at_share = |kind| speeds_of(kind).of(SHARE, 10 * share);
+        at_share(Kind::PrintedSemiSorted).above(at_share(Kind::Bloom))
     });
-    format!("million/s, none to all present: {}", ends.collect::<Vec<_>>().join(", "))
+    let mut claims = vec![
+        steady(Kind::Printed),
+        steady(Kind::Packed).of(Whose::PaperOfLibrary),
+        judge.claim_at_paper_scale(PLACE, "BF lookups slow down as more keys are present", &slows_down(Kind::Bloom)),
+    ];
+    if let Some(rule) = slower.reduce(Rule::and) {
+        claims.push(judge.claim_at_paper_scale(
+            PLACE,
+            "QF has the slowest lookups at every share of present keys",
+            &rule,
+        ));
+    }
+    if let Some(rule) = crossing.reduce(Rule::and) {
+        let statement = "ss-CF is faster than BF where more than 25 % of the keys are present";
+        claims.push(judge.claim_at_paper_scale(PLACE, statement, &rule));
+    }
+    claims
 }

@@ -1,13 +1,13 @@
 //! Figure 6: lookups, by load.
 
 use super::Extent;
-use super::curves::{Curves, STEADY};
+use super::curves::{Curves, is_steady, slows_down};
 use crate::cast::approximate;
 use crate::contender::{Kind, Limit};
 use crate::failure::Failure;
 use crate::keys::Keys;
 use crate::measure::{fill, million_per_second, rotated, timed_lookups};
-use crate::report::{Axis, Claim, Reproduction, Verdict, four_digits};
+use crate::report::{Axis, Claim, Judge, Reproduction, Whose};
 
 const STEPS: u64 = 10;
 
@@ -39,6 +39,12 @@ pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
             }
         }
     }
+    let tables = vec![
+        absent.table("Lookups of absent keys", "load factor"),
+        present.table("Lookups of present keys", "load factor"),
+    ];
+    let judge = |number: usize| Judge { table: &tables[number], number, scale };
+    let claims = claims([judge(0), judge(1)]);
     let axis = || Axis::linear_within("keys per slot of 12 bits", [0.0, 1.0]);
     Ok(Reproduction {
         name: "figure-6".to_owned(),
@@ -50,10 +56,7 @@ pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
             memory.name(),
             rounds
         ),
-        tables: vec![
-            absent.table("Lookups of absent keys", "load factor"),
-            present.table("Lookups of present keys", "load factor"),
-        ],
+        tables,
         charts: vec![
             absent.chart("figure-6-absent", &format!("Lookups of absent keys, filters of {}", memory.name()), axis()),
             present.chart(
@@ -62,39 +65,21 @@ pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
                 axis(),
             ),
         ],
-        claims: claims(&absent, &present),
+        claims,
     })
 }
 
-fn claims(absent: &Curves, present: &Curves) -> Vec<Claim> {
-    let steady = |kind: Kind| {
-        let [absent, present] = [absent, present].map(|curves| curves.steadiness(kind.name()));
-        Claim::timed(
-            format!("{} lookups are steady against the load", kind.name()),
-            Verdict::of(absent.min(present) >= STEADY),
-            format!(
-                "at the worst load {} of the speed at the best for absent keys, {} for present ones",
-                four_digits(absent),
-                four_digits(present)
-            ),
-        )
-        .main()
-    };
-    let quotient = [absent, present].map(|curves| curves.decline(Kind::Quotient.name()));
-    vec![
-        steady(Kind::Printed),
-        steady(Kind::Packed),
-        steady(Kind::PrintedSemiSorted),
-        steady(Kind::SemiSorted),
-        Claim::timed(
-            "QF lookups slow down as it fills",
-            Verdict::of(quotient.iter().all(|&decline| decline < STEADY)),
-            format!(
-                "filled, {} of the speed at the lowest load for absent keys, {} for present ones",
-                four_digits(quotient[0]),
-                four_digits(quotient[1])
-            ),
-        )
-        .main(),
-    ]
+fn claims(judges: [Judge<'_>; 2]) -> Vec<Claim> {
+    const PLACE: &str = "section 7, figure 6";
+    let mut claims = Vec::new();
+    for (judge, keys) in judges.into_iter().zip(["absent", "present"]) {
+        for kind in [Kind::Printed, Kind::Packed, Kind::PrintedSemiSorted, Kind::SemiSorted] {
+            let whose = if kind.is_of_paper() { Whose::Paper } else { Whose::PaperOfLibrary };
+            let statement = format!("{} lookups of {keys} keys are steady against the load", kind.name());
+            claims.push(judge.claim_at_paper_scale(PLACE, statement, &is_steady(kind)).of(whose).main());
+        }
+        let statement = format!("QF lookups of {keys} keys slow down as it fills");
+        claims.push(judge.claim_at_paper_scale(PLACE, statement, &slows_down(Kind::Quotient)).main());
+    }
+    claims
 }

@@ -1,13 +1,13 @@
 //! Figure 7: insertions, by load.
 
 use super::Extent;
-use super::curves::{Curves, STEADY};
+use super::curves::{Curves, is_steady, slows_down};
 use crate::cast::approximate;
 use crate::contender::{Kind, Limit};
 use crate::failure::Failure;
 use crate::keys::Keys;
 use crate::measure::{Filled, check_present, fill, million_per_second, rotated};
-use crate::report::{Axis, Claim, Reproduction, Verdict, four_digits};
+use crate::report::{Axis, Claim, Judge, Reproduction};
 
 const STEPS: u64 = 10;
 
@@ -32,6 +32,8 @@ pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
             check_present(kind.name(), contender.as_ref(), keys, 0..all)?;
         }
     }
+    let table = curves.table("Insertions", "load factor");
+    let claims = claims(Judge { table: &table, number: 0, scale });
     Ok(Reproduction {
         name: "figure-7".to_owned(),
         title: "Figure 7: insertions, by load".to_owned(),
@@ -41,32 +43,25 @@ pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
             memory.name(),
             rounds
         ),
-        tables: vec![curves.table("Insertions", "load factor")],
+        tables: vec![table],
         charts: vec![curves.chart(
             "figure-7",
             &format!("Insertions into filters of {}", memory.name()),
             Axis::linear_within("keys per slot of 12 bits", [0.0, 1.0]),
         )],
-        claims: claims(&curves),
+        claims,
     })
 }
 
-fn claims(curves: &Curves) -> Vec<Claim> {
+fn claims(judge: Judge<'_>) -> Vec<Claim> {
+    const PLACE: &str = "section 7, figure 7";
     let slows = |kind: Kind| {
-        let decline = curves.decline(kind.name());
-        Claim::timed(
-            format!("{} insertions slow down as it fills", kind.name()),
-            Verdict::of(decline < STEADY),
-            format!("in the last step {} of the speed in the first", four_digits(decline)),
-        )
+        let statement = format!("{} insertions slow down as it fills", kind.name());
+        judge.claim_at_paper_scale(PLACE, statement, &slows_down(kind))
     };
     let steady = |kind: Kind| {
-        let steadiness = curves.steadiness(kind.name());
-        Claim::timed(
-            format!("{} insertions are steady against the load", kind.name()),
-            Verdict::of(steadiness >= STEADY),
-            format!("in the worst step {} of the speed in the best", four_digits(steadiness)),
-        )
+        let statement = format!("{} insertions are steady against the load", kind.name());
+        judge.claim_at_paper_scale(PLACE, statement, &is_steady(kind))
     };
     vec![
         slows(Kind::Printed),

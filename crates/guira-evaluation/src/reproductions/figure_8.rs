@@ -1,13 +1,13 @@
 //! Figure 8: removals, by load.
 
 use super::Extent;
-use super::curves::{Curves, STEADY};
+use super::curves::{Curves, is_steady, speeds_of};
 use crate::cast::approximate;
 use crate::contender::{Kind, Limit};
 use crate::failure::Failure;
 use crate::keys::Keys;
 use crate::measure::{check_present, fill, million_per_second, rotated, timed_removals};
-use crate::report::{Axis, Claim, Reproduction, Verdict, four_digits};
+use crate::report::{Axis, Claim, Judge, Reproduction};
 
 const STEPS: u64 = 10;
 
@@ -43,6 +43,8 @@ pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
             }
         }
     }
+    let table = curves.table("Removals", "load factor");
+    let claims = claims(Judge { table: &table, number: 0, scale });
     Ok(Reproduction {
         name: "figure-8".to_owned(),
         title: "Figure 8: removals, by load".to_owned(),
@@ -53,61 +55,39 @@ pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
             memory.name(),
             rounds
         ),
-        tables: vec![curves.table("Removals", "load factor")],
+        tables: vec![table],
         charts: vec![curves.chart(
             "figure-8",
             &format!("Removals from filters of {}", memory.name()),
             Axis::linear_within("keys per slot of 12 bits", [0.0, 1.0]),
         )],
-        claims: claims(&curves),
+        claims,
     })
 }
 
-fn claims(curves: &Curves) -> Vec<Claim> {
-    let speeds = |kind: Kind| curves.points(kind.name()).into_iter().map(|(_, speed)| speed).collect::<Vec<_>>();
-    let [cuckoo, semi_sorted, quotient, d_left] =
-        [Kind::Printed, Kind::PrintedSemiSorted, Kind::Quotient, Kind::DLeft].map(speeds);
-    let is_faster = |one: &[f64], other: &[f64]| one.iter().zip(other).all(|(one, other)| one > other);
-    let range = |speeds: &[f64]| {
-        let first = speeds.first().copied().unwrap_or(f64::NAN);
-        let last = speeds.last().copied().unwrap_or(f64::NAN);
-        format!("{} to {}", four_digits(first), four_digits(last))
-    };
-    let evidence = format!(
-        "million/s, full to empty: CF {}, ss-CF {}, QF {}, dl-CBF {}",
-        range(&cuckoo),
-        range(&semi_sorted),
-        range(&quotient),
-        range(&d_left)
-    );
-    let others = [&semi_sorted, &quotient, &d_left];
-    let steadiness = [Kind::Printed, Kind::PrintedSemiSorted].map(|kind| curves.steadiness(kind.name()));
-    let full = |speeds: &[f64]| speeds.first().copied().unwrap_or(f64::NAN);
-    let empty = |speeds: &[f64]| speeds.last().copied().unwrap_or(f64::NAN);
-    vec![
-        Claim::timed(
+fn claims(judge: Judge<'_>) -> Vec<Claim> {
+    const PLACE: &str = "section 7, figure 8";
+    let faster = |kind| speeds_of(Kind::Printed).above(speeds_of(kind));
+    let full = |kind| speeds_of(kind).first();
+    let slowest = |kind| full(Kind::Quotient).below(full(kind));
+    let empty = |kind| speeds_of(kind).last();
+    let claims = [
+        (
             "CF has the fastest removals at every load",
-            Verdict::of(others.iter().all(|other| is_faster(&cuckoo, other))),
-            evidence.clone(),
+            faster(Kind::PrintedSemiSorted).and(faster(Kind::Quotient)).and(faster(Kind::DLeft)),
         ),
-        Claim::timed(
+        (
             "CF and ss-CF removals are steady against the load",
-            Verdict::of(steadiness.iter().all(|&steadiness| steadiness >= STEADY)),
-            format!(
-                "in the worst step {} and {} of the speed in the best",
-                four_digits(steadiness[0]),
-                four_digits(steadiness[1])
-            ),
+            is_steady(Kind::Printed).and(is_steady(Kind::PrintedSemiSorted)),
         ),
-        Claim::timed(
+        (
             "QF removals are the slowest when it is full",
-            Verdict::of([&cuckoo, &semi_sorted, &d_left].iter().all(|other| full(&quotient) < full(other))),
-            evidence.clone(),
+            slowest(Kind::Printed).and(slowest(Kind::PrintedSemiSorted)).and(slowest(Kind::DLeft)),
         ),
-        Claim::timed(
+        (
             "QF removals are faster than those of ss-CF when it is nearly empty",
-            Verdict::of(empty(&quotient) > empty(&semi_sorted)),
-            evidence,
+            empty(Kind::Quotient).above(empty(Kind::PrintedSemiSorted)),
         ),
-    ]
+    ];
+    claims.map(|(statement, rule)| judge.claim_at_paper_scale(PLACE, statement, &rule)).into()
 }

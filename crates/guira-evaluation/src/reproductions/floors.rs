@@ -6,7 +6,7 @@ use crate::contender::{Contender, Kind, Limit, Memory};
 use crate::failure::Failure;
 use crate::keys::Keys;
 use crate::measure::{Floor, Seconds, Turns, check_answers, fill, nanoseconds, rotated};
-use crate::report::{Cell, Claim, Column, Reproduction, Table, Verdict, four_digits};
+use crate::report::{Cell, Claim, Column, Judge, Reproduction, Table, Whose, cells};
 
 /// Memory that the second cache of most processors holds.
 const IN_CACHE: Memory = Memory { bucket_exponent: 16 };
@@ -33,6 +33,8 @@ pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
         rows.extend(measure(extent, scale.memory())?);
     }
     let count = if scale.is_quick() { QUERIES_IN_CACHE } else { scale.timed_queries() };
+    let table = table(&rows);
+    let claims = claims(Judge { table: &table, number: 0, scale });
     Ok(Reproduction {
         name: "floors".to_owned(),
         title: "Floors: what the memory allows".to_owned(),
@@ -46,9 +48,9 @@ pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
              are read one after the other. Medians of {rounds} turns, in which all come one after the other, after one \
              more that warms caches; where caches hold a filter, it is asked for as many other keys before each time."
         ),
-        tables: vec![table(&rows)],
+        tables: vec![table],
         charts: Vec::new(),
-        claims: claims(&rows),
+        claims,
     })
 }
 
@@ -192,20 +194,33 @@ fn table(rows: &[Row]) -> Table {
     table
 }
 
-fn claims(rows: &[Row]) -> Vec<Claim> {
-    let evidence = rows
-        .iter()
-        .filter(|row| !row.batch.is_empty())
-        .filter_map(|row| Some((row, row.batch.median() / floor_of(rows, row)?.batch.median())));
-    let evidence: Vec<(&Row, f64)> = evidence.collect();
-    let packed = evidence.iter().rfind(|(row, _)| row.name == Kind::Packed.name());
-    vec![Claim::timed(
-        format!("CF, guira answers batches in at most {NEAR} times the time of two prefetched cache lines"),
-        Verdict::of(packed.is_some_and(|(_, ratio)| *ratio <= NEAR)),
-        evidence
-            .iter()
-            .map(|(row, ratio)| format!("{} {}", row.name, four_digits(*ratio)))
-            .collect::<Vec<_>>()
-            .join(", "),
-    )]
+fn claims(judge: Judge<'_>) -> Vec<Claim> {
+    const PLACE: &str = "no place of the paper";
+    let small = IN_CACHE.name();
+    let large = Memory { bucket_exponent: 25 }.name();
+    let of = |column: &str, name: &str, memory: &str| cells(column).of("filter", name).of("memory", memory);
+    let single = "one call each, ns";
+    let in_floors =
+        |column: &str, kind: Kind, lines| of(column, kind.name(), &large).over(of(column, &floor_name(lines), &large));
+    let limits = [(Kind::Printed, 2, 1.5), (Kind::BlockedBloom, 1, 1.3), (Kind::Bloom, 1, 2.0)];
+    let mut claims: Vec<Claim> = limits
+        .into_iter()
+        .map(|(kind, lines, most)| {
+            let statement = format!(
+                "{} answers single calls for absent keys in at most {most} times the time of its floor, {lines} of {large}",
+                kind.name()
+            );
+            let statement = statement.replace(&format!("{lines} of"), &format!("{} of", floor_name(lines).replace("floor, ", "")));
+            judge.claim_at_paper_scale(PLACE, statement, &in_floors(single, kind, lines).at_most(most))
+        })
+        .collect();
+    for (kind, least) in [(Kind::Printed, 130), (Kind::BlockedBloom, 200)] {
+        let statement = format!("{} answers at least {least} million single calls a second in {small}", kind.name());
+        let nanoseconds = 1e3 / crate::cast::approximate(least);
+        claims.push(judge.claim(PLACE, statement, &of(single, kind.name(), &small).at_most(nanoseconds)));
+    }
+    let batch = "batch, ns";
+    let statement = format!("CF, guira answers batches in at most {NEAR} times the time of two prefetched cache lines");
+    claims.push(judge.claim_at_paper_scale(PLACE, statement, &in_floors(batch, Kind::Packed, 2).at_most(NEAR)));
+    claims.into_iter().map(|claim| claim.of(Whose::Own)).collect()
 }

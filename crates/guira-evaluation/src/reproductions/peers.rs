@@ -10,7 +10,7 @@ use crate::keys::Keys;
 use crate::measure::{
     Filled, Seconds, Turns, count_found, fill, measure_rate, million_per_second, rotated, timed_lookups,
 };
-use crate::report::{Cell, Claim, Column, Reproduction, Table, Verdict, four_digits};
+use crate::report::{Cell, Claim, Column, Judge, Reproduction, Table, Whose, cells};
 use crate::scale::Scale;
 
 /// The library's own filters come first.
@@ -44,6 +44,8 @@ pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
             rows[number].take_turn(round, wanted, scale)?;
         }
     }
+    let tables = vec![speeds(&rows), space(&rows)?, cannot(), capacities(scale)?, comparison(&rows)?];
+    let claims = claims(Judge { table: &tables[4], number: 4, scale });
     Ok(Reproduction {
         name: "peers".to_owned(),
         title: "Peers: other filters of today".to_owned(),
@@ -58,9 +60,9 @@ pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
             100.0 * RATE,
             scale.timed_queries(),
         ),
-        tables: vec![speeds(&rows), space(&rows)?, cannot(), capacities(scale)?],
+        tables,
         charts: Vec::new(),
-        claims: claims(&rows)?,
+        claims,
     })
 }
 
@@ -151,19 +153,12 @@ impl Row {
         }
         Ok(())
     }
-
-    fn best_insert(&self) -> f64 {
-        best(&self.insert, &self.insert_together)
-    }
-
-    fn best_lookup(&self) -> f64 {
-        best(&self.absent, &self.absent_together)
-    }
 }
 
 /// The faster one of two ways, if there are two.
-fn best(single: &Turns, together: &Turns) -> f64 {
-    if together.is_empty() { single.median() } else { single.median().max(together.median()) }
+fn best<'turns>(single: &'turns Turns, together: &'turns Turns) -> &'turns Turns {
+    // A median of no turn is no number, and not greater than another.
+    if single.is_empty() || together.median() > single.median() { together } else { single }
 }
 
 /// One of them with so many keys, or as many as it takes.
@@ -201,15 +196,11 @@ fn planned_bits(stored: u64, rate: f64) -> Result<f64, Failure> {
 
 fn speeds(rows: &[Row]) -> Table {
     let kinds = ["insert", "insert, many at once", "absent", "absent, batch", "present", "remove"];
-    let columns = kinds.into_iter().flat_map(|kind| [format!("{kind}, million/s"), format!("{kind}: spread, %")]);
-    let columns = core::iter::once(Column::counted("filter")).chain(columns.map(Column::timed));
-    let mut table = Table::new("Speeds", columns.collect());
+    let columns = kinds.into_iter().flat_map(|kind| Column::interval(&format!("{kind}, million/s")));
+    let mut table = Table::new("Speeds", core::iter::once(Column::counted("filter")).chain(columns).collect());
     for row in rows {
         let all = [&row.insert, &row.insert_together, &row.absent, &row.absent_together, &row.present, &row.removal];
-        let cells = all.into_iter().flat_map(|turns| match turns.is_empty() {
-            true => [Cell::None, Cell::None],
-            false => [Cell::Number(turns.median()), Cell::None],
-        });
+        let cells = all.into_iter().flat_map(Cell::interval);
         table.push(core::iter::once(Cell::text(row.peer.name)).chain(cells).collect());
     }
     table
@@ -276,69 +267,52 @@ fn capacities(scale: Scale) -> Result<Table, Failure> {
     Ok(table)
 }
 
-/// That the library leads those from which keys can be removed, in each respect.
-fn claims(rows: &[Row]) -> Result<Vec<Claim>, Failure> {
-    let (ours, others) = rows.split_at(OURS);
-    let removing: Vec<&Row> = others.iter().filter(|row| !row.removal.is_empty()).collect();
-    let leads = |figure: fn(&Row) -> f64| {
-        let best = ours.iter().map(figure).fold(f64::NEG_INFINITY, f64::max);
-        let shown = ours.iter().chain(removing.iter().copied());
-        let evidence = shown.map(|row| format!("{} {}", row.peer.name, four_digits(figure(row))));
-        let ahead: Vec<&str> = removing.iter().filter(|row| figure(row) >= best).map(|row| row.peer.name).collect();
-        let ahead = if ahead.is_empty() { String::new() } else { format!("; ahead: {}", ahead.join(", ")) };
-        (ahead.is_empty(), format!("million/s: {}{ahead}", evidence.collect::<Vec<_>>().join(", ")))
-    };
-    let (lookups, lookups_evidence) = leads(Row::best_lookup);
-    let (inserts, inserts_evidence) = leads(Row::best_insert);
-    let mut bits = Vec::new();
-    let mut smaller = Vec::new();
-    for row in removing {
-        let planned = planned_bits(row.stored, row.rate)?;
-        bits.push(format!("{} {} ({})", row.peer.name, four_digits(row.bits_per_key), four_digits(planned)));
-        if row.bits_per_key <= planned {
-            smaller.push(row.peer.name);
-        }
+/// What claims compare: the faster one of the ways that a filter has, with the ends of its turns.
+fn comparison(rows: &[Row]) -> Result<Table, Failure> {
+    let text = ["filter", "whose", "removal", "rate"].map(Column::counted).into_iter();
+    let speeds = [Column::interval(LOOKUPS), Column::interval(INSERTIONS)].into_iter().flatten();
+    let columns = text.chain(speeds).chain([BITS, PLANNED].map(Column::timed));
+    let mut table = Table::new("What is compared", columns.collect());
+    for (number, row) in rows.iter().enumerate() {
+        let removes = if row.removal.is_empty() { "no" } else { "yes" };
+        let rate = if row.rate < 1.1 * RATE { "at most 0.2 %" } else { "higher" };
+        let whose = if number < OURS { "guira" } else { "peer" };
+        let text = [row.peer.name, whose, removes, rate].map(Cell::text).into_iter();
+        let speeds = [best(&row.absent, &row.absent_together), best(&row.insert, &row.insert_together)];
+        let bits = [row.bits_per_key, planned_bits(row.stored, row.rate)?].map(Cell::Number);
+        table.push(text.chain(speeds.into_iter().flat_map(Cell::interval)).chain(bits).collect());
     }
-    let smaller_names = if smaller.is_empty() { String::new() } else { format!("; smaller: {}", smaller.join(", ")) };
-    Ok(vec![
-        Claim::timed(
-            "guira answers batches faster than every peer that supports removal",
-            Verdict::of(lookups),
-            lookups_evidence,
-        )
-        .main(),
-        Claim::timed(
-            "guira inserts faster, in bulk, than every peer that supports removal",
-            Verdict::of(inserts),
-            inserts_evidence,
-        )
-        .main(),
-        Claim::timed(
+    Ok(table)
+}
+
+const LOOKUPS: &str = "lookups of absent keys, the faster way, million/s";
+const INSERTIONS: &str = "insertions, the faster way, million/s";
+const BITS: &str = "bits per key";
+const PLANNED: &str = "guira's bits per key at this rate";
+
+/// That the library leads those from which keys can be removed, in each respect.
+fn claims(judge: Judge<'_>) -> Vec<Claim> {
+    const PLACE: &str = "no place of the paper";
+    let ours = |column| cells(column).of("whose", "guira");
+    let others = |column| cells(column).of("whose", "peer").of("removal", "yes");
+    let timed = [
+        ("guira answers batches faster than every peer that supports removal", LOOKUPS),
+        ("guira inserts faster, in bulk, than every peer that supports removal", INSERTIONS),
+    ];
+    let timed = timed.map(|(statement, column)| {
+        judge.claim_at_paper_scale(PLACE, statement, &ours(column).greatest().above(others(column).greatest()))
+    });
+    let counted = [
+        judge.claim(
+            PLACE,
             "guira takes fewer bits per key than every peer that supports removal, at the peer's rate",
-            Verdict::of(smaller.is_empty()),
-            format!("bits per key (guira's at the same rate): {}{smaller_names}", bits.join(", ")),
-        )
-        .main(),
-        Claim::timed(
+            &others(PLANNED).below(others(BITS)),
+        ),
+        judge.claim(
+            PLACE,
             format!("guira takes fewer bits per key at {} % than every such peer of at most this rate", 100.0 * RATE),
-            Verdict::of(
-                others.iter().filter(|row| !row.removal.is_empty() && row.rate < 1.1 * RATE).all(|row| {
-                    row.bits_per_key > ours.iter().map(|row| row.bits_per_key).fold(f64::INFINITY, f64::min)
-                }),
-            ),
-            rows.iter()
-                .filter(|row| !row.removal.is_empty() && row.rate < 1.1 * RATE)
-                .map(|row| {
-                    format!(
-                        "{} {} at {} %",
-                        row.peer.name,
-                        four_digits(row.bits_per_key),
-                        four_digits(100.0 * row.rate)
-                    )
-                })
-                .collect::<Vec<_>>()
-                .join(", "),
-        )
-        .main(),
-    ])
+            &ours(BITS).least().below(others(BITS).of("rate", "at most 0.2 %")),
+        ),
+    ];
+    timed.into_iter().chain(counted).map(|claim| claim.of(Whose::Own).main()).collect()
 }

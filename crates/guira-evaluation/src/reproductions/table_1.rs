@@ -5,7 +5,7 @@ use crate::contender::Kind;
 use crate::failure::Failure;
 use crate::keys::Keys;
 use crate::measure::{check_present, timed_removals};
-use crate::report::{Cell, Claim, Column, Reproduction, Table, Verdict, four_digits};
+use crate::report::{Cell, Claim, Column, Judge, Reproduction, Table, Whose, cells};
 use crate::scale::Scale;
 
 /// What the paper prints of a kind of filter.
@@ -68,7 +68,6 @@ pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
         "paper: removal",
     ];
     let mut table = Table::new("Table 1", columns.map(Column::counted).into());
-    let mut claims = Vec::new();
     for printed in PRINTED {
         let name = printed.kind.name();
         let mut space = Space::of(printed.kind, memory, keys, scale)?;
@@ -84,18 +83,8 @@ pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
             Cell::text(removal.name()),
             Cell::text(printed.removal.name()),
         ]);
-        let [least, most] = printed.space;
-        claims.push(Claim::counted(
-            format!("{name} takes {} times the space of a Bloom filter", printed.space_text),
-            Verdict::of(cost >= least - SPACE_TOLERANCE && cost <= most + SPACE_TOLERANCE),
-            format!("{} times at a rate of {} %", four_digits(cost), four_digits(100.0 * space.rate)),
-        ));
-        claims.push(Claim::counted(
-            format!("{name}: removal, {}", printed.removal.name()),
-            Verdict::of(removal == printed.removal),
-            removal.name(),
-        ));
     }
+    let claims = claims(Judge { table: &table, number: 0, scale });
     Ok(Reproduction {
         name: "table-1".to_owned(),
         title: "Table 1: properties of filters".to_owned(),
@@ -110,6 +99,22 @@ pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
         charts: Vec::new(),
         claims,
     })
+}
+
+fn claims(judge: Judge<'_>) -> Vec<Claim> {
+    const PLACE: &str = "section 2, table 1";
+    let of = |printed: &Printed| {
+        let name = printed.kind.name();
+        let whose = if printed.kind.is_of_paper() { Whose::Paper } else { Whose::PaperOfLibrary };
+        let [least, most] = printed.space;
+        let cost = || cells("space, in Bloom filters").of("filter", name);
+        let space = cost().at_least_about(least, SPACE_TOLERANCE).and(cost().at_most_about(most, SPACE_TOLERANCE));
+        let takes = format!("{name} takes {} times the space of a Bloom filter", printed.space_text);
+        let removes = format!("{name}: removal, {}", printed.removal.name());
+        let removal = cells("removal").of("filter", name).is(printed.removal.name());
+        [judge.claim(PLACE, takes, &space), judge.claim(PLACE, removes, &removal)].map(|claim| claim.of(whose))
+    };
+    PRINTED.iter().flat_map(of).collect()
 }
 
 /// Removes the first half of all keys, if that can be done, and looks for the others.

@@ -7,7 +7,7 @@ use super::space::Space;
 use crate::contender::Kind;
 use crate::failure::Failure;
 use crate::keys::{Hash, Keys};
-use crate::report::{Cell, Claim, Column, Reproduction, Table, Verdict, four_digits};
+use crate::report::{Cell, Claim, Column, Judge, Reproduction, Table, Whose, cells};
 use crate::scale::Scale;
 
 /// Those that the table is about; the bits by which log2(1/ε) is raised before it is divided by the load.
@@ -46,12 +46,6 @@ pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
         Cell::Number(absent),
         Cell::None,
     ]);
-    let mut claims = vec![Claim::counted(
-        "an absent key takes a space-optimised BF 2 references",
-        // To one digit, as it is printed.
-        Verdict::of((absent - 2.0).abs() < 0.5),
-        format!("{} on average", four_digits(absent)),
-    )];
     for (kind, raised) in CUCKOO {
         let space = Space::of(kind, memory, keys, scale)?;
         table.push(vec![
@@ -64,12 +58,8 @@ pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
             Cell::Number(2.0),
             Cell::from(kind.is_of_paper().then_some(0.955)),
         ]);
-        claims.push(Claim::counted(
-            format!("{} fills to 95.5 %", kind.name()),
-            Verdict::of((1000.0 * space.load_factor).round() >= 955.0),
-            format!("{} % at the first refusal", four_digits(100.0 * space.load_factor)),
-        ));
     }
+    let claims = claims(Judge { table: &table, number: 0, scale });
     Ok(Reproduction {
         name: "table-2".to_owned(),
         title: "Table 2: space and lookup cost".to_owned(),
@@ -85,6 +75,28 @@ pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
         charts: Vec::new(),
         claims,
     })
+}
+
+fn claims(judge: Judge<'_>) -> Vec<Claim> {
+    const PLACE: &str = "section 5.2, table 2";
+    let references = || cells("references, absent key").of("filter", Kind::Bloom.name());
+    let mut claims = vec![judge.claim(
+        PLACE,
+        "an absent key takes a space-optimised BF 2 references",
+        // To one digit, as it is printed.
+        &references().at_least_about(2.0, 0.5).and(references().at_most_about(2.0, 0.5)),
+    )];
+    for (kind, _) in CUCKOO {
+        let whose = match kind {
+            Kind::Printed | Kind::PrintedSemiSorted => Whose::Paper,
+            Kind::Windowed => Whose::Own,
+            _ => Whose::PaperOfLibrary,
+        };
+        // In tenths of a percent, as it is printed.
+        let rule = cells("load factor").of("filter", kind.name()).at_least_about(0.955, 0.0005);
+        claims.push(judge.claim(PLACE, format!("{} fills to 95.5 %", kind.name()), &rule).of(whose));
+    }
+    claims
 }
 
 /// The bits that a lookup reads in a Bloom filter of 13 bits per key: of a present key, and of an absent one on average.

@@ -6,7 +6,7 @@ use crate::contender::{Kind, Memory};
 use crate::failure::Failure;
 use crate::keys::Keys;
 use crate::measure::{Filled, Seconds, Turns, check_present, fill, measure_rate, million_per_second, rotated};
-use crate::report::{Cell, Claim, Column, Reproduction, Table, Verdict, four_digits};
+use crate::report::{Cell, Claim, Column, Judge, Reproduction, Table, cells};
 
 /// What the paper prints: million keys, bits per key, rate in percent, million keys per second.
 const PRINTED: [(Kind, [f64; 4]); 6] = [
@@ -17,6 +17,9 @@ const PRINTED: [(Kind, [f64; 4]); 6] = [
     (Kind::Quotient, [120.80, 13.33, 0.18, 1.91]),
     (Kind::DLeft, [103.82, 15.51, 0.76, 4.78]),
 ];
+
+/// The algorithm of those whose claims are judged.
+const PAPER: &str = "paper";
 
 struct Row {
     kind: Kind,
@@ -59,6 +62,8 @@ pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
             }
         }
     }
+    let table = table(&rows);
+    let claims = claims(Judge { table: &table, number: 0, scale }, memory);
     Ok(Reproduction {
         name: "table-3".to_owned(),
         title: "Table 3: space efficiency and construction speed".to_owned(),
@@ -73,9 +78,9 @@ pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
             scale.rate_queries(),
             rounds
         ),
-        tables: vec![table(&rows)],
+        tables: vec![table],
         charts: Vec::new(),
-        claims: claims(&rows, memory),
+        claims,
     })
 }
 
@@ -97,84 +102,78 @@ fn bulk_speed(kind: Kind, memory: Memory, keys: Keys) -> Result<Option<f64>, Fai
 }
 
 fn table(rows: &[Row]) -> Table {
+    let speeds = [Column::interval("construction, million keys/s"), Column::interval("bulk build, million keys/s")];
     let mut table = Table::new(
         "Table 3",
-        vec![
-            Column::counted("filter"),
-            Column::counted("million keys"),
-            Column::counted("keys per slot of 12 bits"),
-            Column::counted("bits per key"),
-            Column::counted("rate, %"),
-            Column::counted("rate expected, %"),
-            Column::timed("construction, million keys/s"),
-            Column::timed("its spread, %"),
-            Column::timed("bulk build, million keys/s"),
-            Column::counted("paper: million keys"),
-            Column::counted("paper: bits per key"),
-            Column::counted("paper: rate, %"),
-            Column::counted("paper: million keys/s"),
-        ],
+        [
+            vec![
+                Column::counted("filter"),
+                Column::counted("algorithm"),
+                Column::counted("million keys"),
+                Column::counted("keys per slot of 12 bits"),
+                Column::counted("bits per key"),
+                Column::counted("rate, %"),
+                Column::counted("rate expected, %"),
+            ],
+            speeds.into_iter().flatten().collect(),
+            vec![
+                Column::counted("paper: million keys"),
+                Column::counted("paper: bits per key"),
+                Column::counted("paper: rate, %"),
+                Column::counted("paper: million keys/s"),
+            ],
+        ]
+        .concat(),
     );
     for row in rows {
         let printed = PRINTED.iter().find(|(kind, _)| *kind == row.kind).map(|(_, printed)| printed);
         let of_paper = |column: usize| Cell::from(printed.map(|printed| printed[column]));
-        let bulk = (!row.bulk_speeds.is_empty()).then(|| row.bulk_speeds.median());
-        table.push(vec![
-            Cell::text(row.kind.name()),
-            Cell::Number(approximate(row.stored) / 1e6),
-            Cell::Number(row.load_factor),
-            Cell::Number(row.bits_per_key),
-            Cell::Number(100.0 * row.rate),
-            Cell::Number(100.0 * row.expected_rate),
-            Cell::Number(row.speeds.median()),
-            Cell::None,
-            bulk.into(),
-            of_paper(0),
-            of_paper(1),
-            of_paper(2),
-            of_paper(3),
-        ]);
+        let speeds = [Cell::interval(&row.speeds), Cell::interval(&row.bulk_speeds)].concat();
+        table.push(
+            [
+                vec![
+                    Cell::text(row.kind.name()),
+                    Cell::text(if row.kind.is_of_paper() { PAPER } else { "guira" }),
+                    Cell::Number(approximate(row.stored) / 1e6),
+                    Cell::Number(row.load_factor),
+                    Cell::Number(row.bits_per_key),
+                    Cell::Number(100.0 * row.rate),
+                    Cell::Number(100.0 * row.expected_rate),
+                ],
+                speeds,
+                [0, 1, 2, 3].map(of_paper).into(),
+            ]
+            .concat(),
+        );
     }
     table
 }
 
-fn claims(rows: &[Row], memory: Memory) -> Vec<Claim> {
-    let of_paper: Vec<&Row> = rows.iter().filter(|row| row.kind.is_of_paper()).collect();
-    let best =
-        |figure: fn(&Row) -> f64| of_paper.iter().copied().min_by(|one, other| figure(one).total_cmp(&figure(other)));
-    let mut claims = Vec::new();
-    if let Some(lowest) = best(|row| row.rate) {
-        let evidence = of_paper.iter().map(|row| format!("{} {} %", row.kind.name(), four_digits(100.0 * row.rate)));
-        claims.push(
-            Claim::counted(
+fn claims(judge: Judge<'_>, memory: Memory) -> Vec<Claim> {
+    const PLACE: &str = "section 7, table 3";
+    let of_paper = |column| cells(column).of("algorithm", PAPER);
+    let of = |column, kind: Kind| cells(column).of("filter", kind.name());
+    let speed = "construction, million keys/s";
+    let load = || of("keys per slot of 12 bits", Kind::DLeft);
+    let slower = [Kind::PrintedSemiSorted, Kind::Bloom, Kind::Quotient, Kind::DLeft];
+    let faster_than = |other| of(speed, Kind::BlockedBloom).above(of(speed, other));
+    let fastest = slower.into_iter().fold(faster_than(Kind::Printed), |rule, other| rule.and(faster_than(other)));
+    vec![
+        judge
+            .claim(
+                PLACE,
                 format!("ss-CF has the lowest rate of all filters with {}", memory.name()),
-                Verdict::of(lowest.kind == Kind::PrintedSemiSorted),
-                evidence.collect::<Vec<_>>().join(", "),
+                &of("rate, %", Kind::PrintedSemiSorted).at_most(of_paper("rate, %")),
             )
             .main(),
-        );
-    }
-    if let Some(fastest) = best(|row| -row.speeds.median()) {
-        let speed = |row: &&Row| format!("{} {}", row.kind.name(), four_digits(row.speeds.median()));
-        claims.push(
-            Claim::timed(
-                "blk-BF is built fastest",
-                Verdict::of(fastest.kind == Kind::BlockedBloom),
-                format!("million keys/s: {}", of_paper.iter().map(speed).collect::<Vec<_>>().join(", ")),
-            )
-            .main(),
-        );
-    }
-    if let Some(dleft) = rows.iter().find(|row| row.kind == Kind::DLeft) {
-        claims.push(
-            Claim::counted(
+        judge.claim_at_paper_scale(PLACE, "blk-BF is built fastest", &fastest).main(),
+        judge
+            .claim(
+                PLACE,
                 "dl-CBF refuses a key when about 78 % of it are full",
                 // As precise as "about 78 %" is.
-                Verdict::of((dleft.load_factor - 0.78).abs() < 0.02),
-                format!("{} % of its slots", four_digits(100.0 * dleft.load_factor)),
+                &load().at_least_about(0.78, 0.02).and(load().at_most_about(0.78, 0.02)),
             )
             .main(),
-        );
-    }
-    claims
+    ]
 }
