@@ -155,7 +155,9 @@ const LOAD_TOLERANCE: f64 = 0.005;
 
 fn claims(points: &[Point], judge: Judge<'_>) -> Vec<Claim> {
     let mut claims = Vec::new();
-    let most = |figure: fn(&Measures) -> u32| points.iter().map(|point| figure(&point.measures)).max().unwrap_or(0);
+    let fingerprints =
+        || points.iter().map(|point| point.measures).filter(|measures| measures.rule != Rule::WalkOfKeys);
+    let most = |figure: fn(&Measures) -> u32| fingerprints().map(|measures| figure(&measures)).max().unwrap_or(0);
     let longest = most(|measures| measures.fingerprint_bits);
     let largest = most(|measures| measures.bucket_exponent);
     for rule in [Rule::Walk, Rule::Search] {
