@@ -19,7 +19,6 @@ pub(crate) const fn in_memory(value: u64) -> usize {
 
 /// The upper half; the lower one is dropped.
 #[inline]
-#[expect(clippy::cast_possible_truncation, reason = "what is left has 64 bits")]
 pub(crate) const fn high_half(value: u128) -> u64 {
     (value >> 64) as u64
 }

@@ -29,9 +29,3 @@ pub(crate) const fn scale(fraction: u64, range: u64) -> u64 {
 pub(crate) fn whole_digits(number: f64) -> i32 {
     number.abs().log10().floor() as i32 + 1
 }
-
-/// The nearest whole number, of few.
-#[expect(clippy::cast_possible_truncation, reason = "of pixels, or of marks on an axis")]
-pub(crate) fn pixels(value: f64) -> i32 {
-    value.round() as i32
-}

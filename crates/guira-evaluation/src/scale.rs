@@ -59,12 +59,12 @@ impl Scale {
         }
     }
 
-    /// The keys of a filter among peers.
+    /// Where the filters of peers are, and of how many keys: so many that no cache holds them only at the paper's scale.
     #[cfg(feature = "peers")]
-    pub(crate) const fn peer_keys(self) -> u64 {
+    pub(crate) const fn peer_keys(self) -> &'static [(&'static str, u64)] {
         match self {
-            Self::Quick => 200_000,
-            Self::Paper => 60_000_000,
+            Self::Quick => &[("in cache", 200_000)],
+            Self::Paper => &[("in cache", 200_000), ("in memory", 60_000_000)],
         }
     }
 

@@ -155,17 +155,17 @@ fn judged(rule: &str, csv: &Csv) -> Result<Option<&'static str>, Failure> {
     let mut all = Vec::new();
     let mut rest = rule;
     loop {
-        if let Some((left, right)) = rest.split_once(" = \"") {
-            if !left.contains(" ≥ ") && !left.contains(" and ") {
-                let (wanted, after) = right.split_once('"').ok_or("no end of a text")?;
-                let brackets = left.trim_start_matches('[').trim_end_matches(']');
-                let (column, rows) = chosen(brackets, csv)?;
-                let number = place(csv, &column)?;
-                all.extend(rows.iter().map(|row| if row[number] == wanted { 0 } else { 2 }));
-                rest = after;
-                assert!(rest.is_empty(), "{rest}");
-                break;
-            }
+        if let Some((left, right)) = rest.split_once(" = \"")
+            && !left.contains(" and ")
+        {
+            let (wanted, after) = right.split_once('"').ok_or("no end of a text")?;
+            let brackets = left.trim_start_matches('[').trim_end_matches(']');
+            let (column, rows) = chosen(brackets, csv)?;
+            let number = place(csv, &column)?;
+            all.extend(rows.iter().map(|row| if row[number] == wanted { 0 } else { 2 }));
+            rest = after;
+            assert!(rest.is_empty(), "{rest}");
+            break;
         }
         let (left, after) = term(rest, csv)?;
         let after = after.strip_prefix(' ').ok_or("no relation")?;

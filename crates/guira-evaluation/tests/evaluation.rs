@@ -97,7 +97,7 @@ fn two_runs_differ_in_nothing_but_times() -> Result<(), Failure> {
         .filter_map(|line| line.strip_prefix("![")?.split_once("]("))
         .map(|(_, file)| file.trim_end_matches(')'))
         .collect();
-    assert_eq!(charts.len(), 12, "{charts:?}");
+    assert_eq!(charts.len(), if cfg!(feature = "peers") { 16 } else { 14 }, "{charts:?}");
     for chart in charts {
         assert!(fs::read_to_string(folders[0].path().join(chart))?.ends_with("</svg>\n"), "{chart} is not whole");
     }

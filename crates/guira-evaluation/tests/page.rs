@@ -20,7 +20,7 @@ const FIGURES: [(&str, u64); 9] = [
     ("figure-6", 2),
     ("figure-7", 1),
     ("figure-8", 1),
-    ("equation-3", 1),
+    ("equation-3", 3),
     ("d-ary", 1),
 ];
 
@@ -214,7 +214,8 @@ fn check(answers: &Value, width: u64) {
         assert!(statements.iter().any(|statement| statement.starts_with(claim)), "nothing is said of: {claim}");
     }
     if cfg!(feature = "peers") {
-        assert_eq!(count(&sections["peers"], "tables"), 5);
+        assert_eq!(count(&sections["peers"], "tables"), 7);
+        assert_eq!(count(&sections["peers"], "drawings"), 2);
         assert_eq!(count(&sections["peers"], "claims"), 4);
     }
 }

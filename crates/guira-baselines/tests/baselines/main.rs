@@ -19,8 +19,8 @@ mod static_filters;
 #[test]
 fn loops_over_many_keys_do_what_single_operations_do() {
     use guira_baselines::{
-        BlockedBloomFilter, BloomFilter, CuckooFilter, CuckooMeasures, DLeftCountingBloomFilter, Digest, Filter,
-        Insert, QuotientFilter, Remove,
+        BlockedBloomFilter, BloomFilter, CuckooFilter, CuckooMeasures, DLeftCountingBloomFilter, Digest, Insert,
+        QuotientFilter, Remove,
     };
 
     fn assert_same_lookups(filter: &mut (impl Insert + Clone), digests: &[Digest]) {
@@ -29,7 +29,7 @@ fn loops_over_many_keys_do_what_single_operations_do() {
         assert_eq!(filter.insert_each(digests.iter().copied()), inserted, "inserted");
         assert_eq!(filter.len(), single.len());
         let all =
-            || digests.iter().copied().chain((0..4000).map(|number: u64| Digest::new(number << 50 | number * 77)));
+            || digests.iter().copied().chain((0..4000).map(|number: u64| Digest::new((number << 50) | (number * 77))));
         let found = all().filter(|&digest| single.contains(digest)).count() as u64;
         assert_eq!(filter.count_contained(all()), found, "found");
         assert!(found >= inserted as u64 && found < digests.len() as u64 + 4000);

@@ -7,6 +7,7 @@ use guira_baselines::{
 use super::{Contender, Cuckoo, GrowOnly, Shrinkable};
 use crate::cast::{approximate, saturating_floor};
 use crate::failure::Failure;
+use crate::report::Style;
 
 /// Slots of 12 bits, as in table 3 of the paper.
 const BITS_PER_SLOT: u64 = 12;
@@ -133,6 +134,22 @@ impl Kind {
                 Box::new(Shrinkable::new(filter.map_err(not_built)?))
             }
         })
+    }
+
+    /// How its curves are drawn, in every figure.
+    pub(crate) const fn style(self) -> Style {
+        match self {
+            Self::Printed => Style::solid(0),
+            Self::Packed => Style::dashed(0),
+            Self::PrintedSemiSorted => Style::solid(1),
+            Self::SemiSorted => Style::dashed(1),
+            Self::Windowed => Style::dashed(2),
+            Self::Bloom => Style::solid(3),
+            Self::BlockedBloom => Style::solid(4),
+            Self::Quotient => Style::solid(6),
+            Self::DLeft => Style::solid(5),
+            Self::CountingBloom => Style::solid(9),
+        }
     }
 
     /// The cache lines that a lookup reads at least; most buckets lie on one.

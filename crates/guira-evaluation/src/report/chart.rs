@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use super::{Cell, Column, Table, four_digits};
+use super::{Cell, Column, Style, Table, four_digits};
 
 /// Curves over one axis.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -11,6 +11,8 @@ pub(crate) struct Chart {
     pub(crate) x: Axis,
     pub(crate) y: Axis,
     pub(crate) series: Vec<Series>,
+    /// Where the light marks come from, if there are some.
+    pub(crate) others: Option<String>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -28,6 +30,8 @@ pub(crate) enum Scaling {
     Linear,
     /// By powers of ten.
     Logarithmic,
+    /// Whole exponents of powers of two.
+    Exponents,
 }
 
 impl Chart {
@@ -40,8 +44,12 @@ impl Chart {
         self.y.ends(self.points().map(|point| point.1))
     }
 
-    fn points(&self) -> impl Iterator<Item = &(f64, f64)> {
-        self.series.iter().flat_map(|series| &series.points)
+    /// All that is drawn: points, their intervals, and what others found.
+    fn points(&self) -> impl Iterator<Item = (f64, f64)> {
+        self.series.iter().flat_map(|series| {
+            let heights = series.points.iter().flat_map(|point| [point.low, point.y, point.high].map(|y| (point.x, y)));
+            heights.chain(series.others.iter().copied())
+        })
     }
 
     /// What it shows, for those who don't see it.
@@ -65,25 +73,36 @@ impl Chart {
     /// The same as numbers: a row for each place and a column for each curve if all have the same places, or else a row
     /// for each point.
     pub(super) fn table(&self) -> Table {
-        let places = |series: &Series| series.points.iter().map(|point| point.0).collect::<Vec<_>>();
+        let places = |series: &Series| series.points.iter().map(|point| point.x).collect::<Vec<_>>();
         let shared = self.series.first().map(places).unwrap_or_default();
-        if self.series.iter().all(|series| places(series) == shared) {
+        if !self.has_intervals() && self.series.iter().all(|series| places(series) == shared) {
             let names = self.series.iter().map(|series| Column::counted(format!("{}: {}", series.name, self.y.label)));
             let columns = core::iter::once(Column::counted(&self.x.label)).chain(names);
             let mut table = Table::new(&self.title, columns.collect());
             for (row, &x) in shared.iter().enumerate() {
-                let heights = self.series.iter().map(|series| Cell::Number(series.points[row].1));
+                let heights = self.series.iter().map(|series| Cell::Number(series.points[row].y));
                 table.push(core::iter::once(Cell::Number(x)).chain(heights).collect());
             }
             return table;
         }
-        let mut table = Table::new(&self.title, ["curve", &self.x.label, &self.y.label].map(Column::counted).into());
+        let mut columns = ["curve", &self.x.label, &self.y.label].map(Column::counted).to_vec();
+        if self.has_intervals() {
+            columns.extend(["lowest", "highest"].map(Column::counted));
+        }
+        let mut table = Table::new(&self.title, columns);
         for series in &self.series {
-            for &(x, y) in &series.points {
-                table.push(vec![Cell::text(&series.name), Cell::Number(x), Cell::Number(y)]);
+            for point in &series.points {
+                let ends = [point.low, point.high].map(Cell::Number).into_iter().take(table.columns.len() - 3);
+                let start = [Cell::text(&series.name), Cell::Number(point.x), Cell::Number(point.y)];
+                let row = start.into_iter().chain(ends).collect();
+                table.push(row);
             }
         }
         table
+    }
+
+    fn has_intervals(&self) -> bool {
+        self.series.iter().flat_map(|series| &series.points).any(|point| point.low < point.high)
     }
 }
 
@@ -103,20 +122,41 @@ impl Axis {
         Self { label: label.to_owned(), scaling: Scaling::Linear, shows: Some(shows) }
     }
 
-    /// From the lowest value to the highest.
-    pub(crate) fn linear_from(label: &str) -> Self {
-        Self { label: label.to_owned(), scaling: Scaling::Linear, shows: None }
-    }
-
     /// Whole powers of ten.
     pub(crate) fn logarithmic(label: &str) -> Self {
         Self { label: label.to_owned(), scaling: Scaling::Logarithmic, shows: None }
     }
 
+    /// Whole exponents of powers of two.
+    pub(crate) fn exponents(label: &str) -> Self {
+        Self { label: label.to_owned(), scaling: Scaling::Exponents, shows: None }
+    }
+
+    /// The places of marks between two others: a few round numbers.
+    pub(super) fn marks(&self, [from, to]: [f64; 2], most: usize) -> Vec<f64> {
+        let most = crate::cast::approximate(most as u64);
+        let least_step = (to - from) / most;
+        let step = match self.scaling {
+            // Neither has anything to be marked between whole numbers.
+            Scaling::Logarithmic | Scaling::Exponents => least_step.ceil().max(1.0),
+            Scaling::Linear => {
+                let power = 10f64.powf(least_step.log10().floor());
+                [1.0, 2.0, 5.0, 10.0]
+                    .map(|digit| digit * power)
+                    .into_iter()
+                    .find(|step| *step >= least_step)
+                    .unwrap_or(least_step)
+            }
+        };
+        let first = (from / step - 1e-9).ceil();
+        let mark = |number: u32| (first + f64::from(number)) * step;
+        (0..).map(mark).take_while(|place| *place <= to + 1e-9 * step).collect()
+    }
+
     /// Where a value stands on it.
     pub(crate) fn place(&self, value: f64) -> f64 {
         match self.scaling {
-            Scaling::Linear => value,
+            Scaling::Linear | Scaling::Exponents => value,
             Scaling::Logarithmic => value.log10(),
         }
     }
@@ -125,6 +165,7 @@ impl Axis {
     pub(crate) fn mark(&self, place: f64) -> String {
         let value = match self.scaling {
             Scaling::Linear => place,
+            Scaling::Exponents => return format!("2{}", superscript(place)),
             Scaling::Logarithmic => 10f64.powf(place),
         };
         // No more digits than it takes to tell marks apart.
@@ -143,6 +184,7 @@ impl Axis {
             // Some air above the highest curve, unless the axis says where it ends.
             Scaling::Linear if self.shows.is_some_and(|[from, to]| to > from) => [low, high],
             Scaling::Linear => [low, high * 1.05],
+            Scaling::Exponents => [low - 0.5, high + 0.5],
             Scaling::Logarithmic => [low.floor(), high.ceil()],
         }
     }
@@ -151,7 +193,57 @@ impl Axis {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Series {
     pub(crate) name: String,
-    /// The number of its colour and mark.
-    pub(crate) style: usize,
-    pub(crate) points: Vec<(f64, f64)>,
+    pub(crate) style: Style,
+    pub(crate) points: Vec<Point>,
+    /// What others found, the paper or its authors: light marks.
+    pub(crate) others: Vec<(f64, f64)>,
+}
+
+/// A place of a curve, and between which values it was found.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Point {
+    pub(crate) x: f64,
+    pub(crate) y: f64,
+    pub(crate) low: f64,
+    pub(crate) high: f64,
+}
+
+impl From<(f64, f64)> for Point {
+    fn from((x, y): (f64, f64)) -> Self {
+        Self { x, y, low: y, high: y }
+    }
+}
+
+impl Series {
+    /// A curve of figures without intervals.
+    pub(crate) fn new(name: impl Into<String>, style: Style, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
+        Self { name: name.into(), style, points: points.into_iter().map(Point::from).collect(), others: Vec::new() }
+    }
+}
+
+/// A whole number, above the line.
+fn superscript(number: f64) -> String {
+    const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+    let digits = format!("{number:.0}");
+    digits.chars().filter_map(|digit| DIGITS.get(usize::try_from(digit.to_digit(10)?).ok()?)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_round_numbers() {
+        let linear = Axis::linear("speed");
+        let close = |found: &[f64], expected: &[f64]| {
+            found.len() == expected.len() && found.iter().zip(expected).all(|(one, other)| (one - other).abs() < 1e-9)
+        };
+        assert!(close(&linear.marks([0.0, 1.0], 6), &[0.0, 0.2, 0.4, 0.6, 0.8, 1.0]));
+        assert!(close(&linear.marks([0.0, 43.0], 6), &[0.0, 10.0, 20.0, 30.0, 40.0]));
+        assert!(close(&linear.marks([1.0, 20.0], 11), &[2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 14.0, 16.0, 18.0, 20.0]));
+        let exponents = Axis::exponents("buckets");
+        assert!(close(&exponents.marks([9.5, 14.5], 11), &[10.0, 11.0, 12.0, 13.0, 14.0]));
+        assert_eq!(exponents.mark(14.0), "2¹⁴");
+        assert!(close(&Axis::logarithmic("rate").marks([-3.0, 1.0], 11), &[-3.0, -2.0, -1.0, 0.0, 1.0]));
+    }
 }

@@ -8,6 +8,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Machine {
     processor: String,
+    /// Family, model and stepping: what a processor is where its name says nothing.
+    model: String,
+    /// As the system tells it, which need not be what it runs at.
+    clock: String,
+    /// The instructions that loops can be compiled for.
+    instructions: String,
     processors: usize,
     /// Such as "L1d 48K, L2 2048K".
     caches: String,
@@ -15,6 +21,8 @@ pub(crate) struct Machine {
     /// Whether programs get large pages of memory: such as "always" or "madvise".
     large_pages: String,
     system: String,
+    kernel: String,
+    date: String,
     compiler: String,
     /// The revision of the source.
     commit: String,
@@ -26,11 +34,18 @@ impl Machine {
         let known = |text: Option<String>| text.unwrap_or_else(|| "unknown".to_owned());
         Self {
             processor: known(field_of("/proc/cpuinfo", "model name")),
+            model: known(model()),
+            clock: known(
+                field_of("/proc/cpuinfo", "cpu MHz").map(|clock| format!("{clock} MHz, as the system tells it")),
+            ),
+            instructions: known(instructions()),
             processors: available_parallelism().map_or(1, usize::from),
             caches: known(caches()),
-            memory: known(field_of("/proc/meminfo", "MemTotal")),
+            memory: known(memory()),
             large_pages: known(large_pages()),
             system: format!("{} on {}", std::env::consts::OS, std::env::consts::ARCH),
+            kernel: known(fs::read_to_string("/proc/sys/kernel/osrelease").ok().map(|text| text.trim().to_owned())),
+            date: known(said_by("date", &["-u", "+%Y-%m-%d %H:%M UTC"])),
             compiler: known(said_by("rustc", &["--version"])),
             // With "-dirty" where files differ from it.
             commit: known(
@@ -45,18 +60,58 @@ impl Machine {
     pub(crate) fn facts(&self) -> Vec<(&'static str, String)> {
         vec![
             ("processor", format!("{}, {} of them", self.processor, self.processors)),
+            ("its model", self.model.clone()),
+            ("clock", self.clock.clone()),
+            ("instructions", self.instructions.clone()),
             ("caches", self.caches.clone()),
             ("memory", self.memory.clone()),
             ("large pages", self.large_pages.clone()),
-            ("system", self.system.clone()),
+            ("system", format!("{}, kernel {}", self.system, self.kernel)),
+            ("compiled", COMPILED.to_owned()),
+            ("date", self.date.clone()),
             ("compiler", self.compiler.clone()),
             ("commit", self.commit.clone()),
         ]
     }
 
+    /// Returns `true` if another run was of the same program on the same machine, whenever that was.
+    pub(super) fn is_same_as(&self, other: &Self) -> bool {
+        let timeless = |machine: &Self| Self { clock: String::new(), date: String::new(), ..machine.clone() };
+        timeless(self) == timeless(other)
+    }
+
     pub(crate) fn to_markdown(&self) -> String {
         self.facts().into_iter().map(|(name, value)| format!("- {name}: {value}\n")).collect()
     }
+}
+
+/// How Cargo compiles it, and what is compiled otherwise.
+const COMPILED: &str = "profile release, for every x86-64 processor; the loops of baselines and floors also for AVX2 and \
+                        AVX-512, where there are such";
+
+fn model() -> Option<String> {
+    let of = |name| field_of("/proc/cpuinfo", name);
+    // "model" is also how "model name" begins, which comes after it.
+    Some(format!(
+        "{}, family {}, model {}, stepping {}",
+        of("vendor_id")?,
+        of("cpu family")?,
+        of("model\t")?,
+        of("stepping")?
+    ))
+}
+
+fn instructions() -> Option<String> {
+    let flags = field_of("/proc/cpuinfo", "flags")?;
+    let known = ["sse4_2", "avx", "avx2", "bmi2", "avx512f", "avx512vl"];
+    let found = known.into_iter().filter(|flag| flags.split_whitespace().any(|other| other == *flag));
+    Some(found.collect::<Vec<_>>().join(" "))
+}
+
+/// In GiB, from a line such as "24561232 kB".
+fn memory() -> Option<String> {
+    let kibibytes: u64 = field_of("/proc/meminfo", "MemTotal")?.split_once(' ')?.0.parse().ok()?;
+    Some(format!("{:.1} GiB", crate::cast::approximate(kibibytes) / 1_048_576.0))
 }
 
 /// As Linux tells it, in lines such as "model name : …".

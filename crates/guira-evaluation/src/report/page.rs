@@ -34,6 +34,8 @@ struct Section<'run> {
 /// A chart, and the same as a table.
 struct Figure {
     title: String,
+    /// Where its light marks come from.
+    others: Option<String>,
     /// SVG elements for wide and for narrow screens, in which all text is escaped.
     wide: String,
     narrow: String,
@@ -75,7 +77,7 @@ impl<'run> Section<'run> {
     fn new(measured: &'run Measured, first: &Run) -> Result<Self, String> {
         let reproduction = &measured.reproduction;
         let run = &measured.run;
-        let is_stranger = (&run.machine, run.scale) != (&first.machine, first.scale);
+        let is_stranger = !run.machine.is_same_as(&first.machine) || run.scale != first.scale;
         let facts = run.machine.facts().into_iter().map(|(name, value)| format!("{name}: {value}"));
         let tables = reproduction.tables.iter().enumerate();
         Ok(Self {
@@ -131,6 +133,7 @@ impl Figure {
         let draw = |frame| svg::draw(chart, frame).map_err(|error| error.to_string());
         Ok(Self {
             title: chart.title.clone(),
+            others: chart.others.clone(),
             wide: draw(Frame::Page)?,
             narrow: draw(Frame::Phone)?,
             table: Grid::new(&chart.table(), &format!("{}.csv", chart.name))?,

@@ -26,9 +26,6 @@ pub(super) const fn of_curve(style: usize) -> RGBColor {
     CURVES[style % CURVES.len()][0]
 }
 
-/// How many curves have a colour of their own.
-pub(super) const COUNT: usize = CURVES.len();
-
 /// What turns a drawing on light ground into one on dark ground, where that is what its reader has. A rule of a style
 /// sheet goes before the attributes that a drawing has.
 pub(super) fn dark_rules() -> String {

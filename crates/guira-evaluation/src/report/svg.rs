@@ -1,10 +1,11 @@
 //! Charts as SVG, with a name and a description for those who don't see them.
 
 use plotters::coord::Shift;
+use plotters::element::DashedPathElement;
 use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::{Chart, palette};
-use crate::cast::pixels;
+use super::{Chart, Line, Style, palette};
 
 /// Where a drawing is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,18 +26,30 @@ struct Layout {
     line_height: i32,
     text: i32,
     margin: i32,
+    /// The most marks of each axis.
     x_marks: usize,
+    y_marks: usize,
 }
 
+/// The opacity of what others found, and of intervals.
+const LIGHT: f64 = 0.4;
+const INTERVAL: f64 = 0.7;
+const GRID: f64 = 0.12;
 /// With more points, marks would be a band.
 const MOST_MARKED: usize = 30;
 
 impl Frame {
     fn layout(self, chart: &Chart) -> Layout {
         match self {
-            Self::File | Self::Page => {
-                Layout { size: (960, 500), curves: (715, 500), line_height: 26, text: 15, margin: 12, x_marks: 11 }
-            }
+            Self::File | Self::Page => Layout {
+                size: (960, 500),
+                curves: (715, 500),
+                line_height: 19,
+                text: 15,
+                margin: 12,
+                x_marks: 11,
+                y_marks: 10,
+            },
             Self::Phone => {
                 let rows = u32::try_from(chart.series.len()).unwrap_or(0);
                 Layout {
@@ -46,6 +59,7 @@ impl Frame {
                     text: 14,
                     margin: 4,
                     x_marks: 6,
+                    y_marks: 7,
                 }
             }
         }
@@ -60,33 +74,6 @@ impl Frame {
     }
 }
 
-/// Binds a name to what makes the mark of a series, which has one of four types. Colours come again, but not with the
-/// same mark.
-macro_rules! with_marker {
-    ($number:expr, $new:ident => $draw:expr) => {{
-        let colour = palette::of_curve($number);
-        // The next round of colours begins with another mark.
-        match ($number + $number / palette::COUNT) % 4 {
-            0 => {
-                let $new = |place| Circle::new(place, 4, colour.filled());
-                $draw;
-            }
-            1 => {
-                let $new = |place| TriangleMarker::new(place, 6, colour.filled());
-                $draw;
-            }
-            2 => {
-                let $new = |place| Cross::new(place, 4, colour.stroke_width(2));
-                $draw;
-            }
-            _ => {
-                let $new = |place| Circle::new(place, 4, colour.stroke_width(2));
-                $draw;
-            }
-        }
-    }};
-}
-
 type Canvas<'svg> = DrawingArea<SVGBackend<'svg>, Shift>;
 type DrawingFailure = DrawingAreaErrorKind<std::io::Error>;
 
@@ -99,68 +86,194 @@ pub(super) fn draw(chart: &Chart, frame: Frame) -> Result<String, DrawingFailure
         if frame == Frame::File {
             canvas.fill(&WHITE)?;
         }
-        let (curves, legend) = match frame {
-            Frame::File | Frame::Page => canvas.split_horizontally(layout.curves.0),
-            Frame::Phone => canvas.split_vertically(layout.curves.1),
-        };
-        draw_curves(chart, frame, &layout, &curves)?;
-        draw_legend(chart, frame, &layout, &legend)?;
+        let ends = draw_curves(chart, frame, &layout, &canvas)?;
+        match frame {
+            Frame::File | Frame::Page => label_ends(chart, &layout, &ends, &canvas)?,
+            Frame::Phone => draw_legend(chart, &layout, &canvas)?,
+        }
         canvas.present()?;
     }
     Ok(named(chart, frame, &layout, &svg))
 }
 
-fn draw_curves(chart: &Chart, frame: Frame, layout: &Layout, canvas: &Canvas<'_>) -> Result<(), DrawingFailure> {
+/// A place of the drawing, in pixels.
+type Pixel = (i32, i32);
+
+/// Draws axes and curves, and returns where each curve ends.
+fn draw_curves(
+    chart: &Chart,
+    frame: Frame,
+    layout: &Layout,
+    canvas: &Canvas<'_>,
+) -> Result<Vec<Option<Pixel>>, DrawingFailure> {
     let [left, right] = chart.x_ends();
     let [bottom, top] = chart.y_ends();
-    let mut builder = ChartBuilder::on(canvas);
+    let (part, _) = match frame {
+        Frame::File | Frame::Page => canvas.split_horizontally(layout.curves.0),
+        Frame::Phone => canvas.split_vertically(layout.curves.1),
+    };
+    let mut builder = ChartBuilder::on(&part);
     if frame == Frame::File {
         builder.caption(&chart.title, ("sans-serif", 19));
     }
     let text = layout.text;
-    let mut plane = builder
+    let plane = builder
         .margin(layout.margin)
         .margin_right(layout.margin + 14)
         .x_label_area_size(3 * text)
         .y_label_area_size(if frame == Frame::Phone { 48 } else { 64 })
         .build_cartesian_2d(left..right, bottom..top)?;
-    // One mark for each power of ten, and none between.
-    let marks = |axis: &super::Axis, [from, to]: [f64; 2], of_linear: usize| match axis.scaling {
-        super::Scaling::Linear => of_linear,
-        super::Scaling::Logarithmic => pixels(to - from).unsigned_abs() as usize + 1,
+    let corners = [plane.backend_coord(&(left, bottom)), plane.backend_coord(&(right, top))];
+    let along_x = |place: f64| (plane.backend_coord(&(place, bottom)).0, chart.x.mark(place));
+    let along_y = |place: f64| (plane.backend_coord(&(left, place)).1, chart.y.mark(place));
+    let marks = [
+        chart.x.marks([left, right], layout.x_marks).into_iter().map(along_x).collect::<Vec<_>>(),
+        chart.y.marks([bottom, top], layout.y_marks).into_iter().map(along_y).collect(),
+    ];
+    draw_axes(chart, layout, canvas, corners, &marks)?;
+    let place = |x: f64, y: f64| {
+        let (x, y) = (chart.x.place(x), chart.y.place(y));
+        (x.is_finite() && y.is_finite()).then(|| plane.backend_coord(&(x, y)))
     };
-    plane
-        .configure_mesh()
-        .light_line_style(TRANSPARENT)
-        .x_desc(chart.x.label.as_str())
-        .y_desc(chart.y.label.as_str())
-        .x_labels(marks(&chart.x, [left, right], layout.x_marks))
-        .y_labels(marks(&chart.y, [bottom, top], 11))
-        .x_label_formatter(&|&place| chart.x.mark(place))
-        .y_label_formatter(&|&place| chart.y.mark(place))
-        .label_style(("sans-serif", text))
-        .axis_desc_style(("sans-serif", text))
-        .draw()?;
+    let mut ends = Vec::new();
     for series in &chart.series {
-        let colour = palette::of_curve(series.style);
-        let placed = series.points.iter().map(|&(x, y)| (chart.x.place(x), chart.y.place(y)));
-        let placed: Vec<(f64, f64)> = placed.filter(|(x, y)| x.is_finite() && y.is_finite()).collect();
-        plane.draw_series(LineSeries::new(placed.iter().copied(), colour.stroke_width(2)))?;
-        if placed.len() <= MOST_MARKED {
-            with_marker!(series.style, mark => plane.draw_series(placed.iter().copied().map(mark))?);
+        let colour = palette::of_curve(series.style.number);
+        let pixels: Vec<Pixel> = series.points.iter().filter_map(|point| place(point.x, point.y)).collect();
+        for &(x, y) in &series.others {
+            if let Some(pixel) = place(x, y) {
+                draw_marker(series.style, pixel, 7, &colour.mix(LIGHT), canvas)?;
+            }
         }
+        for point in series.points.iter().filter(|point| point.low < point.high) {
+            if let (Some(low), Some(high)) = (place(point.x, point.low), place(point.x, point.high)) {
+                canvas.draw(&PathElement::new(vec![low, high], colour.mix(INTERVAL).stroke_width(1)))?;
+                for (x, y) in [low, high] {
+                    canvas
+                        .draw(&PathElement::new(vec![(x - 3, y), (x + 3, y)], colour.mix(INTERVAL).stroke_width(1)))?;
+                }
+            }
+        }
+        draw_line(series.style, &pixels, canvas)?;
+        if pixels.len() <= MOST_MARKED && series.style.line != Line::Dotted {
+            for &pixel in &pixels {
+                draw_marker(series.style, pixel, 5, &colour.to_rgba(), canvas)?;
+            }
+        }
+        ends.push(pixels.iter().copied().max_by_key(|(x, _)| *x));
+    }
+    Ok(ends)
+}
+
+/// Draws the frame, with a light line and a number at each mark, and what the axes are of.
+fn draw_axes(
+    chart: &Chart,
+    layout: &Layout,
+    canvas: &Canvas<'_>,
+    [(left, bottom), (right, top)]: [Pixel; 2],
+    [x_marks, y_marks]: &[Vec<(i32, String)>; 2],
+) -> Result<(), DrawingFailure> {
+    let anchored = |across, down| ("sans-serif", layout.text).into_text_style(canvas).pos(Pos::new(across, down));
+    let grid = BLACK.mix(GRID);
+    for (x, number) in x_marks {
+        canvas.draw(&PathElement::new(vec![(*x, bottom), (*x, top)], grid))?;
+        canvas.draw(&Text::new(number.clone(), (*x, bottom + 6), anchored(HPos::Center, VPos::Top)))?;
+    }
+    for (y, number) in y_marks {
+        canvas.draw(&PathElement::new(vec![(left, *y), (right, *y)], grid))?;
+        canvas.draw(&Text::new(number.clone(), (left - 6, *y), anchored(HPos::Right, VPos::Center)))?;
+    }
+    canvas.draw(&PathElement::new(vec![(left, top), (left, bottom), (right, bottom)], BLACK))?;
+    let middle = i32::midpoint(left, right);
+    let name = anchored(HPos::Center, VPos::Top);
+    canvas.draw(&Text::new(chart.x.label.clone(), (middle, bottom + 8 + layout.text), name))?;
+    let name = anchored(HPos::Center, VPos::Top).transform(FontTransform::Rotate270);
+    canvas.draw(&Text::new(chart.y.label.clone(), (layout.margin, i32::midpoint(top, bottom)), name))
+}
+
+fn draw_line(style: Style, pixels: &[Pixel], canvas: &Canvas<'_>) -> Result<(), DrawingFailure> {
+    let colour = palette::of_curve(style.number);
+    let pixels = || pixels.iter().copied();
+    match style.line {
+        Line::Solid => canvas.draw(&PathElement::new(pixels().collect::<Vec<_>>(), colour.stroke_width(2))),
+        Line::Dashed => canvas.draw(&DashedPathElement::new(pixels(), 8, 5, colour.stroke_width(2))),
+        Line::Dotted => canvas.draw(&DashedPathElement::new(pixels(), 2, 4, colour.stroke_width(2))),
+    }
+}
+
+/// A shape for each number, filled for solid lines and hollow for dashed ones.
+fn draw_marker(
+    style: Style,
+    (x, y): Pixel,
+    size: i32,
+    colour: &RGBAColor,
+    canvas: &Canvas<'_>,
+) -> Result<(), DrawingFailure> {
+    let half = size * 2 / 3;
+    let shape: &[Pixel] = match style.number % 7 {
+        // A circle, of as many corners as it takes.
+        0 => {
+            &[(size, 0), (half, half), (0, size), (-half, half), (-size, 0), (-half, -half), (0, -size), (half, -half)]
+        }
+        1 => &[(0, -size), (size, half), (-size, half)],
+        2 => &[(-half, -half), (half, -half), (half, half), (-half, half)],
+        3 => &[(0, -size), (size, 0), (0, size), (-size, 0)],
+        4 => &[(0, size), (size, -half), (-size, -half)],
+        5 => &[(-size, -2), (size, -2), (size, 2), (-size, 2)],
+        _ => &[(-2, -size), (2, -size), (2, size), (-2, size)],
+    };
+    let corners: Vec<Pixel> = shape.iter().map(|(right, down)| (x + right, y + down)).collect();
+    if style.line == Line::Solid {
+        return canvas.draw(&Polygon::new(corners, colour.filled()));
+    }
+    let closed: Vec<Pixel> = corners.iter().chain(corners.first()).copied().collect();
+    canvas.draw(&PathElement::new(closed, colour.stroke_width(2)))
+}
+
+/// Names the curves where they end, at the right, with a thin line to each name; names do not overlap.
+fn label_ends(
+    chart: &Chart,
+    layout: &Layout,
+    ends: &[Option<Pixel>],
+    canvas: &Canvas<'_>,
+) -> Result<(), DrawingFailure> {
+    let left = i32::try_from(layout.curves.0).unwrap_or(0);
+    let mut labels: Vec<(usize, Pixel)> =
+        ends.iter().enumerate().filter_map(|(number, end)| Some((number, (*end)?))).collect();
+    labels.sort_by_key(|(_, (_, y))| *y);
+    let bottom = i32::try_from(layout.size.1).unwrap_or(0) - 14;
+    // Down where the one above is too near, then up where the last ones have left the drawing.
+    let mut heights: Vec<i32> = labels.iter().map(|(_, (_, y))| *y).collect();
+    for number in 1..heights.len() {
+        heights[number] = heights[number].max(heights[number - 1] + layout.line_height);
+    }
+    let mut most = bottom;
+    for height in heights.iter_mut().rev() {
+        *height = (*height).min(most);
+        most = *height - layout.line_height;
+    }
+    for ((number, end), height) in labels.into_iter().zip(heights) {
+        let series = &chart.series[number];
+        let colour = palette::of_curve(series.style.number);
+        canvas
+            .draw(&PathElement::new(vec![(end.0 + 6, end.1), (left - 6, height), (left, height)], colour.mix(LIGHT)))?;
+        draw_line(series.style, &[(left, height), (left + 26, height)], canvas)?;
+        if series.style.line != Line::Dotted {
+            draw_marker(series.style, (left + 13, height), 5, &colour.to_rgba(), canvas)?;
+        }
+        canvas.draw(&Text::new(series.name.clone(), (left + 33, height - 7), ("sans-serif", layout.text)))?;
     }
     Ok(())
 }
 
-fn draw_legend(chart: &Chart, frame: Frame, layout: &Layout, canvas: &Canvas<'_>) -> Result<(), DrawingFailure> {
-    let left = if frame == Frame::Phone { 52 } else { 0 };
-    let mut middle = if frame == Frame::Phone { 14 } else { 60 };
+/// Names the curves below, where there is no room beside them.
+fn draw_legend(chart: &Chart, layout: &Layout, canvas: &Canvas<'_>) -> Result<(), DrawingFailure> {
+    let left = 52;
+    let mut middle = i32::try_from(layout.curves.1).unwrap_or(0) + 14;
     for series in &chart.series {
-        let colour = palette::of_curve(series.style);
-        canvas.draw(&PathElement::new(vec![(left, middle), (left + 30, middle)], colour.stroke_width(2)))?;
-        if series.points.len() <= MOST_MARKED {
-            with_marker!(series.style, mark => canvas.draw(&mark((left + 15, middle)))?);
+        draw_line(series.style, &[(left, middle), (left + 30, middle)], canvas)?;
+        if series.style.line != Line::Dotted {
+            let colour = palette::of_curve(series.style.number);
+            draw_marker(series.style, (left + 15, middle), 5, &colour.to_rgba(), canvas)?;
         }
         canvas.draw(&Text::new(series.name.clone(), (left + 38, middle - 7), ("sans-serif", layout.text)))?;
         middle += layout.line_height;
@@ -203,7 +316,8 @@ mod tests {
             title: "Loads < 1 & above 0".to_owned(),
             x: Axis::linear("keys"),
             y: Axis::linear("load"),
-            series: vec![Series { name: "CF".to_owned(), style: 0, points: vec![(1.0, 0.5), (4.0, 0.9)] }],
+            series: vec![Series::new("CF", Style::solid(0), [(1.0, 0.5), (4.0, 0.9)])],
+            others: None,
         };
         for frame in [Frame::File, Frame::Page, Frame::Phone] {
             let svg = draw(&chart, frame)?;

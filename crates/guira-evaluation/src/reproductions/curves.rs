@@ -2,7 +2,7 @@
 
 use crate::contender::Kind;
 use crate::measure::Turns;
-use crate::report::{Axis, Cell, Chart, Column, Rule, Series, Table, Term, cells};
+use crate::report::{self, Axis, Cell, Chart, Column, Rule, Series, Style, Table, Term, cells};
 
 #[derive(Default)]
 pub(super) struct Curves {
@@ -39,7 +39,8 @@ impl Curves {
     }
 
     /// The places of a curve with their speeds.
-    pub(super) fn points(&self, name: &str) -> Vec<(f64, f64)> {
+    #[cfg(test)]
+    fn points(&self, name: &str) -> Vec<(f64, f64)> {
         let curve = self.curves.iter().find(|curve| curve.name == name);
         curve.into_iter().flat_map(|curve| &curve.points).map(|point| (point.x, point.speeds.median())).collect()
     }
@@ -57,19 +58,33 @@ impl Curves {
     }
 
     pub(super) fn chart(&self, name: &str, title: &str, x: Axis) -> Chart {
-        let series = self.curves.iter();
-        let series = series.map(|curve| Series {
+        let series = self.curves.iter().map(|curve| Series {
             name: curve.name.clone(),
             style: style_of(&curve.name),
-            points: self.points(&curve.name),
+            points: curve.points.iter().map(Point::drawn).collect(),
+            others: Vec::new(),
         });
-        Chart { name: name.to_owned(), title: title.to_owned(), x, y: Axis::linear(SPEED), series: series.collect() }
+        Chart {
+            name: name.to_owned(),
+            title: title.to_owned(),
+            x,
+            y: Axis::linear(SPEED),
+            series: series.collect(),
+            others: None,
+        }
+    }
+}
+
+impl Point {
+    fn drawn(&self) -> report::Point {
+        let [low, high] = self.speeds.ends();
+        report::Point { x: self.x, y: self.speeds.median(), low, high }
     }
 }
 
 /// The same in every figure, also in those that do not have all filters.
-fn style_of(name: &str) -> usize {
-    Kind::ALL.iter().position(|kind| kind.name() == name).unwrap_or(Kind::ALL.len())
+fn style_of(name: &str) -> Style {
+    Kind::ALL.iter().find(|kind| kind.name() == name).map_or(Style::solid(Kind::ALL.len()), |kind| kind.style())
 }
 
 /// The column of speeds.

@@ -8,7 +8,7 @@ use crate::contender::{Contender, Cuckoo, Limit};
 use crate::failure::Failure;
 use crate::keys::Keys;
 use crate::measure::{check_present, fill, measure_rate};
-use crate::report::{Axis, Cell, Chart, Claim, Column, Judge, Reproduction, Series, Table, Whose, cells};
+use crate::report::{Axis, Cell, Chart, Claim, Column, Judge, Reproduction, Series, Style, Table, Whose, cells};
 use crate::scale::Scale;
 
 const FINGERPRINT_BITS: u32 = 12;
@@ -136,10 +136,8 @@ fn table(points: &[Point]) -> Table {
 
 fn chart(points: &[Point]) -> Chart {
     let rates = || (0..=16).map(|step| 10f64.powf(-1.0 - f64::from(step) / 4.0));
-    let series = points.iter().enumerate().map(|(style, point)| Series {
-        name: point.name(),
-        style,
-        points: rates().map(|rate| (100.0 * rate, point.bits_at(rate))).collect(),
+    let series = points.iter().enumerate().map(|(number, point)| {
+        Series::new(point.name(), Style::dashed(number), rates().map(|rate| (100.0 * rate, point.bits_at(rate))))
     });
     Chart {
         name: "d-ary".to_owned(),
@@ -147,6 +145,7 @@ fn chart(points: &[Point]) -> Chart {
         x: Axis::logarithmic("false positive rate, %"),
         y: Axis::linear("bits per key"),
         series: series.collect(),
+        others: None,
     }
 }
 

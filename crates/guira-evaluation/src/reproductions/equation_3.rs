@@ -8,7 +8,7 @@ use super::figure_2::lowest_load;
 use crate::cast::approximate;
 use crate::contender::{Measures, Rule};
 use crate::failure::Failure;
-use crate::report::{Axis, Cell, Chart, Claim, Column, Judge, Reproduction, Series, Table, Whose, cells};
+use crate::report::{Axis, Cell, Chart, Claim, Column, Judge, Reproduction, Series, Style, Table, Whose, cells};
 
 const BUCKET_SIZES: [u32; 3] = [2, 4, 8];
 /// With so many bits, fingerprints limit nothing.
@@ -57,7 +57,7 @@ pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
             extent.scale.bound_runs()
         ),
         tables: vec![table],
-        charts: vec![chart(&points)],
+        charts: BUCKET_SIZES.iter().map(|&slots| chart(slots, &points)).collect(),
         claims,
     })
 }
@@ -122,27 +122,23 @@ fn table(points: &[Point]) -> Table {
     table
 }
 
-fn chart(points: &[Point]) -> Chart {
-    let mut series = Vec::new();
-    for slots in BUCKET_SIZES {
-        let of = |rule: Rule, height: fn(&Point) -> u32| {
-            let points = points.iter().filter(move |point| (point.rule, point.slots_per_bucket) == (rule, slots));
-            points.map(|point| (f64::from(point.bucket_exponent), f64::from(height(point)))).collect()
-        };
-        for (name, points) in [
-            (format!("b = {slots}, bound"), of(Rule::Walk, |point| point.bound)),
-            (format!("b = {slots}, 500 relocations"), of(Rule::Walk, |point| point.least)),
-            (format!("b = {slots}, guira's search"), of(Rule::Search, |point| point.least)),
-        ] {
-            series.push(Series { name, style: series.len(), points });
-        }
-    }
+/// One for each bucket size: on whole bits, more curves would hide each other.
+fn chart(slots: u32, points: &[Point]) -> Chart {
+    let of = |rule: Rule, height: fn(&Point) -> u32| {
+        let points = points.iter().filter(move |point| (point.rule, point.slots_per_bucket) == (rule, slots));
+        points.map(move |point| (f64::from(point.bucket_exponent), f64::from(height(point))))
+    };
     Chart {
-        name: "equation-3".to_owned(),
-        title: "Shortest fingerprints that fill a table".to_owned(),
-        x: Axis::linear_from("log2 of buckets"),
+        name: format!("equation-3-b-{slots}"),
+        title: format!("Shortest fingerprints that fill a table, {slots} slots per bucket"),
+        x: Axis::exponents("buckets"),
         y: Axis::linear("bits of a fingerprint"),
-        series,
+        series: vec![
+            Series::new("500 relocations", Style::solid(0), of(Rule::Walk, |point| point.least)),
+            Series::new("guira's search", Style::dashed(1), of(Rule::Search, |point| point.least)),
+            Series::new("bound", Style::dotted(9), of(Rule::Walk, |point| point.bound)),
+        ],
+        others: None,
     }
 }
 

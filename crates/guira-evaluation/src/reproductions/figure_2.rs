@@ -8,7 +8,7 @@ use crate::contender::{Limit, Measures, Rule};
 use crate::failure::Failure;
 use crate::keys::Keys;
 use crate::measure::{check_present, fill};
-use crate::report::{Axis, Cell, Chart, Claim, Column, Judge, Reproduction, Series, Table, Whose, cells};
+use crate::report::{Axis, Cell, Chart, Claim, Column, Judge, Reproduction, Series, Style, Table, Whose, cells};
 
 const BUCKET_SIZES: [u32; 2] = [4, 8];
 /// The whole keys of a table of 2^25 buckets of 8 slots take 2 GB.
@@ -132,14 +132,23 @@ fn chart(slots: u32, points: &[Point], extent: &Extent) -> Chart {
         if rule == Rule::WalkOfKeys {
             let lengths = extent.scale.load_fingerprint_bits();
             let ends = [*lengths.start(), *lengths.end()].map(|bits| (f64::from(bits), point.load_factor));
-            series.push(Series { name, style: series.len(), points: ends.into() });
+            series.push(Series::new(name, Style::dotted(size_number(bucket_exponent, extent)), ends));
             continue;
         }
         let place = (f64::from(fingerprint_bits), point.load_factor);
         match series.last_mut() {
-            Some(last) if last.name == name => last.points.push(place),
-            _ => series.push(Series { name, style: series.len(), points: vec![place] }),
+            Some(last) if last.name == name => last.points.push(place.into()),
+            _ => {
+                let number = size_number(bucket_exponent, extent);
+                let style = if rule == Rule::Walk { Style::solid(number) } else { Style::dashed(number) };
+                series.push(Series::new(name, style, [place]));
+            }
         }
+    }
+    // What the paper's text says of long fingerprints, at the right end.
+    if let Some(first) = series.first_mut() {
+        let percent = if slots == 4 { 0.95 } else { 0.98 };
+        first.others.push((f64::from(*extent.scale.load_fingerprint_bits().end()), percent));
     }
     Chart {
         name: format!("figure-2-b-{slots}"),
@@ -147,7 +156,15 @@ fn chart(slots: u32, points: &[Point], extent: &Extent) -> Chart {
         x: Axis::linear("f, bits of a fingerprint"),
         y: Axis::linear_within("load factor", [0.0, 1.0]),
         series,
+        others: Some(
+            "the load of long fingerprints that the paper's section 5.1 states; its figure is not read off".to_owned(),
+        ),
     }
+}
+
+/// A colour and a marker for each size.
+fn size_number(exponent: u32, extent: &Extent) -> usize {
+    extent.scale.load_exponents().iter().position(|&other| other == exponent).unwrap_or(0)
 }
 
 /// In whole percents, as the paper has them.

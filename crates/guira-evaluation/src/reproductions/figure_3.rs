@@ -8,13 +8,16 @@ use crate::contender::{Limit, Measures, Rule};
 use crate::failure::Failure;
 use crate::keys::Keys;
 use crate::measure::{check_present, fill, measure_rate};
-use crate::report::{Axis, Cell, Chart, Claim, Column, Judge, Reproduction, Series, Table, Whose, cells};
+use crate::report::{Axis, Cell, Chart, Claim, Column, Judge, Reproduction, Series, Style, Table, Whose, cells};
 use crate::scale::Scale;
 
 const BUCKET_SIZES: [u32; 3] = [2, 4, 8];
 /// Shorter fingerprints than these have rates above 10 %, longer ones below 0.0005 %.
 const LEAST_FINGERPRINT_BITS: u32 = 5;
 const MOST_FINGERPRINT_BITS: u32 = 20;
+
+/// A rate of fewer false positives says too little to be drawn.
+const LEAST_EVENTS: f64 = 30.0;
 
 struct Point {
     measures: Measures,
@@ -45,13 +48,16 @@ pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
         method: format!(
             "Tables of 2^{} slots are filled until they refuse a key, by the paper's rule of 500 relocations and by the \
              library's search, both with the paper's addressing. Bits per key are f / α at that load. Rates are those of {} \
-             absent keys; what is most compact is decided by the expected rates, which have no noise, on straight lines \
+             absent keys, and drawn where there were at least {LEAST_EVENTS} false positives; what is most compact is decided by the expected rates, which have no noise, on straight lines \
              between the points.",
             scale.space_exponent() + 2,
             scale.rate_queries()
         ),
         tables,
-        charts: vec![chart(&points, Rule::Walk, "figure-3-walk"), chart(&points, Rule::Search, "figure-3-search")],
+        charts: vec![
+            chart(&points, Rule::Walk, "figure-3-walk", scale.rate_queries()),
+            chart(&points, Rule::Search, "figure-3-search", scale.rate_queries()),
+        ],
         claims,
     })
 }
@@ -97,11 +103,11 @@ fn table(points: &[Point]) -> Table {
     table
 }
 
-fn chart(points: &[Point], rule: Rule, name: &str) -> Chart {
-    let series = BUCKET_SIZES.iter().enumerate().map(|(style, &slots)| Series {
-        name: format!("b = {slots}"),
-        style,
-        points: of(points, rule, slots).map(|point| (100.0 * point.rate, point.bits_per_key)).collect(),
+fn chart(points: &[Point], rule: Rule, name: &str, queries: u64) -> Chart {
+    let series = BUCKET_SIZES.iter().enumerate().map(|(number, &slots)| {
+        let style = if rule == Rule::Walk { Style::solid(number) } else { Style::dashed(number) };
+        let seen = of(points, rule, slots).filter(|point| point.rate * approximate(queries) >= LEAST_EVENTS);
+        Series::new(format!("b = {slots}"), style, seen.map(|point| (100.0 * point.rate, point.bits_per_key)))
     });
     Chart {
         name: name.to_owned(),
@@ -109,6 +115,7 @@ fn chart(points: &[Point], rule: Rule, name: &str) -> Chart {
         x: Axis::logarithmic("false positive rate, %"),
         y: Axis::linear("bits per key"),
         series: series.collect(),
+        others: None,
     }
 }
 
@@ -116,7 +123,7 @@ fn of(points: &[Point], rule: Rule, slots: u32) -> impl Iterator<Item = &Point> 
     points.iter().filter(move |point| point.measures.rule == rule && point.measures.slots_per_bucket == slots)
 }
 
-/// From 10 % to 0.001 %, in steps of a tenth of a power of ten; the curves all have points on both sides of each.
+/// From 10 % to 0.001 %, in steps of a tenth of a power of ten.
 fn rates() -> impl Iterator<Item = f64> {
     (0..=40).map(|step| 10f64.powf(-1.0 - f64::from(step) / 10.0))
 }
@@ -148,8 +155,11 @@ fn compact(points: &[Point]) -> Table {
         });
         for rate in rates() {
             let start = [Cell::text(rule.name()), Cell::text(range_of(rate)), Cell::Number(100.0 * rate)];
-            let bits = curves.iter().map(|curve| Cell::Number(curve.at(rate.log10())));
-            table.push(start.into_iter().chain(bits).collect());
+            let bits = curves.each_ref().map(|curve| curve.at(rate.log10()));
+            // Where one of the curves has no points on both sides, nothing is compared.
+            if bits.iter().all(|bits| bits.is_finite()) {
+                table.push(start.into_iter().chain(bits.map(Cell::Number)).collect());
+            }
         }
     }
     table

@@ -6,7 +6,7 @@ use super::space::Space;
 use crate::contender::Kind;
 use crate::failure::Failure;
 use crate::keys::Keys;
-use crate::report::{Axis, Cell, Chart, Claim, Column, Judge, Reproduction, Series, Table, Whose, cells};
+use crate::report::{Axis, Cell, Chart, Claim, Column, Judge, Reproduction, Series, Style, Table, Whose, cells};
 use crate::scale::Scale;
 
 /// The cuckoo filters, the slots that a lookup compares, and the bits that a slot takes less than a fingerprint has.
@@ -18,9 +18,14 @@ const CUCKOO: [(Kind, u32, f64); 5] = [
     (Kind::Windowed, 6, 0.0),
 ];
 
+/// Rate in percent and bits per key, in the paper's table 3.
+const PRINTED: [(Kind, (f64, f64)); 3] =
+    [(Kind::Printed, (0.19, 12.60)), (Kind::PrintedSemiSorted, (0.09, 12.58)), (Kind::Bloom, (0.19, 13.00))];
+
 /// A curve: bits per key for a rate.
 struct Cost {
     name: String,
+    style: Style,
     of_rate: Box<dyn Fn(f64) -> f64>,
 }
 
@@ -32,15 +37,15 @@ pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
         ["filter", "load factor", "bits per key", "rate, %"].map(Column::counted).into(),
     );
     let mut costs = vec![
-        Cost { name: "information limit".to_owned(), of_rate: Box::new(information_limit) },
-        Cost { name: Kind::Bloom.name().to_owned(), of_rate: Box::new(bloom_bits_per_key) },
+        Cost { name: "information limit".to_owned(), style: Style::dotted(9), of_rate: Box::new(information_limit) },
+        Cost { name: Kind::Bloom.name().to_owned(), style: Kind::Bloom.style(), of_rate: Box::new(bloom_bits_per_key) },
     ];
     for (kind, compared, saved) in CUCKOO {
         let Space { load_factor, bits_per_key, rate, .. } = Space::of(kind, memory, keys, scale)?;
         let row = [load_factor, bits_per_key, 100.0 * rate].map(Cell::Number);
         loads.push([vec![Cell::text(kind.name())], row.into()].concat());
         let of_rate = move |rate| bits_per_key_bound(rate, compared, load_factor) - saved / load_factor;
-        costs.push(Cost { name: kind.name().to_owned(), of_rate: Box::new(of_rate) });
+        costs.push(Cost { name: kind.name().to_owned(), style: kind.style(), of_rate: Box::new(of_rate) });
     }
     let tables = vec![costs_table(&costs), loads, crossings(&costs)];
     let claims = claims(Judge { table: &tables[2], number: 2, scale });
@@ -75,10 +80,13 @@ fn costs_table(costs: &[Cost]) -> Table {
 }
 
 fn chart(costs: &[Cost]) -> Chart {
-    let series = costs.iter().enumerate().map(|(style, cost)| Series {
-        name: cost.name.clone(),
-        style,
-        points: rates(4).map(|rate| (100.0 * rate, (cost.of_rate)(rate))).collect(),
+    let series = costs.iter().map(|cost| {
+        let points = rates(4).map(|rate| (100.0 * rate, (cost.of_rate)(rate)));
+        Series::new(&cost.name, cost.style, points)
+    });
+    let series = series.map(|series| {
+        let others = PRINTED.iter().filter(|(kind, _)| kind.name() == series.name).map(|(_, point)| *point);
+        Series { others: others.collect(), ..series }
     });
     Chart {
         name: "figure-4".to_owned(),
@@ -86,6 +94,7 @@ fn chart(costs: &[Cost]) -> Chart {
         x: Axis::logarithmic("false positive rate, %"),
         y: Axis::linear("bits per key"),
         series: series.collect(),
+        others: Some("the paper's table 3".to_owned()),
     }
 }
 

@@ -217,7 +217,11 @@ fn claims(judge: Judge<'_>) -> Vec<Claim> {
     for (kind, least) in [(Kind::Printed, 130), (Kind::BlockedBloom, 200)] {
         let statement = format!("{} answers at least {least} million single calls a second in {small}", kind.name());
         let nanoseconds = 1e3 / crate::cast::approximate(least);
-        claims.push(judge.claim(PLACE, statement, &of(single, kind.name(), &small).at_most(nanoseconds)));
+        claims.push(judge.claim_at_paper_scale(
+            PLACE,
+            statement,
+            &of(single, kind.name(), &small).at_most(nanoseconds),
+        ));
     }
     let batch = "batch, ns";
     let statement = format!("CF, guira answers batches in at most {NEAR} times the time of two prefetched cache lines");

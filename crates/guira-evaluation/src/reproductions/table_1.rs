@@ -108,7 +108,8 @@ fn claims(judge: Judge<'_>) -> Vec<Claim> {
         let whose = if printed.kind.is_of_paper() { Whose::Paper } else { Whose::PaperOfLibrary };
         let [least, most] = printed.space;
         let cost = || cells("space, in Bloom filters").of("filter", name);
-        let space = cost().at_least_about(least, SPACE_TOLERANCE).and(cost().at_most_about(most, SPACE_TOLERANCE));
+        let at_most = cost().at_most_about(most, SPACE_TOLERANCE);
+        let space = if least > 0.0 { cost().at_least_about(least, SPACE_TOLERANCE).and(at_most) } else { at_most };
         let takes = format!("{name} takes {} times the space of a Bloom filter", printed.space_text);
         let removes = format!("{name}: removal, {}", printed.removal.name());
         let removal = cells("removal").of("filter", name).is(printed.removal.name());

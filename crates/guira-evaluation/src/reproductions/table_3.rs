@@ -168,7 +168,7 @@ fn claims(judge: Judge<'_>, memory: Memory) -> Vec<Claim> {
             .main(),
         judge.claim_at_paper_scale(PLACE, "blk-BF is built fastest", &fastest).main(),
         judge
-            .claim(
+            .claim_at_paper_scale(
                 PLACE,
                 "dl-CBF refuses a key when about 78 % of it are full",
                 // As precise as "about 78 %" is.
