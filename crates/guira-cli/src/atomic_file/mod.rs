@@ -27,4 +27,5 @@ mod temporary;
 
 pub(crate) use error::ReplaceError;
 pub(crate) use replacement::{Notice, Replacement};
+#[cfg(unix)]
 pub(crate) use temporary::remove_temporary_files;

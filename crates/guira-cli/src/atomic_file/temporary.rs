@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io;
-use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -30,12 +29,13 @@ fn current() -> MutexGuard<'static, BTreeSet<PathBuf>> {
 ///
 /// From now on no temporary file is created or renamed: a thread that tries to waits forever. So nothing is left behind,
 /// and no thread reports the loss of its temporary file as an error.
+#[cfg(unix)]
 pub(crate) fn remove_temporary_files() {
     let current = current();
     for path in &*current {
         fs::remove_file(path).ok();
     }
-    mem::forget(current);
+    std::mem::forget(current);
 }
 
 /// Who may read a temporary file, by the permissions it is created with.

@@ -122,6 +122,7 @@ fn set_mode(file: &File, mode: u32) -> io::Result<()> {
     if file.metadata()?.mode() & 0o777 == mode { Ok(()) } else { file.set_permissions(Permissions::from_mode(mode)) }
 }
 
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux has lists that are copied"))]
 enum AccessControlList {
     /// The old file has none, and now the new one has none.
     None,
