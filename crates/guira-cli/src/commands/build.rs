@@ -271,8 +271,13 @@ impl Blueprint {
                 let builder = builder.clone().seed(seed).capacity(capacity);
                 empty_filter(arguments, builder, capacity, *hash, seed).map_err(|error| refused(arguments, &error))
             }
-            Self::Like { path, key, .. } => {
+            Self::Like { path, key, hasher, .. } => {
                 let mut filter = filter_file::load(path, *key)?;
+                // The keys have been hashed as the filter said when it was first read.
+                if filter.as_filter().hasher() != hasher {
+                    let text = "was replaced by another program in the meantime: run the command again";
+                    return Err(Failure::of_file(path, text));
+                }
                 filter.clear();
                 Ok(filter.contents)
             }

@@ -8,7 +8,7 @@ use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::inspection::Inspection;
 use crate::provenance::Provenance;
-use crate::render::{Report, names, print, text};
+use crate::render::{Report, escaped, names, print, text};
 use crate::secret_key::SecretKey;
 
 pub(crate) fn run(arguments: &InfoArguments) -> Result<ExitStatus, Failure> {
@@ -104,17 +104,6 @@ impl FilterReport {
     }
 }
 
-/// A text from the file on one line, without what would upset a terminal.
-fn shown(text: &str) -> String {
-    text.chars()
-        .flat_map(|char| {
-            if char.is_control() { char.escape_default().to_string() } else { char.to_string() }
-                .chars()
-                .collect::<Vec<_>>()
-        })
-        .collect()
-}
-
 /// The share of the slots that so many fingerprints fill.
 #[expect(clippy::cast_precision_loss, reason = "shown with a few digits")]
 fn load_factor(header: &FileHeader, count: u64) -> f64 {
@@ -173,8 +162,8 @@ impl Report for FilterReport {
         rows.extend(treatment.map(|treatment| ("keys are hashed", treatment.to_owned())));
         rows.extend(self.provenance.date().map(|date| ("built", date)));
         rows.extend(key_count.map(|keys| ("built from", text::counted(keys, "key"))));
-        rows.extend(sources.iter().map(|source| ("source", shown(source))));
-        rows.extend(note.iter().map(|note| ("note", shown(note))));
+        rows.extend(sources.iter().map(|source| ("source", escaped(source).into_owned())));
+        rows.extend(note.iter().map(|note| ("note", escaped(note).into_owned())));
         text::table(&rows)
     }
 }
