@@ -28,7 +28,7 @@ struct Operation {
 const OPERATIONS: [Operation; 15] = [
     packed("hash only", hash, 28.0),
     packed("contains", contains, 83.0),
-    packed("contains_digest", contains_digest, 60.0),
+    packed("contains_digest", contains_digest, 64.0),
     packed("contains_each", contains_each, 102.0),
     packed("insert", insert, 180.0),
     packed("insert_each", insert_each, 230.0),
