@@ -1,7 +1,7 @@
 //! Loads bytes as each kind of file. Whatever they are, it must not panic; what is taken must be saved as it came, and
 //! must be sound, also after it was used.
 
-use guira::{CountingCuckooFilter, CuckooFilter, CuckooMap, CuckooSet, FileHeader, GrowingCuckooFilter};
+use guira::{CountingCuckooFilter, CuckooFilter, CuckooMap, CuckooSet, FileHeader};
 
 use super::oracle::checksums;
 
@@ -43,7 +43,7 @@ fn load_as_every_kind(bytes: &[u8]) {
     is_loaded |= load!(bytes, CuckooSet, |set: &mut CuckooSet| for key in 0..20_u32 {
         drop(set.insert(&key));
     });
-    is_loaded |= load!(bytes, GrowingCuckooFilter, |filter: &mut GrowingCuckooFilter| for key in 0..20_u32 {
+    is_loaded |= load!(bytes, CuckooFilter, |filter: &mut CuckooFilter| for key in 0..20_u32 {
         let _removed: bool = filter.remove(&key);
         drop(filter.insert(&key));
     });

@@ -4,24 +4,24 @@
 
 use std::collections::BTreeMap;
 
-use guira::{CountingCuckooFilter, CuckooFilter, CuckooFilterView, CuckooMap, CuckooSet, GrowingCuckooFilter};
+use guira::{CountingCuckooFilter, CuckooFilter, CuckooFilterView, CuckooMap, CuckooSet};
 
 use super::oracle::shapes;
 
 /// More would not find more.
-const MOST_OPERATIONS: usize = 2000;
+const MAX_OPERATIONS: usize = 2000;
 
 pub(crate) fn run(data: &[u8]) {
     let Some((&[what, bits, size, seed], operations)) = data.split_first_chunk() else { return };
     let operations = operations.as_chunks().0;
-    let operations = &operations[..operations.len().min(MOST_OPERATIONS)];
+    let operations = &operations[..operations.len().min(MAX_OPERATIONS)];
     let shapes = shapes::all_shapes();
     let size = 1 + usize::from(size % 16);
     let seed = u64::from(seed);
     let valued_bits = 2 + u32::from(bits % 27);
     match usize::from(what) % (shapes.len() + 4) {
         0 => {
-            let builder = GrowingCuckooFilter::builder().capacity(size).largest_capacity(40 * size).seed(seed);
+            let builder = CuckooFilter::builder().capacity(size).max_capacity(40 * size).seed(seed);
             let slots_per_bucket = [2, 4, 8][usize::from(bits % 3)];
             let builder = builder.slots_per_bucket(slots_per_bucket).false_positive_rate(0.02);
             play(builder.build().expect("measures in range"), operations);
@@ -132,29 +132,6 @@ impl Kind for CuckooFilter {
         for key in 0..=u8::MAX {
             assert_eq!((view.contains(&key), view.count(&key)), (self.contains(&key), self.count(&key)), "{self:?}");
         }
-    }
-}
-
-impl Kind for GrowingCuckooFilter {
-    fn insert(&mut self, key: u8) -> bool {
-        self.insert(&key).is_ok()
-    }
-
-    fn remove(&mut self, key: u8) -> bool {
-        self.remove(&key)
-    }
-
-    fn count(&self, key: u8) -> u64 {
-        self.count(&key) as u64
-    }
-
-    fn len(&self) -> u64 {
-        self.len() as u64
-    }
-
-    alike!();
-
-    fn tidy(&mut self) {
         self.shrink_to_fit();
     }
 }

@@ -8,11 +8,11 @@ use std::io::{self, Read};
 use guira_cli::keys::{FieldChoice, Fields, KeyForm, KeyPart, Record, RecordEnd, Separator};
 
 /// Longer ones find nothing that these don't.
-const MOST_BYTES: usize = 4096;
+const MAX_BYTES: usize = 4096;
 
 pub(crate) fn run(data: &[u8]) {
     let Some((&[form, field, delimiter, pace], input)) = data.split_first_chunk() else { return };
-    let input = &input[..input.len().min(MOST_BYTES)];
+    let input = &input[..input.len().min(MAX_BYTES)];
     let form = form_of(form, field, delimiter);
     let (piece_size, threads) = (1 + usize::from(pace & 0x3f), 1 + usize::from(pace >> 6));
     let read = |bytes: &[u8]| Record::all_of(Pieces { rest: bytes, size: piece_size }, &form, threads);

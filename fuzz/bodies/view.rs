@@ -1,7 +1,7 @@
 //! Views bytes as a file. Whatever they are, it must not panic; its answers must agree with each other, and verifying must
 //! say what loading says.
 
-use guira::{CuckooFilter, CuckooFilterView, CuckooSet, FileKind, GrowingCuckooFilter, LoadError};
+use guira::{CuckooFilter, CuckooFilterView, CuckooSet, FileKind, LoadError};
 
 use super::oracle::checksums;
 
@@ -42,7 +42,7 @@ fn view(bytes: &[u8]) {
 fn load(bytes: &[u8], kind: FileKind) -> Result<CuckooFilter, LoadError> {
     match kind {
         FileKind::Set => CuckooSet::from_bytes(bytes).map(|set| set.as_filter().clone()),
-        FileKind::Growing => GrowingCuckooFilter::from_bytes(bytes).map(GrowingCuckooFilter::into_filter),
+        FileKind::Growing => CuckooFilter::from_bytes(bytes).map(CuckooFilter::without_growth),
         _ => CuckooFilter::from_bytes(bytes),
     }
 }

@@ -1,7 +1,7 @@
 use crate::cast::approximate;
 use crate::error::in_range;
 use crate::memory::Memory;
-use crate::probes::{MOST_PROBES, best_probes, bits_for, bloom_rate, probes};
+use crate::probes::{MAX_PROBES, best_probes, bits_for, bloom_rate, probes};
 use crate::{BuildError, Digest, Filter, Full, Insert};
 
 /// The standard Bloom filter, the paper's BF: section 2.1, with the probes of equation (8).
@@ -26,7 +26,7 @@ impl BloomFilter {
     /// For no bit, for no probe or more than 32, and where there is no memory.
     pub fn new(bit_count: u64, probe_count: u32) -> Result<Self, BuildError> {
         in_range("the number of bits", bit_count, 1, u64::MAX)?;
-        in_range("the number of probes", probe_count.into(), 1, MOST_PROBES.into())?;
+        in_range("the number of probes", probe_count.into(), 1, MAX_PROBES.into())?;
         Ok(Self { memory: Memory::zeroed(bit_count)?, bit_count, probe_count, len: 0 })
     }
 

@@ -1,6 +1,6 @@
 use crate::cast::{approximate, in_memory, saturating_floor, scale};
 use crate::error::in_range;
-use crate::fields::{Fields, MOST_BITS};
+use crate::fields::{Fields, MAX_BITS};
 use crate::mixing::mixed;
 use crate::{BuildError, Digest, Filter, StaticFilter};
 
@@ -9,7 +9,7 @@ const SEGMENTS: usize = 3;
 const CELLS_PER_KEY: f64 = 1.23;
 const MORE_CELLS: u64 = 32;
 /// With these sizes, an attempt fails with a probability far below 1/2.
-const MOST_ATTEMPTS: u64 = 100;
+const MAX_ATTEMPTS: u64 = 100;
 
 /// The Bloomier filter: section 6 of the paper; Chazelle, Kilian, Rubinfeld and Tal, "The Bloomier Filter" (2004). A static
 /// map from keys to values, which finds an absent key at some rate.
@@ -51,8 +51,8 @@ impl BloomierFilter {
     /// For a key with two values, for a value with more bits, for checks of no bit, for more than 57 bits of check and
     /// value, and where there is no memory.
     pub fn from_entries(entries: &[(Digest, u64)], check_bits: u32, value_bits: u32) -> Result<Self, BuildError> {
-        in_range("the length of values", value_bits.into(), 0, (MOST_BITS - 1).into())?;
-        in_range("the length of checks", check_bits.into(), 1, (MOST_BITS - value_bits).into())?;
+        in_range("the length of values", value_bits.into(), 0, (MAX_BITS - 1).into())?;
+        in_range("the length of checks", check_bits.into(), 1, (MAX_BITS - value_bits).into())?;
         let mut entries = entries.to_vec();
         for &(_, value) in &entries {
             in_range("a value", value, 0, (1 << value_bits) - 1)?;
@@ -67,14 +67,14 @@ impl BloomierFilter {
         let segment_len = cells.div_ceil(SEGMENTS as u64);
         let cells = Fields::zeroed(segment_len * SEGMENTS as u64, check_bits + value_bits)?;
         let mut map = Self { cells, segment_len, seed: 0, check_bits, value_bits, len: entries.len() };
-        for seed in 0..MOST_ATTEMPTS {
+        for seed in 0..MAX_ATTEMPTS {
             map.seed = seed;
             if let Some(order) = map.peel(&entries) {
                 map.assign(&entries, &order);
                 return Ok(map);
             }
         }
-        Err(BuildError::NoHashFound { attempts: MOST_ATTEMPTS })
+        Err(BuildError::NoHashFound { attempts: MAX_ATTEMPTS })
     }
 
     /// The value of a key; of an absent one, at the rate of false positives, any value.

@@ -1,7 +1,7 @@
 use crate::cast::approximate;
 use crate::error::in_range;
 use crate::fields::Fields;
-use crate::probes::{MOST_PROBES, best_probes, bits_for, bloom_rate, probes};
+use crate::probes::{MAX_PROBES, best_probes, bits_for, bloom_rate, probes};
 use crate::{BuildError, Digest, Filter, Full, Insert, Remove};
 
 /// The bits of a counter. With the best k, one would pass 15 with probability below 1.4e-15 (Fan et al.).
@@ -32,7 +32,7 @@ impl CountingBloomFilter {
     /// For no counter, for no probe or more than 32, and where there is no memory.
     pub fn new(counter_count: u64, probe_count: u32) -> Result<Self, BuildError> {
         in_range("the number of counters", counter_count, 1, u64::MAX)?;
-        in_range("the number of probes", probe_count.into(), 1, MOST_PROBES.into())?;
+        in_range("the number of probes", probe_count.into(), 1, MAX_PROBES.into())?;
         Ok(Self { counters: Fields::zeroed(counter_count, COUNTER_BITS)?, probe_count, len: 0 })
     }
 

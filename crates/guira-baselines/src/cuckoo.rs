@@ -5,7 +5,7 @@ use crate::random::Random;
 use crate::{BuildError, Digest, Filter, Full, Insert, Remove};
 
 /// How many fingerprints an insertion relocates before it gives up: section 2.2 of the paper.
-const MOST_RELOCATIONS: u32 = 500;
+const MAX_RELOCATIONS: u32 = 500;
 
 const SEMI_SORTED_SLOTS: u32 = 4;
 
@@ -327,7 +327,7 @@ impl<B: Buckets> Cuckoo<B> {
     /// Evicts one fingerprint by the other; the last, if none of them finds a slot.
     #[inline(never)]
     fn walk(&mut self, mut placed: Placed) -> Option<Placed> {
-        for _ in 0..MOST_RELOCATIONS {
+        for _ in 0..MAX_RELOCATIONS {
             let slot = self.random.below(self.slots_per_bucket);
             placed.fingerprint = self.buckets.exchange(placed.bucket, slot, placed.fingerprint);
             placed = self.addressing.alternate(placed);

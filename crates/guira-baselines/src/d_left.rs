@@ -12,8 +12,8 @@ const MULTIPLIERS: [u64; TABLES] =
     [0x9e37_79b9_7f4a_7c15, 0x6a09_e667_f3bc_c909, 0xbb67_ae85_84ca_a73b, 0x3c6e_f372_fe94_f82b];
 /// Counts to 3; 0 is the empty slot.
 const COUNTER_BITS: u32 = 2;
-const MOST_COPIES: u32 = (1 << COUNTER_BITS) - 1;
-const MOST_REMAINDER_BITS: u32 = 28;
+const MAX_COPIES: u32 = (1 << COUNTER_BITS) - 1;
+const MAX_REMAINDER_BITS: u32 = 28;
 
 /// The d-left counting Bloom filter, the paper's dl-CBF: section 2.1; Bonomi, Mitzenmacher, Panigrahy, Singh and
 /// Varghese, "An Improved Construction for Counting Bloom Filters" (2006).
@@ -69,7 +69,7 @@ impl DLeftCountingBloomFilter {
     /// For no bucket, for remainders of no bit or more than 28, and where there is no memory.
     pub fn new(buckets_per_table: u64, remainder_bits: u32) -> Result<Self, BuildError> {
         in_range("the number of buckets per table", buckets_per_table, 1, 1 << 36)?;
-        in_range("the length of remainders", remainder_bits.into(), 1, MOST_REMAINDER_BITS.into())?;
+        in_range("the length of remainders", remainder_bits.into(), 1, MAX_REMAINDER_BITS.into())?;
         let buckets = buckets_per_table * TABLES as u64;
         let cells = if remainder_bits == 10 {
             Cells::Of10(CellTable::empty(buckets, remainder_bits)?)
@@ -258,7 +258,7 @@ impl<W: Word, const BITS: u32> CellTable<W, BITS> {
             core::iter::from_fn(move || {
                 let lane = (matches != W::ZERO).then(|| matches.lowest_one())?;
                 matches = matches & matches.minus(W::from(1));
-                Some((bucket, lane, (word >> lane).low_32() & MOST_COPIES))
+                Some((bucket, lane, (word >> lane).low_32() & MAX_COPIES))
             })
         })
     }
@@ -270,7 +270,7 @@ impl<W: Word, const BITS: u32> CellTable<W, BITS> {
         // Hardly any key has its fingerprint stored already, which is foreseen.
         let holders = words.map(|word| self.matches(word, places.remainder));
         if holders.into_iter().fold(W::ZERO, |all, found| all | found) != W::ZERO {
-            let mut counters = self.holders(places).filter(|&(_, _, copies)| copies < MOST_COPIES);
+            let mut counters = self.holders(places).filter(|&(_, _, copies)| copies < MAX_COPIES);
             if let Some((bucket, lane, copies)) = counters.next() {
                 drop(counters);
                 self.set(bucket, lane, places.remainder, copies + 1);

@@ -5,9 +5,9 @@ use crate::memory::Memory;
 use crate::word::Word;
 
 /// The widest field that can be read at once, wherever it starts.
-pub(crate) const MOST_BITS: u32 = u64::USABLE_BITS;
+pub(crate) const MAX_BITS: u32 = u64::USABLE_BITS;
 
-/// So many fields of up to [`MOST_BITS`] bits, one after the other without a gap.
+/// So many fields of up to [`MAX_BITS`] bits, one after the other without a gap.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Fields {
     memory: Memory,
@@ -18,7 +18,7 @@ pub(crate) struct Fields {
 impl Fields {
     /// Fields that are 0.
     pub(crate) fn zeroed(count: u64, width: u32) -> Result<Self, BuildError> {
-        debug_assert!((1..=MOST_BITS).contains(&width));
+        debug_assert!((1..=MAX_BITS).contains(&width));
         Ok(Self { memory: Memory::zeroed(count.saturating_mul(width.into()))?, width, count })
     }
 

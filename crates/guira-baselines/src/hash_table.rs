@@ -6,10 +6,10 @@ use crate::random::Random;
 use crate::{BuildError, Digest, Filter, Full, Insert, Remove};
 
 /// How many keys an insertion relocates before it gives up: section 2.2 of the paper.
-const MOST_RELOCATIONS: usize = 500;
+const MAX_RELOCATIONS: usize = 500;
 const KEY_BITS: u64 = 64;
-const MOST_HASHES: u32 = 8;
-const MOST_SLOTS_PER_BUCKET: u32 = 16;
+const MAX_HASHES: u32 = 8;
+const MAX_SLOTS_PER_BUCKET: u32 = 16;
 
 /// The measures of a [`CuckooHashTable`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,13 +58,13 @@ impl CuckooHashTable {
     /// For measures that there are not, and where there is no memory.
     pub fn new(measures: HashTableMeasures) -> Result<Self, BuildError> {
         in_range("the number of buckets", measures.bucket_count, 1, 1 << 40)?;
-        in_range("the number of slots per bucket", measures.slots_per_bucket.into(), 1, MOST_SLOTS_PER_BUCKET.into())?;
-        in_range("the number of hashes", measures.hash_count.into(), 2, MOST_HASHES.into())?;
+        in_range("the number of slots per bucket", measures.slots_per_bucket.into(), 1, MAX_SLOTS_PER_BUCKET.into())?;
+        in_range("the number of hashes", measures.hash_count.into(), 2, MAX_HASHES.into())?;
         let slot_count = measures.bucket_count * u64::from(measures.slots_per_bucket);
         Ok(Self {
             slots: Memory::zeroed(slot_count * KEY_BITS)?,
             measures,
-            walk: Vec::with_capacity(MOST_RELOCATIONS),
+            walk: Vec::with_capacity(MAX_RELOCATIONS),
             random: Random::new(measures.seed),
             zeros: 0,
             len: 0,
@@ -152,7 +152,7 @@ impl CuckooHashTable {
         let mut homeless = key;
         // The bucket that the homeless key was evicted from.
         let mut left = None;
-        for _ in 0..MOST_RELOCATIONS {
+        for _ in 0..MAX_RELOCATIONS {
             let bucket = self.bucket_to_enter(homeless, left);
             let slot = bucket.start + u64::from(self.random.below(self.measures.slots_per_bucket));
             let evicted = self.key(slot);

@@ -4,7 +4,7 @@ use crate::Digest;
 use crate::cast::{approximate, saturating_floor, scale};
 
 /// The most probes that a filter of the Bloom family makes here; more would be for rates below 2^-32.
-pub(crate) const MOST_PROBES: u32 = 32;
+pub(crate) const MAX_PROBES: u32 = 32;
 
 /// The positions that a key has in a table of `range`: equation (8) of the paper, g_i(x) = h1(x) + i · h2(x) (Kirsch and
 /// Mitzenmacher 2006).
@@ -31,8 +31,8 @@ pub(crate) fn bloom_rate(keys: f64, bits: f64, probes: u32) -> f64 {
 /// The k with the lowest rate: one of the two integers next to ln 2 times the bits per key.
 pub(crate) fn best_probes(bits_per_key: f64) -> u32 {
     let best = bits_per_key * core::f64::consts::LN_2;
-    let below = u32::try_from(saturating_floor(best)).unwrap_or(MOST_PROBES).clamp(1, MOST_PROBES);
-    let above = (below + 1).min(MOST_PROBES);
+    let below = u32::try_from(saturating_floor(best)).unwrap_or(MAX_PROBES).clamp(1, MAX_PROBES);
+    let above = (below + 1).min(MAX_PROBES);
     // Of a filter so large that its size does not matter.
     let rate = |probes| bloom_rate(1e9, 1e9 * bits_per_key, probes);
     if rate(above) < rate(below) { above } else { below }

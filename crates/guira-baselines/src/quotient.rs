@@ -1,6 +1,6 @@
 use crate::cast::{approximate, saturating_floor};
 use crate::error::{exponent_of, in_range};
-use crate::fields::MOST_BITS;
+use crate::fields::MAX_BITS;
 use crate::memory::Memory;
 use crate::word::Word;
 use crate::{BuildError, Digest, Filter, Full, Insert, Remove};
@@ -8,7 +8,7 @@ use crate::{BuildError, Digest, Filter, Full, Insert, Remove};
 const METADATA_BITS: u32 = 3;
 
 /// How full it gets; the paper's evaluation stops there, since clusters grow without bound.
-const MOST_LOAD: f64 = 0.9;
+const MAX_LOAD: f64 = 0.9;
 
 /// The slots of a block, whose metadata are three words.
 const BLOCK_SLOTS: u64 = 64;
@@ -101,10 +101,10 @@ impl QuotientFilter {
     pub fn new(slot_count: u64, remainder_bits: u32) -> Result<Self, BuildError> {
         in_range("the number of slots", slot_count, 2, 1 << 40)?;
         let quotient_bits = exponent_of("the number of slots", slot_count)?;
-        let longest = (MOST_BITS - METADATA_BITS).min(64 - quotient_bits);
+        let longest = (MAX_BITS - METADATA_BITS).min(64 - quotient_bits);
         in_range("the length of remainders", remainder_bits.into(), 1, longest.into())?;
         let bits = slot_count.div_ceil(BLOCK_SLOTS) * BLOCK_SLOTS * u64::from(remainder_bits + METADATA_BITS);
-        let most = usize::try_from(saturating_floor(MOST_LOAD * approximate(slot_count))).unwrap_or(usize::MAX);
+        let most = usize::try_from(saturating_floor(MAX_LOAD * approximate(slot_count))).unwrap_or(usize::MAX);
         let lanes = u64::lanes(u64::USABLE_BITS / remainder_bits, remainder_bits, 1);
         Ok(Self { blocks: Memory::zeroed(bits)?, slot_count, quotient_bits, remainder_bits, lanes, most, len: 0 })
     }

@@ -1,6 +1,6 @@
 use crate::cast::{approximate, scale};
 use crate::error::in_range;
-use crate::fields::MOST_BITS;
+use crate::fields::MAX_BITS;
 use crate::memory::Memory;
 use crate::word::Word;
 use crate::{BuildError, Digest, Filter, Full, Insert, Remove};
@@ -158,7 +158,7 @@ impl RankIndexedFilter {
 /// How many of so many bits are moved at once.
 #[inline]
 fn chunk(bits: u64) -> (u32, u64) {
-    let width = u32::try_from(bits).unwrap_or(MOST_BITS).min(MOST_BITS);
+    let width = u32::try_from(bits).unwrap_or(MAX_BITS).min(MAX_BITS);
     (width, width.into())
 }
 

@@ -3,7 +3,9 @@
 mod add;
 mod build;
 mod check;
+mod convert;
 mod count;
+mod diff;
 mod generate;
 mod info;
 mod inputs;
@@ -21,7 +23,9 @@ use clap::{Parser, Subcommand};
 pub(crate) use add::AddArguments;
 pub(crate) use build::BuildArguments;
 pub(crate) use check::{CheckArguments, Print, When};
+pub(crate) use convert::ConvertArguments;
 pub(crate) use count::CountArguments;
+pub(crate) use diff::DiffArguments;
 pub(crate) use generate::{CompletionsArguments, ManArguments};
 pub(crate) use info::InfoArguments;
 pub(crate) use inputs::InputArguments;
@@ -58,7 +62,8 @@ Examples:
     tail -f access.log | guira check --field 1 --delimiter blanks blocked.guira";
 
 const STATUS: &str = "\
-Exit status: 0 if all was done, 1 if nothing was found (check, count) or not all was found (remove), 2 if there was an error";
+Exit status: 0 if all was done, 1 if nothing was found (check, count), not all was found (remove) or filters differ (diff), \
+2 if there was an error";
 
 /// The version, what it was built from, and what it was built with.
 const LONG_VERSION: &str = concat!(
@@ -78,6 +83,8 @@ pub(crate) enum Command {
     Remove(RemoveArguments),
     Count(CountArguments),
     Merge(MergeArguments),
+    Diff(DiffArguments),
+    Convert(ConvertArguments),
     Shrink(ShrinkArguments),
     Info(InfoArguments),
     Verify(VerifyArguments),
@@ -89,7 +96,10 @@ pub(crate) enum Command {
 impl Command {
     /// Returns `true` if the command replaces or creates a filter file.
     pub(crate) const fn replaces_files(&self) -> bool {
-        matches!(self, Self::Build(_) | Self::Add(_) | Self::Remove(_) | Self::Merge(_) | Self::Shrink(_))
+        matches!(
+            self,
+            Self::Build(_) | Self::Add(_) | Self::Remove(_) | Self::Merge(_) | Self::Convert(_) | Self::Shrink(_)
+        )
     }
 }
 

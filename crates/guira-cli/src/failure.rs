@@ -37,6 +37,9 @@ impl Failure {
             LoadError::NotGuira => {
                 Self::of_file(path, format_args!("{error}; guira build makes one of a list of keys"))
             }
+            LoadError::Truncated { found: 0, .. } => {
+                Self::of_file(path, "an empty file, and no filter: guira build makes one of a list of keys")
+            }
             LoadError::OtherKind { found, .. } => Self::of_file(
                 path,
                 format_args!("holds a {found}, which this command is not for: guira info says more about it"),

@@ -1,8 +1,6 @@
 //! The bytes of filter files, decompressed if they were compressed as a whole.
 
-use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
 
 use guira::{FileHeader, LoadError};
 
@@ -13,14 +11,14 @@ pub(crate) fn decompressed<'file>(file: impl Read + 'file) -> io::Result<(Compre
     Compression::of_filter(file)
 }
 
-/// Returns `true` if a file is a filter that stands in the file as it is, and can be mapped to memory.
-pub(crate) fn is_uncompressed(path: &Path) -> bool {
-    File::open(path).and_then(decompressed).is_ok_and(|(compression, _)| compression == Compression::None)
+/// Returns `true` if these bytes of a file are not compressed.
+pub(crate) fn is_uncompressed(bytes: &[u8]) -> bool {
+    decompressed(bytes).is_ok_and(|(compression, _)| compression == Compression::None)
 }
 
 /// Reads all bytes of a file, and one more where there are more than its header says: that is enough to be refused.
-pub(crate) fn read(path: &Path) -> Result<(FileHeader, Vec<u8>), LoadError> {
-    let (_, mut contents) = decompressed(File::open(path)?)?;
+pub(crate) fn read(file: impl Read) -> Result<(FileHeader, Vec<u8>), LoadError> {
+    let (_, mut contents) = decompressed(file)?;
     let mut bytes = Vec::new();
     contents.by_ref().take(FileHeader::SIZE as u64).read_to_end(&mut bytes)?;
     let header = FileHeader::of_bytes(&bytes)?;

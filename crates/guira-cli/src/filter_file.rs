@@ -5,8 +5,8 @@ use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 
 use guira::FileHeader;
+use guira_files::{Notice, ReplaceError, Replacement};
 
-use crate::atomic_file::{Notice, ReplaceError, Replacement};
 use crate::failure::{Failure, report, without_code};
 use crate::filter_bytes::decompressed;
 use crate::render::text::counted;

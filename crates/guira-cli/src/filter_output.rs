@@ -3,10 +3,12 @@
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
+use guira::CuckooFilter;
+
 use crate::failure::Failure;
 use crate::filter_file::{Existing, FilterReplacement, Replaced};
 use crate::provenance::Provenance;
-use crate::stored_filter::{Contents, StoredFilter};
+use crate::stored_filter::StoredFilter;
 
 pub(crate) enum FilterOutput {
     StandardOutput,
@@ -29,10 +31,10 @@ impl FilterOutput {
     }
 
     /// A filter to be written here.
-    pub(crate) fn filter(&self, contents: Contents, provenance: Provenance) -> StoredFilter {
+    pub(crate) fn filter(&self, filter: CuckooFilter, provenance: Provenance) -> StoredFilter {
         match self {
-            Self::StandardOutput => StoredFilter::for_output(contents, provenance, Path::new("")),
-            Self::File(path, _) => StoredFilter::for_output(contents, provenance, path),
+            Self::StandardOutput => StoredFilter::for_output(filter, provenance, Path::new("")),
+            Self::File(path, _) => StoredFilter::for_output(filter, provenance, path),
         }
     }
 

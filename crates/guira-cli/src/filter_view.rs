@@ -1,9 +1,11 @@
-//! Filters that are only asked: where they stand in a file, they are asked there.
+//! Filters that are only queried: in the mapped file, if it is not compressed.
 
-use std::fs;
+use std::fs::File;
+use std::io;
 use std::path::Path;
 
-use guira::{CuckooFilterView, LoadError};
+use guira::{CuckooFilterView, FileHeader, LoadError, LoadOptions};
+use memmap2::Mmap;
 
 use crate::failure::Failure;
 use crate::filter_bytes;
@@ -39,13 +41,18 @@ pub(crate) fn ask_all<T>(
     ask: impl FnOnce(&[CuckooFilterView<'_>], Normalization) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let explain = |path: &Path, error: LoadError| Failure::of_loading(path, &error);
-    let open = |path: &Path| match Opened::new(path, key) {
-        Err(LoadError::KeyNotUsed) if paths.len() > 1 => Opened::new(path, None),
-        opened => opened,
-    };
     let mut opened = Vec::new();
     for path in paths.iter().map(AsRef::as_ref) {
-        opened.push(open(path).map_err(|error| explain(path, error))?);
+        let file = File::open(path).map_err(|error| explain(path, error.into()))?;
+        opened.push(Opened::new(file).map_err(|error| explain(path, error))?);
+    }
+    let mut views = Vec::new();
+    for (path, opened) in paths.iter().map(AsRef::as_ref).zip(&opened) {
+        let view = match opened.view(key) {
+            Err(LoadError::KeyNotUsed) if paths.len() > 1 => opened.view(None),
+            view => view,
+        };
+        views.push(view.map_err(|error| explain(path, error))?);
     }
     let normalization = opened.first().map(|opened| opened.normalization).unwrap_or_default();
     if let Some(unlike) = opened.iter().position(|opened| opened.normalization != normalization) {
@@ -53,59 +60,106 @@ pub(crate) fn ask_all<T>(
             "keys are not treated as in the first filter, by --lowercase or --trim: check the filters one by one";
         return Err(Failure::of_file(paths[unlike].as_ref(), text));
     }
-    let mut views = Vec::new();
-    for (path, opened) in paths.iter().map(AsRef::as_ref).zip(&opened) {
-        let view = opened.view().map_err(|error| explain(path, error))?;
-        if trust == Trust::Verified {
+    if trust == Trust::Verified {
+        for (path, view) in paths.iter().map(AsRef::as_ref).zip(&views) {
             view.verify_checksum().map_err(|error| explain(path, error))?;
         }
-        views.push(view);
     }
     ask(&views, normalization)
 }
 
-/// A filter that can be asked, and what is done to keys before.
+/// A filter file's bytes, and what is done to keys before they are hashed.
+///
+/// All of it comes from one open file. Another file may be put in its place at any time, and the table of one with the
+/// notes of the other would miss keys.
 struct Opened {
     bytes: Bytes,
     normalization: Normalization,
 }
 
 enum Bytes {
-    Mapped(Box<CuckooFilterView<'static>>),
-    /// What comes through a pipe, or is compressed, is nowhere else.
-    Read(Vec<u8>, Option<SecretKey>),
+    Mapped(Mmap),
+    /// What comes through a pipe, or is compressed, can't be mapped.
+    Read(Vec<u8>),
 }
 
 impl Opened {
-    fn new(path: &Path, key: Option<SecretKey>) -> Result<Self, LoadError> {
-        if fs::metadata(path).is_ok_and(|metadata| metadata.is_file()) && filter_bytes::is_uncompressed(path) {
-            let bytes = Bytes::Mapped(Box::new(map(path, key)?));
-            return Ok(Self { bytes, normalization: Provenance::of_file(path)?.normalization });
-        }
-        let (header, bytes) = filter_bytes::read(path)?;
-        header.hasher(key.map(SecretKey::bytes))?;
-        header.check_file_size(bytes.len() as u64)?;
-        let normalization = Provenance::of_file_bytes(&header, &bytes)?.normalization;
-        Ok(Self { bytes: Bytes::Read(bytes, key), normalization })
+    fn new(file: File) -> Result<Self, LoadError> {
+        let (header, bytes) = if file.metadata()?.is_file() {
+            let mapped = map(&file)?;
+            if filter_bytes::is_uncompressed(&mapped) {
+                (FileHeader::of_bytes(&mapped)?, Bytes::Mapped(mapped))
+            } else {
+                let (header, bytes) = filter_bytes::read(&*mapped)?;
+                (header, Bytes::Read(bytes))
+            }
+        } else {
+            let (header, bytes) = filter_bytes::read(file)?;
+            (header, Bytes::Read(bytes))
+        };
+        header.check_file_size(bytes.as_slice().len() as u64)?;
+        let normalization = Provenance::of_file_bytes(&header, bytes.as_slice())?.normalization;
+        Ok(Self { bytes, normalization })
     }
 
-    fn view(&self) -> Result<CuckooFilterView<'_>, LoadError> {
-        match &self.bytes {
-            Bytes::Mapped(view) => Ok((**view).clone()),
-            Bytes::Read(bytes, Some(key)) => CuckooFilterView::with_key(bytes, key.bytes()),
-            Bytes::Read(bytes, None) => CuckooFilterView::new(bytes),
+    fn view(&self, key: Option<SecretKey>) -> Result<CuckooFilterView<'_>, LoadError> {
+        match key {
+            Some(key) => LoadOptions::new().key(key.bytes()).view(self.bytes.as_slice()),
+            None => CuckooFilterView::new(self.bytes.as_slice()),
+        }
+    }
+}
+
+impl Bytes {
+    fn as_slice(&self) -> &[u8] {
+        match self {
+            Self::Mapped(bytes) => bytes,
+            Self::Read(bytes) => bytes,
         }
     }
 }
 
 #[expect(unsafe_code, reason = "that others leave a file alone can be asked of them, and not be seen to")]
-fn map(path: &Path, key: Option<SecretKey>) -> Result<CuckooFilterView<'static>, LoadError> {
+fn map(file: &File) -> io::Result<Mmap> {
     // This program never writes into a filter file. It puts a new one in its place, and the old one stays as it is for as
     // long as it is mapped. The help of `check` asks the same of whoever else writes to it.
-    match key {
-        // SAFETY: as far as can be known here, nobody changes the file while it is mapped: see above.
-        Some(key) => unsafe { CuckooFilterView::open_with_key(path, key.bytes()) },
-        // SAFETY: the same.
-        None => unsafe { CuckooFilterView::open(path) },
+    // SAFETY: as far as can be known here, nobody changes the file while it is mapped: see above.
+    unsafe { Mmap::map(file) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use guira::CuckooFilter;
+    use guira::raw::RawFilter as _;
+
+    use super::*;
+
+    /// The file of a filter with one key, and with notes that say whether keys are made lower case.
+    fn file_of(key: &str, lowercase: bool) -> Vec<u8> {
+        let mut filter = CuckooFilter::with_capacity(10, 1e-9).expect("valid");
+        filter.insert(key).expect("room");
+        let normalization = Normalization { lowercase, trim: false };
+        let mut header = filter.header_bytes();
+        let section = Provenance { normalization, ..Provenance::default() }.write_into(&mut header).expect("memory");
+        [&header[..], filter.table_bytes(), &section].concat()
+    }
+
+    #[test]
+    fn a_file_that_is_replaced_once_it_is_open_is_no_part_of_the_answer() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let (path, other) = (directory.path().join("set.guira"), directory.path().join("other.guira"));
+        for lowercase in [false, true] {
+            fs::write(&path, file_of("Ani", lowercase)).expect("writable");
+            let file = File::open(&path).expect("readable");
+            fs::write(&other, file_of("koel", !lowercase)).expect("writable");
+            fs::rename(&other, &path).expect("the same directory");
+
+            let opened = Opened::new(file).expect("whole");
+            assert_eq!(opened.normalization.lowercase, lowercase);
+            let view = opened.view(None).expect("whole");
+            assert!(view.contains("Ani") && !view.contains("koel"));
+        }
     }
 }

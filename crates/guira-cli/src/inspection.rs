@@ -1,3 +1,4 @@
+use std::fs::File;
 use std::path::Path;
 
 use guira::{FileHeader, LoadError};
@@ -29,7 +30,7 @@ impl Inspection {
     /// it has no use for is left alone.
     pub(crate) fn of_file(path: &Path, key: Option<SecretKey>) -> Result<Self, Failure> {
         let inspect = || {
-            let (header, bytes) = filter_bytes::read(path)?;
+            let (header, bytes) = filter_bytes::read(File::open(path)?)?;
             let mut inspection = Self::new(header, key)?;
             match key {
                 Some(key) if inspection.secret == Secret::Fits => {

@@ -2,7 +2,6 @@
 //! inputs. It promises nothing to others: those use the crate `guira`.
 
 mod arguments;
-mod atomic_file;
 mod commands;
 mod exit_status;
 mod failure;
@@ -17,6 +16,7 @@ mod progress;
 mod provenance;
 mod render;
 mod secret_key;
+mod shell;
 mod signals;
 mod stored_filter;
 mod threads;

@@ -7,7 +7,9 @@ use clap::Parser;
 use clap::error::ErrorKind;
 
 use crate::arguments::{Arguments, Command};
-use crate::commands::{add, build, check, completions, count, info, man, merge, plan, remove, shrink, verify};
+use crate::commands::{
+    add, build, check, completions, convert, count, diff, info, man, merge, plan, remove, shrink, verify,
+};
 use crate::exit_status::ExitStatus;
 use crate::failure::{Failure, report};
 use crate::signals;
@@ -40,6 +42,8 @@ fn execute(command: &Command) -> Result<ExitStatus, Failure> {
         Command::Remove(arguments) => remove::run(arguments),
         Command::Count(arguments) => count::run(arguments),
         Command::Merge(arguments) => merge::run(arguments),
+        Command::Diff(arguments) => diff::run(arguments),
+        Command::Convert(arguments) => convert::run(arguments),
         Command::Shrink(arguments) => shrink::run(arguments),
         Command::Info(arguments) => info::run(arguments),
         Command::Verify(arguments) => verify::run(arguments),

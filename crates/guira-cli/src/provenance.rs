@@ -1,8 +1,6 @@
 //! Where a filter comes from: the section behind the table of a filter file, as docs/format.md describes it.
 
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
-use std::path::Path;
+use std::io::{self, Read};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use guira::{FileHeader, KeyHasher, LoadError};
@@ -90,18 +88,6 @@ impl Provenance {
         Ok(Self::of_section(bytes.get(start..).unwrap_or_default())?)
     }
 
-    /// What stands in a file that is not compressed.
-    pub(crate) fn of_file(path: &Path) -> Result<Self, LoadError> {
-        let mut file = File::open(path)?;
-        let mut start = Vec::new();
-        file.by_ref().take(FileHeader::SIZE as u64).read_to_end(&mut start)?;
-        let header = FileHeader::of_bytes(&start)?;
-        let mut section = Vec::new();
-        file.seek(SeekFrom::Start(table_end(&header)))?;
-        file.take(section_size(&header)).read_to_end(&mut section)?;
-        Ok(Self::of_section(&section)?)
-    }
-
     /// When the filter was built.
     pub(crate) fn date(&self) -> Option<String> {
         let time = UNIX_EPOCH.checked_add(Duration::from_secs(self.created?))?;
@@ -121,11 +107,6 @@ pub(crate) fn now() -> Option<u64> {
 /// Where the table of a file ends.
 pub(crate) fn table_end(header: &FileHeader) -> u64 {
     header.parameters().table_size().saturating_add(FileHeader::SIZE as u64)
-}
-
-/// How many bytes the section of a file has.
-pub(crate) fn section_size(header: &FileHeader) -> u64 {
-    header.file_size().saturating_sub(table_end(header))
 }
 
 fn checksum(bytes: &[u8]) -> u64 {

@@ -11,8 +11,8 @@ mod unix {
     use signal_hook::iterator::Signals;
     use signal_hook::low_level::emulate_default_handler;
 
-    use crate::atomic_file::remove_temporary_files;
     use crate::failure::Failure;
+    use guira_files::remove_temporary_files;
 
     /// From now on a signal that ends this process first removes its temporary files. The process still ends by the
     /// signal, as whoever started it can see.

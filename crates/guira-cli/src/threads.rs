@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::keys::Block;
 
 /// What is smaller is done sooner than shared.
-const LEAST_SHARED_BYTES: usize = 1 << 16;
+const MIN_SHARED_BYTES: usize = 1 << 16;
 
 /// Chooses the number of threads, once and before all work; 0 leaves it at the number of processors.
 pub(crate) fn choose(count: usize) -> Result<(), Failure> {
@@ -18,7 +18,7 @@ pub(crate) fn choose(count: usize) -> Result<(), Failure> {
 
 /// A block in pieces, one for each thread.
 pub(crate) fn pieces<'input>(block: &Block<'input>) -> Vec<Block<'input>> {
-    if block.bytes().len() < LEAST_SHARED_BYTES { vec![*block] } else { block.pieces(rayon::current_num_threads()) }
+    if block.bytes().len() < MIN_SHARED_BYTES { vec![*block] } else { block.pieces(rayon::current_num_threads()) }
 }
 
 /// Calls `work` with each piece and a worker of its own.

@@ -26,10 +26,7 @@ pub enum CommandError {
     /// The capacity is no number.
     BadCapacity,
     /// The capacity is out of range.
-    CapacityRange {
-        /// How the least capacity is described.
-        least: &'static str,
-    },
+    CapacityRange,
     /// The value of an option is no number.
     Unparsable {
         /// The option.
@@ -48,6 +45,16 @@ pub enum CommandError {
     RateRange,
     /// The largest capacity is below the first, or given for a filter that does not grow.
     MaxCapacity,
+    /// A hash that there is not.
+    UnknownHash,
+    /// A secret key that is none.
+    BadKey,
+    /// A secret key where none is used.
+    KeyNotUsed,
+    /// A dump without the secret key that its filter has.
+    KeyMissing,
+    /// A secret key that is not the filter's.
+    KeyDiffers,
     /// An option that there is not.
     UnknownArgument,
     /// A position in a dump that is no number, or out of range.
@@ -87,6 +94,10 @@ pub enum CommandError {
     MergeWithItself,
     /// Filters that were imported are not merged.
     MergeImported,
+    /// Filters with different secret keys are not merged.
+    MergeKeys,
+    /// A filter was to be made like one that was imported.
+    LikeImported,
     /// The filters do not go together.
     Merge(MergeError),
     /// There is no filter with these measures.
@@ -103,8 +114,8 @@ impl fmt::Display for CommandError {
             Self::NothingToCompact => formatter.write_str("Cuckoo filter was not found"),
             Self::Exists => formatter.write_str("ERR item exists"),
             Self::BadCapacity => formatter.write_str("Bad capacity"),
-            Self::CapacityRange { least } => {
-                write!(formatter, "Capacity must be in the range [{least}, {}]", crate::command::MOST_CAPACITY)
+            Self::CapacityRange => {
+                write!(formatter, "Capacity must be in the range [1, {}]", crate::command::MAX_CAPACITY)
             }
             Self::Unparsable { option } => write!(formatter, "Couldn't parse {option}"),
             Self::OptionRange { option, least, most } => {
@@ -113,6 +124,13 @@ impl fmt::Display for CommandError {
             Self::RateRange => formatter.write_str("ERROR: value must be between 0 and 1, both excluded"),
             Self::MaxCapacity => formatter
                 .write_str("MAXCAPACITY: value must be at least the capacity, and equal to it with EXPANSION 0"),
+            Self::UnknownHash => formatter.write_str("HASH: value must be siphash13 or xxh3"),
+            Self::BadKey => formatter.write_str("KEY: value must have 32 hexadecimal digits"),
+            Self::KeyNotUsed => formatter.write_str("KEY: a filter that hashes with xxh3 has no secret key"),
+            Self::KeyMissing => formatter.write_str(
+                "ERR the dump was made with NOKEY: load its first chunk with KEY and the secret key of its filter",
+            ),
+            Self::KeyDiffers => formatter.write_str("ERR the secret key is not that of the filter in the dump"),
             Self::UnknownArgument => formatter.write_str("Unknown argument received"),
             Self::InvalidPosition => formatter.write_str("Invalid position"),
             Self::InvalidHeader => formatter.write_str("Invalid header"),
@@ -135,6 +153,12 @@ impl fmt::Display for CommandError {
             Self::MergeImported => {
                 formatter.write_str("ERR filters imported from RedisBloom can't be merged: they have no room for it")
             }
+            Self::LikeImported => formatter
+                .write_str("ERR no filter can be made like one imported from RedisBloom: reserve it with a capacity"),
+            Self::MergeKeys => formatter.write_str(
+                "ERR the filters have different secret keys: reserve filters that are to be merged with LIKE, or with \
+                 HASH xxh3",
+            ),
             Self::Merge(error) => write!(formatter, "ERR {error}"),
             Self::Build(error) => write!(formatter, "ERR {error}"),
         }
@@ -148,6 +172,13 @@ impl std::error::Error for CommandError {
             Self::Build(error) => Some(error),
             _ => None,
         }
+    }
+}
+
+impl CommandError {
+    /// Whether it says that the filter takes no more items, whichever they are.
+    pub(crate) const fn is_limit(&self) -> bool {
+        matches!(self, Self::MaximumExpansions | Self::MemoryLimit { .. } | Self::OutOfMemory)
     }
 }
 
@@ -173,6 +204,9 @@ impl From<LoadError> for CommandError {
     fn from(error: LoadError) -> Self {
         match error {
             LoadError::OutOfMemory { .. } => Self::OutOfMemory,
+            LoadError::KeyMissing => Self::KeyMissing,
+            LoadError::KeyNotUsed => Self::KeyNotUsed,
+            LoadError::KeyDiffers => Self::KeyDiffers,
             _ => Self::InvalidChunk,
         }
     }

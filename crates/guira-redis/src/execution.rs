@@ -2,9 +2,10 @@
 
 use std::ffi::CStr;
 
-use crate::command::{Absent, Command, Creation, Repeats};
+use crate::command::{Absent, Command, Creation, Repeats, Secret};
 use crate::error::CommandError;
 use crate::reply::{Insertion, Reply};
+use crate::secret::SecretKey;
 use crate::settings::{Limits, Measures, Settings};
 use crate::stored::{Incoming, StoredFilter};
 
@@ -73,7 +74,7 @@ const fn answer<'arguments>(reply: Reply) -> Outcome<'arguments> {
     Outcome { reply, changes: NOTHING }
 }
 
-/// Executes a command on the value of its key; CF.MERGE, which needs several, is [`merge`].
+/// Executes a command on the value of its key; those that need several are [`merge`] and [`reserve_like`].
 ///
 /// # Errors
 ///
@@ -124,12 +125,12 @@ pub fn execute<'arguments>(
             place.filter_mut().ok_or(CommandError::NothingToCompact)?.compact()?;
             Ok(Outcome { reply: Reply::Done, changes: same(c"cf.compact") })
         }
-        Command::ScanDump { position } => {
+        Command::ScanDump { position, secret } => {
             let filter = place.filter().ok_or(CommandError::NotFound)?;
-            scan_dump(filter, position).map(answer)
+            scan_dump(filter, position, secret).map(answer)
         }
-        Command::LoadChunk { position, data } => load_chunk(position, data, place, limits),
-        Command::Merge { .. } => Err(CommandError::NotFound),
+        Command::LoadChunk { position, data, key } => load_chunk(position, data, key, place, limits),
+        Command::ReserveLike { .. } | Command::Merge { .. } => Err(CommandError::NotFound),
     }
 }
 
@@ -185,17 +186,29 @@ fn insert<'arguments>(
     limits: Limits,
 ) -> Result<Outcome<'arguments>, CommandError> {
     let (filter, created) = filter_or_new(place, &creation, settings, limits)?;
+    let mut at_limit = None;
+    let mut refused = |error: CommandError| {
+        if error.is_limit() {
+            at_limit.get_or_insert(error);
+        }
+        Insertion::Refused
+    };
     let insertions: Vec<Insertion> = match repeats {
         Repeats::Stored => {
             let stored = filter.store_each(items, limits)?.into_iter();
-            stored.map(|result| result.map_or(Insertion::Refused, |()| Insertion::Stored)).collect()
+            stored.map(|result| result.map_or_else(&mut refused, |()| Insertion::Stored)).collect()
         }
         Repeats::LeftOut => {
             let insertion = |is_new| if is_new { Insertion::Stored } else { Insertion::Present };
             let stored = filter.store_each_unless_present(items, limits)?.into_iter();
-            stored.map(|result| result.map_or(Insertion::Refused, insertion)).collect()
+            stored.map(|result| result.map_or_else(&mut refused, insertion)).collect()
         }
     };
+    // As in RedisBloom, where a filter that grows no more is an error, and one that does not grow answers for each item. An
+    // error says nothing of the items, so it is for commands that have stored none.
+    if let Some(error) = at_limit.filter(|_| created.is_none() && !insertions.contains(&Insertion::Stored)) {
+        return Err(error);
+    }
     // What was refused here for want of memory might not be elsewhere, so only what was stored is told.
     let stored = items.iter().zip(&insertions).filter(|(_, insertion)| **insertion == Insertion::Stored);
     let stored: Vec<&[u8]> = stored.map(|(item, _)| *item).collect();
@@ -211,13 +224,13 @@ fn insert<'arguments>(
     Ok(Outcome { reply, changes: Changes { created, told, event: c"cf.add" } })
 }
 
-fn scan_dump(filter: &StoredFilter, position: u64) -> Result<Reply, CommandError> {
+fn scan_dump(filter: &StoredFilter, position: u64, secret: Secret) -> Result<Reply, CommandError> {
     // What is not whole gives no whole dump, and says so.
     if filter.is_incoming() {
         filter.fields()?;
     }
     if position == 0 {
-        return Ok(Reply::Chunk { next: 1, bytes: filter.header() });
+        return Ok(Reply::Chunk { next: 1, bytes: filter.header(secret) });
     }
     let chunk = filter.chunk(position)?;
     Ok(chunk.map_or(Reply::LastChunk, |chunk| Reply::Chunk { next: chunk.next, bytes: chunk.bytes.to_vec() }))
@@ -226,6 +239,7 @@ fn scan_dump(filter: &StoredFilter, position: u64) -> Result<Reply, CommandError
 fn load_chunk<'arguments>(
     position: u64,
     data: &[u8],
+    key: Option<SecretKey>,
     place: &mut impl Place,
     limits: Limits,
 ) -> Result<Outcome<'arguments>, CommandError> {
@@ -234,7 +248,7 @@ fn load_chunk<'arguments>(
         if place.filter().is_some() {
             return Err(CommandError::Exists);
         }
-        place.put(StoredFilter::Incoming(Incoming::new(data, limits)?));
+        place.put(StoredFilter::Incoming(Incoming::new(data, key, limits)?));
         return done;
     }
     let StoredFilter::Incoming(incoming) = place.filter_mut().ok_or(CommandError::NotFound)? else {
@@ -252,6 +266,23 @@ fn load_chunk<'arguments>(
         }
     }
     done
+}
+
+/// CF.RESERVE with LIKE: creates an empty filter with the measures and the secret key of another, the value of its key.
+///
+/// # Errors
+///
+/// Why it was refused. Both values are as they were.
+pub fn reserve_like(
+    place: &mut impl Place,
+    other: Option<&StoredFilter>,
+    limits: Limits,
+) -> Result<Outcome<'static>, CommandError> {
+    if place.filter().is_some() {
+        return Err(CommandError::Exists);
+    }
+    place.put(other.ok_or(CommandError::NotFound)?.empty_like(limits)?);
+    Ok(Outcome { reply: Reply::Done, changes: same(c"cf.reserve") })
 }
 
 /// CF.MERGE: adds all items of the sources, each the value of its key, to the destination.

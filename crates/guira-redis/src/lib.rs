@@ -7,15 +7,19 @@ mod cast;
 mod command;
 mod error;
 mod execution;
+mod load_arguments;
 mod reply;
+mod secret;
 #[expect(unsafe_code, reason = "the one room that talks to a server, by pointers to functions and values")]
 mod server;
 mod settings;
 mod stored;
 
-pub use command::{Absent, Command, CommandName, Creation, KeyUse, Repeats};
+pub use command::{Absent, Command, CommandName, Creation, KeyUse, Repeats, Secret};
 pub use error::CommandError;
-pub use execution::{Changes, Outcome, Place, Told, execute, merge};
+pub use execution::{Changes, Outcome, Place, Told, execute, merge, reserve_like};
+pub use load_arguments::LoadArguments;
 pub use reply::{Frame, Insertion, Protocol, Reply};
-pub use settings::{Limits, Measures, Settings};
+pub use secret::SecretKey;
+pub use settings::{HashName, Limits, Measures, Settings};
 pub use stored::{Growing, Imported, Incoming, StoredFilter};

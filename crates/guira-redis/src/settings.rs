@@ -1,13 +1,14 @@
 //! What the server's operator chooses, and what becomes of it when a filter is created.
 
-use guira::{GrowingCuckooFilter, GrowingCuckooFilterBuilder};
+use guira::{CuckooFilter, CuckooFilterBuilder, GrowthPolicy, HashAlgorithm, Parameters};
 
 use crate::cast::in_memory;
 use crate::command::Creation;
 use crate::error::CommandError;
+use crate::secret::SecretKey;
 
 /// What a filter is made with where the command that creates it does not say.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Settings {
     /// How many distinct items fit before the first doubling.
     pub capacity: u64,
@@ -17,14 +18,60 @@ pub struct Settings {
     pub growth: u64,
     /// The bytes that one filter may take; 0 for any number.
     pub memory_limit: u64,
+    /// How a filter hashes its items.
+    pub hash: HashName,
+    /// The slots of a bucket, as BUCKETSIZE gives them.
+    pub bucket_size: u32,
+    /// 0 for filters that do not grow, as EXPANSION gives it.
+    pub expansion: u64,
+    /// Where the secret keys of new filters come from.
+    pub new_key: fn() -> SecretKey,
+}
+
+/// The name of a hash, as commands and settings give it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HashName {
+    /// SipHash-1-3 with a secret key.
+    SipHash13,
+    /// XXH3-64 with seed 0, which anybody can compute.
+    Xxh3,
+}
+
+impl HashName {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::SipHash13, Self::Xxh3];
+
+    /// What it is called.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::SipHash13 => "siphash13",
+            Self::Xxh3 => "xxh3",
+        }
+    }
+
+    /// The hash of this name, in either case.
+    #[must_use]
+    pub fn parse(text: &[u8]) -> Option<Self> {
+        Self::ALL.into_iter().find(|hash| text.eq_ignore_ascii_case(hash.name().as_bytes()))
+    }
 }
 
 impl Settings {
     /// What the settings are unless the operator changes them. The memory of one filter is that of the largest string.
-    pub const DEFAULT: Self = Self { capacity: 1024, error_rate: 0.001, growth: 1024, memory_limit: 512 << 20 };
+    pub const DEFAULT: Self = Self {
+        capacity: 64,
+        error_rate: 0.001,
+        growth: 8192,
+        memory_limit: 512 << 20,
+        hash: HashName::SipHash13,
+        bucket_size: 4,
+        expansion: 1,
+        new_key: SecretKey::of_system,
+    };
 
     /// The capacities that can be set.
-    pub const CAPACITIES: (u64, u64) = (4, crate::command::MOST_CAPACITY);
+    pub const CAPACITIES: (u64, u64) = (1, crate::command::MAX_CAPACITY);
     /// The growths that can be set: 24 doublings are as many as the longest fingerprints have bits to give.
     pub const GROWTHS: (u64, u64) = (1, 1 << 24);
     /// The memory limits that can be set.
@@ -72,56 +119,132 @@ pub struct Measures {
     pub error_rate: f64,
     /// 2, 4 or 8.
     pub slots_per_bucket: u32,
-    /// How many distinct items fit in the end, at that rate.
-    pub largest_capacity: u64,
+    /// Up to how many distinct items the rate holds.
+    pub max_capacity: u64,
+    /// What becomes of more items than that.
+    pub policy: GrowthPolicy,
+    /// The secret key; none for a filter that hashes with XXH3-64.
+    pub key: Option<SecretKey>,
 }
 
-/// A bucket has four slots unless BUCKETSIZE is given: the fullest table for its rate.
-const SLOTS_PER_BUCKET: u32 = 4;
+/// Every filter that grows takes so many items, where fingerprints have bits for it and memory allows: beyond its largest
+/// capacity at a higher rate.
+const MIN_REACH: u64 = 1 << 25;
+
+/// A fingerprint keeps so many bits, however often its table doubles.
+pub(crate) const CORE_BITS: u32 = 8;
+
+/// The bits of the longest fingerprints.
+const MAX_BITS: u32 = Parameters::MAX_FINGERPRINT_BITS;
 
 impl Measures {
-    pub(crate) fn new(creation: &Creation, settings: &Settings) -> Result<Self, CommandError> {
+    /// The measures that a command asks for, and settings where it does not say.
+    ///
+    /// # Errors
+    ///
+    /// Where the largest capacity contradicts the first, or EXPANSION.
+    pub fn new(creation: &Creation, settings: &Settings) -> Result<Self, CommandError> {
         let capacity = creation.capacity.unwrap_or(settings.capacity);
-        let slots_per_bucket = creation.bucket_size.map_or(SLOTS_PER_BUCKET, |size| match size {
+        let least_slots = match creation.bucket_size.unwrap_or(settings.bucket_size) {
             ..=2 => 2,
             3 | 4 => 4,
             _ => 8,
-        });
-        let grows = creation.expansion != Some(0);
-        // The largest table has 2^32 buckets, and is filled to less than a half here.
-        let most = u64::from(slots_per_bucket) << 31;
-        let usual = if grows { capacity.saturating_mul(settings.growth).min(most) } else { capacity };
-        let largest_capacity = creation.max_capacity.unwrap_or(usual);
-        if largest_capacity < capacity || (!grows && largest_capacity != capacity) {
-            return Err(CommandError::MaxCapacity);
+        };
+        let grows = creation.expansion.unwrap_or(settings.expansion) > 0;
+        let key = match (creation.key, creation.hash.unwrap_or(settings.hash)) {
+            (Some(key), _) => Some(key),
+            (None, HashName::SipHash13) => Some((settings.new_key)()),
+            (None, HashName::Xxh3) => None,
+        };
+        let fixed = Self {
+            capacity,
+            error_rate: creation.error_rate.unwrap_or(settings.error_rate),
+            slots_per_bucket: least_slots,
+            max_capacity: capacity,
+            policy: if grows { GrowthPolicy::RaiseRate } else { GrowthPolicy::KeepRate },
+            key,
+        };
+        let fixed = fixed.with_larger_buckets_where_smaller();
+        match creation.max_capacity {
+            Some(given) if given < capacity || (!grows && given != capacity) => Err(CommandError::MaxCapacity),
+            Some(given) => Ok(Self { max_capacity: given, ..fixed }),
+            None if grows => Ok(fixed.with_usual_growth(settings)),
+            None => Ok(fixed),
         }
-        let error_rate = creation.error_rate.unwrap_or(settings.error_rate);
-        Ok(Self { capacity, error_rate, slots_per_bucket, largest_capacity })
     }
 
-    fn builder(&self) -> GrowingCuckooFilterBuilder {
-        GrowingCuckooFilter::builder()
+    /// With buckets of four slots in place of two, where that takes less than half of the memory: large tables with buckets
+    /// of two are filled to a small part, since a filter that doubles gives away most of what chooses the second bucket.
+    fn with_larger_buckets_where_smaller(self) -> Self {
+        let larger = Self { slots_per_bucket: 4, ..self };
+        let size = |measures: &Self| measures.parameters().map_or(u64::MAX, |parameters| parameters.table_size());
+        if self.slots_per_bucket == 2 && size(&self) / 2 > size(&larger) { larger } else { self }
+    }
+
+    /// The largest capacity where none is given: `guira.growth` times the first, or less where no table is as large or may
+    /// take the memory, and more where the filter would soon have no bits left to give away.
+    fn with_usual_growth(self, settings: &Settings) -> Self {
+        let limit = if settings.memory_limit == 0 { u64::MAX } else { settings.memory_limit };
+        let bits = self.bits_at_most_items();
+        let asked = self.capacity.saturating_mul(settings.growth).max(MIN_REACH >> (bits - CORE_BITS));
+        let most = (limit / u64::from(bits)).saturating_mul(8).min(self.capacity << (MAX_BITS - bits));
+        let mut measures = Self { max_capacity: asked.min(most).max(self.capacity), ..self };
+        // A table that begins larger than it must is worth it only where it is small.
+        let least_size = self.parameters().map_or(0, |least| least.table_size());
+        let most_size = least_size.saturating_mul(3).max(1 << 12).min(limit);
+        while measures.max_capacity > self.capacity
+            && measures.parameters().map_or(u64::MAX, |first| first.table_size()) > most_size
+        {
+            measures.max_capacity = (measures.max_capacity / 2).max(self.capacity);
+        }
+        measures
+    }
+
+    /// About what a fingerprint needs at the largest capacity, whatever that is: the least f with 2b / 2^f below the rate.
+    fn bits_at_most_items(&self) -> u32 {
+        let reaches = |bits: &u32| 2.0 * f64::from(self.slots_per_bucket) <= self.error_rate * f64::from(*bits).exp2();
+        (CORE_BITS..MAX_BITS).find(reaches).unwrap_or(MAX_BITS)
+    }
+
+    /// The table that the filter begins with.
+    ///
+    /// # Errors
+    ///
+    /// Where there is none.
+    pub fn parameters(&self) -> Result<Parameters, CommandError> {
+        Ok(self.builder().parameters()?)
+    }
+
+    fn builder(&self) -> CuckooFilterBuilder {
+        CuckooFilter::builder()
             .capacity(in_memory(self.capacity))
-            .largest_capacity(in_memory(self.largest_capacity))
+            .max_capacity(in_memory(self.max_capacity))
+            .growth_policy(self.policy)
             .false_positive_rate(self.error_rate)
             .slots_per_bucket(self.slots_per_bucket)
+            .hash(self.key.map_or(HashAlgorithm::Xxh3, SecretKey::hash))
     }
 
     /// An empty filter, if it may take the memory.
-    pub(crate) fn build(&self, limits: Limits) -> Result<GrowingCuckooFilter, CommandError> {
-        let builder = self.builder();
-        limits.check(builder.parameters()?.table_size())?;
-        Ok(builder.build()?)
+    pub(crate) fn build(&self, limits: Limits) -> Result<CuckooFilter, CommandError> {
+        limits.check(self.parameters()?.table_size())?;
+        Ok(self.builder().build()?)
     }
 
     /// The arguments of the CF.RESERVE that creates the same filter, behind its key.
     #[must_use]
     pub fn arguments(&self) -> Vec<String> {
-        let pairs = [
+        let expansion = if self.policy == GrowthPolicy::KeepRate { "0" } else { "2" };
+        let mut pairs = vec![
             ("ERROR", self.error_rate.to_string()),
             ("BUCKETSIZE", self.slots_per_bucket.to_string()),
-            ("MAXCAPACITY", self.largest_capacity.to_string()),
+            ("EXPANSION", expansion.to_owned()),
+            ("MAXCAPACITY", self.max_capacity.to_string()),
         ];
+        pairs.push(match self.key {
+            Some(key) => ("KEY", key.to_hex()),
+            None => ("HASH", HashName::Xxh3.name().to_owned()),
+        });
         let options = pairs.into_iter().flat_map(|(name, value)| [name.to_owned(), value]);
         std::iter::once(self.capacity.to_string()).chain(options).collect()
     }

@@ -2,7 +2,7 @@
 
 use guira_redis::{
     Command, CommandError, CommandName, Frame, Insertion, Limits, Outcome, Protocol, Reply, Settings, StoredFilter,
-    Told, execute, merge,
+    Told, execute, merge, reserve_like,
 };
 
 /// A key of a server without a server.
@@ -111,9 +111,8 @@ fn errors_have_the_texts_that_clients_know() {
     let refusals = [
         ("CF.RESERVE x", "Bad capacity"),
         ("CF.RESERVE -5", "Bad capacity"),
-        ("CF.RESERVE 3", "Capacity must be in the range [2 * BUCKETSIZE, 1073741824]"),
-        ("CF.RESERVE 7 BUCKETSIZE 4", "Capacity must be in the range [2 * BUCKETSIZE, 1073741824]"),
-        ("CF.RESERVE 1073741825", "Capacity must be in the range [2 * BUCKETSIZE, 1073741824]"),
+        ("CF.RESERVE 0", "Capacity must be in the range [1, 1073741824]"),
+        ("CF.RESERVE 1073741825", "Capacity must be in the range [1, 1073741824]"),
         ("CF.RESERVE 100 BUCKETSIZE 0", "BUCKETSIZE: value must be in the range [1, 255]"),
         ("CF.RESERVE 100 BUCKETSIZE 256", "BUCKETSIZE: value must be in the range [1, 255]"),
         ("CF.RESERVE 100 BUCKETSIZE x", "Couldn't parse BUCKETSIZE"),
@@ -139,7 +138,18 @@ fn errors_have_the_texts_that_clients_know() {
         ("CF.ADD a b", "ERR wrong number of arguments for 'cf.add' command"),
         ("CF.INSERT ITEMS", "ERR wrong number of arguments for 'cf.insert' command"),
         ("CF.INSERT CAPACITY", "ERR wrong number of arguments for 'cf.insert' command"),
-        ("CF.INSERT CAPACITY 3 ITEMS a", "Capacity must be in the range [cf-bucket-size * 2, 1073741824]"),
+        ("CF.INSERT CAPACITY 0 ITEMS a", "Capacity must be in the range [1, 1073741824]"),
+        ("CF.INSERT HASH md5 ITEMS a", "HASH: value must be siphash13 or xxh3"),
+        ("CF.RESERVE 100 HASH md5", "HASH: value must be siphash13 or xxh3"),
+        ("CF.RESERVE 100 KEY 0011", "KEY: value must have 32 hexadecimal digits"),
+        ("CF.RESERVE 100 KEY 0123456789abcdef0123456789abcdeg", "KEY: value must have 32 hexadecimal digits"),
+        (
+            "CF.RESERVE 100 HASH xxh3 KEY 0123456789abcdef0123456789abcdef",
+            "KEY: a filter that hashes with xxh3 has no secret key",
+        ),
+        ("CF.SCANDUMP 0 FOO", "Unknown argument received"),
+        ("CF.LOADCHUNK 1 x FOO bar", "Unknown argument received"),
+        ("CF.LOADCHUNK 1 x KEY bar", "KEY: value must have 32 hexadecimal digits"),
         ("CF.INSERT CAPACITY x ITEMS a", "Bad capacity"),
         ("CF.INSERTNX FOO ITEMS a", "Unknown argument received"),
         ("CF.SCANDUMP x", "Invalid position"),
@@ -216,6 +226,11 @@ fn other_bucket_sizes_are_rounded_to_those_there_are() {
         let Reply::Fields(fields) = key.run("CF.INFO") else { panic!("fields") };
         assert!(fields.contains(&("Bucket size", given)), "{asked}: {fields:?}");
     }
+    // Where buckets of two would take more than twice the memory, they have four.
+    let mut key = Key::default();
+    key.run("CF.RESERVE 1000000 BUCKETSIZE 2");
+    let Reply::Fields(fields) = key.run("CF.INFO") else { panic!("fields") };
+    assert!(fields.contains(&("Bucket size", 4)), "{fields:?}");
 }
 
 /// Stores items until one is refused; how many were stored, and why the next was not.
@@ -241,12 +256,16 @@ fn a_filter_that_does_not_grow_holds_its_capacity_and_says_that_it_is_full() {
 }
 
 #[test]
-fn a_filter_that_grows_holds_its_largest_capacity_and_says_that_it_grows_no_more() {
+fn a_filter_that_grows_goes_on_beyond_its_max_capacity_and_says_when_it_grows_no_more() {
     let mut key = Key::default();
-    key.run("CF.RESERVE 1000 MAXCAPACITY 20000");
+    // 12 bits at 20,000 items, of which a doubling takes one, and 8 remain.
+    key.run("CF.RESERVE 1000 ERROR 0.003 MAXCAPACITY 20000");
     let (stored, refusal) = fill(&mut key);
-    assert!(stored >= 20_000, "{stored}");
+    assert!((20_000 << 4..20_000 << 6).contains(&stored), "{stored}");
     assert_eq!(refusal, "Maximum expansions reached");
+    // As RedisBloom answers: for all items at once, and not for each.
+    assert_eq!(key.refusal("CF.INSERT ITEMS x y"), "Maximum expansions reached");
+    assert_eq!(key.refusal("CF.INSERTNX ITEMS x y"), "Maximum expansions reached");
     for item in 0..stored {
         assert_eq!(key.run(&format!("CF.EXISTS item-{item}")), Reply::Flag(true), "{item}");
     }
@@ -288,7 +307,13 @@ fn no_filter_is_made_or_grows_beyond_the_memory_limit() {
 fn replicas_are_told_of_a_creation_with_all_its_measures() {
     let mut key = Key::default();
     let (_, told) = key.told(&[b"CF.ADD", b"a"]).expect("stored");
-    assert_eq!(told, [b"CF.RESERVE 1024 ERROR 0.001 BUCKETSIZE 4 MAXCAPACITY 1048576".as_slice(), b"CF.ADD a"]);
+    let creation = "CF.RESERVE 64 ERROR 0.001 BUCKETSIZE 4 EXPANSION 2 MAXCAPACITY 1048576 KEY ";
+    let [reserve, add] = told.as_slice() else { panic!("a creation and an insertion") };
+    let key_digits = reserve.strip_prefix(creation.as_bytes()).expect("all measures, and the secret key");
+    assert!(key_digits.len() == 32 && key_digits.iter().all(u8::is_ascii_hexdigit));
+    assert_eq!(add, b"CF.ADD a");
+    let (_, told) = Key::default().told(&[b"CF.RESERVE", b"9", b"EXPANSION", b"0", b"HASH", b"xxh3"]).expect("created");
+    assert_eq!(told, [b"CF.RESERVE 9 ERROR 0.001 BUCKETSIZE 4 EXPANSION 0 MAXCAPACITY 9 HASH xxh3"]);
     let (_, told) = key.told(&[b"CF.ADD", b"a"]).expect("stored");
     assert_eq!(told, [b"CF.ADD a"]);
     let (_, told) = key.told(&[b"CF.ADDNX", b"a"]).expect("there");
@@ -303,8 +328,10 @@ fn replicas_are_told_of_a_creation_with_all_its_measures() {
 fn a_replica_that_does_what_it_is_told_ends_with_the_same_bytes() {
     let mut primary = Key { settings: Settings { capacity: 500, error_rate: 0.01, ..Settings::DEFAULT }, value: None };
     // Its settings do not matter.
-    let mut replica =
-        Key { settings: Settings { capacity: 9999, error_rate: 0.1, growth: 1, memory_limit: 1 }, value: None };
+    let mut replica = Key {
+        settings: Settings { capacity: 9999, error_rate: 0.1, growth: 1, memory_limit: 1, ..Settings::DEFAULT },
+        value: None,
+    };
     let mut state = 1_u64;
     for step in 0..20_000 {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -338,8 +365,8 @@ fn filters_made_alike_are_merged() {
         lines.iter().for_each(|line| _ = key.run(line));
         key.value.expect("a filter")
     };
-    let a = filter(&["CF.RESERVE 100", "CF.INSERT ITEMS a b"]);
-    let b = filter(&["CF.RESERVE 100", "CF.INSERT ITEMS b c"]);
+    let a = filter(&["CF.RESERVE 100 HASH xxh3", "CF.INSERT ITEMS a b"]);
+    let b = filter(&["CF.RESERVE 100 HASH xxh3", "CF.INSERT ITEMS b c"]);
     let other = filter(&["CF.RESERVE 5000", "CF.INSERT ITEMS d"]);
     let limits = Limits::Bytes(1 << 20);
 
@@ -354,4 +381,35 @@ fn filters_made_alike_are_merged() {
         assert!(refusal.starts_with("ERR "), "{refusal}");
         assert_eq!(key.value, before, "{refusal}");
     }
+}
+
+#[test]
+fn a_filter_made_like_another_is_merged_with_it_and_one_with_a_key_of_its_own_is_not() {
+    let limits = Limits::Bytes(1 << 24);
+    let mut first = Key::default();
+    first.run("CF.RESERVE 100 BUCKETSIZE 2 ERROR 0.01");
+    // It grows meanwhile, which one made like it need not have.
+    for item in 0..5000 {
+        first.run(&format!("CF.ADD first-{item}"));
+    }
+    let mut second = Key::default();
+    reserve_like(&mut second.value, first.value.as_ref(), limits).expect("there is one to be like");
+    assert!(second.value.as_ref().map(StoredFilter::size) < first.value.as_ref().map(StoredFilter::size));
+    assert_eq!(second.run("CF.EXISTS first-1"), Reply::Flag(false));
+    second.run("CF.ADD second");
+    merge(&mut first.value, &[second.value.as_ref()], limits).expect("made alike");
+    assert_eq!(first.run("CF.MEXISTS second first-7"), Reply::Flags(vec![true, true]));
+
+    let mut stranger = Key::default();
+    stranger.run("CF.RESERVE 100 BUCKETSIZE 2 ERROR 0.01");
+    let refusal = merge(&mut first.value, &[stranger.value.as_ref()], limits).expect_err("another key").to_string();
+    assert!(refusal.starts_with("ERR the filters have different secret keys: "), "{refusal}");
+    let refusal =
+        |place: &mut Option<StoredFilter>, other| reserve_like(place, other, limits).expect_err("refused").to_string();
+    assert_eq!(refusal(&mut stranger.value, first.value.as_ref()), "ERR item exists");
+    assert_eq!(refusal(&mut None, None), "ERR not found");
+    assert!(matches!(
+        Command::parse(command_called("CF.RESERVE"), &[b"like", b"other"]),
+        Ok(Command::ReserveLike { other: b"other" })
+    ));
 }

@@ -77,7 +77,9 @@ fn a_filter_of_which_a_part_has_come_answers_nothing_rather_than_wrongly() {
 fn chunks_that_are_damaged_left_out_or_in_another_order_are_refused() {
     let chunks = dump(&mut large_filter());
     let refused = |chunks: &[(u64, Vec<u8>)]| match load(chunks) {
-        Err(error) => matches!(error, CommandError::InvalidChunk | CommandError::InvalidHeader),
+        Err(error) => {
+            matches!(error, CommandError::InvalidChunk | CommandError::InvalidHeader | CommandError::KeyDiffers)
+        }
         Ok(filter) => matches!(filter, Some(StoredFilter::Incoming(_))),
     };
     assert!(!refused(&chunks));
@@ -204,4 +206,63 @@ fn a_header_takes_no_memory_for_what_it_promises() {
     assert_eq!(value.expect("it waits for more").size(), 0);
     let refusal = execute(&command, &mut None, &Settings::DEFAULT, Limits::Bytes(1 << 20)).expect_err("too large");
     assert!(matches!(refusal, CommandError::MemoryLimit { .. }), "{refusal}");
+}
+
+const KEY: &[u8] = b"00112233445566778899AABBCCDDEEFF";
+const OTHER_KEY: &[u8] = b"00112233445566778899aabbccddeefe";
+
+#[test]
+fn a_dump_has_the_secret_key_or_is_loaded_where_it_is_known() {
+    let mut value = None;
+    run(&mut value, CommandName::Reserve, &[b"100", b"KEY", KEY]).expect("created");
+    run(&mut value, CommandName::Add, &[b"ani"]).expect("stored");
+    let chunks = dump(&mut value);
+    assert_eq!(load(&chunks).expect("it has the key"), value);
+
+    let reply = run(&mut value, CommandName::ScanDump, &[b"0", b"nokey"]).expect("a chunk");
+    let Reply::Chunk { bytes: header, .. } = reply else { panic!("a chunk") };
+    let secret: Vec<u8> = (0..16).map(|byte| byte * 0x11).collect();
+    let has_key = |bytes: &[u8]| bytes.windows(16).any(|part| part == secret);
+    assert!(has_key(&chunks[0].1) && !has_key(&header) && !has_key(&chunks[1].1));
+
+    let mut loaded = None;
+    let refusal = run(&mut loaded, CommandName::LoadChunk, &[b"1", &header]).expect_err("no key").to_string();
+    assert!(refusal.contains("with NOKEY: load its first chunk with KEY"), "{refusal}");
+    let other = run(&mut loaded, CommandName::LoadChunk, &[b"1", &header, b"KEY", OTHER_KEY]);
+    assert!(matches!(other, Err(CommandError::KeyDiffers)));
+    assert!(loaded.is_none());
+    run(&mut loaded, CommandName::LoadChunk, &[b"1", &header, b"KEY", KEY]).expect("the key");
+    let position = chunks[1].0.to_string();
+    let late = run(&mut loaded, CommandName::LoadChunk, &[position.as_bytes(), &chunks[1].1, b"KEY", KEY]);
+    assert!(matches!(late, Err(CommandError::KeyNotUsed)));
+    run(&mut loaded, CommandName::LoadChunk, &[position.as_bytes(), &chunks[1].1]).expect("the table");
+    assert_eq!(loaded, value);
+}
+
+#[test]
+fn a_dump_without_a_secret_key_is_as_it_was_before_there_were_any() {
+    let mut value = None;
+    run(&mut value, CommandName::Reserve, &[b"100", b"HASH", b"xxh3"]).expect("created");
+    run(&mut value, CommandName::Add, &[b"ani"]).expect("stored");
+    let chunks = dump(&mut value);
+    // The number of removals, and the header of the library's file.
+    assert_eq!(chunks[0].1.len(), 8 + 128);
+    assert_eq!(load(&chunks).expect("sound"), value);
+    let with_key = run(&mut None, CommandName::LoadChunk, &[b"1", &chunks[0].1, b"KEY", KEY]);
+    assert!(matches!(with_key, Err(CommandError::KeyNotUsed)));
+}
+
+#[test]
+fn a_filter_of_a_version_without_secret_keys_is_loaded() {
+    let made: serde_json::Value = serde_json::from_str(include_str!("data/before-secret-keys.json")).expect("JSON");
+    let byte = |pair: &[u8]| u8::from_str_radix(str::from_utf8(pair).expect("digits"), 16).expect("a byte");
+    let bytes = |text: &serde_json::Value| text.as_str().expect("text").as_bytes().chunks(2).map(byte).collect();
+    let chunks = made["chunks"].as_array().expect("chunks").iter();
+    let chunks: Vec<(u64, Vec<u8>)> =
+        chunks.map(|chunk| (chunk[0].as_u64().expect("a position"), bytes(&chunk[1]))).collect();
+    let mut value = load(&chunks).expect("it is loaded");
+    // 200 items were stored, and the first 50 removed again.
+    assert!((50..200).all(|item| is_present(&mut value, &format!("item-{item}"))));
+    assert!((0..50).filter(|item| is_present(&mut value, &format!("item-{item}"))).count() < 5);
+    assert_eq!(dump(&mut value), chunks);
 }

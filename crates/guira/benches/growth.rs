@@ -17,7 +17,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use guira::analysis::{Plan, Preference};
-use guira::{Addressing, CuckooFilter, GrowingCuckooFilter};
+use guira::{Addressing, CuckooFilter};
 
 const DOUBLINGS: u32 = 10;
 
@@ -36,7 +36,7 @@ fn main() {
 /// that a filter takes which is built for as many keys and that rate.
 fn sizes(largest: u64) {
     const RATE: f64 = 0.001;
-    let builder = GrowingCuckooFilter::builder().capacity(1000).largest_capacity(largest as usize);
+    let builder = CuckooFilter::builder().capacity(1000).max_capacity(largest as usize);
     let mut filter = builder.false_positive_rate(RATE).build().expect("memory for the table");
     println!("| keys before a doubling | bits per key | built for them | ratio |");
     println!("|---|---|---|---|");
@@ -56,9 +56,9 @@ fn sizes(largest: u64) {
 }
 
 /// A filter that begins with room for `start` keys and is filled to 95 % after ten doublings. Prints what they took.
-fn grow(start: usize) -> GrowingCuckooFilter {
+fn grow(start: usize) -> CuckooFilter {
     // Twice as much, since a doubling is spared where the first table can be a little larger instead.
-    let builder = GrowingCuckooFilter::builder().capacity(start).largest_capacity(start << (DOUBLINGS + 1));
+    let builder = CuckooFilter::builder().capacity(start).max_capacity(start << (DOUBLINGS + 1));
     let mut filter = builder.false_positive_rate(0.002).build().expect("memory for the table");
     let mut keys = 0..u64::MAX;
     println!("| table after a doubling, MiB | keys | doubling, ms | per key, ns |");
@@ -78,13 +78,13 @@ fn grow(start: usize) -> GrowingCuckooFilter {
 }
 
 /// Fills a table to 95 %, or to its capacity.
-fn fill(filter: &mut GrowingCuckooFilter, keys: &mut impl Iterator<Item = u64>) {
-    let full = ((filter.as_filter().slot_count() as f64 * 0.95) as usize).min(filter.capacity());
+fn fill(filter: &mut CuckooFilter, keys: &mut impl Iterator<Item = u64>) {
+    let full = ((filter.slot_count() as f64 * 0.95) as usize).min(filter.capacity());
     let batch: Vec<u64> = keys.take(full - filter.len()).collect();
     filter.insert_each(&batch).expect("it is not full");
 }
 
-fn lookups(grown: &GrowingCuckooFilter, rounds: u64, queries: u64) {
+fn lookups(grown: &CuckooFilter, rounds: u64, queries: u64) {
     let keys: Vec<u64> = (0..grown.len() as u64).collect();
     let parameters = grown.parameters();
     let build = |addressing| {
@@ -97,9 +97,9 @@ fn lookups(grown: &GrowingCuckooFilter, rounds: u64, queries: u64) {
             .expect("it is not full")
     };
     let never_grows = build(Addressing::Regional);
-    let mut built = GrowingCuckooFilter::builder()
+    let mut built = CuckooFilter::builder()
         .capacity(grown.capacity())
-        .largest_capacity(grown.capacity())
+        .max_capacity(grown.capacity())
         .false_positive_rate(grown.parameters().expected_false_positive_rate(grown.capacity() as u64) * 1.01)
         .build()
         .expect("memory for the table");
@@ -161,7 +161,7 @@ fn lookups(grown: &GrowingCuckooFilter, rounds: u64, queries: u64) {
 
 enum Contender<'filter> {
     Fixed(&'filter CuckooFilter),
-    Growing(&'static str, &'filter GrowingCuckooFilter),
+    Growing(&'static str, &'filter CuckooFilter),
 }
 
 fn median(figures: impl Iterator<Item = f64>) -> f64 {

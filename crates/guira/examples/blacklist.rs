@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use std::env;
 use std::error::Error;
 
-use guira::{GrowingCuckooFilter, KeyHasher};
+use guira::{CuckooFilter, KeyHasher};
 
 /// The senders come in equal parts, one on each of so many days.
 const DAYS: usize = 30;
@@ -50,9 +50,9 @@ struct Day {
 fn days(senders: &[String]) -> Result<Vec<Day>, Box<dyn Error>> {
     let senders: Vec<&str> = distinct(senders);
     let of_a_day: Vec<&[&str]> = senders.chunks(senders.len().div_ceil(DAYS).max(1)).collect();
-    let mut filter = GrowingCuckooFilter::builder()
+    let mut filter = CuckooFilter::builder()
         .capacity(of_a_day.first().map_or(1, |day| day.len()))
-        .largest_capacity(senders.len())
+        .max_capacity(senders.len())
         .false_positive_rate(0.001)
         .build()?;
     let mut list: HashSet<&str> = HashSet::new();
@@ -74,7 +74,7 @@ fn days(senders: &[String]) -> Result<Vec<Day>, Box<dyn Error>> {
             number,
             blocked: list.len(),
             list_size: list.iter().map(|sender| sender.len() + 1).sum(),
-            filter_size: filter.as_filter().size_in_bytes(),
+            filter_size: filter.size_in_bytes(),
             passed: list.iter().filter(|sender| !filter.contains(**sender)).count(),
             stopped: others.filter(|other| filter.contains(other)).count(),
         });

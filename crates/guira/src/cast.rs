@@ -6,12 +6,6 @@ pub(crate) const fn low_32(value: u64) -> u32 {
     value as u32
 }
 
-/// The low 16 bits; the others are dropped.
-#[expect(clippy::cast_possible_truncation, reason = "dropping the high half is what it is for")]
-pub(crate) const fn low_16(value: u32) -> u16 {
-    value as u16
-}
-
 /// The low 64 bits; the others are dropped.
 #[cfg(feature = "std")]
 #[expect(clippy::cast_possible_truncation, reason = "dropping the high half is what it is for")]
@@ -24,14 +18,14 @@ pub(crate) const fn low_64(value: u128) -> u64 {
 /// This is Lemire's multiply-shift range reduction: it maps 64 uniform bits to `0..range` without a
 /// division, and what is left over is uniform again (but for the `log2(range)` bits that were used).
 #[expect(clippy::cast_possible_truncation, reason = "splits a product into its two halves")]
-pub(crate) const fn scale(fraction: u64, range: u64) -> (u64, u64) {
+pub(crate) const fn multiply_shift(fraction: u64, range: u64) -> (u64, u64) {
     let product = (fraction as u128) * (range as u128);
     ((product >> 64) as u64, product as u64)
 }
 
 /// Both halves of the 128-bit product, combined by exclusive or.
-pub(crate) const fn folded_product(a: u64, b: u64) -> u64 {
-    let (high, low) = scale(a, b);
+pub(crate) const fn folded_multiply(a: u64, b: u64) -> u64 {
+    let (high, low) = multiply_shift(a, b);
     high ^ low
 }
 
@@ -53,12 +47,12 @@ pub(crate) struct Halves;
 impl Product for Whole {
     #[inline(always)]
     fn high(a: u64, b: u64) -> u64 {
-        scale(a, b).0
+        multiply_shift(a, b).0
     }
 
     #[inline(always)]
     fn folded(a: u64, b: u64) -> u64 {
-        folded_product(a, b)
+        folded_multiply(a, b)
     }
 }
 
@@ -83,14 +77,14 @@ const LOW_32: u64 = u32::MAX as u64;
 
 /// A count or an index that is known to fit the address space, because memory for it was allocated.
 #[expect(clippy::cast_possible_truncation, reason = "callers index memory that exists")]
-pub(crate) const fn in_memory(value: u64) -> usize {
+pub(crate) const fn to_usize(value: u64) -> usize {
     debug_assert!(value <= usize::MAX as u64);
     value as usize
 }
 
 /// The nearest `f64`; exact up to 2^53.
 #[expect(clippy::cast_precision_loss, reason = "used where a relative error of 2^-53 does not matter")]
-pub(crate) const fn approximate(value: u64) -> f64 {
+pub(crate) const fn to_f64(value: u64) -> f64 {
     value as f64
 }
 
@@ -111,10 +105,10 @@ mod tests {
     #[test]
     fn scaling_splits_into_integer_part_and_fraction() {
         let half = 1 << 63;
-        assert_eq!(scale(half, 10), (5, 0));
-        assert_eq!(scale(half, 5), (2, half));
-        assert_eq!(scale(u64::MAX, 7).0, 6);
-        assert_eq!(scale(12345, 0), (0, 0));
+        assert_eq!(multiply_shift(half, 10), (5, 0));
+        assert_eq!(multiply_shift(half, 5), (2, half));
+        assert_eq!(multiply_shift(u64::MAX, 7).0, 6);
+        assert_eq!(multiply_shift(12345, 0), (0, 0));
     }
 
     #[test]

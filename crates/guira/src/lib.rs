@@ -1,5 +1,6 @@
 #![doc = include_str!("crate.md")]
 #![cfg_attr(not(feature = "std"), no_std)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 extern crate alloc;
 
@@ -16,7 +17,6 @@ mod digest;
 mod error;
 mod filter;
 mod format;
-mod growing;
 mod map;
 mod parameters;
 mod probe;
@@ -28,20 +28,17 @@ mod table;
 
 pub use addressing::{BucketIndex, Fingerprint};
 #[cfg(feature = "std")]
-pub use concurrent::{ConcurrentCuckooFilter, ConcurrentGrowingCuckooFilter};
+pub use concurrent::ConcurrentCuckooFilter;
 pub use counting::{CountingCuckooFilter, CountingCuckooFilterBuilder};
-pub use digest::{Digest, HashAlgorithm, Key, KeyHasher};
+pub use digest::{ByHash, Digest, HashAlgorithm, Key, KeyHasher};
+#[cfg(feature = "files")]
+pub use error::SaveError;
 pub use error::{
-    BuildError, BuildFromKeysError, FileKind, InsertBulkError, InsertEachError, InsertError, LoadError, MergeError,
+    BuildError, BuildFromKeysError, ConvertError, FileKind, InsertBulkError, InsertEachError, InsertError, LoadError,
+    MergeError,
 };
-pub use filter::{CuckooFilter, CuckooFilterBuilder, CuckooFilterView, Fingerprints, StoredFingerprint};
-pub use format::FileHeader;
-pub use growing::{BeyondPromise, GrowingCuckooFilter, GrowingCuckooFilterBuilder};
+pub use filter::{CuckooFilter, CuckooFilterBuilder, CuckooFilterView, Fingerprints, GrowthPolicy, StoredFingerprint};
+pub use format::{AnyFilter, FileHeader, FilterFile, LoadOptions, raw};
 pub use map::{CuckooMap, CuckooMapBuilder, Matches, Value};
 pub use parameters::{Addressing, Layout, Parameters, Shape};
 pub use set::CuckooSet;
-
-/// The README's examples, compiled and run.
-#[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct ReadmeExamples;

@@ -1,9 +1,8 @@
-//! The validated measures of a filter.
+//! The validated parameters of a filter.
 
 use core::fmt;
 
 use crate::analysis;
-use crate::cast::approximate;
 use crate::error::BuildError;
 
 /// How fingerprints are kept in the table.
@@ -54,7 +53,8 @@ pub enum Addressing {
     /// The d-ary cuckoo filter with d = 4: regions of 4^p buckets, four candidates, quaternary digits added modulo 4.
     Quaternary,
     /// Regional, and such that a full table can be doubled without its keys, at a bit of every fingerprint. Fingerprints
-    /// have at least 8 bits, regions an even number of buckets. See [`GrowingCuckooFilter`](crate::GrowingCuckooFilter).
+    /// have at least 8 bits, regions an even number of buckets. See
+    /// [`CuckooFilterBuilder::max_capacity`](crate::CuckooFilterBuilder::max_capacity).
     Doubling,
 }
 
@@ -178,7 +178,7 @@ impl Shape {
     pub const fn least_fingerprint_bits(&self) -> u32 {
         match self.layout {
             Layout::Packed if matches!(self.addressing, Addressing::Doubling) => Parameters::CORE_BITS,
-            Layout::Packed | Layout::Windowed => Parameters::LEAST_FINGERPRINT_BITS,
+            Layout::Packed | Layout::Windowed => Parameters::MIN_FINGERPRINT_BITS,
             Layout::SemiSorted => 5,
         }
     }
@@ -212,7 +212,7 @@ impl Regions {
     }
 }
 
-/// The measures of a filter: what [`CuckooFilterBuilder::build`](crate::CuckooFilterBuilder::build) chose and checked.
+/// The parameters of a filter: what [`CuckooFilterBuilder::build`](crate::CuckooFilterBuilder::build) chose and checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Parameters {
     shape: Shape,
@@ -225,33 +225,33 @@ pub struct Parameters {
 
 impl Parameters {
     /// The fewest bits that a fingerprint can have; some layouts need more.
-    pub const LEAST_FINGERPRINT_BITS: u32 = 2;
+    pub const MIN_FINGERPRINT_BITS: u32 = 2;
 
     /// The most bits that a fingerprint can have: a digest has 32 for it.
-    pub const MOST_FINGERPRINT_BITS: u32 = 32;
+    pub const MAX_FINGERPRINT_BITS: u32 = 32;
 
     /// With doubling addressing, the bits of a fingerprint that are never given away.
     pub(crate) const CORE_BITS: u32 = 8;
 
     /// The most bits that a fingerprint and the value beside it can have together.
-    pub const MOST_BITS_WITH_VALUE: u32 = 32;
+    pub const MAX_BITS_WITH_VALUE: u32 = 32;
 
     /// The most buckets that a table can have: a digest has 32 bits to choose one.
-    pub const MOST_BUCKETS: u64 = 1 << 32;
+    pub const MAX_BUCKETS: u64 = 1 << 32;
 
-    /// Checks the measures of a table, wherever they come from.
+    /// Checks the parameters of a table, wherever they come from.
     pub(crate) fn new(
         shape: Shape,
         fingerprint_bits: u32,
         regions: Regions,
         capacity: u64,
     ) -> Result<Self, BuildError> {
-        if fingerprint_bits < shape.least_fingerprint_bits() || fingerprint_bits > Self::MOST_FINGERPRINT_BITS {
+        if fingerprint_bits < shape.least_fingerprint_bits() || fingerprint_bits > Self::MAX_FINGERPRINT_BITS {
             let least = shape.least_fingerprint_bits();
             return Err(BuildError::FingerprintBits { given: fingerprint_bits, least });
         }
         let bucket_count = regions.bucket_count();
-        if bucket_count == 0 || bucket_count > Self::MOST_BUCKETS {
+        if bucket_count == 0 || bucket_count > Self::MAX_BUCKETS {
             return Err(BuildError::BucketCount { given: bucket_count });
         }
         let base = match shape.addressing {
@@ -274,13 +274,13 @@ impl Parameters {
         Ok(parameters)
     }
 
-    /// Checks that these can be the measures of a table that was doubled so often; it changes nothing else.
+    /// Checks that these can be the parameters of a table that was doubled so often; it changes nothing else.
     pub(crate) fn doubled(self, doublings: u32) -> Result<Self, BuildError> {
         if doublings == 0 {
             return Ok(self);
         }
         let has_addressing = self.shape.addressing == Addressing::Doubling;
-        let has_bits = self.fingerprint_bits.saturating_add(doublings) <= Self::MOST_FINGERPRINT_BITS;
+        let has_bits = self.fingerprint_bits.saturating_add(doublings) <= Self::MAX_FINGERPRINT_BITS;
         // The table began with at least one pair of buckets per region.
         let began_even = self.regions.buckets.trailing_zeros() > doublings;
         if !(has_addressing && has_bits && began_even) {
@@ -296,7 +296,7 @@ impl Parameters {
             return Err(BuildError::ValuesInLayout { layout, addressing });
         }
         let fingerprint_bits = self.fingerprint_bits;
-        if value_bits == 0 || value_bits > Self::MOST_BITS_WITH_VALUE.saturating_sub(fingerprint_bits) {
+        if value_bits == 0 || value_bits > Self::MAX_BITS_WITH_VALUE.saturating_sub(fingerprint_bits) {
             return Err(BuildError::ValueBits { given: value_bits, fingerprint_bits });
         }
         Ok(Self { value_bits, ..self })
@@ -336,6 +336,11 @@ impl Parameters {
     #[must_use]
     pub const fn value_bits(&self) -> u32 {
         self.value_bits
+    }
+
+    /// How many regions the table has, and of what size.
+    pub(crate) const fn regions(&self) -> Regions {
+        self.regions
     }
 
     /// How many regions the table has; all candidate buckets of a key are in the same one.
@@ -401,8 +406,7 @@ impl Parameters {
     /// The rate of false positives among absent keys that is expected with `len` stored fingerprints.
     #[must_use]
     pub fn expected_false_positive_rate(&self, len: u64) -> f64 {
-        let load_factor = approximate(len) / approximate(self.slot_count());
-        analysis::rate_of_shape(self.fingerprint_bits, self.shape, load_factor)
+        analysis::rate_of_table(self.fingerprint_bits, self.regions, self.shape, len)
     }
 
     /// The bits of a bucket or window.

@@ -6,7 +6,7 @@
 use alloc::vec::Vec;
 
 use crate::addressing::{Addressing, Candidate, Fingerprint};
-use crate::cast::{in_memory, low_32};
+use crate::cast::{low_32, to_usize};
 use crate::table::{Place, Slot, Table, TableMut};
 
 /// How many buckets a search visits before it gives up.
@@ -14,7 +14,7 @@ use crate::table::{Place, Slot, Table, TableMut};
 /// In regions of no more buckets the search is complete: it fails only if no arrangement of the fingerprints has room
 /// for one more. In larger ones it costs under 1 % of the load that could be reached, and bounds the time of an insert
 /// that fails.
-pub(crate) const MOST_BUCKETS_VISITED: usize = 4096;
+pub(crate) const MAX_BUCKETS_VISITED: usize = 4096;
 
 /// The memory of breadth-first searches, kept from one to the next.
 #[derive(Clone, Debug, Default)]
@@ -90,7 +90,7 @@ impl Search {
             // The other places of all fingerprints here are asked for at once, before the first of them is looked at.
             for (number, slot, fingerprint) in table.filled_slots(bucket) {
                 each_other_place(addressing, node.candidate, number, fingerprint, |place| {
-                    if self.nodes.len() < MOST_BUCKETS_VISITED && self.reach(place, Some((index, slot))) {
+                    if self.nodes.len() < MAX_BUCKETS_VISITED && self.reach(place, Some((index, slot))) {
                         table.prefetch(place.bucket());
                     }
                 });
@@ -112,9 +112,9 @@ impl Search {
     /// move to were added when it was first looked at.
     pub(crate) fn apply<T: TableMut>(&self, path: Path, table: &mut T, fingerprint: Fingerprint) -> Place {
         let mut slot = path.empty;
-        let mut node = self.nodes[in_memory(u64::from(path.end))];
+        let mut node = self.nodes[to_usize(u64::from(path.end))];
         while let Some((source, source_slot)) = node.source {
-            let source_node = self.nodes[in_memory(u64::from(source))];
+            let source_node = self.nodes[to_usize(u64::from(source))];
             let from = Place { bucket: source_node.candidate.bucket(), slot: source_slot };
             table.copy(from, Place { bucket: node.candidate.bucket(), slot });
             slot = source_slot;
@@ -128,11 +128,11 @@ impl Search {
     /// The moves of a path from its far end.
     #[cfg(feature = "std")]
     pub(crate) fn moves(&self, path: &Path) -> impl Iterator<Item = Move> {
-        let mut to = (self.nodes[in_memory(u64::from(path.end))], path.empty);
+        let mut to = (self.nodes[to_usize(u64::from(path.end))], path.empty);
         core::iter::from_fn(move || {
             let (node, slot) = to;
             let (source, source_slot) = node.source?;
-            to = (self.nodes[in_memory(u64::from(source))], source_slot);
+            to = (self.nodes[to_usize(u64::from(source))], source_slot);
             Some(Move { from: (to.0.candidate, source_slot), to: (node.candidate, slot) })
         })
     }
@@ -228,7 +228,7 @@ struct VisitedSet {
 }
 
 impl VisitedSet {
-    const LEAST_PLACES: usize = 64;
+    const MIN_PLACES: usize = 64;
 
     /// Adds the bucket that is to become the next of `nodes`; `false` if it is among them.
     fn insert(&mut self, candidate: Candidate, nodes: &[Node]) -> bool {
@@ -243,7 +243,7 @@ impl VisitedSet {
                     self.places[place] = low_32(nodes.len() as u64) + 1;
                     return true;
                 }
-                number if nodes[in_memory(u64::from(number - 1))].candidate == candidate => return false,
+                number if nodes[to_usize(u64::from(number - 1))].candidate == candidate => return false,
                 _ => place = (place + 1) & mask,
             }
         }
@@ -263,7 +263,7 @@ impl VisitedSet {
     }
 
     fn grow(&mut self, nodes: &[Node]) {
-        let places = (2 * self.places.len()).max(Self::LEAST_PLACES);
+        let places = (2 * self.places.len()).max(Self::MIN_PLACES);
         self.places.clear();
         self.places.resize(places, 0);
         for index in 0..nodes.len() {
@@ -274,7 +274,7 @@ impl VisitedSet {
     fn first_place(&self, candidate: Candidate) -> usize {
         // All buckets of a search are in one region, so the offset tells them apart.
         let hash = candidate.offset().wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        in_memory((hash >> 32) & (self.places.len() as u64 - 1))
+        to_usize((hash >> 32) & (self.places.len() as u64 - 1))
     }
 }
 

@@ -1,6 +1,6 @@
 //! A set that only grows: one copy of each fingerprint, and no removal.
 
-use crate::digest::{Digest, Key};
+use crate::digest::Key;
 use crate::error::{BuildError, InsertError};
 use crate::filter::CuckooFilter;
 
@@ -63,28 +63,11 @@ impl CuckooSet {
         self.filter.insert_unique(key)
     }
 
-    /// Stores the key with this digest. See [`insert`](Self::insert).
-    ///
-    /// # Errors
-    ///
-    /// Those of [`insert`](Self::insert).
-    #[inline]
-    pub fn insert_digest(&mut self, digest: Digest) -> Result<bool, InsertError> {
-        self.filter.insert_unique_digest(digest)
-    }
-
     /// Whether a key is probably in the set; `false` is certain.
     #[inline]
     #[must_use]
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
         self.filter.contains(key)
-    }
-
-    /// Whether the key with this digest is probably in the set; `false` is certain.
-    #[inline]
-    #[must_use]
-    pub fn contains_digest(&self, digest: Digest) -> bool {
-        self.filter.contains_digest(digest)
     }
 
     /// Whether each of many keys is probably in the set. See [`CuckooFilter::contains_each`].
@@ -94,15 +77,6 @@ impl CuckooSet {
     /// If there are not as many answers as keys.
     pub fn contains_each<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
         self.filter.contains_each(keys, answers);
-    }
-
-    /// Whether each of many keys, given their digests, is probably in the set.
-    ///
-    /// # Panics
-    ///
-    /// If there are not as many answers as digests.
-    pub fn contains_each_digest(&self, digests: &[Digest], answers: &mut [bool]) {
-        self.filter.contains_each_digest(digests, answers);
     }
 
     /// Removes all keys.
@@ -128,7 +102,7 @@ impl CuckooSet {
         self.filter.capacity()
     }
 
-    /// The filter that holds the fingerprints, to be asked all that can be asked of one: its measures, its rate, its
+    /// The filter that holds the fingerprints, to be asked all that can be asked of one: its parameters, its rate, its
     /// fingerprints. There is no way to get it out, since it would offer removal.
     #[must_use]
     pub const fn as_filter(&self) -> &CuckooFilter {

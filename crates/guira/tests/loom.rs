@@ -3,10 +3,7 @@
 
 #![cfg(loom)]
 
-use guira::{
-    BucketIndex, ConcurrentCuckooFilter, ConcurrentGrowingCuckooFilter, CuckooFilter, CuckooFilterBuilder, Digest,
-    Fingerprint, GrowingCuckooFilter, KeyHasher,
-};
+use guira::{BucketIndex, ConcurrentCuckooFilter, CuckooFilter, CuckooFilterBuilder, Digest, Fingerprint, KeyHasher};
 use loom::sync::Arc;
 use loom::thread;
 
@@ -21,7 +18,7 @@ fn shared(builder: &CuckooFilterBuilder) -> Arc<ConcurrentCuckooFilter> {
 }
 
 /// A key, and where it may be.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Located {
     digest: Digest,
     buckets: [u64; 2],
@@ -33,11 +30,11 @@ fn key(builder: &CuckooFilterBuilder, buckets: [u64; 2], accepts: impl Fn(&Locat
     let empty = builder.build().expect("a few slots");
     let locate = |digest| {
         let mut filter = empty.clone();
-        filter.insert_digest(digest).expect("it is empty");
-        let first = filter.iter().next().expect("it was stored");
+        filter.insert(&digest).expect("it is empty");
+        let first = filter.fingerprints().next().expect("it was stored");
         // The second copy goes to the other bucket.
-        filter.insert_digest(digest).expect("its other bucket is empty");
-        let second = filter.iter().find(|stored| stored.bucket != first.bucket).expect("it was stored");
+        filter.insert(&digest).expect("its other bucket is empty");
+        let second = filter.fingerprints().find(|stored| stored.bucket != first.bucket).expect("it was stored");
         let buckets = [first, second].map(|stored| BucketIndex::get(stored.bucket));
         Located { digest, buckets, fingerprint: first.fingerprint }
     };
@@ -50,9 +47,9 @@ fn key(builder: &CuckooFilterBuilder, buckets: [u64; 2], accepts: impl Fn(&Locat
 fn with_key_in_other_bucket(builder: &CuckooFilterBuilder, key: Located) -> Arc<ConcurrentCuckooFilter> {
     let filter = shared(builder);
     for _ in 0..2 {
-        filter.insert_digest(key.digest).expect("both buckets are empty");
+        filter.insert(&key.digest).expect("both buckets are empty");
     }
-    assert!(filter.remove_digest(key.digest), "the first of two copies");
+    assert!(filter.remove(&key.digest), "the first of two copies");
     filter
 }
 
@@ -70,14 +67,14 @@ fn a_reader_finds_a_key_that_moves(builder: CuckooFilterBuilder, [from, to, thir
     let in_third = key(&builder, [third, fourth], |_| true);
     check(3, move || {
         let filter = with_key_in_other_bucket(&builder, moving);
-        filter.insert_digest(in_third.digest).expect("its buckets are empty");
+        filter.insert(&in_third.digest).expect("its buckets are empty");
         let writer = {
             let filter = Arc::clone(&filter);
-            thread::spawn(move || filter.insert_digest(new.digest).expect("there is a path"))
+            thread::spawn(move || filter.insert(&new.digest).expect("there is a path"))
         };
-        assert!(filter.contains_digest(moving.digest), "missed while it moved");
+        assert!(filter.contains(&moving.digest), "missed while it moved");
         writer.join().expect("it does not panic");
-        assert!([moving, new, in_third].iter().all(|key| filter.contains_digest(key.digest)), "a key was lost");
+        assert!([moving, new, in_third].iter().all(|key| filter.contains(&key.digest)), "a key was lost");
         assert_eq!((filter.len(), filter.check_invariants()), (3, Ok(())));
     });
 }
@@ -110,19 +107,19 @@ fn a_reader_finds_every_key_of_a_path_of_three_moves() {
             for key in moving {
                 // The first of two copies is removed again.
                 for _ in 0..2 {
-                    filter.insert_digest(key.digest).expect("both buckets are empty");
+                    filter.insert(&key.digest).expect("both buckets are empty");
                 }
-                assert!(filter.remove_digest(key.digest));
+                assert!(filter.remove(&key.digest));
             }
-            filter.insert_digest(in_1.digest).expect("one of its buckets is empty");
+            filter.insert(&in_1.digest).expect("one of its buckets is empty");
             let writer = {
                 let filter = Arc::clone(&filter);
-                thread::spawn(move || filter.insert_digest(new.digest).expect("there is a path"))
+                thread::spawn(move || filter.insert(&new.digest).expect("there is a path"))
             };
-            assert!(filter.contains_digest(moving[looked_up].digest), "key {looked_up} was missed while it moved");
+            assert!(filter.contains(&moving[looked_up].digest), "key {looked_up} was missed while it moved");
             writer.join().expect("it does not panic");
             let keys = moving.iter().chain([&new, &in_1]);
-            assert!(keys.clone().all(|key| filter.contains_digest(key.digest)), "a key was lost");
+            assert!(keys.clone().all(|key| filter.contains(&key.digest)), "a key was lost");
             assert_eq!((filter.len(), filter.check_invariants()), (keys.count(), Ok(())));
         });
     }
@@ -139,14 +136,14 @@ fn a_reader_finds_a_key_while_another_with_its_fingerprint_is_inserted_and_remov
             let filter = Arc::clone(&filter);
             thread::spawn(move || {
                 // Its copy goes to the empty bucket, and the copy that was there before is the one that it removes.
-                filter.insert_digest(other.digest).expect("its second bucket is empty");
-                assert!(filter.remove_digest(other.digest));
+                filter.insert(&other.digest).expect("its second bucket is empty");
+                assert!(filter.remove(&other.digest));
             })
         };
-        assert!(filter.contains_digest(kept.digest), "missed while another key was removed");
-        assert!(filter.count_digest(kept.digest) >= 1, "not counted while another key was removed");
+        assert!(filter.contains(&kept.digest), "missed while another key was removed");
+        assert!(filter.count(&kept.digest) >= 1, "not counted while another key was removed");
         writer.join().expect("it does not panic");
-        assert_eq!((filter.count_digest(kept.digest), filter.len()), (1, 1));
+        assert_eq!((filter.count(&kept.digest), filter.len()), (1, 1));
     });
 }
 
@@ -161,17 +158,17 @@ fn two_writers_whose_paths_cross_both_store_their_keys() {
     check(3, move || {
         let filter = shared(&builder);
         for key in [in_0, in_3] {
-            filter.insert_digest(key.digest).expect("its buckets are empty");
+            filter.insert(&key.digest).expect("its buckets are empty");
         }
         let writers = [first, second].map(|key| {
             let filter = Arc::clone(&filter);
-            thread::spawn(move || filter.insert_digest(key.digest).expect("four keys fit six slots"))
+            thread::spawn(move || filter.insert(&key.digest).expect("four keys fit six slots"))
         });
         for writer in writers {
             writer.join().expect("it does not panic");
         }
         let keys = [in_0, in_3, first, second];
-        assert!(keys.iter().all(|key| filter.contains_digest(key.digest)), "a key was lost");
+        assert!(keys.iter().all(|key| filter.contains(&key.digest)), "a key was lost");
         assert_eq!((filter.len(), filter.check_invariants()), (4, Ok(())));
     });
 }
@@ -187,40 +184,77 @@ fn a_path_is_not_taken_by_another_fingerprint_than_the_one_that_was_seen_on_it()
     check(2, move || {
         let filter = shared(&builder);
         for key in [in_0, in_3, in_3] {
-            filter.insert_digest(key.digest).expect("its buckets are empty");
+            filter.insert(&key.digest).expect("its buckets are empty");
         }
         let writer = {
             let filter = Arc::clone(&filter);
-            thread::spawn(move || filter.insert_digest(new.digest).expect("there is a path"))
+            thread::spawn(move || filter.insert(&new.digest).expect("there is a path"))
         };
-        assert!(filter.remove_digest(in_0.digest), "it is there");
-        filter.insert_digest(instead.digest).expect("there is room");
+        assert!(filter.remove(&in_0.digest), "it is there");
+        filter.insert(&instead.digest).expect("there is room");
         writer.join().expect("it does not panic");
         let keys = [in_3, new, instead];
-        assert!(keys.iter().all(|key| filter.contains_digest(key.digest)), "a key was lost");
+        assert!(keys.iter().all(|key| filter.contains(&key.digest)), "a key was lost");
         assert_eq!((filter.len(), filter.check_invariants()), (4, Ok(())));
     });
 }
 
 #[test]
-fn of_two_writers_for_one_slot_one_stores_its_key_and_the_other_is_told() {
-    let builder = table(2, 8);
-    let first = key(&builder, [0, 1], |_| true);
-    let second = key(&builder, [1, 0], |key| key.fingerprint != first.fingerprint);
-    let third = key(&builder, [0, 1], |key| ![first, second].iter().any(|other| other.fingerprint == key.fingerprint));
+fn a_key_that_is_removed_while_it_moves_is_gone() {
+    let builder = table(6, 8);
+    // The key in bucket 0 moves to 3, and that one's to 2; the other bucket of the new key leads nowhere else.
+    let [in_0, in_3] = [[0, 3], [3, 2]].map(|buckets| key(&builder, buckets, |_| true));
+    let [new, in_1] = [[0, 1], [1, 0]].map(|buckets| key(&builder, buckets, |_| true));
+    for removed in [in_0, in_3] {
+        let builder = builder.clone();
+        check(3, move || {
+            let filter = shared(&builder);
+            for key in [in_0, in_1, in_3] {
+                filter.insert(&key.digest).expect("its first bucket is empty");
+            }
+            let writer = {
+                let filter = Arc::clone(&filter);
+                thread::spawn(move || filter.insert(&new.digest).expect("there is a path"))
+            };
+            assert!(filter.remove(&removed.digest), "missed while it moved");
+            writer.join().expect("it does not panic");
+            for key in [in_0, in_1, in_3, new] {
+                let copies = usize::from(key.digest != removed.digest);
+                assert_eq!(filter.count(&key.digest), copies, "of {key:?}, when {removed:?} was removed");
+            }
+            assert_eq!((filter.len(), filter.check_invariants()), (3, Ok(())));
+        });
+    }
+}
+
+/// Two writers store different keys where one of their two buckets is full.
+fn of_two_writers_for_one_slot(builder: CuckooFilterBuilder, [a, b]: [u64; 2]) {
+    let first = key(&builder, [a, b], |_| true);
+    let second = key(&builder, [b, a], |key| key.fingerprint != first.fingerprint);
+    let third = key(&builder, [a, b], |key| ![first, second].iter().any(|other| other.fingerprint == key.fingerprint));
     check(2, move || {
         let filter = shared(&builder);
-        filter.insert_digest(first.digest).expect("it is empty");
+        filter.insert(&first.digest).expect("it is empty");
         let writers = [second, third].map(|key| {
             let filter = Arc::clone(&filter);
-            thread::spawn(move || filter.insert_digest(key.digest).is_ok())
+            thread::spawn(move || filter.insert(&key.digest).is_ok())
         });
         let stored = writers.map(|writer| writer.join().expect("it does not panic"));
         assert_eq!(stored.iter().filter(|&&stored| stored).count(), 1);
         assert_eq!((filter.len(), filter.check_invariants()), (2, Ok(())));
         let mut keys = [(first, true), (second, stored[0]), (third, stored[1])].into_iter();
-        assert!(keys.all(|(key, is_stored)| !is_stored || filter.contains_digest(key.digest)), "a key was lost");
+        assert!(keys.all(|(key, is_stored)| !is_stored || filter.contains(&key.digest)), "a key was lost");
     });
+}
+
+#[test]
+fn of_two_writers_for_one_slot_one_stores_its_key_and_the_other_is_told() {
+    of_two_writers_for_one_slot(table(2, 8), [0, 1]);
+}
+
+#[test]
+fn of_two_writers_for_one_slot_that_straddles_words_one_stores_its_key_and_the_other_is_told() {
+    of_two_writers_for_one_slot(table(10, 13), [4, 9]);
 }
 
 /// Two writers store the same key unless it is there, in a table that has some keys.
@@ -228,15 +262,15 @@ fn of_two_writers_one_stores_the_key(builder: CuckooFilterBuilder, new: Located,
     check(3, move || {
         let filter = shared(&builder);
         for key in &stored {
-            filter.insert_digest(key.digest).expect("its buckets are empty");
+            filter.insert(&key.digest).expect("its buckets are empty");
         }
         let writers = [(); 2].map(|()| {
             let filter = Arc::clone(&filter);
-            thread::spawn(move || filter.insert_unique_digest(new.digest).expect("there is room"))
+            thread::spawn(move || filter.insert_unique(&new.digest).expect("there is room"))
         });
         let storing = writers.map(|writer| writer.join().expect("it does not panic"));
         assert_eq!(storing.iter().filter(|&&stores| stores).count(), 1);
-        assert_eq!((filter.count_digest(new.digest), filter.len()), (1, stored.len() + 1));
+        assert_eq!((filter.count(&new.digest), filter.len()), (1, stored.len() + 1));
     });
 }
 
@@ -260,7 +294,7 @@ fn two_writers_that_lock_the_same_buckets_do_not_wait_for_each_other_for_ever() 
         let filter = shared(&builder);
         let writers = [first, second].map(|key| {
             let filter = Arc::clone(&filter);
-            thread::spawn(move || filter.insert_unique_digest(key.digest).expect("there is room"))
+            thread::spawn(move || filter.insert_unique(&key.digest).expect("there is room"))
         });
         assert!(writers.into_iter().all(|writer| writer.join().expect("it does not panic")));
         assert_eq!((filter.len(), filter.check_invariants()), (2, Ok(())));
@@ -268,8 +302,8 @@ fn two_writers_that_lock_the_same_buckets_do_not_wait_for_each_other_for_ever() 
 }
 
 /// A filter that grows, with fewer keys by one than make it do so.
-fn nearly_full() -> (GrowingCuckooFilter, Vec<u64>) {
-    let builder = GrowingCuckooFilter::builder().capacity(2).largest_capacity(64).slots_per_bucket(2);
+fn nearly_full() -> (CuckooFilter, Vec<u64>) {
+    let builder = CuckooFilter::builder().capacity(2).max_capacity(64).slots_per_bucket(2);
     let mut full = builder.false_positive_rate(0.1).build().expect("a few slots");
     let mut keys: Vec<u64> = (0..).take_while(|key| full.insert_without_growing(key).is_ok()).collect();
     assert!(keys.pop().is_some_and(|last| full.remove(&last)), "there is one");
@@ -281,7 +315,7 @@ fn a_key_that_is_inserted_while_another_thread_makes_the_table_grow_is_not_lost(
     let (full, kept) = nearly_full();
     let new @ [one, two, three] = [1 << 32, 1 << 33, 1 << 34];
     check(2, move || {
-        let filter = Arc::new(ConcurrentGrowingCuckooFilter::try_from(full.clone()).expect("a few slots"));
+        let filter = Arc::new(ConcurrentCuckooFilter::try_from(full.clone()).expect("a few slots"));
         let writer = {
             let filter = Arc::clone(&filter);
             // The first fills the table, unless the other thread's key does, and the second makes it grow.
@@ -297,24 +331,39 @@ fn a_key_that_is_inserted_while_another_thread_makes_the_table_grow_is_not_lost(
     });
 }
 
-#[test]
-fn a_key_that_is_removed_while_another_thread_makes_the_table_grow_is_gone() {
+/// Two keys, either of which may meet the table that was replaced; whether both were there.
+type RemoveTwo = fn(&ConcurrentCuckooFilter, &[u64]) -> bool;
+
+fn keys_that_are_removed_while_another_thread_makes_the_table_grow_are_gone(remove: RemoveTwo) {
     let (full, kept) = nearly_full();
     let new = [1 << 32, 1 << 33];
     check(2, move || {
-        let filter = Arc::new(ConcurrentGrowingCuckooFilter::try_from(full.clone()).expect("a few slots"));
+        let filter = Arc::new(ConcurrentCuckooFilter::try_from(full.clone()).expect("a few slots"));
         let writer = {
             let filter = Arc::clone(&filter);
             thread::spawn(move || filter.insert_each(&new).expect("it grows"))
         };
-        // Of two keys, of which either may meet the table that was replaced.
-        let mut removed = [false; 2];
-        filter.remove_each(&kept[..2], &mut removed);
-        assert_eq!(removed, [true; 2], "they are there");
+        assert!(remove(&filter, &kept[..2]), "they are there");
         assert!(filter.contains(&kept[2]), "missed while the table grew");
         writer.join().expect("it does not panic");
         let keys = || kept[2..].iter().chain(&new);
         assert!(keys().all(|key| filter.contains(key)), "a key was lost");
         assert_eq!((filter.len(), filter.check_invariants()), (keys().count(), Ok(())));
+    });
+}
+
+#[test]
+fn keys_that_are_removed_one_by_one_while_another_thread_makes_the_table_grow_are_gone() {
+    keys_that_are_removed_while_another_thread_makes_the_table_grow_are_gone(|filter, keys| {
+        keys.iter().all(|key| filter.remove(key))
+    });
+}
+
+#[test]
+fn keys_that_are_removed_together_while_another_thread_makes_the_table_grow_are_gone() {
+    keys_that_are_removed_while_another_thread_makes_the_table_grow_are_gone(|filter, keys| {
+        let mut removed = [false; 2];
+        filter.remove_each(keys, &mut removed);
+        removed == [true; 2]
     });
 }

@@ -35,7 +35,7 @@ fn all_american_words_are_found_and_polish_ones_at_the_expected_rate() {
     let american: HashSet<&[u8]> = lines(&american).collect();
     let rate = 0.001;
 
-    let mut filter = CuckooFilter::with_capacity(american.len(), rate).expect("measures in range");
+    let mut filter = CuckooFilter::with_capacity(american.len(), rate).expect("parameters in range");
     for word in &american {
         filter.insert(*word).unwrap_or_else(|error| panic!("{}: {error}", word.escape_ascii()));
     }

@@ -45,9 +45,11 @@ pub(crate) struct BuildArguments {
     #[arg(long, help_heading = SIZE, value_name = "KEYS", value_parser = values::capacity, allow_negative_numbers = true)]
     pub(crate) capacity: Option<usize>,
 
-    /// Up to how many keys the rate holds when "guira add" makes the filter grow [default: the capacity]
+    /// Up to how many keys the rate holds when "guira add" makes the filter grow [default: the capacity, or without
+    /// --capacity twice the keys of the input]
     ///
-    /// With more keys, the rate doubles each time the number of keys does. At 3 % the filter is full.
+    /// Each doubling on the way there takes a bit more per key. Beyond it, the rate doubles each time the number of keys
+    /// does. At 3 % the filter is full.
     #[arg(
         long,
         help_heading = SIZE,

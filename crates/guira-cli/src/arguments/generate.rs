@@ -7,7 +7,7 @@ use clap_complete::Shell;
 
 /// Print the completions of a shell
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  guira completions bash > ~/.local/share/bash-completion/completions/guira\n  \
+#[command(before_help = "Examples:\n  guira completions bash > ~/.local/share/bash-completion/completions/guira\n  \
                         guira completions fish > ~/.config/fish/completions/guira.fish")]
 pub(crate) struct CompletionsArguments {
     /// The shell
@@ -17,7 +17,7 @@ pub(crate) struct CompletionsArguments {
 
 /// Print the manual page, or write those of all commands
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  guira man | man -l -\n  guira man --output-dir ~/.local/share/man/man1")]
+#[command(before_help = "Examples:\n  guira man | man -l -\n  guira man --output-dir ~/.local/share/man/man1")]
 pub(crate) struct ManArguments {
     /// Write a page for the program and one for each command into this directory, which must exist
     #[arg(long, value_name = "DIR")]

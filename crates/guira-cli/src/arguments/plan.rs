@@ -9,7 +9,8 @@ const EXAMPLES: &str = "\
 Examples:
   guira plan --capacity 1000000 --rate 0.001
   guira plan --capacity 1000000 --rate 0.001 --prefer space --json
-  guira plan --capacity 1M --rate 0.1% --plot rates.svg";
+  guira plan --capacity 1M --rate 0.1% --plot rates.svg
+  guira plan --capacity 1M --rate 0.1% --plot - | display -";
 
 const STATUS: &str = "Exit status: 0 if there is such a filter, 2 if not";
 
@@ -34,8 +35,14 @@ pub(crate) struct PlanArguments {
     pub(crate) prefer: Prefer,
 
     /// Draw what rates cost for this capacity, in each layout and in a Bloom filter, into this SVG file
+    ///
+    /// With "-", the picture goes to standard output in place of the table.
     #[arg(long, value_name = "FILE.svg")]
     pub(crate) plot: Option<PathBuf>,
+
+    /// Print nothing but errors: the exit status is the answer
+    #[arg(long, short, conflicts_with = "json")]
+    pub(crate) quiet: bool,
 
     /// Print JSON
     #[arg(long)]

@@ -35,7 +35,7 @@ pub(super) fn capacity(text: &str) -> Result<usize, String> {
 /// A whole number, exactly: with separators between its digits, with a decimal point, and with k, M, G or T or a power of
 /// ten behind it.
 fn whole_number(text: &str) -> Option<usize> {
-    const MOST_ZEROS: u32 = 19;
+    const MAX_ZEROS: u32 = 19;
 
     let (number, power): (&str, u32) = if let Some((number, power)) = text.split_once(['e', 'E']) {
         (number, power.strip_prefix('+').unwrap_or(power).parse().ok()?)
@@ -54,7 +54,7 @@ fn whole_number(text: &str) -> Option<usize> {
     };
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let fraction = fraction.trim_end_matches('0');
-    let zeros = power.checked_sub(u32::try_from(fraction.len()).ok()?).filter(|&zeros| zeros <= MOST_ZEROS)?;
+    let zeros = power.checked_sub(u32::try_from(fraction.len()).ok()?).filter(|&zeros| zeros <= MAX_ZEROS)?;
     let is_number = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit());
     let is_separated = whole.split(['_', ',']).all(|group| !group.is_empty() && is_number(group));
     if !is_separated || !is_number(fraction) {
@@ -65,7 +65,7 @@ fn whole_number(text: &str) -> Option<usize> {
 }
 
 pub(super) fn fingerprint_bits(text: &str) -> Result<u32, String> {
-    let range = guira::Parameters::LEAST_FINGERPRINT_BITS..=guira::Parameters::MOST_FINGERPRINT_BITS;
+    let range = guira::Parameters::MIN_FINGERPRINT_BITS..=guira::Parameters::MAX_FINGERPRINT_BITS;
     match text.parse::<u32>() {
         Ok(bits) if range.contains(&bits) => Ok(bits),
         _ => Err(format!("a fingerprint has {} to {} bits", range.start(), range.end())),
@@ -86,7 +86,7 @@ pub(super) fn seed(text: &str) -> Result<u64, String> {
 }
 
 pub(super) fn field(text: &str) -> Result<NonZeroUsize, String> {
-    text.parse().map_err(|_| "fields are counted from 1".into())
+    text.parse().map_err(|_| "a field is a number, counted from 1".into())
 }
 
 pub(super) fn delimiter(text: &str) -> Result<Separator, String> {

@@ -6,7 +6,7 @@ use super::KeyFileArguments;
 
 /// Check that filter files are whole
 ///
-/// Reads each file from its first byte to its last, and compares the checksums, the measures, what the slots may hold
+/// Reads each file from its first byte to its last, and compares the checksums, the parameters, what the slots may hold
 /// and how many of them are taken. Says OK or what is wrong. Of a filter that was made with a secret key, the key is
 /// checked if it is given, and all the rest in any case.
 #[derive(Args, Debug)]

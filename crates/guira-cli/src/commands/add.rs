@@ -12,10 +12,10 @@ use crate::keys::{Examples, Inputs, NewKeys, Normalization, SeenDigests};
 use crate::render::text::{self, counted};
 use crate::render::{Report, tell};
 use crate::secret_key::SecretKey;
-use crate::stored_filter::{Contents, Growth, StoredFilter};
+use crate::stored_filter::{Growth, StoredFilter};
 
 /// A search for room that fails takes as long as thousands of insertions.
-const MOST_KEYS_TRIED_IN_VAIN: u64 = 10_000;
+const MAX_KEYS_TRIED_IN_VAIN: u64 = 10_000;
 
 pub(crate) fn run(arguments: &AddArguments) -> Result<ExitStatus, Failure> {
     arguments.inputs.refuse_contradictions()?;
@@ -24,7 +24,7 @@ pub(crate) fn run(arguments: &AddArguments) -> Result<ExitStatus, Failure> {
     let (mut filter, replacement) = FilterReplacement::of_filter(&arguments.file, key)?;
     let inputs = arguments.inputs.inputs(filter.provenance.normalization, arguments.quiet.quiet);
     let growth = if arguments.no_grow { Growth::Refused } else { Growth::Allowed };
-    let size_before = filter.as_filter().size_in_bytes();
+    let size_before = filter.filter.size_in_bytes();
     let outcome = add(&mut filter, growth, arguments.unique, &inputs)?;
     if outcome.added > 0 {
         replacement.commit(&filter)?;
@@ -40,9 +40,9 @@ pub(crate) fn run(arguments: &AddArguments) -> Result<ExitStatus, Failure> {
         without_key_count: outcome.without_key,
         without_room_count: rejected(&outcome.without_room),
         too_many_copies_count: rejected(&outcome.with_too_many_copies),
-        key_count: filter.as_filter().len() as u64,
-        capacity: filter.as_filter().capacity() as u64,
-        has_grown: filter.as_filter().size_in_bytes() > size_before,
+        key_count: filter.filter.len() as u64,
+        capacity: filter.filter.capacity() as u64,
+        has_grown: filter.filter.size_in_bytes() > size_before,
     };
     tell(&addition, arguments.json, arguments.quiet)?;
     warn_of_missing_fields(&arguments.inputs, outcome.without_key, WithoutKey::LeftOut);
@@ -71,9 +71,9 @@ pub(crate) fn run(arguments: &AddArguments) -> Result<ExitStatus, Failure> {
 }
 
 /// What lets keys fit that found no room.
-const fn way_to_more_room(filter: &StoredFilter, growth: Growth) -> &'static str {
-    match (&filter.contents, growth) {
-        (Contents::Growing(_), Growth::Refused) => "without --no-grow there may be room for them",
+fn way_to_more_room(filter: &StoredFilter, growth: Growth) -> &'static str {
+    match (filter.grows(), growth) {
+        (true, Growth::Refused) => "without --no-grow there may be room for them",
         _ => {
             "there is room for them in a filter that is built with a greater --capacity, or so that it can grow, with \
              --max-capacity"
@@ -86,7 +86,7 @@ const fn way_to_more_room(filter: &StoredFilter, growth: Growth) -> &'static str
 fn warn_of_copies(file: &Path, outcome: &Outcome, filter: &StoredFilter) {
     let rejected = [&outcome.without_room, &outcome.with_too_many_copies].into_iter().flatten();
     let tried = outcome.added + rejected.map(|(keys, _)| keys.count()).sum::<u64>();
-    let mistaken = filter.as_filter().expected_false_positive_rate() * tried as f64;
+    let mistaken = filter.filter.expected_false_positive_rate() * tried as f64;
     let present = outcome.already_present;
     // The number of mistakes is nearly Poisson's, whose standard deviation is the root of its mean.
     if present as f64 <= mistaken + 3.0 * mistaken.sqrt() || present < tried / 100 {
@@ -154,7 +154,7 @@ struct Outcome {
 }
 
 fn add(filter: &mut StoredFilter, growth: Growth, unique: bool, inputs: &Inputs) -> Result<Outcome, Failure> {
-    let hasher: KeyHasher = *filter.as_filter().hasher();
+    let hasher: KeyHasher = *filter.filter.hasher();
     let mut seen = SeenDigests::default();
     let mut outcome = Outcome::default();
     let mut answers = Vec::new();
@@ -162,7 +162,7 @@ fn add(filter: &mut StoredFilter, growth: Growth, unique: bool, inputs: &Inputs)
         let mut new = seen.new_ones(keys, &hasher);
         outcome.repeated += (keys.len() - new.keys.len()) as u64;
         answers.resize(new.digests.len(), false);
-        filter.contains_each(&new.digests, &mut answers);
+        filter.filter.contains_each(&new.digests, &mut answers);
         outcome.already_present += answers.iter().filter(|&&answer| answer).count() as u64;
         if unique {
             new.retain(|index| !answers[index]);
@@ -178,7 +178,7 @@ impl Outcome {
         let (mut keys, mut digests) = (&*new.keys, &*new.digests);
         while !keys.is_empty() {
             if let Some((examples, _)) = &mut self.without_room
-                && examples.count() >= MOST_KEYS_TRIED_IN_VAIN
+                && examples.count() >= MAX_KEYS_TRIED_IN_VAIN
             {
                 keys.iter().for_each(|key| examples.add(key));
                 return;

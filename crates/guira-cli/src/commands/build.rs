@@ -2,8 +2,8 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use guira::{
-    BeyondPromise, BuildError, CuckooFilter, CuckooFilterBuilder, Digest, GrowingCuckooFilter, HashAlgorithm,
-    InsertError, KeyHasher, Layout,
+    Addressing, BuildError, CuckooFilter, CuckooFilterBuilder, Digest, GrowthPolicy, HashAlgorithm, InsertError,
+    KeyHasher, Layout, Parameters,
 };
 use indicatif::HumanCount;
 use serde::Serialize;
@@ -20,7 +20,7 @@ use crate::provenance::{self, Provenance};
 use crate::render::text::{self, counted};
 use crate::render::{Report, tell};
 use crate::secret_key::SecretKey;
-use crate::stored_filter::{Contents, Growth, StoredFilter};
+use crate::stored_filter::{Growth, StoredFilter};
 use crate::threads;
 
 const DEFAULT_RATE: f64 = 0.001;
@@ -40,14 +40,14 @@ pub(crate) fn run(arguments: &BuildArguments) -> Result<ExitStatus, Failure> {
     };
     let output = FilterOutput::new(&arguments.output, existing, arguments.json)?;
 
-    let Construction { contents, digests, seeds_tried } = match &arguments.never {
+    let Construction { filter, digests, seeds_tried } = match &arguments.never {
         None => build(arguments, &blueprint, &inputs, arguments.seed)?,
         Some(never) => {
             let never = NeverKeys::read(never, arguments, normalization)?;
             build_without(arguments, &blueprint, &inputs, &never)?
         }
     };
-    let filter = output.filter(contents, blueprint.provenance(arguments, normalization, &inputs, &digests));
+    let filter = output.filter(filter, blueprint.provenance(arguments, normalization, &inputs, &digests));
     let replaced = output.commit(&filter)?;
 
     let built = Built {
@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: &BuildArguments) -> Result<ExitStatus, Failure> {
         key_count: digests.len() as u64,
         repeated_count: digests.repeated(),
         without_key_count: digests.without_key(),
-        capacity: filter.as_filter().capacity() as u64,
+        capacity: filter.filter.capacity() as u64,
         seeds_tried,
         is_capacity_given: arguments.capacity.is_some() || arguments.like.is_some(),
         replaced_key_count: replaced.and_then(|replaced| replaced.key_count),
@@ -69,7 +69,7 @@ pub(crate) fn run(arguments: &BuildArguments) -> Result<ExitStatus, Failure> {
 
 /// A filter that was built.
 struct Construction {
-    contents: Contents,
+    filter: CuckooFilter,
     digests: DistinctDigests,
     /// With `--never`, how many seeds it took.
     seeds_tried: Option<u64>,
@@ -85,7 +85,7 @@ fn build(
     let mut filter = StoredFilter::in_memory(blueprint.empty_filter(arguments, seed, digests.len())?);
     fill(&mut filter, &digests, blueprint.growth())
         .map_err(|reason| unfinished(arguments, &filter, &digests, &reason))?;
-    Ok(Construction { contents: filter.contents, digests, seeds_tried: None })
+    Ok(Construction { filter: filter.filter, digests, seeds_tried: None })
 }
 
 /// Builds the filter with one seed after the other until none of the keys that are not to be found is.
@@ -96,22 +96,19 @@ fn build_without(
     never: &NeverKeys,
 ) -> Result<Construction, Failure> {
     /// A chance so small that more seeds are needed than this is refused.
-    const MOST_EXPECTED_TRIES: f64 = 1000.0;
+    const MAX_EXPECTED_TRIES: f64 = 1000.0;
     /// With the chance of each at least one in a thousand, this many fail in vain once in e^10 times.
-    const MOST_TRIES: u64 = 10_000;
+    const MAX_TRIES: u64 = 10_000;
 
     if !inputs.can_be_read_again() {
         return Err(Failure::new(
             "with --never the inputs are read once for each seed that is tried: give files, and not standard input or a pipe",
         ));
     }
-    for tries in 1..=MOST_TRIES {
+    for tries in 1..=MAX_TRIES {
         let seed = arguments.seed.wrapping_add(tries - 1);
         let mut construction = build(arguments, blueprint, inputs, seed)?;
-        let filter = match &construction.contents {
-            Contents::Fixed(filter) => filter,
-            Contents::Growing(filter) => filter.as_filter(),
-        };
+        let filter = &construction.filter;
         let digests = never.digests(&blueprint.hasher(seed));
         if tries == 1 {
             let given: HashSet<u64> = construction.digests.in_steps().flatten().map(Digest::get).collect();
@@ -128,7 +125,7 @@ fn build_without(
             }
             let rate = filter.expected_false_positive_rate();
             let never_count = never.len();
-            if (-rate).ln_1p() * approximate(never_count) < -MOST_EXPECTED_TRIES.ln() {
+            if (-rate).ln_1p() * approximate(never_count) < -MAX_EXPECTED_TRIES.ln() {
                 return Err(Failure::new(format_args!(
                     "of {} at a rate of {}, hardly any seed spares all: give a --rate of {:.1e} or less",
                     counted(never_count as u64, "key"),
@@ -138,14 +135,14 @@ fn build_without(
             }
         }
         let mut answers = vec![false; digests.len()];
-        filter.contains_each_digest(&digests, &mut answers);
+        filter.contains_each(&digests, &mut answers);
         if !answers.contains(&true) {
             construction.seeds_tried = Some(tries);
             return Ok(construction);
         }
     }
     Err(Failure::new(format_args!(
-        "{MOST_TRIES} seeds were tried, and none spares all keys of --never: give a lower --rate"
+        "{MAX_TRIES} seeds were tried, and none spares all keys of --never: give a lower --rate"
     )))
 }
 
@@ -234,7 +231,7 @@ impl Blueprint {
         if let Some(path) = &arguments.like {
             let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
             let like = filter_file::load(path, key)?;
-            let hasher = *like.as_filter().hasher();
+            let hasher = *like.filter.hasher();
             return Ok(Self::Like { path: path.clone(), key, hasher, provenance: like.provenance });
         }
         refuse_vain_growth(arguments)?;
@@ -264,7 +261,7 @@ impl Blueprint {
         }
     }
 
-    fn empty_filter(&self, arguments: &BuildArguments, seed: u64, keys: usize) -> Result<Contents, Failure> {
+    fn empty_filter(&self, arguments: &BuildArguments, seed: u64, keys: usize) -> Result<CuckooFilter, Failure> {
         match self {
             Self::Options { builder, hash } => {
                 let capacity = arguments.capacity.unwrap_or(keys.max(1));
@@ -274,12 +271,12 @@ impl Blueprint {
             Self::Like { path, key, hasher, .. } => {
                 let mut filter = filter_file::load(path, *key)?;
                 // The keys have been hashed as the filter said when it was first read.
-                if filter.as_filter().hasher() != hasher {
+                if filter.filter.hasher() != hasher {
                     let text = "was replaced by another program in the meantime: run the command again";
                     return Err(Failure::of_file(path, text));
                 }
                 filter.clear();
-                Ok(filter.contents)
+                Ok(filter.filter)
             }
         }
     }
@@ -342,27 +339,41 @@ fn empty_filter(
     capacity: usize,
     hash: HashAlgorithm,
     seed: u64,
-) -> Result<Contents, BuildError> {
+) -> Result<CuckooFilter, BuildError> {
     let parameters = builder.parameters()?;
     let is_free = arguments.layout.is_none() && arguments.slots_per_bucket.is_none();
-    let is_long = parameters.fingerprint_bits() >= LEAST_BITS_TO_GROW || arguments.max_capacity.is_some();
-    let can_grow = parameters.layout() == Layout::Packed && is_long;
+    let is_long = parameters.fingerprint_bits() >= MIN_BITS_TO_GROW || arguments.max_capacity.is_some();
+    let is_default = parameters.layout() == Layout::Packed && parameters.addressing() == Addressing::Regional;
+    let can_grow = is_default && parameters.slots_per_bucket() > 1 && is_long;
     if !is_free || !can_grow || arguments.fingerprint_bits.is_some() {
-        return builder.build().map(Contents::Fixed);
+        return builder.build();
     }
-    let growing = GrowingCuckooFilter::builder()
+    let growing = CuckooFilter::builder()
         .capacity(capacity)
-        .largest_capacity(arguments.max_capacity.unwrap_or(capacity).max(capacity))
+        .max_capacity(max_capacity(arguments, capacity, parameters.fingerprint_bits()))
         .false_positive_rate(arguments.rate.unwrap_or(DEFAULT_RATE))
         .slots_per_bucket(parameters.slots_per_bucket())
-        .beyond_promise(BeyondPromise::RaiseRate)
+        .growth_policy(GrowthPolicy::RaiseRate)
         .hash(hash)
         .seed(seed);
-    growing.build().map(Contents::Growing)
+    growing.build()
+}
+
+/// Up to how many keys the rate is to hold.
+///
+/// Where the size is that of the input, as many keys again may be added: that takes one doubling, hence a bit per slot.
+/// Without it, the first key too many would raise the rate. Fingerprints that have no bit to spare would need a table of
+/// twice the size instead, which is not what it is worth.
+fn max_capacity(arguments: &BuildArguments, capacity: usize, fingerprint_bits: u32) -> usize {
+    match (arguments.max_capacity, arguments.capacity) {
+        (Some(largest), _) => largest.max(capacity),
+        (None, None) if fingerprint_bits < Parameters::MAX_FINGERPRINT_BITS => capacity.saturating_mul(2),
+        (None, _) => capacity,
+    }
 }
 
 /// Shorter fingerprints have no bits to give away; they get some where growth is asked for.
-const LEAST_BITS_TO_GROW: u32 = 8;
+const MIN_BITS_TO_GROW: u32 = 8;
 
 /// Refuses to promise what the filter would not do.
 fn refuse_vain_growth(arguments: &BuildArguments) -> Result<(), Failure> {
@@ -395,9 +406,9 @@ fn distinct_digests(inputs: &Inputs, hasher: KeyHasher) -> Result<DistinctDigest
 
 fn fill(filter: &mut StoredFilter, digests: &DistinctDigests, growth: Growth) -> Result<(), InsertError> {
     let progress = Progress::of_keys(digests.len());
-    if digests.len() <= filter.as_filter().capacity() {
+    if digests.len() <= filter.filter.capacity() {
         for step in digests.in_steps() {
-            filter.insert_bulk(&step)?;
+            filter.filter.insert_bulk(&step).map_err(|error| error.reason)?;
             progress.advance(step.len());
         }
     } else {
@@ -416,7 +427,7 @@ fn unfinished(
     digests: &DistinctDigests,
     reason: &InsertError,
 ) -> Failure {
-    let (added, all) = (HumanCount(filter.as_filter().len() as u64), counted(digests.len() as u64, "key"));
+    let (added, all) = (HumanCount(filter.filter.len() as u64), counted(digests.len() as u64, "key"));
     let advice = match (reason, arguments.capacity) {
         (InsertError::TooManyCopies { .. }, _) => {
             "too many keys share fingerprint and buckets: give more --fingerprint-bits, a lower --rate or another --seed"

@@ -52,7 +52,7 @@ struct FilterReport {
     table_size_in_bytes: u64,
     capacity: u64,
     /// Of a growing filter, the keys up to which its rate was promised.
-    largest_capacity: Option<u64>,
+    max_capacity: Option<u64>,
     /// Of a growing filter, how often its table was doubled.
     doublings: Option<u32>,
     key_count: u64,
@@ -91,8 +91,8 @@ impl FilterReport {
             slot_count: parameters.slot_count(),
             table_size_in_bytes: parameters.table_size(),
             capacity: parameters.capacity(),
-            largest_capacity: header.largest_capacity(),
-            doublings: header.largest_capacity().map(|_| parameters.doublings()),
+            max_capacity: header.max_capacity(),
+            doublings: header.max_capacity().map(|_| parameters.doublings()),
             key_count: header.len(),
             load_factor,
             expected_false_positive_rate: parameters.expected_false_positive_rate(header.len()),
@@ -142,7 +142,7 @@ impl Report for FilterReport {
             ("table size", text::counted(self.table_size_in_bytes, "byte")),
             ("capacity", text::counted(self.capacity, "key")),
         ]);
-        rows.extend(self.largest_capacity.map(|keys| ("rate promised up to", text::counted(keys, "key"))));
+        rows.extend(self.max_capacity.map(|keys| ("rate promised up to", text::counted(keys, "key"))));
         rows.extend(self.doublings.map(|doublings| ("doublings", doublings.to_string())));
         rows.extend([("keys stored", text::count(self.key_count)), ("load factor", text::percent(self.load_factor))]);
         rows.extend(self.provenance.rate.map(|rate| ("rate asked for", text::rate(rate))));

@@ -3,6 +3,7 @@ use std::path::Path;
 use guira::MergeError;
 use serde::Serialize;
 
+use super::likeness::{OTHER_KIND, difference_of_files, difference_of_filters, way_to_likeness};
 use super::warnings::warn_of_excess;
 use crate::arguments::MergeArguments;
 use crate::exit_status::ExitStatus;
@@ -13,7 +14,7 @@ use crate::provenance::Provenance;
 use crate::render::text::counted;
 use crate::render::{Report, tell};
 use crate::secret_key::SecretKey;
-use crate::stored_filter::{Contents, StoredFilter};
+use crate::stored_filter::StoredFilter;
 
 pub(crate) fn run(arguments: &MergeArguments) -> Result<ExitStatus, Failure> {
     // The output may be one of the inputs.
@@ -35,13 +36,13 @@ pub(crate) fn run(arguments: &MergeArguments) -> Result<ExitStatus, Failure> {
     // Notes are of one file, and not of all.
     let Provenance { rate, normalization, .. } = merged.provenance;
     let provenance = Provenance { rate, normalization, ..Provenance::default() };
-    let merged = output.filter(merged.contents, provenance);
+    let merged = output.filter(merged.filter, provenance);
     let replaced = output.commit(&merged)?;
     let merger = Merger {
         file: filter_output::name(&arguments.output),
         file_count: arguments.files.len() as u64,
-        key_count: merged.as_filter().len() as u64,
-        capacity: merged.as_filter().capacity() as u64,
+        key_count: merged.filter.len() as u64,
+        capacity: merged.filter.capacity() as u64,
         replaced_key_count: replaced.and_then(|replaced| replaced.key_count),
         replaced,
     };
@@ -52,62 +53,35 @@ pub(crate) fn run(arguments: &MergeArguments) -> Result<ExitStatus, Failure> {
 
 /// Why a filter is not merged with those before it.
 enum Refusal {
-    /// They have other parameters.
+    /// They were built with other options.
     Unlike(String),
     Other(MergeError),
 }
 
 fn merge(merged: &mut StoredFilter, next: &StoredFilter) -> Result<(), Refusal> {
-    let explain = |error| match error {
-        MergeError::Differs { what, .. } if what.contains("buckets per region") => {
-            Refusal::Unlike("they were built for different numbers of keys".to_owned())
-        }
-        MergeError::Differs { what, ours, theirs } => {
-            Refusal::Unlike(format!("they differ in {what}, {ours} and {theirs}"))
-        }
-        error => Refusal::Other(error),
-    };
-    if merged.provenance.normalization != next.provenance.normalization {
-        return Err(Refusal::Unlike("keys are not treated alike in both, by --lowercase or --trim".to_owned()));
+    if let Some(difference) = difference_of_files(merged, next) {
+        return Err(Refusal::Unlike(difference));
     }
     if merged.provenance.rate != next.provenance.rate {
         merged.provenance.rate = None;
     }
-    match (&mut merged.contents, &next.contents) {
-        (Contents::Fixed(merged), Contents::Fixed(next)) => merged.merge(next).map_err(explain),
-        (Contents::Growing(merged), Contents::Growing(next)) => merged.merge(next).map_err(explain),
-        _ => Err(Refusal::Unlike("one of them was built to grow, and the other was not".to_owned())),
+    if merged.grows() != next.grows() {
+        return Err(Refusal::Unlike(OTHER_KIND.to_owned()));
     }
+    merged.filter.merge(&next.filter).map_err(|error| match difference_of_filters(&error) {
+        Some(difference) => Refusal::Unlike(difference),
+        None => Refusal::Other(error),
+    })
 }
 
 impl Refusal {
     fn explain(&self, file: &Path, arguments: &MergeArguments, merged: &StoredFilter, next: &StoredFilter) -> Failure {
-        let difference = match self {
-            Self::Other(error) => {
-                return Failure::of_file(file, format_args!("not merged with those before it: {error}"));
-            }
-            Self::Unlike(difference) => difference,
+        let text = match self {
+            Self::Other(error) => error.to_string(),
+            Self::Unlike(difference) => way_to_likeness(difference, [&arguments.files[0], file], [merged, next]),
         };
-        // The larger one has room for the keys of the other.
-        let first = &arguments.files[0];
-        let is_larger = next.as_filter().capacity() > merged.as_filter().capacity();
-        let (like, again) = if is_larger { (file, &**first) } else { (&**first, file) };
-        Failure::of_file(
-            file,
-            format_args!(
-                "not merged with those before it: {difference}, so a key has another place in each. Build one of them again \
-                 like the other, from the list of its keys: guira build --force --like {} -o {} LIST",
-                quoted(like),
-                quoted(again)
-            ),
-        )
+        Failure::of_file(file, format_args!("not merged with those before it: {text}"))
     }
-}
-
-/// A path as it is typed in a shell.
-fn quoted(path: &Path) -> String {
-    let path = path.display().to_string();
-    shlex::try_quote(&path).map(std::borrow::Cow::into_owned).unwrap_or(path)
 }
 
 /// What was done. The names of the fields are those of the JSON output, and stay.

@@ -4,8 +4,10 @@ pub(crate) mod add;
 pub(crate) mod build;
 pub(crate) mod check;
 pub(crate) mod completions;
+pub(crate) mod convert;
 pub(crate) mod count;
 mod curves;
+pub(crate) mod diff;
 pub(crate) mod info;
 pub(crate) mod man;
 pub(crate) mod merge;
@@ -14,4 +16,5 @@ pub(crate) mod remove;
 pub(crate) mod shrink;
 pub(crate) mod verify;
 
+mod likeness;
 mod warnings;

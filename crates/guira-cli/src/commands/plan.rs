@@ -8,18 +8,34 @@ use super::curves;
 use crate::arguments::PlanArguments;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
-use crate::render::{Report, print, text};
+use crate::render::{Output, Report, print, text};
 
 pub(crate) fn run(arguments: &PlanArguments) -> Result<ExitStatus, Failure> {
     let (capacity, preference) = (arguments.capacity as u64, arguments.prefer.into());
     let plan = Plan::new(capacity, arguments.rate, preference).map_err(Failure::new)?;
     let alternatives = Plan::alternatives(capacity, arguments.rate).map_err(Failure::new)?;
-    if let Some(path) = &arguments.plot {
-        let svg = curves::chart(&plan).svg()?;
-        fs::write(path, svg).map_err(|error| Failure::of_io(path.display().to_string(), &error))?;
+    let prints_picture = draw(arguments, &plan)?;
+    if !arguments.quiet && !prints_picture {
+        print(&PlanReport::new(&plan, preference, &alternatives), arguments.json)?;
     }
-    print(&PlanReport::new(&plan, preference, &alternatives), arguments.json)?;
     Ok(ExitStatus::Success)
+}
+
+/// Draws the plan if that is asked for. Returns `true` if the picture went to standard output.
+fn draw(arguments: &PlanArguments, plan: &Plan) -> Result<bool, Failure> {
+    let Some(path) = &arguments.plot else { return Ok(false) };
+    let svg = curves::chart(plan).svg()?;
+    if path.as_os_str() != "-" {
+        fs::write(path, svg).map_err(|error| Failure::of_io(path.display().to_string(), &error))?;
+        return Ok(false);
+    }
+    if arguments.json {
+        return Err(Failure::new("--json and --plot - would both go to standard output: leave one of them out"));
+    }
+    let mut output = Output::new();
+    output.write(svg.as_bytes())?;
+    output.finish()?;
+    Ok(true)
 }
 
 /// What a filter would cost. The names of the fields are those of the JSON output, and stay.

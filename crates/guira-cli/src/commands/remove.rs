@@ -17,7 +17,7 @@ pub(crate) fn run(arguments: &RemoveArguments) -> Result<ExitStatus, Failure> {
     let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
     let (mut filter, replacement) = FilterReplacement::of_filter(&arguments.file, key)?;
     let inputs = arguments.inputs.inputs(filter.provenance.normalization, arguments.quiet.quiet);
-    let hasher: KeyHasher = *filter.as_filter().hasher();
+    let hasher: KeyHasher = *filter.filter.hasher();
     // Without this a line that comes twice would remove another key that looks like it.
     let mut seen = SeenDigests::default();
     let (mut removed, mut repeated) = (0, 0);
@@ -27,7 +27,7 @@ pub(crate) fn run(arguments: &RemoveArguments) -> Result<ExitStatus, Failure> {
         let new = seen.new_ones(keys, &hasher);
         repeated += (keys.len() - new.keys.len()) as u64;
         answers.resize(new.digests.len(), false);
-        filter.remove_each(&new.digests, &mut answers);
+        filter.filter.remove_each(&new.digests, &mut answers);
         for (key, &was_there) in new.keys.iter().zip(&answers) {
             if was_there { removed += 1 } else { missing.add(key) }
         }
@@ -42,7 +42,7 @@ pub(crate) fn run(arguments: &RemoveArguments) -> Result<ExitStatus, Failure> {
         repeated_count: repeated,
         without_key_count: without_key,
         not_found_count: missing.count(),
-        key_count: filter.as_filter().len() as u64,
+        key_count: filter.filter.len() as u64,
     };
     tell(&removal, arguments.json, arguments.quiet)?;
     warn_of_missing_fields(&arguments.inputs, without_key, WithoutKey::LeftOut);

@@ -7,15 +7,15 @@ use crate::filter_file::FilterReplacement;
 use crate::render::text::counted;
 use crate::render::{Report, tell};
 use crate::secret_key::SecretKey;
-use crate::stored_filter::Contents;
 
 pub(crate) fn run(arguments: &ShrinkArguments) -> Result<ExitStatus, Failure> {
     let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
     let (mut stored, replacement) = FilterReplacement::of_filter(&arguments.file, key)?;
-    let Contents::Growing(filter) = &mut stored.contents else {
+    if !stored.grows() {
         let text = "does not grow, so there is nothing to give back: build a smaller one from the keys";
         return Err(Failure::of_file(&arguments.file, text));
-    };
+    }
+    let filter = &mut stored.filter;
     let (size, doublings) = (filter.size_in_bytes(), filter.parameters().doublings());
     filter.shrink_to_fit();
     let shrinkage = Shrinkage {

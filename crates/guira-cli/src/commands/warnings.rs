@@ -6,7 +6,7 @@ use crate::arguments::InputArguments;
 use crate::failure::report;
 use crate::filter_output;
 use crate::render::text::{counted, rate};
-use crate::stored_filter::{Contents, StoredFilter};
+use crate::stored_filter::StoredFilter;
 
 /// What becomes of records that have no key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,13 +30,12 @@ pub(super) fn warn_of_missing_fields(inputs: &InputArguments, count: u64, conseq
 /// Warns of a filter that holds more keys than it promises to.
 pub(super) fn warn_of_excess(file: &Path, filter: &StoredFilter) {
     // What was asked for is kept, though more keys are stored than it was promised for.
-    if filter.provenance.rate.is_some_and(|asked| filter.as_filter().expected_false_positive_rate() <= asked) {
+    if filter.provenance.rate.is_some_and(|asked| filter.filter.expected_false_positive_rate() <= asked) {
         return;
     }
-    if let Contents::Growing(filter) = &filter.contents
-        && filter.len() > filter.largest_capacity()
-    {
-        let largest = counted(filter.largest_capacity() as u64, "key");
+    let (filter, may_grow) = (&filter.filter, filter.grows());
+    if may_grow && filter.len() > filter.max_capacity() {
+        let largest = counted(filter.max_capacity() as u64, "key");
         let now = rate(filter.expected_false_positive_rate());
         report(format_args!(
             "warning: {}: holds more than the {largest} up to which its rate was promised: it has risen to {now}",
@@ -44,7 +43,6 @@ pub(super) fn warn_of_excess(file: &Path, filter: &StoredFilter) {
         ));
         return;
     }
-    let (filter, may_grow) = (filter.as_filter(), matches!(filter.contents, Contents::Growing(_)));
     if filter.len() <= filter.capacity() || may_grow {
         return;
     }

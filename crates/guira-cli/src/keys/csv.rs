@@ -69,7 +69,7 @@ impl CsvRows {
                 // The parser would skip it, and it is a row with one field.
                 self.parsed += 1;
                 let key = self.choice.contains(0).then_some(0..0);
-                self.rows.push(Row { key, end: self.parsed });
+                memory::push(&mut self.rows, Row { key, end: self.parsed }, self.parsed)?;
             } else {
                 self.parse(self.buffer.len())?;
             }
@@ -155,7 +155,7 @@ impl CsvRows {
             ReadRecordResult::Record => self.end_row(),
             ReadRecordResult::OutputEndsFull => {
                 let count = self.ends.len();
-                self.ends.try_reserve(count)?;
+                memory::reserve_items(&mut self.ends, count, self.parsed)?;
                 self.ends.resize(2 * count, 0);
                 Ok(())
             }
@@ -176,12 +176,13 @@ impl CsvRows {
                 }
                 let start = self.unquoted.len();
                 memory::extend(&mut self.unquoted, key)?;
-                self.rows.push(Row { key: Some(start..self.unquoted.len()), end: self.parsed });
+                let key = Some(start..self.unquoted.len());
+                memory::push(&mut self.rows, Row { key, end: self.parsed }, self.parsed)?;
             }
             start = end;
         }
         if self.rows.len() == rows_before {
-            self.rows.push(Row { key: None, end: self.parsed });
+            memory::push(&mut self.rows, Row { key: None, end: self.parsed }, self.parsed)?;
         }
         (self.fields_size, self.ends_count) = (0, 0);
         Ok(())

@@ -3,8 +3,8 @@ use std::fmt;
 use bstr::BStr;
 
 /// How many keys are shown, and how much of each.
-const MOST_SHOWN: usize = 3;
-const MOST_BYTES_SHOWN: usize = 40;
+const MAX_SHOWN: usize = 3;
+const MAX_BYTES_SHOWN: usize = 40;
 
 /// Counts keys that something is to be said about, and keeps the first few to show.
 #[derive(Debug, Default)]
@@ -22,8 +22,8 @@ struct Example {
 impl Examples {
     pub(crate) fn add(&mut self, key: &[u8]) {
         self.count += 1;
-        if self.first.len() < MOST_SHOWN {
-            let start = key[..key.len().min(MOST_BYTES_SHOWN)].to_vec();
+        if self.first.len() < MAX_SHOWN {
+            let start = key[..key.len().min(MAX_BYTES_SHOWN)].to_vec();
             self.first.push(Example { is_cut: start.len() < key.len(), start });
         }
     }

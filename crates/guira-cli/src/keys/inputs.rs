@@ -66,7 +66,9 @@ impl Input {
             return self.for_each_block_as_it_is(progress, take);
         }
         let mut normalized = Normalized::new(self.normalization);
-        self.for_each_block_as_it_is(progress, |block| take(&normalized.block(block)))
+        self.for_each_block_as_it_is(progress, |block| {
+            take(&normalized.block(block).map_err(|error| Failure::of_io(self.name(), &error))?)
+        })
     }
 
     fn for_each_block_as_it_is(
@@ -194,7 +196,7 @@ impl Inputs {
             if let Source::File(path) = &input.source
                 && starts_like_a_filter(path)
             {
-                let text = "a filter, where a list of keys is expected: the filter comes first, and then the lists";
+                let text = "a filter, where a list of keys is expected; check, add and remove take the filter first, and then the lists";
                 return Err(Failure::of_file(path, text));
             }
         }

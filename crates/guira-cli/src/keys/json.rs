@@ -2,13 +2,15 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::ops::Range;
+use std::io;
 
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::block::{Block, Row, for_each_record};
 use super::form::RecordEnd;
+use super::memory;
 
 /// Finds the keys of records that are JSON objects.
 pub(crate) struct JsonRows<'paths> {
@@ -23,46 +25,74 @@ impl<'paths> JsonRows<'paths> {
         Self { paths, end, rows: Vec::new(), unquoted: Vec::new() }
     }
 
-    /// The block of these records. A record that is not JSON has no key.
-    pub(crate) fn block<'block>(&'block mut self, bytes: &'block [u8]) -> Block<'block> {
-        let Self { paths, end, rows, unquoted } = self;
-        rows.clear();
-        unquoted.clear();
-        for_each_record(bytes, *end, |record, end| {
-            let (rows_before, size_before) = (rows.len(), unquoted.len());
-            let is_valid = paths.iter().all(|path| {
-                let found = Found { unquoted: &mut *unquoted, add: &mut |key| rows.push(Row { key: Some(key), end }) };
-                find(record, path, found).is_ok()
-            });
-            if !is_valid {
-                rows.truncate(rows_before);
-                unquoted.truncate(size_before);
-            }
-            if rows.len() == rows_before {
-                rows.push(Row { key: None, end });
+    /// The block of these records. A record that is not JSON has no key. It fails where there is not enough memory for a
+    /// record.
+    pub(crate) fn block<'block>(&'block mut self, bytes: &'block [u8]) -> io::Result<Block<'block>> {
+        self.rows.clear();
+        self.unquoted.clear();
+        let mut result = Ok(());
+        for_each_record(bytes, self.end, |record, end| {
+            if result.is_ok() {
+                result = self.push(record, end);
             }
         });
-        Block::of_rows(bytes, rows, unquoted)
+        result?;
+        Ok(Block::of_rows(bytes, &self.rows, &self.unquoted))
+    }
+
+    fn push(&mut self, record: &[u8], end: usize) -> io::Result<()> {
+        memory::expect_free(record, MEMORY_OF_PARSER)?;
+        let (rows_before, size_before) = (self.rows.len(), self.unquoted.len());
+        let mut found = Found { rows: &mut self.rows, unquoted: &mut self.unquoted, end, result: Ok(()) };
+        let is_valid = self.paths.iter().all(|path| find(record, path, &mut found).is_ok());
+        found.result?;
+        if !is_valid {
+            self.rows.truncate(rows_before);
+            self.unquoted.truncate(size_before);
+        }
+        if self.rows.len() == rows_before {
+            memory::push(&mut self.rows, Row { key: None, end }, end)?;
+        }
+        Ok(())
     }
 }
 
-/// Where keys go that are found.
+/// How many times the length of a record the parser may take: for a string without its escapes, in a buffer that doubles
+/// while it is copied, and once more for the string itself.
+const MEMORY_OF_PARSER: usize = 4;
+
+/// Where the keys of a record go.
 struct Found<'to> {
+    rows: &'to mut Vec<Row>,
     unquoted: &'to mut Vec<u8>,
-    add: &'to mut dyn FnMut(Range<usize>),
+    /// Where the record ends.
+    end: usize,
+    /// Whether there was memory for all of them. To the parser, it is an error like any other.
+    result: io::Result<()>,
 }
 
 impl Found<'_> {
-    fn take(&mut self, key: &[u8]) {
+    fn take(&mut self, key: &[u8]) -> serde_json::Result<()> {
+        if self.result.is_ok() {
+            self.result = self.push(key);
+        }
+        match self.result {
+            Ok(()) => Ok(()),
+            Err(_) => Err(serde_json::Error::custom("not enough memory")),
+        }
+    }
+
+    fn push(&mut self, key: &[u8]) -> io::Result<()> {
         let start = self.unquoted.len();
-        self.unquoted.extend_from_slice(key);
-        (self.add)(start..self.unquoted.len());
+        memory::extend(self.unquoted, key)?;
+        let key = Some(start..self.unquoted.len());
+        memory::push(self.rows, Row { key, end: self.end }, self.end)
     }
 }
 
-fn find(record: &[u8], path: &str, mut found: Found<'_>) -> serde_json::Result<()> {
+fn find(record: &[u8], path: &str, found: &mut Found<'_>) -> serde_json::Result<()> {
     let mut json = serde_json::Deserializer::from_slice(record);
-    At { rest: path, found: &mut found }.deserialize(&mut json)?;
+    At { rest: path, found }.deserialize(&mut json)?;
     json.end()
 }
 
@@ -141,8 +171,6 @@ impl<'json> DeserializeSeed<'json> for Leaf<'_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'json>>(self, json: D) -> Result<(), D::Error> {
-        use serde::Deserialize;
-        use serde::de::Error;
         // Numbers are keys as they are written, not as they would be printed.
         take_value(<&RawValue>::deserialize(json)?, self.0).map_err(D::Error::custom)
     }
@@ -152,20 +180,31 @@ fn take_value(value: &RawValue, found: &mut Found<'_>) -> serde_json::Result<()>
     let text = value.get();
     match text.as_bytes().first() {
         Some(b'"') => found.take(serde_json::from_str::<Text<'_>>(text)?.0.as_bytes()),
-        Some(b'[') => {
-            for element in serde_json::from_str::<Vec<&RawValue>>(text)? {
-                take_value(element, found)?;
-            }
-        }
+        Some(b'[') => serde_json::Deserializer::from_str(text).deserialize_seq(Elements(found)),
         // An object is no key, and nothing is none either.
-        Some(b'{' | b'n') | None => {}
+        Some(b'{' | b'n') | None => Ok(()),
         Some(_) => found.take(text.as_bytes()),
     }
-    Ok(())
+}
+
+/// The elements of an array, one at a time: a list of them could take more memory than the array.
+struct Elements<'found, 'to>(&'found mut Found<'to>);
+
+impl<'json> Visitor<'json> for Elements<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an array")
+    }
+
+    fn visit_seq<S: SeqAccess<'json>>(self, mut array: S) -> Result<(), S::Error> {
+        while array.next_element_seed(Leaf(&mut *self.0))?.is_some() {}
+        Ok(())
+    }
 }
 
 /// A string, borrowed where nothing is escaped in it.
-#[derive(serde::Deserialize)]
+#[derive(Deserialize)]
 struct Text<'json>(#[serde(borrow)] Cow<'json, str>);
 
 #[cfg(test)]
@@ -177,7 +216,7 @@ mod tests {
         let mut rows = JsonRows::new(RecordEnd::Line, &paths);
         let mut keys = Vec::new();
         let text = |key: &[u8]| String::from_utf8(key.to_vec()).expect("UTF-8");
-        rows.block(lines.as_bytes()).for_each_key(|key, end| keys.push((key.map(text), end)));
+        rows.block(lines.as_bytes()).expect("memory").for_each_key(|key, end| keys.push((key.map(text), end)));
         keys
     }
 

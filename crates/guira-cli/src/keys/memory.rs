@@ -14,13 +14,17 @@ const STEP: usize = 1 << 26;
 /// What must be left for everything else, such as the message that there is not enough.
 const REST: usize = 1 << 22;
 
+/// The least size of a record for which [`expect_free`] looks at all.
+const LARGE_RECORD: usize = 1 << 20;
+
 /// Makes room for more bytes in a buffer that holds a record. Where there is not enough memory for them, it fails and frees
 /// the buffer.
 ///
 /// Systems that promise more memory than they have would end the program when it uses the memory, so what is free is asked
 /// for first.
 pub(super) fn reserve(buffer: &mut Vec<u8>, additional: usize) -> io::Result<()> {
-    reserve_of(buffer, additional, free_memory)
+    let length = buffer.len().saturating_add(additional);
+    reserve_of(buffer, additional, free_memory).map_err(|_| too_long(length))
 }
 
 /// Appends bytes to a buffer that holds a record.
@@ -30,22 +34,55 @@ pub(super) fn extend(buffer: &mut Vec<u8>, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-fn reserve_of(buffer: &mut Vec<u8>, additional: usize, free_memory: impl FnOnce() -> u64) -> io::Result<()> {
+/// Appends what is known of a record that ends at this byte. A long record may have as many keys as bytes.
+pub(super) fn push<T>(found: &mut Vec<T>, item: T, end: usize) -> io::Result<()> {
+    reserve_items(found, 1, end)?;
+    found.push(item);
+    Ok(())
+}
+
+/// Makes room for more items that are known of a record that ends at this byte.
+pub(super) fn reserve_items<T>(found: &mut Vec<T>, additional: usize, end: usize) -> io::Result<()> {
+    reserve_of(found, additional, free_memory).map_err(|_| too_long(end))
+}
+
+/// Fails if less memory is free than so many times the length of a record, if that is a long one: for work that takes
+/// memory which can't be watched as it grows.
+pub(super) fn expect_free(record: &[u8], times: usize) -> io::Result<()> {
+    if record.len() < LARGE_RECORD {
+        return Ok(());
+    }
+    let bytes = record.len().saturating_mul(times);
+    let mut probe = Vec::<u8>::new();
+    reserve_of(&mut probe, bytes, free_memory).map_err(|_| too_long(record.len()))
+}
+
+/// Fails, and frees the buffer, where there is not enough memory.
+fn reserve_of<T>(buffer: &mut Vec<T>, additional: usize, free_memory: impl FnOnce() -> u64) -> Result<(), NotEnough> {
     if buffer.capacity() - buffer.len() >= additional && !crosses_step(buffer, additional) {
         return Ok(());
     }
-    let is_free = !crosses_step(buffer, additional) || free_memory() >= (STEP as u64).saturating_add(additional as u64);
+    let bytes = size_of::<T>().saturating_mul(additional) as u64;
+    let is_free = !crosses_step(buffer, additional) || free_memory() >= (STEP as u64).saturating_add(bytes);
     // First twice as much, so that a long record is not copied again and again.
     let mut grow = || buffer.try_reserve(additional).or_else(|_| buffer.try_reserve_exact(additional));
     if is_free && grow().is_ok() && Vec::<u8>::new().try_reserve_exact(REST).is_ok() {
         return Ok(());
     }
-    let length = mem::take(buffer).len().saturating_add(additional);
-    Err(io::Error::new(ErrorKind::OutOfMemory, RecordTooLong { length }))
+    drop(mem::take(buffer));
+    Err(NotEnough)
 }
 
-fn crosses_step(buffer: &[u8], additional: usize) -> bool {
-    buffer.len().saturating_add(additional) / STEP > buffer.len() / STEP
+#[derive(Debug)]
+struct NotEnough;
+
+fn too_long(length: usize) -> io::Error {
+    io::Error::new(ErrorKind::OutOfMemory, RecordTooLong { length })
+}
+
+fn crosses_step<T>(buffer: &[T], additional: usize) -> bool {
+    let bytes = |count: usize| count.saturating_mul(size_of::<T>());
+    bytes(buffer.len().saturating_add(additional)) / STEP > bytes(buffer.len()) / STEP
 }
 
 /// The bytes that this process may still use, as far as the system knows.
@@ -87,23 +124,29 @@ mod tests {
 
     #[test]
     fn a_record_is_refused_when_less_is_free_than_it_takes() {
-        let mut buffer = vec![0; STEP - 1];
+        let mut buffer = vec![0u8; STEP - 1];
         let enough = 2 * STEP as u64;
         assert!(reserve_of(&mut buffer, STEP, || enough).is_ok());
-        let refused = reserve_of(&mut buffer, STEP, || enough - 1).expect_err("too little is free");
-        assert_eq!(refused.kind(), ErrorKind::OutOfMemory);
-        assert!(refused.to_string().starts_with("not enough memory for a line of about 134,217,727 bytes or more: "));
+        assert!(reserve_of(&mut buffer, STEP, || enough - 1).is_err());
         assert_eq!(buffer.capacity(), 0);
         // Nobody is asked where little is added.
-        assert!(reserve_of(&mut vec![0; 10], STEP - 11, || 0).is_ok());
+        assert!(reserve_of(&mut vec![0u8; 10], STEP - 11, || 0).is_ok());
+        // Items count as many bytes as they have.
+        assert!(reserve_of(&mut vec![0u64; 10], STEP / 8 - 11, || 0).is_ok());
+        assert!(reserve_of(&mut vec![0u64; 10], STEP / 8 - 10, || 0).is_err());
     }
 
     #[test]
-    fn what_no_memory_holds_is_refused() {
+    fn what_no_memory_holds_is_refused_with_its_length() {
         let length = isize::MAX.unsigned_abs();
         for additional in [length, usize::MAX] {
-            assert!(reserve_of(&mut vec![0; 2], additional, || u64::MAX).is_err(), "{additional}");
+            let refused = reserve(&mut vec![0; 2], additional).expect_err("more than any memory");
+            assert_eq!(refused.kind(), ErrorKind::OutOfMemory);
         }
+        let refused = too_long(134_217_727).to_string();
+        assert!(refused.starts_with("not enough memory for a line of about 134,217,727 bytes or more: "), "{refused}");
+        assert!(expect_free(&[0; 100], usize::MAX).is_ok());
+        assert!(expect_free(&vec![0; LARGE_RECORD], usize::MAX).is_err());
     }
 
     #[test]

@@ -1,6 +1,9 @@
+use std::io;
+
 use serde::{Deserialize, Serialize};
 
 use super::block::{Block, Row};
+use super::memory;
 
 /// What is done to keys before they are hashed. The names of the fields are those of the file format, and stay.
 ///
@@ -52,20 +55,28 @@ impl Normalized {
         Self { normalization, rows: Vec::new(), keys: Vec::new() }
     }
 
-    /// The records of a block with their keys as they are hashed.
-    pub(crate) fn block<'block>(&'block mut self, block: &Block<'block>) -> Block<'block> {
-        let Self { normalization, rows, keys } = self;
-        rows.clear();
-        keys.clear();
+    /// The records of a block with their keys as they are hashed. It fails where there is not enough memory for a key.
+    pub(crate) fn block<'block>(&'block mut self, block: &Block<'block>) -> io::Result<Block<'block>> {
+        self.rows.clear();
+        self.keys.clear();
+        let mut result = Ok(());
         block.for_each_key(|key, end| {
-            let start = keys.len();
-            let key = key.map(|key| {
-                normalization.apply(key, keys);
-                start..keys.len()
-            });
-            rows.push(Row { key, end });
+            if result.is_ok() {
+                result = self.push(key, end);
+            }
         });
-        Block::of_rows(block.bytes(), rows, keys)
+        result?;
+        Ok(Block::of_rows(block.bytes(), &self.rows, &self.keys))
+    }
+
+    fn push(&mut self, key: Option<&[u8]>, end: usize) -> io::Result<()> {
+        let start = self.keys.len();
+        if let Some(key) = key {
+            memory::reserve(&mut self.keys, key.len())?;
+            self.normalization.apply(key, &mut self.keys);
+        }
+        let key = key.map(|_| start..self.keys.len());
+        memory::push(&mut self.rows, Row { key, end }, end)
     }
 }
 

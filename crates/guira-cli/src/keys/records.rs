@@ -52,7 +52,9 @@ fn for_each_block_of(
         }
         KeyPart::Json(paths) => {
             let mut rows = JsonRows::new(form.end, paths);
-            for_each_run_of_records(reader, form.end, explain, |bytes| take(&rows.block(bytes)))
+            for_each_run_of_records(reader, form.end, &explain, |bytes| {
+                take(&rows.block(bytes).map_err(|error| explain(&error))?)
+            })
         }
         _ => for_each_run_of_records(reader, form.end, explain, |bytes| take(&Block::of_records(bytes, form))),
     }

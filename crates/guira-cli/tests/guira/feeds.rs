@@ -54,6 +54,25 @@ fn ten_days_of_unique_additions_are_a_filter_of_the_union() {
 }
 
 #[test]
+fn ten_days_of_unique_additions_to_a_filter_built_without_options_keep_its_rate() {
+    let place = Workplace::new();
+    assert_eq!(place.guira_with(["build", "-o", "daily.guira"], feed(0).as_bytes()).status, 0);
+    for day in 1..DAYS {
+        let added = place.guira_with(["add", "--unique", "daily.guira"], feed(day).as_bytes());
+        assert_eq!(added.status, 0, "{}", added.stderr);
+        assert!(!added.stderr.contains("warning"), "day {day}: {}", added.stderr);
+    }
+    let daily = info(&place, "daily.guira");
+    assert!(number(&daily, "expected_false_positive_rate") <= 0.001, "{daily}");
+    // The rate is kept with a bit more per slot, and no more than that.
+    place.guira_with(["build", "--max-capacity", "1", "-o", "exact.guira"], feed(0).as_bytes());
+    place.guira_with(["build", "-o", "first.guira"], feed(0).as_bytes());
+    let (exact, first) = (info(&place, "exact.guira"), info(&place, "first.guira"));
+    assert_eq!(number(&first, "bits_per_slot"), number(&exact, "bits_per_slot") + 1.0);
+    assert_eq!(first["slot_count"], exact["slot_count"]);
+}
+
+#[test]
 fn plain_additions_of_an_overlapping_feed_are_warned_of_on_the_first_day() {
     let place = Workplace::new();
     place.guira_with(["build", "--capacity", "40k", "-o", "daily.guira"], feed(0).as_bytes());

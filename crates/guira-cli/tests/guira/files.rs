@@ -102,11 +102,11 @@ fn a_filter_that_comes_through_a_pipe_is_asked_and_inspected_too() {
 #[test]
 fn a_set_is_asked_too_and_what_has_values_is_not() {
     let place = Workplace::new();
-    let mut set = CuckooSet::with_capacity(10, 1e-6).expect("measures in range");
+    let mut set = CuckooSet::with_capacity(10, 1e-6).expect("parameters in range");
     set.insert("ani").expect("room");
     place.write("set.guira", set.to_bytes());
     assert_eq!(place.check("emu\nani\n"), b"ani\n");
-    let map = CuckooMap::<u8>::with_capacity(10, 1e-6).expect("measures in range");
+    let map = CuckooMap::<u8>::with_capacity(10, 1e-6).expect("parameters in range");
     place.write("map.guira", map.to_bytes());
     let refused = place.guira_with(["check", "map.guira"], b"ani\n");
     assert_refused(&refused, "map.guira: holds a map, which this command is not for: guira info says more about it");

@@ -25,9 +25,22 @@ fn there_is_a_manual_page_for_each_command() {
 
     std::fs::create_dir(place.path("man1")).expect("a new directory");
     assert_eq!(place.guira(["man", "--output-dir", "man1"]).status, 0);
-    for command in
-        ["build", "check", "add", "remove", "count", "merge", "shrink", "info", "verify", "plan", "completions", "man"]
-    {
+    for command in [
+        "build",
+        "check",
+        "add",
+        "remove",
+        "count",
+        "merge",
+        "diff",
+        "convert",
+        "shrink",
+        "info",
+        "verify",
+        "plan",
+        "completions",
+        "man",
+    ] {
         let page = String::from_utf8(place.read(&format!("man1/guira-{command}.1"))).expect("UTF-8");
         assert!(page.contains(&format!("guira\\-{command}")), "{page}");
     }

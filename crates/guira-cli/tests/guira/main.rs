@@ -1,13 +1,14 @@
 //! The program as its users meet it.
 
 mod cases;
-mod corpus;
 #[cfg(unix)]
 mod crash;
 mod feeds;
 mod files;
 mod generated;
 mod inputs;
+#[cfg(target_os = "linux")]
+mod opened;
 mod pauses;
 #[cfg(unix)]
 mod races;

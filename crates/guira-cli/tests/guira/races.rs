@@ -10,7 +10,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::ops::Range;
 use std::process::Child;
 
-use guira::GrowingCuckooFilter;
+use guira::CuckooFilter;
 use rustix::fs::{FlockOperation, flock};
 
 use crate::workplace::{Outcome, Workplace, outcome};
@@ -60,7 +60,7 @@ impl Contents {
 
     /// Whether this is what a file holds, of all keys of these tests.
     fn are_in(&self, file: &[u8]) -> bool {
-        let filter = GrowingCuckooFilter::from_bytes(file).expect("a whole filter");
+        let filter = CuckooFilter::from_bytes(file).expect("a whole filter");
         let all = [keys("old", 0..40), keys("added", 0..20), keys("other", 0..30), keys("built", 0..25)].concat();
         all.iter().all(|key| filter.count(key.as_bytes()) == self.copies.get(key).copied().unwrap_or(0))
             && filter.len() == self.len()

@@ -3,10 +3,10 @@
 //! A fence of `sh` has a command on each line; a fence of `text` that comes after it has what they print.
 
 use std::fs;
+use std::process::Command as Process;
 
-use crate::workplace::{GUIRA, Outcome, Workplace, outcome};
+use crate::workplace::{GUIRA, Outcome, Workplace, outcome, repository};
 
-const README: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
 const CARGO_RUN: &str = "cargo run --release -p guira-cli -- ";
 /// Programs with tests of their own.
 const TESTED_ELSEWHERE: [&str; 2] =
@@ -63,21 +63,29 @@ fn sessions(markdown: &str) -> Vec<(String, Option<String>)> {
     sessions
 }
 
+/// Runs the commands of a session, and returns how many they are and what they print.
+fn run_session(place: &Workplace, commands: &str) -> (usize, String) {
+    let (mut run, mut printed) = (0, String::new());
+    for line in commands.lines() {
+        let Command::Run(script) = understood(line) else { continue };
+        let child = place.command("sh", ["-c", &script]).spawn().expect("a shell");
+        let Outcome { status, stdout, stderr } = outcome(child, b"");
+        assert_eq!(status, 0, "{line}: {stderr}");
+        printed += &stderr;
+        printed += &String::from_utf8(stdout).expect("UTF-8");
+        run += 1;
+    }
+    (run, printed)
+}
+
 #[test]
 fn commands_of_the_readme_work_and_print_what_it_says() {
+    let Some(repository) = repository() else { return };
     let place = Workplace::new();
     let (mut run, mut compared) = (0, 0);
-    for (commands, expected) in sessions(&fs::read_to_string(README).expect("README.md")) {
-        let mut printed = String::new();
-        for line in commands.lines() {
-            let Command::Run(script) = understood(line) else { continue };
-            let child = place.command("sh", ["-c", &script]).spawn().expect("a shell");
-            let Outcome { status, stdout, stderr } = outcome(child, b"");
-            assert_eq!(status, 0, "{line}: {stderr}");
-            printed += &stderr;
-            printed += &String::from_utf8(stdout).expect("UTF-8");
-            run += 1;
-        }
+    for (commands, expected) in sessions(&fs::read_to_string(repository.join("README.md")).expect("README.md")) {
+        let (commands_run, printed) = run_session(&place, &commands);
+        run += commands_run;
         if let Some(expected) = expected {
             assert_eq!(printed, expected, "{commands}");
             compared += 1;
@@ -85,6 +93,25 @@ fn commands_of_the_readme_work_and_print_what_it_says() {
     }
     // Else this test has lost what it is about.
     assert!(run >= 2 && compared >= 1, "{run} commands were run, {compared} outputs compared");
+}
+
+/// What is committed must not be in the way of the first commands, as a filter file of their name would be. The tested
+/// program takes the place of the one that cargo would build there.
+#[test]
+fn the_first_commands_work_in_a_clone() {
+    let Some(repository) = repository().filter(|repository| repository.join(".git").exists()) else { return };
+    let place = Workplace::new();
+    let mut git = Process::new("git");
+    git.args(["clone", "--quiet", "--depth", "1"]).arg(format!("file://{}", repository.display())).arg(place.path(""));
+    let cloned = git.output().expect("git");
+    assert!(cloned.status.success(), "{}", String::from_utf8_lossy(&cloned.stderr));
+    let readme = String::from_utf8(place.read("README.md")).expect("UTF-8");
+    let (commands, expected) = sessions(&readme).into_iter().next().expect("README.md has commands");
+    let (_, printed) = run_session(&place, &commands);
+    assert_eq!(Some(printed), expected, "{commands}");
+    // What they leave is ignored.
+    let status = place.command("git", ["status", "--short"]).output().expect("git");
+    assert_eq!(String::from_utf8_lossy(&status.stdout), "");
 }
 
 #[test]

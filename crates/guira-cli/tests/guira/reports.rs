@@ -28,10 +28,10 @@ fn assert_close(left: f64, right: f64) {
     assert!((left - right).abs() <= 1e-9 * right.abs(), "{left} is not {right}");
 }
 
-/// 1 - (1 - 1 / (2^f - 1))^(2bα)
-fn expected_rate(report: &Value, load_factor: f64) -> f64 {
-    let fingerprints = number(report, "fingerprint_bits").exp2() - 1.0;
-    -(2.0 * number(report, "slots_per_bucket") * load_factor * (-1.0 / fingerprints).ln_1p()).exp_m1()
+/// 1 - (1 - 2 / (m (2^f - 1)))^n
+fn expected_rate(report: &Value, keys: f64) -> f64 {
+    let classes = (number(report, "fingerprint_bits").exp2() - 1.0) * number(report, "bucket_count") / 2.0;
+    -(keys * (-1.0 / classes).ln_1p()).exp_m1()
 }
 
 #[test]
@@ -69,21 +69,21 @@ fn info_tells_what_was_asked_for_and_what_follows_from_it() {
     assert_close(number(&report, "load_factor"), 1234.0 / slots);
     assert_close(number(&report, "bits_per_key"), 11.0 * slots / 1234.0);
     assert_close(number(&report, "bits_per_key_at_capacity"), 11.0 * slots / 5000.0);
-    assert_close(number(&report, "expected_false_positive_rate"), expected_rate(&report, 1234.0 / slots));
-    assert_close(number(&report, "expected_false_positive_rate_at_capacity"), expected_rate(&report, 5000.0 / slots));
+    assert_close(number(&report, "expected_false_positive_rate"), expected_rate(&report, 1234.0));
+    assert_close(number(&report, "expected_false_positive_rate_at_capacity"), expected_rate(&report, 5000.0));
     assert_eq!(names(&report).len(), 26);
 }
 
 #[test]
 fn info_and_verify_know_every_kind_of_file() {
     let place = Workplace::new();
-    let set = CuckooSet::with_capacity(100, 0.01).expect("measures in range");
+    let set = CuckooSet::with_capacity(100, 0.01).expect("parameters in range");
     let counting = CountingCuckooFilter::builder().capacity(100).false_positive_rate(0.01).counter_bits(5);
     let map = CuckooMap::builder().capacity(100).false_positive_rate(0.01).value_bits(3);
-    let map: CuckooMap<u8> = map.build().expect("measures in range");
+    let map: CuckooMap<u8> = map.build().expect("parameters in range");
     for (file, kind, value_bits) in [
         (set.to_bytes(), "cuckoo set", None),
-        (counting.build().expect("measures in range").to_bytes(), "counting cuckoo filter", Some(5)),
+        (counting.build().expect("parameters in range").to_bytes(), "counting cuckoo filter", Some(5)),
         (map.to_bytes(), "cuckoo map", Some(3)),
     ] {
         place.write("other.guira", file);
@@ -114,9 +114,10 @@ fn the_rate_of_a_build_is_the_default_or_the_one_given() {
         assert_eq!(place.guira_with(arguments, lines.as_bytes()).status, 0);
         let report = json(&place.guira(["info", "--json", "set.guira"]));
         let expected = number(&report, "expected_false_positive_rate_at_capacity");
-        // One bit less would not do.
-        assert!(expected <= rate && 2.1 * expected > rate, "{expected} for {rate}");
-        assert_eq!(whole(&report, "capacity"), 1000);
+        // It holds for as many keys again, which takes a bit, and one bit less would not do.
+        assert!(2.0 * expected <= 1.01 * rate && 4.2 * expected > rate, "{expected} for {rate}");
+        // The table that comes of its doubling may have room for a few keys more.
+        assert!((1000..1020).contains(&whole(&report, "capacity")), "{report}");
     }
 }
 
@@ -153,7 +154,7 @@ fn a_plan_has_the_numbers_of_the_formulas() {
     assert_close(number(&plan, "false_positive_rate"), 0.001);
     assert_close(number(&plan, "load_factor"), 1e6 / slots);
     assert_close(number(&plan, "bits_per_key"), number(&plan, "fingerprint_bits") * slots / 1e6);
-    assert_close(number(&plan, "expected_false_positive_rate"), expected_rate(&plan, 1e6 / slots));
+    assert_close(number(&plan, "expected_false_positive_rate"), expected_rate(&plan, 1e6));
     // log2(1000) = 9.966 bits, and 1 / ln 2 = 1.4427 times as many.
     assert_close(number(&plan, "information_limit_bits_per_key"), 1000f64.log2());
     assert_close(number(&plan, "bloom_bits_per_key"), 1000f64.log2() / std::f64::consts::LN_2);

@@ -231,12 +231,52 @@ fn nobody_has_to_read_standard_error() {
     assert_eq!(place.check("ani\n"), b"ani\n");
 }
 
-/// A limit on memory is met as the end of memory is.
+/// Runs the program with 200 MB of memory, and writes up to 1000 blocks to it between a start and an end. A limit on memory
+/// is met as the end of memory is.
+#[cfg(target_os = "linux")]
+#[track_caller]
+fn assert_too_long(place: &Workplace, command: &str, [start, block, end]: [&[u8]; 3], blocks: usize) {
+    // In kilobytes.
+    let script = format!("ulimit -v 200000; exec {GUIRA} {command}");
+    let mut child = place.command("sh", ["-c", &script]).spawn().expect("sh starts");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    let pieces = std::iter::once(start).chain(std::iter::repeat_n(block, blocks)).chain([end]);
+    let taken = pieces.take_while(|piece| stdin.write_all(piece).is_ok()).count();
+    drop(stdin);
+    let output = child.wait_with_output().expect("the program ends");
+    let text = String::from_utf8(output.stderr).expect("UTF-8");
+    assert_eq!(output.status.code(), Some(2), "{command}: {text}");
+    let message = "guira: standard input: not enough memory for a line of about ";
+    assert!(text.starts_with(message), "{command}: {text}");
+    assert!(taken < 1000, "{command} has read it all");
+    assert_eq!(place.files(), ["set.guira"]);
+}
+
+/// Lines that fit, and of which the keys do not fit beside them.
+#[test]
+#[cfg(target_os = "linux")]
+fn keys_that_do_not_fit_in_memory_beside_their_line_are_an_error() {
+    let place = Workplace::new();
+    place.build("ani\n");
+    let letters = vec![b'x'; BLOCK];
+    let line: [&[u8]; 3] = [b"{\"k\":\"", &letters, b"\"}\n"];
+    for command in ["build --threads 1 --lowercase -o new.guira", "build --threads 1 --json-field k -o new.guira"] {
+        assert_too_long(&place, command, line, 40);
+    }
+    // A string with an escape is copied by the parser.
+    assert_too_long(&place, "check --threads 1 --json-field x set.guira", [b"{\"k\":\"\\n", line[1], line[2]], 40);
+    // Many short keys take more memory than their line.
+    let (ones, commas) = (b",1".repeat(BLOCK / 2), vec![b','; BLOCK]);
+    assert_too_long(&place, "build --threads 1 --json-field k -o new.guira", [b"{\"k\":[1", &ones, b"]}\n"], 16);
+    assert_too_long(&place, "build --threads 1 --csv --any-field -o new.guira", [b"", &commas, b"\n"], 8);
+}
+
 #[test]
 #[cfg(target_os = "linux")]
 fn a_line_that_does_not_fit_in_memory_is_an_error() {
     let place = Workplace::new();
     place.build("ani\n");
+    let letters = vec![b'x'; BLOCK];
     for command in [
         "build --threads 1 -o new.guira",
         "build --threads 1 --csv --field 1 -o new.guira",
@@ -247,19 +287,6 @@ fn a_line_that_does_not_fit_in_memory_is_an_error() {
         "check --threads 1 set.guira",
         "check --threads 1 --csv --field 2 set.guira",
     ] {
-        // In kilobytes.
-        let script = format!("ulimit -v 200000; exec {GUIRA} {command}");
-        let mut child = place.command("sh", ["-c", &script]).spawn().expect("sh starts");
-        let mut stdin = child.stdin.take().expect("a pipe");
-        let piece = vec![b'x'; BLOCK];
-        let taken = (0..1000).take_while(|_| stdin.write_all(&piece).is_ok()).count();
-        drop(stdin);
-        let output = child.wait_with_output().expect("the program ends");
-        let text = String::from_utf8(output.stderr).expect("UTF-8");
-        assert_eq!(output.status.code(), Some(2), "{command}: {text}");
-        let message = "guira: standard input: not enough memory for a line of about ";
-        assert!(text.starts_with(message), "{command}: {text}");
-        assert!(taken < 1000, "{command} has read it all");
-        assert_eq!(place.files(), ["set.guira"]);
+        assert_too_long(&place, command, [b"", &letters, b""], 1000);
     }
 }

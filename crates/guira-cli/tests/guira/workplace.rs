@@ -3,6 +3,8 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
+#[cfg(unix)]
+use std::path::Path;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -12,6 +14,17 @@ use tempfile::TempDir;
 pub(crate) const GUIRA: &str = env!("CARGO_BIN_EXE_guira");
 
 pub(crate) struct Workplace(TempDir);
+
+/// The folder of the repository. None in a package of the program alone, which has no documents to be tested.
+#[cfg(unix)]
+pub(crate) fn repository() -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("its parents can be read");
+    let is_there = folder.join("ARCHITECTURE.md").exists();
+    if !is_there {
+        eprintln!("skipped: {} is no clone of the repository", folder.display());
+    }
+    is_there.then_some(folder)
+}
 
 /// What a run came to.
 #[derive(Debug, PartialEq, Eq)]

@@ -18,12 +18,12 @@ impl Cuckoo {
 impl Contender for Cuckoo {
     /// Full is also where one fingerprint has taken all slots of its buckets: the failure of the paper's section 4.
     fn insert_all(&mut self, keys: &[u64]) -> usize {
-        let refused = keys.iter().position(|&key| self.filter.insert_digest(self.hash.digest(key)).is_err());
+        let refused = keys.iter().position(|&key| self.filter.insert(&self.hash.digest(key)).is_err());
         refused.unwrap_or(keys.len())
     }
 
     fn count_found(&self, keys: &[u64]) -> u64 {
-        keys.iter().map(|&key| u64::from(self.filter.contains_digest(self.hash.digest(key)))).sum()
+        keys.iter().map(|&key| u64::from(self.filter.contains(&self.hash.digest(key)))).sum()
     }
 
     fn digests(&self, keys: &[u64]) -> Option<Vec<u64>> {
@@ -31,7 +31,7 @@ impl Contender for Cuckoo {
     }
 
     fn count_found_hashed(&self, digests: &[u64]) -> Option<u64> {
-        Some(digests.iter().map(|&digest| u64::from(self.filter.contains_digest(Digest::new(digest)))).sum())
+        Some(digests.iter().map(|&digest| u64::from(self.filter.contains(&Digest::new(digest)))).sum())
     }
 
     fn bits(&self) -> u64 {
@@ -53,6 +53,6 @@ impl Removing for Cuckoo {
     }
 
     fn remove_all(&mut self, keys: &[u64]) -> u64 {
-        keys.iter().map(|&key| u64::from(self.filter.remove_digest(self.hash.digest(key)))).sum()
+        keys.iter().map(|&key| u64::from(self.filter.remove(&self.hash.digest(key)))).sum()
     }
 }

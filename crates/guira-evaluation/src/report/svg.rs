@@ -36,7 +36,7 @@ const LIGHT: f64 = 0.4;
 const INTERVAL: f64 = 0.7;
 const GRID: f64 = 0.12;
 /// With more points, marks would be a band.
-const MOST_MARKED: usize = 30;
+const MAX_MARKED: usize = 30;
 
 impl Frame {
     fn layout(self, chart: &Chart) -> Layout {
@@ -154,7 +154,7 @@ fn draw_curves(
             }
         }
         draw_line(series.style, &pixels, canvas)?;
-        if pixels.len() <= MOST_MARKED && series.style.line != Line::Dotted {
+        if pixels.len() <= MAX_MARKED && series.style.line != Line::Dotted {
             for &pixel in &pixels {
                 draw_marker(series.style, pixel, 5, &colour.to_rgba(), canvas)?;
             }

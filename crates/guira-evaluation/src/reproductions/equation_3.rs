@@ -67,7 +67,7 @@ fn point(rule: Rule, slots_per_bucket: u32, bucket_exponent: u32, extent: &Exten
     let runs = extent.scale.bound_runs();
     let long_load = lowest_load(measures(LONG), runs)?;
     let mut least = match rule {
-        Rule::Search => guira::Parameters::LEAST_FINGERPRINT_BITS,
+        Rule::Search => guira::Parameters::MIN_FINGERPRINT_BITS,
         Rule::Walk | Rule::WalkOfKeys => 1,
     };
     let mut broken_load = None;

@@ -104,7 +104,7 @@ fn lengths(rule: Rule, extent: &Extent) -> Vec<u32> {
     let all = extent.scale.load_fingerprint_bits();
     match rule {
         Rule::Walk => all.collect(),
-        Rule::Search => all.filter(|&bits| bits >= guira::Parameters::LEAST_FINGERPRINT_BITS).collect(),
+        Rule::Search => all.filter(|&bits| bits >= guira::Parameters::MIN_FINGERPRINT_BITS).collect(),
         Rule::WalkOfKeys => vec![64],
     }
 }

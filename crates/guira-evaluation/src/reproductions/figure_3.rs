@@ -13,11 +13,11 @@ use crate::scale::Scale;
 
 const BUCKET_SIZES: [u32; 3] = [2, 4, 8];
 /// Shorter fingerprints than these have rates above 10 %, longer ones below 0.0005 %.
-const LEAST_FINGERPRINT_BITS: u32 = 5;
-const MOST_FINGERPRINT_BITS: u32 = 20;
+const MIN_FINGERPRINT_BITS: u32 = 5;
+const MAX_FINGERPRINT_BITS: u32 = 20;
 
 /// A rate of fewer false positives says too little to be drawn.
-const LEAST_EVENTS: f64 = 30.0;
+const MIN_EVENTS: f64 = 30.0;
 
 struct Point {
     measures: Measures,
@@ -31,7 +31,7 @@ pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
     let mut wanted = Vec::new();
     for rule in [Rule::Walk, Rule::Search] {
         for slots_per_bucket in BUCKET_SIZES {
-            for fingerprint_bits in LEAST_FINGERPRINT_BITS..=MOST_FINGERPRINT_BITS {
+            for fingerprint_bits in MIN_FINGERPRINT_BITS..=MAX_FINGERPRINT_BITS {
                 // As many slots for every bucket size.
                 let bucket_exponent = scale.space_exponent() + 2 - slots_per_bucket.ilog2();
                 wanted.push(Measures { rule, bucket_exponent, slots_per_bucket, fingerprint_bits });
@@ -48,7 +48,7 @@ pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
         method: format!(
             "Tables of 2^{} slots are filled until they refuse a key, by the paper's rule of 500 relocations and by the \
              library's search, both with the paper's addressing. Bits per key are f / α at that load. Rates are those of {} \
-             absent keys, and drawn where there were at least {LEAST_EVENTS} false positives; what is most compact is decided by the expected rates, which have no noise, on straight lines \
+             absent keys, and drawn where there were at least {MIN_EVENTS} false positives; what is most compact is decided by the expected rates, which have no noise, on straight lines \
              between the points.",
             scale.space_exponent() + 2,
             scale.rate_queries()
@@ -106,7 +106,7 @@ fn table(points: &[Point]) -> Table {
 fn chart(points: &[Point], rule: Rule, name: &str, queries: u64) -> Chart {
     let series = BUCKET_SIZES.iter().enumerate().map(|(number, &slots)| {
         let style = if rule == Rule::Walk { Style::solid(number) } else { Style::dashed(number) };
-        let seen = of(points, rule, slots).filter(|point| point.rate * approximate(queries) >= LEAST_EVENTS);
+        let seen = of(points, rule, slots).filter(|point| point.rate * approximate(queries) >= MIN_EVENTS);
         Series::new(format!("b = {slots}"), style, seen.map(|point| (100.0 * point.rate, point.bits_per_key)))
     });
     Chart {

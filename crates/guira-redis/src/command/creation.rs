@@ -1,5 +1,6 @@
 use crate::error::CommandError;
-use crate::settings::Settings;
+use crate::secret::SecretKey;
+use crate::settings::{HashName, Settings};
 
 /// What is said of a filter that is to be created.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -14,13 +15,14 @@ pub struct Creation {
     pub expansion: Option<u64>,
     /// MAXCAPACITY: the number of distinct items up to which the rate holds while it grows.
     pub max_capacity: Option<u64>,
+    /// HASH: how items are hashed.
+    pub hash: Option<HashName>,
+    /// KEY: the secret key, in place of a random one.
+    pub key: Option<SecretKey>,
 }
 
 /// RedisBloom's greatest capacity.
-pub(crate) const MOST_CAPACITY: u64 = 1 << 30;
-
-/// RedisBloom's bucket size where none is given, by which the least capacity is judged.
-const USUAL_BUCKET_SIZE: u32 = 2;
+pub(crate) const MAX_CAPACITY: u64 = 1 << 30;
 
 impl Creation {
     /// CF.RESERVE's arguments behind the key.
@@ -33,15 +35,20 @@ impl Creation {
             creation.set(option, value)?;
             options = rest;
         }
-        creation.check_capacity("2 * BUCKETSIZE")?;
+        creation.check()?;
         Ok(creation)
     }
 
-    /// CF.INSERT's capacity.
-    pub(super) fn with_capacity(capacity: &[u8]) -> Result<Self, CommandError> {
-        let creation = Self { capacity: Some(number(capacity).ok_or(CommandError::BadCapacity)?), ..Self::default() };
-        creation.check_capacity("cf-bucket-size * 2")?;
-        Ok(creation)
+    /// An option that stands before the items of CF.INSERT.
+    pub(super) fn set_for_insertion(&mut self, name: &[u8], value: &[u8]) -> Result<(), CommandError> {
+        if name.eq_ignore_ascii_case(b"CAPACITY") {
+            self.capacity = Some(number(value).ok_or(CommandError::BadCapacity)?);
+        } else if name.eq_ignore_ascii_case(b"HASH") {
+            self.set(ReserveOption::Hash, value)?;
+        } else {
+            return Err(CommandError::UnknownArgument);
+        }
+        self.check()
     }
 
     fn set(&mut self, option: ReserveOption, value: &[u8]) -> Result<(), CommandError> {
@@ -65,14 +72,20 @@ impl Creation {
                 let capacity = number(value).ok_or(CommandError::Unparsable { option: "MAXCAPACITY" })?;
                 self.max_capacity = Some(capacity);
             }
+            ReserveOption::Hash => self.hash = Some(HashName::parse(value).ok_or(CommandError::UnknownHash)?),
+            ReserveOption::Key => self.key = Some(SecretKey::parse(value).ok_or(CommandError::BadKey)?),
         }
         Ok(())
     }
 
-    fn check_capacity(&self, least: &'static str) -> Result<(), CommandError> {
-        let bucket_size = self.bucket_size.unwrap_or(USUAL_BUCKET_SIZE);
-        let is_within = |capacity| (2 * u64::from(bucket_size)..=MOST_CAPACITY).contains(&capacity);
-        if self.capacity.is_none_or(is_within) { Ok(()) } else { Err(CommandError::CapacityRange { least }) }
+    fn check(&self) -> Result<(), CommandError> {
+        if self.capacity.is_some_and(|capacity| !(1..=MAX_CAPACITY).contains(&capacity)) {
+            return Err(CommandError::CapacityRange);
+        }
+        match (self.hash, self.key) {
+            (Some(HashName::Xxh3), Some(_)) => Err(CommandError::KeyNotUsed),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -83,6 +96,8 @@ enum ReserveOption {
     Expansion,
     Error,
     MaxCapacity,
+    Hash,
+    Key,
 }
 
 impl ReserveOption {
@@ -93,6 +108,8 @@ impl ReserveOption {
             ("EXPANSION", Self::Expansion),
             ("ERROR", Self::Error),
             ("MAXCAPACITY", Self::MaxCapacity),
+            ("HASH", Self::Hash),
+            ("KEY", Self::Key),
         ];
         options.into_iter().find(|(option, _)| name.eq_ignore_ascii_case(option.as_bytes())).map(|(_, option)| option)
     }

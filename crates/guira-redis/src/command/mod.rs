@@ -6,7 +6,7 @@ mod parse;
 
 pub use creation::Creation;
 pub use name::{CommandName, KeyUse};
-pub use parse::{Absent, Command, Repeats};
+pub use parse::{Absent, Command, Repeats, Secret};
 
-pub(crate) use creation::MOST_CAPACITY;
+pub(crate) use creation::MAX_CAPACITY;
 pub(crate) use name::{Argument, ArgumentKind, Need, Specification};

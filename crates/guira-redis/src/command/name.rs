@@ -89,6 +89,7 @@ const ITERATOR: Argument = argument("iterator", ArgumentKind::Integer);
 const INSERT: &[Argument] = &[
     KEY,
     option("capacity", "CAPACITY", ArgumentKind::Integer),
+    option("hash", "HASH", ArgumentKind::Text),
     option("nocreate", "NOCREATE", ArgumentKind::Token),
     Argument { name: "items", kind: ArgumentKind::Token, token: Some("ITEMS"), need: Need::Once },
     ITEMS,
@@ -96,14 +97,19 @@ const INSERT: &[Argument] = &[
 
 const RESERVE: &[Argument] = &[
     KEY,
-    argument("capacity", ArgumentKind::Integer),
+    Argument { need: Need::Optional, ..argument("capacity", ArgumentKind::Integer) },
     option("rate", "ERROR", ArgumentKind::Fraction),
     option("bucketsize", "BUCKETSIZE", ArgumentKind::Integer),
     option("maxiterations", "MAXITERATIONS", ArgumentKind::Integer),
     option("expansion", "EXPANSION", ArgumentKind::Integer),
     option("maxcapacity", "MAXCAPACITY", ArgumentKind::Integer),
+    option("hash", "HASH", ArgumentKind::Text),
+    option("secret", "KEY", ArgumentKind::Text),
+    option("other", "LIKE", ArgumentKind::Key { specification: 1 }),
 ];
-const LOAD_CHUNK: &[Argument] = &[KEY, ITERATOR, argument("data", ArgumentKind::Text)];
+const SCAN_DUMP: &[Argument] = &[KEY, ITERATOR, option("nokey", "NOKEY", ArgumentKind::Token)];
+const LOAD_CHUNK: &[Argument] =
+    &[KEY, ITERATOR, argument("data", ArgumentKind::Text), option("secret", "KEY", ArgumentKind::Text)];
 const MERGE: &[Argument] = &[
     argument("destination", ArgumentKind::Key { specification: 0 }),
     Argument { need: Need::Several, ..argument("source", ArgumentKind::Key { specification: 1 }) },
@@ -143,7 +149,7 @@ impl CommandName {
                 arity: -3,
                 flags: "write deny-oom",
                 key_use: KeyUse::Insert,
-                summary: "Creates an empty filter with a rate and room to grow",
+                summary: "Creates an empty filter with a rate and room to grow, or one made like another",
                 complexity: "O(n), where n is the capacity",
                 arguments: RESERVE,
             },
@@ -257,16 +263,16 @@ impl CommandName {
             },
             Self::ScanDump => &Specification {
                 name: "cf.scandump",
-                arity: 3,
+                arity: -3,
                 flags: "readonly",
                 key_use: KeyUse::Read,
                 summary: "A chunk of a filter, to be loaded elsewhere",
                 complexity: "O(n), where n is the size of the filter for the first chunk",
-                arguments: &[KEY, ITERATOR],
+                arguments: SCAN_DUMP,
             },
             Self::LoadChunk => &Specification {
                 name: "cf.loadchunk",
-                arity: 4,
+                arity: -4,
                 flags: "write deny-oom",
                 key_use: KeyUse::Insert,
                 summary: "Loads a chunk of a filter, this module's or RedisBloom's",

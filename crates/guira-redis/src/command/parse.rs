@@ -1,6 +1,7 @@
 use super::creation::number;
 use super::{CommandName, Creation};
 use crate::error::CommandError;
+use crate::secret::SecretKey;
 
 /// What becomes of items that are there already, or seem to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +21,15 @@ pub enum Absent {
     Refused,
 }
 
+/// Whether a dump has the secret key of its filter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Secret {
+    /// It has.
+    Kept,
+    /// It must be given where it is loaded.
+    LeftOut,
+}
+
 /// A command with its arguments, behind its key. The words are those of the server's users: what they store are items.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(
@@ -29,6 +39,8 @@ pub enum Absent {
 pub enum Command<'arguments> {
     /// CF.RESERVE
     Reserve { creation: Creation },
+    /// CF.RESERVE with LIKE, whose other filter the server finds
+    ReserveLike { other: &'arguments [u8] },
     /// CF.ADD, CF.ADDNX
     Add { item: &'arguments [u8], repeats: Repeats },
     /// CF.INSERT, CF.INSERTNX
@@ -50,9 +62,9 @@ pub enum Command<'arguments> {
     /// CF.COMPACT
     Compact,
     /// CF.SCANDUMP
-    ScanDump { position: u64 },
+    ScanDump { position: u64, secret: Secret },
     /// CF.LOADCHUNK
-    LoadChunk { position: u64, data: &'arguments [u8] },
+    LoadChunk { position: u64, data: &'arguments [u8], key: Option<SecretKey> },
     /// CF.MERGE, whose sources the server finds
     Merge { sources: &'arguments [&'arguments [u8]] },
 }
@@ -66,6 +78,7 @@ impl<'arguments> Command<'arguments> {
     #[inline]
     pub fn parse(name: CommandName, arguments: &'arguments [&'arguments [u8]]) -> Result<Self, CommandError> {
         Ok(match (name, arguments) {
+            (CommandName::Reserve, [like, other]) if like.eq_ignore_ascii_case(b"LIKE") => Self::ReserveLike { other },
             (CommandName::Reserve, [capacity, options @ ..]) => {
                 Self::Reserve { creation: Creation::of_reserve(capacity, options)? }
             }
@@ -81,16 +94,34 @@ impl<'arguments> Command<'arguments> {
             (CommandName::Info, []) => Self::Info,
             (CommandName::Debug, []) => Self::Debug,
             (CommandName::Compact, []) => Self::Compact,
-            (CommandName::ScanDump, [position]) => {
-                Self::ScanDump { position: number(position).ok_or(CommandError::InvalidPosition)? }
+            (CommandName::ScanDump, [position]) => Self::parse_dump(position, Secret::Kept)?,
+            (CommandName::ScanDump, [position, option]) if option.eq_ignore_ascii_case(b"NOKEY") => {
+                Self::parse_dump(position, Secret::LeftOut)?
             }
-            (CommandName::LoadChunk, [position, data]) => {
-                let position = number(position).filter(|&position| position > 0);
-                Self::LoadChunk { position: position.ok_or(CommandError::InvalidPosition)?, data }
+            (CommandName::LoadChunk, [position, data]) => Self::parse_chunk(position, data, None)?,
+            (CommandName::LoadChunk, [position, data, option, key]) if option.eq_ignore_ascii_case(b"KEY") => {
+                Self::parse_chunk(position, data, Some(SecretKey::parse(key).ok_or(CommandError::BadKey)?))?
+            }
+            (CommandName::ScanDump, [_, _]) | (CommandName::LoadChunk, [_, _, _, _]) => {
+                return Err(CommandError::UnknownArgument);
             }
             (CommandName::Merge, [_, ..]) => Self::Merge { sources: arguments },
             _ => return Err(CommandError::Arity { command: name.specification().name }),
         })
+    }
+
+    fn parse_dump(position: &[u8], secret: Secret) -> Result<Self, CommandError> {
+        Ok(Self::ScanDump { position: number(position).ok_or(CommandError::InvalidPosition)?, secret })
+    }
+
+    fn parse_chunk(position: &[u8], data: &'arguments [u8], key: Option<SecretKey>) -> Result<Self, CommandError> {
+        let position = number(position).filter(|&position| position > 0).ok_or(CommandError::InvalidPosition)?;
+        // Only the first chunk says how items are hashed.
+        if key.is_some() && position != 1 {
+            Err(CommandError::KeyNotUsed)
+        } else {
+            Ok(Self::LoadChunk { position, data, key })
+        }
     }
 
     fn parse_insertion(
@@ -113,13 +144,14 @@ impl<'arguments> Command<'arguments> {
                     absent = Absent::Refused;
                     rest = behind;
                 }
-                [option, capacity, behind @ ..] if option.eq_ignore_ascii_case(b"CAPACITY") => {
-                    creation = Creation::with_capacity(capacity)?;
+                [option, value, behind @ ..] => {
+                    creation.set_for_insertion(option, value)?;
                     rest = behind;
                 }
-                [] => return Err(wrong_arity),
-                [option] if option.eq_ignore_ascii_case(b"CAPACITY") => return Err(wrong_arity),
-                _ => return Err(CommandError::UnknownArgument),
+                [option] if !["CAPACITY", "HASH"].iter().any(|known| option.eq_ignore_ascii_case(known.as_bytes())) => {
+                    return Err(CommandError::UnknownArgument);
+                }
+                [] | [_] => return Err(wrong_arity),
             }
         }
     }

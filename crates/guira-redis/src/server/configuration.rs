@@ -2,26 +2,66 @@
 
 use std::ffi::{CStr, c_char, c_int, c_longlong, c_uint, c_void};
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::context::{Context, bytes_of};
 use super::functions::{ERR, OK, RawString, functions};
 use crate::cast::signed;
-use crate::settings::Settings;
+use crate::load_arguments::LoadArguments;
+use crate::secret::SecretKey;
+use crate::settings::{HashName, Settings};
 
 static CAPACITY: AtomicU64 = AtomicU64::new(Settings::DEFAULT.capacity);
 static GROWTH: AtomicU64 = AtomicU64::new(Settings::DEFAULT.growth);
 static MEMORY_LIMIT: AtomicU64 = AtomicU64::new(Settings::DEFAULT.memory_limit);
+static IS_SECRET: AtomicBool = AtomicBool::new(true);
+
+// RedisBloom's settings, where 0 stands for one that was not given; and the one of which 0 is a value.
+static CF_INITIAL_SIZE: AtomicU64 = AtomicU64::new(0);
+static CF_BUCKET_SIZE: AtomicU64 = AtomicU64::new(0);
+static CF_EXPANSION_FACTOR: AtomicU64 = AtomicU64::new(Settings::DEFAULT.expansion);
+static CF_MAX_ITERATIONS: AtomicU64 = AtomicU64::new(20);
+static CF_MAX_EXPANSIONS: AtomicU64 = AtomicU64::new(32);
+
 /// The bits of a floating-point number.
 static ERROR_RATE: AtomicU64 = AtomicU64::new(Settings::DEFAULT.error_rate.to_bits());
 
 /// The settings as they are now.
 pub(super) fn settings() -> Settings {
+    let given = |place: &AtomicU64| Some(place.load(Ordering::Relaxed)).filter(|&value| value > 0);
     Settings {
-        capacity: CAPACITY.load(Ordering::Relaxed),
+        capacity: given(&CF_INITIAL_SIZE).unwrap_or_else(|| CAPACITY.load(Ordering::Relaxed)),
         error_rate: f64::from_bits(ERROR_RATE.load(Ordering::Relaxed)),
         growth: GROWTH.load(Ordering::Relaxed),
         memory_limit: MEMORY_LIMIT.load(Ordering::Relaxed),
+        hash: if IS_SECRET.load(Ordering::Relaxed) { HashName::SipHash13 } else { HashName::Xxh3 },
+        bucket_size: given(&CF_BUCKET_SIZE)
+            .and_then(|size| u32::try_from(size).ok())
+            .unwrap_or(Settings::DEFAULT.bucket_size),
+        expansion: CF_EXPANSION_FACTOR.load(Ordering::Relaxed),
+        new_key,
+    }
+}
+
+/// A secret key of the server's random numbers.
+fn new_key() -> SecretKey {
+    let mut bytes = [0; SecretKey::SIZE];
+    // SAFETY: there are as many bytes.
+    unsafe { (functions().random_bytes)(bytes.as_mut_ptr(), bytes.len()) };
+    SecretKey::new(bytes)
+}
+
+/// Takes what the module was loaded with; settings of the configuration file go before it.
+pub(super) fn take(arguments: &LoadArguments) {
+    let given = [
+        (&CF_INITIAL_SIZE, arguments.initial_size),
+        (&CF_BUCKET_SIZE, arguments.bucket_size),
+        (&CF_EXPANSION_FACTOR, arguments.expansion_factor),
+    ];
+    for (place, value) in given {
+        if let Some(value) = value {
+            place.store(value, Ordering::Relaxed);
+        }
     }
 }
 
@@ -35,6 +75,11 @@ pub(super) fn register(context: Context) -> bool {
         (c"capacity", &CAPACITY, PLAIN, Settings::CAPACITIES),
         (c"growth", &GROWTH, PLAIN, Settings::GROWTHS),
         (c"memory-limit", &MEMORY_LIMIT, MEMORY, Settings::MEMORY_LIMITS),
+        (c"cf-initial-size", &CF_INITIAL_SIZE, PLAIN, (0, Settings::CAPACITIES.1)),
+        (c"cf-bucket-size", &CF_BUCKET_SIZE, PLAIN, (0, LoadArguments::BUCKET_SIZES.1)),
+        (c"cf-expansion-factor", &CF_EXPANSION_FACTOR, PLAIN, LoadArguments::EXPANSION_FACTORS),
+        (c"cf-max-iterations", &CF_MAX_ITERATIONS, PLAIN, (1, 65535)),
+        (c"cf-max-expansions", &CF_MAX_EXPANSIONS, PLAIN, (1, 65535)),
     ];
     let are_numbers_taken = numbers.into_iter().all(|(name, place, flags, (least, most))| {
         let value = signed(place.load(Ordering::Relaxed));
@@ -56,10 +101,48 @@ pub(super) fn register(context: Context) -> bool {
         };
         status == OK
     });
-    are_numbers_taken && register_rate(context) && {
+    are_numbers_taken && register_rate(context) && register_hash(context) && {
         // SAFETY: the context is that of loading the module.
         unsafe { (functions().load_configuration)(context.0) == OK }
     }
+}
+
+fn register_hash(context: Context) -> bool {
+    let (names, values) = ([c"siphash13".as_ptr(), c"xxh3".as_ptr()], [SIP_HASH_13, XXH3]);
+    // SAFETY: the name and the two lists of two are copied.
+    let status = unsafe {
+        (functions().register_choice)(
+            context.0,
+            c"hash".as_ptr(),
+            SIP_HASH_13,
+            PLAIN,
+            names.as_ptr(),
+            values.as_ptr(),
+            2,
+            hash,
+            set_hash,
+            None,
+            null_mut(),
+        )
+    };
+    status == OK
+}
+
+const SIP_HASH_13: c_int = 0;
+const XXH3: c_int = 1;
+
+unsafe extern "C" fn hash(_name: *const c_char, _place: *mut c_void) -> c_int {
+    if IS_SECRET.load(Ordering::Relaxed) { SIP_HASH_13 } else { XXH3 }
+}
+
+unsafe extern "C" fn set_hash(
+    _name: *const c_char,
+    value: c_int,
+    _place: *mut c_void,
+    _error: *mut *mut RawString,
+) -> c_int {
+    IS_SECRET.store(value == SIP_HASH_13, Ordering::Relaxed);
+    OK
 }
 
 fn register_rate(context: Context) -> bool {

@@ -8,7 +8,9 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 use super::context::Context;
 use super::functions::{RawDefrag, RawDigest, RawStream, RawString, RawType, functions};
+use super::names;
 use crate::cast::{in_memory, signed};
+use crate::command::{CommandName, Secret};
 use crate::settings::Limits;
 use crate::stored::{Incoming, StoredFilter};
 
@@ -38,7 +40,7 @@ const METHODS_VERSION: u64 = 4;
 const NAME: &std::ffi::CStr = c"guira-flt";
 
 /// The version of what is saved: 1 is a number (0 for a whole filter, 1 for one of which a part has come), the header of
-/// its dump, the chunks of its dump, and an empty string.
+/// its dump with the secret key, the chunks of its dump, and an empty string.
 const ENCODING: c_int = 1;
 
 const WHOLE: u64 = 0;
@@ -111,7 +113,7 @@ unsafe extern "C" fn load(stream: *mut RawStream, encoding: c_int) -> *mut c_voi
 fn load_filter(stream: Stream) -> Option<StoredFilter> {
     let state = stream.number()?;
     // What is on disk, or comes from a primary, was accepted already; and only what came takes memory.
-    let mut incoming = Incoming::new(stream.bytes()?.get(), Limits::Lifted).ok()?;
+    let mut incoming = Incoming::new(stream.bytes()?.get(), None, Limits::Lifted).ok()?;
     loop {
         let chunk = stream.bytes()?;
         if chunk.get().is_empty() {
@@ -132,7 +134,7 @@ unsafe extern "C" fn save(stream: *mut RawStream, value: *mut c_void) {
     let filter = unsafe { filter(value) };
     let stream = Stream(stream);
     stream.save_number(if filter.is_incoming() { PART } else { WHOLE });
-    stream.save_bytes(&filter.header());
+    stream.save_bytes(&filter.header(Secret::Kept));
     filter.chunks().for_each(|chunk| stream.save_bytes(chunk.bytes));
     stream.save_bytes(&[]);
 }
@@ -146,7 +148,7 @@ unsafe extern "C" fn rewrite(stream: *mut RawStream, key: *mut RawString, value:
         unsafe {
             (functions().emit_command)(
                 stream,
-                c"CF.LOADCHUNK".as_ptr(),
+                names::of(CommandName::LoadChunk).as_ptr(),
                 c"slb".as_ptr(),
                 key,
                 position,
@@ -155,14 +157,24 @@ unsafe extern "C" fn rewrite(stream: *mut RawStream, key: *mut RawString, value:
             );
         }
     };
-    emit(1, &filter.header());
+    emit(1, &filter.header(Secret::Kept));
     filter.chunks().for_each(|chunk| emit(chunk.next, chunk.bytes));
 }
 
 unsafe extern "C" fn memory(value: *const c_void) -> usize {
     // SAFETY: the server gives a value of this type.
     let filter = unsafe { filter(value) };
-    size_of::<StoredFilter>().saturating_add(in_memory(filter.size()))
+    let own = allocated(value.cast(), size_of::<StoredFilter>());
+    filter.pieces().map(|piece| allocated(piece.as_ptr(), piece.len())).fold(own, usize::saturating_add)
+}
+
+/// The bytes that a piece of memory takes, by the server's allocator where it can be asked.
+fn allocated(start: *const u8, size: usize) -> usize {
+    match functions().malloc_size {
+        // SAFETY: the server's allocator gave the memory, which begins there.
+        Some(malloc_size) if size > 0 => unsafe { malloc_size(start.cast_mut().cast()) },
+        _ => size,
+    }
 }
 
 unsafe extern "C" fn digest(digest: *mut RawDigest, value: *mut c_void) {
@@ -170,7 +182,7 @@ unsafe extern "C" fn digest(digest: *mut RawDigest, value: *mut c_void) {
     let filter = unsafe { filter(value) };
     // SAFETY: the bytes are as many as is said.
     let add = |bytes: &[u8]| unsafe { (functions().digest_bytes)(digest, bytes.as_ptr().cast(), bytes.len()) };
-    add(&filter.header());
+    add(&filter.header(Secret::Kept));
     filter.chunks().for_each(|chunk| add(chunk.bytes));
     // SAFETY: the digest is that of the present call.
     unsafe { (functions().digest_end)(digest) };

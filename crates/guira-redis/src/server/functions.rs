@@ -45,6 +45,10 @@ pub(super) type ApplyFunction = unsafe extern "C" fn(*mut RawContext, *mut c_voi
 pub(super) type GetNumber = unsafe extern "C" fn(*const c_char, *mut c_void) -> c_longlong;
 /// `RedisModuleConfigSetNumericFunc`
 pub(super) type SetNumber = unsafe extern "C" fn(*const c_char, c_longlong, *mut c_void, *mut *mut RawString) -> c_int;
+/// `RedisModuleConfigGetEnumFunc`
+pub(super) type GetChoice = unsafe extern "C" fn(*const c_char, *mut c_void) -> c_int;
+/// `RedisModuleConfigSetEnumFunc`
+pub(super) type SetChoice = unsafe extern "C" fn(*const c_char, c_int, *mut c_void, *mut *mut RawString) -> c_int;
 /// `RedisModuleConfigGetStringFunc`
 pub(super) type GetText = unsafe extern "C" fn(*const c_char, *mut c_void) -> *mut RawString;
 /// `RedisModuleConfigSetStringFunc`
@@ -113,6 +117,19 @@ type RegisterNumber = unsafe extern "C" fn(
     Option<ApplyFunction>,
     *mut c_void,
 ) -> c_int;
+type RegisterChoice = unsafe extern "C" fn(
+    *mut RawContext,
+    *const c_char,
+    c_int,
+    c_uint,
+    *const *const c_char,
+    *const c_int,
+    c_int,
+    GetChoice,
+    SetChoice,
+    Option<ApplyFunction>,
+    *mut c_void,
+) -> c_int;
 type RegisterText = unsafe extern "C" fn(
     *mut RawContext,
     *const c_char,
@@ -174,9 +191,13 @@ functions! {
         emit_command c"RedisModule_EmitAOF": unsafe extern "C" fn(*mut RawStream, *const c_char, *const c_char, ...);
         digest_bytes c"RedisModule_DigestAddStringBuffer": AddBuffer;
         digest_end c"RedisModule_DigestEndSequence": unsafe extern "C" fn(*mut RawDigest);
+        random_bytes c"RedisModule_GetRandomBytes": unsafe extern "C" fn(*mut u8, usize);
+        register_choice c"RedisModule_RegisterEnumConfig": RegisterChoice;
         move_memory c"RedisModule_DefragAlloc": unsafe extern "C" fn(*mut RawDefrag, *mut c_void) -> *mut c_void;
     }
     later ones have {
+        // What the allocator gave for a piece of memory, and keeps of its own beside it.
+        malloc_size c"RedisModule_MallocSize": unsafe extern "C" fn(*mut c_void) -> usize;
         // From 7.0.something to 7.4: memory that may be refused, in place of the end of the server.
         try_alloc c"RedisModule_TryAlloc": Alloc;
         try_realloc c"RedisModule_TryRealloc": Reallocate;

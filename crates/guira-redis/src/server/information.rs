@@ -30,6 +30,9 @@ pub(super) unsafe extern "C" fn add(information: *mut RawInformation, _is_crash_
         // SAFETY: the name ends with 0, and is copied.
         unsafe { (functions.information_number)(information, name.as_ptr(), value) };
     }
+    let hash = CString::new(settings.hash.name()).unwrap_or_default();
+    // SAFETY: both texts end with 0, and are copied.
+    unsafe { (functions.information_text)(information, c"default_hash".as_ptr(), hash.as_ptr()) };
     let rate = CString::new(settings.error_rate.to_string()).unwrap_or_default();
     // SAFETY: both texts end with 0, and are copied.
     unsafe { (functions.information_text)(information, c"default_error_rate".as_ptr(), rate.as_ptr()) };

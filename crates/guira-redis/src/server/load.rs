@@ -2,9 +2,10 @@
 
 use std::ffi::{CStr, CString, c_int};
 
-use super::context::Context;
+use super::context::{Context, bytes_of};
 use super::functions::{ERR, Functions, OK, RawContext, RawString, find};
-use super::{configuration, data_type, information, registration};
+use super::{configuration, data_type, information, names, registration};
+use crate::load_arguments::LoadArguments;
 
 /// What the module is called, in `MODULE LIST` and before its settings.
 const NAME: &CStr = c"guira";
@@ -29,7 +30,7 @@ const HANDLES_LOADING_BESIDE: c_int = 1 << 2;
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn RedisModule_OnLoad(
     context: *mut RawContext,
-    _arguments: *mut *mut RawString,
+    arguments: *mut *mut RawString,
     count: c_int,
 ) -> c_int {
     // SAFETY: the server gives its context.
@@ -37,27 +38,41 @@ pub(super) unsafe extern "C" fn RedisModule_OnLoad(
         // There may be nothing to say it with: the server says that loading failed.
         return ERR;
     };
-    match register(Context(context), functions, count) {
-        Ok(()) => OK,
+    let words: Vec<&[u8]> = match usize::try_from(count) {
+        Ok(count) if count > 0 => {
+            // SAFETY: the server gives as many arguments as it says, for the time of the call.
+            let arguments = unsafe { std::slice::from_raw_parts(arguments, count) };
+            // SAFETY: as above.
+            arguments.iter().map(|&argument| unsafe { bytes_of(argument) }).collect()
+        }
+        _ => Vec::new(),
+    };
+    let log = |text: String| Context(context).log(c"warning", &CString::new(text).unwrap_or_default());
+    let registered = LoadArguments::parse(&words).and_then(|arguments| {
+        register(Context(context), functions, &arguments)?;
+        Ok(arguments)
+    });
+    match registered {
+        Ok(arguments) => {
+            arguments.without_effect.iter().for_each(|name| log(format!("the setting {name} has no effect here")));
+            OK
+        }
         Err(what) => {
-            Context(context).log(c"warning", &CString::new(what).unwrap_or_default());
+            log(what);
             ERR
         }
     }
 }
 
-fn register(context: Context, functions: &Functions, count: c_int) -> Result<(), &'static str> {
+fn register(context: Context, functions: &Functions, arguments: &LoadArguments) -> Result<(), &'static str> {
     // SAFETY: the name ends with 0.
     if unsafe { (functions.is_module_name_busy)(NAME.as_ptr()) } != 0 {
         return Err("a module called guira is loaded already");
     }
     // SAFETY: the name ends with 0, and is copied.
     unsafe { (functions.set_module_attributes)(context.0, NAME.as_ptr(), VERSION, API_VERSION) };
-    if count > 0 {
-        return Err(
-            "the module takes no arguments: set guira.capacity and others by CONFIG or in the configuration file",
-        );
-    }
+    names::set(&arguments.prefix);
+    configuration::take(arguments);
     // SAFETY: the context is that of loading the module.
     unsafe {
         (functions.set_module_options)(context.0, HANDLES_STREAM_ERRORS | SIGNALS_KEYS | HANDLES_LOADING_BESIDE);

@@ -8,5 +8,6 @@ mod functions;
 mod information;
 mod key;
 mod load;
+mod names;
 mod registration;
 mod run;

@@ -1,11 +1,11 @@
 //! The commands, as the server is told of them: flags, keys, documentation, categories.
 
-use std::ffi::{CString, c_char, c_int, c_void};
-use std::ptr::{null, null_mut};
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::ptr::{null, null_mut, without_provenance};
 
 use super::context::Context;
 use super::functions::{Functions, OK, functions};
-use super::run;
+use super::{names, run};
 use crate::command::{Argument, ArgumentKind, CommandName, KeyUse, Need, Specification};
 
 /// `RedisModuleCommandInfoVersion`
@@ -45,7 +45,7 @@ struct Keys {
 /// Room for the larger of two: an index, or a keyword with an index.
 #[repr(C)]
 struct BeginAt {
-    index: u64,
+    index_or_keyword: *const c_char,
     start: c_int,
 }
 
@@ -81,6 +81,8 @@ static VERSION: Version = Version {
 
 // REDISMODULE_KSPEC_BS_INDEX, REDISMODULE_KSPEC_FK_RANGE
 const BEGIN_AT_INDEX: c_int = 2;
+// REDISMODULE_KSPEC_BS_KEYWORD
+const BEGIN_AT_KEYWORD: c_int = 3;
 const FIND_RANGE: c_int = 2;
 
 // REDISMODULE_CMD_KEY_*
@@ -92,9 +94,9 @@ const INSERT: u64 = 1 << 6;
 const DELETE: u64 = 1 << 7;
 
 impl Keys {
-    const fn new(index: u32, flags: u64, last: c_int) -> Self {
+    const fn new(index: usize, flags: u64, last: c_int) -> Self {
         // The index is the first half of the union on little-endian machines, which are all that servers run on here.
-        let begin_at = BeginAt { index: index as u64, start: 0 };
+        let begin_at = BeginAt { index_or_keyword: without_provenance(index), start: 0 };
         Self {
             notes: null(),
             flags,
@@ -105,12 +107,18 @@ impl Keys {
         }
     }
 
+    /// The key behind a word that stands somewhere behind the first key.
+    const fn behind(keyword: &'static CStr, flags: u64) -> Self {
+        let begin_at = BeginAt { index_or_keyword: keyword.as_ptr(), start: 2 };
+        Self { begin: BEGIN_AT_KEYWORD, begin_at, ..Self::new(0, flags, 0) }
+    }
+
     /// What ends a list.
     const NONE: Self = Self {
         notes: null(),
         flags: 0,
         begin: 0,
-        begin_at: BeginAt { index: 0, start: 0 },
+        begin_at: BeginAt { index_or_keyword: null(), start: 0 },
         find: 0,
         range: Range { last: 0, step: 0, limit: 0 },
     };
@@ -126,6 +134,9 @@ impl Keys {
         let mut keys = vec![Self::new(1, flags, 0)];
         if name == CommandName::Merge {
             keys.push(Self::new(2, READ_ONLY | ACCESS, -1));
+        }
+        if name == CommandName::Reserve {
+            keys.push(Self::behind(c"LIKE", READ_ONLY | ACCESS));
         }
         keys.push(Self::NONE);
         keys
@@ -188,23 +199,26 @@ impl Texts {
 pub(super) fn register(context: Context) -> Result<(), &'static str> {
     let functions = functions();
     let category = c"cuckoo";
-    let has_category = functions.add_acl_category.is_some_and(|add| {
+    if let Some(add) = functions.add_acl_category {
+        // It is refused where another module has added it, which does as well.
         // SAFETY: the name ends with 0, and is copied.
-        unsafe { add(context.0, category.as_ptr()) == OK }
-    });
+        unsafe { add(context.0, category.as_ptr()) };
+    }
     for (name, function) in CommandName::ALL.into_iter().zip(run::FUNCTIONS) {
         let specification = name.specification();
         let mut texts = Texts::default();
-        let (text, flags) = (texts.keep(specification.name), texts.keep(specification.flags));
+        let (text, flags) = (names::of(name).as_ptr(), texts.keep(specification.flags));
         let last = if name == CommandName::Merge { -1 } else { 1 };
         // SAFETY: the texts end with 0, and are copied.
         if unsafe { (functions.create_command)(context.0, text, function, flags, 1, last, 1) } != OK {
-            return Err("the server did not take the CF.* commands: is RedisBloom loaded?");
+            return Err(
+                "the server did not take the CF.* commands: is RedisBloom loaded? Beside it, load the module with prefix GF.",
+            );
         }
         // SAFETY: as above.
         let command = unsafe { (functions.get_command)(context.0, text) };
         document(functions, command.cast(), name, specification, &mut texts)?;
-        if let Some(set) = functions.set_acl_categories.filter(|_| has_category) {
+        if let Some(set) = functions.set_acl_categories {
             // Those that a server derives from the flags of its own commands, but not from those of modules.
             let derived = specification.flags.split(' ').filter(|flag| matches!(*flag, "write" | "fast"));
             let access = if specification.key_use == KeyUse::Read { "cuckoo read" } else { "cuckoo" };

@@ -2,13 +2,13 @@
 
 use std::ffi::{CStr, c_int};
 
-use super::configuration;
 use super::context::{Context, OwnedString, bytes_of};
 use super::functions::{CommandFunction, RawContext, RawString};
 use super::key::{Access, Key};
+use super::{configuration, names};
 use crate::command::{Command, CommandName, KeyUse};
 use crate::error::CommandError;
-use crate::execution::{Changes, Outcome, Place, Told, execute, merge};
+use crate::execution::{Changes, Outcome, Place, Told, execute, merge, reserve_like};
 use crate::reply::{Protocol, Reply};
 use crate::settings::Limits;
 use crate::stored::StoredFilter;
@@ -29,7 +29,7 @@ unsafe extern "C" fn run<const INDEX: usize>(
     let arguments = unsafe { std::slice::from_raw_parts(arguments, usize::try_from(count).unwrap_or(0)) };
     match obey(context, CommandName::ALL[INDEX], arguments) {
         Ok(reply) => context.reply(&reply),
-        Err(error) => context.refuse(&error.to_string()),
+        Err(error) => context.refuse(&names::error_text(CommandName::ALL[INDEX], &error)),
     }
 }
 
@@ -68,6 +68,11 @@ fn obey(
             let keys = rest.iter().map(open).collect::<Result<Vec<Key>, _>>()?;
             let sources: Vec<Option<&StoredFilter>> = keys.iter().map(Key::filter).collect();
             merge(&mut Key::open(context, *key_name, access)?, &sources, limits(context))?
+        }
+        Command::ReserveLike { .. } => {
+            let other = rest.last().map(|&other| Key::open(context, other, Access::Read)).transpose()?;
+            let mut key = Key::open(context, *key_name, access)?;
+            reserve_like(&mut key, other.as_ref().and_then(Key::filter), limits(context))?
         }
         command => execute_within_limits(context, &command, &mut Key::open(context, *key_name, access)?)?,
     };
@@ -116,14 +121,14 @@ fn tell(context: Context, key: *mut RawString, changes: &Changes<'_>) {
         context.replicate(command, &all);
     };
     if let Some(measures) = &changes.created {
-        replicate(c"CF.RESERVE", measures.arguments().into_iter().map(String::into_bytes).collect());
+        replicate(names::of(CommandName::Reserve), measures.arguments().into_iter().map(String::into_bytes).collect());
     }
     match &changes.told {
         Told::Nothing => {}
         Told::Same => context.replicate_same(),
         Told::Items(items) => {
             let words = [b"NOCREATE".as_slice(), b"ITEMS"];
-            replicate(c"CF.INSERT", words.iter().chain(items).map(|word| word.to_vec()).collect());
+            replicate(names::of(CommandName::Insert), words.iter().chain(items).map(|word| word.to_vec()).collect());
         }
     }
     context.signal(key);

@@ -3,7 +3,9 @@
 use super::incoming::growing_header;
 use super::{Incoming, StoredFilter};
 use crate::cast::{in_memory, wide};
+use crate::command::Secret;
 use crate::error::CommandError;
+use guira::raw::RawFilter as _;
 
 /// The largest chunk: what a server sends at a time without keeping others waiting, or its buffers growing.
 pub(crate) const LARGEST_CHUNK: usize = 1 << 20;
@@ -18,9 +20,9 @@ pub(crate) struct Chunk<'filter> {
 
 impl StoredFilter {
     /// The first chunk.
-    pub(crate) fn header(&self) -> Vec<u8> {
+    pub(crate) fn header(&self, secret: Secret) -> Vec<u8> {
         match self {
-            Self::Growing(growing) => growing_header(growing),
+            Self::Growing(growing) => growing_header(growing, secret),
             Self::Imported(imported) => imported.header(),
             Self::Incoming(incoming) => incoming.header().to_vec(),
         }

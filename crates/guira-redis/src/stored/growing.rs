@@ -1,20 +1,35 @@
-use guira::{BeyondPromise, Digest, GrowingCuckooFilter, InsertError};
+use guira::{CuckooFilter, Digest, GrowthPolicy, InsertError};
 
 use crate::cast::wide;
 use crate::error::CommandError;
-use crate::settings::Limits;
+use crate::secret::SecretKey;
+use crate::settings::{CORE_BITS, HashName, Limits};
 
 /// A filter of the library, with the one number that servers show and it does not have.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Growing {
-    pub(super) filter: GrowingCuckooFilter,
+    pub(super) filter: CuckooFilter,
     /// How many copies were removed since it was created or compacted.
     pub(super) removed: u64,
 }
 
 impl Growing {
-    pub(crate) const fn new(filter: GrowingCuckooFilter) -> Self {
+    pub(crate) const fn new(filter: CuckooFilter) -> Self {
         Self { filter, removed: 0 }
+    }
+
+    /// An empty filter that can be merged with this one.
+    pub(super) fn empty_like(&self, limits: Limits) -> Result<Self, CommandError> {
+        let mut filter = self.filter.clone();
+        filter.clear();
+        filter.shrink_to_fit();
+        limits.check(wide(filter.size_in_bytes()))?;
+        Ok(Self::new(filter))
+    }
+
+    /// The secret key, if there is one.
+    pub(crate) fn key(&self) -> Option<SecretKey> {
+        SecretKey::of_hash(self.filter.hasher().algorithm())
     }
 
     #[inline]
@@ -32,9 +47,14 @@ impl Growing {
         answers
     }
 
+    /// Stores a copy after one search for room. Where memory does not get short, the library grows the table by itself;
+    /// where it does, what the table would take is looked at in between.
     #[inline]
     pub(super) fn store(&mut self, digest: Digest, limits: Limits) -> Result<(), CommandError> {
-        match self.filter.insert_digest_without_growing(digest) {
+        if limits.check(self.size_when_doubled_twice()).is_ok() {
+            return self.filter.insert(&digest).map_err(|error| self.refusal(error));
+        }
+        match self.filter.insert_without_growing(&digest) {
             Err(InsertError::Full { .. }) => self.store_growing(digest, limits),
             result => Ok(result?),
         }
@@ -43,24 +63,42 @@ impl Growing {
     /// Whether it was stored: not where it is there, or seems to be.
     pub(super) fn store_unless_present(&mut self, item: &[u8], limits: Limits) -> Result<bool, CommandError> {
         let digest = self.digest(item);
-        if self.filter.contains_digest(digest) {
+        if self.filter.contains(&digest) {
             return Ok(false);
         }
         self.store(digest, limits).map(|()| true)
     }
 
+    /// Stores a copy for which the table has no room as it is.
     #[cold]
     fn store_growing(&mut self, digest: Digest, limits: Limits) -> Result<(), CommandError> {
         // Why it can't grow comes before how large it would become.
         if self.doubles_no_more() {
-            let has_grown = self.filter.parameters().doublings() > 0;
-            return Err(if has_grown { CommandError::MaximumExpansions } else { CommandError::Full });
+            return Err(self.at_limit());
         }
         limits.check(self.size_when_doubled())?;
-        self.filter.insert_digest(digest).map_err(|error| match error {
-            InsertError::Full { .. } => CommandError::MaximumExpansions,
+        self.filter.insert(&digest).map_err(|error| self.refusal(error))
+    }
+
+    #[cold]
+    fn refusal(&self, error: InsertError) -> CommandError {
+        match error {
+            InsertError::Full { .. } => self.at_limit(),
             error => error.into(),
-        })
+        }
+    }
+
+    /// What a filter answers that takes no more.
+    fn at_limit(&self) -> CommandError {
+        if self.grows() { CommandError::MaximumExpansions } else { CommandError::Full }
+    }
+
+    /// The most bytes that the table takes after an insertion: whatever is in the way of an item, a table that was doubled
+    /// twice is nearly empty, and not doubled again.
+    #[inline]
+    fn size_when_doubled_twice(&self) -> u64 {
+        let parameters = self.filter.parameters();
+        parameters.slot_count().saturating_mul(4).saturating_mul(u64::from(parameters.bits_per_slot())) / 8
     }
 
     /// The bytes of a table with twice the slots, each a bit shorter.
@@ -75,11 +113,14 @@ impl Growing {
         let digests = self.digests(items);
         let mut outcomes = Vec::with_capacity(digests.len());
         let mut rest = digests.as_slice();
-        while let Err(error) = self.filter.insert_each_digest_without_growing(rest) {
+        while let Err(error) = self.filter.insert_each_without_growing(rest) {
             let (run, behind) = rest.split_at(error.inserted.min(rest.len()));
             outcomes.extend(run.iter().map(|_| Ok(())));
             let [next, behind @ ..] = behind else { return outcomes };
-            outcomes.push(self.store(*next, limits));
+            outcomes.push(match error.reason {
+                InsertError::Full { .. } => self.store_growing(*next, limits),
+                reason => Err(reason.into()),
+            });
             rest = behind;
         }
         outcomes.extend(rest.iter().map(|_| Ok(())));
@@ -87,7 +128,7 @@ impl Growing {
     }
 
     pub(super) fn remove(&mut self, item: &[u8]) -> bool {
-        let is_removed = self.filter.remove_digest(self.digest(item));
+        let is_removed = self.filter.remove(&self.digest(item));
         self.removed = self.removed.saturating_add(u64::from(is_removed));
         is_removed
     }
@@ -106,6 +147,9 @@ impl Growing {
 
     /// Both filters stay as they were where it fails.
     pub(super) fn merge(&mut self, other: &Self, limits: Limits) -> Result<(), CommandError> {
+        if self.key() != other.key() {
+            return Err(CommandError::MergeKeys);
+        }
         let mut merged = self.filter.clone();
         merged.merge(&other.filter)?;
         limits.check(wide(merged.size_in_bytes()))?;
@@ -116,7 +160,7 @@ impl Growing {
 
     pub(super) fn fields(&self) -> Vec<(&'static str, u64)> {
         /// The buckets that the library's search looks at for a free slot.
-        const MOST_BUCKETS_VISITED: u64 = 4096;
+        const MAX_BUCKETS_VISITED: u64 = 4096;
 
         let parameters = self.filter.parameters();
         vec![
@@ -127,26 +171,30 @@ impl Growing {
             ("Number of items deleted", self.removed),
             ("Bucket size", u64::from(parameters.slots_per_bucket())),
             ("Expansion rate", if self.grows() { 2 } else { 0 }),
-            ("Max iterations", MOST_BUCKETS_VISITED),
+            ("Max iterations", MAX_BUCKETS_VISITED),
         ]
     }
 
-    /// Whether it has grown as far as it may.
+    /// Whether it has grown as far as it may, or as fingerprints have bits for.
     fn doubles_no_more(&self) -> bool {
-        self.filter.beyond_promise() == BeyondPromise::Refuse
-            && self.filter.capacity() >= self.filter.largest_capacity()
+        let parameters = self.filter.parameters();
+        parameters.fingerprint_bits() <= CORE_BITS
+            || (self.filter.growth_policy() != Some(GrowthPolicy::RaiseRate)
+                && self.filter.capacity() >= self.filter.max_capacity())
     }
 
     /// Whether it was made to grow.
     fn grows(&self) -> bool {
-        self.filter.parameters().doublings() > 0 || !self.doubles_no_more()
+        self.filter.growth_policy() == Some(GrowthPolicy::RaiseRate)
+            || self.filter.parameters().doublings() > 0
+            || !self.doubles_no_more()
     }
 
     pub(super) fn describe(&self) -> String {
         let (filter, parameters) = (&self.filter, self.filter.parameters());
         format!(
             "kind:growing bktsize:{} buckets:{} items:{} deletes:{} filters:1 fingerprint_bits:{} doublings:{} \
-             capacity:{} max_capacity:{} load:{:.4} error_rate:{:.3e}",
+             capacity:{} max_capacity:{} load:{:.4} error_rate:{:.3e} hash:{}",
             parameters.slots_per_bucket(),
             parameters.bucket_count(),
             filter.len(),
@@ -154,9 +202,10 @@ impl Growing {
             parameters.fingerprint_bits(),
             parameters.doublings(),
             filter.capacity(),
-            filter.largest_capacity(),
+            filter.max_capacity(),
             filter.load_factor(),
             filter.expected_false_positive_rate(),
+            if self.key().is_some() { HashName::SipHash13.name() } else { HashName::Xxh3.name() },
         )
     }
 }

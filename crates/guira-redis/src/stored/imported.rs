@@ -40,10 +40,10 @@ impl ImportedShape {
 pub(super) const HEADER_SIZE: usize = 38;
 
 /// As many layers as RedisBloom makes, unless it is told otherwise.
-const MOST_LAYERS: usize = 32;
+const MAX_LAYERS: usize = 32;
 
 /// RedisBloom's own limits have no more than this in one filter.
-const MOST_BYTES: u64 = 1 << 40;
+const MAX_BYTES: u64 = 1 << 40;
 
 /// A header of a dump that holds up, before any of the layers has come.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,9 +77,9 @@ impl ImportedHeader {
             && (1..=255).contains(&shape.slots_per_bucket)
             && shape.iterations > 0
             && (shape.expansion == 0 || shape.expansion.is_power_of_two())
-            && (1..=MOST_LAYERS).contains(&self.layers)
+            && (1..=MAX_LAYERS).contains(&self.layers)
             && (shape.expansion > 0 || self.layers == 1)
-            && self.size().is_some_and(|size| size <= MOST_BYTES && self.items <= size)
+            && self.size().is_some_and(|size| size <= MAX_BYTES && self.items <= size)
     }
 
     /// The bytes of all layers.
@@ -222,7 +222,7 @@ impl Imported {
         if self.shape.expansion == 0 {
             return Err(CommandError::Full);
         }
-        let size = self.shape.layer_size(self.layers.len()).filter(|_| self.layers.len() < MOST_LAYERS);
+        let size = self.shape.layer_size(self.layers.len()).filter(|_| self.layers.len() < MAX_LAYERS);
         let size = size.ok_or(CommandError::MaximumExpansions)?;
         limits.check(self.size().saturating_add(size))?;
         let mut layer = Vec::new();

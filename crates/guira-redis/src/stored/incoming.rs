@@ -1,10 +1,13 @@
-use guira::{GrowingCuckooFilter, LoadError};
+use guira::raw::RawFilter as _;
+use guira::{CuckooFilter, FileHeader, FileKind, LoadOptions};
 
 use super::Growing;
 use super::StoredFilter;
 use super::imported::ImportedHeader;
 use crate::cast::wide;
+use crate::command::Secret;
 use crate::error::CommandError;
+use crate::secret::SecretKey;
 use crate::settings::Limits;
 
 /// A filter that comes in chunks and is not whole yet: it can't be asked, since what is missing would seem absent.
@@ -19,8 +22,8 @@ pub struct Incoming {
 
 #[derive(Clone, Debug, PartialEq)]
 enum Kind {
-    /// This module's: the number of removals, then the header of the library's file.
-    Growing { removed: u64 },
+    /// This module's: the number of removals, the header of the library's file, and the secret key if there is one.
+    Growing { removed: u64, key: Option<SecretKey> },
     /// RedisBloom's.
     Imported(ImportedHeader),
 }
@@ -29,8 +32,12 @@ enum Kind {
 const COUNT_SIZE: usize = 8;
 
 /// The header of this module's dumps.
-pub(super) fn growing_header(growing: &Growing) -> Vec<u8> {
-    [growing.removed.to_le_bytes().to_vec(), growing.filter.header_bytes()].concat()
+pub(super) fn growing_header(growing: &Growing, secret: Secret) -> Vec<u8> {
+    let mut header = [growing.removed.to_le_bytes().to_vec(), growing.filter.header_bytes()].concat();
+    if let (Secret::Kept, Some(key)) = (secret, growing.key()) {
+        header.extend(key.bytes());
+    }
+    header
 }
 
 impl Incoming {
@@ -38,31 +45,46 @@ impl Incoming {
     ///
     /// # Errors
     ///
-    /// Where it is none, or the filter would be too large.
-    pub fn new(header: &[u8], limits: Limits) -> Result<Self, CommandError> {
-        let (kind, expected) = match ImportedHeader::decode(header) {
+    /// Where it is none, where the secret key is missing or another one, or where the filter would be too large.
+    pub fn new(header: &[u8], key: Option<SecretKey>, limits: Limits) -> Result<Self, CommandError> {
+        let mut header = header.to_vec();
+        let (kind, expected) = match ImportedHeader::decode(&header) {
+            Some(_) if key.is_some() => return Err(CommandError::KeyNotUsed),
             Some(imported) => {
                 let size = imported.size().ok_or(CommandError::InvalidHeader)?;
                 (Kind::Imported(imported), size)
             }
-            None => Self::growing_kind(header).ok_or(CommandError::InvalidHeader)?,
+            None => {
+                if let Some(key) = key {
+                    if header.len() != COUNT_SIZE + FileHeader::SIZE {
+                        return Err(CommandError::KeyNotUsed);
+                    }
+                    header.extend(key.bytes());
+                }
+                Self::growing_kind(&header)?
+            }
         };
         limits.check(expected)?;
-        Ok(Self { header: header.to_vec(), kind, expected, received: Vec::new() })
+        Ok(Self { header, kind, expected, received: Vec::new() })
     }
 
-    fn growing_kind(bytes: &[u8]) -> Option<(Kind, u64)> {
-        let (removed, header) = bytes.split_first_chunk::<COUNT_SIZE>()?;
-        let size = wide(header.len());
-        // A sound header without its table is refused for that alone, and the refusal says how much is missing.
-        match GrowingCuckooFilter::from_header_and_table(header, Vec::new()) {
-            Err(LoadError::Truncated { expected, found }) if found == size && expected > found => {
-                let is_whole_header = size == HEADER_SIZE;
-                let kind = Kind::Growing { removed: u64::from_le_bytes(*removed) };
-                is_whole_header.then_some((kind, expected - found))
-            }
-            _ => None,
+    fn growing_kind(bytes: &[u8]) -> Result<(Kind, u64), CommandError> {
+        let (removed, header) = bytes.split_first_chunk::<COUNT_SIZE>().ok_or(CommandError::InvalidHeader)?;
+        let (header, key) = header.split_at_checked(FileHeader::SIZE).ok_or(CommandError::InvalidHeader)?;
+        let key = match key {
+            [] => None,
+            key => Some(SecretKey::new(key.try_into().map_err(|_| CommandError::InvalidHeader)?)),
+        };
+        let file = FileHeader::of_bytes(header).map_err(|_| CommandError::InvalidHeader)?;
+        let table_size = file.parameters().table_size();
+        // Nothing but a header and a table is sent.
+        let is_sound = file.kind() == FileKind::Growing
+            && file.check_file_size(wide(FileHeader::SIZE).saturating_add(table_size)).is_ok();
+        if !is_sound {
+            return Err(CommandError::InvalidHeader);
         }
+        file.hasher(key.map(SecretKey::bytes))?;
+        Ok((Kind::Growing { removed: u64::from_le_bytes(*removed), key }, table_size))
     }
 
     /// Takes the chunk behind which a dump goes on at `position`.
@@ -106,10 +128,20 @@ impl Incoming {
             Kind::Imported(header) => {
                 header.filled(&self.received).map(StoredFilter::Imported).ok_or(CommandError::InvalidChunk)
             }
-            Kind::Growing { removed } => {
-                let header = self.header.get(COUNT_SIZE..).unwrap_or_default();
-                self.received.shrink_to_fit();
-                let filter = GrowingCuckooFilter::from_header_and_table(header, self.received)?;
+            Kind::Growing { removed, key } => {
+                let header = self.header.get(COUNT_SIZE..COUNT_SIZE + FileHeader::SIZE).unwrap_or_default();
+                let filter = match key {
+                    None => {
+                        self.received.shrink_to_fit();
+                        CuckooFilter::from_header_and_table(header, self.received)?
+                    }
+                    // The library takes the key of a whole file only, so the table is there twice meanwhile.
+                    Some(key) => {
+                        self.received.try_reserve_exact(header.len()).map_err(|_| CommandError::OutOfMemory)?;
+                        self.received.splice(..0, header.iter().copied());
+                        LoadOptions::new().key(key.bytes()).from_bytes(&self.received)?
+                    }
+                };
                 Ok(StoredFilter::Growing(Growing { filter, removed }))
             }
         }
@@ -132,6 +164,3 @@ impl Incoming {
         CommandError::Incomplete { received: wide(self.received.len()), expected: self.expected }
     }
 }
-
-/// The header of the library's files, docs/format.md.
-const HEADER_SIZE: u64 = 128;

@@ -2,6 +2,7 @@ use super::{Growing, Imported, Incoming};
 use crate::cast::wide;
 use crate::error::CommandError;
 use crate::settings::{Limits, Measures};
+use guira::raw::RawFilter as _;
 
 /// The value of a key.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +20,15 @@ impl StoredFilter {
     /// An empty filter.
     pub(crate) fn create(measures: &Measures, limits: Limits) -> Result<Self, CommandError> {
         Ok(Self::Growing(Growing::new(measures.build(limits)?)))
+    }
+
+    /// An empty filter that can be merged with this one.
+    pub(crate) fn empty_like(&self, limits: Limits) -> Result<Self, CommandError> {
+        match self {
+            Self::Growing(growing) => growing.empty_like(limits).map(Self::Growing),
+            Self::Imported(_) => Err(CommandError::LikeImported),
+            Self::Incoming(incoming) => Err(incoming.refusal()),
+        }
     }
 
     #[inline]
@@ -150,6 +160,16 @@ impl StoredFilter {
             Self::Imported(imported) => imported.move_layers(elsewhere),
             Self::Incoming(incoming) => incoming.move_received(elsewhere),
         }
+    }
+
+    /// The pieces of memory that it has, besides itself.
+    pub(crate) fn pieces(&self) -> impl Iterator<Item = &[u8]> {
+        let (several, one, two): (&[Vec<u8>], _, _) = match self {
+            Self::Growing(growing) => (&[], growing.filter.table_bytes(), [].as_slice()),
+            Self::Imported(imported) => (imported.layers(), [].as_slice(), [].as_slice()),
+            Self::Incoming(incoming) => (&[], incoming.header(), incoming.received()),
+        };
+        several.iter().map(Vec::as_slice).chain([one, two])
     }
 
     /// The bytes of its tables.

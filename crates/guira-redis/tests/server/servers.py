@@ -71,9 +71,11 @@ def free_port():
 class Server:
     """A server that is started, stopped, killed and started again on the same files."""
 
-    def __init__(self, program, *options):
+    def __init__(self, program, *options, before=(), arguments=()):
         self.program = program
+        self.before = [word for module in before for word in ("--loadmodule", module)]
         self.options = list(options)
+        self.arguments = list(arguments)
         self.folder = tempfile.mkdtemp(prefix="guira-")
         self.port = free_port()
         self.process = None
@@ -83,7 +85,7 @@ class Server:
     def start(self):
         command = [
             *WRAPPER, self.program, "--port", str(self.port), "--bind", "127.0.0.1", "--dir", self.folder,
-            "--save", "", "--enable-debug-command", "yes", "--loadmodule", MODULE, *WRAPPED_OPTIONS, *self.options,
+            "--save", "", "--enable-debug-command", "yes", *self.before, "--loadmodule", MODULE, *self.arguments, *WRAPPED_OPTIONS, *self.options,
         ]
         log = open(os.path.join(self.folder, "log"), "ab")
         self.process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, cwd=self.folder)

@@ -99,8 +99,12 @@ def test_the_client_of_redisbloom_needs_no_change(client):
 
 ERRORS = [
     (("CF.RESERVE", "key", "x"), "Bad capacity"),
-    (("CF.RESERVE", "key", 1), "Capacity must be in the range [2 * BUCKETSIZE, 1073741824]"),
-    (("CF.RESERVE", "key", 1 << 31), "Capacity must be in the range [2 * BUCKETSIZE, 1073741824]"),
+    (("CF.RESERVE", "key", 0), "Capacity must be in the range [1, 1073741824]"),
+    (("CF.RESERVE", "key", 1 << 31), "Capacity must be in the range [1, 1073741824]"),
+    (("CF.RESERVE", "key", 100, "HASH", "md5"), "HASH: value must be siphash13 or xxh3"),
+    (("CF.RESERVE", "key", "LIKE", "absent"), "not found"),
+    (("CF.RESERVE", "filter", "LIKE", "filter"), "item exists"),
+    (("CF.SCANDUMP", "filter", 0, "FOO"), "Unknown argument received"),
     (("CF.RESERVE", "key", 100, "BUCKETSIZE", 256), "BUCKETSIZE: value must be in the range [1, 255]"),
     (("CF.RESERVE", "key", 100, "BUCKETSIZE", "x"), "Couldn't parse BUCKETSIZE"),
     (("CF.RESERVE", "key", 100, "MAXITERATIONS", 0), "MAXITERATIONS: value must be in the range [1, 65535]"),
@@ -118,7 +122,7 @@ ERRORS = [
     (("CF.INFO", "key"), "not found"),
     (("CF.DEBUG", "key"), "not found"),
     (("CF.INSERT", "key", "NOCREATE", "ITEMS", "a"), "not found"),
-    (("CF.INSERT", "key", "CAPACITY", 1, "ITEMS", "a"), "Capacity must be in the range [cf-bucket-size * 2, 1073741824]"),
+    (("CF.INSERT", "key", "CAPACITY", 0, "ITEMS", "a"), "Capacity must be in the range [1, 1073741824]"),
     (("CF.INSERT", "key", "FOO", "ITEMS", "a"), "Unknown argument received"),
     (("CF.DEL", "key", "a"), "Not found"),
     (("CF.MDEL", "key", "a"), "Not found"),
@@ -159,21 +163,39 @@ def test_full_filters_say_so(run, protocol):
     assert answers.count(refused) > 900
     assert set(run("CF.INSERTNX", "key", "ITEMS", *range(2000, 2900))) <= {0, -1}
     assert refusal(run, "CF.ADD", "key", "one more") == "Filter is full"
-    run("CF.RESERVE", "other", 4, "MAXCAPACITY", 8)
+    # At a rate of 0.9, fingerprints have no bit to give away beyond the largest capacity.
+    run("CF.RESERVE", "other", 4, "MAXCAPACITY", 8, "ERROR", 0.9)
     for item in range(1000):
         try:
             run("CF.ADD", "other", item)
         except redis.exceptions.ResponseError as error:
-            assert str(error) in ("Maximum expansions reached", "Filter is full")
+            assert str(error) == "Maximum expansions reached"
             break
     else:
         raise AssertionError("it was never full")
+    # As there: an error for the whole command, where nothing was stored.
+    for command in ["CF.INSERT", "CF.INSERTNX"]:
+        assert refusal(run, command, "other", "NOCREATE", "ITEMS", "x", "y") == "Maximum expansions reached"
     for _ in range(8):
         run("CF.ADD", "copies", "same")
     assert refusal(run, "CF.ADD", "copies", "same").startswith("too many copies of this item: 8 are stored")
     # One item that is refused is not in the way of those behind it; why it was is said by CF.ADD.
     yes = truth(protocol, True)
     assert same(run("CF.INSERT", "more", "ITEMS", *["same"] * 10, "other"), [yes] * 8 + [refused] * 2 + [yes])
+
+
+def test_filters_made_alike_are_merged(run):
+    run("CF.RESERVE", "first", 1000, "ERROR", 0.01)
+    run("CF.ADD", "first", "a")
+    assert run("CF.RESERVE", "second", "LIKE", "first") == b"OK"
+    run("CF.ADD", "second", "b")
+    assert run("CF.MERGE", "both", "first", "second") == b"OK"
+    assert [int(flag) for flag in run("CF.MEXISTS", "both", "a", "b", "c")] == [1, 1, 0]
+    run("CF.RESERVE", "stranger", 1000, "ERROR", 0.01)
+    assert "the filters have different secret keys" in refusal(run, "CF.MERGE", "both", "stranger")
+    keys = run("COMMAND", "GETKEYSANDFLAGS", "CF.RESERVE", "second", "LIKE", "first")
+    assert [key for key, _ in keys] == [b"second", b"first"]
+    assert [key for key, _ in run("COMMAND", "GETKEYSANDFLAGS", "CF.RESERVE", "key", "100")] == [b"key"]
 
 
 def test_commands_are_described(run):

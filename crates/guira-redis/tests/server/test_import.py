@@ -1,5 +1,9 @@
 """Dumps of RedisBloom, written by hand from the documented layout, answer here as they would there."""
 
+import base64
+import gzip
+import json
+import os
 import random
 
 import pytest
@@ -82,3 +86,26 @@ def test_malformed_dumps_are_refused(server):
     hole = bytearray(sound[-1][1])
     hole[hole.index(next(slot for slot in hole if slot))] = 0
     refused([*sound[:-1], (sound[-1][0], bytes(hole))], "Couldn't load chunk!")
+
+
+def golden():
+    """The filters that RedisBloom itself made."""
+    path = os.path.join(os.path.dirname(__file__), "..", "data", "redisbloom.jsonl.gz")
+    with gzip.open(path, "rt") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def test_every_filter_that_redisbloom_made_is_imported(server, protocol):
+    client = server.client(protocol)
+    for number, dump in enumerate(golden()):
+        key = f"imported-{number}"
+        load(client, key, [(position, base64.b64decode(chunk)) for position, chunk in dump["chunks"]])
+        ranges = dump["stored_ranges"] or []
+        stored = list(dump["stored"] or []) + [item for start, end in ranges for item in range(start, end)]
+        assert all(client.execute_command("CF.MEXISTS", key, *[f"item:{item}" for item in stored]))
+        absent = client.execute_command("CF.MEXISTS", key, *[f"absent:{item}" for item in range(2000)])
+        assert [item for item, is_found in enumerate(absent) if is_found] == dump["found_absent"]
+        counts = [client.execute_command("CF.COUNT", key, f"item:{item}") for item in range(200)]
+        assert counts == dump["counts_of_first_200"]
+        assert all(client.execute_command("CF.MDEL", key, *[f"item:{item}" for item in stored[::2]]))
+        assert all(client.execute_command("CF.MEXISTS", key, *[f"item:{item}" for item in stored[1::2]]))

@@ -1,5 +1,6 @@
 """What is saved comes back bit for bit: by snapshots, by the append-only file, by copies and by other servers."""
 
+import json
 import os
 
 import pytest
@@ -107,14 +108,16 @@ def test_a_replica_is_equal_and_takes_over(start):
         client.execute_command("CF.ADD", "created by ADD", f"item-{item}")
         client.execute_command("CF.ADDNX", "created by ADDNX", f"item-{item % 500}")
     client.execute_command("CF.INSERTNX", "created by INSERTNX", "CAPACITY", 64, "ITEMS", *range(500))
-    client.execute_command("CF.MERGE", "merged", "created by ADD", "created by ADDNX")
+    client.execute_command("CF.RESERVE", "made like it", "LIKE", "created by ADD")
+    client.execute_command("CF.ADD", "made like it", "another")
+    client.execute_command("CF.MERGE", "merged", "created by ADD", "made like it")
     client.execute_command("CF.DEL", "created by ADD", "item-7")
     client.execute_command("CF.COMPACT", "grown")
     # Some of these are refused here, and would not be there.
     client.config_set("guira.memory-limit", 10_000)
     answers = client.execute_command("CF.INSERT", "limited", "ITEMS", *[f"item-{item}" for item in range(20_000)])
     assert 1 in answers and -1 in answers
-    keys += ["before", "created by ADD", "created by ADDNX", "created by INSERTNX", "merged", "limited"]
+    keys += ["before", "created by ADD", "created by ADDNX", "created by INSERTNX", "merged", "made like it", "limited"]
     in_step(replica, primary)
     expected = digests(client, keys)
     assert digests(replica.client(), keys) == expected
@@ -146,3 +149,34 @@ def test_a_file_that_was_cut_off_is_refused(start):
     with pytest.raises(AssertionError, match="did not start"):
         server.start()
     assert "BUG REPORT START" not in server.log()
+
+
+def test_what_a_version_without_secret_keys_dumped_is_restored(server):
+    with open(os.path.join(os.path.dirname(__file__), "..", "data", "before-secret-keys.json")) as file:
+        made = json.load(file)
+    client = server.client()
+    client.restore("restored", 0, bytes.fromhex(made["dump"]))
+    for position, chunk in made["chunks"]:
+        client.execute_command("CF.LOADCHUNK", "loaded", position, bytes.fromhex(chunk))
+    assert digest(client, "restored") == digest(client, "loaded")
+    assert all(client.execute_command("CF.MEXISTS", "restored", *[f"item-{item}" for item in range(50, 200)]))
+    assert b"hash:xxh3" in client.execute_command("CF.DEBUG", "restored")
+
+
+def test_a_dump_has_the_secret_key_unless_it_is_left_out(start):
+    here, there = start().client(), start().client()
+    secret = "000102030405060708090a0b0c0d0e0f"
+    here.execute_command("CF.RESERVE", "key", 100, "KEY", secret)
+    here.execute_command("CF.ADD", "key", "ani")
+    header, bare = here.execute_command("CF.SCANDUMP", "key", 0)[1], here.execute_command("CF.SCANDUMP", "key", 0, "NOKEY")[1]
+    position, table = here.execute_command("CF.SCANDUMP", "key", 1)
+    assert header == bare + bytes.fromhex(secret)
+    for words in [(header,), (bare, "KEY", secret)]:
+        there.execute_command("CF.LOADCHUNK", "key", 1, *words)
+        there.execute_command("CF.LOADCHUNK", "key", position, table)
+        assert digest(there, "key") == digest(here, "key")
+        there.delete("key")
+    with pytest.raises(redis.exceptions.ResponseError, match="made with NOKEY"):
+        there.execute_command("CF.LOADCHUNK", "key", 1, bare)
+    about = here.execute_command("CF.DEBUG", "key") + repr(here.execute_command("CF.INFO", "key")).encode()
+    assert secret.encode() not in about and b"hash:siphash13" in about

@@ -24,15 +24,15 @@ fn median(mut figures: Vec<f64>) -> f64 {
 
 /// Runs one build's operations; the two modules that this makes differ in nothing but the crate they call.
 macro_rules! build {
-    ($name:ident) => {
+    ($name:ident, $growing:ident, $max_capacity:ident) => {
         mod $name {
             use super::*;
-            use ::$name::{ConcurrentCuckooFilter, CuckooFilter, GrowingCuckooFilter, Layout};
+            use ::$name::{ConcurrentCuckooFilter, CuckooFilter, Layout};
 
             pub(super) struct Tables {
                 plain: CuckooFilter,
                 semi_sorted: CuckooFilter,
-                growing: GrowingCuckooFilter,
+                growing: ::$name::$growing,
                 shared: ConcurrentCuckooFilter,
                 hasher: ::$name::KeyHasher,
             }
@@ -46,9 +46,9 @@ macro_rules! build {
                     let small = CuckooFilter::builder().bucket_count(16).fingerprint_bits(12);
                     let sorted = CuckooFilter::builder().layout(Layout::SemiSorted).fingerprint_bits(13);
                     let growing = |capacity: u64| {
-                        GrowingCuckooFilter::builder()
+                        ::$name::$growing::builder()
                             .capacity(capacity as usize)
-                            .largest_capacity(2 * capacity as usize)
+                            .$max_capacity(2 * capacity as usize)
                             .false_positive_rate(0.002)
                             .build()
                             .expect("memory")
@@ -147,8 +147,12 @@ macro_rules! build {
     };
 }
 
-build!(before);
-build!(after);
+// Growth was a type of its own in earlier commits.
+#[cfg(growing_type)]
+build!(before, GrowingCuckooFilter, largest_capacity);
+#[cfg(not(growing_type))]
+build!(before, CuckooFilter, max_capacity);
+build!(after, CuckooFilter, max_capacity);
 
 /// Memory of the size of a table, of which two random bytes are read per key, found by the same hash: the least that a lookup
 /// can do.

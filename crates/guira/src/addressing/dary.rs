@@ -1,7 +1,7 @@
 //! The d-ary cuckoo filter of Xie et al. (2017): d candidate buckets, one digit-wise addition apart.
 
-use super::{Addressing, Candidate, Fingerprint, Grid, hash_of_fingerprint, spread};
-use crate::cast::scale;
+use super::{Addressing, Candidate, Fingerprint, Grid, hash_of_fingerprint, mix};
+use crate::cast::multiply_shift;
 use crate::digest::Digest;
 use crate::parameters::Parameters;
 
@@ -25,7 +25,7 @@ impl<const D: u64> DaryAddressing<D> {
             region_count: parameters.region_count(),
             buckets_per_region: parameters.buckets_per_region(),
             fingerprint_mask: parameters.fingerprint_mask(),
-            seed: spread(seed),
+            seed: mix(seed),
         }
     }
 }
@@ -53,8 +53,8 @@ impl<const D: u64> Addressing for DaryAddressing<D> {
 
     #[inline]
     fn locate(&self, digest: Digest) -> (Fingerprint, Candidate) {
-        let (region, rest) = scale(digest.get(), self.region_count);
-        let (offset, _) = scale(rest, self.buckets_per_region);
+        let (region, rest) = multiply_shift(digest.get(), self.region_count);
+        let (offset, _) = multiply_shift(rest, self.buckets_per_region);
         let candidate = Candidate::at(region * self.buckets_per_region, offset);
         (Fingerprint::of(digest, self.fingerprint_mask), candidate)
     }
@@ -63,7 +63,7 @@ impl<const D: u64> Addressing for DaryAddressing<D> {
     fn alternate(&self, candidate: Candidate, fingerprint: Fingerprint) -> Candidate {
         let hash = hash_of_fingerprint(fingerprint.get(), self.seed);
         // 1 to D^p - 1; a region of one bucket has only that one.
-        let (hash, _) = scale(hash, self.buckets_per_region - 1);
+        let (hash, _) = multiply_shift(hash, self.buckets_per_region - 1);
         let step = if self.buckets_per_region == 1 { 0 } else { hash + 1 };
         candidate.with_offset(sum_without_carry::<D>(candidate.offset(), step))
     }
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     fn addressing<const D: u64>(buckets_per_region: u64) -> DaryAddressing<D> {
-        DaryAddressing { region_count: 2, buckets_per_region, fingerprint_mask: 63, seed: spread(3) }
+        DaryAddressing { region_count: 2, buckets_per_region, fingerprint_mask: 63, seed: mix(3) }
     }
 
     #[test]

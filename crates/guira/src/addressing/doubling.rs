@@ -1,8 +1,8 @@
 //! Regional addressing for tables that can be doubled without their keys.
 
 use super::regional::{AnySize, RegionalAddressing};
-use super::{Addressing, BucketIndex, Candidate, Fingerprint, Grid, hash_of_fingerprint, spread};
-use crate::cast::low_32;
+use super::{Addressing, BucketIndex, Candidate, Fingerprint, Grid, HASH_MULTIPLIER, mix};
+use crate::cast::{Product, Whole, low_32};
 use crate::digest::Digest;
 use crate::parameters::Parameters;
 
@@ -29,6 +29,10 @@ pub(crate) struct DoublingAddressing {
     beginning: RegionalAddressing,
     seed: u64,
     doublings: u32,
+    /// 2^g: the buckets that were made of each. To multiply by it takes fewer instructions than to shift by g.
+    buckets_of_each: u64,
+    /// 2^(f - 8): the values of the spare bits.
+    spare_values: u64,
     fingerprint_bits: u32,
 }
 
@@ -40,7 +44,7 @@ const CORES: u32 = u32::MAX >> (32 - CORE_BITS);
 
 impl DoublingAddressing {
     pub(crate) fn new(parameters: &Parameters, seed: u64) -> Self {
-        let (doublings, seed) = (parameters.doublings(), spread(seed));
+        let (doublings, seed) = (parameters.doublings(), mix(seed));
         let buckets_in_the_beginning = parameters.buckets_per_region() >> doublings;
         Self {
             beginning: RegionalAddressing::with_measures(
@@ -51,21 +55,24 @@ impl DoublingAddressing {
             ),
             seed,
             doublings,
+            buckets_of_each: 1 << doublings,
+            spare_values: 1 << (parameters.fingerprint_bits() - CORE_BITS),
             fingerprint_bits: parameters.fingerprint_bits(),
         }
     }
 
     /// H, as 64 bits of which the high ones count, and X, whose topmost bit belongs to the first doubling.
     #[inline]
-    fn hashes(&self, fingerprint: Fingerprint) -> (u64, u32) {
-        let hash = hash_of_fingerprint(fingerprint.get() & CORES, self.seed);
+    fn hashes<P: Product>(&self, fingerprint: Fingerprint) -> (u64, u32) {
+        let hash = P::folded(u64::from(fingerprint.get() & CORES) ^ self.seed, HASH_MULTIPLIER);
         (hash, low_32(hash))
     }
 
-    /// The first `doublings` of 32 bits.
+    /// 32 bits divided into the first g of them, and the others, moved up to the top of 32 bits.
     #[inline]
-    const fn given_away(&self, bits: u32) -> u64 {
-        (bits as u64) >> (32 - self.doublings)
+    fn given_away_and_kept(&self, bits: u32) -> (u64, u32) {
+        let product = u64::from(bits) * self.buckets_of_each;
+        (product >> 32, low_32(product))
     }
 
     /// The bucket of the doubled table to which a fingerprint goes, and what is left of it.
@@ -85,10 +92,19 @@ impl DoublingAddressing {
         (folded, Fingerprint::new(whole).unwrap_or(fingerprint))
     }
 
+    /// A fingerprint without so many of its lowest spare bits. No candidate depends on them.
+    pub(crate) const fn shortened(fingerprint: Fingerprint, left_out: u32) -> Fingerprint {
+        let (core, spare) = (fingerprint.get() & CORES, fingerprint.get() >> CORE_BITS);
+        match Fingerprint::new((spare >> left_out) << CORE_BITS | core) {
+            Some(shortened) => shortened,
+            None => fingerprint,
+        }
+    }
+
     /// By what the next spare bit of a fingerprint differs from the half of its bucket that it goes to.
     #[inline]
     fn next_bit_of_x(&self, bucket: Candidate, fingerprint: Fingerprint) -> u64 {
-        let (_, x) = self.hashes(fingerprint);
+        let (_, x) = self.hashes::<Whole>(fingerprint);
         let is_odd = bucket.offset() >> self.doublings & 1;
         u64::from(x >> (31 - self.doublings) & 1) & is_odd
     }
@@ -109,27 +125,35 @@ impl Addressing for DoublingAddressing {
 
     #[inline]
     fn locate(&self, digest: Digest) -> (Fingerprint, Candidate) {
-        let (core, region, o) = self.beginning.region_and_offset(digest);
+        let (fingerprint, primary, _) = self.locate_pair::<Whole>(digest);
+        (fingerprint, primary)
+    }
+
+    #[inline(always)]
+    fn locate_pair<P: Product>(&self, digest: Digest) -> (Fingerprint, Candidate, Candidate) {
+        let (core, beginning) = self.beginning.locate_by::<P>(digest);
         // What multiply-shift leaves of the low 32 bits when the core is taken out: 24 bits that are as good as new.
         let rest = low_32(digest.get()).wrapping_mul(CORES);
-        let stored = low_32(u64::from(rest) << self.doublings);
-        let spare = low_32(u64::from(stored) >> (32 + CORE_BITS - self.fingerprint_bits));
-        let fingerprint = Fingerprint::new((spare << CORE_BITS) | core.get()).unwrap_or(core);
+        let (gamma, stored) = self.given_away_and_kept(rest);
+        let spare = low_32((u64::from(stored) * self.spare_values) >> 32);
+        let fingerprint = core.with_bits(spare << CORE_BITS);
 
-        let (_, x) = self.hashes(fingerprint);
-        let gamma = self.given_away(if o & 1 == 1 { rest ^ x } else { rest });
-        let buckets = self.beginning.buckets_per_region();
-        let candidate = Candidate::at((region * buckets) << self.doublings, (o << self.doublings) | gamma);
-        (fingerprint, candidate)
+        let (hash, x) = self.hashes::<P>(core);
+        let (x, _) = self.given_away_and_kept(x);
+        let (o, region_start) = (beginning.offset(), beginning.region_start() * self.buckets_of_each);
+        let x_of_primary = x & (o & 1).wrapping_neg();
+        let candidate = |o, p| Candidate::at(region_start, (o * self.buckets_of_each) | p);
+        let primary = candidate(o, gamma ^ x_of_primary);
+        let alternate = candidate(self.beginning.opposite::<P>(o, hash), gamma ^ x_of_primary ^ x);
+        (fingerprint, primary, alternate)
     }
 
     #[inline]
     fn alternate(&self, candidate: Candidate, fingerprint: Fingerprint) -> Candidate {
-        let (hash, x) = self.hashes(fingerprint);
-        let other = self.beginning.opposite(candidate.offset() >> self.doublings, hash);
-        let given_away = !(u64::MAX << self.doublings);
-        let p = (candidate.offset() & given_away) ^ self.given_away(x);
-        candidate.with_offset((other << self.doublings) | p)
+        let (hash, x) = self.hashes::<Whole>(fingerprint);
+        let other = self.beginning.opposite::<Whole>(candidate.offset() >> self.doublings, hash);
+        let p = (candidate.offset() & (self.buckets_of_each - 1)) ^ self.given_away_and_kept(x).0;
+        candidate.with_offset((other * self.buckets_of_each) | p)
     }
 }
 
@@ -184,6 +208,22 @@ mod tests {
     }
 
     #[test]
+    fn a_shorter_fingerprint_has_the_same_candidates() {
+        for doublings in [0, 1, 5] {
+            for (bits, left_out) in [(20, 1), (20, 12), (9, 1), (27, 3)] {
+                let (long, short) = (addressing(3, 10, bits, doublings), addressing(3, 10, bits - left_out, doublings));
+                for digest in digests() {
+                    let (fingerprint, primary) = long.locate(digest);
+                    let (expected, same_primary) = short.locate(digest);
+                    assert_eq!(DoublingAddressing::shortened(fingerprint, left_out), expected);
+                    assert_eq!(primary, same_primary);
+                    assert_eq!(long.alternate(primary, fingerprint), short.alternate(primary, expected));
+                }
+            }
+        }
+    }
+
+    #[test]
     fn a_fingerprint_of_the_core_alone_and_one_of_32_bits_are_possible() {
         for (bits, doublings) in [(8, 0), (32, 0), (8, 24), (9, 23)] {
             let addressing = addressing(1, 2, bits, doublings);
@@ -206,7 +246,7 @@ mod tests {
         let addressing = addressing(1, 2, 13, 5);
         let mut counts = [0i64; 64];
         for number in 0..1 << 18 {
-            let (fingerprint, primary) = addressing.locate(Digest::new(spread(number)));
+            let (fingerprint, primary) = addressing.locate(Digest::new(mix(number)));
             counts[usize::try_from(addressing.alternate(primary, fingerprint).offset()).expect("small")] += 1;
         }
         assert!(counts.iter().all(|count| (count - 4096).abs() < 6 * 64), "{counts:?}");

@@ -6,19 +6,21 @@
 
 mod dary;
 mod doubling;
+mod parts;
 mod power_of_two;
 mod regional;
 mod windowed;
 
 pub(crate) use dary::DaryAddressing;
 pub(crate) use doubling::DoublingAddressing;
+pub(crate) use parts::parts_of_regions;
 pub(crate) use power_of_two::PowerOfTwoAddressing;
 pub(crate) use regional::{AnySize, RegionalAddressing, Size65536};
 pub(crate) use windowed::WindowedAddressing;
 
 use core::num::NonZeroU32;
 
-use crate::cast::{Product, folded_product, low_32};
+use crate::cast::{Product, folded_multiply, low_32};
 use crate::digest::Digest;
 
 /// The bits of a digest that are stored: 1 to 2^f - 1, never 0, which is the empty slot.
@@ -41,6 +43,12 @@ impl Fingerprint {
     #[must_use]
     pub const fn get(self) -> u32 {
         self.0.get()
+    }
+
+    /// The fingerprint with further bits.
+    #[inline]
+    fn with_bits(self, bits: u32) -> Self {
+        Self(self.0 | bits)
     }
 
     /// The fingerprint of a digest, uniform on 1 to `mask` = 2^f - 1, from the digest's low 32 bits.
@@ -207,14 +215,14 @@ pub(crate) trait Addressing: Copy {
 /// its result is only ever used by its high bits.
 #[inline]
 const fn hash_of_fingerprint(fingerprint: u32, seed: u64) -> u64 {
-    folded_product(fingerprint as u64 ^ seed, HASH_MULTIPLIER)
+    folded_multiply(fingerprint as u64 ^ seed, HASH_MULTIPLIER)
 }
 
 /// 2^64 divided by the golden ratio.
 const HASH_MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Spreads a seed over 64 bits, so that seeds 0, 1, 2, … are as good as random ones (the finalizer of MurmurHash3).
-const fn spread(seed: u64) -> u64 {
+const fn mix(seed: u64) -> u64 {
     let mut bits = seed ^ 0x6a09_e667_f3bc_c909;
     bits = (bits ^ (bits >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
     bits = (bits ^ (bits >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);

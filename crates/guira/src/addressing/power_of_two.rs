@@ -1,6 +1,6 @@
 //! The paper's own addressing: one region of 2^p buckets, and exclusive or.
 
-use super::{Addressing, Candidate, Fingerprint, Grid, hash_of_fingerprint, spread};
+use super::{Addressing, Candidate, Fingerprint, Grid, hash_of_fingerprint, mix};
 use crate::digest::Digest;
 use crate::parameters::Parameters;
 
@@ -21,7 +21,7 @@ impl PowerOfTwoAddressing {
         Self {
             index_bits: parameters.bucket_count().trailing_zeros(),
             fingerprint_mask: parameters.fingerprint_mask(),
-            seed: spread(seed),
+            seed: mix(seed),
         }
     }
 
@@ -60,7 +60,7 @@ mod tests {
     #[test]
     fn the_alternate_is_an_involution_for_every_power_of_two() {
         for index_bits in 0..=10 {
-            let addressing = PowerOfTwoAddressing { index_bits, fingerprint_mask: 63, seed: spread(3) };
+            let addressing = PowerOfTwoAddressing { index_bits, fingerprint_mask: 63, seed: mix(3) };
             assert_candidates_form_a_cycle(&addressing, &[0], 1 << index_bits, 63);
         }
     }

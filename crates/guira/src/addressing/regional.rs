@@ -2,8 +2,8 @@
 
 use core::hint::select_unpredictable;
 
-use super::{Addressing, Candidate, Fingerprint, Grid, HASH_MULTIPLIER, hash_of_fingerprint, spread};
-use crate::cast::{Product, Whole, scale};
+use super::{Addressing, Candidate, Fingerprint, Grid, HASH_MULTIPLIER, hash_of_fingerprint, mix};
+use crate::cast::{Product, Whole, multiply_shift};
 use crate::digest::Digest;
 use crate::parameters::Parameters;
 
@@ -116,29 +116,25 @@ impl<R: RegionSize> RegionalAddressing<R> {
     /// The addressing of a table whose regions have as many buckets as `size` says.
     pub(crate) fn new(parameters: &Parameters, size: R, seed: u64) -> Self {
         debug_assert_eq!(parameters.buckets_per_region(), size.get());
-        Self::with_measures(parameters.region_count(), size, parameters.fingerprint_mask(), spread(seed))
+        Self::with_measures(parameters.region_count(), size, parameters.fingerprint_mask(), mix(seed))
     }
 
     pub(super) fn with_measures(region_count: u64, size: R, fingerprint_mask: u32, seed: u64) -> Self {
         Self { region_count, bucket_count: region_count * size.get(), size, fingerprint_mask, seed }
     }
 
-    pub(super) fn buckets_per_region(&self) -> u64 {
-        self.size.get()
-    }
-
     /// The fingerprint of a key, its region and the offset of its primary bucket there.
     #[inline]
     pub(super) fn region_and_offset(&self, digest: Digest) -> (Fingerprint, u64, u64) {
-        let (region, rest) = scale(digest.get(), self.region_count);
-        let (offset, _) = scale(rest, self.size.get());
+        let (region, rest) = multiply_shift(digest.get(), self.region_count);
+        let (offset, _) = multiply_shift(rest, self.size.get());
         (Fingerprint::of(digest, self.fingerprint_mask), region, offset)
     }
 
     /// The region is ⌊d·k⌋ of the digest d, a fraction, and the offset ⌊(d·k - region)·s⌋. Their bucket is ⌊d·k·s⌋, one
     /// product.
     #[inline(always)]
-    fn locate_by<P: Product>(&self, digest: Digest) -> (Fingerprint, Candidate) {
+    pub(super) fn locate_by<P: Product>(&self, digest: Digest) -> (Fingerprint, Candidate) {
         let bucket = P::high(digest.get(), self.bucket_count);
         let region_start = self.size.region_start::<P>(bucket, digest, self.region_count);
         (Fingerprint::of(digest, self.fingerprint_mask), Candidate { bucket, region_start })
@@ -147,20 +143,19 @@ impl<R: RegionSize> RegionalAddressing<R> {
     #[inline(always)]
     fn alternate_by<P: Product>(&self, candidate: Candidate, fingerprint: Fingerprint) -> Candidate {
         let hash = P::folded(u64::from(fingerprint.get()) ^ self.seed, HASH_MULTIPLIER);
-        let sum = self.size.sum::<P>(hash);
-        candidate.with_offset(self.size.difference(sum, candidate.offset()))
+        candidate.with_offset(self.opposite::<P>(candidate.offset(), hash))
     }
 
     /// o', the offset of the other candidate.
     #[inline]
     pub(super) fn alternate_offset(&self, offset: u64, fingerprint: Fingerprint) -> u64 {
-        self.opposite(offset, hash_of_fingerprint(fingerprint.get(), self.seed))
+        self.opposite::<Whole>(offset, hash_of_fingerprint(fingerprint.get(), self.seed))
     }
 
     /// The offset that makes up the sum that a hash picks.
-    #[inline]
-    pub(super) fn opposite(&self, offset: u64, hash: u64) -> u64 {
-        self.size.difference(self.size.sum::<Whole>(hash), offset)
+    #[inline(always)]
+    pub(super) fn opposite<P: Product>(&self, offset: u64, hash: u64) -> u64 {
+        self.size.difference(self.size.sum::<P>(hash), offset)
     }
 }
 
@@ -197,7 +192,7 @@ mod tests {
     use crate::cast::Halves;
 
     fn addressing(region_count: u64, buckets_per_region: u64, fingerprint_mask: u32) -> RegionalAddressing {
-        RegionalAddressing::with_measures(region_count, AnySize::new(buckets_per_region), fingerprint_mask, spread(3))
+        RegionalAddressing::with_measures(region_count, AnySize::new(buckets_per_region), fingerprint_mask, mix(3))
     }
 
     #[test]
@@ -211,7 +206,7 @@ mod tests {
     fn regions_of_65536_buckets_are_computed_as_those_of_any_size_are() {
         for region_count in [1, 2, 3, 512, 65_535, 65_536] {
             let any = addressing(region_count, 65_536, 4095);
-            let fixed = RegionalAddressing::with_measures(region_count, Size65536, 4095, spread(3));
+            let fixed = RegionalAddressing::with_measures(region_count, Size65536, 4095, mix(3));
             for number in 0..20_000u64 {
                 let digest = Digest::new(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
                 let (fingerprint, primary) = any.locate(digest);

@@ -1,7 +1,7 @@
 //! Windows in place of buckets: regional addressing, with a start that the fingerprint shifts.
 
 use super::{Addressing, AnySize, Candidate, Fingerprint, Grid, RegionalAddressing};
-use crate::cast::scale;
+use crate::cast::multiply_shift;
 use crate::digest::Digest;
 use crate::parameters::Parameters;
 
@@ -31,7 +31,7 @@ impl<const L: u64> WindowedAddressing<L> {
     #[inline]
     const fn phase(fingerprint: Fingerprint) -> u64 {
         let mixed = fingerprint.get().wrapping_mul(0x9e37_79b9) as u64;
-        scale(mixed << 32, L).0
+        multiply_shift(mixed << 32, L).0
     }
 }
 
@@ -76,11 +76,11 @@ impl<const L: u64> Addressing for WindowedAddressing<L> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::spread;
+    use super::super::mix;
     use super::*;
 
     fn addressing<const L: u64>(places: u64) -> WindowedAddressing<L> {
-        let grid = RegionalAddressing::with_measures(3, AnySize::new(places), 255, spread(5));
+        let grid = RegionalAddressing::with_measures(3, AnySize::new(places), 255, mix(5));
         WindowedAddressing { grid, slots_per_region: L * (places + 1) }
     }
 

@@ -1,7 +1,7 @@
 //! The paper's formulas.
 
-use crate::cast::{approximate, saturating_ceil};
-use crate::parameters::Shape;
+use crate::cast::{saturating_ceil, to_f64};
+use crate::parameters::{Regions, Shape};
 
 /// The most that ε can be with f-bit fingerprints: equation (5), 1 - (1 - 2^-f)^(compared slots), all slots full.
 ///
@@ -25,10 +25,17 @@ pub fn expected_false_positive_rate(fingerprint_bits: u32, compared_slots: u32, 
     at_least_one(1.0 / values, f64::from(compared_slots) * load_factor)
 }
 
-/// The same for a shape, which may have fewer fingerprints of f bits.
-pub(crate) fn rate_of_shape(fingerprint_bits: u32, shape: Shape, load_factor: f64) -> f64 {
-    let values = approximate(shape.fingerprint_values(fingerprint_bits));
-    at_least_one(1.0 / values, f64::from(shape.compared_slots()) * load_factor)
+/// The ε to expect of a table that holds some random keys.
+///
+/// An absent key is found if and only if a stored one has the same fingerprint and a candidate in common, and so all of
+/// them. Of the F fingerprints it has a given one with probability 1/F, and one of d candidates among the B buckets (or
+/// places where a window may start) as its primary one with d/B. So n keys make it 1 - (1 - d / (F B))^n: equation (5)
+/// with the classes of equation (3) counted, instead of slots. Fewer than d candidates, where some are the same bucket, make
+/// it less.
+pub(crate) fn rate_of_table(fingerprint_bits: u32, regions: Regions, shape: Shape, keys: u64) -> f64 {
+    let candidates = u64::from(shape.addressing().candidates()).min(regions.buckets);
+    let classes = to_f64(shape.fingerprint_values(fingerprint_bits)) * to_f64(regions.bucket_count());
+    at_least_one(to_f64(candidates) / classes, to_f64(keys))
 }
 
 /// The shortest fingerprint for ε: equation (6), ⌈log2(compared slots / ε)⌉ bits.

@@ -1,5 +1,5 @@
 //! What theory says about cuckoo filters: the paper's formulas as plain functions, and the planner that turns a
-//! capacity and a rate into the measures of a table.
+//! capacity and a rate into the parameters of a table.
 //!
 //! Section and equation numbers are those of Fan, Andersen, Kaminsky, Mitzenmacher: "Cuckoo Filter: Practically Better
 //! Than Bloom" (CoNEXT 2014). Symbols: ε the false positive rate, f the bits of a fingerprint, b the slots of a bucket,
@@ -16,8 +16,8 @@ pub use formulas::{
 };
 pub use planner::{Plan, Preference};
 
-pub(crate) use capacity::{
-    capacity_with_fingerprints, fingerprint_bits_to_fill, promised_by, regions_to_promise_doubled,
+pub(crate) use capacity::{promised_by, regions_to_promise_doubled};
+pub(crate) use formulas::rate_of_table;
+pub(crate) use planner::{
+    capacity_in_parts, fingerprint_bits_for_rate, regions_to_promise, with_bucket_count, with_fingerprint_bits,
 };
-pub(crate) use formulas::rate_of_shape;
-pub(crate) use planner::{fingerprint_bits_for_rate, regions_to_promise};

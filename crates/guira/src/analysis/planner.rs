@@ -1,10 +1,10 @@
-//! From what a user wants, a capacity and a rate, to the measures of the table that gives it best.
+//! From what a user wants, a capacity and a rate, to the parameters of the table that gives it best.
 
 use alloc::vec::Vec;
 
-use super::capacity::{fingerprint_bits_to_fill, load_factor, regions_for};
-use super::formulas::{bits_per_key, rate_of_shape};
-use crate::cast::approximate;
+use super::capacity::{capacity_with_fingerprints, load_factor, promised_by, regions_for};
+use super::formulas::{bits_per_key, rate_of_table};
+use crate::cast::{saturating_ceil, to_f64};
 use crate::error::BuildError;
 use crate::parameters::{Addressing, Layout, Parameters, Regions, Shape};
 
@@ -12,30 +12,57 @@ use crate::parameters::{Addressing, Layout, Parameters, Regions, Shape};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Preference {
-    /// The fastest operations: packed buckets, of the size that takes the least memory.
+    /// The fastest operations: packed buckets of 2, 4 or 8 slots, whichever takes the least memory. Threads can share
+    /// such a table.
     #[default]
     Speed,
-    /// The least memory of all layouts with two candidate buckets.
+    /// The least memory of all layouts.
     Space,
 }
 
-impl Preference {
-    /// The shapes to choose from; all have regional addressing.
-    fn shapes(self) -> &'static [(Layout, u32)] {
-        // One slot per bucket costs several times the memory; it is there for the reproduction of the paper.
-        match self {
-            Self::Speed => &[(Layout::Packed, 4), (Layout::Packed, 2), (Layout::Packed, 8)],
-            Self::Space => &[
-                (Layout::Packed, 4),
-                (Layout::Packed, 2),
-                (Layout::Packed, 8),
-                (Layout::Windowed, 4),
-                (Layout::Windowed, 3),
-                (Layout::Windowed, 2),
-                (Layout::SemiSorted, 4),
-            ],
-        }
-    }
+/// A layout, an addressing and a bucket size.
+type Choice = (Layout, Addressing, u32);
+
+/// The fastest shapes. One slot per bucket costs several times the memory; it is there for the reproduction of the paper.
+const PACKED: &[Choice] = &[
+    (Layout::Packed, Addressing::Regional, 4),
+    (Layout::Packed, Addressing::Regional, 2),
+    (Layout::Packed, Addressing::Regional, 8),
+];
+
+const WINDOWED: &[Choice] = &[
+    (Layout::Windowed, Addressing::Regional, 4),
+    (Layout::Windowed, Addressing::Regional, 3),
+    (Layout::Windowed, Addressing::Regional, 2),
+];
+
+const SEMI_SORTED: &[Choice] = &[(Layout::SemiSorted, Addressing::Regional, 4)];
+
+/// For up to [`FEW_KEYS`], that many slots or hardly more, all of which each key may have: 1 to 24.
+const OF_FEW_KEYS: &[Choice] = &[
+    (Layout::Packed, Addressing::Regional, 1),
+    (Layout::Packed, Addressing::Ternary, 1),
+    (Layout::Packed, Addressing::Ternary, 2),
+    (Layout::Packed, Addressing::Ternary, 4),
+    (Layout::Packed, Addressing::Ternary, 8),
+    (Layout::Packed, Addressing::Quaternary, 4),
+];
+
+const FEW_KEYS: u64 = 320;
+
+/// Those that are planned only where they are asked for.
+const FOR_COMPARISON: &[Choice] = &[
+    (Layout::Packed, Addressing::Ternary, 1),
+    (Layout::Packed, Addressing::Ternary, 2),
+    (Layout::Packed, Addressing::Quaternary, 1),
+];
+
+fn shapes(choices: &'static [Choice]) -> impl Iterator<Item = Shape> {
+    choices.iter().flat_map(|&(layout, addressing, slots)| Shape::new(layout, addressing, slots))
+}
+
+const fn of_few_keys(capacity: u64) -> &'static [Choice] {
+    if capacity <= FEW_KEYS { OF_FEW_KEYS } else { &[] }
 }
 
 /// The table that a capacity and a rate come to, and what it costs.
@@ -65,21 +92,68 @@ impl Plan {
     ///
     /// A capacity of 0 or beyond the largest table, a rate that is not between 0 and 1 or that takes more than 32 bits.
     pub fn new(capacity: u64, false_positive_rate: f64, preference: Preference) -> Result<Self, BuildError> {
-        let shapes = preference.shapes().iter();
-        let shapes = shapes.flat_map(|&(layout, slots)| Shape::new(layout, Addressing::Regional, slots));
-        Self::smallest(capacity, false_positive_rate, shapes)
+        let others = match preference {
+            Preference::Speed => [&[] as &[Choice]; 3],
+            Preference::Space => [WINDOWED, SEMI_SORTED, of_few_keys(capacity)],
+        };
+        Self::smallest(capacity, false_positive_rate, [PACKED].into_iter().chain(others).flat_map(shapes))
     }
 
-    /// The same with a shape that is given.
+    /// The smallest table of a given shape for `capacity` distinct keys that keeps to `false_positive_rate`.
+    ///
+    /// Where a rate needs a bit more of every fingerprint, or a few more buckets with a bit less, it is what takes less
+    /// memory; likewise where fingerprints are too short for as many keys.
     ///
     /// # Errors
     ///
     /// Those of [`Self::new`].
     pub fn with_shape(capacity: u64, false_positive_rate: f64, shape: Shape) -> Result<Self, BuildError> {
-        let regions = regions_to_promise(capacity, shape)?;
-        let (fingerprint_bits, raised_from) = fingerprint_bits_for_rate(false_positive_rate, capacity, regions, shape)?;
-        let parameters = Parameters::new(shape, fingerprint_bits, regions, capacity)?;
-        Ok(Self { parameters, false_positive_rate, raised_from })
+        let plan = Self::with_shape_below(capacity, false_positive_rate, shape, u64::MAX)?;
+        plan.ok_or_else(|| {
+            let most_buckets = regions_to_promise(capacity, shape).map_or(1, room_for_rate);
+            let roomy = Regions::of_buckets(most_buckets, shape);
+            let least = rate_of_table(Parameters::MAX_FINGERPRINT_BITS, roomy, shape, capacity);
+            BuildError::RateTooLow { given: false_positive_rate, least }
+        })
+    }
+
+    /// The smallest table of a shape, if it has less than `limit` bits.
+    fn with_shape_below(
+        capacity: u64,
+        false_positive_rate: f64,
+        shape: Shape,
+        limit: u64,
+    ) -> Result<Option<Self>, BuildError> {
+        check_rate(false_positive_rate)?;
+        // No smaller table takes the capacity, however long its fingerprints are.
+        let closest = regions_to_promise(capacity, shape)?;
+        let rate_in = |regions, bits| rate_of_table(bits, regions, shape, capacity);
+        let lengths = shape.least_fingerprint_bits()..=Parameters::MAX_FINGERPRINT_BITS;
+        let for_rate = lengths.clone().find(|&bits| rate_in(closest, bits) <= false_positive_rate);
+        // With two bits less there would have to be four times as many buckets.
+        let shortest = for_rate.map_or(Parameters::MAX_FINGERPRINT_BITS, |bits| bits.saturating_sub(1));
+        let mut best: Option<Parameters> = None;
+        for bits in shortest.max(*lengths.start())..=*lengths.end() {
+            let limit = best.map_or(limit, |best| best.table_bits());
+            let least_bits = Parameters::new(shape, bits, closest, capacity)?.table_bits();
+            if least_bits >= limit {
+                break;
+            }
+            // As many buckets as make fewer bits than the limit.
+            let most_buckets = to_f64(closest.bucket_count()) * to_f64(limit) / to_f64(least_bits);
+            let most_buckets = room_for_rate(closest).min(saturating_ceil(most_buckets));
+            let keeps_rate = |regions| rate_in(regions, bits) <= false_positive_rate;
+            let Some(regions) = regions_for(capacity, bits, shape, most_buckets, keeps_rate) else { continue };
+            let parameters = Parameters::new(shape, bits, regions, capacity)?;
+            if parameters.table_bits() < limit {
+                best = Some(parameters);
+            }
+        }
+        let plan = |parameters: Parameters| {
+            let raised_from = for_rate.filter(|&bits| bits < parameters.fingerprint_bits());
+            Self { parameters, false_positive_rate, raised_from }
+        };
+        Ok(best.map(plan))
     }
 
     /// The plans for all shapes that take the capacity and keep to the rate, the smallest first.
@@ -88,15 +162,19 @@ impl Plan {
     ///
     /// Those of [`Self::new`], if there is no such shape.
     pub fn alternatives(capacity: u64, false_positive_rate: f64) -> Result<Vec<Self>, BuildError> {
-        let space = Self::new(capacity, false_positive_rate, Preference::Space)?;
-        let shapes = Preference::Space.shapes().iter().map(|&(layout, slots)| (layout, Addressing::Regional, slots));
-        let dary = [(Addressing::Ternary, 1), (Addressing::Ternary, 2), (Addressing::Quaternary, 1)];
-        let shapes = shapes.chain(dary.map(|(addressing, slots)| (Layout::Packed, addressing, slots)));
-        let shapes = shapes.flat_map(|(layout, addressing, slots)| Shape::new(layout, addressing, slots));
-        let mut plans: Vec<_> =
-            shapes.flat_map(|shape| Self::with_shape(capacity, false_positive_rate, shape)).collect();
-        plans.sort_by_key(|plan| plan.parameters.table_bits());
-        debug_assert!(plans.contains(&space));
+        let choices = [PACKED, WINDOWED, SEMI_SORTED, of_few_keys(capacity), FOR_COMPARISON];
+        let mut plans: Vec<Self> = Vec::new();
+        for shape in choices.into_iter().flat_map(shapes) {
+            match Self::with_shape(capacity, false_positive_rate, shape) {
+                Ok(plan) if !plans.contains(&plan) => plans.push(plan),
+                _ => {}
+            }
+        }
+        plans.sort_by_key(Self::bits);
+        if plans.is_empty() {
+            // There is no table at all; the error says why.
+            return Self::new(capacity, false_positive_rate, Preference::Space).map(|plan| alloc::vec![plan]);
+        }
         Ok(plans)
     }
 
@@ -108,19 +186,24 @@ impl Plan {
     ) -> Result<Self, BuildError> {
         let mut smallest: Result<Self, BuildError> = Err(BuildError::SizeMissing);
         for shape in shapes {
-            let plan = Self::with_shape(capacity, false_positive_rate, shape);
-            smallest = match (smallest, plan) {
-                (Ok(best), Ok(plan)) if plan.parameters.table_bits() < best.parameters.table_bits() => Ok(plan),
-                (Ok(best), _) => Ok(best),
-                (Err(BuildError::SizeMissing), plan) => plan,
-                (Err(_), Ok(plan)) => Ok(plan),
-                (Err(error), Err(_)) => Err(error),
+            smallest = match smallest {
+                Ok(best) => {
+                    let limit = best.parameters.table_bits();
+                    let smaller = Self::with_shape_below(capacity, false_positive_rate, shape, limit);
+                    Ok(smaller.ok().flatten().unwrap_or(best))
+                }
+                Err(BuildError::SizeMissing) => Self::with_shape(capacity, false_positive_rate, shape),
+                Err(error) => Self::with_shape(capacity, false_positive_rate, shape).or(Err(error)),
             };
         }
         smallest
     }
 
-    /// The measures of the table.
+    fn bits(&self) -> u64 {
+        self.parameters.table_bits()
+    }
+
+    /// The parameters of the table.
     #[must_use]
     pub const fn parameters(&self) -> &Parameters {
         &self.parameters
@@ -162,7 +245,7 @@ impl Plan {
         };
         // After 512 buckets the places within a line come again.
         let lines_of = |bucket: u64| (bucket * stride + bucket_bits - 1) / LINE_BITS - bucket * stride / LINE_BITS + 1;
-        let lines = approximate((0..LINE_BITS).map(lines_of).sum()) / approximate(LINE_BITS);
+        let lines = to_f64((0..LINE_BITS).map(lines_of).sum()) / to_f64(LINE_BITS);
         f64::from(self.parameters.addressing().candidates()) * lines
     }
 
@@ -180,33 +263,84 @@ impl Plan {
     }
 }
 
-/// The smallest regions that `capacity` keys can be promised to fit.
-pub(crate) fn regions_to_promise(capacity: u64, shape: Shape) -> Result<Regions, BuildError> {
-    let most = Parameters::MOST_BUCKETS * u64::from(shape.slots_per_bucket());
-    if capacity == 0 || capacity > most {
-        return Err(BuildError::Capacity { given: capacity, most });
-    }
-    regions_for(capacity, shape).ok_or(BuildError::Capacity { given: capacity, most })
+/// How many times as many buckets as the capacity needs a table may have for the sake of the rate.
+const MAX_ROOM: u64 = 4;
+
+fn room_for_rate(closest: Regions) -> u64 {
+    closest.bucket_count().saturating_mul(MAX_ROOM).min(Parameters::MAX_BUCKETS)
 }
 
-/// The shortest fingerprint that keeps to the rate at capacity and lets the capacity be reached; and the length that
-/// the rate alone asks for, where that is less.
+fn check_rate(rate: f64) -> Result<(), BuildError> {
+    // Not `rate <= 0.0 || rate >= 1.0`: that lets NaN through.
+    if rate > 0.0 && rate < 1.0 { Ok(()) } else { Err(BuildError::FalsePositiveRate { given: rate }) }
+}
+
+/// The smallest regions that `capacity` keys can be promised to fit, with fingerprints that are long enough.
+pub(crate) fn regions_to_promise(capacity: u64, shape: Shape) -> Result<Regions, BuildError> {
+    let most = Parameters::MAX_BUCKETS * u64::from(shape.slots_per_bucket());
+    let refused = BuildError::Capacity { given: capacity, most };
+    if capacity == 0 || capacity > most {
+        return Err(refused);
+    }
+    let bits = Parameters::MAX_FINGERPRINT_BITS;
+    regions_for(capacity, bits, shape, Parameters::MAX_BUCKETS, |_| true).ok_or(refused)
+}
+
+/// The parameters of the smallest table for a capacity with fingerprints of a given length.
+pub(crate) fn with_fingerprint_bits(capacity: u64, bits: u32, shape: Shape) -> Result<Parameters, BuildError> {
+    let closest = regions_to_promise(capacity, shape)?;
+    let parameters = Parameters::new(shape, bits, closest, capacity)?;
+    let most_buckets = closest.bucket_count().saturating_mul(MAX_ROOM_FOR_SHORT).min(Parameters::MAX_BUCKETS);
+    let regions_with = |bits| regions_for(capacity, bits, shape, most_buckets, |_| true);
+    let Some(regions) = regions_with(bits) else {
+        let longer = bits + 1..=Parameters::MAX_FINGERPRINT_BITS;
+        let least = longer.into_iter().find(|&bits| regions_with(bits).is_some());
+        let least = least.unwrap_or(Parameters::MAX_FINGERPRINT_BITS);
+        return Err(BuildError::FingerprintTooShort { given: bits, least, capacity });
+    };
+    Parameters::new(shape, parameters.fingerprint_bits(), regions, capacity)
+}
+
+/// How many times as many buckets a table may have because the fingerprints asked for are short.
+const MAX_ROOM_FOR_SHORT: u64 = 2;
+
+/// The shortest fingerprint that keeps to the rate with `capacity` keys in a given table.
 pub(crate) fn fingerprint_bits_for_rate(
     rate: f64,
     capacity: u64,
     regions: Regions,
     shape: Shape,
-) -> Result<(u32, Option<u32>), BuildError> {
-    // Not `rate <= 0.0 || rate >= 1.0`: that lets NaN through.
-    if !(rate > 0.0 && rate < 1.0) {
-        return Err(BuildError::FalsePositiveRate { given: rate });
+) -> Result<u32, BuildError> {
+    check_rate(rate)?;
+    let mut lengths = shape.least_fingerprint_bits()..=Parameters::MAX_FINGERPRINT_BITS;
+    let least = rate_of_table(Parameters::MAX_FINGERPRINT_BITS, regions, shape, capacity);
+    lengths
+        .find(|&bits| rate_of_table(bits, regions, shape, capacity) <= rate)
+        .ok_or(BuildError::RateTooLow { given: rate, least })
+}
+
+/// The parameters of a table of a given number of buckets, and the capacity that may be promised for it. `parts` says into
+/// how many parts regions nearly fall with fingerprints of some length; they are promised as little as so many regions.
+pub(crate) fn with_bucket_count(
+    given: u64,
+    fingerprint_bits: impl Fn(u64, Regions) -> Result<u32, BuildError>,
+    parts: impl Fn(Regions, u32) -> u64,
+    shape: Shape,
+) -> Result<Parameters, BuildError> {
+    if given == 0 || given > Parameters::MAX_BUCKETS {
+        return Err(BuildError::BucketCount { given });
     }
-    let load_factor = load_factor(capacity, regions.count * shape.slots_of_region(regions.buckets));
-    let rate_with = |bits, load_factor| rate_of_shape(bits, shape, load_factor);
-    let mut lengths = shape.least_fingerprint_bits()..=Parameters::MOST_FINGERPRINT_BITS;
-    let for_rate = lengths.find(|&bits| rate_with(bits, load_factor) <= rate);
-    let least = rate_with(Parameters::MOST_FINGERPRINT_BITS, 1.0);
-    let for_rate = for_rate.ok_or(BuildError::RateTooLow { given: rate, least })?;
-    let to_fill = fingerprint_bits_to_fill(capacity, regions, shape);
-    Ok((for_rate.max(to_fill), (to_fill > for_rate).then_some(for_rate)))
+    let regions = Regions::of_buckets(given, shape);
+    let bits = fingerprint_bits(promised_by(regions, shape), regions)?;
+    // First without a capacity, so that what is out of range is refused before anything is computed from it.
+    Parameters::new(shape, bits, regions, 0)?;
+    let capacity = capacity_in_parts(bits, regions, parts(regions, bits), shape);
+    Parameters::new(shape, bits, regions, capacity)
+}
+
+/// The most distinct keys that can be promised to fit regions that nearly fall into so many parts each.
+pub(crate) fn capacity_in_parts(fingerprint_bits: u32, regions: Regions, parts: u64, shape: Shape) -> u64 {
+    let apart = Regions { count: regions.count * parts, buckets: regions.buckets / parts };
+    let capacity_of = |regions| capacity_with_fingerprints(fingerprint_bits, regions, shape);
+    capacity_of(regions).min(capacity_of(apart))
 }

@@ -3,99 +3,14 @@
 
 use core::ops::Range;
 
-use crate::addressing::{Addressing, BucketIndex, Candidate, Fingerprint};
-use crate::cast::Product;
-use crate::cuckoo::CuckooTable;
+use crate::cuckoo::{BLOCK, Located};
 use crate::digest::Digest;
-use crate::table::Table;
-
-/// How many keys a block has. Processors have 10 to 50 cache lines on order per core, and a key orders two to four; the
-/// compiler's vectors have 8 keys at the most.
-pub(crate) const BLOCK: usize = 32;
 
 /// How many keys of a block are asked for at a time where the table is changed.
 const TURN: usize = 4;
 
 /// Tables of up to this many bytes are in the processor's own cache, where there is nothing to wait for.
 pub(crate) const OWN_CACHE: usize = 512 << 10;
-
-/// Keys that are looked up: their fingerprints, with the first two candidate buckets of each.
-#[derive(Clone, Copy)]
-pub(crate) struct Located {
-    fingerprints: [Fingerprint; BLOCK],
-    first: [u64; BLOCK],
-    second: [u64; BLOCK],
-    region_starts: [u64; BLOCK],
-}
-
-impl Located {
-    /// What stands in a block before the first key.
-    pub(crate) const NOTHING: Self = Self {
-        fingerprints: [Fingerprint::LEAST; BLOCK],
-        first: [0; BLOCK],
-        second: [0; BLOCK],
-        region_starts: [0; BLOCK],
-    };
-}
-
-impl<A: Addressing, T: Table> CuckooTable<A, T> {
-    /// Finds the candidate buckets of a block of keys.
-    #[inline(always)]
-    pub(crate) fn locate_each<P: Product>(&self, digests: &[Digest; BLOCK], located: &mut Located) {
-        for (number, &digest) in digests.iter().enumerate() {
-            let (fingerprint, primary, second) = self.addressing.locate_pair::<P>(digest);
-            located.fingerprints[number] = fingerprint;
-            located.first[number] = primary.bucket().get();
-            located.second[number] = second.bucket().get();
-            located.region_starts[number] = primary.region_start();
-        }
-    }
-
-    /// Asks for the candidate buckets of a key of a block.
-    #[inline(always)]
-    pub(crate) fn prefetch_located(&self, located: &Located, number: usize) {
-        let (fingerprint, first, mut candidate) = located.get(number);
-        self.slots.prefetch(first);
-        self.slots.prefetch(candidate.bucket());
-        for _ in 2..A::CANDIDATES {
-            candidate = self.addressing.alternate(candidate, fingerprint);
-            self.slots.prefetch(candidate.bucket());
-        }
-    }
-
-    /// Asks for all candidate buckets of keys.
-    #[inline]
-    pub(crate) fn prefetch_each(&self, digests: &[Digest]) {
-        for &digest in digests {
-            let (fingerprint, mut candidate) = self.addressing.locate(digest);
-            self.slots.prefetch(candidate.bucket());
-            for _ in 1..A::CANDIDATES {
-                candidate = self.addressing.alternate(candidate, fingerprint);
-                self.slots.prefetch(candidate.bucket());
-            }
-        }
-    }
-
-    /// Looks for a block of keys whose buckets have come, and asks for those of the next block meanwhile: processors have
-    /// too few lines on order for a whole block at once.
-    #[inline(always)]
-    pub(crate) fn contains_each(&self, located: &Located, next: &Located, answers: &mut [bool]) {
-        for (number, answer) in answers.iter_mut().enumerate().take(BLOCK) {
-            self.prefetch_located(next, number);
-            let (fingerprint, first, second) = located.get(number);
-            *answer = self.contains_in(fingerprint, first, second);
-        }
-    }
-}
-
-impl Located {
-    /// A key with its first two candidate buckets.
-    #[inline]
-    pub(crate) const fn get(&self, number: usize) -> (Fingerprint, BucketIndex, Candidate) {
-        let (first, second, region_start) = (self.first[number], self.second[number], self.region_starts[number]);
-        (self.fingerprints[number], BucketIndex::new(first), Candidate::at(region_start, second - region_start))
-    }
-}
 
 /// Answers for many keys in a table that has to be waited for, block by block: `digest` gives the digests of the keys with
 /// these numbers, `locate` finds the buckets of a block, and `answer` answers for a block and asks for the buckets of the

@@ -7,10 +7,10 @@ use alloc::vec::Vec;
 use super::blocks::change_each;
 use super::partition::Partition;
 use crate::addressing::{Addressing, Candidate};
-use crate::cast::in_memory;
+use crate::cast::to_usize;
 use crate::cuckoo::{NoRoom, Scheme, with_table};
 use crate::digest::{Digest, Key};
-use crate::error::{BuildError, BuildFromKeysError, InsertBulkError};
+use crate::error::{BuildError, BuildFromKeysError, InsertBulkError, InsertError};
 use crate::filter::{CuckooFilter, CuckooFilterBuilder};
 use crate::parameters::Parameters;
 use crate::table::Storage;
@@ -43,17 +43,6 @@ impl CuckooFilterBuilder {
         Ok(filter)
     }
 
-    /// Builds a filter of the keys with these digests. See [`build_from_keys`](Self::build_from_keys).
-    ///
-    /// # Errors
-    ///
-    /// Those of [`build_from_keys`](Self::build_from_keys).
-    pub fn build_from_digests(&self, digests: &[Digest]) -> Result<CuckooFilter, BuildFromKeysError> {
-        let mut filter = self.build_for(digests.len())?;
-        filter.insert_bulk_digests(digests)?;
-        Ok(filter)
-    }
-
     fn build_for(&self, keys: usize) -> Result<CuckooFilter, BuildError> {
         if self.has_size() { self.build() } else { self.clone().capacity(keys.max(1)).build() }
     }
@@ -63,26 +52,50 @@ impl CuckooFilter {
     /// Stores a copy of each of many keys, region by region: the fastest way to fill a table that is larger than the
     /// processor's cache. As long as all fit, the bytes are those of inserting one after the other.
     ///
-    /// To insert from a stream, collect some millions of keys at a time; memory for a quarter of the table is used.
+    /// To insert from a stream, collect some millions of keys at a time; memory for a quarter of the table is used. Where the
+    /// filter grows and the keys are known to be distinct, [`reserve`](Self::reserve) first, so that it grows only once.
     ///
     /// # Errors
     ///
     /// All keys that fit are stored; the error has the digests of the others.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut filter = guira::CuckooFilter::with_capacity(100_000, 0.001)?;
+    /// let keys: Vec<u64> = (0..100_000).collect();
+    /// filter.insert_bulk(&keys)?;
+    /// assert!(keys.iter().all(|key| filter.contains(key)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn insert_bulk<K: Key + Sync>(&mut self, keys: &[K]) -> Result<(), InsertBulkError> {
         let hasher = *self.hasher();
-        self.store_bulk(keys, move |key| hasher.digest(key))
+        let mut rejected = Rejected::default();
+        let mut rest = keys;
+        while !rest.is_empty() {
+            let (run, behind) = rest.split_at(self.room().min(rest.len()));
+            rest = behind;
+            let outcome = self.store_bulk(run, |key| hasher.digest(key));
+            if let Some(reason) = outcome.reason {
+                if self.growth().is_none() {
+                    let reason = self.insert_error(reason);
+                    return Err(InsertBulkError { rejected: outcome.rejected, reason });
+                }
+                // What finds no room in a run is tried by itself, which may make the table grow.
+                rejected.try_each(self, &outcome.rejected);
+            }
+            if let [next, following @ ..] = rest {
+                rejected.try_each(self, &[hasher.digest(next)]);
+                rest = following;
+            }
+        }
+        match rejected.reason {
+            None => Ok(()),
+            Some(reason) => Err(InsertBulkError { rejected: rejected.digests, reason }),
+        }
     }
 
-    /// Stores a copy of each of many keys, given their digests. See [`insert_bulk`](Self::insert_bulk).
-    ///
-    /// # Errors
-    ///
-    /// Those of [`insert_bulk`](Self::insert_bulk).
-    pub fn insert_bulk_digests(&mut self, digests: &[Digest]) -> Result<(), InsertBulkError> {
-        self.store_bulk(digests, |&digest| digest)
-    }
-
-    fn store_bulk<K: Sync>(&mut self, keys: &[K], digest: impl Fn(&K) -> Digest + Sync) -> Result<(), InsertBulkError> {
+    fn store_bulk<K: Sync>(&mut self, keys: &[K], digest: impl Fn(&K) -> Digest + Sync) -> Outcome {
         let parameters = *self.parameters();
         let mut outcome = Outcome::default();
         let mut partitions = Vec::new();
@@ -95,9 +108,25 @@ impl CuckooFilter {
             });
         }
         self.add_to_len(outcome.inserted);
-        match outcome.reason {
-            None => Ok(()),
-            Some(reason) => Err(InsertBulkError { rejected: outcome.rejected, reason: self.insert_error(reason) }),
+        outcome
+    }
+}
+
+/// The keys that a filter did not take, though it may grow.
+#[derive(Default)]
+struct Rejected {
+    digests: Vec<Digest>,
+    /// Why the first of them was rejected.
+    reason: Option<InsertError>,
+}
+
+impl Rejected {
+    fn try_each(&mut self, filter: &mut CuckooFilter, digests: &[Digest]) {
+        for &digest in digests {
+            if let Err(reason) = filter.insert_digest(digest) {
+                self.reason.get_or_insert(reason);
+                self.digests.push(digest);
+            }
         }
     }
 }
@@ -107,7 +136,7 @@ fn chunk_len(parameters: &Parameters) -> usize {
     const LEAST: u64 = 1 << 16;
     let bytes_per_key = 2 * size_of::<Digest>() as u64;
     let most_bytes = (parameters.table_size() / 2).min(parameters.slot_count());
-    in_memory((most_bytes / bytes_per_key).max(LEAST))
+    to_usize((most_bytes / bytes_per_key).max(LEAST))
 }
 
 /// Whether so many keys are worth sorting: each region is copied to the cache and back, which takes as long as waiting
@@ -207,11 +236,11 @@ fn regions_of_parity(
     let (mut rest, mut rest_start) = (table, 0);
     for region in (parity..region_count).step_by(2) {
         let (start, end) = (region * region_bits, (region + 1) * region_bits);
-        let (start_byte, end_byte) = (in_memory(start / 8), in_memory(end.div_ceil(8)));
+        let (start_byte, end_byte) = (to_usize(start / 8), to_usize(end.div_ceil(8)));
         let (before, behind) = core::mem::take(&mut rest).split_at_mut(end_byte - rest_start);
         let (_, bytes) = before.split_at_mut(start_byte - rest_start);
         let first_bit = u32::from(start.to_le_bytes()[0] & 7);
-        regions.push((in_memory(region), RegionBytes { bytes, first_bit }));
+        regions.push((to_usize(region), RegionBytes { bytes, first_bit }));
         (rest, rest_start) = (behind, end_byte);
     }
     regions
@@ -244,13 +273,13 @@ fn fill_region(
 
 /// Copies of runs of bits.
 mod bits {
-    use crate::cast::in_memory;
+    use crate::cast::to_usize;
 
     /// Copies `count` bits from bit `from_bit` of the first byte of `from` to bit `to_bit` of the first byte of `to`, one
     /// of the two being 0 and both below 8, and leaves all other bits of `to` alone.
     pub(super) fn copy(from: &[u8], from_bit: u32, to: &mut [u8], to_bit: u32, count: u64) {
         debug_assert!(from_bit < 8 && to_bit < 8 && (from_bit == 0 || to_bit == 0));
-        let whole = in_memory(count / 8);
+        let whole = to_usize(count / 8);
         if from_bit == 0 && to_bit == 0 {
             to[..whole].copy_from_slice(&from[..whole]);
             let (from, to, rest) = (&from[whole..], &mut to[whole..], count % 8);
@@ -263,8 +292,8 @@ mod bits {
     fn copy_bytewise(from: &[u8], from_bit: u32, to: &mut [u8], to_bit: u32, count: u64) {
         let end = u64::from(to_bit) + count;
         let byte_at = |index: usize| u32::from(from.get(index).copied().unwrap_or(0));
-        let whole = in_memory(end / 8);
-        for (index, byte) in to.iter_mut().enumerate().take(in_memory(end.div_ceil(8))) {
+        let whole = to_usize(end / 8);
+        for (index, byte) in to.iter_mut().enumerate().take(to_usize(end.div_ceil(8))) {
             let here = byte_at(index);
             // Bit 0 of this byte comes from bit from_bit - to_bit of the same byte, or of the one before.
             let moved = if to_bit == 0 {
@@ -298,9 +327,9 @@ mod bits {
                         for background in [0u8, 0xff] {
                             let mut to = [background; 12];
                             copy(&pattern, from_bit, &mut to, to_bit, count);
-                            let (from_bit, to_bit) = (in_memory(from_bit.into()), in_memory(to_bit.into()));
+                            let (from_bit, to_bit) = (to_usize(from_bit.into()), to_usize(to_bit.into()));
                             for at in 0..96 {
-                                let inside = at >= to_bit && at < to_bit + in_memory(count);
+                                let inside = at >= to_bit && at < to_bit + to_usize(count);
                                 let expected =
                                     if inside { bit(&pattern, at - to_bit + from_bit) } else { background & 1 };
                                 assert_eq!(bit(&to, at), expected, "{count} bits, {from_bit} to {to_bit}, at {at}");

@@ -1,19 +1,17 @@
 use core::convert::Infallible;
 use core::ops::Range;
 
-use super::blocks::{BLOCK, Located, OWN_CACHE, change_each, look_up_each, look_up_in_cache};
-use crate::addressing::Addressing;
+use super::blocks::{OWN_CACHE, change_each, look_up_each, look_up_in_cache};
 use crate::cast::{Halves, Whole};
-use crate::cuckoo::{CuckooTable, NoRoom, Scheme, with_constants, with_table};
+use crate::cuckoo::{BLOCK, Located, NoRoom, Scheme, with_table};
 use crate::digest::{Digest, Key, KeyHasher};
 use crate::error::InsertEachError;
 use crate::filter::{CuckooFilter, CuckooFilterView};
 use crate::probe::vectorized;
-use crate::table::Layout;
 
 impl CuckooFilter {
-    /// Whether each of many keys is probably in the set; `false` is certain. In a table larger than the processor's cache
-    /// this is several times as fast as as many calls of [`contains`](Self::contains).
+    /// Writes to `answers`, for each of many keys, what [`contains`](Self::contains) returns. In a table larger than the
+    /// processor's cache this is several times as fast as as many calls of it.
     ///
     /// # Panics
     ///
@@ -36,44 +34,78 @@ impl CuckooFilter {
             .contains_each(self.bytes(), answers, |numbers, digests| hash_each(&hasher, &keys[numbers], digests));
     }
 
-    /// Whether each of many keys, given their digests, is probably in the set. See [`contains_each`](Self::contains_each).
-    ///
-    /// # Panics
-    ///
-    /// If there are not as many answers as digests.
-    pub fn contains_each_digest(&self, digests: &[Digest], answers: &mut [bool]) {
-        assert_eq!(digests.len(), answers.len(), "as many answers as digests");
-        self.scheme().contains_each(self.bytes(), answers, |numbers, block| block.copy_from_slice(&digests[numbers]));
-    }
-
-    /// Stores a copy of each of many keys, in order.
+    /// Stores a copy of each of many keys, in order. In a table larger than the processor's cache this is faster than as many
+    /// calls of [`insert`](Self::insert).
     ///
     /// # Errors
     ///
     /// For the first key that can't be stored, why not and how many were stored before it; these are kept.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut filter = guira::CuckooFilter::with_capacity(10, 0.001)?;
+    /// filter.insert_each(&["ani", "guira"])?;
+    /// assert_eq!(filter.len(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn insert_each<K: Key>(&mut self, keys: &[K]) -> Result<(), InsertEachError> {
-        let hasher = *self.hasher();
-        self.store_each(keys.len(), move |number| hasher.digest(&keys[number]))
+        if self.growth().is_none() {
+            let hasher = *self.hasher();
+            let (inserted, refused) = self.store_run(keys.len(), move |number| hasher.digest(&keys[number]));
+            return refused
+                .map_or(Ok(()), |reason| Err(InsertEachError { inserted, reason: self.insert_error(reason) }));
+        }
+        self.insert_each_growing(keys)
     }
 
-    /// Stores a copy of each of many keys, given their digests, in order. See [`insert_each`](Self::insert_each).
+    #[inline(never)]
+    fn insert_each_growing<K: Key>(&mut self, keys: &[K]) -> Result<(), InsertEachError> {
+        let hasher = *self.hasher();
+        let digest = |number: usize| hasher.digest(&keys[number]);
+        let mut inserted = 0;
+        while inserted < keys.len() {
+            // Runs of keys for which the table is large enough go in together, and the one after such a run by itself, which
+            // makes the table grow.
+            inserted += self.store_run(keys.len() - inserted, |number| digest(inserted + number)).0;
+            if inserted < keys.len() {
+                let stored = self.insert_digest(digest(inserted));
+                stored.map_err(|reason| InsertEachError { inserted, reason })?;
+                inserted += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Stores a copy of each of many keys, in order, as long as the table takes them as it is; never doubles it.
     ///
     /// # Errors
     ///
-    /// Those of [`insert_each`](Self::insert_each).
-    pub fn insert_each_digest(&mut self, digests: &[Digest]) -> Result<(), InsertEachError> {
-        self.store_each(digests.len(), |number| digests[number])
+    /// For the first key that can't be stored, why not and how many were stored before it; these are kept.
+    pub fn insert_each_without_growing<K: Key>(&mut self, keys: &[K]) -> Result<(), InsertEachError> {
+        let hasher = *self.hasher();
+        let digest = |number: usize| hasher.digest(&keys[number]);
+        let (inserted, refused) = self.store_run(keys.len(), digest);
+        let refused = match refused {
+            Some(reason) => Err(self.insert_error(reason)),
+            None if inserted < keys.len() => self.insert_digest_without_growing(digest(inserted)),
+            None => Ok(()),
+        };
+        refused.map_err(|reason| InsertEachError { inserted, reason })
     }
 
+    /// Stores keys in order until the table should be doubled, or one is refused: how many were stored, and why the next was
+    /// not.
     #[inline]
-    fn store_each(&mut self, count: usize, digest: impl Fn(usize) -> Digest) -> Result<(), InsertEachError> {
+    fn store_run(&mut self, count: usize, digest: impl Fn(usize) -> Digest) -> (usize, Option<NoRoom>) {
+        let count = count.min(self.room());
         let (scheme, bytes) = self.scheme_and_bytes();
-        let (inserted, reason) = scheme.insert_each(bytes, count, digest);
+        let (inserted, refused) = scheme.insert_each(bytes, count, digest);
         self.add_to_len(inserted);
-        reason.map_or(Ok(()), |reason| Err(InsertEachError { inserted, reason: self.insert_error(reason) }))
+        (inserted, refused)
     }
 
-    /// Removes one copy of each of many keys, in order; whether there was one, for each.
+    /// Removes one copy of each of many keys, in order. Writes to `removed`, for each, whether there was one.
     ///
     /// Only remove what was inserted: see [`remove`](Self::remove).
     ///
@@ -83,21 +115,7 @@ impl CuckooFilter {
     pub fn remove_each<K: Key>(&mut self, keys: &[K], removed: &mut [bool]) {
         assert_eq!(keys.len(), removed.len(), "as many answers as keys");
         let hasher = *self.hasher();
-        self.remove_all(removed, move |number| hasher.digest(&keys[number]));
-    }
-
-    /// Removes one copy of each of many keys, given their digests. See [`remove_each`](Self::remove_each).
-    ///
-    /// # Panics
-    ///
-    /// If there are not as many answers as digests.
-    pub fn remove_each_digest(&mut self, digests: &[Digest], removed: &mut [bool]) {
-        assert_eq!(digests.len(), removed.len(), "as many answers as digests");
-        self.remove_all(removed, |number| digests[number]);
-    }
-
-    #[inline]
-    fn remove_all(&mut self, removed: &mut [bool], digest: impl Fn(usize) -> Digest) {
+        let digest = move |number: usize| hasher.digest(&keys[number]);
         let (scheme, bytes) = self.scheme_and_bytes();
         let mut count = 0;
         let prefetch = scheme.prefetch_block(bytes.len());
@@ -114,7 +132,8 @@ impl CuckooFilter {
 }
 
 impl CuckooFilterView<'_> {
-    /// Whether each of many keys is probably in the set. See [`CuckooFilter::contains_each`].
+    /// Writes to `answers`, for each of many keys, what [`contains`](Self::contains) returns. See
+    /// [`CuckooFilter::contains_each`].
     ///
     /// # Panics
     ///
@@ -124,16 +143,6 @@ impl CuckooFilterView<'_> {
         let hasher = *self.hasher();
         self.scheme()
             .contains_each(self.bytes(), answers, |numbers, digests| hash_each(&hasher, &keys[numbers], digests));
-    }
-
-    /// Whether each of many keys, given their digests, is probably in the set.
-    ///
-    /// # Panics
-    ///
-    /// If there are not as many answers as digests.
-    pub fn contains_each_digest(&self, digests: &[Digest], answers: &mut [bool]) {
-        assert_eq!(digests.len(), answers.len(), "as many answers as digests");
-        self.scheme().contains_each(self.bytes(), answers, |numbers, block| block.copy_from_slice(&digests[numbers]));
     }
 }
 
@@ -147,19 +156,13 @@ impl Scheme {
         digest: impl Fn(Range<usize>, &mut [Digest]),
     ) {
         if bytes.len() <= OWN_CACHE {
-            look_up_in_cache(answers, digest, |digests, answers| {
-                with_constants!(self, (addressing, layout) => look_up(addressing, layout, bytes, digests, answers));
-            });
+            look_up_in_cache(answers, digest, |digests, answers| self.look_up(bytes, digests, answers));
         } else {
             look_up_each(
                 answers,
                 digest,
                 |digests, located| self.locate_block(bytes, digests, located),
-                |located, next, answers| {
-                    with_constants!(self, (addressing, layout) => {
-                        answer(addressing, layout, bytes, located, next, answers);
-                    });
-                },
+                |located, next, answers| self.answer(bytes, located, next, answers),
             );
         }
     }
@@ -207,47 +210,4 @@ pub(crate) fn hash_each<K: Key>(hasher: &KeyHasher, keys: &[K], digests: &mut [D
         #[inline(always)]
         |_| hasher.digest_each(keys, digests),
     );
-}
-
-/// Looks for keys.
-#[inline(never)]
-fn look_up<A: Addressing, L: Layout>(
-    addressing: &A,
-    layout: &L,
-    bytes: &[u8],
-    digests: &[Digest; BLOCK],
-    answers: &mut [bool],
-) {
-    let table = CuckooTable { addressing: *addressing, slots: layout.over(bytes) };
-    vectorized(
-        #[inline(always)]
-        |has_vectors| {
-            if has_vectors {
-                let mut located = Located::NOTHING;
-                table.locate_each::<Halves>(digests, &mut located);
-                for (number, answer) in answers.iter_mut().enumerate().take(BLOCK) {
-                    let (fingerprint, first, second) = located.get(number);
-                    *answer = table.contains_in(fingerprint, first, second);
-                }
-            } else {
-                for (answer, &digest) in answers.iter_mut().zip(digests) {
-                    *answer = table.contains(digest);
-                }
-            }
-        },
-    );
-}
-
-/// Looks for keys whose buckets have come, and asks for those of the next ones.
-#[inline(never)]
-fn answer<A: Addressing, L: Layout>(
-    addressing: &A,
-    layout: &L,
-    bytes: &[u8],
-    located: &Located,
-    next: &Located,
-    answers: &mut [bool],
-) {
-    let table = CuckooTable { addressing: *addressing, slots: layout.over(bytes) };
-    table.contains_each(located, next, answers);
 }

@@ -1,6 +1,6 @@
 use alloc::vec::Vec;
 
-use crate::cast::{in_memory, scale};
+use crate::cast::{multiply_shift, to_usize};
 use crate::digest::Digest;
 
 /// Digests sorted by the region they belong to, and in each region in the order in which they came.
@@ -19,9 +19,9 @@ pub(super) struct Partition {
 impl Partition {
     /// Sorts digests by regions, counting first. Of all addressings, the region is the digest scaled to their number.
     pub(super) fn refill(&mut self, digests: impl Iterator<Item = Digest>, region_count: u64) {
-        let region_of = |digest: Digest| in_memory(scale(digest.get(), region_count).0);
+        let region_of = |digest: Digest| to_usize(multiply_shift(digest.get(), region_count).0);
         self.starts.clear();
-        self.starts.resize(in_memory(region_count) + 1, 0);
+        self.starts.resize(to_usize(region_count) + 1, 0);
         self.unsorted.clear();
         let starts = &mut self.starts;
         self.unsorted.extend(digests.inspect(|&digest| starts[region_of(digest) + 1] += 1));

@@ -1,22 +1,22 @@
 use core::fmt;
 
-use super::guards::Guards;
-use super::stripes::{HeldTogether, Retired};
+use super::generation::Generation;
+use super::shared_table::SharedTable;
+use super::stripes::{Stale, StripeGuards};
 use super::update::{Refusal, Repeated};
-use super::{lookup, update};
-use crate::cast::{approximate, in_memory};
-use crate::cuckoo::Scheme;
+use crate::cast::{to_f64, to_usize};
+use crate::cuckoo::NoRoom;
 use crate::digest::{Digest, Key, KeyHasher};
 use crate::error::{BuildError, InsertError};
-use crate::filter::CuckooFilter;
+use crate::filter::{CuckooFilter, CuckooFilterBuilder, Growth, GrowthPolicy, is_crowded};
 use crate::parameters::{Layout, Parameters};
-use crate::table::Words;
+use crate::sync::Replaceable;
 
 /// A [`CuckooFilter`] for several threads: every operation takes it by shared reference.
 ///
 /// Lookups take no lock and never wait, and they never miss a key, not even one that is being moved. Writers lock a
 /// stripe of the table each, 1 in 256 of a large one, and seldom meet. A table has the same bits, files and errors as the
-/// filter that it is made of, and turns back into it; it is always [packed](Layout::Packed).
+/// filter that it is made of, and turns back into it; it is always [packed](crate::Layout::Packed).
 ///
 /// # What you can rely on
 ///
@@ -49,6 +49,15 @@ use crate::table::Words;
 /// others write. Writers wait for those who hold the same stripe. An insertion into a table that is so full that no
 /// place is found makes all other writers wait until that is certain; no reader does.
 ///
+/// # Growth
+///
+/// A filter that was built with a [`max_capacity`](crate::CuckooFilterBuilder::max_capacity) doubles its table when it is
+/// full. Readers go on in the old table until the new one, which then has the same keys, takes its place; writers wait until
+/// it does. The old table is freed when the last operation in it has ended. A doubling changes no answer but that of false
+/// positives. While several threads insert at once, as many keys as there are threads may be stored beyond the number at
+/// which the table is to be doubled, or at which it is full. A lookup takes some nanoseconds more than in a table that
+/// never grows, to find the table; a batch does so once.
+///
 /// # Examples
 ///
 /// ```
@@ -68,207 +77,281 @@ use crate::table::Words;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct ConcurrentCuckooFilter {
-    parameters: Parameters,
+    pub(super) table: Tables,
     hasher: KeyHasher,
-    pub(super) scheme: Scheme,
-    pub(super) words: Words,
-    pub(super) guards: Guards,
+}
+
+/// The table of a filter, or where it grows the present one.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one in each filter, and behind a pointer lookups would take longer"
+)]
+pub(super) enum Tables {
+    Fixed(SharedTable),
+    Growing(Replaceable<Generation>, Growth),
+}
+
+impl Tables {
+    /// Does something with the table as it is now.
+    #[inline(always)]
+    pub(super) fn with_current<R>(&self, use_table: impl FnOnce(&SharedTable) -> R) -> R {
+        match self {
+            Self::Fixed(table) => use_table(table),
+            Self::Growing(current, _) => use_table(&current.load().table),
+        }
+    }
+
+    /// Does something that must be done again in the next table, where this one is replaced meanwhile.
+    #[inline]
+    pub(super) fn change_current<R>(&self, change: impl Fn(&SharedTable) -> Result<R, Stale>) -> R {
+        match self {
+            Self::Fixed(table) => never_stale(change(table)),
+            Self::Growing(current, _) => loop {
+                if let Ok(changed) = change(&current.load().table) {
+                    return changed;
+                }
+            },
+        }
+    }
+}
+
+/// What was done with a table that is not replaced.
+#[inline]
+pub(super) fn never_stale<T>(done: Result<T, Stale>) -> T {
+    done.unwrap_or_else(|Stale| unreachable!("only the tables of filters that grow are replaced"))
+}
+
+impl CuckooFilterBuilder {
+    /// Makes an empty filter for several threads. Its layout is packed unless another was given, which is refused.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`build`](Self::build), and [`BuildError::ConcurrentLayout`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use guira::CuckooFilter;
+    ///
+    /// let builder = CuckooFilter::builder().capacity(1000).max_capacity(1_000_000).false_positive_rate(0.001);
+    /// let seen = builder.build_concurrent()?;
+    /// std::thread::scope(|threads| {
+    ///     let writers = [0, 1].map(|first| {
+    ///         let seen = &seen;
+    ///         threads.spawn(move || (first..20_000).step_by(2).try_for_each(|key| seen.insert(&key)))
+    ///     });
+    ///     writers.into_iter().try_for_each(|writer| writer.join().expect("it does not panic"))
+    /// })?;
+    /// assert!((0..20_000).all(|key| seen.contains(&key)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn build_concurrent(&self) -> Result<ConcurrentCuckooFilter, BuildError> {
+        let packed = if self.has_layout() { self.clone() } else { self.clone().layout(Layout::Packed) };
+        packed.build()?.try_into()
+    }
 }
 
 impl ConcurrentCuckooFilter {
-    /// An empty filter for `capacity` distinct keys that answers absent keys with "probably" at this rate at the most. To
-    /// choose more, build a [`CuckooFilter`] and convert it.
+    /// Makes an empty filter for `capacity` distinct keys, with at most this false positive rate. For everything else that
+    /// can be chosen, see [`CuckooFilterBuilder::build_concurrent`].
     ///
     /// # Errors
     ///
     /// A [`BuildError`] that says what is out of range, or that there is no memory.
     pub fn with_capacity(capacity: usize, false_positive_rate: f64) -> Result<Self, BuildError> {
-        let builder = CuckooFilter::builder().capacity(capacity).false_positive_rate(false_positive_rate);
-        builder.layout(Layout::Packed).build()?.try_into()
+        CuckooFilter::builder().capacity(capacity).false_positive_rate(false_positive_rate).build_concurrent()
     }
 
-    /// Stores a copy of a key.
+    /// Stores a copy of a key. Where the filter grows, it doubles the table first if that is full.
     ///
-    /// A key that is inserted again is stored again, up to 2b times (or d · b), and must be removed as often.
+    /// A key that is inserted again is stored again, up to 2b times (d · b with d candidate buckets), and must be removed as
+    /// often.
     ///
     /// # Errors
     ///
-    /// [`InsertError::Full`], or [`InsertError::TooManyCopies`] for one copy more than the key's buckets hold. In both
-    /// cases the filter is as it was.
+    /// Those of [`CuckooFilter::insert`]. In all cases the filter is as it was.
     #[inline]
     pub fn insert<K: Key + ?Sized>(&self, key: &K) -> Result<(), InsertError> {
-        self.insert_digest(self.hasher.digest(key))
+        self.store(self.hasher.digest(key), Repeated::Stored).map(|_stored| ())
     }
 
-    /// Stores a copy of the key with this digest. See [`insert`](Self::insert).
-    ///
-    /// # Errors
-    ///
-    /// Those of [`insert`](Self::insert).
-    #[inline]
-    pub fn insert_digest(&self, digest: Digest) -> Result<(), InsertError> {
-        match update::insert(&self.scheme, &self.words, digest, Repeated::Stored, &self.guards) {
-            Ok(_stored) => Ok(()),
-            Err(reason) => Err(self.insert_error(reason)),
-        }
-    }
-
-    /// Stores a key unless the filter answers "probably" for it already; whether it was stored. Of several threads that
-    /// do this with one key at the same time, one stores it.
+    /// Stores a key unless [`contains`](Self::contains) returns `true` for it already. Returns `true` if it was stored. Of
+    /// several threads that do this with one key at the same time, one stores it.
     ///
     /// Never combine this with removal: see [`CuckooFilter::insert_unique`].
     ///
     /// # Errors
     ///
-    /// [`InsertError::Full`]; the filter is as it was.
+    /// Those of [`CuckooFilter::insert_unique`]. In all cases the filter is as it was.
     #[inline]
     pub fn insert_unique<K: Key + ?Sized>(&self, key: &K) -> Result<bool, InsertError> {
-        self.insert_unique_digest(self.hasher.digest(key))
+        self.store(self.hasher.digest(key), Repeated::LeftOut)
     }
 
-    /// Stores the key with this digest unless the filter answers "probably" for it. See
-    /// [`insert_unique`](Self::insert_unique).
+    #[inline]
+    pub(super) fn store(&self, digest: Digest, repeated: Repeated) -> Result<bool, InsertError> {
+        match &self.table {
+            Tables::Fixed(table) => match table.insert(digest, repeated) {
+                Ok(stored) => Ok(stored),
+                Err(Refusal::NoRoom(reason)) => Err(table.insert_error(reason)),
+                Err(Refusal::Stale) => never_stale(Err(Stale)),
+            },
+            Tables::Growing(current, growth) => store_in_growing(current, growth, digest, repeated),
+        }
+    }
+
+    /// Makes room for `additional` more distinct keys at once. Writers wait meanwhile, readers do not.
     ///
     /// # Errors
     ///
-    /// Those of [`insert_unique`](Self::insert_unique).
-    #[inline]
-    pub fn insert_unique_digest(&self, digest: Digest) -> Result<bool, InsertError> {
-        update::insert(&self.scheme, &self.words, digest, Repeated::LeftOut, &self.guards)
-            .map_err(|reason| self.insert_error(reason))
+    /// [`InsertError::Full`] if the filter may not grow so far, and [`InsertError::OutOfMemory`]. In both cases the filter
+    /// is as it was.
+    pub fn reserve(&self, additional: usize) -> Result<(), InsertError> {
+        let has_room = |table: &SharedTable| {
+            let capacity = to_usize(table.parameters.capacity());
+            table.len().saturating_add(additional) <= capacity
+        };
+        let (current, growth) = match &self.table {
+            Tables::Fixed(table) if has_room(table) => return Ok(()),
+            Tables::Fixed(table) => return Err(table.insert_error(NoRoom::Full)),
+            Tables::Growing(current, growth) => (current, growth),
+        };
+        loop {
+            let generation = current.load();
+            if has_room(&generation.table) {
+                return Ok(());
+            }
+            if let Ok(all) = generation.table.guards.stripes.lock_all() {
+                let mut next = copy(&generation.table, growth, &all)?;
+                next.reserve(additional)?;
+                return replace(current, next, all);
+            }
+        }
     }
 
-    /// Whether a key is probably in the set; `false` is certain. It takes no lock and waits for nobody.
-    #[inline]
+    /// Returns `true` if a key is probably present; `false` is certain. It takes no lock and waits for nobody.
+    #[inline(always)]
     #[must_use]
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
-        self.contains_digest(self.hasher.digest(key))
+        let digest = self.hasher.digest(key);
+        match &self.table {
+            Tables::Fixed(table) => table.contains(digest),
+            Tables::Growing(current, _) => contains_in_current(current, digest),
+        }
     }
 
-    /// Whether the key with this digest is probably in the set; `false` is certain.
-    #[inline]
-    #[must_use]
-    pub fn contains_digest(&self, digest: Digest) -> bool {
-        lookup::contains(&self.scheme, &self.words, digest, &self.guards)
-    }
-
-    /// How many copies of a key are stored, those of keys that share its fingerprint and buckets included: never fewer
+    /// Returns how many copies of a key are stored, those of keys that share its fingerprint and buckets included: never fewer
     /// than were inserted and not removed, and at most 2b (or d · b). A copy that is being moved counts twice.
     ///
     /// It takes no lock, unless fingerprints of its class are moved or removed 64 times while it looks.
-    #[inline]
     #[must_use]
     pub fn count<K: Key + ?Sized>(&self, key: &K) -> usize {
-        self.count_digest(self.hasher.digest(key))
+        let digest = self.hasher.digest(key);
+        self.table.change_current(|table| table.count(digest))
     }
 
-    /// How many copies of the key with this digest are stored. See [`count`](Self::count).
-    #[inline]
-    #[must_use]
-    pub fn count_digest(&self, digest: Digest) -> usize {
-        in_memory(u64::from(still_current(lookup::count(&self.scheme, &self.words, digest, &self.guards))))
-    }
-
-    /// Removes one copy of a key; whether there was one.
+    /// Removes one copy of a key. Returns `true` if there was one. The table stays as large as it is.
     ///
-    /// Only remove what was inserted, and as often as it was inserted at the most: see [`CuckooFilter::remove`]. Here
-    /// that means that the insertion happened before the removal.
+    /// Only remove what was inserted, and at most as often as it was inserted: see [`CuckooFilter::remove`]. Here that means
+    /// that the insertion happened before the removal.
     #[inline]
     pub fn remove<K: Key + ?Sized>(&self, key: &K) -> bool {
-        self.remove_digest(self.hasher.digest(key))
+        let digest = self.hasher.digest(key);
+        self.table.change_current(|table| table.remove(digest))
     }
 
-    /// Removes one copy of the key with this digest; whether there was one. See [`remove`](Self::remove) for the rule.
-    #[inline]
-    #[expect(clippy::must_use_candidate, reason = "it changes the filter")]
-    pub fn remove_digest(&self, digest: Digest) -> bool {
-        still_current(update::remove(&self.scheme, &self.words, digest, &self.guards))
-    }
-
-    /// Removes all keys that are stored at one moment. Writers wait meanwhile, readers do not: a lookup that overlaps with
-    /// it finds some keys and not others.
+    /// Removes all keys that are stored at one moment. The table stays as large as it is. Writers wait meanwhile, readers do
+    /// not: a lookup that overlaps with it finds some keys and not others.
     pub fn clear(&self) {
-        self.clear_while_locked(&still_current(self.guards.stripes.lock_all()));
+        self.table.change_current(SharedTable::clear);
     }
 
-    /// Removes all keys while nobody writes.
-    pub(super) fn clear_while_locked(&self, all: &HeldTogether<'_>) {
-        self.guards.versions.all_leave();
-        self.words.clear();
-        all.count_none();
-    }
-
-    /// A copy as it is at one moment, to be saved, merged or looked through. Writers wait meanwhile, readers do not.
+    /// Copies the filter as it is at one moment, to be saved, merged or looked through. Writers wait meanwhile, readers do not.
     ///
     /// # Errors
     ///
     /// [`BuildError::OutOfMemory`].
     pub fn snapshot(&self) -> Result<CuckooFilter, BuildError> {
-        self.copy(&still_current(self.guards.stripes.lock_all()))
+        let growth = self.growth().copied();
+        self.table.change_current(|table| {
+            let all = table.guards.stripes.lock_all()?;
+            Ok(table.copy(&all).map(|copy| copy.with_growth(growth)))
+        })
     }
 
-    /// A copy while nobody writes.
-    pub(super) fn copy(&self, _all: &HeldTogether<'_>) -> Result<CuckooFilter, BuildError> {
-        let storage = self.words.to_storage().map_err(|_| out_of_memory(&self.parameters))?;
-        Ok(CuckooFilter::from_parts(self.parameters, self.hasher, storage, self.len()))
-    }
-
-    /// The filter for one thread, with the same bits.
+    /// Turns it into the filter for one thread, with the same bits. Large tables are not copied.
     #[must_use]
     pub fn into_filter(self) -> CuckooFilter {
-        let (parameters, hasher, len) = (self.parameters, self.hasher, self.len());
-        CuckooFilter::from_parts(parameters, hasher, self.words.into_storage(), len)
+        match self.table {
+            Tables::Fixed(table) => table.into_filter(),
+            Tables::Growing(current, growth) => current.into_current().table.into_filter().with_growth(Some(growth)),
+        }
     }
 
-    /// How many fingerprints are stored, each copy counted. It takes no lock: while others write, it is about right.
+    const fn growth(&self) -> Option<&Growth> {
+        match &self.table {
+            Tables::Fixed(_) => None,
+            Tables::Growing(_, growth) => Some(growth),
+        }
+    }
+
+    /// Returns how many fingerprints are stored, each copy counted. It takes no lock: while others write, it is about right.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.guards.stripes.stored()
+        self.table.with_current(SharedTable::len)
     }
 
-    /// Whether nothing is stored, with the same reservation as [`len`](Self::len).
+    /// Returns `true` if nothing is stored, with the same reservation as [`len`](Self::len).
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many distinct keys are promised to fit. See [`CuckooFilter::capacity`].
+    /// Returns the number of distinct keys that are guaranteed to fit. See [`CuckooFilter::capacity`].
     #[must_use]
-    pub const fn capacity(&self) -> usize {
-        in_memory(self.parameters.capacity())
+    pub fn capacity(&self) -> usize {
+        to_usize(self.parameters().capacity())
     }
 
-    /// How many fingerprints the table could hold if every slot were filled; more than will ever fit.
+    /// Returns the number of distinct keys up to which the false positive rate is guaranteed. See
+    /// [`CuckooFilter::max_capacity`].
     #[must_use]
-    pub const fn slot_count(&self) -> usize {
-        in_memory(self.parameters.slot_count())
+    pub fn max_capacity(&self) -> usize {
+        self.growth().map_or_else(|| self.capacity(), |growth| to_usize(growth.max_capacity))
     }
 
-    /// α, the share of the slots that are filled, with the same reservation as [`len`](Self::len).
+    /// Returns what the filter does with more keys than that, or `None` if it doesn't grow.
+    #[must_use]
+    pub fn growth_policy(&self) -> Option<GrowthPolicy> {
+        self.growth().map(|growth| growth.policy)
+    }
+
+    /// Returns α, the share of the slots that are filled, with the same reservation as [`len`](Self::len).
     #[must_use]
     pub fn load_factor(&self) -> f64 {
-        approximate(self.len() as u64) / approximate(self.parameters.slot_count())
+        self.table.with_current(|table| to_f64(table.len() as u64) / to_f64(table.parameters.slot_count()))
     }
 
-    /// The bytes of the table, padding included. Locks and versions take at most 45 KB more.
+    /// Returns the size of the table in bytes, padding included. Locks and versions take at most 45 KB more.
     #[must_use]
     pub fn size_in_bytes(&self) -> usize {
-        size_of_val(&*self.words)
+        self.table.with_current(|table| size_of_val(&*table.words))
     }
 
-    /// The share of absent keys to be answered with "probably" at the present load.
+    /// Returns the share of absent keys for which [`contains`](Self::contains) is expected to return `true` at the present
+    /// size and load.
     #[must_use]
     pub fn expected_false_positive_rate(&self) -> f64 {
-        self.parameters.expected_false_positive_rate(self.len() as u64)
+        self.table.with_current(|table| table.parameters.expected_false_positive_rate(table.len() as u64))
     }
 
-    /// The measures of the filter.
+    /// Returns the parameters of the table as it is now.
     #[must_use]
-    pub const fn parameters(&self) -> &Parameters {
-        &self.parameters
+    pub fn parameters(&self) -> Parameters {
+        self.table.with_current(|table| table.parameters)
     }
 
-    /// What turns keys into digests.
+    /// Returns what turns keys into digests.
     #[must_use]
     pub const fn hasher(&self) -> &KeyHasher {
         &self.hasher
@@ -283,27 +366,105 @@ impl ConcurrentCuckooFilter {
     pub fn check_invariants(&self) -> Result<(), &'static str> {
         self.snapshot().map_err(|_| "no memory for a copy")?.check_invariants()
     }
+}
 
-    #[cold]
-    pub(super) fn insert_error(&self, refusal: Refusal) -> InsertError {
-        match refusal {
-            Refusal::NoRoom(reason) => reason.as_error(self.len(), &self.parameters),
-            Refusal::Retired => still_current(Err(Retired)),
+/// No part of the caller, so that tables that never grow are queried with fewer instructions.
+#[cold]
+#[inline(never)]
+fn contains_in_current(current: &Replaceable<Generation>, digest: Digest) -> bool {
+    current.load().table.contains(digest)
+}
+
+#[inline(never)]
+fn store_in_growing(
+    current: &Replaceable<Generation>,
+    growth: &Growth,
+    digest: Digest,
+    repeated: Repeated,
+) -> Result<bool, InsertError> {
+    loop {
+        let generation = current.load();
+        let outcome = match generation.insert(digest, repeated) {
+            Ok(stored) => return Ok(stored),
+            Err(Refusal::NoRoom(NoRoom::Full)) => {
+                double_and_store(current, growth, &generation.table, digest, repeated)
+            }
+            Err(Refusal::NoRoom(reason)) => return Err(generation.table.insert_error(reason)),
+            Err(Refusal::Stale) => Err(Stale),
+        };
+        // Otherwise the next table took the place of this one before its locks were free.
+        if let Ok(stored) = outcome {
+            return stored;
         }
     }
 }
 
-/// What was done with the table of a filter that does not grow.
-#[inline]
-pub(super) fn still_current<T>(done: Result<T, Retired>) -> T {
-    done.unwrap_or_else(|Retired| unreachable!("only the tables of growing filters are replaced"))
+/// Stores a copy in a table that is as full as it should be, or where a place could not be found.
+#[cold]
+fn double_and_store(
+    current: &Replaceable<Generation>,
+    growth: &Growth,
+    table: &SharedTable,
+    digest: Digest,
+    repeated: Repeated,
+) -> Result<Result<bool, InsertError>, Stale> {
+    // Where it is certain that no larger table would be made, nobody has to wait for a copy.
+    if growth.is_last(&table.parameters) && table.count(digest)? == 0 {
+        return Ok(Err(table.insert_error(NoRoom::Full)));
+    }
+    let all = table.guards.stripes.lock_all()?;
+    // While nobody writes, so that a copy that is being moved does not count twice.
+    let copies = table.count(digest)?;
+    if copies >= 2 * to_usize(u64::from(table.parameters.slots_per_bucket())) {
+        return Ok(Err(InsertError::TooManyCopies { copies }));
+    }
+    if growth.is_last(&table.parameters) {
+        return Ok(Err(table.insert_error(NoRoom::Full)));
+    }
+    let (len, slot_count) = (table.len(), to_usize(table.parameters.slot_count()));
+    if is_crowded(len, slot_count) {
+        return Ok(Err(InsertError::Crowded { len, slot_count }));
+    }
+    Ok(store_in_next(current, growth, table, digest, repeated, all))
 }
 
-const fn out_of_memory(parameters: &Parameters) -> BuildError {
-    BuildError::OutOfMemory { bytes: parameters.table_size() }
+/// Makes the next table from one that stands still, stores a key in it, and replaces the one by the other.
+fn store_in_next(
+    current: &Replaceable<Generation>,
+    growth: &Growth,
+    table: &SharedTable,
+    digest: Digest,
+    repeated: Repeated,
+    all: StripeGuards<'_>,
+) -> Result<bool, InsertError> {
+    let mut next = copy(table, growth, &all)?;
+    let stored = match repeated {
+        Repeated::Stored => next.insert(&digest).map(|()| true),
+        Repeated::LeftOut => next.insert_unique(&digest),
+    }?;
+    replace(current, next, all)?;
+    Ok(stored)
 }
 
-/// The same bits, shared. Large tables are not copied.
+/// The filter as it is while nobody writes.
+fn copy(table: &SharedTable, growth: &Growth, all: &StripeGuards<'_>) -> Result<CuckooFilter, InsertError> {
+    let copy = table.copy(all).map_err(|_| no_memory(&table.parameters))?;
+    Ok(copy.with_growth(Some(*growth)))
+}
+
+/// Lets another table take the place of the one whose locks are held.
+fn replace(current: &Replaceable<Generation>, next: CuckooFilter, all: StripeGuards<'_>) -> Result<(), InsertError> {
+    let parameters = *next.parameters();
+    current.replace(Generation::new(next).map_err(|_| no_memory(&parameters))?);
+    all.retire();
+    Ok(())
+}
+
+const fn no_memory(parameters: &Parameters) -> InsertError {
+    InsertError::OutOfMemory { bytes: parameters.table_size() }
+}
+
+/// Shares the bits. Large tables are not copied.
 impl TryFrom<CuckooFilter> for ConcurrentCuckooFilter {
     type Error = BuildError;
 
@@ -311,14 +472,12 @@ impl TryFrom<CuckooFilter> for ConcurrentCuckooFilter {
     ///
     /// [`BuildError::ConcurrentLayout`] where the table is not packed; [`BuildError::OutOfMemory`].
     fn try_from(filter: CuckooFilter) -> Result<Self, BuildError> {
-        let (parameters, hasher, len) = (*filter.parameters(), *filter.hasher(), filter.len());
-        let layout = parameters.layout();
-        if layout != Layout::Packed {
-            return Err(BuildError::ConcurrentLayout { layout });
-        }
-        let words = Words::from_storage(filter.into_storage()).map_err(|_| out_of_memory(&parameters))?;
-        let scheme = Scheme::new(&parameters, hasher.seed());
-        Ok(Self { parameters, hasher, scheme, words, guards: Guards::new(&parameters, len) })
+        let (growth, hasher) = (filter.growth().copied(), *filter.hasher());
+        let table = match growth {
+            None => Tables::Fixed(SharedTable::new(filter)?),
+            Some(growth) => Tables::Growing(Replaceable::new(Generation::new(filter)?), growth),
+        };
+        Ok(Self { table, hasher })
     }
 }
 
@@ -341,8 +500,9 @@ impl fmt::Debug for ConcurrentCuckooFilter {
             .debug_struct("ConcurrentCuckooFilter")
             .field("len", &self.len())
             .field("load_factor", &self.load_factor())
-            .field("parameters", &self.parameters)
+            .field("parameters", &self.parameters())
             .field("hasher", &self.hasher)
+            .field("growth", &self.growth())
             .finish_non_exhaustive()
     }
 }

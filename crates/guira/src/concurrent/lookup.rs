@@ -1,17 +1,18 @@
 //! Algorithm 2 beside writers.
 
 use super::guards::Guards;
-use super::stripes::Retired;
+use super::stripes::Stale;
 use super::versions::Versions;
 use crate::addressing::{Addressing, BucketIndex, Candidate, Fingerprint};
-use crate::cuckoo::{CuckooTable, Scheme, with_shared_table};
+use crate::cast::Whole;
+use crate::cuckoo::{CuckooTable, Pair, Scheme, with_table};
 use crate::digest::Digest;
 use crate::sync::AtomicU64;
 use crate::table::{PackedTable, Table, Widths};
 
 /// How often a reader looks at most. Each look but the first follows a removal or a move of a fingerprint of the same
 /// class, so a second is rare, and this many come in turn only where somebody brings them about.
-const MOST_LOOKS: u32 = 64;
+const MAX_LOOKS: u32 = 64;
 
 /// Whether something holds, as far as one look tells; `None` where a fingerprint may have moved past it.
 #[inline]
@@ -19,15 +20,15 @@ fn look(versions: &Versions, fingerprint: Fingerprint, contains: impl FnOnce() -
     let watch = versions.watch(fingerprint);
     let found = contains();
     // Not `||`: whether a key is found is hard to guess, and that something moved is rare.
-    (found | watch.nothing_left()).then_some(found)
+    (found | watch.is_unchanged()).then_some(found)
 }
 
 impl<A: Addressing, T: Table> CuckooTable<A, T> {
     /// Algorithm 2, as far as one look tells.
     #[inline]
     pub(super) fn contains_concurrent(&self, digest: Digest, versions: &Versions) -> Option<bool> {
-        let (fingerprint, primary) = self.addressing.locate(digest);
-        look(versions, fingerprint, || self.contains_fingerprint(fingerprint, primary))
+        let (fingerprint, primary, second) = self.addressing.locate_pair::<Whole>(digest);
+        look(versions, fingerprint, || self.contains_in(fingerprint, primary.bucket(), second))
     }
 
     /// Algorithm 2 for a fingerprint and its first two candidates, as far as one look tells.
@@ -43,15 +44,15 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
     /// Algorithm 2 for a fingerprint and any of its candidates, where a first look did not tell.
     fn look_again(&self, fingerprint: Fingerprint, candidate: Candidate, versions: &Versions) -> bool {
         let look_once_more = |_| look(versions, fingerprint, || self.contains_fingerprint(fingerprint, candidate));
-        (1..MOST_LOOKS).find_map(look_once_more).unwrap_or(true)
+        (1..MAX_LOOKS).find_map(look_once_more).unwrap_or(true)
     }
 
     /// How many copies of a fingerprint are stored, as far as a few looks tell.
     fn count_concurrent(&self, fingerprint: Fingerprint, primary: Candidate, versions: &Versions) -> Option<u32> {
-        (0..MOST_LOOKS).find_map(|_| {
+        (0..MAX_LOOKS).find_map(|_| {
             let watch = versions.watch(fingerprint);
             let copies = self.copies(fingerprint, primary);
-            watch.nothing_left().then_some(copies)
+            watch.is_unchanged().then_some(copies)
         })
     }
 }
@@ -62,11 +63,11 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
 /// As with filters of one thread, only the schemes that are planned by default become part of the caller.
 #[inline(always)]
 pub(super) fn contains(scheme: &Scheme, words: &[AtomicU64], digest: Digest, guards: &Guards) -> bool {
-    let found = match scheme {
-        Scheme::AlignedBytes(addressing, widths) => look_once(addressing, *widths, words, digest, guards),
-        Scheme::AlignedNarrow(addressing, widths) => look_once(addressing, *widths, words, digest, guards),
-        Scheme::RegionalBytes(addressing, widths) => look_once(addressing, *widths, words, digest, guards),
-        Scheme::RegionalNarrow(addressing, widths) => look_once(addressing, *widths, words, digest, guards),
+    let found = match &scheme.pair {
+        Pair::AlignedBytes(addressing, widths) => look_once(addressing, *widths, words, digest, guards),
+        Pair::AlignedNarrow(addressing, widths) => look_once(addressing, *widths, words, digest, guards),
+        Pair::RegionalBytes(addressing, widths) => look_once(addressing, *widths, words, digest, guards),
+        Pair::RegionalNarrow(addressing, widths) => look_once(addressing, *widths, words, digest, guards),
         _ => look_elsewhere(scheme, words, digest, guards),
     };
     found.unwrap_or_else(|| look_again(scheme, words, digest, guards))
@@ -86,7 +87,7 @@ fn look_once<A: Addressing, G: Widths>(
 
 #[inline(never)]
 fn look_elsewhere(scheme: &Scheme, words: &[AtomicU64], digest: Digest, guards: &Guards) -> Option<bool> {
-    with_shared_table!(scheme, words, table => table.contains_concurrent(digest, &guards.versions))
+    with_table!(scheme, shared(words), table => table.contains_concurrent(digest, &guards.versions))
 }
 
 /// Looks on where a first look did not tell.
@@ -96,7 +97,7 @@ fn look_elsewhere(scheme: &Scheme, words: &[AtomicU64], digest: Digest, guards: 
 #[cold]
 #[inline(never)]
 pub(super) fn look_again(scheme: &Scheme, words: &[AtomicU64], digest: Digest, guards: &Guards) -> bool {
-    with_shared_table!(scheme, words, table => {
+    with_table!(scheme, shared(words), table => {
         let (fingerprint, primary) = table.addressing.locate(digest);
         table.look_again(fingerprint, primary, &guards.versions)
     })
@@ -111,18 +112,18 @@ pub(super) fn look_again_in(
     (fingerprint, candidate): (Fingerprint, Candidate),
     guards: &Guards,
 ) -> bool {
-    with_shared_table!(scheme, words, table => table.look_again(fingerprint, candidate, &guards.versions))
+    with_table!(scheme, shared(words), table => table.look_again(fingerprint, candidate, &guards.versions))
 }
 
 /// How many copies of a key's fingerprint are stored. Where looking comes to no end, the writers are made to wait.
-pub(super) fn count(scheme: &Scheme, words: &[AtomicU64], digest: Digest, guards: &Guards) -> Result<u32, Retired> {
-    with_shared_table!(scheme, words, table => {
+pub(super) fn count(scheme: &Scheme, words: &[AtomicU64], digest: Digest, guards: &Guards) -> Result<u32, Stale> {
+    with_table!(scheme, shared(words), table => {
         let (fingerprint, primary) = table.addressing.locate(digest);
         if let Some(copies) = table.count_concurrent(fingerprint, primary, &guards.versions) {
             return Ok(copies);
         }
         let candidates = table.addressing.distinct_candidates(primary, fingerprint);
-        let _held = guards.stripes.lock_each(candidates.map(Candidate::bucket))?;
+        let _guards = guards.stripes.lock_each(candidates.map(Candidate::bucket))?;
         Ok(table.copies(fingerprint, primary))
     })
 }

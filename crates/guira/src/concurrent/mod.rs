@@ -5,12 +5,12 @@
 
 mod batch;
 mod concurrent_cuckoo_filter;
-mod concurrent_growing_cuckoo_filter;
+mod generation;
 mod guards;
 mod lookup;
+mod shared_table;
 mod stripes;
 mod update;
 mod versions;
 
 pub use concurrent_cuckoo_filter::ConcurrentCuckooFilter;
-pub use concurrent_growing_cuckoo_filter::ConcurrentGrowingCuckooFilter;

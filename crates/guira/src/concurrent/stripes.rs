@@ -7,17 +7,17 @@ use alloc::vec::Vec;
 use std::sync::PoisonError;
 
 use crate::addressing::BucketIndex;
-use crate::cast::in_memory;
+use crate::cast::to_usize;
 use crate::sync::{AtomicU64, Mutex, MutexGuard, Ordering, number_of_this_thread};
 
 /// So many that writers seldom meet, and few enough to take them all where a table is to stand still.
-const MOST_STRIPES: u64 = if cfg!(loom) { 4 } else { 256 };
+const MAX_STRIPES: u64 = if cfg!(loom) { 4 } else { 256 };
 
-/// How many desks there are at the most: threads in excess of that share them.
-const MOST_DESKS: u64 = if cfg!(loom) { 4 } else { 64 };
+/// At most so many locks of threads: threads in excess of that share them.
+const MAX_THREAD_LOCKS: u64 = if cfg!(loom) { 4 } else { 64 };
 
 /// Small tables have fewer, so that these take less memory than the table.
-const LEAST_BUCKETS_PER_STRIPE: u64 = if cfg!(loom) { 1 } else { 64 };
+const MIN_BUCKETS_PER_STRIPE: u64 = if cfg!(loom) { 1 } else { 64 };
 
 /// The locks of a table.
 pub(super) struct Stripes {
@@ -27,73 +27,73 @@ pub(super) struct Stripes {
     /// Whoever only fills an empty slot of one word does so in one step, and needs no lock but one by which others make
     /// it wait who need the whole table. That is one of its thread's own: the lock of a bucket would have to come from
     /// the processor of the thread that held it last, which takes longer than all the rest.
-    desks: Box<[Stripe]>,
+    thread_locks: Box<[Stripe]>,
 }
 
 /// By itself in the two cache lines that processors fetch together, so that writers of others don't slow it down.
 #[repr(align(128))]
 struct Stripe {
-    lock: Mutex<Standing>,
+    state: Mutex<State>,
     /// How many fingerprints were stored under this lock, less those that were removed under it, modulo 2^64: a
     /// fingerprint may be stored under one and removed under another. Written only under the lock.
     stored: AtomicU64,
 }
 
-/// Whether a table is the one that is written.
+/// Whether a table is the current one, which is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Standing {
+enum State {
     Current,
     /// A larger one took its place.
-    Retired,
+    Stale,
 }
 
 /// A larger table took the place of the one whose lock was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Retired;
+pub(super) struct Stale;
 
 impl Stripes {
     /// Those of a table with so many buckets, in which `stored` fingerprints are stored.
     pub(super) fn new(buckets: u64, stored: usize) -> Self {
-        let count = (buckets / LEAST_BUCKETS_PER_STRIPE).clamp(1, MOST_STRIPES).next_power_of_two();
+        let count = (buckets / MIN_BUCKETS_PER_STRIPE).clamp(1, MAX_STRIPES).next_power_of_two();
         let stripe = |number| Stripe {
-            lock: Mutex::new(Standing::Current),
+            state: Mutex::new(State::Current),
             stored: AtomicU64::new(if number == 0 { stored as u64 } else { 0 }),
         };
-        let desks = (0..count.min(MOST_DESKS)).map(|_| stripe(1)).collect();
-        Self { of_buckets: (0..count).map(stripe).collect(), desks }
+        let thread_locks = (0..count.min(MAX_THREAD_LOCKS)).map(|_| stripe(1)).collect();
+        Self { of_buckets: (0..count).map(stripe).collect(), thread_locks }
     }
 
     fn number_of(&self, bucket: BucketIndex) -> usize {
-        in_memory(bucket.get()) & (self.of_buckets.len() - 1)
+        to_usize(bucket.get()) & (self.of_buckets.len() - 1)
     }
 
     /// Locks one bucket. Whoever holds it takes no other lock.
     #[inline]
-    pub(super) fn lock(&self, bucket: BucketIndex) -> Result<Held<'_>, Retired> {
-        self.of_buckets[self.number_of(bucket)].hold()
+    pub(super) fn lock(&self, bucket: BucketIndex) -> Result<StripeGuard<'_>, Stale> {
+        self.of_buckets[self.number_of(bucket)].lock()
     }
 
     /// Keeps the whole table from being locked. Whoever holds it takes no other lock.
     #[inline]
-    pub(super) fn lock_desk(&self) -> Result<Held<'_>, Retired> {
-        self.desks[number_of_this_thread() & (self.desks.len() - 1)].hold()
+    pub(super) fn lock_of_this_thread(&self) -> Result<StripeGuard<'_>, Stale> {
+        self.thread_locks[number_of_this_thread() & (self.thread_locks.len() - 1)].lock()
     }
 
     /// Locks several buckets, in the order of the stripes, so that no two threads wait for each other.
-    pub(super) fn lock_each(&self, buckets: impl Iterator<Item = BucketIndex>) -> Result<HeldTogether<'_>, Retired> {
+    pub(super) fn lock_each(&self, buckets: impl Iterator<Item = BucketIndex>) -> Result<StripeGuards<'_>, Stale> {
         let mut numbers: Vec<usize> = buckets.map(|bucket| self.number_of(bucket)).collect();
         numbers.sort_unstable();
         numbers.dedup();
-        numbers.into_iter().map(|number| self.of_buckets[number].hold()).collect::<Result<_, _>>().map(HeldTogether)
+        numbers.into_iter().map(|number| self.of_buckets[number].lock()).collect::<Result<_, _>>().map(StripeGuards)
     }
 
     fn all(&self) -> impl Iterator<Item = &Stripe> {
-        self.of_buckets.iter().chain(&self.desks)
+        self.of_buckets.iter().chain(&self.thread_locks)
     }
 
     /// Locks the whole table, in the same order.
-    pub(super) fn lock_all(&self) -> Result<HeldTogether<'_>, Retired> {
-        self.all().map(Stripe::hold).collect::<Result<_, _>>().map(HeldTogether)
+    pub(super) fn lock_all(&self) -> Result<StripeGuards<'_>, Stale> {
+        self.all().map(Stripe::lock).collect::<Result<_, _>>().map(StripeGuards)
     }
 
     /// How many fingerprints are stored: a number that was right at no one moment, while others write.
@@ -102,26 +102,26 @@ impl Stripes {
     pub(super) fn stored(&self) -> usize {
         let sum = self.all().fold(0_u64, |sum, stripe| sum.wrapping_add(stripe.stored.load(Ordering::Relaxed)));
         // A removal that was counted before the insertion it undoes.
-        in_memory(if sum > u64::MAX / 2 { 0 } else { sum })
+        to_usize(if sum > u64::MAX / 2 { 0 } else { sum })
     }
 }
 
 impl Stripe {
     #[inline]
-    fn hold(&self) -> Result<Held<'_>, Retired> {
+    fn lock(&self) -> Result<StripeGuard<'_>, Stale> {
         // Nothing panics between the writes of an operation, so who panicked left the table whole.
-        let standing = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
-        if *standing == Standing::Retired { Err(Retired) } else { Ok(Held { stripe: self, standing }) }
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if *state == State::Stale { Err(Stale) } else { Ok(StripeGuard { stripe: self, state }) }
     }
 }
 
 /// A stripe that is locked.
-pub(super) struct Held<'stripes> {
+pub(super) struct StripeGuard<'stripes> {
     stripe: &'stripes Stripe,
-    standing: MutexGuard<'stripes, Standing>,
+    state: MutexGuard<'stripes, State>,
 }
 
-impl Held<'_> {
+impl StripeGuard<'_> {
     /// Relaxed: the lock orders the writers of the count, and a sum of several counts is of no one moment anyway.
     #[inline]
     fn add(&self, difference: u64) {
@@ -143,11 +143,11 @@ impl Held<'_> {
 }
 
 /// Several stripes that are locked, at least one.
-pub(super) struct HeldTogether<'stripes>(Vec<Held<'stripes>>);
+pub(super) struct StripeGuards<'stripes>(Vec<StripeGuard<'stripes>>);
 
-impl<'stripes> HeldTogether<'stripes> {
+impl<'stripes> StripeGuards<'stripes> {
     /// Any of them, to count with.
-    pub(super) fn one(&self) -> &Held<'stripes> {
+    pub(super) fn one(&self) -> &StripeGuard<'stripes> {
         &self.0[0]
     }
 
@@ -155,15 +155,15 @@ impl<'stripes> HeldTogether<'stripes> {
     ///
     /// Relaxed, as where one is counted.
     pub(super) fn count_none(&self) {
-        for held in &self.0 {
-            held.stripe.stored.store(0, Ordering::Relaxed);
+        for guard in &self.0 {
+            guard.stripe.stored.store(0, Ordering::Relaxed);
         }
     }
 
     /// Unlocks them for writers to find that they must look for the table that took the place of this one.
     pub(super) fn retire(self) {
-        for mut held in self.0 {
-            *held.standing = Standing::Retired;
+        for mut guard in self.0 {
+            *guard.state = State::Stale;
         }
     }
 }

@@ -3,16 +3,16 @@
 use alloc::vec::Vec;
 
 use super::guards::Guards;
-use super::stripes::{HeldTogether, Retired};
+use super::stripes::{Stale, StripeGuards};
 use crate::addressing::{Addressing, Candidate, Fingerprint};
-use crate::cuckoo::{CuckooTable, NoRoom, Scheme, with_shared_table};
+use crate::cuckoo::{CuckooTable, NoRoom, Scheme, with_table};
 use crate::digest::Digest;
 use crate::relocation::{Move, Search, SingleMove};
 use crate::sync::AtomicU64;
 use crate::table::{Place, SharedTable, Table, TableMut, Widths};
 
 /// How often a path is searched for beside other writers, before they are made to wait.
-const MOST_SEARCHES: usize = 16;
+const MAX_SEARCHES: usize = 16;
 
 /// What becomes of a key whose fingerprint is stored already.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub(super) enum Repeated {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
     NoRoom(NoRoom),
-    Retired,
+    Stale,
 }
 
 impl From<NoRoom> for Refusal {
@@ -36,9 +36,9 @@ impl From<NoRoom> for Refusal {
     }
 }
 
-impl From<Retired> for Refusal {
-    fn from(Retired: Retired) -> Self {
-        Self::Retired
+impl From<Stale> for Refusal {
+    fn from(Stale: Stale) -> Self {
+        Self::Stale
     }
 }
 
@@ -50,12 +50,50 @@ pub(super) fn insert(
     repeated: Repeated,
     guards: &Guards,
 ) -> Result<bool, Refusal> {
-    with_shared_table!(scheme, words, table => table.insert_concurrent(digest, repeated, guards))
+    let is_stored = match repeated {
+        Repeated::Stored => with_table!(scheme, shared(words), table => table.fill_concurrent(digest, guards))?,
+        Repeated::LeftOut => false,
+    };
+    if is_stored { Ok(true) } else { insert_with_several_locks(scheme, words, digest, repeated, guards) }
+}
+
+/// Stores a copy where a place is to be made, or the key must not be there yet.
+///
+/// Not with the table at hand: that would have to be written to memory, in every insertion.
+#[cold]
+#[inline(never)]
+pub(super) fn insert_with_several_locks(
+    scheme: &Scheme,
+    words: &[AtomicU64],
+    digest: Digest,
+    repeated: Repeated,
+    guards: &Guards,
+) -> Result<bool, Refusal> {
+    with_table!(scheme, shared(words), table => {
+        let (fingerprint, primary) = table.addressing.locate(digest);
+        table.insert_with_several_locks(fingerprint, primary, repeated, guards)
+    })
 }
 
 /// Removes a copy of a key's fingerprint; whether there was one.
-pub(super) fn remove(scheme: &Scheme, words: &[AtomicU64], digest: Digest, guards: &Guards) -> Result<bool, Retired> {
-    with_shared_table!(scheme, words, table => table.remove_concurrent(digest, guards))
+pub(super) fn remove(scheme: &Scheme, words: &[AtomicU64], digest: Digest, guards: &Guards) -> Result<bool, Stale> {
+    let is_removed = with_table!(scheme, shared(words), table => table.remove_concurrent(digest, guards))?;
+    if is_removed { Ok(true) } else { remove_with_several_locks(scheme, words, digest, guards) }
+}
+
+/// Removes a copy where one look found none.
+#[cold]
+#[inline(never)]
+fn remove_with_several_locks(
+    scheme: &Scheme,
+    words: &[AtomicU64],
+    digest: Digest,
+    guards: &Guards,
+) -> Result<bool, Stale> {
+    with_table!(scheme, shared(words), table => {
+        let (fingerprint, primary) = table.addressing.locate(digest);
+        table.remove_with_several_locks(fingerprint, primary, guards)
+    })
 }
 
 impl<'table, A: Addressing, G: Widths> CuckooTable<A, SharedTable<'table, G>> {
@@ -63,38 +101,29 @@ impl<'table, A: Addressing, G: Widths> CuckooTable<A, SharedTable<'table, G>> {
     #[inline]
     fn writer(&self, guards: &Guards) -> CuckooTable<A, impl TableMut> {
         let Self { addressing, slots } = *self;
-        CuckooTable { addressing, slots: slots.watched(|leaving| guards.versions.leaves(leaving)) }
+        CuckooTable { addressing, slots: slots.watched(|leaving| guards.versions.bump(leaving)) }
     }
 
+    /// Stores a copy of a key's fingerprint if a look finds room for it, and that lasts. Returns `true` if it was stored.
     #[inline]
-    pub(super) fn insert_concurrent(
-        &self,
-        digest: Digest,
-        repeated: Repeated,
-        guards: &Guards,
-    ) -> Result<bool, Refusal> {
+    pub(super) fn fill_concurrent(&self, digest: Digest, guards: &Guards) -> Result<bool, Stale> {
         let (fingerprint, primary) = self.addressing.locate(digest);
         // The look brings the buckets here before there is a lock that others wait for.
-        if repeated == Repeated::Stored
-            && let Some(place) = self.vacant_place(fingerprint, primary)
-        {
-            let held = if self.slots.straddles(place) {
-                guards.stripes.lock(place.bucket)?
-            } else {
-                guards.stripes.lock_desk()?
-            };
-            // Unless others have been here since the look.
-            if self.slots.fill(place, fingerprint) {
-                held.count_stored();
-                return Ok(true);
-            }
+        let Some(place) = self.vacant_place(fingerprint, primary) else { return Ok(false) };
+        let guard = if self.slots.straddles(place) {
+            guards.stripes.lock(place.bucket)?
+        } else {
+            guards.stripes.lock_of_this_thread()?
+        };
+        // Unless others have been here since the look.
+        let is_stored = self.slots.fill(place, fingerprint);
+        if is_stored {
+            guard.count_stored();
         }
-        self.insert_with_several_locks(fingerprint, primary, repeated, guards)
+        Ok(is_stored)
     }
 
     /// Where a place is to be made, or the key must not be there yet.
-    #[cold]
-    #[inline(never)]
     fn insert_with_several_locks(
         &self,
         fingerprint: Fingerprint,
@@ -104,7 +133,7 @@ impl<'table, A: Addressing, G: Widths> CuckooTable<A, SharedTable<'table, G>> {
     ) -> Result<bool, Refusal> {
         let is_left_out = || repeated == Repeated::LeftOut && self.place_of(fingerprint, primary).is_some();
         let mut search = Search::default();
-        for _ in 0..MOST_SEARCHES {
+        for _ in 0..MAX_SEARCHES {
             let moves = match self.vacant_place(fingerprint, primary) {
                 Some(_) => Vec::new(),
                 None => match self.moves_to_make_room(fingerprint, primary, &mut search) {
@@ -112,22 +141,22 @@ impl<'table, A: Addressing, G: Widths> CuckooTable<A, SharedTable<'table, G>> {
                     None => break,
                 },
             };
-            let held = self.lock_path(fingerprint, primary, &moves, guards)?;
+            let guard = self.lock_path(fingerprint, primary, &moves, guards)?;
             if is_left_out() {
                 return Ok(false);
             }
             if self.fill_by(&moves, fingerprint, primary, guards) {
-                held.one().count_stored();
+                guard.one().count_stored();
                 return Ok(true);
             }
         }
         // No path was found, or none lasted until it was locked: whether there is one is certain if nobody else writes.
-        let held = guards.stripes.lock_all()?;
+        let guard = guards.stripes.lock_all()?;
         if is_left_out() {
             return Ok(false);
         }
         self.writer(guards).insert_fingerprint(fingerprint, primary)?;
-        held.one().count_stored();
+        guard.one().count_stored();
         Ok(true)
     }
 
@@ -161,41 +190,39 @@ impl<'table, A: Addressing, G: Widths> CuckooTable<A, SharedTable<'table, G>> {
         primary: Candidate,
         moves: &[Move],
         guards: &'guards Guards,
-    ) -> Result<HeldTogether<'guards>, Retired> {
+    ) -> Result<StripeGuards<'guards>, Stale> {
         // The first slot on the way is a candidate's.
         let candidates = self.addressing.distinct_candidates(primary, fingerprint).map(Candidate::bucket);
         guards.stripes.lock_each(candidates.chain(moves.iter().map(|made| made.to().bucket)))
     }
 
+    /// Removes a copy of a key's fingerprint if a look finds it, and it stays. Returns `true` if it was removed.
     #[inline]
-    pub(super) fn remove_concurrent(&self, digest: Digest, guards: &Guards) -> Result<bool, Retired> {
+    fn remove_concurrent(&self, digest: Digest, guards: &Guards) -> Result<bool, Stale> {
         let (fingerprint, primary) = self.addressing.locate(digest);
-        if let Some(Place { bucket, .. }) = self.place_of(fingerprint, primary) {
-            let held = guards.stripes.lock(bucket)?;
-            // It may have moved since the look, or others may have removed it.
-            if let Some(slot) = self.slots.slot_of(bucket, fingerprint) {
-                self.writer(guards).slots.set(bucket, slot, None);
-                held.count_removed();
-                return Ok(true);
-            }
+        let Some(Place { bucket, .. }) = self.place_of(fingerprint, primary) else { return Ok(false) };
+        let guard = guards.stripes.lock(bucket)?;
+        // It may have moved since the look, or others may have removed it.
+        let slot = self.slots.slot_of(bucket, fingerprint);
+        if let Some(slot) = slot {
+            self.writer(guards).slots.erase(Place { bucket, slot }, fingerprint);
+            guard.count_removed();
         }
-        self.remove_with_several_locks(fingerprint, primary, guards)
+        Ok(slot.is_some())
     }
 
     /// Where one look found none: with all candidates locked it can't move from one to the other.
-    #[cold]
-    #[inline(never)]
     fn remove_with_several_locks(
         &self,
         fingerprint: Fingerprint,
         primary: Candidate,
         guards: &Guards,
-    ) -> Result<bool, Retired> {
-        let held = self.lock_path(fingerprint, primary, &[], guards)?;
+    ) -> Result<bool, Stale> {
+        let guard = self.lock_path(fingerprint, primary, &[], guards)?;
         let place = self.place_of(fingerprint, primary);
-        if let Some(Place { bucket, slot }) = place {
-            self.writer(guards).slots.set(bucket, slot, None);
-            held.one().count_removed();
+        if let Some(place) = place {
+            self.writer(guards).slots.erase(place, fingerprint);
+            guard.one().count_removed();
         }
         Ok(place.is_some())
     }

@@ -27,7 +27,7 @@
 use alloc::boxed::Box;
 
 use crate::addressing::Fingerprint;
-use crate::cast::in_memory;
+use crate::cast::to_usize;
 use crate::sync::{AtomicU64, Ordering, fence};
 
 /// How many classes there are: so many that moves seldom disturb readers of other keys, and so few that all versions stay
@@ -45,7 +45,7 @@ impl Versions {
 
     #[inline]
     fn of(&self, fingerprint: Fingerprint) -> &AtomicU64 {
-        &self.0[in_memory(u64::from(fingerprint.get())) % CLASSES]
+        &self.0[to_usize(u64::from(fingerprint.get())) % CLASSES]
     }
 
     /// Announces that a fingerprint leaves its slot, between steps 1 and 3.
@@ -53,41 +53,33 @@ impl Versions {
     /// Release: who reads this version, or a later one, sees where the fingerprint was written before. That step 3 comes
     /// after it is seen to by the release of step 3.
     #[inline]
-    pub(super) fn leaves(&self, fingerprint: Fingerprint) {
+    pub(super) fn bump(&self, fingerprint: Fingerprint) {
         self.of(fingerprint).fetch_add(1, Ordering::Release);
-    }
-
-    /// Announces that all fingerprints leave their slots.
-    pub(super) fn all_leave(&self) {
-        for version in &*self.0 {
-            // Release, as for one.
-            version.fetch_add(1, Ordering::Release);
-        }
     }
 
     /// Begins a look at the buckets of a fingerprint.
     ///
     /// Acquire: what was written before the increments that this reads is seen by the look, which comes after it.
     #[inline]
-    pub(super) fn watch(&self, fingerprint: Fingerprint) -> Watch<'_> {
+    pub(super) fn watch(&self, fingerprint: Fingerprint) -> OptimisticRead<'_> {
         let version = self.of(fingerprint);
-        Watch { version, began: version.load(Ordering::Acquire) }
+        OptimisticRead { version, began: version.load(Ordering::Acquire) }
     }
 }
 
 /// A look at the buckets of a fingerprint that has begun.
-pub(super) struct Watch<'versions> {
+pub(super) struct OptimisticRead<'versions> {
     version: &'versions AtomicU64,
     began: u64,
 }
 
-impl Watch<'_> {
+impl OptimisticRead<'_> {
     /// Whether no fingerprint of the class left a slot while the look went on, as far as it saw.
     ///
     /// The fence makes an acquire of every relaxed read of a slot before it: having seen that a fingerprint had left, the
     /// look sees the increment before that. Nothing is read after it that would need more than relaxed.
     #[inline]
-    pub(super) fn nothing_left(&self) -> bool {
+    pub(super) fn is_unchanged(&self) -> bool {
         fence(Ordering::Acquire);
         self.version.load(Ordering::Relaxed) == self.began
     }

@@ -7,7 +7,7 @@ use crate::parameters::Parameters;
 /// count how often one key came, for which 16 is soon too little. Each bit more costs a bit per slot and doubles the reach.
 const USUAL_COUNTER_BITS: u32 = 8;
 
-/// Chooses the measures of a [`CountingCuckooFilter`].
+/// Chooses the parameters of a [`CountingCuckooFilter`].
 ///
 /// # Examples
 ///
@@ -45,7 +45,7 @@ impl CountingCuckooFilterBuilder {
         CountingCuckooFilter::with_parameters(self.parameters()?, self.filter.hasher())
     }
 
-    /// The measures that [`Self::build`] would choose, without building anything.
+    /// The parameters that [`Self::build`] would choose, without building anything.
     ///
     /// # Errors
     ///

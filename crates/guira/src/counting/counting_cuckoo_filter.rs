@@ -1,7 +1,7 @@
 use core::fmt;
 
 use super::CountingCuckooFilterBuilder;
-use crate::digest::{Digest, Key, KeyHasher};
+use crate::digest::{Key, KeyHasher};
 use crate::error::{BuildError, InsertError};
 use crate::filter::{ValuedFilter, measures_of_valued_filter};
 use crate::parameters::Parameters;
@@ -73,16 +73,7 @@ impl CountingCuckooFilter {
     /// finds no room. In both cases the filter is as it was.
     #[inline]
     pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<(), InsertError> {
-        self.insert_digest(self.hasher().digest(key))
-    }
-
-    /// Counts the key with this digest once more. See [`insert`](Self::insert).
-    ///
-    /// # Errors
-    ///
-    /// Those of [`insert`](Self::insert).
-    #[inline]
-    pub fn insert_digest(&mut self, digest: Digest) -> Result<(), InsertError> {
+        let digest = self.hasher().digest(key);
         match self.filter.find(digest, |_| true) {
             Some((_, counter)) if counter == self.filter.greatest_value() => {
                 return Err(InsertError::CounterFull { count: self.most_copies() });
@@ -98,14 +89,7 @@ impl CountingCuckooFilter {
     #[inline]
     #[must_use]
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
-        self.contains_digest(self.hasher().digest(key))
-    }
-
-    /// Whether the key with this digest is probably there; `false` is certain.
-    #[inline]
-    #[must_use]
-    pub fn contains_digest(&self, digest: Digest) -> bool {
-        self.filter.contains(digest)
+        self.filter.contains(self.hasher().digest(key))
     }
 
     /// How often a key is there, together with those that share its fingerprint and buckets: never less than it was
@@ -113,14 +97,7 @@ impl CountingCuckooFilter {
     #[inline]
     #[must_use]
     pub fn count<K: Key + ?Sized>(&self, key: &K) -> u64 {
-        self.count_digest(self.hasher().digest(key))
-    }
-
-    /// How often the key with this digest is there. See [`count`](Self::count).
-    #[inline]
-    #[must_use]
-    pub fn count_digest(&self, digest: Digest) -> u64 {
-        self.filter.find(digest, |_| true).map_or(0, |(_, counter)| u64::from(counter) + 1)
+        self.filter.find(self.hasher().digest(key), |_| true).map_or(0, |(_, counter)| u64::from(counter) + 1)
     }
 
     /// Counts a key once less; whether it was counted.
@@ -130,13 +107,7 @@ impl CountingCuckooFilter {
     /// too little, and lost when its own copies are removed.
     #[inline]
     pub fn remove<K: Key + ?Sized>(&mut self, key: &K) -> bool {
-        self.remove_digest(self.hasher().digest(key))
-    }
-
-    /// Counts the key with this digest once less; whether it was counted. See [`remove`](Self::remove) for the rule.
-    #[inline]
-    pub fn remove_digest(&mut self, digest: Digest) -> bool {
-        match self.filter.find(digest, |_| true) {
+        match self.filter.find(self.hasher().digest(key), |_| true) {
             None => return false,
             Some((place, 0)) => self.filter.empty(place),
             Some((place, counter)) => self.filter.set_value(place, counter - 1),

@@ -3,7 +3,7 @@
 use core::hint::select_unpredictable;
 
 use crate::addressing::{Addressing, BucketIndex, Candidate, Fingerprint};
-use crate::cast::in_memory;
+use crate::cast::{Whole, to_usize};
 use crate::digest::Digest;
 use crate::error::InsertError;
 use crate::parameters::Parameters;
@@ -32,10 +32,10 @@ impl NoRoom {
         match self {
             Self::Full => InsertError::Full {
                 len,
-                capacity: in_memory(parameters.capacity()),
-                slot_count: in_memory(parameters.slot_count()),
+                capacity: to_usize(parameters.capacity()),
+                slot_count: to_usize(parameters.slot_count()),
             },
-            Self::TooManyCopies { copies } => InsertError::TooManyCopies { copies: in_memory(copies as u64) },
+            Self::TooManyCopies { copies } => InsertError::TooManyCopies { copies: to_usize(copies as u64) },
         }
     }
 }
@@ -44,8 +44,8 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
     /// Algorithm 2.
     #[inline(always)]
     pub(crate) fn contains(&self, digest: Digest) -> bool {
-        let (fingerprint, primary) = self.addressing.locate(digest);
-        self.contains_fingerprint(fingerprint, primary)
+        let (fingerprint, primary, second) = self.addressing.locate_pair::<Whole>(digest);
+        self.contains_in(fingerprint, primary.bucket(), second)
     }
 
     /// Whether any candidate bucket of a fingerprint holds it, given one of them.
@@ -139,7 +139,7 @@ impl<A: Addressing, T: TableMut> CuckooTable<A, T> {
     #[inline]
     pub(crate) fn fill(&mut self, fingerprint: Fingerprint, primary: Candidate) -> Option<Place> {
         let place = self.vacant_place(fingerprint, primary)?;
-        self.slots.set(place.bucket, place.slot, Some(fingerprint));
+        self.slots.fill(place, fingerprint);
         Some(place)
     }
 
@@ -174,8 +174,8 @@ impl<A: Addressing, T: TableMut> CuckooTable<A, T> {
     pub(crate) fn remove(&mut self, digest: Digest) -> bool {
         let (fingerprint, primary) = self.addressing.locate(digest);
         let place = self.place_of(fingerprint, primary);
-        if let Some(Place { bucket, slot }) = place {
-            self.slots.set(bucket, slot, None);
+        if let Some(place) = place {
+            self.slots.erase(place, fingerprint);
         }
         place.is_some()
     }

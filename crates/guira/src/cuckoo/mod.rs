@@ -1,10 +1,11 @@
 //! The cuckoo table: Algorithms 1 to 3 of the paper over one addressing and one layout, and the choice between these.
 
+mod blocks;
 mod cuckoo_table;
+mod operations;
 mod scheme;
 mod walk;
 
+pub(crate) use blocks::{BLOCK, Located};
 pub(crate) use cuckoo_table::{CuckooTable, NoRoom};
-#[cfg(feature = "std")]
-pub(crate) use scheme::with_shared_table;
-pub(crate) use scheme::{Scheme, with_constants, with_scheme, with_table, with_valued_table};
+pub(crate) use scheme::{Pair, Scheme, with_pair, with_table};

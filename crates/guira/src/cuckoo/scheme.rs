@@ -1,5 +1,7 @@
 //! The schemes: the pairs of an addressing and a layout that there are.
 
+use super::blocks::{BLOCK, Located};
+use super::operations::Operations;
 use super::{CuckooTable, NoRoom};
 use crate::addressing::{
     Addressing, AnySize, DaryAddressing, DoublingAddressing, PowerOfTwoAddressing, RegionalAddressing, Size65536,
@@ -9,25 +11,41 @@ use crate::digest::Digest;
 use crate::parameters::{self, Parameters};
 use crate::table::{AnyFingerprintBits, AnyWidths, Layout, ValuedWidths};
 
-/// Lists the schemes: of each the addressing, and the layout with its widths.
-macro_rules! schemes {
+/// How the fingerprints of a filter are placed and kept, with all numbers. It says nothing of the memory that holds them,
+/// and works on any.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scheme {
+    pub(crate) pair: Pair,
+    operations: &'static Operations,
+}
+
+/// Lists the pairs: of each the addressing, and the layout with its widths.
+macro_rules! pairs {
     ($($name:ident: $addressing:ty, $layout:ty;)*) => {
-        /// How the fingerprints of a filter are placed and kept: an addressing and a layout, with all their numbers. It
-        /// says nothing of the memory that holds them, and works on any.
+        /// An addressing and a layout.
         ///
-        /// Which scheme it is stands in a byte of its own: hidden in a field, where the compiler would put it, it takes
-        /// seven instructions to find.
+        /// Which pair it is stands in a byte of its own: hidden in a field, where the compiler would put it, it takes seven
+        /// instructions to find.
         #[derive(Clone, Copy, Debug)]
         #[repr(u8)]
-        pub(crate) enum Scheme {
+        pub(crate) enum Pair {
             $($name($addressing, $layout),)*
         }
 
-        /// Evaluates an expression with the addressing and the layout of whichever scheme it is.
-        macro_rules! with_scheme {
-            ($scheme:expr, ($a:ident, $l:ident) => $body:expr) => {
-                match $scheme {
-                    $($crate::cuckoo::Scheme::$name($a, $l) => $body,)*
+        /// Evaluates an expression with the addressing and the layout of whichever pair it is.
+        macro_rules! with_pair {
+            ($pair:expr, ($a:ident, $l:ident) => $body:expr) => {
+                match $pair {
+                    $($crate::cuckoo::Pair::$name($a, $l) => $body,)*
+                }
+            };
+        }
+
+        /// The operations of a pair, compiled for any widths.
+        macro_rules! operations_of_any_widths {
+            ($pair:expr) => {
+                match $pair {
+                    $(Pair::$name(..) => operations!($name, layout => *layout),)*
                 }
             };
         }
@@ -36,7 +54,7 @@ macro_rules! schemes {
 
 // "Narrow" buckets fit a 64-bit word wherever they start in their byte, and those of "bytes" start at one; "wide" ones need
 // 128 bits, or several words. "Aligned" regions have 2^16 buckets.
-schemes! {
+pairs! {
     AlignedBytes: RegionalAddressing<Size65536>, AnyWidths<u64, true>;
     AlignedNarrow: RegionalAddressing<Size65536>, AnyWidths<u64>;
     RegionalBytes: RegionalAddressing, AnyWidths<u64, true>;
@@ -50,6 +68,7 @@ schemes! {
     TernaryWide: DaryAddressing<3>, AnyWidths<u128>;
     QuaternaryNarrow: DaryAddressing<4>, AnyWidths<u64>;
     QuaternaryWide: DaryAddressing<4>, AnyWidths<u128>;
+    AlignedSemiSorted: RegionalAddressing<Size65536>, AnyFingerprintBits<u64>;
     RegionalSemiSortedNarrow: RegionalAddressing, AnyFingerprintBits<u64>;
     RegionalSemiSortedWide: RegionalAddressing, AnyFingerprintBits<u128>;
     PowerOfTwoSemiSortedNarrow: PowerOfTwoAddressing, AnyFingerprintBits<u64>;
@@ -64,113 +83,44 @@ schemes! {
     ValuedWide: RegionalAddressing, ValuedWidths<u128>;
 }
 
-/// Evaluates an expression with the cuckoo table of whichever scheme it is, over memory that is read (`over`) or bytes that
-/// are written (`over_mut`).
+/// Evaluates an expression with the cuckoo table of a scheme: over memory that is read, over bytes that are written, of a
+/// packed scheme over words that threads share, or of a scheme with values over memory of either kind.
 macro_rules! with_table {
-    ($scheme:expr, over($memory:expr), $table:ident => $body:expr) => {
-        $crate::cuckoo::with_scheme!($scheme, (addressing, layout) => {
-            let (addressing, slots) = (*addressing, $crate::table::Layout::over(*layout, $memory));
-            let $table = $crate::cuckoo::CuckooTable { addressing, slots };
-            $body
-        })
+    ($scheme:expr, shared($words:expr), $table:ident => $body:expr) => {
+        $crate::cuckoo::with_table!(@of PackedTable, $scheme, $words, $table => $body;
+            AlignedBytes AlignedNarrow RegionalBytes RegionalNarrow RegionalWide DoublingNarrow DoublingWide PowerOfTwoNarrow
+            PowerOfTwoWide TernaryNarrow TernaryWide QuaternaryNarrow QuaternaryWide)
     };
-    ($scheme:expr, over_mut($memory:expr), $table:ident => $body:expr) => {
-        $crate::cuckoo::with_scheme!($scheme, (addressing, layout) => {
-            let (addressing, slots) = (*addressing, $crate::table::Layout::over_mut(*layout, $memory));
+    ($scheme:expr, valued($memory:expr), $table:ident => $body:expr) => {
+        $crate::cuckoo::with_table!(@of ValuedTable, $scheme, $memory, $table => $body; ValuedNarrow ValuedWide)
+    };
+    ($scheme:expr, $over:ident($memory:expr), $table:ident => $body:expr) => {
+        $crate::cuckoo::with_pair!(&$scheme.pair, (addressing, layout) => {
+            let (addressing, slots) = (*addressing, $crate::table::Layout::$over(*layout, $memory));
+            #[allow(unused_mut, reason = "some expressions write")]
             let mut $table = $crate::cuckoo::CuckooTable { addressing, slots };
             $body
         })
     };
-}
-
-/// Evaluates an expression with the cuckoo table of a packed scheme, over words that threads share.
-#[cfg(feature = "std")]
-macro_rules! with_shared_table {
-    ($scheme:expr, $words:expr, $table:ident => $body:expr) => {
-        $crate::cuckoo::with_shared_table!(@each $scheme, $words, $table => $body;
-            AlignedBytes AlignedNarrow RegionalBytes RegionalNarrow RegionalWide DoublingNarrow DoublingWide PowerOfTwoNarrow
-            PowerOfTwoWide TernaryNarrow TernaryWide QuaternaryNarrow QuaternaryWide)
-    };
-    (@each $scheme:expr, $words:expr, $table:ident => $body:expr; $($name:ident)*) => {
-        match $scheme {
-            $($crate::cuckoo::Scheme::$name(addressing, widths) => {
-                let slots = $crate::table::PackedTable::new(*widths, $words);
-                let $table = $crate::cuckoo::CuckooTable { addressing: *addressing, slots };
-                $body
-            })*
-            _ => unreachable!("only packed tables are shared"),
-        }
-    };
-}
-
-/// Evaluates an expression with the cuckoo table of a scheme with values, over memory that is read or written.
-macro_rules! with_valued_table {
-    ($scheme:expr, $memory:expr, $table:ident => $body:expr) => {
-        $crate::cuckoo::with_valued_table!(@each $scheme, $memory, $table => $body; ValuedNarrow ValuedWide)
-    };
-    (@each $scheme:expr, $memory:expr, $table:ident => $body:expr; $($name:ident)*) => {
-        match $scheme {
-            $($crate::cuckoo::Scheme::$name(addressing, widths) => {
-                let slots = $crate::table::ValuedTable::new(*widths, $memory);
+    (@of $layout:ident, $scheme:expr, $memory:expr, $table:ident => $body:expr; $($name:ident)*) => {
+        match &$scheme.pair {
+            $($crate::cuckoo::Pair::$name(addressing, widths) => {
+                let slots = $crate::table::$layout::new(*widths, $memory);
                 #[allow(unused_mut, reason = "some expressions write")]
                 let mut $table = $crate::cuckoo::CuckooTable { addressing: *addressing, slots };
                 $body
             })*
-            _ => unreachable!("a table with values"),
-        }
-    };
-}
-
-#[cfg(feature = "std")]
-pub(crate) use with_shared_table;
-/// Evaluates an expression with addressing and layout, for the usual widths with these as constants.
-macro_rules! with_constants {
-    ($scheme:expr, ($a:ident, $l:ident) => $body:expr) => {
-        match $scheme {
-            $crate::cuckoo::Scheme::AlignedBytes($a, widths) => $crate::cuckoo::with_constants!(4 widths, 4: 2 4 6 8 10 12 14 16, $l => $body),
-            $crate::cuckoo::Scheme::AlignedNarrow($a, widths) => $crate::cuckoo::with_constants!(4 widths, 4: 3 5 7 9 11 13, $l => $body),
-            $crate::cuckoo::Scheme::RegionalBytes($a, widths) => $crate::cuckoo::with_constants!(4 widths, 4: 2 4 6 8 10 12 14 16, $l => $body),
-            $crate::cuckoo::Scheme::RegionalNarrow($a, widths) => $crate::cuckoo::with_constants!(4 widths, 4: 3 5 7 9 11 13, $l => $body),
-            $crate::cuckoo::Scheme::DoublingNarrow($a, widths) => $crate::cuckoo::with_constants!(4 widths, 4: 8 9 10 11 12 13 14, $l => $body),
-            $crate::cuckoo::Scheme::Windows2Narrow($a, widths) => $crate::cuckoo::with_constants!(2 widths, 1: 6 7 8 9 10 11 12 13 14 15 16, $l => $body),
-            $crate::cuckoo::Scheme::Windows3Narrow($a, widths) => $crate::cuckoo::with_constants!(3 widths, 1: 6 7 8 9 10 11 12 13 14 15 16, $l => $body),
-            $crate::cuckoo::Scheme::Windows4Narrow($a, widths) => $crate::cuckoo::with_constants!(4 widths, 1: 6 7 8 9 10 11 12 13 14, $l => $body),
-            $crate::cuckoo::Scheme::RegionalSemiSortedNarrow($a, widths) => match widths.get() {
-                5 => { let $l = &$crate::table::ConstantFingerprintBits::<5>; $body }
-                6 => { let $l = &$crate::table::ConstantFingerprintBits::<6>; $body }
-                7 => { let $l = &$crate::table::ConstantFingerprintBits::<7>; $body }
-                8 => { let $l = &$crate::table::ConstantFingerprintBits::<8>; $body }
-                9 => { let $l = &$crate::table::ConstantFingerprintBits::<9>; $body }
-                10 => { let $l = &$crate::table::ConstantFingerprintBits::<10>; $body }
-                11 => { let $l = &$crate::table::ConstantFingerprintBits::<11>; $body }
-                12 => { let $l = &$crate::table::ConstantFingerprintBits::<12>; $body }
-                13 => { let $l = &$crate::table::ConstantFingerprintBits::<13>; $body }
-                14 => { let $l = &$crate::table::ConstantFingerprintBits::<14>; $body }
-                _ => { let $l = &$crate::table::ConstantFingerprintBits::<15>; $body }
-            },
-            other => $crate::cuckoo::with_scheme!(other, ($a, $l) => $body),
-        }
-    };
-    ($slots:literal $widths:ident, $slots_per_step:literal: $($bits:literal)*, $l:ident => $body:expr) => {
-        match $crate::table::Widths::slots_and_bits(*$widths) {
-            $(($slots, $bits) => {
-                let $l = &$crate::table::ConstantWidths::<$slots, $bits, { $slots_per_step * $bits }>;
-                $body
-            })*
-            _ => {
-                let $l = $widths;
-                $body
-            }
+            _ => unreachable!("a filter of this kind has no such table"),
         }
     };
 }
 
 #[expect(clippy::single_component_path_imports, reason = "other files need them by path")]
-pub(crate) use {with_constants, with_scheme, with_table, with_valued_table};
+pub(crate) use {operations_of_any_widths, with_pair, with_table};
 
-impl Scheme {
-    /// The scheme of filters with these parameters.
-    pub(crate) fn new(parameters: &Parameters, seed: u64) -> Self {
+impl Pair {
+    /// The pair of filters with these parameters.
+    fn new(parameters: &Parameters, seed: u64) -> Self {
         use parameters::Addressing::{Doubling, PowerOfTwo, Quaternary, Regional, Ternary};
         use parameters::Layout::{Packed, SemiSorted, Windowed};
 
@@ -225,76 +175,57 @@ impl Scheme {
                 PowerOfTwoSemiSortedNarrow,
                 PowerOfTwoSemiSortedWide
             ),
+            (SemiSorted, _, _) if is_aligned => match AnyFingerprintBits::new(parameters.fingerprint_bits()) {
+                Some(bits) => Self::AlignedSemiSorted(aligned(), bits),
+                None => semi_sorted!(regional(), RegionalSemiSortedNarrow, RegionalSemiSortedWide),
+            },
             (SemiSorted, _, _) => semi_sorted!(regional(), RegionalSemiSortedNarrow, RegionalSemiSortedWide),
             (Windowed, _, 2) => packed!(WindowedAddressing::new(parameters, seed), Windows2Narrow, Windows2Wide),
             (Windowed, _, 3) => packed!(WindowedAddressing::new(parameters, seed), Windows3Narrow, Windows3Wide),
             (Windowed, _, _) => packed!(WindowedAddressing::new(parameters, seed), Windows4Narrow, Windows4Wide),
         }
     }
+}
+
+impl Scheme {
+    /// The scheme of filters with these parameters.
+    pub(crate) fn new(parameters: &Parameters, seed: u64) -> Self {
+        let pair = Pair::new(parameters, seed);
+        Self { pair, operations: Operations::of(&pair) }
+    }
 
     /// Algorithm 2.
     ///
-    /// The schemes that are planned by default become part of the caller: in a loop over keys, all their numbers then stay in
+    /// The pairs that are planned by default become part of the caller: in a loop over keys, all their numbers then stay in
     /// registers. With more of them there, the compiler keeps what any of them needs at hand, and call sites grow.
     #[inline(always)]
     pub(crate) fn contains(&self, bytes: &[u8], digest: Digest) -> bool {
-        match self {
-            Self::AlignedBytes(addressing, layout) => contains(addressing, layout, bytes, digest),
-            Self::AlignedNarrow(addressing, layout) => contains(addressing, layout, bytes, digest),
-            Self::RegionalBytes(addressing, layout) => contains(addressing, layout, bytes, digest),
-            Self::RegionalNarrow(addressing, layout) => contains(addressing, layout, bytes, digest),
+        match &self.pair {
+            Pair::AlignedBytes(addressing, layout) => contains(addressing, layout, bytes, digest),
+            Pair::AlignedNarrow(addressing, layout) => contains(addressing, layout, bytes, digest),
+            Pair::RegionalBytes(addressing, layout) => contains(addressing, layout, bytes, digest),
+            Pair::RegionalNarrow(addressing, layout) => contains(addressing, layout, bytes, digest),
             _ => self.contains_elsewhere(bytes, digest),
         }
     }
 
-    /// Algorithm 2, where the table is most likely one that can be doubled.
-    #[inline]
-    pub(crate) fn contains_in_doubling(&self, bytes: &[u8], digest: Digest) -> bool {
-        match self {
-            Self::DoublingNarrow(addressing, layout) => contains(addressing, layout, bytes, digest),
-            _ => self.contains_elsewhere(bytes, digest),
-        }
-    }
-
+    /// By itself, so that callers keep less at hand.
     #[inline(never)]
     fn contains_elsewhere(&self, bytes: &[u8], digest: Digest) -> bool {
-        #[inline(never)]
-        fn contains_elsewhere<A: Addressing, L: Layout>(
-            addressing: &A,
-            layout: &L,
-            bytes: &[u8],
-            digest: Digest,
-        ) -> bool {
-            contains(addressing, layout, bytes, digest)
-        }
-        with_constants!(self, (addressing, layout) => contains_elsewhere(addressing, layout, bytes, digest))
+        (self.operations.contains)(&self.pair, bytes, digest)
     }
 
     /// How many copies of a key's fingerprint are stored.
     #[inline]
     pub(crate) fn count(&self, bytes: &[u8], digest: Digest) -> u32 {
-        #[inline(never)]
-        fn count<A: Addressing, L: Layout>(addressing: &A, layout: &L, bytes: &[u8], digest: Digest) -> u32 {
-            CuckooTable { addressing: *addressing, slots: layout.over(bytes) }.count(digest)
-        }
-        with_constants!(self, (addressing, layout) => count(addressing, layout, bytes, digest))
+        (self.operations.count)(&self.pair, bytes, digest)
     }
 
     /// Algorithm 1: see [`CuckooTable::insert`].
     #[inline]
     pub(crate) fn insert(&self, bytes: &mut [u8], digest: Digest) -> Result<(), NoRoom> {
-        if self.fill(bytes, digest) { Ok(()) } else { self.insert_by_relocation(bytes, digest) }
-    }
-
-    /// Inserts a key if one of its candidate buckets has room. Returns `true` if it was inserted.
-    #[inline(never)]
-    fn fill(&self, bytes: &mut [u8], digest: Digest) -> bool {
-        #[inline(never)]
-        fn fill<A: Addressing, L: Layout>(addressing: &A, layout: &L, bytes: &mut [u8], digest: Digest) -> bool {
-            let (fingerprint, primary) = addressing.locate(digest);
-            CuckooTable { addressing: *addressing, slots: layout.over_mut(bytes) }.fill(fingerprint, primary).is_some()
-        }
-        with_constants!(self, (addressing, layout) => fill(addressing, layout, bytes, digest))
+        let is_stored = (self.operations.fill)(&self.pair, bytes, digest);
+        if is_stored { Ok(()) } else { self.insert_by_relocation(bytes, digest) }
     }
 
     #[cold]
@@ -309,11 +240,19 @@ impl Scheme {
     /// Algorithm 3: see [`CuckooTable::remove`].
     #[inline]
     pub(crate) fn remove(&self, bytes: &mut [u8], digest: Digest) -> bool {
-        #[inline(never)]
-        fn remove<A: Addressing, L: Layout>(addressing: &A, layout: &L, bytes: &mut [u8], digest: Digest) -> bool {
-            CuckooTable { addressing: *addressing, slots: layout.over_mut(bytes) }.remove(digest)
-        }
-        with_constants!(self, (addressing, layout) => remove(addressing, layout, bytes, digest))
+        (self.operations.remove)(&self.pair, bytes, digest)
+    }
+
+    /// See [`CuckooTable::look_up`].
+    #[inline]
+    pub(crate) fn look_up(&self, bytes: &[u8], digests: &[Digest; BLOCK], answers: &mut [bool]) {
+        (self.operations.look_up)(&self.pair, bytes, digests, answers);
+    }
+
+    /// See [`CuckooTable::contains_each`].
+    #[inline]
+    pub(crate) fn answer(&self, bytes: &[u8], located: &Located, next: &Located, answers: &mut [bool]) {
+        (self.operations.answer)(&self.pair, bytes, located, next, answers);
     }
 
     /// See [`CuckooTable::is_well_formed`].
@@ -340,5 +279,43 @@ impl Scheme {
 /// Algorithm 2 for one addressing and one layout.
 #[inline(always)]
 fn contains<A: Addressing, L: Layout>(addressing: &A, layout: &L, bytes: &[u8], digest: Digest) -> bool {
-    CuckooTable { addressing: *addressing, slots: layout.over(bytes) }.contains(digest)
+    let table = CuckooTable { addressing: *addressing, slots: layout.over(bytes) };
+    let (fingerprint, primary) = table.addressing.locate(digest);
+    table.contains_fingerprint(fingerprint, primary)
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+
+    use super::*;
+    use crate::parameters::{Addressing::Regional, Regions, Shape};
+
+    #[test]
+    fn what_is_inserted_in_aligned_regions_is_removed_in_regions_of_any_size() {
+        let regions = Regions { count: 2, buckets: Size65536::BUCKETS };
+        for (layout, bits) in [(parameters::Layout::Packed, 12), (parameters::Layout::SemiSorted, 13)] {
+            let shape = Shape::new(layout, Regional, 4).expect("there is such a table");
+            let parameters = Parameters::new(shape, bits, regions, 0).expect("valid");
+            let aligned = Scheme::new(&parameters, 7);
+            let any_size = RegionalAddressing::new(&parameters, AnySize::new(Size65536::BUCKETS), 7);
+            let pair = match aligned.pair {
+                Pair::AlignedBytes(_, widths) => Pair::RegionalBytes(any_size, widths),
+                Pair::AlignedSemiSorted(_, bits) => Pair::RegionalSemiSortedNarrow(any_size, bits),
+                other => panic!("not aligned: {other:?}"),
+            };
+            let regional = Scheme { pair, operations: Operations::of(&pair) };
+            let mut bytes = vec![0; usize::try_from(parameters.table_size()).expect("small")];
+            let digests = (1..2000u64).map(|number| Digest::new(number.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
+            for digest in digests.clone() {
+                assert_eq!(aligned.insert(&mut bytes, digest), Ok(()));
+                assert!(aligned.contains(&bytes, digest) && regional.contains(&bytes, digest), "{layout:?}");
+                assert_eq!(aligned.count(&bytes, digest), regional.count(&bytes, digest));
+            }
+            for digest in digests {
+                assert!(regional.remove(&mut bytes, digest), "{layout:?}: a key was lost");
+            }
+            assert!(bytes.iter().all(|&byte| byte == 0), "{layout:?}");
+        }
+    }
 }

@@ -2,7 +2,7 @@ use core::fmt;
 
 use crate::parameters::{Addressing, Layout, Parameters, Shape};
 
-/// Why there is no filter with the measures asked for.
+/// Why there is no filter with the parameters asked for.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum BuildError {
@@ -22,7 +22,7 @@ pub enum BuildError {
         most: u64,
     },
     /// A largest capacity below the first.
-    LargestCapacity {
+    MaxCapacity {
         /// The largest capacity asked for.
         given: u64,
         /// The first capacity.
@@ -37,7 +37,7 @@ pub enum BuildError {
     RateTooLow {
         /// The rate asked for.
         given: f64,
-        /// The rate that 32-bit fingerprints give in a full table with this bucket size.
+        /// The least rate that 32-bit fingerprints give this capacity, in a table of the most buckets that are planned for it.
         least: f64,
     },
     /// A fingerprint length that there is not.
@@ -68,6 +68,15 @@ pub enum BuildError {
         /// The slots asked for.
         given: u32,
     },
+    /// A layout or an addressing that filters that grow do not have.
+    GrowingShape {
+        /// The layout asked for.
+        layout: Layout,
+        /// The addressing asked for.
+        addressing: Addressing,
+    },
+    /// A number of buckets or a fingerprint length for a filter that grows, which takes a capacity and a rate.
+    GrowingPrecision,
     /// A layout that does not go with the addressing.
     LayoutWithAddressing {
         /// The layout asked for.
@@ -148,7 +157,7 @@ impl fmt::Display for BuildError {
             Self::Capacity { given, most } => {
                 write!(formatter, "a capacity of {given} keys is too large: the largest table has {most} slots")
             }
-            Self::LargestCapacity { given, capacity } => {
+            Self::MaxCapacity { given, capacity } => {
                 write!(formatter, "a largest capacity of {given} keys is below the first, which is {capacity}")
             }
             Self::FalsePositiveRate { given } => {
@@ -156,13 +165,13 @@ impl fmt::Display for BuildError {
             }
             Self::RateTooLow { given, least } => write!(
                 formatter,
-                "a false positive rate of {given:?} takes fingerprints of more than 32 bits, and with 32 bits a full \
-                 table has a rate of {least:.1e}: give a higher rate"
+                "a false positive rate of {given:?} takes fingerprints of more than 32 bits, and with 32 bits the \
+                 least is {least:.1e}: give a higher rate"
             ),
             Self::FingerprintBits { given, least } => write!(
                 formatter,
                 "fingerprints of {given} bits: they have {least} to {} bits",
-                Parameters::MOST_FINGERPRINT_BITS
+                Parameters::MAX_FINGERPRINT_BITS
             ),
             Self::FingerprintTooShort { given, least, capacity } => write!(
                 formatter,
@@ -177,6 +186,15 @@ impl fmt::Display for BuildError {
             Self::GrowingSlotsPerBucket { given } => {
                 write!(formatter, "buckets of {given} slots: growing filters have buckets of 2, 4 or 8")
             }
+            Self::GrowingShape { layout, addressing } => write!(
+                formatter,
+                "a filter that grows, with {layout} layout and {addressing} addressing: it is packed, and chooses its \
+                 addressing itself"
+            ),
+            Self::GrowingPrecision => formatter.write_str(
+                "a filter that grows takes a capacity and a false positive rate, no number of buckets or fingerprint \
+                 length",
+            ),
             Self::LayoutWithAddressing { layout, addressing } => {
                 write!(formatter, "{layout} tables do not go with {addressing} addressing")
             }
@@ -184,7 +202,7 @@ impl fmt::Display for BuildError {
                 formatter,
                 "values of {given} bits beside fingerprints of {fingerprint_bits}: a value has at least 1 bit, and both \
                  together have at most {}",
-                Parameters::MOST_BITS_WITH_VALUE
+                Parameters::MAX_BITS_WITH_VALUE
             ),
             Self::ValueBitsOfType { given, most } => {
                 write!(formatter, "values of {given} bits, of a type whose values have {most} at the most")
@@ -198,7 +216,7 @@ impl fmt::Display for BuildError {
                 write!(formatter, "a table with layout {layout:?}: filters for several threads are packed")
             }
             Self::BucketCount { given } => {
-                write!(formatter, "{given} buckets: a table has 1 to {}", Parameters::MOST_BUCKETS)
+                write!(formatter, "{given} buckets: a table has 1 to {}", Parameters::MAX_BUCKETS)
             }
             Self::BucketCountNotPower { given, base } => write!(
                 formatter,
@@ -208,7 +226,7 @@ impl fmt::Display for BuildError {
                 write!(formatter, "{given} buckets in a region: this addressing needs an even number")
             }
             Self::Doublings { given } => {
-                write!(formatter, "no table with these measures can have been doubled {given} times")
+                write!(formatter, "no table with these parameters can have been doubled {given} times")
             }
             Self::OutOfMemory { bytes } => write!(formatter, "no memory for a table of {bytes} bytes"),
         }

@@ -52,7 +52,7 @@ impl core::error::Error for InsertBulkError {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum BuildFromKeysError {
-    /// There is no filter with these measures.
+    /// There is no filter with these parameters.
     Build(BuildError),
     /// Not all keys fit.
     Insert(InsertBulkError),

@@ -10,7 +10,7 @@ pub enum FileKind {
     Filter,
     /// A [`CuckooSet`](crate::CuckooSet).
     Set,
-    /// A [`GrowingCuckooFilter`](crate::GrowingCuckooFilter).
+    /// A [`CuckooFilter`](crate::CuckooFilter) that grows.
     Growing,
     /// A [`CountingCuckooFilter`](crate::CountingCuckooFilter).
     Counting,
@@ -85,7 +85,7 @@ pub enum LoadError {
         /// What is wrong.
         what: &'static str,
     },
-    /// The measures in the header are those of no filter.
+    /// The parameters in the header are those of no filter.
     Parameters(BuildError),
     /// The filter's keys were hashed with a secret key, which was not given.
     KeyMissing,

@@ -1,10 +1,13 @@
-use super::CuckooFilter;
-use crate::analysis::{self, Plan, Preference, fingerprint_bits_for_rate, fingerprint_bits_to_fill};
+use super::growth::Growth;
+use super::growth_plan::GrowthRequest;
+use super::{CuckooFilter, GrowthPolicy};
+use crate::addressing::parts_of_regions;
+use crate::analysis::{Plan, Preference, fingerprint_bits_for_rate, with_bucket_count, with_fingerprint_bits};
 use crate::digest::{HashAlgorithm, KeyHasher};
 use crate::error::BuildError;
 use crate::parameters::{Addressing, Layout, Parameters, Regions, Shape};
 
-/// Chooses the measures of a [`CuckooFilter`].
+/// Chooses the parameters of a [`CuckooFilter`].
 ///
 /// Quick advice: give a [`capacity`](Self::capacity) and a [`false_positive_rate`](Self::false_positive_rate) and leave
 /// the rest alone. If strangers choose your keys, give a [`seed`](Self::seed) they don't know, or better
@@ -26,6 +29,8 @@ pub struct CuckooFilterBuilder {
     bucket_count: Option<u64>,
     false_positive_rate: Option<f64>,
     fingerprint_bits: Option<u32>,
+    max_capacity: Option<u64>,
+    growth_policy: GrowthPolicy,
     preference: Preference,
     layout: Option<Layout>,
     slots_per_bucket: Option<u32>,
@@ -52,6 +57,26 @@ impl CuckooFilterBuilder {
     /// its capacity.
     pub fn false_positive_rate(mut self, rate: f64) -> Self {
         self.false_positive_rate = Some(rate);
+        self
+    }
+
+    /// Lets the filter grow, and says up to how many distinct keys it keeps the false positive rate.
+    ///
+    /// The first table has room for the capacity, or up to twice as many keys, and the last is as small as that of a filter
+    /// built for the largest capacity. Until then each doubling to come costs a bit per slot. Where that would take more than
+    /// the 32 bits that a fingerprint has, the filter begins with a larger table: at a rate of 0.001 from 2^19 times the first
+    /// capacity on, at 0.0001 from 2^15 times.
+    ///
+    /// A filter that grows takes a capacity and a rate; its buckets are packed and have 2, 4 or 8 slots, 4 unless given.
+    pub fn max_capacity(mut self, keys: usize) -> Self {
+        self.max_capacity = Some(keys as u64);
+        self
+    }
+
+    /// What a filter that grows does with more keys than its [`max_capacity`](Self::max_capacity); unless given, it refuses
+    /// them.
+    pub fn growth_policy(mut self, policy: GrowthPolicy) -> Self {
+        self.growth_policy = policy;
         self
     }
 
@@ -108,29 +133,91 @@ impl CuckooFilterBuilder {
     ///
     /// A [`BuildError`] that says what is missing, contradictory or out of range, or that there is no memory.
     pub fn build(&self) -> Result<CuckooFilter, BuildError> {
-        CuckooFilter::with_parameters(self.parameters()?, self.hasher())
+        let (parameters, growth) = self.parameters_and_growth()?;
+        Ok(CuckooFilter::with_parameters(parameters, self.hasher())?.with_growth(growth))
     }
 
-    /// The measures that [`Self::build`] would choose, without building anything.
+    /// The parameters that [`Self::build`] would choose, without building anything.
     ///
     /// # Errors
     ///
     /// Those of [`Self::build`], but for the memory.
     pub fn parameters(&self) -> Result<Parameters, BuildError> {
-        match (self.false_positive_rate, self.fingerprint_bits) {
-            (None, None) => return Err(BuildError::PrecisionMissing),
-            (Some(_), Some(_)) => return Err(BuildError::PrecisionGivenTwice),
-            _ => {}
-        }
-        let shape = self.choose_shape()?;
-        let (regions, promised) = self.choose_regions(shape)?;
-        let fingerprint_bits = self.choose_fingerprint_bits(shape, regions, promised)?;
-        // Fingerprints of a given length may be too short for all that the slots would take.
-        let capacity = promised.min(analysis::capacity_with_fingerprints(fingerprint_bits, regions, shape));
-        Parameters::new(shape, fingerprint_bits, regions, capacity.max(self.capacity.unwrap_or(0)))
+        self.parameters_and_growth().map(|(parameters, _)| parameters)
     }
 
-    /// The measures of a filter whose fingerprints carry values of so many bits; always packed and regional.
+    fn parameters_and_growth(&self) -> Result<(Parameters, Option<Growth>), BuildError> {
+        match self.max_capacity {
+            None => self.parameters_without_growth().map(|parameters| (parameters, None)),
+            Some(max_capacity) => {
+                let (parameters, growth) = self.growth_request(max_capacity)?.plan()?;
+                Ok((parameters, Some(growth)))
+            }
+        }
+    }
+
+    fn growth_request(&self, max_capacity: u64) -> Result<GrowthRequest, BuildError> {
+        let is_packed = matches!(self.layout, None | Some(Layout::Packed));
+        if !is_packed || !matches!(self.addressing, Addressing::Regional | Addressing::Doubling) {
+            let layout = self.layout.unwrap_or_default();
+            return Err(BuildError::GrowingShape { layout, addressing: self.addressing });
+        }
+        if self.bucket_count.is_some() || self.fingerprint_bits.is_some() {
+            return Err(BuildError::GrowingPrecision);
+        }
+        Ok(GrowthRequest {
+            capacity: self.capacity.ok_or(BuildError::SizeMissing)?,
+            max_capacity,
+            false_positive_rate: self.false_positive_rate.ok_or(BuildError::PrecisionMissing)?,
+            slots_per_bucket: self.slots_per_bucket.unwrap_or(4),
+            policy: self.growth_policy,
+            seed: self.hasher().seed(),
+        })
+    }
+
+    fn parameters_without_growth(&self) -> Result<Parameters, BuildError> {
+        match (self.capacity, self.bucket_count, self.false_positive_rate, self.fingerprint_bits) {
+            (_, _, None, None) => Err(BuildError::PrecisionMissing),
+            (_, _, Some(_), Some(_)) => Err(BuildError::PrecisionGivenTwice),
+            (None, None, ..) => Err(BuildError::SizeMissing),
+            (Some(_), Some(_), ..) => Err(BuildError::SizeGivenTwice),
+            (Some(capacity), None, Some(rate), None) => {
+                self.with_whole_regions(*self.plan(capacity, rate)?.parameters(), capacity)
+            }
+            (Some(capacity), None, None, Some(bits)) => {
+                self.with_whole_regions(with_fingerprint_bits(capacity, bits, self.given_shape()?)?, capacity)
+            }
+            // Who gives a number of buckets asks for no promise: short fingerprints are how the paper finds its figure 2.
+            (None, Some(given), None, Some(bits)) => self.with_bucket_count(given, |_, _| Ok(bits)),
+            (None, Some(given), Some(rate), None) => {
+                let shape = self.given_shape()?;
+                self.with_bucket_count(given, |capacity, regions| {
+                    fingerprint_bits_for_rate(rate, capacity, regions, shape)
+                })
+            }
+        }
+    }
+
+    /// Measures with a few more buckets, where regions would fall apart with the seed of this filter.
+    fn with_whole_regions(&self, planned: Parameters, capacity: u64) -> Result<Parameters, BuildError> {
+        let (shape, bits) = (planned.shape(), planned.fingerprint_bits());
+        let regions = whole_regions(planned.regions(), shape, bits, self.hasher().seed());
+        if regions == planned.regions() { Ok(planned) } else { Parameters::new(shape, bits, regions, capacity) }
+    }
+
+    /// The parameters of a table of a given number of buckets; its capacity is what can be promised with the seed of this
+    /// filter.
+    fn with_bucket_count(
+        &self,
+        given: u64,
+        fingerprint_bits: impl Fn(u64, Regions) -> Result<u32, BuildError>,
+    ) -> Result<Parameters, BuildError> {
+        let shape = self.given_shape()?;
+        let seed = self.hasher().seed();
+        with_bucket_count(given, fingerprint_bits, |regions, bits| parts_of_regions(regions, shape, bits, seed), shape)
+    }
+
+    /// The parameters of a filter whose fingerprints carry values of so many bits; always packed and regional.
     pub(crate) fn parameters_with_values(&self, value_bits: u32) -> Result<Parameters, BuildError> {
         let of = |builder: &Self| builder.parameters()?.with_value_bits(value_bits);
         let packed = self.clone().layout(Layout::Packed);
@@ -153,35 +240,34 @@ impl CuckooFilterBuilder {
         KeyHasher::new(self.hash, self.seed)
     }
 
+    /// Whether a layout was given.
+    #[cfg(feature = "std")]
+    pub(crate) const fn has_layout(&self) -> bool {
+        self.layout.is_some()
+    }
+
     /// Whether a capacity or a number of buckets was given.
     pub(crate) const fn has_size(&self) -> bool {
         self.capacity.is_some() || self.bucket_count.is_some()
     }
 
-    fn choose_shape(&self) -> Result<Shape, BuildError> {
-        if let (Some(capacity), Some(rate)) = (self.capacity, self.false_positive_rate)
-            && (self.layout.is_none() || self.slots_per_bucket.is_none())
-        {
-            let plan = match (self.layout, self.slots_per_bucket, self.addressing) {
-                (None, None, Addressing::Regional) => Plan::new(capacity, rate, self.preference),
-                (layout, slots, addressing) => {
-                    let layout = layout.unwrap_or_default();
-                    let given = |size: &&u32| slots.is_none_or(|slots| slots == **size);
-                    let sizes: &[u32] = match slots {
-                        None if layout == Layout::Packed => &[4, 2, 8],
-                        _ => Shape::slots_per_bucket_of(layout),
-                    };
-                    let shapes = sizes.iter().filter(given).flat_map(|&size| Shape::new(layout, addressing, size));
-                    match Plan::smallest(capacity, rate, shapes) {
-                        // There is no such shape; which error that is, is said below.
-                        Err(BuildError::SizeMissing) => return self.given_shape(),
-                        plan => plan,
-                    }
-                }
-            };
-            return plan.map(|plan| plan.parameters().shape());
+    /// The best table of those that what was given leaves to choose from.
+    fn plan(&self, capacity: u64, rate: f64) -> Result<Plan, BuildError> {
+        if (self.layout, self.slots_per_bucket, self.addressing) == (None, None, Addressing::Regional) {
+            return Plan::new(capacity, rate, self.preference);
         }
-        self.given_shape()
+        let layout = self.layout.unwrap_or_default();
+        let sizes: &[u32] = match self.slots_per_bucket {
+            None if layout == Layout::Packed => &[4, 2, 8],
+            _ => Shape::slots_per_bucket_of(layout),
+        };
+        let given = |size: &&u32| self.slots_per_bucket.is_none_or(|slots| slots == **size);
+        let shapes = sizes.iter().filter(given).flat_map(|&size| Shape::new(layout, self.addressing, size));
+        match Plan::smallest(capacity, rate, shapes) {
+            // There is no such shape; the error says why.
+            Err(BuildError::SizeMissing) => Plan::with_shape(capacity, rate, self.given_shape()?),
+            plan => plan,
+        }
     }
 
     /// The shape as far as it was given, and the usual one for the rest.
@@ -190,45 +276,14 @@ impl CuckooFilterBuilder {
         let usual_slots = if layout == Layout::Windowed { 3 } else { 4 };
         Shape::new(layout, self.addressing, self.slots_per_bucket.unwrap_or(usual_slots))
     }
+}
 
-    /// The regions, and the capacity that may be promised for them.
-    fn choose_regions(&self, shape: Shape) -> Result<(Regions, u64), BuildError> {
-        match (self.capacity, self.bucket_count) {
-            (None, None) => Err(BuildError::SizeMissing),
-            (Some(_), Some(_)) => Err(BuildError::SizeGivenTwice),
-            (Some(capacity), None) => {
-                let regions = analysis::regions_to_promise(capacity, shape)?;
-                let promised = match shape.addressing() {
-                    Addressing::Regional | Addressing::Doubling => capacity,
-                    // What the next power gives beyond what was asked for is not to be wasted.
-                    _ => analysis::promised_by(regions, shape).max(capacity),
-                };
-                Ok((regions, promised))
-            }
-            (None, Some(given)) => {
-                if given == 0 || given > Parameters::MOST_BUCKETS {
-                    return Err(BuildError::BucketCount { given });
-                }
-                let regions = Regions::of_buckets(given, shape);
-                Ok((regions, analysis::promised_by(regions, shape)))
-            }
-        }
-    }
-
-    fn choose_fingerprint_bits(&self, shape: Shape, regions: Regions, promised: u64) -> Result<u32, BuildError> {
-        let Some(given) = self.fingerprint_bits else {
-            let rate = self.false_positive_rate.ok_or(BuildError::PrecisionMissing)?;
-            return Ok(fingerprint_bits_for_rate(rate, promised, regions, shape)?.0);
-        };
-        // Who gives a number of buckets asks for no promise: short fingerprints are how the paper finds its figure 2.
-        let Some(capacity) = self.capacity else { return Ok(given) };
-        let least = fingerprint_bits_to_fill(capacity, regions, shape);
-        let possible = shape.least_fingerprint_bits()..=Parameters::MOST_FINGERPRINT_BITS;
-        if possible.contains(&given) && given < least {
-            return Err(BuildError::FingerprintTooShort { given, least, capacity });
-        }
-        Ok(given)
-    }
+/// The smallest regions of at least this size that don't fall apart with this seed.
+pub(crate) fn whole_regions(regions: Regions, shape: Shape, fingerprint_bits: u32, seed: u64) -> Regions {
+    let larger = |regions: &Regions| Some(Regions { buckets: regions.buckets + 2, ..*regions });
+    core::iter::successors(Some(regions), larger)
+        .find(|&regions| parts_of_regions(regions, shape, fingerprint_bits, seed) == 1)
+        .unwrap_or(regions)
 }
 
 /// The choices of the builders of filters with values, which they keep in a field `filter`.

@@ -1,38 +1,55 @@
 use alloc::collections::TryReserveError;
-use alloc::vec::Vec;
 use core::fmt;
 
-use super::{CuckooFilterBuilder, Fingerprints};
+#[expect(unused_imports, reason = "named in the documentation")]
+use super::GrowthPolicy;
+use super::{CuckooFilterBuilder, Fingerprints, Growth};
 use crate::analysis;
-use crate::cast::{approximate, in_memory};
+use crate::cast::{to_f64, to_usize};
 use crate::cuckoo::{NoRoom, Scheme};
 use crate::digest::{Digest, Key, KeyHasher};
 use crate::error::{BuildError, InsertError};
 use crate::parameters::Parameters;
 use crate::table::{Storage, is_zero_from};
 
-/// A set of keys that answers "certainly not" or "probably", in a few bits per key, and that forgets keys again.
+/// An approximate set of keys that supports removal: it answers "definitely not present" or "probably present", and takes
+/// a few bits per key.
 ///
-/// What it promises: a key that was inserted and not removed is always found. It takes as many distinct keys as its
-/// [`capacity`](Self::capacity) says, and while it holds no more, an absent key is answered with "probably" at no more
-/// than the rate it was built for. A failed operation leaves every bit as it was. The same operations in the same order
-/// give the same bytes, on every machine.
+/// # Guarantees
 ///
-/// What it doesn't: it stores a fingerprint per key, not the key, so it can't list keys, and it can't tell apart two keys
-/// that share fingerprint and buckets. Hence the rule for [`remove`](Self::remove): only what was inserted.
+/// - A key that was inserted and not removed is always found.
+/// - As many distinct keys as the [`capacity`](Self::capacity) fit; of a million filters, at most one is expected to refuse
+///   one of them.
+/// - While the filter holds no more keys than that, [`contains`](Self::contains) returns `true` for an absent key with at
+///   most the false positive rate it was built for.
+/// - A failed operation changes nothing.
+/// - The same operations in the same order produce the same bytes on every machine.
+///
+/// The filter stores a fingerprint per key, not the key. So it can't list its keys, and it can't tell apart two keys that
+/// share a fingerprint and buckets; hence the rule for [`remove`](Self::remove): only remove what was inserted.
+///
+/// # Growth
+///
+/// A filter has room for its capacity unless it was built with a [`max_capacity`](CuckooFilterBuilder::max_capacity): such a
+/// filter doubles its table when it is full. It remains one table, not a chain of them: every bucket becomes two, and one
+/// bit of each fingerprint becomes the bit that says which. That takes one pass over the memory, without the keys. So a
+/// lookup costs the same at every size, and removal stays exact.
+///
+/// The bits to give away are there from the start: up to the largest capacity the filter keeps the rate it was built for,
+/// and before that its rate is lower. What happens beyond is decided by the [`GrowthPolicy`]. More copies of a key than its
+/// buckets hold are refused; they never make the table grow.
 ///
 /// # Duplicates
 ///
-/// A key that is inserted twice is stored twice, since removing it once must not lose a key that looks the same. It can be
-/// stored as often as its buckets have slots: 2b times, 8 times as a rule; one copy more is refused with
-/// [`InsertError::TooManyCopies`]. Where keys come again and again, the paper (section 3.1) has three ways:
+/// A key that is inserted twice is stored twice, since removing it once must not lose another key that looks the same. Its
+/// buckets have slots for 2b copies, usually 8; one more is refused with [`InsertError::TooManyCopies`]. Where keys come
+/// again and again, the paper (section 3.1) has three ways:
 ///
-/// - **No removal.** One copy of each fingerprint is enough: [`CuckooSet`](crate::CuckooSet), or
+/// - **Without removal**, one copy of each fingerprint is enough: [`CuckooSet`](crate::CuckooSet), or
 ///   [`insert_unique`](Self::insert_unique). Removing from such a filter loses other keys.
-/// - **Counters.** A counter beside each fingerprint, for some more space:
-///   [`CountingCuckooFilter`](crate::CountingCuckooFilter).
-/// - **The keys themselves**, where they are stored elsewhere: asked whenever the filter says "probably", they tell
-///   whether the key is new, at the price of slower insertion: [`insert_unique_with`](Self::insert_unique_with).
+/// - **With counters**, at the cost of some bits per key: [`CountingCuckooFilter`](crate::CountingCuckooFilter).
+/// - **With a store of the keys**, which is asked whenever the filter returns `true` and tells whether the key is new:
+///   [`insert_unique_with`](Self::insert_unique_with).
 ///
 /// # Examples
 ///
@@ -41,12 +58,33 @@ use crate::table::{Storage, is_zero_from};
 ///
 /// let mut seen = CuckooFilter::with_capacity(1000, 0.001)?;
 /// seen.insert("ani")?;
-/// seen.insert(&42u64)?;
-/// assert!(seen.contains("ani"));
+/// seen.insert(&42)?;
+/// assert!(seen.contains("ani") && seen.contains(&42));
 /// assert!(!seen.contains("cuckoo"));
 ///
 /// assert!(seen.remove("ani"));
 /// assert!(!seen.contains("ani"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// A filter that grows:
+///
+/// ```
+/// use guira::CuckooFilter;
+///
+/// let mut seen =
+///     CuckooFilter::builder().capacity(1000).max_capacity(1_000_000).false_positive_rate(0.001).build()?;
+/// for number in 0..50_000 {
+///     seen.insert(&number)?;
+/// }
+/// assert!((0..50_000).all(|number| seen.contains(&number)));
+///
+/// for number in 0..49_000 {
+///     seen.remove(&number);
+/// }
+/// seen.shrink_to_fit();
+/// assert!((49_000..50_000).all(|number| seen.contains(&number)));
+/// assert!(seen.size_in_bytes() < 16 << 10);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
@@ -56,19 +94,44 @@ pub struct CuckooFilter {
     scheme: Scheme,
     storage: Storage,
     len: usize,
+    growth: Option<Growth>,
+    /// How many fingerprints there may be before the next doubling, if there is room for so many.
+    limit: usize,
 }
 
 impl CuckooFilter {
-    /// An empty filter for `capacity` distinct keys that answers absent keys with "probably" at this rate at the most.
+    /// Makes an empty filter for `capacity` distinct keys, with at most this false positive rate.
     ///
     /// # Errors
     ///
     /// A [`BuildError`] that says what is out of range, or that there is no memory.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::with_capacity(1_000_000, 0.001)?;
+    /// assert!(filter.size_in_bytes() < 1_750_000);
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
     pub fn with_capacity(capacity: usize, false_positive_rate: f64) -> Result<Self, BuildError> {
         Self::builder().capacity(capacity).false_positive_rate(false_positive_rate).build()
     }
 
-    /// Chooses everything that can be chosen.
+    /// Returns a builder, for everything else that can be chosen.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use guira::{CuckooFilter, HashAlgorithm};
+    ///
+    /// let secret = *b"16 random bytes!";
+    /// let filter = CuckooFilter::builder()
+    ///     .capacity(1000)
+    ///     .false_positive_rate(0.01)
+    ///     .hash(HashAlgorithm::SipHash13 { key: secret })
+    ///     .build()?;
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
     pub fn builder() -> CuckooFilterBuilder {
         CuckooFilterBuilder::default()
     }
@@ -82,46 +145,66 @@ impl CuckooFilter {
     /// Puts a filter together from parts that were checked against each other.
     pub(crate) fn from_parts(parameters: Parameters, hasher: KeyHasher, storage: Storage, len: usize) -> Self {
         let scheme = Scheme::new(&parameters, hasher.seed());
-        Self { parameters, hasher, scheme, storage, len }
+        Self { parameters, hasher, scheme, storage, len, growth: None, limit: usize::MAX }
+    }
+
+    /// Lets a filter grow, or no more.
+    #[must_use]
+    pub(crate) fn with_growth(self, growth: Option<Growth>) -> Self {
+        let limit = growth.map_or(usize::MAX, |growth| growth.limit(&self.parameters));
+        Self { growth, limit, ..self }
     }
 
     /// A copy, unless there is no memory for it.
     pub(super) fn try_clone(&self) -> Result<Self, TryReserveError> {
         let storage = Storage::copied_from(self.storage())?;
-        Ok(Self::from_parts(self.parameters, self.hasher, storage, self.len))
+        Ok(Self::from_parts(self.parameters, self.hasher, storage, self.len).with_growth(self.growth))
     }
 
     /// Stores a copy of a key.
     ///
-    /// A key that is inserted again is stored again, up to 2b times (or d · b), and must be removed as often. To store each key
-    /// once, see the [three ways](Self#duplicates) to deal with duplicates.
+    /// A key that is inserted again is stored again, up to 2b times (d · b with d candidate buckets), and must be removed as
+    /// often. To store each key once, see [three ways](Self#duplicates) to deal with duplicates.
     ///
     /// # Errors
     ///
-    /// [`InsertError::Full`], or [`InsertError::TooManyCopies`] for one copy more than the key's buckets hold. In both
-    /// cases the filter is as it was.
+    /// [`InsertError::Full`]; [`InsertError::TooManyCopies`] for one copy more than the key's buckets hold. Where the filter
+    /// grows also [`InsertError::Crowded`], where copies of other keys fill the key's buckets in a table that is nearly empty,
+    /// and [`InsertError::OutOfMemory`]. In all cases the filter is as it was.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use guira::{CuckooFilter, InsertError};
+    ///
+    /// let mut filter = CuckooFilter::with_capacity(100, 0.01)?;
+    /// for _ in 0..8 {
+    ///     filter.insert("ani")?;
+    /// }
+    /// assert_eq!(filter.insert("ani"), Err(InsertError::TooManyCopies { copies: 8 }));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<(), InsertError> {
         self.insert_digest(self.hasher.digest(key))
     }
 
-    /// Stores a copy of the key with this digest. See [`insert`](Self::insert).
-    ///
-    /// # Errors
-    ///
-    /// Those of [`insert`](Self::insert).
     #[inline]
-    pub fn insert_digest(&mut self, digest: Digest) -> Result<(), InsertError> {
-        match self.scheme.insert(&mut self.storage, digest) {
-            Ok(()) => {
-                self.len += 1;
-                Ok(())
+    pub(crate) fn insert_digest(&mut self, digest: Digest) -> Result<(), InsertError> {
+        if self.len < self.limit {
+            match self.scheme.insert(&mut self.storage, digest) {
+                Ok(()) => {
+                    self.len += 1;
+                    return Ok(());
+                }
+                Err(NoRoom::Full) if self.growth.is_some() => {}
+                Err(reason) => return Err(self.insert_error(reason)),
             }
-            Err(reason) => Err(self.insert_error(reason)),
         }
+        self.insert_growing(digest)
     }
 
-    /// Stores a key unless the filter answers "probably" for it already; whether it was stored.
+    /// Stores a key unless [`contains`](Self::contains) returns `true` for it already. Returns `true` if it was stored.
     ///
     /// Never combine this with removal. Where the filter took the key for another one that shares its fingerprint and
     /// buckets, the two have one copy between them: removing either loses the other. Use it for sets that only grow, for
@@ -130,25 +213,23 @@ impl CuckooFilter {
     ///
     /// # Errors
     ///
-    /// [`InsertError::Full`]; the filter is as it was.
+    /// Those of [`insert`](Self::insert), but for [`InsertError::TooManyCopies`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut seen = guira::CuckooFilter::with_capacity(100, 0.01)?;
+    /// assert!(seen.insert_unique("ani")?);
+    /// assert!(!seen.insert_unique("ani")?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn insert_unique<K: Key + ?Sized>(&mut self, key: &K) -> Result<bool, InsertError> {
-        self.insert_unique_digest(self.hasher.digest(key))
+        self.insert_unique_with(key, || true)
     }
 
-    /// Stores the key with this digest unless the filter answers "probably" for it. See
-    /// [`insert_unique`](Self::insert_unique).
-    ///
-    /// # Errors
-    ///
-    /// Those of [`insert_unique`](Self::insert_unique).
-    #[inline]
-    pub fn insert_unique_digest(&mut self, digest: Digest) -> Result<bool, InsertError> {
-        if self.contains_digest(digest) { Ok(false) } else { self.insert_digest(digest).map(|()| true) }
-    }
-
-    /// Stores a key unless a store of the caller's has it already; whether it was stored. The store is asked only if the
-    /// filter answers "probably", which for new keys is as rare as a false positive.
+    /// Stores a key unless a store of the caller's has it already. Returns `true` if it was stored. The store is asked only
+    /// if [`contains`](Self::contains) returns `true`, which for new keys is as rare as a false positive.
     ///
     /// Every key in the store then has a copy of its own, so that removal is as safe as with [`insert`](Self::insert): when
     /// a key is removed from the store, remove it here too.
@@ -177,156 +258,153 @@ impl CuckooFilter {
         key: &K,
         is_stored: impl FnOnce() -> bool,
     ) -> Result<bool, InsertError> {
-        self.insert_unique_digest_with(self.hasher.digest(key), is_stored)
-    }
-
-    /// Stores the key with this digest unless a store of the caller's has it already. See
-    /// [`insert_unique_with`](Self::insert_unique_with).
-    ///
-    /// # Errors
-    ///
-    /// Those of [`insert`](Self::insert).
-    #[inline]
-    pub fn insert_unique_digest_with(
-        &mut self,
-        digest: Digest,
-        is_stored: impl FnOnce() -> bool,
-    ) -> Result<bool, InsertError> {
+        let digest = self.hasher.digest(key);
         if self.contains_digest(digest) && is_stored() {
             return Ok(false);
         }
         self.insert_digest(digest).map(|()| true)
     }
 
-    /// Whether a key is probably in the set; `false` is certain.
-    #[inline]
+    /// Returns `true` if a key is probably present; `false` is certain.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut filter = guira::CuckooFilter::with_capacity(100, 0.01)?;
+    /// filter.insert("ani")?;
+    /// assert!(filter.contains("ani"));
+    /// assert!(!filter.contains("cuckoo"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[inline(always)]
     #[must_use]
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
         self.contains_digest(self.hasher.digest(key))
     }
 
-    /// Whether the key with this digest is probably in the set; `false` is certain.
-    #[inline]
-    #[must_use]
-    pub fn contains_digest(&self, digest: Digest) -> bool {
+    #[inline(always)]
+    pub(crate) fn contains_digest(&self, digest: Digest) -> bool {
         self.scheme.contains(&self.storage, digest)
     }
 
-    /// How many copies of a key are stored, those of keys that share its fingerprint and buckets included: never fewer
+    /// Returns how many copies of a key are stored, those of keys that share its fingerprint and buckets included: never fewer
     /// than were inserted and not removed, and at most 2b (or d · b).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut filter = guira::CuckooFilter::with_capacity(100, 0.01)?;
+    /// filter.insert("ani")?;
+    /// filter.insert("ani")?;
+    /// assert_eq!(filter.count("ani"), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     #[must_use]
     pub fn count<K: Key + ?Sized>(&self, key: &K) -> usize {
         self.count_digest(self.hasher.digest(key))
     }
 
-    /// How many copies of the key with this digest are stored. See [`count`](Self::count).
     #[inline]
-    #[must_use]
-    pub fn count_digest(&self, digest: Digest) -> usize {
-        in_memory(u64::from(self.scheme.count(&self.storage, digest)))
+    pub(super) fn count_digest(&self, digest: Digest) -> usize {
+        to_usize(u64::from(self.scheme.count(&self.storage, digest)))
     }
 
-    /// Removes one copy of a key; whether there was one.
+    /// Removes one copy of a key. Returns `true` if there was one. The table stays as large as it is.
     ///
-    /// Only remove what was inserted, and as often as it was inserted at the most. An absent key may be taken for a
-    /// present one that shares its fingerprint and buckets (with the probability of a false positive); removing it then
-    /// removes the other, which the filter will deny from then on. A "probably" from [`contains`](Self::contains) is no
-    /// proof of insertion, and neither is `Ok(false)` from [`insert_unique`](Self::insert_unique).
+    /// Only remove what was inserted, and at most as often as it was inserted. An absent key may be taken for a present one
+    /// that shares its fingerprint and buckets, with the probability of a false positive; removing it then removes the other,
+    /// which is not found from then on. Neither `true` from [`contains`](Self::contains) nor `Ok(false)` from
+    /// [`insert_unique`](Self::insert_unique) proves that a key was inserted.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut filter = guira::CuckooFilter::with_capacity(100, 0.01)?;
+    /// filter.insert("ani")?;
+    /// assert!(filter.remove("ani"));
+    /// assert!(!filter.contains("ani"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn remove<K: Key + ?Sized>(&mut self, key: &K) -> bool {
-        self.remove_digest(self.hasher.digest(key))
-    }
-
-    /// Removes one copy of the key with this digest; whether there was one. See [`remove`](Self::remove) for the rule.
-    #[inline]
-    pub fn remove_digest(&mut self, digest: Digest) -> bool {
-        let removed = self.scheme.remove(&mut self.storage, digest);
+        let removed = self.scheme.remove(&mut self.storage, self.hasher.digest(key));
         self.len -= usize::from(removed);
         removed
     }
 
-    /// Removes all keys.
+    /// Removes all keys. The table stays as large as it is.
     pub fn clear(&mut self) {
         self.storage.fill(0);
         self.len = 0;
     }
 
-    /// Lets the caller put the bytes of the table elsewhere in memory, as servers do that make fragmented memory whole.
-    /// The same bytes must come back; with others it is another filter. Large pages, which the feature `std` takes for
-    /// large tables, stay where they are, and `elsewhere` is not called.
-    ///
-    /// # Panics
-    ///
-    /// If more bytes come back, or fewer.
-    pub fn move_table(&mut self, elsewhere: impl FnOnce(Vec<u8>) -> Vec<u8>) {
-        self.storage.move_bytes(elsewhere);
-    }
-
-    /// How many fingerprints are stored, each copy counted.
+    /// Returns how many fingerprints are stored, each copy counted.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether nothing is stored.
+    /// Returns `true` if nothing is stored.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// How many distinct keys are promised to fit: of a million filters, at most one is expected not to take them.
+    /// Returns the number of distinct keys that are guaranteed to fit, but for one of a million filters. A filter that grows
+    /// has room for so many before the next doubling.
     #[must_use]
     pub const fn capacity(&self) -> usize {
-        in_memory(self.parameters.capacity())
+        to_usize(self.parameters.capacity())
     }
 
-    /// How many fingerprints the table could hold if every slot were filled; more than will ever fit.
+    /// Returns how many fingerprints the table could hold if every slot were filled; more than will ever fit.
     #[must_use]
     pub const fn slot_count(&self) -> usize {
-        in_memory(self.parameters.slot_count())
+        to_usize(self.parameters.slot_count())
     }
 
-    /// α, the share of the slots that are filled.
+    /// Returns α, the share of the slots that are filled.
     #[must_use]
     pub fn load_factor(&self) -> f64 {
-        approximate(self.len as u64) / approximate(self.parameters.slot_count())
+        to_f64(self.len as u64) / to_f64(self.parameters.slot_count())
     }
 
-    /// The bytes of the table, padding included.
+    /// Returns the size of the table in bytes, padding included.
     #[must_use]
     pub fn size_in_bytes(&self) -> usize {
         self.storage.len()
     }
 
-    /// C, the bits of the table per key when it holds as many as its capacity: equation (4) of the paper.
+    /// Returns C, the bits of the table per key when it holds as many keys as its capacity: equation (4) of the paper.
     #[must_use]
     pub fn bits_per_key(&self) -> f64 {
-        let full = approximate(self.parameters.capacity()) / approximate(self.parameters.slot_count());
+        let full = to_f64(self.parameters.capacity()) / to_f64(self.parameters.slot_count());
         analysis::bits_per_key(self.parameters.bits_per_slot(), full)
     }
 
-    /// The share of absent keys to be answered with "probably" at the present load.
+    /// Returns the share of absent keys for which [`contains`](Self::contains) is expected to return `true` at the present
+    /// load.
     #[must_use]
     pub fn expected_false_positive_rate(&self) -> f64 {
         self.parameters.expected_false_positive_rate(self.len as u64)
     }
 
-    /// The measures of the filter.
+    /// Returns the parameters of the table as it is now.
     #[must_use]
     pub const fn parameters(&self) -> &Parameters {
         &self.parameters
     }
 
-    /// What turns keys into digests.
+    /// Returns what turns keys into digests.
     #[must_use]
     pub const fn hasher(&self) -> &KeyHasher {
         &self.hasher
     }
 
-    /// The stored fingerprints with their buckets, bucket by bucket.
+    /// Returns the stored fingerprints with their buckets, bucket by bucket.
     #[must_use]
-    pub fn iter(&self) -> Fingerprints<'_> {
+    pub fn fingerprints(&self) -> Fingerprints<'_> {
         Fingerprints::new(self)
     }
 
@@ -337,6 +415,9 @@ impl CuckooFilter {
     /// The invariant that does not hold.
     #[doc(hidden)]
     pub fn check_invariants(&self) -> Result<(), &'static str> {
+        if self.growth.is_some_and(|growth| growth.check(&self.parameters).is_err()) {
+            return Err("a filter grows as far as it was built for");
+        }
         if !is_zero_from(&self.storage, self.parameters.table_bits()) {
             return Err("invariant 4: padding bits are 0");
         }
@@ -346,10 +427,19 @@ impl CuckooFilter {
         if !self.is_well_formed() {
             return Err("every bucket is one that fingerprints give");
         }
-        if self.iter().any(|stored| stored.fingerprint.get() > self.parameters.fingerprint_mask()) {
+        if self.fingerprints().any(|stored| stored.fingerprint.get() > self.parameters.fingerprint_mask()) {
             return Err("a fingerprint has f bits");
         }
         Ok(())
+    }
+
+    pub(crate) const fn growth(&self) -> Option<&Growth> {
+        self.growth.as_ref()
+    }
+
+    /// How many more fingerprints there may be before the next doubling.
+    pub(crate) const fn room(&self) -> usize {
+        self.limit.saturating_sub(self.len)
     }
 
     pub(crate) const fn scheme(&self) -> &Scheme {
@@ -366,6 +456,10 @@ impl CuckooFilter {
 
     pub(crate) const fn storage(&self) -> &Storage {
         &self.storage
+    }
+
+    pub(crate) const fn storage_mut(&mut self) -> &mut Storage {
+        &mut self.storage
     }
 
     #[cfg(feature = "std")]
@@ -391,12 +485,12 @@ impl CuckooFilter {
         self.len -= self.scheme.remove_copies(&mut self.storage);
     }
 
-    /// Notes fingerprints that were stored past [`insert_digest`](Self::insert_digest).
+    /// Notes fingerprints that were stored past [`insert`](Self::insert).
     pub(crate) const fn add_to_len(&mut self, stored: usize) {
         self.len += stored;
     }
 
-    /// Notes fingerprints that were removed past [`remove_digest`](Self::remove_digest).
+    /// Notes fingerprints that were removed past [`remove`](Self::remove).
     pub(crate) const fn subtract_from_len(&mut self, removed: usize) {
         self.len -= removed;
     }
@@ -415,6 +509,7 @@ impl fmt::Debug for CuckooFilter {
             .field("load_factor", &self.load_factor())
             .field("parameters", &self.parameters)
             .field("hasher", &self.hasher)
+            .field("growth", &self.growth)
             .finish_non_exhaustive()
     }
 }
@@ -422,15 +517,9 @@ impl fmt::Debug for CuckooFilter {
 /// Filters are equal when they were made with the same parameters, hash and seed and hold the same bits.
 impl PartialEq for CuckooFilter {
     fn eq(&self, other: &Self) -> bool {
-        self.parameters == other.parameters && self.hasher == other.hasher && self.storage == other.storage
-    }
-}
-
-impl<'filter> IntoIterator for &'filter CuckooFilter {
-    type Item = super::StoredFingerprint;
-    type IntoIter = Fingerprints<'filter>;
-
-    fn into_iter(self) -> Fingerprints<'filter> {
-        self.iter()
+        self.parameters == other.parameters
+            && self.hasher == other.hasher
+            && self.growth == other.growth
+            && self.storage == other.storage
     }
 }

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::CuckooFilter;
 use crate::addressing::{Addressing, DoublingAddressing};
 use crate::analysis::promised_by;
-use crate::cuckoo::{CuckooTable, NoRoom, Scheme};
+use crate::cuckoo::{CuckooTable, NoRoom, Pair};
 use crate::error::BuildError;
 use crate::parameters::{Parameters, Regions};
 use crate::table::{Layout, Slot, Table, TableMut};
@@ -19,8 +19,8 @@ macro_rules! with_doubling_tables {
     };
     (@each $from:expr, $from_bytes:expr, $into:expr, $into_bytes:expr, $a:ident, $b:ident, $body:expr;
      $($from_name:ident $into_name:ident),*) => {
-        match ($from, $into) {
-            $((Scheme::$from_name(from, from_layout), Scheme::$into_name(into, into_layout)) => {
+        match (&$from.pair, &$into.pair) {
+            $((Pair::$from_name(from, from_layout), Pair::$into_name(into, into_layout)) => {
                 let $a = CuckooTable { addressing: *from, slots: from_layout.over($from_bytes) };
                 let mut $b = CuckooTable { addressing: *into, slots: into_layout.over_mut($into_bytes) };
                 $body
@@ -39,7 +39,7 @@ impl CuckooFilter {
         let (scheme, bytes) = doubled.scheme_and_bytes();
         with_doubling_tables!((self.scheme(), self.bytes()), (scheme, bytes), (from, into) => from.split_into(&mut into));
         doubled.add_to_len(self.len());
-        Ok(doubled)
+        Ok(doubled.with_growth(self.growth().copied()))
     }
 
     /// The same keys in half the buckets, with the bit that a doubling took; `None` where they don't fit, or where there
@@ -56,19 +56,19 @@ impl CuckooFilter {
         });
         folded.ok()?;
         halved.add_to_len(self.len());
-        Some(halved)
+        Some(halved.with_growth(self.growth().copied()))
     }
 }
 
 impl Parameters {
-    /// The measures of the doubled table, and the capacity that may be promised for it.
+    /// The parameters of the doubled table, and the capacity that may be promised for it.
     pub(crate) fn after_doubling(&self) -> Result<Self, BuildError> {
         let doublings = self.doublings() + 1;
         let buckets = self.buckets_per_region().saturating_mul(2);
         self.with_doublings(doublings, buckets, self.fingerprint_bits() - 1)
     }
 
-    /// The measures before the last doubling.
+    /// The parameters before the last doubling.
     pub(crate) fn before_doubling(&self) -> Option<Self> {
         let doublings = self.doublings().checked_sub(1)?;
         self.with_doublings(doublings, self.buckets_per_region() / 2, self.fingerprint_bits() + 1).ok()

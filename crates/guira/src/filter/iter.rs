@@ -11,7 +11,7 @@ pub struct StoredFingerprint {
     pub fingerprint: Fingerprint,
 }
 
-/// The fingerprints of a filter, bucket by bucket. Made by [`CuckooFilter::iter`].
+/// The fingerprints of a filter, bucket by bucket. Made by [`CuckooFilter::fingerprints`].
 #[derive(Clone, Debug)]
 pub struct Fingerprints<'filter> {
     filter: &'filter CuckooFilter,

@@ -1,19 +1,24 @@
+use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::ToString;
 
 use super::CuckooFilter;
+use super::growing::is_crowded;
 use crate::addressing::Addressing;
-use crate::cast::in_memory;
+use crate::cast::to_usize;
 use crate::cuckoo::{NoRoom, with_table};
 use crate::digest::KeyHasher;
-use crate::error::MergeError;
+use crate::error::{BuildError, InsertError, MergeError};
 use crate::parameters::{Parameters, Shape};
 
 impl CuckooFilter {
-    /// Adds all keys of another filter that was made with the same measures, hash and seed. Copies add up: a key that is
+    /// Adds all keys of another filter that was made with the same parameters, hash and seed. Copies add up: a key that is
     /// in both is stored once more for each time, and must be removed as often.
     ///
-    /// It takes memory for a copy of the table while it works.
+    /// Filters that grow are made alike if they began alike, however often either has been doubled since; this one grows
+    /// where that is needed.
+    ///
+    /// It takes memory for a copy of the resulting table while it works.
     ///
     /// # Errors
     ///
@@ -34,6 +39,14 @@ impl CuckooFilter {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
+        if self.growth().is_some() && other.growth().is_some() {
+            self.merge_growing(other)
+        } else {
+            self.merge_of_one_size(other)
+        }
+    }
+
+    fn merge_of_one_size(&mut self, other: &Self) -> Result<(), MergeError> {
         self.refuse_if_made_otherwise(other)?;
         let full = MergeError::Full { len: self.len(), other_len: other.len(), slot_count: self.slot_count() };
         if self.len().saturating_add(other.len()) > self.slot_count() {
@@ -44,7 +57,7 @@ impl CuckooFilter {
         let (scheme, bytes) = merged.scheme_and_bytes();
         let stored: Result<(), NoRoom> = with_table!(scheme, over_mut(bytes), table => {
             let grid = table.addressing.grid();
-            other.iter().try_for_each(|stored| {
+            other.fingerprints().try_for_each(|stored| {
                 table.insert_fingerprint(stored.fingerprint, grid.candidate(stored.bucket)).map(|_| ())
             })
         });
@@ -56,12 +69,72 @@ impl CuckooFilter {
             }
             Err(NoRoom::Full) => Err(full),
             Err(NoRoom::TooManyCopies { copies }) => {
-                Err(MergeError::TooManyCopies { copies: in_memory(u64::from(copies)) })
+                Err(MergeError::TooManyCopies { copies: to_usize(u64::from(copies)) })
             }
         }
     }
 
-    fn refuse_if_made_otherwise(&self, other: &Self) -> Result<(), MergeError> {
+    fn merge_growing(&mut self, other: &Self) -> Result<(), MergeError> {
+        self.refuse_if_begun_otherwise(other)?;
+        // This filter itself as long as it need not grow: a merge that fails leaves it as it was.
+        let mut grown: Option<Self> = None;
+        let mut theirs = Cow::Borrowed(other);
+        loop {
+            let ours = match &mut grown {
+                Some(grown) => grown,
+                None => &mut *self,
+            };
+            while theirs.parameters().doublings() < ours.parameters().doublings() {
+                theirs = Cow::Owned(double_other(&theirs)?);
+            }
+            let is_behind = ours.parameters().doublings() < theirs.parameters().doublings();
+            let together = ours.len().saturating_add(theirs.len());
+            if !is_behind && theirs.len() <= ours.room() {
+                match ours.merge_of_one_size(&theirs) {
+                    // As with insertions: where so little is filled, copies are in the way, and growing would not help.
+                    Err(MergeError::Full { slot_count, .. }) if !is_crowded(together, slot_count) => {}
+                    Err(error) => return Err(error),
+                    Ok(()) => break,
+                }
+            }
+            let doubled = ours.grown();
+            grown = Some(doubled.map_err(|error| self.no_room(other, error))?);
+        }
+        if let Some(grown) = grown {
+            *self = grown;
+        }
+        Ok(())
+    }
+
+    fn refuse_if_begun_otherwise(&self, other: &Self) -> Result<(), MergeError> {
+        let (a, b) = (self.parameters(), other.parameters());
+        let beginning = |parameters: &Parameters| {
+            (
+                parameters.buckets_per_region() >> parameters.doublings(),
+                parameters.fingerprint_bits() + parameters.doublings(),
+            )
+        };
+        let ((our_buckets, our_bits), (their_buckets, their_bits)) = (beginning(a), beginning(b));
+        let differs = |what, ours: u64, theirs: u64| {
+            Err(MergeError::Differs { what, ours: ours.to_string(), theirs: theirs.to_string() })
+        };
+        if our_buckets != their_buckets {
+            return differs("the buckets per region at the beginning", our_buckets, their_buckets);
+        }
+        if our_bits != their_bits {
+            return differs("the fingerprint bits at the beginning", our_bits.into(), their_bits.into());
+        }
+        Ok(())
+    }
+
+    fn no_room(&self, other: &Self, error: InsertError) -> MergeError {
+        match error {
+            InsertError::OutOfMemory { bytes } => MergeError::OutOfMemory { bytes },
+            _ => MergeError::Full { len: self.len(), other_len: other.len(), slot_count: self.slot_count() },
+        }
+    }
+
+    pub(super) fn refuse_if_made_otherwise(&self, other: &Self) -> Result<(), MergeError> {
         let (a, b) = (self.parameters(), other.parameters());
         let names = |shape: Shape| format!("{} with {} addressing", shape.layout(), shape.addressing());
         let regions = |parameters: &Parameters| {
@@ -98,4 +171,12 @@ impl CuckooFilter {
         }
         Ok(())
     }
+}
+
+fn double_other(filter: &CuckooFilter) -> Result<CuckooFilter, MergeError> {
+    filter.doubled().map_err(|error| match error {
+        BuildError::OutOfMemory { bytes } => MergeError::OutOfMemory { bytes },
+        // Ours has been doubled as often, with the same bits to begin with.
+        error => unreachable!("{error}"),
+    })
 }

@@ -1,8 +1,13 @@
 //! The public type, and its invariants; and the filter with values that other public types are made of.
 
 mod builder;
+mod comparison;
+mod convert;
 mod cuckoo_filter;
 mod doubling;
+mod growing;
+mod growth;
+mod growth_plan;
 mod iter;
 mod merge;
 mod valued;
@@ -10,9 +15,13 @@ mod view;
 
 pub use builder::CuckooFilterBuilder;
 pub use cuckoo_filter::CuckooFilter;
+pub use growth::GrowthPolicy;
 pub use iter::{Fingerprints, StoredFingerprint};
 pub use view::CuckooFilterView;
 
-pub(crate) use builder::choices_of_filter;
+pub(crate) use builder::{choices_of_filter, whole_regions};
+#[cfg(feature = "std")]
+pub(crate) use growing::is_crowded;
+pub(crate) use growth::Growth;
 pub(crate) use valued::{ValuedFilter, measures_of_valued_filter};
 pub(crate) use view::Description;

@@ -1,5 +1,5 @@
 use crate::addressing::Addressing;
-use crate::cuckoo::{CuckooTable, NoRoom, Scheme, with_valued_table};
+use crate::cuckoo::{CuckooTable, NoRoom, Scheme, with_table};
 use crate::digest::{Digest, KeyHasher};
 use crate::error::{BuildError, InsertError};
 use crate::parameters::Parameters;
@@ -50,7 +50,7 @@ impl ValuedFilter {
     #[inline]
     pub(crate) fn insert(&mut self, digest: Digest, value: u32) -> Result<(), InsertError> {
         debug_assert!(value <= self.greatest_value());
-        let stored = with_valued_table!(&self.scheme, &mut self.storage[..], table => {
+        let stored = with_table!(self.scheme, valued(&mut self.storage[..]), table => {
             table.insert(digest).map(|place| table.slots.set_value(place, value))
         });
         match stored {
@@ -65,13 +65,13 @@ impl ValuedFilter {
     /// Whether a key's fingerprint is stored.
     #[inline]
     pub(crate) fn contains(&self, digest: Digest) -> bool {
-        with_valued_table!(&self.scheme, &self.storage[..], table => table.contains(digest))
+        with_table!(self.scheme, valued(&self.storage[..]), table => table.contains(digest))
     }
 
     /// Calls `visit` with the value of each copy of a key's fingerprint.
     #[inline]
     pub(crate) fn visit_values(&self, digest: Digest, visit: impl FnMut(u32)) {
-        with_valued_table!(&self.scheme, &self.storage[..], table => {
+        with_table!(self.scheme, valued(&self.storage[..]), table => {
             table.values(digest).map(|(_, value)| value).for_each(visit);
         });
     }
@@ -79,20 +79,20 @@ impl ValuedFilter {
     /// The first copy of a key's fingerprint whose value is accepted.
     #[inline]
     pub(crate) fn find(&self, digest: Digest, accepts: impl Fn(u32) -> bool) -> Option<(Place, u32)> {
-        with_valued_table!(&self.scheme, &self.storage[..], table => table.values(digest).find(|&(_, value)| accepts(value)))
+        with_table!(self.scheme, valued(&self.storage[..]), table => table.values(digest).find(|&(_, value)| accepts(value)))
     }
 
     /// Replaces the value in a slot that [`find`](Self::find) found.
     #[inline]
     pub(crate) fn set_value(&mut self, place: Place, value: u32) {
         debug_assert!(value <= self.greatest_value());
-        with_valued_table!(&self.scheme, &mut self.storage[..], table => table.slots.set_value(place, value));
+        with_table!(self.scheme, valued(&mut self.storage[..]), table => table.slots.set_value(place, value));
     }
 
     /// Empties a slot that [`find`](Self::find) found.
     #[inline]
     pub(crate) fn empty(&mut self, place: Place) {
-        with_valued_table!(&self.scheme, &mut self.storage[..], table => table.slots.set(place.bucket, place.slot, None));
+        with_table!(self.scheme, valued(&mut self.storage[..]), table => table.slots.set(place.bucket, place.slot, None));
         self.len -= 1;
     }
 
@@ -138,7 +138,7 @@ impl ValuedFilter {
 
     /// The sum of all values.
     pub(crate) fn sum_of_values(&self) -> u64 {
-        with_valued_table!(&self.scheme, &self.storage[..], table => {
+        with_table!(self.scheme, valued(&self.storage[..]), table => {
             let value = |place| u64::from(table.slots.value(place));
             table.places().map(value).sum()
         })
@@ -175,20 +175,20 @@ macro_rules! measures_of_valued_filter {
         /// How many distinct keys are promised to fit: of a million tables, at most one is expected not to take them.
         #[must_use]
         pub const fn capacity(&self) -> usize {
-            crate::cast::in_memory(self.filter.parameters().capacity())
+            crate::cast::to_usize(self.filter.parameters().capacity())
         }
 
         /// How many fingerprints the table could hold if every slot were filled; more than will ever fit.
         #[must_use]
         pub const fn slot_count(&self) -> usize {
-            crate::cast::in_memory(self.filter.parameters().slot_count())
+            crate::cast::to_usize(self.filter.parameters().slot_count())
         }
 
         /// α, the share of the slots that are filled.
         #[must_use]
         pub fn load_factor(&self) -> f64 {
-            let slots = crate::cast::approximate(self.filter.parameters().slot_count());
-            crate::cast::approximate(self.filter.len() as u64) / slots
+            let slots = crate::cast::to_f64(self.filter.parameters().slot_count());
+            crate::cast::to_f64(self.filter.len() as u64) / slots
         }
 
         /// The bytes of the table, padding included.
@@ -203,7 +203,7 @@ macro_rules! measures_of_valued_filter {
             self.filter.parameters().expected_false_positive_rate(self.filter.len() as u64)
         }
 
-        /// The measures of the table.
+        /// The parameters of the table.
         #[must_use]
         pub const fn parameters(&self) -> &crate::parameters::Parameters {
             self.filter.parameters()

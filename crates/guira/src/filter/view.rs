@@ -1,13 +1,14 @@
 use core::fmt;
 
-use crate::cast::in_memory;
+use super::Growth;
+use crate::cast::to_usize;
 use crate::cuckoo::Scheme;
-use crate::digest::{Digest, Key, KeyHasher};
+use crate::digest::{Key, KeyHasher};
 use crate::error::FileKind;
 use crate::parameters::Parameters;
 use crate::table::Borrowed;
 
-/// A filter, set or growing filter that is asked where its file's bytes are, without loading it.
+/// A filter or set that is queried in the bytes of its file, without loading it.
 ///
 /// Nothing is copied, and making one takes as long for a large file as for a small one: only the header is checked, and
 /// that there are as many bytes as it says. What stands in the table is believed. A table that was damaged, or made up,
@@ -37,6 +38,7 @@ pub struct CuckooFilterView<'bytes> {
     parameters: Parameters,
     hasher: KeyHasher,
     scheme: Scheme,
+    growth: Option<Growth>,
     table: Borrowed<'bytes>,
     len: usize,
     table_checksum: u64,
@@ -47,47 +49,34 @@ pub(crate) struct Description {
     pub(crate) kind: FileKind,
     pub(crate) parameters: Parameters,
     pub(crate) hasher: KeyHasher,
+    pub(crate) growth: Option<Growth>,
     pub(crate) len: usize,
     pub(crate) table_checksum: u64,
 }
 
 impl<'bytes> CuckooFilterView<'bytes> {
-    /// A view of a table that has as many bytes as its measures give.
+    /// A view of a table that has as many bytes as its parameters give.
     pub(crate) fn from_parts(description: Description, table: Borrowed<'bytes>) -> Self {
-        let Description { kind, parameters, hasher, len, table_checksum } = description;
+        let Description { kind, parameters, hasher, growth, len, table_checksum } = description;
         let scheme = Scheme::new(&parameters, hasher.seed());
-        Self { kind, parameters, hasher, scheme, table, len, table_checksum }
+        Self { kind, parameters, hasher, scheme, growth, table, len, table_checksum }
     }
 
     /// Whether a key is probably in the set; `false` is certain.
     #[inline]
     #[must_use]
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
-        self.contains_digest(self.hasher.digest(key))
-    }
-
-    /// Whether the key with this digest is probably in the set; `false` is certain.
-    #[inline]
-    #[must_use]
-    pub fn contains_digest(&self, digest: Digest) -> bool {
-        self.scheme.contains(&self.table, digest)
+        self.scheme.contains(&self.table, self.hasher.digest(key))
     }
 
     /// How many copies of a key are stored. See [`CuckooFilter::count`](crate::CuckooFilter::count).
     #[inline]
     #[must_use]
     pub fn count<K: Key + ?Sized>(&self, key: &K) -> usize {
-        self.count_digest(self.hasher.digest(key))
+        to_usize(u64::from(self.scheme.count(&self.table, self.hasher.digest(key))))
     }
 
-    /// How many copies of the key with this digest are stored. See [`count`](Self::count).
-    #[inline]
-    #[must_use]
-    pub fn count_digest(&self, digest: Digest) -> usize {
-        in_memory(u64::from(self.scheme.count(&self.table, digest)))
-    }
-
-    /// What the file holds: a filter, a set or a growing filter.
+    /// Returns what the file holds: a filter, one that grows, or a set.
     #[must_use]
     pub const fn kind(&self) -> FileKind {
         self.kind
@@ -108,7 +97,7 @@ impl<'bytes> CuckooFilterView<'bytes> {
     /// How many distinct keys were promised to fit.
     #[must_use]
     pub const fn capacity(&self) -> usize {
-        in_memory(self.parameters.capacity())
+        to_usize(self.parameters.capacity())
     }
 
     /// The share of absent keys to be answered with "probably" at this load.
@@ -117,7 +106,7 @@ impl<'bytes> CuckooFilterView<'bytes> {
         self.parameters.expected_false_positive_rate(self.len as u64)
     }
 
-    /// The measures of the filter.
+    /// The parameters of the filter.
     #[must_use]
     pub const fn parameters(&self) -> &Parameters {
         &self.parameters
@@ -127,6 +116,10 @@ impl<'bytes> CuckooFilterView<'bytes> {
     #[must_use]
     pub const fn hasher(&self) -> &KeyHasher {
         &self.hasher
+    }
+
+    pub(crate) const fn growth(&self) -> Option<Growth> {
+        self.growth
     }
 
     pub(crate) const fn scheme(&self) -> &Scheme {

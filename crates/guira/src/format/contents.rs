@@ -1,19 +1,20 @@
 //! What a file can hold: the parts that are written, and what must hold of them when they come back.
 
 use super::Header;
+use super::any_filter::AnyFilter;
 use super::check::{check_fingerprints, check_len};
 use crate::counting::CountingCuckooFilter;
 use crate::digest::KeyHasher;
 use crate::error::{FileKind, LoadError};
-use crate::filter::{CuckooFilter, ValuedFilter};
-use crate::growing::{GrowingCuckooFilter, Promise};
+use crate::filter::{CuckooFilter, Growth, ValuedFilter};
 use crate::map::{CuckooMap, Value};
 use crate::parameters::Parameters;
 use crate::set::CuckooSet;
 use crate::table::Storage;
 
 pub(super) trait Contents: Sized {
-    const KIND: FileKind;
+    /// The kinds of files that can be loaded as this type; the first one gives it its name in errors.
+    const KINDS: &'static [FileKind];
 
     /// What is written.
     fn parts(&self) -> Parts<'_>;
@@ -23,35 +24,38 @@ pub(super) trait Contents: Sized {
 }
 
 pub(super) struct Parts<'contents> {
+    pub(super) kind: FileKind,
     pub(super) parameters: &'contents Parameters,
     pub(super) hasher: &'contents KeyHasher,
     pub(super) storage: &'contents Storage,
     /// The fingerprints stored.
     pub(super) len: usize,
-    /// How far a growing filter grows.
-    pub(super) promise: Option<Promise>,
+    /// How far a filter grows.
+    pub(super) growth: Option<Growth>,
 }
 
 impl Contents for CuckooFilter {
-    const KIND: FileKind = FileKind::Filter;
+    const KINDS: &'static [FileKind] = &[FileKind::Filter, FileKind::Growing];
 
     fn parts(&self) -> Parts<'_> {
+        let growth = self.growth().copied();
+        let kind = if growth.is_some() { FileKind::Growing } else { FileKind::Filter };
         let (parameters, hasher) = (self.parameters(), self.hasher());
-        Parts { parameters, hasher, storage: self.storage(), len: self.len(), promise: None }
+        Parts { kind, parameters, hasher, storage: self.storage(), len: self.len(), growth }
     }
 
     fn checked(header: &Header, hasher: KeyHasher, storage: Storage, len: usize) -> Result<Self, LoadError> {
-        let filter = Self::from_parts(header.parameters, hasher, storage, len);
+        let filter = Self::from_parts(header.parameters, hasher, storage, len).with_growth(header.growth);
         check_fingerprints(filter.scheme(), filter.bytes(), header.kind(), len)?;
         Ok(filter)
     }
 }
 
 impl Contents for CuckooSet {
-    const KIND: FileKind = FileKind::Set;
+    const KINDS: &'static [FileKind] = &[FileKind::Set];
 
     fn parts(&self) -> Parts<'_> {
-        self.as_filter().parts()
+        Parts { kind: FileKind::Set, ..self.as_filter().parts() }
     }
 
     fn checked(header: &Header, hasher: KeyHasher, storage: Storage, len: usize) -> Result<Self, LoadError> {
@@ -60,41 +64,25 @@ impl Contents for CuckooSet {
     }
 }
 
-impl Contents for GrowingCuckooFilter {
-    const KIND: FileKind = FileKind::Growing;
-
-    fn parts(&self) -> Parts<'_> {
-        Parts { promise: Some(*self.promise()), ..self.as_filter().parts() }
-    }
-
-    fn checked(header: &Header, hasher: KeyHasher, storage: Storage, len: usize) -> Result<Self, LoadError> {
-        let Some(promise) = header.promise else {
-            return Err(LoadError::Inconsistent { what: "a growing filter does not say how far it grows" });
-        };
-        let filter = CuckooFilter::checked(header, hasher, storage, len)?;
-        Ok(Self::from_parts(filter, promise))
-    }
-}
-
 impl Contents for CountingCuckooFilter {
-    const KIND: FileKind = FileKind::Counting;
+    const KINDS: &'static [FileKind] = &[FileKind::Counting];
 
     fn parts(&self) -> Parts<'_> {
-        valued_parts(self.filter())
+        valued_parts(self.filter(), FileKind::Counting)
     }
 
     fn checked(header: &Header, hasher: KeyHasher, storage: Storage, len: usize) -> Result<Self, LoadError> {
         let filter = checked_valued_filter(header, hasher, storage, len)?;
-        check_counters(&filter, Self::KIND)?;
+        check_counters(&filter, header.kind())?;
         Ok(Self::from_filter(filter))
     }
 }
 
 impl<V: Value> Contents for CuckooMap<V> {
-    const KIND: FileKind = FileKind::Map;
+    const KINDS: &'static [FileKind] = &[FileKind::Map];
 
     fn parts(&self) -> Parts<'_> {
-        valued_parts(self.filter())
+        valued_parts(self.filter(), FileKind::Map)
     }
 
     fn checked(header: &Header, hasher: KeyHasher, storage: Storage, len: usize) -> Result<Self, LoadError> {
@@ -106,9 +94,32 @@ impl<V: Value> Contents for CuckooMap<V> {
     }
 }
 
-fn valued_parts(filter: &ValuedFilter) -> Parts<'_> {
+impl Contents for AnyFilter {
+    const KINDS: &'static [FileKind] =
+        &[FileKind::Filter, FileKind::Growing, FileKind::Set, FileKind::Counting, FileKind::Map];
+
+    fn parts(&self) -> Parts<'_> {
+        match self {
+            Self::Filter(filter) => filter.parts(),
+            Self::Set(set) => set.parts(),
+            Self::Counting(filter) => filter.parts(),
+            Self::Map(map) => map.parts(),
+        }
+    }
+
+    fn checked(header: &Header, hasher: KeyHasher, storage: Storage, len: usize) -> Result<Self, LoadError> {
+        Ok(match header.kind() {
+            FileKind::Filter | FileKind::Growing => Self::Filter(CuckooFilter::checked(header, hasher, storage, len)?),
+            FileKind::Set => Self::Set(CuckooSet::checked(header, hasher, storage, len)?),
+            FileKind::Counting => Self::Counting(CountingCuckooFilter::checked(header, hasher, storage, len)?),
+            FileKind::Map => Self::Map(CuckooMap::checked(header, hasher, storage, len)?),
+        })
+    }
+}
+
+fn valued_parts(filter: &ValuedFilter, kind: FileKind) -> Parts<'_> {
     let (parameters, hasher) = (filter.parameters(), filter.hasher());
-    Parts { parameters, hasher, storage: filter.storage(), len: filter.len(), promise: None }
+    Parts { kind, parameters, hasher, storage: filter.storage(), len: filter.len(), growth: None }
 }
 
 /// In a filter that counts, every fingerprint has one counter; in a map it may have several values.

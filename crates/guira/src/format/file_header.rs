@@ -9,11 +9,11 @@ use super::header::{Hash, check_file_size, table_of};
 use crate::cuckoo::Scheme;
 use crate::digest::KeyHasher;
 use crate::error::{FileKind, LoadError};
-use crate::growing::BeyondPromise;
+use crate::filter::GrowthPolicy;
 use crate::parameters::Parameters;
 use crate::table::Storage;
 
-/// The header of a file of any kind: its measures, how full it is, and how its keys are hashed, without its table and
+/// The header of a file of any kind: its parameters, how full it is, and how its keys are hashed, without its table and
 /// without the secret key that it may have been made with.
 ///
 /// # Examples
@@ -54,7 +54,7 @@ impl FileHeader {
         self.0.kind()
     }
 
-    /// The measures of the table.
+    /// The parameters of the table.
     #[must_use]
     pub const fn parameters(&self) -> &Parameters {
         &self.0.parameters
@@ -102,16 +102,16 @@ impl FileHeader {
         self.0.hash.hasher(key)
     }
 
-    /// Of a growing filter, up to how many keys its rate was promised.
+    /// Returns the number of keys up to which the false positive rate is kept, of a filter that grows.
     #[must_use]
-    pub fn largest_capacity(&self) -> Option<u64> {
-        self.0.promise.map(|promise| promise.largest_capacity)
+    pub fn max_capacity(&self) -> Option<u64> {
+        self.0.growth.map(|growth| growth.max_capacity)
     }
 
-    /// Of a growing filter, what becomes of more keys.
+    /// Returns what a filter that grows does with more keys.
     #[must_use]
-    pub fn beyond_promise(&self) -> Option<BeyondPromise> {
-        self.0.promise.map(|promise| promise.beyond)
+    pub fn growth_policy(&self) -> Option<GrowthPolicy> {
+        self.0.growth.map(|growth| growth.policy)
     }
 
     /// Checks that a file has as many bytes as its header says.

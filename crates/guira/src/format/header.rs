@@ -7,7 +7,7 @@ use super::contents::Contents;
 use super::fields::Fields;
 use crate::digest::{HashAlgorithm, KeyHasher, checksum};
 use crate::error::{FileKind, LoadError};
-use crate::growing::{BeyondPromise, Promise};
+use crate::filter::{Growth, GrowthPolicy};
 use crate::parameters::{Addressing, Layout, Parameters, Regions, Shape};
 
 /// The size of the header; a multiple of 64, so that the table behind it can be mapped to a cache line.
@@ -36,8 +36,8 @@ const ADDRESSING_DOUBLING: u8 = 5;
 const HASH_XXH3: u8 = 1;
 const HASH_SIP_HASH_13: u8 = 2;
 
-const BEYOND_REFUSE: u8 = 1;
-const BEYOND_RAISE_RATE: u8 = 2;
+const POLICY_KEEP_RATE: u8 = 1;
+const POLICY_RAISE_RATE: u8 = 2;
 
 const RESERVED: [u8; 4] = [0; 4];
 const RESERVED_AT_END: [u8; 24] = [0; 24];
@@ -47,8 +47,8 @@ const RESERVED_AT_END: [u8; 24] = [0; 24];
 pub(super) struct Header {
     kind: FileKind,
     pub(super) parameters: Parameters,
-    /// Of a growing filter.
-    pub(super) promise: Option<Promise>,
+    /// Of a filter that grows.
+    pub(super) growth: Option<Growth>,
     pub(super) hash: Hash,
     pub(super) len: u64,
     /// The bytes behind the table that are not the filter's, which are skipped. The library writes none.
@@ -67,9 +67,9 @@ impl Header {
     pub(super) fn of<C: Contents>(contents: &C) -> Self {
         let parts = contents.parts();
         Self {
-            kind: C::KIND,
+            kind: parts.kind,
             parameters: *parts.parameters,
-            promise: parts.promise,
+            growth: parts.growth,
             hash: match parts.hasher.key_check() {
                 None => Hash::Xxh3 { seed: parts.hasher.seed() },
                 Some(key_check) => Hash::SipHash13 { key_check },
@@ -80,7 +80,7 @@ impl Header {
         }
     }
 
-    /// The bytes of the table, which the measures give.
+    /// The bytes of the table, which the parameters give.
     pub(super) const fn table_size(&self) -> u64 {
         self.parameters.table_size()
     }
@@ -92,6 +92,7 @@ impl Header {
     }
 
     /// The bytes behind the table.
+    #[cfg(feature = "std")]
     pub(super) const fn section_size(&self) -> u64 {
         self.section_size
     }
@@ -100,12 +101,14 @@ impl Header {
         self.kind
     }
 
-    /// The header of a file that is loaded as this kind.
-    pub(super) fn of_kind(self, expected: FileKind) -> Result<Self, LoadError> {
-        if self.kind == expected {
-            return Ok(self);
+    /// The header of a file that is loaded as one of these kinds.
+    pub(super) fn of_kinds(self, expected: &[FileKind]) -> Result<Self, LoadError> {
+        match expected {
+            [expected, others @ ..] if *expected != self.kind && !others.contains(&self.kind) => {
+                Err(LoadError::OtherKind { found: self.kind, expected: *expected })
+            }
+            _ => Ok(self),
         }
-        Err(LoadError::OtherKind { found: self.kind, expected })
     }
 
     /// The fingerprints stored, where the address space has room for as many.
@@ -159,21 +162,21 @@ impl Header {
         bytes.extend(self.table_size().to_le_bytes());
         bytes.push(u8::try_from(parameters.value_bits()).unwrap_or(u8::MAX));
         bytes.push(u8::try_from(parameters.doublings()).unwrap_or(u8::MAX));
-        let (beyond, doublings, largest_capacity) = match &self.promise {
+        let (policy, doublings, max_capacity) = match &self.growth {
             None => (0, 0, 0),
-            Some(promise) => (
-                match promise.beyond {
-                    BeyondPromise::Refuse => BEYOND_REFUSE,
-                    BeyondPromise::RaiseRate => BEYOND_RAISE_RATE,
+            Some(growth) => (
+                match growth.policy {
+                    GrowthPolicy::KeepRate => POLICY_KEEP_RATE,
+                    GrowthPolicy::RaiseRate => POLICY_RAISE_RATE,
                 },
-                u8::try_from(promise.doublings).unwrap_or(u8::MAX),
-                promise.largest_capacity,
+                u8::try_from(growth.doublings).unwrap_or(u8::MAX),
+                growth.max_capacity,
             ),
         };
-        bytes.push(beyond);
+        bytes.push(policy);
         bytes.push(doublings);
         bytes.extend(RESERVED);
-        bytes.extend(largest_capacity.to_le_bytes());
+        bytes.extend(max_capacity.to_le_bytes());
         bytes.extend(self.section_size.to_le_bytes());
         bytes.extend(RESERVED_AT_END);
         bytes.extend(self.table_checksum.to_le_bytes());
@@ -224,10 +227,10 @@ impl Header {
         let table_size: u64 = fields.take()?;
         let value_bits: u8 = fields.take()?;
         let doublings: u8 = fields.take()?;
-        let beyond: u8 = fields.take()?;
-        let promised_doublings: u8 = fields.take()?;
+        let policy: u8 = fields.take()?;
+        let growth_doublings: u8 = fields.take()?;
         let reserved: [u8; RESERVED.len()] = fields.take_bytes()?;
-        let largest_capacity: u64 = fields.take()?;
+        let max_capacity: u64 = fields.take()?;
         let section_size: u64 = fields.take()?;
         let reserved_at_end: [u8; RESERVED_AT_END.len()] = fields.take_bytes()?;
         let table_checksum: u64 = fields.take()?;
@@ -276,26 +279,26 @@ impl Header {
         if u32::from(value_bits) != parameters.value_bits() {
             return inconsistent("bits for values where there are none");
         }
-        let promise = match (kind, beyond) {
-            (FileKind::Growing, BEYOND_REFUSE) => Some(BeyondPromise::Refuse),
-            (FileKind::Growing, BEYOND_RAISE_RATE) => Some(BeyondPromise::RaiseRate),
-            (FileKind::Growing, found) => return unknown("choice for what is beyond the promise", found),
-            _ if (beyond, promised_doublings, largest_capacity) != (0, 0, 0) => {
-                return inconsistent("a promise of growth in what does not grow");
+        let policy = match (kind, policy) {
+            (FileKind::Growing, POLICY_KEEP_RATE) => Some(GrowthPolicy::KeepRate),
+            (FileKind::Growing, POLICY_RAISE_RATE) => Some(GrowthPolicy::RaiseRate),
+            (FileKind::Growing, found) => return unknown("growth policy", found),
+            _ if (policy, growth_doublings, max_capacity) != (0, 0, 0) => {
+                return inconsistent("a growth policy in what does not grow");
             }
             _ => None,
         };
-        let doublings = u32::from(promised_doublings);
-        let promise = promise.map(|beyond| Promise { doublings, largest_capacity, beyond });
-        if let Some(Err(error)) = promise.map(|promise| promise.check(&parameters)) {
+        let doublings = u32::from(growth_doublings);
+        let growth = policy.map(|policy| Growth { doublings, max_capacity, policy });
+        if let Some(Err(error)) = growth.map(|growth| growth.check(&parameters)) {
             return Some(Err(LoadError::Parameters(error)));
         }
-        let header = Self { kind, parameters, promise, hash, len, section_size, table_checksum };
+        let header = Self { kind, parameters, growth, hash, len, section_size, table_checksum };
         if len > parameters.slot_count() {
             return inconsistent("more fingerprints than slots");
         }
         if table_size != header.table_size() {
-            return inconsistent("the table has another size than its measures give");
+            return inconsistent("the table has another size than its parameters give");
         }
         if reserved != RESERVED || reserved_at_end != RESERVED_AT_END {
             return inconsistent("reserved bytes are not 0");

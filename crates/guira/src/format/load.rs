@@ -1,50 +1,132 @@
 //! Bytes, to what was in memory.
 
 use alloc::vec::Vec;
+use core::fmt;
 
 use super::Header;
+use super::any_filter::AnyFilter;
 use super::check::check_bytes;
 use super::contents::Contents;
 use super::header::{HEADER_SIZE, check_file_size, table_of};
 use crate::counting::CountingCuckooFilter;
 use crate::digest::KeyHasher;
 use crate::error::LoadError;
-use crate::filter::CuckooFilter;
-use crate::growing::GrowingCuckooFilter;
+use crate::filter::{CuckooFilter, CuckooFilterView};
 use crate::map::{CuckooMap, Value};
 use crate::set::CuckooSet;
 use crate::table::Storage;
 
+/// How a file is loaded: with a secret key, where its keys were hashed with one.
+///
+/// # Examples
+///
+/// ```
+/// use guira::{CuckooFilter, HashAlgorithm, LoadOptions};
+///
+/// let key = *b"16 random bytes!";
+/// let builder = CuckooFilter::builder().capacity(100).false_positive_rate(0.01);
+/// let mut filter = builder.hash(HashAlgorithm::SipHash13 { key }).build()?;
+/// filter.insert("ani")?;
+///
+/// let loaded: CuckooFilter = LoadOptions::new().key(key).from_bytes(&filter.to_bytes())?;
+/// assert!(loaded.contains("ani"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Default)]
+#[must_use]
+pub struct LoadOptions {
+    key: Option<[u8; 16]>,
+}
+
+impl LoadOptions {
+    /// The options of a file without a secret key.
+    pub const fn new() -> Self {
+        Self { key: None }
+    }
+
+    /// Gives the secret key with which the file's keys were hashed. It is in no file.
+    pub const fn key(mut self, key: [u8; 16]) -> Self {
+        self.key = Some(key);
+        self
+    }
+
+    /// Loads a filter from the bytes of its file.
+    ///
+    /// # Errors
+    ///
+    /// A [`LoadError`] where the bytes are anything else than what [`to_bytes`](crate::CuckooFilter::to_bytes) of this type
+    /// made: every byte is covered by a checksum, and every number is checked. No memory is allocated before that but for
+    /// the table itself. [`LoadError::KeyDiffers`] where the file has another key.
+    pub fn from_bytes<F: FilterFile>(self, bytes: &[u8]) -> Result<F, LoadError> {
+        let header = Header::decode(bytes)?.of_kinds(F::KINDS)?;
+        let hasher = header.hash.hasher(self.key)?;
+        let table = table_of(bytes, &header)?;
+        let storage = Storage::copied_from(table).map_err(|_| LoadError::OutOfMemory { bytes: header.table_size() })?;
+        checked(&header, hasher, storage)
+    }
+
+    /// Loads a filter from a reader, which it reads to the end.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError::Io`] where reading fails, and those of [`from_bytes`](Self::from_bytes). However large a table the
+    /// header asks for, memory is only taken for bytes that came, and at most 16 MiB more.
+    #[cfg(feature = "std")]
+    pub fn read_from<F: FilterFile>(self, reader: impl std::io::Read) -> Result<F, LoadError> {
+        load_from_stream(reader, self.key)
+    }
+
+    /// Loads a filter from a file.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError::Io`] where the file can't be opened or read, and those of [`from_bytes`](Self::from_bytes).
+    #[cfg(feature = "files")]
+    pub fn open<F: FilterFile>(self, path: impl AsRef<std::path::Path>) -> Result<F, LoadError> {
+        self.read_from(std::fs::File::open(path)?)
+    }
+
+    /// Makes a view of the bytes of a file, which stay where they are. See [`CuckooFilterView::new`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`CuckooFilterView::new`]; [`LoadError::KeyDiffers`] where the file has another key.
+    pub fn view(self, bytes: &[u8]) -> Result<CuckooFilterView<'_>, LoadError> {
+        CuckooFilterView::of(bytes, self.key)
+    }
+
+    #[cfg(feature = "mmap")]
+    pub(super) const fn secret_key(self) -> Option<[u8; 16]> {
+        self.key
+    }
+}
+
+/// Shows whether there is a key, not the key.
+impl fmt::Debug for LoadOptions {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("LoadOptions").field("has_key", &self.key.is_some()).finish()
+    }
+}
+
+/// A type that can be loaded from a file: [`CuckooFilter`], [`CuckooSet`], [`CountingCuckooFilter`], [`CuckooMap`], and
+/// [`AnyFilter`] for a file of any of these kinds.
+#[expect(private_bounds, reason = "so that nobody else implements it")]
+pub trait FilterFile: Contents {}
+
+impl<C: Contents> FilterFile for C {}
+
 macro_rules! can_be_loaded {
-    ([$($generic:tt)*] $type:ty) => {
+    ($(#[$example:meta])* [$($generic:tt)*] $type:ty) => {
         impl<$($generic)*> $type {
-            /// What [`to_bytes`](Self::to_bytes) turned into these bytes.
+            /// Loads it from the bytes that [`to_bytes`](Self::to_bytes) made. For keys that were hashed with a secret key,
+            /// see [`LoadOptions`].
             ///
             /// # Errors
             ///
             /// A [`LoadError`] where the bytes are anything else: every byte is covered by a checksum, and every number is
-            /// checked. Nothing is allocated before that but for the table itself.
+            /// checked. No memory is allocated before that but for the table itself.
             pub fn from_bytes(bytes: &[u8]) -> Result<Self, LoadError> {
-                load_from_slice(bytes, None)
-            }
-
-            /// The same where keys are hashed with a secret key, which no file holds.
-            ///
-            /// # Errors
-            ///
-            /// Those of [`from_bytes`](Self::from_bytes); [`LoadError::KeyDiffers`] where the file has another key.
-            pub fn from_bytes_with_key(bytes: &[u8], key: [u8; 16]) -> Result<Self, LoadError> {
-                load_from_slice(bytes, Some(key))
-            }
-
-            /// The same from the two parts that [`header_bytes`](Self::header_bytes) and
-            /// [`table_bytes`](Self::table_bytes) give. The table stays where it is; nothing is copied.
-            ///
-            /// # Errors
-            ///
-            /// Those of [`from_bytes`](Self::from_bytes).
-            pub fn from_header_and_table(header: &[u8], table: Vec<u8>) -> Result<Self, LoadError> {
-                load_from_parts(header, table)
+                LoadOptions::new().from_bytes(bytes)
             }
 
             /// Reads what [`write_to`](Self::write_to) wrote, to the end of the stream.
@@ -52,41 +134,97 @@ macro_rules! can_be_loaded {
             /// # Errors
             ///
             /// [`LoadError::Io`] where reading fails, and those of [`from_bytes`](Self::from_bytes). However large a table
-            /// the header promises, memory is only taken for bytes that came, and 16 MiB more at the most.
+            /// the header asks for, memory is only taken for bytes that came, and at most 16 MiB more.
             #[cfg(feature = "std")]
             pub fn read_from<R: std::io::Read>(reader: R) -> Result<Self, LoadError> {
-                load_from_stream(reader, None)
+                LoadOptions::new().read_from(reader)
             }
 
-            /// The same where keys are hashed with a secret key, which no file holds.
+            /// Loads it from a file that [`save`](Self::save) or the program `guira` wrote. For keys that were hashed with a
+            /// secret key, see [`LoadOptions`].
             ///
             /// # Errors
             ///
-            /// Those of [`read_from`](Self::read_from); [`LoadError::KeyDiffers`] where the file has another key.
-            #[cfg(feature = "std")]
-            pub fn read_from_with_key<R: std::io::Read>(reader: R, key: [u8; 16]) -> Result<Self, LoadError> {
-                load_from_stream(reader, Some(key))
+            /// [`LoadError::Io`] where the file can't be opened or read, and those of [`from_bytes`](Self::from_bytes).
+            ///
+            /// # Examples
+            ///
+            $(#[$example])*
+            #[cfg(feature = "files")]
+            pub fn open<P: AsRef<std::path::Path>>(path: P) -> Result<Self, LoadError> {
+                LoadOptions::new().open(path)
             }
         }
     };
 }
 
-can_be_loaded!([] CuckooFilter);
-can_be_loaded!([] CuckooSet);
-can_be_loaded!([] GrowingCuckooFilter);
-can_be_loaded!([] CountingCuckooFilter);
-can_be_loaded!([V: Value] CuckooMap<V>);
-
-pub(super) fn load_from_slice<C: Contents>(bytes: &[u8], key: Option<[u8; 16]>) -> Result<C, LoadError> {
-    let header = Header::decode(bytes)?.of_kind(C::KIND)?;
-    let hasher = header.hash.hasher(key)?;
-    let table = table_of(bytes, &header)?;
-    let storage = Storage::copied_from(table).map_err(|_| LoadError::OutOfMemory { bytes: header.table_size() })?;
-    checked(&header, hasher, storage)
+can_be_loaded! {
+    /// ```
+    /// # let directory = tempfile::tempdir()?;
+    /// # let path = directory.path().join("seen.guira");
+    /// let mut seen = guira::CuckooFilter::with_capacity(100, 0.01)?;
+    /// seen.insert("ani")?;
+    /// seen.save(&path)?;
+    /// assert_eq!(guira::CuckooFilter::open(&path)?, seen);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    [] CuckooFilter
 }
 
-fn load_from_parts<C: Contents>(bytes: &[u8], table: Vec<u8>) -> Result<C, LoadError> {
-    let header = Header::decode(bytes)?.of_kind(C::KIND)?;
+can_be_loaded! {
+    /// ```
+    /// # let directory = tempfile::tempdir()?;
+    /// # let path = directory.path().join("seen.guira");
+    /// let mut seen = guira::CuckooSet::with_capacity(100, 0.01)?;
+    /// seen.insert("ani")?;
+    /// seen.save(&path)?;
+    /// assert_eq!(guira::CuckooSet::open(&path)?, seen);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    [] CuckooSet
+}
+
+can_be_loaded! {
+    /// ```
+    /// # let directory = tempfile::tempdir()?;
+    /// # let path = directory.path().join("seen.guira");
+    /// let mut seen = guira::CountingCuckooFilter::with_capacity(100, 0.01)?;
+    /// seen.insert("ani")?;
+    /// seen.save(&path)?;
+    /// assert_eq!(guira::CountingCuckooFilter::open(&path)?, seen);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    [] CountingCuckooFilter
+}
+
+can_be_loaded! {
+    /// ```
+    /// # let directory = tempfile::tempdir()?;
+    /// # let path = directory.path().join("seen.guira");
+    /// let mut seen = guira::CuckooMap::<u8>::with_capacity(100, 0.01)?;
+    /// seen.insert("ani", 7)?;
+    /// seen.save(&path)?;
+    /// assert_eq!(guira::CuckooMap::<u8>::open(&path)?, seen);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    [V: Value] CuckooMap<V>
+}
+
+can_be_loaded! {
+    /// ```
+    /// use guira::{AnyFilter, CuckooSet};
+    ///
+    /// # let directory = tempfile::tempdir()?;
+    /// # let path = directory.path().join("seen.guira");
+    /// CuckooSet::with_capacity(100, 0.01)?.save(&path)?;
+    /// assert!(matches!(AnyFilter::open(&path)?, AnyFilter::Set(_)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    [] AnyFilter
+}
+
+pub(super) fn load_from_parts<C: Contents>(bytes: &[u8], table: Vec<u8>) -> Result<C, LoadError> {
+    let header = Header::decode(bytes)?.of_kinds(C::KINDS)?;
     let hasher = header.hash.hasher(None)?;
     if bytes.len() > HEADER_SIZE {
         return Err(LoadError::TrailingBytes { expected: header.file_size() });
@@ -105,7 +243,7 @@ fn load_from_stream<C: Contents, R: std::io::Read>(mut reader: R, key: Option<[u
     let mut start = Vec::with_capacity(HEADER_SIZE);
     let header_size = u64::try_from(HEADER_SIZE).unwrap_or(u64::MAX);
     reader.by_ref().take(header_size).read_to_end(&mut start)?;
-    let header = Header::decode(&start)?.of_kind(C::KIND)?;
+    let header = Header::decode(&start)?.of_kinds(C::KINDS)?;
     let hasher = header.hash.hasher(key)?;
     let (expected, table_size) = (header.file_size(), header.table_size());
     let out_of_memory = |_| LoadError::OutOfMemory { bytes: table_size };

@@ -8,8 +8,8 @@ use std::path::Path;
 
 use memmap2::MmapOptions;
 
-use super::Header;
 use super::header::{HEADER_SIZE, check_file_size};
+use super::{Header, LoadOptions};
 use crate::error::LoadError;
 use crate::filter::CuckooFilterView;
 use crate::table::Borrowed;
@@ -48,40 +48,33 @@ impl CuckooFilterView<'static> {
     #[expect(unsafe_code, reason = "the caller alone can know that the file does not change")]
     pub unsafe fn open<P: AsRef<Path>>(path: P) -> Result<Self, LoadError> {
         // SAFETY: the caller promises what `map` asks for.
-        unsafe { Self::map(path.as_ref(), None) }
+        unsafe { LoadOptions::new().map(path) }
     }
+}
 
-    /// The same where keys are hashed with a secret key, which no file holds.
+impl LoadOptions {
+    /// Makes a view of a file that is mapped to memory. See [`CuckooFilterView::open`].
     ///
     /// # Errors
     ///
-    /// Those of [`open`](Self::open); [`LoadError::KeyDiffers`] where the file has another key.
+    /// Those of [`CuckooFilterView::open`]; [`LoadError::KeyDiffers`] where the file has another key.
     ///
     /// # Safety
     ///
-    /// As with [`open`](Self::open), nobody may change the file or cut it off while it is mapped.
+    /// As with [`CuckooFilterView::open`], nobody may change the file or cut it off while it is mapped.
     #[expect(unsafe_code, reason = "the caller alone can know that the file does not change")]
-    pub unsafe fn open_with_key<P: AsRef<Path>>(path: P, key: [u8; 16]) -> Result<Self, LoadError> {
-        // SAFETY: the caller promises what `map` asks for.
-        unsafe { Self::map(path.as_ref(), Some(key)) }
-    }
-
-    /// # Safety
-    ///
-    /// Nobody may change the file while it is mapped.
-    #[expect(unsafe_code, reason = "the caller alone can know that the file does not change")]
-    unsafe fn map(path: &Path, key: Option<[u8; 16]>) -> Result<Self, LoadError> {
+    pub unsafe fn map<P: AsRef<Path>>(self, path: P) -> Result<CuckooFilterView<'static>, LoadError> {
         let file = File::open(path)?;
         let mut start = Vec::with_capacity(HEADER_SIZE);
         let header_size = u64::try_from(HEADER_SIZE).unwrap_or(u64::MAX);
         (&file).take(header_size).read_to_end(&mut start)?;
         let header = Header::decode(&start)?;
-        let description = header.describe(key)?;
+        let description = header.describe(self.secret_key())?;
         check_file_size(&header, file.metadata()?.len())?;
         let bytes = header.table_size();
         let size = usize::try_from(bytes).map_err(|_| LoadError::OutOfMemory { bytes })?;
         // SAFETY: the file is as long as is mapped of it, and the caller promises that it stays so and does not change.
         let table = unsafe { MmapOptions::new().offset(header_size).len(size).map(&file)? };
-        Ok(Self::from_parts(description, Borrowed::Mapping(Arc::new(table))))
+        Ok(CuckooFilterView::from_parts(description, Borrowed::Mapping(Arc::new(table))))
     }
 }

@@ -5,6 +5,7 @@
 
 #![deny(clippy::as_conversions, clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unwrap_used)]
 
+mod any_filter;
 mod check;
 mod contents;
 mod fields;
@@ -13,10 +14,13 @@ mod header;
 mod load;
 #[cfg(feature = "mmap")]
 mod mapped;
+pub mod raw;
 mod save;
 #[cfg(feature = "serde")]
 mod serde;
 mod view;
 
+pub use any_filter::AnyFilter;
 pub use file_header::FileHeader;
 use header::Header;
+pub use load::{FilterFile, LoadOptions};

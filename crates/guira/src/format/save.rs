@@ -3,19 +3,21 @@
 use alloc::vec::Vec;
 
 use super::Header;
+use super::any_filter::AnyFilter;
 use super::contents::Contents;
 use super::header::HEADER_SIZE;
 use crate::counting::CountingCuckooFilter;
+#[cfg(feature = "files")]
+use crate::error::SaveError;
 use crate::filter::CuckooFilter;
-use crate::growing::GrowingCuckooFilter;
 use crate::map::{CuckooMap, Value};
 use crate::set::CuckooSet;
 
 macro_rules! can_be_saved {
     ($(#[$example:meta])* [$($generic:tt)*] $type:ty) => {
         impl<$($generic)*> $type {
-            /// All of it as a file of format version 1: header and table, to be read by [`from_bytes`](Self::from_bytes)
-            /// on any machine and by any later release. A secret hash key is not in it.
+            /// Returns the bytes of its file, in format version 1, to be loaded by [`from_bytes`](Self::from_bytes) on any
+            /// machine and by any later release. A secret hash key is not in it.
             ///
             $(#[$example])*
             #[must_use]
@@ -26,21 +28,6 @@ macro_rules! can_be_saved {
                 bytes
             }
 
-            /// The first part of [`to_bytes`](Self::to_bytes), of 128 bytes; [`table_bytes`](Self::table_bytes) are the
-            /// rest. For who sends a large filter in pieces, without a copy of it.
-            #[must_use]
-            pub fn header_bytes(&self) -> Vec<u8> {
-                let mut bytes = Vec::with_capacity(HEADER_SIZE);
-                Header::of(self).encode(&mut bytes);
-                bytes
-            }
-
-            /// The second part of [`to_bytes`](Self::to_bytes), where it is.
-            #[must_use]
-            pub fn table_bytes(&self) -> &[u8] {
-                self.parts().storage
-            }
-
             /// Writes the bytes of [`to_bytes`](Self::to_bytes) without a copy of the table.
             ///
             /// # Errors
@@ -48,8 +35,22 @@ macro_rules! can_be_saved {
             /// Those of the writer.
             #[cfg(feature = "std")]
             pub fn write_to<W: std::io::Write>(&self, mut writer: W) -> std::io::Result<()> {
-                writer.write_all(&self.header_bytes())?;
-                writer.write_all(self.table_bytes())
+                writer.write_all(&header_bytes(self))?;
+                writer.write_all(self.parts().storage)
+            }
+
+            /// Saves it to a file, in place of what the path named before. Whoever opens the path gets either the old file
+            /// or the new one, both whole, also after a crash; when this returns, the new one is on disk. It waits for other
+            /// processes that are replacing the same file. Permissions of the old file are kept.
+            ///
+            /// # Errors
+            ///
+            /// A [`SaveError`] where the file could not be written or replaced. Unless it is
+            /// [`NotDurable`](SaveError::NotDurable), the old file is still there.
+            #[cfg(feature = "files")]
+            pub fn save<P: AsRef<std::path::Path>>(&self, path: P) -> Result<(), SaveError> {
+                let replacement = guira_files::Replacement::of_any(path.as_ref())?;
+                replacement.commit(|file| self.write_to(file), &|_| {}).map(drop)
             }
         }
     };
@@ -81,18 +82,6 @@ can_be_saved! {
 
 can_be_saved! {
     /// ```
-    /// use guira::GrowingCuckooFilter;
-    ///
-    /// let mut filter = GrowingCuckooFilter::with_capacity(100, 0.01)?;
-    /// filter.insert("ani")?;
-    /// assert_eq!(GrowingCuckooFilter::from_bytes(&filter.to_bytes())?, filter);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    [] GrowingCuckooFilter
-}
-
-can_be_saved! {
-    /// ```
     /// use guira::CountingCuckooFilter;
     ///
     /// let mut filter = CountingCuckooFilter::with_capacity(100, 0.01)?;
@@ -115,4 +104,15 @@ can_be_saved! {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     [V: Value] CuckooMap<V>
+}
+
+can_be_saved! {
+    [] AnyFilter
+}
+
+/// The first part of a file, of [`HEADER_SIZE`] bytes; the table is the rest.
+pub(super) fn header_bytes<C: Contents>(contents: &C) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(HEADER_SIZE);
+    Header::of(contents).encode(&mut bytes);
+    bytes
 }

@@ -9,10 +9,10 @@ use serde_core::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 use serde_core::ser::{Serialize, Serializer};
 
 use super::contents::Contents;
-use super::load::load_from_slice;
+use super::load::LoadOptions;
 use crate::counting::CountingCuckooFilter;
+use crate::error::FileKind;
 use crate::filter::CuckooFilter;
-use crate::growing::GrowingCuckooFilter;
 use crate::map::{CuckooMap, Value};
 use crate::set::CuckooSet;
 
@@ -26,8 +26,8 @@ macro_rules! is_its_file {
         }
 
         /// From the bytes of a file, with the checks of [`from_bytes`](Self::from_bytes). What has a secret hash key is
-        /// refused, since there is no place to give the key: take the bytes as bytes, and call
-        /// [`from_bytes_with_key`](Self::from_bytes_with_key).
+        /// refused, since there is no place to give the key: take the bytes as bytes, and load them with
+        /// [`LoadOptions`].
         impl<'de, $($generic)*> Deserialize<'de> for $type {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 deserializer.deserialize_bytes(FileVisitor(PhantomData))
@@ -38,7 +38,6 @@ macro_rules! is_its_file {
 
 is_its_file!([] CuckooFilter);
 is_its_file!([] CuckooSet);
-is_its_file!([] GrowingCuckooFilter);
 is_its_file!([] CountingCuckooFilter);
 is_its_file!([V: Value] CuckooMap<V>);
 
@@ -49,11 +48,11 @@ impl<'de, C: Contents> Visitor<'de> for FileVisitor<C> {
     type Value = C;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "the bytes of a guira file that holds a {}", C::KIND)
+        write!(formatter, "the bytes of a guira file that holds a {}", C::KINDS.first().unwrap_or(&FileKind::Filter))
     }
 
     fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<C, E> {
-        load_from_slice(bytes, None).map_err(E::custom)
+        LoadOptions::new().from_bytes(bytes).map_err(E::custom)
     }
 
     /// Text formats have no bytes, and write a sequence of numbers.

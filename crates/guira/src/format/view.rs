@@ -8,8 +8,8 @@ use crate::filter::{CuckooFilter, CuckooFilterView, Description};
 use crate::table::{Borrowed, Storage};
 
 impl<'bytes> CuckooFilterView<'bytes> {
-    /// A view of the bytes that `to_bytes` of a [`CuckooFilter`], a [`CuckooSet`](crate::CuckooSet) or a
-    /// [`GrowingCuckooFilter`](crate::GrowingCuckooFilter) gave.
+    /// Makes a view of the bytes that `to_bytes` of a [`CuckooFilter`] or a [`CuckooSet`](crate::CuckooSet) made. For keys
+    /// that were hashed with a secret key, see [`LoadOptions::view`](crate::LoadOptions::view).
     ///
     /// # Errors
     ///
@@ -19,16 +19,7 @@ impl<'bytes> CuckooFilterView<'bytes> {
         Self::of(bytes, None)
     }
 
-    /// The same where keys are hashed with a secret key, which no file holds.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`new`](Self::new); [`LoadError::KeyDiffers`] where the file has another key.
-    pub fn with_key(bytes: &'bytes [u8], key: [u8; 16]) -> Result<Self, LoadError> {
-        Self::of(bytes, Some(key))
-    }
-
-    fn of(bytes: &'bytes [u8], key: Option<[u8; 16]>) -> Result<Self, LoadError> {
+    pub(super) fn of(bytes: &'bytes [u8], key: Option<[u8; 16]>) -> Result<Self, LoadError> {
         let header = Header::decode(bytes)?;
         let description = header.describe(key)?;
         let table = table_of(bytes, &header)?;
@@ -57,20 +48,20 @@ impl<'bytes> CuckooFilterView<'bytes> {
         check_fingerprints(self.scheme(), self.bytes(), self.kind(), self.len())
     }
 
-    /// The filter itself, in memory of its own, verified; equal to what [`CuckooFilter::from_bytes`] gives.
+    /// Copies the filter to memory of its own, verified; equal to what [`CuckooFilter::from_bytes`] returns.
     ///
     /// # Errors
     ///
-    /// [`LoadError::OtherKind`] for a set or a growing filter, which have a `from_bytes` of their own;
-    /// [`LoadError::OutOfMemory`]; and those of [`verify`](Self::verify).
+    /// [`LoadError::OtherKind`] for a set; [`LoadError::OutOfMemory`]; and those of [`verify`](Self::verify).
     pub fn to_filter(&self) -> Result<CuckooFilter, LoadError> {
-        if self.kind() != FileKind::Filter {
+        if self.kind() == FileKind::Set {
             return Err(LoadError::OtherKind { found: self.kind(), expected: FileKind::Filter });
         }
         self.verify()?;
         let out_of_memory = |_| LoadError::OutOfMemory { bytes: self.parameters().table_size() };
         let storage = Storage::copied_from(self.bytes()).map_err(out_of_memory)?;
-        Ok(CuckooFilter::from_parts(*self.parameters(), *self.hasher(), storage, self.len()))
+        let filter = CuckooFilter::from_parts(*self.parameters(), *self.hasher(), storage, self.len());
+        Ok(filter.with_growth(self.growth()))
     }
 }
 
@@ -86,6 +77,6 @@ impl Header {
         let hasher = self.hash.hasher(key)?;
         let len = self.len_in_memory()?;
         let (parameters, table_checksum) = (self.parameters, self.table_checksum);
-        Ok(Description { kind, parameters, hasher, len, table_checksum })
+        Ok(Description { kind, parameters, hasher, growth: self.growth, len, table_checksum })
     }
 }

@@ -6,7 +6,7 @@ use crate::error::BuildError;
 use crate::filter::{CuckooFilterBuilder, choices_of_filter};
 use crate::parameters::Parameters;
 
-/// Chooses the measures of a [`CuckooMap`].
+/// Chooses the parameters of a [`CuckooMap`].
 ///
 /// # Examples
 ///
@@ -44,7 +44,7 @@ impl<V: Value> CuckooMapBuilder<V> {
         CuckooMap::with_parameters(self.parameters()?, self.filter.hasher())
     }
 
-    /// The measures that [`Self::build`] would choose, without building anything.
+    /// The parameters that [`Self::build`] would choose, without building anything.
     ///
     /// # Errors
     ///

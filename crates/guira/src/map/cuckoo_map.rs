@@ -2,7 +2,7 @@ use core::fmt;
 use core::marker::PhantomData;
 
 use super::{CuckooMapBuilder, Matches, Value};
-use crate::digest::{Digest, Key, KeyHasher};
+use crate::digest::{Key, KeyHasher};
 use crate::error::{BuildError, InsertError};
 use crate::filter::{ValuedFilter, measures_of_valued_filter};
 use crate::parameters::Parameters;
@@ -77,36 +77,19 @@ impl<V: Value> CuckooMap<V> {
     /// [`InsertError::ValueTooLarge`] for one of more bits than the map was built for. In all cases the map is as it was.
     #[inline]
     pub fn insert<K: Key + ?Sized>(&mut self, key: &K, value: V) -> Result<(), InsertError> {
-        self.insert_digest(self.hasher().digest(key), value)
-    }
-
-    /// Gives the key with this digest a value. See [`insert`](Self::insert).
-    ///
-    /// # Errors
-    ///
-    /// Those of [`insert`](Self::insert).
-    #[inline]
-    pub fn insert_digest(&mut self, digest: Digest, value: V) -> Result<(), InsertError> {
         let value = value.to_bits();
         if value > self.filter.greatest_value() {
             return Err(InsertError::ValueTooLarge { value, value_bits: self.filter.parameters().value_bits() });
         }
-        self.filter.insert(digest, value)
+        self.filter.insert(self.hasher().digest(key), value)
     }
 
     /// The values of a key, and of keys that share its fingerprint and buckets.
     #[inline]
     #[must_use]
     pub fn get<K: Key + ?Sized>(&self, key: &K) -> Matches<V> {
-        self.get_digest(self.hasher().digest(key))
-    }
-
-    /// The values of the key with this digest. See [`get`](Self::get).
-    #[inline]
-    #[must_use]
-    pub fn get_digest(&self, digest: Digest) -> Matches<V> {
         let mut matches = Matches::NONE;
-        self.filter.visit_values(digest, |value| matches.push(value));
+        self.filter.visit_values(self.hasher().digest(key), |value| matches.push(value));
         matches
     }
 
@@ -114,14 +97,7 @@ impl<V: Value> CuckooMap<V> {
     #[inline]
     #[must_use]
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
-        self.contains_digest(self.hasher().digest(key))
-    }
-
-    /// Whether the key with this digest probably has a value; `false` is certain.
-    #[inline]
-    #[must_use]
-    pub fn contains_digest(&self, digest: Digest) -> bool {
-        self.filter.contains(digest)
+        self.filter.contains(self.hasher().digest(key))
     }
 
     /// Takes a value away from a key, once; whether the key had it.
@@ -130,14 +106,10 @@ impl<V: Value> CuckooMap<V> {
     /// a present one that shares its fingerprint, buckets and value, which then loses it.
     #[inline]
     pub fn remove<K: Key + ?Sized>(&mut self, key: &K, value: V) -> bool {
-        self.remove_digest(self.hasher().digest(key), value)
-    }
-
-    /// Takes a value away from the key with this digest. See [`remove`](Self::remove) for the rule.
-    #[inline]
-    pub fn remove_digest(&mut self, digest: Digest, value: V) -> bool {
         let value = value.to_bits();
-        let Some((place, _)) = self.filter.find(digest, |stored| stored == value) else { return false };
+        let Some((place, _)) = self.filter.find(self.hasher().digest(key), |stored| stored == value) else {
+            return false;
+        };
         self.filter.empty(place);
         true
     }

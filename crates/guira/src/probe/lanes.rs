@@ -23,8 +23,8 @@ pub(crate) trait Word:
     /// The word that starts at `bytes[at]`.
     fn read(bytes: &[u8], at: usize) -> Self;
 
-    /// Replaces the word that starts at `bytes[at]`.
-    fn write(self, bytes: &mut [u8], at: usize);
+    /// Inverts the bits of the word that starts at `bytes[at]` where those of this one are 1.
+    fn flip(self, bytes: &mut [u8], at: usize);
 
     /// `self + other` modulo 2^BITS.
     fn plus(self, other: Self) -> Self;
@@ -55,6 +55,16 @@ fn word_beyond_end() -> ! {
     panic!("a word beyond the end of the table")
 }
 
+/// Panics unless a word that starts at `bytes[at]` ends inside the slice.
+#[inline(always)]
+fn check_word_starts<W>(bytes: &[u8], at: usize) {
+    // The positions at which a word starts that ends inside: below them, `at` plus its size is at most the length.
+    let starts = bytes.len().saturating_sub(size_of::<W>() - 1);
+    if at >= starts {
+        word_beyond_end();
+    }
+}
+
 macro_rules! word {
     ($word:ty) => {
         impl Word for $word {
@@ -64,20 +74,20 @@ macro_rules! word {
             #[inline]
             #[expect(unsafe_code, reason = "slicing first takes three comparisons in place of one, in every lookup")]
             fn read(bytes: &[u8], at: usize) -> Self {
-                // The positions at which a word starts that ends inside the slice.
-                let starts = bytes.len().saturating_sub(size_of::<$word>() - 1);
-                if at >= starts {
-                    word_beyond_end();
-                }
+                check_word_starts::<$word>(bytes, at);
                 let start = bytes.as_ptr().wrapping_add(at).cast::<$word>();
-                // SAFETY: `at` is below `starts`, so `at` plus the size of a word is at most the length of the slice, all of
-                // which may be read. The read needs no alignment.
+                // SAFETY: the word ends inside the slice, all of which may be read. The read needs no alignment.
                 <$word>::from_le(unsafe { start.read_unaligned() })
             }
 
             #[inline]
-            fn write(self, bytes: &mut [u8], at: usize) {
-                bytes[at..at + size_of::<$word>()].copy_from_slice(&self.to_le_bytes());
+            #[expect(unsafe_code, reason = "slicing first takes three comparisons in place of one, in every change")]
+            fn flip(self, bytes: &mut [u8], at: usize) {
+                check_word_starts::<$word>(bytes, at);
+                let start = bytes.as_mut_ptr().wrapping_add(at).cast::<$word>();
+                // SAFETY: the word ends inside the slice, all of which may be read and written, and nobody else does. Neither
+                // needs alignment.
+                unsafe { start.write_unaligned(start.read_unaligned() ^ self.to_le()) };
             }
 
             #[inline]
@@ -149,6 +159,7 @@ impl Lanes<u64> {
 
 impl<W: Word> Lanes<W> {
     /// `count` lanes of `width` bits each, 1 to 32.
+    #[inline(always)]
     pub(crate) fn new(count: u32, width: u32) -> Self {
         debug_assert!(count > 0 && (1..=32).contains(&width) && count * width <= W::BITS);
         let low = (0..count).fold(W::ZERO, |low, lane| low | (W::from(1_u32) << (lane * width)));
@@ -184,18 +195,35 @@ impl<W: Word> Lanes<W> {
     /// The bit at which the lowest lane starts that equals its lane of `pattern`.
     #[inline]
     pub(crate) fn lowest_equal(&self, word: W, pattern: W) -> Option<u32> {
-        let found = self.equal_or_borrowing(word, pattern);
-        (found != W::ZERO).then(|| found.lowest_one() + 1 - self.width)
+        let end = self.end_of_lowest_equal(word, pattern);
+        (end < W::BITS).then(|| end + 1 - self.width)
+    }
+
+    /// The last bit of the lowest lane that equals its lane of `pattern`; the number of bits of a word if there is none.
+    #[inline]
+    pub(crate) fn end_of_lowest_equal(&self, word: W, pattern: W) -> u32 {
+        self.equal_or_borrowing(word, pattern).lowest_one()
     }
 
     /// How many lanes of `word` equal their lane of `pattern`.
     #[inline]
     pub(crate) fn count_equal(&self, word: W, pattern: W) -> u32 {
+        (!self.differing(word, pattern) & self.high).ones()
+    }
+
+    /// In the highest bit of each lane, whether it differs from its lane of `pattern`. The other bits are anything.
+    #[inline]
+    pub(crate) fn differing(&self, word: W, pattern: W) -> W {
         // Adding all ones below the high bit carries into it unless they were all 0; no carry leaves its lane.
         let x = word ^ pattern;
         let below_high = self.high.minus(self.low);
-        let carried = (x & below_high).plus(below_high);
-        (!(carried | x) & self.high).ones()
+        (x & below_high).plus(below_high) | x
+    }
+
+    /// The highest bit of every lane.
+    #[inline]
+    pub(crate) fn high(&self) -> W {
+        self.high
     }
 
     /// The value of the lane that starts at bit `at`.
@@ -300,8 +328,20 @@ mod tests {
     fn words_are_little_endian_at_any_byte() {
         let mut bytes: Vec<u8> = (0..32).collect();
         assert_eq!(u64::read(&bytes, 3), 0x0a09_0807_0605_0403);
-        u128::ZERO.write(&mut bytes, 5);
+        u128::read(&bytes, 5).flip(&mut bytes, 5);
         assert_eq!(u64::read(&bytes, 3), 0x0000_0000_0000_0403);
         assert_eq!(bytes[21], 21);
+    }
+    #[test]
+    fn the_last_word_is_written() {
+        let mut bytes = [0; 12];
+        u64::MAX.flip(&mut bytes, 4);
+        assert_eq!(bytes, [0, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255]);
+    }
+
+    #[test]
+    #[should_panic(expected = "a word beyond the end of the table")]
+    fn no_word_is_written_that_ends_behind_the_slice() {
+        u64::MAX.flip(&mut [0; 12], 5);
     }
 }

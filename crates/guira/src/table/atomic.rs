@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use super::{Memory, MemoryMut, PackedTable, Place, Storage, Table, Widths};
 use crate::addressing::Fingerprint;
-use crate::cast::{in_memory, low_32, low_64};
+use crate::cast::{low_32, low_64, to_usize};
 use crate::probe::{PrefetchToWrite, Word, prefetch};
 use crate::sync::{AtomicU64, Ordering};
 
@@ -48,7 +48,7 @@ impl Words {
 
     /// Empties all slots, while nobody else writes.
     ///
-    /// Release, as in [`flip`]: that the fingerprints leave was announced before.
+    /// Release, as in [`flip`]: what was announced before is seen with it.
     pub(crate) fn clear(&self) {
         for word in &**self {
             word.store(0, Ordering::Release);
@@ -93,8 +93,8 @@ impl Memory for [AtomicU64] {
     /// lower bits may be old and its upper ones new, or the other way round.
     #[inline]
     fn word<W: Word>(&self, byte: usize, before: u32, bits: u32) -> W {
+        let (first, last) = (byte >> 3, (byte + to_usize(u64::from((before + bits - 1) / 8))) >> 3);
         let before = 8 * low_32(byte as u64 & 7) + before;
-        let (first, last) = (byte >> 3, (byte >> 3) + in_memory(u64::from((before + bits - 1) >> 6)));
         // Where the last bit is in an earlier word, that word is read again: it comes for nothing, and what it adds stands
         // above the bits that are asked for. The word behind it might be in another cache line.
         let mut word = W::from(load(&self[first])) >> before;
@@ -167,11 +167,11 @@ impl<L> Memory for Watched<'_, L> {
 
 impl<L: Fn(Fingerprint)> MemoryMut for Watched<'_, L> {
     #[inline]
-    fn replace(&mut self, bit: u64, old: u32, new: u32) {
+    fn replace(&mut self, byte: usize, before: u32, old: u32, new: u32) {
         if let Some(leaving) = Fingerprint::new(old) {
             (self.leaves)(leaving);
         }
-        flip(self.words, bit, old ^ new);
+        flip(self.words, 8 * byte as u64 + u64::from(before), old ^ new);
     }
 }
 
@@ -200,7 +200,7 @@ impl<'table, G: Widths> SharedTable<'table, G> {
 
     /// Fills a slot unless it is filled; whether it did. A slot in one word may be filled by several threads at a time,
     /// one of which succeeds; one that straddles words is under the lock of its bucket.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn fill(&self, place: Place, fingerprint: Fingerprint) -> bool {
         let Place { bucket, slot } = place;
         let bit = self.bit(bucket, slot.0);
@@ -211,7 +211,7 @@ impl<'table, G: Widths> SharedTable<'table, G> {
             }
             return is_empty;
         }
-        let word = &self.memory()[in_memory(bit >> 6)];
+        let word = &self.memory()[to_usize(bit >> 6)];
         let mut found = load(word);
         let before = bit.to_le_bytes()[0] & 63;
         let ones = u64::MAX >> (64 - self.widths().slot_bits());
@@ -236,7 +236,7 @@ impl<'table, G: Widths> SharedTable<'table, G> {
 #[inline]
 fn flip(words: &[AtomicU64], bit: u64, difference: u32) {
     let shifted = u128::from(difference) << (bit.to_le_bytes()[0] & 63);
-    let first = in_memory(bit >> 6);
+    let first = to_usize(bit >> 6);
     for (index, part) in [(first, low_64(shifted)), (first + 1, low_64(shifted >> 64))] {
         if part != 0 {
             words[index].fetch_xor(part.to_le(), Ordering::Release);

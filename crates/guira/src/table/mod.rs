@@ -14,10 +14,8 @@ pub(crate) use semi_sorted::{AnyFingerprintBits, ConstantFingerprintBits};
 pub(crate) use storage::{Borrowed, Storage, is_zero_from};
 pub(crate) use valued::{ValuedTable, ValuedWidths};
 
-use core::hint::select_unpredictable;
-
 use crate::addressing::{BucketIndex, Fingerprint};
-use crate::cast::in_memory;
+use crate::cast::to_usize;
 use crate::probe::{Word, prefetch};
 
 /// The place of a fingerprint in its bucket; what the number means is the layout's own affair.
@@ -37,26 +35,19 @@ pub(crate) struct Vacancy {
     /// An empty slot, unless the bucket is full.
     pub(crate) slot: Slot,
     /// The greater, the fewer slots of the bucket are empty, by the layout's own measure.
+    ///
+    /// Which of several buckets is the emptiest is hard to guess, so this is a number to compare, and no branch.
     pub(crate) fullness: u32,
 }
 
 impl Vacancy {
-    /// The fullness of a bucket without an empty slot.
-    pub(crate) const FULL: u32 = u32::MAX;
-
-    /// The vacancy of a bucket whose first empty slot is this one.
-    ///
-    /// Which of several buckets is the emptiest is hard to guess, so this is a number to compare, and no branch.
-    #[inline]
-    fn at(slot: Option<Slot>, fullness: u32) -> Self {
-        let fullness = select_unpredictable(slot.is_some(), fullness, Self::FULL);
-        Self { slot: slot.unwrap_or(Slot(0)), fullness }
-    }
+    /// The least fullness of a bucket without an empty slot.
+    pub(crate) const FULL: u32 = u64::BITS;
 
     /// The empty slot, if there is one.
     #[inline]
     pub(crate) fn slot(self) -> Option<Slot> {
-        (self.fullness != Self::FULL).then_some(self.slot)
+        (self.fullness < Self::FULL).then_some(self.slot)
     }
 }
 
@@ -123,7 +114,7 @@ pub(crate) trait Table {
 /// there.
 #[inline]
 fn byte_of(bit: u64) -> (usize, u32) {
-    (in_memory(bit >> 3), u32::from(bit.to_le_bytes()[0] & 7))
+    (to_usize(bit >> 3), u32::from(bit.to_le_bytes()[0] & 7))
 }
 
 /// Memory of slots, read at any bit.
@@ -170,15 +161,15 @@ memory_behind_pointer!(&M, &mut M);
 
 /// Memory whose slots can be written one by one.
 pub(crate) trait MemoryMut: Memory {
-    /// Replaces the content `old` of the slot that starts at bit `bit` by `new`; the bits of its neighbours stay.
-    fn replace(&mut self, bit: u64, old: u32, new: u32);
+    /// Replaces the content `old` of a slot by `new`; the bits of its neighbours stay. The slot starts `before` bits behind
+    /// the start of a byte, and ends within 64 bits of that.
+    fn replace(&mut self, byte: usize, before: u32, old: u32, new: u32);
 }
 
 impl MemoryMut for &mut [u8] {
     #[inline]
-    fn replace(&mut self, bit: u64, old: u32, new: u32) {
-        let (byte, before) = byte_of(bit);
-        (u64::read(self, byte) ^ (u64::from(old ^ new) << before)).write(self, byte);
+    fn replace(&mut self, byte: usize, before: u32, old: u32, new: u32) {
+        (u64::from(old ^ new) << before).flip(self, byte);
     }
 }
 
@@ -186,6 +177,18 @@ impl MemoryMut for &mut [u8] {
 pub(crate) trait TableMut: Table {
     /// Fills or overwrites a slot; `None` empties it.
     fn set(&mut self, bucket: BucketIndex, slot: Slot, fingerprint: Option<Fingerprint>);
+
+    /// Fills an empty slot.
+    #[inline]
+    fn fill(&mut self, place: Place, fingerprint: Fingerprint) {
+        self.set(place.bucket, place.slot, Some(fingerprint));
+    }
+
+    /// Empties a slot that holds this fingerprint.
+    #[inline]
+    fn erase(&mut self, place: Place, _fingerprint: Fingerprint) {
+        self.set(place.bucket, place.slot, None);
+    }
 
     /// Writes all that a slot holds to another one, and leaves it where it was too.
     #[inline]

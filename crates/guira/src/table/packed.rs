@@ -1,9 +1,12 @@
 //! The plain layout: slots of f bits, one after the other, without a gap. With values beside the fingerprints, the slots
 //! of [`ValuedTable`](super::ValuedTable) are kept the same way.
 
-use super::{Layout, Memory, MemoryMut, Slot, Table, TableMut, Vacancy, byte_of};
+use core::hint::select_unpredictable;
+use core::marker::PhantomData;
+
+use super::{Layout, Memory, MemoryMut, Place, Slot, Table, TableMut, Vacancy, byte_of};
 use crate::addressing::{BucketIndex, Fingerprint};
-use crate::cast::in_memory;
+use crate::cast::to_usize;
 use crate::parameters::{self, Parameters};
 use crate::probe::{Lanes, Word};
 
@@ -55,8 +58,8 @@ pub(crate) trait Widths: Copy {
 
 /// Widths that are known when a filter is made.
 ///
-/// A word starts at any byte, so the 7 bits before its first slot are lost: 64 bits hold a bucket of up to 57 bits, 128 bits
-/// one of up to 121. Wider buckets are read in several words of 128 bits.
+/// A word starts at any byte, so the 7 bits before its first slot are lost, unless all buckets start at one: 64 bits hold a
+/// bucket of up to 57 bits, 128 bits one of up to 121. Wider buckets are read in several words of 128 bits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AnyWidths<W, const WHOLE_BYTES: bool = false> {
     lanes: Lanes<W>,
@@ -71,7 +74,7 @@ impl<W: Word, const WHOLE_BYTES: bool> AnyWidths<W, WHOLE_BYTES> {
     pub(crate) fn new(parameters: &Parameters) -> Option<Self> {
         let (slot_bits, bucket_bits) = (parameters.bits_per_slot(), parameters.bucket_bits());
         let stride = if parameters.layout() == parameters::Layout::Windowed { slot_bits } else { bucket_bits };
-        let usable_bits = W::BITS - 7;
+        let usable_bits = if WHOLE_BYTES { W::BITS } else { W::BITS - 7 };
         let fits = !Self::ONE_WORD || bucket_bits <= usable_bits;
         if !fits || (WHOLE_BYTES && !stride.is_multiple_of(8)) {
             return None;
@@ -116,21 +119,25 @@ impl<W: Word, const WHOLE_BYTES: bool> Widths for AnyWidths<W, WHOLE_BYTES> {
     }
 }
 
-/// Buckets of `SLOTS` slots of `SLOT_BITS` bits that start `STRIDE` bits apart and are read in a single word of 64 bits.
+/// Buckets of `SLOTS` slots of `SLOT_BITS` bits that start `STRIDE` bits apart and are read in a single word.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ConstantWidths<const SLOTS: u32, const SLOT_BITS: u32, const STRIDE: u32>;
+pub(crate) struct ConstantWidths<W, const SLOTS: u32, const SLOT_BITS: u32, const STRIDE: u32>(PhantomData<W>);
 
-impl<const SLOTS: u32, const SLOT_BITS: u32, const STRIDE: u32> ConstantWidths<SLOTS, SLOT_BITS, STRIDE> {
-    const LANES: Lanes<u64> = {
-        // The most bits of its first byte that stand before a bucket.
-        let before = if STRIDE.is_multiple_of(8) { 0 } else { 8 - (1 << STRIDE.trailing_zeros()) };
-        assert!(SLOTS * SLOT_BITS + before <= u64::BITS);
-        Lanes::<u64>::of_64(SLOTS, SLOT_BITS)
-    };
+impl<W: Word, const SLOTS: u32, const SLOT_BITS: u32, const STRIDE: u32> ConstantWidths<W, SLOTS, SLOT_BITS, STRIDE> {
+    pub(crate) const fn new() -> Self {
+        const {
+            // The most bits of its first byte that stand before a bucket.
+            let before = if STRIDE.is_multiple_of(8) { 0 } else { 8 - (1 << STRIDE.trailing_zeros()) };
+            assert!(SLOTS * SLOT_BITS + before <= W::BITS);
+        }
+        Self(PhantomData)
+    }
 }
 
-impl<const SLOTS: u32, const SLOT_BITS: u32, const STRIDE: u32> Widths for ConstantWidths<SLOTS, SLOT_BITS, STRIDE> {
-    type Word = u64;
+impl<W: Word, const SLOTS: u32, const SLOT_BITS: u32, const STRIDE: u32> Widths
+    for ConstantWidths<W, SLOTS, SLOT_BITS, STRIDE>
+{
+    type Word = W;
     const ONE_WORD: bool = true;
     const WHOLE_BYTES: bool = STRIDE.is_multiple_of(8);
 
@@ -154,25 +161,13 @@ impl<const SLOTS: u32, const SLOT_BITS: u32, const STRIDE: u32> Widths for Const
         SLOTS * SLOT_BITS
     }
 
-    #[inline]
-    fn lanes(self) -> Lanes<u64> {
-        Self::LANES
+    #[inline(always)]
+    fn lanes(self) -> Lanes<W> {
+        Lanes::new(SLOTS, SLOT_BITS)
     }
 }
 
-impl<W: Word, const WHOLE_BYTES: bool> Layout for AnyWidths<W, WHOLE_BYTES> {
-    #[inline]
-    fn over<M: Memory>(self, memory: M) -> impl Table {
-        PackedTable::new(self, memory)
-    }
-
-    #[inline]
-    fn over_mut(self, memory: &mut [u8]) -> impl TableMut {
-        PackedTable::new(self, memory)
-    }
-}
-
-impl<const SLOTS: u32, const SLOT_BITS: u32, const STRIDE: u32> Layout for ConstantWidths<SLOTS, SLOT_BITS, STRIDE> {
+impl<G: Widths> Layout for G {
     #[inline]
     fn over<M: Memory>(self, memory: M) -> impl Table {
         PackedTable::new(self, memory)
@@ -222,6 +217,21 @@ impl<G: Widths, M> PackedTable<G, M> {
         self.widths.slots_per_bucket() * self.widths.slot_bits()
     }
 
+    /// The byte at which to read bit `at` of a bucket, and the bits that stand before it there. In a bucket that is read in
+    /// one word they are counted from the start of that word.
+    #[inline(always)]
+    fn byte_of(&self, bucket: BucketIndex, at: u32) -> (usize, u32) {
+        if !G::ONE_WORD {
+            return byte_of(self.bit(bucket, at));
+        }
+        let (byte, before) = if G::WHOLE_BYTES {
+            (to_usize(bucket.get() * u64::from(self.widths.stride() / 8)), 0)
+        } else {
+            byte_of(self.bit(bucket, 0))
+        };
+        (byte, before + at)
+    }
+
     /// The bits at which the words of a bucket start, but for the first.
     #[inline]
     fn further_words(&self) -> impl Iterator<Item = u32> + use<G, M> {
@@ -235,11 +245,7 @@ impl<G: Widths, M: Memory> PackedTable<G, M> {
     /// The word of a bucket that starts at its bit `at`; what stands above its slots is not theirs.
     #[inline(always)]
     fn word(&self, bucket: BucketIndex, at: u32) -> G::Word {
-        let (byte, before) = if G::WHOLE_BYTES && G::ONE_WORD {
-            (in_memory(bucket.get() * u64::from(self.widths.stride() / 8)), 0)
-        } else {
-            byte_of(self.bit(bucket, at))
-        };
+        let (byte, before) = self.byte_of(bucket, at);
         self.memory.word(byte, before, self.widths.word_bits())
     }
 
@@ -324,8 +330,16 @@ impl<G: Widths, M: Memory> Table for PackedTable<G, M> {
     fn vacancy(&self, bucket: BucketIndex) -> Vacancy {
         // Slots fill from the first on, so the place of the first empty one tells how many are full. Where some in between
         // were emptied it tells fewer, which costs nothing but the evenness that it is asked for.
-        let first_empty = self.find(bucket, 0);
-        Vacancy::at(first_empty, first_empty.map_or(0, |slot| slot.0))
+        if G::ONE_WORD {
+            let end = self.lanes().end_of_lowest_equal(self.word(bucket, 0), G::Word::ZERO);
+            let fullness = end / (G::Word::BITS / Vacancy::FULL);
+            Vacancy { slot: Slot((end + 1).wrapping_sub(self.widths.slot_bits())), fullness }
+        } else {
+            // Of several words, or of 128 bits: slots of 8 bits at least, so that places differ by 2 at least, below 64.
+            let first_empty = self.find(bucket, 0);
+            let slot = first_empty.unwrap_or(Slot(0));
+            Vacancy { slot, fullness: select_unpredictable(first_empty.is_some(), slot.0 / 4, Vacancy::FULL) }
+        }
     }
 
     #[inline]
@@ -347,8 +361,8 @@ impl<G: Widths, M: Memory> Table for PackedTable<G, M> {
     #[inline]
     fn prefetch(&self, bucket: BucketIndex) {
         if G::WHOLE_BYTES {
-            let first = in_memory(bucket.get() * u64::from(self.widths.stride() / 8));
-            self.memory.prefetch(first, first + in_memory(u64::from((self.bucket_bits() - 1) / 8)));
+            let first = to_usize(bucket.get() * u64::from(self.widths.stride() / 8));
+            self.memory.prefetch(first, first + to_usize(u64::from((self.bucket_bits() - 1) / 8)));
         } else {
             let last = self.bit(bucket, self.bucket_bits() - 1);
             self.memory.prefetch(byte_of(self.bit(bucket, 0)).0, byte_of(last).0);
@@ -361,6 +375,16 @@ impl<G: Widths, M: MemoryMut> TableMut for PackedTable<G, M> {
     fn set(&mut self, bucket: BucketIndex, slot: Slot, fingerprint: Option<Fingerprint>) {
         self.set_content(bucket, slot, fingerprint.map_or(0, Fingerprint::get));
     }
+
+    #[inline]
+    fn fill(&mut self, place: Place, fingerprint: Fingerprint) {
+        self.replace(place, 0, fingerprint.get());
+    }
+
+    #[inline]
+    fn erase(&mut self, place: Place, fingerprint: Fingerprint) {
+        self.replace(place, fingerprint.get(), 0);
+    }
 }
 
 impl<G: Widths, M: MemoryMut> PackedTable<G, M> {
@@ -368,7 +392,18 @@ impl<G: Widths, M: MemoryMut> PackedTable<G, M> {
     #[inline]
     pub(super) fn set_content(&mut self, bucket: BucketIndex, slot: Slot, content: u32) {
         let old = self.content(bucket, slot);
-        let bit = self.bit(bucket, slot.0);
-        self.memory.replace(bit, old, content);
+        self.replace(Place { bucket, slot }, old, content);
+    }
+
+    /// Replaces the bits of a slot, given what they are.
+    #[inline]
+    fn replace(&mut self, place: Place, old: u32, new: u32) {
+        debug_assert_eq!(self.content(place.bucket, place.slot), old);
+        let (byte, before) = self.byte_of(place.bucket, place.slot.0);
+        if G::Word::BITS == u64::BITS {
+            self.memory.replace(byte, before, old, new);
+        } else {
+            self.memory.replace(byte + to_usize(u64::from(before / 8)), before % 8, old, new);
+        }
     }
 }

@@ -5,7 +5,7 @@
 
 use super::{Layout, Memory, Slot, Table, TableMut, Vacancy, byte_of};
 use crate::addressing::{BucketIndex, Fingerprint};
-use crate::cast::{in_memory, low_16};
+use crate::cast::to_usize;
 use crate::probe::{Lanes, Word};
 
 /// The bits of a fingerprint that are sorted and coded.
@@ -165,7 +165,11 @@ impl<F: FingerprintBits, M: Memory> SemiSortedTable<F, M> {
     #[inline]
     fn parts(&self, bucket: BucketIndex) -> (u32, F::Word) {
         let bucket_bits = self.widths.bucket_bits();
-        let (byte, before) = byte_of(self.bit(bucket, 0));
+        let (byte, before) = if bucket_bits.is_multiple_of(8) {
+            (to_usize(bucket.get() * u64::from(bucket_bits / 8)), 0)
+        } else {
+            byte_of(self.bit(bucket, 0))
+        };
         if Self::ONE_WORD {
             let word: F::Word = self.memory.word(byte, before, bucket_bits);
             (word.low_32() & 0xfff, word)
@@ -176,36 +180,62 @@ impl<F: FingerprintBits, M: Memory> SemiSortedTable<F, M> {
         }
     }
 
-    /// The differences of the four fingerprints of a bucket from one that is sought, in lanes of f - 4 bits: 0 where they are
-    /// the same. Fingerprints have at least 8 bits.
+    /// In the highest bit of each of four lanes of f - 4 bits, whether a fingerprint of a bucket differs from one that is
+    /// sought, for two buckets. The other bits are anything. Fingerprints have at least 8 bits.
     ///
     /// To find a fingerprint takes fewer steps than to unfold the bucket: nibbles and high bits are compared by themselves,
-    /// and what is left of both is put together.
+    /// those of both buckets together, and what they come to is put together.
     #[inline(always)]
-    fn differences(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> u64 {
-        let high_width = self.widths.get() - NIBBLE_BITS;
-        let (code, word) = self.parts(bucket);
-        let nibbles = NIBBLES[in_memory(u64::from(code))] ^ (low_16(fingerprint.get() & 0xf) * 0x1111);
-        // Each nibble to the lowest bits of its lane: first by twos, then by itself.
-        let (nibbles, shift) = (u64::from(nibbles), high_width - NIBBLE_BITS);
-        let pairs = (nibbles & 0x00ff) | ((nibbles & 0xff00) << (2 * shift));
-        let (even, odd) = (0x000f | (0x0f00 << (2 * shift)), 0x00f0 | (0xf000 << (2 * shift)));
-        let spread = (pairs & even) | ((pairs & odd) << shift);
-        let high_bits = Lanes::of_64(4, high_width).broadcast(fingerprint.get() >> NIBBLE_BITS);
-        ((word.low_64() >> CODE_BITS) ^ high_bits) | spread
+    fn differing(&self, buckets: [BucketIndex; 2], fingerprint: Fingerprint) -> [u64; 2] {
+        let [(first_code, first), (second_code, second)] = buckets.map(|bucket| self.parts(bucket));
+        let nibbles_of = |code| u64::from(NIBBLES[to_usize(u64::from(code))]);
+        let lanes = Lanes::of_64(8, NIBBLE_BITS);
+        let nibbles = nibbles_of(first_code) | (nibbles_of(second_code) << 16);
+        let nibbles = lanes.differing(nibbles, lanes.broadcast(fingerprint.get() & 0xf)) & lanes.high();
+
+        let lanes = Lanes::of_64(4, self.high_width());
+        let pattern = lanes.broadcast(fingerprint.get() >> NIBBLE_BITS);
+        let differing =
+            |word: F::Word, nibbles| lanes.differing(word.low_64() >> CODE_BITS, pattern) | self.at_high_bits(nibbles);
+        [differing(first, nibbles & 0xffff), differing(second, nibbles >> 16)]
     }
 
-    /// Whether [`differences`](Self::differences) can be used.
+    /// Moves the highest bits of four nibbles, the others being 0, to the highest bits of four lanes of f - 4 bits. Where it
+    /// puts other bits to, none of these is.
+    #[inline(always)]
+    fn at_high_bits(&self, nibbles: u64) -> u64 {
+        // The width by which a lane is the greater: bit 4i + 3 goes to bit (4 + s)i + 3 + s.
+        let s = self.high_width() - NIBBLE_BITS;
+        if s == 0 {
+            nibbles
+        } else if s % 2 == 1 {
+            // A copy for each lane. With s odd no two copies of bits meet: 4i + sk is different for all i and k below 4.
+            nibbles.wrapping_mul((1 | (1 << s) | (1 << (2 * s)) | (1 << (3 * s))) << s)
+        } else {
+            // First by twos, then by itself.
+            let pairs = (nibbles & 0x0088) | ((nibbles & 0x8800) << (2 * s));
+            let (even, odd) = (0x0008 | (0x0800 << (2 * s)), 0x0080 | (0x8000 << (2 * s)));
+            ((pairs & even) | ((pairs & odd) << s)) << s
+        }
+    }
+
+    /// Whether [`differing`](Self::differing) can be used.
     #[inline]
-    fn has_differences(&self) -> bool {
-        Self::ONE_WORD && self.widths.get() >= 2 * NIBBLE_BITS
+    fn is_compared_in_parts(&self) -> bool {
+        Self::ONE_WORD && self.high_width() >= NIBBLE_BITS
+    }
+
+    /// The bits of a fingerprint that are not coded.
+    #[inline]
+    fn high_width(&self) -> u32 {
+        self.widths.get() - NIBBLE_BITS
     }
 
     /// The four fingerprints of a bucket, in lanes of f bits, sorted by their low nibbles.
     #[inline(always)]
     fn fingerprints(&self, bucket: BucketIndex) -> F::Word {
         let (code, high_bits) = self.parts(bucket);
-        self.widths.unfolding().unfold(NIBBLES[in_memory(u64::from(code))], high_bits)
+        self.widths.unfolding().unfold(NIBBLES[to_usize(u64::from(code))], high_bits)
     }
 }
 
@@ -218,13 +248,9 @@ impl<F: FingerprintBits, M: Memory> Table for SemiSortedTable<F, M> {
 
     #[inline(always)]
     fn either_contains(&self, first: BucketIndex, second: BucketIndex, fingerprint: Fingerprint) -> bool {
-        if self.has_differences() {
-            let lanes = Lanes::of_64(4, self.widths.get() - NIBBLE_BITS);
-            return lanes.any_equal_of_two(
-                self.differences(first, fingerprint),
-                self.differences(second, fingerprint),
-                0,
-            );
+        if self.is_compared_in_parts() {
+            let [first, second] = self.differing([first, second], fingerprint);
+            return !(first & second) & Lanes::of_64(4, self.high_width()).high() != 0;
         }
         let pattern = self.widths.unfolding().broadcast(fingerprint.get());
         self.widths.lanes().any_equal_of_two(self.fingerprints(first), self.fingerprints(second), pattern)
@@ -245,8 +271,9 @@ impl<F: FingerprintBits, M: Memory> Table for SemiSortedTable<F, M> {
     #[inline]
     fn vacancy(&self, bucket: BucketIndex) -> Vacancy {
         let (lanes, fingerprints) = (self.widths.lanes(), self.fingerprints(bucket));
-        let first_empty = lanes.lowest_equal(fingerprints, F::Word::ZERO).map(Slot);
-        Vacancy::at(first_empty, 4 - lanes.count_equal(fingerprints, F::Word::ZERO))
+        let end = lanes.end_of_lowest_equal(fingerprints, F::Word::ZERO);
+        let filled = 4 - lanes.count_equal(fingerprints, F::Word::ZERO);
+        Vacancy { slot: Slot((end + 1).wrapping_sub(self.widths.get())), fullness: filled * (Vacancy::FULL / 4) }
     }
 
     #[inline]
@@ -275,7 +302,7 @@ impl<F: FingerprintBits, M: Memory> Table for SemiSortedTable<F, M> {
     }
 
     fn is_well_formed(&self, bucket: BucketIndex) -> bool {
-        in_memory(u64::from(self.parts(bucket).0)) < CODES
+        to_usize(u64::from(self.parts(bucket).0)) < CODES
     }
 }
 
@@ -299,7 +326,7 @@ impl<F: FingerprintBits> SemiSortedTable<F, &mut [u8]> {
         sorted.sort_unstable_by_key(|&fingerprint| (fingerprint & 0xf, fingerprint));
         let code = F::Word::from(code_of(sorted.map(|fingerprint| fingerprint & 0xf)));
 
-        let high_width = self.widths.get() - NIBBLE_BITS;
+        let high_width = self.high_width();
         let mut high_bits = F::Word::ZERO;
         for (index, fingerprint) in (0..).zip(sorted) {
             high_bits = high_bits | (F::Word::from(fingerprint >> NIBBLE_BITS) << (index * high_width));
@@ -317,8 +344,8 @@ impl<F: FingerprintBits> SemiSortedTable<F, &mut [u8]> {
     /// Replaces the bits of `mask` in the word that starts at bit `at` of a bucket.
     fn replace(&mut self, bucket: BucketIndex, at: u32, mask: F::Word, new: F::Word) {
         let (byte, before) = byte_of(self.bit(bucket, at));
-        let word = F::Word::read(self.memory, byte);
-        ((word & !(mask << before)) | (new << before)).write(self.memory, byte);
+        let old = (F::Word::read(self.memory, byte) >> before) & mask;
+        ((old ^ new) << before).flip(self.memory, byte);
     }
 }
 
@@ -450,7 +477,7 @@ mod tests {
             let mut sorted = [nibble(0), nibble(1), nibble(2), nibble(3)];
             let is_sorted = sorted.is_sorted();
             sorted.sort_unstable();
-            let code = in_memory(u64::from(code_of(sorted)));
+            let code = to_usize(u64::from(code_of(sorted)));
             seen[code] = true;
             if is_sorted {
                 assert_eq!(NIBBLES[code], word);
@@ -495,7 +522,7 @@ mod tests {
                 assert!(table.either_contains(place, BucketIndex::new(0), value));
                 assert!(table.either_contains(BucketIndex::new(0), place, value));
                 let copies = expected.iter().filter(|&&other| other == value.get()).count();
-                assert_eq!(in_memory(u64::from(table.count(place, value))), copies);
+                assert_eq!(to_usize(u64::from(table.count(place, value))), copies);
             }
             for absent in (1..=mask.min(4095)).filter(|value| !expected.contains(value)).filter_map(Fingerprint::new) {
                 assert!(!table.contains(place, absent), "f = {fingerprint_bits}: {absent:?} in {expected:?}");

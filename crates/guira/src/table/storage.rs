@@ -7,7 +7,7 @@ use alloc::collections::TryReserveError;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use crate::cast::in_memory;
+use crate::cast::to_usize;
 use crate::parameters::bytes_for;
 
 #[cfg(feature = "std")]
@@ -27,7 +27,7 @@ pub(super) enum Memory {
 impl Storage {
     /// Memory for slots of `bits` bits and the padding behind them, all 0.
     pub(crate) fn zeroed(bits: u64) -> Result<Self, TryReserveError> {
-        Self::zeroed_bytes(in_memory(bytes_for(bits)))
+        Self::zeroed_bytes(to_usize(bytes_for(bits)))
     }
 
     /// So many bytes, all 0.
@@ -88,7 +88,7 @@ pub(crate) enum Borrowed<'bytes> {
 
 /// Whether all bits from bit `bits` on are 0 (invariant 4).
 pub(crate) fn is_zero_from(table: &[u8], bits: u64) -> bool {
-    let (whole, partial) = (in_memory(bits / 8), bits % 8);
+    let (whole, partial) = (to_usize(bits / 8), bits % 8);
     table.get(whole..).is_some_and(|rest| {
         rest.iter().enumerate().all(|(index, &byte)| if index == 0 { byte >> partial == 0 } else { byte == 0 })
     })
@@ -146,7 +146,7 @@ mod huge_pages {
 
     const PAGE: usize = 2 << 20;
     /// Smaller tables have few pages anyway.
-    const LEAST_SIZE: usize = 2 * PAGE;
+    const MIN_SIZE: usize = 2 * PAGE;
 
     /// Memory of its own whose pages the system is asked to make large, wherever 2 MiB of it start at a multiple of that.
     /// Linux starts mappings of this size at one; starting there by hand elsewhere would cost every operation an addition
@@ -156,7 +156,7 @@ mod huge_pages {
     impl Mapping {
         /// `None` where the table is small, or the system has no such memory; ordinary memory then serves as well.
         pub(super) fn zeroed(size: usize) -> Option<Self> {
-            if size < LEAST_SIZE {
+            if size < MIN_SIZE {
                 return None;
             }
             let map = MmapMut::map_anon(size).ok()?;

@@ -118,6 +118,11 @@ impl<W: Word, M: MemoryMut> TableMut for ValuedTable<W, M> {
     }
 
     #[inline]
+    fn fill(&mut self, place: Place, fingerprint: Fingerprint) {
+        self.slots.fill(place, fingerprint);
+    }
+
+    #[inline]
     fn copy(&mut self, from: Place, to: Place) {
         let content = self.slots.content(from.bucket, from.slot);
         self.slots.set_content(to.bucket, to.slot, content);
@@ -145,7 +150,7 @@ mod tests {
 
     use super::super::{Storage, is_zero_from};
     use super::*;
-    use crate::cast::in_memory;
+    use crate::cast::to_usize;
     use crate::parameters::{self, Addressing, Regions, Shape};
 
     const BUCKETS: u32 = 5;
@@ -184,7 +189,7 @@ mod tests {
             }
         }
         // All are written before any is read, so that neighbours are seen to be left alone.
-        let slots = in_memory(parameters.slots_per_bucket().into());
+        let slots = to_usize(parameters.slots_per_bucket().into());
         for (bucket, expected) in (0..).zip(list.chunks(slots)) {
             let bucket = BucketIndex::new(bucket);
             for (slot, &(fingerprint, value)) in table.slots().zip(expected) {
@@ -197,14 +202,14 @@ mod tests {
             for sought in [1, 2, 3, parameters.fingerprint_mask()] {
                 let Some(fingerprint) = Fingerprint::new(sought & parameters.fingerprint_mask()) else { continue };
                 let copies = expected.iter().filter(|pair| pair.0 == fingerprint.get()).count();
-                assert_eq!(in_memory(table.count(bucket, fingerprint).into()), copies, "{what}: {sought}");
+                assert_eq!(to_usize(table.count(bucket, fingerprint).into()), copies, "{what}: {sought}");
                 assert_eq!(table.contains(bucket, fingerprint), copies > 0, "{what}: {sought}");
                 let first = table.slots().zip(expected).find(|(_, pair)| pair.0 == fingerprint.get());
                 assert_eq!(table.slot_of(bucket, fingerprint), first.map(|(slot, _)| slot), "{what}: {sought}");
             }
             let empty = table.slots().zip(expected).find(|(_, pair)| pair.0 == 0).map(|(slot, _)| slot);
             assert_eq!(table.vacancy(bucket).slot(), empty, "{what}");
-            assert_eq!(in_memory(table.empty_slots(bucket).into()), expected.iter().filter(|pair| pair.0 == 0).count());
+            assert_eq!(to_usize(table.empty_slots(bucket).into()), expected.iter().filter(|pair| pair.0 == 0).count());
             assert!(table.is_well_formed(bucket), "{what}");
         }
         assert!(is_zero_from(table.slots.memory(), parameters.table_bits()), "{what}: padding");

@@ -18,7 +18,7 @@ fn more_copies_than_fit_are_refused_for_ever_and_nothing_grows() {
             .layout(shape.layout())
             .addressing(shape.addressing())
             .slots_per_bucket(shape.slots_per_bucket());
-        let mut filter = builder.build().expect("measures in range");
+        let mut filter = builder.build().expect("parameters in range");
         let (size, capacity) = (filter.size_in_bytes(), filter.capacity());
         // In a planned table no bucket is its own alternate; with exclusive or it may be, but not for this key.
         let most = usize::try_from(shape.compared_slots()).expect("at most 32");
@@ -55,9 +55,9 @@ fn more_copies_than_fit_are_refused_for_ever_and_nothing_grows() {
 
 #[test]
 fn copies_take_no_memory_in_maps_counting_filters_and_sets() {
-    let mut map = CuckooMap::<u8>::with_capacity(1000, 0.001).expect("measures in range");
-    let mut counting = CountingCuckooFilter::with_capacity(1000, 0.001).expect("measures in range");
-    let mut set = CuckooSet::with_capacity(1000, 0.001).expect("measures in range");
+    let mut map = CuckooMap::<u8>::with_capacity(1000, 0.001).expect("parameters in range");
+    let mut counting = CountingCuckooFilter::with_capacity(1000, 0.001).expect("parameters in range");
+    let mut set = CuckooSet::with_capacity(1000, 0.001).expect("parameters in range");
     let sizes = [map.to_bytes().len(), counting.to_bytes().len(), set.to_bytes().len()];
     let most_values = usize::try_from(2 * map.parameters().slots_per_bucket()).expect("at most 16");
     for copy in 0..10_000_usize {
@@ -82,7 +82,7 @@ fn copies_take_no_memory_in_maps_counting_filters_and_sets() {
 
 #[test]
 fn too_many_copies_and_a_full_filter_are_different_errors() {
-    let mut filter = CuckooFilter::builder().bucket_count(2).fingerprint_bits(32).build().expect("measures in range");
+    let mut filter = CuckooFilter::builder().bucket_count(2).fingerprint_bits(32).build().expect("parameters in range");
     let (accepted, refused) = overfill(&mut filter, 1);
     assert_eq!(accepted.len(), 8, "two buckets of four slots take eight keys");
     let full = InsertError::Full { len: 8, capacity: filter.capacity(), slot_count: 8 };

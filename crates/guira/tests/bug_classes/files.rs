@@ -19,7 +19,7 @@ fn a_file_is_the_golden_one_byte_for_byte() {
         \x5c\xca\xa5\x5c\xca\xa5\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\
         \x00\x00\x00\x00\x00\x00\x00\x00";
     let builder = CuckooFilter::builder().bucket_count(2).slots_per_bucket(2).fingerprint_bits(12).seed(5);
-    let mut filter = builder.build().expect("measures in range");
+    let mut filter = builder.build().expect("parameters in range");
     for _ in 0..4 {
         filter.insert("guira").expect("four copies fit");
     }

@@ -38,10 +38,10 @@
 //! | a promised capacity is not reached | capacity.rs: `capacities_around_powers_of_two_are_kept` |
 //! | | capacity.rs: `capacities_of_any_size_are_kept` |
 //! | | capacity.rs: `every_small_capacity_is_kept_in_every_shape` |
-//! | | growing/promise.rs: `as_many_keys_fit_as_the_largest_capacity_says_however_close_it_is` |
+//! | | growing/promise.rs: `as_many_keys_fit_as_the_max_capacity_says_however_close_it_is` |
 //! | memory is wasted | capacity.rs: `buckets_of_4_cost_at_most_six_percent_more_than_their_fingerprints` |
 //! | | growing/promise.rs: `before_a_doubling_the_table_is_as_small_as_one_built_for_its_keys` |
-//! | | growing/promise.rs: `the_last_table_is_as_small_as_one_built_for_the_largest_capacity` |
+//! | | growing/promise.rs: `the_last_table_is_as_small_as_one_built_for_the_max_capacity` |
 //! | the hash changes | `xxh3_is_the_published_one_for_every_length_of_key` |
 //! | | `sip_hash_is_the_reference_one` |
 //! | | `strings_and_integers_are_hashed_as_documented_bytes` |

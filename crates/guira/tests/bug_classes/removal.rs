@@ -8,7 +8,7 @@ use crate::{every_kind, false_positive};
 #[test]
 fn removing_a_key_that_was_not_inserted_takes_the_one_it_is_taken_for() {
     let builder = CuckooFilter::builder().capacity(100).false_positive_rate(0.01);
-    let mut filter = builder.build().expect("measures in range");
+    let mut filter = builder.build().expect("parameters in range");
     filter.insert("ani").expect("it is empty");
     let never_inserted = false_positive(&filter);
     assert!(filter.remove(&never_inserted), "it is taken for the other key");
@@ -21,7 +21,7 @@ fn removing_a_key_that_was_not_inserted_takes_the_one_it_is_taken_for() {
 #[test]
 fn keys_that_are_taken_for_each_other_are_safe_when_each_was_inserted() {
     let builder = CuckooFilter::builder().capacity(100).false_positive_rate(0.01);
-    let mut filter = builder.build().expect("measures in range");
+    let mut filter = builder.build().expect("parameters in range");
     filter.insert("ani").expect("it is empty");
     let twin = false_positive(&filter);
     filter.insert(&twin).expect("there is room for a copy");
@@ -35,7 +35,7 @@ fn keys_that_are_taken_for_each_other_are_safe_when_each_was_inserted() {
 #[test]
 fn insert_unique_stores_one_copy_for_keys_that_are_taken_for_each_other() {
     let builder = CuckooFilter::builder().capacity(100).false_positive_rate(0.01);
-    let mut filter = builder.build().expect("measures in range");
+    let mut filter = builder.build().expect("parameters in range");
     assert_eq!(filter.insert_unique("ani"), Ok(true));
     assert_eq!(filter.insert_unique("ani"), Ok(false));
     let twin = false_positive(&filter);

@@ -3,23 +3,23 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use guira::{BeyondPromise, ConcurrentGrowingCuckooFilter, GrowingCuckooFilter, InsertError};
+use guira::{ConcurrentCuckooFilter, CuckooFilter, GrowthPolicy, InsertError};
 
 use crate::oracle::random::SplitMix64;
 use crate::stress::{Outcome, duration, stress, wait};
 
-fn filter(capacity: usize, largest_capacity: usize, beyond: BeyondPromise) -> GrowingCuckooFilter {
-    let builder = GrowingCuckooFilter::builder().capacity(capacity).largest_capacity(largest_capacity);
-    builder.false_positive_rate(0.01).beyond_promise(beyond).build().expect("small")
+fn filter(capacity: usize, max_capacity: usize, beyond: GrowthPolicy) -> CuckooFilter {
+    let builder = CuckooFilter::builder().capacity(capacity).max_capacity(max_capacity);
+    builder.false_positive_rate(0.01).growth_policy(beyond).build().expect("small")
 }
 
-fn shared(filter: GrowingCuckooFilter) -> ConcurrentGrowingCuckooFilter {
+fn shared(filter: CuckooFilter) -> ConcurrentCuckooFilter {
     filter.try_into().expect("there is memory")
 }
 
 #[test]
 fn the_same_operations_give_the_same_answers_and_bytes_as_in_a_filter_of_one_thread() {
-    for beyond in [BeyondPromise::Refuse, BeyondPromise::RaiseRate] {
+    for beyond in [GrowthPolicy::KeepRate, GrowthPolicy::RaiseRate] {
         let mut plain = filter(50, 2000, beyond);
         let filter = shared(plain.clone());
         let mut random = SplitMix64::new(7);
@@ -41,7 +41,7 @@ fn the_same_operations_give_the_same_answers_and_bytes_as_in_a_filter_of_one_thr
 
 #[test]
 fn copies_never_make_it_grow() {
-    let filter = shared(filter(100, 100_000, BeyondPromise::RaiseRate));
+    let filter = shared(filter(100, 100_000, GrowthPolicy::RaiseRate));
     let size = filter.size_in_bytes();
     for _ in 0..8 {
         filter.insert("ani").expect("two buckets of four slots");
@@ -51,9 +51,9 @@ fn copies_never_make_it_grow() {
 }
 
 #[test]
-fn threads_fill_it_up_to_its_largest_capacity() {
-    let filter = shared(filter(100, 20_000, BeyondPromise::Refuse));
-    let most = filter.largest_capacity();
+fn threads_fill_it_up_to_its_max_capacity() {
+    let filter = shared(filter(100, 20_000, GrowthPolicy::KeepRate));
+    let most = filter.max_capacity();
     let start = Barrier::new(2);
     let insert_all = |first: u64| {
         start.wait();
@@ -71,7 +71,7 @@ fn threads_fill_it_up_to_its_largest_capacity() {
 
 #[test]
 fn batches_do_what_they_do_in_a_filter_of_one_thread() {
-    for beyond in [BeyondPromise::Refuse, BeyondPromise::RaiseRate] {
+    for beyond in [GrowthPolicy::KeepRate, GrowthPolicy::RaiseRate] {
         let mut plain = filter(50, 2000, beyond);
         let filter = shared(plain.clone());
         // The second batch makes it grow several times, and the third is too much where it may not grow on.
@@ -84,18 +84,18 @@ fn batches_do_what_they_do_in_a_filter_of_one_thread() {
         let digests: Vec<_> = keys.iter().map(|key| filter.hasher().digest(key)).collect();
         let mut removed = [vec![false; keys.len()], vec![false; keys.len()]];
         plain.remove_each(&keys, &mut removed[0]);
-        filter.remove_each_digest(&digests, &mut removed[1]);
+        filter.remove_each(&digests, &mut removed[1]);
         assert_eq!(removed[0], removed[1]);
-        assert_eq!(filter.insert_each_digest(&digests[..100]), plain.insert_each_digest(&digests[..100]));
+        assert_eq!(filter.insert_each(&digests[..100]), plain.insert_each(&digests[..100]));
         assert_eq!((filter.snapshot().as_ref(), filter.check_invariants()), (Ok(&plain), Ok(())));
         // By value, with what it holds by then.
-        assert_eq!(GrowingCuckooFilter::from(filter), plain);
+        assert_eq!(CuckooFilter::from(filter), plain);
     }
 }
 
 #[test]
 fn what_is_cleared_is_empty_as_large_as_before_and_takes_keys_again() {
-    let mut plain = filter(50, 5000, BeyondPromise::Refuse);
+    let mut plain = filter(50, 5000, GrowthPolicy::KeepRate);
     let filter = shared(plain.clone());
     let keys: Vec<u64> = (0..1000).collect();
     for _ in 0..2 {
@@ -110,7 +110,7 @@ fn what_is_cleared_is_empty_as_large_as_before_and_takes_keys_again() {
 
 #[test]
 fn room_is_made_at_once_as_far_as_the_filter_may_grow() {
-    let mut plain = filter(50, 5000, BeyondPromise::Refuse);
+    let mut plain = filter(50, 5000, GrowthPolicy::KeepRate);
     let filter = shared(plain.clone());
     // None, some, and more than there may be.
     for (key, additional) in (0..3u64).zip([10, 3000, 1_000_000]) {
@@ -118,12 +118,12 @@ fn room_is_made_at_once_as_far_as_the_filter_may_grow() {
         assert_eq!(filter.reserve(additional), plain.reserve(additional));
         assert_eq!(filter.snapshot().expect("small"), plain);
     }
-    assert!(filter.capacity() >= filter.largest_capacity());
+    assert!(filter.capacity() >= filter.max_capacity());
 }
 
 #[test]
 fn threads_make_it_grow_by_batches_and_no_key_is_lost() {
-    let filter = shared(filter(100, 20_000, BeyondPromise::Refuse));
+    let filter = shared(filter(100, 20_000, GrowthPolicy::KeepRate));
     let start = Barrier::new(3);
     thread::scope(|threads| {
         for number in 0..2u64 {
@@ -157,7 +157,7 @@ fn no_key_is_missed_while_the_table_grows() {
     let begin = Instant::now();
     let mut doublings = 0;
     while begin.elapsed() < duration() {
-        let filter = shared(filter(200, 100_000, BeyondPromise::RaiseRate));
+        let filter = shared(filter(200, 100_000, GrowthPolicy::RaiseRate));
         let kept: Vec<u64> = (0..150).map(|key| key << 32).collect();
         assert!(kept.iter().all(|key| filter.insert(key).is_ok()), "there is room");
         let is_over = AtomicBool::new(false);
@@ -207,7 +207,7 @@ fn no_key_is_missed_while_the_table_grows() {
 #[test]
 fn no_key_is_missed_at_full_load_before_and_after_doublings() {
     const SIZES: u32 = 5;
-    let filter = shared(filter(4000, 4000 << SIZES, BeyondPromise::Refuse));
+    let filter = shared(filter(4000, 4000 << SIZES, GrowthPolicy::KeepRate));
     let kept: Vec<u64> = (0..1000).collect();
     assert!(kept.iter().all(|key| filter.insert(key).is_ok()), "there is room");
     let mut loads = Vec::new();
@@ -248,5 +248,5 @@ fn no_key_is_missed_at_full_load_before_and_after_doublings() {
 #[test]
 fn it_is_sent_and_shared() {
     fn assert_manners<T: Send + Sync + Clone + std::fmt::Debug>() {}
-    assert_manners::<ConcurrentGrowingCuckooFilter>();
+    assert_manners::<ConcurrentCuckooFilter>();
 }

@@ -74,10 +74,10 @@ fn batches_do_what_single_calls_do() {
             let digests: Vec<Digest> = keys.iter().map(|key| filter.hasher().digest(key)).collect();
             let (some, others) = keys.split_at(keys.len() / 2);
             assert_eq!(filter.insert_each(some), plain.insert_each(some));
-            assert_eq!(filter.insert_each_digest(&digests[some.len()..]), plain.insert_each(others));
+            assert_eq!(filter.insert_each(&digests[some.len()..]), plain.insert_each(others));
             let mut answers = [vec![false; keys.len()], vec![true; keys.len()]];
             filter.contains_each(&keys, &mut answers[0]);
-            filter.contains_each_digest(&digests, &mut answers[1]);
+            filter.contains_each(&digests, &mut answers[1]);
             assert!(answers.iter().flatten().all(|&answer| answer), "a key was lost");
 
             let mut removed = [vec![false; some.len()], vec![true; some.len()]];
@@ -87,7 +87,7 @@ fn batches_do_what_single_calls_do() {
             filter.contains_each(&keys, &mut answers[0]);
             plain.contains_each(&keys, &mut answers[1]);
             assert_eq!(answers[0], answers[1]);
-            filter.remove_each_digest(&digests[some.len()..], &mut answers[0][some.len()..]);
+            filter.remove_each(&digests[some.len()..], &mut answers[0][some.len()..]);
             plain.remove_each(others, &mut answers[1][some.len()..]);
             assert_eq!(answers[0], answers[1]);
             assert_eq!(filter.into_filter(), plain);
@@ -116,7 +116,7 @@ fn filters_of_all_sizes_are_converted_there_and_back() {
         plain.insert_each(&keys).expect("half of the slots are empty");
         let filter = shared(plain.clone());
         assert_eq!(filter.size_in_bytes(), plain.size_in_bytes());
-        assert_eq!((filter.len(), filter.parameters()), (plain.len(), plain.parameters()));
+        assert_eq!((filter.len(), filter.parameters()), (plain.len(), *plain.parameters()));
         assert!(keys.iter().all(|key| filter.contains(key)));
         assert_eq!(filter.clone().into_filter(), plain);
         let key = plain.slot_count() as u64;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use guira::{ConcurrentCuckooFilter, ConcurrentGrowingCuckooFilter, CuckooFilter};
+use guira::{ConcurrentCuckooFilter, CuckooFilter};
 
 use crate::oracle::random::SplitMix64;
 
@@ -21,34 +21,27 @@ pub(crate) trait Shared: Sync {
     fn contains_each(&self, keys: &[u64], answers: &mut [bool]);
 }
 
-macro_rules! shared {
-    ($filter:ty) => {
-        impl Shared for $filter {
-            fn insert(&self, key: u64) -> bool {
-                self.insert(&key).is_ok()
-            }
+impl Shared for ConcurrentCuckooFilter {
+    fn insert(&self, key: u64) -> bool {
+        self.insert(&key).is_ok()
+    }
 
-            fn remove(&self, key: u64) -> bool {
-                self.remove(&key)
-            }
+    fn remove(&self, key: u64) -> bool {
+        self.remove(&key)
+    }
 
-            fn contains(&self, key: u64) -> bool {
-                self.contains(&key)
-            }
+    fn contains(&self, key: u64) -> bool {
+        self.contains(&key)
+    }
 
-            fn count(&self, key: u64) -> usize {
-                self.count(&key)
-            }
+    fn count(&self, key: u64) -> usize {
+        self.count(&key)
+    }
 
-            fn contains_each(&self, keys: &[u64], answers: &mut [bool]) {
-                self.contains_each(keys, answers);
-            }
-        }
-    };
+    fn contains_each(&self, keys: &[u64], answers: &mut [bool]) {
+        self.contains_each(keys, answers);
+    }
 }
-
-shared!(ConcurrentCuckooFilter);
-shared!(ConcurrentGrowingCuckooFilter);
 
 pub(crate) fn duration() -> Duration {
     let seconds = std::env::var("GUIRA_STRESS_SECONDS").ok().map(|seconds| seconds.parse().expect("a whole number"));
@@ -182,7 +175,7 @@ fn stress_at_full_load(slots_per_bucket: u32, fingerprint_bits: u32, buckets: u6
     let builder = CuckooFilter::builder().bucket_count(buckets).slots_per_bucket(slots_per_bucket);
     let plain = builder.fingerprint_bits(fingerprint_bits).build().expect("small");
     let filter = ConcurrentCuckooFilter::try_from(plain).expect("it is packed");
-    let slots = filter.slot_count() as u64;
+    let slots = filter.parameters().slot_count();
     let full = slots * 95 / 100;
     let kept: Vec<u64> = (0..full / 4).collect();
     filter.insert_each(&kept).expect("a quarter fits");

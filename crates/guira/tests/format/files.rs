@@ -1,5 +1,6 @@
 //! The files that the tests are about, and loading them in all ways.
 
+use guira::raw::RawFilter as _;
 use guira::{Addressing, CuckooFilter, HashAlgorithm, LoadError, Shape};
 
 use crate::oracle::allocation::peak_of;
@@ -23,7 +24,7 @@ pub(crate) fn filters_of_every_kind() -> impl Iterator<Item = CuckooFilter> {
                     .addressing(addressing)
                     .seed(u64::from(fingerprint_bits) << 40 | bucket_count)
                     .build()
-                    .expect("measures in range")
+                    .expect("parameters in range")
             })
         })
     })
@@ -45,14 +46,14 @@ pub(crate) fn fill(filter: &mut CuckooFilter, most: usize) -> Vec<u64> {
 /// A file of a filter that is half full: small, with every part that a file has.
 pub(crate) fn small_file() -> Vec<u8> {
     let builder = CuckooFilter::builder().bucket_count(6).slots_per_bucket(4).fingerprint_bits(13).seed(99);
-    let mut filter = builder.build().expect("measures in range");
+    let mut filter = builder.build().expect("parameters in range");
     fill(&mut filter, 12);
     filter.to_bytes()
 }
 
 pub(crate) fn small_file_with_secret_key() -> Vec<u8> {
     let builder = CuckooFilter::builder().bucket_count(3).slots_per_bucket(2).fingerprint_bits(7);
-    let mut filter = builder.hash(HashAlgorithm::SipHash13 { key: SECRET }).build().expect("measures in range");
+    let mut filter = builder.hash(HashAlgorithm::SipHash13 { key: SECRET }).build().expect("parameters in range");
     fill(&mut filter, 4);
     filter.to_bytes()
 }
@@ -73,7 +74,7 @@ pub(crate) fn load(bytes: &[u8]) -> Result<CuckooFilter, LoadError> {
             assert_eq!(loaded, joined, "from_bytes and from_header_and_table");
             assert_eq!([joined.header_bytes(), joined.table_bytes().to_vec()].concat(), bytes, "the two parts");
             assert_eq!(loaded.check_invariants(), Ok(()), "{loaded:?}");
-            assert_eq!(loaded.iter().count(), loaded.len(), "{loaded:?}");
+            assert_eq!(loaded.fingerprints().count(), loaded.len(), "{loaded:?}");
         }
         (Err(error), Err(_), Err(_)) => assert!(!error.to_string().is_empty(), "an error says why"),
         _ => panic!("from_bytes gives {loaded:?}, read_from {read:?}, from_header_and_table {joined:?}"),
@@ -107,5 +108,5 @@ pub(crate) fn build(shape: Shape, bucket_count: u64, fingerprint_bits: u32) -> C
         .fingerprint_bits(fingerprint_bits)
         .seed(fingerprint_bits.into())
         .build()
-        .expect("measures in range")
+        .expect("parameters in range")
 }

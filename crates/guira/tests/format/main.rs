@@ -9,10 +9,17 @@ mod oracle {
     pub(crate) mod specification;
 }
 
+mod file_header;
 mod files;
 mod forging;
+#[cfg(feature = "mmap")]
+mod mapped;
 mod reading;
 mod refusing;
+mod section;
+#[cfg(feature = "serde")]
+mod serialization;
+mod view;
 
 use oracle::allocation::Counting;
 

@@ -15,7 +15,7 @@ fn a_file_is_the_documented_bytes() {
     for mut filter in filters_of_every_kind() {
         // Copies of one key fill its buckets, so that the order of slots, which has no meaning, does not show.
         let digest = filter.hasher().digest("guira");
-        while filter.insert_digest(digest).is_ok() {}
+        while filter.insert(&digest).is_ok() {}
 
         let parameters = *filter.parameters();
         let mut header = Header {
@@ -79,7 +79,7 @@ fn another_reader_gives_the_same_answers_for_every_shape() {
 #[test]
 fn another_reader_gives_the_same_answers_for_several_regions() {
     let builder = CuckooFilter::builder().bucket_count(200_001).slots_per_bucket(2).fingerprint_bits(11).seed(5);
-    let mut filter = builder.build().expect("measures in range");
+    let mut filter = builder.build().expect("parameters in range");
     assert!(filter.parameters().region_count() > 1, "{filter:?}");
     let present = fill(&mut filter, 100_000);
     let bytes = filter.to_bytes();
@@ -93,7 +93,7 @@ fn another_reader_gives_the_same_answers_for_several_regions() {
 #[test]
 fn another_reader_gives_the_same_answers_for_a_secret_key() {
     let builder = CuckooFilter::builder().bucket_count(101).slots_per_bucket(4).fingerprint_bits(9).seed(5);
-    let mut filter = builder.hash(HashAlgorithm::SipHash13 { key: SECRET }).build().expect("measures in range");
+    let mut filter = builder.hash(HashAlgorithm::SipHash13 { key: SECRET }).build().expect("parameters in range");
     let present = fill(&mut filter, usize::MAX);
     let bytes = filter.to_bytes();
     let (header, table) = (Header::from_bytes(&bytes), &bytes[HEADER_LEN..]);
@@ -141,8 +141,8 @@ fn a_file_of_another_writer_is_read() {
         let mut filter = load(&[header.to_bytes(&table), table].concat()).expect("a file as documented");
         assert_eq!((filter.len(), filter.capacity(), filter.hasher().seed()), (100, 7, 1234));
         for digest in digests.into_iter().map(Digest::new) {
-            assert!(filter.contains_digest(digest), "{digest:?} is lost");
-            assert!(filter.remove_digest(digest), "{digest:?} is lost");
+            assert!(filter.contains(&digest), "{digest:?} is lost");
+            assert!(filter.remove(&digest), "{digest:?} is lost");
         }
         assert!(filter.is_empty(), "{filter:?}");
     }
@@ -214,7 +214,7 @@ fn a_loaded_filter_goes_on_like_the_saved_one() {
 fn a_large_filter_comes_back_through_a_stream() {
     // Larger than what is taken in advance, and read in odd pieces.
     let builder = CuckooFilter::builder().bucket_count(6_000_000).fingerprint_bits(10).seed(1);
-    let mut filter = builder.build().expect("measures in range");
+    let mut filter = builder.build().expect("parameters in range");
     fill(&mut filter, 1_000_000);
     let bytes = filter.to_bytes();
     assert!(bytes.len() > 24 << 20, "{} bytes", bytes.len());

@@ -1,5 +1,6 @@
 //! Damage of every kind is refused, and so is whoever lacks the secret key.
 
+use guira::raw::RawFilter as _;
 use guira::{CuckooFilter, LoadError};
 
 use crate::files::{SECRET, assert_refused, load, small_file, small_file_with_secret_key};
@@ -21,14 +22,14 @@ fn every_changed_byte_is_refused() {
 #[test]
 fn every_changed_byte_of_a_file_with_a_secret_key_is_refused() {
     let file = small_file_with_secret_key();
-    CuckooFilter::from_bytes_with_key(&file, SECRET).expect("undamaged");
+    guira::LoadOptions::new().key(SECRET).from_bytes::<CuckooFilter>(&file).expect("undamaged");
     for at in 0..file.len() {
         for flip in 1..=255 {
             let mut damaged = file.clone();
             damaged[at] ^= flip;
-            let refused = CuckooFilter::from_bytes_with_key(&damaged, SECRET).is_err();
+            let refused = guira::LoadOptions::new().key(SECRET).from_bytes::<CuckooFilter>(&damaged).is_err();
             assert!(refused, "byte {at} xor {flip}");
-            let refused = CuckooFilter::read_from_with_key(damaged.as_slice(), SECRET).is_err();
+            let refused = guira::LoadOptions::new().key(SECRET).read_from::<CuckooFilter>(damaged.as_slice()).is_err();
             assert!(refused, "byte {at} xor {flip}, read");
         }
     }
@@ -105,14 +106,18 @@ fn a_secret_key_is_not_in_the_file_and_must_be_given() {
     for bit in 0..128 {
         let mut wrong = SECRET;
         wrong[bit / 8] ^= 1 << (bit % 8);
-        let error = CuckooFilter::from_bytes_with_key(&file, wrong).expect_err("another key");
+        let error = guira::LoadOptions::new().key(wrong).from_bytes::<CuckooFilter>(&file).expect_err("another key");
         assert!(matches!(error, LoadError::KeyDiffers), "bit {bit}: {error:?}");
-        let error = CuckooFilter::read_from_with_key(file.as_slice(), wrong).expect_err("another key");
+        let error =
+            guira::LoadOptions::new().key(wrong).read_from::<CuckooFilter>(file.as_slice()).expect_err("another key");
         assert!(matches!(error, LoadError::KeyDiffers), "bit {bit}: {error:?}");
     }
-    let loaded = CuckooFilter::from_bytes_with_key(&file, SECRET).expect("the right key");
+    let loaded = guira::LoadOptions::new().key(SECRET).from_bytes::<CuckooFilter>(&file).expect("the right key");
     assert_eq!(loaded.to_bytes(), file);
-    assert_eq!(CuckooFilter::read_from_with_key(file.as_slice(), SECRET).expect("the right key"), loaded);
+    assert_eq!(
+        guira::LoadOptions::new().key(SECRET).read_from::<CuckooFilter>(file.as_slice()).expect("the right key"),
+        loaded
+    );
     for key in 0..4_u64 {
         assert!(loaded.contains(&key), "{key} is lost");
     }
@@ -120,7 +125,7 @@ fn a_secret_key_is_not_in_the_file_and_must_be_given() {
 
 #[test]
 fn a_secret_key_for_a_file_without_one_is_refused() {
-    let error = CuckooFilter::from_bytes_with_key(&small_file(), SECRET).expect_err("no secret");
+    let error = guira::LoadOptions::new().key(SECRET).from_bytes::<CuckooFilter>(&small_file()).expect_err("no secret");
     assert!(matches!(error, LoadError::KeyNotUsed), "{error:?}");
 }
 

@@ -1,6 +1,6 @@
 //! Many keys at a time.
 
-use guira::{GrowingCuckooFilter, InsertError};
+use guira::{CuckooFilter, InsertError};
 
 use crate::{assert_holds, filled, growing};
 
@@ -22,13 +22,13 @@ fn batches_do_what_single_calls_do() {
     in_bulk.remove_each(&keys, &mut answers);
     assert!(answers.iter().all(|&removed| removed) && in_bulk.is_empty());
 
-    let mut small = GrowingCuckooFilter::builder()
+    let mut small = CuckooFilter::builder()
         .capacity(1000)
-        .largest_capacity(2000)
+        .max_capacity(2000)
         .false_positive_rate(0.01)
         .build()
         .expect("there is such a filter");
-    let largest = small.largest_capacity();
+    let largest = small.max_capacity();
     let error = small.clone().insert_each(&keys).expect_err("too many");
     assert_eq!(error.inserted, largest);
     let error = small.insert_bulk(&keys).expect_err("too many");
@@ -41,7 +41,7 @@ fn batches_that_make_it_grow_lose_no_key() {
     // Among the keys, copies of a few, more than fit: a bulk leaves those out, and a batch ends where they are refused.
     let keys: Vec<u64> = (0..30_000).map(|number| if number % 100 < 2 { 1 << 30 } else { number }).collect();
     for slots_per_bucket in [2, 4, 8] {
-        let builder = GrowingCuckooFilter::builder().capacity(500).largest_capacity(60_000).false_positive_rate(0.01);
+        let builder = CuckooFilter::builder().capacity(500).max_capacity(60_000).false_positive_rate(0.01);
         let empty = builder.slots_per_bucket(slots_per_bucket).build().expect("there is such a filter");
         let most = 2 * slots_per_bucket as usize;
 

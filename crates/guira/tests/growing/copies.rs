@@ -46,7 +46,7 @@ fn many_copies_of_every_key_are_refused_before_the_table_becomes_a_desert() {
         }
     }
     assert!(errors > 0, "some key's buckets are full of another's copies");
-    assert!(filter.as_filter().slot_count() <= 8 * filter.len(), "{filter:?}");
+    assert!(filter.slot_count() <= 8 * filter.len(), "{filter:?}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use guira::{BeyondPromise, GrowingCuckooFilter, InsertError};
+use guira::{CuckooFilter, GrowthPolicy, InsertError};
 
 use crate::oracle::random::SplitMix64;
 use crate::{RATES, assert_holds, filled};
@@ -40,7 +40,7 @@ fn of_200_000_keys_any_half_can_be_removed_and_the_other_is_found() {
                 assert!(filter.remove(&key), "{what}: {key} is not there to be removed after shrinking");
             }
             assert!(filter.is_empty(), "{what}");
-            assert_eq!(filter.iter().count(), 0, "{what}");
+            assert_eq!(filter.fingerprints().count(), 0, "{what}");
         }
     }
 }
@@ -48,7 +48,7 @@ fn of_200_000_keys_any_half_can_be_removed_and_the_other_is_found() {
 #[test]
 fn failed_inserts_lose_no_key_however_often_they_are_tried() {
     for slots_per_bucket in [2, 4, 8] {
-        let builder = GrowingCuckooFilter::builder().capacity(100).largest_capacity(2000).false_positive_rate(0.01);
+        let builder = CuckooFilter::builder().capacity(100).max_capacity(2000).false_positive_rate(0.01);
         let mut filter = builder.slots_per_bucket(slots_per_bucket).build().expect("there is such a filter");
         let mut present = Vec::new();
         let mut refused = 0;
@@ -71,7 +71,7 @@ fn failed_inserts_lose_no_key_however_often_they_are_tried() {
         for key in present {
             assert!(filter.remove(&key), "b = {slots_per_bucket}: {key} is lost");
         }
-        assert!(filter.is_empty() && filter.iter().next().is_none(), "b = {slots_per_bucket}");
+        assert!(filter.is_empty() && filter.fingerprints().next().is_none(), "b = {slots_per_bucket}");
     }
 }
 
@@ -99,7 +99,7 @@ fn shrinking_loses_no_key_of_any_number_of_keys() {
             for key in (0..kept).chain(copied) {
                 assert!(filter.remove(&key), "{what}: {key} is lost");
             }
-            assert!(filter.is_empty() && filter.iter().next().is_none(), "{what}");
+            assert!(filter.is_empty() && filter.fingerprints().next().is_none(), "{what}");
         }
     }
 }
@@ -108,12 +108,12 @@ fn shrinking_loses_no_key_of_any_number_of_keys() {
 fn operate_at_random(seed: u64, operations: usize) {
     let mut random = SplitMix64::new(seed);
     let slots_per_bucket = [2, 4, 8][random.below(3)];
-    let mut filter = GrowingCuckooFilter::builder()
+    let mut filter = CuckooFilter::builder()
         .capacity(1 + random.below(200))
-        .largest_capacity(1 << 22)
+        .max_capacity(1 << 22)
         .false_positive_rate([0.05, 0.01, 0.001][random.below(3)])
         .slots_per_bucket(slots_per_bucket)
-        .beyond_promise([BeyondPromise::Refuse, BeyondPromise::RaiseRate][random.below(2)])
+        .growth_policy([GrowthPolicy::KeepRate, GrowthPolicy::RaiseRate][random.below(2)])
         .seed(seed)
         .build()
         .expect("there is such a filter");
@@ -170,7 +170,7 @@ fn operate_at_random(seed: u64, operations: usize) {
     for key in present {
         assert!(filter.remove(&key), "{what}: {key} is lost");
     }
-    assert!(filter.is_empty() && filter.iter().count() == 0, "{what}");
+    assert!(filter.is_empty() && filter.fingerprints().count() == 0, "{what}");
 }
 
 #[test]

@@ -16,16 +16,21 @@ mod losses;
 mod merging;
 mod promise;
 
-use guira::GrowingCuckooFilter;
+use guira::CuckooFilter;
 
 const RATES: [f64; 3] = [0.05, 0.01, 0.001];
 
 /// A filter for these rates that starts small and may become large.
-fn growing(rate: f64) -> GrowingCuckooFilter {
-    GrowingCuckooFilter::with_capacity(1000, rate).expect("there is such a filter")
+fn growing(rate: f64) -> CuckooFilter {
+    CuckooFilter::builder()
+        .capacity(1000)
+        .max_capacity(1024 * 1000)
+        .false_positive_rate(rate)
+        .build()
+        .expect("there is such a filter")
 }
 
-fn filled(rate: f64, keys: u64) -> GrowingCuckooFilter {
+fn filled(rate: f64, keys: u64) -> CuckooFilter {
     let mut filter = growing(rate);
     for key in 0..keys {
         filter.insert(&key).unwrap_or_else(|error| panic!("key {key} at rate {rate}: {error}"));
@@ -33,7 +38,7 @@ fn filled(rate: f64, keys: u64) -> GrowingCuckooFilter {
     filter
 }
 
-fn assert_holds(filter: &GrowingCuckooFilter, keys: impl IntoIterator<Item = u64>, what: &str) {
+fn assert_holds(filter: &CuckooFilter, keys: impl IntoIterator<Item = u64>, what: &str) {
     for key in keys {
         assert!(filter.contains(&key), "{what}: {key} is lost");
     }
@@ -46,7 +51,7 @@ fn absent(number: u64) -> u64 {
 }
 
 /// How many keys there are just before each doubling, up to a number of keys, which is the last of them.
-fn keys_before_doublings(mut filter: GrowingCuckooFilter, most: u64) -> Vec<u64> {
+fn keys_before_doublings(mut filter: CuckooFilter, most: u64) -> Vec<u64> {
     let mut points = Vec::new();
     for key in 0..most {
         let doublings = filter.parameters().doublings();

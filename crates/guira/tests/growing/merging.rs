@@ -1,6 +1,6 @@
 //! Filters of any two sizes in one.
 
-use guira::{GrowingCuckooFilter, MergeError};
+use guira::{CuckooFilter, MergeError};
 
 use crate::{absent, assert_holds, filled, growing};
 
@@ -26,19 +26,19 @@ fn filters_of_different_sizes_are_merged() {
 #[test]
 fn a_merge_that_fails_changes_nothing() {
     let build = |seed, capacity, largest| {
-        GrowingCuckooFilter::builder()
+        CuckooFilter::builder()
             .capacity(capacity)
-            .largest_capacity(largest)
+            .max_capacity(largest)
             .false_positive_rate(0.01)
             .seed(seed)
             .build()
             .expect("there is such a filter")
     };
-    let fill = |filter: &mut GrowingCuckooFilter, keys: std::ops::Range<u64>| {
+    let fill = |filter: &mut CuckooFilter, keys: std::ops::Range<u64>| {
         keys.for_each(|key| filter.insert(&key).expect("there is room"));
     };
     let mut ours = build(1, 1000, 4000);
-    let most = ours.largest_capacity() as u64;
+    let most = ours.max_capacity() as u64;
     fill(&mut ours, 0..most - 10);
     let before = ours.clone();
 

@@ -1,6 +1,6 @@
 //! What is promised of rates, sizes and capacities.
 
-use guira::{BeyondPromise, BuildError, CuckooFilter, GrowingCuckooFilter, InsertError};
+use guira::{BuildError, CuckooFilter, GrowthPolicy, InsertError};
 
 use crate::oracle::binomial::assert_share;
 use crate::{RATES, absent, assert_holds, filled, growing, keys_before_doublings};
@@ -9,9 +9,9 @@ use crate::{RATES, absent, assert_holds, filled, growing, keys_before_doublings}
 fn the_rate_is_kept_at_every_doubling() {
     const QUERIES: u64 = 200_000;
     for rate in RATES {
-        let empty = GrowingCuckooFilter::builder().capacity(1000).largest_capacity(300_000).false_positive_rate(rate);
+        let empty = CuckooFilter::builder().capacity(1000).max_capacity(300_000).false_positive_rate(rate);
         let empty = empty.build().expect("there is such a filter");
-        let points = keys_before_doublings(empty.clone(), empty.largest_capacity() as u64);
+        let points = keys_before_doublings(empty.clone(), empty.max_capacity() as u64);
         assert!(points.len() > 8, "{points:?}");
         for &keys in &points {
             let mut filter = empty.clone();
@@ -51,25 +51,25 @@ fn a_filter_for_1000_keys_takes_16_kilobytes_at_the_most() {
         [(0.05, 1_000_000_000), (0.01, 1_000_000_000), (0.001, 1_000_000_000), (1e-4, 30_000_000), (1e-6, 1_000_000)];
     for (rate, most) in ranges {
         for largest in [1000, 1_000_000, most] {
-            let builder = GrowingCuckooFilter::builder().capacity(1000).largest_capacity(largest);
+            let builder = CuckooFilter::builder().capacity(1000).max_capacity(largest);
             let filter = builder.false_positive_rate(rate).build().expect("there is such a filter");
-            assert!(filter.largest_capacity() >= largest);
+            assert!(filter.max_capacity() >= largest);
             assert!(filter.size_in_bytes() <= 16 << 10, "rate {rate}, up to {largest}: {filter:?}");
         }
     }
 }
 
 /// Filters for capacities, and largest capacities that are not the capacity times a power of two.
-fn of_any_growth(capacity: usize) -> impl Iterator<Item = (usize, GrowingCuckooFilter)> {
+fn of_any_growth(capacity: usize) -> impl Iterator<Item = (usize, CuckooFilter)> {
     [1000, 1002, 1300, 1900, 2000, 2500, 3900, 5000, 11_300, 100_000, 1_000_000].into_iter().map(move |thousandths| {
         let largest = capacity * thousandths / 1000;
-        let builder = GrowingCuckooFilter::builder().capacity(capacity).largest_capacity(largest);
+        let builder = CuckooFilter::builder().capacity(capacity).max_capacity(largest);
         (largest, builder.false_positive_rate(0.001).build().expect("there is such a filter"))
     })
 }
 
 #[test]
-fn the_last_table_is_as_small_as_one_built_for_the_largest_capacity() {
+fn the_last_table_is_as_small_as_one_built_for_the_max_capacity() {
     for capacity in [100, 1000, 3000, 10_000] {
         for (largest, mut filter) in of_any_growth(capacity) {
             let begun_with = filter.parameters().slot_count();
@@ -90,7 +90,7 @@ fn the_last_table_is_as_small_as_one_built_for_the_largest_capacity() {
 }
 
 #[test]
-fn as_many_keys_fit_as_the_largest_capacity_says_however_close_it_is() {
+fn as_many_keys_fit_as_the_max_capacity_says_however_close_it_is() {
     for capacity in [1, 2, 9, 100, 1000] {
         for (largest, mut filter) in of_any_growth(capacity).take_while(|&(largest, _)| largest < 20_000) {
             for key in 0..largest as u64 {
@@ -103,9 +103,9 @@ fn as_many_keys_fit_as_the_largest_capacity_says_however_close_it_is() {
 }
 
 #[test]
-fn beyond_the_largest_capacity_keys_are_refused_or_the_rate_doubles() {
-    let builder = GrowingCuckooFilter::builder().capacity(1000).largest_capacity(8000).false_positive_rate(0.001);
-    let fill = |mut filter: GrowingCuckooFilter| {
+fn beyond_the_max_capacity_keys_are_refused_or_the_rate_doubles() {
+    let builder = CuckooFilter::builder().capacity(1000).max_capacity(8000).false_positive_rate(0.001);
+    let fill = |mut filter: CuckooFilter| {
         let mut keys = 0_u64;
         loop {
             match filter.insert(&keys) {
@@ -119,11 +119,11 @@ fn beyond_the_largest_capacity_keys_are_refused_or_the_rate_doubles() {
         }
     };
     let refusing = fill(builder.build().expect("there is such a filter"));
-    assert_eq!(refusing.len(), refusing.largest_capacity());
+    assert_eq!(refusing.len(), refusing.max_capacity());
     assert!(refusing.len() >= 8000);
     assert!(refusing.expected_false_positive_rate() <= 0.001);
 
-    let rising = fill(builder.beyond_promise(BeyondPromise::RaiseRate).build().expect("there is such a filter"));
+    let rising = fill(builder.growth_policy(GrowthPolicy::RaiseRate).build().expect("there is such a filter"));
     // 13 bits keep to the rate at the last promised doubling, and 8 are kept: five more doublings.
     assert_eq!(rising.parameters().fingerprint_bits(), 8);
     assert_eq!(rising.parameters().doublings(), refusing.parameters().doublings() + 5);
@@ -133,24 +133,81 @@ fn beyond_the_largest_capacity_keys_are_refused_or_the_rate_doubles() {
 }
 
 #[test]
-fn a_reserve_beyond_the_largest_capacity_is_refused() {
-    let mut filter = GrowingCuckooFilter::builder()
+fn a_reserve_that_fails_changes_nothing() {
+    for beyond in [GrowthPolicy::KeepRate, GrowthPolicy::RaiseRate] {
+        let mut filter = CuckooFilter::builder()
+            .capacity(1000)
+            .max_capacity(4000)
+            .false_positive_rate(0.01)
+            .growth_policy(beyond)
+            .build()
+            .expect("there is such a filter");
+        for key in 0..500u64 {
+            filter.insert(&key).expect("there is room");
+        }
+        let before = filter.clone();
+        // With a rate that may rise there are a few doublings more, and then no bits left.
+        for additional in [10_000_000, usize::MAX] {
+            assert!(matches!(filter.reserve(additional), Err(InsertError::Full { .. })), "{filter:?}");
+            assert_eq!(filter, before);
+            assert_eq!(filter.to_bytes(), before.to_bytes());
+        }
+        let most = filter.max_capacity() - filter.len();
+        assert_eq!(filter.reserve(most), Ok(()));
+        assert!(filter.capacity() >= filter.max_capacity());
+    }
+}
+
+#[test]
+fn a_filter_that_is_shrunk_at_a_threshold_has_room_to_spare() {
+    let mut filter = CuckooFilter::builder()
         .capacity(1000)
-        .largest_capacity(4000)
+        .max_capacity(1024 * 1000)
         .false_positive_rate(0.01)
         .build()
         .expect("there is such a filter");
-    assert!(matches!(filter.reserve(1_000_000), Err(InsertError::Full { .. })));
-    assert_eq!(filter.capacity(), filter.largest_capacity());
+    let mut doublings = 0;
+    let mut keys = 0..u64::MAX;
+    let mut insert = |filter: &mut CuckooFilter| {
+        let before = filter.parameters().doublings();
+        let key = keys.next().expect("there are enough");
+        filter.insert(&key).expect("it grows");
+        doublings += filter.parameters().doublings() - before;
+        key
+    };
+    // As many keys as make it double, and one that is removed and replaced again and again.
+    while filter.parameters().doublings() == 0 {
+        insert(&mut filter);
+    }
+    let mut last = insert(&mut filter);
+    for _ in 0..100 {
+        filter.remove(&last);
+        filter.shrink_to_fit();
+        last = insert(&mut filter);
+    }
+    assert!(doublings <= 1, "{doublings} doublings in 100 cycles");
+
+    // What is said of the room: an eighth of the capacity, and with more keys it stays as it is.
+    for key in 0..u64::MAX {
+        let before = filter.parameters().doublings();
+        filter.shrink_to_fit();
+        if filter.parameters().doublings() < before {
+            let free = filter.capacity() - filter.len();
+            assert!(free >= filter.capacity() / 8, "{filter:?}");
+            assert!(free <= filter.capacity() / 8 + 2, "{filter:?} could have been shrunk earlier");
+            break;
+        }
+        assert!(filter.remove(&key), "{filter:?} is never shrunk");
+    }
 }
 
 #[test]
 fn measures_that_make_no_sense_are_refused() {
-    let builder = GrowingCuckooFilter::builder;
+    let builder = || CuckooFilter::builder().max_capacity(10_000);
     assert_eq!(builder().capacity(10).build().err(), Some(BuildError::PrecisionMissing));
     assert_eq!(builder().false_positive_rate(0.1).build().err(), Some(BuildError::SizeMissing));
-    let below = builder().capacity(10).largest_capacity(9).false_positive_rate(0.1).build();
-    assert_eq!(below.err(), Some(BuildError::LargestCapacity { given: 9, capacity: 10 }));
+    let below = builder().capacity(10).max_capacity(9).false_positive_rate(0.1).build();
+    assert_eq!(below.err(), Some(BuildError::MaxCapacity { given: 9, capacity: 10 }));
     for rate in [0.0, 1.0, -0.1, f64::NAN] {
         assert!(matches!(
             builder().capacity(10).false_positive_rate(rate).build(),
@@ -158,7 +215,7 @@ fn measures_that_make_no_sense_are_refused() {
         ));
     }
     assert!(builder().capacity(0).false_positive_rate(0.1).build().is_err());
-    assert!(builder().capacity(1).largest_capacity(usize::MAX).false_positive_rate(0.1).build().is_err());
+    assert!(builder().capacity(1).max_capacity(usize::MAX).false_positive_rate(0.1).build().is_err());
     for slots in [0, 1, 3, 16] {
         let error = builder().capacity(10).false_positive_rate(0.1).slots_per_bucket(slots).build().err();
         assert_eq!(error, Some(BuildError::GrowingSlotsPerBucket { given: slots }));

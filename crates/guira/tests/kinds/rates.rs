@@ -97,8 +97,8 @@ fn counting_filters_and_sets_have_the_rate_of_their_classes() {
 fn promised_capacities_are_kept_at_promised_rates() {
     for capacity in [1, 10, 100, 1000, 4097, 100_000] {
         for rate in [0.05, 0.001] {
-            let mut map = guira::CuckooMap::<u16>::with_capacity(capacity, rate).expect("measures in range");
-            let mut filter = guira::CountingCuckooFilter::with_capacity(capacity, rate).expect("measures in range");
+            let mut map = guira::CuckooMap::<u16>::with_capacity(capacity, rate).expect("parameters in range");
+            let mut filter = guira::CountingCuckooFilter::with_capacity(capacity, rate).expect("parameters in range");
             for key in 0..capacity as u64 {
                 map.insert(&key, 5).expect("the capacity is promised");
                 filter.insert(&key).expect("the capacity is promised");

@@ -1,4 +1,4 @@
-//! The measures of tables with values.
+//! The parameters of tables with values.
 
 use std::fmt;
 

@@ -107,7 +107,7 @@ impl Arrangement {
         }
         let mut held = BTreeMap::new();
         let mut held_in = BTreeMap::new();
-        for stored in filter {
+        for stored in filter.fingerprints() {
             let place = (stored.bucket.get(), stored.fingerprint.get());
             let class = class_at.get(&place).unwrap_or_else(|| panic!("{stored:?} comes from no key"));
             *held.entry(*class).or_insert(0) += 1;

@@ -1,4 +1,4 @@
-//! The measures of a filter under test, which every failure prints.
+//! The parameters of a filter under test, which every failure prints.
 
 use std::fmt;
 

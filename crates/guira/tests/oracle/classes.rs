@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use guira::{CuckooFilter, Digest, InsertError};
 
 /// The most candidate buckets that a key can have.
-const MOST_CANDIDATES: usize = 4;
+const MAX_CANDIDATES: usize = 4;
 
 /// What a filter knows of a key: its fingerprint and its candidate buckets, some of which may be one and the same.
 ///
@@ -14,14 +14,14 @@ const MOST_CANDIDATES: usize = 4;
 pub(crate) struct Class {
     pub(crate) fingerprint: u32,
     /// In ascending order; where they are fewer, the last one fills up the rest.
-    buckets: [u64; MOST_CANDIDATES],
+    buckets: [u64; MAX_CANDIDATES],
 }
 
 impl Class {
     /// The class with these candidate buckets, in any order and as often as it may be.
     pub(crate) fn new(fingerprint: u32, buckets: impl IntoIterator<Item = u64>) -> Self {
         let distinct: Vec<u64> = BTreeSet::from_iter(buckets).into_iter().collect();
-        assert!((1..=MOST_CANDIDATES).contains(&distinct.len()), "fingerprint {fingerprint} in {distinct:?}");
+        assert!((1..=MAX_CANDIDATES).contains(&distinct.len()), "fingerprint {fingerprint} in {distinct:?}");
         let buckets = std::array::from_fn(|number| distinct[number.min(distinct.len() - 1)]);
         Self { fingerprint, buckets }
     }
@@ -29,7 +29,7 @@ impl Class {
     /// The different buckets among the candidates.
     pub(crate) fn buckets(&self) -> impl Iterator<Item = u64> + use<> {
         let buckets = self.buckets;
-        (0..MOST_CANDIDATES).filter(move |&at| at == 0 || buckets[at] != buckets[at - 1]).map(move |at| buckets[at])
+        (0..MAX_CANDIDATES).filter(move |&at| at == 0 || buckets[at] != buckets[at - 1]).map(move |at| buckets[at])
     }
 
     /// How many different buckets the candidates are.
@@ -64,7 +64,7 @@ impl Prober {
 
     fn probe(&mut self, digest: Digest) -> Class {
         let error = loop {
-            if let Err(error) = self.empty.insert_digest(digest) {
+            if let Err(error) = self.empty.insert(&digest) {
                 break error;
             }
         };
@@ -73,7 +73,7 @@ impl Prober {
 
         let mut copies_in = BTreeMap::new();
         let mut fingerprint = None;
-        for stored in &self.empty {
+        for stored in self.empty.fingerprints() {
             *copies_in.entry(stored.bucket.get()).or_insert(0) += 1;
             let value = stored.fingerprint.get();
             assert_eq!(*fingerprint.get_or_insert(value), value, "{digest:?} has one fingerprint");

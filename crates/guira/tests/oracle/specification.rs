@@ -77,7 +77,7 @@ impl Header {
         (u128::from(self.regions) * u128::from(self.buckets_per_region)).saturating_mul(self.slots_per_bucket.into())
     }
 
-    /// The table size that the measures give.
+    /// The table size that the parameters give.
     pub(crate) fn size_of_table(&self) -> u128 {
         (self.slots().saturating_mul(self.fingerprint_bits.into()).div_ceil(8) + 15).next_multiple_of(8)
     }

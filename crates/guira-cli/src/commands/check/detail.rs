@@ -149,7 +149,7 @@ impl<'filters> Detail<'filters> {
                 self.digests.extend(keys.iter().map(|key| filter.hasher().digest_bytes(key)));
             }
             answers.resize(keys.len(), false);
-            filter.contains_each_digest(&self.digests, answers);
+            filter.contains_each(&self.digests, answers);
         }
     }
 

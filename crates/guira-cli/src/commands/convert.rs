@@ -1,0 +1,164 @@
+use guira::{ConvertError, CuckooFilter, HashAlgorithm, Layout, Parameters, Shape};
+use serde::Serialize;
+
+use crate::arguments::ConvertArguments;
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+use crate::filter_file::{self, Existing, Replaced};
+use crate::filter_output::{self, FilterOutput};
+use crate::render::text::counted;
+use crate::render::{Report, tell};
+use crate::secret_key::SecretKey;
+use crate::shell::quoted;
+use crate::stored_filter::StoredFilter;
+
+pub(crate) fn run(arguments: &ConvertArguments) -> Result<ExitStatus, Failure> {
+    // The output may be the input.
+    let existing = if arguments.force { Existing::LockedAndReplaced } else { Existing::Refused };
+    let output = FilterOutput::new(&arguments.output, existing, arguments.json)?;
+    let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
+    let stored = filter_file::load(&arguments.file, key)?;
+    let before = *stored.filter.parameters();
+    let target = Target::new(arguments, &before);
+    let filter = target.convert(&stored).map_err(|error| target.explain(arguments, &stored, &error))?;
+    let mut provenance = stored.provenance;
+    if !target.keeps_rate(&before) {
+        provenance.rate = None;
+    }
+    let converted = output.filter(filter, provenance);
+    let replaced = output.commit(&converted)?;
+    let filter = &converted.filter;
+    let conversion = Conversion {
+        file: filter_output::name(&arguments.output),
+        key_count: filter.len() as u64,
+        capacity: filter.capacity() as u64,
+        layout: target.layout.name(),
+        slots_per_bucket: target.slots_per_bucket,
+        fingerprint_bits: target.fingerprint_bits,
+        expected_false_positive_rate: filter.expected_false_positive_rate(),
+        table_size_in_bytes_before: before.table_size(),
+        table_size_in_bytes: filter.parameters().table_size(),
+        replaced_key_count: replaced.and_then(|replaced| replaced.key_count),
+        replaced,
+    };
+    tell(&conversion, arguments.json, arguments.quiet)?;
+    Ok(ExitStatus::Success)
+}
+
+/// What a filter is to become.
+#[derive(Clone, Copy, Debug)]
+struct Target {
+    layout: Layout,
+    slots_per_bucket: u32,
+    fingerprint_bits: u32,
+}
+
+impl Target {
+    fn new(arguments: &ConvertArguments, before: &Parameters) -> Self {
+        let layout = arguments.layout.map_or(before.layout(), Layout::from);
+        let possible = Shape::slots_per_bucket_of(layout);
+        let usual = possible.iter().find(|&&slots| slots == before.slots_per_bucket()).or(possible.first());
+        Self {
+            layout,
+            slots_per_bucket: arguments.slots_per_bucket.or(usual.copied()).unwrap_or(before.slots_per_bucket()),
+            fingerprint_bits: arguments.fingerprint_bits.unwrap_or(before.fingerprint_bits()),
+        }
+    }
+
+    fn convert(self, stored: &StoredFilter) -> Result<CuckooFilter, ConvertError> {
+        stored.filter.converted(self.layout, self.slots_per_bucket, self.fingerprint_bits)
+    }
+
+    /// Returns `true` if the rate that was asked for still holds at the capacity.
+    fn keeps_rate(self, before: &Parameters) -> bool {
+        (self.slots_per_bucket, self.fingerprint_bits) == (before.slots_per_bucket(), before.fingerprint_bits())
+    }
+
+    fn explain(self, arguments: &ConvertArguments, stored: &StoredFilter, error: &ConvertError) -> Failure {
+        let grows = stored.grows();
+        let text = match error {
+            _ if grows && self.layout != Layout::Packed => {
+                let command = self.build_command(arguments, stored);
+                format!("filters that grow are packed. From the list of its keys: {command}")
+            }
+            ConvertError::Full { .. } => format!("{error}: give more --slots-per-bucket"),
+            ConvertError::TooManyCopies { .. } => {
+                format!("{error}: give more --slots-per-bucket, or --fingerprint-bits")
+            }
+            // There is no such filter, whatever it is built from.
+            ConvertError::Build(_) => error.to_string(),
+            _ => format!("{error}. From the list of its keys: {}", self.build_command(arguments, stored)),
+        };
+        Failure::of_file(&arguments.file, format_args!("not converted: {text}"))
+    }
+
+    /// The rate at the capacity with fingerprints of the length that is asked for.
+    fn rate_of_growing(self, before: &Parameters) -> f64 {
+        let bits_more = f64::from(self.fingerprint_bits) - f64::from(before.fingerprint_bits());
+        before.expected_false_positive_rate(before.capacity()) / bits_more.exp2()
+    }
+
+    /// The command that makes such a filter from the keys.
+    fn build_command(self, arguments: &ConvertArguments, stored: &StoredFilter) -> String {
+        let filter = &stored.filter;
+        let mut command = if stored.grows() && self.layout == Layout::Packed {
+            format!(
+                "guira build --rate {:.1e} --max-capacity {}",
+                self.rate_of_growing(filter.parameters()),
+                filter.max_capacity()
+            )
+        } else {
+            format!(
+                "guira build --layout {} --slots-per-bucket {} --fingerprint-bits {}",
+                self.layout, self.slots_per_bucket, self.fingerprint_bits
+            )
+        };
+        let hasher = filter.hasher();
+        match hasher.algorithm() {
+            HashAlgorithm::SipHash13 { .. } => command += " --hash siphash --key-file KEYFILE",
+            _ if hasher.seed() == 0 => {}
+            _ => command += &format!(" --seed {}", hasher.seed()),
+        }
+        for (is_given, option) in [
+            (stored.provenance.normalization.lowercase, " --lowercase"),
+            (stored.provenance.normalization.trim, " --trim"),
+        ] {
+            command += if is_given { option } else { "" };
+        }
+        command + " -o " + &quoted(&arguments.output) + " LIST"
+    }
+}
+
+/// What was done. The names of the fields are those of the JSON output, and stay.
+#[derive(Debug, Serialize)]
+struct Conversion {
+    file: String,
+    key_count: u64,
+    capacity: u64,
+    layout: &'static str,
+    slots_per_bucket: u32,
+    fingerprint_bits: u32,
+    expected_false_positive_rate: f64,
+    table_size_in_bytes_before: u64,
+    table_size_in_bytes: u64,
+    /// Of a filter that was replaced.
+    replaced_key_count: Option<u64>,
+    #[serde(skip)]
+    replaced: Option<Replaced>,
+}
+
+impl Report for Conversion {
+    fn text(&self) -> String {
+        format!(
+            "{}: {}, {}, {} per bucket of {}: a table of {}, from {}{}",
+            self.file,
+            counted(self.key_count, "key"),
+            self.layout,
+            counted(self.slots_per_bucket.into(), "slot"),
+            counted(self.fingerprint_bits.into(), "bit"),
+            counted(self.table_size_in_bytes, "byte"),
+            counted(self.table_size_in_bytes_before, "byte"),
+            Replaced::text(self.replaced)
+        )
+    }
+}

@@ -1,0 +1,54 @@
+//! Whether two filters were built alike, so that they can be merged or compared.
+
+use std::path::Path;
+
+use guira::{HashAlgorithm, MergeError};
+
+use crate::shell::quoted;
+use crate::stored_filter::StoredFilter;
+
+/// The difference between a filter that grows and one that does not.
+pub(super) const OTHER_KIND: &str = "one of them was built to grow, and the other was not";
+
+/// What differs between two files, and not between their tables.
+pub(super) fn difference_of_files(first: &StoredFilter, second: &StoredFilter) -> Option<String> {
+    if first.provenance.normalization != second.provenance.normalization {
+        return Some("keys are not treated alike in both, by --lowercase or --trim".to_owned());
+    }
+    match (first.grows(), second.grows()) {
+        (false, false) | (true, true) => None,
+        _ => Some(OTHER_KIND.to_owned()),
+    }
+}
+
+/// What differs between two tables, if that is what is wrong.
+pub(super) fn difference_of_filters(error: &MergeError) -> Option<String> {
+    match error {
+        MergeError::Differs { what, .. } if what.contains("buckets per region") || *what == "size" => {
+            Some("they were built for different numbers of keys".to_owned())
+        }
+        MergeError::Differs { what, ours, theirs } => Some(format!("they differ in {what}, {ours} and {theirs}")),
+        _ => None,
+    }
+}
+
+/// The command that would make two filters alike.
+pub(super) fn way_to_likeness(
+    difference: &str,
+    [first, second]: [&Path; 2],
+    [first_filter, second_filter]: [&StoredFilter; 2],
+) -> String {
+    // The larger one has room for the keys of the other.
+    let is_larger = second_filter.filter.capacity() > first_filter.filter.capacity();
+    let (like, again) = if is_larger { (second, first) } else { (first, second) };
+    let key_file = match first_filter.filter.hasher().algorithm() {
+        HashAlgorithm::SipHash13 { .. } => " --key-file KEYFILE",
+        _ => "",
+    };
+    format!(
+        "{difference}, so a key has another place in each. Build one of them again like the other, from the list of its \
+         keys: guira build --force --like {}{key_file} -o {} LIST",
+        quoted(like),
+        quoted(again)
+    )
+}

@@ -1,0 +1,56 @@
+//! Systems other than Unix: files are replaced atomically, and not locked.
+
+use std::fs::{File, Permissions};
+use std::io;
+use std::path::Path;
+
+use super::replacement::Notice;
+use super::temporary::Access;
+
+pub(crate) fn permissions(_access: Access) -> Option<Permissions> {
+    None
+}
+
+pub(crate) struct Directory;
+
+impl Directory {
+    pub(crate) fn open(_path: &Path) -> io::Result<Self> {
+        Ok(Self)
+    }
+
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A lock of Windows would keep readers out too.
+pub(crate) fn open_locked(path: &Path, notify: &dyn Fn(Notice<'_>)) -> io::Result<File> {
+    let file = File::open(path)?;
+    notify(Notice::NotLocked(&io::ErrorKind::Unsupported.into()));
+    Ok(file)
+}
+
+/// Never succeeds, so that no temporary file is taken for a left-over.
+pub(crate) fn try_lock(_file: &File) -> io::Result<bool> {
+    Ok(false)
+}
+
+pub(crate) fn lock(_file: &File) -> io::Result<()> {
+    Ok(())
+}
+
+pub(crate) fn open_left_over(path: &Path) -> io::Result<File> {
+    File::open(path)
+}
+
+pub(crate) fn names(path: &Path, _file: &File) -> io::Result<bool> {
+    path.try_exists()
+}
+
+pub(crate) fn copy_attributes(old: &File, new: &File) -> io::Result<()> {
+    copy_permissions(old, new)
+}
+
+pub(crate) fn copy_permissions(example: &File, new: &File) -> io::Result<()> {
+    new.set_permissions(example.metadata()?.permissions())
+}

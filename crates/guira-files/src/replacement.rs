@@ -1,0 +1,309 @@
+use std::fs::{self, File, Metadata};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::error::ReplaceError;
+use super::system;
+use super::temporary::{Access, IfExists, Temporary, directory, remove_left_overs};
+
+/// What a caller may want to tell its user while a lock is taken.
+#[derive(Debug)]
+pub enum Notice<'error> {
+    /// Another process holds the lock.
+    #[cfg_attr(not(unix), expect(dead_code, reason = "only Unix has locks"))]
+    Waiting,
+    /// The file could not be locked, for instance because its file system has no locks. The work goes on without.
+    NotLocked(&'error io::Error),
+}
+
+/// A file that is about to be replaced or created. It stays as it is until [`commit`](Self::commit) succeeds.
+pub struct Replacement {
+    /// The file behind the path; symbolic links stay as they are.
+    target: PathBuf,
+    current: Current,
+    temporary: Temporary,
+    /// Opened before the work, so that a directory that can't be flushed is an error before anything has changed.
+    directory: system::Directory,
+}
+
+/// What the path must name when the new file is renamed to it.
+enum Current {
+    /// This file, which was locked before it was read.
+    Locked(File),
+    /// Nothing. If a file has appeared, it is not replaced.
+    Missing(IfAppeared),
+    /// Any file, which is locked then, or nothing.
+    Any,
+}
+
+/// What a file that has appeared means to the caller.
+#[derive(Clone, Copy)]
+enum IfAppeared {
+    /// It was not to be replaced.
+    Exists,
+    /// It was to be replaced after it was read, and was not read.
+    Changed,
+}
+
+impl Replacement {
+    /// Locks a file, to replace it by content that depends on it. Other writers of the file wait until the replacement is
+    /// dropped or committed. The file is to be read through [`file`](Self::file).
+    pub fn of_existing(path: &Path, notify: &dyn Fn(Notice<'_>)) -> Result<Self, ReplaceError> {
+        loop {
+            let target = fs::canonicalize(path)?;
+            refuse_irregular(&fs::metadata(&target)?)?;
+            if let Some(file) = lock_current(&target, notify)? {
+                return Self::new(target, Current::Locked(file));
+            }
+        }
+    }
+
+    /// Locks a file if it exists, to replace it by content that may depend on it. Otherwise there must be none when the new
+    /// file is committed.
+    pub fn of_existing_or_new(path: &Path, notify: &dyn Fn(Notice<'_>)) -> Result<Self, ReplaceError> {
+        if let Some(target) = resolve(path)?
+            && let Some(file) = lock_current(&target, notify)?
+        {
+            return Self::new(target, Current::Locked(file));
+        }
+        Self::new(path.to_owned(), Current::Missing(IfAppeared::Changed))
+    }
+
+    /// Prepares a new file. There must be none now, and none when it is committed.
+    pub fn of_new(path: &Path) -> Result<Self, ReplaceError> {
+        match resolve(path)? {
+            Some(_) => Err(ReplaceError::Exists),
+            None => Self::new(path.to_owned(), Current::Missing(IfAppeared::Exists)),
+        }
+    }
+
+    /// Prepares a file that replaces whatever is there when it is committed, and does not depend on it. The lock is held
+    /// only during the commit.
+    pub fn of_any(path: &Path) -> Result<Self, ReplaceError> {
+        let target = resolve(path)?.unwrap_or_else(|| path.to_owned());
+        Self::new(target, Current::Any)
+    }
+
+    fn new(target: PathBuf, current: Current) -> Result<Self, ReplaceError> {
+        remove_left_overs(&target);
+        let directory = system::Directory::open(directory(&target))?;
+        let temporary = Temporary::new(&target, Access::Private)?;
+        Ok(Self { target, current, temporary, directory })
+    }
+
+    /// The locked file, if there is one.
+    #[must_use]
+    pub const fn file(&self) -> Option<&File> {
+        match &self.current {
+            Current::Locked(file) => Some(file),
+            Current::Missing(_) | Current::Any => None,
+        }
+    }
+
+    /// Writes the new file and puts it in the place of the old one. When this returns, it is on disk. Returns the file that
+    /// was replaced, if there was one; other writers wait until it is closed.
+    pub fn commit(
+        self,
+        write: impl FnOnce(&File) -> io::Result<()>,
+        notify: &dyn Fn(Notice<'_>),
+    ) -> Result<Option<File>, ReplaceError> {
+        let Self { target, current, mut temporary, directory } = self;
+        write(temporary.file()?)?;
+        let replaced = match current {
+            Current::Locked(old) => {
+                if replace(&old, &target, &mut temporary)? {
+                    Some(old)
+                } else {
+                    return Err(ReplaceError::Changed);
+                }
+            }
+            Current::Missing(if_appeared) => {
+                if !create(&target, &mut temporary)? {
+                    return Err(match if_appeared {
+                        IfAppeared::Exists => ReplaceError::Exists,
+                        IfAppeared::Changed => ReplaceError::Changed,
+                    });
+                }
+                None
+            }
+            Current::Any => loop {
+                // Each turn after the first means that another writer has finished.
+                if let Some(old) = lock_current(&target, notify)? {
+                    if replace(&old, &target, &mut temporary)? {
+                        break Some(old);
+                    }
+                } else if create(&target, &mut temporary)? {
+                    break None;
+                }
+            },
+        };
+        directory.sync().map_err(ReplaceError::NotDurable)?;
+        // Only now is the lock of the new file released, and that of the old one when the caller drops it.
+        drop(temporary);
+        Ok(replaced)
+    }
+}
+
+/// The regular file that a path leads to, without symbolic links, or nothing where a file can be created.
+fn resolve(path: &Path) -> Result<Option<PathBuf>, ReplaceError> {
+    loop {
+        match fs::metadata(path) {
+            Ok(metadata) => {
+                refuse_irregular(&metadata)?;
+                return Ok(Some(fs::canonicalize(path)?));
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => match fs::symlink_metadata(path) {
+                Ok(metadata) if metadata.is_symlink() => return Err(ReplaceError::DanglingLink),
+                // It has appeared between the two.
+                Ok(_) => {}
+                Err(_) => return Ok(None),
+            },
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// Renaming would put a file in the place of a device.
+fn refuse_irregular(metadata: &Metadata) -> Result<(), ReplaceError> {
+    if metadata.is_file() {
+        Ok(())
+    } else if metadata.is_dir() {
+        Err(ReplaceError::IsDirectory)
+    } else {
+        Err(ReplaceError::NotRegular)
+    }
+}
+
+/// Opens and locks the file that a path names, if it names one. When this returns, it still does.
+fn lock_current(target: &Path, notify: &dyn Fn(Notice<'_>)) -> Result<Option<File>, ReplaceError> {
+    loop {
+        match fs::symlink_metadata(target) {
+            // Anything else could block when it is opened.
+            Ok(metadata) if !metadata.is_file() => return Err(ReplaceError::NotRegular),
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error.into()),
+        }
+        let file = match system::open_locked(target, notify) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        // Whoever held the lock may have put another file in the place of this one.
+        if system::names(target, &file)? {
+            return Ok(Some(file));
+        }
+    }
+}
+
+/// Renames the new file over the locked old one. Returns `false` if the path no longer names that one.
+fn replace(old: &File, target: &Path, temporary: &mut Temporary) -> io::Result<bool> {
+    let new = temporary.file()?;
+    system::copy_attributes(old, new)?;
+    new.sync_all()?;
+    if !system::names(target, old)? {
+        return Ok(false);
+    }
+    temporary.rename(target, IfExists::Replace)?;
+    Ok(true)
+}
+
+/// Renames the new file to a path that names none. Returns `false` if it names one by now.
+fn create(target: &Path, temporary: &mut Temporary) -> io::Result<bool> {
+    // What the umask and the directory say of new files is asked of a file that stays empty.
+    let example = Temporary::new(target, Access::NewFile)?;
+    let new = temporary.file()?;
+    system::copy_permissions(example.file()?, new)?;
+    drop(example);
+    new.sync_all()?;
+    match temporary.rename(target, IfExists::Fail) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::cell::Cell;
+    use std::io::Write;
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    fn mode(file: &File) -> u32 {
+        file.metadata().expect("an open file").permissions().mode() & 0o777
+    }
+
+    #[test]
+    fn the_new_file_is_private_until_all_is_written_and_has_the_old_mode_then() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let path = directory.path().join("file");
+        for permissions in [0o600, 0o644, 0o444, 0o666] {
+            fs::write(&path, "old").expect("writable");
+            fs::set_permissions(&path, fs::Permissions::from_mode(permissions)).expect("ours");
+            for begin in [|path| Replacement::of_existing(path, &|_| {}), Replacement::of_any] {
+                let is_written = Cell::new(false);
+                let write = |mut file: &File| {
+                    assert_eq!(mode(file), 0o600);
+                    file.write_all(b"new")?;
+                    assert_eq!(mode(file), 0o600);
+                    is_written.set(true);
+                    Ok(())
+                };
+                let replaced = begin(&path).expect("a file").commit(write, &|_| {}).expect("no obstacle");
+                assert_eq!((is_written.get(), replaced.map(|file| mode(&file))), (true, Some(permissions)));
+                assert_eq!(mode(&File::open(&path).expect("a file")), permissions);
+                assert_eq!(fs::read(&path).expect("readable"), b"new");
+            }
+            fs::remove_file(&path).expect("it is there");
+        }
+    }
+
+    /// What the list of a directory gives to its new files is not what the old file had.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn an_access_control_list_is_kept_and_none_is_added() {
+        use rustix::fs::{XattrFlags, fgetxattr, fsetxattr};
+        use rustix::io::Errno;
+
+        /// Tags and permissions as the kernel has them; the user 12345 may read, the group may not.
+        fn list(user: u16) -> Vec<u8> {
+            let any = u32::MAX;
+            let entries = [(0x01, 6, any), (0x02, user, 12345), (0x04, 0, any), (0x10, 4, any), (0x20, 0, any)];
+            let bytes = |(tag, permissions, id): (u16, u16, u32)| {
+                [&tag.to_le_bytes()[..], &permissions.to_le_bytes(), &id.to_le_bytes()].concat()
+            };
+            [&2u32.to_le_bytes()[..], &entries.map(bytes).concat()].concat()
+        }
+        let get = |path: &Path| {
+            let mut list = [0; 1 << 10];
+            let size = fgetxattr(File::open(path).expect("a file"), "system.posix_acl_access", &mut list[..])?;
+            Ok::<_, Errno>(list[..size].to_vec())
+        };
+        let set = |path: &Path, name, list: &[u8]| {
+            fsetxattr(File::open(path).expect("a file"), name, list, XattrFlags::empty())
+        };
+        let replace = |path: &Path| {
+            let replacement = Replacement::of_existing(path, &|_| {}).expect("a file");
+            replacement.commit(|mut file| file.write_all(b"new"), &|_| {}).expect("no obstacle");
+        };
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let path = directory.path().join("file");
+        fs::write(&path, "old").expect("writable");
+        if set(&path, "system.posix_acl_access", &list(4)).is_err() {
+            println!("skipped: no access control lists here");
+            return;
+        }
+        replace(&path);
+        assert_eq!(get(&path), Ok(list(4)));
+
+        fs::remove_file(&path).expect("it is there");
+        fs::write(&path, "old").expect("writable");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).expect("ours");
+        set(directory.path(), "system.posix_acl_default", &list(6)).expect("as above");
+        replace(&path);
+        assert_eq!(get(&path), Err(Errno::NODATA));
+        assert_eq!(mode(&File::open(&path).expect("a file")), 0o640);
+    }
+}

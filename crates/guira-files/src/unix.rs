@@ -1,0 +1,181 @@
+//! Locks, identity and attributes of files on Unix.
+
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+use std::path::Path;
+
+use rustix::fs::{FlockOperation, Mode, OFlags, flock};
+use rustix::io::{Errno, retry_on_intr};
+
+use super::replacement::Notice;
+use super::temporary::Access;
+
+pub(crate) fn permissions(access: Access) -> Option<Permissions> {
+    Some(Permissions::from_mode(match access {
+        Access::Private => 0o600,
+        Access::NewFile => 0o666,
+    }))
+}
+
+/// A directory that can be flushed to disk. Without that, a power failure may bring back the old name of a file.
+pub(crate) struct Directory(File);
+
+impl Directory {
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        File::open(path).map(Self)
+    }
+
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        self.0.sync_all()
+    }
+}
+
+/// Opens a file and locks it if that is possible.
+pub(crate) fn open_locked(path: &Path, notify: &dyn Fn(Notice<'_>)) -> io::Result<File> {
+    let file = File::open(path)?;
+    let Err(error) = lock_or_wait(&file, notify) else { return Ok(file) };
+    // On NFS only a file that was opened for writing can be locked exclusively.
+    if Errno::from_io_error(&error) == Some(Errno::BADF)
+        && let Ok(file) = OpenOptions::new().read(true).write(true).open(path)
+        && lock_or_wait(&file, notify).is_ok()
+    {
+        return Ok(file);
+    }
+    notify(Notice::NotLocked(&error));
+    Ok(file)
+}
+
+fn lock_or_wait(file: &File, notify: &dyn Fn(Notice<'_>)) -> io::Result<()> {
+    if try_lock(file)? {
+        return Ok(());
+    }
+    notify(Notice::Waiting);
+    lock(file)
+}
+
+/// Returns `false` if another process holds the lock.
+pub(crate) fn try_lock(file: &File) -> io::Result<bool> {
+    match flock(file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(true),
+        Err(Errno::WOULDBLOCK) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+pub(crate) fn lock(file: &File) -> io::Result<()> {
+    Ok(retry_on_intr(|| flock(file, FlockOperation::LockExclusive))?)
+}
+
+/// Opens what is probably a temporary file that was left behind, but may be anything.
+pub(crate) fn open_left_over(path: &Path) -> io::Result<File> {
+    // On NFS only a file that was opened for writing can be locked exclusively.
+    let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
+    if file.metadata()?.is_file() { Ok(file) } else { Err(Errno::INVAL.into()) }
+}
+
+/// Returns `true` if the path, which is no symbolic link, names this open file.
+pub(crate) fn names(path: &Path, file: &File) -> io::Result<bool> {
+    let opened = file.metadata()?;
+    match fs::symlink_metadata(path) {
+        Ok(named) => Ok((named.dev(), named.ino()) == (opened.dev(), opened.ino())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Gives a new file the owner, group, permissions and access control list of an old one, as far as the system permits.
+/// Where it doesn't, the new file is less accessible, never more.
+pub(crate) fn copy_attributes(old: &File, new: &File) -> io::Result<()> {
+    let (old_metadata, new_metadata) = (old.metadata()?, new.metadata()?);
+    let mode = old_metadata.mode() & 0o777;
+    let (owner, group) = (old_metadata.uid(), old_metadata.gid());
+    let has_group = new_metadata.gid() == group || fchown(new, None, Some(group)).is_ok();
+    let mode = match (copy_access_control_list(old, new), has_group) {
+        (AccessControlList::None | AccessControlList::Copied, true) => mode,
+        (AccessControlList::None, false) => mode_in_other_group(mode),
+        (AccessControlList::Copied, false) | (AccessControlList::Lost, _) => mode & 0o700,
+    };
+    set_mode(new, mode)?;
+    if new_metadata.uid() != owner {
+        // Only root may give files away. A file that another user replaces becomes theirs.
+        fchown(new, Some(owner), None).ok();
+    }
+    Ok(())
+}
+
+/// The permissions of a file whose group is not the one they were meant for. Members of both groups are now "others" or
+/// were: they get what both classes had.
+const fn mode_in_other_group(mode: u32) -> u32 {
+    let both = (mode >> 3) & mode & 0o7;
+    mode & 0o700 | both << 3 | both
+}
+
+/// Gives a new file the permissions of an example.
+pub(crate) fn copy_permissions(example: &File, new: &File) -> io::Result<()> {
+    set_mode(new, example.metadata()?.mode() & 0o777)
+}
+
+fn set_mode(file: &File, mode: u32) -> io::Result<()> {
+    // File systems without permissions refuse to set them.
+    if file.metadata()?.mode() & 0o777 == mode { Ok(()) } else { file.set_permissions(Permissions::from_mode(mode)) }
+}
+
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux has lists that are copied"))]
+enum AccessControlList {
+    /// The old file has none, and now the new one has none.
+    None,
+    Copied,
+    /// The old file may have one, and the new one could not be given it.
+    Lost,
+}
+
+/// A list restricts what the permissions of the group mean, and a new file may get one from its directory.
+#[cfg(target_os = "linux")]
+fn copy_access_control_list(old: &File, new: &File) -> AccessControlList {
+    use rustix::fs::{XattrFlags, fgetxattr, fremovexattr, fsetxattr};
+    const NAME: &str = "system.posix_acl_access";
+    /// The most that Linux allows.
+    const MAX_BYTES: usize = 1 << 16;
+
+    let mut list = vec![0; MAX_BYTES];
+    match fgetxattr(old, NAME, &mut list[..]) {
+        Ok(size) => match fsetxattr(new, NAME, &list[..size], XattrFlags::empty()) {
+            Ok(()) => AccessControlList::Copied,
+            Err(_) => AccessControlList::Lost,
+        },
+        Err(Errno::NODATA | Errno::OPNOTSUPP | Errno::NOSYS) => {
+            if fgetxattr(new, NAME, &mut list[..]).is_ok() && fremovexattr(new, NAME).is_err() {
+                AccessControlList::Lost
+            } else {
+                AccessControlList::None
+            }
+        }
+        Err(_) => AccessControlList::Lost,
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn copy_access_control_list(_old: &File, _new: &File) -> AccessControlList {
+    AccessControlList::None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn in_another_group_nobody_may_do_more_than_before() {
+        for mode in 0..=0o777 {
+            let narrowed = mode_in_other_group(mode);
+            let (owner, group, others) = (mode >> 6, mode >> 3 & 7, mode & 7);
+            assert_eq!(narrowed >> 6, owner, "{mode:o}");
+            // Members of the new group were others, or of the old group too.
+            assert_eq!((narrowed >> 3 & 7) & !(group & others), 0, "{mode:o}");
+            // Others may have been members of the old group.
+            assert_eq!((narrowed & 7) & !(group & others), 0, "{mode:o}");
+        }
+        assert_eq!([0o640, 0o664, 0o644, 0o604, 0o777].map(mode_in_other_group), [0o600, 0o644, 0o644, 0o600, 0o777]);
+    }
+}

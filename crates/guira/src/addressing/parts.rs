@@ -1,0 +1,104 @@
+//! Regions that fall apart: where all fingerprints lead from some buckets to the same few.
+
+use super::regional::{AnySize, RegionSize};
+use super::{hash_of_fingerprint, mix};
+use crate::cast::{Whole, to_usize};
+use crate::parameters::{Addressing, Parameters, Regions, Shape};
+
+/// How many fingerprints are looked at: where they lead everywhere, more of them do.
+const MAX_FINGERPRINTS: u32 = 255;
+
+/// Fewer fingerprints belong to tables of a few buckets, where what they have in common is counted.
+const MIN_FINGERPRINTS: u32 = 15;
+
+/// The most parts that are looked for.
+const MAX_PARTS: usize = 64;
+
+/// The share of fingerprints, one in so many, that must lead from one part of a region to others. Tables of 448, 576 and 672
+/// buckets with 6-bit fingerprints kept their promise with one in 16, and not with one in 32.
+const CROSSING: u32 = 8;
+
+/// Into how many parts each region of a table nearly falls with this seed; 1 if it is whole.
+///
+/// The hash of a fingerprint is one product. Products of consecutive numbers are evenly spaced rather than random, and in
+/// regions of some sizes, with some seeds, the spacing makes all of them equal modulo a divisor of the size. Then sums of
+/// offsets are equal, too, so that offsets of one class and those of its opposite are a table of their own, and as many
+/// small tables as there are classes take fewer keys than a large one.
+pub(crate) fn parts_of_regions(regions: Regions, shape: Shape, fingerprint_bits: u32, seed: u64) -> u64 {
+    let fingerprints = match shape.addressing() {
+        Addressing::Regional => (u32::MAX >> (32 - fingerprint_bits)).min(MAX_FINGERPRINTS),
+        Addressing::Doubling => u32::MAX >> (32 - Parameters::CORE_BITS),
+        Addressing::PowerOfTwo | Addressing::Ternary | Addressing::Quaternary => return 1,
+    };
+    if fingerprints < MIN_FINGERPRINTS {
+        return 1;
+    }
+    let (size, seed) = (AnySize::new(regions.buckets), mix(seed));
+    // Odd sums differ by even numbers only.
+    let step = if regions.buckets.is_multiple_of(2) { 2 } else { 1 };
+    let steps = |fingerprint| size.sum::<Whole>(hash_of_fingerprint(fingerprint, seed)) / step;
+    let falls_into = |parts: &u64| {
+        let mut in_class = [0_u32; MAX_PARTS];
+        for fingerprint in 1..=fingerprints {
+            in_class[to_usize(steps(fingerprint) % parts)] += 1;
+        }
+        let crossing = fingerprints - in_class.into_iter().max().unwrap_or(0);
+        crossing * CROSSING < fingerprints
+    };
+    let divides = |parts: &u64| (regions.buckets / step).is_multiple_of(*parts);
+    (2..=MAX_PARTS as u64).rev().filter(divides).find(falls_into).unwrap_or(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parameters::Layout;
+
+    fn parts(buckets: u64, fingerprint_bits: u32, seed: u64) -> u64 {
+        let shape = Shape::new(Layout::Packed, Addressing::Regional, 4).expect("there is such a table");
+        parts_of_regions(Regions::single(buckets), shape, fingerprint_bits, seed)
+    }
+
+    /// The sets of offsets that fingerprints lead to from one another, by following all of them.
+    fn connected_sets(buckets: u64, fingerprint_bits: u32, seed: u64) -> usize {
+        let size = AnySize::new(buckets);
+        let mut set_of: alloc::vec::Vec<u64> = (0..buckets).collect();
+        loop {
+            let before = set_of.clone();
+            for fingerprint in 1..=u32::MAX >> (32 - fingerprint_bits) {
+                let sum = size.sum::<Whole>(hash_of_fingerprint(fingerprint, mix(seed)));
+                for offset in 0..buckets {
+                    let other = to_usize(size.difference(sum, offset));
+                    let least = set_of[to_usize(offset)].min(set_of[other]);
+                    set_of[to_usize(offset)] = least;
+                    set_of[other] = least;
+                }
+            }
+            if set_of == before {
+                set_of.sort_unstable();
+                set_of.dedup();
+                return set_of.len();
+            }
+        }
+    }
+
+    #[test]
+    fn regions_that_fall_apart_are_found() {
+        let mut found = 0;
+        for buckets in [448, 450, 576] {
+            for seed in 0..300 {
+                let sets = connected_sets(buckets, 6, seed);
+                let parts = parts(buckets, 6, seed);
+                assert!(parts >= sets as u64, "{buckets} buckets, seed {seed}: {sets} sets, {parts} parts");
+                found += usize::from(sets > 1);
+            }
+        }
+        assert!(found >= 8, "{found} of 900 tables fall apart");
+    }
+
+    #[test]
+    fn most_regions_are_whole() {
+        let whole = |bits| (2..1000).filter(|half| parts(2 * half, bits, 7 * half) == 1).count();
+        assert!(whole(6) > 940 && whole(8) > 970 && whole(16) > 970, "{} {} {}", whole(6), whole(8), whole(16));
+    }
+}

@@ -1,0 +1,66 @@
+use super::shared_table::SharedTable;
+use super::update::{Refusal, Repeated};
+use crate::cuckoo::NoRoom;
+use crate::digest::Digest;
+use crate::error::BuildError;
+use crate::filter::CuckooFilter;
+use crate::sync::{AtomicU64, Ordering};
+
+/// The table between two doublings.
+///
+/// Why operations may end in a table that was replaced: it stands still from before the new one takes its place, with the
+/// same keys. A writer finds it retired as soon as it has a lock, and begins again in the new one. A reader that found the
+/// old one began before the new one took its place, so the moment at which it did is one at which its answer is right.
+pub(super) struct Generation {
+    pub(super) table: SharedTable,
+    /// How many fingerprints there may be before the next doubling, if there is room for so many.
+    limit: usize,
+    /// Whether the limit is so near that every insertion compares with it: 0 or 1.
+    is_near_limit: AtomicU64,
+}
+
+/// Adding up what is stored takes a look at every stripe, so one insertion in so many does it, while the limit is far.
+const COMPARED: u64 = 32;
+
+/// How far the limit is at the least where it is not near: so far that it can't be reached by insertions in between.
+const FAR: usize = if cfg!(loom) { 0 } else { 256 * 32 };
+
+impl Generation {
+    pub(super) fn new(filter: CuckooFilter) -> Result<Self, BuildError> {
+        let limit = filter.len().saturating_add(filter.room());
+        Ok(Self { table: SharedTable::new(filter)?, limit, is_near_limit: AtomicU64::new(1) })
+    }
+
+    /// Whether there are as many fingerprints as there should be before the next doubling.
+    ///
+    /// Relaxed: the note is a guess of how often to look, and the count is about right at best while others write.
+    #[inline]
+    fn is_at_limit(&self, digest: Digest) -> bool {
+        let was_near = self.is_near_limit.load(Ordering::Relaxed) != 0;
+        if !was_near && !digest.get().is_multiple_of(COMPARED) {
+            return false;
+        }
+        let stored = self.table.len();
+        let is_near = stored.saturating_add(FAR) >= self.limit;
+        if is_near != was_near {
+            self.is_near_limit.store(u64::from(is_near), Ordering::Relaxed);
+        }
+        stored >= self.limit
+    }
+
+    /// Stores keys in order up to the first for which the table may be too small: how many.
+    #[inline]
+    pub(super) fn store_run(&self, count: usize, digest: impl Fn(usize) -> Digest) -> usize {
+        let admit = |digest| if self.is_at_limit(digest) { Err(NoRoom::Full.into()) } else { Ok(()) };
+        self.table.store_run(count, digest, admit).0
+    }
+
+    #[inline]
+    pub(super) fn insert(&self, digest: Digest, repeated: Repeated) -> Result<bool, Refusal> {
+        if self.is_at_limit(digest) {
+            let is_left_out = repeated == Repeated::LeftOut && self.table.contains(digest);
+            return if is_left_out { Ok(false) } else { Err(Refusal::NoRoom(NoRoom::Full)) };
+        }
+        self.table.insert(digest, repeated)
+    }
+}

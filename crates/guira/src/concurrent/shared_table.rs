@@ -1,0 +1,88 @@
+use super::guards::Guards;
+use super::stripes::{Stale, StripeGuards};
+use super::update::{Refusal, Repeated};
+use super::{lookup, update};
+use crate::cast::to_usize;
+use crate::cuckoo::{NoRoom, Scheme};
+use crate::digest::{Digest, KeyHasher};
+use crate::error::{BuildError, InsertError};
+use crate::filter::CuckooFilter;
+use crate::parameters::{Layout, Parameters};
+use crate::table::Words;
+
+/// A table that threads share. Where the filter grows, it is replaced by a larger one, and writers that come too late find it
+/// retired.
+pub(super) struct SharedTable {
+    pub(super) parameters: Parameters,
+    pub(super) hasher: KeyHasher,
+    pub(super) scheme: Scheme,
+    pub(super) words: Words,
+    pub(super) guards: Guards,
+}
+
+impl SharedTable {
+    /// The bits of a filter, shared. Large tables are not copied.
+    pub(super) fn new(filter: CuckooFilter) -> Result<Self, BuildError> {
+        let (parameters, hasher, len) = (*filter.parameters(), *filter.hasher(), filter.len());
+        let layout = parameters.layout();
+        if layout != Layout::Packed {
+            return Err(BuildError::ConcurrentLayout { layout });
+        }
+        let words = Words::from_storage(filter.into_storage()).map_err(|_| out_of_memory(&parameters))?;
+        let scheme = Scheme::new(&parameters, hasher.seed());
+        Ok(Self { parameters, hasher, scheme, words, guards: Guards::new(&parameters, len) })
+    }
+
+    #[inline]
+    pub(super) fn insert(&self, digest: Digest, repeated: Repeated) -> Result<bool, Refusal> {
+        update::insert(&self.scheme, &self.words, digest, repeated, &self.guards)
+    }
+
+    #[inline(always)]
+    pub(super) fn contains(&self, digest: Digest) -> bool {
+        lookup::contains(&self.scheme, &self.words, digest, &self.guards)
+    }
+
+    #[inline]
+    pub(super) fn count(&self, digest: Digest) -> Result<usize, Stale> {
+        lookup::count(&self.scheme, &self.words, digest, &self.guards).map(|copies| to_usize(u64::from(copies)))
+    }
+
+    #[inline]
+    pub(super) fn remove(&self, digest: Digest) -> Result<bool, Stale> {
+        update::remove(&self.scheme, &self.words, digest, &self.guards)
+    }
+
+    /// Removes all keys while nobody writes. No version is incremented: whatever a lookup missed meanwhile is absent for a
+    /// moment of it.
+    pub(super) fn clear(&self) -> Result<(), Stale> {
+        let all = self.guards.stripes.lock_all()?;
+        self.words.clear();
+        all.count_none();
+        Ok(())
+    }
+
+    /// A copy while nobody writes.
+    pub(super) fn copy(&self, _all: &StripeGuards<'_>) -> Result<CuckooFilter, BuildError> {
+        let storage = self.words.to_storage().map_err(|_| out_of_memory(&self.parameters))?;
+        Ok(CuckooFilter::from_parts(self.parameters, self.hasher, storage, self.len()))
+    }
+
+    pub(super) fn into_filter(self) -> CuckooFilter {
+        let (parameters, hasher, len) = (self.parameters, self.hasher, self.len());
+        CuckooFilter::from_parts(parameters, hasher, self.words.into_storage(), len)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.guards.stripes.stored()
+    }
+
+    #[cold]
+    pub(super) fn insert_error(&self, reason: NoRoom) -> InsertError {
+        reason.as_error(self.len(), &self.parameters)
+    }
+}
+
+const fn out_of_memory(parameters: &Parameters) -> BuildError {
+    BuildError::OutOfMemory { bytes: parameters.table_size() }
+}

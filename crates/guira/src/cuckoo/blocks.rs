@@ -1,0 +1,112 @@
+//! Keys in blocks: their buckets are found, and asked for, before they are looked into.
+
+use super::CuckooTable;
+use crate::addressing::{Addressing, BucketIndex, Candidate, Fingerprint};
+use crate::cast::{Halves, Product};
+use crate::digest::Digest;
+use crate::probe::vectorized;
+use crate::table::Table;
+
+/// How many keys a block has. Processors have 10 to 50 cache lines on order per core, and a key orders two to four; the
+/// compiler's vectors have 8 keys at the most.
+pub(crate) const BLOCK: usize = 32;
+
+/// Keys that are looked up: their fingerprints, with the first two candidate buckets of each.
+#[derive(Clone, Copy)]
+pub(crate) struct Located {
+    fingerprints: [Fingerprint; BLOCK],
+    pub(crate) first: [u64; BLOCK],
+    second: [u64; BLOCK],
+    region_starts: [u64; BLOCK],
+}
+
+impl Located {
+    /// What stands in a block before the first key.
+    pub(crate) const NOTHING: Self = Self {
+        fingerprints: [Fingerprint::LEAST; BLOCK],
+        first: [0; BLOCK],
+        second: [0; BLOCK],
+        region_starts: [0; BLOCK],
+    };
+}
+
+impl<A: Addressing, T: Table> CuckooTable<A, T> {
+    /// Finds the candidate buckets of a block of keys.
+    #[inline(always)]
+    pub(crate) fn locate_each<P: Product>(&self, digests: &[Digest; BLOCK], located: &mut Located) {
+        for (number, &digest) in digests.iter().enumerate() {
+            let (fingerprint, primary, second) = self.addressing.locate_pair::<P>(digest);
+            located.fingerprints[number] = fingerprint;
+            located.first[number] = primary.bucket().get();
+            located.second[number] = second.bucket().get();
+            located.region_starts[number] = primary.region_start();
+        }
+    }
+
+    /// Asks for the candidate buckets of a key of a block.
+    #[inline(always)]
+    pub(crate) fn prefetch_located(&self, located: &Located, number: usize) {
+        let (fingerprint, first, mut candidate) = located.get(number);
+        self.slots.prefetch(first);
+        self.slots.prefetch(candidate.bucket());
+        for _ in 2..A::CANDIDATES {
+            candidate = self.addressing.alternate(candidate, fingerprint);
+            self.slots.prefetch(candidate.bucket());
+        }
+    }
+
+    /// Asks for all candidate buckets of keys.
+    #[inline]
+    pub(crate) fn prefetch_each(&self, digests: &[Digest]) {
+        for &digest in digests {
+            let (fingerprint, mut candidate) = self.addressing.locate(digest);
+            self.slots.prefetch(candidate.bucket());
+            for _ in 1..A::CANDIDATES {
+                candidate = self.addressing.alternate(candidate, fingerprint);
+                self.slots.prefetch(candidate.bucket());
+            }
+        }
+    }
+
+    /// Looks for a block of keys whose buckets have come, and asks for those of the next block meanwhile: processors have
+    /// too few lines on order for a whole block at once.
+    #[inline(always)]
+    pub(crate) fn contains_each(&self, located: &Located, next: &Located, answers: &mut [bool]) {
+        for (number, answer) in answers.iter_mut().enumerate().take(BLOCK) {
+            self.prefetch_located(next, number);
+            let (fingerprint, first, second) = located.get(number);
+            *answer = self.contains_in(fingerprint, first, second);
+        }
+    }
+
+    /// Looks for a block of keys in a table that needs no waiting for.
+    #[inline(always)]
+    pub(super) fn look_up(&self, digests: &[Digest; BLOCK], answers: &mut [bool]) {
+        vectorized(
+            #[inline(always)]
+            |has_vectors| {
+                if has_vectors {
+                    let mut located = Located::NOTHING;
+                    self.locate_each::<Halves>(digests, &mut located);
+                    for (number, answer) in answers.iter_mut().enumerate().take(BLOCK) {
+                        let (fingerprint, first, second) = located.get(number);
+                        *answer = self.contains_in(fingerprint, first, second);
+                    }
+                } else {
+                    for (answer, &digest) in answers.iter_mut().zip(digests) {
+                        *answer = self.contains(digest);
+                    }
+                }
+            },
+        );
+    }
+}
+
+impl Located {
+    /// A key with its first two candidate buckets.
+    #[inline]
+    pub(crate) const fn get(&self, number: usize) -> (Fingerprint, BucketIndex, Candidate) {
+        let (first, second, region_start) = (self.first[number], self.second[number], self.region_starts[number]);
+        (self.fingerprints[number], BucketIndex::new(first), Candidate::at(region_start, second - region_start))
+    }
+}

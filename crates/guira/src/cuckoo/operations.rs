@@ -1,0 +1,119 @@
+//! The operations of a scheme, each compiled for its addressing and its layout.
+
+use super::CuckooTable;
+use super::blocks::{BLOCK, Located};
+use super::scheme::{Pair, operations_of_any_widths};
+use crate::addressing::Addressing;
+use crate::digest::Digest;
+use crate::table::{ConstantFingerprintBits, ConstantWidths, Layout, Widths};
+
+/// What is done with one key, or one block of them: functions that are chosen once, when the scheme is made, so that a call
+/// finds its addressing and its layout with a single jump. The pair that they are given is the one they are compiled for.
+#[derive(Debug)]
+pub(crate) struct Operations {
+    pub(super) contains: fn(&Pair, &[u8], Digest) -> bool,
+    pub(super) count: fn(&Pair, &[u8], Digest) -> u32,
+    /// Inserts a key if one of its candidate buckets has room. Returns `true` if it was inserted.
+    pub(super) fill: fn(&Pair, &mut [u8], Digest) -> bool,
+    pub(super) remove: fn(&Pair, &mut [u8], Digest) -> bool,
+    /// Looks for a block of keys in a table that needs no waiting for.
+    pub(super) look_up: fn(&Pair, &[u8], &[Digest; BLOCK], &mut [bool]),
+    /// Looks for a block of keys whose buckets have come, and asks for those of the next one.
+    pub(super) answer: fn(&Pair, &[u8], &Located, &Located, &mut [bool]),
+}
+
+#[cold]
+#[inline(never)]
+fn other_pair() -> ! {
+    unreachable!("operations that were chosen for this pair")
+}
+
+/// The table of a pair, whose layout is given, made of bytes that are read or written.
+macro_rules! table {
+    ($name:ident, $layout:pat, $compiled:expr, $pair:ident.$over:ident($bytes:ident)) => {{
+        let Pair::$name(addressing, $layout) = $pair else { other_pair() };
+        CuckooTable { addressing: *addressing, slots: $compiled.$over($bytes) }
+    }};
+}
+
+/// The operations of a pair with a layout that is given: the pair's own, or the same with widths that are constants.
+macro_rules! operations {
+    ($name:ident, $layout:pat => $compiled:expr) => {
+        const {
+            &Operations {
+                contains: |pair, bytes, digest| table!($name, $layout, $compiled, pair.over(bytes)).contains(digest),
+                count: |pair, bytes, digest| table!($name, $layout, $compiled, pair.over(bytes)).count(digest),
+                fill: |pair, bytes, digest| {
+                    let mut table = table!($name, $layout, $compiled, pair.over_mut(bytes));
+                    let (fingerprint, primary) = table.addressing.locate(digest);
+                    table.fill(fingerprint, primary).is_some()
+                },
+                remove: |pair, bytes, digest| table!($name, $layout, $compiled, pair.over_mut(bytes)).remove(digest),
+                look_up: |pair, bytes, digests, answers| {
+                    table!($name, $layout, $compiled, pair.over(bytes)).look_up(digests, answers);
+                },
+                answer: |pair, bytes, located, next, answers| {
+                    table!($name, $layout, $compiled, pair.over(bytes)).contains_each(located, next, answers);
+                },
+            }
+        }
+    };
+}
+
+impl Operations {
+    /// Those of a pair, with the usual widths as constants.
+    pub(super) fn of(pair: &Pair) -> &'static Self {
+        /// The operations of packed buckets, or windows, for the slots and bits that are listed.
+        macro_rules! packed {
+            ($name:ident, $word:ty, $widths:ident, $slots:literal slots, $slots_per_step:literal per step: $($bits:literal)*) => {
+                match $widths.slots_and_bits() {
+                    $(($slots, $bits) => {
+                        operations!($name, _ => ConstantWidths::<$word, $slots, $bits, { $slots_per_step * $bits }>::new())
+                    })*
+                    _ => operations!($name, widths => *widths),
+                }
+            };
+        }
+        macro_rules! semi_sorted {
+            ($name:ident, $widths:ident: $($bits:literal)*) => {
+                match $widths.get() {
+                    $($bits => operations!($name, _ => ConstantFingerprintBits::<$bits>),)*
+                    _ => operations!($name, widths => *widths),
+                }
+            };
+        }
+        match pair {
+            Pair::AlignedBytes(_, widths) => {
+                packed!(AlignedBytes, u64, widths, 4 slots, 4 per step: 2 4 6 8 10 12 14 16)
+            }
+            Pair::AlignedNarrow(_, widths) => packed!(AlignedNarrow, u64, widths, 4 slots, 4 per step: 3 5 7 9 11 13),
+            Pair::RegionalBytes(_, widths) => {
+                packed!(RegionalBytes, u64, widths, 4 slots, 4 per step: 2 4 6 8 10 12 14 16)
+            }
+            Pair::RegionalNarrow(_, widths) => packed!(RegionalNarrow, u64, widths, 4 slots, 4 per step: 3 5 7 9 11 13),
+            Pair::DoublingNarrow(_, widths) => {
+                packed!(DoublingNarrow, u64, widths, 4 slots, 4 per step: 8 9 10 11 12 13 14)
+            }
+            Pair::DoublingWide(_, widths) => {
+                packed!(DoublingWide, u128, widths, 4 slots, 4 per step: 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30)
+            }
+            Pair::RegionalWide(_, widths) => {
+                packed!(RegionalWide, u128, widths, 4 slots, 4 per step: 15 17 18 19 20 21 22 24)
+            }
+            Pair::Windows2Narrow(_, widths) => {
+                packed!(Windows2Narrow, u64, widths, 2 slots, 1 per step: 6 7 8 9 10 11 12 13 14 15 16)
+            }
+            Pair::Windows3Narrow(_, widths) => {
+                packed!(Windows3Narrow, u64, widths, 3 slots, 1 per step: 6 7 8 9 10 11 12 13 14 15 16)
+            }
+            Pair::Windows4Narrow(_, widths) => {
+                packed!(Windows4Narrow, u64, widths, 4 slots, 1 per step: 6 7 8 9 10 11 12 13 14)
+            }
+            Pair::AlignedSemiSorted(_, bits) => semi_sorted!(AlignedSemiSorted, bits: 5 6 7 8 9 10 11 12 13 14 15),
+            Pair::RegionalSemiSortedNarrow(_, bits) => {
+                semi_sorted!(RegionalSemiSortedNarrow, bits: 5 6 7 8 9 10 11 12 13 14 15)
+            }
+            other => operations_of_any_widths!(other),
+        }
+    }
+}

@@ -1,0 +1,248 @@
+use core::fmt;
+use core::hash::Hasher;
+
+use siphasher::sip::SipHasher13;
+use xxhash_rust::xxh3::{Xxh3, xxh3_64, xxh3_64_with_seed};
+
+use super::Key;
+
+/// The 64-bit hash of a key.
+///
+/// A digest is a key, too, and stands for itself: hash a key once to ask several filters, or with a hash of your own. All 64
+/// bits must be well mixed, since the high ones choose the bucket and the low 32 the fingerprint.
+///
+/// ```
+/// use guira::{CuckooFilter, KeyHasher};
+///
+/// let mut filter = CuckooFilter::with_capacity(100, 0.01)?;
+/// let digest = filter.hasher().digest("ani");
+/// filter.insert(&digest)?;
+/// assert!(filter.contains("ani"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Digest(u64);
+
+impl Digest {
+    /// Takes 64 well-mixed bits as they are.
+    #[must_use]
+    pub const fn new(bits: u64) -> Self {
+        Self(bits)
+    }
+
+    /// The 64 bits.
+    #[must_use]
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Digest({:#018x})", self.0)
+    }
+}
+
+/// How keys become digests; named in the file format, and the same on every machine and in every release.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum HashAlgorithm {
+    /// XXH3-64 with the filter's seed: fast, for keys that no attacker chooses.
+    #[default]
+    Xxh3,
+    /// SipHash-1-3 with a secret 128-bit key, for keys that an attacker may choose. The key also takes the seed's place
+    /// in everything else, so that nobody without it can tell which keys share buckets. It is never written to a file.
+    SipHash13 {
+        /// The secret: 16 bytes from a good random source.
+        key: [u8; 16],
+    },
+}
+
+impl fmt::Debug for HashAlgorithm {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Xxh3 => "Xxh3",
+            Self::SipHash13 { .. } => "SipHash13 { key: hidden }",
+        })
+    }
+}
+
+impl fmt::Display for HashAlgorithm {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(match self {
+            Self::Xxh3 => "XXH3-64",
+            Self::SipHash13 { .. } => "SipHash-1-3",
+        })
+    }
+}
+
+/// Turns keys into digests: a hash algorithm with its seed.
+///
+/// # Examples
+///
+/// ```
+/// use guira::{Digest, KeyHasher};
+///
+/// let hasher = KeyHasher::xxh3(0);
+/// // An integer is hashed as its eight little-endian bytes, on every machine.
+/// assert_eq!(hasher.digest(&1), hasher.digest(&[1u8, 0, 0, 0, 0, 0, 0, 0]));
+/// assert_eq!(hasher.digest(""), Digest::new(0x2d06_8005_38d3_94c2));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct KeyHasher {
+    algorithm: HashAlgorithm,
+    seed: u64,
+}
+
+impl KeyHasher {
+    /// XXH3-64 with this seed.
+    #[must_use]
+    pub const fn xxh3(seed: u64) -> Self {
+        Self { algorithm: HashAlgorithm::Xxh3, seed }
+    }
+
+    /// SipHash-1-3 with this secret key.
+    #[must_use]
+    pub fn sip_hash_13(key: [u8; 16]) -> Self {
+        Self { algorithm: HashAlgorithm::SipHash13 { key }, seed: sip_hash_13(&key, b"guira: alternates") }
+    }
+
+    pub(crate) fn new(algorithm: HashAlgorithm, seed: u64) -> Self {
+        match algorithm {
+            HashAlgorithm::Xxh3 => Self::xxh3(seed),
+            HashAlgorithm::SipHash13 { key } => Self::sip_hash_13(key),
+        }
+    }
+
+    /// The digest of a key.
+    #[inline]
+    #[must_use]
+    pub fn digest<K: Key + ?Sized>(&self, key: &K) -> Digest {
+        key.digest(self)
+    }
+
+    /// The digest of a key that is these bytes.
+    #[inline]
+    #[must_use]
+    pub fn digest_bytes(&self, bytes: &[u8]) -> Digest {
+        Digest(match &self.algorithm {
+            HashAlgorithm::Xxh3 => xxh3_64_with_seed(bytes, self.seed),
+            HashAlgorithm::SipHash13 { key } => sip_hash_13(key, bytes),
+        })
+    }
+
+    /// The digest of a value by its own [`Hash`](core::hash::Hash).
+    pub(super) fn digest_hashable<T: core::hash::Hash + ?Sized>(&self, value: &T) -> Digest {
+        Digest(match &self.algorithm {
+            HashAlgorithm::Xxh3 => {
+                let mut hasher = Xxh3::with_seed(self.seed);
+                value.hash(&mut hasher);
+                hasher.finish()
+            }
+            HashAlgorithm::SipHash13 { key } => {
+                let mut hasher = SipHasher13::new_with_key(key);
+                value.hash(&mut hasher);
+                hasher.finish()
+            }
+        })
+    }
+
+    /// The digests of many keys. The algorithm is looked up once for all of them, which leaves a loop that the compiler can
+    /// make vectors of.
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many digests as keys.
+    #[inline(always)]
+    pub(crate) fn digest_each<K: Key>(&self, keys: &[K], digests: &mut [Digest]) {
+        assert_eq!(keys.len(), digests.len(), "as many digests as keys");
+        if self.algorithm == HashAlgorithm::Xxh3 {
+            let hasher = Self::xxh3(self.seed);
+            for (key, digest) in keys.iter().zip(digests) {
+                *digest = hasher.digest(key);
+            }
+        } else {
+            for (key, digest) in keys.iter().zip(digests) {
+                *digest = self.digest(key);
+            }
+        }
+    }
+
+    /// The algorithm.
+    #[must_use]
+    pub const fn algorithm(&self) -> HashAlgorithm {
+        self.algorithm
+    }
+
+    /// The seed: the one given, or for SipHash one that is derived from the key (and as secret as it).
+    #[must_use]
+    pub const fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// What a file holds in place of the secret, so that a wrong key is noticed; `None` where there is no secret.
+    pub(crate) fn key_check(&self) -> Option<u64> {
+        match &self.algorithm {
+            HashAlgorithm::Xxh3 => None,
+            HashAlgorithm::SipHash13 { key } => Some(sip_hash_13(key, b"guira: key check")),
+        }
+    }
+}
+
+impl fmt::Debug for KeyHasher {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut fields = formatter.debug_struct("KeyHasher");
+        fields.field("algorithm", &self.algorithm);
+        if self.algorithm == HashAlgorithm::Xxh3 {
+            fields.field("seed", &self.seed);
+        }
+        fields.finish()
+    }
+}
+
+fn sip_hash_13(key: &[u8; 16], bytes: &[u8]) -> u64 {
+    let mut hasher = SipHasher13::new_with_key(key);
+    hasher.write(bytes);
+    hasher.finish()
+}
+
+/// The checksum of the file format: XXH3-64 with seed 0.
+pub(crate) fn checksum(bytes: &[u8]) -> u64 {
+    xxh3_64(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn xxh3_gives_the_published_digests() {
+        // From the test vectors of the xxHash specification: XXH3-64 of "" and of "abc", seed 0.
+        let hasher = KeyHasher::xxh3(0);
+        assert_eq!(hasher.digest(""), Digest::new(0x2d06_8005_38d3_94c2));
+        assert_eq!(hasher.digest("abc"), Digest::new(0x78af_5f94_892f_3950));
+    }
+
+    #[test]
+    fn sip_hash_gives_the_reference_digest() {
+        // SipHash-1-3 of the empty string under the key 00..0f, from the reference implementation's vectors.
+        let key = core::array::from_fn(|index| u8::try_from(index).expect("16 bytes"));
+        let hasher = KeyHasher::sip_hash_13(key);
+        assert_eq!(hasher.digest(b""), Digest::new(0xabac_0158_050f_c4dc));
+    }
+
+    #[test]
+    fn seeds_and_secrets_change_every_digest() {
+        assert_ne!(KeyHasher::xxh3(1).digest("a"), KeyHasher::xxh3(2).digest("a"));
+        assert_ne!(KeyHasher::sip_hash_13([1; 16]).digest("a"), KeyHasher::sip_hash_13([2; 16]).digest("a"));
+        assert_ne!(KeyHasher::sip_hash_13([1; 16]).seed(), KeyHasher::sip_hash_13([2; 16]).seed());
+    }
+
+    #[test]
+    fn debug_output_hides_the_secret() {
+        let text = alloc::format!("{:?}", KeyHasher::sip_hash_13([77; 16]));
+        assert!(!text.contains("77") && text.contains("hidden"), "{text}");
+        let seed = alloc::format!("{}", KeyHasher::sip_hash_13([77; 16]).seed());
+        assert!(!text.contains(&seed), "{text}");
+    }
+}

@@ -1,0 +1,9 @@
+//! Keys to digests: the one step that looks at a key. Everything else is derived from the 64 bits it gives.
+
+mod hasher;
+mod key;
+
+pub use hasher::{Digest, HashAlgorithm, KeyHasher};
+pub use key::{ByHash, Key};
+
+pub(crate) use hasher::checksum;

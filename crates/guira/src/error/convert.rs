@@ -1,0 +1,99 @@
+use core::fmt;
+
+use super::BuildError;
+use crate::parameters::{Addressing, Layout};
+
+/// Why a filter was not converted. It is as it was before.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum ConvertError {
+    /// The other layout places fingerprints by bits of the keys that are not stored.
+    OtherPlaces {
+        /// The layout of the filter.
+        from: Layout,
+        /// The layout asked for.
+        to: Layout,
+    },
+    /// Windows of another size are other candidates.
+    WindowSize {
+        /// The slots of a window now.
+        stored: u32,
+        /// The slots asked for.
+        given: u32,
+    },
+    /// Longer fingerprints have bits that are not stored.
+    LongerFingerprints {
+        /// The bits of the fingerprints that are stored.
+        stored: u32,
+        /// The bits asked for.
+        given: u32,
+    },
+    /// Shorter fingerprints have other candidate buckets, but with doubling addressing.
+    ShorterFingerprints {
+        /// The bits of the fingerprints that are stored.
+        stored: u32,
+        /// The bits asked for.
+        given: u32,
+        /// The addressing of the filter.
+        addressing: Addressing,
+    },
+    /// There is no such table, or no memory for it.
+    Build(BuildError),
+    /// The fingerprints don't fit the table.
+    Full {
+        /// How many there are.
+        len: usize,
+        /// The slots of the table.
+        slot_count: usize,
+    },
+    /// There are more copies of a key than its buckets would hold.
+    TooManyCopies {
+        /// The copies that are as many as fit.
+        copies: usize,
+    },
+}
+
+impl fmt::Display for ConvertError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OtherPlaces { from, to } => write!(
+                formatter,
+                "the layouts {from} and {to} place fingerprints by bits of the keys that are not stored"
+            ),
+            Self::WindowSize { stored, given } => write!(
+                formatter,
+                "windows of {given} slots are other places than those of {stored}, and which of them a key has is not stored"
+            ),
+            Self::LongerFingerprints { stored, given } => {
+                write!(formatter, "{stored} bits of each fingerprint are stored, and {given} are asked for")
+            }
+            Self::ShorterFingerprints { stored, given, addressing } => write!(
+                formatter,
+                "with {addressing} addressing, fingerprints of {given} bits are in other buckets than those of {stored}, and \
+                 which is not stored"
+            ),
+            Self::Build(error) => error.fmt(formatter),
+            Self::Full { len, slot_count } => write!(formatter, "{len} fingerprints do not fit {slot_count} slots"),
+            Self::TooManyCopies { copies } => write!(
+                formatter,
+                "there are more than {copies} copies of a key (or of keys that share its fingerprint and buckets), which is \
+                 as many as fit"
+            ),
+        }
+    }
+}
+
+impl core::error::Error for ConvertError {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            Self::Build(error) => error.source(),
+            _ => None,
+        }
+    }
+}
+
+impl From<BuildError> for ConvertError {
+    fn from(error: BuildError) -> Self {
+        Self::Build(error)
+    }
+}

@@ -1,0 +1,77 @@
+use alloc::borrow::Cow;
+
+use super::CuckooFilter;
+use crate::addressing::Addressing;
+use crate::cast::to_usize;
+use crate::cuckoo::with_table;
+use crate::error::{BuildError, MergeError};
+
+impl CuckooFilter {
+    /// Returns how many fingerprints this filter and another one have in common: those that are in the same candidate
+    /// buckets in both. Copies count as often as they are in both.
+    ///
+    /// The filters must have been made with the same parameters, hash and seed; filters that grow may have been doubled
+    /// a different number of times. Takes the memory of the larger table where they have, and else none.
+    ///
+    /// # Errors
+    ///
+    /// [`MergeError::Differs`] where the filters were not made alike, and [`MergeError::OutOfMemory`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use guira::CuckooFilter;
+    ///
+    /// let mut monday = CuckooFilter::with_capacity(1000, 0.001)?;
+    /// let mut tuesday = CuckooFilter::with_capacity(1000, 0.001)?;
+    /// monday.insert("ani")?;
+    /// monday.insert("koel")?;
+    /// tuesday.insert("koel")?;
+    /// assert_eq!(monday.count_common(&tuesday)?, 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn count_common(&self, other: &Self) -> Result<usize, MergeError> {
+        let ours = self.doubled_as_often_as(other)?;
+        let theirs = other.doubled_as_often_as(&ours)?;
+        ours.refuse_if_made_otherwise(&theirs)?;
+        // For each number of copies in ours, the sum over these copies of the smaller number of both filters. Each class
+        // of equal fingerprints is met as often as it has copies, so a division makes it count once.
+        let mut smaller = [0u64; MAX_COPIES + 1];
+        with_table!(ours.scheme(), over(ours.bytes()), table => {
+            let grid = table.addressing.grid();
+            for stored in ours.fingerprints() {
+                let copies = table.copies(stored.fingerprint, grid.candidate(stored.bucket));
+                let other_copies = theirs.copies_of(&stored);
+                smaller[to_usize(copies.into())] += u64::from(copies.min(other_copies));
+            }
+        });
+        let common = (1..).zip(&smaller[1..]).map(|(copies, sum)| sum / copies).sum::<u64>();
+        Ok(to_usize(common))
+    }
+
+    /// How many copies there are of a fingerprint that is stored in another filter of the same scheme.
+    fn copies_of(&self, stored: &super::StoredFingerprint) -> u32 {
+        with_table!(self.scheme(), over(self.bytes()), table => {
+            table.copies(stored.fingerprint, table.addressing.grid().candidate(stored.bucket))
+        })
+    }
+
+    /// The filter, doubled as long as it has been doubled less often than another one that began alike.
+    fn doubled_as_often_as(&self, other: &Self) -> Result<Cow<'_, Self>, MergeError> {
+        let mut doubled = Cow::Borrowed(self);
+        while doubled.parameters().doublings() < other.parameters().doublings()
+            && doubled.parameters().fingerprint_bits() > other.parameters().fingerprint_bits()
+        {
+            doubled = match doubled.doubled() {
+                Ok(next) => Cow::Owned(next),
+                Err(BuildError::OutOfMemory { bytes }) => return Err(MergeError::OutOfMemory { bytes }),
+                // They did not begin alike, which is said below.
+                Err(_) => break,
+            };
+        }
+        Ok(doubled)
+    }
+}
+
+/// The most slots of all candidate buckets: two or four of them, of eight.
+const MAX_COPIES: usize = 4 * 8;

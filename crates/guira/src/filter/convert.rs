@@ -1,0 +1,107 @@
+use super::CuckooFilter;
+use crate::addressing::{Addressing as _, DoublingAddressing, Fingerprint, parts_of_regions};
+use crate::analysis::capacity_in_parts;
+use crate::cast::to_usize;
+use crate::cuckoo::{NoRoom, with_table};
+use crate::error::{BuildError, ConvertError};
+use crate::parameters::{Addressing, Layout, Parameters, Shape};
+
+impl CuckooFilter {
+    /// Returns a filter with the same keys in another layout, with buckets of another size or with shorter fingerprints.
+    /// It has as many buckets.
+    ///
+    /// It is possible where the candidate buckets of every key follow from what is stored: between the packed and the
+    /// semi-sorted layout, and to any bucket size of the packed one. Fingerprints can be shortened in filters that grow, to
+    /// 8 bits at least and one more for each doubling to come; the false positive rate doubles with each bit.
+    ///
+    /// # Errors
+    ///
+    /// A [`ConvertError`] that says why it is not possible, or that the keys don't fit the other table.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use guira::{CuckooFilter, Layout};
+    ///
+    /// let mut filter = CuckooFilter::builder().capacity(1000).fingerprint_bits(13).build()?;
+    /// filter.insert("ani")?;
+    /// let smaller = filter.converted(Layout::SemiSorted, 4, 13)?;
+    /// assert!(smaller.contains("ani"));
+    /// assert!(smaller.size_in_bytes() < filter.size_in_bytes());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn converted(
+        &self,
+        layout: Layout,
+        slots_per_bucket: u32,
+        fingerprint_bits: u32,
+    ) -> Result<Self, ConvertError> {
+        let parameters = self.converted_parameters(layout, slots_per_bucket, fingerprint_bits)?;
+        if let Some(growth) = self.growth() {
+            // A doubling takes a bit, so as many must be left as there may be doublings up to the largest capacity.
+            let least = Parameters::CORE_BITS + growth.doublings.saturating_sub(parameters.doublings());
+            if fingerprint_bits < least {
+                return Err(BuildError::FingerprintBits { given: fingerprint_bits, least }.into());
+            }
+            growth.check(&parameters)?;
+        }
+        let mut converted = Self::with_parameters(parameters, *self.hasher())?;
+        let full = ConvertError::Full { len: self.len(), slot_count: converted.slot_count() };
+        if self.len() > converted.slot_count() {
+            return Err(full);
+        }
+        let left_out = self.parameters().fingerprint_bits() - fingerprint_bits;
+        let shortened = |fingerprint: Fingerprint| {
+            if left_out == 0 { fingerprint } else { DoublingAddressing::shortened(fingerprint, left_out) }
+        };
+        let (scheme, bytes) = converted.scheme_and_bytes();
+        let stored: Result<(), NoRoom> = with_table!(scheme, over_mut(bytes), table => {
+            let grid = table.addressing.grid();
+            self.fingerprints().try_for_each(|stored| {
+                table.insert_fingerprint(shortened(stored.fingerprint), grid.candidate(stored.bucket)).map(|_| ())
+            })
+        });
+        match stored {
+            Ok(()) => {
+                converted.add_to_len(self.len());
+                Ok(converted.with_growth(self.growth().copied()))
+            }
+            Err(NoRoom::Full) => Err(full),
+            Err(NoRoom::TooManyCopies { copies }) => {
+                Err(ConvertError::TooManyCopies { copies: to_usize(u64::from(copies)) })
+            }
+        }
+    }
+
+    fn converted_parameters(
+        &self,
+        layout: Layout,
+        slots_per_bucket: u32,
+        fingerprint_bits: u32,
+    ) -> Result<Parameters, ConvertError> {
+        let parameters = self.parameters();
+        if (layout == Layout::Windowed) != (parameters.layout() == Layout::Windowed) {
+            return Err(ConvertError::OtherPlaces { from: parameters.layout(), to: layout });
+        }
+        if layout == Layout::Windowed && slots_per_bucket != parameters.slots_per_bucket() {
+            return Err(ConvertError::WindowSize { stored: parameters.slots_per_bucket(), given: slots_per_bucket });
+        }
+        let (stored, given, addressing) = (parameters.fingerprint_bits(), fingerprint_bits, parameters.addressing());
+        if given > stored {
+            return Err(ConvertError::LongerFingerprints { stored, given });
+        }
+        if given < stored && addressing != Addressing::Doubling {
+            return Err(ConvertError::ShorterFingerprints { stored, given, addressing });
+        }
+        let (shape, regions) = (Shape::new(layout, addressing, slots_per_bucket)?, parameters.regions());
+        // First without a capacity, so that what is out of range is refused before anything is computed from it.
+        Parameters::new(shape, given, regions, 0)?;
+        let capacity = if slots_per_bucket == parameters.slots_per_bucket() && given == stored {
+            parameters.capacity()
+        } else {
+            let parts = parts_of_regions(regions, shape, given, self.hasher().seed());
+            capacity_in_parts(given, regions, parts, shape)
+        };
+        Ok(Parameters::new(shape, given, regions, capacity)?.doubled(parameters.doublings())?)
+    }
+}

@@ -1,0 +1,171 @@
+//! Filters that double their table when it is full.
+
+use super::{CuckooFilter, GrowthPolicy};
+use crate::cast::to_usize;
+use crate::digest::{Digest, Key};
+use crate::error::{BuildError, InsertError};
+
+impl CuckooFilter {
+    /// Stores a copy of a key if the table takes it as it is; never doubles it.
+    ///
+    /// # Errors
+    ///
+    /// [`InsertError::Full`] where the table would have to be doubled, and [`InsertError::TooManyCopies`]. In both cases
+    /// the filter is as it was.
+    #[inline]
+    pub fn insert_without_growing<K: Key + ?Sized>(&mut self, key: &K) -> Result<(), InsertError> {
+        self.insert_digest_without_growing(self.hasher().digest(key))
+    }
+
+    pub(crate) fn insert_digest_without_growing(&mut self, digest: Digest) -> Result<(), InsertError> {
+        if self.room() > 0 {
+            let (scheme, bytes) = self.scheme_and_bytes();
+            return match scheme.insert(bytes, digest) {
+                Ok(()) => {
+                    self.add_to_len(1);
+                    Ok(())
+                }
+                Err(reason) => Err(self.insert_error(reason)),
+            };
+        }
+        self.refuse_copies_that_do_not_fit(digest)?;
+        Err(self.full())
+    }
+
+    /// Stores a copy in a table that is as full as it should be, or where a place could not be found.
+    #[cold]
+    pub(super) fn insert_growing(&mut self, digest: Digest) -> Result<(), InsertError> {
+        self.refuse_copies_that_do_not_fit(digest)?;
+        // One doubling need not make room, and the next may be refused: until the key is stored, the table stays (invariant 2).
+        let mut grown = self.doubled_unless_copies()?;
+        loop {
+            match grown.insert_digest_without_growing(digest) {
+                Err(InsertError::Full { .. }) => grown = grown.doubled_unless_copies()?,
+                result => {
+                    result?;
+                    *self = grown;
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    /// More copies than fit are no reason to grow.
+    fn refuse_copies_that_do_not_fit(&self, digest: Digest) -> Result<(), InsertError> {
+        let copies = self.count_digest(digest);
+        // The two buckets of a key are never the same in a table that grows.
+        let most = 2 * self.parameters().slots_per_bucket() as usize;
+        if copies >= most { Err(InsertError::TooManyCopies { copies }) } else { Ok(()) }
+    }
+
+    fn doubled_unless_copies(&self) -> Result<Self, InsertError> {
+        let (len, slot_count) = (self.len(), self.slot_count());
+        if is_crowded(len, slot_count) { Err(InsertError::Crowded { len, slot_count }) } else { self.grown() }
+    }
+
+    /// The same keys in twice the table, if the filter may grow so far.
+    pub(super) fn grown(&self) -> Result<Self, InsertError> {
+        if self.is_at_last_size() {
+            return Err(self.full());
+        }
+        match self.doubled() {
+            Ok(doubled) => Ok(doubled),
+            Err(BuildError::OutOfMemory { bytes }) => Err(InsertError::OutOfMemory { bytes }),
+            // No bits left to give away, or no numbers for buckets.
+            Err(_) => Err(self.full()),
+        }
+    }
+
+    fn is_at_last_size(&self) -> bool {
+        self.growth().is_none_or(|growth| growth.is_last(self.parameters()))
+    }
+
+    fn full(&self) -> InsertError {
+        InsertError::Full { len: self.len(), capacity: self.capacity(), slot_count: self.slot_count() }
+    }
+
+    /// Makes room for `additional` more distinct keys at once.
+    ///
+    /// # Errors
+    ///
+    /// [`InsertError::Full`] if the filter may not grow so far, and [`InsertError::OutOfMemory`]. In both cases the filter
+    /// is as it was.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use guira::CuckooFilter;
+    ///
+    /// let mut filter =
+    ///     CuckooFilter::builder().capacity(100).max_capacity(1_000_000).false_positive_rate(0.01).build()?;
+    /// filter.reserve(50_000)?;
+    /// assert!(filter.capacity() >= 50_000);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn reserve(&mut self, additional: usize) -> Result<(), InsertError> {
+        let needed = self.len().saturating_add(additional) as u64;
+        // How far it has to grow, and whether it may, before anything is doubled.
+        let mut parameters = *self.parameters();
+        while parameters.capacity() < needed {
+            if self.growth().is_none_or(|growth| growth.is_last(&parameters)) {
+                return Err(self.full());
+            }
+            parameters = parameters.after_doubling().map_err(|_| self.full())?;
+        }
+        let mut grown: Option<Self> = None;
+        for _ in self.parameters().doublings()..parameters.doublings() {
+            grown = Some(grown.as_ref().unwrap_or(self).grown()?);
+        }
+        if let Some(grown) = grown {
+            *self = grown;
+        }
+        Ok(())
+    }
+
+    /// Undoes doublings as long as the keys leave an eighth of the smaller table's capacity free, down to the size that
+    /// the filter began with. It is exact: every fingerprint gets its bit back. A filter that doesn't grow stays as it is.
+    ///
+    /// So the table doubles again only after an eighth as many insertions as it has room for, however often keys are
+    /// removed and it is shrunk in between.
+    pub fn shrink_to_fit(&mut self) {
+        while let Some(smaller) = self.parameters().before_doubling() {
+            let most = smaller.capacity() - smaller.capacity().div_ceil(ROOM_TO_SPARE);
+            if self.len() as u64 > most {
+                break;
+            }
+            // Copies may fill a few buckets; where they do, nothing changes.
+            let Some(halved) = self.halved() else { break };
+            *self = halved;
+        }
+    }
+
+    /// Returns the number of distinct keys up to which the false positive rate is guaranteed: where the filter grows, at
+    /// least the [`max_capacity`](crate::CuckooFilterBuilder::max_capacity) it was built for, and otherwise its
+    /// [`capacity`](Self::capacity).
+    #[must_use]
+    pub fn max_capacity(&self) -> usize {
+        self.growth().map_or(self.capacity(), |growth| to_usize(growth.max_capacity))
+    }
+
+    /// Returns what the filter does with more keys than its [`max_capacity`](Self::max_capacity), or `None` if it doesn't
+    /// grow.
+    #[must_use]
+    pub fn growth_policy(&self) -> Option<GrowthPolicy> {
+        self.growth().map(|growth| growth.policy)
+    }
+
+    /// Turns it into a filter that keeps the size it has now.
+    #[must_use]
+    pub fn without_growth(self) -> Self {
+        self.with_growth(None)
+    }
+}
+
+/// Of what share of its capacity a table is free after shrinking: one in so many.
+const ROOM_TO_SPARE: u64 = 8;
+
+/// Whether copies must be in the way where no room is found. Distinct keys fill far more than a quarter of any table before
+/// one of them finds none; who doubled below that would have a table that is ever larger and ever emptier.
+pub(crate) const fn is_crowded(len: usize, slot_count: usize) -> bool {
+    len < slot_count / 4
+}
