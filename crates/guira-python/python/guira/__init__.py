@@ -1,0 +1,45 @@
+"""Cuckoo filters: set membership in a few bits per key, with removal, and no key ever lost."""
+
+from guira._errors import (
+    CorruptFileError,
+    CounterFullError,
+    FilterFullError,
+    GuiraError,
+    MergeError,
+    ParameterError,
+    SecretKeyError,
+    TooManyCopiesError,
+    WrongKindError,
+)
+from guira._guira import (
+    CountingCuckooFilter,
+    CuckooFilter,
+    CuckooFilterView,
+    CuckooMap,
+    CuckooSet,
+    Plan,
+    __version__,
+    open,
+    plan,
+)
+
+__all__ = [
+    "CorruptFileError",
+    "CounterFullError",
+    "CountingCuckooFilter",
+    "CuckooFilter",
+    "CuckooFilterView",
+    "CuckooMap",
+    "CuckooSet",
+    "FilterFullError",
+    "GuiraError",
+    "MergeError",
+    "ParameterError",
+    "Plan",
+    "SecretKeyError",
+    "TooManyCopiesError",
+    "WrongKindError",
+    "__version__",
+    "open",
+    "plan",
+]

@@ -1,0 +1,167 @@
+//! Arrays of NumPy, and others with a buffer: integers, and strings and bytes of a fixed length.
+
+use guira::KeyHasher;
+use pyo3::buffer::PyUntypedBuffer;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+
+use crate::batch::{BLOCK, Rows, Visit, visit_rows};
+use crate::memory::Items;
+
+/// An array whose items are keys.
+pub(crate) struct Array {
+    items: Items,
+    kind: Kind,
+    is_big_endian: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Unsigned(usize),
+    Signed(usize),
+    /// Bytes, padded with zeros.
+    Bytes,
+    /// Four bytes per character, padded with zeros.
+    Text,
+    /// As many bytes as there are.
+    Void,
+}
+
+impl Array {
+    pub(crate) fn of_buffer(buffer: PyUntypedBuffer) -> PyResult<Self> {
+        let (kind, is_big_endian) = kind_of(buffer.format().to_bytes(), buffer.item_size()).ok_or_else(|| {
+            PyTypeError::new_err(format!(
+                "an array with items of format {:?}: keys are integers, strings or bytes; turn it into one of them, as you \
+                 like it to be hashed",
+                buffer.format()
+            ))
+        })?;
+        let items = Items::of_buffer(buffer);
+        let items =
+            items.ok_or_else(|| PyValueError::new_err("the items of the array are not side by side: copy it"))?;
+        Ok(Self { items, kind, is_big_endian })
+    }
+
+    pub(crate) const fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    pub(crate) fn visit(&self, hasher: &KeyHasher, visitor: &mut impl Visit) -> PyResult<()> {
+        match self.kind {
+            Kind::Unsigned(1) => self.visit_integers(visitor, |[byte]| u64::from(byte)),
+            Kind::Unsigned(2) => self.visit_integers(visitor, |bytes| self.ordered(u16::from_le_bytes(bytes)).into()),
+            Kind::Unsigned(4) => self.visit_integers(visitor, |bytes| self.ordered(u32::from_le_bytes(bytes)).into()),
+            Kind::Unsigned(_) if self.is_big_endian => {
+                self.visit_integers(visitor, |bytes| u64::from_le_bytes(bytes).swap_bytes())
+            }
+            Kind::Unsigned(_) => self.visit_integers(visitor, u64::from_le_bytes),
+            Kind::Signed(1) => self.visit_integers(visitor, |bytes| widened(i8::from_le_bytes(bytes))),
+            Kind::Signed(2) => {
+                self.visit_integers(visitor, |bytes| widened(self.ordered(u16::from_le_bytes(bytes)).cast_signed()))
+            }
+            Kind::Signed(_) => {
+                self.visit_integers(visitor, |bytes| widened(self.ordered(u32::from_le_bytes(bytes)).cast_signed()))
+            }
+            Kind::Bytes => visit_rows(self.len(), 0, None, visitor, |row| Ok(without_padding(self.items.bytes(row)))),
+            Kind::Void => visit_rows(self.len(), 0, None, visitor, |row| Ok(self.items.bytes(row))),
+            Kind::Text => {
+                let mut text = String::new();
+                visit_rows(self.len(), 0, None, visitor, |row| {
+                    self.read_text(row, &mut text)?;
+                    Ok(hasher.digest(&text))
+                })
+            }
+        }
+    }
+
+    /// An integer whose bytes were taken for those of a little-endian one.
+    fn ordered<T: SwapBytes>(&self, integer: T) -> T {
+        if self.is_big_endian { integer.swapped() } else { integer }
+    }
+
+    /// Integers are keys by their value: each is the 64-bit integer with the value that it has in its own width.
+    fn visit_integers<const N: usize>(&self, visitor: &mut impl Visit, value: impl Fn([u8; N]) -> u64) -> PyResult<()> {
+        let mut keys = Vec::with_capacity(BLOCK.min(self.len()));
+        for start in (0..self.len()).step_by(BLOCK) {
+            let block = start..self.len().min(start + BLOCK);
+            keys.clear();
+            match self.items.side_by_side(block.clone()) {
+                Some(bytes) => keys.extend(bytes.as_chunks::<N>().0.iter().map(|&bytes| value(bytes))),
+                None => keys.extend(block.map(|row| value(self.items.array(row)))),
+            }
+            visitor.block(&keys, Rows::From(start))?;
+        }
+        Ok(())
+    }
+
+    /// The UTF-8 of an item of four bytes per character.
+    fn read_text(&self, row: usize, text: &mut String) -> PyResult<()> {
+        text.clear();
+        let characters = self.items.bytes(row).as_chunks::<4>().0;
+        let end = characters.iter().rposition(|bytes| *bytes != [0; 4]).map_or(0, |last| last + 1);
+        for bytes in &characters[..end] {
+            let number = self.ordered(u32::from_le_bytes(*bytes));
+            let character = char::from_u32(number).ok_or_else(|| {
+                PyValueError::new_err(format!("item {row} has U+{number:04X}, which UTF-8 does not encode"))
+            })?;
+            text.push(character);
+        }
+        Ok(())
+    }
+}
+
+trait SwapBytes {
+    fn swapped(self) -> Self;
+}
+
+impl SwapBytes for u16 {
+    fn swapped(self) -> Self {
+        self.swap_bytes()
+    }
+}
+
+impl SwapBytes for u32 {
+    fn swapped(self) -> Self {
+        self.swap_bytes()
+    }
+}
+
+/// The 64-bit integer of Rust with this value, and what unsigned one has the same bytes.
+pub(crate) fn widened(value: impl Into<i64>) -> u64 {
+    value.into().cast_unsigned()
+}
+
+/// NumPy's own bytes end before the zeros at the end.
+fn without_padding(bytes: &[u8]) -> &[u8] {
+    let end = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+    &bytes[..end]
+}
+
+/// What items of a format are, and whether their highest byte comes first; `None` for those that are no keys.
+fn kind_of(format: &[u8], size: usize) -> Option<(Kind, bool)> {
+    let (order, format) = match format {
+        [order @ (b'@' | b'=' | b'<' | b'>' | b'!'), format @ ..] => (*order, format),
+        _ => (b'@', format),
+    };
+    let is_big_endian = match order {
+        b'>' | b'!' => true,
+        b'<' => false,
+        _ => cfg!(target_endian = "big"),
+    };
+    let digits = format.iter().take_while(|c| c.is_ascii_digit()).count();
+    let kind = match (digits, &format[digits..]) {
+        (0, b"B" | b"H" | b"I" | b"L" | b"Q" | b"N") => Kind::Unsigned(size),
+        (0, b"b" | b"h" | b"i" | b"l" | b"q" | b"n") if size == 8 => Kind::Unsigned(size),
+        (0, b"b" | b"h" | b"i" | b"l" | b"q" | b"n") => Kind::Signed(size),
+        (_, b"s") => Kind::Bytes,
+        (_, b"w") => Kind::Text,
+        (_, b"x") => Kind::Void,
+        _ => return None,
+    };
+    match kind {
+        Kind::Unsigned(1 | 2 | 4 | 8) | Kind::Signed(1 | 2 | 4) | Kind::Bytes | Kind::Text | Kind::Void => {
+            Some((kind, is_big_endian))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,85 @@
+use pyo3::exceptions::PyKeyError;
+use pyo3::prelude::*;
+
+use super::methods::{methods_of_copies, methods_of_files, methods_of_tables};
+use crate::error::{build_error, insert_error};
+use crate::keys::key_of;
+use crate::options::hash_algorithm;
+use crate::table::Locked;
+
+/// A filter for keys that come again and again, which counts them.
+///
+/// A key is counted up to 2 ** ``counter_bits`` times. ``len`` is the sum of all counts.
+///
+/// >>> sightings = CountingCuckooFilter(1000)
+/// >>> sightings.update(["ani"] * 100)
+/// >>> sightings.count("ani"), len(sightings), sightings.distinct_len
+/// (100, 100, 1)
+#[pyclass(frozen, module = "guira", weakref)]
+pub(crate) struct CountingCuckooFilter {
+    table: Locked<guira::CountingCuckooFilter>,
+}
+
+methods_of_tables!(CountingCuckooFilter);
+methods_of_files!(CountingCuckooFilter);
+methods_of_copies!(CountingCuckooFilter);
+
+#[pymethods]
+impl CountingCuckooFilter {
+    #[new]
+    #[pyo3(signature = (capacity, rate=0.001, *, counter_bits=8, hash="xxh3", key=None, seed=0))]
+    fn new(
+        py: Python<'_>,
+        capacity: usize,
+        rate: f64,
+        counter_bits: u32,
+        hash: &str,
+        key: Option<&[u8]>,
+        seed: u64,
+    ) -> PyResult<Self> {
+        let builder = guira::CountingCuckooFilter::builder().capacity(capacity).false_positive_rate(rate);
+        let builder = builder.counter_bits(counter_bits).hash(hash_algorithm(hash, key)?).seed(seed);
+        let filter = py.detach(|| builder.build());
+        Ok(Self { table: Locked::new(filter.map_err(|error| build_error(&error))?) })
+    }
+
+    /// Counts a key once more.
+    ///
+    /// Raises ``FilterFullError`` for a new key that finds no room, and ``CounterFullError`` for one whose counter is at its
+    /// greatest; the filter is then as it was.
+    fn add(&self, key: &Bound<'_, PyAny>) -> PyResult<()> {
+        let key = key_of(self.table.hasher(), key)?;
+        self.table.write().insert(&key).map_err(|error| insert_error(&error, 0))
+    }
+
+    /// Counts a key once less, or raises ``KeyError`` if it is not counted. Remove only what was added.
+    fn remove(&self, key: &Bound<'_, PyAny>) -> PyResult<()> {
+        let hashed = key_of(self.table.hasher(), key)?;
+        if self.table.write().remove(&hashed) { Ok(()) } else { Err(PyKeyError::new_err(key.clone().unbind())) }
+    }
+
+    /// Counts a key once less if it is counted. Remove only what was added.
+    fn discard(&self, key: &Bound<'_, PyAny>) -> PyResult<()> {
+        let key = key_of(self.table.hasher(), key)?;
+        self.table.write().remove(&key);
+        Ok(())
+    }
+
+    /// How often a key is there: at least as often as it was added and not removed.
+    fn count(&self, key: &Bound<'_, PyAny>) -> PyResult<u64> {
+        let key = key_of(self.table.hasher(), key)?;
+        Ok(self.table.read().count(&key))
+    }
+
+    /// How many distinct keys are there, those that the filter can't tell apart taken for one.
+    #[getter]
+    fn distinct_len(&self) -> usize {
+        self.table.read().distinct_len()
+    }
+
+    /// How often one key can be counted.
+    #[getter]
+    fn most_copies(&self) -> u64 {
+        self.table.read().most_copies()
+    }
+}

@@ -1,0 +1,136 @@
+use pyo3::exceptions::PyKeyError;
+use pyo3::prelude::*;
+
+use super::methods::{methods_of_copies, methods_of_files, methods_of_tables, methods_of_unique_keys};
+use crate::error::{ParameterError, build_error, insert_error, merge_error};
+use crate::keys::key_of;
+use crate::options::{Options, hash_algorithm, preference};
+use crate::table::{Locked, new_filter};
+
+/// A set of keys that answers "certainly not" or "probably", in a few bits per key, and that supports removal.
+///
+/// A key that was added and not removed is always found. An absent key is taken for a present one at no more than
+/// ``rate``, while the filter holds no more than ``capacity`` distinct keys, or ``max_capacity`` if it may grow so far.
+///
+/// ``prefer`` is "speed", or "space" for the least memory. ``hash`` is "xxh3" with a ``seed``, or "siphash" with a secret
+/// ``key`` of 16 bytes, for keys that an attacker may choose.
+///
+/// >>> seen = CuckooFilter(1000)
+/// >>> seen.add("ani")
+/// >>> "ani" in seen, "koel" in seen
+/// (True, False)
+/// >>> seen.remove("ani")
+/// >>> len(seen)
+/// 0
+#[pyclass(frozen, module = "guira", weakref)]
+pub(crate) struct CuckooFilter {
+    table: Locked<guira::CuckooFilter>,
+}
+
+methods_of_tables!(CuckooFilter);
+methods_of_files!(CuckooFilter);
+methods_of_copies!(CuckooFilter);
+methods_of_unique_keys!(
+    CuckooFilter,
+    "Adds those of many keys that are probably not there; which were added, as a NumPy array of bools.",
+    add_unique_many
+);
+
+#[pymethods]
+impl CuckooFilter {
+    #[new]
+    #[pyo3(signature = (capacity, rate=0.001, *, max_capacity=None, prefer="speed", hash="xxh3", key=None, seed=0))]
+    #[expect(clippy::too_many_arguments, reason = "they have names in Python")]
+    fn new(
+        py: Python<'_>,
+        capacity: usize,
+        rate: f64,
+        max_capacity: Option<usize>,
+        prefer: &str,
+        hash: &str,
+        key: Option<&[u8]>,
+        seed: u64,
+    ) -> PyResult<Self> {
+        if max_capacity.is_some() && prefer == "space" {
+            let message = "a filter that grows has one layout: give max_capacity or prefer='space', not both";
+            return Err(ParameterError::new_err(message));
+        }
+        let (preference, hash) = (preference(prefer)?, hash_algorithm(hash, key)?);
+        let options = Options { capacity, rate, max_capacity, preference, hash, seed };
+        let table = py.detach(|| new_filter(&options));
+        Ok(Self { table: Locked::new(table.map_err(|error| build_error(&error))?) })
+    }
+
+    /// Adds a copy of a key.
+    ///
+    /// A key that is added again is stored again, as often as its buckets have slots (8 times as a rule), and has to be
+    /// removed as often; ``add_unique``, ``CuckooSet`` and ``CountingCuckooFilter`` are for keys that come again and again.
+    ///
+    /// Raises ``FilterFullError``, or ``TooManyCopiesError`` for one copy too many; the filter is then as it was.
+    fn add(&self, key: &Bound<'_, PyAny>) -> PyResult<()> {
+        let key = key_of(self.table.hasher(), key)?;
+        self.table.write().insert(&key).map_err(|error| insert_error(&error, 0))
+    }
+
+    /// Adds a key unless it is probably there; whether it was added.
+    ///
+    /// Never combine this with removal: two keys that the filter can't tell apart have one copy between them then, and
+    /// removing either loses the other.
+    ///
+    /// >>> seen = CuckooFilter(1000)
+    /// >>> seen.add_unique("ani"), seen.add_unique("ani")
+    /// (True, False)
+    fn add_unique(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let key = key_of(self.table.hasher(), key)?;
+        self.table.write().insert_unique(&key).map_err(|error| insert_error(&error, 0))
+    }
+
+    /// Removes one copy of a key, or raises ``KeyError`` if there is none.
+    ///
+    /// Remove only what was added. An absent key that the filter takes for a present one takes that one's copy away.
+    ///
+    /// >>> CuckooFilter(1000).remove("ani")
+    /// Traceback (most recent call last):
+    ///     ...
+    /// KeyError: 'ani'
+    fn remove(&self, key: &Bound<'_, PyAny>) -> PyResult<()> {
+        let hashed = key_of(self.table.hasher(), key)?;
+        if self.table.write().remove(&hashed) { Ok(()) } else { Err(PyKeyError::new_err(key.clone().unbind())) }
+    }
+
+    /// Removes one copy of a key if there is one. Remove only what was added.
+    fn discard(&self, key: &Bound<'_, PyAny>) -> PyResult<()> {
+        let key = key_of(self.table.hasher(), key)?;
+        self.table.write().remove(&key);
+        Ok(())
+    }
+
+    /// How many copies of a key are stored: at least as many as were added and not removed.
+    fn count(&self, key: &Bound<'_, PyAny>) -> PyResult<usize> {
+        let key = key_of(self.table.hasher(), key)?;
+        Ok(self.table.read().count(&key))
+    }
+
+    /// Adds all keys of another filter, which was made with the same parameters; one that grows may have grown otherwise.
+    ///
+    /// Raises ``MergeError`` if they were not made alike, and ``FilterFullError`` if not all keys fit; both are then as they
+    /// were.
+    fn merge(&self, py: Python<'_>, other: &Self) -> PyResult<()> {
+        let merged = py.detach(|| {
+            // One lock after the other: it may be the same filter.
+            let other = other.table.snapshot();
+            self.table.write().merge(&other)
+        });
+        merged.map_err(|error| merge_error(&error))
+    }
+
+    fn __ior__(&self, py: Python<'_>, other: &Self) -> PyResult<()> {
+        self.merge(py, other)
+    }
+
+    /// Up to how many distinct keys the filter grows at its rate; ``None`` for one that does not grow.
+    #[getter]
+    fn max_capacity(&self) -> Option<usize> {
+        self.measures().max_capacity
+    }
+}

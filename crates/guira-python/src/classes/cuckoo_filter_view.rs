@@ -1,0 +1,53 @@
+use std::path::PathBuf;
+
+use pyo3::prelude::*;
+
+use super::methods::methods_of_tables;
+use crate::error::{load_error, load_file_error};
+use crate::keys::key_of;
+use crate::memory::map_file;
+use crate::operations::{CountMany, apply_to_many, integer_array};
+use crate::options::load_options;
+use crate::table::Locked;
+
+/// A file of a filter or a set that is mapped to memory: opened at once whatever its size, and shared by all processes that
+/// open it. Made by ``open``.
+///
+/// It answers what a filter answers, and changes nothing. So far only the header was checked; ``verify`` reads all of it.
+#[pyclass(frozen, module = "guira", weakref)]
+pub(crate) struct CuckooFilterView {
+    table: Locked<guira::CuckooFilterView<'static>>,
+}
+
+methods_of_tables!(CuckooFilterView);
+
+#[pymethods]
+impl CuckooFilterView {
+    /// How many copies of a key are stored.
+    fn count(&self, key: &Bound<'_, PyAny>) -> PyResult<usize> {
+        let key = key_of(self.table.hasher(), key)?;
+        Ok(self.table.read().count(&key))
+    }
+
+    /// How often each of many keys is there, as a NumPy array of uint64.
+    fn count_many<'py>(&self, keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        integer_array(keys.py(), &apply_to_many(&CountMany(&self.table), keys)?)
+    }
+
+    /// Reads the whole file and makes all the checks that loading makes; raises ``CorruptFileError``.
+    fn verify(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.table.read().verify()).map_err(load_error)
+    }
+}
+
+/// Opens a file of a ``CuckooFilter`` or a ``CuckooSet`` as a ``CuckooFilterView``, without loading it.
+///
+/// While it is open, nobody may write to the file or cut it off. To replace it, as ``save`` does, is no harm: the view keeps
+/// the old one. Where keys are hashed with a secret key, which no file holds, it is ``key``.
+#[pyfunction]
+#[pyo3(signature = (path, key=None))]
+#[expect(clippy::needless_pass_by_value, reason = "it is made for this call")]
+pub(crate) fn open(path: PathBuf, key: Option<&[u8]>) -> PyResult<CuckooFilterView> {
+    let view = map_file(&path, load_options(key)?);
+    Ok(CuckooFilterView { table: Locked::new(view.map_err(|error| load_file_error(error, &path))?) })
+}

@@ -1,0 +1,100 @@
+use pyo3::exceptions::{PyKeyError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use super::methods::{methods_of_files, methods_of_tables};
+use crate::error::{build_error, insert_error};
+use crate::keys::key_of;
+use crate::options::hash_algorithm;
+use crate::table::{Locked, Map};
+
+/// Small numbers for keys, of ``value_bits`` bits each, in a few bits per key beside them.
+///
+/// Asked for a key, it gives all values of keys that look the same: that of a key that was added is always among them, and
+/// an absent key has none but at ``rate``.
+///
+/// >>> shards = CuckooMap(1000, value_bits=8)
+/// >>> shards.add("ani", 7)
+/// >>> shards.get("ani"), shards.get("koel")
+/// ((7,), ())
+#[pyclass(frozen, module = "guira", weakref)]
+pub(crate) struct CuckooMap {
+    table: Locked<Map>,
+}
+
+methods_of_tables!(CuckooMap);
+methods_of_files!(CuckooMap);
+
+#[pymethods]
+impl CuckooMap {
+    #[new]
+    #[pyo3(signature = (capacity, rate=0.001, *, value_bits=8, hash="xxh3", key=None, seed=0))]
+    fn new(
+        py: Python<'_>,
+        capacity: usize,
+        rate: f64,
+        value_bits: u32,
+        hash: &str,
+        key: Option<&[u8]>,
+        seed: u64,
+    ) -> PyResult<Self> {
+        let builder = Map::builder().capacity(capacity).false_positive_rate(rate);
+        let builder = builder.value_bits(value_bits).hash(hash_algorithm(hash, key)?).seed(seed);
+        let map = py.detach(|| builder.build());
+        Ok(Self { table: Locked::new(map.map_err(|error| build_error(&error))?) })
+    }
+
+    /// Gives a key a value, beside those that it has.
+    ///
+    /// Raises ``FilterFullError``, ``TooManyCopiesError`` for one value more than the key's buckets hold, or
+    /// ``ParameterError`` for a value of more bits than the map keeps; the map is then as it was.
+    fn add(&self, key: &Bound<'_, PyAny>, value: u32) -> PyResult<()> {
+        let key = key_of(self.table.hasher(), key)?;
+        self.table.write().insert(&key, value).map_err(|error| insert_error(&error, 0))
+    }
+
+    /// Adds pairs of a key and a value, or all that a dict has.
+    fn update(&self, pairs: &Bound<'_, PyAny>) -> PyResult<()> {
+        let pairs = if pairs.hasattr("items")? { pairs.call_method0("items")? } else { pairs.clone() };
+        for (number, pair) in pairs.try_iter()?.enumerate() {
+            let pair = pair?;
+            let (key, value) = pair.extract::<(Bound<'_, PyAny>, u32)>().map_err(|error| {
+                let wrong = PyValueError::new_err("update takes pairs of a key and a value, or a dict");
+                wrong.set_cause(pairs.py(), Some(error));
+                wrong
+            })?;
+            let key = key_of(self.table.hasher(), &key)?;
+            self.table.write().insert(&key, value).map_err(|error| insert_error(&error, number))?;
+            pairs.py().check_signals()?;
+        }
+        Ok(())
+    }
+
+    /// The values of a key, and of keys that the map can't tell from it, in no particular order.
+    fn get<'py>(&self, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTuple>> {
+        let hashed = key_of(self.table.hasher(), key)?;
+        let values = self.table.read().get(&hashed);
+        PyTuple::new(key.py(), values)
+    }
+
+    /// Takes a value away from a key, once, or raises ``KeyError`` if the key does not have it. Remove only pairs that were
+    /// added.
+    fn remove(&self, key: &Bound<'_, PyAny>, value: u32) -> PyResult<()> {
+        let hashed = key_of(self.table.hasher(), key)?;
+        let removed = self.table.write().remove(&hashed, value);
+        if removed { Ok(()) } else { Err(PyKeyError::new_err((key.clone().unbind(), value))) }
+    }
+
+    /// Takes a value away from a key, once, if the key has it. Remove only pairs that were added.
+    fn discard(&self, key: &Bound<'_, PyAny>, value: u32) -> PyResult<()> {
+        let key = key_of(self.table.hasher(), key)?;
+        self.table.write().remove(&key, value);
+        Ok(())
+    }
+
+    /// The bits that are kept of a value.
+    #[getter]
+    fn value_bits(&self) -> u32 {
+        self.measures().parameters.value_bits()
+    }
+}

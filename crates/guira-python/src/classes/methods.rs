@@ -1,0 +1,298 @@
+//! The methods that several classes have in common.
+
+use guira::{FileHeader, HashAlgorithm};
+use pyo3::buffer::PyBuffer;
+use pyo3::exceptions::PyMemoryError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyTuple, PyType};
+
+use crate::error::{SecretKeyError, load_error};
+use crate::options::load_options;
+use crate::table::{Locked, Measures, Stored};
+
+impl Measures {
+    pub(crate) fn capacity(&self) -> u64 {
+        self.parameters.capacity()
+    }
+
+    pub(crate) fn rate(&self) -> f64 {
+        self.parameters.expected_false_positive_rate(self.capacity())
+    }
+
+    pub(crate) fn expected_rate(&self) -> f64 {
+        self.parameters.expected_false_positive_rate(self.occupied)
+    }
+
+    pub(crate) fn load_factor(&self) -> f64 {
+        ratio(self.occupied, self.parameters.slot_count())
+    }
+
+    pub(crate) fn nbytes(&self) -> u64 {
+        self.parameters.table_size()
+    }
+
+    pub(crate) fn bits_per_key(&self) -> f64 {
+        ratio(self.parameters.table_bits(), self.capacity())
+    }
+
+    pub(crate) fn repr(&self, name: &str, len: u64) -> String {
+        let growth = self.max_capacity.map_or_else(String::new, |keys| format!(", max_capacity={keys}"));
+        format!(
+            "{name}(len={len}, capacity={}{growth}, rate={:.3e}, load_factor={:.3}, nbytes={})",
+            self.capacity(),
+            self.rate(),
+            self.load_factor(),
+            self.nbytes()
+        )
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a ratio is a double, and so has 53 bits")]
+fn ratio(part: u64, whole: u64) -> f64 {
+    part as f64 / whole as f64
+}
+
+/// The bytes of any object with a buffer, as a file.
+pub(crate) fn from_bytes<T: Stored>(data: &Bound<'_, PyAny>, key: Option<&[u8]>) -> PyResult<Locked<T>> {
+    let py = data.py();
+    let options = load_options(key)?;
+    let table = if let Ok(bytes) = data.cast::<PyBytes>() {
+        let bytes = bytes.as_bytes();
+        py.detach(|| options.from_bytes::<T>(bytes))
+    } else {
+        let bytes = PyBuffer::<u8>::get(data)?.to_vec(py)?;
+        py.detach(|| options.from_bytes::<T>(&bytes))
+    };
+    table.map(Locked::new).map_err(load_error)
+}
+
+pub(crate) fn to_bytes<'py, T: Stored>(py: Python<'py>, table: &Locked<T>) -> PyResult<Bound<'py, PyBytes>> {
+    let snapshot = py.detach(|| table.snapshot());
+    let size = FileHeader::SIZE as u64 + snapshot.measures().nbytes();
+    let size = usize::try_from(size).map_err(|_| PyMemoryError::new_err(format!("a file of {size} bytes")))?;
+    PyBytes::new_with(py, size, |bytes| Ok(snapshot.write_to(bytes)?))
+}
+
+/// What `pickle` is to call, and with what: `from_bytes` of the class, with the bytes of the file.
+pub(crate) fn reduce<'py, T: Stored>(
+    py: Python<'py>,
+    class: &Bound<'py, PyType>,
+    table: &Locked<T>,
+) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+    if table.hasher().algorithm() != HashAlgorithm::Xxh3 {
+        let message = "a filter with a secret key can't be pickled, since its bytes don't hold the key: pass to_bytes() on, \
+                       and give the key to from_bytes()";
+        return Err(SecretKeyError::new_err(message));
+    }
+    let from_bytes = py.import("operator")?.call_method1("methodcaller", ("from_bytes", to_bytes(py, table)?))?;
+    Ok((from_bytes, PyTuple::new(py, [class])?))
+}
+
+/// What can be asked of every class.
+macro_rules! methods_of_tables {
+    ($class:ident) => {
+        impl $class {
+            fn measures(&self) -> crate::table::Measures {
+                crate::table::Lookup::measures(&*self.table.read())
+            }
+        }
+
+        #[pymethods]
+        impl $class {
+            fn __contains__(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+                let key = crate::keys::key_of(self.table.hasher(), key)?;
+                Ok(crate::table::Lookup::contains(&*self.table.read(), &key))
+            }
+
+            /// Whether each of many keys is probably there, as a NumPy array of bools; ``False`` is certain.
+            ///
+            /// The keys are a NumPy array, a list, a column of Arrow (of pyarrow, Polars, pandas or DuckDB) or anything
+            /// else to iterate over. A null is never there.
+            fn contains_many<'py>(&self, keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+                let answers = crate::operations::apply_to_many(&crate::operations::ContainsMany(&self.table), keys)?;
+                crate::operations::bool_array(keys.py(), &answers)
+            }
+
+            fn __len__(&self) -> usize {
+                usize::try_from(crate::table::Lookup::len(&*self.table.read())).unwrap_or(usize::MAX)
+            }
+
+            fn __repr__(&self) -> String {
+                self.measures().repr(stringify!($class), crate::table::Lookup::len(&*self.table.read()))
+            }
+
+            /// How many distinct keys are promised to fit; of one that grows, before it does so next.
+            #[getter]
+            fn capacity(&self) -> u64 {
+                self.measures().capacity()
+            }
+
+            /// The share of absent keys that are taken for present ones when ``capacity`` keys are stored: at most the rate
+            /// that was asked for.
+            #[getter]
+            fn rate(&self) -> f64 {
+                self.measures().rate()
+            }
+
+            /// The share of absent keys that are taken for present ones now.
+            #[getter]
+            fn expected_rate(&self) -> f64 {
+                self.measures().expected_rate()
+            }
+
+            /// The share of the slots that are filled.
+            #[getter]
+            fn load_factor(&self) -> f64 {
+                self.measures().load_factor()
+            }
+
+            /// The bytes of the table in memory.
+            #[getter]
+            fn nbytes(&self) -> u64 {
+                self.measures().nbytes()
+            }
+
+            /// The bits of the table for each key, when ``capacity`` keys are stored.
+            #[getter]
+            fn bits_per_key(&self) -> f64 {
+                self.measures().bits_per_key()
+            }
+        }
+    };
+}
+
+/// What can be done with every class that is saved.
+macro_rules! methods_of_files {
+    ($class:ident) => {
+        #[pymethods]
+        impl $class {
+            /// The bytes of its file, which every later release of guira reads, in Rust as well.
+            fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, pyo3::types::PyBytes>> {
+                crate::classes::methods::to_bytes(py, &self.table)
+            }
+
+            /// Makes one from the bytes of a file, in any object with a buffer. Every byte is checked.
+            ///
+            /// Where keys are hashed with a secret key, which no file holds, it is ``key``.
+            #[staticmethod]
+            #[pyo3(signature = (data, key=None))]
+            fn from_bytes(data: &Bound<'_, PyAny>, key: Option<&[u8]>) -> PyResult<Self> {
+                Ok(Self { table: crate::classes::methods::from_bytes(data, key)? })
+            }
+
+            /// Writes the file, atomically: whoever opens ``path`` finds the old file or the new one, also after a crash.
+            fn save(&self, py: Python<'_>, path: std::path::PathBuf) -> PyResult<()> {
+                let saved = py.detach(|| crate::table::Stored::save(&self.table.snapshot(), &path));
+                saved.map_err(|error| crate::error::save_error(error, &path))
+            }
+
+            /// Reads a file. Every byte is checked.
+            ///
+            /// Where keys are hashed with a secret key, which no file holds, it is ``key``.
+            #[staticmethod]
+            #[pyo3(signature = (path, key=None))]
+            fn load(py: Python<'_>, path: std::path::PathBuf, key: Option<&[u8]>) -> PyResult<Self> {
+                let options = crate::options::load_options(key)?;
+                let loaded = py.detach(|| options.open(&path));
+                let table = loaded.map_err(|error| crate::error::load_file_error(error, &path))?;
+                Ok(Self { table: crate::table::Locked::new(table) })
+            }
+
+            /// Removes all keys.
+            fn clear(&self, py: Python<'_>) {
+                py.detach(|| crate::table::Stored::clear(&mut *self.table.write()));
+            }
+
+            /// A copy, which shares nothing with this one.
+            fn copy(&self, py: Python<'_>) -> Self {
+                Self { table: crate::table::Locked::new(py.detach(|| self.table.snapshot())) }
+            }
+
+            fn __copy__(&self, py: Python<'_>) -> Self {
+                self.copy(py)
+            }
+
+            fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyAny>) -> Self {
+                self.copy(py)
+            }
+
+            fn __reduce__<'py>(
+                slf: &Bound<'py, Self>,
+            ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, pyo3::types::PyTuple>)> {
+                crate::classes::methods::reduce(slf.py(), &slf.get_type(), &slf.get().table)
+            }
+
+            /// Two are equal that were made alike and hold the same bits.
+            fn __eq__<'py>(&self, py: Python<'py>, other: &Bound<'py, PyAny>) -> Bound<'py, PyAny> {
+                let Ok(other) = other.cast::<Self>() else {
+                    return py.NotImplemented().into_bound(py);
+                };
+                let other = &other.get().table;
+                // One lock after the other: whoever held both could meet another who holds them the other way round.
+                let equal = py.detach(|| {
+                    let other = other.snapshot();
+                    *self.table.read() == other
+                });
+                pyo3::types::PyBool::new(py, equal).to_owned().into_any()
+            }
+        }
+    };
+}
+
+/// What classes have that store copies of keys and remove them.
+macro_rules! methods_of_copies {
+    ($class:ident) => {
+        #[pymethods]
+        impl $class {
+            /// Adds many keys: a NumPy array, a list, a column of Arrow (of pyarrow, Polars, pandas or DuckDB) or anything
+            /// else to iterate over. A null is left out.
+            ///
+            /// Raises ``FilterFullError`` for the first key that finds no room, with its ``index``; the keys before it are
+            /// stored. Ctrl-C interrupts it, between keys.
+            fn update(&self, keys: &Bound<'_, PyAny>) -> PyResult<()> {
+                crate::operations::apply_to_iterable(&crate::operations::AddMany(&self.table), keys)
+            }
+
+            /// The same as ``update``.
+            fn add_many(&self, keys: &Bound<'_, PyAny>) -> PyResult<()> {
+                self.update(keys)
+            }
+
+            /// Removes one copy of each of many keys; whether there was one, as a NumPy array of bools.
+            ///
+            /// Remove only what was added: see ``remove``.
+            fn remove_many<'py>(&self, keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+                let answers = crate::operations::apply_to_many(&crate::operations::RemoveMany(&self.table), keys)?;
+                crate::operations::bool_array(keys.py(), &answers)
+            }
+
+            /// How often each of many keys is there, as a NumPy array of uint64.
+            fn count_many<'py>(&self, keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+                let answers = crate::operations::apply_to_many(&crate::operations::CountMany(&self.table), keys)?;
+                crate::operations::integer_array(keys.py(), &answers)
+            }
+        }
+    };
+}
+
+/// What classes have that store each key once.
+macro_rules! methods_of_unique_keys {
+    ($class:ident, $doc:literal, $add_many:ident) => {
+        #[pymethods]
+        impl $class {
+            #[doc = $doc]
+            ///
+            /// Of equal keys in one batch, the first is new and the others are not. Raises ``FilterFullError`` for the first
+            /// key that finds no room, with its ``index``; the keys before it are stored.
+            fn $add_many<'py>(&self, keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+                let answers = crate::operations::apply_to_many(&crate::operations::AddUniqueMany(&self.table), keys)?;
+                crate::operations::bool_array(keys.py(), &answers)
+            }
+        }
+    };
+}
+
+pub(crate) use methods_of_copies;
+pub(crate) use methods_of_files;
+pub(crate) use methods_of_tables;
+pub(crate) use methods_of_unique_keys;

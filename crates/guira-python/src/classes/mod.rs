@@ -1,0 +1,16 @@
+//! The classes of the package: each a table of the library, under the names that Python's own sets have.
+
+mod counting_cuckoo_filter;
+mod cuckoo_filter;
+mod cuckoo_filter_view;
+mod cuckoo_map;
+mod cuckoo_set;
+mod methods;
+mod planner;
+
+pub(crate) use counting_cuckoo_filter::CountingCuckooFilter;
+pub(crate) use cuckoo_filter::CuckooFilter;
+pub(crate) use cuckoo_filter_view::{CuckooFilterView, open};
+pub(crate) use cuckoo_map::CuckooMap;
+pub(crate) use cuckoo_set::CuckooSet;
+pub(crate) use planner::{Plan, plan};

@@ -1,0 +1,83 @@
+//! What the library refuses, as exceptions of Python: its words, in the classes of `python/guira/_errors.py`.
+
+use std::io;
+use std::path::Path;
+
+use guira::{BuildError, InsertError, LoadError, MergeError as Refused, SaveError};
+use pyo3::PyErr;
+use pyo3::exceptions::{PyIsADirectoryError, PyMemoryError, PyOSError};
+
+pyo3::import_exception!(guira._errors, CorruptFileError);
+pyo3::import_exception!(guira._errors, CounterFullError);
+pyo3::import_exception!(guira._errors, FilterFullError);
+pyo3::import_exception!(guira._errors, MergeError);
+pyo3::import_exception!(guira._errors, ParameterError);
+pyo3::import_exception!(guira._errors, SecretKeyError);
+pyo3::import_exception!(guira._errors, TooManyCopiesError);
+pyo3::import_exception!(guira._errors, WrongKindError);
+
+pub(crate) fn build_error(error: &BuildError) -> PyErr {
+    match error {
+        BuildError::OutOfMemory { .. } => PyMemoryError::new_err(error.to_string()),
+        _ => ParameterError::new_err(error.to_string()),
+    }
+}
+
+/// Why a key was not stored, which stands in its batch where `index` says.
+pub(crate) fn insert_error(error: &InsertError, index: usize) -> PyErr {
+    let arguments = (error.to_string(), index);
+    match error {
+        InsertError::TooManyCopies { .. } => TooManyCopiesError::new_err(arguments),
+        InsertError::CounterFull { .. } => CounterFullError::new_err(arguments),
+        InsertError::ValueTooLarge { .. } => ParameterError::new_err(error.to_string()),
+        InsertError::OutOfMemory { .. } => PyMemoryError::new_err(error.to_string()),
+        _ => FilterFullError::new_err(arguments),
+    }
+}
+
+pub(crate) fn merge_error(error: &Refused) -> PyErr {
+    match error {
+        Refused::Full { .. } => FilterFullError::new_err(error.to_string()),
+        Refused::TooManyCopies { .. } => TooManyCopiesError::new_err(error.to_string()),
+        Refused::OutOfMemory { .. } => PyMemoryError::new_err(error.to_string()),
+        _ => MergeError::new_err(error.to_string()),
+    }
+}
+
+pub(crate) fn load_error(error: LoadError) -> PyErr {
+    match error {
+        LoadError::OtherKind { .. } | LoadError::ValueBits { .. } => WrongKindError::new_err(error.to_string()),
+        LoadError::KeyMissing | LoadError::KeyDiffers | LoadError::KeyNotUsed => {
+            SecretKeyError::new_err(error.to_string())
+        }
+        LoadError::OutOfMemory { .. } => PyMemoryError::new_err(error.to_string()),
+        LoadError::Io(error) => error.into(),
+        _ => CorruptFileError::new_err(error.to_string()),
+    }
+}
+
+/// The `OSError` that Python itself raises for a file: with number, text and path.
+pub(crate) fn file_error(error: io::Error, path: &Path) -> PyErr {
+    let Some(number) = error.raw_os_error() else { return error.into() };
+    // The text has the number once more, at its end.
+    let text = error.to_string();
+    let text = text.split(" (os error").next().unwrap_or_default().to_owned();
+    PyOSError::new_err((number, text, path.display().to_string()))
+}
+
+/// Why a file was not saved, as Python says what the system refuses.
+pub(crate) fn save_error(error: SaveError, path: &Path) -> PyErr {
+    match error {
+        SaveError::Io(error) => file_error(error, path),
+        SaveError::IsDirectory => PyIsADirectoryError::new_err(format!("{}: {error}", path.display())),
+        _ => PyOSError::new_err(format!("{}: {error}", path.display())),
+    }
+}
+
+/// Why a file is not a filter; where the system refused to read it, with its path.
+pub(crate) fn load_file_error(error: LoadError, path: &Path) -> PyErr {
+    match error {
+        LoadError::Io(error) => file_error(error, path),
+        error => load_error(error),
+    }
+}

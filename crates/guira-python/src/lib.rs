@@ -1,0 +1,25 @@
+//! The extension module of the Python package `guira`. The package is described in its README.md; here is how its parts lie.
+
+mod array;
+mod arrow;
+mod batch;
+mod classes;
+mod error;
+mod keys;
+mod memory;
+mod operations;
+mod options;
+mod table;
+
+/// The compiled part of the package `guira`.
+#[pyo3::pymodule(gil_used = false)]
+mod _guira {
+    #[pymodule_export]
+    use crate::classes::{
+        CountingCuckooFilter, CuckooFilter, CuckooFilterView, CuckooMap, CuckooSet, Plan, open, plan,
+    };
+
+    #[pymodule_export]
+    #[expect(non_upper_case_globals, reason = "it is the name of Python")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}

@@ -1,0 +1,125 @@
+//! Memory that Python's objects own: the only file with `unsafe`.
+//!
+//! Arrays, Arrow columns and mapped files are read where they are, and without the interpreter's lock, for which Rust has no
+//! guarantees to offer: they are those of the buffer protocol and of the Arrow C data interface, stated at each block.
+
+#![expect(unsafe_code, reason = "the buffer protocol and the Arrow C data interface hand out pointers")]
+
+use std::ops::Range;
+use std::path::Path;
+use std::slice;
+
+use arrow_array::ffi::{FFI_ArrowArray, from_ffi};
+use arrow_array::ffi_stream::ArrayStreamReader;
+use arrow_array::{ArrayRef, make_array};
+use arrow_schema::ArrowError;
+use arrow_schema::ffi::FFI_ArrowSchema;
+use guira::{CuckooFilterView, LoadError, LoadOptions};
+use pyo3::buffer::PyUntypedBuffer;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+
+/// The items of a one-dimensional buffer, of any size and with any stride. The exporter neither frees nor moves them while
+/// this lives.
+pub(crate) struct Items {
+    buffer: PyUntypedBuffer,
+    len: usize,
+    stride: isize,
+}
+
+impl Items {
+    /// `None` where there is not one dimension, or where items are behind pointers.
+    pub(crate) fn of_buffer(buffer: PyUntypedBuffer) -> Option<Self> {
+        let (&[len], &[stride], None) = (buffer.shape(), buffer.strides(), buffer.suboffsets()) else { return None };
+        Some(Self { buffer, len, stride })
+    }
+
+    pub(crate) const fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(crate) fn item_size(&self) -> usize {
+        self.buffer.item_size()
+    }
+
+    /// The bytes of an item.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such item.
+    #[inline]
+    pub(crate) fn bytes(&self, number: usize) -> &[u8] {
+        // SAFETY: the buffer protocol promises an item there, which lives as long as the buffer is exported.
+        unsafe { slice::from_raw_parts(self.address(number), self.item_size()) }
+    }
+
+    /// An item as an array of its bytes.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such item, or if items are smaller.
+    #[inline]
+    pub(crate) fn array<const N: usize>(&self, number: usize) -> [u8; N] {
+        assert!(N <= self.item_size(), "items are as large as their format says");
+        // SAFETY: as above; an array of bytes needs no alignment.
+        unsafe { self.address(number).cast::<[u8; N]>().read() }
+    }
+
+    /// The bytes of several items, if there is nothing between them.
+    ///
+    /// # Panics
+    ///
+    /// If there are no such items.
+    pub(crate) fn side_by_side(&self, numbers: Range<usize>) -> Option<&[u8]> {
+        assert!(numbers.end <= self.len, "items of the buffer");
+        if numbers.is_empty() || self.stride != self.item_size().cast_signed() {
+            return None;
+        }
+        // SAFETY: the buffer protocol promises these items, one behind the other, as long as the buffer is exported.
+        Some(unsafe { slice::from_raw_parts(self.address(numbers.start), numbers.len() * self.item_size()) })
+    }
+
+    #[inline]
+    fn address(&self, number: usize) -> *const u8 {
+        assert!(number < self.len, "an item of the buffer");
+        let distance = number.cast_signed() * self.stride;
+        // SAFETY: the buffer protocol promises that items are that far apart, in one allocation.
+        unsafe { self.buffer.buf_ptr().cast::<u8>().cast_const().offset(distance) }
+    }
+}
+
+/// The stream in a capsule that `__arrow_c_stream__` gave; it is moved out.
+pub(crate) fn arrow_stream(capsule: &Bound<'_, PyCapsule>) -> PyResult<Result<ArrayStreamReader, ArrowError>> {
+    let stream = capsule.pointer_checked(Some(c"arrow_array_stream"))?;
+    // SAFETY: a capsule of this name points to a stream of the C stream interface, of which this is the only reader.
+    Ok(unsafe { ArrayStreamReader::from_raw(stream.as_ptr().cast()) })
+}
+
+/// The array in the capsules that `__arrow_c_array__` gave; it is moved out. What was moved out before is an error: its
+/// pointers lead nowhere.
+pub(crate) fn arrow_array(
+    schema: &Bound<'_, PyCapsule>,
+    array: &Bound<'_, PyCapsule>,
+) -> PyResult<Result<ArrayRef, ArrowError>> {
+    let schema = schema.pointer_checked(Some(c"arrow_schema"))?.cast::<FFI_ArrowSchema>();
+    let array = array.pointer_checked(Some(c"arrow_array"))?.cast::<FFI_ArrowArray>();
+    // SAFETY: capsules of these names point to a schema and an array of the C data interface, which belong to them.
+    let (schema, given) = unsafe { (schema.as_ref(), array.as_ref()) };
+    if schema.release().is_none() || given.is_released() {
+        return Err(PyValueError::new_err(
+            "the Arrow array was read already: what __arrow_c_array__ gives can be read once",
+        ));
+    }
+    // SAFETY: as above; this is the array's only reader, and it was not read before.
+    let array = unsafe { FFI_ArrowArray::from_raw(array.as_ptr()) };
+    // SAFETY: the producer made the array as its schema says.
+    Ok(unsafe { from_ffi(array, schema) }.map(make_array))
+}
+
+/// A file mapped to memory.
+pub(crate) fn map_file(path: &Path, options: LoadOptions) -> Result<CuckooFilterView<'static>, LoadError> {
+    // SAFETY: the documentation of `open` asks of its caller what the library asks: nobody may change the file while it is
+    // open. Who replaces it, as `save` does, leaves the mapped one as it is.
+    unsafe { options.map(path) }
+}

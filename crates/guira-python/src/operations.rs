@@ -1,0 +1,176 @@
+//! What is done with batches of keys, and the arrays of NumPy that come of it.
+
+use guira::{Key, KeyHasher};
+use pyo3::exceptions::PyImportError;
+use pyo3::prelude::*;
+use pyo3::types::PyByteArray;
+
+use crate::batch::{Batch, Rows, Visit, iterate};
+use crate::error::insert_error;
+use crate::keys::key_of;
+use crate::table::{Change, Count, InsertUnique, Locked, Lookup, Refused};
+
+/// How many single keys are done between two looks at whether Ctrl-C was pressed.
+const UNINTERRUPTED: usize = 1 << 12;
+
+/// What a table does with each of many keys.
+pub(crate) trait Operation: Send + Sync {
+    /// What it says to each; for null keys, the default.
+    type Answer: Copy + Default + Send;
+    fn hasher(&self) -> &KeyHasher;
+    fn apply<K: Key>(&self, keys: &[K], answers: &mut [Self::Answer]) -> Result<(), Refused>;
+}
+
+macro_rules! operation {
+    ($(#[$what:meta])* $name:ident, $of:ident, $answer:ty, |$table:ident, $keys:ident, $answers:ident| $body:expr) => {
+        $(#[$what])*
+        pub(crate) struct $name<'table, T>(pub(crate) &'table Locked<T>);
+
+        impl<T: $of + Send + Sync> Operation for $name<'_, T> {
+            type Answer = $answer;
+
+            fn hasher(&self) -> &KeyHasher {
+                self.0.hasher()
+            }
+
+            fn apply<K: Key>(&self, $keys: &[K], $answers: &mut [$answer]) -> Result<(), Refused> {
+                let Self($table) = self;
+                $body
+            }
+        }
+    };
+}
+
+operation! {
+    /// Whether they are there.
+    ContainsMany, Lookup, bool, |table, keys, answers| {
+        table.read().contains_each(keys, answers);
+        Ok(())
+    }
+}
+
+operation! {
+    /// Stores them.
+    AddMany, Change, (), |table, keys, _answers| table.write().insert_each(keys)
+}
+
+operation! {
+    /// Stores those that are not there; whether they were not.
+    AddUniqueMany, InsertUnique, bool, |table, keys, answers| {
+        let mut table = table.write();
+        for (inserted, (key, answer)) in keys.iter().zip(answers).enumerate() {
+            *answer = table.insert_unique(key).map_err(|reason| Refused { inserted, reason })?;
+        }
+        Ok(())
+    }
+}
+
+operation! {
+    /// Removes them; whether they were there.
+    RemoveMany, Change, bool, |table, keys, answers| {
+        table.write().remove_each(keys, answers);
+        Ok(())
+    }
+}
+
+operation! {
+    /// How often they are there.
+    CountMany, Count, u64, |table, keys, answers| {
+        let table = table.read();
+        for (key, answer) in keys.iter().zip(answers) {
+            *answer = table.count(key);
+        }
+        Ok(())
+    }
+}
+
+/// Applies an operation to all keys of a batch: the answers, one for each row.
+pub(crate) fn apply_to_many<O: Operation>(operation: &O, keys: &Bound<'_, PyAny>) -> PyResult<Vec<O::Answer>> {
+    let batch = Batch::of_any(keys)?;
+    let mut application = Application::new(operation, batch.len());
+    batch.visit(keys.py(), operation.hasher(), &mut application)?;
+    Ok(application.answers)
+}
+
+/// Applies an operation to all keys of anything that can be iterated over. What is iterated over sees each of them done when
+/// it is asked for the next one.
+pub(crate) fn apply_to_iterable<O: Operation>(operation: &O, keys: &Bound<'_, PyAny>) -> PyResult<()> {
+    let py = keys.py();
+    let hasher = operation.hasher();
+    if let Some(batch) = Batch::of_columns(keys)? {
+        return batch.visit(py, hasher, &mut Application::new(operation, batch.len()));
+    }
+    for (number, key) in iterate(keys)?.enumerate() {
+        let key = key_of(hasher, &key?)?;
+        let applied = operation.apply(&[key], &mut [O::Answer::default()]);
+        applied.map_err(|refused| insert_error(&refused.reason, number))?;
+        if number % UNINTERRUPTED == UNINTERRUPTED - 1 {
+            py.check_signals()?;
+        }
+    }
+    Ok(())
+}
+
+/// An operation on its way through a batch.
+struct Application<'operation, O: Operation> {
+    operation: &'operation O,
+    answers: Vec<O::Answer>,
+    /// Those of a block some of whose rows are null.
+    block: Vec<O::Answer>,
+}
+
+impl<'operation, O: Operation> Application<'operation, O> {
+    fn new(operation: &'operation O, rows: usize) -> Self {
+        Self { operation, answers: vec![O::Answer::default(); rows], block: Vec::new() }
+    }
+}
+
+impl<O: Operation> Visit for Application<'_, O> {
+    fn block<K: Key>(&mut self, keys: &[K], rows: Rows<'_>) -> PyResult<()> {
+        let applied = match rows {
+            Rows::From(first) => self.operation.apply(keys, &mut self.answers[first..first + keys.len()]),
+            Rows::Listed(rows) => {
+                self.block.clear();
+                self.block.resize(keys.len(), O::Answer::default());
+                let applied = self.operation.apply(keys, &mut self.block);
+                for (row, answer) in rows.iter().zip(&self.block) {
+                    self.answers[*row] = *answer;
+                }
+                applied
+            }
+        };
+        applied.map_err(|refused| insert_error(&refused.reason, rows.row(refused.inserted)))
+    }
+}
+
+/// An array of NumPy's `bool`.
+pub(crate) fn bool_array<'py>(py: Python<'py>, answers: &[bool]) -> PyResult<Bound<'py, PyAny>> {
+    let bytes = PyByteArray::new_with(py, answers.len(), |bytes| {
+        for (byte, answer) in bytes.iter_mut().zip(answers) {
+            *byte = u8::from(*answer);
+        }
+        Ok(())
+    })?;
+    array(bytes, "?")
+}
+
+/// An array of NumPy's `uint64`.
+pub(crate) fn integer_array<'py>(py: Python<'py>, answers: &[u64]) -> PyResult<Bound<'py, PyAny>> {
+    let bytes = PyByteArray::new_with(py, size_of_val(answers), |bytes| {
+        for (bytes, answer) in bytes.as_chunks_mut().0.iter_mut().zip(answers) {
+            *bytes = answer.to_le_bytes();
+        }
+        Ok(())
+    })?;
+    array(bytes, "<u8")
+}
+
+fn array<'py>(bytes: Bound<'py, PyByteArray>, kind: &str) -> PyResult<Bound<'py, PyAny>> {
+    let py = bytes.py();
+    let numpy = py.import("numpy").map_err(|error| {
+        let needed = PyImportError::new_err("the answers for many keys are an array of NumPy: pip install numpy");
+        needed.set_cause(py, Some(error));
+        needed
+    })?;
+    numpy.call_method1("frombuffer", (bytes, kind))
+}

@@ -1,0 +1,51 @@
+//! The arguments of constructors.
+
+use guira::analysis::Preference;
+use guira::{HashAlgorithm, LoadOptions};
+use pyo3::PyResult;
+
+use crate::error::ParameterError;
+
+/// What a filter is built from.
+pub(crate) struct Options {
+    pub(crate) capacity: usize,
+    pub(crate) rate: f64,
+    pub(crate) max_capacity: Option<usize>,
+    pub(crate) preference: Preference,
+    pub(crate) hash: HashAlgorithm,
+    pub(crate) seed: u64,
+}
+
+/// `prefer="speed"` or `prefer="space"`.
+pub(crate) fn preference(prefer: &str) -> PyResult<Preference> {
+    match prefer {
+        "speed" => Ok(Preference::Speed),
+        "space" => Ok(Preference::Space),
+        _ => Err(ParameterError::new_err(format!("prefer is 'speed' or 'space', not {prefer:?}"))),
+    }
+}
+
+/// `hash="xxh3"`, or `hash="siphash"` with a secret key.
+pub(crate) fn hash_algorithm(hash: &str, key: Option<&[u8]>) -> PyResult<HashAlgorithm> {
+    match (hash, secret_key(key)?) {
+        ("xxh3", None) => Ok(HashAlgorithm::Xxh3),
+        ("siphash", Some(key)) => Ok(HashAlgorithm::SipHash13 { key }),
+        ("siphash", None) => {
+            Err(ParameterError::new_err("hash='siphash' needs key: 16 secret bytes, as of secrets.token_bytes(16)"))
+        }
+        ("xxh3", Some(_)) => Err(ParameterError::new_err("key is for hash='siphash'; hash='xxh3' takes seed")),
+        _ => Err(ParameterError::new_err(format!("hash is 'xxh3' or 'siphash', not {hash:?}"))),
+    }
+}
+
+/// How a file is loaded, with its secret key if it has one.
+pub(crate) fn load_options(key: Option<&[u8]>) -> PyResult<LoadOptions> {
+    let options = LoadOptions::new();
+    Ok(secret_key(key)?.map_or(options, |key| options.key(key)))
+}
+
+fn secret_key(key: Option<&[u8]>) -> PyResult<Option<[u8; 16]>> {
+    let Some(key) = key else { return Ok(None) };
+    let length = |_| ParameterError::new_err(format!("a secret key has 16 bytes, not {}", key.len()));
+    key.try_into().map(Some).map_err(length)
+}

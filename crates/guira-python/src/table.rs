@@ -1,0 +1,306 @@
+//! The library's types, each behind a lock, in the few words that the classes of Python are made of.
+//!
+//! Lookups share a lock, and changes take turns. No lock is held longer than one block of a batch takes, and nobody who
+//! holds one touches Python: so threads may wait for them with the interpreter's lock in their hands. The library's
+//! `ConcurrentCuckooFilter` needs no lock for lookups, but takes twice the time for batches and insertions of a single thread.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use guira::{
+    BuildError, CountingCuckooFilter, CuckooFilter, CuckooFilterBuilder, CuckooFilterView, CuckooMap, CuckooSet,
+    FilterFile, InsertEachError, InsertError, Key, KeyHasher, Parameters, SaveError,
+};
+
+use crate::options::Options;
+
+/// What a table says of itself.
+pub(crate) struct Measures {
+    pub(crate) parameters: Parameters,
+    /// The slots that are filled.
+    pub(crate) occupied: u64,
+    pub(crate) max_capacity: Option<usize>,
+}
+
+/// What every type of the library answers.
+pub(crate) trait Lookup {
+    fn hasher(&self) -> &KeyHasher;
+    fn measures(&self) -> Measures;
+    /// The number that `len` gives.
+    fn len(&self) -> u64;
+    fn contains<K: Key>(&self, key: &K) -> bool;
+    fn contains_each<K: Key>(&self, keys: &[K], answers: &mut [bool]);
+}
+
+/// A type with copies of keys.
+pub(crate) trait Count: Lookup {
+    fn count<K: Key>(&self, key: &K) -> u64;
+}
+
+/// A type to which copies of keys are added, and from which they are removed.
+pub(crate) trait Change: Count {
+    /// Stores keys in order up to the first that finds no room.
+    fn insert_each<K: Key>(&mut self, keys: &[K]) -> Result<(), Refused>;
+    fn remove_each<K: Key>(&mut self, keys: &[K], removed: &mut [bool]);
+}
+
+/// A type that can store each key once.
+pub(crate) trait InsertUnique: Lookup {
+    fn insert_unique<K: Key>(&mut self, key: &K) -> Result<bool, InsertError>;
+}
+
+/// A type that has a file.
+pub(crate) trait Stored: Lookup + FilterFile + Clone + PartialEq + Send + Sync {
+    fn save(&self, path: &Path) -> Result<(), SaveError>;
+    fn write_to(&self, writer: impl Write) -> io::Result<()>;
+    fn clear(&mut self);
+}
+
+/// Why a key of a batch was not stored, after as many others as `inserted` says.
+pub(crate) struct Refused {
+    pub(crate) inserted: usize,
+    pub(crate) reason: InsertError,
+}
+
+impl From<InsertEachError> for Refused {
+    fn from(error: InsertEachError) -> Self {
+        Self { inserted: error.inserted, reason: error.reason }
+    }
+}
+
+/// What stands in a table after a panic is not known.
+const PANICKED: &str = "an earlier operation on this filter panicked, so it can't be used any more: load it again";
+
+/// A table that threads share.
+pub(crate) struct Locked<T> {
+    table: RwLock<T>,
+    /// That of the table, which never changes.
+    hasher: KeyHasher,
+}
+
+impl<T: Lookup> Locked<T> {
+    pub(crate) fn new(table: T) -> Self {
+        Self { hasher: *table.hasher(), table: RwLock::new(table) }
+    }
+
+    pub(crate) const fn hasher(&self) -> &KeyHasher {
+        &self.hasher
+    }
+
+    pub(crate) fn read(&self) -> RwLockReadGuard<'_, T> {
+        self.table.read().expect(PANICKED)
+    }
+
+    pub(crate) fn write(&self) -> RwLockWriteGuard<'_, T> {
+        self.table.write().expect(PANICKED)
+    }
+}
+
+impl<T: Stored> Locked<T> {
+    /// A copy as it is at one moment, without a lock.
+    pub(crate) fn snapshot(&self) -> T {
+        self.read().clone()
+    }
+}
+
+/// The builder of a filter, for what a filter or a set of Python is given.
+fn builder(options: &Options) -> CuckooFilterBuilder {
+    let builder = CuckooFilter::builder().capacity(options.capacity).false_positive_rate(options.rate);
+    let builder = builder.preference(options.preference).hash(options.hash).seed(options.seed);
+    match options.max_capacity {
+        Some(keys) => builder.max_capacity(keys),
+        None => builder,
+    }
+}
+
+pub(crate) fn new_filter(options: &Options) -> Result<CuckooFilter, BuildError> {
+    builder(options).build()
+}
+
+/// A set, by way of a filter, which alone has a builder.
+pub(crate) fn new_set(options: &Options) -> Result<CuckooSet, BuildError> {
+    builder(options).build().map(CuckooSet::from)
+}
+
+impl Lookup for CuckooFilter {
+    fn hasher(&self) -> &KeyHasher {
+        self.hasher()
+    }
+
+    fn measures(&self) -> Measures {
+        let max_capacity = self.growth_policy().map(|_| self.max_capacity());
+        Measures { parameters: *self.parameters(), occupied: self.len() as u64, max_capacity }
+    }
+
+    fn len(&self) -> u64 {
+        self.len() as u64
+    }
+
+    fn contains<K: Key>(&self, key: &K) -> bool {
+        self.contains(key)
+    }
+
+    fn contains_each<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
+        self.contains_each(keys, answers);
+    }
+}
+
+impl Count for CuckooFilter {
+    fn count<K: Key>(&self, key: &K) -> u64 {
+        self.count(key) as u64
+    }
+}
+
+impl Change for CuckooFilter {
+    fn insert_each<K: Key>(&mut self, keys: &[K]) -> Result<(), Refused> {
+        Ok(self.insert_each(keys)?)
+    }
+
+    fn remove_each<K: Key>(&mut self, keys: &[K], removed: &mut [bool]) {
+        self.remove_each(keys, removed);
+    }
+}
+
+impl InsertUnique for CuckooFilter {
+    fn insert_unique<K: Key>(&mut self, key: &K) -> Result<bool, InsertError> {
+        self.insert_unique(key)
+    }
+}
+
+macro_rules! stored {
+    ($type:ty) => {
+        impl Stored for $type {
+            fn save(&self, path: &Path) -> Result<(), SaveError> {
+                self.save(path)
+            }
+
+            fn write_to(&self, writer: impl Write) -> io::Result<()> {
+                self.write_to(writer)
+            }
+
+            fn clear(&mut self) {
+                self.clear();
+            }
+        }
+    };
+}
+
+/// Values of any number of bits are numbers here.
+pub(crate) type Map = CuckooMap<u32>;
+
+stored!(CuckooFilter);
+stored!(CountingCuckooFilter);
+stored!(CuckooSet);
+stored!(Map);
+
+impl Lookup for CuckooSet {
+    fn hasher(&self) -> &KeyHasher {
+        self.as_filter().hasher()
+    }
+
+    fn measures(&self) -> Measures {
+        Measures { parameters: *self.as_filter().parameters(), occupied: self.len() as u64, max_capacity: None }
+    }
+
+    fn len(&self) -> u64 {
+        self.len() as u64
+    }
+
+    fn contains<K: Key>(&self, key: &K) -> bool {
+        self.contains(key)
+    }
+
+    fn contains_each<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
+        self.contains_each(keys, answers);
+    }
+}
+
+impl InsertUnique for CuckooSet {
+    fn insert_unique<K: Key>(&mut self, key: &K) -> Result<bool, InsertError> {
+        self.insert(key)
+    }
+}
+
+/// Lookups of types that have no batches.
+macro_rules! lookup {
+    ($type:ty, $table:ident => $occupied:expr, $len:expr) => {
+        impl Lookup for $type {
+            fn hasher(&self) -> &KeyHasher {
+                self.hasher()
+            }
+
+            fn measures(&self) -> Measures {
+                let $table = self;
+                Measures { parameters: *self.parameters(), occupied: $occupied, max_capacity: None }
+            }
+
+            fn len(&self) -> u64 {
+                let $table = self;
+                $len
+            }
+
+            fn contains<K: Key>(&self, key: &K) -> bool {
+                self.contains(key)
+            }
+
+            fn contains_each<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
+                for (key, answer) in keys.iter().zip(answers) {
+                    *answer = self.contains(key);
+                }
+            }
+        }
+    };
+}
+
+lookup!(CountingCuckooFilter, filter => filter.distinct_len() as u64, filter.len());
+lookup!(Map, map => map.len() as u64, map.len() as u64);
+
+impl Count for CountingCuckooFilter {
+    fn count<K: Key>(&self, key: &K) -> u64 {
+        self.count(key)
+    }
+}
+
+impl Change for CountingCuckooFilter {
+    fn insert_each<K: Key>(&mut self, keys: &[K]) -> Result<(), Refused> {
+        for (inserted, key) in keys.iter().enumerate() {
+            self.insert(key).map_err(|reason| Refused { inserted, reason })?;
+        }
+        Ok(())
+    }
+
+    fn remove_each<K: Key>(&mut self, keys: &[K], removed: &mut [bool]) {
+        for (key, removed) in keys.iter().zip(removed) {
+            *removed = self.remove(key);
+        }
+    }
+}
+
+impl Lookup for CuckooFilterView<'static> {
+    fn hasher(&self) -> &KeyHasher {
+        self.hasher()
+    }
+
+    fn measures(&self) -> Measures {
+        Measures { parameters: *self.parameters(), occupied: self.len() as u64, max_capacity: None }
+    }
+
+    fn len(&self) -> u64 {
+        self.len() as u64
+    }
+
+    fn contains<K: Key>(&self, key: &K) -> bool {
+        self.contains(key)
+    }
+
+    fn contains_each<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
+        self.contains_each(keys, answers);
+    }
+}
+
+impl Count for CuckooFilterView<'static> {
+    fn count<K: Key>(&self, key: &K) -> u64 {
+        self.count(key) as u64
+    }
+}

@@ -1,0 +1,125 @@
+"""The library, the program, the server and the package give the same answers, on a million keys each, and the same bytes."""
+
+import os
+import shutil
+import subprocess
+import time
+
+import numpy as np
+import pytest
+
+import guira
+
+COUNT = 500_000
+TEXTS = [str(number) for number in range(2 * COUNT)]
+NUMBERS = np.arange(2 * COUNT, dtype=np.uint64)
+
+
+def program(variable):
+    path = os.environ.get(variable)
+    if path is None:
+        pytest.skip(f"{variable} does not name a program; crates/guira-python/test builds it")
+    return path
+
+
+def rust_answers(path, kind, keys):
+    lines = "\n".join(str(key) for key in keys)
+    answers = subprocess.run([program("GUIRA_ANSWERS"), path, kind], input=lines, capture_output=True, text=True, check=True)
+    return [answer == "1" for answer in answers.stdout.strip()]
+
+
+def program_lines(path, lines):
+    """The lines that the program says may be in the set."""
+    answers = subprocess.run([program("GUIRA_PROGRAM"), "check", path], input="\n".join(lines), capture_output=True, text=True)
+    assert answers.returncode in (0, 1), answers.stderr
+    return answers.stdout.splitlines()
+
+
+@pytest.mark.parametrize("options", [{}, {"max_capacity": 4_000_000}, {"prefer": "space"}], ids=["speed", "growing", "space"])
+def test_a_file_of_python_is_answered_alike_by_the_library_and_the_program(tmp_path, options):
+    seen = guira.CuckooFilter(2 * COUNT, **options)
+    seen.update(TEXTS[:COUNT])
+    seen.update(NUMBERS[:COUNT])
+    path = tmp_path / "seen"
+    seen.save(path)
+    texts, numbers = seen.contains_many(TEXTS), seen.contains_many(NUMBERS)
+    assert texts[:COUNT].all()
+    assert numbers[:COUNT].all()
+    assert rust_answers(path, "text", TEXTS) == texts.tolist()
+    assert rust_answers(path, "u64", NUMBERS) == numbers.tolist()
+    negative = range(-1000, 1000)
+    assert rust_answers(path, "i64", negative) == seen.contains_many(negative).tolist()
+    assert program_lines(path, TEXTS) == [text for text, present in zip(TEXTS, texts) if present]
+
+
+def test_a_file_of_the_library_is_read_and_has_the_bytes_of_python(tmp_path):
+    path = tmp_path / "seen"
+    subprocess.run([program("GUIRA_ANSWERS"), path, "build"], check=True)
+    loaded = guira.CuckooFilter.load(path)
+    made = guira.CuckooFilter(2 * COUNT)
+    for number in range(COUNT):
+        made.add(number)
+        made.add(str(number))
+    assert made.to_bytes() == path.read_bytes()
+    assert made == loaded
+    assert rust_answers(path, "text", TEXTS) == guira.open(path).contains_many(TEXTS).tolist()
+
+
+def test_a_file_of_the_program_is_answered_alike(tmp_path):
+    path = tmp_path / "seen"
+    command = [program("GUIRA_PROGRAM"), "build", "--rate", "0.001", "--output", path]
+    subprocess.run(command, input="\n".join(TEXTS[:COUNT]), text=True, check=True, capture_output=True)
+    loaded, view = guira.CuckooFilter.load(path), guira.open(path)
+    answers = loaded.contains_many(TEXTS)
+    assert answers[:COUNT].all()
+    assert (view.contains_many(TEXTS) == answers).all()
+    assert program_lines(path, TEXTS) == [text for text, present in zip(TEXTS, answers) if present]
+
+
+@pytest.fixture
+def server(tmp_path):
+    """A server with the module, and a client of it."""
+    redis = pytest.importorskip("redis")
+    if shutil.which("redis-server") is None:
+        pytest.skip("there is no redis-server")
+    path = tmp_path / "socket"
+    command = ["redis-server", "--port", "0", "--unixsocket", path, "--save", "", "--dir", tmp_path]
+    process = subprocess.Popen([*command, "--loadmodule", program("GUIRA_MODULE")], stdout=subprocess.DEVNULL)
+    try:
+        client = redis.Redis(unix_socket_path=str(path))
+        for _ in range(100):
+            if path.exists():
+                break
+            time.sleep(0.1)
+        client.ping()
+        yield client
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def test_a_growing_filter_goes_to_the_server_and_comes_back(server):
+    seen = guira.CuckooFilter(COUNT, max_capacity=4_000_000)
+    seen.update(TEXTS[:COUNT])
+    whole = seen.to_bytes()
+    # A dump has the number of removals, which Python does not count, before the header; position 1 is where the table begins.
+    server.execute_command("CF.LOADCHUNK", "seen", 1, bytes(8) + whole[:128])
+    end = 128
+    while end < len(whole):
+        chunk = whole[end : end + (1 << 20)]
+        end += len(chunk)
+        server.execute_command("CF.LOADCHUNK", "seen", 1 + end - 128, chunk)
+    answers = []
+    for first in range(0, len(TEXTS), 10_000):
+        answers += server.execute_command("CF.MEXISTS", "seen", *TEXTS[first : first + 10_000])
+    assert [bool(answer) for answer in answers] == seen.contains_many(TEXTS).tolist()
+
+    server.execute_command("CF.ADD", "seen", "ani")
+    seen.add("ani")
+    position, dumped = 0, []
+    while True:
+        position, chunk = server.execute_command("CF.SCANDUMP", "seen", position)
+        if position == 0:
+            break
+        dumped.append(chunk)
+    assert guira.CuckooFilter.from_bytes(dumped[0][8:] + b"".join(dumped[1:])) == seen

@@ -1,0 +1,321 @@
+"""Files: those of the library are read and written again, damage is noticed, and processes share what is mapped."""
+
+import copy
+import multiprocessing
+import multiprocessing.shared_memory
+import os
+import pickle
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+import guira
+from guira import CountingCuckooFilter, CuckooFilter, CuckooMap, CuckooSet
+
+SECRET = bytes(range(16))
+READER = Path(__file__).parents[3] / "docs" / "reader.py"
+
+# Each stored file with the number of "absent 0" to "absent 1999" that it answers with "probably": those of
+# crates/guira/tests/golden.rs.
+FILTERS = {
+    "packed-1-regional-f20": 0,
+    "packed-2-regional-f9": 7,
+    "packed-4-regional-f12": 2,
+    "packed-4-regional-f12-siphash": 2,
+    "packed-4-regional-f13-odd": 0,
+    "packed-8-regional-f32": 0,
+    "packed-4-power-of-two-f7": 50,
+    "packed-1-ternary-f11": 4,
+    "packed-2-quaternary-f10": 2,
+    "packed-4-doubling-f9": 18,
+    "semi-sorted-regional-f13": 0,
+    "semi-sorted-power-of-two-f5": 250,
+    "semi-sorted-regional-f32": 0,
+    "windowed-2-f12": 1,
+    "windowed-3-f11": 5,
+    "windowed-4-f31": 0,
+    "growing-4-f13-doubled-3": 2,
+    "growing-2-f8-doubled-5": 11,
+}
+OTHERS = {
+    "set-packed-4-f12": (CuckooSet, 1),
+    "set-windowed-3-f7": (CuckooSet, 34),
+    "counting-2-f9-v3": (CountingCuckooFilter, 6),
+    "counting-4-f12-v8": (CountingCuckooFilter, 1),
+    "map-4-f6-v5": (CuckooMap, 135),
+    "map-8-f13-v19": (CuckooMap, 0),
+}
+STORED = {name: (CuckooFilter, absent) for name, absent in FILTERS.items()} | OTHERS
+PRESENT = [f"key {number}" for number in range(60)]
+ABSENT = [f"absent {number}" for number in range(2000)]
+
+
+def key_of(name):
+    return SECRET if name.endswith("siphash") else None
+
+
+def made():
+    """One of each class, with keys."""
+    seen = CuckooFilter(1000, seed=5)
+    growing = CuckooFilter(100, max_capacity=10_000)
+    small = CuckooFilter(1000, prefer="space")
+    unique = CuckooSet(1000)
+    counting = CountingCuckooFilter(1000)
+    for filter_ in (seen, growing, small, unique, counting):
+        filter_.update(PRESENT)
+    map_ = CuckooMap(1000)
+    map_.update({key: number for number, key in enumerate(PRESENT)})
+    return [seen, growing, small, unique, counting, map_]
+
+
+def test_every_stored_file_is_one_of_these(golden):
+    assert {file.stem for file in golden.iterdir()} == set(STORED)
+
+
+@pytest.mark.parametrize("name", STORED)
+def test_stored_files_are_answered_as_the_library_does_and_written_again(golden, name, tmp_path):
+    class_, absent = STORED[name]
+    path = golden / f"{name}.guira"
+    loaded = class_.load(path, key_of(name))
+    present = PRESENT[: 40 if name == "packed-1-regional-f20" else 60]
+    assert all(key in loaded for key in present)
+    assert loaded.contains_many(present).all()
+    assert sum(key in loaded for key in ABSENT) == absent
+    assert loaded.contains_many(ABSENT).sum() == absent
+    assert loaded.to_bytes() == path.read_bytes()
+    assert class_.from_bytes(memoryview(path.read_bytes()), key=key_of(name)) == loaded
+    loaded.save(tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == path.read_bytes()
+    if class_ in (CuckooFilter, CuckooSet):
+        view = guira.open(path, key_of(name))
+        view.verify()
+        assert len(view) == len(loaded)
+        assert view.contains_many(present).all()
+        assert view.contains_many(ABSENT).sum() == absent
+        assert [view.count(key) for key in present] == view.count_many(present).tolist()
+
+
+def test_stored_counts_and_values_are_those_of_the_library(golden):
+    for name in ("counting-2-f9-v3", "counting-4-f12-v8"):
+        counting = CountingCuckooFilter.load(golden / f"{name}.guira")
+        assert all(counting.count(key) >= number % 7 + 1 for number, key in enumerate(PRESENT))
+        assert len(counting) == sum(number % 7 + 1 for number in range(60))
+    for name, bits in (("map-4-f6-v5", 5), ("map-8-f13-v19", 19)):
+        map_ = CuckooMap.load(golden / f"{name}.guira")
+        assert map_.value_bits == bits
+        for number, key in enumerate(PRESENT):
+            assert ((number + 1) * 0x9E3779B9 % 2**32) >> (32 - bits) in map_.get(key)
+
+
+@pytest.mark.parametrize("one", made(), ids=lambda one: type(one).__name__)
+def test_bytes_files_pickles_and_copies_give_the_same(one, tmp_path):
+    class_ = type(one)
+    path = tmp_path / "one.guira"
+    one.save(path)
+    shared = multiprocessing.shared_memory.SharedMemory(create=True, size=len(one.to_bytes()))
+    try:
+        shared.buf[:] = one.to_bytes()
+        again = [
+            class_.load(path),
+            class_.load(str(path)),
+            class_.from_bytes(one.to_bytes()),
+            class_.from_bytes(bytearray(one.to_bytes())),
+            class_.from_bytes(shared.buf),
+            copy.deepcopy(one),
+            *(pickle.loads(pickle.dumps(one, protocol)) for protocol in range(2, 6)),
+        ]
+    finally:
+        shared.close()
+        shared.unlink()
+    for other in again:
+        assert type(other) is class_
+        assert other == one
+        assert other.to_bytes() == one.to_bytes()
+
+
+@pytest.mark.parametrize("one", made(), ids=lambda one: type(one).__name__)
+def test_every_damaged_byte_is_noticed(one):
+    class_, whole = type(one), one.to_bytes()
+    for place in range(0, len(whole), max(1, len(whole) // 500)):
+        damaged = bytearray(whole)
+        damaged[place] ^= 1 << place % 8
+        with pytest.raises(guira.GuiraError):
+            class_.from_bytes(damaged)
+    for wrong in (b"", whole[:-1], whole + b"\0", bytes(len(whole))):
+        with pytest.raises(guira.CorruptFileError):
+            class_.from_bytes(wrong)
+
+
+def test_another_kind_is_refused_by_its_name(tmp_path):
+    for one in made():
+        for class_ in {CuckooFilter, CuckooSet, CountingCuckooFilter, CuckooMap} - {type(one)}:
+            with pytest.raises(guira.WrongKindError):
+                class_.from_bytes(one.to_bytes())
+    CountingCuckooFilter(10).save(tmp_path / "counting")
+    with pytest.raises(guira.WrongKindError):
+        guira.open(tmp_path / "counting")
+
+
+def test_a_secret_key_is_needed_and_never_stored(tmp_path):
+    secret = CuckooFilter(1000, hash="siphash", key=SECRET)
+    secret.add("ani")
+    secret.save(tmp_path / "secret")
+    whole = secret.to_bytes()
+    assert SECRET not in whole
+    for load in (
+        lambda key: CuckooFilter.from_bytes(whole, key),
+        lambda key: CuckooFilter.load(tmp_path / "secret", key),
+        lambda key: guira.open(tmp_path / "secret", key),
+    ):
+        assert "ani" in load(SECRET)
+        for wrong in (None, bytes(16)):
+            with pytest.raises(guira.SecretKeyError):
+                load(wrong)
+        with pytest.raises(guira.ParameterError, match="16 bytes, not 3"):
+            load(b"abc")
+    with pytest.raises(guira.SecretKeyError):
+        CuckooFilter.from_bytes(CuckooFilter(10).to_bytes(), SECRET)
+    with pytest.raises(guira.SecretKeyError, match="pickled"):
+        pickle.dumps(secret)
+    assert "00010203" not in repr(secret)
+
+
+def test_errors_of_the_system_are_those_that_python_raises(tmp_path):
+    for use in (CuckooFilter.load, CuckooSet.load, guira.open, CuckooFilter(10).save):
+        with pytest.raises(FileNotFoundError) as raised:
+            use(tmp_path / "nowhere" / "file")
+        assert raised.value.errno == 2
+    with pytest.raises(FileNotFoundError) as raised:
+        CuckooFilter.load(tmp_path / "nothing")
+    assert raised.value.filename == str(tmp_path / "nothing")
+    with pytest.raises(IsADirectoryError):
+        CuckooFilter.load(tmp_path)
+    with pytest.raises(OSError):
+        CuckooFilter(10).save(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_saving_replaces_a_file_whole_and_keeps_its_permissions(tmp_path):
+    path = tmp_path / "seen"
+    CuckooFilter(10).save(path)
+    umask = os.umask(0)
+    os.umask(umask)
+    assert path.stat().st_mode & 0o777 == 0o666 & ~umask
+    path.chmod(0o640)
+    view = guira.open(path)
+    larger = CuckooFilter(10_000)
+    larger.add("ani")
+    larger.save(path)
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert "ani" in guira.open(path)
+    # The view has the old file.
+    assert view.capacity == 10
+    assert "ani" not in view
+    assert [file.name for file in tmp_path.iterdir()] == ["seen"]
+
+
+def test_readers_find_a_whole_file_while_it_is_replaced(tmp_path):
+    path = tmp_path / "seen"
+    CuckooFilter(1000).save(path)
+    ended = threading.Event()
+
+    def write():
+        for number in range(200):
+            seen = CuckooFilter(1000 + number)
+            seen.update(range(number))
+            seen.save(path)
+        ended.set()
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    while not ended.is_set():
+        loaded = CuckooFilter.load(path)
+        assert len(loaded) in (loaded.capacity - 1000, 0)
+    writer.join()
+
+
+def test_a_view_answers_what_the_filter_answers(tmp_path):
+    seen = CuckooFilter(10_000)
+    seen.update(range(10_000))
+    seen.save(tmp_path / "seen")
+    view = guira.open(tmp_path / "seen")
+    for name in ("capacity", "rate", "expected_rate", "load_factor", "nbytes", "bits_per_key"):
+        assert getattr(view, name) == getattr(seen, name)
+    keys = list(range(20_000))
+    assert (view.contains_many(keys) == seen.contains_many(keys)).all()
+    assert (view.count_many(keys) == seen.count_many(keys)).all()
+    assert [key in view for key in keys] == [key in seen for key in keys]
+    assert not hasattr(view, "add")
+    assert len(view) == 10_000
+
+
+def test_a_damaged_table_is_found_by_verify(tmp_path):
+    path = tmp_path / "seen"
+    seen = CuckooFilter(1000)
+    seen.update(range(1000))
+    whole = bytearray(seen.to_bytes())
+    whole[-10] ^= 1
+    path.write_bytes(whole)
+    view = guira.open(path)
+    with pytest.raises(guira.CorruptFileError):
+        view.verify()
+    with pytest.raises(guira.CorruptFileError):
+        CuckooFilter.load(path)
+
+
+def test_a_reader_that_shares_no_code_gives_the_same_answers(tmp_path):
+    pytest.importorskip("xxhash")
+    lines = PRESENT + ABSENT
+    for one in made():
+        path = tmp_path / "one"
+        one.save(path)
+        answer = subprocess.run(
+            [sys.executable, READER, path], input="\n".join(lines), capture_output=True, text=True, check=True
+        )
+        found = [line.split("\t")[0] for line in answer.stdout.splitlines()]
+        assert found == [line for line in lines if line in one]
+
+
+SCRIPT = """
+import sys, guira
+view, loaded = guira.open(sys.argv[1]), guira.CuckooFilter.load(sys.argv[1])
+keys = [f"key {number}" for number in range(2000)] + list(range(2000))
+assert view.contains_many(keys).tolist() == loaded.contains_many(keys).tolist() == [key in loaded for key in keys]
+print(sum(key in view for key in keys), hash("key") % 1000)
+"""
+
+
+def test_other_processes_give_the_same_answers_whatever_their_hash_seed(tmp_path):
+    seen = CuckooFilter(4000)
+    seen.update([f"key {number}" for number in range(1000)])
+    seen.update(range(1000))
+    seen.save(tmp_path / "seen")
+    hashes = set()
+    for seed in ("0", "1", "42", "random"):
+        environment = os.environ | {"PYTHONHASHSEED": seed}
+        command = [sys.executable, "-c", SCRIPT, tmp_path / "seen"]
+        answer = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.split()
+        keys = [f"key {number}" for number in range(2000)] + list(range(2000))
+        assert int(answer[0]) == sum(key in seen for key in keys)
+        hashes.add(answer[1])
+    assert len(hashes) > 1, "the hash of Python itself was to differ"
+
+
+def count_present(arguments):
+    pickled, path = arguments
+    keys = [f"key {number}" for number in range(2000)]
+    return sum(key in pickled for key in keys), sum(key in guira.open(path) for key in keys)
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_workers_get_filters_by_pickle_and_by_path(tmp_path, method):
+    seen = CuckooFilter(1000)
+    seen.update([f"key {number}" for number in range(1000)])
+    seen.save(tmp_path / "seen")
+    expected = sum(f"key {number}" in seen for number in range(2000))
+    with multiprocessing.get_context(method).Pool(2) as pool:
+        answers = pool.map(count_present, [(seen, tmp_path / "seen")] * 4)
+    assert answers == [(expected, expected)] * 4
