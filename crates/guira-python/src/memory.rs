@@ -104,8 +104,10 @@ pub(crate) fn arrow_array(
 ) -> PyResult<Result<ArrayRef, ArrowError>> {
     let schema = schema.pointer_checked(Some(c"arrow_schema"))?.cast::<FFI_ArrowSchema>();
     let array = array.pointer_checked(Some(c"arrow_array"))?.cast::<FFI_ArrowArray>();
-    // SAFETY: capsules of these names point to a schema and an array of the C data interface, which belong to them.
-    let (schema, given) = unsafe { (schema.as_ref(), array.as_ref()) };
+    // SAFETY: a capsule of this name points to a schema, which belongs to the capsule.
+    let schema = unsafe { schema.as_ref() };
+    // SAFETY: a capsule of this name points to an array of the C data interface, which belongs to the capsule.
+    let given = unsafe { array.as_ref() };
     if schema.release().is_none() || given.is_released() {
         return Err(PyValueError::new_err(
             "the Arrow array was read already: what __arrow_c_array__ gives can be read once",
