@@ -141,9 +141,9 @@ mod tests {
         let mut filter = CuckooFilter::with_capacity(10, 1e-9).expect("valid");
         filter.insert(key).expect("room");
         let normalization = Normalization { lowercase, trim: false };
-        let mut header = filter.header_bytes();
+        let (mut header, table) = filter.header_and_table();
         let section = Provenance { normalization, ..Provenance::default() }.write_into(&mut header).expect("memory");
-        [&header[..], filter.table_bytes(), &section].concat()
+        [&header[..], &table, &section].concat()
     }
 
     #[test]

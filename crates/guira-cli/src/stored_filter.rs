@@ -57,10 +57,10 @@ impl StoredFilter {
     }
 
     fn write_uncompressed(&self, file: &mut impl Write) -> io::Result<()> {
-        let mut header = self.filter.header_bytes();
+        let (mut header, table) = self.filter.header_and_table();
         let section = self.provenance.write_into(&mut header)?;
         file.write_all(&header)?;
-        file.write_all(self.filter.table_bytes())?;
+        file.write_all(&table)?;
         file.write_all(&section)
     }
 

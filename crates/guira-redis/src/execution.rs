@@ -126,7 +126,7 @@ pub fn execute<'arguments>(
             Ok(Outcome { reply: Reply::Done, changes: same(c"cf.compact") })
         }
         Command::ScanDump { position, secret } => {
-            let filter = place.filter().ok_or(CommandError::NotFound)?;
+            let filter = place.filter_mut().ok_or(CommandError::NotFound)?;
             scan_dump(filter, position, secret).map(answer)
         }
         Command::LoadChunk { position, data, key } => load_chunk(position, data, key, place, limits),
@@ -224,7 +224,7 @@ fn insert<'arguments>(
     Ok(Outcome { reply, changes: Changes { created, told, event: c"cf.add" } })
 }
 
-fn scan_dump(filter: &StoredFilter, position: u64, secret: Secret) -> Result<Reply, CommandError> {
+fn scan_dump(filter: &mut StoredFilter, position: u64, secret: Secret) -> Result<Reply, CommandError> {
     // What is not whole gives no whole dump, and says so.
     if filter.is_incoming() {
         filter.fields()?;

@@ -47,6 +47,20 @@ unsafe impl GlobalAlloc for ServerMemory {
         memory
     }
 
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        let memory = match of_server(layout) {
+            Some(functions) => {
+                let calloc = functions.try_calloc.unwrap_or(functions.calloc);
+                // SAFETY: any size will do.
+                unsafe { calloc(1, layout.size()) }.cast()
+            }
+            // SAFETY: the caller keeps to the trait.
+            None => unsafe { System.alloc_zeroed(layout) },
+        };
+        count(!memory.is_null(), layout);
+        memory
+    }
+
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
         ALLOCATED.fetch_sub(layout.size(), Ordering::Relaxed);
         match of_server(layout) {

@@ -103,6 +103,16 @@ unsafe fn filter<'value>(value: *const c_void) -> &'value StoredFilter {
     unsafe { &*value.cast::<StoredFilter>() }
 }
 
+/// A filter that is written: its table is one piece afterwards.
+///
+/// # Safety
+///
+/// The pointer is one that [`into_value`] gave, and nobody else has the filter at hand.
+unsafe fn filter_mut<'value>(value: *mut c_void) -> &'value mut StoredFilter {
+    // SAFETY: said above.
+    unsafe { &mut *value.cast::<StoredFilter>() }
+}
+
 unsafe extern "C" fn load(stream: *mut RawStream, encoding: c_int) -> *mut c_void {
     if encoding != ENCODING {
         return null_mut();
@@ -130,8 +140,8 @@ fn load_filter(stream: Stream) -> Option<StoredFilter> {
 }
 
 unsafe extern "C" fn save(stream: *mut RawStream, value: *mut c_void) {
-    // SAFETY: the server gives a value of this type.
-    let filter = unsafe { filter(value) };
+    // SAFETY: the server gives a value of this type, and runs no command meanwhile, but for a process of its own.
+    let filter = unsafe { filter_mut(value) };
     let stream = Stream(stream);
     stream.save_number(if filter.is_incoming() { PART } else { WHOLE });
     stream.save_bytes(&filter.header(Secret::Kept));
@@ -140,8 +150,8 @@ unsafe extern "C" fn save(stream: *mut RawStream, value: *mut c_void) {
 }
 
 unsafe extern "C" fn rewrite(stream: *mut RawStream, key: *mut RawString, value: *mut c_void) {
-    // SAFETY: the server gives a value of this type.
-    let filter = unsafe { filter(value) };
+    // SAFETY: the server gives a value of this type, and runs no command meanwhile, but for a process of its own.
+    let filter = unsafe { filter_mut(value) };
     let emit = |position: u64, bytes: &[u8]| {
         let (position, start) = (signed(position), bytes.as_ptr().cast::<c_char>());
         // SAFETY: the format takes a string of the server, a number, and bytes with their length.
@@ -178,8 +188,8 @@ fn allocated(start: *const u8, size: usize) -> usize {
 }
 
 unsafe extern "C" fn digest(digest: *mut RawDigest, value: *mut c_void) {
-    // SAFETY: the server gives a value of this type.
-    let filter = unsafe { filter(value) };
+    // SAFETY: the server gives a value of this type, and runs no command meanwhile, but for a process of its own.
+    let filter = unsafe { filter_mut(value) };
     // SAFETY: the bytes are as many as is said.
     let add = |bytes: &[u8]| unsafe { (functions().digest_bytes)(digest, bytes.as_ptr().cast(), bytes.len()) };
     add(&filter.header(Secret::Kept));

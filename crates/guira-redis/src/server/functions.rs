@@ -95,6 +95,7 @@ macro_rules! functions {
 }
 
 type Alloc = unsafe extern "C" fn(usize) -> *mut c_void;
+type AllocZeroed = unsafe extern "C" fn(usize, usize) -> *mut c_void;
 type Reallocate = unsafe extern "C" fn(*mut c_void, usize) -> *mut c_void;
 type SaveBuffer = unsafe extern "C" fn(*mut RawStream, *const c_char, usize);
 type AddBuffer = unsafe extern "C" fn(*mut RawDigest, *const c_char, usize);
@@ -144,6 +145,7 @@ type RegisterText = unsafe extern "C" fn(
 functions! {
     every server has {
         alloc c"RedisModule_Alloc": Alloc;
+        calloc c"RedisModule_Calloc": AllocZeroed;
         realloc c"RedisModule_Realloc": Reallocate;
         free c"RedisModule_Free": unsafe extern "C" fn(*mut c_void);
         is_module_name_busy c"RedisModule_IsModuleNameBusy": unsafe extern "C" fn(*const c_char) -> c_int;
@@ -200,6 +202,7 @@ functions! {
         malloc_size c"RedisModule_MallocSize": unsafe extern "C" fn(*mut c_void) -> usize;
         // From 7.0.something to 7.4: memory that may be refused, in place of the end of the server.
         try_alloc c"RedisModule_TryAlloc": Alloc;
+        try_calloc c"RedisModule_TryCalloc": AllocZeroed;
         try_realloc c"RedisModule_TryRealloc": Reallocate;
         // From Redis 7.4 and Valkey 8 on.
         add_acl_category c"RedisModule_AddACLCategory": unsafe extern "C" fn(*mut RawContext, *const c_char) -> c_int;

@@ -20,7 +20,8 @@ pub(crate) struct Chunk<'filter> {
 
 impl StoredFilter {
     /// The first chunk.
-    pub(crate) fn header(&self, secret: Secret) -> Vec<u8> {
+    pub(crate) fn header(&mut self, secret: Secret) -> Vec<u8> {
+        self.settle();
         match self {
             Self::Growing(growing) => growing_header(growing, secret),
             Self::Imported(imported) => imported.header(),
@@ -33,18 +34,33 @@ impl StoredFilter {
     /// # Errors
     ///
     /// For a position that there is not.
-    pub(crate) fn chunk(&self, position: u64) -> Result<Option<Chunk<'_>>, CommandError> {
-        let offset = position.checked_sub(1).ok_or(CommandError::InvalidPosition)?;
-        match self {
-            Self::Growing(growing) => chunk_of([growing.filter.table_bytes()].into_iter(), offset),
-            Self::Imported(imported) => chunk_of(imported.layers().iter().map(Vec::as_slice), offset),
-            Self::Incoming(incoming) => chunk_of([incoming.received()].into_iter(), offset),
-        }
+    pub(crate) fn chunk(&mut self, position: u64) -> Result<Option<Chunk<'_>>, CommandError> {
+        self.settle();
+        self.chunk_of_settled(position)
     }
 
     /// All chunks behind the header.
-    pub(crate) fn chunks(&self) -> impl Iterator<Item = Chunk<'_>> {
-        std::iter::successors(self.chunk(1).ok().flatten(), |chunk| self.chunk(chunk.next).ok().flatten())
+    pub(crate) fn chunks(&mut self) -> impl Iterator<Item = Chunk<'_>> {
+        self.settle();
+        let settled = &*self;
+        let chunk = |position| settled.chunk_of_settled(position).ok().flatten();
+        std::iter::successors(chunk(1), move |before| chunk(before.next))
+    }
+
+    /// Finishes the doubling of a table, so that its bytes are those of its dump.
+    fn settle(&mut self) {
+        if let Self::Growing(growing) = self {
+            growing.filter.settle();
+        }
+    }
+
+    fn chunk_of_settled(&self, position: u64) -> Result<Option<Chunk<'_>>, CommandError> {
+        let offset = position.checked_sub(1).ok_or(CommandError::InvalidPosition)?;
+        match self {
+            Self::Growing(growing) => chunk_of(growing.filter.memory().into_iter(), offset),
+            Self::Imported(imported) => chunk_of(imported.layers().iter().map(Vec::as_slice), offset),
+            Self::Incoming(incoming) => chunk_of([incoming.received()].into_iter(), offset),
+        }
     }
 
     /// Whether a dump of it ends before the filter does.

@@ -33,7 +33,7 @@ const COUNT_SIZE: usize = 8;
 
 /// The header of this module's dumps.
 pub(super) fn growing_header(growing: &Growing, secret: Secret) -> Vec<u8> {
-    let mut header = [growing.removed.to_le_bytes().to_vec(), growing.filter.header_bytes()].concat();
+    let mut header = [growing.removed.to_le_bytes().to_vec(), growing.filter.header_and_table().0].concat();
     if let (Secret::Kept, Some(key)) = (secret, growing.key()) {
         header.extend(key.bytes());
     }

@@ -165,7 +165,10 @@ impl StoredFilter {
     /// The pieces of memory that it has, besides itself.
     pub(crate) fn pieces(&self) -> impl Iterator<Item = &[u8]> {
         let (several, one, two): (&[Vec<u8>], _, _) = match self {
-            Self::Growing(growing) => (&[], growing.filter.table_bytes(), [].as_slice()),
+            Self::Growing(growing) => {
+                let [table, rest] = growing.filter.memory();
+                (&[], table, rest)
+            }
             Self::Imported(imported) => (imported.layers(), [].as_slice(), [].as_slice()),
             Self::Incoming(incoming) => (&[], incoming.header(), incoming.received()),
         };

@@ -75,21 +75,29 @@ impl DoublingAddressing {
         (product >> 32, low_32(product))
     }
 
-    /// The bucket of the doubled table to which a fingerprint goes, and what is left of it.
-    pub(crate) fn split(&self, bucket: Candidate, fingerprint: Fingerprint) -> (BucketIndex, Fingerprint) {
-        let top = self.fingerprint_bits - 1;
-        let spare_bit = u64::from(fingerprint.get() >> top & 1);
-        let rest = Fingerprint::new(fingerprint.get() & !(1 << top)).unwrap_or(fingerprint);
-        let half = spare_bit ^ self.next_bit_of_x(bucket, fingerprint);
-        (BucketIndex::new(2 * bucket.bucket().get() + half), rest)
+    /// To which of the two buckets that are made of this one a fingerprint goes: 0 or 1.
+    #[inline]
+    pub(crate) fn half(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> u64 {
+        u64::from(fingerprint.get() >> (self.fingerprint_bits - 1)) ^ self.next_bit_of_x(bucket, fingerprint)
     }
 
-    /// The bucket of the table of half the size in which a fingerprint was, or would be, and what it was there.
-    pub(crate) fn fold(&self, half: &Self, bucket: Candidate, fingerprint: Fingerprint) -> (Candidate, Fingerprint) {
-        let folded = Candidate::at(bucket.region_start / 2, bucket.offset() / 2);
-        let spare_bit = (bucket.offset() & 1) ^ half.next_bit_of_x(folded, fingerprint);
-        let whole = fingerprint.get() | (low_32(spare_bit) << self.fingerprint_bits);
-        (folded, Fingerprint::new(whole).unwrap_or(fingerprint))
+    /// What is stored of a fingerprint after the next doubling: all but its topmost bit.
+    #[inline]
+    pub(crate) const fn rest(&self, fingerprint: Fingerprint) -> Fingerprint {
+        match Fingerprint::new(fingerprint.get() & !(1 << (self.fingerprint_bits - 1))) {
+            Some(rest) => rest,
+            // The core is not 0.
+            None => fingerprint,
+        }
+    }
+
+    /// The fingerprint of which only the [`rest`](Self::rest) is stored, in the half of a bucket with this number in the
+    /// doubled table.
+    #[inline]
+    pub(crate) fn restored(&self, half: BucketIndex, rest: Fingerprint) -> Fingerprint {
+        let bucket = BucketIndex::new(half.get() / 2);
+        let spare_bit = low_32(half.get() & 1 ^ self.next_bit_of_x(bucket, rest));
+        rest.with_bits(spare_bit << (self.fingerprint_bits - 1))
     }
 
     /// A fingerprint without so many of its lowest spare bits. No candidate depends on them.
@@ -103,9 +111,10 @@ impl DoublingAddressing {
 
     /// By what the next spare bit of a fingerprint differs from the half of its bucket that it goes to.
     #[inline]
-    fn next_bit_of_x(&self, bucket: Candidate, fingerprint: Fingerprint) -> u64 {
+    fn next_bit_of_x(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> u64 {
         let (_, x) = self.hashes::<Whole>(fingerprint);
-        let is_odd = bucket.offset() >> self.doublings & 1;
+        // Regions begin at an even o, so the number of a bucket in the table tells as well as that in its region.
+        let is_odd = bucket.get() >> self.doublings & 1;
         u64::from(x >> (31 - self.doublings) & 1) & is_odd
     }
 }
@@ -198,10 +207,12 @@ mod tests {
                     let alternate = before.alternate(primary, fingerprint);
                     let (rest, new_primary) = after.locate(digest);
                     let new_alternate = after.alternate(new_primary, rest);
-                    assert_eq!(before.split(primary, fingerprint), (new_primary.bucket(), rest));
-                    assert_eq!(before.split(alternate, fingerprint), (new_alternate.bucket(), rest));
-                    assert_eq!(after.fold(&before, new_primary, rest), (primary, fingerprint));
-                    assert_eq!(after.fold(&before, new_alternate, rest), (alternate, fingerprint));
+                    assert_eq!(before.rest(fingerprint), rest);
+                    for (bucket, half) in [(primary, new_primary), (alternate, new_alternate)] {
+                        let (bucket, half) = (bucket.bucket(), half.bucket());
+                        assert_eq!(2 * bucket.get() + before.half(bucket, fingerprint), half.get());
+                        assert_eq!(before.restored(half, rest), fingerprint);
+                    }
                 }
             }
         }

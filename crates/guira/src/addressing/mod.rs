@@ -9,6 +9,7 @@ mod doubling;
 mod parts;
 mod power_of_two;
 mod regional;
+mod splitting;
 mod windowed;
 
 pub(crate) use dary::DaryAddressing;
@@ -16,6 +17,7 @@ pub(crate) use doubling::DoublingAddressing;
 pub(crate) use parts::parts_of_regions;
 pub(crate) use power_of_two::PowerOfTwoAddressing;
 pub(crate) use regional::{AnySize, RegionalAddressing, Size65536};
+pub(crate) use splitting::SplittingAddressing;
 pub(crate) use windowed::WindowedAddressing;
 
 use core::num::NonZeroU32;

@@ -73,6 +73,8 @@ impl CuckooFilter {
         let mut rejected = Rejected::default();
         let mut rest = keys;
         while !rest.is_empty() {
+            // What is sorted by region goes into one table.
+            self.settle();
             let (run, behind) = rest.split_at(self.room().min(rest.len()));
             rest = behind;
             let outcome = self.store_bulk(run, |key| hasher.digest(key));

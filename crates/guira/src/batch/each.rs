@@ -30,8 +30,16 @@ impl CuckooFilter {
     pub fn contains_each<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
         assert_eq!(keys.len(), answers.len(), "as many answers as keys");
         let hasher = *self.hasher();
-        self.scheme()
-            .contains_each(self.bytes(), answers, |numbers, digests| hash_each(&hasher, &keys[numbers], digests));
+        let digest = |numbers: Range<usize>, digests: &mut [Digest]| hash_each(&hasher, &keys[numbers], digests);
+        match self.splitting() {
+            None => self.scheme().contains_each(self.bytes(), answers, digest),
+            Some((splitting, old, new)) => look_up_each(
+                answers,
+                digest,
+                |digests, located| splitting.locate_block(old, new, digests, located),
+                |located, next, answers| splitting.answer(old, new, located, next, answers),
+            ),
+        }
     }
 
     /// Stores a copy of each of many keys, in order. In a table larger than the processor's cache this is faster than as many
@@ -98,11 +106,31 @@ impl CuckooFilter {
     /// not.
     #[inline]
     fn store_run(&mut self, count: usize, digest: impl Fn(usize) -> Digest) -> (usize, Option<NoRoom>) {
-        let count = count.min(self.room());
+        let (before, refused) = self.store_run_while_doubling(count, &digest);
+        if refused.is_some() {
+            return (before, refused);
+        }
+        let count = (count - before).min(self.room());
+        if self.is_doubling() || count == 0 {
+            return (before, None);
+        }
         let (scheme, bytes) = self.scheme_and_bytes();
-        let (inserted, refused) = scheme.insert_each(bytes, count, digest);
+        let (inserted, refused) = scheme.insert_each(bytes, count, |number| digest(before + number));
         self.add_to_len(inserted);
-        (inserted, refused)
+        (before + inserted, refused)
+    }
+
+    /// Stores keys one by one until the doubling is over.
+    fn store_run_while_doubling(&mut self, count: usize, digest: impl Fn(usize) -> Digest) -> (usize, Option<NoRoom>) {
+        let mut inserted = 0;
+        while self.is_doubling() && inserted < count {
+            match self.insert_while_doubling(digest(inserted)) {
+                Ok(()) => inserted += 1,
+                Err(NoRoom::Full) => break,
+                Err(reason) => return (inserted, Some(reason)),
+            }
+        }
+        (inserted, None)
     }
 
     /// Removes one copy of each of many keys, in order. Writes to `removed`, for each, whether there was one.
@@ -116,6 +144,12 @@ impl CuckooFilter {
         assert_eq!(keys.len(), removed.len(), "as many answers as keys");
         let hasher = *self.hasher();
         let digest = move |number: usize| hasher.digest(&keys[number]);
+        if self.is_doubling() {
+            for (number, removed) in removed.iter_mut().enumerate() {
+                *removed = self.remove_digest(digest(number));
+            }
+            return;
+        }
         let (scheme, bytes) = self.scheme_and_bytes();
         let mut count = 0;
         let prefetch = scheme.prefetch_block(bytes.len());

@@ -2,10 +2,12 @@
 
 mod blocks;
 mod cuckoo_table;
+mod doubling;
 mod operations;
 mod scheme;
 mod walk;
 
 pub(crate) use blocks::{BLOCK, Located};
 pub(crate) use cuckoo_table::{CuckooTable, NoRoom};
+pub(crate) use doubling::Splitting;
 pub(crate) use scheme::{Pair, Scheme, with_pair, with_table};

@@ -195,23 +195,29 @@ impl Scheme {
     }
 
     /// Algorithm 2.
-    ///
-    /// The pairs that are planned by default become part of the caller: in a loop over keys, all their numbers then stay in
-    /// registers. With more of them there, the compiler keeps what any of them needs at hand, and call sites grow.
     #[inline(always)]
     pub(crate) fn contains(&self, bytes: &[u8], digest: Digest) -> bool {
+        self.contains_planned(bytes, digest).unwrap_or_else(|| self.contains_elsewhere(bytes, digest))
+    }
+
+    /// Algorithm 2 for the pairs that are planned by default, and `None` for all others.
+    ///
+    /// These become part of the caller: in a loop over keys, all their numbers then stay in registers. With more of them
+    /// there, the compiler keeps what any of them needs at hand, and call sites grow.
+    #[inline(always)]
+    pub(crate) fn contains_planned(&self, bytes: &[u8], digest: Digest) -> Option<bool> {
         match &self.pair {
-            Pair::AlignedBytes(addressing, layout) => contains(addressing, layout, bytes, digest),
-            Pair::AlignedNarrow(addressing, layout) => contains(addressing, layout, bytes, digest),
-            Pair::RegionalBytes(addressing, layout) => contains(addressing, layout, bytes, digest),
-            Pair::RegionalNarrow(addressing, layout) => contains(addressing, layout, bytes, digest),
-            _ => self.contains_elsewhere(bytes, digest),
+            Pair::AlignedBytes(addressing, layout) => Some(contains(addressing, layout, bytes, digest)),
+            Pair::AlignedNarrow(addressing, layout) => Some(contains(addressing, layout, bytes, digest)),
+            Pair::RegionalBytes(addressing, layout) => Some(contains(addressing, layout, bytes, digest)),
+            Pair::RegionalNarrow(addressing, layout) => Some(contains(addressing, layout, bytes, digest)),
+            _ => None,
         }
     }
 
-    /// By itself, so that callers keep less at hand.
+    /// Algorithm 2 for any pair; by itself, so that callers keep less at hand.
     #[inline(never)]
-    fn contains_elsewhere(&self, bytes: &[u8], digest: Digest) -> bool {
+    pub(crate) fn contains_elsewhere(&self, bytes: &[u8], digest: Digest) -> bool {
         (self.operations.contains)(&self.pair, bytes, digest)
     }
 

@@ -58,7 +58,7 @@ impl CuckooFilter {
 
     /// The filter, doubled as long as it has been doubled less often than another one that began alike.
     fn doubled_as_often_as(&self, other: &Self) -> Result<Cow<'_, Self>, MergeError> {
-        let mut doubled = Cow::Borrowed(self);
+        let mut doubled = self.settled();
         while doubled.parameters().doublings() < other.parameters().doublings()
             && doubled.parameters().fingerprint_bits() > other.parameters().fingerprint_bits()
         {

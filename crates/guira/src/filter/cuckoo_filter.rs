@@ -1,16 +1,17 @@
-use alloc::collections::TryReserveError;
+use alloc::boxed::Box;
 use core::fmt;
 
 #[expect(unused_imports, reason = "named in the documentation")]
 use super::GrowthPolicy;
+use super::doubling::Doubling;
 use super::{CuckooFilterBuilder, Fingerprints, Growth};
 use crate::analysis;
 use crate::cast::{to_f64, to_usize};
-use crate::cuckoo::{NoRoom, Scheme};
+use crate::cuckoo::{NoRoom, Scheme, Splitting};
 use crate::digest::{Digest, Key, KeyHasher};
 use crate::error::{BuildError, InsertError};
 use crate::parameters::Parameters;
-use crate::table::{Storage, is_zero_from};
+use crate::table::{OutOfMemory, Storage, is_zero_from};
 
 /// An approximate set of keys that supports removal: it answers "definitely not present" or "probably present", and takes
 /// a few bits per key.
@@ -32,8 +33,11 @@ use crate::table::{Storage, is_zero_from};
 ///
 /// A filter has room for its capacity unless it was built with a [`max_capacity`](CuckooFilterBuilder::max_capacity): such a
 /// filter doubles its table when it is full. It remains one table, not a chain of them: every bucket becomes two, and one
-/// bit of each fingerprint becomes the bit that says which. That takes one pass over the memory, without the keys. So a
-/// lookup costs the same at every size, and removal stays exact.
+/// bit of each fingerprint becomes the bit that says which. That takes no keys. So a lookup costs the same at every size,
+/// and removal stays exact.
+///
+/// A large table is doubled in steps, a few buckets with each insertion and removal, so that none of them takes long.
+/// Meanwhile there are two tables, the old one shrinking. A file, at any moment, is that of the doubled table.
 ///
 /// The bits to give away are there from the start: up to the largest capacity the filter keeps the rate it was built for,
 /// and before that its rate is lower. What happens beyond is decided by the [`GrowthPolicy`]. More copies of a key than its
@@ -97,6 +101,9 @@ pub struct CuckooFilter {
     growth: Option<Growth>,
     /// How many fingerprints there may be before the next doubling, if there is room for so many.
     limit: usize,
+    /// What there is besides the table while that is being filled from one of half the size. All of the table's bytes, and
+    /// what is computed from them, are of use only where there is nothing: see [`settled`](Self::settled).
+    doubling: Option<Box<Doubling>>,
 }
 
 impl CuckooFilter {
@@ -145,18 +152,48 @@ impl CuckooFilter {
     /// Puts a filter together from parts that were checked against each other.
     pub(crate) fn from_parts(parameters: Parameters, hasher: KeyHasher, storage: Storage, len: usize) -> Self {
         let scheme = Scheme::new(&parameters, hasher.seed());
-        Self { parameters, hasher, scheme, storage, len, growth: None, limit: usize::MAX }
+        Self { parameters, hasher, scheme, storage, len, growth: None, limit: usize::MAX, doubling: None }
     }
 
     /// Lets a filter grow, or no more.
     #[must_use]
     pub(crate) fn with_growth(self, growth: Option<Growth>) -> Self {
+        debug_assert!(!self.is_doubling());
         let limit = growth.map_or(usize::MAX, |growth| growth.limit(&self.parameters));
         Self { growth, limit, ..self }
     }
 
+    /// Begins or ends a doubling; returns what there was. Meanwhile nothing goes into the table alone.
+    pub(super) fn set_doubling(&mut self, doubling: Option<Box<Doubling>>) -> Option<Box<Doubling>> {
+        let growth = self.growth.filter(|_| doubling.is_none());
+        self.limit = growth.map_or(0, |growth| growth.limit(&self.parameters));
+        core::mem::replace(&mut self.doubling, doubling)
+    }
+
+    /// Whether the table is being doubled.
+    #[inline]
+    pub(crate) const fn is_doubling(&self) -> bool {
+        self.doubling.is_some()
+    }
+
+    pub(super) fn doubling_mut(&mut self) -> Option<&mut Doubling> {
+        self.doubling.as_deref_mut()
+    }
+
+    /// While the table is being doubled, what splits it, with the bytes of the old table and of the new one.
+    pub(crate) fn splitting(&self) -> Option<(&Splitting, &[u8], &[u8])> {
+        let (splitting, old) = self.doubling.as_deref()?.parts();
+        Some((splitting, old, &self.storage))
+    }
+
+    pub(super) fn splitting_mut(&mut self) -> Option<(&mut Splitting, &mut [u8], &mut [u8])> {
+        let (splitting, old) = self.doubling.as_deref_mut()?.parts_mut();
+        Some((splitting, old, &mut self.storage))
+    }
+
     /// A copy, unless there is no memory for it.
-    pub(super) fn try_clone(&self) -> Result<Self, TryReserveError> {
+    pub(super) fn try_clone(&self) -> Result<Self, OutOfMemory> {
+        debug_assert!(!self.is_doubling());
         let storage = Storage::copied_from(self.storage())?;
         Ok(Self::from_parts(self.parameters, self.hasher, storage, self.len).with_growth(self.growth))
     }
@@ -191,17 +228,22 @@ impl CuckooFilter {
 
     #[inline]
     pub(crate) fn insert_digest(&mut self, digest: Digest) -> Result<(), InsertError> {
-        if self.len < self.limit {
-            match self.scheme.insert(&mut self.storage, digest) {
-                Ok(()) => {
-                    self.len += 1;
-                    return Ok(());
-                }
-                Err(NoRoom::Full) if self.growth.is_some() => {}
-                Err(reason) => return Err(self.insert_error(reason)),
-            }
+        match self.insert_into_table(digest) {
+            Ok(()) => Ok(()),
+            Err(NoRoom::Full) if self.growth.is_some() => self.insert_growing(digest),
+            Err(reason) => Err(self.insert_error(reason)),
         }
-        self.insert_growing(digest)
+    }
+
+    /// Stores a copy of a key in the table as it is, unless that is as full as it should be.
+    #[inline]
+    pub(super) fn insert_into_table(&mut self, digest: Digest) -> Result<(), NoRoom> {
+        if self.len >= self.limit {
+            return Err(NoRoom::Full);
+        }
+        self.scheme.insert(&mut self.storage, digest)?;
+        self.len += 1;
+        Ok(())
     }
 
     /// Stores a key unless [`contains`](Self::contains) returns `true` for it already. Returns `true` if it was stored.
@@ -284,7 +326,17 @@ impl CuckooFilter {
 
     #[inline(always)]
     pub(crate) fn contains_digest(&self, digest: Digest) -> bool {
-        self.scheme.contains(&self.storage, digest)
+        let found = self.scheme.contains_planned(&self.storage, digest);
+        found.unwrap_or_else(|| self.contains_elsewhere(digest))
+    }
+
+    /// By itself, so that callers keep less at hand.
+    #[inline(never)]
+    fn contains_elsewhere(&self, digest: Digest) -> bool {
+        match self.splitting() {
+            None => self.scheme.contains_elsewhere(&self.storage, digest),
+            Some((splitting, old, new)) => splitting.contains(old, new, digest),
+        }
     }
 
     /// Returns how many copies of a key are stored, those of keys that share its fingerprint and buckets included: never fewer
@@ -307,7 +359,11 @@ impl CuckooFilter {
 
     #[inline]
     pub(super) fn count_digest(&self, digest: Digest) -> usize {
-        to_usize(u64::from(self.scheme.count(&self.storage, digest)))
+        let copies = match self.splitting() {
+            None => self.scheme.count(&self.storage, digest),
+            Some((splitting, old, new)) => splitting.count(old, new, digest),
+        };
+        to_usize(u64::from(copies))
     }
 
     /// Removes one copy of a key. Returns `true` if there was one. The table stays as large as it is.
@@ -328,13 +384,24 @@ impl CuckooFilter {
     /// ```
     #[inline]
     pub fn remove<K: Key + ?Sized>(&mut self, key: &K) -> bool {
-        let removed = self.scheme.remove(&mut self.storage, self.hasher.digest(key));
+        self.remove_digest(self.hasher.digest(key))
+    }
+
+    #[inline]
+    pub(crate) fn remove_digest(&mut self, digest: Digest) -> bool {
+        if self.is_doubling() {
+            return self.remove_while_doubling(digest);
+        }
+        let removed = self.scheme.remove(&mut self.storage, digest);
         self.len -= usize::from(removed);
         removed
     }
 
     /// Removes all keys. The table stays as large as it is.
     pub fn clear(&mut self) {
+        if self.is_doubling() {
+            self.set_doubling(None);
+        }
         self.storage.fill(0);
         self.len = 0;
     }
@@ -373,7 +440,7 @@ impl CuckooFilter {
     /// Returns the size of the table in bytes, padding included.
     #[must_use]
     pub fn size_in_bytes(&self) -> usize {
-        self.storage.len()
+        self.storage.len() + self.doubling.as_deref().map_or(0, Doubling::size)
     }
 
     /// Returns C, the bits of the table per key when it holds as many keys as its capacity: equation (4) of the paper.
@@ -415,6 +482,10 @@ impl CuckooFilter {
     /// The invariant that does not hold.
     #[doc(hidden)]
     pub fn check_invariants(&self) -> Result<(), &'static str> {
+        self.settled().check_invariants_of_table()
+    }
+
+    fn check_invariants_of_table(&self) -> Result<(), &'static str> {
         if self.growth.is_some_and(|growth| growth.check(&self.parameters).is_err()) {
             return Err("a filter grows as far as it was built for");
         }
@@ -447,14 +518,17 @@ impl CuckooFilter {
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
+        debug_assert!(!self.is_doubling());
         &self.storage
     }
 
     pub(crate) fn scheme_and_bytes(&mut self) -> (&Scheme, &mut [u8]) {
+        debug_assert!(!self.is_doubling());
         (&self.scheme, &mut self.storage)
     }
 
-    pub(crate) const fn storage(&self) -> &Storage {
+    pub(crate) fn storage(&self) -> &Storage {
+        debug_assert!(!self.is_doubling());
         &self.storage
     }
 
@@ -462,8 +536,8 @@ impl CuckooFilter {
         &mut self.storage
     }
 
-    #[cfg(feature = "std")]
     pub(crate) fn into_storage(self) -> Storage {
+        debug_assert!(!self.is_doubling());
         self.storage
     }
 
@@ -520,6 +594,6 @@ impl PartialEq for CuckooFilter {
         self.parameters == other.parameters
             && self.hasher == other.hasher
             && self.growth == other.growth
-            && self.storage == other.storage
+            && self.settled().storage == other.settled().storage
     }
 }

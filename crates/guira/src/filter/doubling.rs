@@ -1,62 +1,191 @@
 //! Twice the table, or half of it, without the keys.
 
-use alloc::vec::Vec;
+use alloc::borrow::Cow;
+use alloc::boxed::Box;
 
 use super::CuckooFilter;
-use crate::addressing::{Addressing, DoublingAddressing};
 use crate::analysis::promised_by;
-use crate::cuckoo::{CuckooTable, NoRoom, Pair};
+use crate::cast::to_usize;
+use crate::cuckoo::{NoRoom, Splitting};
+use crate::digest::Digest;
 use crate::error::BuildError;
-use crate::parameters::{Parameters, Regions};
-use crate::table::{Layout, Slot, Table, TableMut};
+use crate::parameters::{Parameters, Regions, bytes_for};
+use crate::table::Storage;
 
-/// Evaluates an expression with the tables of two schemes with doubling addressing, the first to be read and the second to
-/// be written.
-macro_rules! with_doubling_tables {
-    (($from:expr, $from_bytes:expr), ($into:expr, $into_bytes:expr), ($a:ident, $b:ident) => $body:expr) => {
-        with_doubling_tables!(@each $from, $from_bytes, $into, $into_bytes, $a, $b, $body;
-            DoublingNarrow DoublingNarrow, DoublingNarrow DoublingWide, DoublingWide DoublingNarrow, DoublingWide DoublingWide)
-    };
-    (@each $from:expr, $from_bytes:expr, $into:expr, $into_bytes:expr, $a:ident, $b:ident, $body:expr;
-     $($from_name:ident $into_name:ident),*) => {
-        match (&$from.pair, &$into.pair) {
-            $((Pair::$from_name(from, from_layout), Pair::$into_name(into, into_layout)) => {
-                let $a = CuckooTable { addressing: *from, slots: from_layout.over($from_bytes) };
-                let mut $b = CuckooTable { addressing: *into, slots: into_layout.over_mut($into_bytes) };
-                $body
-            })*
-            _ => unreachable!("only tables with doubling addressing are doubled"),
-        }
-    };
+/// What a filter has besides its table while that is being filled from one of half the size, a few buckets with each
+/// insertion and removal.
+///
+/// The parameters of the filter are those of the doubled table, and so is its file at any moment.
+#[derive(Clone, Debug)]
+pub(super) struct Doubling {
+    splitting: Splitting,
+    /// The table that is being doubled: the buckets that are whole, and those behind them that are still to be given back.
+    old: Storage,
+    /// The parameters of that table.
+    parameters: Parameters,
 }
+
+/// How many buckets become two with each insertion and removal. Filling the doubled table takes fifteen times as many
+/// insertions as splitting all buckets then does.
+const SPLIT_AT_A_TIME: u64 = 4;
+
+/// How many do where no room is found among those that did.
+const SPLIT_FOR_ROOM: u64 = 4096;
+
+/// Tables of fewer bytes are doubled all at once: that takes less time than a page fault or two.
+const MIN_SIZE_IN_STEPS: usize = 64 << 10;
+
+/// How many bytes of the table that is being doubled are given back at a time.
+const GIVEN_BACK_AT_A_TIME: usize = 256 << 10;
 
 impl CuckooFilter {
     /// The same keys in twice the buckets, with a bit less of every fingerprint. It fails only for want of bits, of
     /// numbers for buckets, or of memory.
     pub(crate) fn doubled(&self) -> Result<Self, BuildError> {
-        let parameters = self.parameters().after_doubling()?;
-        let mut doubled = Self::with_parameters(parameters, *self.hasher())?;
-        let (scheme, bytes) = doubled.scheme_and_bytes();
-        with_doubling_tables!((self.scheme(), self.bytes()), (scheme, bytes), (from, into) => from.split_into(&mut into));
-        doubled.add_to_len(self.len());
-        Ok(doubled.with_growth(self.growth().copied()))
+        let from = self.settled();
+        let mut doubled = Self::with_parameters(from.parameters().after_doubling()?, *from.hasher())?;
+        let mut splitting = Splitting::new(from.parameters(), doubled.parameters(), from.hasher().seed());
+        splitting.split(from.bytes(), doubled.scheme_and_bytes().1, u64::MAX);
+        doubled.add_to_len(from.len());
+        Ok(doubled.with_growth(from.growth().copied()))
     }
 
     /// The same keys in half the buckets, with the bit that a doubling took; `None` where they don't fit, or where there
     /// was no doubling, or no memory.
     pub(crate) fn halved(&self) -> Option<Self> {
-        let parameters = self.parameters().before_doubling()?;
-        if self.len() as u64 > parameters.slot_count() {
+        let from = self.settled();
+        let parameters = from.parameters().before_doubling()?;
+        if from.len() as u64 > parameters.slot_count() {
             return None;
         }
-        let mut halved = Self::with_parameters(parameters, *self.hasher()).ok()?;
-        let (scheme, bytes) = halved.scheme_and_bytes();
-        let folded = with_doubling_tables!((self.scheme(), self.bytes()), (scheme, bytes), (from, into) => {
-            from.fold_into(&mut into)
-        });
-        folded.ok()?;
-        halved.add_to_len(self.len());
-        Some(halved.with_growth(self.growth().copied()))
+        let mut halved = Self::with_parameters(parameters, *from.hasher()).ok()?;
+        let splitting = Splitting::new(halved.parameters(), from.parameters(), from.hasher().seed());
+        splitting.fold(halved.scheme_and_bytes().1, from.bytes()).ok()?;
+        halved.add_to_len(from.len());
+        Some(halved.with_growth(from.growth().copied()))
+    }
+
+    /// Whether the table is large enough to be doubled in steps.
+    pub(super) fn is_doubled_in_steps(&self) -> bool {
+        self.size_in_bytes() >= MIN_SIZE_IN_STEPS
+    }
+
+    /// Begins to double the table. It fails as [`doubled`](Self::doubled) does, and changes nothing then.
+    pub(super) fn begin_doubling(&mut self) -> Result<(), BuildError> {
+        self.settle();
+        let mut doubled = Self::with_parameters(self.parameters().after_doubling()?, *self.hasher())?
+            .with_growth(self.growth().copied());
+        doubled.add_to_len(self.len());
+        let splitting = Splitting::new(self.parameters(), doubled.parameters(), self.hasher().seed());
+        let parameters = *self.parameters();
+        let old = core::mem::replace(self, doubled).into_storage();
+        self.set_doubling(Some(Box::new(Doubling { splitting, old, parameters })));
+        Ok(())
+    }
+
+    /// Undoes [`begin_doubling`](Self::begin_doubling), as long as nothing was stored or removed since and nothing of the old
+    /// table given back.
+    pub(super) fn take_back_doubling(&mut self) {
+        if let Some(doubling) = self.set_doubling(None) {
+            let Doubling { old, parameters, .. } = *doubling;
+            *self = Self::from_parts(parameters, *self.hasher(), old, self.len()).with_growth(self.growth().copied());
+        }
+    }
+
+    /// Splits the first buckets, and stores a copy of a key if there is room then.
+    pub(super) fn insert_among_first_halves(&mut self, digest: Digest) -> bool {
+        let Some((splitting, old, new)) = self.splitting_mut() else { return false };
+        splitting.split(old, new, SPLIT_AT_A_TIME);
+        let is_stored = splitting.insert(old, new, digest).is_ok();
+        self.add_to_len(usize::from(is_stored));
+        is_stored
+    }
+
+    /// Stores a copy of a key while the table is being doubled, and splits some buckets. Where there is no room although all
+    /// are split, the doubling is over.
+    pub(crate) fn insert_while_doubling(&mut self, digest: Digest) -> Result<(), NoRoom> {
+        self.split(SPLIT_AT_A_TIME);
+        loop {
+            let Some((splitting, old, new)) = self.splitting_mut() else { return self.insert_into_table(digest) };
+            match splitting.insert(old, new, digest) {
+                Err(NoRoom::Full) => self.split(SPLIT_FOR_ROOM),
+                result => {
+                    self.add_to_len(usize::from(result.is_ok()));
+                    return result;
+                }
+            }
+        }
+    }
+
+    /// Removes a copy of a key while the table is being doubled, and splits some buckets.
+    pub(super) fn remove_while_doubling(&mut self, digest: Digest) -> bool {
+        let removed = match self.splitting_mut() {
+            Some((splitting, old, new)) => splitting.remove(old, new, digest),
+            None => false,
+        };
+        self.subtract_from_len(usize::from(removed));
+        self.split(SPLIT_AT_A_TIME);
+        removed
+    }
+
+    /// Makes two buckets of each of the next `count`, and ends the doubling if there are no more.
+    pub(super) fn split(&mut self, count: u64) {
+        let Some((splitting, old, new)) = self.splitting_mut() else { return };
+        splitting.split(old, new, count);
+        let whole = splitting.whole();
+        if whole == 0 {
+            self.set_doubling(None);
+        } else if let Some(doubling) = self.doubling_mut() {
+            doubling.give_back();
+        }
+    }
+
+    /// Ends a doubling.
+    pub(crate) fn settle(&mut self) {
+        self.split(u64::MAX);
+    }
+
+    /// The table of the [`settled`](Self::settled) filter.
+    pub(crate) fn table(&self) -> Cow<'_, Storage> {
+        match self.settled() {
+            Cow::Borrowed(filter) => Cow::Borrowed(filter.storage()),
+            Cow::Owned(filter) => Cow::Owned(filter.into_storage()),
+        }
+    }
+
+    /// The filter after the doubling that it is in, if it is in one; that takes memory for a copy of the doubled table.
+    pub(crate) fn settled(&self) -> Cow<'_, Self> {
+        if self.is_doubling() {
+            let mut settled = self.clone();
+            settled.settle();
+            Cow::Owned(settled)
+        } else {
+            Cow::Borrowed(self)
+        }
+    }
+}
+
+impl Doubling {
+    /// What splits the table, and its bytes.
+    pub(super) fn parts(&self) -> (&Splitting, &[u8]) {
+        (&self.splitting, &self.old)
+    }
+
+    pub(super) fn parts_mut(&mut self) -> (&mut Splitting, &mut [u8]) {
+        (&mut self.splitting, &mut self.old)
+    }
+
+    /// The bytes that are not given back yet.
+    pub(super) fn size(&self) -> usize {
+        self.old.len()
+    }
+
+    /// Gives back the memory behind the buckets that are whole, once it is worth a call.
+    fn give_back(&mut self) {
+        let needed = to_usize(bytes_for(self.splitting.whole() * u64::from(self.parameters.bucket_bits())));
+        if needed + GIVEN_BACK_AT_A_TIME <= self.old.len() {
+            self.old.truncate(needed);
+        }
     }
 }
 
@@ -83,31 +212,199 @@ impl Parameters {
     }
 }
 
-impl<T: Table> CuckooTable<DoublingAddressing, T> {
-    /// Fills the empty table of twice the buckets: one pass over both, in which nothing has to be moved again, since a
-    /// bucket has room for all that comes from the one that it is half of.
-    fn split_into<U: TableMut>(&self, into: &mut CuckooTable<DoublingAddressing, U>) {
-        // The same in every bucket.
-        let slots: Vec<Slot> = into.slots.slots().collect();
-        for bucket in self.addressing.grid().buckets() {
-            let mut filled = [0; 2];
-            for (_, _, fingerprint) in self.slots.filled_slots(bucket.bucket()) {
-                let (half, rest) = self.addressing.split(bucket, fingerprint);
-                let next = &mut filled[usize::from(half.get() % 2 == 1)];
-                into.slots.set(half, slots[*next], Some(rest));
-                *next += 1;
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+    use alloc::vec::Vec;
+
+    use super::*;
+    use crate::error::InsertError;
+
+    /// Growing filters of buckets of all sizes, with fingerprints of all kinds of lengths.
+    fn filters() -> impl Iterator<Item = CuckooFilter> {
+        let shapes = [(2, 0.01, 100), (4, 0.001, 700), (4, 1e-6, 300), (8, 0.02, 500), (8, 1e-7, 300)];
+        shapes.into_iter().flat_map(|(slots, rate, capacity)| {
+            [5, 40].map(|times| {
+                let builder = CuckooFilter::builder().capacity(capacity).max_capacity(capacity * times);
+                let built = builder.false_positive_rate(rate).slots_per_bucket(slots).seed(times as u64).build();
+                built.expect("a small filter")
+            })
+        })
+    }
+
+    /// Inserts keys until the next one would double the table.
+    fn fill(filter: &mut CuckooFilter) -> Vec<u64> {
+        (0..).take_while(|key| filter.insert_without_growing(key).is_ok()).collect()
+    }
+
+    fn assert_holds(filter: &CuckooFilter, keys: &[u64], step: u64) {
+        assert_eq!(filter.len(), keys.len());
+        let mut answers = vec![false; keys.len()];
+        filter.contains_each(keys, &mut answers);
+        for (key, answer) in keys.iter().zip(answers) {
+            assert!(answer && filter.contains(key) && filter.count(key) > 0, "{key} was lost at step {step}");
+        }
+    }
+
+    #[test]
+    fn at_each_step_of_a_doubling_all_is_as_when_it_is_over() {
+        for mut filter in filters() {
+            let keys = fill(&mut filter);
+            let doubled = filter.doubled().expect("it may grow");
+            filter.begin_doubling().expect("it may grow");
+            let whole = doubled.parameters().slot_count() / u64::from(doubled.parameters().slots_per_bucket()) / 2;
+            for step in 0..=whole {
+                assert_eq!(filter.is_doubling(), step < whole);
+                assert_holds(&filter, &keys, step);
+                // Copies of the whole table at each step of the smaller ones only.
+                if whole < 64 || step % 17 == 0 {
+                    assert_eq!(filter.to_bytes(), doubled.to_bytes());
+                    assert_eq!(filter, doubled);
+                    assert_eq!(filter.check_invariants(), Ok(()));
+                    assert!(filter.fingerprints().eq(doubled.fingerprints()));
+                }
+                for absent in 1 << 40..(1 << 40) + 500_u64 {
+                    assert_eq!(filter.contains(&absent), doubled.contains(&absent));
+                    assert_eq!(filter.count(&absent), doubled.count(&absent));
+                }
+                filter.split(1);
             }
         }
     }
 
-    /// Inserts everything into the empty table of half the buckets; fails where it does not fit.
-    fn fold_into<U: TableMut>(&self, into: &mut CuckooTable<DoublingAddressing, U>) -> Result<(), NoRoom> {
-        for bucket in self.addressing.grid().buckets() {
-            for (_, _, fingerprint) in self.slots.filled_slots(bucket.bucket()) {
-                let (folded, whole) = self.addressing.fold(&into.addressing, bucket, fingerprint);
-                into.insert_fingerprint(whole, folded)?;
-            }
+    #[test]
+    fn a_doubling_that_is_taken_back_leaves_no_trace() {
+        for mut filter in filters() {
+            fill(&mut filter);
+            let before = filter.clone();
+            filter.begin_doubling().expect("it may grow");
+            filter.split(3);
+            filter.take_back_doubling();
+            assert_eq!(filter.to_bytes(), before.to_bytes());
+            assert_eq!((filter.room(), filter.growth()), (before.room(), before.growth()));
         }
-        Ok(())
+    }
+
+    /// Each shape, with one to five buckets split for each operation: some doublings end before the table fills, and others
+    /// are pressed.
+    #[test]
+    fn insertions_and_removals_between_the_steps_of_a_doubling_follow_a_model() {
+        for (mut filter, at_a_time) in filters().zip((1..=5).cycle()) {
+            let mut keys = fill(&mut filter);
+            let mut next = 1 << 20;
+            let mut random = 12345_u64;
+            filter.begin_doubling().expect("it may grow");
+            let mut step = 0;
+            while filter.is_doubling() {
+                random = random.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+                if random >> 61 < 5 {
+                    if filter.insert_while_doubling(filter.hasher().digest(&next)).is_ok() {
+                        keys.push(next);
+                    }
+                    next += 1;
+                } else {
+                    let removed = keys.swap_remove(to_usize((random >> 20) % keys.len() as u64));
+                    assert!(filter.remove(&removed), "{removed} was lost at step {step}");
+                }
+                filter.split(at_a_time - 1);
+                step += 1;
+                if step % 13 == 0 {
+                    assert_holds(&filter, &keys, step);
+                    assert_eq!(filter.check_invariants(), Ok(()));
+                }
+            }
+            assert_holds(&filter, &keys, step);
+            assert_eq!(filter.check_invariants(), Ok(()));
+            for key in keys {
+                assert!(filter.remove(&key));
+            }
+            assert!(filter.bytes().iter().all(|&byte| byte == 0));
+        }
+    }
+
+    #[test]
+    fn what_needs_a_single_table_ends_a_doubling_first() {
+        let builder = CuckooFilter::builder().capacity(700).max_capacity(100_000).false_positive_rate(0.001);
+        let begun = || {
+            let mut filter = builder.build().expect("a small filter");
+            let keys = fill(&mut filter);
+            filter.begin_doubling().expect("it may grow");
+            filter.split(50);
+            (filter, keys)
+        };
+        let (filter, keys) = begun();
+        assert_eq!(filter.clone(), filter);
+        assert!(filter.clone().is_doubling());
+        assert_eq!(filter.clone().without_growth().to_bytes().len(), filter.to_bytes().len());
+
+        let mut reserved = filter.clone();
+        reserved.reserve(5000).expect("it may grow");
+        assert_holds(&reserved, &keys, 0);
+
+        let mut merged = filter.clone();
+        merged.merge(&filter).expect("there is room");
+        assert!(keys.iter().all(|key| merged.count(key) >= 2));
+        assert_eq!(filter.count_common(&merged), Ok(keys.len()));
+
+        let mut filled = filter.clone();
+        let more: Vec<u64> = (1 << 30..(1 << 30) + 20_000).collect();
+        filled.insert_bulk(&more).expect("it may grow");
+        assert!(keys.iter().chain(&more).all(|key| filled.contains(key)));
+
+        let mut shrunk = filter.clone();
+        keys[20..].iter().for_each(|key| assert!(shrunk.remove(key)));
+        shrunk.shrink_to_fit();
+        assert!(shrunk.size_in_bytes() < filter.size_in_bytes() / 2);
+        assert_holds(&shrunk, &keys[..20], 0);
+
+        let mut cleared = filter;
+        cleared.clear();
+        assert!(cleared.is_empty() && !cleared.is_doubling());
+        assert_eq!(cleared.check_invariants(), Ok(()));
+        assert_eq!(cleared.insert(&5), Ok(()));
+    }
+
+    #[test]
+    fn a_key_that_is_refused_during_a_doubling_changes_nothing() {
+        let builder = CuckooFilter::builder().capacity(700).max_capacity(100_000).false_positive_rate(0.001);
+        let mut filter = builder.build().expect("a small filter");
+        fill(&mut filter);
+        filter.begin_doubling().expect("it may grow");
+        while filter.insert_while_doubling(filter.hasher().digest(&3)).is_ok() && filter.is_doubling() {}
+        filter.settle();
+        let refused = loop {
+            if let Err(refused) = filter.insert(&3) {
+                break refused;
+            }
+        };
+        assert_eq!(refused, InsertError::TooManyCopies { copies: 8 });
+        let before = filter.to_bytes();
+        assert!(filter.insert(&3).is_err());
+        assert_eq!(filter.to_bytes(), before);
+    }
+
+    #[test]
+    fn a_large_table_is_doubled_in_steps_and_gives_back_the_memory_of_the_old_one() {
+        let builder = CuckooFilter::builder().capacity(400_000).max_capacity(1_000_000).false_positive_rate(0.001);
+        let mut filter = builder.build().expect("a filter of some bytes");
+        let before = filter.size_in_bytes();
+        let keys = fill(&mut filter);
+        filter.insert(&u64::MAX).expect("it may grow");
+        assert!(filter.is_doubling());
+        let at_first = filter.size_in_bytes();
+        assert!(at_first > 2 * before);
+        let mut sizes = vec![at_first];
+        let mut more = 0;
+        while filter.is_doubling() {
+            assert!(filter.contains(&keys[more]));
+            filter.insert(&(1 << 40 | more as u64)).expect("it may grow");
+            sizes.push(filter.size_in_bytes());
+            more += 1;
+        }
+        assert!(sizes.is_sorted_by(|a, b| a >= b));
+        assert!(sizes.iter().any(|&size| size < at_first - before / 2), "nothing was given back on the way");
+        assert!(more * 14 < keys.len(), "{more} insertions for a doubling after {}", keys.len());
+        assert!(keys.iter().all(|key| filter.contains(key)));
+        assert_eq!(filter.check_invariants(), Ok(()));
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{CuckooFilter, GrowthPolicy};
 use crate::cast::to_usize;
+use crate::cuckoo::NoRoom;
 use crate::digest::{Digest, Key};
 use crate::error::{BuildError, InsertError};
 
@@ -18,24 +19,29 @@ impl CuckooFilter {
     }
 
     pub(crate) fn insert_digest_without_growing(&mut self, digest: Digest) -> Result<(), InsertError> {
-        if self.room() > 0 {
-            let (scheme, bytes) = self.scheme_and_bytes();
-            return match scheme.insert(bytes, digest) {
-                Ok(()) => {
-                    self.add_to_len(1);
-                    Ok(())
-                }
-                Err(reason) => Err(self.insert_error(reason)),
-            };
+        if self.room() == 0 && !self.is_doubling() {
+            self.refuse_copies_that_do_not_fit(digest)?;
+            return Err(self.full());
         }
-        self.refuse_copies_that_do_not_fit(digest)?;
-        Err(self.full())
+        let stored =
+            if self.is_doubling() { self.insert_while_doubling(digest) } else { self.insert_into_table(digest) };
+        stored.map_err(|reason| self.insert_error(reason))
     }
 
     /// Stores a copy in a table that is as full as it should be, or where a place could not be found.
     #[cold]
     pub(super) fn insert_growing(&mut self, digest: Digest) -> Result<(), InsertError> {
+        if self.is_doubling() {
+            match self.insert_while_doubling(digest) {
+                Ok(()) => return Ok(()),
+                Err(NoRoom::Full) => {}
+                Err(reason) => return Err(self.insert_error(reason)),
+            }
+        }
         self.refuse_copies_that_do_not_fit(digest)?;
+        if self.is_doubled_in_steps() && self.insert_beginning_to_double(digest) {
+            return Ok(());
+        }
         // One doubling need not make room, and the next may be refused: until the key is stored, the table stays (invariant 2).
         let mut grown = self.doubled_unless_copies()?;
         loop {
@@ -48,6 +54,19 @@ impl CuckooFilter {
                 }
             }
         }
+    }
+
+    /// Begins to double a large table, and stores a copy in what is one table and a bit then. Returns `false`, and leaves
+    /// everything as it was, where that is not possible.
+    fn insert_beginning_to_double(&mut self, digest: Digest) -> bool {
+        if is_crowded(self.len(), self.slot_count()) || self.is_at_last_size() || self.begin_doubling().is_err() {
+            return false;
+        }
+        let is_stored = self.insert_among_first_halves(digest);
+        if !is_stored {
+            self.take_back_doubling();
+        }
+        is_stored
     }
 
     /// More copies than fit are no reason to grow.
@@ -103,6 +122,7 @@ impl CuckooFilter {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn reserve(&mut self, additional: usize) -> Result<(), InsertError> {
+        self.settle();
         let needed = self.len().saturating_add(additional) as u64;
         // How far it has to grow, and whether it may, before anything is doubled.
         let mut parameters = *self.parameters();
@@ -128,6 +148,7 @@ impl CuckooFilter {
     /// So the table doubles again only after an eighth as many insertions as it has room for, however often keys are
     /// removed and it is shrunk in between.
     pub fn shrink_to_fit(&mut self) {
+        self.settle();
         while let Some(smaller) = self.parameters().before_doubling() {
             let most = smaller.capacity() - smaller.capacity().div_ceil(ROOM_TO_SPARE);
             if self.len() as u64 > most {
@@ -156,7 +177,8 @@ impl CuckooFilter {
 
     /// Turns it into a filter that keeps the size it has now.
     #[must_use]
-    pub fn without_growth(self) -> Self {
+    pub fn without_growth(mut self) -> Self {
+        self.settle();
         self.with_growth(None)
     }
 }

@@ -1,3 +1,5 @@
+use alloc::borrow::Cow;
+
 use super::CuckooFilter;
 use crate::addressing::{Addressing, BucketIndex, Fingerprint};
 use crate::cuckoo::with_table;
@@ -14,7 +16,7 @@ pub struct StoredFingerprint {
 /// The fingerprints of a filter, bucket by bucket. Made by [`CuckooFilter::fingerprints`].
 #[derive(Clone, Debug)]
 pub struct Fingerprints<'filter> {
-    filter: &'filter CuckooFilter,
+    filter: Cow<'filter, CuckooFilter>,
     /// The number of the next bucket to look at; where buckets overlap, of those that follow one another without a gap.
     next_bucket: u64,
     bucket_count: u64,
@@ -26,16 +28,11 @@ pub struct Fingerprints<'filter> {
 
 impl<'filter> Fingerprints<'filter> {
     pub(super) fn new(filter: &'filter CuckooFilter) -> Self {
-        Self {
-            filter,
-            next_bucket: 0,
-            bucket_count: with_table!(filter.scheme(), over(filter.bytes()), table => {
-                table.addressing.grid().bucket_count()
-            }),
-            rest: [None; 8],
-            rest_len: 0,
-            remaining: filter.len(),
-        }
+        let filter = filter.settled();
+        let (remaining, bucket_count) = with_table!(filter.scheme(), over(filter.bytes()), table => {
+            (filter.len(), table.addressing.grid().bucket_count())
+        });
+        Self { filter, next_bucket: 0, bucket_count, rest: [None; 8], rest_len: 0, remaining }
     }
 }
 

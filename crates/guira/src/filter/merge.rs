@@ -39,6 +39,8 @@ impl CuckooFilter {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
+        self.settle();
+        let other = &*other.settled();
         if self.growth().is_some() && other.growth().is_some() {
             self.merge_growing(other)
         } else {

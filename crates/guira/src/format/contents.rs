@@ -1,5 +1,7 @@
 //! What a file can hold: the parts that are written, and what must hold of them when they come back.
 
+use alloc::borrow::Cow;
+
 use super::Header;
 use super::any_filter::AnyFilter;
 use super::check::{check_fingerprints, check_len};
@@ -27,7 +29,8 @@ pub(super) struct Parts<'contents> {
     pub(super) kind: FileKind,
     pub(super) parameters: &'contents Parameters,
     pub(super) hasher: &'contents KeyHasher,
-    pub(super) storage: &'contents Storage,
+    /// The table; of one that is being doubled, what it becomes.
+    pub(super) table: Cow<'contents, Storage>,
     /// The fingerprints stored.
     pub(super) len: usize,
     /// How far a filter grows.
@@ -41,7 +44,7 @@ impl Contents for CuckooFilter {
         let growth = self.growth().copied();
         let kind = if growth.is_some() { FileKind::Growing } else { FileKind::Filter };
         let (parameters, hasher) = (self.parameters(), self.hasher());
-        Parts { kind, parameters, hasher, storage: self.storage(), len: self.len(), growth }
+        Parts { kind, parameters, hasher, table: self.table(), len: self.len(), growth }
     }
 
     fn checked(header: &Header, hasher: KeyHasher, storage: Storage, len: usize) -> Result<Self, LoadError> {
@@ -119,7 +122,7 @@ impl Contents for AnyFilter {
 
 fn valued_parts(filter: &ValuedFilter, kind: FileKind) -> Parts<'_> {
     let (parameters, hasher) = (filter.parameters(), filter.hasher());
-    Parts { kind, parameters, hasher, storage: filter.storage(), len: filter.len(), growth: None }
+    Parts { kind, parameters, hasher, table: Cow::Borrowed(filter.storage()), len: filter.len(), growth: None }
 }
 
 /// In a filter that counts, every fingerprint has one counter; in a map it may have several values.

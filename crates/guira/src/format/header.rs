@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
-use super::contents::Contents;
+use super::contents::Parts;
 use super::fields::Fields;
 use crate::digest::{HashAlgorithm, KeyHasher, checksum};
 use crate::error::{FileKind, LoadError};
@@ -64,8 +64,7 @@ pub(super) enum Hash {
 }
 
 impl Header {
-    pub(super) fn of<C: Contents>(contents: &C) -> Self {
-        let parts = contents.parts();
+    pub(super) fn of(parts: &Parts<'_>) -> Self {
         Self {
             kind: parts.kind,
             parameters: *parts.parameters,
@@ -76,7 +75,7 @@ impl Header {
             },
             len: u64::try_from(parts.len).unwrap_or(u64::MAX),
             section_size: 0,
-            table_checksum: checksum(parts.storage),
+            table_checksum: checksum(&parts.table),
         }
     }
 

@@ -1,5 +1,6 @@
 //! For servers that manage memory and send filters in pieces themselves. Nobody else needs any of this.
 
+use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
 use super::contents::Contents;
@@ -18,16 +19,23 @@ use crate::filter::CuckooFilter;
 ///
 /// let mut filter = CuckooFilter::with_capacity(100, 0.01)?;
 /// filter.insert("ani")?;
-/// let copy = CuckooFilter::from_header_and_table(&filter.header_bytes(), filter.table_bytes().to_vec())?;
+/// let (header, table) = filter.header_and_table();
+/// let copy = CuckooFilter::from_header_and_table(&header, table.to_vec())?;
 /// assert_eq!(copy, filter);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait RawFilter: Sized {
-    /// Returns the first part of [`CuckooFilter::to_bytes`], which has 128 bytes.
-    fn header_bytes(&self) -> Vec<u8>;
+    /// Returns the two parts of [`CuckooFilter::to_bytes`]: the header, of 128 bytes, and the table, where it is. Of a table
+    /// that is being doubled, it is a copy of what that becomes.
+    fn header_and_table(&self) -> (Vec<u8>, Cow<'_, [u8]>);
 
-    /// Returns the second part of [`CuckooFilter::to_bytes`], where it is.
-    fn table_bytes(&self) -> &[u8];
+    /// Finishes the doubling of the table, if it is being doubled. Then what [`memory`](Self::memory) returns first is the
+    /// table of the file.
+    fn settle(&mut self);
+
+    /// Returns the memory of the filter: its table, and what is left of the one that it is being filled from, which is empty
+    /// unless it is being doubled.
+    fn memory(&self) -> [&[u8]; 2];
 
     /// Loads a filter from the two parts. The table stays where it is; nothing is copied.
     ///
@@ -38,7 +46,7 @@ pub trait RawFilter: Sized {
 
     /// Lets the caller put the bytes of the table elsewhere in memory, as servers do to defragment it. The same bytes must
     /// come back; with others it is another filter. Large pages, which the feature `std` takes for large tables, stay where
-    /// they are, and `elsewhere` is not called.
+    /// they are, and `elsewhere` is not called; nor is it for a table that is being doubled.
     ///
     /// # Panics
     ///
@@ -47,12 +55,25 @@ pub trait RawFilter: Sized {
 }
 
 impl RawFilter for CuckooFilter {
-    fn header_bytes(&self) -> Vec<u8> {
-        header_bytes(self)
+    fn header_and_table(&self) -> (Vec<u8>, Cow<'_, [u8]>) {
+        let parts = self.parts();
+        let header = header_bytes(&parts);
+        let table = match parts.table {
+            Cow::Borrowed(table) => Cow::Borrowed(&**table),
+            Cow::Owned(table) => Cow::Owned(table.to_vec()),
+        };
+        (header, table)
     }
 
-    fn table_bytes(&self) -> &[u8] {
-        self.parts().storage
+    fn settle(&mut self) {
+        self.settle();
+    }
+
+    fn memory(&self) -> [&[u8]; 2] {
+        match self.splitting() {
+            None => [self.bytes(), &[]],
+            Some((_, old, new)) => [new, old],
+        }
     }
 
     fn from_header_and_table(header: &[u8], table: Vec<u8>) -> Result<Self, LoadError> {
@@ -60,6 +81,8 @@ impl RawFilter for CuckooFilter {
     }
 
     fn move_table(&mut self, elsewhere: impl FnOnce(Vec<u8>) -> Vec<u8>) {
-        self.storage_mut().move_bytes(elsewhere);
+        if !self.is_doubling() {
+            self.storage_mut().move_bytes(elsewhere);
+        }
     }
 }

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::Header;
 use super::any_filter::AnyFilter;
-use super::contents::Contents;
+use super::contents::{Contents, Parts};
 use super::header::HEADER_SIZE;
 use crate::counting::CountingCuckooFilter;
 #[cfg(feature = "files")]
@@ -22,21 +22,23 @@ macro_rules! can_be_saved {
             $(#[$example])*
             #[must_use]
             pub fn to_bytes(&self) -> Vec<u8> {
-                let mut bytes = Vec::with_capacity(HEADER_SIZE + self.parts().storage.len());
-                Header::of(self).encode(&mut bytes);
-                bytes.extend_from_slice(self.parts().storage);
+                let parts = self.parts();
+                let mut bytes = Vec::with_capacity(HEADER_SIZE + parts.table.len());
+                Header::of(&parts).encode(&mut bytes);
+                bytes.extend_from_slice(&parts.table);
                 bytes
             }
 
-            /// Writes the bytes of [`to_bytes`](Self::to_bytes) without a copy of the table.
+            /// Writes the bytes of [`to_bytes`](Self::to_bytes) without a copy of the table, unless that is being doubled.
             ///
             /// # Errors
             ///
             /// Those of the writer.
             #[cfg(feature = "std")]
             pub fn write_to<W: std::io::Write>(&self, mut writer: W) -> std::io::Result<()> {
-                writer.write_all(&header_bytes(self))?;
-                writer.write_all(self.parts().storage)
+                let parts = self.parts();
+                writer.write_all(&header_bytes(&parts))?;
+                writer.write_all(&parts.table)
             }
 
             /// Saves it to a file, in place of what the path named before. Whoever opens the path gets either the old file
@@ -111,8 +113,8 @@ can_be_saved! {
 }
 
 /// The first part of a file, of [`HEADER_SIZE`] bytes; the table is the rest.
-pub(super) fn header_bytes<C: Contents>(contents: &C) -> Vec<u8> {
+pub(super) fn header_bytes(parts: &Parts<'_>) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(HEADER_SIZE);
-    Header::of(contents).encode(&mut bytes);
+    Header::of(parts).encode(&mut bytes);
     bytes
 }

@@ -2,10 +2,9 @@
 
 use core::ops::Deref;
 
-use alloc::collections::TryReserveError;
 use alloc::vec::Vec;
 
-use super::{Memory, MemoryMut, PackedTable, Place, Storage, Table, Widths};
+use super::{Memory, MemoryMut, OutOfMemory, PackedTable, Place, Storage, Table, Widths};
 use crate::addressing::Fingerprint;
 use crate::cast::{low_32, low_64, to_usize};
 use crate::probe::{PrefetchToWrite, Word, prefetch};
@@ -24,14 +23,14 @@ enum Kept {
 
 impl Words {
     /// The same table; a large one stays where it is.
-    pub(crate) fn from_storage(storage: Storage) -> Result<Self, TryReserveError> {
+    pub(crate) fn from_storage(storage: Storage) -> Result<Self, OutOfMemory> {
         #[cfg(not(loom))]
         let storage = match mapped::MappedWords::new(storage) {
             Ok(words) => return Ok(Self(Kept::HugePages(words))),
             Err(storage) => storage,
         };
         let mut words = Vec::new();
-        words.try_reserve_exact(storage.len() / 8)?;
+        words.try_reserve_exact(storage.len() / 8).map_err(|_| OutOfMemory)?;
         let (chunks, _) = storage.as_chunks();
         words.extend(chunks.iter().map(|&bytes| AtomicU64::new(u64::from_le_bytes(bytes).to_le())));
         Ok(Self(Kept::Heap(words)))
@@ -56,7 +55,7 @@ impl Words {
     }
 
     /// A copy of the table, which is of one moment if nobody writes meanwhile.
-    pub(crate) fn to_storage(&self) -> Result<Storage, TryReserveError> {
+    pub(crate) fn to_storage(&self) -> Result<Storage, OutOfMemory> {
         let mut storage = Storage::zeroed_bytes(8 * self.len())?;
         let (chunks, _) = storage.as_chunks_mut();
         for (bytes, word) in chunks.iter_mut().zip(&**self) {

@@ -4,6 +4,7 @@
 mod atomic;
 mod packed;
 mod semi_sorted;
+mod splitting;
 mod storage;
 mod valued;
 
@@ -11,7 +12,8 @@ mod valued;
 pub(crate) use atomic::{SharedTable, Words};
 pub(crate) use packed::{AnyWidths, ConstantWidths, PackedTable, Widths};
 pub(crate) use semi_sorted::{AnyFingerprintBits, ConstantFingerprintBits};
-pub(crate) use storage::{Borrowed, Storage, is_zero_from};
+pub(crate) use splitting::SplittingTable;
+pub(crate) use storage::{Borrowed, OutOfMemory, Storage, is_zero_from};
 pub(crate) use valued::{ValuedTable, ValuedWidths};
 
 use crate::addressing::{BucketIndex, Fingerprint};

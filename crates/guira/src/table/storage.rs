@@ -2,16 +2,21 @@
 
 use core::ops::{Deref, DerefMut};
 
-use alloc::collections::TryReserveError;
 #[cfg(feature = "mmap")]
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+
+use zerocopy::FromZeros as _;
 
 use crate::cast::to_usize;
 use crate::parameters::bytes_for;
 
 #[cfg(feature = "std")]
 pub(super) use huge_pages::Mapping;
+
+/// No memory for a table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OutOfMemory;
 
 /// The bytes of a table: its slots, bit after bit, and zeros behind them up to a multiple of 8.
 #[derive(Clone, Debug)]
@@ -26,30 +31,28 @@ pub(super) enum Memory {
 
 impl Storage {
     /// Memory for slots of `bits` bits and the padding behind them, all 0.
-    pub(crate) fn zeroed(bits: u64) -> Result<Self, TryReserveError> {
+    pub(crate) fn zeroed(bits: u64) -> Result<Self, OutOfMemory> {
         Self::zeroed_bytes(to_usize(bytes_for(bits)))
     }
 
     /// So many bytes, all 0.
-    pub(super) fn zeroed_bytes(size: usize) -> Result<Self, TryReserveError> {
+    pub(super) fn zeroed_bytes(size: usize) -> Result<Self, OutOfMemory> {
         #[cfg(feature = "std")]
         if let Some(mapping) = Mapping::zeroed(size) {
             return Ok(Self(Memory::HugePages(mapping)));
         }
-        let mut bytes = Vec::new();
-        bytes.try_reserve_exact(size)?;
-        bytes.resize(size, 0);
-        Ok(Self(Memory::Heap(bytes)))
+        // Memory that comes from the system is 0 already, and is not touched.
+        u8::new_vec_zeroed(size).map(|bytes| Self(Memory::Heap(bytes))).map_err(|_| OutOfMemory)
     }
 
     /// A copy of a table's bytes.
-    pub(crate) fn copied_from(table: &[u8]) -> Result<Self, TryReserveError> {
+    pub(crate) fn copied_from(table: &[u8]) -> Result<Self, OutOfMemory> {
         #[cfg(feature = "std")]
         if let Some(mapping) = Mapping::copied_from(table) {
             return Ok(Self(Memory::HugePages(mapping)));
         }
         let mut bytes = Vec::new();
-        bytes.try_reserve_exact(table.len())?;
+        bytes.try_reserve_exact(table.len()).map_err(|_| OutOfMemory)?;
         bytes.extend_from_slice(table);
         Ok(Self(Memory::Heap(bytes)))
     }
@@ -57,6 +60,18 @@ impl Storage {
     /// A table's bytes, which stay where they are.
     pub(crate) const fn from_vec(table: Vec<u8>) -> Self {
         Self(Memory::Heap(table))
+    }
+
+    /// Gives back the memory behind the first `size` bytes. Pages of their own are kept until all are given back.
+    pub(crate) fn truncate(&mut self, size: usize) {
+        match &mut self.0 {
+            Memory::Heap(bytes) => {
+                bytes.truncate(size);
+                bytes.shrink_to_fit();
+            }
+            #[cfg(feature = "std")]
+            Memory::HugePages(_) => {}
+        }
     }
 
     /// Lets the caller put the bytes elsewhere. Pages of their own stay where they are.

@@ -1,0 +1,181 @@
+//! How long single insertions take while a filter grows, and what lookups cost while a table is being doubled.
+//!
+//! `cargo bench -p guira --bench pauses -- [KEYS]`; 60 million keys unless given. By `cargo test --benches` it is run once,
+//! small, for its answers alone.
+//!
+//! Keys are counted `u64`s. Each insertion is timed by itself; a loop that only reads the clock as often stands beside, since
+//! the system takes the processor away now and then. Then lookups, one call at a time and in batches, before, during and after
+//! the last doubling, half of them of keys that are present.
+
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    reason = "figures for people, and counts that fit memory"
+)]
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use guira::{CuckooFilter, CuckooFilterBuilder};
+
+fn main() {
+    let is_test = !std::env::args().any(|argument| argument == "--bench");
+    let asked = std::env::args().skip(1).find_map(|argument| argument.parse().ok());
+    let keys = asked.unwrap_or(if is_test { 100_000 } else { 60_000_000 });
+    pauses(keys);
+    lookups(if is_test { 50_000 } else { 10_000_000 }, if is_test { 1000 } else { 1 << 20 });
+}
+
+fn builder(largest: u64) -> CuckooFilterBuilder {
+    CuckooFilter::builder().capacity(1000).max_capacity(largest as usize).false_positive_rate(0.001)
+}
+
+/// Durations, of which the longest are kept.
+struct Longest {
+    kept: BinaryHeap<Reverse<Duration>>,
+    total: Duration,
+    count: u64,
+}
+
+impl Longest {
+    fn of(count: u64, mut measured: impl FnMut(u64)) -> Self {
+        let mut longest = Self { kept: BinaryHeap::new(), total: Duration::ZERO, count };
+        let begin = Instant::now();
+        let mut before = begin;
+        for number in 0..count {
+            measured(number);
+            let now = Instant::now();
+            longest.add(now - before);
+            before = now;
+        }
+        longest.total = begin.elapsed();
+        longest
+    }
+
+    fn add(&mut self, duration: Duration) {
+        const KEPT: usize = 1000;
+        if self.kept.len() < KEPT {
+            self.kept.push(Reverse(duration));
+        } else if self.kept.peek().is_some_and(|least| duration > least.0) {
+            self.kept.pop();
+            self.kept.push(Reverse(duration));
+        }
+    }
+
+    fn print(self, name: &str) {
+        let sorted: Vec<Duration> = self.kept.into_sorted_vec().into_iter().map(|Reverse(duration)| duration).collect();
+        let micros = |duration: &Duration| format!("{:.1}", duration.as_secs_f64() * 1e6);
+        let five: Vec<String> = sorted.iter().take(5).map(micros).collect();
+        // The duration that one in a million exceeds.
+        let millionth = sorted.get((self.count / 1_000_000) as usize).map_or_else(|| "-".to_string(), micros);
+        let each = self.total.as_secs_f64() * 1e9 / self.count as f64;
+        println!("| {name} | {} | {millionth} | {:.2} | {each:.1} |", five.join(", "), self.total.as_secs_f64());
+    }
+}
+
+fn pauses(keys: u64) {
+    println!("| {keys} times | the five longest, µs | 99.9999 %, µs | total, s | each, ns |");
+    println!("|---|---|---|---|---|");
+    Longest::of(keys, |number| {
+        black_box(number);
+    })
+    .print("reading the clock");
+    let mut filter = builder(keys).build().expect("memory for the table");
+    Longest::of(keys, |key| filter.insert(&key).expect("as many were promised")).print("insertion");
+    assert_eq!(filter.len() as u64, keys);
+    assert!((0..keys).all(|key| filter.contains(&key)), "a key was lost");
+    let mut filter = builder(keys).build().expect("memory for the table");
+    let begin = Instant::now();
+    for key in 0..keys {
+        filter.insert(&key).expect("as many were promised");
+    }
+    let total = begin.elapsed().as_secs_f64();
+    println!("| insertion, not timed one by one | | | {total:.2} | {:.1} |", total * 1e9 / keys as f64);
+    if let Some(peak) = peak_memory() {
+        println!(
+            "\nTables of {:.1} MB at the end; the process had at most {peak:.1} MB.",
+            filter.size_in_bytes() as f64 / 1e6
+        );
+    }
+}
+
+/// The most memory that this process has had, in MB, where the system tells.
+fn peak_memory() -> Option<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().trim_end_matches(" kB").parse::<f64>().ok().map(|kilobytes| kilobytes * 1024.0 / 1e6)
+}
+
+fn lookups(largest: u64, queries: u64) {
+    let mut filter = builder(largest).build().expect("memory for the table");
+    // The last doubling begins when half of the largest table is full.
+    let mut previous = filter.clone();
+    let mut keys = 0..largest;
+    let mut moments = Vec::new();
+    let last = loop {
+        let doublings = filter.parameters().doublings();
+        for key in keys.by_ref() {
+            filter.insert(&key).expect("as many were promised");
+            if filter.parameters().doublings() > doublings {
+                break;
+            }
+            if filter.capacity() - filter.len() < 2 && filter.capacity() as u64 * 3 > largest {
+                previous = filter.clone();
+            }
+        }
+        if filter.capacity() as u64 * 5 > largest * 4 {
+            break filter.capacity();
+        }
+    };
+    assert!(last as u64 >= largest / 2);
+    moments.push(("before", previous));
+    moments.push(("begun", filter.clone()));
+    let buckets = filter.slot_count() / filter.parameters().slots_per_bucket() as usize / 2;
+    for key in keys.by_ref().take(buckets / 8) {
+        filter.insert(&key).expect("as many were promised");
+    }
+    moments.push(("half-way", filter.clone()));
+    for key in keys.take(buckets / 8 + 100) {
+        filter.insert(&key).expect("as many were promised");
+    }
+    moments.push(("after", filter));
+
+    println!(
+        "\n| doubling to {:.1} MB | single, ns | batch, ns | single, ratio | batch, ratio |",
+        moments[3].1.size_in_bytes() as f64 / 1e6
+    );
+    println!("|---|---|---|---|---|");
+    let mut figures = vec![[Vec::new(), Vec::new()]; moments.len()];
+    for round in 0..7 {
+        for ((_, filter), [single, batch]) in moments.iter().zip(&mut figures) {
+            let present = filter.len() as u64;
+            let asked: Vec<u64> = (0..queries)
+                .map(|number| (number + round * queries).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20)
+                .map(|random| if random % 2 == 0 { random % present } else { random | 1 << 63 })
+                .collect();
+            let begin = Instant::now();
+            let found = asked.iter().filter(|key| filter.contains(black_box(*key))).count();
+            single.push(begin.elapsed().as_secs_f64() * 1e9 / queries as f64);
+            let mut answers = vec![false; asked.len()];
+            let begin = Instant::now();
+            filter.contains_each(&asked, &mut answers);
+            batch.push(begin.elapsed().as_secs_f64() * 1e9 / queries as f64);
+            assert_eq!(answers.iter().filter(|&&answer| answer).count(), found, "batch and single calls differ");
+        }
+    }
+    let first = figures[0].clone();
+    for ((name, _), measured) in moments.iter().zip(&figures) {
+        let [single, batch] = [0, 1].map(|kind| median(measured[kind].iter().copied()));
+        let [single_ratio, batch_ratio] =
+            [0, 1].map(|kind| median(measured[kind].iter().zip(&first[kind]).map(|(figure, first)| figure / first)));
+        println!("| {name} | {single:.1} | {batch:.1} | {single_ratio:.2} | {batch_ratio:.2} |");
+    }
+}
+
+fn median(figures: impl Iterator<Item = f64>) -> f64 {
+    let mut figures: Vec<f64> = figures.collect();
+    figures.sort_by(f64::total_cmp);
+    figures[figures.len() / 2]
+}

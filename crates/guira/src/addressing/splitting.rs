@@ -1,0 +1,85 @@
+//! The addressing of a table that is being doubled in steps.
+
+use core::hint::select_unpredictable;
+
+use super::doubling::DoublingAddressing;
+use super::{Addressing, BucketIndex, Candidate, Fingerprint, Grid};
+use crate::cast::Product;
+use crate::digest::Digest;
+
+/// Where fingerprints are while only some buckets have become two.
+///
+/// Buckets have the numbers of the doubled table: those made of bucket i are 2i and 2i + 1, and one that is still whole has
+/// the number 2i. Fingerprints have all their bits, including the one that says which half they go to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SplittingAddressing {
+    /// That of the table as it was.
+    old: DoublingAddressing,
+    /// The buckets that are still whole: all below this number.
+    whole: u64,
+}
+
+impl SplittingAddressing {
+    pub(crate) const fn new(old: DoublingAddressing, whole: u64) -> Self {
+        Self { old, whole }
+    }
+
+    /// Whether this bucket is one that has not become two.
+    #[inline]
+    pub(crate) const fn is_whole(&self, bucket: BucketIndex) -> bool {
+        bucket.get() / 2 < self.whole
+    }
+
+    /// The number of a bucket in the table that it is in.
+    #[inline]
+    pub(crate) fn index_in_table(&self, bucket: BucketIndex) -> BucketIndex {
+        BucketIndex::new(bucket.get() >> u32::from(self.is_whole(bucket)))
+    }
+
+    /// What a bucket stores of a fingerprint.
+    #[inline]
+    pub(crate) fn stored(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> Fingerprint {
+        select_unpredictable(self.is_whole(bucket), fingerprint, self.old.rest(fingerprint))
+    }
+
+    /// The fingerprint of which a bucket stores this.
+    #[inline]
+    pub(crate) fn restored(&self, bucket: BucketIndex, stored: Fingerprint) -> Fingerprint {
+        if self.is_whole(bucket) { stored } else { self.old.restored(bucket, stored) }
+    }
+
+    /// Where a fingerprint of a bucket of the old table is now.
+    #[inline(always)]
+    fn place(&self, old: Candidate, fingerprint: Fingerprint) -> Candidate {
+        let is_split = u64::from(old.bucket().get() >= self.whole);
+        let half = self.old.half(old.bucket(), fingerprint) & is_split;
+        Candidate::at(2 * old.region_start(), 2 * old.offset() + half)
+    }
+}
+
+impl Addressing for SplittingAddressing {
+    const CANDIDATES: usize = 2;
+
+    fn grid(&self) -> Grid {
+        let Grid { region_count, buckets_per_region, step } = self.old.grid();
+        Grid { region_count, buckets_per_region: 2 * buckets_per_region, step }
+    }
+
+    #[inline]
+    fn locate(&self, digest: Digest) -> (Fingerprint, Candidate) {
+        let (fingerprint, primary) = self.old.locate(digest);
+        (fingerprint, self.place(primary, fingerprint))
+    }
+
+    #[inline(always)]
+    fn locate_pair<P: Product>(&self, digest: Digest) -> (Fingerprint, Candidate, Candidate) {
+        let (fingerprint, primary, alternate) = self.old.locate_pair::<P>(digest);
+        (fingerprint, self.place(primary, fingerprint), self.place(alternate, fingerprint))
+    }
+
+    #[inline]
+    fn alternate(&self, candidate: Candidate, fingerprint: Fingerprint) -> Candidate {
+        let old = Candidate::at(candidate.region_start() / 2, candidate.offset() / 2);
+        self.place(self.old.alternate(old, fingerprint), fingerprint)
+    }
+}

@@ -1,0 +1,174 @@
+//! Doubling a table, all at once or in steps, and halving it.
+
+use super::{BLOCK, CuckooTable, Located, NoRoom};
+use crate::addressing::{Addressing, BucketIndex, DoublingAddressing, SplittingAddressing};
+use crate::cast::{Halves, Whole, to_usize};
+use crate::digest::Digest;
+use crate::parameters::Parameters;
+use crate::probe::vectorized;
+use crate::table::{AnyWidths, PackedTable, SplittingTable, Table, TableMut};
+
+/// A table that is being doubled: from its last bucket to its first, each becomes two in a table of twice the size.
+///
+/// It says which buckets are whole, and works on the memory of both tables.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Splitting {
+    old: DoublingAddressing,
+    layouts: Layouts,
+    /// The buckets that are whole: all below this number.
+    whole: u64,
+}
+
+/// The layouts of the old table and of the new one.
+#[derive(Clone, Copy, Debug)]
+enum Layouts {
+    Narrow(AnyWidths<u64>, AnyWidths<u64>),
+    Wide(AnyWidths<u128>, AnyWidths<u128>),
+}
+
+/// Evaluates an expression with both layouts of a [`Splitting`].
+macro_rules! with_layouts {
+    ($splitting:expr, ($old:ident, $new:ident) => $body:expr) => {
+        match $splitting.layouts {
+            Layouts::Narrow($old, $new) => $body,
+            Layouts::Wide($old, $new) => $body,
+        }
+    };
+}
+
+/// Evaluates an expression with the table that the two of a [`Splitting`] are, over memory that is read or written.
+macro_rules! with_splitting_table {
+    ($splitting:expr, ($old_bytes:expr, $new_bytes:expr), $table:ident => $body:expr) => {
+        with_layouts!($splitting, (old, new) => {
+            let addressing = SplittingAddressing::new($splitting.old, $splitting.whole);
+            let (old, new) = (PackedTable::new(old, $old_bytes), PackedTable::new(new, $new_bytes));
+            #[allow(unused_mut, reason = "some expressions write")]
+            let mut $table = CuckooTable { addressing, slots: SplittingTable::new(addressing, old, new) };
+            $body
+        })
+    };
+}
+
+impl Splitting {
+    /// A table of which nothing has been split yet, into one that is empty. Their parameters are those before and after a
+    /// doubling.
+    pub(crate) fn new(old: &Parameters, new: &Parameters, seed: u64) -> Self {
+        let layouts = match (AnyWidths::new(old), AnyWidths::new(new)) {
+            (Some(old), Some(new)) => Layouts::Narrow(old, new),
+            _ => {
+                let wide = |parameters| AnyWidths::new(parameters).expect("all buckets fit some words");
+                Layouts::Wide(wide(old), wide(new))
+            }
+        };
+        let old = DoublingAddressing::new(old, seed);
+        Self { old, layouts, whole: old.grid().bucket_count() }
+    }
+
+    /// The buckets that are still whole.
+    pub(crate) const fn whole(&self) -> u64 {
+        self.whole
+    }
+
+    /// Makes two buckets of each of the next `count`, or of all that are left.
+    ///
+    /// Nothing has to be moved again: a bucket has room for all that comes from the one that it is half of.
+    #[inline(never)]
+    pub(crate) fn split(&mut self, old_bytes: &[u8], new_bytes: &mut [u8], count: u64) {
+        let end = self.whole;
+        self.whole = end.saturating_sub(count);
+        with_layouts!(self, (old, new) => {
+            let (from, mut into) = (PackedTable::new(old, old_bytes), PackedTable::new(new, new_bytes));
+            for bucket in (self.whole..end).rev() {
+                split_bucket(&self.old, BucketIndex::new(bucket), &from, &mut into);
+            }
+        });
+    }
+
+    /// The other way round: inserts everything in the new table into the old one, which is empty; fails where it does not fit.
+    pub(crate) fn fold(&self, old_bytes: &mut [u8], new_bytes: &[u8]) -> Result<(), NoRoom> {
+        with_layouts!(self, (old, new) => {
+            let from = PackedTable::new(new, new_bytes);
+            let mut into = CuckooTable { addressing: self.old, slots: PackedTable::new(old, old_bytes) };
+            for bucket in self.old.grid().buckets() {
+                for half in [2 * bucket.bucket().get(), 2 * bucket.bucket().get() + 1].map(BucketIndex::new) {
+                    for (_, _, rest) in from.filled_slots(half) {
+                        into.insert_fingerprint(self.old.restored(half, rest), bucket)?;
+                    }
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Algorithm 2.
+    #[inline(never)]
+    pub(crate) fn contains(&self, old_bytes: &[u8], new_bytes: &[u8], digest: Digest) -> bool {
+        with_splitting_table!(self, (old_bytes, new_bytes), table => table.contains(digest))
+    }
+
+    /// How many copies of a key's fingerprint are stored.
+    #[inline(never)]
+    pub(crate) fn count(&self, old_bytes: &[u8], new_bytes: &[u8], digest: Digest) -> u32 {
+        with_splitting_table!(self, (old_bytes, new_bytes), table => table.count(digest))
+    }
+
+    /// Algorithm 1: see [`CuckooTable::insert`].
+    #[inline(never)]
+    pub(crate) fn insert(&self, old_bytes: &mut [u8], new_bytes: &mut [u8], digest: Digest) -> Result<(), NoRoom> {
+        with_splitting_table!(self, (old_bytes, new_bytes), table => table.insert(digest).map(|_place| ()))
+    }
+
+    /// Algorithm 3: see [`CuckooTable::remove`].
+    #[inline(never)]
+    pub(crate) fn remove(&self, old_bytes: &mut [u8], new_bytes: &mut [u8], digest: Digest) -> bool {
+        with_splitting_table!(self, (old_bytes, new_bytes), table => table.remove(digest))
+    }
+
+    /// See [`CuckooTable::locate_each`].
+    #[inline(never)]
+    pub(crate) fn locate_block(
+        &self,
+        old_bytes: &[u8],
+        new_bytes: &[u8],
+        digests: &[Digest; BLOCK],
+        located: &mut Located,
+    ) {
+        with_splitting_table!(self, (old_bytes, new_bytes), table => vectorized(
+            #[inline(always)]
+            |has_vectors| {
+                if has_vectors {
+                    table.locate_each::<Halves>(digests, located);
+                } else {
+                    table.locate_each::<Whole>(digests, located);
+                }
+            },
+        ));
+    }
+
+    /// See [`CuckooTable::contains_each`].
+    #[inline(never)]
+    pub(crate) fn answer(
+        &self,
+        old_bytes: &[u8],
+        new_bytes: &[u8],
+        located: &Located,
+        next: &Located,
+        answers: &mut [bool],
+    ) {
+        with_splitting_table!(self, (old_bytes, new_bytes), table => table.contains_each(located, next, answers));
+    }
+}
+
+/// Fills the two empty buckets that are made of one.
+fn split_bucket<T: Table, U: TableMut>(old: &DoublingAddressing, bucket: BucketIndex, from: &T, into: &mut U) {
+    let mut filled = [0; 2];
+    for (_, _, fingerprint) in from.filled_slots(bucket) {
+        let half = old.half(bucket, fingerprint);
+        let next = &mut filled[to_usize(half)];
+        let slot = into.slots().nth(*next);
+        if let Some(slot) = slot {
+            into.set(BucketIndex::new(2 * bucket.get() + half), slot, Some(old.rest(fingerprint)));
+        }
+        *next += 1;
+    }
+}
