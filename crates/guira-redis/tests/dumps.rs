@@ -50,6 +50,34 @@ fn large_filter() -> Option<StoredFilter> {
     value
 }
 
+/// The number of buckets, by CF.INFO.
+fn buckets(value: &mut Option<StoredFilter>) -> u64 {
+    let Reply::Fields(fields) = run(value, CommandName::Info, &[]).expect("there is a filter") else { panic!("fields") };
+    fields.iter().find(|(name, _)| *name == "Number of buckets").expect("a field").1
+}
+
+#[test]
+fn a_filter_whose_table_is_being_doubled_is_dumped_as_it_will_be() {
+    let mut value = None;
+    run(&mut value, CommandName::Reserve, &[b"30000"]).expect("created");
+    let before = buckets(&mut value);
+    let mut items = (0..).map(|item| format!("item-{item}"));
+    let mut stored = Vec::new();
+    while buckets(&mut value) == before {
+        let item = items.next().expect("without end");
+        run(&mut value, CommandName::Add, &[item.as_bytes()]).expect("stored");
+        stored.push(item);
+    }
+    let half_doubled = value.clone();
+    let size = half_doubled.as_ref().expect("a filter").size();
+    let mut loaded = load(&dump(&mut value)).expect("a sound dump");
+    let size_when_doubled = loaded.as_ref().expect("a filter").size();
+    assert!(size > size_when_doubled, "it was not being doubled: {size} bytes, {size_when_doubled} when loaded");
+    assert_eq!(loaded, half_doubled);
+    assert_eq!(loaded, value);
+    assert!(stored.iter().all(|item| is_present(&mut loaded, item)));
+}
+
 #[test]
 fn a_filter_comes_back_from_its_chunks_as_it_was() {
     let mut empty = None;

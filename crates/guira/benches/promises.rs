@@ -228,7 +228,7 @@ fn main() -> ExitCode {
         Some("capacity") => capacity(count(5e7)),
         Some("rate") => rate(count(1e9)),
         Some("bits") => bits(&[1, 2, 5, 10, 20, 50, 100, 300, 1000, 10_000, 100_000, 1_000_000, 10_000_000]),
-        _ => capacity(3e4) && rate(1e6) && bits(&[1, 20, 1000]),
+        _ => capacity(3e3) && rate(1e5) && bits(&[1, 20, 1000]),
     };
     if kept { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -1,5 +1,6 @@
 """What is saved comes back bit for bit: by snapshots, by the append-only file, by copies and by other servers."""
 
+import itertools
 import json
 import os
 
@@ -11,7 +12,7 @@ from servers import digest, follow, in_step, until
 
 
 def fill(client):
-    """Filters of every kind: small, grown, over several chunks, imported, and one of which a part has come."""
+    """Filters of every kind: small, grown, being doubled, over several chunks, imported, and one of which a part has come."""
     client.execute_command("CF.RESERVE", "grown", 100, "ERROR", "0.01")
     client.execute_command("CF.RESERVE", "large", 1_000_000)
     client.execute_command("CF.RESERVE", "empty", 100, "BUCKETSIZE", 8, "EXPANSION", 0)
@@ -20,13 +21,38 @@ def fill(client):
         client.execute_command("CF.INSERT", "grown", "ITEMS", *items)
         client.execute_command("CF.INSERT", "large", "ITEMS", *items)
     client.execute_command("CF.MDEL", "grown", *[f"item-{item}" for item in range(500)])
+    double(client)
     for position, chunk in redisbloom.example().chunks():
         client.execute_command("CF.LOADCHUNK", "imported", position, chunk)
     header = client.execute_command("CF.SCANDUMP", "large", 0)[1]
     position, chunk = client.execute_command("CF.SCANDUMP", "large", 1)
     client.execute_command("CF.LOADCHUNK", "part", 1, header)
     client.execute_command("CF.LOADCHUNK", "part", position, chunk)
-    return ["grown", "large", "empty", "imported", "part"]
+    return ["grown", "doubling", "large", "empty", "imported", "part"]
+
+
+def double(client):
+    """A filter with some ten thousand items in a table that is being doubled in steps: it has begun, and is not over."""
+    client.execute_command("CF.RESERVE", "doubling", 30_000)
+    buckets = lambda: client.execute_command("CF.INFO", "doubling")[3]
+    before = buckets()
+    for start in itertools.count(0, 100):
+        client.execute_command("CF.INSERT", "doubling", "ITEMS", *[f"item-{item}" for item in range(start, start + 100)])
+        if buckets() > before:
+            break
+    # The old table is there beside the new one, of which it is half.
+    assert client.memory_usage("doubling") > 1.2 * table_size(client, "doubling")
+
+
+def table_size(client, key):
+    """The bytes of a table that is not being doubled, or not any more: those of a copy's chunks, but for its header."""
+    client.copy(key, "copied")
+    size, position = 0, 1
+    while position:
+        position, chunk = client.execute_command("CF.SCANDUMP", "copied", position)
+        size += len(chunk or b"")
+    client.delete("copied")
+    return size
 
 
 def digests(client, keys):
