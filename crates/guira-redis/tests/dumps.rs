@@ -52,7 +52,9 @@ fn large_filter() -> Option<StoredFilter> {
 
 /// The number of buckets, by CF.INFO.
 fn buckets(value: &mut Option<StoredFilter>) -> u64 {
-    let Reply::Fields(fields) = run(value, CommandName::Info, &[]).expect("there is a filter") else { panic!("fields") };
+    let Reply::Fields(fields) = run(value, CommandName::Info, &[]).expect("there is a filter") else {
+        panic!("fields")
+    };
     fields.iter().find(|(name, _)| *name == "Number of buckets").expect("a field").1
 }
 

@@ -26,7 +26,8 @@ const COMPARED: u64 = 32;
 const FAR: usize = if cfg!(loom) { 0 } else { 256 * 32 };
 
 impl Generation {
-    pub(super) fn new(filter: CuckooFilter) -> Result<Self, BuildError> {
+    pub(super) fn new(mut filter: CuckooFilter) -> Result<Self, BuildError> {
+        filter.settle();
         let limit = filter.len().saturating_add(filter.room());
         Ok(Self { table: SharedTable::new(filter)?, limit, is_near_limit: AtomicU64::new(1) })
     }

@@ -22,7 +22,8 @@ pub(super) struct SharedTable {
 
 impl SharedTable {
     /// The bits of a filter, shared. Large tables are not copied.
-    pub(super) fn new(filter: CuckooFilter) -> Result<Self, BuildError> {
+    pub(super) fn new(mut filter: CuckooFilter) -> Result<Self, BuildError> {
+        filter.settle();
         let (parameters, hasher, len) = (*filter.parameters(), *filter.hasher(), filter.len());
         let layout = parameters.layout();
         if layout != Layout::Packed {

@@ -158,7 +158,7 @@ impl CuckooFilter {
     /// Lets a filter grow, or no more.
     #[must_use]
     pub(crate) fn with_growth(self, growth: Option<Growth>) -> Self {
-        debug_assert!(!self.is_doubling());
+        assert!(!self.is_doubling(), "half of a table");
         let limit = growth.map_or(usize::MAX, |growth| growth.limit(&self.parameters));
         Self { growth, limit, ..self }
     }
@@ -193,7 +193,7 @@ impl CuckooFilter {
 
     /// A copy, unless there is no memory for it.
     pub(super) fn try_clone(&self) -> Result<Self, OutOfMemory> {
-        debug_assert!(!self.is_doubling());
+        assert!(!self.is_doubling(), "half of a table");
         let storage = Storage::copied_from(self.storage())?;
         Ok(Self::from_parts(self.parameters, self.hasher, storage, self.len).with_growth(self.growth))
     }
@@ -518,17 +518,17 @@ impl CuckooFilter {
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
-        debug_assert!(!self.is_doubling());
+        assert!(!self.is_doubling(), "half of a table");
         &self.storage
     }
 
     pub(crate) fn scheme_and_bytes(&mut self) -> (&Scheme, &mut [u8]) {
-        debug_assert!(!self.is_doubling());
+        assert!(!self.is_doubling(), "half of a table");
         (&self.scheme, &mut self.storage)
     }
 
     pub(crate) fn storage(&self) -> &Storage {
-        debug_assert!(!self.is_doubling());
+        assert!(!self.is_doubling(), "half of a table");
         &self.storage
     }
 
@@ -537,25 +537,27 @@ impl CuckooFilter {
     }
 
     pub(crate) fn into_storage(self) -> Storage {
-        debug_assert!(!self.is_doubling());
+        assert!(!self.is_doubling(), "half of a table");
         self.storage
     }
 
     pub(crate) fn is_well_formed(&self) -> bool {
-        self.scheme.is_well_formed(&self.storage)
+        self.scheme.is_well_formed(self.bytes())
     }
 
     pub(crate) fn occupied_slots(&self) -> u64 {
-        self.scheme.occupied_slots(&self.storage)
+        self.scheme.occupied_slots(self.bytes())
     }
 
     /// Whether every fingerprint is stored once.
     pub(crate) fn has_no_copies(&self) -> bool {
-        self.scheme.has_no_copies(&self.storage)
+        let settled = self.settled();
+        settled.scheme.has_no_copies(settled.bytes())
     }
 
     /// Leaves one of all copies of a fingerprint.
     pub(crate) fn remove_copies(&mut self) {
+        self.settle();
         self.len -= self.scheme.remove_copies(&mut self.storage);
     }
 

@@ -3,7 +3,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use guira::{ConcurrentCuckooFilter, CuckooFilter, GrowthPolicy, InsertError};
+use guira::{ConcurrentCuckooFilter, CuckooFilter, CuckooSet, GrowthPolicy, InsertError};
 
 use crate::oracle::random::SplitMix64;
 use crate::stress::{Outcome, duration, stress, wait};
@@ -249,4 +249,33 @@ fn no_key_is_missed_at_full_load_before_and_after_doublings() {
 fn it_is_sent_and_shared() {
     fn assert_manners<T: Send + Sync + Clone + std::fmt::Debug>() {}
     assert_manners::<ConcurrentCuckooFilter>();
+}
+
+/// Any use that needs a single table finishes a doubling that goes on in steps.
+#[test]
+fn a_filter_whose_table_is_being_doubled_is_shared_and_made_a_set_whole() {
+    let builder = CuckooFilter::builder().capacity(60_000).max_capacity(1_000_000).false_positive_rate(0.001);
+    let mut filter = builder.build().expect("a small filter");
+    let mut keys = 0..u64::MAX;
+    while filter.parameters().doublings() == 0 {
+        filter.insert(&keys.next().expect("without end")).expect("it may grow");
+    }
+    let stored = keys.start;
+    let settled = CuckooFilter::from_bytes(&filter.to_bytes()).expect("its own bytes");
+    assert!(filter.size_in_bytes() > settled.size_in_bytes(), "the table is being doubled");
+
+    let shared = ConcurrentCuckooFilter::try_from(filter.clone()).expect("memory for a small filter");
+    assert_eq!(shared.len() as u64, stored);
+    assert!((0..stored).all(|key| shared.contains(&key)));
+    shared.insert(&u64::MAX).expect("it was doubled");
+    assert_eq!(shared.into_filter().check_invariants(), Ok(()));
+
+    let mut set = CuckooSet::from(filter.clone());
+    assert!((0..stored).all(|key| set.contains(&key)));
+    assert_eq!(set.check_invariants(), Ok(()));
+    while set.as_filter().parameters().doublings() == 1 {
+        set.insert(&keys.next().expect("without end")).expect("it may grow");
+    }
+    assert_eq!(set.check_invariants(), Ok(()));
+    assert!((0..stored).all(|key| set.contains(&key)));
 }
