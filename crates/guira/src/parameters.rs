@@ -213,6 +213,15 @@ impl Regions {
 }
 
 /// The parameters of a filter: what [`CuckooFilterBuilder::build`](crate::CuckooFilterBuilder::build) chose and checked.
+///
+/// # Examples
+///
+/// ```
+/// let filter = guira::CuckooFilter::with_capacity(1_000_000, 0.001)?;
+/// // packed, regional, 259896 buckets of 4 slots in 4 regions, 13-bit fingerprints
+/// println!("{}", filter.parameters());
+/// # Ok::<(), guira::BuildError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Parameters {
     shape: Shape,
@@ -436,9 +445,50 @@ fn is_power_of(number: u64, base: u64) -> bool {
     rest == 1
 }
 
+/// Layout, addressing, buckets, and bits of a slot; doublings and values where there are any.
+impl fmt::Display for Parameters {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plural = |count: u64| if count == 1 { "" } else { "s" };
+        let (buckets, slots, regions) = (self.bucket_count(), self.slots_per_bucket(), self.region_count());
+        write!(
+            formatter,
+            "{}, {}, {buckets} bucket{} of {slots} slot{} in {regions} region{}, {}-bit fingerprints",
+            self.layout(),
+            self.addressing(),
+            plural(buckets),
+            plural(slots.into()),
+            plural(regions),
+            self.fingerprint_bits,
+        )?;
+        if self.value_bits > 0 {
+            write!(formatter, " with {}-bit values", self.value_bits)?;
+        }
+        if self.doublings > 0 {
+            write!(formatter, ", doubled {} time{}", self.doublings, plural(self.doublings.into()))?;
+        }
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use alloc::format;
+    use alloc::string::ToString;
+
     use super::*;
+
+    #[test]
+    fn parameters_are_displayed_with_what_is_not_usual() {
+        let shape = |addressing, slots| Shape::new(Layout::Packed, addressing, slots).expect("there is such a shape");
+        let one = Parameters::new(shape(Addressing::Regional, 1), 8, Regions::single(1), 0).expect("valid");
+        assert_eq!(one.to_string(), "packed, regional, 1 bucket of 1 slot in 1 region, 8-bit fingerprints");
+        let values = one.with_value_bits(3).expect("they fit");
+        assert_eq!(values.to_string(), format!("{one} with 3-bit values"));
+        let regions = Regions { count: 3, buckets: 8 };
+        let doubled = Parameters::new(shape(Addressing::Doubling, 4), 9, regions, 0).and_then(|it| it.doubled(2));
+        let shown = "packed, doubling, 24 buckets of 4 slots in 3 regions, 9-bit fingerprints, doubled 2 times";
+        assert_eq!(doubled.expect("valid").to_string(), shown);
+    }
 
     #[test]
     fn a_word_can_be_read_at_the_last_bit() {
