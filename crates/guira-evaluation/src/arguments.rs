@@ -1,10 +1,12 @@
 //! The command line as it is typed.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand};
 
 use crate::contender::Kind;
+use crate::documents::Writing;
 use crate::reproductions::{Extent, Name};
 use crate::scale::Scale;
 
@@ -87,6 +89,39 @@ enum What {
     All(Figure2Arguments),
     /// All of them, as one HTML page
     Report(ReportArguments),
+    /// Runs a program and writes the tables that it prints to a data file, with machine and command
+    Record(RecordArguments),
+    /// Puts what data files give into the marked blocks of documents
+    Splice(SpliceArguments),
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct RecordArguments {
+    /// The data file, such as docs/data/growth.json
+    pub(crate) file: PathBuf,
+
+    /// The program and its arguments, after "--"
+    #[arg(last = true, required = true)]
+    pub(crate) command: Vec<OsString>,
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct SpliceArguments {
+    /// Documents in Markdown
+    #[arg(required = true)]
+    documents: Vec<PathBuf>,
+
+    /// Writes nothing; a document that differs from the data is an error, and so are numbers in tables without data
+    #[arg(long)]
+    check: bool,
+}
+
+/// What is to be done.
+#[derive(Debug)]
+pub(crate) enum Task<'arguments> {
+    Reproduce,
+    Record(&'arguments RecordArguments),
+    Splice(&'arguments [PathBuf], Writing),
 }
 
 #[derive(Args, Clone, Copy, Debug)]
@@ -130,6 +165,15 @@ pub(crate) enum Page<'path> {
 }
 
 impl Arguments {
+    pub(crate) fn task(&self) -> Task<'_> {
+        match &self.what {
+            What::Record(recorded) => Task::Record(recorded),
+            What::Splice(SpliceArguments { documents, check: true }) => Task::Splice(documents, Writing::Check),
+            What::Splice(SpliceArguments { documents, check: false }) => Task::Splice(documents, Writing::Rewrite),
+            _ => Task::Reproduce,
+        }
+    }
+
     /// What is to be reproduced, in order.
     pub(crate) fn names(&self) -> Vec<Name> {
         match self.what {
@@ -149,6 +193,7 @@ impl Arguments {
             #[cfg(feature = "peers")]
             What::Peers => vec![Name::Peers],
             What::All(_) | What::Report(_) => Name::ALL.to_vec(),
+            What::Record(_) | What::Splice(_) => Vec::new(),
         }
     }
 

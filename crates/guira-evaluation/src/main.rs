@@ -3,6 +3,7 @@
 mod arguments;
 mod cast;
 mod contender;
+mod documents;
 mod failure;
 mod keys;
 mod measure;

@@ -6,13 +6,22 @@ use std::time::Instant;
 
 use clap::Parser;
 
-use crate::arguments::{Arguments, Page};
+use crate::arguments::{Arguments, Page, RecordArguments, Task};
+use crate::documents::{record, splice};
 use crate::failure::Failure;
 use crate::report::{Machine, Measured, Run, read_earlier, write_measured, write_page, write_report};
 use crate::reproductions::Name;
 
 pub(crate) fn run() -> ExitCode {
-    match reproduce(&Arguments::parse()) {
+    let arguments = Arguments::parse();
+    let done = match arguments.task() {
+        Task::Reproduce => reproduce(&arguments),
+        Task::Record(RecordArguments { file, command }) => {
+            record(file, command, Machine::here(arguments.commit.as_deref()))
+        }
+        Task::Splice(documents, writing) => splice(documents, writing),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             failure.report();

@@ -17,6 +17,8 @@ pub(crate) struct Peer {
     pub(crate) name: &'static str,
     /// As `Cargo.toml` pins it.
     pub(crate) version: &'static str,
+    /// What others call it.
+    pub(crate) kind: &'static str,
     pub(crate) cannot: &'static str,
     pub(crate) making: Making,
 }
@@ -37,18 +39,21 @@ impl Peer {
         Self {
             name: "guira, for speed",
             version: env!("CARGO_PKG_VERSION"),
+            kind: "cuckoo filter",
             cannot: "list its keys",
             making: Making::Empty(|capacity| library(capacity, Preference::Speed)),
         },
         Self {
             name: "guira, for space",
             version: env!("CARGO_PKG_VERSION"),
+            kind: "cuckoo filter",
             cannot: "list its keys",
             making: Making::Empty(|capacity| library(capacity, Preference::Space)),
         },
         Self {
             name: "cuckoofilter",
             version: "0.5.0",
+            kind: "cuckoo filter",
             cannot: "have another rate than that of 8 bits, or a size that is no power of two; loses a key when it is full",
             // It takes what it is asked for as its number of slots, rounded up to a power of two.
             making: Making::Empty(|capacity| {
@@ -58,6 +63,7 @@ impl Peer {
         Self {
             name: "scalable_cuckoo_filter",
             version: "0.5.1",
+            kind: "cuckoo filters, chained",
             cannot: "stay at its size: it chains a second filter; may remove another key after that",
             making: Making::Empty(|capacity| {
                 Ok(Box::new(Scalable(scalable_cuckoo_filter::ScalableCuckooFilter::new(capacity, RATE))))
@@ -66,6 +72,7 @@ impl Peer {
         Self {
             name: "autoscale_cuckoo_filter",
             version: "0.5.27",
+            kind: "cuckoo filters, chained",
             cannot: "stay at its size: it chains a second filter; may remove another key after that",
             making: Making::Empty(|capacity| {
                 Ok(Box::new(Autoscale(autoscale_cuckoo_filter::CuckooFilter::new(capacity, RATE))))
@@ -74,6 +81,7 @@ impl Peer {
         Self {
             name: "atomic-cuckoo-filter",
             version: "0.3.0",
+            kind: "cuckoo filter for threads",
             cannot: "have another rate than that of 16 bits here, or a size that is no power of two",
             making: Making::Empty(|capacity| {
                 let slots = capacity + capacity / 16;
@@ -83,6 +91,7 @@ impl Peer {
         Self {
             name: "qfilter",
             version: "0.3.1",
+            kind: "quotient filter",
             cannot: "have a size that is no power of two, or stay as fast when it fills",
             making: Making::Empty(|capacity| {
                 let filter = qfilter::Filter::new(capacity as u64, RATE).map_err(|error| format!("{error:?}"))?;
@@ -92,6 +101,7 @@ impl Peer {
         Self {
             name: "fastbloom",
             version: "0.17.0",
+            kind: "Bloom filter",
             cannot: "remove keys",
             making: Making::Empty(|capacity| {
                 Ok(Box::new(FastBloom(fastbloom::BloomFilter::with_false_pos(RATE).seed(&1).expected_items(capacity))))
@@ -100,6 +110,7 @@ impl Peer {
         Self {
             name: "sbbf-rs-safe",
             version: "0.3.2",
+            kind: "blocked Bloom filter",
             cannot: "remove keys, or hash them; bits per key are chosen, 14 here, and not the rate",
             making: Making::Empty(|capacity| {
                 Ok(Box::new(SplitBlock(sbbf_rs_safe::Filter::new(14, capacity), Hash::new())))
@@ -108,6 +119,7 @@ impl Peer {
         Self {
             name: "xorf, BinaryFuse8",
             version: "0.13.0",
+            kind: "static filter",
             cannot: "insert or remove keys: it is made of all of them at once; no other rate than that of 8 bits",
             making: Making::Of(|keys| Ok(Box::new(Fuse(xorf::BinaryFuse8::try_from(keys).map_err(str::to_owned)?)))),
         },

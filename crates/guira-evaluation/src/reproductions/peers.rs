@@ -213,12 +213,15 @@ fn planned_bits(stored: u64, rate: f64) -> Result<f64, Failure> {
 
 fn speeds(rows: &[Row]) -> Table {
     let kinds = ["insert", "insert, many at once", "absent", "absent, batch", "present", "remove"];
-    let columns = kinds.into_iter().flat_map(|kind| Column::interval(&format!("{kind}, million/s")));
-    let mut table = Table::new("Speeds", ["filter", "place"].map(Column::counted).into_iter().chain(columns).collect());
+    let names = ["filter", "version", "kind", "place"].map(Column::counted);
+    let speeds = kinds.into_iter().flat_map(|kind| Column::interval(&format!("{kind}, million/s")));
+    let space = [BITS, "rate, %"].map(Column::timed);
+    let mut table = Table::new("Speeds", names.into_iter().chain(speeds).chain(space).collect());
     for row in rows {
         let all = [&row.insert, &row.insert_together, &row.absent, &row.absent_together, &row.present, &row.removal];
-        let cells = all.into_iter().flat_map(Cell::interval);
-        table.push([row.peer.name, row.place].map(Cell::text).into_iter().chain(cells).collect());
+        let names = [row.peer.name, row.peer.version, row.peer.kind, row.place].map(Cell::text);
+        let space = [row.bits_per_key, 100.0 * row.rate].map(Cell::Number);
+        table.push(names.into_iter().chain(all.into_iter().flat_map(Cell::interval)).chain(space).collect());
     }
     table
 }
