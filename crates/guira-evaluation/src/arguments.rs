@@ -24,11 +24,11 @@ pub(crate) struct Arguments {
     #[arg(long, global = true, value_enum, default_value_t = Scale::Quick)]
     scale: Scale,
 
-    /// How often each filled filter is asked; the median counts [default: 3]
+    /// How often filled filters are asked beside the floors; the median counts [default: 3, and 10 at the paper's scale]
     #[arg(long, global = true, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
     rounds: Option<u64>,
 
-    /// How often each filter is filled, or emptied, where that is timed; the median counts [default: 3]
+    /// How often each filter of tables and figures is filled; the median counts [default: 3, and 10 at the paper's scale]
     #[arg(long, global = true, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
     fills: Option<u64>,
 
@@ -85,7 +85,10 @@ enum What {
     /// Filters of other people, by their own interfaces
     #[cfg(feature = "peers")]
     Peers,
-    /// All of them
+    /// All of them, into a folder; stopped and typed again, it goes on where it was
+    ///
+    /// Says first how long it takes, and how much memory. Each finished measurement is kept in the folder, in state.jsonl. On
+    /// another machine, of another commit or with other arguments it does not go on with those.
     All(Figure2Arguments),
     /// All of them, as one HTML page
     Report(ReportArguments),
@@ -158,8 +161,8 @@ struct ReportArguments {
 /// The page with everything that is written at the end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Page<'path> {
-    /// Into a folder.
-    Markdown(&'path Path),
+    /// Into a folder, also as Markdown.
+    Folder(&'path Path),
     /// Into a file.
     Html(&'path Path),
 }
@@ -197,10 +200,25 @@ impl Arguments {
         }
     }
 
+    /// The folder of a journal, and what a run must agree in that goes on with it.
+    pub(crate) fn journaled(&self) -> Option<(&Path, Vec<(String, String)>)> {
+        let (What::All(_), Some(folder)) = (&self.what, self.output.as_deref()) else { return None };
+        let Extent { scale, rounds, fills, largest_exponent, runs, .. } = self.extent();
+        let parameters = [
+            ("--scale", scale.name().to_owned()),
+            ("--rounds", rounds.to_string()),
+            ("--fills", fills.to_string()),
+            ("--largest", largest_exponent.to_string()),
+            ("--runs", runs.to_string()),
+            ("with peers", cfg!(feature = "peers").to_string()),
+        ];
+        Some((folder, parameters.map(|(name, value)| (name.to_owned(), value)).into()))
+    }
+
     /// The one page with everything, if there is to be one.
     pub(crate) fn page(&self) -> Option<Page<'_>> {
         match &self.what {
-            What::All(_) => self.output.as_deref().map(Page::Markdown),
+            What::All(_) => self.output.as_deref().map(Page::Folder),
             What::Report(_) => Some(Page::Html(self.output.as_deref().unwrap_or(Path::new("report.html")))),
             _ => None,
         }

@@ -5,6 +5,7 @@ mod cast;
 mod contender;
 mod documents;
 mod failure;
+mod journal;
 mod keys;
 mod measure;
 mod program;

@@ -74,6 +74,11 @@ impl Machine {
         ]
     }
 
+    /// Those of its facts that are the same in every run of one program on it.
+    pub(crate) fn lasting_facts(&self) -> Vec<(&'static str, String)> {
+        self.facts().into_iter().filter(|(name, _)| !["clock", "date"].contains(name)).collect()
+    }
+
     /// What a reader needs beside a table.
     pub(crate) fn in_short(&self) -> String {
         let Self { processor, processors, caches, compiler, commit, date, .. } = self;
@@ -89,8 +94,7 @@ impl Machine {
 
     /// Returns `true` if another run was of the same program on the same machine, whenever that was.
     pub(super) fn is_same_as(&self, other: &Self) -> bool {
-        let timeless = |machine: &Self| Self { clock: String::new(), date: String::new(), ..machine.clone() };
-        timeless(self) == timeless(other)
+        self.lasting_facts() == other.lasting_facts()
     }
 
     pub(crate) fn to_markdown(&self) -> String {

@@ -1,11 +1,13 @@
 //! Filters of other people beside the library's, each by its own interface.
 
 use guira::analysis::{Plan, Preference};
+use serde::{Deserialize, Serialize};
 
 use super::Extent;
 use crate::cast::{approximate, in_memory};
 use crate::contender::{Contender, Limit, Making, Peer, RATE};
 use crate::failure::Failure;
+use crate::journal::Journal;
 use crate::keys::Keys;
 use crate::measure::{
     Filled, Seconds, Turns, count_found, fill, measure_rate, million_per_second, rotated, timed_lookups,
@@ -39,7 +41,7 @@ struct Row {
 
 static PEERS: [Peer; 10] = Peer::ALL;
 
-pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
+pub(super) fn reproduce(extent: &Extent, journal: &Journal) -> Result<Reproduction, Failure> {
     let Extent { scale, fills: rounds, .. } = *extent;
     let mut rows: Vec<Row> = Vec::new();
     for &(place, wanted) in scale.peer_keys() {
@@ -47,13 +49,21 @@ pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
         rows.extend((0..).zip(&PEERS).map(|(number, peer)| Row::new(number, peer, place)));
         for round in 0..rounds {
             for (number, _) in rotated(&PEERS, round) {
-                rows[first + number].take_turn(round, wanted, scale)?;
+                let row = &mut rows[first + number];
+                let name = format!("peers, {}, {place}, filling {round}", row.peer.name);
+                row.note(round, journal.measure(&name, || Turn::of(row.peer, round, wanted, scale))?);
             }
         }
     }
     let wanted: Vec<String> = scale.peer_keys().iter().map(|(place, keys)| format!("{keys} keys, {place},")).collect();
     let wanted = wanted.join(" and ");
-    let tables = vec![speeds(&rows), space(&rows)?, cannot(), capacities(scale)?, comparison(&rows)?];
+    let tables = vec![
+        speeds(&rows),
+        space(&rows)?,
+        cannot(),
+        journal.measure("peers, capacities", || capacities(scale))?,
+        comparison(&rows)?,
+    ];
     let claims = claims(Judge { table: &tables[4], number: 4, scale });
     let charts = scale.peer_keys().iter().flat_map(|(place, _)| charts_of(&rows, place)).collect();
     Ok(Reproduction {
@@ -102,32 +112,74 @@ impl Row {
         }
     }
 
-    fn take_turn(&mut self, round: u64, wanted: u64, scale: Scale) -> Result<(), Failure> {
-        let name = self.peer.name;
+    fn note(&mut self, round: u64, turn: Turn) {
+        if round == 0 {
+            self.stored = turn.stored;
+            self.bits_per_key = turn.bits_per_key;
+            self.rate = turn.rate.unwrap_or(f64::NAN);
+            self.lost = turn.lost;
+            self.lost_by_removal = turn.lost_by_removal;
+        }
+        let speeds = [
+            (&mut self.insert, turn.insert),
+            (&mut self.insert_together, turn.insert_together),
+            (&mut self.absent, turn.absent),
+            (&mut self.present, turn.present),
+            (&mut self.absent_together, turn.absent_together),
+            (&mut self.removal, turn.removal),
+        ];
+        for (turns, speed) in speeds {
+            if let Some(speed) = speed {
+                turns.note(speed);
+            }
+        }
+    }
+}
+
+/// What one filling shows; speeds in million operations per second.
+#[derive(Default, Serialize, Deserialize)]
+struct Turn {
+    stored: u64,
+    bits_per_key: f64,
+    /// Of the first filling, as are the keys lost.
+    rate: Option<f64>,
+    lost: u64,
+    lost_by_removal: Option<u64>,
+    insert: Option<f64>,
+    insert_together: Option<f64>,
+    absent: Option<f64>,
+    present: Option<f64>,
+    absent_together: Option<f64>,
+    removal: Option<f64>,
+}
+
+impl Turn {
+    fn of(peer: &Peer, round: u64, wanted: u64, scale: Scale) -> Result<Self, Failure> {
+        let name = peer.name;
         let keys = Keys::of_seed(10);
-        let (mut contender, Filled { stored, time }) = fill_peer(self.peer, keys, wanted)?;
-        match self.peer.making {
-            Making::Empty(_) => self.insert.note(million_per_second(stored, time)),
-            Making::Of(_) => self.insert_together.note(million_per_second(stored, time)),
+        let (mut contender, Filled { stored, time }) = fill_peer(peer, keys, wanted)?;
+        let bits_per_key = approximate(contender.bits()) / approximate(stored);
+        let mut turn = Self { stored, bits_per_key, ..Self::default() };
+        match peer.making {
+            Making::Empty(_) => turn.insert = Some(million_per_second(stored, time)),
+            Making::Of(_) => turn.insert_together = Some(million_per_second(stored, time)),
         }
         if round == 0 {
-            self.stored = stored;
-            self.lost = stored - count_found(contender.as_ref(), keys, 0..stored);
-            self.rate = measure_rate(name, contender.as_ref(), keys, scale.rate_queries())?;
-            self.bits_per_key = approximate(contender.bits()) / approximate(stored);
+            turn.lost = stored - count_found(contender.as_ref(), keys, 0..stored);
+            turn.rate = Some(measure_rate(name, contender.as_ref(), keys, scale.rate_queries())?);
         }
         let count = scale.timed_queries();
         let first = scale.rate_queries() + round * count;
         let absent = keys.absent(first, count);
         let time = timed_lookups(name, contender.as_ref(), &absent, 0)?;
-        self.absent.note(million_per_second(count, time));
+        turn.absent = Some(million_per_second(count, time));
         let drawn = keys.drawn(stored, first, count);
         let (time, found) = Seconds::of(|| contender.count_found(&drawn));
         // Lost keys are counted, and only a filter that answers nothing is no contender.
         if found == 0 {
             return Err(Failure::KeysLost { contender: name.to_owned(), lost: count, of: count });
         }
-        self.present.note(million_per_second(count, time));
+        turn.present = Some(million_per_second(count, time));
         let mut answers = vec![false; absent.len()];
         let (time, together) = Seconds::of(|| contender.count_found_together(&absent, &mut answers));
         if let Some(together) = together {
@@ -135,41 +187,38 @@ impl Row {
             if together != single {
                 return Err(Failure::AnswersDiffer { contender: name.to_owned(), single, batch: together });
             }
-            self.absent_together.note(million_per_second(count, time));
+            turn.absent_together = Some(million_per_second(count, time));
         }
-        self.remove_half(round, contender.as_mut(), keys, stored);
+        if let Some((speed, lost)) = remove_half(contender.as_mut(), keys, stored) {
+            turn.removal = Some(speed);
+            turn.lost_by_removal = Some(lost);
+        }
         drop(contender);
-        self.build_together(keys, wanted)
+        if let Some(speed) = speed_of_bulk(peer, keys, wanted)? {
+            turn.insert_together = Some(speed);
+        }
+        Ok(turn)
     }
+}
 
-    fn remove_half(&mut self, round: u64, contender: &mut dyn Contender, keys: Keys, stored: u64) {
-        let Some((speed, lost)) = remove_half(contender, keys, stored) else { return };
-        self.removal.note(speed);
-        if round == 0 {
-            self.lost_by_removal = Some(lost);
-        }
+/// Builds one by one call for all keys, if there is such a call beside the one for each.
+fn speed_of_bulk(peer: &Peer, keys: Keys, wanted: u64) -> Result<Option<f64>, Failure> {
+    let Making::Empty(make) = peer.making else { return Ok(None) };
+    let not_built = |reason| Failure::not_built(peer.name, reason);
+    let mut contender = make(in_memory(wanted)).map_err(not_built)?;
+    if contender.insert_together(&[]).is_none() {
+        return Ok(None);
     }
-
-    /// Builds it again by one call for all keys, if there is such a call.
-    fn build_together(&mut self, keys: Keys, wanted: u64) -> Result<(), Failure> {
-        let Making::Empty(make) = self.peer.making else { return Ok(()) };
-        let not_built = |reason| Failure::not_built(self.peer.name, reason);
-        let mut contender = make(in_memory(wanted)).map_err(not_built)?;
-        if contender.insert_together(&[]).is_none() {
-            return Ok(());
-        }
-        let all = keys.present(0..wanted);
-        let (time, result) = Seconds::of(|| contender.insert_together(&all));
-        match result {
-            Some(Ok(())) => self.insert_together.note(million_per_second(wanted, time)),
-            _ => return Err(not_built("it is full".to_owned())),
-        }
-        let found = count_found(contender.as_ref(), keys, 0..wanted);
-        if found < wanted {
-            return Err(Failure::KeysLost { contender: self.peer.name.to_owned(), lost: wanted - found, of: wanted });
-        }
-        Ok(())
+    let all = keys.present(0..wanted);
+    let (time, result) = Seconds::of(|| contender.insert_together(&all));
+    if !matches!(result, Some(Ok(()))) {
+        return Err(not_built("it is full".to_owned()));
     }
+    let found = count_found(contender.as_ref(), keys, 0..wanted);
+    if found < wanted {
+        return Err(Failure::KeysLost { contender: peer.name.to_owned(), lost: wanted - found, of: wanted });
+    }
+    Ok(Some(million_per_second(wanted, time)))
 }
 
 /// The faster one of two ways, if there are two.
