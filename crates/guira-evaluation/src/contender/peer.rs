@@ -1,7 +1,8 @@
-//! Filters of other people, each by its own interface, with its own hash and what it takes for good defaults.
+//! Filters of other people, each by its own interface, with the fast hash that its documentation names or takes, and what it
+//! takes for good defaults.
 
-use std::collections::hash_map::DefaultHasher;
-
+use ahash::AHasher;
+use foldhash::fast::FixedState;
 use guira::CuckooFilter;
 use guira::analysis::Preference;
 use xorf::Filter as _;
@@ -66,7 +67,9 @@ impl Peer {
             kind: "cuckoo filters, chained",
             cannot: "stay at its size: it chains a second filter; may remove another key after that",
             making: Making::Empty(|capacity| {
-                Ok(Box::new(Scalable(scalable_cuckoo_filter::ScalableCuckooFilter::new(capacity, RATE))))
+                let builder = scalable_cuckoo_filter::ScalableCuckooFilterBuilder::new().hasher(AHasher::default());
+                let builder = builder.initial_capacity(capacity).false_positive_probability(RATE);
+                Ok(Box::new(Scalable(builder.finish())))
             }),
         },
         Self {
@@ -84,8 +87,9 @@ impl Peer {
             kind: "cuckoo filter for threads",
             cannot: "have another rate than that of 16 bits here, or a size that is no power of two",
             making: Making::Empty(|capacity| {
-                let slots = capacity + capacity / 16;
-                Ok(Box::new(Atomic(atomic_cuckoo_filter::CuckooFilter::with_capacity(slots))))
+                let builder = atomic_cuckoo_filter::CuckooFilterBuilder::<AHasher>::default();
+                let filter = builder.capacity(capacity + capacity / 16).build().map_err(|error| error.to_string())?;
+                Ok(Box::new(Atomic(filter)))
             }),
         },
         Self {
@@ -104,7 +108,11 @@ impl Peer {
             kind: "Bloom filter",
             cannot: "remove keys",
             making: Making::Empty(|capacity| {
-                Ok(Box::new(FastBloom(fastbloom::BloomFilter::with_false_pos(RATE).seed(&1).expected_items(capacity))))
+                Ok(Box::new(FastBloom(
+                    fastbloom::BloomFilter::with_false_pos(RATE)
+                        .hasher(FixedState::with_seed(1))
+                        .expected_items(capacity),
+                )))
             }),
         },
         Self {
@@ -134,12 +142,12 @@ fn library(capacity: usize, preference: Preference) -> Made {
 
 /// The library as its users have it: it hashes by itself, and takes many keys at a time.
 struct Library(CuckooFilter);
-struct FastBloom(fastbloom::BloomFilter);
+struct FastBloom(fastbloom::BloomFilter<FixedState>);
 struct Quotient(qfilter::Filter);
-struct EightBits(cuckoofilter::CuckooFilter<DefaultHasher>);
-struct Scalable(scalable_cuckoo_filter::ScalableCuckooFilter<u64>);
+struct EightBits(cuckoofilter::CuckooFilter<AHasher>);
+struct Scalable(scalable_cuckoo_filter::ScalableCuckooFilter<u64, AHasher>);
 struct Autoscale(autoscale_cuckoo_filter::CuckooFilter<u64>);
-struct Atomic(atomic_cuckoo_filter::CuckooFilter);
+struct Atomic(atomic_cuckoo_filter::CuckooFilter<AHasher>);
 struct SplitBlock(sbbf_rs_safe::Filter, Hash);
 struct Fuse(xorf::BinaryFuse8);
 

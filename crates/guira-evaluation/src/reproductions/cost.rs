@@ -13,7 +13,7 @@ const REMOVE: f64 = 0.15e-6;
 /// Of a small one.
 const IN_CACHE: f64 = 0.2;
 /// What is not worth being estimated.
-const SOME_SECONDS: f64 = 5.0;
+const SOME_SECONDS: f64 = 1.0;
 
 /// Time, and memory at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -71,16 +71,21 @@ pub(super) fn reproduce(extent: &Extent, journal: &Journal) -> Result<Reproducti
         title: "Peers: other filters of today".to_owned(),
         method: format!(
             "Filters for {wanted} and a rate of {} %, where that can be chosen, are filled with so many, and asked for {} keys \
-             at a time that none was asked for before. Each hashes keys as it does by itself. The library plans its filters by \
-             itself, one for speed and one for space. All operations take one key per call, but for those of many keys, where a \
-             filter has them: bulk building, and batch lookups of absent keys. Then every second key is removed, and the others \
+             at a time that none was asked for before. The library plans its filters by itself, one for speed and one for \
+             space. All operations take one key per call, but for those of many keys, where a filter has them: bulk building, \
+             and batch lookups of absent keys. Then every second key is removed, and the others \
              are looked for. Keys lost were stored, and are not found; keys that did not fit are missing from the count of \
-             stored ones. Some filters draw random numbers, so that their counts vary. Medians of {rounds} turns, each in another \
-             order. Disclosure: guira's authors chose the filters and wrote the program that measures them, and guira is one \
-             of them. guira asks the system for large pages; filters that don't get them only where the system gives them \
-             to everyone, which is unfair to them in memory. Each hashes by its own default, which may be stronger than \
-             guira's XXH3 (SipHash in the cuckoofilter crate); sbbf-rs-safe takes hashes, and gets XXH3's. xorf is built once \
-             and can't be changed, which makes its task easier. Filters that can't have the rate are named with theirs. \
+             stored ones. Some filters draw random numbers, so that their counts vary. Medians of {rounds} fillings, in each \
+             of which filters come in another order.\n\n\
+             Disclosure. Who measures: guira's authors chose the filters and wrote this program, and guira is one of \
+             them. Large pages: guira asks the system for them; the others have them only where the system gives them \
+             to everyone, which is unfair to them in memory. Hashes: guira has XXH3, qfilter and autoscale_cuckoo_filter their \
+             own defaults; fastbloom and atomic-cuckoo-filter have the fast hashes that their documentation shows (foldhash and \
+             ahash), cuckoofilter and scalable_cuckoo_filter ahash in place of SipHash; sbbf-rs-safe takes hashes, and gets \
+             XXH3's; xorf takes the keys themselves, which are random. Tasks: xorf is built once, of all keys, and \
+             can't be changed, which is easier; atomic-cuckoo-filter lets threads share it, which is harder, and is asked by \
+             one. Rates: filters that can't have this one are named with theirs. Sizes: filters whose \
+             tables are powers of two are at the mercy of the number of keys; the table of capacities shows how much. \
              Programs in C++ are not among them: nothing is called across languages here.",
             100.0 * RATE,
             scale.timed_queries(),
@@ -337,36 +342,38 @@ fn capacities(scale: Scale) -> Result<Table, Failure> {
     Ok(table)
 }
 
-/// Bits per key against speed: one mark for single calls, and for batches or bulk building another above or below it.
+/// Bits per key against speed: by single calls, and by calls for many keys where a filter has such.
 fn charts_of(rows: &[Row], place: &str) -> Vec<Chart> {
-    let chart = |name: &str, what: &str, ways: fn(&Row) -> [&Turns; 2]| {
+    let chart = |name: &str, title: &str, speed: fn(&Row) -> &Turns| {
         let of = |row: &Row| {
-            let points = ways(row).into_iter().filter(|turns| !turns.is_empty()).map(|turns| {
-                let [low, high] = turns.ends();
-                Point { x: row.bits_per_key, y: turns.median(), low, high }
-            });
+            let turns = speed(row);
+            let [low, high] = turns.ends();
+            let point = Point { x: row.bits_per_key, y: turns.median(), low, high };
             let style = if row.number < OURS { Style::dashed(row.number) } else { Style::solid(row.number) };
-            Series { name: named(row), style, points: points.collect(), others: Vec::new() }
+            let points = if turns.is_empty() { Vec::new() } else { vec![point] };
+            Series { name: named(row), style, points, others: Vec::new() }
         };
+        let all = rows.iter().filter(|row| row.place == place).map(of);
         Chart {
             name: format!("peers-{name}-{}", place.replace(' ', "-")),
-            title: format!(
-                "Bits per key against {what}, {place}; joined marks are single calls and calls for many keys"
-            ),
-            x: Axis::linear("bits per key"),
+            title: format!("{title}, {place}"),
+            x: Axis::linear_within("bits per key", [8.0, 22.0]),
             y: Axis::linear("million operations/s"),
-            series: rows
-                .iter()
-                .filter(|row| row.place == place)
-                .map(of)
-                .filter(|series| !series.points.is_empty())
-                .collect(),
+            series: all.filter(|series| !series.points.is_empty()).collect(),
             others: None,
         }
     };
     vec![
-        chart("lookups", "lookups of absent keys", |row| [&row.absent, &row.absent_together]),
-        chart("insertions", "insertions", |row| [&row.insert, &row.insert_together]),
+        chart("lookups", "Bits per key against lookups of absent keys, one per call", |row| &row.absent),
+        chart(
+            "lookups-faster",
+            "Bits per key against lookups of absent keys, in batches where there are such",
+            |row| best(&row.absent, &row.absent_together),
+        ),
+        chart("insertions", "Bits per key against insertions, one per call", |row| &row.insert),
+        chart("insertions-faster", "Bits per key against insertions, in bulk where that can be done", |row| {
+            best(&row.insert, &row.insert_together)
+        }),
     ]
 }
 
