@@ -268,22 +268,37 @@ impl Arguments {
 
     /// What to type for one of them.
     pub(crate) fn command_for(&self, name: Name) -> String {
-        let Extent { scale, rounds, fills, largest_exponent, runs, .. } = self.extent();
-        let features = if name.is_of_peers() { " --features peers" } else { "" };
-        let mut command =
-            format!("cargo run --release -p guira-evaluation{features} -- {} --scale {}", name.name(), scale.name());
+        let figure_2 = if name == Name::Figure2 { self.options_of_figure_2() } else { String::new() };
+        let features = if name.is_of_peers() { WITH_PEERS } else { "" };
+        format!("{PROGRAM}{features} -- {}{}{figure_2}", name.name(), self.options())
+    }
+
+    /// What to type for everything.
+    pub(crate) fn command_for_all(&self) -> String {
+        let features = if cfg!(feature = "peers") { WITH_PEERS } else { "" };
+        format!("{PROGRAM}{features} -- all{}{}", self.options(), self.options_of_figure_2())
+    }
+
+    fn options(&self) -> String {
+        let Extent { scale, rounds, fills, .. } = self.extent();
+        let mut options = format!(" --scale {}", scale.name());
         if rounds != scale.rounds() {
-            command += &format!(" --rounds {rounds}");
+            options += &format!(" --rounds {rounds}");
         }
         if fills != scale.rounds() {
-            command += &format!(" --fills {fills}");
+            options += &format!(" --fills {fills}");
         }
-        if name == Name::Figure2 {
-            command += &format!(" --largest {largest_exponent} --runs {runs}");
-        }
-        command
+        options
+    }
+
+    fn options_of_figure_2(&self) -> String {
+        let Extent { largest_exponent, runs, .. } = self.extent();
+        format!(" --largest {largest_exponent} --runs {runs}")
     }
 }
+
+const PROGRAM: &str = "cargo run --release -p guira-evaluation";
+const WITH_PEERS: &str = " --features peers";
 
 #[cfg(test)]
 mod tests {

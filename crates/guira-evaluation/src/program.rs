@@ -61,7 +61,9 @@ fn reproduce(arguments: &Arguments) -> Result<(), Failure> {
         Some(Page::Html(path)) => write_page(path, &all),
         Some(Page::Folder(folder)) => {
             write_page(&folder.join("report.html"), &all)?;
-            write_report(folder, &machine, arguments.scale(), &all)
+            let seconds = all.iter().map(|measured| measured.run.seconds).sum();
+            let run = Run { machine, scale: arguments.scale(), command: arguments.command_for_all(), seconds };
+            write_report(folder, &run, &all)
         }
         None => Ok(()),
     }

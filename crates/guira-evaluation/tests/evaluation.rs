@@ -112,10 +112,40 @@ fn two_runs_differ_in_nothing_but_times() -> Result<(), Failure> {
         .filter_map(|line| line.strip_prefix("![")?.split_once("]("))
         .map(|(_, file)| file.trim_end_matches(')'))
         .collect();
-    assert_eq!(charts.len(), if cfg!(feature = "peers") { 16 } else { 14 }, "{charts:?}");
+    assert_eq!(charts.len(), if cfg!(feature = "peers") { 18 } else { 14 }, "{charts:?}");
     for chart in charts {
         assert!(fs::read_to_string(first_folder.join(chart))?.ends_with("</svg>\n"), "{chart} is not whole");
     }
+    Ok(())
+}
+
+#[test]
+fn documents_can_show_what_a_run_found() -> Result<(), Failure> {
+    let folder = tempfile::tempdir()?;
+    let document = folder.path().join("document.md");
+    let file = |name: &str| {
+        Value::from(first_run().map_or_else(|_| String::new(), |run| run.join(name).to_string_lossy().into_owned()))
+    };
+    let blocks = [
+        format!(
+            r#"<!-- data {{"file": {}, "table": "claims", "rows": {{"measured by": "table-1"}}}} -->"#,
+            file("claims.json")
+        ),
+        format!(r#"<!-- data {{"file": {}}} -->"#, file("claims.json")),
+        format!(
+            r#"<!-- data {{"file": {}, "table": "Table 3", "columns": ["filter", "bits per key"]}} -->"#,
+            file("table-3.json")
+        ),
+    ];
+    let end = "\n<!-- end of data -->\n";
+    fs::write(&document, blocks.map(|block| block + end).concat())?;
+    let output = evaluate(&["splice", &document.to_string_lossy()])?;
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let spliced = fs::read_to_string(&document)?;
+    assert!(spliced.contains("| blk-BF: removal, no"), "{spliced}");
+    assert!(!spliced.contains("table-3 "), "{spliced}");
+    assert!(spliced.contains("-- all --scale quick --largest 20 --runs 2`, on "), "{spliced}");
+    assert!(spliced.lines().any(|line| line.starts_with("| dl-CBF ")), "{spliced}");
     Ok(())
 }
 
