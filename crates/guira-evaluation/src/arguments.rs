@@ -114,9 +114,13 @@ pub(crate) struct SpliceArguments {
     #[arg(required = true)]
     documents: Vec<PathBuf>,
 
-    /// Writes nothing; a document that differs from the data is an error, and so are numbers in tables without data
+    /// Writes nothing: a document that differs from the data is an error
     #[arg(long)]
     check: bool,
+
+    /// So are numbers in tables without data
+    #[arg(long, requires = "check")]
+    all_tables: bool,
 }
 
 /// What is to be done.
@@ -171,8 +175,14 @@ impl Arguments {
     pub(crate) fn task(&self) -> Task<'_> {
         match &self.what {
             What::Record(recorded) => Task::Record(recorded),
-            What::Splice(SpliceArguments { documents, check: true }) => Task::Splice(documents, Writing::Check),
-            What::Splice(SpliceArguments { documents, check: false }) => Task::Splice(documents, Writing::Rewrite),
+            What::Splice(SpliceArguments { documents, check, all_tables }) => {
+                let writing = match (check, all_tables) {
+                    (true, true) => Writing::CheckTables,
+                    (true, false) => Writing::Check,
+                    (false, _) => Writing::Rewrite,
+                };
+                Task::Splice(documents, writing)
+            }
             _ => Task::Reproduce,
         }
     }

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use super::block::Block;
 use super::printed::cells_of;
 use crate::failure::Failure;
+use crate::report::is_number;
 
 const START: &str = "<!-- data ";
 const START_ENDS: &str = " -->";
@@ -22,8 +23,10 @@ const END: &str = "<!-- end of data -->";
 pub(crate) enum Writing {
     /// They are written anew.
     Rewrite,
-    /// They are an error. So are numbers in tables outside of blocks.
+    /// They are an error.
     Check,
+    /// So are numbers in tables outside of blocks.
+    CheckTables,
 }
 
 /// Puts what the data give into the blocks of documents.
@@ -32,7 +35,8 @@ pub(crate) fn splice(documents: &[PathBuf], writing: Writing) -> Result<(), Fail
         let old = fs::read_to_string(path).map_err(|error| Failure::not_read(path, error))?;
         let new = spliced(path, &old)?;
         match writing {
-            Writing::Check => {
+            Writing::Check => check_same(path, &old, &new)?,
+            Writing::CheckTables => {
                 check_same(path, &old, &new)?;
                 check_tables(path, &old)?;
             }
@@ -89,8 +93,7 @@ fn check_tables(path: &Path, document: &str) -> Result<(), Failure> {
     let mut is_within_block = false;
     for (line, number) in document.lines().zip(1..) {
         is_within_block = line.starts_with(START) || (is_within_block && line != END);
-        let is_number = |cell: &&str| cell.replace(',', "").parse::<f64>().is_ok();
-        let numbers = cells_of(line).is_some_and(|cells| cells.iter().any(is_number));
+        let numbers = cells_of(line).is_some_and(|cells| cells.into_iter().any(is_number));
         if numbers && !is_within_block {
             let reason = format!("line {number} has numbers in a table that no data file gives:\n{line}");
             return Err(Failure::not_read(path, reason));

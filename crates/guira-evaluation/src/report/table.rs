@@ -1,13 +1,13 @@
 use serde::{Deserialize, Serialize};
 
-use super::{Cell, Origin};
+use super::{Cell, Origin, is_number};
 
 /// What follows the name of a column, in the names of those with the ends of its intervals.
 pub(crate) const LOWEST: &str = ": lowest";
 pub(crate) const HIGHEST: &str = ": highest";
 
 /// In Markdown, cells are not made equally wide beyond this.
-const WIDEST: usize = 40;
+const WIDEST: usize = 60;
 
 /// A heading, with the unit of what is below.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -95,7 +95,7 @@ impl Table {
             |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0).min(WIDEST);
         let widths: Vec<usize> = (0..self.columns.len()).map(width).collect();
         // Numbers stand to the right; those that programs print are text.
-        let is_numeric = |cell: &Cell| !matches!(cell, Cell::Text(text) if text.parse::<f64>().is_err());
+        let is_numeric = |cell: &Cell| !matches!(cell, Cell::Text(text) if !is_number(text));
         let is_text = |column: usize| !self.rows.iter().all(|row| is_numeric(&row[column]));
         let mut markdown = String::new();
         for (number, line) in lines.iter().enumerate() {
