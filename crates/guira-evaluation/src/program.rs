@@ -83,7 +83,7 @@ fn measure(arguments: &Arguments, machine: &Machine, journal: &Journal, name: Na
     Ok(measured)
 }
 
-/// Says on standard error what is to be measured will take.
+/// Says on standard error how long it will take, and how much memory.
 fn announce(names: &[Name], extent: &Extent, known: usize) {
     let mut error = io::stderr().lock();
     let costs: Vec<(Name, Cost)> = names.iter().map(|&name| (name, name.cost(extent))).collect();
