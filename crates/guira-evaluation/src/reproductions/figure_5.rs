@@ -75,7 +75,8 @@ fn fill_once(kind: Kind, round: u64, scale: Scale) -> Result<Places, Failure> {
     let count = scale.timed_queries();
     let speed = |share: u64| {
         let present = count * share / SHARES;
-        let queries = keys.mixture(stored, round * count, count, present);
+        let first = (round * (SHARES + 1) + share) * count;
+        let queries = keys.mixture(stored, first, count, present);
         let time = timed_lookups(kind.name(), contender.as_ref(), &queries, present)?;
         Ok((100.0 * approximate(share) / approximate(SHARES), million_per_second(count, time)))
     };
