@@ -1,10 +1,12 @@
 //! The command line as it is typed.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand};
 
 use crate::contender::Kind;
+use crate::documents::Writing;
 use crate::reproductions::{Extent, Name};
 use crate::scale::Scale;
 
@@ -22,11 +24,11 @@ pub(crate) struct Arguments {
     #[arg(long, global = true, value_enum, default_value_t = Scale::Quick)]
     scale: Scale,
 
-    /// How often each filled filter is asked; the median counts [default: 3]
+    /// How often filled filters are asked beside the floors; the median counts [default: 3, and 10 at the paper's scale]
     #[arg(long, global = true, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
     rounds: Option<u64>,
 
-    /// How often each filter is filled, or emptied, where that is timed; the median counts [default: 3]
+    /// How often each filter of tables and figures is filled; the median counts [default: 3, and 10 at the paper's scale]
     #[arg(long, global = true, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
     fills: Option<u64>,
 
@@ -83,10 +85,50 @@ enum What {
     /// Filters of other people, by their own interfaces
     #[cfg(feature = "peers")]
     Peers,
-    /// All of them
+    /// All of them, into a folder; stopped and typed again, it goes on where it was
+    ///
+    /// Says first how long it takes, and how much memory. Each finished measurement is kept in the folder, in state.jsonl. On
+    /// another machine, of another commit or with other arguments it does not go on with those.
     All(Figure2Arguments),
     /// All of them, as one HTML page
     Report(ReportArguments),
+    /// Runs a program and writes the tables that it prints to a data file, with machine and command
+    Record(RecordArguments),
+    /// Puts what data files give into the marked blocks of documents
+    Splice(SpliceArguments),
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct RecordArguments {
+    /// The data file, such as docs/data/growth.json
+    pub(crate) file: PathBuf,
+
+    /// The program and its arguments, after "--"
+    #[arg(last = true, required = true)]
+    pub(crate) command: Vec<OsString>,
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct SpliceArguments {
+    /// Documents in Markdown
+    #[arg(required = true)]
+    documents: Vec<PathBuf>,
+
+    /// Writes nothing: a document that differs from the data is an error
+    #[arg(long)]
+    check: bool,
+
+    /// So are numbers in tables without data
+    #[arg(long, requires = "check")]
+    all_tables: bool,
+}
+
+/// What is to be done.
+#[derive(Debug)]
+pub(crate) enum Task<'arguments> {
+    Reproduce,
+    Record(&'arguments RecordArguments),
+    Splice(&'arguments [PathBuf], Writing),
 }
 
 #[derive(Args, Clone, Copy, Debug)]
@@ -123,13 +165,28 @@ struct ReportArguments {
 /// The page with everything that is written at the end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Page<'path> {
-    /// Into a folder.
-    Markdown(&'path Path),
+    /// Into a folder, also as Markdown.
+    Folder(&'path Path),
     /// Into a file.
     Html(&'path Path),
 }
 
 impl Arguments {
+    pub(crate) fn task(&self) -> Task<'_> {
+        match &self.what {
+            What::Record(recorded) => Task::Record(recorded),
+            What::Splice(SpliceArguments { documents, check, all_tables }) => {
+                let writing = match (check, all_tables) {
+                    (true, true) => Writing::CheckTables,
+                    (true, false) => Writing::Check,
+                    (false, _) => Writing::Rewrite,
+                };
+                Task::Splice(documents, writing)
+            }
+            _ => Task::Reproduce,
+        }
+    }
+
     /// What is to be reproduced, in order.
     pub(crate) fn names(&self) -> Vec<Name> {
         match self.what {
@@ -149,13 +206,29 @@ impl Arguments {
             #[cfg(feature = "peers")]
             What::Peers => vec![Name::Peers],
             What::All(_) | What::Report(_) => Name::ALL.to_vec(),
+            What::Record(_) | What::Splice(_) => Vec::new(),
         }
+    }
+
+    /// The folder of a journal, and what a run must agree in that goes on with it.
+    pub(crate) fn journaled(&self) -> Option<(&Path, Vec<(String, String)>)> {
+        let (What::All(_), Some(folder)) = (&self.what, self.output.as_deref()) else { return None };
+        let Extent { scale, rounds, fills, largest_exponent, runs, .. } = self.extent();
+        let parameters = [
+            ("--scale", scale.name().to_owned()),
+            ("--rounds", rounds.to_string()),
+            ("--fills", fills.to_string()),
+            ("--largest", largest_exponent.to_string()),
+            ("--runs", runs.to_string()),
+            ("with peers", cfg!(feature = "peers").to_string()),
+        ];
+        Some((folder, parameters.map(|(name, value)| (name.to_owned(), value)).into()))
     }
 
     /// The one page with everything, if there is to be one.
     pub(crate) fn page(&self) -> Option<Page<'_>> {
         match &self.what {
-            What::All(_) => self.output.as_deref().map(Page::Markdown),
+            What::All(_) => self.output.as_deref().map(Page::Folder),
             What::Report(_) => Some(Page::Html(self.output.as_deref().unwrap_or(Path::new("report.html")))),
             _ => None,
         }
@@ -205,22 +278,37 @@ impl Arguments {
 
     /// What to type for one of them.
     pub(crate) fn command_for(&self, name: Name) -> String {
-        let Extent { scale, rounds, fills, largest_exponent, runs, .. } = self.extent();
-        let features = if name.is_of_peers() { " --features peers" } else { "" };
-        let mut command =
-            format!("cargo run --release -p guira-evaluation{features} -- {} --scale {}", name.name(), scale.name());
+        let figure_2 = if name == Name::Figure2 { self.options_of_figure_2() } else { String::new() };
+        let features = if name.is_of_peers() { WITH_PEERS } else { "" };
+        format!("{PROGRAM}{features} -- {}{}{figure_2}", name.name(), self.options())
+    }
+
+    /// What to type for everything.
+    pub(crate) fn command_for_all(&self) -> String {
+        let features = if cfg!(feature = "peers") { WITH_PEERS } else { "" };
+        format!("{PROGRAM}{features} -- all{}{}", self.options(), self.options_of_figure_2())
+    }
+
+    fn options(&self) -> String {
+        let Extent { scale, rounds, fills, .. } = self.extent();
+        let mut options = format!(" --scale {}", scale.name());
         if rounds != scale.rounds() {
-            command += &format!(" --rounds {rounds}");
+            options += &format!(" --rounds {rounds}");
         }
         if fills != scale.rounds() {
-            command += &format!(" --fills {fills}");
+            options += &format!(" --fills {fills}");
         }
-        if name == Name::Figure2 {
-            command += &format!(" --largest {largest_exponent} --runs {runs}");
-        }
-        command
+        options
+    }
+
+    fn options_of_figure_2(&self) -> String {
+        let Extent { largest_exponent, runs, .. } = self.extent();
+        format!(" --largest {largest_exponent} --runs {runs}")
     }
 }
+
+const PROGRAM: &str = "cargo run --release -p guira-evaluation";
+const WITH_PEERS: &str = " --features peers";
 
 #[cfg(test)]
 mod tests {

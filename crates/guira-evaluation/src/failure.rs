@@ -14,6 +14,8 @@ pub(crate) enum Failure {
     AnswersDiffer { contender: String, single: u64, batch: u64 },
     /// There is no such filter, or no memory for it.
     NotBuilt { contender: String, reason: String },
+    /// A program that was to be recorded.
+    NotRun { command: String, reason: String },
     /// An earlier result that could not be understood.
     NotRead { path: std::path::PathBuf, reason: String },
     /// A file that could not be written.
@@ -60,6 +62,7 @@ impl fmt::Display for Failure {
                 write!(formatter, "{contender} finds {single} keys one by one, but {batch} in a batch")
             }
             Self::NotBuilt { contender, reason } => write!(formatter, "{contender} could not be built: {reason}"),
+            Self::NotRun { command, reason } => write!(formatter, "{command}: {reason}"),
             Self::NotRead { path, reason } | Self::NotWritten { path, reason } => {
                 write!(formatter, "{}: {reason}", path.display())
             }

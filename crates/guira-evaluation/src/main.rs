@@ -3,7 +3,9 @@
 mod arguments;
 mod cast;
 mod contender;
+mod documents;
 mod failure;
+mod journal;
 mod keys;
 mod measure;
 mod program;

@@ -51,11 +51,12 @@ impl Scale {
         }
     }
 
-    /// How often each contender has its turn.
+    /// How often filled filters are asked beside the floors, and how often filters are filled in tables and figures: ten
+    /// times in the paper.
     pub(crate) const fn rounds(self) -> u64 {
         match self {
             Self::Quick => 3,
-            Self::Paper => 3,
+            Self::Paper => 10,
         }
     }
 

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::OnceLock;
 
 use serde_json::Value;
 
@@ -36,6 +37,22 @@ fn names() -> impl Iterator<Item = &'static str> {
 
 fn evaluate_all(folder: &Path) -> Result<Output, Failure> {
     evaluate(&["all", "--scale", "quick", "--commit", "abc", "--output", &folder.to_string_lossy()])
+}
+
+/// A run that all tests share, in a folder below that of the build.
+fn first_run() -> Result<&'static Path, Failure> {
+    static FOLDER: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    let run = || -> Result<PathBuf, Failure> {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("evaluation");
+        if folder.exists() {
+            fs::remove_dir_all(&folder)?;
+        }
+        let output = evaluate_all(&folder)?;
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        Ok(folder)
+    };
+    let folder = FOLDER.get_or_init(|| run().map_err(|error| error.to_string()));
+    Ok(folder.as_ref().map_err(Clone::clone)?)
 }
 
 fn is_counted(thing: &Value) -> bool {
@@ -75,21 +92,19 @@ fn counted_in(folder: &Path) -> Result<BTreeMap<&'static str, Vec<String>>, Fail
 
 #[test]
 fn two_runs_differ_in_nothing_but_times() -> Result<(), Failure> {
-    let folders = [tempfile::tempdir()?, tempfile::tempdir()?];
-    for folder in &folders {
-        let output = evaluate_all(folder.path())?;
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    }
-    let [first, second] = [counted_in(folders[0].path())?, counted_in(folders[1].path())?];
+    let (first_folder, second_folder) = (first_run()?, tempfile::tempdir()?);
+    let output = evaluate_all(second_folder.path())?;
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let [first, second] = [counted_in(first_folder)?, counted_in(second_folder.path())?];
     for (name, counted) in &first {
         assert!(counted.len() >= 5, "{name} has next to nothing that is counted: {counted:?}");
         assert_eq!(counted, &second[name], "{name}");
     }
 
-    let report = fs::read_to_string(folders[0].path().join("report.md"))?;
+    let report = fs::read_to_string(first_folder.join("report.md"))?;
     assert!(report.contains("- commit: abc\n"), "the report does not say what was measured");
     for name in names() {
-        let csv = fs::read_to_string(folders[0].path().join(format!("{name}.csv")))?;
+        let csv = fs::read_to_string(first_folder.join(format!("{name}.csv")))?;
         assert!(csv.lines().count() > 5, "{name}.csv has next to no rows");
     }
     let charts: Vec<&str> = report
@@ -97,9 +112,98 @@ fn two_runs_differ_in_nothing_but_times() -> Result<(), Failure> {
         .filter_map(|line| line.strip_prefix("![")?.split_once("]("))
         .map(|(_, file)| file.trim_end_matches(')'))
         .collect();
-    assert_eq!(charts.len(), if cfg!(feature = "peers") { 16 } else { 14 }, "{charts:?}");
+    assert_eq!(charts.len(), if cfg!(feature = "peers") { 18 } else { 14 }, "{charts:?}");
     for chart in charts {
-        assert!(fs::read_to_string(folders[0].path().join(chart))?.ends_with("</svg>\n"), "{chart} is not whole");
+        assert!(fs::read_to_string(first_folder.join(chart))?.ends_with("</svg>\n"), "{chart} is not whole");
+    }
+    Ok(())
+}
+
+#[test]
+fn documents_can_show_what_a_run_found() -> Result<(), Failure> {
+    let folder = tempfile::tempdir()?;
+    let document = folder.path().join("document.md");
+    let file = |name: &str| {
+        Value::from(first_run().map_or_else(|_| String::new(), |run| run.join(name).to_string_lossy().into_owned()))
+    };
+    let blocks = [
+        format!(
+            r#"<!-- data {{"file": {}, "table": "claims", "rows": {{"measured by": "table-1"}}}} -->"#,
+            file("claims.json")
+        ),
+        format!(r#"<!-- data {{"file": {}}} -->"#, file("claims.json")),
+        format!(
+            r#"<!-- data {{"file": {}, "table": "Table 3", "columns": ["filter", "bits per key"]}} -->"#,
+            file("table-3.json")
+        ),
+    ];
+    let end = "\n<!-- end of data -->\n";
+    fs::write(&document, blocks.map(|block| block + end).concat())?;
+    let output = evaluate(&["splice", &document.to_string_lossy()])?;
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let spliced = fs::read_to_string(&document)?;
+    assert!(spliced.contains("| blk-BF: removal, no"), "{spliced}");
+    assert!(!spliced.contains("table-3 "), "{spliced}");
+    assert!(spliced.contains("-- all --scale quick --largest 20 --runs 2`, on "), "{spliced}");
+    assert!(spliced.lines().any(|line| line.starts_with("| dl-CBF ")), "{spliced}");
+    Ok(())
+}
+
+#[test]
+fn an_interrupted_run_goes_on_where_it_was() -> Result<(), Failure> {
+    let first_folder = first_run()?;
+    let whole = fs::read_to_string(first_folder.join("state.jsonl"))?;
+    // Within a line of the last measurements but some.
+    let middle = whole.lines().count() * 9 / 10;
+    let kept: usize = whole.lines().take(middle).map(|line| line.len() + 1).sum();
+    let folder = tempfile::tempdir()?;
+    let state = folder.path().join("state.jsonl");
+    fs::write(&state, &whole[..kept + 20])?;
+
+    let output = evaluate_all(folder.path())?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains(&format!("{} measurements are there", middle - 1)), "{said}");
+    assert_eq!(counted_in(folder.path())?, counted_in(first_folder)?);
+    let continued = fs::read_to_string(&state)?;
+    assert!(continued.starts_with(&whole[..kept]), "what was there was measured again");
+    let names = |state: &str| -> Result<Vec<String>, Failure> {
+        let name = |line: &str| Ok(serde_json::from_str::<Value>(line)?["name"].to_string());
+        let mut names: Vec<String> = state.lines().skip(1).map(name).collect::<Result<_, Failure>>()?;
+        names.sort();
+        Ok(names)
+    };
+    assert_eq!(names(&continued)?, names(&whole)?);
+    let mut distinct = names(&whole)?;
+    distinct.dedup();
+    assert_eq!(distinct, names(&whole)?, "two measurements of one name");
+    Ok(())
+}
+
+#[test]
+fn a_run_does_not_go_on_with_what_another_one_measured() -> Result<(), Failure> {
+    let folder = tempfile::tempdir()?;
+    let state = folder.path().join("state.jsonl");
+    let begun = fs::read_to_string(first_run()?.join("state.jsonl"))?;
+    let path = folder.path().to_string_lossy();
+    let other_machine = begun.replacen("\"processor\":\"", "\"processor\":\"Not ", 1);
+    assert_ne!(other_machine, begun);
+    for (there, more, named) in [
+        (&begun, ["--commit", "def"], "commit abc, which is now def"),
+        (&begun, ["--fills", "4"], "--fills 3, which is now 4"),
+        (&other_machine, ["--commit", "abc"], "processor Not "),
+    ] {
+        fs::write(&state, there)?;
+        let mut arguments = vec!["all", "--output", &path];
+        if more[0] != "--commit" {
+            arguments.extend(["--commit", "abc"]);
+        }
+        arguments.extend(more);
+        let output = evaluate(&arguments)?;
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains(named) && said.contains("state.jsonl"), "{said}");
+        assert_eq!(&fs::read_to_string(&state)?, there);
     }
     Ok(())
 }

@@ -214,8 +214,8 @@ fn check(answers: &Value, width: u64) {
         assert!(statements.iter().any(|statement| statement.starts_with(claim)), "nothing is said of: {claim}");
     }
     if cfg!(feature = "peers") {
-        assert_eq!(count(&sections["peers"], "tables"), 7);
-        assert_eq!(count(&sections["peers"], "drawings"), 2);
+        assert_eq!(count(&sections["peers"], "tables"), 9);
+        assert_eq!(count(&sections["peers"], "drawings"), 4);
         assert_eq!(count(&sections["peers"], "claims"), 4);
     }
 }

@@ -200,7 +200,7 @@ def main():
     options = parser.parse_args()
     keys, absent = made_keys(options.keys)
     print(f"{options.keys} keys, Python {platform.python_version()}, {platform.machine()}\n")
-    print("| | add | in, present | in, absent | update, a list | bits per key | rate, % |")
+    print("| filter | add | in, present | in, absent | update, a list | bits per key | rate, % |")
     print("|---|---:|---:|---:|---:|---:|---:|")
     for adapter in adapters(options.keys):
         print(row(adapter, keys, absent), flush=True)

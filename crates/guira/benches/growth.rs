@@ -1,7 +1,7 @@
 //! What growth costs: lookups in a filter that was doubled ten times, beside filters that were built at its size; and the
 //! doublings themselves, and the room that bits for doublings to come take.
 //!
-//! `cargo bench -p guira --bench growth`. By `cargo test --benches` it is run once, small, for its answers alone.
+//! `cargo bench -p guira --bench growth`; with `-- times` or `-- bits`, only what is timed, or only the room. By `cargo test --benches` it is run once, small, for its answers alone.
 //!
 //! Keys are counted `u64`s. The filters take turns within each round; figures are nanoseconds, medians of the rounds, and
 //! ratios are medians of the ratios within a round. Every answer is checked.
@@ -22,14 +22,17 @@ use guira::{Addressing, CuckooFilter};
 const DOUBLINGS: u32 = 10;
 
 fn main() {
-    let is_test = !std::env::args().any(|argument| argument == "--bench");
+    let has = |word| std::env::args().any(|argument| argument == word);
+    let is_test = !has("--bench");
     let (starts, rounds, queries): (&[usize], u64, u64) =
         if is_test { (&[100], 1, 1000) } else { (&[2000, 120_000], 7, 2 << 20) };
-    for &start in starts {
+    for &start in starts.iter().filter(|_| !has("bits")) {
         let grown = grow(start);
         lookups(&grown, rounds, queries);
     }
-    sizes(if is_test { 10_000 } else { 10_000_000 });
+    if !has("times") {
+        sizes(if is_test { 10_000 } else { 10_000_000 });
+    }
 }
 
 /// Fills a filter from 1,000 keys to the largest capacity. Prints the bits per key before each doubling, beside the fewest

@@ -1,7 +1,8 @@
-//! Filters of other people, each by its own interface, with its own hash and what it takes for good defaults.
+//! Filters of other people, each by its own interface, with the fast hash that its documentation names or takes, and what it
+//! takes for good defaults.
 
-use std::collections::hash_map::DefaultHasher;
-
+use ahash::AHasher;
+use foldhash::fast::FixedState;
 use guira::CuckooFilter;
 use guira::analysis::Preference;
 use xorf::Filter as _;
@@ -17,6 +18,8 @@ pub(crate) struct Peer {
     pub(crate) name: &'static str,
     /// As `Cargo.toml` pins it.
     pub(crate) version: &'static str,
+    /// What others call it.
+    pub(crate) kind: &'static str,
     pub(crate) cannot: &'static str,
     pub(crate) making: Making,
 }
@@ -37,18 +40,21 @@ impl Peer {
         Self {
             name: "guira, for speed",
             version: env!("CARGO_PKG_VERSION"),
+            kind: "cuckoo filter",
             cannot: "list its keys",
             making: Making::Empty(|capacity| library(capacity, Preference::Speed)),
         },
         Self {
             name: "guira, for space",
             version: env!("CARGO_PKG_VERSION"),
+            kind: "cuckoo filter",
             cannot: "list its keys",
             making: Making::Empty(|capacity| library(capacity, Preference::Space)),
         },
         Self {
             name: "cuckoofilter",
             version: "0.5.0",
+            kind: "cuckoo filter",
             cannot: "have another rate than that of 8 bits, or a size that is no power of two; loses a key when it is full",
             // It takes what it is asked for as its number of slots, rounded up to a power of two.
             making: Making::Empty(|capacity| {
@@ -58,14 +64,18 @@ impl Peer {
         Self {
             name: "scalable_cuckoo_filter",
             version: "0.5.1",
+            kind: "cuckoo filters, chained",
             cannot: "stay at its size: it chains a second filter; may remove another key after that",
             making: Making::Empty(|capacity| {
-                Ok(Box::new(Scalable(scalable_cuckoo_filter::ScalableCuckooFilter::new(capacity, RATE))))
+                let builder = scalable_cuckoo_filter::ScalableCuckooFilterBuilder::new().hasher(AHasher::default());
+                let builder = builder.initial_capacity(capacity).false_positive_probability(RATE);
+                Ok(Box::new(Scalable(builder.finish())))
             }),
         },
         Self {
             name: "autoscale_cuckoo_filter",
             version: "0.5.27",
+            kind: "cuckoo filters, chained",
             cannot: "stay at its size: it chains a second filter; may remove another key after that",
             making: Making::Empty(|capacity| {
                 Ok(Box::new(Autoscale(autoscale_cuckoo_filter::CuckooFilter::new(capacity, RATE))))
@@ -74,15 +84,18 @@ impl Peer {
         Self {
             name: "atomic-cuckoo-filter",
             version: "0.3.0",
+            kind: "cuckoo filter for threads",
             cannot: "have another rate than that of 16 bits here, or a size that is no power of two",
             making: Making::Empty(|capacity| {
-                let slots = capacity + capacity / 16;
-                Ok(Box::new(Atomic(atomic_cuckoo_filter::CuckooFilter::with_capacity(slots))))
+                let builder = atomic_cuckoo_filter::CuckooFilterBuilder::<AHasher>::default();
+                let filter = builder.capacity(capacity + capacity / 16).build().map_err(|error| error.to_string())?;
+                Ok(Box::new(Atomic(filter)))
             }),
         },
         Self {
             name: "qfilter",
             version: "0.3.1",
+            kind: "quotient filter",
             cannot: "have a size that is no power of two, or stay as fast when it fills",
             making: Making::Empty(|capacity| {
                 let filter = qfilter::Filter::new(capacity as u64, RATE).map_err(|error| format!("{error:?}"))?;
@@ -92,14 +105,20 @@ impl Peer {
         Self {
             name: "fastbloom",
             version: "0.17.0",
+            kind: "Bloom filter",
             cannot: "remove keys",
             making: Making::Empty(|capacity| {
-                Ok(Box::new(FastBloom(fastbloom::BloomFilter::with_false_pos(RATE).seed(&1).expected_items(capacity))))
+                Ok(Box::new(FastBloom(
+                    fastbloom::BloomFilter::with_false_pos(RATE)
+                        .hasher(FixedState::with_seed(1))
+                        .expected_items(capacity),
+                )))
             }),
         },
         Self {
             name: "sbbf-rs-safe",
             version: "0.3.2",
+            kind: "blocked Bloom filter",
             cannot: "remove keys, or hash them; bits per key are chosen, 14 here, and not the rate",
             making: Making::Empty(|capacity| {
                 Ok(Box::new(SplitBlock(sbbf_rs_safe::Filter::new(14, capacity), Hash::new())))
@@ -108,6 +127,7 @@ impl Peer {
         Self {
             name: "xorf, BinaryFuse8",
             version: "0.13.0",
+            kind: "static filter",
             cannot: "insert or remove keys: it is made of all of them at once; no other rate than that of 8 bits",
             making: Making::Of(|keys| Ok(Box::new(Fuse(xorf::BinaryFuse8::try_from(keys).map_err(str::to_owned)?)))),
         },
@@ -122,12 +142,12 @@ fn library(capacity: usize, preference: Preference) -> Made {
 
 /// The library as its users have it: it hashes by itself, and takes many keys at a time.
 struct Library(CuckooFilter);
-struct FastBloom(fastbloom::BloomFilter);
+struct FastBloom(fastbloom::BloomFilter<FixedState>);
 struct Quotient(qfilter::Filter);
-struct EightBits(cuckoofilter::CuckooFilter<DefaultHasher>);
-struct Scalable(scalable_cuckoo_filter::ScalableCuckooFilter<u64>);
+struct EightBits(cuckoofilter::CuckooFilter<AHasher>);
+struct Scalable(scalable_cuckoo_filter::ScalableCuckooFilter<u64, AHasher>);
 struct Autoscale(autoscale_cuckoo_filter::CuckooFilter<u64>);
-struct Atomic(atomic_cuckoo_filter::CuckooFilter);
+struct Atomic(atomic_cuckoo_filter::CuckooFilter<AHasher>);
 struct SplitBlock(sbbf_rs_safe::Filter, Hash);
 struct Fuse(xorf::BinaryFuse8);
 

@@ -75,6 +75,11 @@ impl From<Option<f64>> for Cell {
     }
 }
 
+/// Returns `true` for text that is a number, as people and programs write it: 1,000.5.
+pub(crate) fn is_number(text: &str) -> bool {
+    text.replace(',', "").parse::<f64>().is_ok()
+}
+
 /// A number with four significant digits; none behind the point where those before it suffice.
 pub(crate) fn four_digits(number: f64) -> String {
     if number == 0.0 || !number.is_finite() {

@@ -4,8 +4,10 @@
 use std::fs;
 use std::path::Path;
 
+use serde::Serialize;
+
 use super::svg::{self, Frame};
-use super::{Cell, Machine, Measured, Table};
+use super::{Cell, Claim, Column, Measured, Run, Table};
 use crate::failure::Failure;
 use crate::scale::Scale;
 
@@ -39,9 +41,10 @@ pub(crate) fn read_earlier(folder: &Path, name: &str, scale: Scale) -> Result<Op
     Ok((measured.run.scale == scale).then_some(measured))
 }
 
-/// Writes everything into one page, `report.md`.
-pub(crate) fn write_report(folder: &Path, machine: &Machine, scale: Scale, all: &[Measured]) -> Result<(), Failure> {
-    let mut page = format!("# The paper's tables and figures, at {} scale\n\n{}", scale.name(), machine.to_markdown());
+/// Writes everything into one page, `report.md`, and all claims into a data file, `claims.json`.
+pub(crate) fn write_report(folder: &Path, run: &Run, all: &[Measured]) -> Result<(), Failure> {
+    let mut page =
+        format!("# The paper's tables and figures, at {} scale\n\n{}", run.scale.name(), run.machine.to_markdown());
     for measured in all {
         page += &format!("\n{}", measured.reproduction.to_markdown());
     }
@@ -49,7 +52,30 @@ pub(crate) fn write_report(folder: &Path, machine: &Machine, scale: Scale, all: 
     for claim in all.iter().flat_map(|measured| &measured.reproduction.claims) {
         page += &format!("- {claim}\n");
     }
-    write(&folder.join("report.md"), page.as_bytes())
+    write(&folder.join("report.md"), page.as_bytes())?;
+    let path = folder.join("claims.json");
+    let claims = Claims { run, tables: [table_of_claims(all)] };
+    let json = serde_json::to_vec_pretty(&claims).map_err(|error| Failure::not_written(&path, error))?;
+    write(&path, &json)
+}
+
+/// A data file of nothing but a table.
+#[derive(Serialize)]
+struct Claims<'run> {
+    run: &'run Run,
+    tables: [Table; 1],
+}
+
+fn table_of_claims(all: &[Measured]) -> Table {
+    let columns = ["measured by", "claim", "whose", "verdict", "by which numbers"];
+    let mut table = Table::new("claims", columns.map(Column::timed).into());
+    for Measured { reproduction, .. } in all {
+        for Claim { statement, whose, verdict, evidence, .. } in &reproduction.claims {
+            let cells = [&reproduction.name, statement, whose.name(), &verdict.to_string(), evidence];
+            table.push(cells.map(Cell::text).into());
+        }
+    }
+    table
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {

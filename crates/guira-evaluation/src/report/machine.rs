@@ -31,7 +31,7 @@ pub(crate) struct Machine {
 impl Machine {
     /// This machine. The commit is what git says of the working directory, unless it is given.
     pub(crate) fn here(commit: Option<&str>) -> Self {
-        let known = |text: Option<String>| text.unwrap_or_else(|| "unknown".to_owned());
+        let known = |text: Option<String>| text.unwrap_or_else(|| UNKNOWN.to_owned());
         Self {
             processor: known(field_of("/proc/cpuinfo", "model name")),
             model: known(model()),
@@ -47,7 +47,7 @@ impl Machine {
             kernel: known(fs::read_to_string("/proc/sys/kernel/osrelease").ok().map(|text| text.trim().to_owned())),
             date: known(said_by("date", &["-u", "+%Y-%m-%d %H:%M UTC"])),
             compiler: known(said_by("rustc", &["--version"])),
-            // With "-dirty" where files differ from it.
+            // With CHANGED at its end where files differ from it.
             commit: known(
                 commit
                     .map(str::to_owned)
@@ -74,16 +74,39 @@ impl Machine {
         ]
     }
 
+    /// Those of its facts that are the same in every run of one program on it.
+    pub(crate) fn lasting_facts(&self) -> Vec<(&'static str, String)> {
+        self.facts().into_iter().filter(|(name, _)| !["clock", "date"].contains(name)).collect()
+    }
+
+    /// What a reader needs beside a table.
+    pub(crate) fn in_short(&self) -> String {
+        let Self { processor, processors, caches, compiler, commit, date, .. } = self;
+        let processors = match processors {
+            1 => "one processor".to_owned(),
+            count => format!("{count} processors"),
+        };
+        let changed = if commit.ends_with(CHANGED) { CHANGED } else { "" };
+        let commit = format!("commit {}{changed}", commit.get(..12).unwrap_or(commit));
+        let facts = [processor, &processors, caches, compiler, &commit, date];
+        facts.into_iter().filter(|fact| !fact.contains(UNKNOWN)).map(String::as_str).collect::<Vec<_>>().join("; ")
+    }
+
     /// Returns `true` if another run was of the same program on the same machine, whenever that was.
     pub(super) fn is_same_as(&self, other: &Self) -> bool {
-        let timeless = |machine: &Self| Self { clock: String::new(), date: String::new(), ..machine.clone() };
-        timeless(self) == timeless(other)
+        self.lasting_facts() == other.lasting_facts()
     }
 
     pub(crate) fn to_markdown(&self) -> String {
         self.facts().into_iter().map(|(name, value)| format!("- {name}: {value}\n")).collect()
     }
 }
+
+/// What git says of a commit from which files differ.
+const CHANGED: &str = "-dirty";
+
+/// What stands for a fact that the system does not tell.
+const UNKNOWN: &str = "unknown";
 
 /// How Cargo compiles it, and what is compiled otherwise.
 const COMPILED: &str = "profile release, for every x86-64 processor; the loops of baselines and floors also for AVX2 and \

@@ -14,7 +14,7 @@ mod style;
 mod svg;
 mod table;
 
-pub(crate) use cell::{Cell, Origin, four_digits};
+pub(crate) use cell::{Cell, Origin, four_digits, is_number};
 pub(crate) use chart::{Axis, Chart, Point, Series};
 pub(crate) use claim::{Claim, Judge, Verdict, Whose};
 use files::csv_of;

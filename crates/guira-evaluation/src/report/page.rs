@@ -95,6 +95,11 @@ impl<'run> Section<'run> {
         &self.measured.reproduction.claims
     }
 
+    /// What was done, and what to keep in mind.
+    fn paragraphs(&self) -> impl Iterator<Item = &str> {
+        self.measured.reproduction.method.split("\n\n")
+    }
+
     fn has_main_claims(&self) -> bool {
         self.claims().iter().any(Claim::is_main)
     }

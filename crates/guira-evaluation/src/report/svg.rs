@@ -209,7 +209,7 @@ fn draw_marker(
     canvas: &Canvas<'_>,
 ) -> Result<(), DrawingFailure> {
     let half = size * 2 / 3;
-    let shape: &[Pixel] = match style.number % 7 {
+    let shape: &[Pixel] = match style.number % 10 {
         // A circle, of as many corners as it takes.
         0 => {
             &[(size, 0), (half, half), (0, size), (-half, half), (-size, 0), (-half, -half), (0, -size), (half, -half)]
@@ -219,7 +219,15 @@ fn draw_marker(
         3 => &[(0, -size), (size, 0), (0, size), (-size, 0)],
         4 => &[(0, size), (size, -half), (-size, -half)],
         5 => &[(-size, -2), (size, -2), (size, 2), (-size, 2)],
-        _ => &[(-2, -size), (2, -size), (2, size), (-2, size)],
+        6 => &[(-2, -size), (2, -size), (2, size), (-2, size)],
+        7 => &[(-size, 0), (half, -size), (half, size)],
+        8 => &[(size, 0), (-half, -size), (-half, size)],
+        // A cross.
+        #[rustfmt::skip]
+        _ => &[
+            (-size, -2), (-2, -2), (-2, -size), (2, -size), (2, -2), (size, -2),
+            (size, 2), (2, 2), (2, size), (-2, size), (-2, 2), (-size, 2),
+        ],
     };
     let corners: Vec<Pixel> = shape.iter().map(|(right, down)| (x + right, y + down)).collect();
     if style.line == Line::Solid {
@@ -295,9 +303,35 @@ fn named(chart: &Chart, frame: Frame, layout: &Layout, drawn: &str) -> String {
          <desc id=\"{id}-desc\">{}</desc>\n{style}{}",
         escaped(&chart.title),
         escaped(&chart.description()),
-        shapes.trim_start(),
+        shortened(shapes.trim_start()),
     )
 }
+
+/// The lines of a drawing with those in a row that look alike as one path, and without what goes without saying: a dashed
+/// curve is drawn as a line for each dash, which would be most of a page.
+fn shortened(shapes: &str) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    // How the path in the last line looks, if it is one.
+    let mut look = None;
+    for line in shapes.lines() {
+        let line = line.replace(" opacity=\"1\"", "").replace(" stroke-width=\"1\"", "");
+        let polyline = line.strip_prefix("<polyline ").and_then(|line| line.strip_suffix("\"/>"));
+        let Some((attributes, points)) = polyline.and_then(|line| line.split_once(" points=\"")) else {
+            look = None;
+            lines.push(line);
+            continue;
+        };
+        let points = points.trim_end();
+        match lines.last_mut().filter(|_| look.as_deref() == Some(attributes)) {
+            Some(path) => path.insert_str(path.len() - PATH_ENDS.len(), &format!("M{points}")),
+            None => lines.push(format!("<path {attributes} d=\"M{points}{PATH_ENDS}")),
+        }
+        look = Some(attributes.to_owned());
+    }
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+const PATH_ENDS: &str = "\"/>";
 
 /// What may stand within an element of XML.
 fn escaped(text: &str) -> String {
@@ -308,6 +342,24 @@ fn escaped(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::report::{Axis, Series};
+
+    #[test]
+    fn lines_in_a_row_that_look_alike_are_one_path() {
+        let line = |colour: &str, points: &str| {
+            format!(
+                "<polyline fill=\"none\" opacity=\"1\" stroke=\"{colour}\" stroke-width=\"1\" points=\"{points} \"/>\n"
+            )
+        };
+        let path = |colour: &str, points: &str| format!("<path fill=\"none\" stroke=\"{colour}\" d=\"{points}\"/>\n");
+        let text = "<text opacity=\"0.5\">\n1\n</text>\n";
+        let [first, second, third] = ["1,2 3,4", "5,6 7,8", "9,9 8,8"];
+        let drawn =
+            [line("red", first), line("red", second), line("blue", third), text.to_owned(), line("blue", first)]
+                .concat();
+        let expected =
+            [path("red", "M1,2 3,4M5,6 7,8"), path("blue", "M9,9 8,8"), text.to_owned(), path("blue", "M1,2 3,4")];
+        assert_eq!(shortened(&drawn), expected.concat());
+    }
 
     #[test]
     fn a_drawing_says_what_it_shows() -> Result<(), DrawingFailure> {

@@ -1,10 +1,13 @@
 use serde::{Deserialize, Serialize};
 
-use super::{Cell, Origin};
+use super::{Cell, Origin, is_number};
 
 /// What follows the name of a column, in the names of those with the ends of its intervals.
 pub(crate) const LOWEST: &str = ": lowest";
 pub(crate) const HIGHEST: &str = ": highest";
+
+/// In Markdown, cells are not made equally wide beyond this.
+const WIDEST: usize = 60;
 
 /// A heading, with the unit of what is below.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -60,14 +63,40 @@ impl Table {
         })
     }
 
-    /// As Markdown that is legible as it stands: all cells of a column are equally wide.
+    /// Some of its columns, or all if none is named, of the rows in which columns hold values.
+    ///
+    /// # Errors
+    /// Says which column or which row is missing.
+    pub(crate) fn select(&self, names: &[String], values: &[(String, String)]) -> Result<Self, String> {
+        let missing = |name: &String| format!("the table {:?} has no column {name:?}", self.title);
+        let all = values.iter().map(|(name, _)| name).chain(names);
+        if let Some(name) = all.into_iter().find(|name| self.column(name).is_none()) {
+            return Err(missing(name));
+        }
+        let chosen: Vec<usize> = match names {
+            [] => (0..self.columns.len()).collect(),
+            _ => names.iter().filter_map(|name| self.column(name)).collect(),
+        };
+        let columns = chosen.iter().map(|&column| self.columns[column].clone()).collect();
+        let rows = self.rows_where(values).map(|row| chosen.iter().map(|&column| row[column].clone()).collect());
+        let rows: Vec<Vec<Cell>> = rows.collect();
+        match rows.is_empty() {
+            true => Err(format!("the table {:?} has no row with {values:?}", self.title)),
+            false => Ok(Self { title: self.title.clone(), columns, rows }),
+        }
+    }
+
+    /// As Markdown that is legible as it stands: all cells of a column are equally wide, but for those of a sentence.
     pub(crate) fn to_markdown(&self) -> String {
         let heading = self.columns.iter().map(|column| column.name.clone()).collect();
         let rows = self.rows.iter().map(|row| row.iter().map(Cell::shown).collect());
         let lines: Vec<Vec<String>> = core::iter::once(heading).chain(rows).collect();
-        let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
+        let width =
+            |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0).min(WIDEST);
         let widths: Vec<usize> = (0..self.columns.len()).map(width).collect();
-        let is_text = |column: usize| self.rows.iter().all(|row| matches!(row[column], Cell::Text(_)));
+        // Numbers stand to the right; those that programs print are text.
+        let is_numeric = |cell: &Cell| !matches!(cell, Cell::Text(text) if !is_number(text));
+        let is_text = |column: usize| !self.rows.iter().all(|row| is_numeric(&row[column]));
         let mut markdown = String::new();
         for (number, line) in lines.iter().enumerate() {
             let cells = line.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| {

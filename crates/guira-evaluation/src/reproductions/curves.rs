@@ -4,6 +4,9 @@ use crate::contender::Kind;
 use crate::measure::Turns;
 use crate::report::{self, Axis, Cell, Chart, Column, Rule, Series, Style, Table, Term, cells};
 
+/// Places on the axis, with speeds there: million operations per second.
+pub(super) type Places = Vec<(f64, f64)>;
+
 #[derive(Default)]
 pub(super) struct Curves {
     curves: Vec<Curve>,
@@ -35,6 +38,13 @@ impl Curves {
                 speeds.note(speed);
                 points.push(Point { x, speeds });
             }
+        }
+    }
+
+    /// Notes what one filling shows: places with their speeds.
+    pub(super) fn note_all(&mut self, name: &str, places: Places) {
+        for (x, speed) in places {
+            self.note(name, x, speed);
         }
     }
 

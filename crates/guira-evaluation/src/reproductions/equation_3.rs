@@ -8,6 +8,7 @@ use super::figure_2::lowest_load;
 use crate::cast::approximate;
 use crate::contender::{Measures, Rule};
 use crate::failure::Failure;
+use crate::journal::Journal;
 use crate::report::{Axis, Cell, Chart, Claim, Column, Judge, Reproduction, Series, Style, Table, Whose, cells};
 
 const BUCKET_SIZES: [u32; 3] = [2, 4, 8];
@@ -32,7 +33,7 @@ struct Point {
     classes: f64,
 }
 
-pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
+pub(super) fn reproduce(extent: &Extent, journal: &Journal) -> Result<Reproduction, Failure> {
     let mut wanted = Vec::new();
     for rule in [Rule::Walk, Rule::Search] {
         for slots_per_bucket in BUCKET_SIZES {
@@ -41,7 +42,9 @@ pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
             }
         }
     }
-    let points = wanted.par_iter().map(|&(rule, slots, exponent)| point(rule, slots, exponent, extent));
+    let points = wanted
+        .par_iter()
+        .map(|&(rule, slots, exponent)| point(rule, slots, exponent, extent.scale.bound_runs(), journal));
     let points: Vec<Point> = points.collect::<Result<_, _>>()?;
     let table = table(&points);
     let claims = claims(&points, Judge { table: &table, number: 0, scale: extent.scale });
@@ -62,17 +65,22 @@ pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
     })
 }
 
-fn point(rule: Rule, slots_per_bucket: u32, bucket_exponent: u32, extent: &Extent) -> Result<Point, Failure> {
+fn point(
+    rule: Rule,
+    slots_per_bucket: u32,
+    bucket_exponent: u32,
+    runs: u64,
+    journal: &Journal,
+) -> Result<Point, Failure> {
     let measures = |fingerprint_bits| Measures { rule, bucket_exponent, slots_per_bucket, fingerprint_bits };
-    let runs = extent.scale.bound_runs();
-    let long_load = lowest_load(measures(LONG), runs)?;
+    let long_load = lowest_load(measures(LONG), runs, journal)?;
     let mut least = match rule {
         Rule::Search => guira::Parameters::MIN_FINGERPRINT_BITS,
         Rule::Walk | Rule::WalkOfKeys => 1,
     };
     let mut broken_load = None;
     let load = loop {
-        let load = lowest_load(measures(least), runs)?;
+        let load = lowest_load(measures(least), runs, journal)?;
         if load >= FILLS * long_load || least == LONG {
             break load;
         }

@@ -2,10 +2,11 @@
 
 use rayon::prelude::*;
 
-use super::Extent;
+use super::{Cost, Extent};
 use crate::cast::approximate;
 use crate::contender::{Limit, Measures, Rule};
 use crate::failure::Failure;
+use crate::journal::Journal;
 use crate::keys::Keys;
 use crate::measure::{check_present, fill};
 use crate::report::{Axis, Cell, Chart, Claim, Column, Judge, Reproduction, Series, Style, Table, Whose, cells};
@@ -25,19 +26,31 @@ struct Point {
 }
 
 /// The lowest load of so many tables, each with keys of its own.
-pub(super) fn lowest_load(measures: Measures, runs: u64) -> Result<f64, Failure> {
+pub(super) fn lowest_load(measures: Measures, runs: u64, journal: &Journal) -> Result<f64, Failure> {
+    let Measures { rule, bucket_exponent, slots_per_bucket, fingerprint_bits } = measures;
     let mut lowest = f64::INFINITY;
     for run in 0..runs {
-        let keys = Keys::of_seed(1000 + run);
-        let mut contender = measures.build(run)?;
-        let stored = fill(contender.as_mut(), keys, 0, Limit::FirstRefusal).stored;
-        check_present(measures.rule.name(), contender.as_ref(), keys, 0..stored)?;
-        lowest = lowest.min(approximate(stored) / approximate(measures.slots()));
+        // Equation (3) and figure 2 share tables: what is only counted need not be counted again.
+        let name = format!(
+            "load, {}, 2^{bucket_exponent} buckets of {slots_per_bucket} slots of {fingerprint_bits} bits, table {run}",
+            rule.name()
+        );
+        lowest = lowest.min(journal.measure(&name, || load(measures, run))?);
     }
     Ok(lowest)
 }
 
-pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
+/// The load of one table when it refuses a key.
+fn load(measures: Measures, run: u64) -> Result<f64, Failure> {
+    let keys = Keys::of_seed(1000 + run);
+    let mut contender = measures.build(run)?;
+    let stored = fill(contender.as_mut(), keys, 0, Limit::FirstRefusal).stored;
+    check_present(measures.rule.name(), contender.as_ref(), keys, 0..stored)?;
+    Ok(approximate(stored) / approximate(measures.slots()))
+}
+
+/// The tables that are filled.
+fn wanted(extent: &Extent) -> Vec<Measures> {
     let exponents = extent.scale.load_exponents().iter().copied();
     let exponents: Vec<u32> = exponents.filter(|&exponent| exponent <= extent.largest_exponent).collect();
     let mut wanted = Vec::new();
@@ -54,10 +67,16 @@ pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
             }
         }
     }
+    wanted
+}
+
+pub(super) fn reproduce(extent: &Extent, journal: &Journal) -> Result<Reproduction, Failure> {
+    let wanted = wanted(extent);
     announce(&wanted, extent);
     // Nothing is timed here, so that all processors may fill tables.
-    let points =
-        wanted.par_iter().map(|&measures| Ok(Point { measures, load_factor: lowest_load(measures, extent.runs)? }));
+    let points = wanted
+        .par_iter()
+        .map(|&measures| Ok(Point { measures, load_factor: lowest_load(measures, extent.runs, journal)? }));
     let points: Vec<Point> = points.collect::<Result<_, Failure>>()?;
     let table = table(&points);
     let claims = claims(&points, Judge { table: &table, number: 0, scale: extent.scale });
@@ -77,26 +96,26 @@ pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
     })
 }
 
+/// What filling the tables will take: half of them break with short fingerprints, the others take their time per slot.
+pub(super) fn cost(extent: &Extent) -> Cost {
+    let wanted = wanted(extent);
+    let threads = approximate(rayon::current_num_threads() as u64);
+    let slots: u64 = wanted.iter().map(|measures| measures.slots()).sum();
+    let largest = wanted.iter().map(|measures| measures.slots() * u64::from(measures.fingerprint_bits) / 8).max();
+    Cost {
+        seconds: approximate(slots * extent.runs) * SECONDS_PER_SLOT / threads,
+        bytes: approximate(largest.unwrap_or(0)) * threads,
+    }
+}
+
 /// Says beforehand what tables above the ordinary sizes will take.
 fn announce(wanted: &[Measures], extent: &Extent) {
     use std::io::Write;
-    if extent.largest_exponent <= ORDINARY {
-        return;
+    if extent.largest_exponent > ORDINARY {
+        let (tables, largest, cost) = (wanted.len() as u64 * extent.runs, extent.largest_exponent, cost(extent));
+        let mut error = std::io::stderr().lock();
+        writeln!(error, "figure-2: {tables} tables of up to 2^{largest} buckets will take about {cost}").ok();
     }
-    let slots: u64 = wanted.iter().map(|measures| measures.slots()).sum();
-    // Half of the tables break with short fingerprints; the others take this time per slot, filling and looking up.
-    let hours =
-        approximate(slots * extent.runs) * SECONDS_PER_SLOT / 3600.0 / approximate(rayon::current_num_threads() as u64);
-    let largest = wanted.iter().map(|measures| measures.slots() * u64::from(measures.fingerprint_bits) / 8).max();
-    let gigabytes = approximate(largest.unwrap_or(0)) / 1e9 * approximate(rayon::current_num_threads() as u64);
-    writeln!(
-        std::io::stderr().lock(),
-        "figure-2: {} tables of up to 2^{} buckets will take about {hours:.1} hours on {} processors, and up to {gigabytes:.1} GB",
-        wanted.len() as u64 * extent.runs,
-        extent.largest_exponent,
-        rayon::current_num_threads()
-    )
-    .ok();
 }
 
 /// The lengths of fingerprints for which tables are filled: one for whole keys, since it does not matter there.

@@ -1,13 +1,15 @@
 //! Figure 5: lookups of filled filters, by the share of present keys.
 
 use super::Extent;
-use super::curves::{Curves, is_steady, slows_down, speeds_of};
+use super::curves::{Curves, Places, is_steady, slows_down, speeds_of};
 use crate::cast::approximate;
 use crate::contender::{Kind, Limit};
 use crate::failure::Failure;
+use crate::journal::Journal;
 use crate::keys::Keys;
 use crate::measure::{check_present, fill, million_per_second, rotated, timed_lookups};
 use crate::report::{Axis, Claim, Judge, Reproduction, Rule, Whose};
+use crate::scale::Scale;
 
 const SHARES: u64 = 10;
 /// What the authors' own program prints in its source: million lookups a second, with 0 to 100 % present keys.
@@ -17,28 +19,15 @@ const AUTHORS: [(Kind, [f64; 5]); 2] = [
 ];
 const SHARE: &str = "present keys, %";
 
-pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
-    let Extent { scale, rounds, .. } = *extent;
+pub(super) fn reproduce(extent: &Extent, journal: &Journal) -> Result<Reproduction, Failure> {
+    let Extent { scale, fills: rounds, .. } = *extent;
     let memory = scale.memory();
-    let keys = Keys::of_seed(5);
-    let mut filled = Vec::new();
-    for kind in Kind::ALL {
-        let mut contender = kind.build(memory)?;
-        let stored = fill(contender.as_mut(), keys, 0, Limit::Keys(kind.design_capacity(memory))).stored;
-        check_present(kind.name(), contender.as_ref(), keys, 0..stored)?;
-        filled.push((kind, contender, stored));
-    }
     let count = scale.timed_queries();
     let mut curves = Curves::default();
     for round in 0..rounds {
-        for share in 0..=SHARES {
-            let present = count * share / SHARES;
-            let x = 100.0 * approximate(share) / approximate(SHARES);
-            for (_, (kind, contender, stored)) in rotated(&filled, round) {
-                let queries = keys.mixture(*stored, round * count, count, present);
-                let time = timed_lookups(kind.name(), contender.as_ref(), &queries, present)?;
-                curves.note(kind.name(), x, million_per_second(count, time));
-            }
+        for (_, &kind) in rotated(&Kind::ALL, round) {
+            let name = format!("figure-5, {}, filling {round}", kind.name());
+            curves.note_all(kind.name(), journal.measure(&name, || fill_once(kind, round, scale))?);
         }
     }
     let table = curves.table("Lookups of filled filters", SHARE);
@@ -66,7 +55,7 @@ pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
         method: format!(
             "Filters of {} are filled: cuckoo filters to 95 % of their slots, QF to 90 %, dl-CBF to 75 %, the Bloom filters \
              with a key for 13 bits. {count} keys are looked up at a time, one per call, present and absent ones in \
-             random order; every answer is checked. Medians of {} turns, each in another order.",
+             random order; every answer is checked. Medians of {} fillings, in each of which filters come in another order.",
             memory.name(),
             rounds
         ),
@@ -74,6 +63,24 @@ pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
         charts: vec![chart],
         claims,
     })
+}
+
+/// Fills a filter and asks it: the speed at each share.
+fn fill_once(kind: Kind, round: u64, scale: Scale) -> Result<Places, Failure> {
+    let memory = scale.memory();
+    let keys = Keys::of_seed(5);
+    let mut contender = kind.build(memory)?;
+    let stored = fill(contender.as_mut(), keys, 0, Limit::Keys(kind.design_capacity(memory))).stored;
+    check_present(kind.name(), contender.as_ref(), keys, 0..stored)?;
+    let count = scale.timed_queries();
+    let speed = |share: u64| {
+        let present = count * share / SHARES;
+        let first = (round * (SHARES + 1) + share) * count;
+        let queries = keys.mixture(stored, first, count, present);
+        let time = timed_lookups(kind.name(), contender.as_ref(), &queries, present)?;
+        Ok((100.0 * approximate(share) / approximate(SHARES), million_per_second(count, time)))
+    };
+    (0..=SHARES).map(speed).collect()
 }
 
 fn claims(judge: Judge<'_>) -> Vec<Claim> {

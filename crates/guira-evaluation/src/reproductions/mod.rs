@@ -1,5 +1,6 @@
 //! The paper's tables and figures, a file for each.
 
+mod cost;
 mod curves;
 mod d_ary;
 mod equation_3;
@@ -19,4 +20,5 @@ mod table_1;
 mod table_2;
 mod table_3;
 
+pub(crate) use cost::Cost;
 pub(crate) use name::{Extent, Name};

@@ -6,6 +6,7 @@ use super::{
 };
 use crate::contender::Kind;
 use crate::failure::Failure;
+use crate::journal::Journal;
 use crate::report::Reproduction;
 use crate::scale::Scale;
 
@@ -94,23 +95,25 @@ impl Name {
         }
     }
 
-    pub(crate) fn reproduce(self, extent: &Extent) -> Result<Reproduction, Failure> {
+    /// Measures it. The journal keeps each filling of a large filter by itself, and what takes minutes as a whole.
+    pub(crate) fn reproduce(self, extent: &Extent, journal: &Journal) -> Result<Reproduction, Failure> {
+        let whole = |reproduce: &dyn Fn() -> Result<Reproduction, Failure>| journal.measure(self.name(), reproduce);
         match self {
-            Self::Table1 => table_1::reproduce(extent.scale),
-            Self::Table2 => table_2::reproduce(extent.scale),
-            Self::Table3 => table_3::reproduce(extent),
-            Self::Figure2 => figure_2::reproduce(extent),
-            Self::Figure3 => figure_3::reproduce(extent.scale),
-            Self::Figure4 => figure_4::reproduce(extent.scale),
-            Self::Figure5 => figure_5::reproduce(extent),
-            Self::Figure6 => figure_6::reproduce(extent),
-            Self::Figure7 => figure_7::reproduce(extent),
-            Self::Figure8 => figure_8::reproduce(extent),
-            Self::Equation3 => equation_3::reproduce(extent),
-            Self::DAry => d_ary::reproduce(extent.scale),
-            Self::Floors => floors::reproduce(extent),
+            Self::Table1 => whole(&|| table_1::reproduce(extent.scale)),
+            Self::Table2 => whole(&|| table_2::reproduce(extent.scale)),
+            Self::Table3 => table_3::reproduce(extent, journal),
+            Self::Figure2 => figure_2::reproduce(extent, journal),
+            Self::Figure3 => whole(&|| figure_3::reproduce(extent.scale)),
+            Self::Figure4 => whole(&|| figure_4::reproduce(extent.scale)),
+            Self::Figure5 => figure_5::reproduce(extent, journal),
+            Self::Figure6 => figure_6::reproduce(extent, journal),
+            Self::Figure7 => figure_7::reproduce(extent, journal),
+            Self::Figure8 => figure_8::reproduce(extent, journal),
+            Self::Equation3 => equation_3::reproduce(extent, journal),
+            Self::DAry => whole(&|| d_ary::reproduce(extent.scale)),
+            Self::Floors => whole(&|| floors::reproduce(extent)),
             #[cfg(feature = "peers")]
-            Self::Peers => peers::reproduce(extent),
+            Self::Peers => peers::reproduce(extent, journal),
         }
     }
 }

@@ -1,11 +1,13 @@
 //! Filters of other people beside the library's, each by its own interface.
 
 use guira::analysis::{Plan, Preference};
+use serde::{Deserialize, Serialize};
 
 use super::Extent;
 use crate::cast::{approximate, in_memory};
 use crate::contender::{Contender, Limit, Making, Peer, RATE};
 use crate::failure::Failure;
+use crate::journal::Journal;
 use crate::keys::Keys;
 use crate::measure::{
     Filled, Seconds, Turns, count_found, fill, measure_rate, million_per_second, rotated, timed_lookups,
@@ -39,7 +41,7 @@ struct Row {
 
 static PEERS: [Peer; 10] = Peer::ALL;
 
-pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
+pub(super) fn reproduce(extent: &Extent, journal: &Journal) -> Result<Reproduction, Failure> {
     let Extent { scale, fills: rounds, .. } = *extent;
     let mut rows: Vec<Row> = Vec::new();
     for &(place, wanted) in scale.peer_keys() {
@@ -47,13 +49,21 @@ pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
         rows.extend((0..).zip(&PEERS).map(|(number, peer)| Row::new(number, peer, place)));
         for round in 0..rounds {
             for (number, _) in rotated(&PEERS, round) {
-                rows[first + number].take_turn(round, wanted, scale)?;
+                let row = &mut rows[first + number];
+                let name = format!("peers, {}, {place}, filling {round}", row.peer.name);
+                row.note(round, journal.measure(&name, || Turn::of(row.peer, round, wanted, scale))?);
             }
         }
     }
     let wanted: Vec<String> = scale.peer_keys().iter().map(|(place, keys)| format!("{keys} keys, {place},")).collect();
     let wanted = wanted.join(" and ");
-    let tables = vec![speeds(&rows), space(&rows)?, cannot(), capacities(scale)?, comparison(&rows)?];
+    let tables = vec![
+        speeds(&rows),
+        space(&rows)?,
+        cannot(),
+        journal.measure("peers, capacities", || capacities(scale))?,
+        comparison(&rows)?,
+    ];
     let claims = claims(Judge { table: &tables[4], number: 4, scale });
     let charts = scale.peer_keys().iter().flat_map(|(place, _)| charts_of(&rows, place)).collect();
     Ok(Reproduction {
@@ -61,16 +71,21 @@ pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
         title: "Peers: other filters of today".to_owned(),
         method: format!(
             "Filters for {wanted} and a rate of {} %, where that can be chosen, are filled with so many, and asked for {} keys \
-             at a time that none was asked for before. Each hashes keys as it does by itself. The library plans its filters by \
-             itself, one for speed and one for space. All operations take one key per call, but for those of many keys, where a \
-             filter has them: bulk building, and batch lookups of absent keys. Then every second key is removed, and the others \
+             at a time that none was asked for before. The library plans its filters by itself, one for speed and one for \
+             space. All operations take one key per call, but for those of many keys, where a filter has them: bulk building, \
+             and batch lookups of absent keys. Then every second key is removed, and the others \
              are looked for. Keys lost were stored, and are not found; keys that did not fit are missing from the count of \
-             stored ones. Some filters draw random numbers, so that their counts vary. Medians of {rounds} turns, each in another \
-             order. Disclosure: guira's authors chose the filters and wrote the program that measures them, and guira is one \
-             of them. guira asks the system for large pages; filters that don't get them only where the system gives them \
-             to everyone, which is unfair to them in memory. Each hashes by its own default, which may be stronger than \
-             guira's XXH3 (SipHash in the cuckoofilter crate); sbbf-rs-safe takes hashes, and gets XXH3's. xorf is built once \
-             and can't be changed, which makes its task easier. Filters that can't have the rate are named with theirs. \
+             stored ones. Some filters draw random numbers, so that their counts vary. Medians of {rounds} fillings, in each \
+             of which filters come in another order.\n\n\
+             Disclosure. Who measures: guira's authors chose the filters and wrote this program, and guira is one of \
+             them. Large pages: guira asks the system for them; the others have them only where the system gives them \
+             to everyone, which is unfair to them in memory. Hashes: guira has XXH3, qfilter and autoscale_cuckoo_filter their \
+             own defaults; fastbloom and atomic-cuckoo-filter have the fast hashes that their documentation shows (foldhash and \
+             ahash), cuckoofilter and scalable_cuckoo_filter ahash in place of SipHash; sbbf-rs-safe takes hashes, and gets \
+             XXH3's; xorf takes the keys themselves, which are random. Tasks: xorf is built once, of all keys, and \
+             can't be changed, which is easier; atomic-cuckoo-filter lets threads share it, which is harder, and is asked by \
+             one. Rates: filters that can't have this one are named with theirs. Sizes: filters whose \
+             tables are powers of two are at the mercy of the number of keys; the table of capacities shows how much. \
              Programs in C++ are not among them: nothing is called across languages here.",
             100.0 * RATE,
             scale.timed_queries(),
@@ -102,32 +117,74 @@ impl Row {
         }
     }
 
-    fn take_turn(&mut self, round: u64, wanted: u64, scale: Scale) -> Result<(), Failure> {
-        let name = self.peer.name;
+    fn note(&mut self, round: u64, turn: Turn) {
+        if round == 0 {
+            self.stored = turn.stored;
+            self.bits_per_key = turn.bits_per_key;
+            self.rate = turn.rate.unwrap_or(f64::NAN);
+            self.lost = turn.lost;
+            self.lost_by_removal = turn.lost_by_removal;
+        }
+        let speeds = [
+            (&mut self.insert, turn.insert),
+            (&mut self.insert_together, turn.insert_together),
+            (&mut self.absent, turn.absent),
+            (&mut self.present, turn.present),
+            (&mut self.absent_together, turn.absent_together),
+            (&mut self.removal, turn.removal),
+        ];
+        for (turns, speed) in speeds {
+            if let Some(speed) = speed {
+                turns.note(speed);
+            }
+        }
+    }
+}
+
+/// What one filling shows; speeds in million operations per second.
+#[derive(Default, Serialize, Deserialize)]
+struct Turn {
+    stored: u64,
+    bits_per_key: f64,
+    /// Of the first filling, as are the keys lost.
+    rate: Option<f64>,
+    lost: u64,
+    lost_by_removal: Option<u64>,
+    insert: Option<f64>,
+    insert_together: Option<f64>,
+    absent: Option<f64>,
+    present: Option<f64>,
+    absent_together: Option<f64>,
+    removal: Option<f64>,
+}
+
+impl Turn {
+    fn of(peer: &Peer, round: u64, wanted: u64, scale: Scale) -> Result<Self, Failure> {
+        let name = peer.name;
         let keys = Keys::of_seed(10);
-        let (mut contender, Filled { stored, time }) = fill_peer(self.peer, keys, wanted)?;
-        match self.peer.making {
-            Making::Empty(_) => self.insert.note(million_per_second(stored, time)),
-            Making::Of(_) => self.insert_together.note(million_per_second(stored, time)),
+        let (mut contender, Filled { stored, time }) = fill_peer(peer, keys, wanted)?;
+        let bits_per_key = approximate(contender.bits()) / approximate(stored);
+        let mut turn = Self { stored, bits_per_key, ..Self::default() };
+        match peer.making {
+            Making::Empty(_) => turn.insert = Some(million_per_second(stored, time)),
+            Making::Of(_) => turn.insert_together = Some(million_per_second(stored, time)),
         }
         if round == 0 {
-            self.stored = stored;
-            self.lost = stored - count_found(contender.as_ref(), keys, 0..stored);
-            self.rate = measure_rate(name, contender.as_ref(), keys, scale.rate_queries())?;
-            self.bits_per_key = approximate(contender.bits()) / approximate(stored);
+            turn.lost = stored - count_found(contender.as_ref(), keys, 0..stored);
+            turn.rate = Some(measure_rate(name, contender.as_ref(), keys, scale.rate_queries())?);
         }
         let count = scale.timed_queries();
         let first = scale.rate_queries() + round * count;
         let absent = keys.absent(first, count);
         let time = timed_lookups(name, contender.as_ref(), &absent, 0)?;
-        self.absent.note(million_per_second(count, time));
+        turn.absent = Some(million_per_second(count, time));
         let drawn = keys.drawn(stored, first, count);
         let (time, found) = Seconds::of(|| contender.count_found(&drawn));
         // Lost keys are counted, and only a filter that answers nothing is no contender.
         if found == 0 {
             return Err(Failure::KeysLost { contender: name.to_owned(), lost: count, of: count });
         }
-        self.present.note(million_per_second(count, time));
+        turn.present = Some(million_per_second(count, time));
         let mut answers = vec![false; absent.len()];
         let (time, together) = Seconds::of(|| contender.count_found_together(&absent, &mut answers));
         if let Some(together) = together {
@@ -135,41 +192,38 @@ impl Row {
             if together != single {
                 return Err(Failure::AnswersDiffer { contender: name.to_owned(), single, batch: together });
             }
-            self.absent_together.note(million_per_second(count, time));
+            turn.absent_together = Some(million_per_second(count, time));
         }
-        self.remove_half(round, contender.as_mut(), keys, stored);
+        if let Some((speed, lost)) = remove_half(contender.as_mut(), keys, stored) {
+            turn.removal = Some(speed);
+            turn.lost_by_removal = Some(lost);
+        }
         drop(contender);
-        self.build_together(keys, wanted)
+        if let Some(speed) = speed_of_bulk(peer, keys, wanted)? {
+            turn.insert_together = Some(speed);
+        }
+        Ok(turn)
     }
+}
 
-    fn remove_half(&mut self, round: u64, contender: &mut dyn Contender, keys: Keys, stored: u64) {
-        let Some((speed, lost)) = remove_half(contender, keys, stored) else { return };
-        self.removal.note(speed);
-        if round == 0 {
-            self.lost_by_removal = Some(lost);
-        }
+/// Builds one by one call for all keys, if there is such a call beside the one for each.
+fn speed_of_bulk(peer: &Peer, keys: Keys, wanted: u64) -> Result<Option<f64>, Failure> {
+    let Making::Empty(make) = peer.making else { return Ok(None) };
+    let not_built = |reason| Failure::not_built(peer.name, reason);
+    let mut contender = make(in_memory(wanted)).map_err(not_built)?;
+    if contender.insert_together(&[]).is_none() {
+        return Ok(None);
     }
-
-    /// Builds it again by one call for all keys, if there is such a call.
-    fn build_together(&mut self, keys: Keys, wanted: u64) -> Result<(), Failure> {
-        let Making::Empty(make) = self.peer.making else { return Ok(()) };
-        let not_built = |reason| Failure::not_built(self.peer.name, reason);
-        let mut contender = make(in_memory(wanted)).map_err(not_built)?;
-        if contender.insert_together(&[]).is_none() {
-            return Ok(());
-        }
-        let all = keys.present(0..wanted);
-        let (time, result) = Seconds::of(|| contender.insert_together(&all));
-        match result {
-            Some(Ok(())) => self.insert_together.note(million_per_second(wanted, time)),
-            _ => return Err(not_built("it is full".to_owned())),
-        }
-        let found = count_found(contender.as_ref(), keys, 0..wanted);
-        if found < wanted {
-            return Err(Failure::KeysLost { contender: self.peer.name.to_owned(), lost: wanted - found, of: wanted });
-        }
-        Ok(())
+    let all = keys.present(0..wanted);
+    let (time, result) = Seconds::of(|| contender.insert_together(&all));
+    if !matches!(result, Some(Ok(()))) {
+        return Err(not_built("it is full".to_owned()));
     }
+    let found = count_found(contender.as_ref(), keys, 0..wanted);
+    if found < wanted {
+        return Err(Failure::KeysLost { contender: peer.name.to_owned(), lost: wanted - found, of: wanted });
+    }
+    Ok(Some(million_per_second(wanted, time)))
 }
 
 /// The faster one of two ways, if there are two.
@@ -213,12 +267,15 @@ fn planned_bits(stored: u64, rate: f64) -> Result<f64, Failure> {
 
 fn speeds(rows: &[Row]) -> Table {
     let kinds = ["insert", "insert, many at once", "absent", "absent, batch", "present", "remove"];
-    let columns = kinds.into_iter().flat_map(|kind| Column::interval(&format!("{kind}, million/s")));
-    let mut table = Table::new("Speeds", ["filter", "place"].map(Column::counted).into_iter().chain(columns).collect());
+    let names = ["filter", "version", "kind", "place"].map(Column::counted);
+    let speeds = kinds.into_iter().flat_map(|kind| Column::interval(&format!("{kind}, million/s")));
+    let space = [BITS, "rate, %"].map(Column::timed);
+    let mut table = Table::new("Speeds", names.into_iter().chain(speeds).chain(space).collect());
     for row in rows {
         let all = [&row.insert, &row.insert_together, &row.absent, &row.absent_together, &row.present, &row.removal];
-        let cells = all.into_iter().flat_map(Cell::interval);
-        table.push([row.peer.name, row.place].map(Cell::text).into_iter().chain(cells).collect());
+        let names = [row.peer.name, row.peer.version, row.peer.kind, row.place].map(Cell::text);
+        let space = [row.bits_per_key, 100.0 * row.rate].map(Cell::Number);
+        table.push(names.into_iter().chain(all.into_iter().flat_map(Cell::interval)).chain(space).collect());
     }
     table
 }
@@ -285,36 +342,38 @@ fn capacities(scale: Scale) -> Result<Table, Failure> {
     Ok(table)
 }
 
-/// Bits per key against speed: one mark for single calls, and for batches or bulk building another above or below it.
+/// Bits per key against speed: by single calls, and by calls for many keys where a filter has such.
 fn charts_of(rows: &[Row], place: &str) -> Vec<Chart> {
-    let chart = |name: &str, what: &str, ways: fn(&Row) -> [&Turns; 2]| {
+    let chart = |name: &str, title: &str, speed: fn(&Row) -> &Turns| {
         let of = |row: &Row| {
-            let points = ways(row).into_iter().filter(|turns| !turns.is_empty()).map(|turns| {
-                let [low, high] = turns.ends();
-                Point { x: row.bits_per_key, y: turns.median(), low, high }
-            });
+            let turns = speed(row);
+            let [low, high] = turns.ends();
+            let point = Point { x: row.bits_per_key, y: turns.median(), low, high };
             let style = if row.number < OURS { Style::dashed(row.number) } else { Style::solid(row.number) };
-            Series { name: named(row), style, points: points.collect(), others: Vec::new() }
+            let points = if turns.is_empty() { Vec::new() } else { vec![point] };
+            Series { name: named(row), style, points, others: Vec::new() }
         };
+        let all = rows.iter().filter(|row| row.place == place).map(of);
         Chart {
             name: format!("peers-{name}-{}", place.replace(' ', "-")),
-            title: format!(
-                "Bits per key against {what}, {place}; joined marks are single calls and calls for many keys"
-            ),
-            x: Axis::linear("bits per key"),
+            title: format!("{title}, {place}"),
+            x: Axis::linear_within("bits per key", [8.0, 22.0]),
             y: Axis::linear("million operations/s"),
-            series: rows
-                .iter()
-                .filter(|row| row.place == place)
-                .map(of)
-                .filter(|series| !series.points.is_empty())
-                .collect(),
+            series: all.filter(|series| !series.points.is_empty()).collect(),
             others: None,
         }
     };
     vec![
-        chart("lookups", "lookups of absent keys", |row| [&row.absent, &row.absent_together]),
-        chart("insertions", "insertions", |row| [&row.insert, &row.insert_together]),
+        chart("lookups", "Bits per key against lookups of absent keys, one per call", |row| &row.absent),
+        chart(
+            "lookups-faster",
+            "Bits per key against lookups of absent keys, in batches where there are such",
+            |row| best(&row.absent, &row.absent_together),
+        ),
+        chart("insertions", "Bits per key against insertions, one per call", |row| &row.insert),
+        chart("insertions-faster", "Bits per key against insertions, in bulk where that can be done", |row| {
+            best(&row.insert, &row.insert_together)
+        }),
     ]
 }
 

@@ -1,12 +1,16 @@
 //! Table 3: all filters with the same memory.
 
+use serde::{Deserialize, Serialize};
+
 use super::Extent;
 use crate::cast::approximate;
 use crate::contender::{Kind, Memory};
 use crate::failure::Failure;
+use crate::journal::Journal;
 use crate::keys::Keys;
 use crate::measure::{Filled, Seconds, Turns, check_present, fill, measure_rate, million_per_second, rotated};
 use crate::report::{Cell, Claim, Column, Judge, Reproduction, Table, cells};
+use crate::scale::Scale;
 
 /// What the paper prints: million keys, bits per key, rate in percent, million keys per second.
 const PRINTED: [(Kind, [f64; 4]); 6] = [
@@ -21,6 +25,19 @@ const PRINTED: [(Kind, [f64; 4]); 6] = [
 /// The algorithm of those whose claims are judged.
 const PAPER: &str = "paper";
 
+/// What one filling shows.
+#[derive(Serialize, Deserialize)]
+struct Filling {
+    stored: u64,
+    bits_per_key: f64,
+    /// Measured in the first filling, since it is the same in all.
+    rate: Option<f64>,
+    expected_rate: f64,
+    load_factor: f64,
+    speed: f64,
+    bulk_speed: Option<f64>,
+}
+
 struct Row {
     kind: Kind,
     stored: u64,
@@ -33,31 +50,28 @@ struct Row {
     bulk_speeds: Turns,
 }
 
-pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
+pub(super) fn reproduce(extent: &Extent, journal: &Journal) -> Result<Reproduction, Failure> {
     let Extent { scale, fills: rounds, .. } = *extent;
     let memory = scale.memory();
-    let keys = Keys::of_seed(3);
     let mut rows: Vec<Row> = Vec::new();
     for round in 0..rounds {
         for (number, &kind) in rotated(&Kind::ALL, round) {
-            let mut contender = kind.build(memory)?;
-            let Filled { stored, time } = fill(contender.as_mut(), keys, 0, kind.limit(memory));
+            let name = format!("table-3, {}, filling {round}", kind.name());
+            let filling = journal.measure(&name, || fill_once(kind, round, scale))?;
             if round == 0 {
-                check_present(kind.name(), contender.as_ref(), keys, 0..stored)?;
                 rows.push(Row {
                     kind,
-                    stored,
-                    bits_per_key: approximate(contender.bits()) / approximate(stored),
-                    rate: measure_rate(kind.name(), contender.as_ref(), keys, scale.rate_queries())?,
-                    expected_rate: contender.expected_rate(),
-                    load_factor: approximate(stored) / approximate(memory.slots()),
+                    stored: filling.stored,
+                    bits_per_key: filling.bits_per_key,
+                    rate: filling.rate.unwrap_or(f64::NAN),
+                    expected_rate: filling.expected_rate,
+                    load_factor: filling.load_factor,
                     speeds: Turns::default(),
                     bulk_speeds: Turns::default(),
                 });
             }
-            drop(contender);
-            rows[number].speeds.note(million_per_second(stored, time));
-            if let Some(speed) = bulk_speed(kind, memory, keys)? {
+            rows[number].speeds.note(filling.speed);
+            if let Some(speed) = filling.bulk_speed {
                 rows[number].bulk_speeds.note(speed);
             }
         }
@@ -81,6 +95,29 @@ pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
         tables: vec![table],
         charts: Vec::new(),
         claims,
+    })
+}
+
+fn fill_once(kind: Kind, round: u64, scale: Scale) -> Result<Filling, Failure> {
+    let memory = scale.memory();
+    let keys = Keys::of_seed(3);
+    let mut contender = kind.build(memory)?;
+    let Filled { stored, time } = fill(contender.as_mut(), keys, 0, kind.limit(memory));
+    let mut rate = None;
+    if round == 0 {
+        check_present(kind.name(), contender.as_ref(), keys, 0..stored)?;
+        rate = Some(measure_rate(kind.name(), contender.as_ref(), keys, scale.rate_queries())?);
+    }
+    let (bits, expected_rate) = (contender.bits(), contender.expected_rate());
+    drop(contender);
+    Ok(Filling {
+        stored,
+        bits_per_key: approximate(bits) / approximate(stored),
+        rate,
+        expected_rate,
+        load_factor: approximate(stored) / approximate(memory.slots()),
+        speed: million_per_second(stored, time),
+        bulk_speed: bulk_speed(kind, memory, keys)?,
     })
 }
 

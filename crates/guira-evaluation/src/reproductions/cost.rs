@@ -1,0 +1,89 @@
+//! What measuring takes, roughly, as it is said beforehand.
+
+use core::fmt;
+
+use super::{Extent, Name, figure_2};
+use crate::cast::approximate;
+use crate::contender::Kind;
+
+/// Of one operation in a filter that no cache holds, of the filters here on the average; on slow machines twice as much.
+const INSERT: f64 = 0.2e-6;
+const LOOKUP: f64 = 0.1e-6;
+const REMOVE: f64 = 0.15e-6;
+/// Of a small one.
+const IN_CACHE: f64 = 0.2;
+/// What is not worth being estimated.
+const SOME_SECONDS: f64 = 1.0;
+
+/// Time, and memory at one moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Cost {
+    pub(super) seconds: f64,
+    pub(super) bytes: f64,
+}
+
+impl Cost {
+    /// Of one after the other.
+    pub(crate) fn then(self, other: Self) -> Self {
+        Self { seconds: self.seconds + other.seconds, bytes: self.bytes.max(other.bytes) }
+    }
+}
+
+impl fmt::Display for Cost {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { seconds, bytes } = self;
+        let gigabytes = bytes / 1e9;
+        if *seconds < 100.0 {
+            write!(formatter, "{seconds:.0} seconds, {gigabytes:.1} GB")
+        } else if *seconds < 6000.0 {
+            write!(formatter, "{:.0} minutes, {gigabytes:.1} GB", seconds / 60.0)
+        } else {
+            write!(formatter, "{:.1} hours, {gigabytes:.1} GB", seconds / 3600.0)
+        }
+    }
+}
+
+impl Name {
+    pub(crate) fn cost(self, extent: &Extent) -> Cost {
+        let Extent { scale, rounds, fills, .. } = *extent;
+        let memory = scale.memory();
+        let slow = if scale.is_quick() { IN_CACHE } else { 1.0 };
+        let kinds = approximate(Kind::ALL.len() as u64);
+        let table = approximate(memory.bits()) / 8.0;
+        // Filters are filled to some nine tenths of their slots, or with as many keys.
+        let keys = 0.9 * approximate(memory.slots());
+        let asked = approximate(scale.timed_queries());
+        let space = approximate(1 << (scale.space_exponent() + 2));
+        let of = |fillings: f64, seconds: f64| fillings * seconds * slow;
+        let [rounds, fills] = [rounds, fills].map(approximate);
+        let filling = keys * (INSERT + LOOKUP);
+        let (seconds, bytes) = match self {
+            Self::Table1 | Self::Table2 | Self::Figure4 | Self::DAry => {
+                (SOME_SECONDS + kinds * space * (INSERT + LOOKUP), 4.0 * space)
+            }
+            Self::Figure3 => (SOME_SECONDS + 96.0 * space * (INSERT + LOOKUP), 8.0 * space),
+            // The library's filters are also built in bulk.
+            Self::Table3 => (of(kinds * fills, keys * INSERT * 1.3) + of(kinds, keys * LOOKUP), 1.5 * table),
+            Self::Figure5 => (of(kinds * fills, filling + 11.0 * asked * LOOKUP), table + 16.0 * asked),
+            Self::Figure6 => (of(kinds * fills, keys * INSERT + 20.0 * asked * LOOKUP), table + 16.0 * asked),
+            Self::Figure7 => (of(kinds * fills, filling), table),
+            Self::Figure8 => (of(kinds * fills, filling + keys * REMOVE), table + keys),
+            // All filters are filled at the same time, and the keys for bulk building are there.
+            Self::Floors => {
+                (of(kinds, 2.0 * keys * INSERT) + of(kinds * rounds, 3.0 * asked * LOOKUP), 14.0 * table + 8.0 * keys)
+            }
+            Self::Figure2 => return figure_2::cost(extent),
+            Self::Equation3 => {
+                let tables = 2.0 * 3.0 * 2.0 * 8.0 * approximate(scale.bound_runs());
+                (SOME_SECONDS + tables * space * (INSERT + LOOKUP), 16.0 * space)
+            }
+            #[cfg(feature = "peers")]
+            Self::Peers => {
+                let keys = approximate(scale.peer_keys().iter().map(|(_, keys)| *keys).sum());
+                let turn = keys * (1.5 * INSERT + LOOKUP + REMOVE) + 3.0 * asked * LOOKUP;
+                (SOME_SECONDS + of(10.0 * fills, turn), 45.0 * keys)
+            }
+        };
+        Cost { seconds, bytes }
+    }
+}

@@ -1,0 +1,150 @@
+//! Numbers in documents, and the data that give them.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+type Failure = Box<dyn std::error::Error>;
+
+fn evaluate(arguments: &[&str]) -> Result<Output, Failure> {
+    Ok(Command::new(env!("CARGO_BIN_EXE_guira-evaluation")).args(arguments).output()?)
+}
+
+/// Documents that show data, from the folder of the repository; those in which every table of numbers does.
+const DOCUMENTS: [&str; 4] = ["README.md", "docs/evaluation.md", "docs/redis.md", "crates/guira-python/README.md"];
+const OF_NOTHING_BUT_DATA: [&str; 2] = ["README.md", "docs/evaluation.md"];
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn documents_show_what_the_data_give() -> Result<(), Failure> {
+    let root = fs::canonicalize(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."))?;
+    for name in DOCUMENTS {
+        let path = root.join(name);
+        assert!(fs::read_to_string(&path)?.contains("<!-- data {"), "{name} shows no data");
+        let more = OF_NOTHING_BUT_DATA.contains(&name).then_some("--all-tables");
+        let path = path.to_string_lossy();
+        let arguments: Vec<&str> = ["splice", "--check", &path].into_iter().chain(more).collect();
+        let output = evaluate(&arguments)?;
+        assert!(output.status.success(), "{}", said(&output));
+    }
+    Ok(())
+}
+
+/// A folder with a document, and the data that a program printed.
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Result<Self, Failure> {
+        let folder = Self(tempfile::tempdir()?);
+        let printed = r"printf '%s\n' 'begun' '' '| size | ns |' '|---|---|' '| 4MB | 7.70 |' '| 1GB | 20.5 |'";
+        let recorded = evaluate(&["record", &folder.path("data.json"), "--commit", "abc", "--", "sh", "-c", printed])?;
+        assert!(recorded.status.success(), "{}", said(&recorded));
+        assert!(String::from_utf8(recorded.stdout)?.contains("| 4MB | 7.70 |"), "it does not show what is printed");
+        Ok(folder)
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.path().join(name).to_string_lossy().into_owned()
+    }
+
+    /// What a document becomes, and what is said of it before.
+    fn splice(&self, document: &str) -> Result<(String, Output), Failure> {
+        let path = self.path("document.md");
+        fs::write(&path, document)?;
+        let checked = evaluate(&["splice", "--check", "--all-tables", &path])?;
+        assert_eq!(fs::read_to_string(&path)?, document, "a check writes");
+        let output = evaluate(&["splice", &path])?;
+        let spliced = fs::read_to_string(&path)?;
+        if output.status.success() && document.contains("<!-- data ") {
+            let again = evaluate(&["splice", "--check", &path])?;
+            assert!(again.status.success(), "what was spliced is refused: {}", said(&again));
+        }
+        Ok((spliced, checked))
+    }
+}
+
+fn block(described: &str, content: &str) -> String {
+    format!("before\n\n<!-- data {described} -->\n{content}<!-- end of data -->\n\nafter\n")
+}
+
+#[test]
+fn blocks_are_put_between_their_comments() -> Result<(), Failure> {
+    let folder = Folder::new()?;
+    let table = r#"{"file": "data.json", "table": "size"}"#;
+    let one = r#"{"file": "data.json", "table": "size", "columns": ["ns"], "rows": {"size": "1GB"}}"#;
+    let text = r#"{"file": "data.json", "text": true}"#;
+    for (described, expected) in [
+        (table, "| size |   ns |\n| ---- | ---: |\n| 4MB  | 7.70 |\n| 1GB  | 20.5 |\n"),
+        (one, "|   ns |\n| ---: |\n| 20.5 |\n"),
+        (text, "```text\nbegun\n```\n"),
+    ] {
+        for old in ["", "| old |\n|---|\n| 1 |\n"] {
+            let (spliced, checked) = folder.splice(&block(described, old))?;
+            assert_eq!(spliced, block(described, expected));
+            assert_eq!(checked.status.code(), Some(1), "{described}");
+        }
+    }
+    let (spliced, _) = folder.splice(&block(r#"{"file": "data.json"}"#, ""))?;
+    assert!(spliced.contains("-->\nBy `sh -c printf ") && spliced.contains("; commit abc; "), "{spliced}");
+    Ok(())
+}
+
+#[test]
+fn a_number_that_differs_is_named() -> Result<(), Failure> {
+    let folder = Folder::new()?;
+    let document = |number| {
+        block(
+            r#"{"file": "data.json", "table": "size", "columns": ["ns"]}"#,
+            &format!("|   ns |\n| ---: |\n| {number} |\n| 20.5 |\n"),
+        )
+    };
+    let (_, checked) = folder.splice(&document("7.71"))?;
+    assert_eq!(checked.status.code(), Some(1));
+    assert!(said(&checked).contains("line 6") && said(&checked).contains("| 7.70 |"), "{}", said(&checked));
+    let (_, checked) = folder.splice(&document("7.70"))?;
+    assert!(checked.status.success(), "{}", said(&checked));
+    Ok(())
+}
+
+#[test]
+fn blocks_that_data_do_not_have_are_refused() -> Result<(), Failure> {
+    let folder = Folder::new()?;
+    for (described, expected) in [
+        (r#"{"file": "data.json", "table": "other"}"#, r#"only "size""#),
+        (r#"{"file": "data.json", "table": "size", "columns": ["ms"]}"#, r#"no column "ms""#),
+        (r#"{"file": "data.json", "table": "size", "rows": {"size": "2GB"}}"#, "no row"),
+        (r#"{"file": "none.json"}"#, "none.json"),
+        (r#"{"file": "data.json", "tabel": "size"}"#, "tabel"),
+    ] {
+        let document = block(described, "");
+        let (spliced, checked) = folder.splice(&document)?;
+        assert_eq!(spliced, document);
+        assert!(said(&checked).contains(expected), "{described}: {}", said(&checked));
+    }
+    let (_, checked) = folder.splice("<!-- data {\"file\": \"data.json\"} -->\n")?;
+    assert!(said(&checked).contains("ends this block"), "{}", said(&checked));
+    Ok(())
+}
+
+#[test]
+fn a_table_of_numbers_without_data_is_refused() -> Result<(), Failure> {
+    let folder = Folder::new()?;
+    let (_, checked) = folder.splice("| size | ns |\n|---|---|\n| 4MB | 1,000.5 |\n")?;
+    assert!(said(&checked).contains("line 3"), "{}", said(&checked));
+    let (_, checked) = folder.splice("| type | does |\n|---|---|\n| one | two |\n")?;
+    assert!(checked.status.success(), "{}", said(&checked));
+    Ok(())
+}
+
+#[test]
+fn a_program_that_fails_leaves_no_data() -> Result<(), Failure> {
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("data.json");
+    let output = evaluate(&["record", &path.to_string_lossy(), "--", "sh", "-c", "echo '| 1 |'; exit 3"])?;
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said(&output).contains('3') && !path.exists(), "{}", said(&output));
+    Ok(())
+}
