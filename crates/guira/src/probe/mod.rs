@@ -1,10 +1,15 @@
-//! Match tests on one machine word, and prefetching. Nothing here knows what a bucket or a fingerprint is.
+//! Match tests on one machine word, prefetching, and pages that are given back. Nothing here knows what a bucket or a
+//! fingerprint is.
 
 mod lanes;
+#[cfg(all(feature = "std", target_os = "linux"))]
+mod pages;
 mod prefetch;
 mod vectorized;
 
 pub(crate) use lanes::{Lanes, Word};
+#[cfg(all(feature = "std", target_os = "linux"))]
+pub(crate) use pages::give_back;
 #[cfg(feature = "std")]
 pub(crate) use prefetch::PrefetchToWrite;
 pub(crate) use prefetch::prefetch;

@@ -62,7 +62,7 @@ impl Storage {
         Self(Memory::Heap(table))
     }
 
-    /// Gives back the memory behind the first `size` bytes. Pages of their own are kept until all are given back.
+    /// Gives back the memory behind the first `size` bytes, as far as the system takes it in parts.
     pub(crate) fn truncate(&mut self, size: usize) {
         match &mut self.0 {
             Memory::Heap(bytes) => {
@@ -70,7 +70,7 @@ impl Storage {
                 bytes.shrink_to_fit();
             }
             #[cfg(feature = "std")]
-            Memory::HugePages(_) => {}
+            Memory::HugePages(mapping) => mapping.truncate(size),
         }
     }
 
@@ -188,6 +188,15 @@ mod huge_pages {
             Some(copy)
         }
 
+        /// Gives back the large pages behind the first `size` bytes, where the system has a call for that.
+        pub(super) fn truncate(&mut self, size: usize) {
+            let size = size.max(1).next_multiple_of(PAGE);
+            #[cfg(target_os = "linux")]
+            crate::probe::give_back(&mut self.0, size);
+            #[cfg(not(target_os = "linux"))]
+            let _ = size;
+        }
+
         #[inline]
         pub(in crate::table) fn bytes(&self) -> &[u8] {
             &self.0
@@ -226,6 +235,22 @@ mod tests {
         storage[1] = 0;
         *storage.last_mut().expect("not empty") = 1;
         assert!(!is_zero_from(&storage, 11));
+    }
+
+    #[test]
+    fn what_is_left_of_a_truncated_table_is_as_it_was() {
+        for size in [1000, 300_000, 11 << 20] {
+            let mut storage = Storage::zeroed_bytes(size).expect("small enough");
+            for (number, byte) in storage.iter_mut().enumerate() {
+                *byte = number.to_le_bytes()[0] ^ number.to_le_bytes()[1];
+            }
+            let before = storage.to_vec();
+            for left in [size - 1, size / 2, size / 3, 7, 0] {
+                storage.truncate(left);
+                assert!((left..=size).contains(&storage.len()), "{} of {left} bytes are left", storage.len());
+                assert!(storage.len() <= left + (2 << 20) && storage[..] == before[..storage.len()]);
+            }
+        }
     }
 
     #[cfg(feature = "std")]

@@ -1,0 +1,15 @@
+//! Pages that are given back to the system.
+
+use memmap2::{MmapMut, RemapOptions};
+
+/// Gives back the pages behind the first `size` bytes of memory, where the system can.
+#[expect(unsafe_code, reason = "a mapping must not become larger than what is behind it, which here it does not")]
+pub(crate) fn give_back(memory: &mut MmapMut, size: usize) {
+    if size >= memory.len() {
+        return;
+    }
+    // SAFETY: the memory is no file's, and becomes smaller where it is; nobody else has it at hand.
+    if unsafe { memory.remap(size, RemapOptions::new().may_move(false)) }.is_err() {
+        // It is kept until all of it is given back.
+    }
+}
