@@ -244,3 +244,36 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
         Some(search.moves(&path).collect())
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::super::shared_table::SharedTable;
+    use super::*;
+    use crate::filter::CuckooFilter;
+    use crate::parameters;
+
+    /// Where nobody else writes, a path that was found is still there when it is locked. Whoever took it for impossible would
+    /// give right answers, one thread at a time.
+    #[test]
+    fn an_insertion_that_finds_a_path_does_not_lock_the_whole_table() {
+        use parameters::Addressing::{Doubling, PowerOfTwo, Quaternary, Regional, Ternary};
+        for addressing in [Regional, PowerOfTwo, Ternary, Quaternary, Doubling] {
+            let builder = CuckooFilter::builder().addressing(addressing).bucket_count(1 << 10).slots_per_bucket(4);
+            let filter = builder.fingerprint_bits(16).build().expect("small");
+            let hasher = *filter.hasher();
+            let table = SharedTable::new(filter).expect("small");
+            let mut moved = 0;
+            for key in 0..table.parameters.slot_count() * 95 / 100 {
+                let digest = hasher.digest(&key);
+                let is_full = with_table!(table.scheme, shared(&*table.words), table => {
+                    let (fingerprint, primary) = table.addressing.locate(digest);
+                    table.vacant_place(fingerprint, primary).is_none()
+                });
+                moved += usize::from(is_full);
+                assert_eq!(table.insert(digest, Repeated::Stored), Ok(true), "{addressing:?}: key {key}");
+            }
+            assert!(moved > 50, "{addressing:?}: {moved} insertions had to make room");
+            assert_eq!(table.guards.stripes.whole_locks(), 0, "{addressing:?}");
+        }
+    }
+}
