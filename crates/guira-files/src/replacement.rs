@@ -10,7 +10,6 @@ use super::temporary::{Access, IfExists, Temporary, directory, remove_left_overs
 #[derive(Debug)]
 pub enum Notice<'error> {
     /// Another process holds the lock.
-    #[cfg_attr(not(unix), expect(dead_code, reason = "only Unix has locks"))]
     Waiting,
     /// The file could not be locked, for instance because its file system has no locks. The work goes on without.
     NotLocked(&'error io::Error),

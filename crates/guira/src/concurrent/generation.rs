@@ -65,3 +65,26 @@ impl Generation {
         self.table.insert(digest, repeated)
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    /// The keys are such that one alone is compared with the limit, as few as there may be over so long a way.
+    #[test]
+    fn one_comparison_4000_keys_before_the_limit_is_enough_to_stop_at_it() {
+        let builder = CuckooFilter::builder().capacity(20_000).max_capacity(1_000_000);
+        let generation = Generation::new(builder.false_positive_rate(0.001).build().expect("small")).expect("small");
+        let hasher = generation.table.hasher;
+        let (compared, others): (Vec<Digest>, Vec<Digest>) =
+            (0..100_000_u64).map(|key| hasher.digest(&key)).partition(|digest| digest.get().is_multiple_of(COMPARED));
+        let far_before = generation.limit - 4000;
+        let (before, behind) = others.split_at(far_before);
+        for &digest in before.iter().chain(&compared[..1]) {
+            assert_eq!(generation.insert(digest, Repeated::Stored), Ok(true));
+        }
+        let stored =
+            behind.iter().take_while(|&&digest| generation.insert(digest, Repeated::Stored) == Ok(true)).count();
+        assert_eq!((far_before + 1 + stored, generation.table.len()), (generation.limit, generation.limit));
+    }
+}

@@ -28,6 +28,9 @@ pub(super) struct Stripes {
     /// it wait who need the whole table. That is one of its thread's own: the lock of a bucket would have to come from
     /// the processor of the thread that held it last, which takes longer than all the rest.
     thread_locks: Box<[Stripe]>,
+    /// How often the whole table was locked.
+    #[cfg(test)]
+    whole_locks: core::sync::atomic::AtomicUsize,
 }
 
 /// By itself in the two cache lines that processors fetch together, so that writers of others don't slow it down.
@@ -60,7 +63,12 @@ impl Stripes {
             stored: AtomicU64::new(if number == 0 { stored as u64 } else { 0 }),
         };
         let thread_locks = (0..count.min(MAX_THREAD_LOCKS)).map(|_| stripe(1)).collect();
-        Self { of_buckets: (0..count).map(stripe).collect(), thread_locks }
+        Self {
+            of_buckets: (0..count).map(stripe).collect(),
+            thread_locks,
+            #[cfg(test)]
+            whole_locks: Default::default(),
+        }
     }
 
     fn number_of(&self, bucket: BucketIndex) -> usize {
@@ -93,7 +101,14 @@ impl Stripes {
 
     /// Locks the whole table, in the same order.
     pub(super) fn lock_all(&self) -> Result<StripeGuards<'_>, Stale> {
+        #[cfg(test)]
+        self.whole_locks.fetch_add(1, Ordering::Relaxed);
         self.all().map(Stripe::lock).collect::<Result<_, _>>().map(StripeGuards)
+    }
+
+    #[cfg(test)]
+    pub(super) fn whole_locks(&self) -> usize {
+        self.whole_locks.load(Ordering::Relaxed)
     }
 
     /// How many fingerprints are stored: a number that was right at no one moment, while others write.

@@ -244,3 +244,45 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
         Some(search.moves(&path).collect())
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::super::shared_table::SharedTable;
+    use super::*;
+    use crate::filter::CuckooFilter;
+    use crate::parameters;
+
+    /// Where nobody else writes, one look tells whether there is room, and a path that was found is still there when it is
+    /// locked. Whoever did not rely on that would give right answers, and make other threads wait.
+    #[test]
+    fn no_more_is_locked_than_must_be_where_nobody_else_writes() {
+        use parameters::Addressing::{Doubling, PowerOfTwo, Quaternary, Regional, Ternary};
+        for addressing in [Regional, PowerOfTwo, Ternary, Quaternary, Doubling] {
+            let builder = CuckooFilter::builder().addressing(addressing).bucket_count(1 << 10).slots_per_bucket(4);
+            let filter = builder.fingerprint_bits(16).build().expect("small");
+            let hasher = *filter.hasher();
+            let SharedTable { scheme, words, guards, parameters, .. } = &SharedTable::new(filter).expect("small");
+            let digests = (0..parameters.slot_count() * 95 / 100).map(|key: u64| hasher.digest(&key));
+            let mut moved = 0;
+            for digest in digests.clone() {
+                let (has_room, is_stored) = with_table!(scheme, shared(&**words), table => {
+                    let (fingerprint, primary) = table.addressing.locate(digest);
+                    (table.vacant_place(fingerprint, primary).is_some(), table.fill_concurrent(digest, guards))
+                });
+                assert_eq!(is_stored, Ok(has_room), "{addressing:?}");
+                if !has_room {
+                    moved += 1;
+                    let is_stored = insert_with_several_locks(scheme, words, digest, Repeated::Stored, guards);
+                    assert_eq!(is_stored, Ok(true), "{addressing:?}");
+                }
+            }
+            assert!(moved > 50, "{addressing:?}: {moved} insertions had to make room");
+            for digest in digests {
+                let is_removed =
+                    with_table!(scheme, shared(&**words), table => table.remove_concurrent(digest, guards));
+                assert_eq!(is_removed, Ok(true), "{addressing:?}");
+            }
+            assert_eq!((guards.stripes.stored(), guards.stripes.whole_locks()), (0, 0), "{addressing:?}");
+        }
+    }
+}
