@@ -1,5 +1,6 @@
 //! Words as rows of equal lanes, and the test whether a lane holds a value, for all lanes at once.
 
+use core::hint::select_unpredictable;
 use core::ops::{BitAnd, BitOr, BitXor, Not, Shl, Shr};
 
 /// A machine word: 64 or 128 bits, read and written little-endian at any byte.
@@ -143,6 +144,19 @@ pub(crate) struct Lanes<W> {
     /// All bits of the lowest lane.
     lane: W,
     width: u32,
+}
+
+impl<W: Word> Lanes<W> {
+    /// One of two divisions, chosen without a branch.
+    #[inline(always)]
+    pub(crate) fn select(is_first: bool, first: Self, second: Self) -> Self {
+        Self {
+            low: select_unpredictable(is_first, first.low, second.low),
+            high: select_unpredictable(is_first, first.high, second.high),
+            lane: select_unpredictable(is_first, first.lane, second.lane),
+            width: select_unpredictable(is_first, first.width, second.width),
+        }
+    }
 }
 
 impl Lanes<u64> {

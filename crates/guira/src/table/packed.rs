@@ -3,6 +3,7 @@
 
 use core::hint::select_unpredictable;
 use core::marker::PhantomData;
+use core::ops::Deref;
 
 use super::{Layout, Memory, MemoryMut, Place, Slot, Table, TableMut, Vacancy, byte_of};
 use crate::addressing::{BucketIndex, Fingerprint};
@@ -85,6 +86,33 @@ impl<W: Word, const WHOLE_BYTES: bool> AnyWidths<W, WHOLE_BYTES> {
         let lanes_per_word = (1..=usable_bits / slot_bits).rev().find(shares).unwrap_or(1);
         let lanes = Lanes::new(lanes_per_word, slot_bits);
         Some(Self { lanes, slot_bits, slots_per_bucket, stride, word_bits: lanes_per_word * slot_bits })
+    }
+}
+
+impl<W: Word> AnyWidths<W> {
+    /// One of two widths of buckets with as many slots, chosen without a branch.
+    #[inline(always)]
+    fn select(is_first: bool, first: Self, second: Self) -> Self {
+        Self {
+            lanes: Lanes::select(is_first, first.lanes, second.lanes),
+            slot_bits: select_unpredictable(is_first, first.slot_bits, second.slot_bits),
+            slots_per_bucket: first.slots_per_bucket,
+            stride: select_unpredictable(is_first, first.stride, second.stride),
+            word_bits: select_unpredictable(is_first, first.word_bits, second.word_bits),
+        }
+    }
+}
+
+impl<W: Word, M: Deref<Target = [u8]>> PackedTable<AnyWidths<W>, M> {
+    /// One of two tables, to be read, chosen without a branch. Their buckets have as many slots.
+    #[inline(always)]
+    pub(super) fn select<'table>(
+        is_first: bool,
+        first: &'table Self,
+        second: &'table Self,
+    ) -> PackedTable<AnyWidths<W>, &'table [u8]> {
+        let memory: &[u8] = select_unpredictable(is_first, &*first.memory, &*second.memory);
+        PackedTable { widths: AnyWidths::select(is_first, first.widths, second.widths), memory }
     }
 }
 

@@ -1,45 +1,51 @@
 //! A table that is being doubled in steps: its buckets below a number are where they were, those made of the others stand in
 //! the doubled table.
 
-use core::hint::select_unpredictable;
+use core::ops::Deref;
 
-use super::{Slot, Table, TableMut, Vacancy};
+use super::{AnyWidths, Memory, MemoryMut, PackedTable, Slot, Table, TableMut, Vacancy};
 use crate::addressing::{BucketIndex, Fingerprint, SplittingAddressing};
+use crate::probe::Word;
 
 /// Both tables as one, in which buckets and fingerprints are those of [`SplittingAddressing`].
 ///
 /// In which of the two a bucket is can't be guessed, so nothing branches on it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct SplittingTable<T> {
+pub(crate) struct SplittingTable<W, M> {
     addressing: SplittingAddressing,
-    old: T,
-    new: T,
+    old: PackedTable<AnyWidths<W>, M>,
+    new: PackedTable<AnyWidths<W>, M>,
 }
 
-impl<T> SplittingTable<T> {
-    pub(crate) const fn new(addressing: SplittingAddressing, old: T, new: T) -> Self {
+impl<W: Word, M> SplittingTable<W, M> {
+    pub(crate) const fn new(
+        addressing: SplittingAddressing,
+        old: PackedTable<AnyWidths<W>, M>,
+        new: PackedTable<AnyWidths<W>, M>,
+    ) -> Self {
         Self { addressing, old, new }
     }
+}
 
+impl<W: Word, M: Deref<Target = [u8]>> SplittingTable<W, M> {
     /// The table that a bucket is in, and its number there.
     #[inline(always)]
-    fn at(&self, bucket: BucketIndex) -> (&T, BucketIndex) {
+    fn at(&self, bucket: BucketIndex) -> (PackedTable<AnyWidths<W>, &[u8]>, BucketIndex) {
         let is_whole = self.addressing.is_whole(bucket);
-        (select_unpredictable(is_whole, &self.old, &self.new), self.addressing.index_in_table(bucket))
-    }
-
-    #[inline(always)]
-    fn at_mut(&mut self, bucket: BucketIndex) -> (&mut T, BucketIndex) {
-        let is_whole = self.addressing.is_whole(bucket);
-        (if is_whole { &mut self.old } else { &mut self.new }, self.addressing.index_in_table(bucket))
+        (PackedTable::select(is_whole, &self.old, &self.new), self.addressing.index_in_table(bucket))
     }
 }
 
-impl<T: Table> Table for SplittingTable<T> {
-    #[inline]
+impl<W: Word, M: Memory + Deref<Target = [u8]>> Table for SplittingTable<W, M> {
+    #[inline(always)]
     fn contains(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> bool {
         let (table, index) = self.at(bucket);
         table.contains(index, self.addressing.stored(bucket, fingerprint))
+    }
+
+    #[inline(always)]
+    fn either_contains(&self, first: BucketIndex, second: BucketIndex, fingerprint: Fingerprint) -> bool {
+        self.contains(first, fingerprint) | self.contains(second, fingerprint)
     }
 
     #[inline]
@@ -68,8 +74,8 @@ impl<T: Table> Table for SplittingTable<T> {
     }
 
     fn filled_slots(&self, bucket: BucketIndex) -> impl Iterator<Item = (u64, Slot, Fingerprint)> {
-        let (table, index) = self.at(bucket);
-        let addressing = self.addressing;
+        let table = if self.addressing.is_whole(bucket) { &self.old } else { &self.new };
+        let (addressing, index) = (self.addressing, self.addressing.index_in_table(bucket));
         table.filled_slots(index).map(move |(number, slot, stored)| (number, slot, addressing.restored(bucket, stored)))
     }
 
@@ -86,11 +92,12 @@ impl<T: Table> Table for SplittingTable<T> {
     }
 }
 
-impl<T: TableMut> TableMut for SplittingTable<T> {
+impl<W: Word, M: MemoryMut + Deref<Target = [u8]>> TableMut for SplittingTable<W, M> {
     #[inline]
     fn set(&mut self, bucket: BucketIndex, slot: Slot, fingerprint: Option<Fingerprint>) {
         let stored = fingerprint.map(|fingerprint| self.addressing.stored(bucket, fingerprint));
-        let (table, index) = self.at_mut(bucket);
+        let index = self.addressing.index_in_table(bucket);
+        let table = if self.addressing.is_whole(bucket) { &mut self.old } else { &mut self.new };
         table.set(index, slot, stored);
     }
 }
