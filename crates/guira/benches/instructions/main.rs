@@ -27,8 +27,8 @@ struct Operation {
 
 const OPERATIONS: [Operation; 16] = [
     packed("hash only", hash, 26.2),
-    packed("contains", contains, 81.8),
-    packed("contains_digest", contains_digest, 63.6),
+    packed("contains", contains, 82.8),
+    packed("contains_digest", contains_digest, 64.6),
     packed("contains_each", contains_each, 97.7),
     packed("insert", insert, 130.2),
     packed("insert_each", insert_each, 186.5),
@@ -38,8 +38,8 @@ const OPERATIONS: [Operation; 16] = [
     packed("contains_each, shared", contains_each_shared, 147.6),
     packed("insert, shared", insert_shared, 256.0),
     packed("insert_each, shared", insert_each_shared, 291.8),
-    packed("contains, growing", contains_growing, 165.6),
-    semi_sorted("contains", contains, 129.2),
+    packed("contains, growing", contains_growing, 170.7),
+    semi_sorted("contains", contains, 134.3),
     semi_sorted("contains_each", contains_each, 139.5),
     semi_sorted("insert", insert, 416.3),
 ];

@@ -197,7 +197,15 @@ impl Scheme {
     /// Algorithm 2.
     #[inline(always)]
     pub(crate) fn contains(&self, bytes: &[u8], digest: Digest) -> bool {
-        self.contains_planned(bytes, digest).unwrap_or_else(|| self.contains_elsewhere(bytes, digest))
+        match self.contains_planned(bytes, digest) {
+            Some(found) => found,
+            None => self.contains_by_itself(bytes, digest),
+        }
+    }
+
+    #[inline(never)]
+    fn contains_by_itself(&self, bytes: &[u8], digest: Digest) -> bool {
+        self.contains_elsewhere(bytes, digest)
     }
 
     /// Algorithm 2 for the pairs that are planned by default, and `None` for all others.
@@ -215,8 +223,8 @@ impl Scheme {
         }
     }
 
-    /// Algorithm 2 for any pair; by itself, so that callers keep less at hand.
-    #[inline(never)]
+    /// Algorithm 2 for any pair. To be called from a function by itself, so that its callers keep less at hand.
+    #[inline(always)]
     pub(crate) fn contains_elsewhere(&self, bytes: &[u8], digest: Digest) -> bool {
         (self.operations.contains)(&self.pair, bytes, digest)
     }

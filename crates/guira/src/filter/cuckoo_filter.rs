@@ -228,11 +228,17 @@ impl CuckooFilter {
 
     #[inline]
     pub(crate) fn insert_digest(&mut self, digest: Digest) -> Result<(), InsertError> {
-        match self.insert_into_table(digest) {
-            Ok(()) => Ok(()),
-            Err(NoRoom::Full) if self.growth.is_some() => self.insert_growing(digest),
-            Err(reason) => Err(self.insert_error(reason)),
+        if self.len < self.limit {
+            match self.scheme.insert(&mut self.storage, digest) {
+                Ok(()) => {
+                    self.len += 1;
+                    return Ok(());
+                }
+                Err(NoRoom::Full) if self.growth.is_some() => {}
+                Err(reason) => return Err(self.insert_error(reason)),
+            }
         }
+        self.insert_growing(digest)
     }
 
     /// Stores a copy of a key in the table as it is, unless that is as full as it should be.
@@ -326,8 +332,10 @@ impl CuckooFilter {
 
     #[inline(always)]
     pub(crate) fn contains_digest(&self, digest: Digest) -> bool {
-        let found = self.scheme.contains_planned(&self.storage, digest);
-        found.unwrap_or_else(|| self.contains_elsewhere(digest))
+        match self.scheme.contains_planned(&self.storage, digest) {
+            Some(found) => found,
+            None => self.contains_elsewhere(digest),
+        }
     }
 
     /// By itself, so that callers keep less at hand.
