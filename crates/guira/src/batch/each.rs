@@ -2,7 +2,6 @@ use core::convert::Infallible;
 use core::ops::Range;
 
 use super::blocks::{OWN_CACHE, change_each, look_up_each, look_up_in_cache};
-use crate::cast::{Halves, Whole};
 use crate::cuckoo::{BLOCK, Located, NoRoom, Scheme, with_table};
 use crate::digest::{Digest, Key, KeyHasher};
 use crate::error::InsertEachError;
@@ -203,16 +202,7 @@ impl Scheme {
 
     #[inline(never)]
     fn locate_block(&self, bytes: &[u8], digests: &[Digest; BLOCK], located: &mut Located) {
-        with_table!(self, over(bytes), table => vectorized(
-            #[inline(always)]
-            |has_vectors| {
-                if has_vectors {
-                    table.locate_each::<Halves>(digests, located);
-                } else {
-                    table.locate_each::<Whole>(digests, located);
-                }
-            },
-        ));
+        with_table!(self, over(bytes), table => table.locate_block(digests, located));
     }
 
     /// Inserts keys in order: how many were inserted, and why the next one was not.

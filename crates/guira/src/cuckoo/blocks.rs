@@ -2,7 +2,7 @@
 
 use super::CuckooTable;
 use crate::addressing::{Addressing, BucketIndex, Candidate, Fingerprint};
-use crate::cast::{Halves, Product};
+use crate::cast::{Halves, Product, Whole};
 use crate::digest::Digest;
 use crate::probe::vectorized;
 use crate::table::Table;
@@ -41,6 +41,21 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
             located.second[number] = second.bucket().get();
             located.region_starts[number] = primary.region_start();
         }
+    }
+
+    /// Finds the candidate buckets of a block of keys, several at a time where the processor can.
+    #[inline(always)]
+    pub(crate) fn locate_block(&self, digests: &[Digest; BLOCK], located: &mut Located) {
+        vectorized(
+            #[inline(always)]
+            |has_vectors| {
+                if has_vectors {
+                    self.locate_each::<Halves>(digests, located);
+                } else {
+                    self.locate_each::<Whole>(digests, located);
+                }
+            },
+        );
     }
 
     /// Asks for the candidate buckets of a key of a block.

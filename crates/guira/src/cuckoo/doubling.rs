@@ -2,10 +2,9 @@
 
 use super::{BLOCK, CuckooTable, Located, NoRoom};
 use crate::addressing::{Addressing, BucketIndex, DoublingAddressing, SplittingAddressing};
-use crate::cast::{Halves, Whole, to_usize};
+use crate::cast::to_usize;
 use crate::digest::Digest;
 use crate::parameters::Parameters;
-use crate::probe::vectorized;
 use crate::table::{AnyWidths, PackedTable, SplittingTable, Table, TableMut};
 
 /// A table that is being doubled: from its last bucket to its first, each becomes two in a table of twice the size.
@@ -124,7 +123,7 @@ impl Splitting {
         with_splitting_table!(self, (old_bytes, new_bytes), table => table.remove(digest))
     }
 
-    /// See [`CuckooTable::locate_each`].
+    /// See [`CuckooTable::locate_block`].
     #[inline(never)]
     pub(crate) fn locate_block(
         &self,
@@ -133,16 +132,7 @@ impl Splitting {
         digests: &[Digest; BLOCK],
         located: &mut Located,
     ) {
-        with_splitting_table!(self, (old_bytes, new_bytes), table => vectorized(
-            #[inline(always)]
-            |has_vectors| {
-                if has_vectors {
-                    table.locate_each::<Halves>(digests, located);
-                } else {
-                    table.locate_each::<Whole>(digests, located);
-                }
-            },
-        ));
+        with_splitting_table!(self, (old_bytes, new_bytes), table => table.locate_block(digests, located));
     }
 
     /// See [`CuckooTable::contains_each`].

@@ -19,12 +19,14 @@ impl CuckooFilter {
     }
 
     pub(crate) fn insert_digest_without_growing(&mut self, digest: Digest) -> Result<(), InsertError> {
-        if self.room() == 0 && !self.is_doubling() {
+        let stored = if self.is_doubling() {
+            self.insert_while_doubling(digest)
+        } else if self.room() > 0 {
+            self.insert_into_table(digest)
+        } else {
             self.refuse_copies_that_do_not_fit(digest)?;
             return Err(self.full());
-        }
-        let stored =
-            if self.is_doubling() { self.insert_while_doubling(digest) } else { self.insert_into_table(digest) };
+        };
         stored.map_err(|reason| self.insert_error(reason))
     }
 
