@@ -31,7 +31,14 @@ def failing(name, error=ZeroDivisionError):
 
 def giving(name, value):
     """An object one of whose methods gives something else than it should."""
-    return type(f"Giving{name}", (), {name: lambda self, *arguments, **keywords: value})()
+
+    def give(self, *arguments, **keywords):
+        # What has items at 0, 1, 2 and so on is iterated over until there is none.
+        if name == "__getitem__" and isinstance(arguments[0], int) and arguments[0] >= 1000:
+            raise IndexError
+        return value
+
+    return type(f"Giving{name}", (), {name: give})()
 
 
 class Text(str):
