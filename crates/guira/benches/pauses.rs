@@ -4,7 +4,8 @@
 //! small, for its answers alone.
 //!
 //! Keys are counted `u64`s. Each insertion is timed by itself; a loop that only reads the clock as often stands beside, since
-//! the system takes the processor away now and then. Then lookups, one call at a time and in batches, before, during and after
+//! the system takes the processor away now and then. Then writers and readers of one filter, beside as many such loops:
+//! where there are fewer processors than threads, each waits for one for some milliseconds at a time. Then lookups, one call at a time and in batches, before, during and after
 //! the last doubling, half of them of keys that are present.
 
 #![expect(
@@ -25,6 +26,8 @@ fn main() {
     let asked = std::env::args().skip(1).find_map(|argument| argument.parse().ok());
     let keys = asked.unwrap_or(if is_test { 100_000 } else { 60_000_000 });
     pauses(keys);
+    // As many as there may be processors, and twice as many.
+    [2, 4].into_iter().for_each(|threads| pauses_of_threads(threads, keys));
     lookups(if is_test { 50_000 } else { 10_000_000 }, if is_test { 1000 } else { 1 << 20 });
 }
 
@@ -52,6 +55,15 @@ impl Longest {
         }
         longest.total = begin.elapsed();
         longest
+    }
+
+    /// What threads with these numbers measure at the same time.
+    fn of_each(threads: u64, measure: impl Fn(u64) -> Self + Sync) -> Vec<Self> {
+        std::thread::scope(|scope| {
+            let measure = &measure;
+            let running: Vec<_> = (0..threads).map(|thread| scope.spawn(move || measure(thread))).collect();
+            running.into_iter().map(|thread| thread.join().expect("it does not panic")).collect()
+        })
     }
 
     fn add(&mut self, duration: Duration) {
@@ -99,6 +111,39 @@ fn pauses(keys: u64) {
             filter.size_in_bytes() as f64 / 1e6
         );
     }
+}
+
+/// As many writers as readers of one filter at a time.
+fn pauses_of_threads(threads: u64, keys: u64) {
+    let (writers, each) = (threads / 2, keys / (threads / 2));
+    println!("\n| {threads} threads | the five longest, µs | 99.9999 %, µs | total, s | each, ns |");
+    println!("|---|---|---|---|---|");
+    let reading_the_clock = |_| {
+        Longest::of(each, |number| {
+            black_box(number);
+        })
+    };
+    for clock in Longest::of_each(threads, reading_the_clock) {
+        clock.print("reading the clock");
+    }
+    let filter = builder(keys).build_concurrent().expect("memory for the table");
+    // Some that stay, to be looked for.
+    let kept = keys / 1000;
+    (0..kept).for_each(|key| filter.insert(&key).expect("as many were promised"));
+    let each = (keys - kept) / writers;
+    let measured = Longest::of_each(threads, |thread| {
+        if thread < writers {
+            let first = kept + thread * each;
+            Longest::of(each, |key| filter.insert(&(first + key)).expect("as many were promised"))
+        } else {
+            Longest::of(each, |number| assert!(filter.contains(&(number % kept)), "a key was lost"))
+        }
+    });
+    for (thread, longest) in (0..).zip(measured) {
+        longest.print(if thread < writers { "insertion" } else { "lookup" });
+    }
+    assert!((0..kept + writers * each).all(|key| filter.contains(&key)), "a key was lost");
+    println!("\nA table of {:.1} MB at the end.", filter.size_in_bytes() as f64 / 1e6);
 }
 
 /// The most memory that this process has had, in MB, where the system tells.

@@ -3,12 +3,12 @@
 
 #[cfg(loom)]
 pub(crate) use loom::sync::{
-    Mutex, MutexGuard,
+    Arc, Mutex, MutexGuard,
     atomic::{Ordering, fence},
 };
 #[cfg(not(loom))]
 pub(crate) use std::sync::{
-    Mutex, MutexGuard,
+    Arc, Mutex, MutexGuard,
     atomic::{AtomicU64, Ordering, fence},
 };
 
@@ -60,6 +60,14 @@ impl AtomicU64 {
     }
 }
 
+/// What is shared, if nobody else has it.
+pub(crate) fn into_inner<T>(shared: Arc<T>) -> Option<T> {
+    #[cfg(not(loom))]
+    return Arc::into_inner(shared);
+    #[cfg(loom)]
+    Arc::try_unwrap(shared).ok()
+}
+
 /// Something that is replaced while others use it; it is dropped when the last of them is done with it. Who loads it after
 /// a replacement, in the order of what happened before what, gets the new one.
 #[cfg(not(loom))]
@@ -72,40 +80,40 @@ impl<T> Replaceable<T> {
     }
 
     #[inline]
-    pub(crate) fn load(&self) -> arc_swap::Guard<std::sync::Arc<T>> {
+    pub(crate) fn load(&self) -> arc_swap::Guard<Arc<T>> {
         self.0.load()
     }
 
-    pub(crate) fn replace(&self, next: T) {
-        self.0.store(std::sync::Arc::new(next));
+    pub(crate) fn replace(&self, next: Arc<T>) {
+        self.0.store(next);
     }
 
     pub(crate) fn into_current(self) -> T {
-        std::sync::Arc::into_inner(self.0.into_inner()).expect("whoever has it all has lent it to nobody")
+        into_inner(self.0.into_inner()).expect("whoever has it all has lent it to nobody")
     }
 }
 
 /// The same for loom, which does not know the crate: that itself is taken to be right.
 #[cfg(loom)]
-pub(crate) struct Replaceable<T>(Mutex<std::sync::Arc<T>>);
+pub(crate) struct Replaceable<T>(Mutex<Arc<T>>);
 
 #[cfg(loom)]
 impl<T> Replaceable<T> {
     pub(crate) fn new(first: T) -> Self {
-        Self(Mutex::new(std::sync::Arc::new(first)))
+        Self(Mutex::new(Arc::new(first)))
     }
 
-    pub(crate) fn load(&self) -> std::sync::Arc<T> {
-        std::sync::Arc::clone(&self.0.lock().expect("nobody panics with it"))
+    pub(crate) fn load(&self) -> Arc<T> {
+        Arc::clone(&self.0.lock().expect("nobody panics with it"))
     }
 
-    pub(crate) fn replace(&self, next: T) {
-        *self.0.lock().expect("nobody panics with it") = std::sync::Arc::new(next);
+    pub(crate) fn replace(&self, next: Arc<T>) {
+        *self.0.lock().expect("nobody panics with it") = next;
     }
 
     pub(crate) fn into_current(self) -> T {
         let current = self.0.into_inner().expect("nobody panics with it");
-        std::sync::Arc::into_inner(current).expect("whoever has it all has lent it to nobody")
+        into_inner(current).expect("whoever has it all has lent it to nobody")
     }
 }
 

@@ -20,25 +20,34 @@ pub(crate) fn look_up_each(
     answers: &mut [bool],
     digest: impl Fn(Range<usize>, &mut [Digest]),
     mut locate: impl FnMut(&[Digest; BLOCK], &mut Located),
-    mut answer: impl FnMut(&Located, &Located, &mut [bool]),
+    mut answer: impl FnMut(&Block, &Located, &mut [bool]),
 ) {
-    let mut digests = [Digest::new(0); BLOCK];
-    let mut blocks = [Located::NOTHING; 2];
+    let mut blocks = [Block::NOTHING; 2];
     let count = answers.len();
-    let [mut located, mut next] = blocks.each_mut();
+    let [mut block, mut next] = blocks.each_mut();
     let mut unused = [false; BLOCK];
     for first in (0..count + BLOCK).step_by(BLOCK) {
         if first < count {
             let numbers = first..count.min(first + BLOCK);
-            digest(numbers.clone(), &mut digests[..numbers.len()]);
-            locate(&digests, next);
+            digest(numbers.clone(), &mut next.digests[..numbers.len()]);
+            locate(&next.digests, &mut next.located);
         }
         match first.checked_sub(BLOCK) {
-            Some(before) => answer(located, next, &mut answers[before..count.min(first)]),
-            None => answer(located, next, &mut unused),
+            Some(before) => answer(block, &next.located, &mut answers[before..count.min(first)]),
+            None => answer(block, &next.located, &mut unused),
         }
-        core::mem::swap(&mut located, &mut next);
+        core::mem::swap(&mut block, &mut next);
     }
+}
+
+/// Keys to be looked for, and their buckets.
+pub(crate) struct Block {
+    pub(crate) digests: [Digest; BLOCK],
+    pub(crate) located: Located,
+}
+
+impl Block {
+    const NOTHING: Self = Self { digests: [Digest::new(0); BLOCK], located: Located::NOTHING };
 }
 
 /// Answers for many keys in a table that is in the processor's own cache, block by block. There are as many answers as keys
@@ -173,8 +182,8 @@ mod tests {
                         *first = digest.get();
                     }
                 },
-                |located, _next, answers| {
-                    for (answer, bucket) in answers.iter_mut().zip(&located.first) {
+                |block, _next, answers| {
+                    for (answer, bucket) in answers.iter_mut().zip(&block.located.first) {
                         *answer = bucket % 3 == 0;
                     }
                 },

@@ -36,7 +36,7 @@ impl CuckooFilter {
                 answers,
                 digest,
                 |digests, located| splitting.locate_block(old, new, digests, located),
-                |located, next, answers| splitting.answer(old, new, located, next, answers),
+                |block, next, answers| splitting.answer(old, new, &block.located, next, answers),
             ),
         }
     }
@@ -195,7 +195,7 @@ impl Scheme {
                 answers,
                 digest,
                 |digests, located| self.locate_block(bytes, digests, located),
-                |located, next, answers| self.answer(bytes, located, next, answers),
+                |block, next, answers| self.answer(bytes, &block.located, next, answers),
             );
         }
     }

@@ -2,11 +2,13 @@ use core::ops::Range;
 
 use super::ConcurrentCuckooFilter;
 use super::concurrent_cuckoo_filter::{Tables, never_stale};
+use super::doubling::Doubling;
 use super::generation::Generation;
-use super::lookup::{look_again, look_again_in};
+use super::lookup::{look, look_again};
 use super::shared_table::SharedTable;
 use super::stripes::Stale;
 use super::update::{self, Refusal, Repeated, insert_with_several_locks};
+use crate::addressing::Addressing as _;
 use crate::batch::{OWN_CACHE, change_each, hash_each, look_up_each, look_up_in_cache};
 use crate::cast::Whole;
 use crate::cuckoo::{CuckooTable, with_table};
@@ -27,9 +29,11 @@ impl ConcurrentCuckooFilter {
     pub fn contains_each<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
         assert_eq!(keys.len(), answers.len(), "as many answers as keys");
         let hasher = *self.hasher();
-        self.table.with_current(|table| {
-            table.look_up_all(answers, |numbers, digests| hash_each(&hasher, &keys[numbers], digests));
-        });
+        let digest = |numbers: Range<usize>, digests: &mut [Digest]| hash_each(&hasher, &keys[numbers], digests);
+        match &self.table {
+            Tables::Fixed(table) => table.look_up_all(answers, digest),
+            Tables::Growing(current, _) => current.load().look_up_all(answers, digest),
+        }
     }
 
     /// Stores a copy of each of many keys, in order, and doubles the table where it may and is full. Other threads may see
@@ -66,7 +70,11 @@ impl ConcurrentCuckooFilter {
         let digest = |number: usize| hasher.digest(&keys[number]);
         let mut inserted = 0;
         while inserted < keys.len() {
-            inserted += current.load().store_run(keys.len() - inserted, |number| digest(inserted + number));
+            let (generation, count) = (current.load(), keys.len() - inserted);
+            inserted += match generation.doubling() {
+                None => generation.store_run(count, |number| digest(inserted + number)),
+                Some(doubling) => doubling.store_run(&generation, current, count, |number| digest(inserted + number)),
+            };
             if inserted < keys.len() {
                 let stored = self.store(digest(inserted), Repeated::Stored);
                 stored.map_err(|reason| InsertEachError { inserted, reason })?;
@@ -86,13 +94,92 @@ impl ConcurrentCuckooFilter {
     pub fn remove_each<K: Key>(&self, keys: &[K], removed: &mut [bool]) {
         assert_eq!(keys.len(), removed.len(), "as many answers as keys");
         let hasher = *self.hasher();
-        let mut done = 0;
-        while done < removed.len() {
-            // It ends early where the table is replaced meanwhile.
-            done += self.table.with_current(|table| {
-                table.remove_run(&mut removed[done..], |number| hasher.digest(&keys[done + number])).0
-            });
+        match &self.table {
+            Tables::Fixed(table) => {
+                never_stale(table.remove_run(removed, |number| hasher.digest(&keys[number])).1);
+            }
+            Tables::Growing(current, _) => {
+                let mut done = 0;
+                while done < removed.len() {
+                    let (generation, digest) = (current.load(), |number| hasher.digest(&keys[done + number]));
+                    let removed = &mut removed[done..];
+                    // Each ends early where the table is replaced meanwhile.
+                    done += match generation.doubling() {
+                        None => generation.table.remove_run(removed, digest).0,
+                        Some(doubling) => doubling.remove_run(&generation, current, removed, digest),
+                    };
+                }
+            }
         }
+    }
+}
+
+impl Generation {
+    /// See [`SharedTable::look_up_all`].
+    #[inline]
+    fn look_up_all(&self, answers: &mut [bool], digest: impl Fn(Range<usize>, &mut [Digest])) {
+        match self.doubling() {
+            None => self.table.look_up_all_here(
+                answers,
+                digest,
+                || self.is_whole(),
+                |digest| self.contains_now(digest),
+                |digest| self.look_again(digest),
+            ),
+            Some(doubling) => look_up_each(
+                answers,
+                digest,
+                |digests, located| doubling.locate_block(self, digests, located),
+                |block, next, answers| {
+                    doubling.prefetch_located(self, next, answers.len());
+                    for (answer, &digest) in answers.iter_mut().zip(&block.digests) {
+                        *answer = self.contains(digest);
+                    }
+                },
+            ),
+        }
+    }
+}
+
+impl Doubling {
+    /// Stores keys in order until the doubling is over, or one is refused: how many.
+    fn store_run(
+        &self,
+        old: &Generation,
+        current: &Replaceable<Generation>,
+        count: usize,
+        digest: impl Fn(usize) -> Digest,
+    ) -> usize {
+        let mut inserted = 0;
+        let store = |(): &mut (), _, digest| match self.store(old, current, digest, Repeated::Stored) {
+            Ok(Ok(_)) => {
+                inserted += 1;
+                Ok(())
+            }
+            Ok(Err(_)) | Err(Stale) => Err(()),
+        };
+        let prefetch = |(): &(), digests: &[Digest]| self.prefetch_each(old, digests);
+        // Whoever goes on finds out why it ended.
+        let (Ok(()) | Err(())) = change_each(&mut (), count, digest, prefetch, store);
+        inserted
+    }
+
+    /// Removes keys in order until the doubling is over: how many were looked for before.
+    fn remove_run(
+        &self,
+        old: &Generation,
+        current: &Replaceable<Generation>,
+        removed: &mut [bool],
+        digest: impl Fn(usize) -> Digest,
+    ) -> usize {
+        let mut done = 0;
+        let prefetch = |(): &(), digests: &[Digest]| self.prefetch_each(old, digests);
+        let (Ok(()) | Err(Stale)) = change_each(&mut (), removed.len(), digest, prefetch, |(), number, digest| {
+            removed[number] = self.remove(old, current, digest)?;
+            done += 1;
+            Ok(())
+        });
+        done
     }
 }
 
@@ -136,14 +223,34 @@ impl SharedTable {
         (done, all)
     }
 
+    /// Looks for many keys, given the digests of the keys with these numbers.
     #[inline]
     fn look_up_all(&self, answers: &mut [bool], digest: impl Fn(Range<usize>, &mut [Digest])) {
+        let look_on = |digest| look_again(&self.scheme, &self.words, digest, &self.guards);
+        self.look_up_all_here(answers, digest, || true, |_| unreachable!("it is always here"), look_on);
+    }
+
+    /// Looks for many keys, `look_elsewhere` where `is_here` does not hold when a look began, and `look_on` where that did
+    /// not tell.
+    #[inline(always)]
+    fn look_up_all_here(
+        &self,
+        answers: &mut [bool],
+        digest: impl Fn(Range<usize>, &mut [Digest]),
+        is_here: impl Fn() -> bool,
+        look_elsewhere: impl Fn(Digest) -> bool,
+        look_on: impl Fn(Digest) -> bool,
+    ) {
+        let versions = &self.guards.versions;
         if self.is_in_own_cache() {
             return look_up_in_cache(answers, digest, |digests, answers| {
                 with_table!(self.scheme, shared(&*self.words), table => {
                     for (answer, &digest) in answers.iter_mut().zip(digests) {
-                        let found = table.contains_concurrent(digest, &self.guards.versions);
-                        *answer = found.unwrap_or_else(|| look_again(&self.scheme, &self.words, digest, &self.guards));
+                        let (fingerprint, first, second) = table.addressing.locate_pair::<Whole>(digest);
+                        let found = look(versions, fingerprint, || {
+                            if is_here() { table.contains_in(fingerprint, first.bucket(), second) } else { look_elsewhere(digest) }
+                        });
+                        *answer = found.unwrap_or_else(|| look_on(digest));
                     }
                 });
             });
@@ -154,16 +261,15 @@ impl SharedTable {
             |digests, located| {
                 with_table!(self.scheme, shared(&*self.words), table => table.locate_each::<Whole>(digests, located));
             },
-            |located, next, answers| {
+            |block, next, answers| {
                 with_table!(self.scheme, shared(&*self.words), table => {
                     for (number, answer) in answers.iter_mut().enumerate() {
                         table.prefetch_located(next, number);
-                        let (fingerprint, first, second) = located.get(number);
-                        let found =
-                            table.contains_in_concurrent((fingerprint, first, second), &self.guards.versions);
-                        *answer = found.unwrap_or_else(|| {
-                            look_again_in(&self.scheme, &self.words, (fingerprint, second), &self.guards)
+                        let (fingerprint, first, second) = block.located.get(number);
+                        let found = look(versions, fingerprint, || {
+                            if is_here() { table.contains_in(fingerprint, first, second) } else { look_elsewhere(block.digests[number]) }
                         });
+                        *answer = found.unwrap_or_else(|| look_on(block.digests[number]));
                     }
                 });
             },

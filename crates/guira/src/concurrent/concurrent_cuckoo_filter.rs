@@ -1,16 +1,17 @@
 use core::fmt;
 
+use super::doubling::Doubling;
 use super::generation::Generation;
 use super::shared_table::SharedTable;
 use super::stripes::{Stale, StripeGuards};
 use super::update::{Refusal, Repeated};
 use crate::cast::{to_f64, to_usize};
-use crate::cuckoo::NoRoom;
+use crate::cuckoo::{NoRoom, Splitting};
 use crate::digest::{Digest, Key, KeyHasher};
 use crate::error::{BuildError, InsertError};
 use crate::filter::{CuckooFilter, CuckooFilterBuilder, Growth, GrowthPolicy, is_crowded};
 use crate::parameters::{Layout, Parameters};
-use crate::sync::Replaceable;
+use crate::sync::{Arc, Replaceable};
 
 /// A [`CuckooFilter`] for several threads: every operation takes it by shared reference.
 ///
@@ -44,7 +45,7 @@ use crate::sync::Replaceable;
 ///
 /// # How long it takes
 ///
-/// A lookup that finds nothing looks once more if a fingerprint of the same class, of which there are 512, was moved or
+/// A lookup that finds nothing looks once more if a fingerprint of the same class, of which there are 256, was moved or
 /// removed meanwhile. After 64 looks that were all disturbed like this it answers "probably": so it ends however many
 /// others write. Writers wait for those who hold the same stripe. An insertion into a table that is so full that no
 /// place is found makes all other writers wait until that is certain; no reader does.
@@ -52,11 +53,18 @@ use crate::sync::Replaceable;
 /// # Growth
 ///
 /// A filter that was built with a [`max_capacity`](crate::CuckooFilterBuilder::max_capacity) doubles its table when it is
-/// full. Readers go on in the old table until the new one, which then has the same keys, takes its place; writers wait until
-/// it does. The old table is freed when the last operation in it has ended. A doubling changes no answer but that of false
-/// positives. While several threads insert at once, as many keys as there are threads may be stored beyond the number at
+/// full, from 64 KiB on in steps: each insertion and removal splits four buckets into a table of twice the size, unless
+/// another thread is splitting some, and all operations work on both tables meanwhile. Nobody waits for more than a few
+/// buckets. The old table is freed as a whole when the doubling is over and the last operation in it has ended; until then
+/// the memory of both is taken.
+///
+/// A table is copied into a larger one at once, while writers wait and readers go on in the old one, where it is smaller
+/// than that, by [`reserve`](Self::reserve), and where so many copies of other keys are in the way of a key that one
+/// doubling would not make room for it.
+///
+/// A doubling changes no answer but that of false positives. While several threads insert at once, as many keys as there are threads may be stored beyond the number at
 /// which the table is to be doubled, or at which it is full. A lookup takes some nanoseconds more than in a table that
-/// never grows, to find the table; a batch does so once.
+/// never grows, to find the table, and about twice as long while it is being doubled.
 ///
 /// # Examples
 ///
@@ -92,25 +100,23 @@ pub(super) enum Tables {
 }
 
 impl Tables {
-    /// Does something with the table as it is now.
+    /// Does something with the table whose parameters the filter has. While it is being filled from one of half the size,
+    /// not all that is stored is in it.
     #[inline(always)]
-    pub(super) fn with_current<R>(&self, use_table: impl FnOnce(&SharedTable) -> R) -> R {
+    fn with_latest<R>(&self, use_table: impl FnOnce(&SharedTable) -> R) -> R {
         match self {
             Self::Fixed(table) => use_table(table),
-            Self::Growing(current, _) => use_table(&current.load().table),
+            Self::Growing(current, _) => use_table(current.load().latest()),
         }
     }
+}
 
-    /// Does something that must be done again in the next table, where this one is replaced meanwhile.
-    #[inline]
-    pub(super) fn change_current<R>(&self, change: impl Fn(&SharedTable) -> Result<R, Stale>) -> R {
-        match self {
-            Self::Fixed(table) => never_stale(change(table)),
-            Self::Growing(current, _) => loop {
-                if let Ok(changed) = change(&current.load().table) {
-                    return changed;
-                }
-            },
+/// Does something that must be done again in the next table, where this one is replaced meanwhile.
+#[inline]
+fn change_current<R>(current: &Replaceable<Generation>, change: impl Fn(&Generation) -> Result<R, Stale>) -> R {
+    loop {
+        if let Ok(changed) = change(&current.load()) {
+            return changed;
         }
     }
 }
@@ -200,7 +206,8 @@ impl ConcurrentCuckooFilter {
         }
     }
 
-    /// Makes room for `additional` more distinct keys at once. Writers wait meanwhile, readers do not.
+    /// Makes room for `additional` more distinct keys at once, after finishing a doubling that goes on. Writers wait
+    /// meanwhile, readers do not.
     ///
     /// # Errors
     ///
@@ -218,13 +225,17 @@ impl ConcurrentCuckooFilter {
         };
         loop {
             let generation = current.load();
+            if let Some(doubling) = generation.doubling() {
+                doubling.finish(&generation, current);
+                continue;
+            }
             if has_room(&generation.table) {
                 return Ok(());
             }
             if let Ok(all) = generation.table.guards.stripes.lock_all() {
                 let mut next = copy(&generation.table, growth, &all)?;
                 next.reserve(additional)?;
-                return replace(current, next, all);
+                return replace(current, growth, next, all);
             }
         }
     }
@@ -247,7 +258,10 @@ impl ConcurrentCuckooFilter {
     #[must_use]
     pub fn count<K: Key + ?Sized>(&self, key: &K) -> usize {
         let digest = self.hasher.digest(key);
-        self.table.change_current(|table| table.count(digest))
+        match &self.table {
+            Tables::Fixed(table) => never_stale(table.count(digest)),
+            Tables::Growing(current, _) => change_current(current, |generation| generation.count(digest)),
+        }
     }
 
     /// Removes one copy of a key. Returns `true` if there was one. The table stays as large as it is.
@@ -257,26 +271,38 @@ impl ConcurrentCuckooFilter {
     #[inline]
     pub fn remove<K: Key + ?Sized>(&self, key: &K) -> bool {
         let digest = self.hasher.digest(key);
-        self.table.change_current(|table| table.remove(digest))
+        match &self.table {
+            Tables::Fixed(table) => never_stale(table.remove(digest)),
+            Tables::Growing(current, _) => remove_in_current(current, digest),
+        }
     }
 
     /// Removes all keys that are stored at one moment. The table stays as large as it is. Writers wait meanwhile, readers do
     /// not: a lookup that overlaps with it finds some keys and not others.
     pub fn clear(&self) {
-        self.table.change_current(SharedTable::clear);
+        match &self.table {
+            Tables::Fixed(table) => never_stale(table.clear()),
+            Tables::Growing(current, _) => change_current(current, |generation| match generation.doubling() {
+                None => generation.table.clear(),
+                Some(doubling) => doubling.clear(generation, current),
+            }),
+        }
     }
 
     /// Copies the filter as it is at one moment, to be saved, merged or looked through. Writers wait meanwhile, readers do not.
+    /// A copy that is taken during a doubling goes on with it.
     ///
     /// # Errors
     ///
     /// [`BuildError::OutOfMemory`].
     pub fn snapshot(&self) -> Result<CuckooFilter, BuildError> {
-        let growth = self.growth().copied();
-        self.table.change_current(|table| {
-            let all = table.guards.stripes.lock_all()?;
-            Ok(table.copy(&all).map(|copy| copy.with_growth(growth)))
-        })
+        match &self.table {
+            Tables::Fixed(table) => never_stale(table.copy_locked()),
+            Tables::Growing(current, growth) => change_current(current, |generation| match generation.doubling() {
+                None => Ok(generation.table.copy_locked()?.map(|copy| copy.with_growth(Some(*growth)))),
+                Some(doubling) => doubling.copy(generation, growth),
+            }),
+        }
     }
 
     /// Turns it into the filter for one thread, with the same bits. Large tables are not copied.
@@ -284,7 +310,7 @@ impl ConcurrentCuckooFilter {
     pub fn into_filter(self) -> CuckooFilter {
         match self.table {
             Tables::Fixed(table) => table.into_filter(),
-            Tables::Growing(current, growth) => current.into_current().table.into_filter().with_growth(Some(growth)),
+            Tables::Growing(current, growth) => current.into_current().into_filter(growth),
         }
     }
 
@@ -298,7 +324,10 @@ impl ConcurrentCuckooFilter {
     /// Returns how many fingerprints are stored, each copy counted. It takes no lock: while others write, it is about right.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.table.with_current(SharedTable::len)
+        match &self.table {
+            Tables::Fixed(table) => table.len(),
+            Tables::Growing(current, _) => current.load().len(),
+        }
     }
 
     /// Returns `true` if nothing is stored, with the same reservation as [`len`](Self::len).
@@ -329,26 +358,30 @@ impl ConcurrentCuckooFilter {
     /// Returns α, the share of the slots that are filled, with the same reservation as [`len`](Self::len).
     #[must_use]
     pub fn load_factor(&self) -> f64 {
-        self.table.with_current(|table| to_f64(table.len() as u64) / to_f64(table.parameters.slot_count()))
+        to_f64(self.len() as u64) / to_f64(self.parameters().slot_count())
     }
 
-    /// Returns the size of the table in bytes, padding included. Locks and versions take at most 45 KB more.
+    /// Returns the size of the table in bytes, padding included, or of both tables during a doubling. Locks and versions
+    /// take at most 45 KB more for each.
     #[must_use]
     pub fn size_in_bytes(&self) -> usize {
-        self.table.with_current(|table| size_of_val(&*table.words))
+        match &self.table {
+            Tables::Fixed(table) => table.size_in_bytes(),
+            Tables::Growing(current, _) => current.load().size_in_bytes(),
+        }
     }
 
     /// Returns the share of absent keys for which [`contains`](Self::contains) is expected to return `true` at the present
     /// size and load.
     #[must_use]
     pub fn expected_false_positive_rate(&self) -> f64 {
-        self.table.with_current(|table| table.parameters.expected_false_positive_rate(table.len() as u64))
+        self.parameters().expected_false_positive_rate(self.len() as u64)
     }
 
     /// Returns the parameters of the table as it is now.
     #[must_use]
     pub fn parameters(&self) -> Parameters {
-        self.table.with_current(|table| table.parameters)
+        self.table.with_latest(|table| table.parameters)
     }
 
     /// Returns what turns keys into digests.
@@ -372,7 +405,15 @@ impl ConcurrentCuckooFilter {
 #[cold]
 #[inline(never)]
 fn contains_in_current(current: &Replaceable<Generation>, digest: Digest) -> bool {
-    current.load().table.contains(digest)
+    current.load().contains(digest)
+}
+
+#[inline(never)]
+fn remove_in_current(current: &Replaceable<Generation>, digest: Digest) -> bool {
+    change_current(current, |generation| match generation.doubling() {
+        None => generation.table.remove(digest),
+        Some(doubling) => doubling.remove(generation, current, digest),
+    })
 }
 
 #[inline(never)]
@@ -384,13 +425,14 @@ fn store_in_growing(
 ) -> Result<bool, InsertError> {
     loop {
         let generation = current.load();
-        let outcome = match generation.insert(digest, repeated) {
-            Ok(stored) => return Ok(stored),
-            Err(Refusal::NoRoom(NoRoom::Full)) => {
-                double_and_store(current, growth, &generation.table, digest, repeated)
-            }
-            Err(Refusal::NoRoom(reason)) => return Err(generation.table.insert_error(reason)),
-            Err(Refusal::Stale) => Err(Stale),
+        let outcome = match generation.doubling() {
+            Some(doubling) => doubling.store(&generation, current, digest, repeated),
+            None => match generation.insert(digest, repeated) {
+                Ok(stored) => return Ok(stored),
+                Err(Refusal::NoRoom(NoRoom::Full)) => double_and_store(current, growth, &generation, digest, repeated),
+                Err(Refusal::NoRoom(reason)) => return Err(generation.table.insert_error(reason)),
+                Err(Refusal::Stale) => Err(Stale),
+            },
         };
         // Otherwise the next table took the place of this one before its locks were free.
         if let Ok(stored) = outcome {
@@ -404,10 +446,11 @@ fn store_in_growing(
 fn double_and_store(
     current: &Replaceable<Generation>,
     growth: &Growth,
-    table: &SharedTable,
+    generation: &Generation,
     digest: Digest,
     repeated: Repeated,
 ) -> Result<Result<bool, InsertError>, Stale> {
+    let table = &generation.table;
     // Where it is certain that no larger table would be made, nobody has to wait for a copy.
     if growth.is_last(&table.parameters) && table.count(digest)? == 0 {
         return Ok(Err(table.insert_error(NoRoom::Full)));
@@ -424,6 +467,13 @@ fn double_and_store(
     let (len, slot_count) = (table.len(), to_usize(table.parameters.slot_count()));
     if is_crowded(len, slot_count) {
         return Ok(Err(InsertError::Crowded { len, slot_count }));
+    }
+    if table.size_in_bytes() >= Splitting::MIN_SIZE
+        && let Some((doubling, whole)) = Doubling::begin(generation, growth, digest)
+    {
+        let doubling = generation.begin_doubling(doubling, whole);
+        all.retire();
+        return doubling.store_split(generation, current, digest, repeated);
     }
     Ok(store_in_next(current, growth, table, digest, repeated, all))
 }
@@ -442,7 +492,7 @@ fn store_in_next(
         Repeated::Stored => next.insert(&digest).map(|()| true),
         Repeated::LeftOut => next.insert_unique(&digest),
     }?;
-    replace(current, next, all)?;
+    replace(current, growth, next, all)?;
     Ok(stored)
 }
 
@@ -453,9 +503,15 @@ fn copy(table: &SharedTable, growth: &Growth, all: &StripeGuards<'_>) -> Result<
 }
 
 /// Lets another table take the place of the one whose locks are held.
-fn replace(current: &Replaceable<Generation>, next: CuckooFilter, all: StripeGuards<'_>) -> Result<(), InsertError> {
+fn replace(
+    current: &Replaceable<Generation>,
+    growth: &Growth,
+    next: CuckooFilter,
+    all: StripeGuards<'_>,
+) -> Result<(), InsertError> {
     let parameters = *next.parameters();
-    current.replace(Generation::new(next).map_err(|_| no_memory(&parameters))?);
+    let table = SharedTable::new(next).map_err(|_| no_memory(&parameters))?;
+    current.replace(Arc::new(Generation::new(table, growth)));
     all.retire();
     Ok(())
 }
@@ -475,7 +531,9 @@ impl TryFrom<CuckooFilter> for ConcurrentCuckooFilter {
         let (growth, hasher) = (filter.growth().copied(), *filter.hasher());
         let table = match growth {
             None => Tables::Fixed(SharedTable::new(filter)?),
-            Some(growth) => Tables::Growing(Replaceable::new(Generation::new(filter)?), growth),
+            Some(growth) => {
+                Tables::Growing(Replaceable::new(Generation::new(SharedTable::new(filter)?, &growth)), growth)
+            }
         };
         Ok(Self { table, hasher })
     }

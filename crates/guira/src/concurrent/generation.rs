@@ -1,18 +1,33 @@
+use std::sync::OnceLock;
+
+use super::doubling::Doubling;
+use super::lookup::{MAX_LOOKS, look};
 use super::shared_table::SharedTable;
+use super::stripes::Stale;
 use super::update::{Refusal, Repeated};
-use crate::cuckoo::NoRoom;
+use crate::addressing::Addressing as _;
+use crate::cast::{Whole, to_usize};
+use crate::cuckoo::{NoRoom, with_table};
 use crate::digest::Digest;
-use crate::error::BuildError;
-use crate::filter::CuckooFilter;
+use crate::filter::{CuckooFilter, Growth};
 use crate::sync::{AtomicU64, Ordering};
 
-/// The table between two doublings.
+/// The table between two doublings, and while the later one goes on.
 ///
-/// Why operations may end in a table that was replaced: it stands still from before the new one takes its place, with the
-/// same keys. A writer finds it retired as soon as it has a lock, and begins again in the new one. A reader that found the
-/// old one began before the new one took its place, so the moment at which it did is one at which its answer is right.
+/// A table is replaced in one of two ways, and in each an operation may end in a table that was replaced.
+///
+/// - It is doubled in steps, and is left when the last bucket was split. A reader that came too late finds no bucket whole,
+///   and goes on in the next table.
+/// - It is copied into a larger one, while it stands still. A reader that found the old one began before the new one took
+///   its place, so the moment at which it did is one at which its answer is right.
+///
+/// A writer finds its table retired as soon as it has a lock, and begins again.
 pub(super) struct Generation {
     pub(super) table: SharedTable,
+    /// How many buckets were not split by the doubling, or [`ALL`](Self::ALL) before it begins; so it tells whether there
+    /// is one, too.
+    whole: AtomicU64,
+    doubling: OnceLock<Doubling>,
     /// How many fingerprints there may be before the next doubling, if there is room for so many.
     limit: usize,
     /// Whether the limit is so near that every insertion compares with it: 0 or 1.
@@ -26,22 +41,88 @@ const COMPARED: u64 = 32;
 const FAR: usize = if cfg!(loom) { 0 } else { 256 * 32 };
 
 impl Generation {
-    pub(super) fn new(mut filter: CuckooFilter) -> Result<Self, BuildError> {
-        filter.settle();
-        let limit = filter.len().saturating_add(filter.room());
-        Ok(Self { table: SharedTable::new(filter)?, limit, is_near_limit: AtomicU64::new(1) })
+    /// More than the buckets of any table.
+    const ALL: u64 = u64::MAX;
+
+    pub(super) fn new(table: SharedTable, growth: &Growth) -> Self {
+        let limit = growth.limit(&table.parameters);
+        Self {
+            table,
+            whole: AtomicU64::new(Self::ALL),
+            doubling: OnceLock::new(),
+            limit,
+            is_near_limit: AtomicU64::new(1),
+        }
+    }
+
+    /// Begins to double the table, whose writers are locked out.
+    pub(super) fn begin_doubling(&self, doubling: Doubling, whole: u64) -> &Doubling {
+        let doubling = self.doubling.get_or_init(|| doubling);
+        self.set_whole(whole);
+        doubling
+    }
+
+    /// The doubling, once it has begun.
+    #[inline]
+    pub(super) fn doubling(&self) -> Option<&Doubling> {
+        if self.is_whole() { None } else { self.doubling.get() }
+    }
+
+    /// Whether no doubling has begun.
+    #[inline]
+    pub(super) fn is_whole(&self) -> bool {
+        self.whole() == Self::ALL
+    }
+
+    /// How many buckets are whole.
+    ///
+    /// Acquire: who reads that a bucket was split sees what it became.
+    #[inline]
+    pub(super) fn whole(&self) -> u64 {
+        self.whole.load(Ordering::Acquire)
+    }
+
+    pub(super) const fn count_of_whole(&self) -> &AtomicU64 {
+        &self.whole
+    }
+
+    /// Release: see [`whole`](Self::whole).
+    pub(super) fn set_whole(&self, whole: u64) {
+        self.whole.store(whole, Ordering::Release);
+    }
+
+    /// The filter, whose versions nobody needs any more.
+    pub(super) fn into_filter(self, growth: Growth) -> CuckooFilter {
+        let whole = self.whole();
+        match self.doubling.into_inner() {
+            None => self.table.into_filter().with_growth(Some(growth)),
+            Some(doubling) => doubling.into_filter(self.table, whole, growth),
+        }
+    }
+
+    /// The table with the parameters that the filter has: while a table is doubled, those of the doubled one.
+    pub(super) fn latest(&self) -> &SharedTable {
+        self.doubling().map_or(&self.table, |doubling| &doubling.next.table)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.doubling().map_or_else(|| self.table.len(), Doubling::len)
+    }
+
+    pub(super) fn size_in_bytes(&self) -> usize {
+        self.table.size_in_bytes() + self.doubling().map_or(0, |doubling| doubling.next.table.size_in_bytes())
     }
 
     /// Whether there are as many fingerprints as there should be before the next doubling.
     ///
     /// Relaxed: the note is a guess of how often to look, and the count is about right at best while others write.
     #[inline]
-    fn is_at_limit(&self, digest: Digest) -> bool {
+    pub(super) fn is_at_limit(&self, digest: Digest, stored: impl FnOnce() -> usize) -> bool {
         let was_near = self.is_near_limit.load(Ordering::Relaxed) != 0;
         if !was_near && !digest.get().is_multiple_of(COMPARED) {
             return false;
         }
-        let stored = self.table.len();
+        let stored = stored();
         let is_near = stored.saturating_add(FAR) >= self.limit;
         if is_near != was_near {
             self.is_near_limit.store(u64::from(is_near), Ordering::Relaxed);
@@ -52,18 +133,103 @@ impl Generation {
     /// Stores keys in order up to the first for which the table may be too small: how many.
     #[inline]
     pub(super) fn store_run(&self, count: usize, digest: impl Fn(usize) -> Digest) -> usize {
-        let admit = |digest| if self.is_at_limit(digest) { Err(NoRoom::Full.into()) } else { Ok(()) };
+        let admit =
+            |digest| if self.is_at_limit(digest, || self.table.len()) { Err(NoRoom::Full.into()) } else { Ok(()) };
         self.table.store_run(count, digest, admit).0
     }
 
     #[inline]
     pub(super) fn insert(&self, digest: Digest, repeated: Repeated) -> Result<bool, Refusal> {
-        if self.is_at_limit(digest) {
+        if self.is_at_limit(digest, || self.table.len()) {
             let is_left_out = repeated == Repeated::LeftOut && self.table.contains(digest);
             return if is_left_out { Ok(false) } else { Err(Refusal::NoRoom(NoRoom::Full)) };
         }
         self.table.insert(digest, repeated)
     }
+
+    /// Algorithm 2. See [`lookup::contains`](super::lookup::contains).
+    #[inline]
+    pub(super) fn contains(&self, digest: Digest) -> bool {
+        let SharedTable { scheme, words, guards, .. } = &self.table;
+        let found = with_table!(scheme, shared(&**words), table => {
+            let (fingerprint, primary, second) = table.addressing.locate_pair::<Whole>(digest);
+            look(&guards.versions, fingerprint, || {
+                if self.is_whole() { table.contains_in(fingerprint, primary.bucket(), second) } else { self.contains_now(digest) }
+            })
+        });
+        found.unwrap_or_else(|| self.look_again(digest))
+    }
+
+    /// Looks on where a first look did not tell.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn look_again(&self, digest: Digest) -> bool {
+        let versions = &self.table.guards.versions;
+        let fingerprint = self.table.fingerprint(digest);
+        let look_once_more = |_| look(versions, fingerprint, || self.contains_now(digest));
+        (1..MAX_LOOKS).find_map(look_once_more).unwrap_or(true)
+    }
+
+    /// Algorithm 2 at one look, wherever what was stored here is by now. A watch has begun before.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn contains_now(&self, digest: Digest) -> bool {
+        match self.present() {
+            Present::Whole(SharedTable { scheme, words, .. }) => {
+                with_table!(scheme, shared(&**words), table => table.contains(digest))
+            }
+            Present::Splitting(old, whole, doubling) => doubling.tables(old, whole).contains(digest),
+        }
+    }
+
+    /// How many copies of a key are stored, at one look, wherever they are by now.
+    pub(super) fn count_now(&self, digest: Digest) -> usize {
+        let copies = match self.present() {
+            Present::Whole(SharedTable { scheme, words, .. }) => {
+                with_table!(scheme, shared(&**words), table => table.count(digest))
+            }
+            Present::Splitting(old, whole, doubling) => doubling.tables(old, whole).count(digest),
+        };
+        to_usize(u64::from(copies))
+    }
+
+    /// How many copies of a key are stored. Where looking comes to no end, the writers are made to wait.
+    pub(super) fn count(&self, digest: Digest) -> Result<usize, Stale> {
+        let versions = &self.table.guards.versions;
+        let fingerprint = self.table.fingerprint(digest);
+        let looked = (0..MAX_LOOKS).find_map(|_| {
+            let watch = versions.watch(fingerprint);
+            let copies = self.count_now(digest);
+            watch.is_unchanged().then_some(copies)
+        });
+        match (looked, self.doubling()) {
+            (Some(copies), _) => Ok(copies),
+            (None, Some(doubling)) => doubling.count_locked(self, digest),
+            (None, None) => {
+                let _all = self.table.guards.stripes.lock_all()?;
+                Ok(self.count_now(digest))
+            }
+        }
+    }
+
+    /// Where what was stored here is by now.
+    fn present(&self) -> Present<'_> {
+        let mut generation = self;
+        loop {
+            match (generation.whole(), generation.doubling.get()) {
+                (Self::ALL, _) | (_, None) => return Present::Whole(&generation.table),
+                (0, Some(doubling)) => generation = &doubling.next,
+                (whole, Some(doubling)) => return Present::Splitting(&generation.table, whole, doubling),
+            }
+        }
+    }
+}
+
+/// Where fingerprints are.
+enum Present<'table> {
+    Whole(&'table SharedTable),
+    /// The table that is being doubled, and how many of its buckets are whole.
+    Splitting(&'table SharedTable, u64, &'table Doubling),
 }
 
 #[cfg(all(test, not(loom)))]
@@ -74,7 +240,9 @@ mod tests {
     #[test]
     fn one_comparison_4000_keys_before_the_limit_is_enough_to_stop_at_it() {
         let builder = CuckooFilter::builder().capacity(20_000).max_capacity(1_000_000);
-        let generation = Generation::new(builder.false_positive_rate(0.001).build().expect("small")).expect("small");
+        let filter = builder.false_positive_rate(0.001).build().expect("small");
+        let growth = *filter.growth().expect("it grows");
+        let generation = Generation::new(SharedTable::new(filter).expect("small"), &growth);
         let hasher = generation.table.hasher;
         let (compared, others): (Vec<Digest>, Vec<Digest>) =
             (0..100_000_u64).map(|key| hasher.digest(&key)).partition(|digest| digest.get().is_multiple_of(COMPARED));

@@ -1,8 +1,31 @@
-use super::stripes::Stripes;
-use super::versions::Versions;
-use crate::parameters::Parameters;
+use alloc::vec::Vec;
 
-/// What keeps the threads at one table apart: writers from each other by locks, readers from being misled by versions.
+use super::stripes::{Stale, StripeGuard, StripeGuards, Stripes};
+use super::versions::Versions;
+use crate::addressing::BucketIndex;
+use crate::parameters::Parameters;
+use crate::sync::{AtomicU64, Ordering};
+
+/// What keeps the writers of a table apart, by the buckets that they write, and tells its readers what leaves a slot.
+///
+/// Each lock is refused where the table is not any more as its writer saw it.
+pub(super) trait Guard {
+    fn versions(&self) -> &Versions;
+
+    /// Locks one bucket. Whoever holds it takes no other lock.
+    fn lock(&self, bucket: BucketIndex) -> Result<StripeGuard<'_>, Stale>;
+
+    /// What is locked to fill a slot of a bucket that does not straddle words.
+    fn lock_to_fill(&self, bucket: BucketIndex) -> Result<StripeGuard<'_>, Stale>;
+
+    /// Locks several buckets.
+    fn lock_each(&self, buckets: impl Iterator<Item = BucketIndex>) -> Result<StripeGuards<'_>, Stale>;
+
+    /// Locks the whole table.
+    fn lock_all(&self) -> Result<StripeGuards<'_>, Stale>;
+}
+
+/// Those of a table.
 #[derive(Debug)]
 pub(super) struct Guards {
     pub(super) stripes: Stripes,
@@ -11,7 +34,113 @@ pub(super) struct Guards {
 
 impl Guards {
     /// Those of a table that holds `stored` fingerprints.
-    pub(super) fn new(parameters: &Parameters, stored: usize) -> Self {
-        Self { stripes: Stripes::new(parameters.bucket_count(), stored), versions: Versions::new() }
+    pub(super) fn new(parameters: &Parameters, stored: usize, versions: Versions) -> Self {
+        Self { stripes: Stripes::new(parameters.bucket_count(), stored), versions }
+    }
+}
+
+impl Guard for Guards {
+    #[inline]
+    fn versions(&self) -> &Versions {
+        &self.versions
+    }
+
+    #[inline]
+    fn lock(&self, bucket: BucketIndex) -> Result<StripeGuard<'_>, Stale> {
+        self.stripes.lock(bucket)
+    }
+
+    /// Filling is one step, so nothing has to be kept from others but that the table is locked as a whole.
+    #[inline]
+    fn lock_to_fill(&self, _bucket: BucketIndex) -> Result<StripeGuard<'_>, Stale> {
+        self.stripes.lock_of_this_thread()
+    }
+
+    fn lock_each(&self, buckets: impl Iterator<Item = BucketIndex>) -> Result<StripeGuards<'_>, Stale> {
+        self.stripes.lock_each(buckets)
+    }
+
+    fn lock_all(&self) -> Result<StripeGuards<'_>, Stale> {
+        self.stripes.lock_all()
+    }
+}
+
+/// Those of a table that is being doubled, for a writer who saw so many of its buckets whole.
+///
+/// A bucket is split under its lock. So who has locked it, and finds it as it was seen, has it as long as the lock is held;
+/// and what it became two of has the lock that it had.
+pub(super) struct SplittingGuards<'table> {
+    pub(super) stripes: &'table Stripes,
+    pub(super) versions: &'table Versions,
+    /// How many buckets are whole.
+    pub(super) whole: &'table AtomicU64,
+    pub(super) seen: u64,
+}
+
+impl SplittingGuards<'_> {
+    /// The number in the old table of a bucket of the new one.
+    fn in_old_table(bucket: BucketIndex) -> BucketIndex {
+        BucketIndex::new(bucket.get() / 2)
+    }
+
+    /// Whether a locked bucket is one of those that were split after the writer saw how many were.
+    ///
+    /// Relaxed: whoever split it had the lock before.
+    fn check(&self, bucket: BucketIndex) -> Result<(), Stale> {
+        let now = self.whole.load(Ordering::Relaxed);
+        if (now..self.seen).contains(&Self::in_old_table(bucket).get()) { Err(Stale) } else { Ok(()) }
+    }
+}
+
+impl Guard for SplittingGuards<'_> {
+    fn versions(&self) -> &Versions {
+        self.versions
+    }
+
+    fn lock(&self, bucket: BucketIndex) -> Result<StripeGuard<'_>, Stale> {
+        let guard = self.stripes.lock(Self::in_old_table(bucket))?;
+        self.check(bucket).map(|()| guard)
+    }
+
+    /// A slot that is filled while its bucket is split would be filled in vain.
+    fn lock_to_fill(&self, bucket: BucketIndex) -> Result<StripeGuard<'_>, Stale> {
+        self.lock(bucket)
+    }
+
+    fn lock_each(&self, buckets: impl Iterator<Item = BucketIndex>) -> Result<StripeGuards<'_>, Stale> {
+        let buckets: Vec<BucketIndex> = buckets.collect();
+        let guards = self.stripes.lock_each(buckets.iter().copied().map(Self::in_old_table))?;
+        buckets.into_iter().try_for_each(|bucket| self.check(bucket)).map(|()| guards)
+    }
+
+    fn lock_all(&self) -> Result<StripeGuards<'_>, Stale> {
+        let guards = self.stripes.lock_all()?;
+        // Relaxed: see `check`.
+        if self.whole.load(Ordering::Relaxed) == self.seen { Ok(guards) } else { Err(Stale) }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_saw_a_bucket_whole_that_was_split_since_gets_no_lock_of_it() {
+        let (stripes, versions, whole) = (Stripes::new(1000, 0), Versions::new(), AtomicU64::new(600));
+        let guards = |seen| SplittingGuards { stripes: &stripes, versions: &versions, whole: &whole, seen };
+        let bucket = BucketIndex::new;
+        // Buckets of the doubled table: those made of 599, of 600, of 699 and of 700.
+        for (number, is_refused) in [(1199, false), (1200, true), (1399, true), (1400, false)] {
+            let seen_earlier = guards(700);
+            assert_eq!(seen_earlier.lock(bucket(number)).is_err(), is_refused, "{number}");
+            assert_eq!(seen_earlier.lock_to_fill(bucket(number)).is_err(), is_refused, "{number}");
+            let path = [0, number, 1999].map(bucket);
+            assert_eq!(seen_earlier.lock_each(path.into_iter()).is_err(), is_refused, "{number}");
+            let seen_now = guards(600);
+            assert!(seen_now.lock(bucket(number)).is_ok() && seen_now.lock_to_fill(bucket(number)).is_ok());
+            assert!(seen_now.lock_each(path.into_iter()).is_ok());
+        }
+        assert!(guards(700).lock_all().is_err());
+        assert!(guards(600).lock_all().is_ok());
     }
 }

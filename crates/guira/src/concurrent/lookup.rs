@@ -3,7 +3,7 @@
 use super::guards::Guards;
 use super::stripes::Stale;
 use super::versions::Versions;
-use crate::addressing::{Addressing, BucketIndex, Candidate, Fingerprint};
+use crate::addressing::{Addressing, Candidate, Fingerprint};
 use crate::cast::Whole;
 use crate::cuckoo::{CuckooTable, Pair, Scheme, with_table};
 use crate::digest::Digest;
@@ -12,11 +12,11 @@ use crate::table::{PackedTable, Table, Widths};
 
 /// How often a reader looks at most. Each look but the first follows a removal or a move of a fingerprint of the same
 /// class, so a second is rare, and this many come in turn only where somebody brings them about.
-const MAX_LOOKS: u32 = 64;
+pub(super) const MAX_LOOKS: u32 = 64;
 
 /// Whether something holds, as far as one look tells; `None` where a fingerprint may have moved past it.
 #[inline]
-fn look(versions: &Versions, fingerprint: Fingerprint, contains: impl FnOnce() -> bool) -> Option<bool> {
+pub(super) fn look(versions: &Versions, fingerprint: Fingerprint, contains: impl FnOnce() -> bool) -> Option<bool> {
     let watch = versions.watch(fingerprint);
     let found = contains();
     // Not `||`: whether a key is found is hard to guess, and that something moved is rare.
@@ -29,16 +29,6 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
     pub(super) fn contains_concurrent(&self, digest: Digest, versions: &Versions) -> Option<bool> {
         let (fingerprint, primary, second) = self.addressing.locate_pair::<Whole>(digest);
         look(versions, fingerprint, || self.contains_in(fingerprint, primary.bucket(), second))
-    }
-
-    /// Algorithm 2 for a fingerprint and its first two candidates, as far as one look tells.
-    #[inline]
-    pub(super) fn contains_in_concurrent(
-        &self,
-        (fingerprint, first, second): (Fingerprint, BucketIndex, Candidate),
-        versions: &Versions,
-    ) -> Option<bool> {
-        look(versions, fingerprint, || self.contains_in(fingerprint, first, second))
     }
 
     /// Algorithm 2 for a fingerprint and any of its candidates, where a first look did not tell.
@@ -101,18 +91,6 @@ pub(super) fn look_again(scheme: &Scheme, words: &[AtomicU64], digest: Digest, g
         let (fingerprint, primary) = table.addressing.locate(digest);
         table.look_again(fingerprint, primary, &guards.versions)
     })
-}
-
-/// Looks on for a fingerprint, given any of its candidates.
-#[cold]
-#[inline(never)]
-pub(super) fn look_again_in(
-    scheme: &Scheme,
-    words: &[AtomicU64],
-    (fingerprint, candidate): (Fingerprint, Candidate),
-    guards: &Guards,
-) -> bool {
-    with_table!(scheme, shared(words), table => table.look_again(fingerprint, candidate, &guards.versions))
 }
 
 /// How many copies of a key's fingerprint are stored. Where looking comes to no end, the writers are made to wait.

@@ -5,6 +5,7 @@
 
 mod batch;
 mod concurrent_cuckoo_filter;
+mod doubling;
 mod generation;
 mod guards;
 mod lookup;

@@ -1,9 +1,11 @@
 use super::guards::Guards;
 use super::stripes::{Stale, StripeGuards};
 use super::update::{Refusal, Repeated};
+use super::versions::Versions;
 use super::{lookup, update};
+use crate::addressing::{Addressing as _, Fingerprint};
 use crate::cast::to_usize;
-use crate::cuckoo::{NoRoom, Scheme};
+use crate::cuckoo::{NoRoom, Scheme, with_table};
 use crate::digest::{Digest, KeyHasher};
 use crate::error::{BuildError, InsertError};
 use crate::filter::CuckooFilter;
@@ -31,7 +33,23 @@ impl SharedTable {
         }
         let words = Words::from_storage(filter.into_storage()).map_err(|_| out_of_memory(&parameters))?;
         let scheme = Scheme::new(&parameters, hasher.seed());
-        Ok(Self { parameters, hasher, scheme, words, guards: Guards::new(&parameters, len) })
+        Ok(Self { parameters, hasher, scheme, words, guards: Guards::new(&parameters, len, Versions::new()) })
+    }
+
+    /// An empty table, which takes the place of one with these versions.
+    pub(super) fn empty(parameters: Parameters, hasher: KeyHasher, versions: Versions) -> Result<Self, BuildError> {
+        let words = Words::zeroed(parameters.table_bits()).map_err(|_| out_of_memory(&parameters))?;
+        let scheme = Scheme::new(&parameters, hasher.seed());
+        Ok(Self { parameters, hasher, scheme, words, guards: Guards::new(&parameters, 0, versions) })
+    }
+
+    pub(super) fn size_in_bytes(&self) -> usize {
+        size_of_val(&*self.words)
+    }
+
+    /// The fingerprint of a key.
+    pub(super) fn fingerprint(&self, digest: Digest) -> Fingerprint {
+        with_table!(self.scheme, shared(&*self.words), table => table.addressing.locate(digest).0)
     }
 
     #[inline]
@@ -63,10 +81,16 @@ impl SharedTable {
         Ok(())
     }
 
-    /// A copy while nobody writes.
+    /// A copy of a table that nobody writes.
     pub(super) fn copy(&self, _all: &StripeGuards<'_>) -> Result<CuckooFilter, BuildError> {
         let storage = self.words.to_storage().map_err(|_| out_of_memory(&self.parameters))?;
         Ok(CuckooFilter::from_parts(self.parameters, self.hasher, storage, self.len()))
+    }
+
+    /// A copy of one moment.
+    pub(super) fn copy_locked(&self) -> Result<Result<CuckooFilter, BuildError>, Stale> {
+        let all = self.guards.stripes.lock_all()?;
+        Ok(self.copy(&all))
     }
 
     pub(super) fn into_filter(self) -> CuckooFilter {

@@ -111,6 +111,13 @@ impl Stripes {
         self.whole_locks.load(Ordering::Relaxed)
     }
 
+    /// Counts what is stored in a table that nobody else has yet.
+    pub(super) fn count_all(&self, stored: usize) {
+        if let Some(first) = self.of_buckets.first() {
+            first.stored.store(stored as u64, Ordering::Relaxed);
+        }
+    }
+
     /// How many fingerprints are stored: a number that was right at no one moment, while others write.
     ///
     /// Relaxed: each count is right by itself, and who writes no more has been waited for by other means.

@@ -2,14 +2,14 @@
 
 use alloc::vec::Vec;
 
-use super::guards::Guards;
+use super::guards::{Guard, Guards};
 use super::stripes::{Stale, StripeGuards};
 use crate::addressing::{Addressing, Candidate, Fingerprint};
 use crate::cuckoo::{CuckooTable, NoRoom, Scheme, with_table};
 use crate::digest::Digest;
 use crate::relocation::{Move, Search, SingleMove};
 use crate::sync::AtomicU64;
-use crate::table::{Place, SharedTable, Table, TableMut, Widths};
+use crate::table::{Place, SharedSlots, Table, TableMut};
 
 /// How often a path is searched for beside other writers, before they are made to wait.
 const MAX_SEARCHES: usize = 16;
@@ -96,25 +96,22 @@ fn remove_with_several_locks(
     })
 }
 
-impl<'table, A: Addressing, G: Widths> CuckooTable<A, SharedTable<'table, G>> {
+impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
     /// The table, to be written where the caller holds the locks.
     #[inline]
-    fn writer(&self, guards: &Guards) -> CuckooTable<A, impl TableMut> {
+    fn writer(&self, guards: &impl Guard) -> CuckooTable<A, impl TableMut> {
         let Self { addressing, slots } = *self;
-        CuckooTable { addressing, slots: slots.watched(|leaving| guards.versions.bump(leaving)) }
+        CuckooTable { addressing, slots: slots.watched(|leaving| guards.versions().bump(leaving)) }
     }
 
     /// Stores a copy of a key's fingerprint if a look finds room for it, and that lasts. Returns `true` if it was stored.
     #[inline]
-    pub(super) fn fill_concurrent(&self, digest: Digest, guards: &Guards) -> Result<bool, Stale> {
+    pub(super) fn fill_concurrent(&self, digest: Digest, guards: &impl Guard) -> Result<bool, Stale> {
         let (fingerprint, primary) = self.addressing.locate(digest);
         // The look brings the buckets here before there is a lock that others wait for.
         let Some(place) = self.vacant_place(fingerprint, primary) else { return Ok(false) };
-        let guard = if self.slots.straddles(place) {
-            guards.stripes.lock(place.bucket)?
-        } else {
-            guards.stripes.lock_of_this_thread()?
-        };
+        let guard =
+            if self.slots.straddles(place) { guards.lock(place.bucket)? } else { guards.lock_to_fill(place.bucket)? };
         // Unless others have been here since the look.
         let is_stored = self.slots.fill(place, fingerprint);
         if is_stored {
@@ -124,12 +121,12 @@ impl<'table, A: Addressing, G: Widths> CuckooTable<A, SharedTable<'table, G>> {
     }
 
     /// Where a place is to be made, or the key must not be there yet.
-    fn insert_with_several_locks(
+    pub(super) fn insert_with_several_locks(
         &self,
         fingerprint: Fingerprint,
         primary: Candidate,
         repeated: Repeated,
-        guards: &Guards,
+        guards: &impl Guard,
     ) -> Result<bool, Refusal> {
         let is_left_out = || repeated == Repeated::LeftOut && self.place_of(fingerprint, primary).is_some();
         let mut search = Search::default();
@@ -151,7 +148,7 @@ impl<'table, A: Addressing, G: Widths> CuckooTable<A, SharedTable<'table, G>> {
             }
         }
         // No path was found, or none lasted until it was locked: whether there is one is certain if nobody else writes.
-        let guard = guards.stripes.lock_all()?;
+        let guard = guards.lock_all()?;
         if is_left_out() {
             return Ok(false);
         }
@@ -162,7 +159,7 @@ impl<'table, A: Addressing, G: Widths> CuckooTable<A, SharedTable<'table, G>> {
 
     /// Makes moves that were found, and puts a fingerprint into the slot that they free, or without moves into any empty
     /// slot of a candidate; under the locks of all buckets. Nothing changes unless all of it can still be done.
-    fn fill_by(&self, moves: &[Move], fingerprint: Fingerprint, primary: Candidate, guards: &Guards) -> bool {
+    fn fill_by(&self, moves: &[Move], fingerprint: Fingerprint, primary: Candidate, guards: &impl Guard) -> bool {
         let [first, further @ ..] = moves else {
             return self.vacant_place(fingerprint, primary).is_some_and(|place| self.slots.fill(place, fingerprint));
         };
@@ -189,19 +186,19 @@ impl<'table, A: Addressing, G: Widths> CuckooTable<A, SharedTable<'table, G>> {
         fingerprint: Fingerprint,
         primary: Candidate,
         moves: &[Move],
-        guards: &'guards Guards,
+        guards: &'guards impl Guard,
     ) -> Result<StripeGuards<'guards>, Stale> {
         // The first slot on the way is a candidate's.
         let candidates = self.addressing.distinct_candidates(primary, fingerprint).map(Candidate::bucket);
-        guards.stripes.lock_each(candidates.chain(moves.iter().map(|made| made.to().bucket)))
+        guards.lock_each(candidates.chain(moves.iter().map(|made| made.to().bucket)))
     }
 
     /// Removes a copy of a key's fingerprint if a look finds it, and it stays. Returns `true` if it was removed.
     #[inline]
-    fn remove_concurrent(&self, digest: Digest, guards: &Guards) -> Result<bool, Stale> {
+    pub(super) fn remove_concurrent(&self, digest: Digest, guards: &impl Guard) -> Result<bool, Stale> {
         let (fingerprint, primary) = self.addressing.locate(digest);
         let Some(Place { bucket, .. }) = self.place_of(fingerprint, primary) else { return Ok(false) };
-        let guard = guards.stripes.lock(bucket)?;
+        let guard = guards.lock(bucket)?;
         // It may have moved since the look, or others may have removed it.
         let slot = self.slots.slot_of(bucket, fingerprint);
         if let Some(slot) = slot {
@@ -212,11 +209,11 @@ impl<'table, A: Addressing, G: Widths> CuckooTable<A, SharedTable<'table, G>> {
     }
 
     /// Where one look found none: with all candidates locked it can't move from one to the other.
-    fn remove_with_several_locks(
+    pub(super) fn remove_with_several_locks(
         &self,
         fingerprint: Fingerprint,
         primary: Candidate,
-        guards: &Guards,
+        guards: &impl Guard,
     ) -> Result<bool, Stale> {
         let guard = self.lock_path(fingerprint, primary, &[], guards)?;
         let place = self.place_of(fingerprint, primary);
@@ -230,7 +227,7 @@ impl<'table, A: Addressing, G: Widths> CuckooTable<A, SharedTable<'table, G>> {
 
 impl<A: Addressing, T: Table> CuckooTable<A, T> {
     /// The moves that free a slot in a candidate bucket, from the far end, as the table looks beside other writers.
-    fn moves_to_make_room(
+    pub(super) fn moves_to_make_room(
         &self,
         fingerprint: Fingerprint,
         primary: Candidate,

@@ -24,23 +24,28 @@
 //!
 //! It needs no odd version during a move: one increment between the two writes tells as much, and nobody waits.
 
-use alloc::boxed::Box;
+use alloc::sync::Arc;
 
 use crate::addressing::Fingerprint;
 use crate::cast::to_usize;
+use crate::parameters::Parameters;
 use crate::sync::{AtomicU64, Ordering, fence};
 
 /// How many classes there are: so many that moves seldom disturb readers of other keys, and so few that all versions stay
 /// in the innermost cache.
-const CLASSES: usize = if cfg!(loom) { 2 } else { 512 };
+///
+/// The class is in the lowest bits of a fingerprint, which it keeps when a table is doubled.
+const CLASSES: usize = if cfg!(loom) { 2 } else { 1 << Parameters::CORE_BITS };
 
 /// How often fingerprints of each class have left a slot. At 64 bits they never come to the same number again.
-#[derive(Debug)]
-pub(super) struct Versions(Box<[AtomicU64; CLASSES]>);
+///
+/// All tables of a filter have the same ones, since a reader may be in one while writers are in the next.
+#[derive(Clone, Debug)]
+pub(super) struct Versions(Arc<[AtomicU64; CLASSES]>);
 
 impl Versions {
     pub(super) fn new() -> Self {
-        Self(Box::new(core::array::from_fn(|_| AtomicU64::new(0))))
+        Self(Arc::new(core::array::from_fn(|_| AtomicU64::new(0))))
     }
 
     #[inline]

@@ -5,7 +5,7 @@ use crate::addressing::{Addressing, BucketIndex, DoublingAddressing, SplittingAd
 use crate::cast::to_usize;
 use crate::digest::Digest;
 use crate::parameters::Parameters;
-use crate::table::{AnyWidths, PackedTable, SplittingTable, Table, TableMut};
+use crate::table::{AnyWidths, Memory, MemoryMut, PackedTable, Table, TableMut};
 
 /// A table that is being doubled: from its last bucket to its first, each becomes two in a table of twice the size.
 ///
@@ -13,14 +13,14 @@ use crate::table::{AnyWidths, PackedTable, SplittingTable, Table, TableMut};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Splitting {
     old: DoublingAddressing,
-    layouts: Layouts,
+    pub(crate) layouts: SplittingLayouts,
     /// The buckets that are whole: all below this number.
     whole: u64,
 }
 
 /// The layouts of the old table and of the new one.
 #[derive(Clone, Copy, Debug)]
-enum Layouts {
+pub(crate) enum SplittingLayouts {
     Narrow(AnyWidths<u64>, AnyWidths<u64>),
     Wide(AnyWidths<u128>, AnyWidths<u128>),
 }
@@ -29,8 +29,8 @@ enum Layouts {
 macro_rules! with_layouts {
     ($splitting:expr, ($old:ident, $new:ident) => $body:expr) => {
         match $splitting.layouts {
-            Layouts::Narrow($old, $new) => $body,
-            Layouts::Wide($old, $new) => $body,
+            $crate::cuckoo::SplittingLayouts::Narrow($old, $new) => $body,
+            $crate::cuckoo::SplittingLayouts::Wide($old, $new) => $body,
         }
     };
 }
@@ -38,25 +38,40 @@ macro_rules! with_layouts {
 /// Evaluates an expression with the table that the two of a [`Splitting`] are, over memory that is read or written.
 macro_rules! with_splitting_table {
     ($splitting:expr, ($old_bytes:expr, $new_bytes:expr), $table:ident => $body:expr) => {
-        with_layouts!($splitting, (old, new) => {
-            let addressing = SplittingAddressing::new($splitting.old, $splitting.whole);
-            let (old, new) = (PackedTable::new(old, $old_bytes), PackedTable::new(new, $new_bytes));
+        $crate::cuckoo::with_layouts!($splitting, (old, new) => {
+            let addressing = $splitting.addressing();
+            let (old, new) = ($crate::table::PackedTable::new(old, $old_bytes), $crate::table::PackedTable::new(new, $new_bytes));
+            let slots = $crate::table::SplittingTable::new(addressing, old, new);
             #[allow(unused_mut, reason = "some expressions write")]
-            let mut $table = CuckooTable { addressing, slots: SplittingTable::new(addressing, old, new) };
+            let mut $table = $crate::cuckoo::CuckooTable { addressing, slots };
             $body
         })
     };
 }
 
+pub(crate) use with_layouts;
+#[cfg(feature = "std")]
+pub(crate) use with_splitting_table;
+
 impl Splitting {
+    /// How many buckets become two with each insertion and removal. Filling the doubled table takes fifteen times as many
+    /// insertions as splitting all buckets then does.
+    pub(crate) const AT_A_TIME: u64 = if cfg!(loom) { 1 } else { 4 };
+
+    /// How many do where no room is found among those that did.
+    pub(crate) const FOR_ROOM: u64 = 4096;
+
+    /// Tables of fewer bytes are doubled all at once: that takes less time than a page fault or two.
+    pub(crate) const MIN_SIZE: usize = if cfg!(loom) { 0 } else { 64 << 10 };
+
     /// A table of which nothing has been split yet, into one that is empty. Their parameters are those before and after a
     /// doubling.
     pub(crate) fn new(old: &Parameters, new: &Parameters, seed: u64) -> Self {
         let layouts = match (AnyWidths::new(old), AnyWidths::new(new)) {
-            (Some(old), Some(new)) => Layouts::Narrow(old, new),
+            (Some(old), Some(new)) => SplittingLayouts::Narrow(old, new),
             _ => {
                 let wide = |parameters| AnyWidths::new(parameters).expect("all buckets fit some words");
-                Layouts::Wide(wide(old), wide(new))
+                SplittingLayouts::Wide(wide(old), wide(new))
             }
         };
         let old = DoublingAddressing::new(old, seed);
@@ -68,17 +83,44 @@ impl Splitting {
         self.whole
     }
 
+    /// The tables when so many of their buckets are still whole.
+    #[cfg(feature = "std")]
+    #[must_use]
+    pub(crate) const fn when(self, whole: u64) -> Self {
+        Self { whole, ..self }
+    }
+
+    /// Where fingerprints are.
+    pub(crate) const fn addressing(&self) -> SplittingAddressing {
+        SplittingAddressing::new(self.old, self.whole)
+    }
+
     /// Makes two buckets of each of the next `count`, or of all that are left.
-    ///
-    /// Nothing has to be moved again: a bucket has room for all that comes from the one that it is half of.
     #[inline(never)]
     pub(crate) fn split(&mut self, old_bytes: &[u8], new_bytes: &mut [u8], count: u64) {
         let end = self.whole;
         self.whole = end.saturating_sub(count);
+        for bucket in (self.whole..end).rev() {
+            self.split_bucket(BucketIndex::new(bucket), old_bytes, &mut *new_bytes);
+        }
+    }
+
+    /// Makes two buckets of one, which nobody has looked at yet.
+    ///
+    /// Nothing has to be moved again: a bucket has room for all that comes from the one that it is half of.
+    #[inline]
+    pub(crate) fn split_bucket(&self, bucket: BucketIndex, old_memory: impl Memory, new_memory: impl MemoryMut) {
         with_layouts!(self, (old, new) => {
-            let (from, mut into) = (PackedTable::new(old, old_bytes), PackedTable::new(new, new_bytes));
-            for bucket in (self.whole..end).rev() {
-                split_bucket(&self.old, BucketIndex::new(bucket), &from, &mut into);
+            let (from, mut into) = (PackedTable::new(old, old_memory), PackedTable::new(new, new_memory));
+            let mut filled = [0; 2];
+            for (_, _, fingerprint) in from.filled_slots(bucket) {
+                let half = self.old.half(bucket, fingerprint);
+                let next = &mut filled[to_usize(half)];
+                let slot = into.slots().nth(*next);
+                if let Some(slot) = slot {
+                    into.set(BucketIndex::new(2 * bucket.get() + half), slot, Some(self.old.rest(fingerprint)));
+                }
+                *next += 1;
             }
         });
     }
@@ -146,19 +188,5 @@ impl Splitting {
         answers: &mut [bool],
     ) {
         with_splitting_table!(self, (old_bytes, new_bytes), table => table.contains_each(located, next, answers));
-    }
-}
-
-/// Fills the two empty buckets that are made of one.
-fn split_bucket<T: Table, U: TableMut>(old: &DoublingAddressing, bucket: BucketIndex, from: &T, into: &mut U) {
-    let mut filled = [0; 2];
-    for (_, _, fingerprint) in from.filled_slots(bucket) {
-        let half = old.half(bucket, fingerprint);
-        let next = &mut filled[to_usize(half)];
-        let slot = into.slots().nth(*next);
-        if let Some(slot) = slot {
-            into.set(BucketIndex::new(2 * bucket.get() + half), slot, Some(old.rest(fingerprint)));
-        }
-        *next += 1;
     }
 }

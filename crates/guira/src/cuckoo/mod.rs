@@ -9,5 +9,7 @@ mod walk;
 
 pub(crate) use blocks::{BLOCK, Located};
 pub(crate) use cuckoo_table::{CuckooTable, NoRoom};
-pub(crate) use doubling::Splitting;
+#[cfg(feature = "std")]
+pub(crate) use doubling::with_splitting_table;
+pub(crate) use doubling::{Splitting, SplittingLayouts, with_layouts};
 pub(crate) use scheme::{Pair, Scheme, with_pair, with_table};

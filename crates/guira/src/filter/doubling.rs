@@ -25,16 +25,6 @@ pub(super) struct Doubling {
     parameters: Parameters,
 }
 
-/// How many buckets become two with each insertion and removal. Filling the doubled table takes fifteen times as many
-/// insertions as splitting all buckets then does.
-const SPLIT_AT_A_TIME: u64 = 4;
-
-/// How many do where no room is found among those that did.
-const SPLIT_FOR_ROOM: u64 = 4096;
-
-/// Tables of fewer bytes are doubled all at once: that takes less time than a page fault or two.
-const MIN_SIZE_IN_STEPS: usize = 64 << 10;
-
 /// How many bytes of the table that is being doubled are given back at a time.
 const GIVEN_BACK_AT_A_TIME: usize = 256 << 10;
 
@@ -67,7 +57,17 @@ impl CuckooFilter {
 
     /// Whether the table is large enough to be doubled in steps.
     pub(super) fn is_doubled_in_steps(&self) -> bool {
-        self.size_in_bytes() >= MIN_SIZE_IN_STEPS
+        self.size_in_bytes() >= Splitting::MIN_SIZE
+    }
+
+    /// A filter whose table is being doubled, made of the doubled table and the one that it is filled from.
+    #[cfg(feature = "std")]
+    pub(crate) fn while_doubling(doubled: Self, splitting: Splitting, old: Storage, parameters: Parameters) -> Self {
+        let mut filter = doubled;
+        if splitting.whole() > 0 {
+            filter.set_doubling(Some(Box::new(Doubling { splitting, old, parameters })));
+        }
+        filter
     }
 
     /// Begins to double the table. It fails as [`doubled`](Self::doubled) does, and changes nothing then.
@@ -95,7 +95,7 @@ impl CuckooFilter {
     /// Splits the first buckets, and stores a copy of a key if there is room then.
     pub(super) fn insert_among_first_halves(&mut self, digest: Digest) -> bool {
         let Some((splitting, old, new)) = self.splitting_mut() else { return false };
-        splitting.split(old, new, SPLIT_AT_A_TIME);
+        splitting.split(old, new, Splitting::AT_A_TIME);
         let is_stored = splitting.insert(old, new, digest).is_ok();
         self.add_to_len(usize::from(is_stored));
         is_stored
@@ -104,11 +104,11 @@ impl CuckooFilter {
     /// Stores a copy of a key while the table is being doubled, and splits some buckets. Where there is no room although all
     /// are split, the doubling is over.
     pub(crate) fn insert_while_doubling(&mut self, digest: Digest) -> Result<(), NoRoom> {
-        self.split(SPLIT_AT_A_TIME);
+        self.split(Splitting::AT_A_TIME);
         loop {
             let Some((splitting, old, new)) = self.splitting_mut() else { return self.insert_into_table(digest) };
             match splitting.insert(old, new, digest) {
-                Err(NoRoom::Full) => self.split(SPLIT_FOR_ROOM),
+                Err(NoRoom::Full) => self.split(Splitting::FOR_ROOM),
                 result => {
                     self.add_to_len(usize::from(result.is_ok()));
                     return result;
@@ -124,7 +124,7 @@ impl CuckooFilter {
             None => false,
         };
         self.subtract_from_len(usize::from(removed));
-        self.split(SPLIT_AT_A_TIME);
+        self.split(Splitting::AT_A_TIME);
         removed
     }
 

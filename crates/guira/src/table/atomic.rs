@@ -4,9 +4,14 @@ use core::ops::Deref;
 
 use alloc::vec::Vec;
 
-use super::{Memory, MemoryMut, OutOfMemory, PackedTable, Place, Storage, Table, Widths};
+#[cfg(not(loom))]
+use zerocopy::FromZeros as _;
+
+use super::{Memory, MemoryMut, OutOfMemory, PackedTable, Place, Storage, Table, TableMut, Widths};
 use crate::addressing::Fingerprint;
 use crate::cast::{low_32, low_64, to_usize};
+#[cfg(not(loom))]
+use crate::parameters::bytes_for;
 use crate::probe::{PrefetchToWrite, Word, prefetch};
 use crate::sync::{AtomicU64, Ordering};
 
@@ -43,6 +48,26 @@ impl Words {
             #[cfg(not(loom))]
             Kept::HugePages(words) => words.into_storage(),
         }
+    }
+
+    /// Memory for slots of `bits` bits, all 0, which is not touched if it comes from the system.
+    pub(crate) fn zeroed(bits: u64) -> Result<Self, OutOfMemory> {
+        #[cfg(not(loom))]
+        return match mapped::MappedWords::zeroed(to_usize(bytes_for(bits))) {
+            Some(words) => Ok(Self(Kept::HugePages(words))),
+            None => {
+                let words = AtomicU64::new_vec_zeroed(to_usize(bytes_for(bits) / 8)).map_err(|_| OutOfMemory)?;
+                Ok(Self(Kept::Heap(words)))
+            }
+        };
+        #[cfg(loom)]
+        Self::from_storage(Storage::zeroed(bits)?)
+    }
+
+    /// The words, for whoever fills slots that nobody has looked at yet.
+    pub(crate) fn unseen(&self) -> impl MemoryMut {
+        // Nothing leaves an empty slot.
+        Watched { words: self, leaves: |_| {} }
     }
 
     /// Empties all slots, while nobody else writes.
@@ -123,13 +148,6 @@ pub(crate) struct ToWrite<'table> {
     hint: PrefetchToWrite,
 }
 
-impl<'table> ToWrite<'table> {
-    /// The words, to be asked for before they are written.
-    pub(crate) fn new(words: &'table [AtomicU64]) -> Self {
-        Self { words, hint: PrefetchToWrite::of_this_processor() }
-    }
-}
-
 impl Memory for ToWrite<'_> {
     #[inline]
     fn word<W: Word>(&self, byte: usize, before: u32, bits: u32) -> W {
@@ -150,6 +168,15 @@ impl Memory for ToWrite<'_> {
 pub(crate) struct Watched<'table, L> {
     words: &'table [AtomicU64],
     leaves: L,
+}
+
+impl<L> Deref for Watched<'_, L> {
+    type Target = [AtomicU64];
+
+    #[inline]
+    fn deref(&self) -> &[AtomicU64] {
+        self.words
+    }
 }
 
 impl<L> Memory for Watched<'_, L> {
@@ -174,6 +201,19 @@ impl<L: Fn(Fingerprint)> MemoryMut for Watched<'_, L> {
     }
 }
 
+/// Slots in words that other threads read and write.
+pub(crate) trait SharedSlots: Table + Copy {
+    /// Whether a slot is in two words.
+    fn straddles(&self, place: Place) -> bool;
+
+    /// Fills a slot unless it is filled; whether it did. A slot in one word may be filled by several threads at a time,
+    /// one of which succeeds; one that straddles words is under the lock of its bucket.
+    fn fill(&self, place: Place, fingerprint: Fingerprint) -> bool;
+
+    /// The table, to be written. `leaves` is called as [`Watched`] says.
+    fn watched(self, leaves: impl Fn(Fingerprint) + Copy) -> impl TableMut;
+}
+
 /// A packed table in words that other threads read and write.
 pub(crate) type SharedTable<'table, G> = PackedTable<G, &'table [AtomicU64]>;
 
@@ -181,26 +221,30 @@ impl<'table, G: Widths> SharedTable<'table, G> {
     /// The table over words that are asked for to be written.
     #[inline]
     pub(crate) fn to_write(self) -> PackedTable<G, ToWrite<'table>> {
-        PackedTable::new(self.widths(), ToWrite::new(self.memory()))
+        PackedTable::new(self.widths(), ToWrite { words: self.memory(), hint: PrefetchToWrite::of_this_processor() })
     }
 
     /// The table, to be written.
     #[inline]
-    pub(crate) fn watched<L: Fn(Fingerprint)>(self, leaves: L) -> PackedTable<G, Watched<'table, L>> {
+    pub(super) fn over_watched<L: Fn(Fingerprint)>(self, leaves: L) -> PackedTable<G, Watched<'table, L>> {
         PackedTable::new(self.widths(), Watched { words: self.memory(), leaves })
     }
+}
 
-    /// Whether a slot is in two words.
+impl<G: Widths> SharedSlots for SharedTable<'_, G> {
     #[inline]
-    pub(crate) fn straddles(&self, Place { bucket, slot }: Place) -> bool {
+    fn watched(self, leaves: impl Fn(Fingerprint) + Copy) -> impl TableMut {
+        self.over_watched(leaves)
+    }
+
+    #[inline]
+    fn straddles(&self, Place { bucket, slot }: Place) -> bool {
         let bit = self.bit(bucket, slot.0);
         (bit & 63) + u64::from(self.widths().slot_bits()) > 64
     }
 
-    /// Fills a slot unless it is filled; whether it did. A slot in one word may be filled by several threads at a time,
-    /// one of which succeeds; one that straddles words is under the lock of its bucket.
     #[inline(always)]
-    pub(crate) fn fill(&self, place: Place, fingerprint: Fingerprint) -> bool {
+    fn fill(&self, place: Place, fingerprint: Fingerprint) -> bool {
         let Place { bucket, slot } = place;
         let bit = self.bit(bucket, slot.0);
         if self.straddles(place) {
@@ -271,11 +315,20 @@ mod mapped {
         /// The words of a table that is large enough for memory of its own; else the table, as it is.
         pub(super) fn new(storage: Storage) -> Result<Self, Storage> {
             let Storage(Memory::HugePages(mapping)) = storage else { return Err(storage) };
+            Self::over(mapping).map_err(|mapping| Storage(Memory::HugePages(mapping)))
+        }
+
+        /// So many bytes, all 0, where they are enough for memory of their own.
+        pub(super) fn zeroed(size: usize) -> Option<Self> {
+            Self::over(Mapping::zeroed(size)?).ok()
+        }
+
+        fn over(mapping: Mapping) -> Result<Self, Mapping> {
             let words = Cell::try_new_or_recover(MutBorrow::new(mapping), |mapping| {
                 // A mapping starts at a page, and its size is a multiple of 8.
                 <[AtomicU64]>::mut_from_bytes(mapping.borrow_mut().bytes_mut()).map(|words| &*words).map_err(|_| ())
             });
-            words.map(Self).map_err(|(mapping, ())| Storage(Memory::HugePages(mapping.into_inner())))
+            words.map(Self).map_err(|(mapping, ())| mapping.into_inner())
         }
 
         #[inline]

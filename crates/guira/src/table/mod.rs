@@ -9,7 +9,7 @@ mod storage;
 mod valued;
 
 #[cfg(feature = "std")]
-pub(crate) use atomic::{SharedTable, Words};
+pub(crate) use atomic::{SharedSlots, Words};
 pub(crate) use packed::{AnyWidths, ConstantWidths, PackedTable, Widths};
 pub(crate) use semi_sorted::{AnyFingerprintBits, ConstantFingerprintBits};
 pub(crate) use splitting::SplittingTable;

@@ -103,15 +103,15 @@ impl<W: Word> AnyWidths<W> {
     }
 }
 
-impl<W: Word, M: Deref<Target = [u8]>> PackedTable<AnyWidths<W>, M> {
+impl<W: Word, M: Deref> PackedTable<AnyWidths<W>, M> {
     /// One of two tables, to be read, chosen without a branch. Their buckets have as many slots.
     #[inline(always)]
     pub(super) fn select<'table>(
         is_first: bool,
         first: &'table Self,
         second: &'table Self,
-    ) -> PackedTable<AnyWidths<W>, &'table [u8]> {
-        let memory: &[u8] = select_unpredictable(is_first, &*first.memory, &*second.memory);
+    ) -> PackedTable<AnyWidths<W>, &'table M::Target> {
+        let memory: &M::Target = select_unpredictable(is_first, &*first.memory, &*second.memory);
         PackedTable { widths: AnyWidths::select(is_first, first.widths, second.widths), memory }
     }
 }

@@ -4,8 +4,12 @@
 use core::ops::Deref;
 
 use super::{AnyWidths, Memory, MemoryMut, PackedTable, Slot, Table, TableMut, Vacancy};
+#[cfg(feature = "std")]
+use super::{Place, SharedSlots};
 use crate::addressing::{BucketIndex, Fingerprint, SplittingAddressing};
 use crate::probe::Word;
+#[cfg(feature = "std")]
+use crate::sync::AtomicU64;
 
 /// Both tables as one, in which buckets and fingerprints are those of [`SplittingAddressing`].
 ///
@@ -27,16 +31,16 @@ impl<W: Word, M> SplittingTable<W, M> {
     }
 }
 
-impl<W: Word, M: Deref<Target = [u8]>> SplittingTable<W, M> {
+impl<W: Word, M: Deref> SplittingTable<W, M> {
     /// The table that a bucket is in, and its number there.
     #[inline(always)]
-    fn at(&self, bucket: BucketIndex) -> (PackedTable<AnyWidths<W>, &[u8]>, BucketIndex) {
+    fn at(&self, bucket: BucketIndex) -> (PackedTable<AnyWidths<W>, &M::Target>, BucketIndex) {
         let is_whole = self.addressing.is_whole(bucket);
         (PackedTable::select(is_whole, &self.old, &self.new), self.addressing.index_in_table(bucket))
     }
 }
 
-impl<W: Word, M: Memory + Deref<Target = [u8]>> Table for SplittingTable<W, M> {
+impl<W: Word, M: Memory + Deref<Target: Memory>> Table for SplittingTable<W, M> {
     #[inline(always)]
     fn contains(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> bool {
         let (table, index) = self.at(bucket);
@@ -92,12 +96,36 @@ impl<W: Word, M: Memory + Deref<Target = [u8]>> Table for SplittingTable<W, M> {
     }
 }
 
-impl<W: Word, M: MemoryMut + Deref<Target = [u8]>> TableMut for SplittingTable<W, M> {
+impl<W: Word, M: MemoryMut + Deref<Target: Memory>> TableMut for SplittingTable<W, M> {
     #[inline]
     fn set(&mut self, bucket: BucketIndex, slot: Slot, fingerprint: Option<Fingerprint>) {
         let stored = fingerprint.map(|fingerprint| self.addressing.stored(bucket, fingerprint));
         let index = self.addressing.index_in_table(bucket);
         let table = if self.addressing.is_whole(bucket) { &mut self.old } else { &mut self.new };
         table.set(index, slot, stored);
+    }
+}
+
+#[cfg(feature = "std")]
+impl<W: Word> SharedSlots for SplittingTable<W, &[AtomicU64]> {
+    #[inline]
+    fn straddles(&self, Place { bucket, slot }: Place) -> bool {
+        let (table, index) = self.at(bucket);
+        table.straddles(Place { bucket: index, slot })
+    }
+
+    #[inline]
+    fn fill(&self, Place { bucket, slot }: Place, fingerprint: Fingerprint) -> bool {
+        let (table, index) = self.at(bucket);
+        table.fill(Place { bucket: index, slot }, self.addressing.stored(bucket, fingerprint))
+    }
+
+    #[inline]
+    fn watched(self, leaves: impl Fn(Fingerprint) + Copy) -> impl TableMut {
+        SplittingTable {
+            addressing: self.addressing,
+            old: self.old.over_watched(leaves),
+            new: self.new.over_watched(leaves),
+        }
     }
 }

@@ -170,7 +170,7 @@ mod huge_pages {
 
     impl Mapping {
         /// `None` where the table is small, or the system has no such memory; ordinary memory then serves as well.
-        pub(super) fn zeroed(size: usize) -> Option<Self> {
+        pub(in crate::table) fn zeroed(size: usize) -> Option<Self> {
             if size < MIN_SIZE {
                 return None;
             }

@@ -6,6 +6,7 @@ mod oracle {
     pub(crate) mod random;
 }
 
+mod doubling;
 mod growth;
 mod one_thread;
 mod stress;
