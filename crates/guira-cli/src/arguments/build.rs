@@ -119,8 +119,8 @@ pub(crate) struct BuildArguments {
 
     /// Try seeds until no line of this file is found in the filter, such as a list of addresses that must never be blocked
     ///
-    /// The inputs are read once for each seed. Of n keys at a rate r, all are spared by about one seed in e^(r n): a rate of
-    /// 1/n takes about three tries.
+    /// The inputs are read once for each seed. For n keys at a rate r it takes about e^(n r) seeds: three if the rate is
+    /// 1/n, and three times as many for each 1/n more.
     #[arg(long, value_name = "FILE", conflicts_with = "key_file", help_heading = HASH)]
     pub(crate) never: Option<PathBuf>,
 

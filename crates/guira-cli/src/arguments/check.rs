@@ -18,8 +18,8 @@ Examples:
     guira check -q words.guira -e kiwi && echo probably";
 
 const STATUS: &str = "\
-Exit status: 0 if a line was selected, 1 if none was, 2 if there was an error (with --quiet, 0 all the same if a line \
-was selected)";
+Exit status: 0 if a line was selected, 1 if none was, 2 if there was an error; with --quiet, 0 if a line was selected \
+before the error";
 
 const SELECTION: &str = "Selection";
 const OUTPUT: &str = "Output";

@@ -7,7 +7,7 @@ use super::KeyFileArguments;
 /// Count the fingerprints in which two filter files differ
 ///
 /// Filters hold fingerprints and not keys, so it can't say which keys differ, only how many. Copies count as often as they
-/// are stored. Of the keys that are in one filter only, as many are counted for both as the false positive rate says.
+/// are stored. A key that is in one filter only may be taken for one of both, with the probability of a false positive.
 ///
 /// The filters must have been built with the same options and the same capacity, as for "guira merge". Filters that grow may
 /// have grown differently.
