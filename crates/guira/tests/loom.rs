@@ -393,6 +393,37 @@ fn a_reader_finds_the_keys_of_a_bucket_that_is_split() {
     }
 }
 
+/// A copy of a key is stored in another bucket of the doubled table, and the one that was there is removed.
+#[test]
+fn a_reader_who_came_before_the_end_of_a_doubling_finds_a_key_that_moves_after_it() {
+    let (full, kept) = full(0);
+    let mut plain = full.clone();
+    // As many as there are buckets, so that all of them are split.
+    let inserted: Vec<u64> = (1 << 32..).take(plain.slot_count() / 2).collect();
+    inserted.iter().for_each(|key| plain.insert(key).expect("it grows"));
+    let moves = |key: &&u64| {
+        let mut moved = plain.clone();
+        assert!(moved.insert(*key).is_ok() && moved.remove(*key));
+        let [before, after] = [&plain, &moved].map(|filter| buckets_of(filter, &[**key])[0]);
+        before.is_some() && after.is_some() && before != after
+    };
+    let moving = *kept.iter().find(moves).expect("there is one");
+    check(2, move || {
+        let filter = share(&full);
+        let (last, begun) = inserted.split_last().expect("there are some");
+        begun.iter().for_each(|key| filter.insert(key).expect("it grows"));
+        let (last, writer) = (*last, Arc::clone(&filter));
+        let writer = thread::spawn(move || {
+            writer.insert(&last).expect("it grows");
+            writer.insert(&moving).expect("there is room");
+            assert!(writer.remove(&moving), "there are two");
+        });
+        assert!(filter.contains(&moving), "missed while it moved");
+        writer.join().expect("it does not panic");
+        assert!(kept.iter().all(|key| filter.contains(key)), "a key was lost");
+    });
+}
+
 /// Two threads each change a table that is being doubled, and split buckets of it.
 fn two_writers_change_a_table_that_is_split(seed: u64, remove_one: bool) {
     let ((full, kept), begins) = (full(seed), 1_u64 << 32);
