@@ -12,6 +12,10 @@ mod inputs;
 mod merge;
 mod names;
 mod plan;
+#[cfg(feature = "redis")]
+mod pull;
+#[cfg(feature = "redis")]
+mod push;
 mod remove;
 mod shared;
 mod shrink;
@@ -32,7 +36,13 @@ pub(crate) use inputs::InputArguments;
 pub(crate) use merge::MergeArguments;
 pub(crate) use names::{HashName, Prefer};
 pub(crate) use plan::PlanArguments;
+#[cfg(feature = "redis")]
+pub(crate) use pull::PullArguments;
+#[cfg(feature = "redis")]
+pub(crate) use push::PushArguments;
 pub(crate) use remove::RemoveArguments;
+#[cfg(feature = "redis")]
+pub(crate) use shared::ServerArguments;
 pub(crate) use shared::{KeyFileArguments, QuietArguments, ThreadArguments, TrustArguments};
 pub(crate) use shrink::ShrinkArguments;
 pub(crate) use verify::VerifyArguments;
@@ -65,6 +75,26 @@ const STATUS: &str = "\
 Exit status: 0 if all was done, 1 if nothing was found (check, count), not all was found (remove) or filters differ (diff), \
 2 if there was an error";
 
+/// Whether it talks to servers.
+#[cfg(not(feature = "redis"))]
+macro_rules! servers {
+    () => {
+        ""
+    };
+}
+#[cfg(all(feature = "redis", not(feature = "redis-tls")))]
+macro_rules! servers {
+    () => {
+        "; servers, without TLS"
+    };
+}
+#[cfg(feature = "redis-tls")]
+macro_rules! servers {
+    () => {
+        "; servers, with TLS (rustls)"
+    };
+}
+
 /// The version, what it was built from, and what it was built with.
 const LONG_VERSION: &str = concat!(
     env!("CARGO_PKG_VERSION"),
@@ -72,7 +102,9 @@ const LONG_VERSION: &str = concat!(
     env!("GUIRA_COMMIT"),
     "\ntarget: ",
     env!("GUIRA_TARGET"),
-    "\nfeatures: mmap, rayon; reads and writes gzip (zlib-rs) and zstd (ruzstd)\nfile format: version 1"
+    "\nfeatures: mmap, rayon; reads and writes gzip (zlib-rs) and zstd (ruzstd)",
+    servers!(),
+    "\nfile format: version 1"
 );
 
 #[derive(Debug, Subcommand)]
@@ -89,6 +121,10 @@ pub(crate) enum Command {
     Info(InfoArguments),
     Verify(VerifyArguments),
     Plan(PlanArguments),
+    #[cfg(feature = "redis")]
+    Push(PushArguments),
+    #[cfg(feature = "redis")]
+    Pull(PullArguments),
     Completions(CompletionsArguments),
     Man(ManArguments),
 }
@@ -96,10 +132,14 @@ pub(crate) enum Command {
 impl Command {
     /// Returns `true` if the command replaces or creates a filter file.
     pub(crate) const fn replaces_files(&self) -> bool {
-        matches!(
-            self,
-            Self::Build(_) | Self::Add(_) | Self::Remove(_) | Self::Merge(_) | Self::Convert(_) | Self::Shrink(_)
-        )
+        match self {
+            Self::Build(_) | Self::Add(_) | Self::Remove(_) | Self::Merge(_) | Self::Convert(_) | Self::Shrink(_) => {
+                true
+            }
+            #[cfg(feature = "redis")]
+            Self::Pull(_) => true,
+            _ => false,
+        }
     }
 }
 

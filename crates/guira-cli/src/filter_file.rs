@@ -77,8 +77,16 @@ impl FilterReplacement {
     /// Writes the filter and puts it in the place of the old file. When this returns, it is on disk. Returns what was
     /// replaced, if there was anything.
     pub(crate) fn commit(self, filter: &StoredFilter) -> Result<Option<Replaced>, Failure> {
+        self.commit_written(|file| filter.write_to(file))
+    }
+
+    /// The same of a filter that `write` writes.
+    pub(crate) fn commit_written(
+        self,
+        write: impl FnOnce(&File) -> io::Result<()>,
+    ) -> Result<Option<Replaced>, Failure> {
         let Self { path, replacement } = self;
-        let replaced = replacement.commit(|file| filter.write_to(file), &|notice| tell(&path, &notice));
+        let replaced = replacement.commit(write, &|notice| tell(&path, &notice));
         Ok(replaced.map_err(|error| explain(&path, error))?.map(|old| Replaced { key_count: key_count(old) }))
     }
 }

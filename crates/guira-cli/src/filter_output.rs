@@ -7,6 +7,8 @@ use guira::CuckooFilter;
 
 use crate::failure::Failure;
 use crate::filter_file::{Existing, FilterReplacement, Replaced};
+#[cfg(feature = "redis")]
+use crate::keys::Compression;
 use crate::provenance::Provenance;
 use crate::stored_filter::StoredFilter;
 
@@ -42,14 +44,27 @@ impl FilterOutput {
     pub(crate) fn commit(self, filter: &StoredFilter) -> Result<Option<Replaced>, Failure> {
         match self {
             Self::File(_, replacement) => replacement.commit(filter),
-            Self::StandardOutput => {
-                let mut output = io::stdout().lock();
-                let written = filter.write_to(&mut output).and_then(|()| output.flush());
-                written.map_err(|error| Failure::of_io("standard output", &error))?;
-                Ok(None)
-            }
+            Self::StandardOutput => print(|output| filter.write_to(output)),
         }
     }
+
+    /// Writes the bytes of a filter file, compressed if its name says so. Returns what was replaced, if there was anything.
+    #[cfg(feature = "redis")]
+    pub(crate) fn commit_bytes(self, bytes: &[u8]) -> Result<Option<Replaced>, Failure> {
+        match self {
+            Self::File(path, replacement) => {
+                replacement.commit_written(|file| Compression::named(Some(&path)).compress(bytes, file))
+            }
+            Self::StandardOutput => print(|output| output.write_all(bytes)),
+        }
+    }
+}
+
+fn print(write: impl FnOnce(&mut io::StdoutLock<'_>) -> io::Result<()>) -> Result<Option<Replaced>, Failure> {
+    let mut output = io::stdout().lock();
+    let written = write(&mut output).and_then(|()| output.flush());
+    written.map_err(|error| Failure::of_io("standard output", &error))?;
+    Ok(None)
 }
 
 /// What an output is called in messages.

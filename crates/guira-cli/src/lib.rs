@@ -16,6 +16,8 @@ mod progress;
 mod provenance;
 mod render;
 mod secret_key;
+#[cfg(feature = "redis")]
+mod server;
 mod shell;
 mod signals;
 mod stored_filter;

@@ -10,6 +10,8 @@ use crate::arguments::{Arguments, Command};
 use crate::commands::{
     add, build, check, completions, convert, count, diff, info, man, merge, plan, remove, shrink, verify,
 };
+#[cfg(feature = "redis")]
+use crate::commands::{pull, push};
 use crate::exit_status::ExitStatus;
 use crate::failure::{Failure, report};
 use crate::signals;
@@ -48,6 +50,10 @@ fn execute(command: &Command) -> Result<ExitStatus, Failure> {
         Command::Info(arguments) => info::run(arguments),
         Command::Verify(arguments) => verify::run(arguments),
         Command::Plan(arguments) => plan::run(arguments),
+        #[cfg(feature = "redis")]
+        Command::Push(arguments) => push::run(arguments),
+        #[cfg(feature = "redis")]
+        Command::Pull(arguments) => pull::run(arguments),
         Command::Completions(arguments) => completions::run(arguments),
         Command::Man(arguments) => man::run(arguments),
     }

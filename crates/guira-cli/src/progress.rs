@@ -20,6 +20,10 @@ pub(crate) struct Progress {
 #[derive(Clone, Copy)]
 enum Unit {
     Bytes,
+    #[cfg(feature = "redis")]
+    BytesSent,
+    #[cfg(feature = "redis")]
+    BytesReceived,
     Keys,
 }
 
@@ -32,11 +36,25 @@ impl Progress {
         Self::new(Unit::Keys, Some(total as u64))
     }
 
+    #[cfg(feature = "redis")]
+    pub(crate) fn of_sending(total: usize) -> Self {
+        Self::new(Unit::BytesSent, Some(total as u64))
+    }
+
+    #[cfg(feature = "redis")]
+    pub(crate) fn of_receiving(total: u64) -> Self {
+        Self::new(Unit::BytesReceived, Some(total))
+    }
+
     fn new(unit: Unit, total: Option<u64>) -> Self {
         let is_watched = io::stderr().is_terminal();
         let template = match (unit, total) {
             (Unit::Bytes, Some(_)) => "reading {bar:30} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left",
             (Unit::Bytes, None) => "reading {bytes}, {bytes_per_sec}",
+            #[cfg(feature = "redis")]
+            (Unit::BytesSent, _) => "sending {bar:30} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left",
+            #[cfg(feature = "redis")]
+            (Unit::BytesReceived, _) => "receiving {bar:30} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left",
             (Unit::Keys, _) => "storing {bar:30} {human_pos} of {human_len} keys, {per_sec}, {eta} left",
         };
         let style = ProgressStyle::with_template(template).expect("a valid template");

@@ -75,9 +75,7 @@ impl Provenance {
     pub(crate) fn write_into(&self, header: &mut [u8]) -> io::Result<Vec<u8>> {
         let section = self.section()?;
         if !section.is_empty() {
-            header[SECTION_SIZE_AT..SECTION_SIZE_AT + 8].copy_from_slice(&(section.len() as u64).to_le_bytes());
-            let header_checksum = checksum(&header[..HEADER_CHECKSUM_AT]);
-            header[HEADER_CHECKSUM_AT..].copy_from_slice(&header_checksum.to_le_bytes());
+            set_section_size(header, section.len() as u64);
         }
         Ok(section)
     }
@@ -102,6 +100,20 @@ pub(crate) fn now() -> Option<u64> {
         return given.to_str()?.parse().ok();
     }
     SystemTime::now().duration_since(UNIX_EPOCH).ok().map(|since| since.as_secs())
+}
+
+/// The header of a file as it is without a section, from the first bytes of the file.
+#[cfg(feature = "redis")]
+pub(crate) fn header_without_section(file: &[u8]) -> Vec<u8> {
+    let mut header = file[..FileHeader::SIZE].to_vec();
+    set_section_size(&mut header, 0);
+    header
+}
+
+fn set_section_size(header: &mut [u8], size: u64) {
+    header[SECTION_SIZE_AT..SECTION_SIZE_AT + 8].copy_from_slice(&size.to_le_bytes());
+    let header_checksum = checksum(&header[..HEADER_CHECKSUM_AT]);
+    header[HEADER_CHECKSUM_AT..].copy_from_slice(&header_checksum.to_le_bytes());
 }
 
 /// Where the table of a file ends.
@@ -151,6 +163,17 @@ mod tests {
         assert_eq!(provenance.date().as_deref(), Some("2000-02-29T00:00:00Z"));
         assert_eq!(Provenance::default().section().expect("memory"), b"");
         assert_eq!(Provenance::of_section(b"").expect("nothing"), Provenance::default());
+    }
+
+    #[cfg(feature = "redis")]
+    #[test]
+    fn without_its_section_a_header_is_that_of_a_file_that_has_none() {
+        let file = guira::CuckooFilter::with_capacity(10, 0.1).expect("a small filter").to_bytes();
+        let mut header = file[..FileHeader::SIZE].to_vec();
+        let section = Provenance { rate: Some(0.1), ..Provenance::default() }.write_into(&mut header).expect("memory");
+        assert!(!section.is_empty() && header != file[..FileHeader::SIZE]);
+        assert_eq!(header_without_section(&header), file[..FileHeader::SIZE]);
+        assert_eq!(header_without_section(&file), file[..FileHeader::SIZE]);
     }
 
     #[test]

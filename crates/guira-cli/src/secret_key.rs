@@ -1,4 +1,6 @@
 use std::fs::File;
+#[cfg(feature = "redis")]
+use std::io;
 use std::io::Read;
 use std::path::Path;
 
@@ -26,6 +28,35 @@ impl SecretKey {
     /// If there is a path, the key in the file.
     pub(crate) fn read_if_given(path: Option<&Path>) -> Result<Option<Self>, Failure> {
         path.map(Self::read).transpose()
+    }
+
+    #[cfg(feature = "redis")]
+    pub(crate) const fn new(bytes: [u8; SIZE]) -> Self {
+        Self(bytes)
+    }
+
+    /// Writes the key to a file of its own, as digits on a line. A file that has it already is left alone.
+    #[cfg(feature = "redis")]
+    pub(crate) fn save(self, path: &Path) -> Result<(), Failure> {
+        let mut options = File::options();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let digits: String = self.0.iter().map(|byte| format!("{byte:02x}")).collect();
+        let written = options.open(path).and_then(|mut file| {
+            io::Write::write_all(&mut file, format!("{digits}\n").as_bytes())?;
+            file.sync_all()
+        });
+        match written {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => match Self::read(path) {
+                Ok(key) if key.0 == self.0 => Ok(()),
+                _ => Err(Failure::of_file(
+                    path,
+                    "there is such a file already, and it has not this secret key: give another",
+                )),
+            },
+            written => written.map_err(|error| Failure::of_io(path.display().to_string(), &error)),
+        }
     }
 
     pub(crate) const fn bytes(self) -> [u8; SIZE] {

@@ -53,3 +53,24 @@ impl TrustArguments {
         if self.no_verify { Trust::Blind } else { Trust::Verified }
     }
 }
+
+#[cfg(feature = "redis")]
+pub(super) const URL_HELP: &str = "\
+Where the filter is on the server
+
+redis://HOST:PORT/KEY, or with a database redis://HOST:PORT/DATABASE/KEY. A user and a password stand before the host, as in \
+redis://USER:PASSWORD@HOST:PORT/KEY; a password that others must not see on this machine is taken from the environment variable \
+REDISCLI_AUTH. rediss:// is for TLS, which \"guira --version\" tells of, and redis+unix:///PATH?db=DATABASE&key=KEY for a socket.
+
+In KEY, and in the password, any byte may be written as % and two hexadecimal digits, and must be if it is one of / ? # %. A key \
+of digits stands behind its database.";
+
+#[cfg(feature = "redis")]
+#[derive(Args, Debug)]
+pub(crate) struct ServerArguments {
+    /// The prefix that the module was loaded with, if it was
+    ///
+    /// GF. for "loadmodule libguira_redis.so prefix GF.", which stands beside RedisBloom.
+    #[arg(long, value_name = "NAME.", default_value = "CF.", hide_default_value = true, value_parser = values::prefix)]
+    pub(crate) prefix: String,
+}

@@ -114,6 +114,18 @@ pub(super) fn threads(text: &str) -> Result<usize, String> {
     }
 }
 
+/// What the names of the module's commands begin with: `GF.`
+#[cfg(feature = "redis")]
+pub(super) fn prefix(text: &str) -> Result<String, String> {
+    let is_name = |name: &str| {
+        (1..=16).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
+    };
+    match text.strip_suffix('.') {
+        Some(name) if is_name(name) => Ok(text.to_ascii_uppercase()),
+        _ => Err("a prefix has at most 16 letters, digits, - or _ with a dot behind them, such as GF.".into()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -133,6 +145,15 @@ mod tests {
         ];
         for refused in refused {
             assert!(rate(refused).is_err(), "{refused}");
+        }
+    }
+
+    #[cfg(feature = "redis")]
+    #[test]
+    fn a_prefix_is_one_that_the_module_takes() {
+        assert_eq!(prefix("gf.").as_deref(), Ok("GF."));
+        for refused in ["", ".", "GF", "G F.", "GF..", "a23456789b1234567."] {
+            assert!(prefix(refused).is_err(), "{refused}");
         }
     }
 

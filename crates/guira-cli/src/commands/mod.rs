@@ -12,6 +12,10 @@ pub(crate) mod info;
 pub(crate) mod man;
 pub(crate) mod merge;
 pub(crate) mod plan;
+#[cfg(feature = "redis")]
+pub(crate) mod pull;
+#[cfg(feature = "redis")]
+pub(crate) mod push;
 pub(crate) mod remove;
 pub(crate) mod shrink;
 pub(crate) mod verify;

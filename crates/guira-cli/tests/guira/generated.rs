@@ -38,6 +38,10 @@ fn there_is_a_manual_page_for_each_command() {
         "info",
         "verify",
         "plan",
+        #[cfg(feature = "redis")]
+        "push",
+        #[cfg(feature = "redis")]
+        "pull",
         "completions",
         "man",
     ] {

@@ -1,0 +1,133 @@
+use guira::FileHeader;
+use serde::Serialize;
+
+use crate::arguments::PullArguments;
+use crate::exit_status::ExitStatus;
+use crate::failure::{Failure, report};
+use crate::filter_file::{Existing, Replaced};
+use crate::filter_output::{self, FilterOutput};
+use crate::progress::Progress;
+use crate::render::text::counted;
+use crate::render::{Report, tell};
+use crate::secret_key::SecretKey;
+use crate::server::{Address, Client, DumpHeader, Secrecy};
+use crate::shell::quoted;
+
+pub(crate) fn run(arguments: &PullArguments) -> Result<ExitStatus, Failure> {
+    let address = Address::parse(&arguments.url)?;
+    let existing = if arguments.force { Existing::Replaced } else { Existing::Refused };
+    let output = FilterOutput::new(&arguments.output, existing, arguments.json)?;
+    let given = SecretKey::read_if_given(arguments.key.file.as_deref())?;
+    let mut client = Client::connect(&address, &arguments.server.prefix)?;
+    let secrecy = if arguments.save_key.is_some() { Secrecy::Asked } else { Secrecy::LeftOut };
+    let dump = client.dump_header(secrecy)?;
+    let key = key_for(arguments, &dump, given).map_err(|message| Failure::of(&*address.shown, message))?;
+    let bytes = receive(&mut client, &dump, &address)?;
+    let verified = match key {
+        Some(key) => dump.header.verify_with_key(&bytes, key.bytes()),
+        None => dump.header.verify(&bytes),
+    };
+    // Each chunk is from another moment, and the checksum in the header from the first of them.
+    verified.map_err(|_| client.changed())?;
+    if let (Some(path), Some(key)) = (&arguments.save_key, key) {
+        key.save(path)?;
+    }
+    let replaced = output.commit_bytes(&bytes)?;
+    let secret_key = match (dump.header.has_secret_key(), key, &arguments.save_key) {
+        (false, ..) => Secret::None,
+        (true, None, _) => Secret::NotGiven,
+        (true, Some(_), None) => Secret::Fits,
+        (true, Some(_), Some(_)) => Secret::Saved,
+    };
+    let pull = Pull {
+        file: filter_output::name(&arguments.output),
+        address: address.shown,
+        key_count: dump.header.len(),
+        table_size_in_bytes: dump.header.parameters().table_size(),
+        secret_key,
+        replaced_key_count: replaced.and_then(|replaced| replaced.key_count),
+        replaced,
+    };
+    tell(&pull, arguments.json, arguments.quiet)?;
+    if secret_key == Secret::NotGiven {
+        report(format_args!(
+            "warning: {}: made with a secret key, which stays on the server: what asks the file needs it, and --save-key KEYFILE \
+             writes it",
+            pull.file
+        ));
+    }
+    Ok(ExitStatus::Success)
+}
+
+/// The secret key to verify the file with, if there is one that is known.
+fn key_for(
+    arguments: &PullArguments,
+    dump: &DumpHeader,
+    given: Option<SecretKey>,
+) -> Result<Option<SecretKey>, String> {
+    if !dump.header.has_secret_key() {
+        return match (&arguments.save_key, given) {
+            (Some(path), _) => Err(format!("has no secret key: leave out --save-key {}", quoted(path))),
+            (None, Some(_)) => Err("has no secret key: leave out --key-file".to_owned()),
+            (None, None) => Ok(None),
+        };
+    }
+    let key = given.or(dump.key.map(SecretKey::new));
+    if let Some(key) = key {
+        dump.header.hasher(Some(key.bytes())).map_err(|error| error.to_string())?;
+    }
+    Ok(key)
+}
+
+/// The bytes of the file.
+fn receive(client: &mut Client<'_>, dump: &DumpHeader, address: &Address) -> Result<Vec<u8>, Failure> {
+    let table_size = dump.header.parameters().table_size();
+    let end = usize::try_from(table_size).ok().and_then(|size| size.checked_add(FileHeader::SIZE));
+    let mut bytes = dump.bytes.clone();
+    let reserved = end.map(|end| bytes.try_reserve_exact(end - bytes.len()));
+    let (Some(end), Some(Ok(()))) = (end, reserved) else {
+        let size = counted(table_size, "byte");
+        return Err(Failure::of(&*address.shown, format_args!("not enough memory for its table of {size}")));
+    };
+    let progress = Progress::of_receiving(table_size);
+    while bytes.len() < end {
+        let chunk = client.dump_chunk(bytes.len() - FileHeader::SIZE)?;
+        if chunk.len() > end - bytes.len() {
+            return Err(client.changed());
+        }
+        bytes.extend_from_slice(&chunk);
+        progress.advance(chunk.len());
+    }
+    Ok(bytes)
+}
+
+/// What is known of the filter's secret key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Secret {
+    None,
+    NotGiven,
+    Fits,
+    Saved,
+}
+
+/// What was done. The names of the fields are those of the JSON output, and stay.
+#[derive(Debug, Serialize)]
+struct Pull {
+    file: String,
+    address: String,
+    key_count: u64,
+    table_size_in_bytes: u64,
+    secret_key: Secret,
+    /// Of a filter that was replaced.
+    replaced_key_count: Option<u64>,
+    #[serde(skip)]
+    replaced: Option<Replaced>,
+}
+
+impl Report for Pull {
+    fn text(&self) -> String {
+        let (keys, bytes) = (counted(self.key_count, "key"), counted(self.table_size_in_bytes, "byte"));
+        format!("{}: {keys}, a table of {bytes}{}", self.file, Replaced::text(self.replaced))
+    }
+}

@@ -1,0 +1,120 @@
+use std::fs::File;
+use std::path::Path;
+
+use guira::{FileHeader, FileKind, LoadError};
+use serde::Serialize;
+
+use crate::arguments::PushArguments;
+use crate::exit_status::ExitStatus;
+use crate::failure::{Failure, report};
+use crate::filter_bytes;
+use crate::progress::Progress;
+use crate::provenance::{Provenance, header_without_section, table_end};
+use crate::render::text::counted;
+use crate::render::{Report, tell};
+use crate::secret_key::SecretKey;
+use crate::server::{Address, Client, Existing};
+
+pub(crate) fn run(arguments: &PushArguments) -> Result<ExitStatus, Failure> {
+    let address = Address::parse(&arguments.url)?;
+    let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
+    let filter = Pushable::of_file(&arguments.file, key)?;
+    let existing = if arguments.force { Existing::Replaced } else { Existing::Refused };
+    let progress = Progress::of_sending(filter.table().len());
+    let mut client = Client::connect(&address, &arguments.server.prefix)?;
+    let replaced = client.push(&filter.dump_header(key), filter.table(), existing, |sent| progress.advance(sent))?;
+    drop(progress);
+    let push = Push {
+        address: address.shown,
+        key_count: filter.header.len(),
+        table_size_in_bytes: filter.table().len() as u64,
+        replaced,
+    };
+    tell(&push, arguments.json, arguments.quiet)?;
+    filter.warn_of_normalization(&arguments.file);
+    Ok(ExitStatus::Success)
+}
+
+/// A file that the module takes, verified.
+struct Pushable {
+    header: FileHeader,
+    header_bytes: Vec<u8>,
+    bytes: Vec<u8>,
+    provenance: Provenance,
+}
+
+impl Pushable {
+    fn of_file(path: &Path, key: Option<SecretKey>) -> Result<Self, Failure> {
+        let read = || -> Result<Self, LoadError> {
+            let (header, bytes) = filter_bytes::read(File::open(path)?)?;
+            // That the key is the right one comes before all else that is wrong with the file.
+            header.hasher(key.map(SecretKey::bytes))?;
+            match key {
+                Some(key) => header.verify_with_key(&bytes, key.bytes())?,
+                None => header.verify(&bytes)?,
+            }
+            let provenance = Provenance::of_file_bytes(&header, &bytes)?;
+            Ok(Self { header_bytes: header_without_section(&bytes), header, bytes, provenance })
+        };
+        let filter = read().map_err(|error| Failure::of_loading(path, &error))?;
+        match filter.header.kind() {
+            FileKind::Growing => Ok(filter),
+            FileKind::Filter => Err(Failure::of_file(
+                path,
+                format_args!(
+                    "not pushed: a filter that does not grow ({}), and servers have growing ones. From the list of its keys: \
+                     guira build --max-capacity {}",
+                    filter.header.parameters().layout(),
+                    filter.header.parameters().capacity()
+                ),
+            )),
+            kind => Err(Failure::of_file(
+                path,
+                format_args!("not pushed: holds a {kind}, and servers have growing filters"),
+            )),
+        }
+    }
+
+    fn table(&self) -> &[u8] {
+        let end = usize::try_from(table_end(&self.header)).unwrap_or(usize::MAX).min(self.bytes.len());
+        self.bytes.get(FileHeader::SIZE..end).unwrap_or_default()
+    }
+
+    /// The first chunk of a dump: the number of removals, of which there are none, the header, and the key.
+    fn dump_header(&self, key: Option<SecretKey>) -> Vec<u8> {
+        let key = key.map(SecretKey::bytes);
+        [&0u64.to_le_bytes()[..], &self.header_bytes, key.as_ref().map_or(&[][..], |key| key)].concat()
+    }
+
+    fn warn_of_normalization(&self, path: &Path) {
+        let normalization = self.provenance.normalization;
+        let treatment = match (normalization.lowercase, normalization.trim) {
+            (true, true) => "--lowercase and --trim",
+            (true, false) => "--lowercase",
+            (false, true) => "--trim",
+            (false, false) => return,
+        };
+        report(format_args!(
+            "warning: {}: built with {treatment}: clients of the server must treat their keys alike, since it does not",
+            path.display()
+        ));
+    }
+}
+
+/// What was done. The names of the fields are those of the JSON output, and stay.
+#[derive(Debug, Serialize)]
+struct Push {
+    address: String,
+    key_count: u64,
+    table_size_in_bytes: u64,
+    /// Whether there was another filter.
+    replaced: bool,
+}
+
+impl Report for Push {
+    fn text(&self) -> String {
+        let replaced = if self.replaced { "; replaced the filter that was there" } else { "" };
+        let (keys, bytes) = (counted(self.key_count, "key"), counted(self.table_size_in_bytes, "byte"));
+        format!("{}: {keys}, a table of {bytes}{replaced}", self.address)
+    }
+}

@@ -1,0 +1,252 @@
+use std::hash::{BuildHasher, RandomState};
+use std::time::Duration;
+
+use guira::FileHeader;
+use redis::{Client as RedisClient, Cmd, Connection, Pipeline, RedisError, RedisResult, Value, cmd};
+
+use super::Address;
+use super::refusal::{explain, text};
+use super::temporary_name::temporary_name;
+use crate::failure::Failure;
+
+/// What the type of the module's values is called, whatever its commands are.
+const FILTER_TYPE: &str = "guira-flt";
+
+/// How long a connection may take, and an answer.
+const CONNECTING: Duration = Duration::from_secs(10);
+const ANSWERING: Duration = Duration::from_secs(60);
+
+/// How long a temporary key stays after the last chunk that has come.
+const EXPIRY_MILLISECONDS: u64 = 60_000;
+
+/// As many bytes as a server sends at a time: others don't wait long.
+const CHUNK_SIZE: usize = 1 << 20;
+
+/// The number of removals, before the header of a file in a dump.
+const COUNT_SIZE: usize = 8;
+const KEY_SIZE: usize = 16;
+
+/// What is to be done where there is a filter already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Existing {
+    Refused,
+    Replaced,
+}
+
+/// Whether a dump is to have the secret key of its filter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Secrecy {
+    LeftOut,
+    Asked,
+}
+
+/// How a dump begins. It has no `Debug`, so that the key gets into no message.
+pub(crate) struct DumpHeader {
+    pub(crate) header: FileHeader,
+    /// The header as it stands in a file.
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) key: Option<[u8; KEY_SIZE]>,
+}
+
+/// What the name of a key has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Holding {
+    Nothing,
+    Filter,
+    /// A value of another type.
+    Other(String),
+}
+
+/// A connection to a server with the module.
+pub(crate) struct Client<'address> {
+    connection: Connection,
+    address: &'address Address,
+    /// What the names of the module's commands begin with.
+    prefix: &'address str,
+}
+
+impl<'address> Client<'address> {
+    pub(crate) fn connect(address: &'address Address, prefix: &'address str) -> Result<Self, Failure> {
+        #[cfg(feature = "redis-tls")]
+        rustls::crypto::ring::default_provider().install_default().ok();
+        let connect = || {
+            let connection = RedisClient::open(address.connection.clone())?.get_connection_with_timeout(CONNECTING)?;
+            connection.set_read_timeout(Some(ANSWERING))?;
+            connection.set_write_timeout(Some(ANSWERING))?;
+            Ok(connection)
+        };
+        let connection = connect().map_err(|error| Failure::of(&*address.shown, explain(&error, prefix)))?;
+        Ok(Self { connection, address, prefix })
+    }
+
+    /// Loads a filter under a temporary name, and then gives it its own: others see all of it or nothing. Returns whether it has
+    /// replaced another one. The `header` is that of a dump; `advance` is told how many bytes more are loaded.
+    pub(crate) fn push(
+        &mut self,
+        header: &[u8],
+        table: &[u8],
+        existing: Existing,
+        advance: impl Fn(usize),
+    ) -> Result<bool, Failure> {
+        // Before the work; what counts is what is there at the end.
+        self.check_existing(existing)?;
+        let temporary = temporary_name(&self.address.name, RandomState::new().hash_one(()));
+        let pushed = self.load(&temporary, header, table, advance).and_then(|()| self.rename(&temporary, existing));
+        if pushed.is_err() {
+            // Where this fails too, it expires.
+            self.query(cmd("UNLINK").arg(&temporary)).ok();
+        }
+        pushed
+    }
+
+    fn load(&mut self, temporary: &[u8], header: &[u8], table: &[u8], advance: impl Fn(usize)) -> Result<(), Failure> {
+        // In one transaction, so that there is no moment at which the key would stay for good.
+        let first = [self.command("LOADCHUNK").arg(temporary).arg(1).arg(header).clone(), expire(temporary)];
+        self.transaction(&first).map_err(|error| self.refusal(&error))?;
+        let mut end = 0;
+        for chunk in table.chunks(CHUNK_SIZE) {
+            end += chunk.len();
+            let mut pipeline = Pipeline::with_capacity(2);
+            pipeline.add_command(self.command("LOADCHUNK").arg(temporary).arg(end + 1).arg(chunk).clone());
+            pipeline.add_command(expire(temporary)).ignore_errors();
+            let replies: RedisResult<Vec<RedisResult<Value>>> = pipeline.query(&mut self.connection);
+            for reply in replies.map_err(|error| self.refusal(&error))? {
+                match reply {
+                    Ok(Value::Int(0)) => return Err(self.gone()),
+                    Ok(_) => {}
+                    Err(error) if text(&error) == "not found" => return Err(self.gone()),
+                    Err(error) => return Err(self.refusal(&error)),
+                }
+            }
+            advance(chunk.len());
+        }
+        Ok(())
+    }
+
+    /// Gives the temporary key its name, for good. Returns whether there was another filter.
+    fn rename(&mut self, temporary: &[u8], existing: Existing) -> Result<bool, Failure> {
+        let name = &self.address.name;
+        let both = [cmd("PERSIST").arg(temporary).clone(), cmd("RENAME").arg(temporary).arg(name).clone()];
+        loop {
+            if existing == Existing::Refused {
+                self.query(cmd("WATCH").arg(name)).map_err(|error| self.refusal(&error))?;
+            }
+            let is_replaced = self.check_existing(existing)?;
+            match self.transaction(&both) {
+                // Each turn after the first means that another client has changed the key.
+                Ok(Value::Nil) => {}
+                Ok(_) => return Ok(is_replaced),
+                Err(error) if text(&error) == "no such key" => return Err(self.gone()),
+                Err(error) => return Err(self.refusal(&error)),
+            }
+        }
+    }
+
+    /// Returns whether there is a filter, unless there may be none, or there is something else.
+    fn check_existing(&mut self, existing: Existing) -> Result<bool, Failure> {
+        match self.holding()? {
+            Holding::Nothing => Ok(false),
+            Holding::Filter if existing == Existing::Replaced => Ok(true),
+            Holding::Filter => Err(self.failure("there is such a key already: give --force to replace it")),
+            Holding::Other(name) => Err(self.failure(format_args!(
+                "there is such a key, and it holds a value of type {name}, and no filter: give another key, or remove it first"
+            ))),
+        }
+    }
+
+    fn holding(&mut self) -> Result<Holding, Failure> {
+        let reply = self.query(cmd("TYPE").arg(&self.address.name)).map_err(|error| self.refusal(&error))?;
+        let name: String = redis::from_redis_value(reply).map_err(|_| self.misunderstood())?;
+        Ok(match name.as_str() {
+            "none" => Holding::Nothing,
+            FILTER_TYPE => Holding::Filter,
+            _ => Holding::Other(name),
+        })
+    }
+
+    /// The beginning of the filter's dump.
+    pub(crate) fn dump_header(&mut self, secrecy: Secrecy) -> Result<DumpHeader, Failure> {
+        let mut command = self.command("SCANDUMP");
+        command.arg(&self.address.name).arg(0);
+        if secrecy == Secrecy::LeftOut {
+            command.arg("NOKEY");
+        }
+        let (_, bytes) = self.dumped(&command).map_err(|error| match text(&error).as_str() {
+            "not found" => self.failure("there is no such key"),
+            _ => self.refusal(&error),
+        })?;
+        let no_file = || {
+            self.failure("imported from RedisBloom, and its fingerprints are in no guira file: build one of the keys")
+        };
+        let (_, bytes) = bytes.split_first_chunk::<COUNT_SIZE>().ok_or_else(no_file)?;
+        let (bytes, key) = bytes.split_at_checked(FileHeader::SIZE).ok_or_else(no_file)?;
+        let header = FileHeader::of_bytes(bytes).map_err(|_| no_file())?;
+        Ok(DumpHeader { header, bytes: bytes.to_vec(), key: key.try_into().ok() })
+    }
+
+    /// The bytes of the filter's table, behind those that have come.
+    pub(crate) fn dump_chunk(&mut self, received: usize) -> Result<Vec<u8>, Failure> {
+        let position = received as u64 + 1;
+        let command = self.command("SCANDUMP").arg(&self.address.name).arg(position).clone();
+        let (next, bytes) = self.dumped(&command).map_err(|error| match text(&error).as_str() {
+            "not found" | "Invalid position" => self.changed(),
+            _ => self.refusal(&error),
+        })?;
+        if bytes.is_empty() || next != position + bytes.len() as u64 { Err(self.changed()) } else { Ok(bytes) }
+    }
+
+    /// What is said of a filter that others change meanwhile.
+    pub(crate) fn changed(&self) -> Failure {
+        self.failure(
+            "changed while it was pulled, so nothing was written: pull it when nobody changes it, or pull a copy, which the \
+             server's command COPY makes",
+        )
+    }
+
+    fn dumped(&mut self, command: &Cmd) -> RedisResult<(u64, Vec<u8>)> {
+        let (next, bytes): (u64, Option<Vec<u8>>) = command.query(&mut self.connection)?;
+        Ok((next, bytes.unwrap_or_default()))
+    }
+
+    /// Runs commands together, or none of them where one is refused before. Nil is returned where a key that is watched has changed.
+    fn transaction(&mut self, commands: &[Cmd]) -> RedisResult<Value> {
+        // Not as a pipeline, whose error would be that it was discarded, and not why.
+        self.query(&cmd("MULTI"))?;
+        for command in commands {
+            self.query(command)?;
+        }
+        self.query(&cmd("EXEC"))
+    }
+
+    fn query(&mut self, command: &Cmd) -> RedisResult<Value> {
+        command.query(&mut self.connection)
+    }
+
+    /// One of the module's commands.
+    fn command(&self, name: &str) -> Cmd {
+        cmd(&format!("{}{name}", self.prefix.to_uppercase()))
+    }
+
+    fn gone(&self) -> Failure {
+        self.failure(
+            "not pushed: the temporary key that it was loaded under is gone: evicted, removed, or expired after a minute \
+             without a chunk",
+        )
+    }
+
+    fn misunderstood(&self) -> Failure {
+        self.failure("the server gives an answer that is not understood")
+    }
+
+    fn refusal(&self, error: &RedisError) -> Failure {
+        self.failure(explain(error, self.prefix))
+    }
+
+    fn failure(&self, message: impl std::fmt::Display) -> Failure {
+        Failure::of(&*self.address.shown, message)
+    }
+}
+
+fn expire(temporary: &[u8]) -> Cmd {
+    cmd("PEXPIRE").arg(temporary).arg(EXPIRY_MILLISECONDS).clone()
+}
