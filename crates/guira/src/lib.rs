@@ -29,8 +29,8 @@ mod table;
 pub use addressing::{BucketIndex, Fingerprint};
 #[cfg(feature = "std")]
 pub use concurrent::ConcurrentCuckooFilter;
-pub use counting::{CountingCuckooFilter, CountingCuckooFilterBuilder};
-pub use digest::{ByHash, Digest, HashAlgorithm, Key, KeyHasher};
+pub use counting::CountingCuckooFilter;
+pub use digest::{ByHash, Digest, Key, KeyHasher};
 #[cfg(feature = "files")]
 pub use error::SaveError;
 pub use error::{
@@ -39,6 +39,6 @@ pub use error::{
 };
 pub use filter::{CuckooFilter, CuckooFilterBuilder, CuckooFilterView, Fingerprints, GrowthPolicy, StoredFingerprint};
 pub use format::{AnyFilter, FileHeader, FilterFile, LoadOptions, raw};
-pub use map::{CuckooMap, CuckooMapBuilder, Matches, Value};
+pub use map::{CuckooMap, Matches, Value};
 pub use parameters::{Addressing, Layout, Parameters, Shape};
 pub use set::CuckooSet;

@@ -2,7 +2,7 @@
 
 use crate::digest::Key;
 use crate::error::{BuildError, InsertError};
-use crate::filter::CuckooFilter;
+use crate::filter::{CuckooFilter, CuckooFilterBuilder};
 
 /// A set of keys that answers "certainly not" or "probably" and stores every fingerprint once, however often its key
 /// comes. It offers no removal, which would lose the other keys that share a fingerprint and its buckets.
@@ -24,18 +24,34 @@ use crate::filter::CuckooFilter;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Of another shape than the usual one, by way of a filter:
-///
-/// ```
-/// use guira::{CuckooFilter, CuckooSet, analysis::Preference};
-///
-/// let builder = CuckooFilter::builder().capacity(1000).false_positive_rate(0.001).preference(Preference::Space);
-/// let set = CuckooSet::from(builder.build()?);
-/// # Ok::<(), guira::BuildError>(())
-/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct CuckooSet {
     filter: CuckooFilter,
+}
+
+impl CuckooFilterBuilder {
+    /// Makes an empty set, which grows where a [`max_capacity`](Self::max_capacity) is given.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`build`](Self::build).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use guira::CuckooFilter;
+    ///
+    /// let builder = CuckooFilter::builder().capacity(1000).max_capacity(1_000_000).false_positive_rate(0.001);
+    /// let mut seen = builder.build_set()?;
+    /// for number in 0..20_000 {
+    ///     seen.insert(&number)?;
+    /// }
+    /// assert!(seen.capacity() >= 20_000);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn build_set(&self) -> Result<CuckooSet, BuildError> {
+        self.build().map(CuckooSet::from_filter_without_copies)
+    }
 }
 
 impl CuckooSet {

@@ -4,7 +4,8 @@
 
 use guira::analysis::rated_load_factor;
 use guira::{
-    Addressing, BuildError, BuildFromKeysError, CuckooFilter, CuckooFilterBuilder, Digest, InsertError, Shape,
+    Addressing, BuildError, BuildFromKeysError, CuckooFilter, CuckooFilterBuilder, Digest, InsertError, KeyHasher,
+    Shape,
 };
 
 mod oracle {
@@ -290,7 +291,7 @@ fn builder_of(case: Case) -> CuckooFilterBuilder {
         .slots_per_bucket(case.slots_per_bucket)
         .layout(case.layout)
         .addressing(case.addressing)
-        .seed(case.seed)
+        .hasher(KeyHasher::xxh3(case.seed))
 }
 
 /// Without a size, there is room for the keys that there are.

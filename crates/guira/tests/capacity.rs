@@ -3,7 +3,9 @@
 #![expect(clippy::cast_precision_loss, reason = "the counts are far below 2^53, and bounds are approximate")]
 
 use guira::analysis::{Plan, Preference};
-use guira::{Addressing, BuildError, CuckooFilter, CuckooFilterBuilder, InsertError, Layout, Parameters, Shape};
+use guira::{
+    Addressing, BuildError, CuckooFilter, CuckooFilterBuilder, InsertError, KeyHasher, Layout, Parameters, Shape,
+};
 
 mod oracle {
     pub(crate) mod binomial;
@@ -31,7 +33,7 @@ impl Sweep {
         for seed in seeds {
             // Neighbouring capacities with the same table and seed would stand and fall together.
             let different = (capacity as u64) << 32 | seed;
-            let built = builder.clone().capacity(capacity).seed(different).build();
+            let built = builder.clone().capacity(capacity).hasher(KeyHasher::xxh3(different)).build();
             let mut filter = built.unwrap_or_else(|error| panic!("{builder:?}, capacity {capacity}: {error}"));
             self.builds += 1;
             let inserted = insert_keys(&mut filter, capacity);
@@ -202,7 +204,8 @@ fn filters_of_a_few_keys_keep_to_their_rate_in_every_layout() {
                 // Many filters and few lookups of each, since those depend on the same few keys.
                 let (filters, lookups) = (500, 16);
                 let found = (0..filters).map(|seed| {
-                    let mut filter = builder.clone().seed(seed).build().expect("parameters in range");
+                    let mut filter =
+                        builder.clone().hasher(KeyHasher::xxh3(seed)).build().expect("parameters in range");
                     assert_eq!(insert_keys(&mut filter, capacity), Ok(()), "{filter:?}");
                     (1000..1000 + lookups).filter(|key| filter.contains(key)).count() as u64
                 });

@@ -1,4 +1,4 @@
-use guira::{ConvertError, CuckooFilter, HashAlgorithm, Layout, Parameters, Shape};
+use guira::{ConvertError, CuckooFilter, Layout, Parameters, Shape};
 use serde::Serialize;
 
 use crate::arguments::ConvertArguments;
@@ -114,10 +114,10 @@ impl Target {
             )
         };
         let hasher = filter.hasher();
-        match hasher.algorithm() {
-            HashAlgorithm::SipHash13 { .. } => command += " --hash siphash --key-file KEYFILE",
-            _ if hasher.seed() == 0 => {}
-            _ => command += &format!(" --seed {}", hasher.seed()),
+        if hasher.secret_key().is_some() {
+            command += " --hash siphash --key-file KEYFILE";
+        } else if hasher.seed() != 0 {
+            command += &format!(" --seed {}", hasher.seed());
         }
         for (is_given, option) in [
             (stored.provenance.normalization.lowercase, " --lowercase"),

@@ -1,6 +1,6 @@
 //! The methods that several classes have in common.
 
-use guira::{FileHeader, HashAlgorithm};
+use guira::FileHeader;
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
@@ -79,7 +79,7 @@ pub(crate) fn reduce<'py, T: Stored>(
     class: &Bound<'py, PyType>,
     table: &Locked<T>,
 ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
-    if table.hasher().algorithm() != HashAlgorithm::Xxh3 {
+    if table.hasher().secret_key().is_some() {
         let message = "a filter with a secret key can't be pickled, since its bytes don't hold the key: pass to_bytes() on, \
                        and give the key to from_bytes()";
         return Err(SecretKeyError::new_err(message));

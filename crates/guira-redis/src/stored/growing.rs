@@ -29,7 +29,7 @@ impl Growing {
 
     /// The secret key, if there is one.
     pub(crate) fn key(&self) -> Option<SecretKey> {
-        SecretKey::of_hash(self.filter.hasher().algorithm())
+        SecretKey::of_hasher(self.filter.hasher())
     }
 
     #[inline]

@@ -1,17 +1,19 @@
 use core::fmt;
 
-use super::CountingCuckooFilterBuilder;
-use crate::digest::{Key, KeyHasher};
+use crate::digest::Key;
 use crate::error::{BuildError, InsertError};
-use crate::filter::{ValuedFilter, measures_of_valued_filter};
-use crate::parameters::Parameters;
+use crate::filter::{CuckooFilter, CuckooFilterBuilder, ValuedFilter, measures_of_valued_filter};
+
+/// Counts to 256. Counting Bloom filters get by with 4 bits, since their counters count collisions of distinct keys; these
+/// count how often one key came, for which 16 is soon too little. Each bit more costs a bit per slot and doubles the reach.
+const USUAL_COUNTER_BITS: u32 = 8;
 
 /// A filter that takes the same key again and again: beside each fingerprint it keeps a counter, as the paper advises for
 /// keys that come more than 2b times.
 ///
 /// What it promises: a key that was inserted more often than it was removed is always found, and is counted at least as
 /// often as it is there. It takes as many distinct keys as its [`capacity`](Self::capacity) says, each as often as its
-/// counter reaches, which is [`most_copies`](Self::most_copies). A failed operation leaves every bit as it was. The same
+/// counter reaches, which is [`max_count`](Self::max_count). A failed operation leaves every bit as it was. The same
 /// operations in the same order give the same bytes, on every machine.
 ///
 /// What it doesn't: keys that share fingerprint and buckets share a counter, which counts them together. Hence the rule
@@ -39,6 +41,31 @@ pub struct CountingCuckooFilter {
     len: u64,
 }
 
+impl CuckooFilterBuilder {
+    /// Makes an empty filter that counts, with counters of 8 bits, which count to 256, unless
+    /// [`value_bits`](Self::value_bits) are given. Its table is packed, and doesn't grow.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`build`](Self::build), [`BuildError::ValueBits`], and [`BuildError::ValuesInLayout`] for another layout,
+    /// for another addressing and for a table that grows.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use guira::CuckooFilter;
+    ///
+    /// // Up to 2^12 copies of each key.
+    /// let builder = CuckooFilter::builder().capacity(10_000).false_positive_rate(0.001).value_bits(12);
+    /// assert_eq!(builder.build_counting()?.max_count(), 4096);
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    pub fn build_counting(&self) -> Result<CountingCuckooFilter, BuildError> {
+        let parameters = self.parameters_with_values(self.given_value_bits().unwrap_or(USUAL_COUNTER_BITS))?;
+        ValuedFilter::with_parameters(parameters, self.chosen_hasher()).map(CountingCuckooFilter::from_filter)
+    }
+}
+
 impl CountingCuckooFilter {
     /// An empty filter for `capacity` distinct keys that answers absent keys with "probably" at this rate at the most, with
     /// counters that reach to 256.
@@ -47,16 +74,7 @@ impl CountingCuckooFilter {
     ///
     /// A [`BuildError`] that says what is out of range, or that there is no memory.
     pub fn with_capacity(capacity: usize, false_positive_rate: f64) -> Result<Self, BuildError> {
-        Self::builder().capacity(capacity).false_positive_rate(false_positive_rate).build()
-    }
-
-    /// Chooses everything that can be chosen.
-    pub fn builder() -> CountingCuckooFilterBuilder {
-        CountingCuckooFilterBuilder::default()
-    }
-
-    pub(super) fn with_parameters(parameters: Parameters, hasher: KeyHasher) -> Result<Self, BuildError> {
-        ValuedFilter::with_parameters(parameters, hasher).map(Self::from_filter)
+        CuckooFilter::builder().capacity(capacity).false_positive_rate(false_positive_rate).build_counting()
     }
 
     /// A filter that counts what is stored.
@@ -76,7 +94,7 @@ impl CountingCuckooFilter {
         let digest = self.hasher().digest(key);
         match self.filter.find(digest, |_| true) {
             Some((_, counter)) if counter == self.filter.greatest_value() => {
-                return Err(InsertError::CounterFull { count: self.most_copies() });
+                return Err(InsertError::CounterFull { count: self.max_count() });
             }
             Some((place, counter)) => self.filter.set_value(place, counter + 1),
             None => self.filter.insert(digest, 0)?,
@@ -142,7 +160,7 @@ impl CountingCuckooFilter {
 
     /// 2^v, how often one key can be counted.
     #[must_use]
-    pub const fn most_copies(&self) -> u64 {
+    pub const fn max_count(&self) -> u64 {
         self.filter.greatest_value() as u64 + 1
     }
 

@@ -98,6 +98,8 @@ pub enum BuildError {
         /// The bits that the type has.
         most: u32,
     },
+    /// Bits of values for a filter without values.
+    ValueBitsUnused,
     /// Values in a table that can't have them.
     ValuesInLayout {
         /// The layout asked for.
@@ -207,6 +209,8 @@ impl fmt::Display for BuildError {
             Self::ValueBitsOfType { given, most } => {
                 write!(formatter, "values of {given} bits, of a type whose values have {most} at the most")
             }
+            Self::ValueBitsUnused => formatter
+                .write_str("bits of values, for a filter without values: maps and filters that count have them"),
             Self::ValuesInLayout { layout, addressing } => write!(
                 formatter,
                 "values in a {layout} table with {addressing} addressing: only packed tables with regional addressing \

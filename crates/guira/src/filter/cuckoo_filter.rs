@@ -129,14 +129,10 @@ impl CuckooFilter {
     /// # Examples
     ///
     /// ```
-    /// use guira::{CuckooFilter, HashAlgorithm};
+    /// use guira::CuckooFilter;
     ///
-    /// let secret = *b"16 random bytes!";
-    /// let filter = CuckooFilter::builder()
-    ///     .capacity(1000)
-    ///     .false_positive_rate(0.01)
-    ///     .hash(HashAlgorithm::SipHash13 { key: secret })
-    ///     .build()?;
+    /// let filter = CuckooFilter::builder().capacity(1000).fingerprint_bits(16).build()?;
+    /// assert_eq!(filter.parameters().fingerprint_bits(), 16);
     /// # Ok::<(), guira::BuildError>(())
     /// ```
     pub fn builder() -> CuckooFilterBuilder {

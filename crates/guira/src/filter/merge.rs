@@ -160,8 +160,8 @@ impl CuckooFilter {
             return differs("size", regions(a), regions(b));
         }
         let (ours, theirs) = (self.hasher(), other.hasher());
-        if ours.algorithm() != theirs.algorithm() {
-            return differs("hash", ours.algorithm().to_string(), theirs.algorithm().to_string());
+        if ours.secret_key().is_some() != theirs.secret_key().is_some() {
+            return differs("hash", ours.to_string(), theirs.to_string());
         }
         if ours != theirs {
             // The seed that stands for a secret key is as secret.

@@ -19,10 +19,10 @@ use crate::table::Storage;
 /// # Examples
 ///
 /// ```
-/// use guira::{CuckooFilter, FileHeader, FileKind, HashAlgorithm};
+/// use guira::{CuckooFilter, FileHeader, FileKind, KeyHasher};
 ///
-/// let hash = HashAlgorithm::SipHash13 { key: *b"nobody knows it." };
-/// let file = CuckooFilter::builder().capacity(1000).false_positive_rate(0.001).hash(hash).build()?.to_bytes();
+/// let hasher = KeyHasher::sip_hash_13(*b"nobody knows it.");
+/// let file = CuckooFilter::builder().capacity(1000).false_positive_rate(0.001).hasher(hasher).build()?.to_bytes();
 ///
 /// let header = FileHeader::of_bytes(&file)?;
 /// assert_eq!((header.kind(), header.len(), header.has_secret_key()), (FileKind::Filter, 0, true));

@@ -21,11 +21,11 @@ use crate::table::Storage;
 /// # Examples
 ///
 /// ```
-/// use guira::{CuckooFilter, HashAlgorithm, LoadOptions};
+/// use guira::{CuckooFilter, KeyHasher, LoadOptions};
 ///
 /// let key = *b"16 random bytes!";
 /// let builder = CuckooFilter::builder().capacity(100).false_positive_rate(0.01);
-/// let mut filter = builder.hash(HashAlgorithm::SipHash13 { key }).build()?;
+/// let mut filter = builder.hasher(KeyHasher::sip_hash_13(key)).build()?;
 /// filter.insert("ani")?;
 ///
 /// let loaded: CuckooFilter = LoadOptions::new().key(key).from_bytes(&filter.to_bytes())?;

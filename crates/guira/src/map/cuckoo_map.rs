@@ -1,11 +1,10 @@
 use core::fmt;
 use core::marker::PhantomData;
 
-use super::{CuckooMapBuilder, Matches, Value};
-use crate::digest::{Key, KeyHasher};
+use super::{Matches, Value};
+use crate::digest::Key;
 use crate::error::{BuildError, InsertError};
-use crate::filter::{ValuedFilter, measures_of_valued_filter};
-use crate::parameters::Parameters;
+use crate::filter::{CuckooFilter, CuckooFilterBuilder, ValuedFilter, measures_of_valued_filter};
 
 /// A table that gives keys small values, in a few bits per key beside the value: the paper's value association (section
 /// 6). Asked for a key, it gives all values of keys that look the same: the right one among them, if there is one.
@@ -40,6 +39,36 @@ pub struct CuckooMap<V> {
     value: PhantomData<fn() -> V>,
 }
 
+impl CuckooFilterBuilder {
+    /// Makes an empty map, whose values have the bits of their type unless [`value_bits`](Self::value_bits) are given. Its
+    /// table is packed, and doesn't grow.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`build`](Self::build), [`BuildError::ValueBits`], [`BuildError::ValueBitsOfType`], and
+    /// [`BuildError::ValuesInLayout`] for another layout, for another addressing and for a table that grows.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use guira::{CuckooFilter, CuckooMap};
+    ///
+    /// let builder = CuckooFilter::builder().capacity(1000).fingerprint_bits(12);
+    /// let mut shards: CuckooMap<u8> = builder.build_map()?;
+    /// shards.insert("ani", 7)?;
+    /// assert!(shards.get("ani").any(|shard| shard == 7));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn build_map<V: Value>(&self) -> Result<CuckooMap<V>, BuildError> {
+        let value_bits = self.given_value_bits().unwrap_or(V::BITS);
+        if value_bits > V::BITS {
+            return Err(BuildError::ValueBitsOfType { given: value_bits, most: V::BITS });
+        }
+        let parameters = self.parameters_with_values(value_bits)?;
+        ValuedFilter::with_parameters(parameters, self.chosen_hasher()).map(CuckooMap::from_filter)
+    }
+}
+
 impl<V: Value> CuckooMap<V> {
     /// An empty map for `capacity` distinct keys, one value each, that finds a value for absent keys at this rate at the
     /// most.
@@ -49,16 +78,7 @@ impl<V: Value> CuckooMap<V> {
     /// A [`BuildError`] that says what is out of range, or that there is no memory. Fingerprints for the rate and values
     /// have at most 32 bits together.
     pub fn with_capacity(capacity: usize, false_positive_rate: f64) -> Result<Self, BuildError> {
-        Self::builder().capacity(capacity).false_positive_rate(false_positive_rate).build()
-    }
-
-    /// Chooses everything that can be chosen.
-    pub fn builder() -> CuckooMapBuilder<V> {
-        CuckooMapBuilder::default()
-    }
-
-    pub(super) fn with_parameters(parameters: Parameters, hasher: KeyHasher) -> Result<Self, BuildError> {
-        ValuedFilter::with_parameters(parameters, hasher).map(Self::from_filter)
+        CuckooFilter::builder().capacity(capacity).false_positive_rate(false_positive_rate).build_map()
     }
 
     /// A map of what is stored, whose values have no more bits than the type.

@@ -66,7 +66,7 @@ fn copies_take_no_memory_in_maps_counting_filters_and_sets() {
         let refusal = Err(InsertError::TooManyCopies { copies: most_values });
         assert_eq!(stored, if copy < most_values { Ok(()) } else { refusal }, "value {copy}");
         let stored = counting.insert("ani");
-        let most = counting.most_copies();
+        let most = counting.max_count();
         let refusal = Err(InsertError::CounterFull { count: most });
         assert_eq!(stored, if (copy as u64) < most { Ok(()) } else { refusal }, "copy {copy}");
         assert_eq!(set.insert("ani"), Ok(copy == 0), "copy {copy}");

@@ -2,9 +2,7 @@
 
 use std::path::Path;
 
-use guira::{
-    CountingCuckooFilter, CuckooFilter, CuckooSet, FileHeader, FileKind, GrowthPolicy, HashAlgorithm, LoadError,
-};
+use guira::{CountingCuckooFilter, CuckooFilter, CuckooSet, FileHeader, FileKind, GrowthPolicy, KeyHasher, LoadError};
 
 use crate::oracle::checksums::fix_checksums;
 
@@ -36,8 +34,9 @@ fn a_header_says_what_the_loaded_file_says() {
 
 #[test]
 fn a_secret_key_is_asked_for_where_keys_are_hashed_and_nowhere_else() {
-    let hash = HashAlgorithm::SipHash13 { key: SECRET };
-    let mut filter = CuckooFilter::builder().capacity(50).false_positive_rate(0.01).hash(hash).build().expect("sound");
+    let hash = KeyHasher::sip_hash_13(SECRET);
+    let mut filter =
+        CuckooFilter::builder().capacity(50).false_positive_rate(0.01).hasher(hash).build().expect("sound");
     filter.insert("ani").expect("room");
     let mut file = filter.to_bytes();
     let header = FileHeader::of_bytes(&file).expect("whole");
@@ -59,8 +58,8 @@ fn a_secret_key_is_asked_for_where_keys_are_hashed_and_nowhere_else() {
 
 #[test]
 fn only_copies_are_not_seen_without_the_secret_key() {
-    for hash in [HashAlgorithm::Xxh3, HashAlgorithm::SipHash13 { key: SECRET }] {
-        let builder = CuckooFilter::builder().capacity(50).false_positive_rate(0.01).hash(hash);
+    for hash in [KeyHasher::xxh3(0), KeyHasher::sip_hash_13(SECRET)] {
+        let builder = CuckooFilter::builder().capacity(50).false_positive_rate(0.01).hasher(hash);
         let mut filter = builder.build().expect("sound");
         for _ in 0..2 {
             filter.insert("ani").expect("room");

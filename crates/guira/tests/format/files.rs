@@ -1,7 +1,7 @@
 //! The files that the tests are about, and loading them in all ways.
 
 use guira::raw::RawFilter as _;
-use guira::{Addressing, CuckooFilter, HashAlgorithm, LoadError, Shape};
+use guira::{Addressing, CuckooFilter, KeyHasher, LoadError, Shape};
 
 use crate::oracle::allocation::peak_of;
 use crate::oracle::checksums::HEADER_LEN;
@@ -22,7 +22,7 @@ pub(crate) fn filters_of_every_kind() -> impl Iterator<Item = CuckooFilter> {
                     .slots_per_bucket(slots_per_bucket)
                     .fingerprint_bits(fingerprint_bits)
                     .addressing(addressing)
-                    .seed(u64::from(fingerprint_bits) << 40 | bucket_count)
+                    .hasher(KeyHasher::xxh3(u64::from(fingerprint_bits) << 40 | bucket_count))
                     .build()
                     .expect("parameters in range")
             })
@@ -45,7 +45,8 @@ pub(crate) fn fill(filter: &mut CuckooFilter, most: usize) -> Vec<u64> {
 
 /// A file of a filter that is half full: small, with every part that a file has.
 pub(crate) fn small_file() -> Vec<u8> {
-    let builder = CuckooFilter::builder().bucket_count(6).slots_per_bucket(4).fingerprint_bits(13).seed(99);
+    let builder =
+        CuckooFilter::builder().bucket_count(6).slots_per_bucket(4).fingerprint_bits(13).hasher(KeyHasher::xxh3(99));
     let mut filter = builder.build().expect("parameters in range");
     fill(&mut filter, 12);
     filter.to_bytes()
@@ -53,7 +54,7 @@ pub(crate) fn small_file() -> Vec<u8> {
 
 pub(crate) fn small_file_with_secret_key() -> Vec<u8> {
     let builder = CuckooFilter::builder().bucket_count(3).slots_per_bucket(2).fingerprint_bits(7);
-    let mut filter = builder.hash(HashAlgorithm::SipHash13 { key: SECRET }).build().expect("parameters in range");
+    let mut filter = builder.hasher(KeyHasher::sip_hash_13(SECRET)).build().expect("parameters in range");
     fill(&mut filter, 4);
     filter.to_bytes()
 }
@@ -107,7 +108,7 @@ pub(crate) fn build(shape: Shape, bucket_count: u64, fingerprint_bits: u32) -> C
         .addressing(shape.addressing())
         .slots_per_bucket(shape.slots_per_bucket())
         .fingerprint_bits(fingerprint_bits)
-        .seed(fingerprint_bits.into())
+        .hasher(KeyHasher::xxh3(fingerprint_bits.into()))
         .build()
         .expect("parameters in range")
 }

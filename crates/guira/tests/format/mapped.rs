@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 use std::{env, fs, process};
 
-use guira::{CuckooFilter, CuckooFilterView, HashAlgorithm, LoadError};
+use guira::{CuckooFilter, CuckooFilterView, KeyHasher, LoadError};
 
 const SECRET: [u8; 16] = *b"0123456789abcdef";
 
@@ -92,7 +92,7 @@ fn what_is_no_whole_file_is_refused_with_the_error_of_its_bytes() {
 #[test]
 fn a_secret_key_is_needed_and_checked() {
     let builder = CuckooFilter::builder().capacity(10).fingerprint_bits(16);
-    let mut filter = builder.hash(HashAlgorithm::SipHash13 { key: SECRET }).build().expect("parameters in range");
+    let mut filter = builder.hasher(KeyHasher::sip_hash_13(SECRET)).build().expect("parameters in range");
     filter.insert("ani").expect("room");
     let file = TemporaryFile::new("secret", &filter.to_bytes());
     assert!(file.open_with_key(SECRET).expect("the right key").contains("ani"));

@@ -1,8 +1,8 @@
 //! Views of files: that they answer as what was loaded does, and that no table makes them do worse than answer wrongly.
 
 use guira::{
-    Addressing, CountingCuckooFilter, CuckooFilter, CuckooFilterView, CuckooMap, CuckooSet, FileKind, HashAlgorithm,
-    KeyHasher, Layout, LoadError, Shape,
+    Addressing, CountingCuckooFilter, CuckooFilter, CuckooFilterView, CuckooMap, CuckooSet, FileKind, KeyHasher,
+    Layout, LoadError, Shape,
 };
 
 use crate::oracle::allocation::peak_of;
@@ -17,7 +17,7 @@ const SECRET: [u8; 16] = *b"0123456789abcdef";
 fn build(shape: Shape, bucket_count: u64, fingerprint_bits: u32) -> CuckooFilter {
     let builder = CuckooFilter::builder().bucket_count(bucket_count).fingerprint_bits(fingerprint_bits);
     let builder = builder.layout(shape.layout()).addressing(shape.addressing());
-    let filter = builder.slots_per_bucket(shape.slots_per_bucket()).seed(bucket_count << 8).build();
+    let filter = builder.slots_per_bucket(shape.slots_per_bucket()).hasher(KeyHasher::xxh3(bucket_count << 8)).build();
     filter.unwrap_or_else(|error| panic!("{shape:?}, f = {fingerprint_bits}: {error}"))
 }
 
@@ -220,7 +220,7 @@ fn a_view_stands_at_any_byte_of_a_larger_buffer() {
 #[test]
 fn a_secret_key_is_needed_and_checked() {
     let builder = CuckooFilter::builder().capacity(100).fingerprint_bits(16);
-    let mut filter = builder.hash(HashAlgorithm::SipHash13 { key: SECRET }).build().expect("parameters in range");
+    let mut filter = builder.hasher(KeyHasher::sip_hash_13(SECRET)).build().expect("parameters in range");
     filter.insert("ani").expect("room");
     let file = filter.to_bytes();
     let view = guira::LoadOptions::new().key(SECRET).view(&file).expect("the right key");

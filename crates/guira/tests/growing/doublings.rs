@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use guira::raw::RawFilter as _;
-use guira::{Addressing, CuckooFilter, Digest, GrowthPolicy};
+use guira::{Addressing, CuckooFilter, Digest, GrowthPolicy, KeyHasher};
 
 use crate::oracle::classes::{Class, Prober};
 use crate::oracle::random::SplitMix64;
@@ -17,7 +17,7 @@ fn every_doubling_of(capacity: usize, slots_per_bucket: u32) -> Vec<CuckooFilter
         .false_positive_rate(0.05)
         .slots_per_bucket(slots_per_bucket)
         .growth_policy(GrowthPolicy::RaiseRate)
-        .seed(capacity as u64)
+        .hasher(KeyHasher::xxh3(capacity as u64))
         .build()
         .expect("there is such a filter");
     let mut all = vec![filter.clone()];
