@@ -43,15 +43,15 @@ pub(crate) fn run(data: &[u8]) {
         number => {
             let shape = shapes[number - 4];
             let least = shape.least_fingerprint_bits();
-            let bucket_count = match shape.addressing() {
+            let bucket_count = match shape.addressing {
                 guira::Addressing::PowerOfTwo => size.next_power_of_two(),
                 guira::Addressing::Ternary => 3_usize.pow(size.ilog(3)),
                 guira::Addressing::Quaternary => 4_usize.pow(size.ilog(4)),
                 guira::Addressing::Doubling => 2 * size,
                 _ => size,
             };
-            let builder = CuckooFilter::builder().layout(shape.layout()).addressing(shape.addressing());
-            let builder = builder.slots_per_bucket(shape.slots_per_bucket()).bucket_count(bucket_count as u64);
+            let builder = CuckooFilter::builder().layout(shape.layout).addressing(shape.addressing);
+            let builder = builder.slots_per_bucket(shape.slots_per_bucket).bucket_count(bucket_count as u64);
             let builder =
                 builder.fingerprint_bits(least + u32::from(bits) % (33 - least)).hasher(KeyHasher::xxh3(seed));
             play(builder.build().expect("measures in range"), operations);

@@ -1,7 +1,6 @@
 //! The arguments of constructors.
 
-use guira::analysis::Preference;
-use guira::{KeyHasher, LoadOptions};
+use guira::{KeyHasher, LoadOptions, Preference};
 use pyo3::PyResult;
 
 use crate::error::ParameterError;

@@ -13,8 +13,7 @@
 
 use std::process::ExitCode;
 
-use guira::analysis::{Plan, Preference};
-use guira::{Addressing, CuckooFilter, CuckooFilterBuilder, Digest, KeyHasher, Layout};
+use guira::{Addressing, CuckooFilter, CuckooFilterBuilder, Digest, KeyHasher, Layout, Preference};
 use rayon::prelude::*;
 
 const RATES: [f64; 9] = [0.5, 0.3, 0.1, 0.03, 0.01, 0.001, 1e-4, 1e-6, 1e-9];
@@ -198,11 +197,13 @@ fn bits(capacities: &[u64]) -> bool {
         for rate in RATES {
             let sizes = shapes().into_iter().filter_map(|shape| {
                 let parameters = shape.builder(capacity as usize, rate).parameters().ok()?;
-                Some(parameters.table_bits() as f64 / capacity as f64)
+                Some(parameters.bits_per_key())
             });
             let smallest = sizes.fold(f64::INFINITY, f64::min);
-            let planned = [Preference::Speed, Preference::Space]
-                .map(|preference| Plan::new(capacity, rate, preference).map_or(f64::NAN, |plan| plan.bits_per_key()));
+            let builder = CuckooFilter::builder().capacity(capacity as usize).false_positive_rate(rate);
+            let planned = [Preference::Speed, Preference::Space].map(|preference| {
+                builder.clone().preference(preference).parameters().map_or(f64::NAN, |table| table.bits_per_key())
+            });
             let [speed, space] = planned;
             println!("| {capacity} | {rate} | {speed:.2} | {space:.2} | {smallest:.2} | {:.2} |", -rate.log2());
             worst = [worst[0].max(speed / smallest), worst[1].max(space / smallest)];

@@ -27,6 +27,7 @@ mod sync;
 mod table;
 
 pub use addressing::{BucketIndex, Fingerprint};
+pub use analysis::Preference;
 #[cfg(feature = "std")]
 pub use concurrent::ConcurrentCuckooFilter;
 pub use counting::CountingCuckooFilter;
@@ -40,5 +41,5 @@ pub use error::{
 pub use filter::{CuckooFilter, CuckooFilterBuilder, CuckooFilterView, Fingerprints, GrowthPolicy, StoredFingerprint};
 pub use format::{AnyFilter, FileHeader, FilterFile, LoadOptions, raw};
 pub use map::{CuckooMap, Matches, Value};
-pub use parameters::{Addressing, Layout, Parameters, Shape};
+pub use parameters::{Addressing, Layout, Parameters};
 pub use set::CuckooSet;

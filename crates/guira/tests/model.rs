@@ -267,8 +267,8 @@ fn live_in_large_table(case: Case) {
     fill(&mut filter, &mut keys, usize::MAX);
     let most = keys.len();
     let indices_per_region = match case.layout {
-        Layout::Windowed => filter.parameters().slots_per_region(),
-        _ => filter.parameters().buckets_per_region(),
+        Layout::Windowed => filter.parameters().slot_count() / filter.parameters().region_count(),
+        _ => filter.parameters().bucket_count() / filter.parameters().region_count(),
     };
     let mut used: Vec<u64> = filter.fingerprints().map(|stored| stored.bucket.get() / indices_per_region).collect();
     used.dedup();

@@ -32,7 +32,7 @@ impl Measures {
     }
 
     pub(crate) fn bits_per_key(&self) -> f64 {
-        ratio(self.parameters.table_bits(), self.capacity())
+        self.parameters.bits_per_key()
     }
 
     pub(crate) fn repr(&self, name: &str, len: u64) -> String {
@@ -48,7 +48,7 @@ impl Measures {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a ratio is a double, and so has 53 bits")]
-fn ratio(part: u64, whole: u64) -> f64 {
+pub(crate) fn ratio(part: u64, whole: u64) -> f64 {
     part as f64 / whole as f64
 }
 

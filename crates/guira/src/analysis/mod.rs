@@ -9,15 +9,12 @@ mod capacity;
 mod formulas;
 mod planner;
 
-pub use capacity::{promised_capacity, rated_load_factor};
-pub use formulas::{
-    bits_per_key, bits_per_key_bound, bloom_bits_per_key, expected_false_positive_rate, false_positive_bound,
-    information_limit, least_fingerprint_bits, least_fingerprint_bits_to_fill, overfull_classes,
-};
-pub use planner::{Plan, Preference};
+pub use formulas::{bloom_bits_per_key, information_limit};
+pub use planner::Preference;
 
-pub(crate) use capacity::{promised_by, regions_to_promise_doubled};
+pub(crate) use capacity::{promised_by, rated_load_factor, regions_to_promise_doubled};
 pub(crate) use formulas::rate_of_table;
+pub(crate) use planner::Plan;
 pub(crate) use planner::{
     capacity_in_parts, fingerprint_bits_for_rate, regions_to_promise, with_bucket_count, with_fingerprint_bits,
 };

@@ -1,6 +1,6 @@
 use core::fmt;
 
-use crate::parameters::{Addressing, Layout, Parameters, Shape};
+use crate::parameters::{Addressing, Layout, Parameters};
 
 /// Why there is no filter with the parameters asked for.
 #[derive(Clone, Debug, PartialEq)]
@@ -183,7 +183,7 @@ impl fmt::Display for BuildError {
             Self::SlotsPerBucket { given, layout } => write!(
                 formatter,
                 "buckets of {given} slots: {layout} tables have buckets of {}",
-                Alternatives(Shape::slots_per_bucket_of(*layout))
+                Alternatives(layout.bucket_sizes())
             ),
             Self::GrowingSlotsPerBucket { given } => {
                 write!(formatter, "buckets of {given} slots: growing filters have buckets of 2, 4 or 8")
@@ -261,6 +261,7 @@ mod tests {
     use alloc::string::ToString;
 
     use super::*;
+    use crate::parameters::Shape;
 
     #[test]
     fn errors_name_layouts_as_documents_do_and_say_what_there_is() {

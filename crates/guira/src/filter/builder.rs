@@ -1,3 +1,5 @@
+use alloc::vec::Vec;
+
 use super::growth::Growth;
 use super::growth_plan::GrowthRequest;
 use super::{CuckooFilter, GrowthPolicy};
@@ -207,6 +209,33 @@ impl CuckooFilterBuilder {
         }
     }
 
+    /// Returns the parameters of the smallest table in each layout, with each addressing and bucket size, that takes the
+    /// capacity at the rate; the smallest table first. Nothing else that was chosen is looked at but the hasher.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::SizeMissing`] and [`BuildError::PrecisionMissing`], and where there is no such table at all, why.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use guira::{CuckooFilter, Layout};
+    ///
+    /// let tables = CuckooFilter::builder().capacity(1_000_000).false_positive_rate(0.001).alternatives()?;
+    /// assert_eq!(tables[0].layout(), Layout::Windowed);
+    /// assert!(tables.iter().all(|table| table.expected_false_positive_rate(1_000_000) <= 0.001));
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    pub fn alternatives(&self) -> Result<Vec<Parameters>, BuildError> {
+        let capacity = self.capacity.ok_or(BuildError::SizeMissing)?;
+        let rate = self.false_positive_rate.ok_or(BuildError::PrecisionMissing)?;
+        let plans = Plan::alternatives(capacity, rate)?;
+        let tables = plans.iter().map(|plan| self.with_whole_regions(*plan.parameters(), capacity));
+        let mut tables = tables.collect::<Result<Vec<_>, _>>()?;
+        tables.sort_by_key(Parameters::table_bits);
+        Ok(tables)
+    }
+
     fn parameters_and_growth(&self) -> Result<(Parameters, Option<Growth>), BuildError> {
         match self.max_capacity {
             None => self.parameters_without_growth().map(|parameters| (parameters, None)),
@@ -326,7 +355,7 @@ impl CuckooFilterBuilder {
         let layout = self.layout.unwrap_or_default();
         let sizes: &[u32] = match self.slots_per_bucket {
             None if layout == Layout::Packed => &[4, 2, 8],
-            _ => Shape::slots_per_bucket_of(layout),
+            _ => layout.bucket_sizes(),
         };
         let given = |size: &&u32| self.slots_per_bucket.is_none_or(|slots| slots == **size);
         let shapes = sizes.iter().filter(given).flat_map(|&size| Shape::new(layout, self.addressing, size));

@@ -5,7 +5,6 @@ use core::fmt;
 use super::GrowthPolicy;
 use super::doubling::Doubling;
 use super::{CuckooFilterBuilder, Fingerprints, Growth};
-use crate::analysis;
 use crate::cast::{to_f64, to_usize};
 use crate::cuckoo::{NoRoom, Scheme, Splitting};
 use crate::digest::{Digest, Key, KeyHasher};
@@ -445,13 +444,6 @@ impl CuckooFilter {
     #[must_use]
     pub fn size_in_bytes(&self) -> usize {
         self.storage.len() + self.doubling.as_deref().map_or(0, Doubling::size)
-    }
-
-    /// Returns C, the bits of the table per key when it holds as many keys as its capacity: equation (4) of the paper.
-    #[must_use]
-    pub fn bits_per_key(&self) -> f64 {
-        let full = to_f64(self.parameters.capacity()) / to_f64(self.parameters.slot_count());
-        analysis::bits_per_key(self.parameters.bits_per_slot(), full)
     }
 
     /// Returns the share of absent keys for which [`contains`](Self::contains) is expected to return `true` at the present

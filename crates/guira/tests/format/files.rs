@@ -1,11 +1,11 @@
 //! The files that the tests are about, and loading them in all ways.
 
 use guira::raw::RawFilter as _;
-use guira::{Addressing, CuckooFilter, KeyHasher, LoadError, Shape};
+use guira::{Addressing, CuckooFilter, KeyHasher, LoadError, Parameters};
 
 use crate::oracle::allocation::peak_of;
 use crate::oracle::checksums::HEADER_LEN;
-use crate::oracle::shapes::all_shapes;
+use crate::oracle::shapes::{Shape, all_shapes};
 
 pub(crate) const SECRET: [u8; 16] = *b"0123456789abcdef";
 
@@ -96,7 +96,7 @@ pub(crate) fn assert_refused(bytes: &[u8], what: &str) -> LoadError {
 pub(crate) fn filters_of_every_shape(bucket_count: u64) -> impl Iterator<Item = CuckooFilter> {
     all_shapes().into_iter().flat_map(move |shape| {
         (shape.least_fingerprint_bits()..=32).map(move |fingerprint_bits| {
-            build(shape, if shape.addressing() == Addressing::PowerOfTwo { 32 } else { bucket_count }, fingerprint_bits)
+            build(shape, if shape.addressing == Addressing::PowerOfTwo { 32 } else { bucket_count }, fingerprint_bits)
         })
     })
 }
@@ -104,11 +104,16 @@ pub(crate) fn filters_of_every_shape(bucket_count: u64) -> impl Iterator<Item = 
 pub(crate) fn build(shape: Shape, bucket_count: u64, fingerprint_bits: u32) -> CuckooFilter {
     CuckooFilter::builder()
         .bucket_count(bucket_count)
-        .layout(shape.layout())
-        .addressing(shape.addressing())
-        .slots_per_bucket(shape.slots_per_bucket())
+        .layout(shape.layout)
+        .addressing(shape.addressing)
+        .slots_per_bucket(shape.slots_per_bucket)
         .fingerprint_bits(fingerprint_bits)
         .hasher(KeyHasher::xxh3(fingerprint_bits.into()))
         .build()
         .expect("parameters in range")
+}
+
+/// The bits of a small table, without padding.
+pub(crate) fn table_bits(parameters: &Parameters) -> usize {
+    usize::try_from(parameters.slot_count() * u64::from(parameters.bits_per_slot())).expect("a small table")
 }

@@ -27,7 +27,7 @@ fn a_file_is_the_documented_bytes() {
             slots_per_bucket: parameters.slots_per_bucket().try_into().expect("at most 8"),
             fingerprint_bits: parameters.fingerprint_bits().try_into().expect("at most 32"),
             regions: parameters.region_count(),
-            buckets_per_region: parameters.buckets_per_region(),
+            buckets_per_region: (parameters.bucket_count() / parameters.region_count()),
             capacity: parameters.capacity(),
             len: filter.len() as u64,
             seed: filter.hasher().seed(),

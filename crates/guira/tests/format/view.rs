@@ -2,13 +2,14 @@
 
 use guira::{
     Addressing, CountingCuckooFilter, CuckooFilter, CuckooFilterView, CuckooMap, CuckooSet, FileKind, KeyHasher,
-    Layout, LoadError, Shape,
+    Layout, LoadError,
 };
 
+use crate::files::table_bits;
 use crate::oracle::allocation::peak_of;
 use crate::oracle::checksums::{HEADER_LEN, fix_checksums};
 use crate::oracle::random::SplitMix64;
-use crate::oracle::shapes::all_shapes;
+use crate::oracle::shapes::{Shape, all_shapes};
 
 const KIND_AT: usize = 10;
 const LEN_AT: usize = 40;
@@ -16,15 +17,15 @@ const SECRET: [u8; 16] = *b"0123456789abcdef";
 
 fn build(shape: Shape, bucket_count: u64, fingerprint_bits: u32) -> CuckooFilter {
     let builder = CuckooFilter::builder().bucket_count(bucket_count).fingerprint_bits(fingerprint_bits);
-    let builder = builder.layout(shape.layout()).addressing(shape.addressing());
-    let filter = builder.slots_per_bucket(shape.slots_per_bucket()).hasher(KeyHasher::xxh3(bucket_count << 8)).build();
+    let builder = builder.layout(shape.layout).addressing(shape.addressing);
+    let filter = builder.slots_per_bucket(shape.slots_per_bucket).hasher(KeyHasher::xxh3(bucket_count << 8)).build();
     filter.unwrap_or_else(|error| panic!("{shape:?}, f = {fingerprint_bits}: {error}"))
 }
 
 /// A table of every shape and every width, and of at least so many buckets.
 fn filters_of_every_shape(bucket_count: u64) -> impl Iterator<Item = CuckooFilter> {
     all_shapes().into_iter().flat_map(move |shape| {
-        let bucket_count = match shape.addressing() {
+        let bucket_count = match shape.addressing {
             Addressing::PowerOfTwo => bucket_count.next_power_of_two(),
             Addressing::Ternary => 3u64.pow(bucket_count.ilog(3) + 1),
             Addressing::Quaternary => 4u64.pow(bucket_count.ilog(4) + 1),
@@ -95,7 +96,7 @@ fn a_view_of_a_table_beyond_the_cache_answers_as_the_loaded_filter_does() {
         (Layout::Windowed, Addressing::Regional, 3),
     ];
     for (layout, addressing, slots_per_bucket) in shapes {
-        let shape = Shape::new(layout, addressing, slots_per_bucket).expect("there is such a table");
+        let shape = Shape { layout, addressing, slots_per_bucket };
         let mut filter = build(shape, 1 << 20, 13);
         assert!(filter.size_in_bytes() > 1 << 20);
         for key in 0..300_000u64 {
@@ -176,7 +177,7 @@ fn a_view_takes_no_memory_and_does_not_look_at_the_table() {
 
 #[test]
 fn every_changed_byte_of_the_header_is_refused_at_once_and_of_the_table_by_verifying() {
-    let mut filter = build(Shape::DEFAULT, 6, 13);
+    let mut filter = build(Shape::USUAL, 6, 13);
     fill(&mut filter, 12);
     let file = filter.to_bytes();
     for at in 0..file.len() {
@@ -196,7 +197,7 @@ fn every_changed_byte_of_the_header_is_refused_at_once_and_of_the_table_by_verif
 
 #[test]
 fn fewer_or_more_bytes_than_the_header_says_are_refused() {
-    let file = build(Shape::DEFAULT, 6, 13).to_bytes();
+    let file = build(Shape::USUAL, 6, 13).to_bytes();
     for len in 0..file.len() {
         let error = CuckooFilterView::new(&file[..len]).expect_err("cut off");
         assert!(matches!(error, LoadError::Truncated { .. }), "the first {len} bytes: {error:?}");
@@ -207,7 +208,7 @@ fn fewer_or_more_bytes_than_the_header_says_are_refused() {
 
 #[test]
 fn a_view_stands_at_any_byte_of_a_larger_buffer() {
-    let mut filter = build(Shape::DEFAULT, 50, 12);
+    let mut filter = build(Shape::USUAL, 50, 12);
     fill(&mut filter, 100);
     let file = filter.to_bytes();
     for before in 0..70 {
@@ -229,14 +230,14 @@ fn a_secret_key_is_needed_and_checked() {
     assert_eq!(view.to_filter().expect("a filter"), filter);
     assert!(matches!(CuckooFilterView::new(&file), Err(LoadError::KeyMissing)));
     assert!(matches!(guira::LoadOptions::new().key([0; 16]).view(&file), Err(LoadError::KeyDiffers)));
-    let open = build(Shape::DEFAULT, 6, 13).to_bytes();
+    let open = build(Shape::USUAL, 6, 13).to_bytes();
     assert!(matches!(guira::LoadOptions::new().key(SECRET).view(&open), Err(LoadError::KeyNotUsed)));
 }
 
 /// Asks a view of anything all that can be asked; the answers must at least agree with each other.
 fn interrogate(file: &[u8]) {
     let view = CuckooFilterView::new(file).expect("the header is whole");
-    let most = view.parameters().shape().compared_slots() as usize;
+    let most = Shape::of(view.parameters()).compared_slots() as usize;
     let keys: Vec<u64> = (0..40).collect();
     let mut answers = vec![false; keys.len()];
     view.contains_each(&keys, &mut answers);
@@ -259,7 +260,7 @@ fn no_table_makes_a_view_panic_and_verifying_says_of_each_what_loading_says() {
     let mut sound = 0;
     for filter in filters_of_every_shape(5) {
         let file = filter.to_bytes();
-        let table_bits = usize::try_from(filter.parameters().table_bits()).expect("small");
+        let table_bits = table_bits(filter.parameters());
         for round in 0..12 {
             let mut file = file.clone();
             let table = &mut file[HEADER_LEN..];
@@ -290,6 +291,6 @@ fn views_can_be_sent_and_shared_and_say_something_of_themselves() {
     fn assert_manners<T: Send + Sync + Clone + std::fmt::Debug>(value: &T) {
         assert!(format!("{value:?}").contains("fingerprint_bits"), "{value:?}");
     }
-    let file = build(Shape::DEFAULT, 6, 13).to_bytes();
+    let file = build(Shape::USUAL, 6, 13).to_bytes();
     assert_manners(&CuckooFilterView::new(&file).expect("a file"));
 }
