@@ -82,7 +82,7 @@ fn grow(start: usize) -> CuckooFilter {
 
 /// Fills a table to 95 %, or to its capacity.
 fn fill(filter: &mut CuckooFilter, keys: &mut impl Iterator<Item = u64>) {
-    let full = ((filter.slot_count() as f64 * 0.95) as usize).min(filter.capacity());
+    let full = ((filter.parameters().slot_count() as f64 * 0.95) as usize).min(filter.capacity());
     let batch: Vec<u64> = keys.take(full - filter.len()).collect();
     filter.insert_each(&batch).expect("it is not full");
 }

@@ -26,7 +26,6 @@ mod set;
 mod sync;
 mod table;
 
-pub use addressing::{BucketIndex, Fingerprint};
 pub use analysis::Preference;
 #[cfg(feature = "std")]
 pub use concurrent::ConcurrentCuckooFilter;

@@ -6,7 +6,7 @@ use crate::analysis;
 use crate::cast::to_f64;
 use crate::error::BuildError;
 
-/// How fingerprints are kept in the table.
+/// The layout of a table: how fingerprints are kept in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Layout {
@@ -50,7 +50,7 @@ impl fmt::Display for Layout {
     }
 }
 
-/// How the candidate buckets of a key are related.
+/// The addressing of a table: how the candidate buckets of a key are related.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Addressing {
@@ -281,7 +281,7 @@ impl Parameters {
         Ok(Self { doublings, ..self })
     }
 
-    /// The same with a value of so many bits beside every fingerprint.
+    /// Adds a value of so many bits beside every fingerprint.
     pub(crate) fn with_value_bits(self, value_bits: u32) -> Result<Self, BuildError> {
         let Shape { layout, addressing, .. } = self.shape;
         if (layout, addressing) != (Layout::Packed, Addressing::Regional) {

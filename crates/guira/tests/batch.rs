@@ -10,11 +10,13 @@ mod oracle {
     pub(crate) mod case;
     pub(crate) mod random;
     pub(crate) mod shapes;
+    pub(crate) mod slots;
 }
 
 use oracle::case::{Announced, Case};
 use oracle::random::SplitMix64;
 use oracle::shapes::{Shape, all_shapes};
+use oracle::slots::Slots as _;
 
 /// A table with some 400,000 slots, which is larger than what is answered one call after another, or with some hundred.
 fn case_of(shape: Shape, fingerprint_bits: u32, size: Size) -> Case {
@@ -379,4 +381,24 @@ fn more_keys_than_fit_are_stored_but_for_those_in_the_error() {
             assert!(bulk.is_empty(), "{case}, {threads}: {} left", bulk.len());
         });
     }
+}
+
+#[test]
+fn try_extend_stores_what_as_many_insertions_store_and_says_how_many_they_are() {
+    let filter = CuckooFilter::with_capacity(5000, 0.001).expect("parameters in range");
+    for count in [0, 1, 511, 512, 513, 3000, 20_000_u64] {
+        let (mut single, mut extended) = (filter.clone(), filter.clone());
+        let refused = (0_usize..)
+            .zip(0..count)
+            .find_map(|(number, key)| single.insert(&key).err().map(|reason| (number, reason)));
+        let outcome = extended.try_extend(0..count).map_err(|error| (error.inserted, error.reason));
+        assert_eq!(outcome, refused.map_or(Ok(()), Err), "{count} keys");
+        assert_eq!(extended, single, "{count} keys");
+    }
+    assert!(filter.clone().try_extend(0..20_000_u64).is_err(), "some are refused");
+    // Growing filters take them all.
+    let builder = CuckooFilter::builder().capacity(100).max_capacity(100_000).false_positive_rate(0.01);
+    let mut grown = builder.build().expect("parameters in range");
+    grown.try_extend((0..50_000).map(|key| format!("key {key}"))).expect("it grows");
+    assert!((0..50_000).all(|key| grown.contains(&format!("key {key}"))));
 }

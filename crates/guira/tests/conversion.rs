@@ -9,12 +9,14 @@ mod oracle {
     pub(crate) mod classes;
     pub(crate) mod random;
     pub(crate) mod shapes;
+    pub(crate) mod slots;
 }
 
 use oracle::case::{Announced, Case};
 use oracle::classes::{Class, Prober};
 use oracle::random::SplitMix64;
 use oracle::shapes::{Shape, all_shapes};
+use oracle::slots::Slots as _;
 
 fn cases(bucket_count: u64, fingerprint_bits: &[u32]) -> Vec<Case> {
     let case = |shape: Shape, fingerprint_bits| Case {

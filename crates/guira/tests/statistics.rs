@@ -243,7 +243,7 @@ fn stored_fingerprints_are_uniform_from_1_to_the_greatest() {
 
         let mut counts = BTreeMap::new();
         for stored in population.filter.fingerprints() {
-            *counts.entry(stored.fingerprint.get()).or_insert(0) += 1;
+            *counts.entry(stored.fingerprint).or_insert(0) += 1;
         }
         let greatest = (1 << fingerprint_bits) - 1;
         let beyond = counts.keys().find(|fingerprint| !(1..=greatest).contains(*fingerprint));
@@ -306,7 +306,7 @@ fn keys_spread_evenly_over_regions() {
     let parameters = population.filter.parameters();
     let mut counts = BTreeMap::new();
     for stored in population.filter.fingerprints() {
-        *counts.entry(stored.bucket.get() / (parameters.bucket_count() / parameters.region_count())).or_insert(0) += 1;
+        *counts.entry(stored.bucket / (parameters.bucket_count() / parameters.region_count())).or_insert(0) += 1;
     }
     let expected = population.filter.len() as f64 / parameters.region_count() as f64;
     let cells = (0..parameters.region_count()).map(|region| (counts.get(&region).copied().unwrap_or(0), expected));

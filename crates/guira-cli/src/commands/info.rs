@@ -79,7 +79,7 @@ impl FilterReport {
             layout: parameters.layout().to_string(),
             addressing: parameters.addressing().to_string(),
             hash: names::hash(*secret),
-            seed: header.seed(),
+            seed: header.hasher(None).ok().map(|hasher| hasher.seed()),
             secret_key: names::secret(*secret),
             fingerprint_bits: parameters.fingerprint_bits(),
             bits_per_slot: parameters.bits_per_slot(),

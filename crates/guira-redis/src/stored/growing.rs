@@ -1,3 +1,4 @@
+use guira::raw::RawFilter as _;
 use guira::{CuckooFilter, Digest, GrowthPolicy, InsertError};
 
 use crate::cast::wide;

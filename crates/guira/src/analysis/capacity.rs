@@ -551,7 +551,7 @@ fn least_that(range: core::ops::RangeInclusive<u64>, holds: impl Fn(u64) -> bool
     Some(low)
 }
 
-/// The same, quick where it is close to the start of the range.
+/// Finds what [`least_that`] finds, quickly where it is close to the start of the range.
 fn first_from(range: core::ops::RangeInclusive<u64>, holds: impl Fn(u64) -> bool) -> Option<u64> {
     let (mut low, most) = range.into_inner();
     let mut step = 0;

@@ -1,9 +1,10 @@
-//! What theory says about cuckoo filters: the paper's formulas as plain functions, and the planner that turns a
-//! capacity and a rate into the parameters of a table.
+//! What keys cost in other structures, to be compared with
+//! [`Parameters::bits_per_key`](crate::Parameters::bits_per_key), by formulas of Fan, Andersen, Kaminsky, Mitzenmacher: "Cuckoo
+//! Filter: Practically Better Than Bloom" (CoNEXT 2014).
 //!
-//! Section and equation numbers are those of Fan, Andersen, Kaminsky, Mitzenmacher: "Cuckoo Filter: Practically Better
-//! Than Bloom" (CoNEXT 2014). Symbols: ε the false positive rate, f the bits of a fingerprint, b the slots of a bucket,
-//! α the load factor, m the buckets, n the keys. *Compared slots* are all slots that a lookup compares, 2b.
+//! What a capacity and a rate cost in a cuckoo filter is said by
+//! [`CuckooFilterBuilder::parameters`](crate::CuckooFilterBuilder::parameters) and
+//! [`alternatives`](crate::CuckooFilterBuilder::alternatives).
 
 mod capacity;
 mod formulas;

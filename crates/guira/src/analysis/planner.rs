@@ -8,7 +8,7 @@ use crate::cast::{saturating_ceil, to_f64};
 use crate::error::BuildError;
 use crate::parameters::{Addressing, Layout, Parameters, Regions, Shape};
 
-/// What matters more where layouts differ.
+/// The choice of what matters more where layouts differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Preference {

@@ -67,12 +67,20 @@ impl CuckooFilterBuilder {
 }
 
 impl CountingCuckooFilter {
-    /// An empty filter for `capacity` distinct keys that answers absent keys with "probably" at this rate at the most, with
-    /// counters that reach to 256.
+    /// Makes an empty filter for `capacity` distinct keys, with at most this false positive rate, and with counters that reach
+    /// to 256. For everything else that can be chosen, see [`CuckooFilterBuilder::build_counting`].
     ///
     /// # Errors
     ///
     /// A [`BuildError`] that says what is out of range, or that there is no memory.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let filter = guira::CountingCuckooFilter::with_capacity(1000, 0.001)?;
+    /// assert_eq!(filter.max_count(), 256);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn with_capacity(capacity: usize, false_positive_rate: f64) -> Result<Self, BuildError> {
         CuckooFilter::builder().capacity(capacity).false_positive_rate(false_positive_rate).build_counting()
     }
@@ -89,6 +97,16 @@ impl CountingCuckooFilter {
     ///
     /// [`InsertError::CounterFull`] for a key that is counted as often as can be; [`InsertError::Full`] for a new key that
     /// finds no room. In both cases the filter is as it was.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut sightings = guira::CountingCuckooFilter::with_capacity(1000, 0.001)?;
+    /// sightings.insert("ani")?;
+    /// sightings.insert("ani")?;
+    /// assert_eq!(sightings.count("ani"), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<(), InsertError> {
         let digest = self.hasher().digest(key);
@@ -103,26 +121,57 @@ impl CountingCuckooFilter {
         Ok(())
     }
 
-    /// Whether a key is probably there; `false` is certain.
+    /// Returns `true` if a key is probably present; `false` is certain.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut sightings = guira::CountingCuckooFilter::with_capacity(1000, 0.001)?;
+    /// sightings.insert("ani")?;
+    /// sightings.insert("ani")?;
+    /// assert!(sightings.contains("ani") && !sightings.contains("koel"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     #[must_use]
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
         self.filter.contains(self.hasher().digest(key))
     }
 
-    /// How often a key is there, together with those that share its fingerprint and buckets: never less than it was
+    /// Returns how often a key is there, together with those that share its fingerprint and buckets: never less than it was
     /// inserted and not removed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut sightings = guira::CountingCuckooFilter::with_capacity(1000, 0.001)?;
+    /// sightings.insert("ani")?;
+    /// sightings.insert("ani")?;
+    /// assert_eq!((sightings.count("ani"), sightings.count("koel")), (2, 0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     #[must_use]
     pub fn count<K: Key + ?Sized>(&self, key: &K) -> u64 {
         self.filter.find(self.hasher().digest(key), |_| true).map_or(0, |(_, counter)| u64::from(counter) + 1)
     }
 
-    /// Counts a key once less; whether it was counted.
+    /// Counts a key once less. Returns `true` if it was counted.
     ///
     /// Only remove what was inserted, and as often as it was inserted at the most. An absent key may be taken for a present
     /// one that shares its fingerprint and buckets (with the probability of a false positive), which is then counted once
     /// too little, and lost when its own copies are removed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut sightings = guira::CountingCuckooFilter::with_capacity(1000, 0.001)?;
+    /// sightings.insert("ani")?;
+    /// sightings.insert("ani")?;
+    /// assert!(sightings.remove("ani"));
+    /// assert_eq!(sightings.count("ani"), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn remove<K: Key + ?Sized>(&mut self, key: &K) -> bool {
         match self.filter.find(self.hasher().digest(key), |_| true) {
@@ -135,36 +184,87 @@ impl CountingCuckooFilter {
     }
 
     /// Removes all keys.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut sightings = guira::CountingCuckooFilter::with_capacity(1000, 0.001)?;
+    /// sightings.insert("ani")?;
+    /// sightings.insert("ani")?;
+    /// sightings.clear();
+    /// assert!(!sightings.contains("ani"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn clear(&mut self) {
         self.filter.clear();
         self.len = 0;
     }
 
-    /// The sum of all counts: how many insertions were not undone by removals.
+    /// Returns the sum of all counts: how many insertions were not undone by removals.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut sightings = guira::CountingCuckooFilter::with_capacity(1000, 0.001)?;
+    /// sightings.insert("ani")?;
+    /// sightings.insert("ani")?;
+    /// assert_eq!(sightings.len(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub const fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether nothing is counted.
+    /// Returns `true` if nothing is counted.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut sightings = guira::CountingCuckooFilter::with_capacity(1000, 0.001)?;
+    /// sightings.insert("ani")?;
+    /// sightings.insert("ani")?;
+    /// assert!(!sightings.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// How many keys are there, those that share fingerprint and buckets taken for one: the slots that are filled.
+    /// Returns how many keys are there, those that share fingerprint and buckets taken for one: the slots that are filled.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut sightings = guira::CountingCuckooFilter::with_capacity(1000, 0.001)?;
+    /// sightings.insert("ani")?;
+    /// sightings.insert("ani")?;
+    /// assert_eq!(sightings.distinct_len(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub const fn distinct_len(&self) -> usize {
         self.filter.len()
     }
 
-    /// 2^v, how often one key can be counted.
+    /// Returns how often one key can be counted: 2^v, with counters of v bits.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut sightings = guira::CountingCuckooFilter::with_capacity(1000, 0.001)?;
+    /// sightings.insert("ani")?;
+    /// sightings.insert("ani")?;
+    /// assert_eq!(sightings.max_count(), 256);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub const fn max_count(&self) -> u64 {
         self.filter.greatest_value() as u64 + 1
     }
 
-    measures_of_valued_filter!();
+    measures_of_valued_filter!("guira::CountingCuckooFilter::with_capacity(1000, 0.001)?");
 
     /// Checks what must hold of every filter; meant for tests.
     ///

@@ -9,7 +9,9 @@ use crate::digest::KeyHasher;
 use crate::error::BuildError;
 use crate::parameters::{Addressing, Layout, Parameters, Regions, Shape};
 
-/// Chooses the parameters of a [`CuckooFilter`].
+/// Chooses the parameters of a filter, and makes it: a [`CuckooFilter`] by [`build`](Self::build), or one of another kind by
+/// [`build_set`](Self::build_set), [`build_map`](Self::build_map), [`build_counting`](Self::build_counting) and
+/// `build_concurrent`.
 ///
 /// Quick advice: give a [`capacity`](Self::capacity) and a [`false_positive_rate`](Self::false_positive_rate) and leave
 /// the rest alone. For keys that an attacker may choose, give a [`hasher`](Self::hasher) with a secret key.
@@ -41,27 +43,51 @@ pub struct CuckooFilterBuilder {
 }
 
 impl CuckooFilterBuilder {
-    /// How many distinct keys must fit. Of a million filters, at most one is expected not to take that many.
+    /// Sets how many distinct keys must fit. Of a million filters, at most one is expected not to take that many.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::builder().capacity(1000).false_positive_rate(0.01).build()?;
+    /// assert_eq!(filter.capacity(), 1000);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn capacity(mut self, keys: usize) -> Self {
         self.capacity = Some(keys as u64);
         self
     }
 
-    /// How many buckets the table has, instead of a capacity; the filter then says what capacity that makes. With more
+    /// Sets how many buckets the table has, instead of a capacity; the filter then says what capacity that makes. With more
     /// than 65,536 buckets the number is rounded up, by less than 1 in 16,384, so that all regions are equal and even.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::builder().bucket_count(300).fingerprint_bits(12).build()?;
+    /// assert!(filter.parameters().bucket_count() == 300 && filter.capacity() > 1000);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn bucket_count(mut self, buckets: u64) -> Self {
         self.bucket_count = Some(buckets);
         self
     }
 
-    /// The share of absent keys that may be answered with "probably present", while the filter holds no more keys than
+    /// Sets the share of absent keys that may be reported as present, while the filter holds no more keys than
     /// its capacity.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let table = guira::CuckooFilter::builder().capacity(1000).false_positive_rate(0.01).parameters()?;
+    /// assert!(table.expected_false_positive_rate(1000) <= 0.01);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn false_positive_rate(mut self, rate: f64) -> Self {
         self.false_positive_rate = Some(rate);
         self
     }
 
-    /// Lets the filter grow, and says up to how many distinct keys it keeps the false positive rate.
+    /// Lets the filter grow, and sets up to how many distinct keys it keeps the false positive rate.
     ///
     /// The first table has room for the capacity, or up to twice as many keys, and the last is as small as that of a filter
     /// built for the largest capacity. Until then each doubling to come costs a bit per slot. Where that would take more than
@@ -69,47 +95,120 @@ impl CuckooFilterBuilder {
     /// capacity on, at 0.0001 from 2^15 times.
     ///
     /// A filter that grows takes a capacity and a rate; its buckets are packed and have 2, 4 or 8 slots, 4 unless given.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let builder = guira::CuckooFilter::builder().capacity(1000).max_capacity(1_000_000).false_positive_rate(0.001);
+    /// let mut filter = builder.build()?;
+    /// filter.try_extend(0..20_000)?;
+    /// assert!(filter.capacity() >= 20_000 && filter.expected_false_positive_rate() <= 0.001);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn max_capacity(mut self, keys: usize) -> Self {
         self.max_capacity = Some(keys as u64);
         self
     }
 
-    /// What a filter that grows does with more keys than its [`max_capacity`](Self::max_capacity); unless given, it refuses
+    /// Sets what a filter that grows does with more keys than its [`max_capacity`](Self::max_capacity); unless given, it refuses
     /// them.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use guira::GrowthPolicy;
+    ///
+    /// let builder = guira::CuckooFilter::builder().capacity(100).max_capacity(1000).false_positive_rate(0.001);
+    /// let mut filter = builder.growth_policy(GrowthPolicy::RaiseRate).build()?;
+    /// filter.try_extend(0..5000)?;
+    /// assert!(filter.capacity() >= 5000);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn growth_policy(mut self, policy: GrowthPolicy) -> Self {
         self.growth_policy = policy;
         self
     }
 
-    /// f, the bits of a fingerprint (2 to 32), instead of a rate.
+    /// Sets f, the bits of a fingerprint (2 to 32), instead of a rate.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::builder().capacity(1000).fingerprint_bits(12).build()?;
+    /// assert_eq!(filter.parameters().fingerprint_bits(), 12);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn fingerprint_bits(mut self, bits: u32) -> Self {
         self.fingerprint_bits = Some(bits);
         self
     }
 
-    /// What matters more in the choice of what is left open, with a capacity and a rate.
+    /// Sets what matters more in the choice of what is left open, with a capacity and a rate.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use guira::Preference;
+    ///
+    /// let builder = guira::CuckooFilter::builder().capacity(1_000_000).false_positive_rate(0.001);
+    /// let small = builder.clone().preference(Preference::Space).parameters()?;
+    /// assert!(small.bits_per_key() < builder.parameters()?.bits_per_key());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn preference(mut self, preference: Preference) -> Self {
         self.preference = preference;
         self
     }
 
-    /// How fingerprints are kept in the table. Left alone, it is what the [preference](Self::preference) asks for.
+    /// Sets how fingerprints are kept in the table. Left alone, it is what the [preference](Self::preference) asks for.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use guira::Layout;
+    ///
+    /// let builder = guira::CuckooFilter::builder().capacity(1000).false_positive_rate(0.01);
+    /// let table = builder.layout(Layout::SemiSorted).parameters()?;
+    /// assert_eq!(table.bits_per_slot(), table.fingerprint_bits() - 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn layout(mut self, layout: Layout) -> Self {
         self.layout = Some(layout);
         self
     }
 
-    /// b, the slots of a bucket: 1, 2, 4 or 8 if packed, 4 if semi-sorted, 2, 3 or 4 in a window. Left alone, it is what
+    /// Sets b, the slots of a bucket: 1, 2, 4 or 8 if packed, 4 if semi-sorted, 2, 3 or 4 in a window. Left alone, it is what
     /// takes the least memory for the capacity and the rate; where one of them is not given, 4, or 3 in a window.
     ///
     /// One slot per bucket and two candidates are there for the reproduction of the paper: to promise a capacity they
     /// need several times the memory.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let builder = guira::CuckooFilter::builder().capacity(1000).false_positive_rate(0.01);
+    /// let mut filter = builder.slots_per_bucket(2).build()?;
+    /// // Two buckets of two slots take four copies of a key.
+    /// assert!((0..4).all(|_| filter.insert("ani").is_ok()) && filter.insert("ani").is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn slots_per_bucket(mut self, slots: u32) -> Self {
         self.slots_per_bucket = Some(slots);
         self
     }
 
-    /// How the candidate buckets of a key are related. Left alone, it is regional.
+    /// Sets how the candidate buckets of a key are related. Left alone, it is regional.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use guira::Addressing;
+    ///
+    /// let builder = guira::CuckooFilter::builder().capacity(1000).false_positive_rate(0.01);
+    /// let table = builder.addressing(Addressing::PowerOfTwo).parameters()?;
+    /// assert!(table.bucket_count().is_power_of_two());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn addressing(mut self, addressing: Addressing) -> Self {
         self.addressing = addressing;
         self
@@ -136,11 +235,6 @@ impl CuckooFilterBuilder {
         self
     }
 
-    #[cfg(test)]
-    pub(super) fn seed(self, seed: u64) -> Self {
-        self.hasher(KeyHasher::xxh3(seed))
-    }
-
     /// Sets v, the bits beside each fingerprint, of a [`CuckooMap`](crate::CuckooMap) or a
     /// [`CountingCuckooFilter`](crate::CountingCuckooFilter); nothing else has any. A map keeps values below 2^v, a counter
     /// counts to 2^v. Unless given, they are the bits of the type of the map's values, and 8 for a counter. Fingerprint and
@@ -163,9 +257,6 @@ impl CuckooFilterBuilder {
     }
 
     /// Checks everything and makes an empty filter.
-    ///
-    /// The same builder makes every kind of filter: see [`build_set`](Self::build_set), [`build_map`](Self::build_map),
-    /// [`build_counting`](Self::build_counting) and `build_concurrent`.
     ///
     /// # Errors
     ///
@@ -222,7 +313,7 @@ impl CuckooFilterBuilder {
     /// use guira::{CuckooFilter, Layout};
     ///
     /// let tables = CuckooFilter::builder().capacity(1_000_000).false_positive_rate(0.001).alternatives()?;
-    /// assert_eq!(tables[0].layout(), Layout::Windowed);
+    /// assert_eq!(tables[0].layout(), Layout::SemiSorted);
     /// assert!(tables.iter().all(|table| table.expected_false_positive_rate(1_000_000) <= 0.001));
     /// # Ok::<(), guira::BuildError>(())
     /// ```

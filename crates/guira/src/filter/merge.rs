@@ -59,8 +59,8 @@ impl CuckooFilter {
         let (scheme, bytes) = merged.scheme_and_bytes();
         let stored: Result<(), NoRoom> = with_table!(scheme, over_mut(bytes), table => {
             let grid = table.addressing.grid();
-            other.fingerprints().try_for_each(|stored| {
-                table.insert_fingerprint(stored.fingerprint, grid.candidate(stored.bucket)).map(|_| ())
+            other.fingerprints().typed().try_for_each(|(bucket, fingerprint)| {
+                table.insert_fingerprint(fingerprint, grid.candidate(bucket)).map(|_| ())
             })
         });
         match stored {

@@ -24,9 +24,9 @@ fn no_digest_has_fingerprint_0() {
             assert!(filter.contains(&digest), "{case}: {digest:?} is lost");
             assert_eq!((filter.count(&digest), filter.len()), (1, 1), "{case}: {digest:?}");
             let stored = filter.fingerprints().next().expect("it is stored");
-            assert!((1..=greatest).contains(&stored.fingerprint.get()), "{case}: {digest:?} is stored as {stored:?}");
+            assert!((1..=greatest).contains(&stored.fingerprint), "{case}: {digest:?} is stored as {stored:?}");
             // What is left of it after all doublings must not be 0 either.
-            let core = stored.fingerprint.get() & 255;
+            let core = stored.fingerprint & 255;
             assert!(case.addressing != Addressing::Doubling || core != 0, "{case}: {digest:?} is stored as {stored:?}");
             assert!(filter.remove(&digest), "{case}: {digest:?} can't be removed");
             assert!(filter.is_empty(), "{case}: {digest:?}");
@@ -41,7 +41,7 @@ fn the_ends_of_the_digest_are_the_ends_of_the_fingerprint() {
         let fingerprint_of = |low: u32| {
             let mut filter = case.build();
             filter.insert(&Digest::new(0x1234_5678 << 32 | u64::from(low))).expect("it is empty");
-            filter.fingerprints().next().expect("it is stored").fingerprint.get()
+            filter.fingerprints().next().expect("it is stored").fingerprint
         };
         let greatest = u32::MAX >> (32 - case.fingerprint_bits);
         assert_eq!((fingerprint_of(0), fingerprint_of(u32::MAX)), (1, greatest), "{case}");

@@ -63,6 +63,7 @@ mod oracle {
     pub(crate) mod classes;
     pub(crate) mod random;
     pub(crate) mod shapes;
+    pub(crate) mod slots;
 }
 
 mod candidates;

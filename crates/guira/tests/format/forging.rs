@@ -8,6 +8,7 @@ use crate::oracle::allocation::peak_of;
 use crate::oracle::checksums::{HEADER_LEN, fix_checksums};
 use crate::oracle::random::SplitMix64;
 use crate::oracle::shapes::Shape;
+use crate::oracle::slots::Slots as _;
 use crate::oracle::specification::{Header, POWER_OF_TWO, REGIONAL, SIP_HASH_13};
 
 type Change = fn(&mut Header);

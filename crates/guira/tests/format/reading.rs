@@ -8,6 +8,7 @@ use crate::files::{SECRET, fill, filters_of_every_kind, filters_of_every_shape, 
 use crate::oracle::allocation::peak_of;
 use crate::oracle::checksums::HEADER_LEN;
 use crate::oracle::random::SplitMix64;
+use crate::oracle::slots::Slots as _;
 use crate::oracle::specification::{Header, POWER_OF_TWO, REGIONAL, SIP_HASH_13, XXH3};
 
 #[test]

@@ -48,9 +48,6 @@ fn fill(filter: &mut CuckooFilter, most: u64) {
 fn assert_answers_alike(view: &CuckooFilterView<'_>, filter: &CuckooFilter, keys: &[u64]) {
     assert_eq!((view.len(), view.is_empty()), (filter.len(), filter.is_empty()), "{filter:?}");
     assert_eq!((view.parameters(), view.hasher()), (filter.parameters(), filter.hasher()), "{filter:?}");
-    assert_eq!(view.capacity(), filter.capacity(), "{filter:?}");
-    let rates = [view.expected_false_positive_rate(), filter.expected_false_positive_rate()];
-    assert_eq!(rates[0].to_bits(), rates[1].to_bits(), "{filter:?}");
     for key in keys {
         let digest = filter.hasher().digest(key);
         assert_eq!(view.contains(key), filter.contains(key), "{filter:?}: {key}");
@@ -76,14 +73,8 @@ fn a_view_answers_as_the_loaded_filter_does() {
         assert!(filter.len() > 2, "{filter:?}");
         let file = filter.to_bytes();
         let view = CuckooFilterView::new(&file).expect("a file");
-        assert_eq!(view.kind(), FileKind::Filter);
         assert_answers_alike(&view, &filter, &keys);
         view.verify().expect("a whole table");
-        let mut copy = view.to_filter().expect("a filter");
-        assert_eq!(copy, filter);
-        // And it is one that goes on by itself.
-        assert!(copy.remove(&0u64) && copy.count(&0u64) + 1 == filter.count(&0u64), "{filter:?}");
-        assert_eq!(copy.check_invariants(), Ok(()), "{filter:?}");
     }
 }
 
@@ -120,20 +111,10 @@ fn sets_and_growing_filters_answer_too_and_are_verified_as_what_they_are() {
         growing.insert(key).expect("it grows");
     }
     assert!(growing.parameters().doublings() > 0);
-    for (file, filter, kind) in
-        [(set.to_bytes(), set.as_filter(), FileKind::Set), (growing.to_bytes(), &growing, FileKind::Growing)]
-    {
+    for (file, filter) in [(set.to_bytes(), set.as_filter()), (growing.to_bytes(), &growing)] {
         let view = CuckooFilterView::new(&file).expect("a file");
-        assert_eq!(view.kind(), kind);
         assert_answers_alike(&view, filter, &keys);
         view.verify().expect("a whole table");
-        match (view.to_filter(), kind) {
-            (Ok(copy), FileKind::Growing) => assert_eq!(copy, *filter),
-            (Err(LoadError::OtherKind { found, expected }), FileKind::Set) => {
-                assert_eq!((found, expected), (FileKind::Set, FileKind::Filter));
-            }
-            (other, _) => panic!("{kind:?}: {other:?}"),
-        }
     }
     // A filter that says it is a set, and has copies.
     let mut filter = CuckooFilter::with_capacity(10, 0.01).expect("parameters in range");
@@ -172,7 +153,6 @@ fn a_view_takes_no_memory_and_does_not_look_at_the_table() {
     assert_eq!(peak, 0, "bytes allocated");
     let view = CuckooFilterView::new(&file).expect("the header is whole");
     assert!(matches!(view.verify(), Err(LoadError::TableChecksum)));
-    assert!(matches!(view.to_filter(), Err(LoadError::TableChecksum)));
 }
 
 #[test]
@@ -227,7 +207,6 @@ fn a_secret_key_is_needed_and_checked() {
     let view = guira::LoadOptions::new().key(SECRET).view(&file).expect("the right key");
     assert_eq!(view.hasher(), &KeyHasher::sip_hash_13(SECRET));
     assert!(view.contains("ani") && !view.contains("guira"));
-    assert_eq!(view.to_filter().expect("a filter"), filter);
     assert!(matches!(CuckooFilterView::new(&file), Err(LoadError::KeyMissing)));
     assert!(matches!(guira::LoadOptions::new().key([0; 16]).view(&file), Err(LoadError::KeyDiffers)));
     let open = build(Shape::USUAL, 6, 13).to_bytes();
@@ -248,7 +227,7 @@ fn interrogate(file: &[u8]) {
     // With the right checksum: what a stranger made up to look whole. Loading must say the same of it.
     let loaded = CuckooFilter::from_bytes(file);
     match (view.verify(), &loaded) {
-        (Ok(()), Ok(filter)) => assert_eq!(&view.to_filter().expect("it was verified"), filter),
+        (Ok(()), Ok(_)) => {}
         (Err(error), Err(expected)) => assert_eq!(format!("{error:?}"), format!("{expected:?}"), "{view:?}"),
         (verified, _) => panic!("{view:?}: verified as {verified:?}, loaded as {loaded:?}"),
     }

@@ -7,6 +7,7 @@ use guira::{CountingCuckooFilter, CuckooFilter, InsertError};
 use crate::oracle::arrangement::{Arrangement, Outcome};
 use crate::oracle::classes::{Class, Prober};
 use crate::oracle::random::SplitMix64;
+use crate::oracle::slots::Slots as _;
 use crate::shape::{Announced, ValuedCase, small_tables};
 
 /// A filter, and the model that it must agree with after every step.
