@@ -60,7 +60,7 @@ fn load_as_every_kind(bytes: &[u8]) {
     match FileHeader::of_bytes(bytes) {
         // Without its secret key no file is loaded, and a few things are not seen.
         Ok(header) if header.has_secret_key() => assert!(!is_loaded),
-        Ok(header) => assert_eq!(header.verify(bytes).is_ok(), is_loaded, "{header:?}"),
+        Ok(header) => assert_eq!(header.verify(bytes, None).is_ok(), is_loaded, "{header:?}"),
         Err(_) => assert!(!is_loaded, "without a header"),
     }
 }

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use guira::{CountingCuckooFilter, CuckooFilter, CuckooFilterView, CuckooMap, CuckooSet};
+use guira::{CountingCuckooFilter, CuckooFilter, CuckooFilterView, CuckooMap, CuckooSet, KeyHasher};
 
 use super::oracle::shapes;
 
@@ -21,7 +21,7 @@ pub(crate) fn run(data: &[u8]) {
     let valued_bits = 2 + u32::from(bits % 27);
     match usize::from(what) % (shapes.len() + 4) {
         0 => {
-            let builder = CuckooFilter::builder().capacity(size).max_capacity(40 * size).seed(seed);
+            let builder = CuckooFilter::builder().capacity(size).max_capacity(40 * size).hasher(KeyHasher::xxh3(seed));
             let slots_per_bucket = [2, 4, 8][usize::from(bits % 3)];
             let builder = builder.slots_per_bucket(slots_per_bucket).false_positive_rate(0.02);
             play(builder.build().expect("measures in range"), operations);
@@ -31,28 +31,29 @@ pub(crate) fn run(data: &[u8]) {
             play(set.expect("measures in range"), operations);
         }
         2 => {
-            let builder = CountingCuckooFilter::builder().bucket_count(size as u64).seed(seed);
-            let builder = builder.fingerprint_bits(valued_bits).counter_bits(1 + u32::from(bits % 4));
-            play(builder.build().expect("measures in range"), operations);
+            let builder = CuckooFilter::builder().bucket_count(size as u64).hasher(KeyHasher::xxh3(seed));
+            let builder = builder.fingerprint_bits(valued_bits).value_bits(1 + u32::from(bits % 4));
+            play(builder.build_counting().expect("measures in range"), operations);
         }
         3 => {
-            let builder = CuckooMap::builder().bucket_count(size as u64).seed(seed);
+            let builder = CuckooFilter::builder().bucket_count(size as u64).hasher(KeyHasher::xxh3(seed));
             let builder = builder.fingerprint_bits(valued_bits).value_bits(VALUE_BITS);
-            play(builder.build().expect("measures in range"), operations);
+            play(builder.build_map::<u8>().expect("measures in range"), operations);
         }
         number => {
             let shape = shapes[number - 4];
             let least = shape.least_fingerprint_bits();
-            let bucket_count = match shape.addressing() {
+            let bucket_count = match shape.addressing {
                 guira::Addressing::PowerOfTwo => size.next_power_of_two(),
                 guira::Addressing::Ternary => 3_usize.pow(size.ilog(3)),
                 guira::Addressing::Quaternary => 4_usize.pow(size.ilog(4)),
                 guira::Addressing::Doubling => 2 * size,
                 _ => size,
             };
-            let builder = CuckooFilter::builder().layout(shape.layout()).addressing(shape.addressing());
-            let builder = builder.slots_per_bucket(shape.slots_per_bucket()).bucket_count(bucket_count as u64);
-            let builder = builder.fingerprint_bits(least + u32::from(bits) % (33 - least)).seed(seed);
+            let builder = CuckooFilter::builder().layout(shape.layout).addressing(shape.addressing);
+            let builder = builder.slots_per_bucket(shape.slots_per_bucket).bucket_count(bucket_count as u64);
+            let builder =
+                builder.fingerprint_bits(least + u32::from(bits) % (33 - least)).hasher(KeyHasher::xxh3(seed));
             play(builder.build().expect("measures in range"), operations);
         }
     }

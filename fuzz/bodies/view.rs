@@ -1,7 +1,7 @@
 //! Views bytes as a file. Whatever they are, it must not panic; its answers must agree with each other, and verifying must
 //! say what loading says.
 
-use guira::{CuckooFilter, CuckooFilterView, CuckooSet, FileKind, LoadError};
+use guira::{CuckooFilter, CuckooFilterView, CuckooSet, FileHeader, FileKind, LoadError};
 
 use super::oracle::checksums;
 
@@ -26,12 +26,10 @@ fn view(bytes: &[u8]) {
     for (key, answer) in keys.iter().zip(answers) {
         assert_eq!((view.contains(key), view.count(key) > 0), (answer, answer), "{view:?}: {key}");
     }
-    match (view.verify(), load(bytes, view.kind())) {
+    let kind = FileHeader::of_bytes(bytes).expect("it was viewed").kind();
+    match (view.verify(), load(bytes, kind)) {
         (Ok(()), Ok(filter)) => {
             assert!(keys.iter().all(|key| view.count(key) == filter.count(key)), "{view:?}");
-            if view.kind() == FileKind::Filter {
-                assert_eq!(view.to_filter().expect("it was verified"), filter);
-            }
         }
         (Err(error), Err(expected)) => assert_eq!(format!("{error:?}"), format!("{expected:?}"), "{view:?}"),
         (verified, loaded) => panic!("{view:?}: verified as {verified:?}, loaded as {loaded:?}"),
@@ -42,7 +40,7 @@ fn view(bytes: &[u8]) {
 fn load(bytes: &[u8], kind: FileKind) -> Result<CuckooFilter, LoadError> {
     match kind {
         FileKind::Set => CuckooSet::from_bytes(bytes).map(|set| set.as_filter().clone()),
-        FileKind::Growing => CuckooFilter::from_bytes(bytes).map(CuckooFilter::without_growth),
+        FileKind::Growing => CuckooFilter::from_bytes(bytes),
         _ => CuckooFilter::from_bytes(bytes),
     }
 }

@@ -32,12 +32,8 @@ impl Inspection {
         let inspect = || {
             let (header, bytes) = filter_bytes::read(File::open(path)?)?;
             let mut inspection = Self::new(header, key)?;
-            match key {
-                Some(key) if inspection.secret == Secret::Fits => {
-                    inspection.header.verify_with_key(&bytes, key.bytes())?;
-                }
-                _ => inspection.header.verify(&bytes)?,
-            }
+            let key = key.filter(|_| inspection.secret == Secret::Fits).map(SecretKey::bytes);
+            inspection.header.verify(&bytes, key)?;
             inspection.provenance = Provenance::of_file_bytes(&inspection.header, &bytes)?;
             Ok(inspection)
         };

@@ -122,7 +122,7 @@ pub(crate) fn table_end(header: &FileHeader) -> u64 {
 }
 
 fn checksum(bytes: &[u8]) -> u64 {
-    KeyHasher::xxh3(0).digest_bytes(bytes).get()
+    KeyHasher::xxh3(0).digest(bytes).get()
 }
 
 /// A reader that keeps what comes behind a number of bytes.

@@ -1,7 +1,6 @@
 //! The arguments of constructors.
 
-use guira::analysis::Preference;
-use guira::{HashAlgorithm, LoadOptions};
+use guira::{KeyHasher, LoadOptions, Preference};
 use pyo3::PyResult;
 
 use crate::error::ParameterError;
@@ -12,8 +11,7 @@ pub(crate) struct Options {
     pub(crate) rate: f64,
     pub(crate) max_capacity: Option<usize>,
     pub(crate) preference: Preference,
-    pub(crate) hash: HashAlgorithm,
-    pub(crate) seed: u64,
+    pub(crate) hasher: KeyHasher,
 }
 
 /// `prefer="speed"` or `prefer="space"`.
@@ -25,11 +23,11 @@ pub(crate) fn preference(prefer: &str) -> PyResult<Preference> {
     }
 }
 
-/// `hash="xxh3"`, or `hash="siphash"` with a secret key.
-pub(crate) fn hash_algorithm(hash: &str, key: Option<&[u8]>) -> PyResult<HashAlgorithm> {
+/// `hash="xxh3"` with a seed, or `hash="siphash"` with a secret key.
+pub(crate) fn hasher(hash: &str, key: Option<&[u8]>, seed: u64) -> PyResult<KeyHasher> {
     match (hash, secret_key(key)?) {
-        ("xxh3", None) => Ok(HashAlgorithm::Xxh3),
-        ("siphash", Some(key)) => Ok(HashAlgorithm::SipHash13 { key }),
+        ("xxh3", None) => Ok(KeyHasher::xxh3(seed)),
+        ("siphash", Some(key)) => Ok(KeyHasher::sip_hash_13(key)),
         ("siphash", None) => {
             Err(ParameterError::new_err("hash='siphash' needs key: 16 secret bytes, as of secrets.token_bytes(16)"))
         }

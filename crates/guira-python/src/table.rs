@@ -107,7 +107,7 @@ impl<T: Stored> Locked<T> {
 /// The builder of a filter, for what a filter or a set of Python is given.
 fn builder(options: &Options) -> CuckooFilterBuilder {
     let builder = CuckooFilter::builder().capacity(options.capacity).false_positive_rate(options.rate);
-    let builder = builder.preference(options.preference).hash(options.hash).seed(options.seed);
+    let builder = builder.preference(options.preference).hasher(options.hasher);
     match options.max_capacity {
         Some(keys) => builder.max_capacity(keys),
         None => builder,
@@ -118,9 +118,8 @@ pub(crate) fn new_filter(options: &Options) -> Result<CuckooFilter, BuildError> 
     builder(options).build()
 }
 
-/// A set, by way of a filter, which alone has a builder.
 pub(crate) fn new_set(options: &Options) -> Result<CuckooSet, BuildError> {
-    builder(options).build().map(CuckooSet::from)
+    builder(options).build_set()
 }
 
 impl Lookup for CuckooFilter {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 
-use guira::HashAlgorithm;
+use guira::KeyHasher;
 
 /// 128 random bits, without which nobody can tell which items look the same. Debug output does not show them.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -55,16 +55,13 @@ impl SecretKey {
 
     /// The hash with this key.
     #[must_use]
-    pub const fn hash(self) -> HashAlgorithm {
-        HashAlgorithm::SipHash13 { key: self.0 }
+    pub fn hasher(self) -> KeyHasher {
+        KeyHasher::sip_hash_13(self.0)
     }
 
     /// The key of a hash, if it has one.
-    pub(crate) const fn of_hash(hash: HashAlgorithm) -> Option<Self> {
-        match hash {
-            HashAlgorithm::SipHash13 { key } => Some(Self(key)),
-            _ => None,
-        }
+    pub(crate) fn of_hasher(hasher: &KeyHasher) -> Option<Self> {
+        hasher.secret_key().map(Self)
     }
 }
 

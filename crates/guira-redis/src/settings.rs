@@ -1,6 +1,6 @@
 //! What the server's operator chooses, and what becomes of it when a filter is created.
 
-use guira::{CuckooFilter, CuckooFilterBuilder, GrowthPolicy, HashAlgorithm, Parameters};
+use guira::{CuckooFilter, CuckooFilterBuilder, GrowthPolicy, KeyHasher, Parameters};
 
 use crate::cast::in_memory;
 use crate::command::Creation;
@@ -222,7 +222,7 @@ impl Measures {
             .growth_policy(self.policy)
             .false_positive_rate(self.error_rate)
             .slots_per_bucket(self.slots_per_bucket)
-            .hash(self.key.map_or(HashAlgorithm::Xxh3, SecretKey::hash))
+            .hasher(self.key.map_or_else(KeyHasher::default, SecretKey::hasher))
     }
 
     /// An empty filter, if it may take the memory.

@@ -16,8 +16,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use guira::analysis::{Plan, Preference};
-use guira::{Addressing, CuckooFilter};
+use guira::{Addressing, CuckooFilter, Preference};
 
 const DOUBLINGS: u32 = 10;
 
@@ -45,7 +44,8 @@ fn sizes(largest: u64) {
     println!("|---|---|---|---|");
     let print_row = |keys: u64, bytes: usize| {
         let bits = bytes as f64 * 8.0 / keys as f64;
-        let built = Plan::new(keys, RATE, Preference::Space).expect("there is such a filter").bits_per_key();
+        let builder = CuckooFilter::builder().capacity(keys as usize).false_positive_rate(RATE);
+        let built = builder.preference(Preference::Space).parameters().expect("there is such a filter").bits_per_key();
         println!("| {keys} | {bits:.2} | {built:.2} | {:.2} |", bits / built);
     };
     for key in 0..largest {
@@ -82,7 +82,7 @@ fn grow(start: usize) -> CuckooFilter {
 
 /// Fills a table to 95 %, or to its capacity.
 fn fill(filter: &mut CuckooFilter, keys: &mut impl Iterator<Item = u64>) {
-    let full = ((filter.slot_count() as f64 * 0.95) as usize).min(filter.capacity());
+    let full = ((filter.parameters().slot_count() as f64 * 0.95) as usize).min(filter.capacity());
     let batch: Vec<u64> = keys.take(full - filter.len()).collect();
     filter.insert_each(&batch).expect("it is not full");
 }

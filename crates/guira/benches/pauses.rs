@@ -178,7 +178,7 @@ fn lookups(largest: u64, queries: u64) {
     assert!(last as u64 >= largest / 2);
     moments.push(("before", previous));
     moments.push(("begun", filter.clone()));
-    let buckets = filter.slot_count() / filter.parameters().slots_per_bucket() as usize / 2;
+    let buckets = filter.parameters().slot_count() as usize / filter.parameters().slots_per_bucket() as usize / 2;
     for key in keys.by_ref().take(buckets / 8) {
         filter.insert(&key).expect("as many were promised");
     }

@@ -13,8 +13,7 @@
 
 use std::process::ExitCode;
 
-use guira::analysis::{Plan, Preference};
-use guira::{Addressing, CuckooFilter, CuckooFilterBuilder, Digest, Layout};
+use guira::{Addressing, CuckooFilter, CuckooFilterBuilder, Digest, KeyHasher, Layout, Preference};
 use rayon::prelude::*;
 
 const RATES: [f64; 9] = [0.5, 0.3, 0.1, 0.03, 0.01, 0.001, 1e-4, 1e-6, 1e-9];
@@ -138,7 +137,7 @@ fn refused_builds(shape: Shape, keys: usize, rate: f64, builds: u64, random: &mu
     let mut refused = 0;
     for first in (0..builds).step_by(BUILDS_PER_SEED as usize) {
         // Some shapes have no table so large, or none at so low a rate.
-        let Ok(mut filter) = shape.builder(keys, rate).seed(random.next()).build() else { continue };
+        let Ok(mut filter) = shape.builder(keys, rate).hasher(KeyHasher::xxh3(random.next())).build() else { continue };
         for _ in first..builds.min(first + BUILDS_PER_SEED) {
             filter.clear();
             refused += u64::from((0..keys).any(|_| filter.insert(&random.digest()).is_err()));
@@ -162,7 +161,10 @@ fn rate(lookups: f64) -> bool {
                 let mut random = Random((keys as u64) << 32 | u64::from(shape.slots));
                 let mut found_here = 0;
                 for _ in 0..FILTERS {
-                    let Ok(mut filter) = shape.builder(keys, rate).seed(random.next()).build() else { continue };
+                    let Ok(mut filter) = shape.builder(keys, rate).hasher(KeyHasher::xxh3(random.next())).build()
+                    else {
+                        continue;
+                    };
                     (0..keys).for_each(|_| drop(filter.insert(&random.digest())));
                     found_here += (0..lookups_of_filter).filter(|_| filter.contains(&random.digest())).count() as u64;
                     asked += lookups_of_filter;
@@ -195,11 +197,13 @@ fn bits(capacities: &[u64]) -> bool {
         for rate in RATES {
             let sizes = shapes().into_iter().filter_map(|shape| {
                 let parameters = shape.builder(capacity as usize, rate).parameters().ok()?;
-                Some(parameters.table_bits() as f64 / capacity as f64)
+                Some(parameters.bits_per_key())
             });
             let smallest = sizes.fold(f64::INFINITY, f64::min);
-            let planned = [Preference::Speed, Preference::Space]
-                .map(|preference| Plan::new(capacity, rate, preference).map_or(f64::NAN, |plan| plan.bits_per_key()));
+            let builder = CuckooFilter::builder().capacity(capacity as usize).false_positive_rate(rate);
+            let planned = [Preference::Speed, Preference::Space].map(|preference| {
+                builder.clone().preference(preference).parameters().map_or(f64::NAN, |table| table.bits_per_key())
+            });
             let [speed, space] = planned;
             println!("| {capacity} | {rate} | {speed:.2} | {space:.2} | {smallest:.2} | {:.2} |", -rate.log2());
             worst = [worst[0].max(speed / smallest), worst[1].max(space / smallest)];

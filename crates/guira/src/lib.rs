@@ -26,11 +26,11 @@ mod set;
 mod sync;
 mod table;
 
-pub use addressing::{BucketIndex, Fingerprint};
+pub use analysis::Preference;
 #[cfg(feature = "std")]
 pub use concurrent::ConcurrentCuckooFilter;
-pub use counting::{CountingCuckooFilter, CountingCuckooFilterBuilder};
-pub use digest::{ByHash, Digest, HashAlgorithm, Key, KeyHasher};
+pub use counting::CountingCuckooFilter;
+pub use digest::{ByHash, Digest, Key, KeyHasher};
 #[cfg(feature = "files")]
 pub use error::SaveError;
 pub use error::{
@@ -39,6 +39,6 @@ pub use error::{
 };
 pub use filter::{CuckooFilter, CuckooFilterBuilder, CuckooFilterView, Fingerprints, GrowthPolicy, StoredFingerprint};
 pub use format::{AnyFilter, FileHeader, FilterFile, LoadOptions, raw};
-pub use map::{CuckooMap, CuckooMapBuilder, Matches, Value};
-pub use parameters::{Addressing, Layout, Parameters, Shape};
+pub use map::{CuckooMap, Matches, Value};
+pub use parameters::{Addressing, Layout, Parameters};
 pub use set::CuckooSet;

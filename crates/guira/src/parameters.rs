@@ -3,9 +3,10 @@
 use core::fmt;
 
 use crate::analysis;
+use crate::cast::to_f64;
 use crate::error::BuildError;
 
-/// How fingerprints are kept in the table.
+/// The layout of a table: how fingerprints are kept in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Layout {
@@ -21,24 +22,35 @@ pub enum Layout {
 }
 
 impl Layout {
-    /// What it is called wherever people read it: "packed", "semi-sorted" or "windowed".
+    /// Returns the numbers of slots that a bucket, or a window, can have.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// assert_eq!(guira::Layout::Packed.bucket_sizes(), [1, 2, 4, 8]);
+    /// ```
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub const fn bucket_sizes(self) -> &'static [u32] {
         match self {
-            Self::Packed => "packed",
-            Self::SemiSorted => "semi-sorted",
-            Self::Windowed => "windowed",
+            Self::Packed => &[1, 2, 4, 8],
+            Self::SemiSorted => &[4],
+            Self::Windowed => &[2, 3, 4],
         }
     }
 }
 
+/// "packed", "semi-sorted" or "windowed", as everywhere that people read it.
 impl fmt::Display for Layout {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.name())
+        formatter.pad(match self {
+            Self::Packed => "packed",
+            Self::SemiSorted => "semi-sorted",
+            Self::Windowed => "windowed",
+        })
     }
 }
 
-/// How the candidate buckets of a key are related.
+/// The addressing of a table: how the candidate buckets of a key are related.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Addressing {
@@ -59,7 +71,7 @@ pub enum Addressing {
 }
 
 impl Addressing {
-    /// d, the candidate buckets of a key.
+    /// Returns d, the number of candidate buckets of a key.
     #[must_use]
     pub const fn candidates(self) -> u32 {
         match self {
@@ -68,45 +80,33 @@ impl Addressing {
             Self::Quaternary => 4,
         }
     }
+}
 
-    /// What it is called wherever people read it: "regional", "power of two", "ternary", "quaternary" or "doubling".
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
+/// "regional", "power of two", "ternary", "quaternary" or "doubling", as everywhere that people read it.
+impl fmt::Display for Addressing {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(match self {
             Self::Regional => "regional",
             Self::PowerOfTwo => "power of two",
             Self::Ternary => "ternary",
             Self::Quaternary => "quaternary",
             Self::Doubling => "doubling",
-        }
-    }
-}
-
-impl fmt::Display for Addressing {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.name())
+        })
     }
 }
 
 /// What decides how full a table becomes: layout, addressing and bucket size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Shape {
+pub(crate) struct Shape {
     layout: Layout,
     addressing: Addressing,
     slots_per_bucket: u32,
 }
 
 impl Shape {
-    /// Packed buckets of four slots, two of them per key: what the paper recommends.
-    pub const DEFAULT: Self = Self { layout: Layout::Packed, addressing: Addressing::Regional, slots_per_bucket: 4 };
-
     /// Checks that there is such a table.
-    ///
-    /// # Errors
-    ///
-    /// A bucket size that the layout does not have, or an addressing that it does not go with.
-    pub fn new(layout: Layout, addressing: Addressing, slots_per_bucket: u32) -> Result<Self, BuildError> {
-        if !Self::slots_per_bucket_of(layout).contains(&slots_per_bucket) {
+    pub(crate) fn new(layout: Layout, addressing: Addressing, slots_per_bucket: u32) -> Result<Self, BuildError> {
+        if !layout.bucket_sizes().contains(&slots_per_bucket) {
             return Err(BuildError::SlotsPerBucket { given: slots_per_bucket, layout });
         }
         let goes_with = match layout {
@@ -120,43 +120,28 @@ impl Shape {
         Ok(Self { layout, addressing, slots_per_bucket })
     }
 
-    /// The bucket sizes of a layout.
-    #[must_use]
-    pub const fn slots_per_bucket_of(layout: Layout) -> &'static [u32] {
-        match layout {
-            Layout::Packed => &[1, 2, 4, 8],
-            Layout::SemiSorted => &[4],
-            Layout::Windowed => &[2, 3, 4],
-        }
-    }
-
     /// How fingerprints are kept.
-    #[must_use]
-    pub const fn layout(&self) -> Layout {
+    pub(crate) const fn layout(&self) -> Layout {
         self.layout
     }
 
     /// How candidate buckets are related.
-    #[must_use]
-    pub const fn addressing(&self) -> Addressing {
+    pub(crate) const fn addressing(&self) -> Addressing {
         self.addressing
     }
 
     /// b, the slots of a bucket or window.
-    #[must_use]
-    pub const fn slots_per_bucket(&self) -> u32 {
+    pub(crate) const fn slots_per_bucket(&self) -> u32 {
         self.slots_per_bucket
     }
 
     /// d · b, the slots that a lookup compares.
-    #[must_use]
-    pub const fn compared_slots(&self) -> u32 {
+    pub(crate) const fn compared_slots(&self) -> u32 {
         self.addressing.candidates() * self.slots_per_bucket
     }
 
     /// The bits that a slot takes in the table, with fingerprints of f bits.
-    #[must_use]
-    pub const fn bits_per_slot(&self, fingerprint_bits: u32) -> u32 {
+    pub(crate) const fn bits_per_slot(&self, fingerprint_bits: u32) -> u32 {
         match self.layout {
             Layout::Packed | Layout::Windowed => fingerprint_bits,
             Layout::SemiSorted => fingerprint_bits - 1,
@@ -164,8 +149,7 @@ impl Shape {
     }
 
     /// How many different fingerprints of f bits there are: 2^f - 1, or 255 · 2^(f - 8) with doubling addressing.
-    #[must_use]
-    pub const fn fingerprint_values(&self, fingerprint_bits: u32) -> u64 {
+    pub(crate) const fn fingerprint_values(&self, fingerprint_bits: u32) -> u64 {
         let all = 1 << fingerprint_bits;
         match self.addressing {
             Addressing::Doubling => all - (all >> Parameters::CORE_BITS),
@@ -174,8 +158,7 @@ impl Shape {
     }
 
     /// The fewest bits of a fingerprint.
-    #[must_use]
-    pub const fn least_fingerprint_bits(&self) -> u32 {
+    pub(crate) const fn least_fingerprint_bits(&self) -> u32 {
         match self.layout {
             Layout::Packed if matches!(self.addressing, Addressing::Doubling) => Parameters::CORE_BITS,
             Layout::Packed | Layout::Windowed => Parameters::MIN_FINGERPRINT_BITS,
@@ -298,7 +281,7 @@ impl Parameters {
         Ok(Self { doublings, ..self })
     }
 
-    /// The same with a value of so many bits beside every fingerprint.
+    /// Adds a value of so many bits beside every fingerprint.
     pub(crate) fn with_value_bits(self, value_bits: u32) -> Result<Self, BuildError> {
         let Shape { layout, addressing, .. } = self.shape;
         if (layout, addressing) != (Layout::Packed, Addressing::Regional) {
@@ -312,36 +295,35 @@ impl Parameters {
     }
 
     /// Layout, addressing and bucket size.
-    #[must_use]
-    pub const fn shape(&self) -> Shape {
+    pub(crate) const fn shape(&self) -> Shape {
         self.shape
     }
 
-    /// How fingerprints are kept.
+    /// Returns how fingerprints are kept.
     #[must_use]
     pub const fn layout(&self) -> Layout {
         self.shape.layout
     }
 
-    /// How the candidate buckets of a key are related.
+    /// Returns how the candidate buckets of a key are related.
     #[must_use]
     pub const fn addressing(&self) -> Addressing {
         self.shape.addressing
     }
 
-    /// b, the slots of a bucket.
+    /// Returns b, the slots of a bucket or window.
     #[must_use]
     pub const fn slots_per_bucket(&self) -> u32 {
         self.shape.slots_per_bucket
     }
 
-    /// f, the bits of a fingerprint.
+    /// Returns f, the bits of a fingerprint.
     #[must_use]
     pub const fn fingerprint_bits(&self) -> u32 {
         self.fingerprint_bits
     }
 
-    /// v, the bits of the value beside each fingerprint; 0 where there are no values.
+    /// Returns v, the bits of the value beside each fingerprint, or 0 where there are no values.
     #[must_use]
     pub const fn value_bits(&self) -> u32 {
         self.value_bits
@@ -352,67 +334,79 @@ impl Parameters {
         self.regions
     }
 
-    /// How many regions the table has; all candidate buckets of a key are in the same one.
+    /// Returns the number of regions of the table; all candidate buckets of a key are in the same one.
     #[must_use]
     pub const fn region_count(&self) -> u64 {
         self.regions.count
     }
 
     /// The buckets of a region; with windows, the places where one may start in each phase.
-    #[must_use]
-    pub const fn buckets_per_region(&self) -> u64 {
+    pub(crate) const fn buckets_per_region(&self) -> u64 {
         self.regions.buckets
     }
 
-    /// m, the buckets of the table.
+    /// Returns m, the buckets of the table; with windows, the places where one may start in each phase.
     #[must_use]
     pub const fn bucket_count(&self) -> u64 {
         self.regions.bucket_count()
     }
 
     /// The slots of a region.
-    #[must_use]
-    pub const fn slots_per_region(&self) -> u64 {
+    pub(crate) const fn slots_per_region(&self) -> u64 {
         self.shape.slots_of_region(self.regions.buckets)
     }
 
-    /// The slots of the table.
+    /// Returns the number of slots of the table: how many fingerprints it could hold if every slot were filled, which is more
+    /// than will ever fit.
     #[must_use]
     pub const fn slot_count(&self) -> u64 {
         self.regions.count * self.slots_per_region()
     }
 
-    /// The number of distinct keys promised to fit.
+    /// Returns the number of distinct keys promised to fit.
     #[must_use]
     pub const fn capacity(&self) -> u64 {
         self.capacity
     }
 
-    /// With doubling addressing, how often the table has been doubled.
+    /// Returns how often the table of a filter that grows has been doubled.
     #[must_use]
     pub const fn doublings(&self) -> u32 {
         self.doublings
     }
 
-    /// The bits that a slot takes, its value included.
+    /// Returns the bits that a slot takes, its value included.
     #[must_use]
     pub const fn bits_per_slot(&self) -> u32 {
         self.shape.bits_per_slot(self.fingerprint_bits) + self.value_bits
     }
 
     /// The bits of the table, without padding.
-    #[must_use]
-    pub const fn table_bits(&self) -> u64 {
+    pub(crate) const fn table_bits(&self) -> u64 {
         self.slot_count() * self.bits_per_slot() as u64
     }
 
-    /// The bytes of the table, padding included.
+    /// Returns the bytes of the table, padding included.
     #[must_use]
     pub const fn table_size(&self) -> u64 {
         bytes_for(self.table_bits())
     }
 
-    /// The rate of false positives among absent keys that is expected with `len` stored fingerprints.
+    /// Returns the bits of the table per key when it holds as many keys as its capacity: C of equation (4) of the paper.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::with_capacity(1_000_000, 0.001)?;
+    /// assert!((13.0..14.0).contains(&filter.parameters().bits_per_key()));
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn bits_per_key(&self) -> f64 {
+        f64::from(self.bits_per_slot()) * to_f64(self.slot_count()) / to_f64(self.capacity)
+    }
+
+    /// Returns the rate of false positives among absent keys that is expected with `len` stored fingerprints.
     #[must_use]
     pub fn expected_false_positive_rate(&self, len: u64) -> f64 {
         analysis::rate_of_table(self.fingerprint_bits, self.regions, self.shape, len)

@@ -2,10 +2,10 @@
 
 use crate::digest::Key;
 use crate::error::{BuildError, InsertError};
-use crate::filter::CuckooFilter;
+use crate::filter::{CuckooFilter, CuckooFilterBuilder};
 
-/// A set of keys that answers "certainly not" or "probably" and stores every fingerprint once, however often its key
-/// comes. It offers no removal, which would lose the other keys that share a fingerprint and its buckets.
+/// An approximate set of keys that are never removed: it stores every fingerprint once, however often its key comes. Removal
+/// would lose the other keys that share a fingerprint and its buckets.
 ///
 /// What it promises: a key that was inserted is always found, and inserting it again changes nothing and never fails. It
 /// takes as many distinct keys as its [`capacity`](Self::capacity) says, and while it holds no more, an absent key is
@@ -24,26 +24,51 @@ use crate::filter::CuckooFilter;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Of another shape than the usual one, by way of a filter:
-///
-/// ```
-/// use guira::{CuckooFilter, CuckooSet, analysis::Preference};
-///
-/// let builder = CuckooFilter::builder().capacity(1000).false_positive_rate(0.001).preference(Preference::Space);
-/// let set = CuckooSet::from(builder.build()?);
-/// # Ok::<(), guira::BuildError>(())
-/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct CuckooSet {
     filter: CuckooFilter,
 }
 
+impl CuckooFilterBuilder {
+    /// Makes an empty set, which grows where a [`max_capacity`](Self::max_capacity) is given.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`build`](Self::build).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use guira::CuckooFilter;
+    ///
+    /// let builder = CuckooFilter::builder().capacity(1000).max_capacity(1_000_000).false_positive_rate(0.001);
+    /// let mut seen = builder.build_set()?;
+    /// for number in 0..20_000 {
+    ///     seen.insert(&number)?;
+    /// }
+    /// assert!(seen.capacity() >= 20_000);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn build_set(&self) -> Result<CuckooSet, BuildError> {
+        self.build().map(CuckooSet::from_filter_without_copies)
+    }
+}
+
 impl CuckooSet {
-    /// An empty set for `capacity` distinct keys that answers absent keys with "probably" at this rate at the most.
+    /// Makes an empty set for `capacity` distinct keys, with at most this false positive rate. For everything else that can be
+    /// chosen, see [`CuckooFilterBuilder::build_set`].
     ///
     /// # Errors
     ///
     /// A [`BuildError`] that says what is out of range, or that there is no memory.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let set = guira::CuckooSet::with_capacity(1000, 0.001)?;
+    /// assert_eq!(set.capacity(), 1000);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn with_capacity(capacity: usize, false_positive_rate: f64) -> Result<Self, BuildError> {
         CuckooFilter::with_capacity(capacity, false_positive_rate).map(|filter| Self { filter })
     }
@@ -53,57 +78,135 @@ impl CuckooSet {
         Self { filter }
     }
 
-    /// Stores a key; `false` if it was probably there already, and then nothing is stored, nor need be.
+    /// Stores a key. Returns `false` if it is probably there already; then nothing is stored, nor need be.
     ///
     /// # Errors
     ///
     /// [`InsertError::Full`]; the set is as it was.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut set = guira::CuckooSet::with_capacity(1000, 0.001)?;
+    /// assert!(set.insert("ani")?);
+    /// assert!(!set.insert("ani")?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<bool, InsertError> {
         self.filter.insert_unique(key)
     }
 
-    /// Whether a key is probably in the set; `false` is certain.
+    /// Returns `true` if a key is probably present; `false` is certain.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut set = guira::CuckooSet::with_capacity(1000, 0.001)?;
+    /// set.insert("ani")?;
+    /// assert!(set.contains("ani") && !set.contains("koel"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     #[must_use]
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
         self.filter.contains(key)
     }
 
-    /// Whether each of many keys is probably in the set. See [`CuckooFilter::contains_each`].
+    /// Writes to `answers`, for each of many keys, what [`contains`](Self::contains) returns. See
+    /// [`CuckooFilter::contains_each`].
     ///
     /// # Panics
     ///
     /// If there are not as many answers as keys.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut set = guira::CuckooSet::with_capacity(1000, 0.001)?;
+    /// set.insert("ani")?;
+    /// let mut answers = [false; 2];
+    /// set.contains_each(&["ani", "koel"], &mut answers);
+    /// assert_eq!(answers, [true, false]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn contains_each<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
         self.filter.contains_each(keys, answers);
     }
 
     /// Removes all keys.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut set = guira::CuckooSet::with_capacity(1000, 0.001)?;
+    /// set.insert("ani")?;
+    /// set.clear();
+    /// assert!(!set.contains("ani"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn clear(&mut self) {
         self.filter.clear();
     }
 
-    /// How many fingerprints are stored: the distinct keys, but for those that share fingerprint and buckets with another.
+    /// Returns how many fingerprints are stored: the distinct keys, but for those that share fingerprint and buckets with
+    /// another.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut set = guira::CuckooSet::with_capacity(1000, 0.001)?;
+    /// set.insert("ani")?;
+    /// set.insert("ani")?;
+    /// assert_eq!(set.len(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub const fn len(&self) -> usize {
         self.filter.len()
     }
 
-    /// Whether nothing is stored.
+    /// Returns `true` if nothing is stored.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut set = guira::CuckooSet::with_capacity(1000, 0.001)?;
+    /// set.insert("ani")?;
+    /// assert!(!set.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.filter.is_empty()
     }
 
-    /// How many distinct keys are promised to fit: of a million sets, at most one is expected not to take them.
+    /// Returns the number of distinct keys that are guaranteed to fit, but for one of a million sets.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let set = guira::CuckooSet::with_capacity(1000, 0.001)?;
+    /// assert_eq!(set.capacity(), 1000);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub const fn capacity(&self) -> usize {
         self.filter.capacity()
     }
 
-    /// The filter that holds the fingerprints, to be asked all that can be asked of one: its parameters, its rate, its
-    /// fingerprints. There is no way to get it out, since it would offer removal.
+    /// Returns the filter that holds the fingerprints, for all that can be asked of one: its parameters, its rate, its
+    /// fingerprints. There is no way to take it out, since it would offer removal.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut set = guira::CuckooSet::with_capacity(1000, 0.001)?;
+    /// set.insert("ani")?;
+    /// assert_eq!(set.as_filter().count("ani"), 1);
+    /// assert!(set.as_filter().expected_false_positive_rate() < 0.001);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub const fn as_filter(&self) -> &CuckooFilter {
         &self.filter

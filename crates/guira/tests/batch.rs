@@ -2,20 +2,21 @@
 
 #![expect(clippy::cast_precision_loss, reason = "numbers of slots are far below 2^53")]
 
-use guira::analysis::rated_load_factor;
 use guira::{
-    Addressing, BuildError, BuildFromKeysError, CuckooFilter, CuckooFilterBuilder, Digest, InsertError, Shape,
+    Addressing, BuildError, BuildFromKeysError, CuckooFilter, CuckooFilterBuilder, Digest, InsertError, KeyHasher,
 };
 
 mod oracle {
     pub(crate) mod case;
     pub(crate) mod random;
     pub(crate) mod shapes;
+    pub(crate) mod slots;
 }
 
 use oracle::case::{Announced, Case};
 use oracle::random::SplitMix64;
-use oracle::shapes::all_shapes;
+use oracle::shapes::{Shape, all_shapes};
+use oracle::slots::Slots as _;
 
 /// A table with some 400,000 slots, which is larger than what is answered one call after another, or with some hundred.
 fn case_of(shape: Shape, fingerprint_bits: u32, size: Size) -> Case {
@@ -23,12 +24,12 @@ fn case_of(shape: Shape, fingerprint_bits: u32, size: Size) -> Case {
         Size::Small => 301,
         Size::Large => 400_008,
     };
-    let buckets = slots / u64::from(shape.slots_per_bucket());
-    let power_of_two = shape.addressing() == Addressing::PowerOfTwo;
+    let buckets = slots / u64::from(shape.slots_per_bucket);
+    let power_of_two = shape.addressing == Addressing::PowerOfTwo;
     Case {
-        layout: shape.layout(),
-        addressing: shape.addressing(),
-        slots_per_bucket: shape.slots_per_bucket(),
+        layout: shape.layout,
+        addressing: shape.addressing,
+        slots_per_bucket: shape.slots_per_bucket,
         fingerprint_bits,
         bucket_count: if power_of_two { buckets.next_power_of_two() } else { buckets },
         seed: fingerprint_bits.into(),
@@ -54,7 +55,7 @@ fn cases() -> impl Iterator<Item = Case> {
 
 /// As many keys as a table of this shape certainly takes, or nearly so.
 fn keys_that_fit(filter: &CuckooFilter) -> u64 {
-    let share = 0.9 * rated_load_factor(filter.parameters().shape());
+    let share = 0.9 * Shape::of(filter.parameters()).rated_load_factor();
     (0..).find(|&keys| keys as f64 >= share * filter.slot_count() as f64).expect("a number of slots")
 }
 
@@ -208,9 +209,9 @@ fn tables_of_four_regions(fingerprint_bits: &[u32]) -> impl Iterator<Item = Case
     shapes.flat_map(move |shape| {
         fingerprint_bits.iter().map(move |&fingerprint_bits| {
             let fingerprint_bits = fingerprint_bits.max(shape.least_fingerprint_bits());
-            let bucket_count = if shape.addressing() == Addressing::PowerOfTwo { 1 << 17 } else { 200_008 };
+            let bucket_count = if shape.addressing == Addressing::PowerOfTwo { 1 << 17 } else { 200_008 };
             let case = Case { bucket_count, ..case_of(shape, fingerprint_bits, Size::Large) };
-            let one_region = shape.addressing() == Addressing::PowerOfTwo || shape.compared_slots() == 2;
+            let one_region = shape.addressing == Addressing::PowerOfTwo || shape.compared_slots() == 2;
             let region_count = case.build().parameters().region_count();
             assert_eq!(region_count, if one_region { 1 } else { 4 }, "{case}: regions");
             case
@@ -222,7 +223,9 @@ fn tables_of_four_regions(fingerprint_bits: &[u32]) -> impl Iterator<Item = Case
 fn regions_are_bytes_in_some_tables_and_not_in_others() {
     let bits_into_byte = |case: &Case| {
         let filter = case.build();
-        filter.parameters().slots_per_region() * u64::from(filter.parameters().bits_per_slot()) % 8
+        filter.parameters().slot_count() / filter.parameters().region_count()
+            * u64::from(filter.parameters().bits_per_slot())
+            % 8
     };
     let several_regions = |case: &Case| case.build().parameters().region_count() > 1;
     let mut found: Vec<u64> =
@@ -290,7 +293,7 @@ fn builder_of(case: Case) -> CuckooFilterBuilder {
         .slots_per_bucket(case.slots_per_bucket)
         .layout(case.layout)
         .addressing(case.addressing)
-        .seed(case.seed)
+        .hasher(KeyHasher::xxh3(case.seed))
 }
 
 /// Without a size, there is room for the keys that there are.
@@ -300,13 +303,13 @@ fn a_filter_built_from_keys_without_a_size_is_made_for_them() {
         for count in [0, 1, 2, 10, 1000, 30_000] {
             let what = format!("{count} keys in {shape:?}");
             let builder = CuckooFilter::builder()
-                .layout(shape.layout())
-                .addressing(shape.addressing())
-                .slots_per_bucket(shape.slots_per_bucket())
+                .layout(shape.layout)
+                .addressing(shape.addressing)
+                .slots_per_bucket(shape.slots_per_bucket)
                 .false_positive_rate(0.01);
             let keys: Vec<u64> = (0..count as u64).collect();
             // 255 alternates of one slot each: so many keys can't be promised to fit any table.
-            if (shape.addressing(), shape.slots_per_bucket(), count) == (Addressing::Doubling, 1, 30_000) {
+            if (shape.addressing, shape.slots_per_bucket, count) == (Addressing::Doubling, 1, 30_000) {
                 let refused = builder.build_from_keys(&keys).expect_err("refused");
                 assert!(matches!(refused, BuildFromKeysError::Build(BuildError::Capacity { .. })), "{what}: {refused}");
                 continue;
@@ -378,4 +381,24 @@ fn more_keys_than_fit_are_stored_but_for_those_in_the_error() {
             assert!(bulk.is_empty(), "{case}, {threads}: {} left", bulk.len());
         });
     }
+}
+
+#[test]
+fn try_extend_stores_what_as_many_insertions_store_and_says_how_many_they_are() {
+    let filter = CuckooFilter::with_capacity(5000, 0.001).expect("parameters in range");
+    for count in [0, 1, 511, 512, 513, 3000, 20_000_u64] {
+        let (mut single, mut extended) = (filter.clone(), filter.clone());
+        let refused = (0_usize..)
+            .zip(0..count)
+            .find_map(|(number, key)| single.insert(&key).err().map(|reason| (number, reason)));
+        let outcome = extended.try_extend(0..count).map_err(|error| (error.inserted, error.reason));
+        assert_eq!(outcome, refused.map_or(Ok(()), Err), "{count} keys");
+        assert_eq!(extended, single, "{count} keys");
+    }
+    assert!(filter.clone().try_extend(0..20_000_u64).is_err(), "some are refused");
+    // Growing filters take them all.
+    let builder = CuckooFilter::builder().capacity(100).max_capacity(100_000).false_positive_rate(0.01);
+    let mut grown = builder.build().expect("parameters in range");
+    grown.try_extend((0..50_000).map(|key| format!("key {key}"))).expect("it grows");
+    assert!((0..50_000).all(|key| grown.contains(&format!("key {key}"))));
 }

@@ -2,25 +2,27 @@
 
 use std::collections::HashMap;
 
-use guira::{Addressing, ConvertError, CuckooFilter, Layout, MergeError, Shape};
+use guira::{Addressing, ConvertError, CuckooFilter, Layout, MergeError};
 
 mod oracle {
     pub(crate) mod case;
     pub(crate) mod classes;
     pub(crate) mod random;
     pub(crate) mod shapes;
+    pub(crate) mod slots;
 }
 
 use oracle::case::{Announced, Case};
 use oracle::classes::{Class, Prober};
 use oracle::random::SplitMix64;
-use oracle::shapes::all_shapes;
+use oracle::shapes::{Shape, all_shapes};
+use oracle::slots::Slots as _;
 
 fn cases(bucket_count: u64, fingerprint_bits: &[u32]) -> Vec<Case> {
     let case = |shape: Shape, fingerprint_bits| Case {
-        layout: shape.layout(),
-        addressing: shape.addressing(),
-        slots_per_bucket: shape.slots_per_bucket(),
+        layout: shape.layout,
+        addressing: shape.addressing,
+        slots_per_bucket: shape.slots_per_bucket,
         fingerprint_bits,
         bucket_count,
         seed: 7,
@@ -42,9 +44,9 @@ fn fill(filter: &mut CuckooFilter, random: &mut SplitMix64, keys: usize) -> Vec<
 /// Whether the candidates of all keys follow from what is stored, as docs/algorithm.md says.
 fn is_possible(from: &Case, shape: Shape, fingerprint_bits: u32) -> bool {
     let windows = |layout| layout == Layout::Windowed;
-    let is_same_place = match (windows(from.layout), windows(shape.layout())) {
+    let is_same_place = match (windows(from.layout), windows(shape.layout)) {
         (false, false) => true,
-        (true, true) => from.slots_per_bucket == shape.slots_per_bucket(),
+        (true, true) => from.slots_per_bucket == shape.slots_per_bucket,
         _ => false,
     };
     let has_bits = fingerprint_bits == from.fingerprint_bits
@@ -62,10 +64,10 @@ fn converted_filters_hold_the_same_keys_and_no_others_where_that_is_possible() {
         let slots = filter.slot_count();
         let keys = fill(&mut filter, &mut random, slots * 2 / 3);
         let before = filter.clone();
-        for shape in all_shapes().into_iter().filter(|shape| shape.addressing() == case.addressing) {
+        for shape in all_shapes().into_iter().filter(|shape| shape.addressing == case.addressing) {
             for bits in [5, 8, 9, 13, 17, 20].into_iter().filter(|&bits| bits >= shape.least_fingerprint_bits()) {
                 let what = format!("{case} to {shape:?}, {bits} bits");
-                let result = filter.converted(shape.layout(), shape.slots_per_bucket(), bits);
+                let result = filter.converted(shape.layout, shape.slots_per_bucket, bits);
                 assert!(filter == before, "{what}");
                 if !is_possible(&case, shape, bits) {
                     assert!(
@@ -84,7 +86,7 @@ fn converted_filters_hold_the_same_keys_and_no_others_where_that_is_possible() {
                     Ok(converted) => converted,
                     Err(ConvertError::Full { .. } | ConvertError::TooManyCopies { .. }) => {
                         assert!(
-                            shape.slots_per_bucket() < case.slots_per_bucket || bits < case.fingerprint_bits,
+                            shape.slots_per_bucket < case.slots_per_bucket || bits < case.fingerprint_bits,
                             "{what}"
                         );
                         full_count += 1;
@@ -95,7 +97,7 @@ fn converted_filters_hold_the_same_keys_and_no_others_where_that_is_possible() {
                 converted_count += 1;
                 assert_eq!(converted.check_invariants(), Ok(()), "{what}");
                 let parameters = converted.parameters();
-                assert_eq!((parameters.shape(), parameters.fingerprint_bits()), (shape, bits), "{what}");
+                assert_eq!((Shape::of(parameters), parameters.fingerprint_bits()), (shape, bits), "{what}");
                 assert_eq!(converted.len(), filter.len(), "{what}");
                 assert!(keys.iter().all(|key| converted.contains(key)), "{what}");
                 // Shorter fingerprints find more, and others the same.

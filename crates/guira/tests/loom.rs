@@ -3,10 +3,8 @@
 
 #![cfg(loom)]
 
-use guira::{
-    BucketIndex, ConcurrentCuckooFilter, CuckooFilter, CuckooFilterBuilder, Digest, Fingerprint, KeyHasher,
-    StoredFingerprint,
-};
+use guira::raw::RawFilter as _;
+use guira::{ConcurrentCuckooFilter, CuckooFilter, CuckooFilterBuilder, Digest, KeyHasher, StoredFingerprint};
 use loom::sync::Arc;
 use loom::thread;
 
@@ -25,7 +23,7 @@ fn shared(builder: &CuckooFilterBuilder) -> Arc<ConcurrentCuckooFilter> {
 struct Located {
     digest: Digest,
     buckets: [u64; 2],
-    fingerprint: Fingerprint,
+    fingerprint: u32,
 }
 
 /// The first key with this primary bucket and this other one that is accepted.
@@ -38,7 +36,7 @@ fn key(builder: &CuckooFilterBuilder, buckets: [u64; 2], accepts: impl Fn(&Locat
         // The second copy goes to the other bucket.
         filter.insert(&digest).expect("its other bucket is empty");
         let second = filter.fingerprints().find(|stored| stored.bucket != first.bucket).expect("it was stored");
-        let buckets = [first, second].map(|stored| BucketIndex::get(stored.bucket));
+        let buckets = [first, second].map(|stored| stored.bucket);
         Located { digest, buckets, fingerprint: first.fingerprint }
     };
     let keys = (0..100_000_u64).map(|key| locate(KeyHasher::xxh3(7).digest(&key)));
@@ -307,7 +305,8 @@ fn two_writers_that_lock_the_same_buckets_do_not_wait_for_each_other_for_ever() 
 
 /// A filter that grows, whose table takes no more keys before it is doubled, and its keys.
 fn full(seed: u64) -> (CuckooFilter, Vec<u64>) {
-    let builder = CuckooFilter::builder().capacity(2).max_capacity(64).slots_per_bucket(2).seed(seed);
+    let builder =
+        CuckooFilter::builder().capacity(2).max_capacity(64).slots_per_bucket(2).hasher(KeyHasher::xxh3(seed));
     let mut full = builder.false_positive_rate(0.1).build().expect("a few slots");
     let keys = (0..).take_while(|key| full.insert_without_growing(key).is_ok()).collect();
     (full, keys)
@@ -331,7 +330,7 @@ fn buckets_of(filter: &CuckooFilter, keys: &[u64]) -> Vec<Option<u64>> {
         assert!(without.remove(key));
         let left = |stored: &StoredFingerprint| !without.fingerprints().any(|other| other == *stored);
         let mut gone = filter.fingerprints().filter(left);
-        gone.next().filter(|_| gone.next().is_none()).map(|stored| stored.bucket.get())
+        gone.next().filter(|_| gone.next().is_none()).map(|stored| stored.bucket)
     };
     keys.iter().map(bucket_of).collect()
 }
@@ -459,7 +458,7 @@ fn keys_in_the_next_bucket(begins: u64) -> impl Iterator<Item = (CuckooFilter, V
     (0..).map(full).filter_map(move |(full, keys)| {
         let mut begun = full.clone();
         begun.insert(&begins).expect("it grows");
-        let whole = begun.slot_count() as u64 / 4;
+        let whole = begun.parameters().slot_count() / 4;
         let is_next = |key: &u64| {
             let mut stored = begun.clone();
             stored.insert(key).expect("it grows");

@@ -14,12 +14,14 @@ mod oracle {
     pub(crate) mod case;
     pub(crate) mod classes;
     pub(crate) mod random;
+    pub(crate) mod slots;
 }
 
 use oracle::arrangement::{Arrangement, Outcome};
 use oracle::case::{Announced, Case};
 use oracle::classes::{Class, Prober};
 use oracle::random::SplitMix64;
+use oracle::slots::Slots as _;
 
 /// A filter, and the model that it must agree with after every step.
 struct Checked {
@@ -267,10 +269,10 @@ fn live_in_large_table(case: Case) {
     fill(&mut filter, &mut keys, usize::MAX);
     let most = keys.len();
     let indices_per_region = match case.layout {
-        Layout::Windowed => filter.parameters().slots_per_region(),
-        _ => filter.parameters().buckets_per_region(),
+        Layout::Windowed => filter.parameters().slot_count() / filter.parameters().region_count(),
+        _ => filter.parameters().bucket_count() / filter.parameters().region_count(),
     };
-    let mut used: Vec<u64> = filter.fingerprints().map(|stored| stored.bucket.get() / indices_per_region).collect();
+    let mut used: Vec<u64> = filter.fingerprints().map(|stored| stored.bucket / indices_per_region).collect();
     used.dedup();
     assert!(used.into_iter().eq(0..region_count), "{case}: every region is used");
     assert_holds(&filter, &keys, case);

@@ -10,7 +10,6 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use guira::analysis::rated_load_factor;
 use guira::{Addressing, CuckooFilter, Layout};
 
 mod oracle {
@@ -18,12 +17,14 @@ mod oracle {
     pub(crate) mod case;
     pub(crate) mod chi_square;
     pub(crate) mod classes;
+    pub(crate) mod shapes;
 }
 
 use oracle::binomial::{SIGMAS, assert_share};
 use oracle::case::{Announced, Case};
 use oracle::chi_square::assert_spread;
 use oracle::classes::{Class, Prober};
+use oracle::shapes::Shape;
 
 /// A filter that keeps a load, and the keys in it, oldest first.
 struct Population {
@@ -108,7 +109,8 @@ impl Population {
     /// The share of the fingerprints whose keys have only half as many different candidates, at the most; so that for them
     /// there are twice as many classes, half as likely.
     fn share_with_half_the_candidates(&self, fingerprints: f64) -> f64 {
-        let buckets = self.filter.parameters().buckets_per_region() as f64;
+        let parameters = self.filter.parameters();
+        let buckets = (parameters.bucket_count() / parameters.region_count()) as f64;
         let probability = match self.case.addressing {
             // The one of m hashes that is 0.
             Addressing::PowerOfTwo => 1.0 / buckets,
@@ -144,7 +146,7 @@ fn queries_for(population: &Population, most: u64) -> u64 {
 /// Measures the rate on the way to the rated load and there, and after each of some turnovers.
 fn measure(case: Case, turnovers: u32) {
     let _announced = Announced(case);
-    let rated = rated_load_factor(case.build().parameters().shape());
+    let rated = Shape::of(case.build().parameters()).rated_load_factor();
     let mut population = Population::new(case);
     for share in [0.25, 0.5, 0.75] {
         population.fill_to(share * rated);
@@ -241,7 +243,7 @@ fn stored_fingerprints_are_uniform_from_1_to_the_greatest() {
 
         let mut counts = BTreeMap::new();
         for stored in population.filter.fingerprints() {
-            *counts.entry(stored.fingerprint.get()).or_insert(0) += 1;
+            *counts.entry(stored.fingerprint).or_insert(0) += 1;
         }
         let greatest = (1 << fingerprint_bits) - 1;
         let beyond = counts.keys().find(|fingerprint| !(1..=greatest).contains(*fingerprint));
@@ -304,7 +306,7 @@ fn keys_spread_evenly_over_regions() {
     let parameters = population.filter.parameters();
     let mut counts = BTreeMap::new();
     for stored in population.filter.fingerprints() {
-        *counts.entry(stored.bucket.get() / parameters.buckets_per_region()).or_insert(0) += 1;
+        *counts.entry(stored.bucket / (parameters.bucket_count() / parameters.region_count())).or_insert(0) += 1;
     }
     let expected = population.filter.len() as f64 / parameters.region_count() as f64;
     let cells = (0..parameters.region_count()).map(|region| (counts.get(&region).copied().unwrap_or(0), expected));

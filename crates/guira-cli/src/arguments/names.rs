@@ -1,8 +1,7 @@
 //! Choices that have a name on the command line.
 
 use clap::ValueEnum;
-use guira::Layout;
-use guira::analysis::Preference;
+use guira::{Layout, Preference};
 
 use crate::keys::Compression;
 
@@ -87,7 +86,7 @@ mod tests {
     fn a_layout_is_typed_as_it_is_reported() {
         for name in LayoutName::value_variants() {
             let typed = name.to_possible_value().expect("none is hidden");
-            assert_eq!(typed.get_name(), Layout::from(*name).name());
+            assert_eq!(typed.get_name(), Layout::from(*name).to_string());
         }
     }
 }

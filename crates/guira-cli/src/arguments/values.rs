@@ -74,7 +74,7 @@ pub(super) fn fingerprint_bits(text: &str) -> Result<u32, String> {
 
 /// Whether the layout has buckets of that size, the library knows.
 pub(super) fn slots_per_bucket(text: &str) -> Result<u32, String> {
-    let has = |layout, slots| guira::Shape::slots_per_bucket_of(layout).contains(&slots);
+    let has = |layout: guira::Layout, slots| layout.bucket_sizes().contains(&slots);
     match text.parse::<u32>() {
         Ok(slots) if LayoutName::value_variants().iter().any(|&name| has(name.into(), slots)) => Ok(slots),
         _ => Err("a bucket has 1, 2, 3, 4 or 8 slots, depending on the layout".into()),

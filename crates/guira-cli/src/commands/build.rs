@@ -2,8 +2,8 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use guira::{
-    Addressing, BuildError, CuckooFilter, CuckooFilterBuilder, Digest, GrowthPolicy, HashAlgorithm, InsertError,
-    KeyHasher, Layout, Parameters,
+    Addressing, BuildError, CuckooFilter, CuckooFilterBuilder, Digest, GrowthPolicy, InsertError, KeyHasher, Layout,
+    Parameters,
 };
 use indicatif::HumanCount;
 use serde::Serialize;
@@ -177,7 +177,7 @@ impl NeverKeys {
     }
 
     fn digests(&self, hasher: &KeyHasher) -> Vec<Digest> {
-        self.keys().map(|key| hasher.digest_bytes(key)).collect()
+        self.keys().map(|key| hasher.digest(key)).collect()
     }
 }
 
@@ -220,7 +220,7 @@ impl Report for Built {
 /// What is known of a filter before its keys are read.
 enum Blueprint {
     /// What the options ask for.
-    Options { builder: CuckooFilterBuilder, hash: HashAlgorithm },
+    Options { builder: CuckooFilterBuilder, key: Option<SecretKey> },
     /// An empty filter of the same parameters as another one.
     Like { path: PathBuf, key: Option<SecretKey>, hasher: KeyHasher, provenance: Provenance },
 }
@@ -235,8 +235,8 @@ impl Blueprint {
             return Ok(Self::Like { path: path.clone(), key, hasher, provenance: like.provenance });
         }
         refuse_vain_growth(arguments)?;
-        let hash = hash_algorithm(arguments)?;
-        let mut builder = CuckooFilter::builder().seed(arguments.seed).hash(hash);
+        let key = secret_key(arguments)?;
+        let mut builder = CuckooFilter::builder().hasher(hasher(key, arguments.seed));
         builder = match arguments.fingerprint_bits {
             Some(bits) => builder.fingerprint_bits(bits),
             None => builder.false_positive_rate(arguments.rate.unwrap_or(DEFAULT_RATE)),
@@ -250,23 +250,23 @@ impl Blueprint {
         }
         let parameters = builder.clone().capacity(arguments.capacity.unwrap_or(1)).parameters();
         parameters.map_err(|error| refused(arguments, &error))?;
-        Ok(Self::Options { builder, hash })
+        Ok(Self::Options { builder, key })
     }
 
     fn hasher(&self, seed: u64) -> KeyHasher {
         match self {
-            Self::Options { hash: HashAlgorithm::SipHash13 { key }, .. } => KeyHasher::sip_hash_13(*key),
-            Self::Options { .. } => KeyHasher::xxh3(seed),
+            Self::Options { key, .. } => hasher(*key, seed),
             Self::Like { hasher, .. } => *hasher,
         }
     }
 
     fn empty_filter(&self, arguments: &BuildArguments, seed: u64, keys: usize) -> Result<CuckooFilter, Failure> {
         match self {
-            Self::Options { builder, hash } => {
+            Self::Options { builder, key } => {
                 let capacity = arguments.capacity.unwrap_or(keys.max(1));
-                let builder = builder.clone().seed(seed).capacity(capacity);
-                empty_filter(arguments, builder, capacity, *hash, seed).map_err(|error| refused(arguments, &error))
+                let hasher = hasher(*key, seed);
+                let builder = builder.clone().hasher(hasher).capacity(capacity);
+                empty_filter(arguments, builder, capacity, hasher).map_err(|error| refused(arguments, &error))
             }
             Self::Like { path, key, hasher, .. } => {
                 let mut filter = filter_file::load(path, *key)?;
@@ -337,8 +337,7 @@ fn empty_filter(
     arguments: &BuildArguments,
     builder: CuckooFilterBuilder,
     capacity: usize,
-    hash: HashAlgorithm,
-    seed: u64,
+    hasher: KeyHasher,
 ) -> Result<CuckooFilter, BuildError> {
     let parameters = builder.parameters()?;
     let is_free = arguments.layout.is_none() && arguments.slots_per_bucket.is_none();
@@ -354,8 +353,7 @@ fn empty_filter(
         .false_positive_rate(arguments.rate.unwrap_or(DEFAULT_RATE))
         .slots_per_bucket(parameters.slots_per_bucket())
         .growth_policy(GrowthPolicy::RaiseRate)
-        .hash(hash)
-        .seed(seed);
+        .hasher(hasher);
     growing.build()
 }
 
@@ -388,13 +386,18 @@ fn refuse_vain_growth(arguments: &BuildArguments) -> Result<(), Failure> {
     }
 }
 
-fn hash_algorithm(arguments: &BuildArguments) -> Result<HashAlgorithm, Failure> {
+fn hasher(key: Option<SecretKey>, seed: u64) -> KeyHasher {
+    key.map_or(KeyHasher::xxh3(seed), |key| KeyHasher::sip_hash_13(key.bytes()))
+}
+
+/// The secret key of the hash that is asked for, if it has one.
+fn secret_key(arguments: &BuildArguments) -> Result<Option<SecretKey>, Failure> {
     match (arguments.hash, SecretKey::read_if_given(arguments.key.file.as_deref())?) {
-        (Some(HashName::SipHash), Some(key)) => Ok(HashAlgorithm::SipHash13 { key: key.bytes() }),
+        (Some(HashName::SipHash), Some(key)) => Ok(Some(key)),
         // Who gives a key wants a hash that uses it.
         (_, Some(_)) => Err(Failure::new("--key-file is for filters that are built with --hash siphash")),
         // The command line is refused where SipHash has no key.
-        (_, None) => Ok(HashAlgorithm::Xxh3),
+        (_, None) => Ok(None),
     }
 }
 

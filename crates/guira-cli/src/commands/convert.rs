@@ -1,4 +1,4 @@
-use guira::{ConvertError, CuckooFilter, HashAlgorithm, Layout, Parameters, Shape};
+use guira::{ConvertError, CuckooFilter, Layout, Parameters};
 use serde::Serialize;
 
 use crate::arguments::ConvertArguments;
@@ -32,7 +32,7 @@ pub(crate) fn run(arguments: &ConvertArguments) -> Result<ExitStatus, Failure> {
         file: filter_output::name(&arguments.output),
         key_count: filter.len() as u64,
         capacity: filter.capacity() as u64,
-        layout: target.layout.name(),
+        layout: target.layout.to_string(),
         slots_per_bucket: target.slots_per_bucket,
         fingerprint_bits: target.fingerprint_bits,
         expected_false_positive_rate: filter.expected_false_positive_rate(),
@@ -56,7 +56,7 @@ struct Target {
 impl Target {
     fn new(arguments: &ConvertArguments, before: &Parameters) -> Self {
         let layout = arguments.layout.map_or(before.layout(), Layout::from);
-        let possible = Shape::slots_per_bucket_of(layout);
+        let possible = layout.bucket_sizes();
         let usual = possible.iter().find(|&&slots| slots == before.slots_per_bucket()).or(possible.first());
         Self {
             layout,
@@ -114,10 +114,10 @@ impl Target {
             )
         };
         let hasher = filter.hasher();
-        match hasher.algorithm() {
-            HashAlgorithm::SipHash13 { .. } => command += " --hash siphash --key-file KEYFILE",
-            _ if hasher.seed() == 0 => {}
-            _ => command += &format!(" --seed {}", hasher.seed()),
+        if hasher.secret_key().is_some() {
+            command += " --hash siphash --key-file KEYFILE";
+        } else if hasher.seed() != 0 {
+            command += &format!(" --seed {}", hasher.seed());
         }
         for (is_given, option) in [
             (stored.provenance.normalization.lowercase, " --lowercase"),
@@ -135,7 +135,7 @@ struct Conversion {
     file: String,
     key_count: u64,
     capacity: u64,
-    layout: &'static str,
+    layout: String,
     slots_per_bucket: u32,
     fingerprint_bits: u32,
     expected_false_positive_rate: f64,

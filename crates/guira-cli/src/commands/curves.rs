@@ -1,7 +1,7 @@
 //! The picture of a plan: what rates cost in bits per key.
 
-use guira::Layout;
-use guira::analysis::{Plan, bloom_bits_per_key, information_limit};
+use guira::analysis::{bloom_bits_per_key, information_limit};
+use guira::{CuckooFilter, Layout, Parameters};
 use plotters::style::RGBColor;
 
 use crate::render::{Chart, Line, Mark, text};
@@ -19,10 +19,10 @@ const LAYOUTS: [(Layout, RGBColor); 3] = [
 const BLOOM: RGBColor = RGBColor(0xc0, 0x4f, 0x9a);
 const LIMIT: RGBColor = RGBColor(0x80, 0x80, 0x80);
 
-/// The picture of a plan among what other rates and layouts would cost for the same capacity.
-pub(super) fn chart(plan: &Plan) -> Chart {
-    let capacity = plan.parameters().capacity();
-    let exponent = plan.false_positive_rate().log10();
+/// The picture of a table for a rate, among what other rates and layouts would cost for the same capacity.
+pub(super) fn chart(table: &Parameters, rate: f64) -> Chart {
+    let capacity = table.capacity();
+    let exponent = rate.log10();
     // The rate stands in the middle, or right of it where rates above 1 would be shown.
     let left = (exponent.round() + f64::from(DECADES) / 2.0).min(0.0);
     let rates: Vec<f64> = (0..=DECADES * STEPS)
@@ -30,52 +30,57 @@ pub(super) fn chart(plan: &Plan) -> Chart {
         // At a rate of 1 no filter is needed.
         .filter(|&rate| rate < 1.0)
         .collect();
-    let line = |name, color, bits: &dyn Fn(f64) -> Option<f64>| Line {
+    let line = |name: String, color, bits: &dyn Fn(f64) -> Option<f64>| Line {
         name,
         color,
         points: rates.iter().filter_map(|&rate| Some((rate, bits(rate)?))).collect(),
     };
-    let mut lines = vec![line("Bloom filter", BLOOM, &|rate| Some(bloom_bits_per_key(rate)))];
+    let mut lines = vec![line("Bloom filter".to_owned(), BLOOM, &|rate| Some(bloom_bits_per_key(rate)))];
     for (layout, color) in LAYOUTS {
-        lines.push(line(layout.name(), color, &|rate| least_bits(capacity, rate, layout)));
+        lines.push(line(layout.to_string(), color, &|rate| least_bits(capacity, rate, layout)));
     }
-    lines.push(line("limit of all filters", LIMIT, &|rate| Some(information_limit(rate))));
+    lines.push(line("limit of all filters".to_owned(), LIMIT, &|rate| Some(information_limit(rate))));
     Chart {
         title: format!("What rates cost, for {}", text::counted(capacity, "key")),
         left,
         right: left - f64::from(DECADES),
         lines,
         mark: Mark {
-            name: format!("chosen: {}, {} bits per key", plan.parameters().layout(), text::bits(plan.bits_per_key())),
-            point: (plan.false_positive_rate(), plan.bits_per_key()),
+            name: format!("chosen: {}, {} bits per key", table.layout(), text::bits(table.bits_per_key())),
+            point: (rate, table.bits_per_key()),
         },
     }
 }
 
 /// What the smallest table of a layout takes, with two candidates per key, if there is one.
 fn least_bits(capacity: u64, rate: f64, layout: Layout) -> Option<f64> {
+    let builder = CuckooFilter::builder().capacity(usize::try_from(capacity).ok()?).false_positive_rate(rate);
     // The smallest come first.
-    let plans = Plan::alternatives(capacity, rate).ok()?;
-    let is_made =
-        |plan: &&Plan| plan.parameters().layout() == layout && plan.parameters().addressing().candidates() == 2;
-    plans.iter().find(is_made).map(Plan::bits_per_key)
+    let tables = builder.alternatives().ok()?;
+    let is_made = |table: &&Parameters| table.layout() == layout && table.addressing().candidates() == 2;
+    tables.iter().find(is_made).map(Parameters::bits_per_key)
 }
 
 #[cfg(test)]
 mod tests {
-    use guira::analysis::Preference;
+    use guira::{BuildError, Preference};
 
     use super::*;
 
+    fn chart_of(capacity: usize, rate: f64, preference: Preference) -> Result<Chart, BuildError> {
+        let builder = CuckooFilter::builder().capacity(capacity).false_positive_rate(rate).preference(preference);
+        builder.parameters().map(|table| chart(&table, rate))
+    }
+
     #[test]
-    fn the_chosen_point_is_on_the_line_of_its_layout() -> Result<(), guira::BuildError> {
+    fn the_chosen_point_is_on_the_line_of_its_layout() -> Result<(), BuildError> {
         for (capacity, rate, preference) in [
             (1_000_000, 0.001, Preference::Speed),
             (1_000_000, 0.001, Preference::Space),
             (500, 0.1, Preference::Speed),
             (100_000_000, 1e-5, Preference::Space),
         ] {
-            let chart = chart(&Plan::new(capacity, rate, preference)?);
+            let chart = chart_of(capacity, rate, preference)?;
             let (at, bits) = chart.mark.point;
             let on_a_line = chart.lines[1..4]
                 .iter()
@@ -89,8 +94,8 @@ mod tests {
 
     /// A Bloom filter takes 1 / ln 2 = 1.4427 times the limit, and nothing is below the limit.
     #[test]
-    fn lines_rise_as_rates_fall_and_none_is_below_the_limit() -> Result<(), guira::BuildError> {
-        let chart = chart(&Plan::new(1_000_000, 0.001, Preference::Speed)?);
+    fn lines_rise_as_rates_fall_and_none_is_below_the_limit() -> Result<(), BuildError> {
+        let chart = chart_of(1_000_000, 0.001, Preference::Speed)?;
         let limit = |rate: f64| -rate.log2();
         for line in &chart.lines {
             assert!(line.points.is_sorted_by(|left, right| left.0 > right.0 && left.1 <= right.1), "{}", line.name);

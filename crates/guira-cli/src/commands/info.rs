@@ -30,8 +30,8 @@ struct FilterReport {
     /// Not known of a stream.
     file_size_in_bytes: Option<u64>,
     kind: &'static str,
-    layout: &'static str,
-    addressing: &'static str,
+    layout: String,
+    addressing: String,
     hash: &'static str,
     /// Not told of a hash with a secret key, of which it is a part.
     seed: Option<u64>,
@@ -71,15 +71,15 @@ impl FilterReport {
         let Inspection { header, secret, provenance } = inspection;
         let parameters = header.parameters();
         let load_factor = load_factor(header, header.len());
-        let bits_per_key = |load_factor| guira::analysis::bits_per_key(parameters.bits_per_slot(), load_factor);
+        let bits_per_key = |load_factor| f64::from(parameters.bits_per_slot()) / load_factor;
         Self {
             has_windows: parameters.layout() == Layout::Windowed,
             file_size_in_bytes,
             kind: names::kind(header.kind()),
-            layout: parameters.layout().name(),
-            addressing: parameters.addressing().name(),
+            layout: parameters.layout().to_string(),
+            addressing: parameters.addressing().to_string(),
             hash: names::hash(*secret),
-            seed: header.seed(),
+            seed: header.hasher(None).ok().map(|hasher| hasher.seed()),
             secret_key: names::secret(*secret),
             fingerprint_bits: parameters.fingerprint_bits(),
             bits_per_slot: parameters.bits_per_slot(),
@@ -98,7 +98,7 @@ impl FilterReport {
             expected_false_positive_rate: parameters.expected_false_positive_rate(header.len()),
             expected_false_positive_rate_at_capacity: parameters.expected_false_positive_rate(parameters.capacity()),
             bits_per_key: (!header.is_empty()).then(|| bits_per_key(load_factor)),
-            bits_per_key_at_capacity: bits_per_key(self::load_factor(header, parameters.capacity())),
+            bits_per_key_at_capacity: parameters.bits_per_key(),
             provenance: provenance.clone(),
         }
     }
@@ -125,8 +125,8 @@ impl Report for FilterReport {
         rows.extend(self.file_size_in_bytes.map(|size| ("file size", text::counted(size, "byte"))));
         rows.extend([
             ("kind", self.kind.to_owned()),
-            ("layout", self.layout.to_owned()),
-            ("addressing", self.addressing.to_owned()),
+            ("layout", self.layout.clone()),
+            ("addressing", self.addressing.clone()),
             ("hash", self.hash.to_owned()),
         ]);
         rows.extend(self.seed.map(|seed| ("seed", seed.to_string())));

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use guira::{HashAlgorithm, MergeError};
+use guira::MergeError;
 
 use crate::shell::quoted;
 use crate::stored_filter::StoredFilter;
@@ -41,10 +41,7 @@ pub(super) fn way_to_likeness(
     // The larger one has room for the keys of the other.
     let is_larger = second_filter.filter.capacity() > first_filter.filter.capacity();
     let (like, again) = if is_larger { (second, first) } else { (first, second) };
-    let key_file = match first_filter.filter.hasher().algorithm() {
-        HashAlgorithm::SipHash13 { .. } => " --key-file KEYFILE",
-        _ => "",
-    };
+    let key_file = if first_filter.filter.hasher().secret_key().is_some() { " --key-file KEYFILE" } else { "" };
     format!(
         "{difference}, so a key has another place in each. Build one of them again like the other, from the list of its \
          keys: guira build --force --like {}{key_file} -o {} LIST",

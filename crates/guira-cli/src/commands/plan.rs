@@ -1,7 +1,6 @@
 use std::fs;
 
-use guira::Layout;
-use guira::analysis::{self, Plan, Preference};
+use guira::{CuckooFilter, Layout, Parameters, Preference, analysis};
 use serde::Serialize;
 
 use super::curves;
@@ -11,20 +10,21 @@ use crate::failure::Failure;
 use crate::render::{Output, Report, print, text};
 
 pub(crate) fn run(arguments: &PlanArguments) -> Result<ExitStatus, Failure> {
-    let (capacity, preference) = (arguments.capacity as u64, arguments.prefer.into());
-    let plan = Plan::new(capacity, arguments.rate, preference).map_err(Failure::new)?;
-    let alternatives = Plan::alternatives(capacity, arguments.rate).map_err(Failure::new)?;
-    let prints_picture = draw(arguments, &plan)?;
+    let preference = arguments.prefer.into();
+    let builder = CuckooFilter::builder().capacity(arguments.capacity).false_positive_rate(arguments.rate);
+    let table = builder.clone().preference(preference).parameters().map_err(Failure::new)?;
+    let alternatives = builder.alternatives().map_err(Failure::new)?;
+    let prints_picture = draw(arguments, &table)?;
     if !arguments.quiet && !prints_picture {
-        print(&PlanReport::new(&plan, preference, &alternatives), arguments.json)?;
+        print(&PlanReport::new(&table, arguments.rate, preference, &alternatives), arguments.json)?;
     }
     Ok(ExitStatus::Success)
 }
 
 /// Draws the plan if that is asked for. Returns `true` if the picture went to standard output.
-fn draw(arguments: &PlanArguments, plan: &Plan) -> Result<bool, Failure> {
+fn draw(arguments: &PlanArguments, table: &Parameters) -> Result<bool, Failure> {
     let Some(path) = &arguments.plot else { return Ok(false) };
-    let svg = curves::chart(plan).svg()?;
+    let svg = curves::chart(table, arguments.rate).svg()?;
     if path.as_os_str() != "-" {
         fs::write(path, svg).map_err(|error| Failure::of_io(path.display().to_string(), &error))?;
         return Ok(false);
@@ -43,7 +43,7 @@ fn draw(arguments: &PlanArguments, plan: &Plan) -> Result<bool, Failure> {
 struct PlanReport {
     capacity: u64,
     false_positive_rate: f64,
-    layout: &'static str,
+    layout: String,
     fingerprint_bits: u32,
     /// What the rate alone asks for, where the capacity needs longer fingerprints.
     fingerprint_bits_raised_from: Option<u32>,
@@ -68,8 +68,8 @@ struct PlanReport {
 #[derive(Debug, Serialize)]
 struct Alternative {
     is_chosen: bool,
-    layout: &'static str,
-    addressing: &'static str,
+    layout: String,
+    addressing: String,
     slots_per_bucket: u32,
     candidates: u32,
     fingerprint_bits: u32,
@@ -79,29 +79,52 @@ struct Alternative {
 }
 
 impl PlanReport {
-    fn new(plan: &Plan, preference: Preference, alternatives: &[Plan]) -> Self {
-        let parameters = plan.parameters();
-        let rate = plan.false_positive_rate();
+    fn new(table: &Parameters, rate: f64, preference: Preference, alternatives: &[Parameters]) -> Self {
         Self {
-            capacity: parameters.capacity(),
+            capacity: table.capacity(),
             false_positive_rate: rate,
-            layout: parameters.layout().name(),
-            fingerprint_bits: parameters.fingerprint_bits(),
-            fingerprint_bits_raised_from: plan.raised_from(),
-            slots_per_bucket: parameters.slots_per_bucket(),
-            region_count: parameters.region_count(),
-            bucket_count: parameters.bucket_count(),
-            slot_count: parameters.slot_count(),
-            table_size_in_bytes: plan.size_in_bytes(),
-            load_factor: plan.load_factor(),
-            expected_false_positive_rate: plan.expected_false_positive_rate(),
-            bits_per_key: plan.bits_per_key(),
+            layout: table.layout().to_string(),
+            fingerprint_bits: table.fingerprint_bits(),
+            fingerprint_bits_raised_from: bits_for_rate(table, rate).filter(|&bits| bits < table.fingerprint_bits()),
+            slots_per_bucket: table.slots_per_bucket(),
+            region_count: table.region_count(),
+            bucket_count: table.bucket_count(),
+            slot_count: table.slot_count(),
+            table_size_in_bytes: table.table_size(),
+            load_factor: share(table.capacity(), table.slot_count()),
+            expected_false_positive_rate: table.expected_false_positive_rate(table.capacity()),
+            bits_per_key: table.bits_per_key(),
             reason: reason(preference),
-            alternatives: alternatives.iter().map(|other| Alternative::new(other, other == plan)).collect(),
+            alternatives: alternatives.iter().map(|other| Alternative::new(other, other == table)).collect(),
             bloom_bits_per_key: analysis::bloom_bits_per_key(rate),
             information_limit_bits_per_key: analysis::information_limit(rate),
         }
     }
+}
+
+/// What the rate alone asks for, in a table of as many buckets.
+fn bits_for_rate(table: &Parameters, rate: f64) -> Option<u32> {
+    let builder = CuckooFilter::builder().bucket_count(table.bucket_count()).false_positive_rate(rate);
+    let builder = builder.layout(table.layout()).addressing(table.addressing());
+    builder.slots_per_bucket(table.slots_per_bucket()).parameters().ok().map(|table| table.fingerprint_bits())
+}
+
+/// How many cache lines of 64 bytes a lookup touches on average: one per candidate, and one more for each bucket that
+/// straddles two.
+fn lines_per_lookup(table: &Parameters) -> f64 {
+    const LINE_BITS: u64 = 512;
+    let slot_bits = u64::from(table.bits_per_slot());
+    let bucket_bits = u64::from(table.slots_per_bucket()) * slot_bits;
+    // Windows start at every slot.
+    let stride = if table.layout() == Layout::Windowed { slot_bits } else { bucket_bits };
+    // After 512 buckets the places within a line come again.
+    let lines_of = |bucket: u64| (bucket * stride + bucket_bits - 1) / LINE_BITS - bucket * stride / LINE_BITS + 1;
+    f64::from(table.addressing().candidates()) * share((0..LINE_BITS).map(lines_of).sum(), LINE_BITS)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "shown with a few digits")]
+fn share(part: u64, whole: u64) -> f64 {
+    part as f64 / whole as f64
 }
 
 const fn reason(preference: Preference) -> &'static str {
@@ -112,25 +135,24 @@ const fn reason(preference: Preference) -> &'static str {
 }
 
 impl Alternative {
-    fn new(plan: &Plan, is_chosen: bool) -> Self {
-        let parameters = plan.parameters();
+    fn new(table: &Parameters, is_chosen: bool) -> Self {
         Self {
             is_chosen,
-            layout: parameters.layout().name(),
-            addressing: parameters.addressing().name(),
-            slots_per_bucket: parameters.slots_per_bucket(),
-            candidates: parameters.addressing().candidates(),
-            fingerprint_bits: parameters.fingerprint_bits(),
-            bits_per_key: plan.bits_per_key(),
-            cache_lines_per_lookup: plan.lines_per_lookup(),
-            expected_false_positive_rate: plan.expected_false_positive_rate(),
+            layout: table.layout().to_string(),
+            addressing: table.addressing().to_string(),
+            slots_per_bucket: table.slots_per_bucket(),
+            candidates: table.addressing().candidates(),
+            fingerprint_bits: table.fingerprint_bits(),
+            bits_per_key: table.bits_per_key(),
+            cache_lines_per_lookup: lines_per_lookup(table),
+            expected_false_positive_rate: table.expected_false_positive_rate(table.capacity()),
         }
     }
 
     fn row(&self) -> Vec<String> {
         vec![
             if self.is_chosen { "*" } else { "" }.to_owned(),
-            self.layout.to_owned(),
+            self.layout.clone(),
             self.slots_per_bucket.to_string(),
             self.candidates.to_string(),
             self.fingerprint_bits.to_string(),
@@ -148,7 +170,7 @@ impl Report for PlanReport {
             Some(bits) => format!("{fingerprint} (the rate alone asks for {bits}, with which not all keys would fit)"),
             None => fingerprint,
         };
-        let [slots_per_bucket, buckets] = if self.layout == Layout::Windowed.name() {
+        let [slots_per_bucket, buckets] = if self.layout == Layout::Windowed.to_string() {
             ["slots per window", "windows per phase"]
         } else {
             ["slots per bucket", "buckets"]
@@ -157,7 +179,7 @@ impl Report for PlanReport {
             ("capacity", text::counted(self.capacity, "key")),
             ("rate asked for", text::rate(self.false_positive_rate)),
             ("rate to expect", text::rate(self.expected_false_positive_rate)),
-            ("layout", self.layout.to_owned()),
+            ("layout", self.layout.clone()),
             ("fingerprint", fingerprint),
             (slots_per_bucket, self.slots_per_bucket.to_string()),
             ("regions", text::count(self.region_count)),

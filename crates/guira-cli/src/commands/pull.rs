@@ -23,10 +23,7 @@ pub(crate) fn run(arguments: &PullArguments) -> Result<ExitStatus, Failure> {
     let dump = client.dump_header(secrecy)?;
     let key = key_for(arguments, &dump, given).map_err(|message| Failure::of(&*address.shown, message))?;
     let bytes = receive(&mut client, &dump, &address)?;
-    let verified = match key {
-        Some(key) => dump.header.verify_with_key(&bytes, key.bytes()),
-        None => dump.header.verify(&bytes),
-    };
+    let verified = dump.header.verify(&bytes, key.map(SecretKey::bytes));
     // Each chunk is from another moment, and the checksum in the header from the first of them.
     verified.map_err(|_| client.changed())?;
     if let (Some(path), Some(key)) = (&arguments.save_key, key) {

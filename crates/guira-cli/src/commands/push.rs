@@ -49,10 +49,7 @@ impl Pushable {
             let (header, bytes) = filter_bytes::read(File::open(path)?)?;
             // That the key is the right one comes before all else that is wrong with the file.
             header.hasher(key.map(SecretKey::bytes))?;
-            match key {
-                Some(key) => header.verify_with_key(&bytes, key.bytes())?,
-                None => header.verify(&bytes)?,
-            }
+            header.verify(&bytes, key.map(SecretKey::bytes))?;
             let provenance = Provenance::of_file_bytes(&header, &bytes)?;
             Ok(Self { header_bytes: header_without_section(&bytes), header, bytes, provenance })
         };

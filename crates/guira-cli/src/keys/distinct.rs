@@ -80,7 +80,7 @@ impl Part {
 
     fn take(&mut self, block: &Block<'_>, hasher: &KeyHasher) {
         block.for_each_key(|key, _| match key {
-            Some(key) => self.push(hasher.digest_bytes(key)),
+            Some(key) => self.push(hasher.digest(key)),
             None => self.without_key += 1,
         });
     }
@@ -173,7 +173,7 @@ impl SeenDigests {
     pub(crate) fn new_ones<'block>(&mut self, keys: &[&'block [u8]], hasher: &KeyHasher) -> NewKeys<'block> {
         let mut new = NewKeys::default();
         for &key in keys {
-            let digest = hasher.digest_bytes(key);
+            let digest = hasher.digest(key);
             if self.is_new(digest) {
                 new.keys.push(key);
                 new.digests.push(digest);

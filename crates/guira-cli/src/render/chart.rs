@@ -23,7 +23,7 @@ pub(crate) struct Chart {
 }
 
 pub(crate) struct Line {
-    pub(crate) name: &'static str,
+    pub(crate) name: String,
     pub(crate) color: RGBColor,
     /// Pairs of a rate and the bits per key that it takes.
     pub(crate) points: Vec<(f64, f64)>,
@@ -74,7 +74,7 @@ impl Chart {
             let style = line.color.stroke_width(2);
             chart
                 .draw_series(LineSeries::new(line.points.iter().copied().map(place), style))?
-                .label(line.name)
+                .label(&line.name)
                 .legend(move |(x, y)| PathElement::new([(x, y - RISE), (x + 24, y - RISE)], style));
         }
         let (exponent, bits) = place(self.mark.point);

@@ -1,6 +1,6 @@
 //! The numbers of `info` and `plan`, against the formulas and each other.
 
-use guira::{CountingCuckooFilter, CuckooMap, CuckooSet};
+use guira::{CuckooFilter, CuckooMap, CuckooSet};
 use serde_json::Value;
 
 use crate::workplace::{Outcome, Workplace};
@@ -78,12 +78,12 @@ fn info_tells_what_was_asked_for_and_what_follows_from_it() {
 fn info_and_verify_know_every_kind_of_file() {
     let place = Workplace::new();
     let set = CuckooSet::with_capacity(100, 0.01).expect("parameters in range");
-    let counting = CountingCuckooFilter::builder().capacity(100).false_positive_rate(0.01).counter_bits(5);
-    let map = CuckooMap::builder().capacity(100).false_positive_rate(0.01).value_bits(3);
-    let map: CuckooMap<u8> = map.build().expect("parameters in range");
+    let builder = |value_bits| CuckooFilter::builder().capacity(100).false_positive_rate(0.01).value_bits(value_bits);
+    let counting = builder(5).build_counting().expect("parameters in range");
+    let map: CuckooMap<u8> = builder(3).build_map().expect("parameters in range");
     for (file, kind, value_bits) in [
         (set.to_bytes(), "cuckoo set", None),
-        (counting.build().expect("parameters in range").to_bytes(), "counting cuckoo filter", Some(5)),
+        (counting.to_bytes(), "counting cuckoo filter", Some(5)),
         (map.to_bytes(), "cuckoo map", Some(3)),
     ] {
         place.write("other.guira", file);

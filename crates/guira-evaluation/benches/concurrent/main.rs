@@ -63,7 +63,7 @@ fn measure(name: &str, size: u64, scale: Scale) {
     let empty = CuckooFilter::builder().bucket_count(buckets).fingerprint_bits(BITS as u32).build();
     let empty = empty.expect("memory for the table");
     let mut plain = empty.clone();
-    let keys: Vec<u64> = (0..(plain.slot_count() as f64 * LOAD) as u64).collect();
+    let keys: Vec<u64> = (0..(plain.parameters().slot_count() as f64 * LOAD) as u64).collect();
     plain.insert_bulk(&keys).expect("below the rated load");
     drop(keys);
     let filter = ConcurrentCuckooFilter::try_from(plain.clone()).expect("it is packed");
@@ -76,7 +76,7 @@ fn measure(name: &str, size: u64, scale: Scale) {
     println!("|---|---|{}", peer::RULE);
     let ours = Rates::of(&filter, filter.len() as u64, scale.rounds, scale.queries);
     drop(filter);
-    let slots = empty.slot_count() as u64;
+    let slots = empty.parameters().slot_count();
     let filters = [(); 2].map(|()| ConcurrentCuckooFilter::try_from(empty.clone()).expect("it is packed"));
     drop(empty);
     let writers = Writers::of(filters.each_ref(), slots, scale.rounds);

@@ -35,7 +35,7 @@ impl Contender for Cuckoo {
     }
 
     fn bits(&self) -> u64 {
-        self.filter.parameters().table_bits()
+        self.filter.parameters().slot_count() * u64::from(self.filter.parameters().bits_per_slot())
     }
 
     fn expected_rate(&self) -> f64 {

@@ -3,8 +3,7 @@
 
 use ahash::AHasher;
 use foldhash::fast::FixedState;
-use guira::CuckooFilter;
-use guira::analysis::Preference;
+use guira::{CuckooFilter, Preference};
 use xorf::Filter as _;
 
 use super::{Contender, Full, Removing};
@@ -206,7 +205,7 @@ macro_rules! remove {
 
 contend!(Library,
     insert: |filter, key| filter.insert(&key).map_err(|_| Full),
-    bits: filter.parameters().table_bits(),
+    bits: filter.parameters().slot_count() * u64::from(filter.parameters().bits_per_slot()),
     also: {
         fn as_removing(&mut self) -> Option<&mut dyn Removing> {
             Some(self)

@@ -1,4 +1,4 @@
-use guira::{Addressing, CuckooFilter};
+use guira::{Addressing, CuckooFilter, KeyHasher};
 use guira_baselines::{CuckooFilter as PrintedCuckooFilter, CuckooHashTable, CuckooMeasures, HashTableMeasures};
 
 use super::{Contender, Cuckoo, Shrinkable};
@@ -53,7 +53,10 @@ impl Measures {
             // The paper's addressing, so that nothing but the search differs.
             Rule::Search => {
                 let builder = CuckooFilter::builder().addressing(Addressing::PowerOfTwo).bucket_count(bucket_count);
-                let builder = builder.slots_per_bucket(slots_per_bucket).fingerprint_bits(fingerprint_bits).seed(seed);
+                let builder = builder
+                    .slots_per_bucket(slots_per_bucket)
+                    .fingerprint_bits(fingerprint_bits)
+                    .hasher(KeyHasher::xxh3(seed));
                 Box::new(Cuckoo::new(builder.build().map_err(|error| Failure::not_built(self.rule.name(), error))?))
             }
             Rule::WalkOfKeys => {

@@ -1,8 +1,8 @@
 //! Two, three and four candidate buckets: the d-ary cuckoo filter of Xie and others.
 
-use guira::analysis::bits_per_key_bound;
 use guira::{Addressing, CuckooFilter};
 
+use super::formulas::bits_per_key_bound;
 use crate::cast::approximate;
 use crate::contender::{Contender, Cuckoo, Limit};
 use crate::failure::Failure;

@@ -1,10 +1,10 @@
 //! Equation (3): how short fingerprints may be before tables no longer fill.
 
-use guira::analysis::{least_fingerprint_bits_to_fill, overfull_classes};
 use rayon::prelude::*;
 
 use super::Extent;
 use super::figure_2::lowest_load;
+use super::formulas::{least_fingerprint_bits_to_fill, overfull_classes};
 use crate::cast::approximate;
 use crate::contender::{Measures, Rule};
 use crate::failure::Failure;

@@ -1,7 +1,8 @@
 //! Figure 4: bits per key against rate, for Bloom and cuckoo filters and the limit.
 
-use guira::analysis::{bits_per_key_bound, bloom_bits_per_key, information_limit};
+use guira::analysis::{bloom_bits_per_key, information_limit};
 
+use super::formulas::bits_per_key_bound;
 use super::space::Space;
 use crate::contender::Kind;
 use crate::failure::Failure;

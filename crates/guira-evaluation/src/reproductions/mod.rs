@@ -12,6 +12,7 @@ mod figure_6;
 mod figure_7;
 mod figure_8;
 mod floors;
+mod formulas;
 mod name;
 #[cfg(feature = "peers")]
 mod peers;

@@ -1,6 +1,6 @@
 //! Filters of other people beside the library's, each by its own interface.
 
-use guira::analysis::{Plan, Preference};
+use guira::{CuckooFilter, Preference};
 use serde::{Deserialize, Serialize};
 
 use super::Extent;
@@ -261,8 +261,10 @@ fn remove_half(contender: &mut dyn Contender, keys: Keys, stored: u64) -> Option
 
 /// What the library takes for so many keys at a rate.
 fn planned_bits(stored: u64, rate: f64) -> Result<f64, Failure> {
-    let plan = Plan::new(stored, rate, Preference::Space).map_err(|error| Failure::not_built("guira", error))?;
-    Ok(plan.bits_per_key())
+    let capacity = usize::try_from(stored).unwrap_or(usize::MAX);
+    let builder = CuckooFilter::builder().capacity(capacity).false_positive_rate(rate).preference(Preference::Space);
+    let table = builder.parameters().map_err(|error| Failure::not_built("guira", error))?;
+    Ok(table.bits_per_key())
 }
 
 fn speeds(rows: &[Row]) -> Table {

@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use super::methods::{methods_of_copies, methods_of_files, methods_of_tables};
 use crate::error::{build_error, insert_error};
 use crate::keys::key_of;
-use crate::options::hash_algorithm;
+use crate::options::hasher;
 use crate::table::Locked;
 
 /// A filter for keys that come again and again, which counts them.
@@ -37,9 +37,9 @@ impl CountingCuckooFilter {
         key: Option<&[u8]>,
         seed: u64,
     ) -> PyResult<Self> {
-        let builder = guira::CountingCuckooFilter::builder().capacity(capacity).false_positive_rate(rate);
-        let builder = builder.counter_bits(counter_bits).hash(hash_algorithm(hash, key)?).seed(seed);
-        let filter = py.detach(|| builder.build());
+        let builder = guira::CuckooFilter::builder().capacity(capacity).false_positive_rate(rate);
+        let builder = builder.value_bits(counter_bits).hasher(hasher(hash, key, seed)?);
+        let filter = py.detach(|| builder.build_counting());
         Ok(Self { table: Locked::new(filter.map_err(|error| build_error(&error))?) })
     }
 
@@ -80,6 +80,6 @@ impl CountingCuckooFilter {
     /// How often one key can be counted.
     #[getter]
     fn most_copies(&self) -> u64 {
-        self.table.read().most_copies()
+        self.table.read().max_count()
     }
 }

@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use super::methods::{methods_of_copies, methods_of_files, methods_of_tables, methods_of_unique_keys};
 use crate::error::{ParameterError, build_error, insert_error, merge_error};
 use crate::keys::key_of;
-use crate::options::{Options, hash_algorithm, preference};
+use crate::options::{Options, hasher, preference};
 use crate::table::{Locked, new_filter};
 
 /// A set of keys that answers "certainly not" or "probably", in a few bits per key, and that supports removal.
@@ -55,8 +55,8 @@ impl CuckooFilter {
             let message = "a filter that grows has one layout: give max_capacity or prefer='space', not both";
             return Err(ParameterError::new_err(message));
         }
-        let (preference, hash) = (preference(prefer)?, hash_algorithm(hash, key)?);
-        let options = Options { capacity, rate, max_capacity, preference, hash, seed };
+        let (preference, hasher) = (preference(prefer)?, hasher(hash, key, seed)?);
+        let options = Options { capacity, rate, max_capacity, preference, hasher };
         let table = py.detach(|| new_filter(&options));
         Ok(Self { table: Locked::new(table.map_err(|error| build_error(&error))?) })
     }

@@ -5,7 +5,7 @@ use pyo3::types::PyTuple;
 use super::methods::{methods_of_files, methods_of_tables};
 use crate::error::{build_error, insert_error};
 use crate::keys::key_of;
-use crate::options::hash_algorithm;
+use crate::options::hasher;
 use crate::table::{Locked, Map};
 
 /// Small numbers for keys, of ``value_bits`` bits each, in a few bits per key beside them.
@@ -38,9 +38,9 @@ impl CuckooMap {
         key: Option<&[u8]>,
         seed: u64,
     ) -> PyResult<Self> {
-        let builder = Map::builder().capacity(capacity).false_positive_rate(rate);
-        let builder = builder.value_bits(value_bits).hash(hash_algorithm(hash, key)?).seed(seed);
-        let map = py.detach(|| builder.build());
+        let builder = guira::CuckooFilter::builder().capacity(capacity).false_positive_rate(rate);
+        let builder = builder.value_bits(value_bits).hasher(hasher(hash, key, seed)?);
+        let map = py.detach(|| builder.build_map());
         Ok(Self { table: Locked::new(map.map_err(|error| build_error(&error))?) })
     }
 

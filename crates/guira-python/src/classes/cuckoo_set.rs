@@ -4,7 +4,7 @@ use super::methods::{methods_of_files, methods_of_tables, methods_of_unique_keys
 use crate::error::{build_error, insert_error};
 use crate::keys::key_of;
 use crate::operations::{AddUniqueMany, apply_to_iterable};
-use crate::options::{Options, hash_algorithm, preference};
+use crate::options::{Options, hasher, preference};
 use crate::table::{Locked, new_set};
 
 /// A set of keys that only grows: each key is stored once, however often it comes, and none is removed.
@@ -38,8 +38,8 @@ impl CuckooSet {
         key: Option<&[u8]>,
         seed: u64,
     ) -> PyResult<Self> {
-        let (preference, hash) = (preference(prefer)?, hash_algorithm(hash, key)?);
-        let options = Options { capacity, rate, max_capacity: None, preference, hash, seed };
+        let (preference, hasher) = (preference(prefer)?, hasher(hash, key, seed)?);
+        let options = Options { capacity, rate, max_capacity: None, preference, hasher };
         let set = py.detach(|| new_set(&options));
         Ok(Self { table: Locked::new(set.map_err(|error| build_error(&error))?) })
     }

@@ -1,6 +1,6 @@
 //! The methods that several classes have in common.
 
-use guira::{FileHeader, HashAlgorithm};
+use guira::FileHeader;
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
@@ -32,7 +32,7 @@ impl Measures {
     }
 
     pub(crate) fn bits_per_key(&self) -> f64 {
-        ratio(self.parameters.table_bits(), self.capacity())
+        self.parameters.bits_per_key()
     }
 
     pub(crate) fn repr(&self, name: &str, len: u64) -> String {
@@ -48,7 +48,7 @@ impl Measures {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a ratio is a double, and so has 53 bits")]
-fn ratio(part: u64, whole: u64) -> f64 {
+pub(crate) fn ratio(part: u64, whole: u64) -> f64 {
     part as f64 / whole as f64
 }
 
@@ -79,7 +79,7 @@ pub(crate) fn reduce<'py, T: Stored>(
     class: &Bound<'py, PyType>,
     table: &Locked<T>,
 ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
-    if table.hasher().algorithm() != HashAlgorithm::Xxh3 {
+    if table.hasher().secret_key().is_some() {
         let message = "a filter with a secret key can't be pickled, since its bytes don't hold the key: pass to_bytes() on, \
                        and give the key to from_bytes()";
         return Err(SecretKeyError::new_err(message));

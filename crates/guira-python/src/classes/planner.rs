@@ -1,12 +1,14 @@
+use guira::{CuckooFilter, Parameters};
 use pyo3::prelude::*;
 
+use super::methods::ratio;
 use crate::error::build_error;
 use crate::options::preference;
 
 /// What a filter would cost, without making one. Made by ``plan``.
 #[pyclass(frozen, module = "guira")]
 pub(crate) struct Plan {
-    plan: guira::analysis::Plan,
+    table: Parameters,
 }
 
 #[pymethods]
@@ -14,49 +16,49 @@ impl Plan {
     /// How many distinct keys fit.
     #[getter]
     fn capacity(&self) -> u64 {
-        self.plan.parameters().capacity()
+        self.table.capacity()
     }
 
     /// The share of absent keys that are taken for present ones when ``capacity`` keys are stored.
     #[getter]
     fn expected_rate(&self) -> f64 {
-        self.plan.expected_false_positive_rate()
+        self.table.expected_false_positive_rate(self.table.capacity())
     }
 
     /// The bytes of the table.
     #[getter]
     fn nbytes(&self) -> u64 {
-        self.plan.size_in_bytes()
+        self.table.table_size()
     }
 
     /// The bits of the table for each key.
     #[getter]
     fn bits_per_key(&self) -> f64 {
-        self.plan.bits_per_key()
+        self.table.bits_per_key()
     }
 
     /// The share of the slots that are filled when ``capacity`` keys are stored.
     #[getter]
     fn load_factor(&self) -> f64 {
-        self.plan.load_factor()
+        ratio(self.table.capacity(), self.table.slot_count())
     }
 
     /// How fingerprints are stored: "packed", "semi-sorted" or "windowed".
     #[getter]
-    fn layout(&self) -> &'static str {
-        self.plan.parameters().layout().name()
+    fn layout(&self) -> String {
+        self.table.layout().to_string()
     }
 
     /// The slots of a bucket.
     #[getter]
     fn slots_per_bucket(&self) -> u32 {
-        self.plan.parameters().slots_per_bucket()
+        self.table.slots_per_bucket()
     }
 
     /// The bits of a fingerprint.
     #[getter]
     fn fingerprint_bits(&self) -> u32 {
-        self.plan.parameters().fingerprint_bits()
+        self.table.fingerprint_bits()
     }
 
     fn __repr__(&self) -> String {
@@ -77,7 +79,7 @@ impl Plan {
 /// True
 #[pyfunction]
 #[pyo3(signature = (capacity, rate=0.001, *, prefer="speed"))]
-pub(crate) fn plan(capacity: u64, rate: f64, prefer: &str) -> PyResult<Plan> {
-    let plan = guira::analysis::Plan::new(capacity, rate, preference(prefer)?);
-    Ok(Plan { plan: plan.map_err(|error| build_error(&error))? })
+pub(crate) fn plan(capacity: usize, rate: f64, prefer: &str) -> PyResult<Plan> {
+    let builder = CuckooFilter::builder().capacity(capacity).false_positive_rate(rate).preference(preference(prefer)?);
+    Ok(Plan { table: builder.parameters().map_err(|error| build_error(&error))? })
 }

@@ -1,3 +1,4 @@
+use guira::raw::RawFilter as _;
 use guira::{CuckooFilter, Digest, GrowthPolicy, InsertError};
 
 use crate::cast::wide;
@@ -29,7 +30,7 @@ impl Growing {
 
     /// The secret key, if there is one.
     pub(crate) fn key(&self) -> Option<SecretKey> {
-        SecretKey::of_hash(self.filter.hasher().algorithm())
+        SecretKey::of_hasher(self.filter.hasher())
     }
 
     #[inline]

@@ -78,8 +78,8 @@ impl Incoming {
         let file = FileHeader::of_bytes(header).map_err(|_| CommandError::InvalidHeader)?;
         let table_size = file.parameters().table_size();
         // Nothing but a header and a table is sent.
-        let is_sound = file.kind() == FileKind::Growing
-            && file.check_file_size(wide(FileHeader::SIZE).saturating_add(table_size)).is_ok();
+        let is_sound =
+            file.kind() == FileKind::Growing && file.file_size() == wide(FileHeader::SIZE).saturating_add(table_size);
         if !is_sound {
             return Err(CommandError::InvalidHeader);
         }

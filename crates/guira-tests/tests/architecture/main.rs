@@ -5,6 +5,7 @@
 mod code;
 mod crates;
 mod documents;
+mod interface;
 mod licences;
 mod rooms;
 mod text;

@@ -129,7 +129,8 @@ fn insert_each_shared(filter: &mut CuckooFilter, keys: &[u64]) {
 
 /// In a filter that can grow, with about as many buckets.
 fn contains_growing(filter: &mut CuckooFilter, keys: &[u64]) {
-    let capacity = filter.slot_count() * 9 / 10;
+    let slots = usize::try_from(filter.parameters().slot_count()).expect("a table that fits memory");
+    let capacity = slots * 9 / 10;
     let builder = CuckooFilter::builder().capacity(capacity).max_capacity(1024 * capacity).false_positive_rate(0.01);
     let filter = builder.build().expect("memory for the table");
     assert!(keys.iter().filter(|key| filter.contains(black_box(*key))).count() == 0, "the filter is empty");

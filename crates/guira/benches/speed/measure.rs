@@ -62,7 +62,7 @@ pub(crate) fn all_operations(
     let builder = contender.builder(size);
     let mut filter = builder.build().expect("memory for the table");
     let keys: Vec<u64> = {
-        let slots = filter.slot_count() as f64;
+        let slots = filter.parameters().slot_count() as f64;
         (0..(slots * contender.load_factor) as u64).collect()
     };
     let key_count = keys.len() as u64;

@@ -27,7 +27,7 @@ use crate::digest::Digest;
 
 /// The bits of a digest that are stored: 1 to 2^f - 1, never 0, which is the empty slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Fingerprint(NonZeroU32);
+pub(crate) struct Fingerprint(NonZeroU32);
 
 impl Fingerprint {
     /// The fingerprint that every width has.
@@ -42,8 +42,7 @@ impl Fingerprint {
     }
 
     /// The value, at least 1.
-    #[must_use]
-    pub const fn get(self) -> u32 {
+    pub(crate) const fn get(self) -> u32 {
         self.0.get()
     }
 
@@ -68,7 +67,7 @@ impl Fingerprint {
 
 /// The place of a bucket in the table, counted from 0; of a window, that of its first slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct BucketIndex(u64);
+pub(crate) struct BucketIndex(u64);
 
 impl BucketIndex {
     pub(crate) const fn new(index: u64) -> Self {
@@ -76,8 +75,7 @@ impl BucketIndex {
     }
 
     /// The index.
-    #[must_use]
-    pub const fn get(self) -> u64 {
+    pub(crate) const fn get(self) -> u64 {
         self.0
     }
 }

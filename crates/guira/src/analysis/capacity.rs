@@ -124,8 +124,7 @@ impl Fill {
 /// which it can be filled more often than not.
 ///
 /// The paper's section 5.1 has 0.50, 0.84, 0.95 and 0.98 for b = 1, 2, 4 and 8, as observed at the first failure.
-#[must_use]
-pub const fn rated_load_factor(shape: Shape) -> f64 {
+pub(crate) const fn rated_load_factor(shape: Shape) -> f64 {
     Fill::of(shape).rated
 }
 
@@ -522,15 +521,6 @@ pub(crate) fn regions_to_promise_doubled(
     least_that(least.buckets.div_ceil(2)..=least.buckets, takes).map(regions)
 }
 
-/// The most distinct keys that can be promised to fit a table of this shape with this many buckets, where fingerprints are
-/// long enough.
-///
-/// Zero only for no buckets: a single bucket always takes b keys.
-#[must_use]
-pub fn promised_capacity(bucket_count: u64, shape: Shape) -> u64 {
-    if bucket_count == 0 { 0 } else { promised_by(Regions::of_buckets(bucket_count, shape), shape) }
-}
-
 /// The most distinct keys that can be promised to fit these regions, where fingerprints are long enough.
 pub(crate) fn promised_by(regions: Regions, shape: Shape) -> u64 {
     capacity_with_fingerprints(Parameters::MAX_FINGERPRINT_BITS, regions, shape)
@@ -561,7 +551,7 @@ fn least_that(range: core::ops::RangeInclusive<u64>, holds: impl Fn(u64) -> bool
     Some(low)
 }
 
-/// The same, quick where it is close to the start of the range.
+/// Finds what [`least_that`] finds, quickly where it is close to the start of the range.
 fn first_from(range: core::ops::RangeInclusive<u64>, holds: impl Fn(u64) -> bool) -> Option<u64> {
     let (mut low, most) = range.into_inner();
     let mut step = 0;
@@ -576,11 +566,6 @@ fn first_from(range: core::ops::RangeInclusive<u64>, holds: impl Fn(u64) -> bool
     None
 }
 
-/// The load factor that a whole number of slots makes of a whole number of keys.
-pub(crate) fn load_factor(keys: u64, slots: u64) -> f64 {
-    to_f64(keys) / to_f64(slots)
-}
-
 #[cfg(test)]
 mod tests {
     use alloc::collections::BTreeSet;
@@ -593,6 +578,14 @@ mod tests {
 
     fn packed(addressing: Addressing, slots_per_bucket: u32) -> Shape {
         Shape::new(Layout::Packed, addressing, slots_per_bucket).expect("there is such a table")
+    }
+
+    fn load_factor(keys: u64, slots: u64) -> f64 {
+        to_f64(keys) / to_f64(slots)
+    }
+
+    fn promised_capacity(bucket_count: u64, shape: Shape) -> u64 {
+        promised_by(Regions::of_buckets(bucket_count, shape), shape)
     }
 
     fn regional(slots_per_bucket: u32) -> Shape {
@@ -611,7 +604,7 @@ mod tests {
         let mut shapes = Vec::new();
         for layout in layouts {
             for addressing in addressings {
-                let sizes = Shape::slots_per_bucket_of(layout).iter();
+                let sizes = layout.bucket_sizes().iter();
                 shapes.extend(sizes.flat_map(|&slots| Shape::new(layout, addressing, slots)));
             }
         }
@@ -770,7 +763,8 @@ mod tests {
         let keys = load_factor * 4.0 * to_f64(buckets);
         let table = Table::new(Regions::single(buckets), bits, regional(4));
         let [Some(pairs), None] = Orbit::of_region(buckets, regional(4)) else { panic!("only pairs") };
-        let classes = super::super::overfull_classes(keys, bits, 8, load_factor);
+        // n λ^c / (c + 1)! classes, with λ = cα / (2^f - 1).
+        let classes = keys * libm::pow(8.0 * load_factor / 63.0, 8.0) / 362_880.0;
         // The formula leaves out that the other keys are elsewhere: exp(-λ), with λ = 7.6 / 63.
         assert_close(pairs.overfull(keys, &table), classes, 0.15);
     }

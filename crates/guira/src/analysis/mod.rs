@@ -1,23 +1,21 @@
-//! What theory says about cuckoo filters: the paper's formulas as plain functions, and the planner that turns a
-//! capacity and a rate into the parameters of a table.
+//! What keys cost in other structures, to be compared with
+//! [`Parameters::bits_per_key`](crate::Parameters::bits_per_key), by formulas of Fan, Andersen, Kaminsky, Mitzenmacher: "Cuckoo
+//! Filter: Practically Better Than Bloom" (CoNEXT 2014).
 //!
-//! Section and equation numbers are those of Fan, Andersen, Kaminsky, Mitzenmacher: "Cuckoo Filter: Practically Better
-//! Than Bloom" (CoNEXT 2014). Symbols: ε the false positive rate, f the bits of a fingerprint, b the slots of a bucket,
-//! α the load factor, m the buckets, n the keys. *Compared slots* are all slots that a lookup compares, 2b.
+//! What a capacity and a rate cost in a cuckoo filter is said by
+//! [`CuckooFilterBuilder::parameters`](crate::CuckooFilterBuilder::parameters) and
+//! [`alternatives`](crate::CuckooFilterBuilder::alternatives).
 
 mod capacity;
 mod formulas;
 mod planner;
 
-pub use capacity::{promised_capacity, rated_load_factor};
-pub use formulas::{
-    bits_per_key, bits_per_key_bound, bloom_bits_per_key, expected_false_positive_rate, false_positive_bound,
-    information_limit, least_fingerprint_bits, least_fingerprint_bits_to_fill, overfull_classes,
-};
-pub use planner::{Plan, Preference};
+pub use formulas::{bloom_bits_per_key, information_limit};
+pub use planner::Preference;
 
-pub(crate) use capacity::{promised_by, regions_to_promise_doubled};
+pub(crate) use capacity::{promised_by, rated_load_factor, regions_to_promise_doubled};
 pub(crate) use formulas::rate_of_table;
+pub(crate) use planner::Plan;
 pub(crate) use planner::{
     capacity_in_parts, fingerprint_bits_for_rate, regions_to_promise, with_bucket_count, with_fingerprint_bits,
 };

@@ -2,13 +2,13 @@
 
 use alloc::vec::Vec;
 
-use super::capacity::{capacity_with_fingerprints, load_factor, promised_by, regions_for};
-use super::formulas::{bits_per_key, rate_of_table};
+use super::capacity::{capacity_with_fingerprints, promised_by, regions_for};
+use super::formulas::rate_of_table;
 use crate::cast::{saturating_ceil, to_f64};
 use crate::error::BuildError;
 use crate::parameters::{Addressing, Layout, Parameters, Regions, Shape};
 
-/// What matters more where layouts differ.
+/// The choice of what matters more where layouts differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Preference {
@@ -65,33 +65,15 @@ const fn of_few_keys(capacity: u64) -> &'static [Choice] {
     if capacity <= FEW_KEYS { OF_FEW_KEYS } else { &[] }
 }
 
-/// The table that a capacity and a rate come to, and what it costs.
-///
-/// # Examples
-///
-/// ```
-/// use guira::analysis::{Plan, Preference};
-///
-/// let plan = Plan::new(1_000_000, 0.001, Preference::Speed)?;
-/// assert!(plan.expected_false_positive_rate() <= 0.001);
-/// assert!(plan.bits_per_key() < 14.0);
-/// assert!(Plan::new(1_000_000, 0.001, Preference::Space)?.bits_per_key() < 12.7);
-/// # Ok::<(), guira::BuildError>(())
-/// ```
+/// The table that a capacity and a rate come to.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Plan {
+pub(crate) struct Plan {
     parameters: Parameters,
-    false_positive_rate: f64,
-    raised_from: Option<u32>,
 }
 
 impl Plan {
     /// The table to be preferred for `capacity` distinct keys that keeps to `false_positive_rate` while it holds no more.
-    ///
-    /// # Errors
-    ///
-    /// A capacity of 0 or beyond the largest table, a rate that is not between 0 and 1 or that takes more than 32 bits.
-    pub fn new(capacity: u64, false_positive_rate: f64, preference: Preference) -> Result<Self, BuildError> {
+    pub(crate) fn new(capacity: u64, false_positive_rate: f64, preference: Preference) -> Result<Self, BuildError> {
         let others = match preference {
             Preference::Speed => [&[] as &[Choice]; 3],
             Preference::Space => [WINDOWED, SEMI_SORTED, of_few_keys(capacity)],
@@ -103,11 +85,7 @@ impl Plan {
     ///
     /// Where a rate needs a bit more of every fingerprint, or a few more buckets with a bit less, it is what takes less
     /// memory; likewise where fingerprints are too short for as many keys.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Self::new`].
-    pub fn with_shape(capacity: u64, false_positive_rate: f64, shape: Shape) -> Result<Self, BuildError> {
+    pub(crate) fn with_shape(capacity: u64, false_positive_rate: f64, shape: Shape) -> Result<Self, BuildError> {
         let plan = Self::with_shape_below(capacity, false_positive_rate, shape, u64::MAX)?;
         plan.ok_or_else(|| {
             let most_buckets = regions_to_promise(capacity, shape).map_or(1, room_for_rate);
@@ -149,19 +127,11 @@ impl Plan {
                 best = Some(parameters);
             }
         }
-        let plan = |parameters: Parameters| {
-            let raised_from = for_rate.filter(|&bits| bits < parameters.fingerprint_bits());
-            Self { parameters, false_positive_rate, raised_from }
-        };
-        Ok(best.map(plan))
+        Ok(best.map(|parameters| Self { parameters }))
     }
 
-    /// The plans for all shapes that take the capacity and keep to the rate, the smallest first.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Self::new`], if there is no such shape.
-    pub fn alternatives(capacity: u64, false_positive_rate: f64) -> Result<Vec<Self>, BuildError> {
+    /// The plans for all shapes that take the capacity and keep to the rate.
+    pub(crate) fn alternatives(capacity: u64, false_positive_rate: f64) -> Result<Vec<Self>, BuildError> {
         let choices = [PACKED, WINDOWED, SEMI_SORTED, of_few_keys(capacity), FOR_COMPARISON];
         let mut plans: Vec<Self> = Vec::new();
         for shape in choices.into_iter().flat_map(shapes) {
@@ -170,7 +140,6 @@ impl Plan {
                 _ => {}
             }
         }
-        plans.sort_by_key(Self::bits);
         if plans.is_empty() {
             // There is no table at all; the error says why.
             return Self::new(capacity, false_positive_rate, Preference::Space).map(|plan| alloc::vec![plan]);
@@ -199,67 +168,9 @@ impl Plan {
         smallest
     }
 
-    fn bits(&self) -> u64 {
-        self.parameters.table_bits()
-    }
-
     /// The parameters of the table.
-    #[must_use]
-    pub const fn parameters(&self) -> &Parameters {
+    pub(crate) const fn parameters(&self) -> &Parameters {
         &self.parameters
-    }
-
-    /// The rate that was asked for.
-    #[must_use]
-    pub const fn false_positive_rate(&self) -> f64 {
-        self.false_positive_rate
-    }
-
-    /// The rate to expect when the filter holds as many keys as its capacity.
-    #[must_use]
-    pub fn expected_false_positive_rate(&self) -> f64 {
-        self.parameters.expected_false_positive_rate(self.parameters.capacity())
-    }
-
-    /// The load factor when the filter holds as many keys as its capacity.
-    #[must_use]
-    pub fn load_factor(&self) -> f64 {
-        load_factor(self.parameters.capacity(), self.parameters.slot_count())
-    }
-
-    /// The bits per key when the filter holds as many keys as its capacity: equation (4).
-    #[must_use]
-    pub fn bits_per_key(&self) -> f64 {
-        bits_per_key(self.parameters.bits_per_slot(), self.load_factor())
-    }
-
-    /// How many cache lines of 64 bytes a lookup touches on average: one per candidate, and one more for each bucket
-    /// that straddles two.
-    #[must_use]
-    pub fn lines_per_lookup(&self) -> f64 {
-        const LINE_BITS: u64 = 512;
-        let bucket_bits = u64::from(self.parameters.bucket_bits());
-        let stride = match self.parameters.layout() {
-            Layout::Windowed => u64::from(self.parameters.bits_per_slot()),
-            _ => bucket_bits,
-        };
-        // After 512 buckets the places within a line come again.
-        let lines_of = |bucket: u64| (bucket * stride + bucket_bits - 1) / LINE_BITS - bucket * stride / LINE_BITS + 1;
-        let lines = to_f64((0..LINE_BITS).map(lines_of).sum()) / to_f64(LINE_BITS);
-        f64::from(self.parameters.addressing().candidates()) * lines
-    }
-
-    /// The bytes of the table.
-    #[must_use]
-    pub const fn size_in_bytes(&self) -> u64 {
-        self.parameters.table_size()
-    }
-
-    /// The fingerprint length that the rate alone asks for, where the capacity made it longer: with so few different
-    /// fingerprints, more keys than fit would share both buckets (equation (3)).
-    #[must_use]
-    pub const fn raised_from(&self) -> Option<u32> {
-        self.raised_from
     }
 }
 

@@ -344,7 +344,7 @@ mod bits {
     }
 }
 
-/// The same on all threads of the pool, or on this one.
+/// What is done for each region, on all threads of the pool or on this one.
 mod parallel {
     use alloc::vec::Vec;
 

@@ -1,3 +1,4 @@
+use alloc::vec::Vec;
 use core::convert::Infallible;
 use core::ops::Range;
 
@@ -66,6 +67,44 @@ impl CuckooFilter {
         self.insert_each_growing(keys)
     }
 
+    /// Stores a copy of each key that an iterator gives, in order: [`insert_each`](Self::insert_each) for keys that are in no
+    /// slice.
+    ///
+    /// # Errors
+    ///
+    /// For the first key that can't be stored, why not and how many were stored before it; these are kept. Some keys behind
+    /// it may have been taken from the iterator.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut filter = guira::CuckooFilter::with_capacity(10, 0.001)?;
+    /// filter.try_extend("ani guira koel".split(' '))?;
+    /// assert!(filter.len() == 3 && filter.contains("koel"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn try_extend<I>(&mut self, keys: I) -> Result<(), InsertEachError>
+    where
+        I: IntoIterator,
+        I::Item: Key,
+    {
+        const RUN: usize = 512;
+        let hasher = *self.hasher();
+        let mut digests = keys.into_iter().map(|key| hasher.digest(&key));
+        let mut run = Vec::with_capacity(RUN);
+        let mut inserted = 0;
+        loop {
+            run.clear();
+            run.extend(digests.by_ref().take(RUN));
+            if run.is_empty() {
+                return Ok(());
+            }
+            let stored = self.insert_each(&run);
+            stored.map_err(|error| InsertEachError { inserted: inserted + error.inserted, reason: error.reason })?;
+            inserted += run.len();
+        }
+    }
+
     #[inline(never)]
     fn insert_each_growing<K: Key>(&mut self, keys: &[K]) -> Result<(), InsertEachError> {
         let hasher = *self.hasher();
@@ -85,11 +124,7 @@ impl CuckooFilter {
     }
 
     /// Stores a copy of each of many keys, in order, as long as the table takes them as it is; never doubles it.
-    ///
-    /// # Errors
-    ///
-    /// For the first key that can't be stored, why not and how many were stored before it; these are kept.
-    pub fn insert_each_without_growing<K: Key>(&mut self, keys: &[K]) -> Result<(), InsertEachError> {
+    pub(crate) fn insert_each_without_growing<K: Key>(&mut self, keys: &[K]) -> Result<(), InsertEachError> {
         let hasher = *self.hasher();
         let digest = |number: usize| hasher.digest(&keys[number]);
         let (inserted, refused) = self.store_run(keys.len(), digest);
@@ -139,6 +174,17 @@ impl CuckooFilter {
     /// # Panics
     ///
     /// If there are not as many answers as keys.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut filter = guira::CuckooFilter::with_capacity(10, 0.001)?;
+    /// filter.insert("ani")?;
+    /// let mut removed = [false; 2];
+    /// filter.remove_each(&["ani", "cuckoo"], &mut removed);
+    /// assert_eq!(removed, [true, false]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn remove_each<K: Key>(&mut self, keys: &[K], removed: &mut [bool]) {
         assert_eq!(keys.len(), removed.len(), "as many answers as keys");
         let hasher = *self.hasher();
@@ -171,6 +217,18 @@ impl CuckooFilterView<'_> {
     /// # Panics
     ///
     /// If there are not as many answers as keys.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut filter = guira::CuckooFilter::with_capacity(10, 0.001)?;
+    /// filter.insert("ani")?;
+    /// let file = filter.to_bytes();
+    /// let mut answers = [false; 2];
+    /// guira::CuckooFilterView::new(&file)?.contains_each(&["ani", "cuckoo"], &mut answers);
+    /// assert_eq!(answers, [true, false]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn contains_each<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
         assert_eq!(keys.len(), answers.len(), "as many answers as keys");
         let hasher = *self.hasher();

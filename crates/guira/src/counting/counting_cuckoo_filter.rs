@@ -1,17 +1,19 @@
 use core::fmt;
 
-use super::CountingCuckooFilterBuilder;
-use crate::digest::{Key, KeyHasher};
+use crate::digest::Key;
 use crate::error::{BuildError, InsertError};
-use crate::filter::{ValuedFilter, measures_of_valued_filter};
-use crate::parameters::Parameters;
+use crate::filter::{CuckooFilter, CuckooFilterBuilder, ValuedFilter, measures_of_valued_filter};
+
+/// Counts to 256. Counting Bloom filters get by with 4 bits, since their counters count collisions of distinct keys; these
+/// count how often one key came, for which 16 is soon too little. Each bit more costs a bit per slot and doubles the reach.
+const USUAL_COUNTER_BITS: u32 = 8;
 
 /// A filter that takes the same key again and again: beside each fingerprint it keeps a counter, as the paper advises for
 /// keys that come more than 2b times.
 ///
 /// What it promises: a key that was inserted more often than it was removed is always found, and is counted at least as
 /// often as it is there. It takes as many distinct keys as its [`capacity`](Self::capacity) says, each as often as its
-/// counter reaches, which is [`most_copies`](Self::most_copies). A failed operation leaves every bit as it was. The same
+/// counter reaches, which is [`max_count`](Self::max_count). A failed operation leaves every bit as it was. The same
 /// operations in the same order give the same bytes, on every machine.
 ///
 /// What it doesn't: keys that share fingerprint and buckets share a counter, which counts them together. Hence the rule
@@ -39,24 +41,48 @@ pub struct CountingCuckooFilter {
     len: u64,
 }
 
+impl CuckooFilterBuilder {
+    /// Makes an empty filter that counts, with counters of 8 bits, which count to 256, unless
+    /// [`value_bits`](Self::value_bits) are given. Its table is packed, and doesn't grow.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`build`](Self::build), [`BuildError::ValueBits`], and [`BuildError::ValuesInLayout`] for another layout,
+    /// for another addressing and for a table that grows.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use guira::CuckooFilter;
+    ///
+    /// // Up to 2^12 copies of each key.
+    /// let builder = CuckooFilter::builder().capacity(10_000).false_positive_rate(0.001).value_bits(12);
+    /// assert_eq!(builder.build_counting()?.max_count(), 4096);
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    pub fn build_counting(&self) -> Result<CountingCuckooFilter, BuildError> {
+        let parameters = self.parameters_with_values(self.given_value_bits().unwrap_or(USUAL_COUNTER_BITS))?;
+        ValuedFilter::with_parameters(parameters, self.chosen_hasher()).map(CountingCuckooFilter::from_filter)
+    }
+}
+
 impl CountingCuckooFilter {
-    /// An empty filter for `capacity` distinct keys that answers absent keys with "probably" at this rate at the most, with
-    /// counters that reach to 256.
+    /// Makes an empty filter for `capacity` distinct keys, with at most this false positive rate, and with counters that reach
+    /// to 256. For everything else that can be chosen, see [`CuckooFilterBuilder::build_counting`].
     ///
     /// # Errors
     ///
     /// A [`BuildError`] that says what is out of range, or that there is no memory.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let filter = guira::CountingCuckooFilter::with_capacity(1000, 0.001)?;
+    /// assert_eq!(filter.max_count(), 256);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn with_capacity(capacity: usize, false_positive_rate: f64) -> Result<Self, BuildError> {
-        Self::builder().capacity(capacity).false_positive_rate(false_positive_rate).build()
-    }
-
-    /// Chooses everything that can be chosen.
-    pub fn builder() -> CountingCuckooFilterBuilder {
-        CountingCuckooFilterBuilder::default()
-    }
-
-    pub(super) fn with_parameters(parameters: Parameters, hasher: KeyHasher) -> Result<Self, BuildError> {
-        ValuedFilter::with_parameters(parameters, hasher).map(Self::from_filter)
+        CuckooFilter::builder().capacity(capacity).false_positive_rate(false_positive_rate).build_counting()
     }
 
     /// A filter that counts what is stored.
@@ -71,12 +97,22 @@ impl CountingCuckooFilter {
     ///
     /// [`InsertError::CounterFull`] for a key that is counted as often as can be; [`InsertError::Full`] for a new key that
     /// finds no room. In both cases the filter is as it was.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut sightings = guira::CountingCuckooFilter::with_capacity(1000, 0.001)?;
+    /// sightings.insert("ani")?;
+    /// sightings.insert("ani")?;
+    /// assert_eq!(sightings.count("ani"), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<(), InsertError> {
         let digest = self.hasher().digest(key);
         match self.filter.find(digest, |_| true) {
             Some((_, counter)) if counter == self.filter.greatest_value() => {
-                return Err(InsertError::CounterFull { count: self.most_copies() });
+                return Err(InsertError::CounterFull { count: self.max_count() });
             }
             Some((place, counter)) => self.filter.set_value(place, counter + 1),
             None => self.filter.insert(digest, 0)?,
@@ -85,26 +121,57 @@ impl CountingCuckooFilter {
         Ok(())
     }
 
-    /// Whether a key is probably there; `false` is certain.
+    /// Returns `true` if a key is probably present; `false` is certain.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut sightings = guira::CountingCuckooFilter::with_capacity(1000, 0.001)?;
+    /// sightings.insert("ani")?;
+    /// sightings.insert("ani")?;
+    /// assert!(sightings.contains("ani") && !sightings.contains("koel"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     #[must_use]
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
         self.filter.contains(self.hasher().digest(key))
     }
 
-    /// How often a key is there, together with those that share its fingerprint and buckets: never less than it was
+    /// Returns how often a key is there, together with those that share its fingerprint and buckets: never less than it was
     /// inserted and not removed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut sightings = guira::CountingCuckooFilter::with_capacity(1000, 0.001)?;
+    /// sightings.insert("ani")?;
+    /// sightings.insert("ani")?;
+    /// assert_eq!((sightings.count("ani"), sightings.count("koel")), (2, 0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     #[must_use]
     pub fn count<K: Key + ?Sized>(&self, key: &K) -> u64 {
         self.filter.find(self.hasher().digest(key), |_| true).map_or(0, |(_, counter)| u64::from(counter) + 1)
     }
 
-    /// Counts a key once less; whether it was counted.
+    /// Counts a key once less. Returns `true` if it was counted.
     ///
     /// Only remove what was inserted, and as often as it was inserted at the most. An absent key may be taken for a present
     /// one that shares its fingerprint and buckets (with the probability of a false positive), which is then counted once
     /// too little, and lost when its own copies are removed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut sightings = guira::CountingCuckooFilter::with_capacity(1000, 0.001)?;
+    /// sightings.insert("ani")?;
+    /// sightings.insert("ani")?;
+    /// assert!(sightings.remove("ani"));
+    /// assert_eq!(sightings.count("ani"), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn remove<K: Key + ?Sized>(&mut self, key: &K) -> bool {
         match self.filter.find(self.hasher().digest(key), |_| true) {
@@ -117,36 +184,87 @@ impl CountingCuckooFilter {
     }
 
     /// Removes all keys.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut sightings = guira::CountingCuckooFilter::with_capacity(1000, 0.001)?;
+    /// sightings.insert("ani")?;
+    /// sightings.insert("ani")?;
+    /// sightings.clear();
+    /// assert!(!sightings.contains("ani"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn clear(&mut self) {
         self.filter.clear();
         self.len = 0;
     }
 
-    /// The sum of all counts: how many insertions were not undone by removals.
+    /// Returns the sum of all counts: how many insertions were not undone by removals.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut sightings = guira::CountingCuckooFilter::with_capacity(1000, 0.001)?;
+    /// sightings.insert("ani")?;
+    /// sightings.insert("ani")?;
+    /// assert_eq!(sightings.len(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub const fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether nothing is counted.
+    /// Returns `true` if nothing is counted.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut sightings = guira::CountingCuckooFilter::with_capacity(1000, 0.001)?;
+    /// sightings.insert("ani")?;
+    /// sightings.insert("ani")?;
+    /// assert!(!sightings.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// How many keys are there, those that share fingerprint and buckets taken for one: the slots that are filled.
+    /// Returns how many keys are there, those that share fingerprint and buckets taken for one: the slots that are filled.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut sightings = guira::CountingCuckooFilter::with_capacity(1000, 0.001)?;
+    /// sightings.insert("ani")?;
+    /// sightings.insert("ani")?;
+    /// assert_eq!(sightings.distinct_len(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub const fn distinct_len(&self) -> usize {
         self.filter.len()
     }
 
-    /// 2^v, how often one key can be counted.
+    /// Returns how often one key can be counted: 2^v, with counters of v bits.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut sightings = guira::CountingCuckooFilter::with_capacity(1000, 0.001)?;
+    /// sightings.insert("ani")?;
+    /// sightings.insert("ani")?;
+    /// assert_eq!(sightings.max_count(), 256);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
-    pub const fn most_copies(&self) -> u64 {
+    pub const fn max_count(&self) -> u64 {
         self.filter.greatest_value() as u64 + 1
     }
 
-    measures_of_valued_filter!();
+    measures_of_valued_filter!("guira::CountingCuckooFilter::with_capacity(1000, 0.001)?");
 
     /// Checks what must hold of every filter; meant for tests.
     ///

@@ -30,7 +30,7 @@ impl Digest {
         Self(bits)
     }
 
-    /// The 64 bits.
+    /// Returns the 64 bits.
     #[must_use]
     pub const fn get(self) -> u64 {
         self.0
@@ -43,78 +43,46 @@ impl fmt::Debug for Digest {
     }
 }
 
-/// How keys become digests; named in the file format, and the same on every machine and in every release.
-#[derive(Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum HashAlgorithm {
-    /// XXH3-64 with the filter's seed: fast, for keys that no attacker chooses.
-    #[default]
-    Xxh3,
-    /// SipHash-1-3 with a secret 128-bit key, for keys that an attacker may choose. The key also takes the seed's place
-    /// in everything else, so that nobody without it can tell which keys share buckets. It is never written to a file.
-    SipHash13 {
-        /// The secret: 16 bytes from a good random source.
-        key: [u8; 16],
-    },
-}
-
-impl fmt::Debug for HashAlgorithm {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::Xxh3 => "Xxh3",
-            Self::SipHash13 { .. } => "SipHash13 { key: hidden }",
-        })
-    }
-}
-
-impl fmt::Display for HashAlgorithm {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(match self {
-            Self::Xxh3 => "XXH3-64",
-            Self::SipHash13 { .. } => "SipHash-1-3",
-        })
-    }
-}
-
-/// Turns keys into digests: a hash algorithm with its seed.
+/// How keys become digests: a hash, with its seed or its secret key. It is the same on every machine and in every release.
 ///
 /// # Examples
 ///
 /// ```
-/// use guira::{Digest, KeyHasher};
+/// use guira::{CuckooFilter, Digest, KeyHasher};
 ///
 /// let hasher = KeyHasher::xxh3(0);
 /// // An integer is hashed as its eight little-endian bytes, on every machine.
 /// assert_eq!(hasher.digest(&1), hasher.digest(&[1u8, 0, 0, 0, 0, 0, 0, 0]));
 /// assert_eq!(hasher.digest(""), Digest::new(0x2d06_8005_38d3_94c2));
+///
+/// let builder = CuckooFilter::builder().capacity(1000).false_positive_rate(0.01);
+/// let filter = builder.hasher(KeyHasher::sip_hash_13(*b"16 random bytes!")).build()?;
+/// assert!(filter.hasher().secret_key().is_some());
+/// # Ok::<(), guira::BuildError>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct KeyHasher {
-    algorithm: HashAlgorithm,
+    secret_key: Option<[u8; 16]>,
     seed: u64,
 }
 
 impl KeyHasher {
-    /// XXH3-64 with this seed.
+    /// XXH3-64 with this seed: fast, for keys that no attacker chooses.
     #[must_use]
     pub const fn xxh3(seed: u64) -> Self {
-        Self { algorithm: HashAlgorithm::Xxh3, seed }
+        Self { secret_key: None, seed }
     }
 
-    /// SipHash-1-3 with this secret key.
+    /// SipHash-1-3 with a secret key, for keys that an attacker may choose: 16 bytes from a good random source.
+    ///
+    /// The secret also takes the seed's place in everything else, so that nobody without it can tell which keys share
+    /// buckets. It is never written to a file: see [`LoadOptions::key`](crate::LoadOptions::key).
     #[must_use]
-    pub fn sip_hash_13(key: [u8; 16]) -> Self {
-        Self { algorithm: HashAlgorithm::SipHash13 { key }, seed: sip_hash_13(&key, b"guira: alternates") }
+    pub fn sip_hash_13(secret_key: [u8; 16]) -> Self {
+        Self { secret_key: Some(secret_key), seed: sip_hash_13(&secret_key, b"guira: alternates") }
     }
 
-    pub(crate) fn new(algorithm: HashAlgorithm, seed: u64) -> Self {
-        match algorithm {
-            HashAlgorithm::Xxh3 => Self::xxh3(seed),
-            HashAlgorithm::SipHash13 { key } => Self::sip_hash_13(key),
-        }
-    }
-
-    /// The digest of a key.
+    /// Returns the digest of a key.
     #[inline]
     #[must_use]
     pub fn digest<K: Key + ?Sized>(&self, key: &K) -> Digest {
@@ -123,23 +91,22 @@ impl KeyHasher {
 
     /// The digest of a key that is these bytes.
     #[inline]
-    #[must_use]
-    pub fn digest_bytes(&self, bytes: &[u8]) -> Digest {
-        Digest(match &self.algorithm {
-            HashAlgorithm::Xxh3 => xxh3_64_with_seed(bytes, self.seed),
-            HashAlgorithm::SipHash13 { key } => sip_hash_13(key, bytes),
+    pub(super) fn digest_bytes(&self, bytes: &[u8]) -> Digest {
+        Digest(match &self.secret_key {
+            None => xxh3_64_with_seed(bytes, self.seed),
+            Some(key) => sip_hash_13(key, bytes),
         })
     }
 
     /// The digest of a value by its own [`Hash`](core::hash::Hash).
     pub(super) fn digest_hashable<T: core::hash::Hash + ?Sized>(&self, value: &T) -> Digest {
-        Digest(match &self.algorithm {
-            HashAlgorithm::Xxh3 => {
+        Digest(match &self.secret_key {
+            None => {
                 let mut hasher = Xxh3::with_seed(self.seed);
                 value.hash(&mut hasher);
                 hasher.finish()
             }
-            HashAlgorithm::SipHash13 { key } => {
+            Some(key) => {
                 let mut hasher = SipHasher13::new_with_key(key);
                 value.hash(&mut hasher);
                 hasher.finish()
@@ -156,7 +123,7 @@ impl KeyHasher {
     #[inline(always)]
     pub(crate) fn digest_each<K: Key>(&self, keys: &[K], digests: &mut [Digest]) {
         assert_eq!(keys.len(), digests.len(), "as many digests as keys");
-        if self.algorithm == HashAlgorithm::Xxh3 {
+        if self.secret_key.is_none() {
             let hasher = Self::xxh3(self.seed);
             for (key, digest) in keys.iter().zip(digests) {
                 *digest = hasher.digest(key);
@@ -168,13 +135,13 @@ impl KeyHasher {
         }
     }
 
-    /// The algorithm.
+    /// Returns the secret key, or `None` where the hash has none.
     #[must_use]
-    pub const fn algorithm(&self) -> HashAlgorithm {
-        self.algorithm
+    pub const fn secret_key(&self) -> Option<[u8; 16]> {
+        self.secret_key
     }
 
-    /// The seed: the one given, or for SipHash one that is derived from the key (and as secret as it).
+    /// Returns the seed: the one given, or with a secret key one that is derived from it, and as secret.
     #[must_use]
     pub const fn seed(&self) -> u64 {
         self.seed
@@ -182,21 +149,31 @@ impl KeyHasher {
 
     /// What a file holds in place of the secret, so that a wrong key is noticed; `None` where there is no secret.
     pub(crate) fn key_check(&self) -> Option<u64> {
-        match &self.algorithm {
-            HashAlgorithm::Xxh3 => None,
-            HashAlgorithm::SipHash13 { key } => Some(sip_hash_13(key, b"guira: key check")),
+        self.secret_key.as_ref().map(|key| sip_hash_13(key, b"guira: key check"))
+    }
+}
+
+/// XXH3-64 with the seed 0.
+impl Default for KeyHasher {
+    fn default() -> Self {
+        Self::xxh3(0)
+    }
+}
+
+/// Shows the seed of XXH3-64, and nothing of a secret key.
+impl fmt::Debug for KeyHasher {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.secret_key {
+            None => write!(formatter, "KeyHasher::xxh3({})", self.seed),
+            Some(_) => formatter.write_str("KeyHasher::sip_hash_13(hidden)"),
         }
     }
 }
 
-impl fmt::Debug for KeyHasher {
+/// The name of the hash.
+impl fmt::Display for KeyHasher {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut fields = formatter.debug_struct("KeyHasher");
-        fields.field("algorithm", &self.algorithm);
-        if self.algorithm == HashAlgorithm::Xxh3 {
-            fields.field("seed", &self.seed);
-        }
-        fields.finish()
+        formatter.pad(if self.secret_key.is_some() { "SipHash-1-3" } else { "XXH3-64" })
     }
 }
 

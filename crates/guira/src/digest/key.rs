@@ -63,8 +63,7 @@ use super::{Digest, KeyHasher};
 pub trait Key {
     /// Returns the digest of this key.
     ///
-    /// Keys that are equal must have equal digests. Make it with [`KeyHasher::digest`] from other keys, or with
-    /// [`KeyHasher::digest_bytes`].
+    /// Keys that are equal must have equal digests. Make it with [`KeyHasher::digest`] from other keys, such as bytes or a tuple.
     fn digest(&self, hasher: &KeyHasher) -> Digest;
 }
 

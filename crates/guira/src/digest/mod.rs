@@ -3,7 +3,7 @@
 mod hasher;
 mod key;
 
-pub use hasher::{Digest, HashAlgorithm, KeyHasher};
+pub use hasher::{Digest, KeyHasher};
 pub use key::{ByHash, Key};
 
 pub(crate) use hasher::checksum;

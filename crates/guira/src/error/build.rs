@@ -1,6 +1,6 @@
 use core::fmt;
 
-use crate::parameters::{Addressing, Layout, Parameters, Shape};
+use crate::parameters::{Addressing, Layout, Parameters};
 
 /// Why there is no filter with the parameters asked for.
 #[derive(Clone, Debug, PartialEq)]
@@ -98,6 +98,8 @@ pub enum BuildError {
         /// The bits that the type has.
         most: u32,
     },
+    /// Bits of values for a filter without values.
+    ValueBitsUnused,
     /// Values in a table that can't have them.
     ValuesInLayout {
         /// The layout asked for.
@@ -181,7 +183,7 @@ impl fmt::Display for BuildError {
             Self::SlotsPerBucket { given, layout } => write!(
                 formatter,
                 "buckets of {given} slots: {layout} tables have buckets of {}",
-                Alternatives(Shape::slots_per_bucket_of(*layout))
+                Alternatives(layout.bucket_sizes())
             ),
             Self::GrowingSlotsPerBucket { given } => {
                 write!(formatter, "buckets of {given} slots: growing filters have buckets of 2, 4 or 8")
@@ -207,6 +209,8 @@ impl fmt::Display for BuildError {
             Self::ValueBitsOfType { given, most } => {
                 write!(formatter, "values of {given} bits, of a type whose values have {most} at the most")
             }
+            Self::ValueBitsUnused => formatter
+                .write_str("bits of values, for a filter without values: maps and filters that count have them"),
             Self::ValuesInLayout { layout, addressing } => write!(
                 formatter,
                 "values in a {layout} table with {addressing} addressing: only packed tables with regional addressing \
@@ -257,6 +261,7 @@ mod tests {
     use alloc::string::ToString;
 
     use super::*;
+    use crate::parameters::Shape;
 
     #[test]
     fn errors_name_layouts_as_documents_do_and_say_what_there_is() {

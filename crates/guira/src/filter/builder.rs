@@ -1,17 +1,20 @@
+use alloc::vec::Vec;
+
 use super::growth::Growth;
 use super::growth_plan::GrowthRequest;
 use super::{CuckooFilter, GrowthPolicy};
 use crate::addressing::parts_of_regions;
 use crate::analysis::{Plan, Preference, fingerprint_bits_for_rate, with_bucket_count, with_fingerprint_bits};
-use crate::digest::{HashAlgorithm, KeyHasher};
+use crate::digest::KeyHasher;
 use crate::error::BuildError;
 use crate::parameters::{Addressing, Layout, Parameters, Regions, Shape};
 
-/// Chooses the parameters of a [`CuckooFilter`].
+/// Chooses the parameters of a filter, and makes it: a [`CuckooFilter`] by [`build`](Self::build), or one of another kind by
+/// [`build_set`](Self::build_set), [`build_map`](Self::build_map), [`build_counting`](Self::build_counting) and
+/// `build_concurrent`.
 ///
 /// Quick advice: give a [`capacity`](Self::capacity) and a [`false_positive_rate`](Self::false_positive_rate) and leave
-/// the rest alone. If strangers choose your keys, give a [`seed`](Self::seed) they don't know, or better
-/// [`HashAlgorithm::SipHash13`].
+/// the rest alone. For keys that an attacker may choose, give a [`hasher`](Self::hasher) with a secret key.
 ///
 /// # Examples
 ///
@@ -35,32 +38,56 @@ pub struct CuckooFilterBuilder {
     layout: Option<Layout>,
     slots_per_bucket: Option<u32>,
     addressing: Addressing,
-    hash: HashAlgorithm,
-    seed: u64,
+    hasher: KeyHasher,
+    value_bits: Option<u32>,
 }
 
 impl CuckooFilterBuilder {
-    /// How many distinct keys must fit. Of a million filters, at most one is expected not to take that many.
+    /// Sets how many distinct keys must fit. Of a million filters, at most one is expected not to take that many.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::builder().capacity(1000).false_positive_rate(0.01).build()?;
+    /// assert_eq!(filter.capacity(), 1000);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn capacity(mut self, keys: usize) -> Self {
         self.capacity = Some(keys as u64);
         self
     }
 
-    /// How many buckets the table has, instead of a capacity; the filter then says what capacity that makes. With more
+    /// Sets how many buckets the table has, instead of a capacity; the filter then says what capacity that makes. With more
     /// than 65,536 buckets the number is rounded up, by less than 1 in 16,384, so that all regions are equal and even.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::builder().bucket_count(300).fingerprint_bits(12).build()?;
+    /// assert!(filter.parameters().bucket_count() == 300 && filter.capacity() > 1000);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn bucket_count(mut self, buckets: u64) -> Self {
         self.bucket_count = Some(buckets);
         self
     }
 
-    /// The share of absent keys that may be answered with "probably present", while the filter holds no more keys than
+    /// Sets the share of absent keys that may be reported as present, while the filter holds no more keys than
     /// its capacity.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let table = guira::CuckooFilter::builder().capacity(1000).false_positive_rate(0.01).parameters()?;
+    /// assert!(table.expected_false_positive_rate(1000) <= 0.01);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn false_positive_rate(mut self, rate: f64) -> Self {
         self.false_positive_rate = Some(rate);
         self
     }
 
-    /// Lets the filter grow, and says up to how many distinct keys it keeps the false positive rate.
+    /// Lets the filter grow, and sets up to how many distinct keys it keeps the false positive rate.
     ///
     /// The first table has room for the capacity, or up to twice as many keys, and the last is as small as that of a filter
     /// built for the largest capacity. Until then each doubling to come costs a bit per slot. Where that would take more than
@@ -68,62 +95,164 @@ impl CuckooFilterBuilder {
     /// capacity on, at 0.0001 from 2^15 times.
     ///
     /// A filter that grows takes a capacity and a rate; its buckets are packed and have 2, 4 or 8 slots, 4 unless given.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let builder = guira::CuckooFilter::builder().capacity(1000).max_capacity(1_000_000).false_positive_rate(0.001);
+    /// let mut filter = builder.build()?;
+    /// filter.try_extend(0..20_000)?;
+    /// assert!(filter.capacity() >= 20_000 && filter.expected_false_positive_rate() <= 0.001);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn max_capacity(mut self, keys: usize) -> Self {
         self.max_capacity = Some(keys as u64);
         self
     }
 
-    /// What a filter that grows does with more keys than its [`max_capacity`](Self::max_capacity); unless given, it refuses
+    /// Sets what a filter that grows does with more keys than its [`max_capacity`](Self::max_capacity); unless given, it refuses
     /// them.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use guira::GrowthPolicy;
+    ///
+    /// let builder = guira::CuckooFilter::builder().capacity(100).max_capacity(1000).false_positive_rate(0.001);
+    /// let mut filter = builder.growth_policy(GrowthPolicy::RaiseRate).build()?;
+    /// filter.try_extend(0..5000)?;
+    /// assert!(filter.capacity() >= 5000);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn growth_policy(mut self, policy: GrowthPolicy) -> Self {
         self.growth_policy = policy;
         self
     }
 
-    /// f, the bits of a fingerprint (2 to 32), instead of a rate.
+    /// Sets f, the bits of a fingerprint (2 to 32), instead of a rate.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::builder().capacity(1000).fingerprint_bits(12).build()?;
+    /// assert_eq!(filter.parameters().fingerprint_bits(), 12);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn fingerprint_bits(mut self, bits: u32) -> Self {
         self.fingerprint_bits = Some(bits);
         self
     }
 
-    /// What matters more in the choice of what is left open, with a capacity and a rate.
+    /// Sets what matters more in the choice of what is left open, with a capacity and a rate.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use guira::Preference;
+    ///
+    /// let builder = guira::CuckooFilter::builder().capacity(1_000_000).false_positive_rate(0.001);
+    /// let small = builder.clone().preference(Preference::Space).parameters()?;
+    /// assert!(small.bits_per_key() < builder.parameters()?.bits_per_key());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn preference(mut self, preference: Preference) -> Self {
         self.preference = preference;
         self
     }
 
-    /// How fingerprints are kept in the table. Left alone, it is what the [preference](Self::preference) asks for.
+    /// Sets how fingerprints are kept in the table. Left alone, it is what the [preference](Self::preference) asks for.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use guira::Layout;
+    ///
+    /// let builder = guira::CuckooFilter::builder().capacity(1000).false_positive_rate(0.01);
+    /// let table = builder.layout(Layout::SemiSorted).parameters()?;
+    /// assert_eq!(table.bits_per_slot(), table.fingerprint_bits() - 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn layout(mut self, layout: Layout) -> Self {
         self.layout = Some(layout);
         self
     }
 
-    /// b, the slots of a bucket: 1, 2, 4 or 8 if packed, 4 if semi-sorted, 2, 3 or 4 in a window. Left alone, it is what
+    /// Sets b, the slots of a bucket: 1, 2, 4 or 8 if packed, 4 if semi-sorted, 2, 3 or 4 in a window. Left alone, it is what
     /// takes the least memory for the capacity and the rate; where one of them is not given, 4, or 3 in a window.
     ///
     /// One slot per bucket and two candidates are there for the reproduction of the paper: to promise a capacity they
     /// need several times the memory.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let builder = guira::CuckooFilter::builder().capacity(1000).false_positive_rate(0.01);
+    /// let mut filter = builder.slots_per_bucket(2).build()?;
+    /// // Two buckets of two slots take four copies of a key.
+    /// assert!((0..4).all(|_| filter.insert("ani").is_ok()) && filter.insert("ani").is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn slots_per_bucket(mut self, slots: u32) -> Self {
         self.slots_per_bucket = Some(slots);
         self
     }
 
-    /// How the candidate buckets of a key are related. Left alone, it is regional.
+    /// Sets how the candidate buckets of a key are related. Left alone, it is regional.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use guira::Addressing;
+    ///
+    /// let builder = guira::CuckooFilter::builder().capacity(1000).false_positive_rate(0.01);
+    /// let table = builder.addressing(Addressing::PowerOfTwo).parameters()?;
+    /// assert!(table.bucket_count().is_power_of_two());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn addressing(mut self, addressing: Addressing) -> Self {
         self.addressing = addressing;
         self
     }
 
-    /// How keys become digests.
-    pub fn hash(mut self, algorithm: HashAlgorithm) -> Self {
-        self.hash = algorithm;
+    /// Sets how keys become digests; XXH3-64 with the seed 0 unless given. Keys that an attacker may choose take
+    /// [`KeyHasher::sip_hash_13`].
+    ///
+    /// The seed of the hash also decides which buckets are alternates of each other.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use guira::{CuckooFilter, KeyHasher};
+    ///
+    /// let secret = *b"16 random bytes!";
+    /// let builder = CuckooFilter::builder().capacity(1000).false_positive_rate(0.01);
+    /// let filter = builder.hasher(KeyHasher::sip_hash_13(secret)).build()?;
+    /// assert_eq!(filter.hasher().secret_key(), Some(secret));
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    pub fn hasher(mut self, hasher: KeyHasher) -> Self {
+        self.hasher = hasher;
         self
     }
 
-    /// The seed of the hash and of the relation between candidate buckets; 0 unless given. With SipHash the secret key
-    /// takes its place.
-    pub fn seed(mut self, seed: u64) -> Self {
-        self.seed = seed;
+    /// Sets v, the bits beside each fingerprint, of a [`CuckooMap`](crate::CuckooMap) or a
+    /// [`CountingCuckooFilter`](crate::CountingCuckooFilter); nothing else has any. A map keeps values below 2^v, a counter
+    /// counts to 2^v. Unless given, they are the bits of the type of the map's values, and 8 for a counter. Fingerprint and
+    /// value have at most 32 bits together.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use guira::{CuckooFilter, CuckooMap};
+    ///
+    /// // Values below 1024.
+    /// let builder = CuckooFilter::builder().capacity(5000).false_positive_rate(0.001).value_bits(10);
+    /// let mut map: CuckooMap<u16> = builder.build_map()?;
+    /// assert!(map.insert("ani", 1023).is_ok() && map.insert("guira", 1024).is_err());
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    pub fn value_bits(mut self, bits: u32) -> Self {
+        self.value_bits = Some(bits);
         self
     }
 
@@ -132,18 +261,70 @@ impl CuckooFilterBuilder {
     /// # Errors
     ///
     /// A [`BuildError`] that says what is missing, contradictory or out of range, or that there is no memory.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use guira::{BuildError, CuckooFilter};
+    ///
+    /// let filter = CuckooFilter::builder().capacity(1000).false_positive_rate(0.01).build()?;
+    /// assert!(filter.is_empty());
+    /// assert_eq!(CuckooFilter::builder().capacity(1000).build(), Err(BuildError::PrecisionMissing));
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
     pub fn build(&self) -> Result<CuckooFilter, BuildError> {
+        if self.value_bits.is_some() {
+            return Err(BuildError::ValueBitsUnused);
+        }
         let (parameters, growth) = self.parameters_and_growth()?;
-        Ok(CuckooFilter::with_parameters(parameters, self.hasher())?.with_growth(growth))
+        Ok(CuckooFilter::with_parameters(parameters, self.hasher)?.with_growth(growth))
     }
 
-    /// The parameters that [`Self::build`] would choose, without building anything.
+    /// Returns the parameters of the table that would be made, without making it: what a capacity and a rate cost.
     ///
     /// # Errors
     ///
     /// Those of [`Self::build`], but for the memory.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let parameters = guira::CuckooFilter::builder().capacity(1_000_000).false_positive_rate(0.001).parameters()?;
+    /// assert!(parameters.bits_per_key() < 14.0);
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
     pub fn parameters(&self) -> Result<Parameters, BuildError> {
-        self.parameters_and_growth().map(|(parameters, _)| parameters)
+        match self.value_bits {
+            None => self.parameters_and_growth().map(|(parameters, _)| parameters),
+            Some(bits) => self.parameters_with_values(bits),
+        }
+    }
+
+    /// Returns the parameters of the smallest table in each layout, with each addressing and bucket size, that takes the
+    /// capacity at the rate; the smallest table first. Nothing else that was chosen is looked at but the hasher.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::SizeMissing`] and [`BuildError::PrecisionMissing`], and where there is no such table at all, why.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use guira::{CuckooFilter, Layout};
+    ///
+    /// let tables = CuckooFilter::builder().capacity(1_000_000).false_positive_rate(0.001).alternatives()?;
+    /// assert_eq!(tables[0].layout(), Layout::SemiSorted);
+    /// assert!(tables.iter().all(|table| table.expected_false_positive_rate(1_000_000) <= 0.001));
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    pub fn alternatives(&self) -> Result<Vec<Parameters>, BuildError> {
+        let capacity = self.capacity.ok_or(BuildError::SizeMissing)?;
+        let rate = self.false_positive_rate.ok_or(BuildError::PrecisionMissing)?;
+        let plans = Plan::alternatives(capacity, rate)?;
+        let tables = plans.iter().map(|plan| self.with_whole_regions(*plan.parameters(), capacity));
+        let mut tables = tables.collect::<Result<Vec<_>, _>>()?;
+        tables.sort_by_key(Parameters::table_bits);
+        Ok(tables)
     }
 
     fn parameters_and_growth(&self) -> Result<(Parameters, Option<Growth>), BuildError> {
@@ -171,7 +352,7 @@ impl CuckooFilterBuilder {
             false_positive_rate: self.false_positive_rate.ok_or(BuildError::PrecisionMissing)?,
             slots_per_bucket: self.slots_per_bucket.unwrap_or(4),
             policy: self.growth_policy,
-            seed: self.hasher().seed(),
+            seed: self.hasher.seed(),
         })
     }
 
@@ -201,7 +382,7 @@ impl CuckooFilterBuilder {
     /// Measures with a few more buckets, where regions would fall apart with the seed of this filter.
     fn with_whole_regions(&self, planned: Parameters, capacity: u64) -> Result<Parameters, BuildError> {
         let (shape, bits) = (planned.shape(), planned.fingerprint_bits());
-        let regions = whole_regions(planned.regions(), shape, bits, self.hasher().seed());
+        let regions = whole_regions(planned.regions(), shape, bits, self.hasher.seed());
         if regions == planned.regions() { Ok(planned) } else { Parameters::new(shape, bits, regions, capacity) }
     }
 
@@ -213,14 +394,20 @@ impl CuckooFilterBuilder {
         fingerprint_bits: impl Fn(u64, Regions) -> Result<u32, BuildError>,
     ) -> Result<Parameters, BuildError> {
         let shape = self.given_shape()?;
-        let seed = self.hasher().seed();
+        let seed = self.hasher.seed();
         with_bucket_count(given, fingerprint_bits, |regions, bits| parts_of_regions(regions, shape, bits, seed), shape)
     }
 
-    /// The parameters of a filter whose fingerprints carry values of so many bits; always packed and regional.
+    /// The bits beside each fingerprint, if they were given.
+    pub(crate) const fn given_value_bits(&self) -> Option<u32> {
+        self.value_bits
+    }
+
+    /// The parameters of a filter whose fingerprints carry values of so many bits. Unless a layout was given, which is
+    /// refused, it is packed.
     pub(crate) fn parameters_with_values(&self, value_bits: u32) -> Result<Parameters, BuildError> {
-        let of = |builder: &Self| builder.parameters()?.with_value_bits(value_bits);
-        let packed = self.clone().layout(Layout::Packed);
+        let of = |builder: &Self| builder.parameters_and_growth()?.0.with_value_bits(value_bits);
+        let packed = if self.layout.is_some() { self.clone() } else { self.clone().layout(Layout::Packed) };
         if self.slots_per_bucket.is_some() || self.capacity.is_none() || self.false_positive_rate.is_none() {
             return of(&packed);
         }
@@ -236,8 +423,8 @@ impl CuckooFilterBuilder {
     }
 
     /// The hash that was chosen.
-    pub(crate) fn hasher(&self) -> KeyHasher {
-        KeyHasher::new(self.hash, self.seed)
+    pub(crate) const fn chosen_hasher(&self) -> KeyHasher {
+        self.hasher
     }
 
     /// Whether a layout was given.
@@ -259,7 +446,7 @@ impl CuckooFilterBuilder {
         let layout = self.layout.unwrap_or_default();
         let sizes: &[u32] = match self.slots_per_bucket {
             None if layout == Layout::Packed => &[4, 2, 8],
-            _ => Shape::slots_per_bucket_of(layout),
+            _ => layout.bucket_sizes(),
         };
         let given = |size: &&u32| self.slots_per_bucket.is_none_or(|slots| slots == **size);
         let shapes = sizes.iter().filter(given).flat_map(|&size| Shape::new(layout, self.addressing, size));
@@ -285,56 +472,3 @@ pub(crate) fn whole_regions(regions: Regions, shape: Shape, fingerprint_bits: u3
         .find(|&regions| parts_of_regions(regions, shape, fingerprint_bits, seed) == 1)
         .unwrap_or(regions)
 }
-
-/// The choices of the builders of filters with values, which they keep in a field `filter`.
-macro_rules! choices_of_filter {
-    () => {
-        /// How many distinct keys must fit. Of a million tables, at most one is expected not to take that many.
-        pub fn capacity(mut self, keys: usize) -> Self {
-            self.filter = self.filter.capacity(keys);
-            self
-        }
-
-        /// How many buckets the table has, instead of a capacity. See
-        /// [`CuckooFilterBuilder::bucket_count`](crate::CuckooFilterBuilder::bucket_count).
-        pub fn bucket_count(mut self, buckets: u64) -> Self {
-            self.filter = self.filter.bucket_count(buckets);
-            self
-        }
-
-        /// The share of absent keys that may be taken for present ones, while there are no more distinct keys than the
-        /// capacity says.
-        pub fn false_positive_rate(mut self, rate: f64) -> Self {
-            self.filter = self.filter.false_positive_rate(rate);
-            self
-        }
-
-        /// f, the bits of a fingerprint, instead of a rate. Fingerprint and value have at most 32 bits together.
-        pub fn fingerprint_bits(mut self, bits: u32) -> Self {
-            self.filter = self.filter.fingerprint_bits(bits);
-            self
-        }
-
-        /// b, the slots of a bucket: 1, 2, 4 or 8. Left alone, it is what takes the least memory for the capacity and the
-        /// rate; where one of them is not given, 4.
-        pub fn slots_per_bucket(mut self, slots: u32) -> Self {
-            self.filter = self.filter.slots_per_bucket(slots);
-            self
-        }
-
-        /// How keys become digests.
-        pub fn hash(mut self, algorithm: crate::digest::HashAlgorithm) -> Self {
-            self.filter = self.filter.hash(algorithm);
-            self
-        }
-
-        /// The seed of the hash and of the relation between candidate buckets; 0 unless given. With SipHash the secret
-        /// key takes its place.
-        pub fn seed(mut self, seed: u64) -> Self {
-            self.filter = self.filter.seed(seed);
-            self
-        }
-    };
-}
-
-pub(crate) use choices_of_filter;

@@ -1,7 +1,7 @@
 use alloc::borrow::Cow;
 
 use super::CuckooFilter;
-use crate::addressing::Addressing;
+use crate::addressing::{Addressing, BucketIndex, Fingerprint};
 use crate::cast::to_usize;
 use crate::cuckoo::with_table;
 use crate::error::{BuildError, MergeError};
@@ -39,9 +39,9 @@ impl CuckooFilter {
         let mut smaller = [0u64; MAX_COPIES + 1];
         with_table!(ours.scheme(), over(ours.bytes()), table => {
             let grid = table.addressing.grid();
-            for stored in ours.fingerprints() {
-                let copies = table.copies(stored.fingerprint, grid.candidate(stored.bucket));
-                let other_copies = theirs.copies_of(&stored);
+            for (bucket, fingerprint) in ours.fingerprints().typed() {
+                let copies = table.copies(fingerprint, grid.candidate(bucket));
+                let other_copies = theirs.copies_of(bucket, fingerprint);
                 smaller[to_usize(copies.into())] += u64::from(copies.min(other_copies));
             }
         });
@@ -50,9 +50,9 @@ impl CuckooFilter {
     }
 
     /// How many copies there are of a fingerprint that is stored in another filter of the same scheme.
-    fn copies_of(&self, stored: &super::StoredFingerprint) -> u32 {
+    fn copies_of(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> u32 {
         with_table!(self.scheme(), over(self.bytes()), table => {
-            table.copies(stored.fingerprint, table.addressing.grid().candidate(stored.bucket))
+            table.copies(fingerprint, table.addressing.grid().candidate(bucket))
         })
     }
 

@@ -57,8 +57,8 @@ impl CuckooFilter {
         let (scheme, bytes) = converted.scheme_and_bytes();
         let stored: Result<(), NoRoom> = with_table!(scheme, over_mut(bytes), table => {
             let grid = table.addressing.grid();
-            self.fingerprints().try_for_each(|stored| {
-                table.insert_fingerprint(shortened(stored.fingerprint), grid.candidate(stored.bucket)).map(|_| ())
+            self.fingerprints().typed().try_for_each(|(bucket, fingerprint)| {
+                table.insert_fingerprint(shortened(fingerprint), grid.candidate(bucket)).map(|_| ())
             })
         });
         match stored {

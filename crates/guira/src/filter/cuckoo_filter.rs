@@ -5,7 +5,6 @@ use core::fmt;
 use super::GrowthPolicy;
 use super::doubling::Doubling;
 use super::{CuckooFilterBuilder, Fingerprints, Growth};
-use crate::analysis;
 use crate::cast::{to_f64, to_usize};
 use crate::cuckoo::{NoRoom, Scheme, Splitting};
 use crate::digest::{Digest, Key, KeyHasher};
@@ -129,14 +128,10 @@ impl CuckooFilter {
     /// # Examples
     ///
     /// ```
-    /// use guira::{CuckooFilter, HashAlgorithm};
+    /// use guira::CuckooFilter;
     ///
-    /// let secret = *b"16 random bytes!";
-    /// let filter = CuckooFilter::builder()
-    ///     .capacity(1000)
-    ///     .false_positive_rate(0.01)
-    ///     .hash(HashAlgorithm::SipHash13 { key: secret })
-    ///     .build()?;
+    /// let filter = CuckooFilter::builder().capacity(1000).fingerprint_bits(16).build()?;
+    /// assert_eq!(filter.parameters().fingerprint_bits(), 16);
     /// # Ok::<(), guira::BuildError>(())
     /// ```
     pub fn builder() -> CuckooFilterBuilder {
@@ -406,6 +401,16 @@ impl CuckooFilter {
     }
 
     /// Removes all keys. The table stays as large as it is.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut filter = guira::CuckooFilter::with_capacity(1000, 0.001)?;
+    /// filter.insert("ani")?;
+    /// filter.clear();
+    /// assert!(filter.is_empty() && !filter.contains("ani"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn clear(&mut self) {
         if self.is_doubling() {
             self.set_doubling(None);
@@ -415,12 +420,31 @@ impl CuckooFilter {
     }
 
     /// Returns how many fingerprints are stored, each copy counted.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut filter = guira::CuckooFilter::with_capacity(1000, 0.001)?;
+    /// filter.insert("ani")?;
+    /// filter.insert("ani")?;
+    /// assert_eq!(filter.len(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub const fn len(&self) -> usize {
         self.len
     }
 
     /// Returns `true` if nothing is stored.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut filter = guira::CuckooFilter::with_capacity(1000, 0.001)?;
+    /// filter.insert("ani")?;
+    /// assert!(!filter.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len == 0
@@ -428,56 +452,110 @@ impl CuckooFilter {
 
     /// Returns the number of distinct keys that are guaranteed to fit, but for one of a million filters. A filter that grows
     /// has room for so many before the next doubling.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::with_capacity(1000, 0.001)?;
+    /// assert_eq!(filter.capacity(), 1000);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub const fn capacity(&self) -> usize {
         to_usize(self.parameters.capacity())
     }
 
-    /// Returns how many fingerprints the table could hold if every slot were filled; more than will ever fit.
-    #[must_use]
-    pub const fn slot_count(&self) -> usize {
+    pub(crate) const fn slot_count(&self) -> usize {
         to_usize(self.parameters.slot_count())
     }
 
     /// Returns α, the share of the slots that are filled.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut filter = guira::CuckooFilter::with_capacity(1000, 0.001)?;
+    /// filter.insert("ani")?;
+    /// assert_eq!(filter.load_factor(), 1.0 / filter.parameters().slot_count() as f64);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn load_factor(&self) -> f64 {
         to_f64(self.len as u64) / to_f64(self.parameters.slot_count())
     }
 
     /// Returns the size of the table in bytes, padding included.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let filter = guira::CuckooFilter::with_capacity(1_000_000, 0.001)?;
+    /// assert!(filter.size_in_bytes() < 1_750_000);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn size_in_bytes(&self) -> usize {
         self.storage.len() + self.doubling.as_deref().map_or(0, Doubling::size)
     }
 
-    /// Returns C, the bits of the table per key when it holds as many keys as its capacity: equation (4) of the paper.
-    #[must_use]
-    pub fn bits_per_key(&self) -> f64 {
-        let full = to_f64(self.parameters.capacity()) / to_f64(self.parameters.slot_count());
-        analysis::bits_per_key(self.parameters.bits_per_slot(), full)
-    }
-
     /// Returns the share of absent keys for which [`contains`](Self::contains) is expected to return `true` at the present
     /// load.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut filter = guira::CuckooFilter::with_capacity(1000, 0.001)?;
+    /// filter.insert("ani")?;
+    /// assert!(filter.expected_false_positive_rate() < 0.000_01);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn expected_false_positive_rate(&self) -> f64 {
         self.parameters.expected_false_positive_rate(self.len as u64)
     }
 
     /// Returns the parameters of the table as it is now.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut filter = guira::CuckooFilter::with_capacity(1000, 0.001)?;
+    /// filter.insert("ani")?;
+    /// assert_eq!((filter.parameters().slots_per_bucket(), filter.parameters().fingerprint_bits()), (4, 13));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub const fn parameters(&self) -> &Parameters {
         &self.parameters
     }
 
     /// Returns what turns keys into digests.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut filter = guira::CuckooFilter::with_capacity(1000, 0.001)?;
+    /// filter.insert("ani")?;
+    /// let digest = filter.hasher().digest("ani");
+    /// assert!(filter.contains(&digest));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub const fn hasher(&self) -> &KeyHasher {
         &self.hasher
     }
 
     /// Returns the stored fingerprints with their buckets, bucket by bucket.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut filter = guira::CuckooFilter::with_capacity(1000, 0.001)?;
+    /// filter.insert("ani")?;
+    /// let stored = filter.fingerprints().next().expect("there is one");
+    /// assert!(stored.bucket < filter.parameters().bucket_count());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn fingerprints(&self) -> Fingerprints<'_> {
         Fingerprints::new(self)
@@ -506,7 +584,7 @@ impl CuckooFilter {
         if !self.is_well_formed() {
             return Err("every bucket is one that fingerprints give");
         }
-        if self.fingerprints().any(|stored| stored.fingerprint.get() > self.parameters.fingerprint_mask()) {
+        if self.fingerprints().any(|stored| stored.fingerprint > self.parameters.fingerprint_mask()) {
             return Err("a fingerprint has f bits");
         }
         Ok(())

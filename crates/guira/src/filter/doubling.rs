@@ -218,6 +218,7 @@ mod tests {
     use alloc::vec::Vec;
 
     use super::*;
+    use crate::digest::KeyHasher;
     use crate::error::InsertError;
 
     /// Growing filters of buckets of all sizes, with fingerprints of all kinds of lengths.
@@ -226,7 +227,11 @@ mod tests {
         shapes.into_iter().flat_map(|(slots, rate, capacity)| {
             [5, 40].map(|times| {
                 let builder = CuckooFilter::builder().capacity(capacity).max_capacity(capacity * times);
-                let built = builder.false_positive_rate(rate).slots_per_bucket(slots).seed(times as u64).build();
+                let built = builder
+                    .false_positive_rate(rate)
+                    .slots_per_bucket(slots)
+                    .hasher(KeyHasher::xxh3(times as u64))
+                    .build();
                 built.expect("a small filter")
             })
         })
@@ -335,7 +340,9 @@ mod tests {
         let (filter, keys) = begun();
         assert_eq!(filter.clone(), filter);
         assert!(filter.clone().is_doubling());
-        assert_eq!(filter.clone().without_growth().to_bytes().len(), filter.to_bytes().len());
+        let mut settled = filter.clone();
+        settled.settle();
+        assert_eq!(settled.with_growth(None).to_bytes().len(), filter.to_bytes().len());
 
         let mut reserved = filter.clone();
         reserved.reserve(5000).expect("it may grow");

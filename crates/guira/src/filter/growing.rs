@@ -8,13 +8,8 @@ use crate::error::{BuildError, InsertError};
 
 impl CuckooFilter {
     /// Stores a copy of a key if the table takes it as it is; never doubles it.
-    ///
-    /// # Errors
-    ///
-    /// [`InsertError::Full`] where the table would have to be doubled, and [`InsertError::TooManyCopies`]. In both cases
-    /// the filter is as it was.
     #[inline]
-    pub fn insert_without_growing<K: Key + ?Sized>(&mut self, key: &K) -> Result<(), InsertError> {
+    pub(crate) fn insert_without_growing<K: Key + ?Sized>(&mut self, key: &K) -> Result<(), InsertError> {
         self.insert_digest_without_growing(self.hasher().digest(key))
     }
 
@@ -84,7 +79,7 @@ impl CuckooFilter {
         if is_crowded(len, slot_count) { Err(InsertError::Crowded { len, slot_count }) } else { self.grown() }
     }
 
-    /// The same keys in twice the table, if the filter may grow so far.
+    /// Returns a filter with the same keys in twice the table, if the filter may grow so far.
     pub(super) fn grown(&self) -> Result<Self, InsertError> {
         if self.is_at_last_size() {
             return Err(self.full());
@@ -149,6 +144,23 @@ impl CuckooFilter {
     ///
     /// So the table doubles again only after an eighth as many insertions as it has room for, however often keys are
     /// removed and it is shrunk in between.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let builder = guira::CuckooFilter::builder().capacity(1000).max_capacity(1_000_000).false_positive_rate(0.001);
+    /// let mut filter = builder.build()?;
+    /// for number in 0..50_000 {
+    ///     filter.insert(&number)?;
+    /// }
+    /// let size = filter.size_in_bytes();
+    /// for number in 0..49_000 {
+    ///     filter.remove(&number);
+    /// }
+    /// filter.shrink_to_fit();
+    /// assert!(filter.size_in_bytes() < size / 8 && filter.contains(&49_999));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn shrink_to_fit(&mut self) {
         self.settle();
         while let Some(smaller) = self.parameters().before_doubling() {
@@ -165,6 +177,14 @@ impl CuckooFilter {
     /// Returns the number of distinct keys up to which the false positive rate is guaranteed: where the filter grows, at
     /// least the [`max_capacity`](crate::CuckooFilterBuilder::max_capacity) it was built for, and otherwise its
     /// [`capacity`](Self::capacity).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let builder = guira::CuckooFilter::builder().capacity(1000).max_capacity(1_000_000).false_positive_rate(0.001);
+    /// assert!(builder.build()?.max_capacity() >= 1_000_000);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn max_capacity(&self) -> usize {
         self.growth().map_or(self.capacity(), |growth| to_usize(growth.max_capacity))
@@ -172,16 +192,18 @@ impl CuckooFilter {
 
     /// Returns what the filter does with more keys than its [`max_capacity`](Self::max_capacity), or `None` if it doesn't
     /// grow.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let builder = guira::CuckooFilter::builder().capacity(1000).max_capacity(1_000_000).false_positive_rate(0.001);
+    /// assert_eq!(builder.build()?.growth_policy(), Some(guira::GrowthPolicy::KeepRate));
+    /// assert_eq!(guira::CuckooFilter::with_capacity(1000, 0.001)?.growth_policy(), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn growth_policy(&self) -> Option<GrowthPolicy> {
         self.growth().map(|growth| growth.policy)
-    }
-
-    /// Turns it into a filter that keeps the size it has now.
-    #[must_use]
-    pub fn without_growth(mut self) -> Self {
-        self.settle();
-        self.with_growth(None)
     }
 }
 

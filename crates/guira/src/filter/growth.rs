@@ -3,7 +3,7 @@ use crate::cast::{saturating_ceil, to_f64, to_usize};
 use crate::error::BuildError;
 use crate::parameters::{Addressing, Parameters};
 
-/// What a filter that grows does with more keys than its largest capacity.
+/// The choice of what a filter that grows does with more keys than its largest capacity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum GrowthPolicy {

@@ -7,10 +7,10 @@ use crate::cuckoo::with_table;
 /// A fingerprint and the bucket that holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StoredFingerprint {
-    /// The bucket.
-    pub bucket: BucketIndex,
-    /// The fingerprint.
-    pub fingerprint: Fingerprint,
+    /// The number of the bucket in the table, counted from 0; of a window, that of its first slot.
+    pub bucket: u64,
+    /// The fingerprint, at least 1.
+    pub fingerprint: u32,
 }
 
 /// The fingerprints of a filter, bucket by bucket. Made by [`CuckooFilter::fingerprints`].
@@ -21,7 +21,7 @@ pub struct Fingerprints<'filter> {
     next_bucket: u64,
     bucket_count: u64,
     /// The fingerprints of the bucket before `next_bucket` that are still to come, last first.
-    rest: [Option<StoredFingerprint>; 8],
+    rest: [Option<(BucketIndex, Fingerprint)>; 8],
     rest_len: usize,
     remaining: usize,
 }
@@ -36,17 +36,16 @@ impl<'filter> Fingerprints<'filter> {
     }
 }
 
-impl Iterator for Fingerprints<'_> {
-    type Item = StoredFingerprint;
-
-    fn next(&mut self) -> Option<StoredFingerprint> {
+impl Fingerprints<'_> {
+    /// The next fingerprint, in types that can't be mixed up.
+    pub(super) fn next_stored(&mut self) -> Option<(BucketIndex, Fingerprint)> {
         while self.rest_len == 0 {
             if self.next_bucket == self.bucket_count {
                 return None;
             }
             with_table!(self.filter.scheme(), over(self.filter.bytes()), table => {
-                for (bucket, fingerprint) in table.stored_in(self.next_bucket) {
-                    self.rest[self.rest_len] = Some(StoredFingerprint { bucket, fingerprint });
+                for stored in table.stored_in(self.next_bucket) {
+                    self.rest[self.rest_len] = Some(stored);
                     self.rest_len += 1;
                 }
             });
@@ -56,6 +55,20 @@ impl Iterator for Fingerprints<'_> {
         self.rest_len -= 1;
         self.remaining -= 1;
         self.rest[self.rest_len]
+    }
+
+    /// All of them, in types that can't be mixed up.
+    pub(super) fn typed(mut self) -> impl Iterator<Item = (BucketIndex, Fingerprint)> {
+        core::iter::from_fn(move || self.next_stored())
+    }
+}
+
+impl Iterator for Fingerprints<'_> {
+    type Item = StoredFingerprint;
+
+    fn next(&mut self) -> Option<StoredFingerprint> {
+        let (bucket, fingerprint) = self.next_stored()?;
+        Some(StoredFingerprint { bucket: bucket.get(), fingerprint: fingerprint.get() })
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {

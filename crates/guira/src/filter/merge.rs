@@ -59,8 +59,8 @@ impl CuckooFilter {
         let (scheme, bytes) = merged.scheme_and_bytes();
         let stored: Result<(), NoRoom> = with_table!(scheme, over_mut(bytes), table => {
             let grid = table.addressing.grid();
-            other.fingerprints().try_for_each(|stored| {
-                table.insert_fingerprint(stored.fingerprint, grid.candidate(stored.bucket)).map(|_| ())
+            other.fingerprints().typed().try_for_each(|(bucket, fingerprint)| {
+                table.insert_fingerprint(fingerprint, grid.candidate(bucket)).map(|_| ())
             })
         });
         match stored {
@@ -160,8 +160,8 @@ impl CuckooFilter {
             return differs("size", regions(a), regions(b));
         }
         let (ours, theirs) = (self.hasher(), other.hasher());
-        if ours.algorithm() != theirs.algorithm() {
-            return differs("hash", ours.algorithm().to_string(), theirs.algorithm().to_string());
+        if ours.secret_key().is_some() != theirs.secret_key().is_some() {
+            return differs("hash", ours.to_string(), theirs.to_string());
         }
         if ours != theirs {
             // The seed that stands for a secret key is as secret.

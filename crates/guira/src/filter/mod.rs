@@ -19,7 +19,7 @@ pub use growth::GrowthPolicy;
 pub use iter::{Fingerprints, StoredFingerprint};
 pub use view::CuckooFilterView;
 
-pub(crate) use builder::{choices_of_filter, whole_regions};
+pub(crate) use builder::whole_regions;
 #[cfg(feature = "std")]
 pub(crate) use growing::is_crowded;
 pub(crate) use growth::Growth;

@@ -169,47 +169,91 @@ impl PartialEq for ValuedFilter {
     }
 }
 
-/// What the types made of a [`ValuedFilter`] tell of it in the same words as a filter.
+/// What the types made of a [`ValuedFilter`] tell of it in the same words as a filter. Examples begin with the expression that
+/// is given, for 1000 keys.
 macro_rules! measures_of_valued_filter {
-    () => {
-        /// How many distinct keys are promised to fit: of a million tables, at most one is expected not to take them.
+    ($made:literal) => {
+        /// Returns the number of distinct keys that are guaranteed to fit, but for one of a million tables.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        #[doc = concat!("let filter = ", $made, ";")]
+        /// assert_eq!(filter.capacity(), 1000);
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
         #[must_use]
         pub const fn capacity(&self) -> usize {
             crate::cast::to_usize(self.filter.parameters().capacity())
         }
 
-        /// How many fingerprints the table could hold if every slot were filled; more than will ever fit.
-        #[must_use]
-        pub const fn slot_count(&self) -> usize {
-            crate::cast::to_usize(self.filter.parameters().slot_count())
-        }
-
-        /// α, the share of the slots that are filled.
+        /// Returns α, the share of the slots that are filled.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        #[doc = concat!("let filter = ", $made, ";")]
+        /// assert_eq!(filter.load_factor(), 0.0);
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
         #[must_use]
         pub fn load_factor(&self) -> f64 {
             let slots = crate::cast::to_f64(self.filter.parameters().slot_count());
             crate::cast::to_f64(self.filter.len() as u64) / slots
         }
 
-        /// The bytes of the table, padding included.
+        /// Returns the size of the table in bytes, padding included.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        #[doc = concat!("let filter = ", $made, ";")]
+        /// assert!(filter.size_in_bytes() < 3000);
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
         #[must_use]
         pub fn size_in_bytes(&self) -> usize {
             self.filter.storage().len()
         }
 
-        /// The share of absent keys to be answered with "probably" at the present load.
+        /// Returns the share of absent keys that are expected to be reported as present at the present load.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        #[doc = concat!("let filter = ", $made, ";")]
+        /// assert_eq!(filter.expected_false_positive_rate(), 0.0);
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
         #[must_use]
         pub fn expected_false_positive_rate(&self) -> f64 {
             self.filter.parameters().expected_false_positive_rate(self.filter.len() as u64)
         }
 
-        /// The parameters of the table.
+        /// Returns the parameters of the table.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        #[doc = concat!("let filter = ", $made, ";")]
+        /// assert_eq!(filter.parameters().capacity(), 1000);
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
         #[must_use]
         pub const fn parameters(&self) -> &crate::parameters::Parameters {
             self.filter.parameters()
         }
 
-        /// What turns keys into digests.
+        /// Returns what turns keys into digests.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        #[doc = concat!("let filter = ", $made, ";")]
+        /// let digest = filter.hasher().digest("ani");
+        /// assert!(!filter.contains(&digest));
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
         #[must_use]
         pub const fn hasher(&self) -> &crate::digest::KeyHasher {
             self.filter.hasher()

@@ -1,6 +1,5 @@
 use core::fmt;
 
-use super::Growth;
 use crate::cast::to_usize;
 use crate::cuckoo::Scheme;
 use crate::digest::{Key, KeyHasher};
@@ -38,7 +37,6 @@ pub struct CuckooFilterView<'bytes> {
     parameters: Parameters,
     hasher: KeyHasher,
     scheme: Scheme,
-    growth: Option<Growth>,
     table: Borrowed<'bytes>,
     len: usize,
     table_checksum: u64,
@@ -49,7 +47,6 @@ pub(crate) struct Description {
     pub(crate) kind: FileKind,
     pub(crate) parameters: Parameters,
     pub(crate) hasher: KeyHasher,
-    pub(crate) growth: Option<Growth>,
     pub(crate) len: usize,
     pub(crate) table_checksum: u64,
 }
@@ -57,69 +54,117 @@ pub(crate) struct Description {
 impl<'bytes> CuckooFilterView<'bytes> {
     /// A view of a table that has as many bytes as its parameters give.
     pub(crate) fn from_parts(description: Description, table: Borrowed<'bytes>) -> Self {
-        let Description { kind, parameters, hasher, growth, len, table_checksum } = description;
+        let Description { kind, parameters, hasher, len, table_checksum } = description;
         let scheme = Scheme::new(&parameters, hasher.seed());
-        Self { kind, parameters, hasher, scheme, growth, table, len, table_checksum }
+        Self { kind, parameters, hasher, scheme, table, len, table_checksum }
     }
 
-    /// Whether a key is probably in the set; `false` is certain.
+    /// Returns `true` if a key is probably present; `false` is certain.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut filter = guira::CuckooFilter::with_capacity(1000, 0.001)?;
+    /// filter.insert("ani")?;
+    /// let file = filter.to_bytes();
+    /// let view = guira::CuckooFilterView::new(&file)?;
+    /// assert!(view.contains("ani") && !view.contains("koel"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     #[must_use]
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
         self.scheme.contains(&self.table, self.hasher.digest(key))
     }
 
-    /// How many copies of a key are stored. See [`CuckooFilter::count`](crate::CuckooFilter::count).
+    /// Returns how many copies of a key are stored. See [`CuckooFilter::count`](crate::CuckooFilter::count).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut filter = guira::CuckooFilter::with_capacity(1000, 0.001)?;
+    /// filter.insert("ani")?;
+    /// let file = filter.to_bytes();
+    /// let view = guira::CuckooFilterView::new(&file)?;
+    /// assert_eq!(view.count("ani"), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     #[must_use]
     pub fn count<K: Key + ?Sized>(&self, key: &K) -> usize {
         to_usize(u64::from(self.scheme.count(&self.table, self.hasher.digest(key))))
     }
 
-    /// Returns what the file holds: a filter, one that grows, or a set.
-    #[must_use]
-    pub const fn kind(&self) -> FileKind {
+    pub(crate) const fn kind(&self) -> FileKind {
         self.kind
     }
 
-    /// How many fingerprints are stored, as the header says.
+    /// Returns how many fingerprints are stored, as the header says.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut filter = guira::CuckooFilter::with_capacity(1000, 0.001)?;
+    /// filter.insert("ani")?;
+    /// let file = filter.to_bytes();
+    /// let view = guira::CuckooFilterView::new(&file)?;
+    /// assert_eq!(view.len(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub const fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether nothing is stored, as the header says.
+    /// Returns `true` if nothing is stored, as the header says.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut filter = guira::CuckooFilter::with_capacity(1000, 0.001)?;
+    /// filter.insert("ani")?;
+    /// let file = filter.to_bytes();
+    /// let view = guira::CuckooFilterView::new(&file)?;
+    /// assert!(!view.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// How many distinct keys were promised to fit.
-    #[must_use]
-    pub const fn capacity(&self) -> usize {
-        to_usize(self.parameters.capacity())
-    }
-
-    /// The share of absent keys to be answered with "probably" at this load.
-    #[must_use]
-    pub fn expected_false_positive_rate(&self) -> f64 {
-        self.parameters.expected_false_positive_rate(self.len as u64)
-    }
-
-    /// The parameters of the filter.
+    /// Returns the parameters of the table.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut filter = guira::CuckooFilter::with_capacity(1000, 0.001)?;
+    /// filter.insert("ani")?;
+    /// let file = filter.to_bytes();
+    /// let view = guira::CuckooFilterView::new(&file)?;
+    /// assert_eq!(view.parameters(), filter.parameters());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub const fn parameters(&self) -> &Parameters {
         &self.parameters
     }
 
-    /// What turns keys into digests.
+    /// Returns what turns keys into digests.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut filter = guira::CuckooFilter::with_capacity(1000, 0.001)?;
+    /// filter.insert("ani")?;
+    /// let file = filter.to_bytes();
+    /// let view = guira::CuckooFilterView::new(&file)?;
+    /// assert_eq!(view.hasher(), filter.hasher());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub const fn hasher(&self) -> &KeyHasher {
         &self.hasher
-    }
-
-    pub(crate) const fn growth(&self) -> Option<Growth> {
-        self.growth
     }
 
     pub(crate) const fn scheme(&self) -> &Scheme {

@@ -5,11 +5,10 @@ use core::fmt;
 use super::Header;
 use super::check::{check_bytes, check_fingerprints};
 use super::contents::{check_counters, checked_valued_filter};
-use super::header::{Hash, check_file_size, table_of};
+use super::header::{Hash, table_of};
 use crate::cuckoo::Scheme;
 use crate::digest::KeyHasher;
 use crate::error::{FileKind, LoadError};
-use crate::filter::GrowthPolicy;
 use crate::parameters::Parameters;
 use crate::table::Storage;
 
@@ -19,16 +18,16 @@ use crate::table::Storage;
 /// # Examples
 ///
 /// ```
-/// use guira::{CuckooFilter, FileHeader, FileKind, HashAlgorithm};
+/// use guira::{CuckooFilter, FileHeader, FileKind, KeyHasher};
 ///
-/// let hash = HashAlgorithm::SipHash13 { key: *b"nobody knows it." };
-/// let file = CuckooFilter::builder().capacity(1000).false_positive_rate(0.001).hash(hash).build()?.to_bytes();
+/// let hasher = KeyHasher::sip_hash_13(*b"nobody knows it.");
+/// let file = CuckooFilter::builder().capacity(1000).false_positive_rate(0.001).hasher(hasher).build()?.to_bytes();
 ///
 /// let header = FileHeader::of_bytes(&file)?;
 /// assert_eq!((header.kind(), header.len(), header.has_secret_key()), (FileKind::Filter, 0, true));
 /// assert_eq!(header.parameters().capacity(), 1000);
 /// // All of it is whole, as far as is seen without the key.
-/// header.verify(&file)?;
+/// header.verify(&file, None)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
@@ -38,114 +37,173 @@ impl FileHeader {
     /// How many bytes a header has, in every version of the format so far.
     pub const SIZE: usize = super::header::HEADER_SIZE;
 
-    /// The header of a file of which these are the first [`SIZE`](Self::SIZE) bytes or more. What is behind them is not
+    /// Reads the header of a file of which these are the first [`SIZE`](Self::SIZE) bytes or more. What is behind them is not
     /// looked at.
     ///
     /// # Errors
     ///
     /// A [`LoadError`] where the header is damaged, contradicts itself or is that of a later version.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let file = guira::CuckooFilter::with_capacity(100, 0.01)?.to_bytes();
+    /// let header = guira::FileHeader::of_bytes(&file)?;
+    /// assert!(header.is_empty());
+    /// assert!(guira::FileHeader::of_bytes(b"some other file").is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn of_bytes(bytes: &[u8]) -> Result<Self, LoadError> {
         Header::decode(bytes).map(Self)
     }
 
-    /// What the file holds.
+    /// Returns what the file holds.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let file = guira::CuckooFilter::with_capacity(100, 0.01)?.to_bytes();
+    /// let header = guira::FileHeader::of_bytes(&file)?;
+    /// assert_eq!(header.kind(), guira::FileKind::Filter);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub const fn kind(&self) -> FileKind {
         self.0.kind()
     }
 
-    /// The parameters of the table.
+    /// Returns the parameters of the table.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let file = guira::CuckooFilter::with_capacity(100, 0.01)?.to_bytes();
+    /// let header = guira::FileHeader::of_bytes(&file)?;
+    /// assert_eq!(header.parameters().capacity(), 100);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub const fn parameters(&self) -> &Parameters {
         &self.0.parameters
     }
 
-    /// How many fingerprints are stored.
+    /// Returns how many fingerprints are stored.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let file = guira::CuckooFilter::with_capacity(100, 0.01)?.to_bytes();
+    /// let header = guira::FileHeader::of_bytes(&file)?;
+    /// assert_eq!(header.len(), 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub const fn len(&self) -> u64 {
         self.0.len
     }
 
-    /// Whether nothing is stored.
+    /// Returns `true` if nothing is stored.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let file = guira::CuckooFilter::with_capacity(100, 0.01)?.to_bytes();
+    /// let header = guira::FileHeader::of_bytes(&file)?;
+    /// assert!(header.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.0.len == 0
     }
 
-    /// The bytes of the whole file: header, table, and the section behind it, if there is one.
+    /// Returns the size of the whole file in bytes: header, table, and the section behind it, if there is one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let file = guira::CuckooFilter::with_capacity(100, 0.01)?.to_bytes();
+    /// let header = guira::FileHeader::of_bytes(&file)?;
+    /// assert_eq!(header.file_size(), file.len() as u64);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn file_size(&self) -> u64 {
         self.0.file_size()
     }
 
-    /// Whether keys are hashed with a secret key, SipHash-1-3's.
+    /// Returns `true` if keys are hashed with a secret key, that of SipHash-1-3.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let file = guira::CuckooFilter::with_capacity(100, 0.01)?.to_bytes();
+    /// let header = guira::FileHeader::of_bytes(&file)?;
+    /// assert!(!header.has_secret_key());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub const fn has_secret_key(&self) -> bool {
         matches!(self.0.hash, Hash::SipHash13 { .. })
     }
 
-    /// The seed of XXH3-64; none where keys are hashed with a secret key, of which the seed is a part.
-    #[must_use]
-    pub const fn seed(&self) -> Option<u64> {
-        match self.0.hash {
-            Hash::Xxh3 { seed } => Some(seed),
-            Hash::SipHash13 { .. } => None,
-        }
-    }
-
-    /// What turns keys into digests, given the secret key if there is one.
+    /// Returns what turns keys into digests, given the secret key if there is one.
     ///
     /// # Errors
     ///
     /// [`LoadError::KeyMissing`], [`LoadError::KeyNotUsed`] or [`LoadError::KeyDiffers`] where the key is not the file's.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let file = guira::CuckooFilter::with_capacity(100, 0.01)?.to_bytes();
+    /// let header = guira::FileHeader::of_bytes(&file)?;
+    /// assert_eq!(header.hasher(None)?, guira::KeyHasher::xxh3(0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn hasher(&self, key: Option<[u8; 16]>) -> Result<KeyHasher, LoadError> {
         self.0.hash.hasher(key)
     }
 
     /// Returns the number of keys up to which the false positive rate is kept, of a filter that grows.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let file = guira::CuckooFilter::with_capacity(100, 0.01)?.to_bytes();
+    /// let header = guira::FileHeader::of_bytes(&file)?;
+    /// assert_eq!(header.max_capacity(), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn max_capacity(&self) -> Option<u64> {
         self.0.growth.map(|growth| growth.max_capacity)
     }
 
-    /// Returns what a filter that grows does with more keys.
-    #[must_use]
-    pub fn growth_policy(&self) -> Option<GrowthPolicy> {
-        self.0.growth.map(|growth| growth.policy)
-    }
-
-    /// Checks that a file has as many bytes as its header says.
-    ///
-    /// # Errors
-    ///
-    /// [`LoadError::Truncated`] and [`LoadError::TrailingBytes`].
-    pub fn check_file_size(&self, bytes: u64) -> Result<(), LoadError> {
-        check_file_size(&self.0, bytes)
-    }
-
-    /// Makes all the checks that loading makes, but for one: that a set or a filter that counts holds no fingerprint twice
-    /// is not seen without the secret key, where there is one.
+    /// Makes all the checks that loading makes on the bytes of the file. Without the secret key of a file that has one, all
+    /// but one: that a set or a filter that counts holds no fingerprint twice.
     ///
     /// # Errors
     ///
     /// [`LoadError::Truncated`] and [`LoadError::TrailingBytes`] where the bytes are not as many as the header says,
     /// [`LoadError::TableChecksum`] where the table was damaged, [`LoadError::Inconsistent`] where it is what nothing of
-    /// this kind holds.
-    pub fn verify(&self, file: &[u8]) -> Result<(), LoadError> {
-        self.verify_for(file, self.seed().map(KeyHasher::xxh3))
-    }
-
-    /// Makes all the checks that loading makes.
+    /// this kind holds. With a key, those of [`hasher`](Self::hasher).
     ///
-    /// # Errors
+    /// # Examples
     ///
-    /// Those of [`verify`](Self::verify) and of [`hasher`](Self::hasher).
-    pub fn verify_with_key(&self, file: &[u8], key: [u8; 16]) -> Result<(), LoadError> {
-        self.verify_for(file, Some(self.hasher(Some(key))?))
-    }
-
-    fn verify_for(&self, file: &[u8], hasher: Option<KeyHasher>) -> Result<(), LoadError> {
+    /// ```
+    /// let file = guira::CuckooFilter::with_capacity(100, 0.01)?.to_bytes();
+    /// let header = guira::FileHeader::of_bytes(&file)?;
+    /// assert!(header.verify(&file, None).is_ok());
+    /// assert!(header.verify(&file[1..], None).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn verify(&self, file: &[u8], key: Option<[u8; 16]>) -> Result<(), LoadError> {
         let Self(header) = self;
+        let hasher = match (&header.hash, key) {
+            (Hash::SipHash13 { .. }, None) => None,
+            (hash, key) => Some(hash.hasher(key)?),
+        };
         let table = table_of(file, header)?;
         check_bytes(table, &header.parameters, header.table_checksum)?;
         let len = header.len_in_memory()?;

@@ -5,7 +5,7 @@ use core::cmp::Ordering;
 
 use super::contents::Parts;
 use super::fields::Fields;
-use crate::digest::{HashAlgorithm, KeyHasher, checksum};
+use crate::digest::{KeyHasher, checksum};
 use crate::error::{FileKind, LoadError};
 use crate::filter::{Growth, GrowthPolicy};
 use crate::parameters::{Addressing, Layout, Parameters, Regions, Shape};
@@ -331,7 +331,7 @@ impl Hash {
             (Self::Xxh3 { .. }, Some(_)) => Err(LoadError::KeyNotUsed),
             (Self::SipHash13 { .. }, None) => Err(LoadError::KeyMissing),
             (Self::SipHash13 { key_check }, Some(key)) => {
-                let hasher = KeyHasher::new(HashAlgorithm::SipHash13 { key }, 0);
+                let hasher = KeyHasher::sip_hash_13(key);
                 if hasher.key_check() == Some(*key_check) { Ok(hasher) } else { Err(LoadError::KeyDiffers) }
             }
         }

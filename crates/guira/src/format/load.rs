@@ -21,11 +21,11 @@ use crate::table::Storage;
 /// # Examples
 ///
 /// ```
-/// use guira::{CuckooFilter, HashAlgorithm, LoadOptions};
+/// use guira::{CuckooFilter, KeyHasher, LoadOptions};
 ///
 /// let key = *b"16 random bytes!";
 /// let builder = CuckooFilter::builder().capacity(100).false_positive_rate(0.01);
-/// let mut filter = builder.hash(HashAlgorithm::SipHash13 { key }).build()?;
+/// let mut filter = builder.hasher(KeyHasher::sip_hash_13(key)).build()?;
 /// filter.insert("ani")?;
 ///
 /// let loaded: CuckooFilter = LoadOptions::new().key(key).from_bytes(&filter.to_bytes())?;
@@ -39,12 +39,34 @@ pub struct LoadOptions {
 }
 
 impl LoadOptions {
-    /// The options of a file without a secret key.
+    /// Makes the options of a file without a secret key.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let file = guira::CuckooFilter::with_capacity(100, 0.01)?.to_bytes();
+    /// let filter: guira::CuckooFilter = guira::LoadOptions::new().from_bytes(&file)?;
+    /// assert!(filter.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub const fn new() -> Self {
         Self { key: None }
     }
 
     /// Gives the secret key with which the file's keys were hashed. It is in no file.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use guira::{CuckooFilter, KeyHasher, LoadOptions};
+    ///
+    /// let key = *b"16 random bytes!";
+    /// let builder = CuckooFilter::builder().capacity(100).false_positive_rate(0.01).hasher(KeyHasher::sip_hash_13(key));
+    /// let file = builder.build()?.to_bytes();
+    /// assert!(LoadOptions::new().from_bytes::<CuckooFilter>(&file).is_err());
+    /// assert!(LoadOptions::new().key(key).from_bytes::<CuckooFilter>(&file).is_ok());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub const fn key(mut self, key: [u8; 16]) -> Self {
         self.key = Some(key);
         self
@@ -57,6 +79,19 @@ impl LoadOptions {
     /// A [`LoadError`] where the bytes are anything else than what [`to_bytes`](crate::CuckooFilter::to_bytes) of this type
     /// made: every byte is covered by a checksum, and every number is checked. No memory is allocated before that but for
     /// the table itself. [`LoadError::KeyDiffers`] where the file has another key.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use guira::{CuckooFilter, KeyHasher, LoadOptions};
+    ///
+    /// let key = *b"16 random bytes!";
+    /// let builder = CuckooFilter::builder().capacity(100).false_positive_rate(0.01).hasher(KeyHasher::sip_hash_13(key));
+    /// let file = builder.build()?.to_bytes();
+    /// let filter: CuckooFilter = LoadOptions::new().key(key).from_bytes(&file)?;
+    /// assert!(filter.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn from_bytes<F: FilterFile>(self, bytes: &[u8]) -> Result<F, LoadError> {
         let header = Header::decode(bytes)?.of_kinds(F::KINDS)?;
         let hasher = header.hash.hasher(self.key)?;
@@ -71,6 +106,19 @@ impl LoadOptions {
     ///
     /// [`LoadError::Io`] where reading fails, and those of [`from_bytes`](Self::from_bytes). However large a table the
     /// header asks for, memory is only taken for bytes that came, and at most 16 MiB more.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use guira::{CuckooFilter, KeyHasher, LoadOptions};
+    ///
+    /// let key = *b"16 random bytes!";
+    /// let builder = CuckooFilter::builder().capacity(100).false_positive_rate(0.01).hasher(KeyHasher::sip_hash_13(key));
+    /// let file = builder.build()?.to_bytes();
+    /// let filter: CuckooFilter = LoadOptions::new().key(key).read_from(&file[..])?;
+    /// assert!(filter.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[cfg(feature = "std")]
     pub fn read_from<F: FilterFile>(self, reader: impl std::io::Read) -> Result<F, LoadError> {
         load_from_stream(reader, self.key)
@@ -81,6 +129,22 @@ impl LoadOptions {
     /// # Errors
     ///
     /// [`LoadError::Io`] where the file can't be opened or read, and those of [`from_bytes`](Self::from_bytes).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use guira::{CuckooFilter, KeyHasher, LoadOptions};
+    ///
+    /// let key = *b"16 random bytes!";
+    /// let builder = CuckooFilter::builder().capacity(100).false_positive_rate(0.01).hasher(KeyHasher::sip_hash_13(key));
+    /// let file = builder.build()?.to_bytes();
+    /// # let directory = tempfile::tempdir()?;
+    /// # let path = directory.path().join("seen.guira");
+    /// std::fs::write(&path, &file)?;
+    /// let filter: CuckooFilter = LoadOptions::new().key(key).open(&path)?;
+    /// assert!(filter.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[cfg(feature = "files")]
     pub fn open<F: FilterFile>(self, path: impl AsRef<std::path::Path>) -> Result<F, LoadError> {
         self.read_from(std::fs::File::open(path)?)
@@ -91,6 +155,19 @@ impl LoadOptions {
     /// # Errors
     ///
     /// Those of [`CuckooFilterView::new`]; [`LoadError::KeyDiffers`] where the file has another key.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use guira::{CuckooFilter, KeyHasher, LoadOptions};
+    ///
+    /// let key = *b"16 random bytes!";
+    /// let builder = CuckooFilter::builder().capacity(100).false_positive_rate(0.01).hasher(KeyHasher::sip_hash_13(key));
+    /// let file = builder.build()?.to_bytes();
+    /// let view = LoadOptions::new().key(key).view(&file)?;
+    /// assert!(view.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn view(self, bytes: &[u8]) -> Result<CuckooFilterView<'_>, LoadError> {
         CuckooFilterView::of(bytes, self.key)
     }
@@ -116,7 +193,7 @@ pub trait FilterFile: Contents {}
 impl<C: Contents> FilterFile for C {}
 
 macro_rules! can_be_loaded {
-    ($(#[$example:meta])* [$($generic:tt)*] $type:ty) => {
+    ([$($generic:tt)*] $type:ty, $name:literal, $made:literal) => {
         impl<$($generic)*> $type {
             /// Loads it from the bytes that [`to_bytes`](Self::to_bytes) made. For keys that were hashed with a secret key,
             /// see [`LoadOptions`].
@@ -125,6 +202,14 @@ macro_rules! can_be_loaded {
             ///
             /// A [`LoadError`] where the bytes are anything else: every byte is covered by a checksum, and every number is
             /// checked. No memory is allocated before that but for the table itself.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            #[doc = concat!("let filter = ", $made, ";")]
+            #[doc = concat!("assert_eq!(", $name, "::from_bytes(&filter.to_bytes())?, filter);")]
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// ```
             pub fn from_bytes(bytes: &[u8]) -> Result<Self, LoadError> {
                 LoadOptions::new().from_bytes(bytes)
             }
@@ -135,6 +220,15 @@ macro_rules! can_be_loaded {
             ///
             /// [`LoadError::Io`] where reading fails, and those of [`from_bytes`](Self::from_bytes). However large a table
             /// the header asks for, memory is only taken for bytes that came, and at most 16 MiB more.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            #[doc = concat!("let filter = ", $made, ";")]
+            /// let file = filter.to_bytes();
+            #[doc = concat!("assert_eq!(", $name, "::read_from(&file[..])?, filter);")]
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// ```
             #[cfg(feature = "std")]
             pub fn read_from<R: std::io::Read>(reader: R) -> Result<Self, LoadError> {
                 LoadOptions::new().read_from(reader)
@@ -149,7 +243,14 @@ macro_rules! can_be_loaded {
             ///
             /// # Examples
             ///
-            $(#[$example])*
+            /// ```
+            /// # let directory = tempfile::tempdir()?;
+            /// # let path = directory.path().join("seen.guira");
+            #[doc = concat!("let filter = ", $made, ";")]
+            /// filter.save(&path)?;
+            #[doc = concat!("assert_eq!(", $name, "::open(&path)?, filter);")]
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// ```
             #[cfg(feature = "files")]
             pub fn open<P: AsRef<std::path::Path>>(path: P) -> Result<Self, LoadError> {
                 LoadOptions::new().open(path)
@@ -158,70 +259,11 @@ macro_rules! can_be_loaded {
     };
 }
 
-can_be_loaded! {
-    /// ```
-    /// # let directory = tempfile::tempdir()?;
-    /// # let path = directory.path().join("seen.guira");
-    /// let mut seen = guira::CuckooFilter::with_capacity(100, 0.01)?;
-    /// seen.insert("ani")?;
-    /// seen.save(&path)?;
-    /// assert_eq!(guira::CuckooFilter::open(&path)?, seen);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    [] CuckooFilter
-}
-
-can_be_loaded! {
-    /// ```
-    /// # let directory = tempfile::tempdir()?;
-    /// # let path = directory.path().join("seen.guira");
-    /// let mut seen = guira::CuckooSet::with_capacity(100, 0.01)?;
-    /// seen.insert("ani")?;
-    /// seen.save(&path)?;
-    /// assert_eq!(guira::CuckooSet::open(&path)?, seen);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    [] CuckooSet
-}
-
-can_be_loaded! {
-    /// ```
-    /// # let directory = tempfile::tempdir()?;
-    /// # let path = directory.path().join("seen.guira");
-    /// let mut seen = guira::CountingCuckooFilter::with_capacity(100, 0.01)?;
-    /// seen.insert("ani")?;
-    /// seen.save(&path)?;
-    /// assert_eq!(guira::CountingCuckooFilter::open(&path)?, seen);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    [] CountingCuckooFilter
-}
-
-can_be_loaded! {
-    /// ```
-    /// # let directory = tempfile::tempdir()?;
-    /// # let path = directory.path().join("seen.guira");
-    /// let mut seen = guira::CuckooMap::<u8>::with_capacity(100, 0.01)?;
-    /// seen.insert("ani", 7)?;
-    /// seen.save(&path)?;
-    /// assert_eq!(guira::CuckooMap::<u8>::open(&path)?, seen);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    [V: Value] CuckooMap<V>
-}
-
-can_be_loaded! {
-    /// ```
-    /// use guira::{AnyFilter, CuckooSet};
-    ///
-    /// # let directory = tempfile::tempdir()?;
-    /// # let path = directory.path().join("seen.guira");
-    /// CuckooSet::with_capacity(100, 0.01)?.save(&path)?;
-    /// assert!(matches!(AnyFilter::open(&path)?, AnyFilter::Set(_)));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    [] AnyFilter
-}
+can_be_loaded! { [] CuckooFilter, "guira::CuckooFilter", "guira::CuckooFilter::with_capacity(100, 0.01)?" }
+can_be_loaded! { [] CuckooSet, "guira::CuckooSet", "guira::CuckooSet::with_capacity(100, 0.01)?" }
+can_be_loaded! { [] CountingCuckooFilter, "guira::CountingCuckooFilter", "guira::CountingCuckooFilter::with_capacity(100, 0.01)?" }
+can_be_loaded! { [V: Value] CuckooMap<V>, "guira::CuckooMap::<u8>", "guira::CuckooMap::<u8>::with_capacity(100, 0.01)?" }
+can_be_loaded! { [] AnyFilter, "guira::AnyFilter", "guira::AnyFilter::Filter(guira::CuckooFilter::with_capacity(100, 0.01)?)" }
 
 pub(super) fn load_from_parts<C: Contents>(bytes: &[u8], table: Vec<u8>) -> Result<C, LoadError> {
     let header = Header::decode(bytes)?.of_kinds(C::KINDS)?;

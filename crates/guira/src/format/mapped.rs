@@ -62,6 +62,24 @@ impl LoadOptions {
     /// # Safety
     ///
     /// As with [`CuckooFilterView::open`], nobody may change the file or cut it off while it is mapped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use guira::{CuckooFilter, KeyHasher, LoadOptions};
+    ///
+    /// let key = *b"16 random bytes!";
+    /// let builder = CuckooFilter::builder().capacity(100).false_positive_rate(0.01).hasher(KeyHasher::sip_hash_13(key));
+    /// let file = builder.build()?.to_bytes();
+    /// # let directory = tempfile::tempdir()?;
+    /// # let path = directory.path().join("seen.guira");
+    /// std::fs::write(&path, &file)?;
+    ///
+    /// // SAFETY: the file is this example's own, which writes to it no more.
+    /// let view = unsafe { LoadOptions::new().key(key).map(&path)? };
+    /// assert!(view.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[expect(unsafe_code, reason = "the caller alone can know that the file does not change")]
     pub unsafe fn map<P: AsRef<Path>>(self, path: P) -> Result<CuckooFilterView<'static>, LoadError> {
         let file = File::open(path)?;

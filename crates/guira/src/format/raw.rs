@@ -1,4 +1,4 @@
-//! For servers that manage memory and send filters in pieces themselves. Nobody else needs any of this.
+//! For programs that manage memory, or the pieces of a file, themselves. Nobody else needs any of this.
 
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
@@ -6,10 +6,11 @@ use alloc::vec::Vec;
 use super::contents::Contents;
 use super::load::load_from_parts;
 use super::save::header_bytes;
-use crate::error::LoadError;
+use crate::digest::Key;
+use crate::error::{InsertEachError, InsertError, LoadError};
 use crate::filter::CuckooFilter;
 
-/// The two parts of a filter's file, and the memory of its table.
+/// The two parts of a filter's file, the memory of its table, and insertions that take no more of it.
 ///
 /// # Examples
 ///
@@ -43,6 +44,22 @@ pub trait RawFilter: Sized {
     ///
     /// Those of [`CuckooFilter::from_bytes`].
     fn from_header_and_table(header: &[u8], table: Vec<u8>) -> Result<Self, LoadError>;
+
+    /// Stores a copy of a key if the table takes it as it is; never doubles it. So a server can look at its memory before
+    /// it lets the table grow.
+    ///
+    /// # Errors
+    ///
+    /// [`InsertError::Full`] where the table would have to be doubled, and [`InsertError::TooManyCopies`]. In both cases
+    /// the filter is as it was.
+    fn insert_without_growing<K: Key + ?Sized>(&mut self, key: &K) -> Result<(), InsertError>;
+
+    /// Stores a copy of each of many keys, in order, as long as the table takes them as it is; never doubles it.
+    ///
+    /// # Errors
+    ///
+    /// For the first key that can't be stored, why not and how many were stored before it; these are kept.
+    fn insert_each_without_growing<K: Key>(&mut self, keys: &[K]) -> Result<(), InsertEachError>;
 
     /// Lets the caller put the bytes of the table elsewhere in memory, as servers do to defragment it. The same bytes must
     /// come back; with others it is another filter. Large pages, which the feature `std` takes for large tables, stay where
@@ -78,6 +95,16 @@ impl RawFilter for CuckooFilter {
 
     fn from_header_and_table(header: &[u8], table: Vec<u8>) -> Result<Self, LoadError> {
         load_from_parts(header, table)
+    }
+
+    #[inline]
+    fn insert_without_growing<K: Key + ?Sized>(&mut self, key: &K) -> Result<(), InsertError> {
+        self.insert_without_growing(key)
+    }
+
+    #[inline]
+    fn insert_each_without_growing<K: Key>(&mut self, keys: &[K]) -> Result<(), InsertEachError> {
+        self.insert_each_without_growing(keys)
     }
 
     fn move_table(&mut self, elsewhere: impl FnOnce(Vec<u8>) -> Vec<u8>) {

@@ -14,12 +14,19 @@ use crate::map::{CuckooMap, Value};
 use crate::set::CuckooSet;
 
 macro_rules! can_be_saved {
-    ($(#[$example:meta])* [$($generic:tt)*] $type:ty) => {
+    ($(#[$note:meta])* [$($generic:tt)*] $type:ty, $name:literal, $made:literal) => {
         impl<$($generic)*> $type {
             /// Returns the bytes of its file, in format version 1, to be loaded by [`from_bytes`](Self::from_bytes) on any
             /// machine and by any later release. A secret hash key is not in it.
+            $(#[$note])*
             ///
-            $(#[$example])*
+            /// # Examples
+            ///
+            /// ```
+            #[doc = concat!("let filter = ", $made, ";")]
+            #[doc = concat!("assert_eq!(", $name, "::from_bytes(&filter.to_bytes())?, filter);")]
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// ```
             #[must_use]
             pub fn to_bytes(&self) -> Vec<u8> {
                 let parts = self.parts();
@@ -34,6 +41,16 @@ macro_rules! can_be_saved {
             /// # Errors
             ///
             /// Those of the writer.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            #[doc = concat!("let filter = ", $made, ";")]
+            /// let mut file = Vec::new();
+            /// filter.write_to(&mut file)?;
+            /// assert_eq!(file, filter.to_bytes());
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// ```
             #[cfg(feature = "std")]
             pub fn write_to<W: std::io::Write>(&self, mut writer: W) -> std::io::Result<()> {
                 let parts = self.parts();
@@ -49,6 +66,17 @@ macro_rules! can_be_saved {
             ///
             /// A [`SaveError`] where the file could not be written or replaced. Unless it is
             /// [`NotDurable`](SaveError::NotDurable), the old file is still there.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// # let directory = tempfile::tempdir()?;
+            /// # let path = directory.path().join("seen.guira");
+            #[doc = concat!("let filter = ", $made, ";")]
+            /// filter.save(&path)?;
+            /// assert_eq!(std::fs::read(&path)?, filter.to_bytes());
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// ```
             #[cfg(feature = "files")]
             pub fn save<P: AsRef<std::path::Path>>(&self, path: P) -> Result<(), SaveError> {
                 let replacement = guira_files::Replacement::of_any(path.as_ref())?;
@@ -58,59 +86,15 @@ macro_rules! can_be_saved {
     };
 }
 
+can_be_saved! { [] CuckooFilter, "guira::CuckooFilter", "guira::CuckooFilter::with_capacity(100, 0.01)?" }
+can_be_saved! { [] CuckooSet, "guira::CuckooSet", "guira::CuckooSet::with_capacity(100, 0.01)?" }
+can_be_saved! { [] CountingCuckooFilter, "guira::CountingCuckooFilter", "guira::CountingCuckooFilter::with_capacity(100, 0.01)?" }
 can_be_saved! {
-    /// ```
-    /// use guira::CuckooFilter;
     ///
-    /// let mut filter = CuckooFilter::with_capacity(100, 0.01)?;
-    /// filter.insert("ani")?;
-    /// assert_eq!(CuckooFilter::from_bytes(&filter.to_bytes())?, filter);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    [] CuckooFilter
-}
-
-can_be_saved! {
-    /// ```
-    /// use guira::CuckooSet;
-    ///
-    /// let mut set = CuckooSet::with_capacity(100, 0.01)?;
-    /// set.insert("ani")?;
-    /// assert_eq!(CuckooSet::from_bytes(&set.to_bytes())?, set);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    [] CuckooSet
-}
-
-can_be_saved! {
-    /// ```
-    /// use guira::CountingCuckooFilter;
-    ///
-    /// let mut filter = CountingCuckooFilter::with_capacity(100, 0.01)?;
-    /// filter.insert("ani")?;
-    /// assert_eq!(CountingCuckooFilter::from_bytes(&filter.to_bytes())?, filter);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    [] CountingCuckooFilter
-}
-
-can_be_saved! {
     /// The file says how many bits values have, not of which type they are.
-    ///
-    /// ```
-    /// use guira::CuckooMap;
-    ///
-    /// let mut map = CuckooMap::<u8>::with_capacity(100, 0.01)?;
-    /// map.insert("ani", 7)?;
-    /// assert_eq!(CuckooMap::from_bytes(&map.to_bytes())?, map);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    [V: Value] CuckooMap<V>
+    [V: Value] CuckooMap<V>, "guira::CuckooMap::<u8>", "guira::CuckooMap::<u8>::with_capacity(100, 0.01)?"
 }
-
-can_be_saved! {
-    [] AnyFilter
-}
+can_be_saved! { [] AnyFilter, "guira::AnyFilter", "guira::AnyFilter::Filter(guira::CuckooFilter::with_capacity(100, 0.01)?)" }
 
 /// The first part of a file, of [`HEADER_SIZE`] bytes; the table is the rest.
 pub(super) fn header_bytes(parts: &Parts<'_>) -> Vec<u8> {

@@ -4,17 +4,28 @@ use super::Header;
 use super::check::{check_bytes, check_fingerprints};
 use super::header::table_of;
 use crate::error::{FileKind, LoadError};
-use crate::filter::{CuckooFilter, CuckooFilterView, Description};
-use crate::table::{Borrowed, Storage};
+use crate::filter::{CuckooFilterView, Description};
+use crate::table::Borrowed;
 
 impl<'bytes> CuckooFilterView<'bytes> {
-    /// Makes a view of the bytes that `to_bytes` of a [`CuckooFilter`] or a [`CuckooSet`](crate::CuckooSet) made. For keys
+    /// Makes a view of the bytes that `to_bytes` of a [`CuckooFilter`](crate::CuckooFilter) or a [`CuckooSet`](crate::CuckooSet) made. For keys
     /// that were hashed with a secret key, see [`LoadOptions::view`](crate::LoadOptions::view).
     ///
     /// # Errors
     ///
     /// A [`LoadError`] where the header is damaged, contradicts itself or is that of another kind, or where there are not
     /// as many bytes as it says. The table is not looked at.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut filter = guira::CuckooFilter::with_capacity(1000, 0.001)?;
+    /// filter.insert("ani")?;
+    /// let file = filter.to_bytes();
+    /// let view = guira::CuckooFilterView::new(&file)?;
+    /// assert!(view.contains("ani"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn new(bytes: &'bytes [u8]) -> Result<Self, LoadError> {
         Self::of(bytes, None)
     }
@@ -32,6 +43,17 @@ impl<'bytes> CuckooFilterView<'bytes> {
     /// # Errors
     ///
     /// [`LoadError::TableChecksum`] where the table was damaged.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut file = guira::CuckooFilter::with_capacity(1000, 0.001)?.to_bytes();
+    /// guira::CuckooFilterView::new(&file)?.verify_checksum()?;
+    ///
+    /// file[200] ^= 1;
+    /// assert!(guira::CuckooFilterView::new(&file)?.verify_checksum().is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn verify_checksum(&self) -> Result<(), LoadError> {
         check_bytes(self.bytes(), self.parameters(), self.table_checksum())
     }
@@ -43,25 +65,20 @@ impl<'bytes> CuckooFilterView<'bytes> {
     ///
     /// [`LoadError::TableChecksum`] where the table was damaged, [`LoadError::Inconsistent`] where it is what no filter
     /// of this kind holds.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut file = guira::CuckooFilter::with_capacity(1000, 0.001)?.to_bytes();
+    /// guira::CuckooFilterView::new(&file)?.verify()?;
+    ///
+    /// file[200] ^= 1;
+    /// assert!(guira::CuckooFilterView::new(&file)?.verify().is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn verify(&self) -> Result<(), LoadError> {
         self.verify_checksum()?;
         check_fingerprints(self.scheme(), self.bytes(), self.kind(), self.len())
-    }
-
-    /// Copies the filter to memory of its own, verified; equal to what [`CuckooFilter::from_bytes`] returns.
-    ///
-    /// # Errors
-    ///
-    /// [`LoadError::OtherKind`] for a set; [`LoadError::OutOfMemory`]; and those of [`verify`](Self::verify).
-    pub fn to_filter(&self) -> Result<CuckooFilter, LoadError> {
-        if self.kind() == FileKind::Set {
-            return Err(LoadError::OtherKind { found: self.kind(), expected: FileKind::Filter });
-        }
-        self.verify()?;
-        let out_of_memory = |_| LoadError::OutOfMemory { bytes: self.parameters().table_size() };
-        let storage = Storage::copied_from(self.bytes()).map_err(out_of_memory)?;
-        let filter = CuckooFilter::from_parts(*self.parameters(), *self.hasher(), storage, self.len());
-        Ok(filter.with_growth(self.growth()))
     }
 }
 
@@ -77,6 +94,6 @@ impl Header {
         let hasher = self.hash.hasher(key)?;
         let len = self.len_in_memory()?;
         let (parameters, table_checksum) = (self.parameters, self.table_checksum);
-        Ok(Description { kind, parameters, hasher, growth: self.growth, len, table_checksum })
+        Ok(Description { kind, parameters, hasher, len, table_checksum })
     }
 }

@@ -1,11 +1,10 @@
 use core::fmt;
 use core::marker::PhantomData;
 
-use super::{CuckooMapBuilder, Matches, Value};
-use crate::digest::{Key, KeyHasher};
+use super::{Matches, Value};
+use crate::digest::Key;
 use crate::error::{BuildError, InsertError};
-use crate::filter::{ValuedFilter, measures_of_valued_filter};
-use crate::parameters::Parameters;
+use crate::filter::{CuckooFilter, CuckooFilterBuilder, ValuedFilter, measures_of_valued_filter};
 
 /// A table that gives keys small values, in a few bits per key beside the value: the paper's value association (section
 /// 6). Asked for a key, it gives all values of keys that look the same: the right one among them, if there is one.
@@ -40,25 +39,54 @@ pub struct CuckooMap<V> {
     value: PhantomData<fn() -> V>,
 }
 
+impl CuckooFilterBuilder {
+    /// Makes an empty map, whose values have the bits of their type unless [`value_bits`](Self::value_bits) are given. Its
+    /// table is packed, and doesn't grow.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`build`](Self::build), [`BuildError::ValueBits`], [`BuildError::ValueBitsOfType`], and
+    /// [`BuildError::ValuesInLayout`] for another layout, for another addressing and for a table that grows.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use guira::{CuckooFilter, CuckooMap};
+    ///
+    /// let builder = CuckooFilter::builder().capacity(1000).fingerprint_bits(12);
+    /// let mut shards: CuckooMap<u8> = builder.build_map()?;
+    /// shards.insert("ani", 7)?;
+    /// assert!(shards.get("ani").any(|shard| shard == 7));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn build_map<V: Value>(&self) -> Result<CuckooMap<V>, BuildError> {
+        let value_bits = self.given_value_bits().unwrap_or(V::BITS);
+        if value_bits > V::BITS {
+            return Err(BuildError::ValueBitsOfType { given: value_bits, most: V::BITS });
+        }
+        let parameters = self.parameters_with_values(value_bits)?;
+        ValuedFilter::with_parameters(parameters, self.chosen_hasher()).map(CuckooMap::from_filter)
+    }
+}
+
 impl<V: Value> CuckooMap<V> {
-    /// An empty map for `capacity` distinct keys, one value each, that finds a value for absent keys at this rate at the
-    /// most.
+    /// Makes an empty map for `capacity` distinct keys, one value each, which finds a value for absent keys at this rate at the
+    /// most. For everything else that can be chosen, see [`CuckooFilterBuilder::build_map`].
     ///
     /// # Errors
     ///
     /// A [`BuildError`] that says what is out of range, or that there is no memory. Fingerprints for the rate and values
     /// have at most 32 bits together.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let map = guira::CuckooMap::<u8>::with_capacity(1000, 0.001)?;
+    /// assert_eq!(map.parameters().value_bits(), 8);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn with_capacity(capacity: usize, false_positive_rate: f64) -> Result<Self, BuildError> {
-        Self::builder().capacity(capacity).false_positive_rate(false_positive_rate).build()
-    }
-
-    /// Chooses everything that can be chosen.
-    pub fn builder() -> CuckooMapBuilder<V> {
-        CuckooMapBuilder::default()
-    }
-
-    pub(super) fn with_parameters(parameters: Parameters, hasher: KeyHasher) -> Result<Self, BuildError> {
-        ValuedFilter::with_parameters(parameters, hasher).map(Self::from_filter)
+        CuckooFilter::builder().capacity(capacity).false_positive_rate(false_positive_rate).build_map()
     }
 
     /// A map of what is stored, whose values have no more bits than the type.
@@ -75,6 +103,16 @@ impl<V: Value> CuckooMap<V> {
     ///
     /// [`InsertError::Full`]; [`InsertError::TooManyCopies`] for one value more than the key's buckets hold;
     /// [`InsertError::ValueTooLarge`] for one of more bits than the map was built for. In all cases the map is as it was.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut shards = guira::CuckooMap::<u8>::with_capacity(1000, 0.001)?;
+    /// shards.insert("ani", 7)?;
+    /// shards.insert("ani", 9)?;
+    /// assert_eq!(shards.get("ani").count(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn insert<K: Key + ?Sized>(&mut self, key: &K, value: V) -> Result<(), InsertError> {
         let value = value.to_bits();
@@ -84,7 +122,17 @@ impl<V: Value> CuckooMap<V> {
         self.filter.insert(self.hasher().digest(key), value)
     }
 
-    /// The values of a key, and of keys that share its fingerprint and buckets.
+    /// Returns the values of a key, and of keys that share its fingerprint and buckets.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut shards = guira::CuckooMap::<u8>::with_capacity(1000, 0.001)?;
+    /// shards.insert("ani", 7)?;
+    /// assert_eq!(shards.get("ani").collect::<Vec<_>>(), [7]);
+    /// assert_eq!(shards.get("koel").next(), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     #[must_use]
     pub fn get<K: Key + ?Sized>(&self, key: &K) -> Matches<V> {
@@ -93,17 +141,36 @@ impl<V: Value> CuckooMap<V> {
         matches
     }
 
-    /// Whether a key probably has a value; `false` is certain.
+    /// Returns `true` if a key probably has a value; `false` is certain.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut shards = guira::CuckooMap::<u8>::with_capacity(1000, 0.001)?;
+    /// shards.insert("ani", 7)?;
+    /// assert!(shards.contains("ani") && !shards.contains("koel"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     #[must_use]
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
         self.filter.contains(self.hasher().digest(key))
     }
 
-    /// Takes a value away from a key, once; whether the key had it.
+    /// Takes a value away from a key, once. Returns `true` if the key had it.
     ///
     /// Only remove pairs that were inserted, and as often as they were inserted at the most: an absent key may be taken for
     /// a present one that shares its fingerprint, buckets and value, which then loses it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut shards = guira::CuckooMap::<u8>::with_capacity(1000, 0.001)?;
+    /// shards.insert("ani", 7)?;
+    /// assert!(!shards.remove("ani", 8));
+    /// assert!(shards.remove("ani", 7) && !shards.contains("ani"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn remove<K: Key + ?Sized>(&mut self, key: &K, value: V) -> bool {
         let value = value.to_bits();
@@ -115,23 +182,51 @@ impl<V: Value> CuckooMap<V> {
     }
 
     /// Removes all keys.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut shards = guira::CuckooMap::<u8>::with_capacity(1000, 0.001)?;
+    /// shards.insert("ani", 7)?;
+    /// shards.clear();
+    /// assert!(!shards.contains("ani"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn clear(&mut self) {
         self.filter.clear();
     }
 
-    /// How many pairs of a key and a value are stored.
+    /// Returns how many pairs of a key and a value are stored.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut shards = guira::CuckooMap::<u8>::with_capacity(1000, 0.001)?;
+    /// shards.insert("ani", 7)?;
+    /// assert_eq!(shards.len(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub const fn len(&self) -> usize {
         self.filter.len()
     }
 
-    /// Whether nothing is stored.
+    /// Returns `true` if nothing is stored.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut shards = guira::CuckooMap::<u8>::with_capacity(1000, 0.001)?;
+    /// shards.insert("ani", 7)?;
+    /// assert!(!shards.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.filter.len() == 0
     }
 
-    measures_of_valued_filter!();
+    measures_of_valued_filter!("guira::CuckooMap::<u8>::with_capacity(1000, 0.001)?");
 
     /// Checks what must hold of every map; meant for tests.
     ///

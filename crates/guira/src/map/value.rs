@@ -81,7 +81,7 @@ impl Value for u16 {
     }
 }
 
-/// All 32 bits leave no room for a fingerprint: say with [`value_bits`](crate::CuckooMapBuilder::value_bits) how many are
+/// All 32 bits leave no room for a fingerprint: say with [`value_bits`](crate::CuckooFilterBuilder::value_bits) how many are
 /// needed.
 impl Value for u32 {
     const BITS: Self = Self::BITS;

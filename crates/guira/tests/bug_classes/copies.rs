@@ -15,9 +15,9 @@ fn more_copies_than_fit_are_refused_for_ever_and_nothing_grows() {
         let builder = CuckooFilter::builder()
             .capacity(1000)
             .false_positive_rate(0.001)
-            .layout(shape.layout())
-            .addressing(shape.addressing())
-            .slots_per_bucket(shape.slots_per_bucket());
+            .layout(shape.layout)
+            .addressing(shape.addressing)
+            .slots_per_bucket(shape.slots_per_bucket);
         let mut filter = builder.build().expect("parameters in range");
         let (size, capacity) = (filter.size_in_bytes(), filter.capacity());
         // In a planned table no bucket is its own alternate; with exclusive or it may be, but not for this key.
@@ -66,7 +66,7 @@ fn copies_take_no_memory_in_maps_counting_filters_and_sets() {
         let refusal = Err(InsertError::TooManyCopies { copies: most_values });
         assert_eq!(stored, if copy < most_values { Ok(()) } else { refusal }, "value {copy}");
         let stored = counting.insert("ani");
-        let most = counting.most_copies();
+        let most = counting.max_count();
         let refusal = Err(InsertError::CounterFull { count: most });
         assert_eq!(stored, if (copy as u64) < most { Ok(()) } else { refusal }, "copy {copy}");
         assert_eq!(set.insert("ani"), Ok(copy == 0), "copy {copy}");

@@ -63,6 +63,7 @@ mod oracle {
     pub(crate) mod classes;
     pub(crate) mod random;
     pub(crate) mod shapes;
+    pub(crate) mod slots;
 }
 
 mod candidates;
@@ -73,15 +74,15 @@ mod losses;
 mod merging;
 mod removal;
 
-use guira::{CuckooFilter, Shape};
+use guira::CuckooFilter;
 use oracle::case::Case;
-use oracle::shapes::all_shapes;
+use oracle::shapes::{Shape, all_shapes};
 
 fn case_of(shape: Shape, fingerprint_bits: u32, bucket_count: u64) -> Case {
     Case {
-        layout: shape.layout(),
-        addressing: shape.addressing(),
-        slots_per_bucket: shape.slots_per_bucket(),
+        layout: shape.layout,
+        addressing: shape.addressing,
+        slots_per_bucket: shape.slots_per_bucket,
         fingerprint_bits,
         bucket_count,
         seed: u64::from(fingerprint_bits),

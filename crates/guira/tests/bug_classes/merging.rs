@@ -3,6 +3,7 @@
 use guira::{CuckooFilter, MergeError};
 
 use crate::oracle::case::Announced;
+use crate::oracle::slots::Slots as _;
 use crate::{every_kind, overfill};
 
 #[test]

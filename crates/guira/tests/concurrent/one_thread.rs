@@ -35,7 +35,7 @@ fn the_same_operations_give_the_same_answers_and_bytes_as_in_a_filter_of_one_thr
         let mut plain = case.build();
         let filter = shared(case.build());
         let mut random = SplitMix64::new(case.seed);
-        let most = plain.slot_count();
+        let most = usize::try_from(plain.parameters().slot_count()).expect("a small table");
         for _ in 0..12 * most {
             // Some keys come again, and there are more than fit.
             let key = random.below(most + most / 4) as u64;
@@ -112,14 +112,14 @@ fn filters_of_all_sizes_are_converted_there_and_back() {
     for bucket_count in [1, 7, 1000, 700_000, 1_000_001] {
         let mut plain =
             CuckooFilter::builder().bucket_count(bucket_count).fingerprint_bits(13).build().expect("there is memory");
-        let keys: Vec<u64> = (0..plain.slot_count() as u64 / 2).collect();
+        let keys: Vec<u64> = (0..plain.parameters().slot_count() / 2).collect();
         plain.insert_each(&keys).expect("half of the slots are empty");
         let filter = shared(plain.clone());
         assert_eq!(filter.size_in_bytes(), plain.size_in_bytes());
         assert_eq!((filter.len(), filter.parameters()), (plain.len(), *plain.parameters()));
         assert!(keys.iter().all(|key| filter.contains(key)));
         assert_eq!(filter.clone().into_filter(), plain);
-        let key = plain.slot_count() as u64;
+        let key = plain.parameters().slot_count();
         filter.insert(&key).expect("half of the slots are empty");
         plain.insert(&key).expect("half of the slots are empty");
         assert_eq!(CuckooFilter::from(filter), plain);

@@ -1,11 +1,11 @@
 //! The files that the tests are about, and loading them in all ways.
 
 use guira::raw::RawFilter as _;
-use guira::{Addressing, CuckooFilter, HashAlgorithm, LoadError, Shape};
+use guira::{Addressing, CuckooFilter, KeyHasher, LoadError, Parameters};
 
 use crate::oracle::allocation::peak_of;
 use crate::oracle::checksums::HEADER_LEN;
-use crate::oracle::shapes::all_shapes;
+use crate::oracle::shapes::{Shape, all_shapes};
 
 pub(crate) const SECRET: [u8; 16] = *b"0123456789abcdef";
 
@@ -22,7 +22,7 @@ pub(crate) fn filters_of_every_kind() -> impl Iterator<Item = CuckooFilter> {
                     .slots_per_bucket(slots_per_bucket)
                     .fingerprint_bits(fingerprint_bits)
                     .addressing(addressing)
-                    .seed(u64::from(fingerprint_bits) << 40 | bucket_count)
+                    .hasher(KeyHasher::xxh3(u64::from(fingerprint_bits) << 40 | bucket_count))
                     .build()
                     .expect("parameters in range")
             })
@@ -45,7 +45,8 @@ pub(crate) fn fill(filter: &mut CuckooFilter, most: usize) -> Vec<u64> {
 
 /// A file of a filter that is half full: small, with every part that a file has.
 pub(crate) fn small_file() -> Vec<u8> {
-    let builder = CuckooFilter::builder().bucket_count(6).slots_per_bucket(4).fingerprint_bits(13).seed(99);
+    let builder =
+        CuckooFilter::builder().bucket_count(6).slots_per_bucket(4).fingerprint_bits(13).hasher(KeyHasher::xxh3(99));
     let mut filter = builder.build().expect("parameters in range");
     fill(&mut filter, 12);
     filter.to_bytes()
@@ -53,7 +54,7 @@ pub(crate) fn small_file() -> Vec<u8> {
 
 pub(crate) fn small_file_with_secret_key() -> Vec<u8> {
     let builder = CuckooFilter::builder().bucket_count(3).slots_per_bucket(2).fingerprint_bits(7);
-    let mut filter = builder.hash(HashAlgorithm::SipHash13 { key: SECRET }).build().expect("parameters in range");
+    let mut filter = builder.hasher(KeyHasher::sip_hash_13(SECRET)).build().expect("parameters in range");
     fill(&mut filter, 4);
     filter.to_bytes()
 }
@@ -95,7 +96,7 @@ pub(crate) fn assert_refused(bytes: &[u8], what: &str) -> LoadError {
 pub(crate) fn filters_of_every_shape(bucket_count: u64) -> impl Iterator<Item = CuckooFilter> {
     all_shapes().into_iter().flat_map(move |shape| {
         (shape.least_fingerprint_bits()..=32).map(move |fingerprint_bits| {
-            build(shape, if shape.addressing() == Addressing::PowerOfTwo { 32 } else { bucket_count }, fingerprint_bits)
+            build(shape, if shape.addressing == Addressing::PowerOfTwo { 32 } else { bucket_count }, fingerprint_bits)
         })
     })
 }
@@ -103,11 +104,16 @@ pub(crate) fn filters_of_every_shape(bucket_count: u64) -> impl Iterator<Item = 
 pub(crate) fn build(shape: Shape, bucket_count: u64, fingerprint_bits: u32) -> CuckooFilter {
     CuckooFilter::builder()
         .bucket_count(bucket_count)
-        .layout(shape.layout())
-        .addressing(shape.addressing())
-        .slots_per_bucket(shape.slots_per_bucket())
+        .layout(shape.layout)
+        .addressing(shape.addressing)
+        .slots_per_bucket(shape.slots_per_bucket)
         .fingerprint_bits(fingerprint_bits)
-        .seed(fingerprint_bits.into())
+        .hasher(KeyHasher::xxh3(fingerprint_bits.into()))
         .build()
         .expect("parameters in range")
+}
+
+/// The bits of a small table, without padding.
+pub(crate) fn table_bits(parameters: &Parameters) -> usize {
+    usize::try_from(parameters.slot_count() * u64::from(parameters.bits_per_slot())).expect("a small table")
 }

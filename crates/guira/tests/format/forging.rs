@@ -1,12 +1,14 @@
 //! Malice: checksums are no defence against who computes them.
 
-use guira::{Addressing, CuckooFilter, Layout, LoadError, Shape};
+use guira::{Addressing, CuckooFilter, Layout, LoadError};
 use proptest::prelude::*;
 
-use crate::files::{SECRET, assert_refused, build, fill, filters_of_every_shape, load, small_file};
+use crate::files::{SECRET, assert_refused, build, fill, filters_of_every_shape, load, small_file, table_bits};
 use crate::oracle::allocation::peak_of;
 use crate::oracle::checksums::{HEADER_LEN, fix_checksums};
 use crate::oracle::random::SplitMix64;
+use crate::oracle::shapes::Shape;
+use crate::oracle::slots::Slots as _;
 use crate::oracle::specification::{Header, POWER_OF_TWO, REGIONAL, SIP_HASH_13};
 
 type Change = fn(&mut Header);
@@ -179,7 +181,7 @@ fn a_stream_that_ends_early_costs_no_more_than_what_came() {
 /// A code says which four nibbles there are, and there are 3876 such sets: the other codes of 12 bits mean nothing.
 #[test]
 fn a_semi_sorted_bucket_with_a_code_that_no_nibbles_have_is_refused() {
-    let shape = Shape::new(Layout::SemiSorted, Addressing::Regional, 4).expect("there is such a table");
+    let shape = Shape { layout: Layout::SemiSorted, addressing: Addressing::Regional, slots_per_bucket: 4 };
     for fingerprint_bits in 5..=32 {
         let file = build(shape, 6, fingerprint_bits).to_bytes();
         let bucket_bits = 4 * (fingerprint_bits as usize - 1);
@@ -251,7 +253,7 @@ fn no_table_of_windows_makes_a_loaded_filter_panic() {
 fn use_after_any_change(filter: &CuckooFilter) {
     let parameters = filter.parameters();
     let mut random = SplitMix64::new(parameters.fingerprint_bits().into());
-    let table_bits = usize::try_from(parameters.table_bits()).expect("a small table");
+    let table_bits = table_bits(parameters);
     let file = filter.to_bytes();
     for _ in 0..4 {
         let mut changed = file.clone();

@@ -6,6 +6,7 @@ mod oracle {
     pub(crate) mod checksums;
     pub(crate) mod random;
     pub(crate) mod shapes;
+    pub(crate) mod slots;
     pub(crate) mod specification;
 }
 

@@ -2,12 +2,13 @@
 
 use std::io::{self, Read};
 
-use guira::{Addressing, CuckooFilter, Digest, HashAlgorithm, LoadError};
+use guira::{Addressing, CuckooFilter, Digest, KeyHasher, LoadError};
 
 use crate::files::{SECRET, fill, filters_of_every_kind, filters_of_every_shape, load, small_file};
 use crate::oracle::allocation::peak_of;
 use crate::oracle::checksums::HEADER_LEN;
 use crate::oracle::random::SplitMix64;
+use crate::oracle::slots::Slots as _;
 use crate::oracle::specification::{Header, POWER_OF_TWO, REGIONAL, SIP_HASH_13, XXH3};
 
 #[test]
@@ -27,7 +28,7 @@ fn a_file_is_the_documented_bytes() {
             slots_per_bucket: parameters.slots_per_bucket().try_into().expect("at most 8"),
             fingerprint_bits: parameters.fingerprint_bits().try_into().expect("at most 32"),
             regions: parameters.region_count(),
-            buckets_per_region: parameters.buckets_per_region(),
+            buckets_per_region: (parameters.bucket_count() / parameters.region_count()),
             capacity: parameters.capacity(),
             len: filter.len() as u64,
             seed: filter.hasher().seed(),
@@ -78,7 +79,11 @@ fn another_reader_gives_the_same_answers_for_every_shape() {
 
 #[test]
 fn another_reader_gives_the_same_answers_for_several_regions() {
-    let builder = CuckooFilter::builder().bucket_count(200_001).slots_per_bucket(2).fingerprint_bits(11).seed(5);
+    let builder = CuckooFilter::builder()
+        .bucket_count(200_001)
+        .slots_per_bucket(2)
+        .fingerprint_bits(11)
+        .hasher(KeyHasher::xxh3(5));
     let mut filter = builder.build().expect("parameters in range");
     assert!(filter.parameters().region_count() > 1, "{filter:?}");
     let present = fill(&mut filter, 100_000);
@@ -92,8 +97,9 @@ fn another_reader_gives_the_same_answers_for_several_regions() {
 
 #[test]
 fn another_reader_gives_the_same_answers_for_a_secret_key() {
-    let builder = CuckooFilter::builder().bucket_count(101).slots_per_bucket(4).fingerprint_bits(9).seed(5);
-    let mut filter = builder.hash(HashAlgorithm::SipHash13 { key: SECRET }).build().expect("parameters in range");
+    let builder =
+        CuckooFilter::builder().bucket_count(101).slots_per_bucket(4).fingerprint_bits(9).hasher(KeyHasher::xxh3(5));
+    let mut filter = builder.hasher(KeyHasher::sip_hash_13(SECRET)).build().expect("parameters in range");
     let present = fill(&mut filter, usize::MAX);
     let bytes = filter.to_bytes();
     let (header, table) = (Header::from_bytes(&bytes), &bytes[HEADER_LEN..]);
@@ -213,7 +219,7 @@ fn a_loaded_filter_goes_on_like_the_saved_one() {
 #[test]
 fn a_large_filter_comes_back_through_a_stream() {
     // Larger than what is taken in advance, and read in odd pieces.
-    let builder = CuckooFilter::builder().bucket_count(6_000_000).fingerprint_bits(10).seed(1);
+    let builder = CuckooFilter::builder().bucket_count(6_000_000).fingerprint_bits(10).hasher(KeyHasher::xxh3(1));
     let mut filter = builder.build().expect("parameters in range");
     fill(&mut filter, 1_000_000);
     let bytes = filter.to_bytes();

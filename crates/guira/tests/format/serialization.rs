@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
-use guira::{CountingCuckooFilter, CuckooFilter, CuckooMap, CuckooSet, HashAlgorithm, Layout, LoadError};
+use guira::{CountingCuckooFilter, CuckooFilter, CuckooMap, CuckooSet, KeyHasher, Layout, LoadError};
 use serde_core::Serialize;
 use serde_core::de::DeserializeOwned;
 
@@ -99,7 +99,7 @@ fn what_is_no_such_file_is_refused_with_the_error_of_loading() {
 #[test]
 fn a_filter_with_a_secret_key_is_written_without_it_and_read_as_bytes() {
     let builder = CuckooFilter::builder().capacity(10).fingerprint_bits(16);
-    let mut filter = builder.hash(HashAlgorithm::SipHash13 { key: SECRET }).build().expect("parameters in range");
+    let mut filter = builder.hasher(KeyHasher::sip_hash_13(SECRET)).build().expect("parameters in range");
     filter.insert("ani").expect("room");
     let text = serde_json::to_string(&filter).expect("a list");
     let error = serde_json::from_str::<CuckooFilter>(&text).expect_err("there is no key").to_string();

@@ -1,7 +1,9 @@
 //! Copies that do not fit never make a filter grow.
 
+use guira::raw::RawFilter as _;
 use guira::{InsertError, MergeError};
 
+use crate::oracle::slots::Slots as _;
 use crate::{RATES, absent, assert_holds, filled, growing, keys_before_doublings};
 
 // Seen in two crates: 135 copies took 209.7 MB; in a server 125 copies closed the filter to all other keys.

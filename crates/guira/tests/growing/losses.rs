@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use guira::{CuckooFilter, GrowthPolicy, InsertError};
+use guira::{CuckooFilter, GrowthPolicy, InsertError, KeyHasher};
 
 use crate::oracle::random::SplitMix64;
 use crate::{RATES, assert_holds, filled};
@@ -114,7 +114,7 @@ fn operate_at_random(seed: u64, operations: usize) {
         .false_positive_rate([0.05, 0.01, 0.001][random.below(3)])
         .slots_per_bucket(slots_per_bucket)
         .growth_policy([GrowthPolicy::KeepRate, GrowthPolicy::RaiseRate][random.below(2)])
-        .seed(seed)
+        .hasher(KeyHasher::xxh3(seed))
         .build()
         .expect("there is such a filter");
     let what = format!("seed {seed}, b = {slots_per_bucket}");

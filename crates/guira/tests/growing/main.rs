@@ -7,6 +7,7 @@ mod oracle {
     pub(crate) mod binomial;
     pub(crate) mod classes;
     pub(crate) mod random;
+    pub(crate) mod slots;
 }
 
 mod batches;

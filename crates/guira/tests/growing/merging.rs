@@ -1,6 +1,6 @@
 //! Filters of any two sizes in one.
 
-use guira::{CuckooFilter, MergeError};
+use guira::{CuckooFilter, KeyHasher, MergeError};
 
 use crate::{absent, assert_holds, filled, growing};
 
@@ -30,7 +30,7 @@ fn a_merge_that_fails_changes_nothing() {
             .capacity(capacity)
             .max_capacity(largest)
             .false_positive_rate(0.01)
-            .seed(seed)
+            .hasher(KeyHasher::xxh3(seed))
             .build()
             .expect("there is such a filter")
     };

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
-use guira::{CountingCuckooFilter, InsertError};
+use guira::{CountingCuckooFilter, CuckooFilter, InsertError};
 
 use crate::oracle::arrangement::{Arrangement, Outcome};
 use crate::oracle::classes::{Class, Prober};
 use crate::oracle::random::SplitMix64;
+use crate::oracle::slots::Slots as _;
 use crate::shape::{Announced, ValuedCase, small_tables};
 
 /// A filter, and the model that it must agree with after every step.
@@ -172,10 +173,10 @@ fn small_counting_filters_agree_with_counts() {
 #[test]
 fn a_counter_goes_to_its_end_and_back_and_takes_one_slot() {
     for counter_bits in 1..=16 {
-        let builder = CountingCuckooFilter::builder().capacity(10).fingerprint_bits(12).counter_bits(counter_bits);
-        let mut filter = builder.build().expect("parameters in range");
+        let builder = CuckooFilter::builder().capacity(10).fingerprint_bits(12).value_bits(counter_bits);
+        let mut filter = builder.build_counting().expect("parameters in range");
         let most = 1_u64 << counter_bits;
-        assert_eq!(filter.most_copies(), most);
+        assert_eq!(filter.max_count(), most);
         for count in 1..=most {
             filter.insert("ani").expect("the counter is not full");
             assert_eq!((filter.count("ani"), filter.distinct_len()), (count, 1));

@@ -1,6 +1,6 @@
 //! Files of every kind: that each loads as what it is alone, and that loading trusts no byte.
 
-use guira::{CountingCuckooFilter, CuckooFilter, CuckooMap, CuckooSet, FileKind, HashAlgorithm, LoadError};
+use guira::{CountingCuckooFilter, CuckooFilter, CuckooMap, CuckooSet, FileKind, KeyHasher, LoadError};
 
 use crate::oracle::checksums::{HEADER_LEN, fix_checksums};
 use crate::oracle::random::SplitMix64;
@@ -323,8 +323,8 @@ fn random_bytes_behind_a_magic_are_refused() {
 #[test]
 fn a_secret_key_is_needed_for_every_kind() {
     let key = *b"0123456789abcdef";
-    let hash = HashAlgorithm::SipHash13 { key };
-    let mut map = CuckooMap::<u8>::builder().capacity(10).fingerprint_bits(12).hash(hash).build().expect("valid");
+    let builder = CuckooFilter::builder().capacity(10).fingerprint_bits(12).hasher(KeyHasher::sip_hash_13(key));
+    let mut map: CuckooMap<u8> = builder.build_map().expect("valid");
     map.insert("ani", 7).expect("room");
     let file = map.to_bytes();
     assert_eq!(guira::LoadOptions::new().key(key).from_bytes::<CuckooMap<u8>>(&file).expect("the right key"), map);
@@ -335,8 +335,7 @@ fn a_secret_key_is_needed_for_every_kind() {
         Err(LoadError::KeyDiffers)
     ));
 
-    let builder = CountingCuckooFilter::builder().capacity(10).fingerprint_bits(12).hash(hash);
-    let filter = builder.build().expect("valid");
+    let filter = builder.build_counting().expect("valid");
     let file = filter.to_bytes();
     assert_eq!(
         guira::LoadOptions::new().key(key).from_bytes::<CountingCuckooFilter>(&file).expect("the right key"),
@@ -344,8 +343,7 @@ fn a_secret_key_is_needed_for_every_kind() {
     );
     assert!(matches!(CountingCuckooFilter::from_bytes(&file), Err(LoadError::KeyMissing)));
 
-    let builder = CuckooFilter::builder().capacity(10).fingerprint_bits(12).hash(hash);
-    let set = CuckooSet::from(builder.build().expect("valid"));
+    let set = builder.build_set().expect("valid");
     let file = set.to_bytes();
     assert_eq!(guira::LoadOptions::new().key(key).from_bytes::<CuckooSet>(&file).expect("the right key"), set);
     assert!(matches!(CuckooSet::from_bytes(&file), Err(LoadError::KeyMissing)));
@@ -359,6 +357,5 @@ fn all_kinds_can_be_sent_and_shared_and_say_something_of_themselves() {
     assert_manners(&SMALL.map());
     assert_manners(&SMALL.counting());
     assert_manners(&CuckooSet::from(SMALL.without_values().build()));
-    assert_manners(&CuckooMap::<u8>::builder());
-    assert_manners(&CountingCuckooFilter::builder());
+    assert_manners(&CuckooFilter::builder());
 }

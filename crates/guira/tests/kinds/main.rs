@@ -10,6 +10,7 @@ mod oracle {
     pub(crate) mod checksums;
     pub(crate) mod classes;
     pub(crate) mod random;
+    pub(crate) mod slots;
 }
 
 mod counting;

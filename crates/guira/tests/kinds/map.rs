@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
-use guira::{BuildError, CuckooMap, InsertError, Value};
+use guira::{Addressing, BuildError, CuckooFilter, CuckooMap, InsertError, Layout, Value};
 
 use crate::oracle::arrangement::{Arrangement, Outcome};
 use crate::oracle::classes::{Class, Prober};
 use crate::oracle::random::SplitMix64;
+use crate::oracle::slots::Slots as _;
 use crate::shape::{Announced, ValuedCase, small_tables};
 
 /// A map, and the model that it must agree with after every step.
@@ -194,7 +195,8 @@ fn every_key_of_a_full_table_has_its_own_value() {
 
 #[test]
 fn a_value_too_large_is_refused_with_the_numbers_and_nothing_is_stored() {
-    let mut map = CuckooMap::<u16>::builder().capacity(100).fingerprint_bits(12).value_bits(10).build().expect("valid");
+    let builder = CuckooFilter::builder().capacity(100).fingerprint_bits(12).value_bits(10);
+    let mut map: CuckooMap<u16> = builder.build_map().expect("valid");
     assert_eq!(map.insert("ani", 1024), Err(InsertError::ValueTooLarge { value: 1024, value_bits: 10 }));
     assert!(map.is_empty() && !map.contains("ani"));
     assert!(!map.remove("ani", 1024));
@@ -207,22 +209,38 @@ fn a_value_too_large_is_refused_with_the_numbers_and_nothing_is_stored() {
 #[test]
 fn values_are_of_the_bits_of_their_type_unless_the_builder_is_told() {
     fn bits_of<V: Value>() -> Result<u32, BuildError> {
-        CuckooMap::<V>::builder()
-            .capacity(100)
-            .fingerprint_bits(12)
-            .parameters()
-            .map(|parameters| parameters.value_bits())
+        let builder = CuckooFilter::builder().capacity(100).fingerprint_bits(12);
+        builder.build_map::<V>().map(|map| map.parameters().value_bits())
     }
     assert_eq!((bits_of::<bool>(), bits_of::<u8>(), bits_of::<u16>()), (Ok(1), Ok(8), Ok(16)));
     assert_eq!(bits_of::<u32>(), Err(BuildError::ValueBits { given: 32, fingerprint_bits: 12 }));
-    let builder = CuckooMap::<u8>::builder().capacity(100).fingerprint_bits(12);
-    assert_eq!(builder.clone().value_bits(0).build(), Err(BuildError::ValueBits { given: 0, fingerprint_bits: 12 }));
-    assert_eq!(builder.value_bits(9).build(), Err(BuildError::ValueBitsOfType { given: 9, most: 8 }));
+    let with_bits = |bits| CuckooFilter::builder().capacity(100).fingerprint_bits(12).value_bits(bits);
+    let build = |bits| with_bits(bits).build_map::<u8>();
+    assert_eq!(build(0), Err(BuildError::ValueBits { given: 0, fingerprint_bits: 12 }));
+    assert_eq!(build(9), Err(BuildError::ValueBitsOfType { given: 9, most: 8 }));
+    assert_eq!(with_bits(5).parameters().as_ref(), Ok(build(5).expect("valid").parameters()));
     for fingerprint_bits in 2..=31 {
-        let builder = CuckooMap::<u32>::builder().bucket_count(5).fingerprint_bits(fingerprint_bits);
-        assert!(builder.clone().value_bits(32 - fingerprint_bits).build().is_ok(), "f = {fingerprint_bits}");
-        assert!(builder.value_bits(33 - fingerprint_bits).build().is_err(), "f = {fingerprint_bits}");
+        let builder = CuckooFilter::builder().bucket_count(5).fingerprint_bits(fingerprint_bits);
+        let build = |bits| builder.clone().value_bits(bits).build_map::<u32>();
+        assert!(build(32 - fingerprint_bits).is_ok(), "f = {fingerprint_bits}");
+        assert!(build(33 - fingerprint_bits).is_err(), "f = {fingerprint_bits}");
     }
+}
+
+#[test]
+fn a_builder_refuses_what_a_kind_does_not_have() {
+    let builder = CuckooFilter::builder().capacity(100).false_positive_rate(0.01);
+    assert_eq!(builder.clone().value_bits(8).build(), Err(BuildError::ValueBitsUnused));
+    assert_eq!(builder.clone().value_bits(8).build_set(), Err(BuildError::ValueBitsUnused));
+    let refused = |layout, addressing| BuildError::ValuesInLayout { layout, addressing };
+    let windowed = builder.clone().layout(Layout::Windowed);
+    assert_eq!(windowed.build_counting(), Err(refused(Layout::Windowed, Addressing::Regional)));
+    assert_eq!(windowed.build_map::<u8>(), Err(refused(Layout::Windowed, Addressing::Regional)));
+    let growing = builder.clone().max_capacity(1000);
+    assert_eq!(growing.build_counting(), Err(refused(Layout::Packed, Addressing::Doubling)));
+    assert_eq!(growing.build_map::<u8>(), Err(refused(Layout::Packed, Addressing::Doubling)));
+    let set = growing.build_set().expect("sets grow");
+    assert_eq!(set.as_filter().max_capacity(), growing.build().expect("as filters do").max_capacity());
 }
 
 #[test]

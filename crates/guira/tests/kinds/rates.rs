@@ -6,6 +6,7 @@
 use guira::{CuckooSet, InsertError};
 
 use crate::oracle::binomial::{SIGMAS, assert_share};
+use crate::oracle::slots::Slots as _;
 use crate::shape::ValuedCase;
 
 const ABSENT: std::ops::Range<u32> = 1 << 31..(1 << 31) + (1 << 19);

@@ -8,6 +8,7 @@ use crate::oracle::arrangement::{Arrangement, Outcome};
 use crate::oracle::case::{Announced, Case};
 use crate::oracle::classes::Prober;
 use crate::oracle::random::SplitMix64;
+use crate::oracle::slots::Slots as _;
 
 /// Every layout and addressing, and every fingerprint length with one of them.
 fn small_tables() -> impl Iterator<Item = Case> {

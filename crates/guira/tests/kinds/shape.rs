@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use guira::{Addressing, CountingCuckooFilter, CuckooMap, Layout};
+use guira::{Addressing, CountingCuckooFilter, CuckooFilter, CuckooMap, KeyHasher, Layout};
 
 use crate::oracle::case::Case;
 
@@ -28,24 +28,24 @@ impl ValuedCase {
     }
 
     pub(crate) fn map(&self) -> CuckooMap<u32> {
-        CuckooMap::builder()
+        CuckooFilter::builder()
             .bucket_count(self.bucket_count)
             .fingerprint_bits(self.fingerprint_bits)
             .slots_per_bucket(self.slots_per_bucket)
-            .seed(self.seed())
+            .hasher(KeyHasher::xxh3(self.seed()))
             .value_bits(self.value_bits)
-            .build()
+            .build_map()
             .unwrap_or_else(|error| panic!("{self}: {error}"))
     }
 
     pub(crate) fn counting(&self) -> CountingCuckooFilter {
-        CountingCuckooFilter::builder()
+        CuckooFilter::builder()
             .bucket_count(self.bucket_count)
             .fingerprint_bits(self.fingerprint_bits)
             .slots_per_bucket(self.slots_per_bucket)
-            .seed(self.seed())
-            .counter_bits(self.value_bits)
-            .build()
+            .hasher(KeyHasher::xxh3(self.seed()))
+            .value_bits(self.value_bits)
+            .build_counting()
             .unwrap_or_else(|error| panic!("{self}: {error}"))
     }
 

@@ -48,7 +48,7 @@ impl Arrangement {
         Self {
             slots_per_bucket,
             stride: if parameters.layout() == Layout::Windowed { 1 } else { slots_per_bucket },
-            slots: vec![None; filter.slot_count()],
+            slots: vec![None; usize::try_from(filter.parameters().slot_count()).expect("a small table")],
             copies: HashMap::new(),
             len: 0,
         }
@@ -108,10 +108,10 @@ impl Arrangement {
         let mut held = BTreeMap::new();
         let mut held_in = BTreeMap::new();
         for stored in filter.fingerprints() {
-            let place = (stored.bucket.get(), stored.fingerprint.get());
+            let place = (stored.bucket, stored.fingerprint);
             let class = class_at.get(&place).unwrap_or_else(|| panic!("{stored:?} comes from no key"));
             *held.entry(*class).or_insert(0) += 1;
-            *held_in.entry(stored.bucket.get()).or_insert(0) += 1;
+            *held_in.entry(stored.bucket).or_insert(0) += 1;
         }
         let expected: BTreeMap<Class, usize> =
             self.copies.iter().filter(|&(_, &copies)| copies > 0).map(|(&class, &copies)| (class, copies)).collect();

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use guira::{Addressing, CuckooFilter, Layout};
+use guira::{Addressing, CuckooFilter, KeyHasher, Layout};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Case {
@@ -22,7 +22,7 @@ impl Case {
             .slots_per_bucket(self.slots_per_bucket)
             .layout(self.layout)
             .addressing(self.addressing)
-            .seed(self.seed)
+            .hasher(KeyHasher::xxh3(self.seed))
             .build()
             .unwrap_or_else(|error| panic!("{self}: {error}"))
     }

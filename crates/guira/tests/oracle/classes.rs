@@ -74,8 +74,8 @@ impl Prober {
         let mut copies_in = BTreeMap::new();
         let mut fingerprint = None;
         for stored in self.empty.fingerprints() {
-            *copies_in.entry(stored.bucket.get()).or_insert(0) += 1;
-            let value = stored.fingerprint.get();
+            *copies_in.entry(stored.bucket).or_insert(0) += 1;
+            let value = stored.fingerprint;
             assert_eq!(*fingerprint.get_or_insert(value), value, "{digest:?} has one fingerprint");
         }
         self.empty.clear();

@@ -146,7 +146,7 @@ impl<'filters> Detail<'filters> {
             if hasher != Some(filter.hasher()) {
                 hasher = Some(filter.hasher());
                 self.digests.clear();
-                self.digests.extend(keys.iter().map(|key| filter.hasher().digest_bytes(key)));
+                self.digests.extend(keys.iter().map(|key| filter.hasher().digest(key)));
             }
             answers.resize(keys.len(), false);
             filter.contains_each(&self.digests, answers);

@@ -99,7 +99,7 @@ impl Worker {
             if key.is_none() {
                 batch.without_key.push(batch.ends.len());
             }
-            batch.digests.push(hasher.digest_bytes(key.unwrap_or_default()));
+            batch.digests.push(hasher.digest(key.unwrap_or_default()));
             batch.ends.push(end);
             if batch.digests.len() == BATCH_SIZE {
                 self.answer(filter, wanted);
