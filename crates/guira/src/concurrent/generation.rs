@@ -130,6 +130,11 @@ impl Generation {
         stored >= self.limit
     }
 
+    /// Whether there are as many fingerprints as there should be before the next doubling, where nobody writes.
+    pub(super) fn is_full(&self) -> bool {
+        self.table.len() >= self.limit
+    }
+
     /// Stores keys in order up to the first for which the table may be too small: how many.
     #[inline]
     pub(super) fn store_run(&self, count: usize, digest: impl Fn(usize) -> Digest) -> usize {

@@ -57,6 +57,15 @@ impl SharedTable {
         update::insert(&self.scheme, &self.words, digest, repeated, &self.guards)
     }
 
+    /// Stores a copy of a key in a table that nobody else writes, unless there is no room. Returns `true` if it was stored.
+    pub(super) fn insert_locked(&self, digest: Digest, all: &StripeGuards<'_>) -> bool {
+        let is_stored = update::insert_locked(&self.scheme, &self.words, digest, &self.guards);
+        if is_stored {
+            all.one().count_stored();
+        }
+        is_stored
+    }
+
     #[inline(always)]
     pub(super) fn contains(&self, digest: Digest) -> bool {
         lookup::contains(&self.scheme, &self.words, digest, &self.guards)

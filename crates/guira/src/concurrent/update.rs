@@ -75,6 +75,11 @@ pub(super) fn insert_with_several_locks(
     })
 }
 
+/// Stores a copy of a key's fingerprint if there is room, while the caller has locked the whole table; whether it was stored.
+pub(super) fn insert_locked(scheme: &Scheme, words: &[AtomicU64], digest: Digest, guards: &Guards) -> bool {
+    with_table!(scheme, shared(words), table => table.writer(guards).insert(digest).is_ok())
+}
+
 /// Removes a copy of a key's fingerprint; whether there was one.
 pub(super) fn remove(scheme: &Scheme, words: &[AtomicU64], digest: Digest, guards: &Guards) -> Result<bool, Stale> {
     let is_removed = with_table!(scheme, shared(words), table => table.remove_concurrent(digest, guards))?;
