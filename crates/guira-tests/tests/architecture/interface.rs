@@ -15,6 +15,7 @@ const HAVE_EXAMPLES: &[&str] = &[
     "CuckooMap",
     "CountingCuckooFilter",
     "CuckooFilterView",
+    "ConcurrentCuckooFilter",
     "FileHeader",
     "LoadOptions",
     "$type",

@@ -26,6 +26,17 @@ impl ConcurrentCuckooFilter {
     /// # Panics
     ///
     /// If there are not as many answers as keys.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # let seen = guira::ConcurrentCuckooFilter::with_capacity(100, 0.01)?;
+    /// seen.insert("ani")?;
+    /// let mut answers = [false; 2];
+    /// seen.contains_each(&["ani", "cuckoo"], &mut answers);
+    /// assert_eq!(answers, [true, false]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn contains_each<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
         assert_eq!(keys.len(), answers.len(), "as many answers as keys");
         let hasher = *self.hasher();
@@ -42,6 +53,15 @@ impl ConcurrentCuckooFilter {
     /// # Errors
     ///
     /// For the first key that can't be stored, why not and how many were stored before it; these are kept.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # let seen = guira::ConcurrentCuckooFilter::with_capacity(100, 0.01)?;
+    /// seen.insert_each(&["ani", "guira"])?;
+    /// assert_eq!(seen.len(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn insert_each<K: Key>(&self, keys: &[K]) -> Result<(), InsertEachError> {
         let hasher = *self.hasher();
         match &self.table {
@@ -91,6 +111,17 @@ impl ConcurrentCuckooFilter {
     /// # Panics
     ///
     /// If there are not as many answers as keys.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # let seen = guira::ConcurrentCuckooFilter::with_capacity(100, 0.01)?;
+    /// seen.insert_each(&["ani", "guira"])?;
+    /// let mut removed = [false; 2];
+    /// seen.remove_each(&["guira", "cuckoo"], &mut removed);
+    /// assert_eq!(removed, [true, false]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn remove_each<K: Key>(&self, keys: &[K], removed: &mut [bool]) {
         assert_eq!(keys.len(), removed.len(), "as many answers as keys");
         let hasher = *self.hasher();

@@ -164,6 +164,14 @@ impl ConcurrentCuckooFilter {
     /// # Errors
     ///
     /// A [`BuildError`] that says what is out of range, or that there is no memory.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let seen = guira::ConcurrentCuckooFilter::with_capacity(1_000_000, 0.001)?;
+    /// assert_eq!(seen.capacity(), 1_000_000);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn with_capacity(capacity: usize, false_positive_rate: f64) -> Result<Self, BuildError> {
         CuckooFilter::builder().capacity(capacity).false_positive_rate(false_positive_rate).build_concurrent()
     }
@@ -176,6 +184,18 @@ impl ConcurrentCuckooFilter {
     /// # Errors
     ///
     /// Those of [`CuckooFilter::insert`]. In all cases the filter is as it was.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # let seen = guira::ConcurrentCuckooFilter::with_capacity(100, 0.01)?;
+    /// std::thread::scope(|threads| {
+    ///     threads.spawn(|| seen.insert("ani"));
+    ///     threads.spawn(|| seen.insert("guira"));
+    /// });
+    /// assert!(seen.contains("ani") && seen.contains("guira"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn insert<K: Key + ?Sized>(&self, key: &K) -> Result<(), InsertError> {
         self.store(self.hasher.digest(key), Repeated::Stored).map(|_stored| ())
@@ -189,6 +209,16 @@ impl ConcurrentCuckooFilter {
     /// # Errors
     ///
     /// Those of [`CuckooFilter::insert_unique`]. In all cases the filter is as it was.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # let seen = guira::ConcurrentCuckooFilter::with_capacity(100, 0.01)?;
+    /// assert!(seen.insert_unique("ani")?);
+    /// assert!(!seen.insert_unique("ani")?);
+    /// assert_eq!(seen.len(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn insert_unique<K: Key + ?Sized>(&self, key: &K) -> Result<bool, InsertError> {
         self.store(self.hasher.digest(key), Repeated::LeftOut)
@@ -213,6 +243,18 @@ impl ConcurrentCuckooFilter {
     ///
     /// [`InsertError::Full`] if the filter may not grow so far, and [`InsertError::OutOfMemory`]. In both cases the filter
     /// is as it was.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use guira::CuckooFilter;
+    ///
+    /// let builder = CuckooFilter::builder().capacity(100).max_capacity(10_000).false_positive_rate(0.01);
+    /// let seen = builder.build_concurrent()?;
+    /// seen.reserve(5000)?;
+    /// assert!(seen.capacity() >= 5000);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn reserve(&self, additional: usize) -> Result<(), InsertError> {
         let has_room = |table: &SharedTable| {
             let capacity = to_usize(table.parameters.capacity());
@@ -241,6 +283,16 @@ impl ConcurrentCuckooFilter {
     }
 
     /// Returns `true` if a key is probably present; `false` is certain. It takes no lock and waits for nobody.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # let seen = guira::ConcurrentCuckooFilter::with_capacity(100, 0.01)?;
+    /// seen.insert("ani")?;
+    /// assert!(seen.contains("ani"));
+    /// assert!(!seen.contains("cuckoo"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline(always)]
     #[must_use]
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
@@ -255,6 +307,16 @@ impl ConcurrentCuckooFilter {
     /// than were inserted and not removed, and at most 2b (or d · b). A copy that is being moved counts twice.
     ///
     /// It takes no lock, unless fingerprints of its class are moved or removed 64 times while it looks.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # let seen = guira::ConcurrentCuckooFilter::with_capacity(100, 0.01)?;
+    /// seen.insert("ani")?;
+    /// seen.insert("ani")?;
+    /// assert_eq!(seen.count("ani"), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn count<K: Key + ?Sized>(&self, key: &K) -> usize {
         let digest = self.hasher.digest(key);
@@ -268,6 +330,16 @@ impl ConcurrentCuckooFilter {
     ///
     /// Only remove what was inserted, and at most as often as it was inserted: see [`CuckooFilter::remove`]. Here that means
     /// that the insertion happened before the removal.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # let seen = guira::ConcurrentCuckooFilter::with_capacity(100, 0.01)?;
+    /// seen.insert("ani")?;
+    /// assert!(seen.remove("ani"));
+    /// assert!(!seen.remove("ani"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn remove<K: Key + ?Sized>(&self, key: &K) -> bool {
         let digest = self.hasher.digest(key);
@@ -279,6 +351,16 @@ impl ConcurrentCuckooFilter {
 
     /// Removes all keys that are stored at one moment. The table stays as large as it is. Writers wait meanwhile, readers do
     /// not: a lookup that overlaps with it finds some keys and not others.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # let seen = guira::ConcurrentCuckooFilter::with_capacity(100, 0.01)?;
+    /// seen.insert("ani")?;
+    /// seen.clear();
+    /// assert!(seen.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn clear(&self) {
         match &self.table {
             Tables::Fixed(table) => never_stale(table.clear()),
@@ -295,6 +377,17 @@ impl ConcurrentCuckooFilter {
     /// # Errors
     ///
     /// [`BuildError::OutOfMemory`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # let seen = guira::ConcurrentCuckooFilter::with_capacity(100, 0.01)?;
+    /// seen.insert("ani")?;
+    /// let copy = seen.snapshot()?;
+    /// seen.remove("ani");
+    /// assert!(copy.contains("ani") && !seen.contains("ani"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn snapshot(&self) -> Result<CuckooFilter, BuildError> {
         match &self.table {
             Tables::Fixed(table) => never_stale(table.copy_locked()),
@@ -306,6 +399,16 @@ impl ConcurrentCuckooFilter {
     }
 
     /// Turns it into the filter for one thread, with the same bits. Large tables are not copied.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # let seen = guira::ConcurrentCuckooFilter::with_capacity(100, 0.01)?;
+    /// seen.insert("ani")?;
+    /// let mut filter = seen.into_filter();
+    /// assert!(filter.remove("ani"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn into_filter(self) -> CuckooFilter {
         match self.table {
@@ -322,6 +425,16 @@ impl ConcurrentCuckooFilter {
     }
 
     /// Returns how many fingerprints are stored, each copy counted. It takes no lock: while others write, it is about right.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # let seen = guira::ConcurrentCuckooFilter::with_capacity(100, 0.01)?;
+    /// seen.insert("ani")?;
+    /// seen.insert("ani")?;
+    /// assert_eq!(seen.len(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn len(&self) -> usize {
         match &self.table {
@@ -331,12 +444,28 @@ impl ConcurrentCuckooFilter {
     }
 
     /// Returns `true` if nothing is stored, with the same reservation as [`len`](Self::len).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # let seen = guira::ConcurrentCuckooFilter::with_capacity(100, 0.01)?;
+    /// assert!(seen.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Returns the number of distinct keys that are guaranteed to fit. See [`CuckooFilter::capacity`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # let seen = guira::ConcurrentCuckooFilter::with_capacity(100, 0.01)?;
+    /// assert_eq!(seen.capacity(), 100);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn capacity(&self) -> usize {
         to_usize(self.parameters().capacity())
@@ -344,18 +473,50 @@ impl ConcurrentCuckooFilter {
 
     /// Returns the number of distinct keys up to which the false positive rate is guaranteed. See
     /// [`CuckooFilter::max_capacity`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use guira::CuckooFilter;
+    ///
+    /// let builder = CuckooFilter::builder().capacity(100).max_capacity(10_000).false_positive_rate(0.01);
+    /// let seen = builder.build_concurrent()?;
+    /// assert!(seen.max_capacity() >= 10_000);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn max_capacity(&self) -> usize {
         self.growth().map_or_else(|| self.capacity(), |growth| to_usize(growth.max_capacity))
     }
 
     /// Returns what the filter does with more keys than that, or `None` if it doesn't grow.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use guira::{CuckooFilter, GrowthPolicy};
+    ///
+    /// let builder = CuckooFilter::builder().capacity(100).false_positive_rate(0.01);
+    /// assert_eq!(builder.build_concurrent()?.growth_policy(), None);
+    /// let growing = builder.max_capacity(10_000).build_concurrent()?;
+    /// assert_eq!(growing.growth_policy(), Some(GrowthPolicy::KeepRate));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn growth_policy(&self) -> Option<GrowthPolicy> {
         self.growth().map(|growth| growth.policy)
     }
 
     /// Returns α, the share of the slots that are filled, with the same reservation as [`len`](Self::len).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let seen = guira::ConcurrentCuckooFilter::with_capacity(1000, 0.01)?;
+    /// (0..1000_u64).try_for_each(|key| seen.insert(&key))?;
+    /// assert!(seen.load_factor() > 0.8);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn load_factor(&self) -> f64 {
         to_f64(self.len() as u64) / to_f64(self.parameters().slot_count())
@@ -363,6 +524,14 @@ impl ConcurrentCuckooFilter {
 
     /// Returns the size of the table in bytes, padding included, or of both tables during a doubling. Locks and versions
     /// take at most 45 KB more for each.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let seen = guira::ConcurrentCuckooFilter::with_capacity(1_000_000, 0.001)?;
+    /// assert!(seen.size_in_bytes() < 1_750_000);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn size_in_bytes(&self) -> usize {
         match &self.table {
@@ -373,18 +542,44 @@ impl ConcurrentCuckooFilter {
 
     /// Returns the share of absent keys for which [`contains`](Self::contains) is expected to return `true` at the present
     /// size and load.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # let seen = guira::ConcurrentCuckooFilter::with_capacity(100, 0.01)?;
+    /// assert_eq!(seen.expected_false_positive_rate(), 0.0);
+    /// (0..100_u64).try_for_each(|key| seen.insert(&key))?;
+    /// assert!(seen.expected_false_positive_rate() <= 0.01);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn expected_false_positive_rate(&self) -> f64 {
         self.parameters().expected_false_positive_rate(self.len() as u64)
     }
 
     /// Returns the parameters of the table as it is now.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # let seen = guira::ConcurrentCuckooFilter::with_capacity(100, 0.01)?;
+    /// assert_eq!(seen.parameters().layout(), guira::Layout::Packed);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn parameters(&self) -> Parameters {
         self.table.with_latest(|table| table.parameters)
     }
 
     /// Returns what turns keys into digests.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # let seen = guira::ConcurrentCuckooFilter::with_capacity(100, 0.01)?;
+    /// assert!(seen.hasher().secret_key().is_none());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub const fn hasher(&self) -> &KeyHasher {
         &self.hasher
