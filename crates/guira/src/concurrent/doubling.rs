@@ -75,7 +75,7 @@ impl Doubling {
         Tables { splitting: self.splitting.when(whole), old: &old.words, new: &self.next.table.words }
     }
 
-    /// The tables as they are, for a writer; `None` when the doubling is over.
+    /// The tables as they are, for a writer, and the locks that are refused where they are not any more.
     fn now<'table>(&'table self, old: &'table Generation) -> (Tables<'table>, SplittingGuards<'table>) {
         let whole = old.whole();
         let guards = SplittingGuards {
