@@ -398,7 +398,8 @@ fn a_reader_who_came_before_the_end_of_a_doubling_finds_a_key_that_moves_after_i
     let (full, kept) = full(0);
     let mut plain = full.clone();
     // As many as there are buckets, so that all of them are split.
-    let inserted: Vec<u64> = (1 << 32..).take(plain.slot_count() / 2).collect();
+    let inserted: Vec<u64> =
+        (1 << 32..).take(usize::try_from(plain.parameters().slot_count() / 2).expect("a few")).collect();
     inserted.iter().for_each(|key| plain.insert(key).expect("it grows"));
     let moves = |key: &&u64| {
         let mut moved = plain.clone();
