@@ -1,17 +1,17 @@
 use core::fmt;
 
-use super::doubling::Doubling;
 use super::generation::Generation;
+use super::growing::{change_current, contains_in_current, copy, remove_in_current, replace, store_in_growing};
 use super::shared_table::SharedTable;
-use super::stripes::{Stale, StripeGuards};
+use super::stripes::Stale;
 use super::update::{Refusal, Repeated};
 use crate::cast::{to_f64, to_usize};
-use crate::cuckoo::{NoRoom, Splitting};
+use crate::cuckoo::NoRoom;
 use crate::digest::{Digest, Key, KeyHasher};
 use crate::error::{BuildError, InsertError};
-use crate::filter::{CuckooFilter, CuckooFilterBuilder, Growth, GrowthPolicy, is_crowded};
+use crate::filter::{CuckooFilter, CuckooFilterBuilder, Growth, GrowthPolicy};
 use crate::parameters::{Layout, Parameters};
-use crate::sync::{Arc, Replaceable};
+use crate::sync::Replaceable;
 
 /// A [`CuckooFilter`] for several threads: every operation takes it by shared reference.
 ///
@@ -107,16 +107,6 @@ impl Tables {
         match self {
             Self::Fixed(table) => use_table(table),
             Self::Growing(current, _) => use_table(current.load().latest()),
-        }
-    }
-}
-
-/// Does something that must be done again in the next table, where this one is replaced meanwhile.
-#[inline]
-fn change_current<R>(current: &Replaceable<Generation>, change: impl Fn(&Generation) -> Result<R, Stale>) -> R {
-    loop {
-        if let Ok(changed) = change(&current.load()) {
-            return changed;
         }
     }
 }
@@ -596,132 +586,6 @@ impl ConcurrentCuckooFilter {
     }
 }
 
-/// No part of the caller, so that tables that never grow are queried with fewer instructions.
-#[cold]
-#[inline(never)]
-fn contains_in_current(current: &Replaceable<Generation>, digest: Digest) -> bool {
-    current.load().contains(digest)
-}
-
-#[inline(never)]
-fn remove_in_current(current: &Replaceable<Generation>, digest: Digest) -> bool {
-    change_current(current, |generation| match generation.doubling() {
-        None => generation.table.remove(digest),
-        Some(doubling) => doubling.remove(generation, current, digest),
-    })
-}
-
-#[inline(never)]
-fn store_in_growing(
-    current: &Replaceable<Generation>,
-    growth: &Growth,
-    digest: Digest,
-    repeated: Repeated,
-) -> Result<bool, InsertError> {
-    loop {
-        let generation = current.load();
-        let outcome = match generation.doubling() {
-            Some(doubling) => doubling.store(&generation, current, digest, repeated),
-            None => match generation.insert(digest, repeated) {
-                Ok(stored) => return Ok(stored),
-                Err(Refusal::NoRoom(NoRoom::Full)) => double_and_store(current, growth, &generation, digest, repeated),
-                Err(Refusal::NoRoom(reason)) => return Err(generation.table.insert_error(reason)),
-                Err(Refusal::Stale) => Err(Stale),
-            },
-        };
-        // Otherwise the next table took the place of this one before its locks were free.
-        if let Ok(stored) = outcome {
-            return stored;
-        }
-    }
-}
-
-/// Stores a copy in a table that is as full as it should be, or where a place could not be found.
-#[cold]
-fn double_and_store(
-    current: &Replaceable<Generation>,
-    growth: &Growth,
-    generation: &Generation,
-    digest: Digest,
-    repeated: Repeated,
-) -> Result<Result<bool, InsertError>, Stale> {
-    let table = &generation.table;
-    // Where it is certain that no larger table would be made, nobody has to wait for a copy.
-    if growth.is_last(&table.parameters) && table.count(digest)? == 0 {
-        return Ok(Err(table.insert_error(NoRoom::Full)));
-    }
-    let all = table.guards.stripes.lock_all()?;
-    // While nobody writes, so that a copy that is being moved does not count twice.
-    let copies = table.count(digest)?;
-    if repeated == Repeated::LeftOut && copies > 0 {
-        return Ok(Ok(false));
-    }
-    if copies >= 2 * to_usize(u64::from(table.parameters.slots_per_bucket())) {
-        return Ok(Err(InsertError::TooManyCopies { copies }));
-    }
-    // Others may have removed keys meanwhile, and what was added up beside them was of no one moment.
-    if !generation.is_full() && table.insert_locked(digest, &all) {
-        return Ok(Ok(true));
-    }
-    if growth.is_last(&table.parameters) {
-        return Ok(Err(table.insert_error(NoRoom::Full)));
-    }
-    let (len, slot_count) = (table.len(), to_usize(table.parameters.slot_count()));
-    if is_crowded(len, slot_count) {
-        return Ok(Err(InsertError::Crowded { len, slot_count }));
-    }
-    if table.size_in_bytes() >= Splitting::MIN_SIZE
-        && let Some((doubling, whole)) = Doubling::begin(generation, growth, digest)
-    {
-        let doubling = generation.begin_doubling(doubling, whole);
-        all.retire();
-        return doubling.store_split(generation, current, digest, repeated);
-    }
-    Ok(store_in_next(current, growth, table, digest, repeated, all))
-}
-
-/// Makes the next table from one that stands still, stores a key in it, and replaces the one by the other.
-fn store_in_next(
-    current: &Replaceable<Generation>,
-    growth: &Growth,
-    table: &SharedTable,
-    digest: Digest,
-    repeated: Repeated,
-    all: StripeGuards<'_>,
-) -> Result<bool, InsertError> {
-    let mut next = copy(table, growth, &all)?;
-    let stored = match repeated {
-        Repeated::Stored => next.insert(&digest).map(|()| true),
-        Repeated::LeftOut => next.insert_unique(&digest),
-    }?;
-    replace(current, growth, next, all)?;
-    Ok(stored)
-}
-
-/// The filter as it is while nobody writes.
-fn copy(table: &SharedTable, growth: &Growth, all: &StripeGuards<'_>) -> Result<CuckooFilter, InsertError> {
-    let copy = table.copy(all).map_err(|_| no_memory(&table.parameters))?;
-    Ok(copy.with_growth(Some(*growth)))
-}
-
-/// Lets another table take the place of the one whose locks are held.
-fn replace(
-    current: &Replaceable<Generation>,
-    growth: &Growth,
-    next: CuckooFilter,
-    all: StripeGuards<'_>,
-) -> Result<(), InsertError> {
-    let parameters = *next.parameters();
-    let table = SharedTable::new(next).map_err(|_| no_memory(&parameters))?;
-    current.replace(Arc::new(Generation::new(table, growth)));
-    all.retire();
-    Ok(())
-}
-
-const fn no_memory(parameters: &Parameters) -> InsertError {
-    InsertError::OutOfMemory { bytes: parameters.table_size() }
-}
-
 /// Shares the bits. Large tables are not copied.
 impl TryFrom<CuckooFilter> for ConcurrentCuckooFilter {
     type Error = BuildError;
@@ -764,28 +628,5 @@ impl fmt::Debug for ConcurrentCuckooFilter {
             .field("hasher", &self.hasher)
             .field("growth", &self.growth())
             .finish_non_exhaustive()
-    }
-}
-
-#[cfg(all(test, not(loom)))]
-mod tests {
-    use super::*;
-
-    /// Beside other writers a count may be too high for a moment.
-    #[test]
-    fn a_table_that_is_found_to_have_room_is_not_doubled() {
-        for capacity in [100, 100_000] {
-            let builder = CuckooFilter::builder().capacity(capacity).max_capacity(10 * capacity);
-            let filter = builder.false_positive_rate(0.001).build_concurrent().expect("memory for the table");
-            let Tables::Growing(current, growth) = &filter.table else { panic!("it grows") };
-            let store = |key: u64, repeated| {
-                double_and_store(current, growth, &current.load(), filter.hasher.digest(&key), repeated)
-            };
-            assert_eq!(store(1, Repeated::Stored), Ok(Ok(true)));
-            assert_eq!(store(2, Repeated::LeftOut), Ok(Ok(true)));
-            assert_eq!(store(2, Repeated::LeftOut), Ok(Ok(false)));
-            assert_eq!((filter.len(), filter.parameters().doublings()), (2, 0));
-            assert!(filter.contains(&1_u64) && filter.contains(&2_u64));
-        }
     }
 }

@@ -7,6 +7,7 @@ mod batch;
 mod concurrent_cuckoo_filter;
 mod doubling;
 mod generation;
+mod growing;
 mod guards;
 mod lookup;
 mod shared_table;
