@@ -408,7 +408,7 @@ def test_the_temporary_key_is_in_the_slot_of_the_key(start, files):
 
 
 def test_tls(program, files, tmp_path):
-    if "TLS" not in guira("--version"):
+    if "with TLS" not in guira("--version"):
         pytest.skip("the program was built without its feature redis-tls")
     if not shutil.which("openssl"):
         pytest.skip("there is no openssl")
