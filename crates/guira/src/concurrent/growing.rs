@@ -9,7 +9,7 @@ use crate::cast::to_usize;
 use crate::cuckoo::{NoRoom, Splitting};
 use crate::digest::Digest;
 use crate::error::InsertError;
-use crate::filter::{CuckooFilter, Growth, is_crowded};
+use crate::filter::{CuckooFilter, Growth};
 use crate::parameters::Parameters;
 use crate::sync::{Arc, Replaceable};
 
@@ -93,12 +93,9 @@ fn double_and_store(
     if !generation.is_full() && table.insert_locked(digest, &all) {
         return Ok(Ok(true));
     }
-    if growth.is_last(&table.parameters) {
-        return Ok(Err(table.insert_error(NoRoom::Full)));
-    }
-    let (len, slot_count) = (table.len(), to_usize(table.parameters.slot_count()));
-    if is_crowded(len, slot_count) {
-        return Ok(Err(InsertError::Crowded { len, slot_count }));
+    if let Err(refused) = growth.refuse_without_hope(&table.parameters, table.len(), copies, table.crowd(digest, &all))
+    {
+        return Ok(Err(refused));
     }
     if table.size_in_bytes() >= Splitting::MIN_SIZE
         && let Some((doubling, whole)) = Doubling::begin(generation, growth, digest)

@@ -5,12 +5,12 @@ use super::versions::Versions;
 use super::{lookup, update};
 use crate::addressing::{Addressing as _, Fingerprint};
 use crate::cast::to_usize;
-use crate::cuckoo::{NoRoom, Scheme, with_table};
+use crate::cuckoo::{Crowd, NoRoom, Scheme, with_table};
 use crate::digest::{Digest, KeyHasher};
 use crate::error::{BuildError, InsertError};
 use crate::filter::CuckooFilter;
 use crate::parameters::{Layout, Parameters};
-use crate::table::Words;
+use crate::table::{Table as _, Words};
 
 /// A table that threads share. Where the filter grows, it is replaced by a larger one, and writers that come too late find it
 /// retired.
@@ -88,6 +88,15 @@ impl SharedTable {
         self.words.clear();
         all.count_none();
         Ok(())
+    }
+
+    /// What keeps a key out of a table that nobody writes.
+    pub(super) fn crowd(&self, digest: Digest, _all: &StripeGuards<'_>) -> Option<Crowd> {
+        Crowd::around(digest, &self.parameters, self.hasher.seed(), |bucket| {
+            with_table!(self.scheme, shared(&*self.words), table => {
+                table.slots.filled_slots(bucket).map(|(_, _, fingerprint)| fingerprint).collect()
+            })
+        })
     }
 
     /// A copy of a table that nobody writes.

@@ -1,6 +1,7 @@
 //! The cuckoo table: Algorithms 1 to 3 of the paper over one addressing and one layout, and the choice between these.
 
 mod blocks;
+mod crowd;
 mod cuckoo_table;
 mod doubling;
 mod operations;
@@ -8,6 +9,7 @@ mod scheme;
 mod walk;
 
 pub(crate) use blocks::{BLOCK, Located};
+pub(crate) use crowd::Crowd;
 pub(crate) use cuckoo_table::{CuckooTable, NoRoom};
 #[cfg(feature = "std")]
 pub(crate) use doubling::with_splitting_table;

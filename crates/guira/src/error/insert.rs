@@ -13,14 +13,14 @@ pub enum InsertError {
         /// The slots of the table.
         slot_count: usize,
     },
-    /// The key's candidate buckets hold nothing but copies of its fingerprint. The filter as a whole need not be full;
-    /// a larger one would not help.
+    /// Copies of the key fill its candidate buckets, and what else is there has no other place. The filter as a whole need not
+    /// be full; a larger one would not help.
     TooManyCopies {
         /// The copies that are stored.
         copies: usize,
     },
-    /// Copies of other keys fill the candidate buckets of this one, in a growing filter that is nearly empty and would
-    /// only become emptier by growing.
+    /// Copies of other keys fill the candidate buckets of this one, in a filter that grows: a table of which a quarter is
+    /// filled would not help.
     Crowded {
         /// The fingerprints stored.
         len: usize,
@@ -61,8 +61,8 @@ impl fmt::Display for InsertError {
             ),
             Self::Crowded { len, slot_count } => write!(
                 formatter,
-                "copies of other keys fill the buckets of this one, though only {len} of {slot_count} slots are filled; \
-                 store fewer copies of each key, or count them"
+                "copies of other keys fill the buckets of this one, and a larger table would not help; the filter holds {len} \
+                 fingerprints in {slot_count} slots: store fewer copies of each key, or count them"
             ),
             Self::OutOfMemory { bytes } => {
                 write!(

@@ -1,10 +1,12 @@
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 use core::fmt;
 
 #[expect(unused_imports, reason = "named in the documentation")]
 use super::GrowthPolicy;
 use super::doubling::Doubling;
 use super::{CuckooFilterBuilder, Fingerprints, Growth};
+use crate::addressing::{BucketIndex, Fingerprint};
 use crate::cast::{to_f64, to_usize};
 use crate::cuckoo::{NoRoom, Scheme, Splitting};
 use crate::digest::{Digest, Key, KeyHasher};
@@ -201,7 +203,7 @@ impl CuckooFilter {
     /// # Errors
     ///
     /// [`InsertError::Full`]; [`InsertError::TooManyCopies`] for one copy more than the key's buckets hold. Where the filter
-    /// grows also [`InsertError::Crowded`], where copies of other keys fill the key's buckets in a table that is nearly empty,
+    /// grows also [`InsertError::Crowded`], where copies of other keys fill the key's buckets and no larger table would help,
     /// and [`InsertError::OutOfMemory`]. In all cases the filter is as it was.
     ///
     /// # Examples
@@ -606,6 +608,11 @@ impl CuckooFilter {
     pub(crate) fn bytes(&self) -> &[u8] {
         assert!(!self.is_doubling(), "half of a table");
         &self.storage
+    }
+
+    /// The fingerprints in a bucket.
+    pub(super) fn stored_in(&self, bucket: BucketIndex) -> Vec<Fingerprint> {
+        self.scheme.stored_in(self.bytes(), bucket)
     }
 
     pub(crate) fn scheme_and_bytes(&mut self) -> (&Scheme, &mut [u8]) {

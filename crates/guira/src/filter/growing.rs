@@ -1,8 +1,9 @@
 //! Filters that double their table when it is full.
 
+use super::growth::is_crowded;
 use super::{CuckooFilter, GrowthPolicy};
 use crate::cast::to_usize;
-use crate::cuckoo::NoRoom;
+use crate::cuckoo::{Crowd, NoRoom};
 use crate::digest::{Digest, Key};
 use crate::error::{BuildError, InsertError};
 
@@ -36,6 +37,7 @@ impl CuckooFilter {
             }
         }
         self.refuse_copies_that_do_not_fit(digest)?;
+        self.refuse_without_hope(digest)?;
         if self.is_doubled_in_steps() && self.insert_beginning_to_double(digest) {
             return Ok(());
         }
@@ -72,6 +74,13 @@ impl CuckooFilter {
         // The two buckets of a key are never the same in a table that grows.
         let most = 2 * self.parameters().slots_per_bucket() as usize;
         if copies >= most { Err(InsertError::TooManyCopies { copies }) } else { Ok(()) }
+    }
+
+    /// What would be refused by the largest table too is refused before any is made.
+    fn refuse_without_hope(&self, digest: Digest) -> Result<(), InsertError> {
+        let Some(growth) = self.growth() else { return Err(self.full()) };
+        let crowd = Crowd::around(digest, self.parameters(), self.hasher().seed(), |bucket| self.stored_in(bucket));
+        growth.refuse_without_hope(self.parameters(), self.len(), self.count_digest(digest), crowd)
     }
 
     fn doubled_unless_copies(&self) -> Result<Self, InsertError> {
@@ -209,9 +218,3 @@ impl CuckooFilter {
 
 /// Of what share of its capacity a table is free after shrinking: one in so many.
 const ROOM_TO_SPARE: u64 = 8;
-
-/// Whether copies must be in the way where no room is found. Distinct keys fill far more than a quarter of any table before
-/// one of them finds none; who doubled below that would have a table that is ever larger and ever emptier.
-pub(crate) const fn is_crowded(len: usize, slot_count: usize) -> bool {
-    len < slot_count / 4
-}

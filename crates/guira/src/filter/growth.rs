@@ -1,6 +1,7 @@
 use crate::analysis::rated_load_factor;
 use crate::cast::{saturating_ceil, to_f64, to_usize};
-use crate::error::BuildError;
+use crate::cuckoo::Crowd;
+use crate::error::{BuildError, InsertError};
 use crate::parameters::{Addressing, Parameters};
 
 /// The choice of what a filter that grows does with more keys than its largest capacity.
@@ -50,6 +51,40 @@ impl Growth {
         parameters.doublings() >= self.doublings && self.policy == GrowthPolicy::KeepRate
     }
 
+    /// The parameters of a table that holds `len` fingerprints, and those after each doubling that is possible.
+    ///
+    /// Copies must be in the way where no room is found in a table that is not even a quarter full: distinct keys fill far
+    /// more before one of them finds none. Who doubled such a table would have one that is ever larger and ever emptier.
+    pub(crate) fn doublings(self, parameters: Parameters, len: usize) -> impl Iterator<Item = Parameters> {
+        core::iter::successors(Some(parameters), move |parameters| {
+            let is_possible = !self.is_last(parameters) && !is_crowded(len, to_usize(parameters.slot_count()));
+            is_possible.then(|| parameters.after_doubling().ok()).flatten()
+        })
+    }
+
+    /// Refuses a key that finds no room and would find none in a larger table either.
+    ///
+    /// It is of a table with these parameters, which holds `len` fingerprints; `copies` of them are the key's, and `crowd` is
+    /// what keeps it out.
+    pub(crate) fn refuse_without_hope(
+        &self,
+        parameters: &Parameters,
+        len: usize,
+        copies: usize,
+        crowd: Option<Crowd>,
+    ) -> Result<(), InsertError> {
+        let slot_count = to_usize(parameters.slot_count());
+        if self.is_last(parameters) {
+            Err(InsertError::Full { len, capacity: to_usize(parameters.capacity()), slot_count })
+        } else if crowd.is_none_or(|crowd| crowd.gives_way_to(self.doublings(*parameters, len))) {
+            Ok(())
+        } else if copies > 0 {
+            Err(InsertError::TooManyCopies { copies })
+        } else {
+            Err(InsertError::Crowded { len, slot_count })
+        }
+    }
+
     /// How far a table is filled before it is doubled. Small tables have room for far more keys than can be promised to
     /// fit, and it does no harm to try.
     pub(crate) fn limit(&self, parameters: &Parameters) -> usize {
@@ -58,6 +93,11 @@ impl Growth {
         let rated = saturating_ceil(slots * rated_load_factor(parameters.shape()));
         to_usize(if self.is_last(parameters) { capacity } else { capacity.max(rated) })
     }
+}
+
+/// Whether a table is so empty that copies must be in the way where no room is found: see [`Growth::doublings`].
+pub(super) const fn is_crowded(len: usize, slot_count: usize) -> bool {
+    len < slot_count / 4
 }
 
 /// Whether growing filters have buckets of so many slots: with one slot, two copies of a key keep all others out of its

@@ -3,7 +3,7 @@ use alloc::format;
 use alloc::string::ToString;
 
 use super::CuckooFilter;
-use super::growing::is_crowded;
+use super::growth::is_crowded;
 use crate::addressing::Addressing;
 use crate::cast::to_usize;
 use crate::cuckoo::{NoRoom, with_table};

@@ -20,8 +20,6 @@ pub use iter::{Fingerprints, StoredFingerprint};
 pub use view::CuckooFilterView;
 
 pub(crate) use builder::whole_regions;
-#[cfg(feature = "std")]
-pub(crate) use growing::is_crowded;
 pub(crate) use growth::Growth;
 pub(crate) use valued::{ValuedFilter, measures_of_valued_filter};
 pub(crate) use view::Description;

@@ -50,6 +50,26 @@ fn copies_never_make_it_grow() {
     assert_eq!(filter.size_in_bytes(), size);
 }
 
+/// See the test of the same name for filters of one thread.
+#[test]
+fn a_copy_that_no_larger_table_would_take_is_refused_without_one() {
+    let mut plain = filter(100, 100_000, GrowthPolicy::RaiseRate);
+    for key in 0..2000_u64 {
+        plain.insert(&key).expect("it grows");
+    }
+    let mut fewer_than_eight = 0;
+    for key in 1 << 40..(1 << 40) + 3000_u64 {
+        let (shared, mut plain) = (shared(plain.clone()), plain.clone());
+        for _ in 0..9 {
+            assert_eq!(shared.insert(&key), plain.insert(&key), "{key}");
+        }
+        let copies = plain.count(&key);
+        assert_eq!(shared.insert(&key), Err(InsertError::TooManyCopies { copies }), "{key}");
+        fewer_than_eight += usize::from(copies < 8);
+    }
+    assert!(fewer_than_eight > 0, "no key has eight companions");
+}
+
 #[test]
 fn threads_fill_it_up_to_its_max_capacity() {
     let filter = shared(filter(100, 20_000, GrowthPolicy::KeepRate));

@@ -31,6 +31,33 @@ fn the_same_key_10_000_times_changes_neither_size_nor_anything_else() {
     }
 }
 
+// Another key that has the same two buckets takes one of the eight places, in one filter of some hundred for good. Such a
+// refusal once took as long as doubling the table twice.
+#[test]
+fn a_copy_that_no_larger_table_would_take_is_refused_without_one() {
+    let mut fewer_than_eight = 0;
+    for rate in RATES {
+        let keys = keys_before_doublings(growing(rate), 20_000)[0];
+        let before = filled(rate, keys);
+        for key in (0..2000).map(absent) {
+            let mut filter = before.clone();
+            let stored = (0..9).take_while(|_| filter.insert(&key).is_ok()).count();
+            let refused = filter.clone().insert(&key);
+            assert_eq!(refused, Err(InsertError::TooManyCopies { copies: filter.count(&key) }), "{key} at rate {rate}");
+            if stored == 8 {
+                continue;
+            }
+            fewer_than_eight += usize::from(stored < 8);
+            // Nor would it be taken after any doubling up to a quarter of the slots.
+            while 4 * filter.len() >= filter.slot_count() {
+                filter.reserve(filter.capacity() - filter.len() + 1).expect("it may grow");
+                assert!(filter.insert_without_growing(&key).is_err(), "{key} at rate {rate}: {filter:?}");
+            }
+        }
+    }
+    assert!(fewer_than_eight > 0, "no key has eight companions");
+}
+
 #[test]
 fn many_copies_of_every_key_are_refused_before_the_table_becomes_a_desert() {
     let mut filter = growing(0.001);
@@ -40,9 +67,10 @@ fn many_copies_of_every_key_are_refused_before_the_table_becomes_a_desert() {
             match filter.insert(&key) {
                 Ok(()) => {}
                 Err(InsertError::Crowded { len, slot_count }) => {
-                    assert!(len < slot_count / 4);
+                    assert_eq!((len, slot_count), (filter.len(), filter.slot_count()));
                     errors += 1;
                 }
+                Err(InsertError::TooManyCopies { copies }) => assert_eq!(copies, filter.count(&key)),
                 Err(error) => panic!("{error}"),
             }
         }

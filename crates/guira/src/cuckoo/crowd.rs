@@ -1,0 +1,84 @@
+//! What doublings would do for a key that finds no room, without doubling anything.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use crate::addressing::{Addressing as _, BucketIndex, DoublingAddressing, Fingerprint};
+use crate::cast::to_usize;
+use crate::digest::Digest;
+use crate::parameters::Parameters;
+
+/// So many buckets and more are no crowd: a table in which that many are full is full as a whole.
+const MOST_BUCKETS: usize = 16;
+
+/// What keeps a key out of its buckets, for good until the table is doubled: copies, and others that share their buckets.
+#[derive(Debug)]
+pub(crate) struct Crowd {
+    fingerprints: Vec<(BucketIndex, Fingerprint)>,
+    digest: Digest,
+    seed: u64,
+    slots_per_bucket: usize,
+}
+
+impl Crowd {
+    /// The fingerprints in all buckets where a slot could be freed for a key. `None` where there is an empty slot among
+    /// them, or where they are many.
+    pub(crate) fn around(
+        digest: Digest,
+        parameters: &Parameters,
+        seed: u64,
+        stored_in: impl Fn(BucketIndex) -> Vec<Fingerprint>,
+    ) -> Option<Self> {
+        let slots_per_bucket = to_usize(u64::from(parameters.slots_per_bucket()));
+        let mut crowd = Self { fingerprints: Vec::new(), digest, seed, slots_per_bucket };
+        crowd.fingerprints = crowd.gather(&DoublingAddressing::new(parameters, seed), stored_in)?;
+        Some(crowd)
+    }
+
+    /// Whether any of these doublings, one after the other, lets the key in: `doublings` are the parameters of the tables,
+    /// the first of which has the parameters that the crowd was found with.
+    pub(crate) fn gives_way_to(mut self, doublings: impl Iterator<Item = Parameters>) -> bool {
+        let mut addressings = doublings.map(|parameters| DoublingAddressing::new(&parameters, self.seed));
+        let Some(mut old) = addressings.next() else { return false };
+        for new in addressings {
+            let halves = self.fingerprints.iter().map(|&(bucket, fingerprint)| {
+                (BucketIndex::new(2 * bucket.get() + old.half(bucket, fingerprint)), old.rest(fingerprint))
+            });
+            let halves: Vec<_> = halves.collect();
+            // All of a half come from the bucket that it is half of, which is one of the crowd's.
+            let stored_in = |half| halves.iter().filter(|(bucket, _)| *bucket == half).map(|&(_, rest)| rest).collect();
+            match self.gather(&new, stored_in) {
+                None => return true,
+                Some(fingerprints) => self.fingerprints = fingerprints,
+            }
+            old = new;
+        }
+        false
+    }
+
+    fn gather(
+        &self,
+        addressing: &DoublingAddressing,
+        stored_in: impl Fn(BucketIndex) -> Vec<Fingerprint>,
+    ) -> Option<Vec<(BucketIndex, Fingerprint)>> {
+        let (fingerprint, primary) = addressing.locate(self.digest);
+        let mut buckets = vec![primary, addressing.alternate(primary, fingerprint)];
+        let mut gathered = Vec::new();
+        let mut next = 0;
+        while let Some(&candidate) = buckets.get(next) {
+            let stored = stored_in(candidate.bucket());
+            if stored.len() < self.slots_per_bucket || buckets.len() >= MOST_BUCKETS {
+                return None;
+            }
+            for fingerprint in stored {
+                gathered.push((candidate.bucket(), fingerprint));
+                let other = addressing.alternate(candidate, fingerprint);
+                if buckets.iter().all(|known| known.bucket() != other.bucket()) {
+                    buckets.push(other);
+                }
+            }
+            next += 1;
+        }
+        Some(gathered)
+    }
+}
