@@ -33,7 +33,7 @@ pub(crate) fn run() -> ExitCode {
 
 fn reproduce(arguments: &Arguments) -> Result<(), Failure> {
     let mut machine = Machine::here(arguments.commit.as_deref());
-    let mut journal = Journal::none();
+    let mut journal = Journal::in_memory();
     if let Some((folder, parameters)) = arguments.journaled() {
         let beginning = Beginning { machine, parameters };
         let (opened, begun) = Journal::open(folder, beginning)?;
