@@ -21,16 +21,14 @@ const FILE: &str = "state.jsonl";
 
 /// Finished measurements by their names, and the file that more are appended to.
 pub(crate) struct Journal {
-    kept: Option<Kept>,
-}
-
-struct Kept {
+    /// Of the file, or what stands for it in messages.
     path: PathBuf,
     growing: Mutex<Growing>,
 }
 
+#[derive(Default)]
 struct Growing {
-    file: File,
+    file: Option<File>,
     known: HashMap<String, Measurement>,
     /// That measurements took which were found in the file, since that was asked for last.
     seconds_before: f64,
@@ -52,9 +50,9 @@ struct Measurement {
 }
 
 impl Journal {
-    /// One that keeps nothing.
-    pub(crate) const fn none() -> Self {
-        Self { kept: None }
+    /// One without a file: what several reproductions take is measured once in a run.
+    pub(crate) fn in_memory() -> Self {
+        Self { path: "memory".into(), growing: Mutex::default() }
     }
 
     /// Goes on with the one in a folder, or begins it. Returns the beginning that the file has.
@@ -86,13 +84,13 @@ impl Journal {
         if whole.is_empty() {
             append(&path, &mut file, &begun)?;
         }
-        let growing = Mutex::new(Growing { file, known, seconds_before: 0.0 });
-        Ok((Self { kept: Some(Kept { path, growing }) }, begun))
+        let growing = Mutex::new(Growing { file: Some(file), known, seconds_before: 0.0 });
+        Ok((Self { path, growing }, begun))
     }
 
     /// How many measurements it found.
     pub(crate) fn len(&self) -> usize {
-        self.kept.as_ref().map_or(0, |kept| kept.growing().known.len())
+        self.growing().known.len()
     }
 
     /// What a measurement gave before, or otherwise gives now. Each name is of one measurement.
@@ -101,24 +99,30 @@ impl Journal {
         name: &str,
         measure: impl FnOnce() -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        let Some(kept) = &self.kept else { return measure() };
-        if let Some(value) = kept.growing().recall(name) {
+        if let Some(value) = self.growing().recall(name) {
             return serde_json::from_value(value)
-                .map_err(|error| Failure::not_read(&kept.path, format!("the measurement {name:?}: {error}")));
+                .map_err(|error| Failure::not_read(&self.path, format!("the measurement {name:?}: {error}")));
         }
         let start = Instant::now();
         let measured = measure()?;
-        let value = serde_json::to_value(&measured).map_err(|error| Failure::not_written(&kept.path, error))?;
+        let value = serde_json::to_value(&measured).map_err(|error| Failure::not_written(&self.path, error))?;
         let measurement = Measurement { name: name.to_owned(), seconds: start.elapsed().as_secs_f64(), value };
-        let mut growing = kept.growing();
-        append(&kept.path, &mut growing.file, &measurement)?;
+        let mut growing = self.growing();
+        if let Some(file) = &mut growing.file {
+            append(&self.path, file, &measurement)?;
+        }
         growing.known.insert(name.to_owned(), Measurement { seconds: 0.0, ..measurement });
         Ok(measured)
     }
 
     /// The seconds of measurements that were there already, since the last call.
     pub(crate) fn take_seconds_before(&self) -> f64 {
-        self.kept.as_ref().map_or(0.0, |kept| core::mem::take(&mut kept.growing().seconds_before))
+        core::mem::take(&mut self.growing().seconds_before)
+    }
+
+    fn growing(&self) -> std::sync::MutexGuard<'_, Growing> {
+        // A thread that panicked has written a whole line or none.
+        self.growing.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
 
@@ -128,13 +132,6 @@ impl Growing {
         // Those of two figures took their time once.
         self.seconds_before += core::mem::take(&mut measurement.seconds);
         Some(measurement.value.clone())
-    }
-}
-
-impl Kept {
-    fn growing(&self) -> std::sync::MutexGuard<'_, Growing> {
-        // A thread that panicked has written a whole line or none.
-        self.growing.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
 

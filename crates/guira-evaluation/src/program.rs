@@ -33,7 +33,7 @@ pub(crate) fn run() -> ExitCode {
 
 fn reproduce(arguments: &Arguments) -> Result<(), Failure> {
     let mut machine = Machine::here(arguments.commit.as_deref());
-    let mut journal = Journal::none();
+    let mut journal = Journal::in_memory();
     if let Some((folder, parameters)) = arguments.journaled() {
         let beginning = Beginning { machine, parameters };
         let (opened, begun) = Journal::open(folder, beginning)?;
@@ -86,10 +86,20 @@ fn measure(arguments: &Arguments, machine: &Machine, journal: &Journal, name: Na
 /// Says on standard error how long it will take, and how much memory.
 fn announce(names: &[Name], extent: &Extent, known: usize) {
     let mut error = io::stderr().lock();
-    let costs: Vec<(Name, Cost)> = names.iter().map(|&name| (name, name.cost(extent))).collect();
-    for (name, cost) in &costs {
-        writeln!(error, "{:<10} about {cost}", name.name()).ok();
+    // What is measured for the first of those that take courses is there for the others.
+    let first = names.iter().find(|name| name.takes_courses());
+    let mut all = Cost::default();
+    for name in names {
+        let cost = name.cost(extent);
+        match first {
+            Some(first) if first != name && name.takes_courses() => {
+                writeln!(error, "{:<10} from the fillings of {}", name.name(), first.name()).ok();
+            }
+            _ => {
+                writeln!(error, "{:<10} about {cost}", name.name()).ok();
+                all = all.then(cost);
+            }
+        }
     }
-    let all = costs.into_iter().map(|(_, cost)| cost).fold(Cost::default(), Cost::then);
     writeln!(error, "all of it  about {all}, estimated for 0.2 µs per insertion; {known} measurements are there").ok();
 }

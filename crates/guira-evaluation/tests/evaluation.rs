@@ -120,6 +120,34 @@ fn two_runs_differ_in_nothing_but_times() -> Result<(), Failure> {
 }
 
 #[test]
+fn table_3_and_figures_5_to_8_fill_each_filter_once_per_round() -> Result<(), Failure> {
+    let folder = first_run()?;
+    let table: Value = serde_json::from_slice(&fs::read(folder.join("table-3.json"))?)?;
+    let mut expected = Vec::new();
+    for row in table["tables"][0]["rows"].as_array().ok_or("no rows")? {
+        let filter = row[0].as_str().ok_or("no name")?;
+        expected.extend((0..3).map(|round| format!("course, {filter}, filling {round}")));
+    }
+    let mut filled = Vec::new();
+    for line in fs::read_to_string(folder.join("state.jsonl"))?.lines().skip(1) {
+        let measurement: Value = serde_json::from_str(line)?;
+        let name = measurement["name"].as_str().ok_or("no name")?;
+        if name.contains("filling") && !name.starts_with("peers") {
+            filled.push(name.to_owned());
+        }
+    }
+    expected.sort();
+    filled.sort();
+    assert_eq!(filled, expected);
+    // Each of them takes something from these fillings.
+    for name in ["table-3", "figure-5", "figure-6", "figure-7", "figure-8"] {
+        let report: Value = serde_json::from_slice(&fs::read(folder.join(format!("{name}.json")))?)?;
+        assert!(report["tables"][0]["rows"].as_array().is_some_and(|rows| rows.len() >= 9), "{name}");
+    }
+    Ok(())
+}
+
+#[test]
 fn documents_can_show_what_a_run_found() -> Result<(), Failure> {
     let folder = tempfile::tempdir()?;
     let document = folder.path().join("document.md");
@@ -164,6 +192,7 @@ fn an_interrupted_run_goes_on_where_it_was() -> Result<(), Failure> {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
     assert!(said.contains(&format!("{} measurements are there", middle - 1)), "{said}");
+    assert!(said.contains("figure-5   from the fillings of table-3"), "{said}");
     assert_eq!(counted_in(folder.path())?, counted_in(first_folder)?);
     let continued = fs::read_to_string(&state)?;
     assert!(continued.starts_with(&whole[..kept]), "what was there was measured again");

@@ -64,7 +64,8 @@ fn grow(start: usize) -> CuckooFilter {
     let builder = CuckooFilter::builder().capacity(start).max_capacity(start << (DOUBLINGS + 1));
     let mut filter = builder.false_positive_rate(0.002).build().expect("memory for the table");
     let mut keys = 0..u64::MAX;
-    println!("| table after a doubling, MiB | keys | doubling, ms | per key, ns |");
+    // The first column is the title of a table that is recorded.
+    println!("| doubled from {start} keys, MiB | keys | doubling, ms | per key, ns |");
     println!("|---|---|---|---|");
     while filter.parameters().doublings() < DOUBLINGS {
         fill(&mut filter, &mut keys);

@@ -53,10 +53,21 @@ pub(crate) fn timed_lookups(
     Ok(time)
 }
 
-/// Times the removal of keys, all of which are stored.
-pub(crate) fn timed_removals(name: &str, contender: &mut dyn Removing, keys: &[u64]) -> Result<Seconds, Failure> {
-    let (time, removed) = Seconds::of(|| contender.remove_all(keys));
-    let of = keys.len() as u64;
+/// Times the removal of the keys with these numbers, all of which are stored.
+pub(crate) fn timed_removals(
+    name: &str,
+    contender: &mut dyn Removing,
+    keys: Keys,
+    stored: Range<u64>,
+) -> Result<Seconds, Failure> {
+    let of = stored.end - stored.start;
+    let (mut time, mut removed) = (Seconds::default(), 0);
+    for numbers in chunks(stored) {
+        let chunk = keys.present(numbers);
+        let (chunk_time, count) = Seconds::of(|| contender.remove_all(&chunk));
+        time += chunk_time;
+        removed += count;
+    }
     if removed < of {
         return Err(Failure::KeysLost { contender: name.to_owned(), lost: of - removed, of });
     }

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use super::{Extent, Name, figure_2};
+use super::{Extent, Name, course, figure_2};
 use crate::cast::approximate;
 use crate::contender::Kind;
 
@@ -56,18 +56,19 @@ impl Name {
         let space = approximate(1 << (scale.space_exponent() + 2));
         let of = |fillings: f64, seconds: f64| fillings * seconds * slow;
         let [rounds, fills] = [rounds, fills].map(approximate);
-        let filling = keys * (INSERT + LOOKUP);
         let (seconds, bytes) = match self {
             Self::Table1 | Self::Table2 | Self::Figure4 | Self::DAry => {
                 (SOME_SECONDS + kinds * space * (INSERT + LOOKUP), 4.0 * space)
             }
             Self::Figure3 => (SOME_SECONDS + 96.0 * space * (INSERT + LOOKUP), 8.0 * space),
-            // The library's filters are also built in bulk.
-            Self::Table3 => (of(kinds * fills, keys * INSERT * 1.3) + of(kinds, keys * LOOKUP), 1.5 * table),
-            Self::Figure5 => (of(kinds * fills, filling + 11.0 * asked * LOOKUP), table + 16.0 * asked),
-            Self::Figure6 => (of(kinds * fills, keys * INSERT + 20.0 * asked * LOOKUP), table + 16.0 * asked),
-            Self::Figure7 => (of(kinds * fills, filling), table),
-            Self::Figure8 => (of(kinds * fills, filling + keys * REMOVE), table + keys),
+            // One course of each filter serves all of them. The library's are also built in bulk, and half of the keys are
+            // looked up before they are removed; where they can't be, all of them.
+            Self::Table3 | Self::Figure5 | Self::Figure6 | Self::Figure7 | Self::Figure8 => {
+                let lookups = 0.6 * keys + approximate(course::LOOKUPS) * asked;
+                let course = 1.3 * keys * INSERT + lookups * LOOKUP + 0.8 * keys * REMOVE;
+                let rates = of(kinds, approximate(scale.rate_queries()) * LOOKUP);
+                (of(kinds * fills, course) + rates, 2.0 * table)
+            }
             // All filters are filled at the same time, and the keys for bulk building are there.
             Self::Floors => {
                 (of(kinds, 2.0 * keys * INSERT) + of(kinds * rounds, 3.0 * asked * LOOKUP), 14.0 * table + 8.0 * keys)

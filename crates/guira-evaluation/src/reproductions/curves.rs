@@ -1,5 +1,6 @@
 //! Speeds of a line-up over one axis, each the median of several turns: figures 5 to 8.
 
+use super::course::Course;
 use crate::contender::Kind;
 use crate::measure::Turns;
 use crate::report::{self, Axis, Cell, Chart, Column, Rule, Series, Style, Table, Term, cells};
@@ -24,8 +25,19 @@ struct Point {
 }
 
 impl Curves {
+    /// What courses show of one thing, a curve for each filter.
+    pub(super) fn of(courses: &[(Kind, Course)], shown: impl Fn(&Course) -> &Places) -> Self {
+        let mut curves = Self::default();
+        for (kind, course) in courses {
+            for &(x, speed) in shown(course) {
+                curves.note(kind.name(), x, speed);
+            }
+        }
+        curves
+    }
+
     /// Notes a speed at a place of a curve. Every turn comes by the same places in the same order.
-    pub(super) fn note(&mut self, name: &str, x: f64, speed: f64) {
+    fn note(&mut self, name: &str, x: f64, speed: f64) {
         let at = self.curves.iter().position(|curve| curve.name == name).unwrap_or_else(|| {
             self.curves.push(Curve { name: name.to_owned(), points: Vec::new() });
             self.curves.len() - 1
@@ -38,13 +50,6 @@ impl Curves {
                 speeds.note(speed);
                 points.push(Point { x, speeds });
             }
-        }
-    }
-
-    /// Notes what one filling shows: places with their speeds.
-    pub(super) fn note_all(&mut self, name: &str, places: Places) {
-        for (x, speed) in places {
-            self.note(name, x, speed);
         }
     }
 

@@ -1,17 +1,13 @@
 //! Figure 5: lookups of filled filters, by the share of present keys.
 
 use super::Extent;
-use super::curves::{Curves, Places, is_steady, slows_down, speeds_of};
-use crate::cast::approximate;
-use crate::contender::{Kind, Limit};
+use super::course::{FILLINGS, SHARES, courses};
+use super::curves::{Curves, is_steady, slows_down, speeds_of};
+use crate::contender::Kind;
 use crate::failure::Failure;
 use crate::journal::Journal;
-use crate::keys::Keys;
-use crate::measure::{check_present, fill, million_per_second, rotated, timed_lookups};
 use crate::report::{Axis, Claim, Judge, Reproduction, Rule, Whose};
-use crate::scale::Scale;
 
-const SHARES: u64 = 10;
 /// What the authors' own program prints in its source: million lookups a second, with 0 to 100 % present keys.
 const AUTHORS: [(Kind, [f64; 5]); 2] = [
     (Kind::Printed, [26.10, 25.92, 26.00, 25.95, 25.89]),
@@ -23,13 +19,7 @@ pub(super) fn reproduce(extent: &Extent, journal: &Journal) -> Result<Reproducti
     let Extent { scale, fills: rounds, .. } = *extent;
     let memory = scale.memory();
     let count = scale.timed_queries();
-    let mut curves = Curves::default();
-    for round in 0..rounds {
-        for (_, &kind) in rotated(&Kind::ALL, round) {
-            let name = format!("figure-5, {}, filling {round}", kind.name());
-            curves.note_all(kind.name(), journal.measure(&name, || fill_once(kind, round, scale))?);
-        }
-    }
+    let curves = Curves::of(&courses(extent, journal)?, |course| &course.shares);
     let table = curves.table("Lookups of filled filters", SHARE);
     let claims = claims(Judge { table: &table, number: 0, scale });
     let mut chart = curves.chart(
@@ -55,7 +45,7 @@ pub(super) fn reproduce(extent: &Extent, journal: &Journal) -> Result<Reproducti
         method: format!(
             "Filters of {} are filled: cuckoo filters to 95 % of their slots, QF to 90 %, dl-CBF to 75 %, the Bloom filters \
              with a key for 13 bits. {count} keys are looked up at a time, one per call, present and absent ones in \
-             random order; every answer is checked. Medians of {} fillings, in each of which filters come in another order.",
+             random order; every answer is checked. Medians of {} {FILLINGS}",
             memory.name(),
             rounds
         ),
@@ -63,24 +53,6 @@ pub(super) fn reproduce(extent: &Extent, journal: &Journal) -> Result<Reproducti
         charts: vec![chart],
         claims,
     })
-}
-
-/// Fills a filter and asks it: the speed at each share.
-fn fill_once(kind: Kind, round: u64, scale: Scale) -> Result<Places, Failure> {
-    let memory = scale.memory();
-    let keys = Keys::of_seed(5);
-    let mut contender = kind.build(memory)?;
-    let stored = fill(contender.as_mut(), keys, 0, Limit::Keys(kind.design_capacity(memory))).stored;
-    check_present(kind.name(), contender.as_ref(), keys, 0..stored)?;
-    let count = scale.timed_queries();
-    let speed = |share: u64| {
-        let present = count * share / SHARES;
-        let first = (round * (SHARES + 1) + share) * count;
-        let queries = keys.mixture(stored, first, count, present);
-        let time = timed_lookups(kind.name(), contender.as_ref(), &queries, present)?;
-        Ok((100.0 * approximate(share) / approximate(SHARES), million_per_second(count, time)))
-    };
-    (0..=SHARES).map(speed).collect()
 }
 
 fn claims(judge: Judge<'_>) -> Vec<Claim> {

@@ -1,37 +1,27 @@
 //! Figure 8: removals, by load.
 
 use super::Extent;
-use super::curves::{Curves, Places, is_steady, speeds_of};
-use crate::cast::approximate;
-use crate::contender::{Kind, Limit};
+use super::course::{FILLINGS, STEPS, courses};
+use super::curves::{Curves, is_steady, speeds_of};
+use crate::contender::Kind;
 use crate::failure::Failure;
 use crate::journal::Journal;
-use crate::keys::Keys;
-use crate::measure::{check_present, fill, million_per_second, rotated, timed_removals};
 use crate::report::{Axis, Claim, Judge, Reproduction};
-use crate::scale::Scale;
-
-const STEPS: u64 = 10;
 
 pub(super) fn reproduce(extent: &Extent, journal: &Journal) -> Result<Reproduction, Failure> {
     let Extent { scale, fills: rounds, .. } = *extent;
     let memory = scale.memory();
-    let mut curves = Curves::default();
-    for round in 0..rounds {
-        for (_, &kind) in rotated(&Kind::ALL, round) {
-            let name = format!("figure-8, {}, filling {round}", kind.name());
-            curves.note_all(kind.name(), journal.measure(&name, || empty_once(kind, scale))?);
-        }
-    }
+    let curves = Curves::of(&courses(extent, journal)?, |course| &course.removals);
     let table = curves.table("Removals", "load factor");
     let claims = claims(Judge { table: &table, number: 0, scale });
     Ok(Reproduction {
         name: "figure-8".to_owned(),
         title: "Figure 8: removals, by load".to_owned(),
         method: format!(
-            "Filters of {}, filled as in figure 5, are emptied in {STEPS} steps, one key per call, in the order in which keys \
-             were inserted. A speed is that of the step that begins with this load. Half way, all keys that are left are \
-             looked up; at the end there must be none. Medians of {} fillings, in each of which filters come in another order.",
+            "Filters of {} are filled as far as in table 3. The last keys are then removed, without being timed, down to \
+             the load of figure 5, and the others in {STEPS} steps, one key per call, in the order in which they were \
+             inserted. A speed is that of the step that begins with this load. Half way, all keys that are left are looked up; at \
+             the end there must be none. Medians of {} {FILLINGS}",
             memory.name(),
             rounds
         ),
@@ -43,37 +33,6 @@ pub(super) fn reproduce(extent: &Extent, journal: &Journal) -> Result<Reproducti
         )],
         claims,
     })
-}
-
-/// Fills a filter and empties it step by step: the speed of each step, by the load at its beginning. None of a filter from
-/// which keys can't be removed.
-fn empty_once(kind: Kind, scale: Scale) -> Result<Places, Failure> {
-    let memory = scale.memory();
-    let keys = Keys::of_seed(8);
-    let name = kind.name();
-    let mut contender = kind.build(memory)?;
-    let mut places = Places::new();
-    if contender.as_removing().is_none() {
-        return Ok(places);
-    }
-    let stored = fill(contender.as_mut(), keys, 0, Limit::Keys(kind.design_capacity(memory))).stored;
-    let mut removed = 0;
-    for step in 1..=STEPS {
-        let load = approximate(stored - removed) / approximate(memory.slots());
-        let end = stored * step / STEPS;
-        let chosen = keys.present(removed..end);
-        let Some(removing) = contender.as_removing() else { break };
-        let time = timed_removals(name, removing, &chosen)?;
-        places.push((load, million_per_second(end - removed, time)));
-        removed = end;
-        if step == STEPS / 2 {
-            check_present(name, contender.as_ref(), keys, removed..stored)?;
-        }
-    }
-    match contender.as_removing().map_or(0, |removing| removing.len()) {
-        0 => Ok(places),
-        left => Err(Failure::KeysLeft { contender: name.to_owned(), left }),
-    }
 }
 
 fn claims(judge: Judge<'_>) -> Vec<Claim> {

@@ -1,6 +1,7 @@
 //! The paper's tables and figures, a file for each.
 
 mod cost;
+mod course;
 mod curves;
 mod d_ary;
 mod equation_3;

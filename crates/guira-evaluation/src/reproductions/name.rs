@@ -95,6 +95,11 @@ impl Name {
         }
     }
 
+    /// Whether it takes the courses of filters, which are the same for all that do.
+    pub(crate) const fn takes_courses(self) -> bool {
+        matches!(self, Self::Table3 | Self::Figure5 | Self::Figure6 | Self::Figure7 | Self::Figure8)
+    }
+
     /// Measures it. The journal keeps each filling of a large filter by itself, and what takes minutes as a whole.
     pub(crate) fn reproduce(self, extent: &Extent, journal: &Journal) -> Result<Reproduction, Failure> {
         let whole = |reproduce: &dyn Fn() -> Result<Reproduction, Failure>| journal.measure(self.name(), reproduce);

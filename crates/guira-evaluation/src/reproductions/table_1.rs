@@ -122,7 +122,7 @@ fn claims(judge: Judge<'_>) -> Vec<Claim> {
 fn remove_half(name: &str, space: &mut Space, keys: Keys) -> Result<Removal, Failure> {
     let half = space.stored / 2;
     let Some(removing) = space.contender.as_removing() else { return Ok(Removal::Unsupported) };
-    timed_removals(name, removing, &keys.present(0..half))?;
+    timed_removals(name, removing, keys, 0..half)?;
     check_present(name, space.contender.as_ref(), keys, half..space.stored)?;
     Ok(Removal::Supported)
 }

@@ -1,0 +1,201 @@
+//! One filling of a filter, which serves table 3 and figures 5 to 8.
+
+use serde::{Deserialize, Serialize};
+
+use super::Extent;
+use super::curves::Places;
+use crate::cast::{approximate, in_memory};
+use crate::contender::{Contender, Kind, Limit, Memory};
+use crate::failure::Failure;
+use crate::journal::Journal;
+use crate::keys::Keys;
+use crate::measure::{
+    Filled, Seconds, check_present, fill, measure_rate, million_per_second, rotated, timed_lookups, timed_removals,
+};
+use crate::scale::Scale;
+
+/// In which a filter is filled to its design capacity, and emptied again.
+pub(super) const STEPS: u64 = 10;
+/// The steps from no present key to nothing else.
+pub(super) const SHARES: u64 = 10;
+/// How often keys are looked up in a course, timed.
+pub(super) const LOOKUPS: u64 = 2 * STEPS + SHARES + 1;
+
+/// What figures say of them.
+pub(super) const FILLINGS: &str =
+    "fillings, the same ones for table 3 and figures 5 to 8; in each of them filters come in another order.";
+
+const KEYS: Keys = Keys::of_seed(3);
+
+/// What a filter does on its way from empty to full, and back if keys can be removed from it. Speeds are million operations
+/// per second.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Course {
+    /// Of each step up to the design capacity, by the load at its end.
+    pub(super) insertions: Places,
+    /// Of lookups after each of these steps.
+    pub(super) absent: Places,
+    pub(super) present: Places,
+    /// Of lookups at the design capacity, by the share of present keys in percent.
+    pub(super) shares: Places,
+    pub(super) construction: Construction,
+    /// Of each step down from the design capacity, by the load at its beginning; none where keys can't be removed.
+    pub(super) removals: Places,
+}
+
+/// A filter that takes no more keys.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Construction {
+    pub(super) stored: u64,
+    pub(super) load_factor: f64,
+    pub(super) bits_per_key: f64,
+    /// Measured in the first round, since it is the same in all.
+    pub(super) rate: Option<f64>,
+    pub(super) expected_rate: f64,
+    /// Of all insertions.
+    pub(super) speed: f64,
+    pub(super) bulk_speed: Option<f64>,
+}
+
+/// The courses of all filters, and whose each is. In each round filters come in another order.
+pub(super) fn courses(extent: &Extent, journal: &Journal) -> Result<Vec<(Kind, Course)>, Failure> {
+    let mut courses = Vec::new();
+    for round in 0..extent.fills {
+        for (_, &kind) in rotated(&Kind::ALL, round) {
+            let name = format!("course, {}, filling {round}", kind.name());
+            courses.push((kind, journal.measure(&name, || Course::measure(kind, round, extent.scale))?));
+        }
+    }
+    Ok(courses)
+}
+
+impl Course {
+    fn measure(kind: Kind, round: u64, scale: Scale) -> Result<Self, Failure> {
+        let (memory, queries) = (scale.memory(), scale.timed_queries());
+        let mut subject = Subject::new(kind, round, scale)?;
+        let [mut insertions, mut absent, mut present, mut shares] = [const { Places::new() }; 4];
+        for step in 1..=STEPS {
+            let end = kind.design_capacity(memory) * step / STEPS;
+            let speed = subject.fill_to(Limit::Keys(end));
+            let load = subject.load_factor();
+            if subject.stored == end {
+                insertions.push((load, speed));
+            }
+            absent.push((load, subject.look_up(0)?));
+            present.push((load, subject.look_up(queries)?));
+        }
+        for share in 0..=SHARES {
+            let percent = 100.0 * approximate(share) / approximate(SHARES);
+            shares.push((percent, subject.look_up(queries * share / SHARES)?));
+        }
+        let at_capacity = subject.stored;
+        subject.fill_to(kind.limit(memory));
+        let mut construction = subject.construction(round)?;
+        let removals = subject.empty(at_capacity)?;
+        // The other table is gone by now.
+        construction.bulk_speed = bulk_speed(kind, memory)?;
+        Ok(Self { insertions, absent, present, shares, construction, removals })
+    }
+}
+
+/// A filter on its course.
+struct Subject {
+    kind: Kind,
+    scale: Scale,
+    contender: Box<dyn Contender>,
+    stored: u64,
+    /// Of all insertions.
+    time: Seconds,
+    /// The number of the first key to be looked up next.
+    next_query: u64,
+}
+
+impl Subject {
+    fn new(kind: Kind, round: u64, scale: Scale) -> Result<Self, Failure> {
+        // Each round has keys of its own, after those by which rates are measured.
+        let next_query = scale.rate_queries() + round * LOOKUPS * scale.timed_queries();
+        let contender = kind.build(scale.memory())?;
+        Ok(Self { kind, scale, contender, stored: 0, time: Seconds::default(), next_query })
+    }
+
+    fn load_factor(&self) -> f64 {
+        approximate(self.stored) / approximate(self.scale.memory().slots())
+    }
+
+    /// Fills it until it holds that many keys, or refuses one; the speed.
+    fn fill_to(&mut self, limit: Limit) -> f64 {
+        let limit = match limit {
+            Limit::FirstRefusal => limit,
+            Limit::Keys(count) => Limit::Keys(count - self.stored),
+        };
+        let Filled { stored, time } = fill(self.contender.as_mut(), KEYS, self.stored, limit);
+        self.stored += stored;
+        self.time += time;
+        million_per_second(stored, time)
+    }
+
+    /// Looks keys up, of which so many are present; the speed.
+    fn look_up(&mut self, present: u64) -> Result<f64, Failure> {
+        let count = self.scale.timed_queries();
+        let queries = KEYS.mixture(self.stored, self.next_query, count, present);
+        self.next_query += count;
+        let time = timed_lookups(self.kind.name(), self.contender.as_ref(), &queries, present)?;
+        Ok(million_per_second(count, time))
+    }
+
+    fn construction(&self, round: u64) -> Result<Construction, Failure> {
+        let contender = self.contender.as_ref();
+        let rate = || measure_rate(self.kind.name(), contender, KEYS, self.scale.rate_queries());
+        Ok(Construction {
+            stored: self.stored,
+            load_factor: self.load_factor(),
+            bits_per_key: approximate(contender.bits()) / approximate(self.stored),
+            rate: (round == 0).then(rate).transpose()?,
+            expected_rate: contender.expected_rate(),
+            speed: million_per_second(self.stored, self.time),
+            bulk_speed: None,
+        })
+    }
+
+    /// Removes the keys after the first `kept` ones, then these in steps, and looks half way for those that are left. If
+    /// keys can't be removed, looks for all of them.
+    fn empty(mut self, kept: u64) -> Result<Places, Failure> {
+        let name = self.kind.name();
+        let mut places = Places::new();
+        let Some(removing) = self.contender.as_removing() else {
+            check_present(name, self.contender.as_ref(), KEYS, 0..self.stored)?;
+            return Ok(places);
+        };
+        timed_removals(name, removing, KEYS, kept..self.stored)?;
+        for step in 0..STEPS {
+            let [begin, end] = [step, step + 1].map(|step| kept * step / STEPS);
+            if step == STEPS / 2 {
+                check_present(name, removing, KEYS, begin..kept)?;
+            }
+            let time = timed_removals(name, removing, KEYS, begin..end)?;
+            let load = approximate(kept - begin) / approximate(self.scale.memory().slots());
+            places.push((load, million_per_second(end - begin, time)));
+        }
+        match removing.len() {
+            0 => Ok(places),
+            left => Err(Failure::KeysLeft { contender: name.to_owned(), left }),
+        }
+    }
+}
+
+/// The speed of the library's bulk build, to the design capacity.
+fn bulk_speed(kind: Kind, memory: Memory) -> Result<Option<f64>, Failure> {
+    let Some(builder) = kind.cuckoo_builder(memory) else { return Ok(None) };
+    let mut filter = builder.build().map_err(|error| Failure::not_built(kind.name(), error))?;
+    let count = kind.design_capacity(memory);
+    // The keys of a chunk take a third of the table's memory, so that those of 192 MB do not take five times as much.
+    let chunk_len = (memory.bits() / 192).max(1 << 20);
+    let mut time = Seconds::default();
+    for first in (0..count).step_by(in_memory(chunk_len)) {
+        let chunk = KEYS.present(first..count.min(first + chunk_len));
+        let (chunk_time, result) = Seconds::of(|| filter.insert_bulk(&chunk));
+        result.map_err(|error| Failure::not_built(kind.name(), error))?;
+        time += chunk_time;
+    }
+    Ok(Some(million_per_second(count, time)))
+}
