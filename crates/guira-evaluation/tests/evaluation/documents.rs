@@ -2,13 +2,9 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
-type Failure = Box<dyn std::error::Error>;
-
-fn evaluate(arguments: &[&str]) -> Result<Output, Failure> {
-    Ok(Command::new(env!("CARGO_BIN_EXE_guira-evaluation")).args(arguments).output()?)
-}
+use crate::{Failure, evaluate};
 
 /// Documents that show data, from the folder of the repository; those in which every table of numbers does.
 const DOCUMENTS: [&str; 4] = ["README.md", "docs/evaluation.md", "docs/redis.md", "crates/guira-python/README.md"];

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use serde_json::Value;
 use tempfile::TempDir;
 
-type Failure = Box<dyn std::error::Error>;
+use crate::Failure;
 
 const TABLES: [&str; 4] = ["table-1", "table-2", "table-3", "floors"];
 /// Figures, and how many drawings each has.
@@ -164,7 +164,7 @@ fn make(results: &Path, page: &Path) -> Result<Output, Failure> {
 }
 
 /// The page, and the results that it was made of: measured once for all tests.
-fn page() -> Result<(&'static str, &'static Path), Failure> {
+pub(crate) fn page() -> Result<(&'static str, &'static Path), Failure> {
     static MADE: LazyLock<Result<(String, TempDir), String>> = LazyLock::new(|| {
         let told = |failure: &dyn std::fmt::Display| failure.to_string();
         let folder = tempfile::tempdir().map_err(|failure| told(&failure))?;

@@ -1,12 +1,12 @@
 //! Every claim of the page, judged again by nothing but the page: the rule that it prints, and the CSV files that it has.
 
 use std::collections::BTreeMap;
-use std::process::Command;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-type Failure = Box<dyn std::error::Error>;
+use crate::Failure;
+use crate::page::page;
 
 /// The lines of a CSV file, headings first.
 type Csv = Vec<Vec<String>>;
@@ -21,15 +21,6 @@ struct Claim {
 
 /// The least, the middle and the greatest.
 type Interval = [f64; 3];
-
-fn page() -> Result<String, Failure> {
-    let folder = tempfile::tempdir()?;
-    let path = folder.path().join("report.html");
-    let mut program = Command::new(env!("CARGO_BIN_EXE_guira-evaluation"));
-    let output = program.args(["report", "--commit", "abc", "--output"]).arg(&path).output()?;
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    Ok(std::fs::read_to_string(path)?)
-}
 
 /// What stands between two marks, in each place.
 fn between<'page>(page: &'page str, start: &str, end: &str) -> Vec<&'page str> {
@@ -208,8 +199,8 @@ fn judged(rule: &str, csv: &Csv) -> Result<Option<&'static str>, Failure> {
 
 #[test]
 fn every_verdict_follows_from_its_rule_and_the_csv() -> Result<(), Failure> {
-    let page = page()?;
-    let (files, claims) = (files(&page)?, claims(&page)?);
+    let (page, _) = page()?;
+    let (files, claims) = (files(page)?, claims(page)?);
     assert!(claims.len() > 60, "{} claims", claims.len());
     let mut verdicts = BTreeMap::new();
     for claim in &claims {

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 use std::sync::OnceLock;
 
 use serde_json::Value;
 
-type Failure = Box<dyn std::error::Error>;
+use crate::{Failure, evaluate};
 
 const NAMES: [&str; 13] = [
     "table-1",
@@ -26,10 +26,6 @@ const NAMES: [&str; 13] = [
     "floors",
 ];
 
-fn evaluate(arguments: &[&str]) -> Result<Output, Failure> {
-    Ok(Command::new(env!("CARGO_BIN_EXE_guira-evaluation")).args(arguments).output()?)
-}
-
 /// The names of all reproductions, with those of a feature.
 fn names() -> impl Iterator<Item = &'static str> {
     NAMES.into_iter().chain(cfg!(feature = "peers").then_some("peers"))
@@ -39,11 +35,11 @@ fn evaluate_all(folder: &Path) -> Result<Output, Failure> {
     evaluate(&["all", "--scale", "quick", "--commit", "abc", "--output", &folder.to_string_lossy()])
 }
 
-/// A run that all tests share, in a folder below that of the build.
+/// A run that all tests share, in a folder below that of the build; each process has its own.
 fn first_run() -> Result<&'static Path, Failure> {
     static FOLDER: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let run = || -> Result<PathBuf, Failure> {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("evaluation");
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("evaluation-{}", std::process::id()));
         if folder.exists() {
             fs::remove_dir_all(&folder)?;
         }
@@ -239,10 +235,7 @@ fn a_run_does_not_go_on_with_what_another_one_measured() -> Result<(), Failure> 
 
 #[test]
 fn measured_space_is_that_of_theory() -> Result<(), Failure> {
-    let folder = tempfile::tempdir()?;
-    let output = evaluate(&["table-3", "--output", &folder.path().to_string_lossy()])?;
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let report: Value = serde_json::from_slice(&fs::read(folder.path().join("table-3.json"))?)?;
+    let report: Value = serde_json::from_slice(&fs::read(first_run()?.join("table-3.json"))?)?;
     let rows = report["tables"][0]["rows"].as_array().ok_or("no rows")?;
     assert_eq!(rows.len(), 9);
     for row in rows {
