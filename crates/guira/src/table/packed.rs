@@ -435,3 +435,48 @@ impl<G: Widths, M: MemoryMut> PackedTable<G, M> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+
+    use super::*;
+    use crate::parameters::{Addressing, Layout, Regions, Shape};
+
+    /// Fills a bucket slot by slot: where it has room, and how full it is said to be.
+    fn fill_up<W: Word>(slots_per_bucket: u32, fingerprint_bits: u32)
+    where
+        AnyWidths<W>: Widths,
+    {
+        let case = format!("{slots_per_bucket} slots of {fingerprint_bits} bits");
+        let shape = Shape::new(Layout::Packed, Addressing::Regional, slots_per_bucket).expect("there is such a table");
+        let parameters = Parameters::new(shape, fingerprint_bits, Regions::single(2), 0).expect("valid");
+        let widths = AnyWidths::<W>::new(&parameters).expect("the words are wide enough");
+        let mut bytes = vec![0; to_usize(parameters.table_size())];
+        let mut table = PackedTable::new(widths, bytes.as_mut_slice());
+        let bucket = BucketIndex::new(1);
+        let mut before = None;
+        for _ in 0..slots_per_bucket {
+            let vacancy = table.vacancy(bucket);
+            let slot = vacancy.slot().unwrap_or_else(|| panic!("{case}: no room"));
+            assert!(before < Some(vacancy.fullness), "{case}: {before:?}, then {}", vacancy.fullness);
+            before = Some(vacancy.fullness);
+            table.fill(Place { bucket, slot }, Fingerprint::LEAST);
+        }
+        assert_eq!(table.vacancy(bucket).slot(), None, "{case}");
+        assert_eq!(table.count(bucket, Fingerprint::LEAST), slots_per_bucket, "{case}");
+    }
+
+    #[test]
+    fn the_fewer_slots_are_empty_the_fuller_is_a_bucket() {
+        for fingerprint_bits in 2..=32 {
+            for slots_per_bucket in [1, 2, 4, 8] {
+                if slots_per_bucket * fingerprint_bits <= 56 {
+                    fill_up::<u64>(slots_per_bucket, fingerprint_bits);
+                } else if fingerprint_bits >= 8 {
+                    fill_up::<u128>(slots_per_bucket, fingerprint_bits);
+                }
+            }
+        }
+    }
+}
