@@ -73,11 +73,17 @@ impl Growth {
         copies: usize,
         crowd: Option<Crowd>,
     ) -> Result<(), InsertError> {
+        let mut last = *parameters;
+        let mut doublings = self.doublings(*parameters, len).inspect(|parameters| last = *parameters);
+        let has_hope = match crowd {
+            Some(crowd) => crowd.gives_way_to(doublings),
+            None => doublings.nth(1).is_some(),
+        };
         let slot_count = to_usize(parameters.slot_count());
-        if self.is_last(parameters) {
-            Err(InsertError::Full { len, capacity: to_usize(parameters.capacity()), slot_count })
-        } else if crowd.is_none_or(|crowd| crowd.gives_way_to(self.doublings(*parameters, len))) {
+        if has_hope {
             Ok(())
+        } else if !is_crowded(len, to_usize(last.slot_count())) {
+            Err(InsertError::Full { len, capacity: to_usize(parameters.capacity()), slot_count })
         } else if copies > 0 {
             Err(InsertError::TooManyCopies { copies })
         } else {

@@ -221,3 +221,19 @@ fn measures_that_make_no_sense_are_refused() {
         assert_eq!(error, Some(BuildError::GrowingSlotsPerBucket { given: slots }));
     }
 }
+
+/// No copies are in the way there, though all keys of so small a table share their buckets with others.
+#[test]
+fn a_filter_without_bits_to_give_away_is_full() {
+    for (capacity, rate) in [(4, 0.9), (4, 0.1), (1000, 0.05)] {
+        let builder = CuckooFilter::builder().capacity(capacity).max_capacity(2 * capacity).false_positive_rate(rate);
+        let mut filter = builder.growth_policy(GrowthPolicy::RaiseRate).build().expect("there is such a filter");
+        let shared = guira::ConcurrentCuckooFilter::try_from(filter.clone()).expect("a packed one");
+        let refused = (0_u64..).find_map(|key| {
+            let stored = filter.insert(&key);
+            assert_eq!(shared.insert(&key), stored, "key {key}, capacity {capacity}");
+            stored.err()
+        });
+        assert!(matches!(refused, Some(InsertError::Full { .. })), "capacity {capacity} at {rate}: {refused:?}");
+    }
+}
