@@ -9,13 +9,16 @@
 mod capacity;
 mod formulas;
 mod planner;
+mod search;
+mod tails;
 
 pub use formulas::{bloom_bits_per_key, information_limit};
 pub use planner::Preference;
 
-pub(crate) use capacity::{promised_by, rated_load_factor, regions_to_promise_doubled};
+pub(crate) use capacity::rated_load_factor;
 pub(crate) use formulas::rate_of_table;
 pub(crate) use planner::Plan;
 pub(crate) use planner::{
     capacity_in_parts, fingerprint_bits_for_rate, regions_to_promise, with_bucket_count, with_fingerprint_bits,
 };
+pub(crate) use search::{promised_by, regions_to_promise_doubled};

@@ -2,8 +2,8 @@
 
 use alloc::vec::Vec;
 
-use super::capacity::{capacity_with_fingerprints, promised_by, regions_for};
 use super::formulas::rate_of_table;
+use super::search::{capacity_with_fingerprints, promised_by, regions_for};
 use crate::cast::{saturating_ceil, to_f64};
 use crate::error::BuildError;
 use crate::parameters::{Addressing, Layout, Parameters, Regions, Shape};
