@@ -10,7 +10,7 @@ use crate::digest::{Digest, KeyHasher};
 use crate::error::{BuildError, InsertError};
 use crate::filter::CuckooFilter;
 use crate::parameters::{Layout, Parameters};
-use crate::table::{Table as _, Words};
+use crate::table::Words;
 
 /// A table that threads share. Where the filter grows, it is replaced by a larger one, and writers that come too late find it
 /// retired.
@@ -92,11 +92,12 @@ impl SharedTable {
 
     /// What keeps a key out of a table that nobody writes.
     pub(super) fn crowd(&self, digest: Digest, _all: &StripeGuards<'_>) -> Option<Crowd> {
-        Crowd::around(digest, &self.parameters, self.hasher.seed(), |bucket| {
-            with_table!(self.scheme, shared(&*self.words), table => {
-                table.slots.filled_slots(bucket).map(|(_, _, fingerprint)| fingerprint).collect()
-            })
-        })
+        Crowd::around(
+            digest,
+            &self.parameters,
+            self.hasher.seed(),
+            |bucket| with_table!(self.scheme, shared(&*self.words), table => table.stored_in(bucket.get()).collect()),
+        )
     }
 
     /// A copy of a table that nobody writes.

@@ -27,7 +27,7 @@ impl Crowd {
         digest: Digest,
         parameters: &Parameters,
         seed: u64,
-        stored_in: impl Fn(BucketIndex) -> Vec<Fingerprint>,
+        stored_in: impl Fn(BucketIndex) -> Vec<(BucketIndex, Fingerprint)>,
     ) -> Option<Self> {
         let slots_per_bucket = to_usize(u64::from(parameters.slots_per_bucket()));
         let mut crowd = Self { fingerprints: Vec::new(), digest, seed, slots_per_bucket };
@@ -41,12 +41,12 @@ impl Crowd {
         let mut addressings = doublings.map(|parameters| DoublingAddressing::new(&parameters, self.seed));
         let Some(mut old) = addressings.next() else { return false };
         for new in addressings {
-            let halves = self.fingerprints.iter().map(|&(bucket, fingerprint)| {
-                (BucketIndex::new(2 * bucket.get() + old.half(bucket, fingerprint)), old.rest(fingerprint))
-            });
-            let halves: Vec<_> = halves.collect();
+            for (bucket, fingerprint) in &mut self.fingerprints {
+                let half = BucketIndex::new(2 * bucket.get() + old.half(*bucket, *fingerprint));
+                (*bucket, *fingerprint) = (half, old.rest(*fingerprint));
+            }
             // All of a half come from the bucket that it is half of, which is one of the crowd's.
-            let stored_in = |half| halves.iter().filter(|(bucket, _)| *bucket == half).map(|&(_, rest)| rest).collect();
+            let stored_in = |half| self.fingerprints.iter().filter(|(bucket, _)| *bucket == half).copied().collect();
             match self.gather(&new, stored_in) {
                 None => return true,
                 Some(fingerprints) => self.fingerprints = fingerprints,
@@ -59,7 +59,7 @@ impl Crowd {
     fn gather(
         &self,
         addressing: &DoublingAddressing,
-        stored_in: impl Fn(BucketIndex) -> Vec<Fingerprint>,
+        stored_in: impl Fn(BucketIndex) -> Vec<(BucketIndex, Fingerprint)>,
     ) -> Option<Vec<(BucketIndex, Fingerprint)>> {
         let (fingerprint, primary) = addressing.locate(self.digest);
         let mut buckets = vec![primary, addressing.alternate(primary, fingerprint)];
@@ -70,13 +70,13 @@ impl Crowd {
             if stored.len() < self.slots_per_bucket || buckets.len() >= MOST_BUCKETS {
                 return None;
             }
-            for fingerprint in stored {
-                gathered.push((candidate.bucket(), fingerprint));
+            for &(_, fingerprint) in &stored {
                 let other = addressing.alternate(candidate, fingerprint);
                 if buckets.iter().all(|known| known.bucket() != other.bucket()) {
                     buckets.push(other);
                 }
             }
+            gathered.extend(stored);
             next += 1;
         }
         Some(gathered)

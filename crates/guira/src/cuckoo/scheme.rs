@@ -1,17 +1,15 @@
 //! The schemes: the pairs of an addressing and a layout that there are.
 
-use alloc::vec::Vec;
-
 use super::blocks::{BLOCK, Located};
 use super::operations::Operations;
 use super::{CuckooTable, NoRoom};
 use crate::addressing::{
-    Addressing, AnySize, BucketIndex, DaryAddressing, DoublingAddressing, Fingerprint, PowerOfTwoAddressing,
-    RegionalAddressing, Size65536, WindowedAddressing,
+    Addressing, AnySize, DaryAddressing, DoublingAddressing, PowerOfTwoAddressing, RegionalAddressing, Size65536,
+    WindowedAddressing,
 };
 use crate::digest::Digest;
 use crate::parameters::{self, Parameters};
-use crate::table::{AnyFingerprintBits, AnyWidths, Layout, Table as _, ValuedWidths};
+use crate::table::{AnyFingerprintBits, AnyWidths, Layout, ValuedWidths};
 
 /// How the fingerprints of a filter are placed and kept, with all numbers. It says nothing of the memory that holds them,
 /// and works on any.
@@ -279,11 +277,6 @@ impl Scheme {
     /// See [`CuckooTable::occupied_slots`].
     pub(crate) fn occupied_slots(&self, bytes: &[u8]) -> u64 {
         with_table!(self, over(bytes), table => table.occupied_slots())
-    }
-
-    /// The fingerprints in a bucket.
-    pub(crate) fn stored_in(&self, bytes: &[u8], bucket: BucketIndex) -> Vec<Fingerprint> {
-        with_table!(self, over(bytes), table => table.slots.filled_slots(bucket).map(|(_, _, stored)| stored).collect())
     }
 
     /// See [`CuckooTable::has_no_copies`].

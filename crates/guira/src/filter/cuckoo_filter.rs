@@ -1,14 +1,12 @@
 use alloc::boxed::Box;
-use alloc::vec::Vec;
 use core::fmt;
 
 #[expect(unused_imports, reason = "named in the documentation")]
 use super::GrowthPolicy;
 use super::doubling::Doubling;
 use super::{CuckooFilterBuilder, Fingerprints, Growth};
-use crate::addressing::{BucketIndex, Fingerprint};
 use crate::cast::{to_f64, to_usize};
-use crate::cuckoo::{NoRoom, Scheme, Splitting};
+use crate::cuckoo::{Crowd, NoRoom, Scheme, Splitting, with_table};
 use crate::digest::{Digest, Key, KeyHasher};
 use crate::error::{BuildError, InsertError};
 use crate::parameters::Parameters;
@@ -610,9 +608,14 @@ impl CuckooFilter {
         &self.storage
     }
 
-    /// The fingerprints in a bucket.
-    pub(super) fn stored_in(&self, bucket: BucketIndex) -> Vec<Fingerprint> {
-        self.scheme.stored_in(self.bytes(), bucket)
+    /// What keeps a key out of the table, where that is not the load of all of it.
+    pub(super) fn crowd(&self, digest: Digest) -> Option<Crowd> {
+        Crowd::around(
+            digest,
+            &self.parameters,
+            self.hasher.seed(),
+            |bucket| with_table!(self.scheme, over(self.bytes()), table => table.stored_in(bucket.get()).collect()),
+        )
     }
 
     pub(crate) fn scheme_and_bytes(&mut self) -> (&Scheme, &mut [u8]) {

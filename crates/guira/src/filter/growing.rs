@@ -3,7 +3,7 @@
 use super::growth::is_crowded;
 use super::{CuckooFilter, GrowthPolicy};
 use crate::cast::to_usize;
-use crate::cuckoo::{Crowd, NoRoom};
+use crate::cuckoo::NoRoom;
 use crate::digest::{Digest, Key};
 use crate::error::{BuildError, InsertError};
 
@@ -36,7 +36,6 @@ impl CuckooFilter {
                 Err(reason) => return Err(self.insert_error(reason)),
             }
         }
-        self.refuse_copies_that_do_not_fit(digest)?;
         self.refuse_without_hope(digest)?;
         if self.is_doubled_in_steps() && self.insert_beginning_to_double(digest) {
             return Ok(());
@@ -55,10 +54,10 @@ impl CuckooFilter {
         }
     }
 
-    /// Begins to double a large table, and stores a copy in what is one table and a bit then. Returns `false`, and leaves
-    /// everything as it was, where that is not possible.
+    /// Begins to double a large table that may be doubled, and stores a copy in what is one table and a bit then. Returns
+    /// `false`, and leaves everything as it was, where there is no room or no memory.
     fn insert_beginning_to_double(&mut self, digest: Digest) -> bool {
-        if is_crowded(self.len(), self.slot_count()) || self.is_at_last_size() || self.begin_doubling().is_err() {
+        if self.begin_doubling().is_err() {
             return false;
         }
         let is_stored = self.insert_among_first_halves(digest);
@@ -68,19 +67,19 @@ impl CuckooFilter {
         is_stored
     }
 
-    /// More copies than fit are no reason to grow.
-    fn refuse_copies_that_do_not_fit(&self, digest: Digest) -> Result<(), InsertError> {
+    /// More copies than fit are no reason to grow; otherwise, how many there are.
+    fn refuse_copies_that_do_not_fit(&self, digest: Digest) -> Result<usize, InsertError> {
         let copies = self.count_digest(digest);
         // The two buckets of a key are never the same in a table that grows.
         let most = 2 * self.parameters().slots_per_bucket() as usize;
-        if copies >= most { Err(InsertError::TooManyCopies { copies }) } else { Ok(()) }
+        if copies >= most { Err(InsertError::TooManyCopies { copies }) } else { Ok(copies) }
     }
 
     /// What would be refused by the largest table too is refused before any is made.
     fn refuse_without_hope(&self, digest: Digest) -> Result<(), InsertError> {
+        let copies = self.refuse_copies_that_do_not_fit(digest)?;
         let Some(growth) = self.growth() else { return Err(self.full()) };
-        let crowd = Crowd::around(digest, self.parameters(), self.hasher().seed(), |bucket| self.stored_in(bucket));
-        growth.refuse_without_hope(self.parameters(), self.len(), self.count_digest(digest), crowd)
+        growth.refuse_without_hope(self.parameters(), self.len(), copies, self.crowd(digest))
     }
 
     fn doubled_unless_copies(&self) -> Result<Self, InsertError> {
