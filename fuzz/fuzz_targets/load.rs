@@ -1,6 +1,6 @@
 #![no_main]
 
-#[path = "../../crates/guira/tests/oracle"]
+#[path = "../../crates/guira/tests/guira/oracle"]
 mod oracle {
     pub(crate) mod checksums;
 }

@@ -6,6 +6,7 @@ use guira::{
     Addressing, BuildError, BuildFromKeysError, CuckooFilter, CuckooFilterBuilder, Digest, InsertError, KeyHasher,
 };
 
+#[path = "guira/oracle"]
 mod oracle {
     pub(crate) mod case;
     pub(crate) mod random;

@@ -11,11 +11,11 @@ use crate::tree::{assert_nothing, files, read, root};
 const MAY_BE_UNSAFE: &[&str] = &[
     "crates/guira/src/probe",
     "crates/guira/src/format/mapped.rs",
-    "crates/guira/tests/format/mapped.rs",
+    "crates/guira/tests/guira/format/mapped.rs",
     "crates/guira-cli/src/filter_view.rs",
     "crates/guira/benches/against",
     "crates/guira/benches/speed",
-    "crates/guira/tests/oracle/allocation.rs",
+    "crates/guira/tests/guira/oracle/allocation.rs",
     "crates/guira-redis/src/server",
     "crates/guira-python/src/memory.rs",
 ];

@@ -10,7 +10,7 @@ mod operations;
 #[path = "../../../../fuzz/bodies/view.rs"]
 mod view;
 
-#[path = "../../../guira/tests/oracle"]
+#[path = "../../../guira/tests/guira/oracle"]
 mod oracle {
     pub(crate) mod checksums;
     pub(crate) mod random;

@@ -1,0 +1,13 @@
+//! Files: that they are the bytes that docs/format.md describes, and that loading trusts none of them.
+
+mod file_header;
+mod files;
+mod forging;
+#[cfg(feature = "mmap")]
+mod mapped;
+mod reading;
+mod refusing;
+mod section;
+#[cfg(feature = "serde")]
+mod serialization;
+mod view;

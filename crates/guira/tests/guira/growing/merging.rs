@@ -1,0 +1,62 @@
+//! Filters of any two sizes in one.
+
+use guira::{CuckooFilter, KeyHasher, MergeError};
+
+use super::{absent, assert_holds, filled, growing};
+
+#[test]
+fn filters_of_different_sizes_are_merged() {
+    for (ours, theirs) in [(500, 100), (100, 40_000), (40_000, 100), (30_000, 30_000), (0, 5000), (5000, 0)] {
+        let what = format!("{ours} keys and {theirs}");
+        let mut merged = filled(0.01, ours);
+        let mut other = growing(0.01);
+        (0..theirs).for_each(|number| other.insert(&absent(number)).expect("it may grow"));
+        let other_before = other.clone();
+        merged.merge(&other).unwrap_or_else(|error| panic!("{what}: {error}"));
+        assert_eq!(merged.len() as u64, ours + theirs, "{what}");
+        assert_holds(&merged, (0..ours).chain((0..theirs).map(absent)), &what);
+        assert!(other == other_before, "{what}");
+        for key in (0..ours).chain((0..theirs).map(absent)) {
+            assert!(merged.remove(&key), "{what}: {key} is lost");
+        }
+        assert!(merged.is_empty(), "{what}");
+    }
+}
+
+#[test]
+fn a_merge_that_fails_changes_nothing() {
+    let build = |seed, capacity, largest| {
+        CuckooFilter::builder()
+            .capacity(capacity)
+            .max_capacity(largest)
+            .false_positive_rate(0.01)
+            .hasher(KeyHasher::xxh3(seed))
+            .build()
+            .expect("there is such a filter")
+    };
+    let fill = |filter: &mut CuckooFilter, keys: std::ops::Range<u64>| {
+        keys.for_each(|key| filter.insert(&key).expect("there is room"));
+    };
+    let mut ours = build(1, 1000, 4000);
+    let most = ours.max_capacity() as u64;
+    fill(&mut ours, 0..most - 10);
+    let before = ours.clone();
+
+    let mut full = build(1, 1000, 4000);
+    fill(&mut full, 1_000_000..1_001_000);
+    assert!(matches!(ours.merge(&full), Err(MergeError::Full { .. })));
+    assert!(ours == before);
+
+    let other_seed = build(2, 1000, 4000);
+    assert!(matches!(ours.merge(&other_seed), Err(MergeError::Differs { what: "seed", .. })));
+    let other_size = build(1, 3000, 12_000);
+    let error = ours.merge(&other_size).expect_err("the sizes differ");
+    assert!(error.to_string().contains("buckets per region at the beginning"), "{error}");
+    assert!(ours == before);
+
+    let (mut one, mut two) = (build(1, 1000, 4000), build(1, 1000, 4000));
+    (0..5).for_each(|_| one.insert("copied").expect("there is room"));
+    (0..5).for_each(|_| two.insert("copied").expect("there is room"));
+    assert_eq!(one.merge(&two), Err(MergeError::TooManyCopies { copies: 8 }));
+    assert_eq!((one.len(), two.len()), (5, 5));
+}

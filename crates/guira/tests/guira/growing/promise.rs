@@ -1,0 +1,239 @@
+//! What is promised of rates, sizes and capacities.
+
+use guira::{BuildError, CuckooFilter, GrowthPolicy, InsertError};
+
+use crate::oracle::binomial::assert_share;
+use super::{RATES, absent, assert_holds, filled, growing, keys_before_doublings};
+
+#[test]
+fn the_rate_is_kept_at_every_doubling() {
+    const QUERIES: u64 = 200_000;
+    for rate in RATES {
+        let empty = CuckooFilter::builder().capacity(1000).max_capacity(300_000).false_positive_rate(rate);
+        let empty = empty.build().expect("there is such a filter");
+        let points = keys_before_doublings(empty.clone(), empty.max_capacity() as u64);
+        assert!(points.len() > 8, "{points:?}");
+        for &keys in &points {
+            let mut filter = empty.clone();
+            for key in 0..keys {
+                filter.insert(&key).expect("it went in before");
+            }
+            let found = (0..QUERIES).filter(|&number| filter.contains(&absent(number))).count() as u64;
+            let expected = filter.expected_false_positive_rate();
+            let what = format!("{keys} keys at rate {rate}");
+            assert!(expected <= rate, "{what}: {expected}");
+            // The expected rate takes each slot for a chance of its own, which is above the truth by less than 1 %.
+            assert_share(found, QUERIES, 0.99 * expected, expected, &what);
+        }
+    }
+}
+
+#[test]
+fn before_a_doubling_the_table_is_as_small_as_one_built_for_its_keys() {
+    let empty = growing(0.001);
+    for keys in keys_before_doublings(empty, 300_000).into_iter().rev().skip(1) {
+        let filter = filled(0.001, keys);
+        let parameters = filter.parameters();
+        let built = CuckooFilter::builder()
+            .capacity(filter.len())
+            .fingerprint_bits(parameters.fingerprint_bits())
+            .slots_per_bucket(parameters.slots_per_bucket())
+            .build()
+            .expect("there is such a filter");
+        let ratio = filter.size_in_bytes() as f64 / built.size_in_bytes() as f64;
+        assert!(ratio <= 1.1, "{keys} keys: {} bytes, built {} bytes", filter.size_in_bytes(), built.size_in_bytes());
+    }
+}
+
+#[test]
+fn a_filter_for_1000_keys_takes_16_kilobytes_at_the_most() {
+    let ranges =
+        [(0.05, 1_000_000_000), (0.01, 1_000_000_000), (0.001, 1_000_000_000), (1e-4, 30_000_000), (1e-6, 1_000_000)];
+    for (rate, most) in ranges {
+        for largest in [1000, 1_000_000, most] {
+            let builder = CuckooFilter::builder().capacity(1000).max_capacity(largest);
+            let filter = builder.false_positive_rate(rate).build().expect("there is such a filter");
+            assert!(filter.max_capacity() >= largest);
+            assert!(filter.size_in_bytes() <= 16 << 10, "rate {rate}, up to {largest}: {filter:?}");
+        }
+    }
+}
+
+/// Filters for capacities, and largest capacities that are not the capacity times a power of two.
+fn of_any_growth(capacity: usize) -> impl Iterator<Item = (usize, CuckooFilter)> {
+    [1000, 1002, 1300, 1900, 2000, 2500, 3900, 5000, 11_300, 100_000, 1_000_000].into_iter().map(move |thousandths| {
+        let largest = capacity * thousandths / 1000;
+        let builder = CuckooFilter::builder().capacity(capacity).max_capacity(largest);
+        (largest, builder.false_positive_rate(0.001).build().expect("there is such a filter"))
+    })
+}
+
+#[test]
+fn the_last_table_is_as_small_as_one_built_for_the_max_capacity() {
+    for capacity in [100, 1000, 3000, 10_000] {
+        for (largest, mut filter) in of_any_growth(capacity) {
+            let begun_with = filter.parameters().slot_count();
+            let of_capacity = CuckooFilter::with_capacity(capacity, 0.001).expect("there is such a filter");
+            let most = 2 * of_capacity.parameters().slot_count() + 16;
+            assert!(begun_with <= most, "{capacity} to {largest}: {filter:?}");
+            filter.reserve(largest).expect("so many were promised");
+            let built = CuckooFilter::builder()
+                .capacity(largest)
+                .fingerprint_bits(filter.parameters().fingerprint_bits())
+                .slots_per_bucket(4)
+                .build()
+                .expect("there is such a filter");
+            let ratio = filter.size_in_bytes() as f64 / built.size_in_bytes() as f64;
+            assert!(ratio <= 1.15, "{capacity} to {largest}: {ratio} times the size of one that was built for it");
+        }
+    }
+}
+
+#[test]
+fn as_many_keys_fit_as_the_max_capacity_says_however_close_it_is() {
+    for capacity in [1, 2, 9, 100, 1000] {
+        for (largest, mut filter) in of_any_growth(capacity).take_while(|&(largest, _)| largest < 20_000) {
+            for key in 0..largest as u64 {
+                filter.insert(&key).unwrap_or_else(|error| panic!("{capacity} to {largest}, key {key}: {error}"));
+            }
+            assert!(filter.expected_false_positive_rate() <= 0.001, "{capacity} to {largest}: {filter:?}");
+            assert_holds(&filter, 0..largest as u64, "all that were promised");
+        }
+    }
+}
+
+#[test]
+fn beyond_the_max_capacity_keys_are_refused_or_the_rate_doubles() {
+    let builder = CuckooFilter::builder().capacity(1000).max_capacity(8000).false_positive_rate(0.001);
+    let fill = |mut filter: CuckooFilter| {
+        let mut keys = 0_u64;
+        loop {
+            match filter.insert(&keys) {
+                Ok(()) => keys += 1,
+                Err(error) => {
+                    assert!(matches!(error, InsertError::Full { .. }), "{error}");
+                    assert_holds(&filter, 0..keys, "full");
+                    return filter;
+                }
+            }
+        }
+    };
+    let refusing = fill(builder.build().expect("there is such a filter"));
+    assert_eq!(refusing.len(), refusing.max_capacity());
+    assert!(refusing.len() >= 8000);
+    assert!(refusing.expected_false_positive_rate() <= 0.001);
+
+    let rising = fill(builder.growth_policy(GrowthPolicy::RaiseRate).build().expect("there is such a filter"));
+    // 13 bits keep to the rate at the last promised doubling, and 8 are kept: five more doublings.
+    assert_eq!(rising.parameters().fingerprint_bits(), 8);
+    assert_eq!(rising.parameters().doublings(), refusing.parameters().doublings() + 5);
+    assert!(rising.len() > 31 * refusing.len());
+    let ratio = rising.expected_false_positive_rate() / refusing.expected_false_positive_rate();
+    assert!((28.0..=33.0).contains(&ratio), "five doublings of the rate are 32 times: {ratio}");
+}
+
+#[test]
+fn a_reserve_that_fails_changes_nothing() {
+    for beyond in [GrowthPolicy::KeepRate, GrowthPolicy::RaiseRate] {
+        let mut filter = CuckooFilter::builder()
+            .capacity(1000)
+            .max_capacity(4000)
+            .false_positive_rate(0.01)
+            .growth_policy(beyond)
+            .build()
+            .expect("there is such a filter");
+        for key in 0..500u64 {
+            filter.insert(&key).expect("there is room");
+        }
+        let before = filter.clone();
+        // With a rate that may rise there are a few doublings more, and then no bits left.
+        for additional in [10_000_000, usize::MAX] {
+            assert!(matches!(filter.reserve(additional), Err(InsertError::Full { .. })), "{filter:?}");
+            assert_eq!(filter, before);
+            assert_eq!(filter.to_bytes(), before.to_bytes());
+        }
+        let most = filter.max_capacity() - filter.len();
+        assert_eq!(filter.reserve(most), Ok(()));
+        assert!(filter.capacity() >= filter.max_capacity());
+    }
+}
+
+#[test]
+fn a_filter_that_is_shrunk_at_a_threshold_has_room_to_spare() {
+    let mut filter = CuckooFilter::builder()
+        .capacity(1000)
+        .max_capacity(1024 * 1000)
+        .false_positive_rate(0.01)
+        .build()
+        .expect("there is such a filter");
+    let mut doublings = 0;
+    let mut keys = 0..u64::MAX;
+    let mut insert = |filter: &mut CuckooFilter| {
+        let before = filter.parameters().doublings();
+        let key = keys.next().expect("there are enough");
+        filter.insert(&key).expect("it grows");
+        doublings += filter.parameters().doublings() - before;
+        key
+    };
+    // As many keys as make it double, and one that is removed and replaced again and again.
+    while filter.parameters().doublings() == 0 {
+        insert(&mut filter);
+    }
+    let mut last = insert(&mut filter);
+    for _ in 0..100 {
+        filter.remove(&last);
+        filter.shrink_to_fit();
+        last = insert(&mut filter);
+    }
+    assert!(doublings <= 1, "{doublings} doublings in 100 cycles");
+
+    // What is said of the room: an eighth of the capacity, and with more keys it stays as it is.
+    for key in 0..u64::MAX {
+        let before = filter.parameters().doublings();
+        filter.shrink_to_fit();
+        if filter.parameters().doublings() < before {
+            let free = filter.capacity() - filter.len();
+            assert!(free >= filter.capacity() / 8, "{filter:?}");
+            assert!(free <= filter.capacity() / 8 + 2, "{filter:?} could have been shrunk earlier");
+            break;
+        }
+        assert!(filter.remove(&key), "{filter:?} is never shrunk");
+    }
+}
+
+#[test]
+fn measures_that_make_no_sense_are_refused() {
+    let builder = || CuckooFilter::builder().max_capacity(10_000);
+    assert_eq!(builder().capacity(10).build().err(), Some(BuildError::PrecisionMissing));
+    assert_eq!(builder().false_positive_rate(0.1).build().err(), Some(BuildError::SizeMissing));
+    let below = builder().capacity(10).max_capacity(9).false_positive_rate(0.1).build();
+    assert_eq!(below.err(), Some(BuildError::MaxCapacity { given: 9, capacity: 10 }));
+    for rate in [0.0, 1.0, -0.1, f64::NAN] {
+        assert!(matches!(
+            builder().capacity(10).false_positive_rate(rate).build(),
+            Err(BuildError::FalsePositiveRate { .. })
+        ));
+    }
+    assert!(builder().capacity(0).false_positive_rate(0.1).build().is_err());
+    assert!(builder().capacity(1).max_capacity(usize::MAX).false_positive_rate(0.1).build().is_err());
+    for slots in [0, 1, 3, 16] {
+        let error = builder().capacity(10).false_positive_rate(0.1).slots_per_bucket(slots).build().err();
+        assert_eq!(error, Some(BuildError::GrowingSlotsPerBucket { given: slots }));
+    }
+}
+
+/// No copies are in the way there, though all keys of so small a table share their buckets with others.
+#[test]
+fn a_filter_without_bits_to_give_away_is_full() {
+    for (capacity, rate) in [(4, 0.9), (4, 0.1), (1000, 0.05)] {
+        let builder = CuckooFilter::builder().capacity(capacity).max_capacity(2 * capacity).false_positive_rate(rate);
+        let mut filter = builder.growth_policy(GrowthPolicy::RaiseRate).build().expect("there is such a filter");
+        let shared = guira::ConcurrentCuckooFilter::try_from(filter.clone()).expect("a packed one");
+        let refused = (0_u64..).find_map(|key| {
+            let stored = filter.insert(&key);
+            assert_eq!(shared.insert(&key), stored, "key {key}, capacity {capacity}");
+            stored.err()
+        });
+        assert!(matches!(refused, Some(InsertError::Full { .. })), "capacity {capacity} at {rate}: {refused:?}");
+    }
+}

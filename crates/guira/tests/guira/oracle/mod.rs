@@ -1,0 +1,13 @@
+//! What results are expected, and from which cases: models, bounds of statistics, numbers that look random.
+
+pub(crate) mod allocation;
+pub(crate) mod arrangement;
+pub(crate) mod binomial;
+pub(crate) mod case;
+pub(crate) mod checksums;
+pub(crate) mod chi_square;
+pub(crate) mod classes;
+pub(crate) mod random;
+pub(crate) mod shapes;
+pub(crate) mod slots;
+pub(crate) mod specification;
