@@ -11,6 +11,8 @@ use crate::probe::{Lanes, Word};
 /// The bits of a fingerprint that are sorted and coded.
 const NIBBLE_BITS: u32 = 4;
 const CODE_BITS: u32 = 12;
+/// The bits above the nibble in the number that a fingerprint is.
+const REST_BITS: u32 = u32::BITS - NIBBLE_BITS;
 /// How many multisets of four nibbles there are: C(19, 4).
 const CODES: usize = 3876;
 
@@ -320,16 +322,15 @@ impl<F: FingerprintBits> TableMut for SemiSortedTable<F, &mut [u8]> {
 impl<F: FingerprintBits> SemiSortedTable<F, &mut [u8]> {
     /// Stores four fingerprints, in any order.
     fn store(&mut self, bucket: BucketIndex, fingerprints: F::Word) {
-        let value = |index| self.value(fingerprints, Slot(index * self.widths.get()));
-        let mut sorted = [value(0), value(1), value(2), value(3)];
-        // Among equal nibbles by the rest, so that equal contents are equal bits.
-        sorted.sort_unstable_by_key(|&fingerprint| (fingerprint & 0xf, fingerprint));
-        let code = F::Word::from(code_of(sorted.map(|fingerprint| fingerprint & 0xf)));
+        // With the nibble on top, so that they are sorted by it, and among equal ones by the rest: equal contents are equal bits.
+        let rotated = |index| self.value(fingerprints, Slot(index * self.widths.get())).rotate_right(NIBBLE_BITS);
+        let sorted = ascending([rotated(0), rotated(1), rotated(2), rotated(3)]);
+        let code = F::Word::from(code_of(sorted.map(|rotated| rotated >> REST_BITS)));
 
         let high_width = self.high_width();
         let mut high_bits = F::Word::ZERO;
-        for (index, fingerprint) in (0..).zip(sorted) {
-            high_bits = high_bits | (F::Word::from(fingerprint >> NIBBLE_BITS) << (index * high_width));
+        for (index, rotated) in (0..).zip(sorted) {
+            high_bits = high_bits | (F::Word::from(rotated & (u32::MAX >> NIBBLE_BITS)) << (index * high_width));
         }
         let all_high_bits = !((!F::Word::ZERO << (2 * high_width)) << (2 * high_width));
         let all_code_bits = F::Word::from(0xfff_u32);
@@ -347,6 +348,20 @@ impl<F: FingerprintBits> SemiSortedTable<F, &mut [u8]> {
         let old = (F::Word::read(self.memory, byte) >> before) & mask;
         ((old ^ new) << before).flip(self.memory, byte);
     }
+}
+
+/// Sorts four numbers without a branch, since nobody can guess which of them is less.
+#[inline]
+fn ascending([a, b, c, d]: [u32; 4]) -> [u32; 4] {
+    let [(a, b), (c, d)] = [in_order(a, b), in_order(c, d)];
+    let [(a, c), (b, d)] = [in_order(a, c), in_order(b, d)];
+    let (b, c) = in_order(b, c);
+    [a, b, c, d]
+}
+
+#[inline]
+fn in_order(a: u32, b: u32) -> (u32, u32) {
+    (a.min(b), a.max(b))
 }
 
 /// Puts the parts of a bucket into four lanes of f bits, with few moves: in lanes 0 and 2 the nibble stands below the
@@ -459,9 +474,24 @@ static NIBBLES: [u16; 4096] = {
 
 /// The rank of four sorted nibbles a ≤ b ≤ c ≤ d: C(d + 3, 4) + C(c + 2, 3) + C(b + 1, 2) + a. Four zeros have rank 0,
 /// so an empty table is all zeros.
+#[inline]
 const fn code_of([a, b, c, d]: [u32; 4]) -> u32 {
-    (d + 3) * (d + 2) * (d + 1) * d / 24 + (c + 2) * (c + 1) * c / 6 + (b + 1) * b / 2 + a
+    RANKS[2][d as usize] + RANKS[1][c as usize] + RANKS[0][b as usize] + a
 }
+
+/// C(n + 1, 2), C(n + 2, 3) and C(n + 3, 4) for each nibble n.
+static RANKS: [[u32; 16]; 3] = {
+    let mut ranks = [[0; 16]; 3];
+    let mut n = 0;
+    while n < 16 {
+        let nibble = n as usize;
+        ranks[0][nibble] = (n + 1) * n / 2;
+        ranks[1][nibble] = (n + 2) * (n + 1) * n / 6;
+        ranks[2][nibble] = (n + 3) * (n + 2) * (n + 1) * n / 24;
+        n += 1;
+    }
+    ranks
+};
 
 #[cfg(test)]
 mod tests {
@@ -484,6 +514,16 @@ mod tests {
             }
         }
         assert!(seen.iter().all(|&seen| seen));
+    }
+
+    #[test]
+    fn four_numbers_are_sorted_as_by_the_standard_library() {
+        for word in 0..=u8::MAX {
+            let numbers = [0, 2, 4, 6].map(|shift| u32::from(word >> shift & 3));
+            let mut expected = numbers;
+            expected.sort_unstable();
+            assert_eq!(ascending(numbers), expected);
+        }
     }
 
     fn assert_buckets_are_kept<W: Word>(fingerprint_bits: u32) {
