@@ -20,6 +20,7 @@ use super::shared_table::SharedTable;
 use super::stripes::{Stale, StripeGuards, Stripes};
 use super::update::{Refusal, Repeated};
 use crate::addressing::{Addressing as _, BucketIndex};
+use crate::cast::to_usize;
 use crate::cuckoo::{BLOCK, Located, NoRoom, Splitting, with_splitting_table};
 use crate::digest::Digest;
 use crate::error::{BuildError, InsertError};
@@ -32,6 +33,8 @@ use crate::table::Words;
 pub(super) struct Doubling {
     /// How the table is split; of no use for how much of it is.
     splitting: Splitting,
+    /// How far the filter grows.
+    growth: Growth,
     /// The table of twice the size, with all that is stored when the doubling is over.
     pub(super) next: Arc<Generation>,
     /// The locks of the buckets of the old table and of what they became, and how much is stored in both.
@@ -59,6 +62,7 @@ impl Doubling {
         let splitting = Splitting::new(&table.parameters, &parameters, table.hasher.seed());
         let doubling = Self {
             splitting,
+            growth: *growth,
             next: Arc::new(Generation::new(next, growth)),
             stripes: Stripes::new(table.parameters.bucket_count(), table.len()),
             turn: Mutex::new(()),
@@ -106,7 +110,8 @@ impl Doubling {
         self.store_split(old, current, digest, repeated)
     }
 
-    /// Stores a copy of a key. Where there is no room, more buckets are split; when all are, it begins again.
+    /// Stores a copy of a key. Where there is no room, more buckets are split, unless there would be none if all were; when
+    /// all are, it begins again.
     pub(super) fn store_split(
         &self,
         old: &Generation,
@@ -120,12 +125,30 @@ impl Doubling {
         loop {
             match self.insert(old, digest, repeated) {
                 Ok(stored) => return Ok(Ok(stored)),
-                Err(Refusal::NoRoom(NoRoom::Full)) => self.split_for_room(old, current)?,
+                Err(Refusal::NoRoom(NoRoom::Full)) => match self.refuse_without_hope(old, digest)? {
+                    Ok(()) => self.split_for_room(old, current)?,
+                    Err(refused) => return Ok(Err(refused)),
+                },
                 Err(Refusal::NoRoom(reason)) => {
                     return Ok(Err(reason.as_error(self.len(), &self.next.table.parameters)));
                 }
                 Err(Refusal::Stale) if self.is_over(old) => return Err(Stale),
                 Err(Refusal::Stale) => {}
+            }
+        }
+    }
+
+    /// Refuses a key that finds no room and would find none if all buckets were split either, nor in a larger table.
+    fn refuse_without_hope(&self, old: &Generation, digest: Digest) -> Result<Result<(), InsertError>, Stale> {
+        let _all = self.stripes.lock_all()?;
+        let tables = self.tables(&old.table, old.whole());
+        let next = &self.next.table;
+        let Tables { splitting, old, new } = tables;
+        match splitting.crowd(digest, &next.parameters, next.hasher.seed(), &**old, &**new) {
+            None => Ok(Ok(())),
+            crowd => {
+                let copies = to_usize(u64::from(tables.count(digest)));
+                Ok(self.growth.refuse_without_hope(&next.parameters, self.len(), copies, crowd))
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Doubling a table, all at once or in steps, and halving it.
 
-use super::{BLOCK, CuckooTable, Located, NoRoom};
+use super::{BLOCK, Crowd, CuckooTable, Located, NoRoom};
 use crate::addressing::{Addressing, BucketIndex, DoublingAddressing, SplittingAddressing};
 use crate::cast::to_usize;
 use crate::digest::Digest;
@@ -123,6 +123,30 @@ impl Splitting {
                 *next += 1;
             }
         });
+    }
+
+    /// What keeps a key out of the doubled table, once all buckets are split; its parameters are `parameters`.
+    pub(crate) fn crowd(
+        &self,
+        digest: Digest,
+        parameters: &Parameters,
+        seed: u64,
+        old_memory: impl Memory + Copy,
+        new_memory: impl Memory + Copy,
+    ) -> Option<Crowd> {
+        Crowd::around(digest, parameters, seed, |half| {
+            with_layouts!(self, (old, new) => {
+                let (from, into) = (PackedTable::new(old, old_memory), PackedTable::new(new, new_memory));
+                let bucket = BucketIndex::new(half.get() / 2);
+                if bucket.get() < self.whole {
+                    let fingerprints = from.filled_slots(bucket).map(|(_, _, fingerprint)| fingerprint);
+                    let of_half = fingerprints.filter(|&it| self.old.half(bucket, it) == half.get() & 1);
+                    of_half.map(|fingerprint| (half, self.old.rest(fingerprint))).collect()
+                } else {
+                    into.filled_slots(half).map(|(_, _, rest)| (half, rest)).collect()
+                }
+            })
+        })
     }
 
     /// The other way round: inserts everything in the new table into the old one, which is empty; fails where it does not fit.

@@ -608,14 +608,19 @@ impl CuckooFilter {
         &self.storage
     }
 
-    /// What keeps a key out of the table, where that is not the load of all of it.
+    /// What keeps a key out of the table, where that is not the load of all of it; of a table that is being doubled, what
+    /// will when it is.
     pub(super) fn crowd(&self, digest: Digest) -> Option<Crowd> {
-        Crowd::around(
-            digest,
-            &self.parameters,
-            self.hasher.seed(),
-            |bucket| with_table!(self.scheme, over(self.bytes()), table => table.stored_in(bucket.get()).collect()),
-        )
+        let (parameters, seed) = (&self.parameters, self.hasher.seed());
+        match self.splitting() {
+            Some((splitting, old, new)) => splitting.crowd(digest, parameters, seed, old, new),
+            None => Crowd::around(
+                digest,
+                parameters,
+                seed,
+                |bucket| with_table!(self.scheme, over(self.bytes()), table => table.stored_in(bucket.get()).collect()),
+            ),
+        }
     }
 
     pub(crate) fn scheme_and_bytes(&mut self) -> (&Scheme, &mut [u8]) {

@@ -101,14 +101,14 @@ impl CuckooFilter {
         is_stored
     }
 
-    /// Stores a copy of a key while the table is being doubled, and splits some buckets. Where there is no room although all
-    /// are split, the doubling is over.
+    /// Stores a copy of a key while the table is being doubled, and splits some buckets; more of them where there is no room,
+    /// unless there would be none if all were split. Where there is none although all are, the doubling is over.
     pub(crate) fn insert_while_doubling(&mut self, digest: Digest) -> Result<(), NoRoom> {
         self.split(Splitting::AT_A_TIME);
         loop {
             let Some((splitting, old, new)) = self.splitting_mut() else { return self.insert_into_table(digest) };
             match splitting.insert(old, new, digest) {
-                Err(NoRoom::Full) => self.split(Splitting::FOR_ROOM),
+                Err(NoRoom::Full) if self.crowd(digest).is_none() => self.split(Splitting::FOR_ROOM),
                 result => {
                     self.add_to_len(usize::from(result.is_ok()));
                     return result;
@@ -388,6 +388,33 @@ mod tests {
         let before = filter.to_bytes();
         assert!(filter.insert(&3).is_err());
         assert_eq!(filter.to_bytes(), before);
+    }
+
+    /// Copies of every key until one is refused, in filters that are half doubled and in the same ones after the doubling.
+    #[test]
+    fn a_copy_that_no_split_makes_room_for_is_refused_without_one() {
+        let mut crowded = 0;
+        for mut filter in filters() {
+            let most = 2 * filter.parameters().slots_per_bucket() as usize;
+            let keys = fill(&mut filter);
+            filter.begin_doubling().expect("it may grow");
+            filter.split(filter.splitting().expect("it is being doubled").0.whole() / 2);
+            for key in keys {
+                let (mut doubling, mut settled) = (filter.clone(), filter.settled().into_owned());
+                for _ in 0..=most {
+                    let whole = doubling.splitting().map(|(splitting, ..)| splitting.whole());
+                    let inserted = doubling.insert(&key);
+                    assert_eq!(inserted, settled.insert(&key), "{key}");
+                    assert_eq!(doubling.parameters(), settled.parameters(), "{key}");
+                    let left = doubling.splitting().map(|(splitting, ..)| splitting.whole());
+                    if let (Err(_), Some(before)) = (inserted, whole) {
+                        assert!(before - left.unwrap_or(0) <= Splitting::AT_A_TIME, "{key}: {before} to {left:?}");
+                        crowded += usize::from(doubling.count(&key) < most);
+                    }
+                }
+            }
+        }
+        assert!(crowded > 0, "no key shares its buckets with others");
     }
 
     #[test]
