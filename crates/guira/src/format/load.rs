@@ -1,4 +1,4 @@
-//! Bytes, to what was in memory.
+//! From bytes to filters.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -53,7 +53,7 @@ impl LoadOptions {
         Self { key: None }
     }
 
-    /// Gives the secret key with which the file's keys were hashed. It is in no file.
+    /// Sets the secret key with which the file's keys were hashed. No file contains it.
     ///
     /// # Examples
     ///
