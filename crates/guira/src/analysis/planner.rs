@@ -50,7 +50,7 @@ const OF_FEW_KEYS: &[Choice] = &[
 
 const FEW_KEYS: u64 = 320;
 
-/// Those that are planned only where they are asked for.
+/// The shapes that are planned only on request.
 const FOR_COMPARISON: &[Choice] = &[
     (Layout::Packed, Addressing::Ternary, 1),
     (Layout::Packed, Addressing::Ternary, 2),
@@ -72,7 +72,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// The table to be preferred for `capacity` distinct keys that keeps to `false_positive_rate` while it holds no more.
+    /// The preferred table for `capacity` distinct keys that keeps to `false_positive_rate` while it holds no more.
     pub(crate) fn new(capacity: u64, false_positive_rate: f64, preference: Preference) -> Result<Self, BuildError> {
         let others = match preference {
             Preference::Speed => [&[] as &[Choice]; 3],
@@ -83,8 +83,8 @@ impl Plan {
 
     /// The smallest table of a given shape for `capacity` distinct keys that keeps to `false_positive_rate`.
     ///
-    /// Where a rate needs a bit more of every fingerprint, or a few more buckets with a bit less, it is what takes less
-    /// memory; likewise where fingerprints are too short for as many keys.
+    /// A rate may take one bit more of every fingerprint, or a few more buckets with one bit less: the table is the one
+    /// that takes less memory. Likewise if fingerprints are too short for so many keys.
     pub(crate) fn with_shape(capacity: u64, false_positive_rate: f64, shape: Shape) -> Result<Self, BuildError> {
         let plan = Self::with_shape_below(capacity, false_positive_rate, shape, u64::MAX)?;
         plan.ok_or_else(|| {
@@ -174,7 +174,7 @@ impl Plan {
     }
 }
 
-/// How many times as many buckets as the capacity needs a table may have for the sake of the rate.
+/// For the sake of the rate, a table may have up to so many times the buckets that the capacity needs.
 const MAX_ROOM: u64 = 4;
 
 fn room_for_rate(closest: Regions) -> u64 {
@@ -212,7 +212,7 @@ pub(crate) fn with_fingerprint_bits(capacity: u64, bits: u32, shape: Shape) -> R
     Parameters::new(shape, parameters.fingerprint_bits(), regions, capacity)
 }
 
-/// How many times as many buckets a table may have because the fingerprints asked for are short.
+/// If the fingerprints asked for are short, a table may have up to so many times the buckets that the capacity needs.
 const MAX_ROOM_FOR_SHORT: u64 = 2;
 
 /// The shortest fingerprint that keeps to the rate with `capacity` keys in a given table.

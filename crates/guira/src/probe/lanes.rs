@@ -49,7 +49,7 @@ pub(crate) trait Word:
     fn low_64(self) -> u64;
 }
 
-/// No numbers: to have them at hand would cost every call, and only a bug comes here.
+/// The message has no numbers: passing them would cost every call, and only a bug leads here.
 #[cold]
 #[inline(never)]
 fn word_beyond_end() -> ! {
