@@ -25,10 +25,10 @@ pub enum MergeError {
     },
     /// Together there are more copies of a key than its buckets hold.
     TooManyCopies {
-        /// The copies that are as many as fit.
+        /// The most copies that fit.
         copies: usize,
     },
-    /// The memory for the work could not be had.
+    /// The memory for another table could not be allocated.
     OutOfMemory {
         /// The bytes of a table.
         bytes: u64,
