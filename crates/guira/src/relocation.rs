@@ -230,7 +230,7 @@ struct VisitedSet {
 impl VisitedSet {
     const MIN_PLACES: usize = 64;
 
-    /// Adds the bucket that is to become the next of `nodes`; `false` if it is among them.
+    /// Adds the bucket that is to become the next of `nodes`. Returns `false` if it is among them already.
     fn insert(&mut self, candidate: Candidate, nodes: &[Node]) -> bool {
         if self.places.len() < 2 * (nodes.len() + 1) {
             self.grow(nodes);

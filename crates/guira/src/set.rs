@@ -117,7 +117,7 @@ impl CuckooSet {
     ///
     /// # Panics
     ///
-    /// If there are not as many answers as keys.
+    /// If `keys` and `answers` differ in length.
     ///
     /// # Examples
     ///
@@ -148,7 +148,7 @@ impl CuckooSet {
         self.filter.clear();
     }
 
-    /// Returns how many fingerprints are stored: the distinct keys, but for those that share fingerprint and buckets with
+    /// Returns how many fingerprints are stored: the distinct keys, except those that share fingerprint and buckets with
     /// another.
     ///
     /// # Examples

@@ -14,9 +14,9 @@ use crate::parameters::Parameters;
 /// o again for every s, which an exclusive or only does when s is a power of two; so a table has just the size that its
 /// capacity needs.
 ///
-/// When s is even, only odd sums H are used, so that o and o' are never the same. When it is odd, that can't be had:
-/// each fingerprint has one bucket, the one with 2o = H mod s, that is its own alternate, and about one key in s has a
-/// single candidate bucket. Such keys are what limits the load of small tables, so planned regions are even.
+/// When s is even, only odd sums H are used, so that o and o' are never the same. When s is odd, that is impossible: each
+/// fingerprint has one bucket, the one with 2o = H mod s, that is its own alternate, and about one key in s has a single
+/// candidate bucket. Such keys are what limits the load of small tables, so planned regions are even.
 ///
 /// Large tables are planned with s = 2^16, for which [`Size65536`] computes all of this with fewer instructions.
 #[derive(Clone, Copy, Debug)]

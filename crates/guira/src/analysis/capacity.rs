@@ -12,9 +12,9 @@
 //!    are; see [`Orbit::overfull`].
 //! 2. **Three buckets and more**, with two candidates ([`Table::confined_sets`]). Their expected number is an upper bound
 //!    of the probability that there is one (the union bound). In regions of up to [`COUNTED_BUCKETS`] buckets, and with
-//!    b = 1 in all, sets of every size are counted: nothing else can go wrong there, and where the sum is small enough
-//!    the promise is proved (but for the number of fingerprints, which enters by a second moment). In larger regions the sum
-//!    over sets of medium size counts the same crowded part of the table over and over, and says nothing.
+//!    b = 1 in all, sets of every size are counted: nothing else can go wrong there, and where the sum is small enough the
+//!    promise is proved (except for the number of fingerprints, which enters by a second moment). In larger regions the
+//!    sum over sets of medium size counts the same crowded part of the table over and over, and says nothing.
 //! 3. **A region as a whole** ([`Fill`]). The number of keys at the first refusal was simulated, for every shape and region
 //!    sizes from the least on, and [`Fill`] has what bounds it: a mean, a deviation and a number of keys, such that the
 //!    simulated probability of a refusal stays below [`FAILURES_OF_FILL`], with a margin. This is calibrated, not proved.
@@ -30,7 +30,7 @@ const FAILURES_OF_SETS: f64 = 5e-7;
 /// The failures allowed for regions as a whole. A quarter of the millionth is kept in reserve.
 const FAILURES_OF_FILL: f64 = 2.5e-7;
 
-/// The buckets of the largest region that is planned, but with b = 1: the slots of 2^16 buckets with the usual widths
+/// The buckets of the largest region that is planned, except with b = 1: the slots of 2^16 buckets with the usual widths
 /// fit the second-level cache.
 pub(super) const LARGE_REGION: u64 = 1 << 16;
 

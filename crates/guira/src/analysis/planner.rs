@@ -65,7 +65,7 @@ const fn of_few_keys(capacity: u64) -> &'static [Choice] {
     if capacity <= FEW_KEYS { OF_FEW_KEYS } else { &[] }
 }
 
-/// The table that a capacity and a rate come to.
+/// The table chosen for a capacity and a rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Plan {
     parameters: Parameters,
@@ -230,8 +230,9 @@ pub(crate) fn fingerprint_bits_for_rate(
         .ok_or(BuildError::RateTooLow { given: rate, least })
 }
 
-/// The parameters of a table of a given number of buckets, and the capacity that may be promised for it. `parts` says into
-/// how many parts regions nearly fall with fingerprints of some length; they are promised as little as so many regions.
+/// The parameters of a table of a given number of buckets, and the capacity that may be promised for it. `parts` says
+/// into how many parts each region nearly falls with fingerprints of some length; no more is promised than for separate
+/// regions of that size.
 pub(crate) fn with_bucket_count(
     given: u64,
     fingerprint_bits: impl Fn(u64, Regions) -> Result<u32, BuildError>,

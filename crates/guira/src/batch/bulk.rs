@@ -149,7 +149,7 @@ const fn is_worth_sorting(keys: usize, parameters: &Parameters) -> bool {
     parameters.region_count() > 1 && keys as u64 / parameters.region_count() >= 2048
 }
 
-/// What became of some keys.
+/// The outcome of inserting some keys.
 #[derive(Default)]
 struct Outcome {
     inserted: usize,

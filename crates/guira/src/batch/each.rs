@@ -15,7 +15,7 @@ impl CuckooFilter {
     ///
     /// # Panics
     ///
-    /// If there are not as many answers as keys.
+    /// If `keys` and `answers` differ in length.
     ///
     /// # Examples
     ///
@@ -47,7 +47,7 @@ impl CuckooFilter {
     ///
     /// # Errors
     ///
-    /// For the first key that can't be stored, why not and how many were stored before it; these are kept.
+    /// [`InsertEachError`] for the first key that can't be stored: why, and how many were stored before it and are kept.
     ///
     /// # Examples
     ///
@@ -72,8 +72,8 @@ impl CuckooFilter {
     ///
     /// # Errors
     ///
-    /// For the first key that can't be stored, why not and how many were stored before it; these are kept. Some keys
-    /// after it may have been taken from the iterator.
+    /// [`InsertEachError`] for the first key that can't be stored: why, and how many were stored before it and are kept.
+    /// Some keys after it may have been taken from the iterator.
     ///
     /// # Examples
     ///
@@ -173,7 +173,7 @@ impl CuckooFilter {
     ///
     /// # Panics
     ///
-    /// If there are not as many answers as keys.
+    /// If `keys` and `removed` differ in length.
     ///
     /// # Examples
     ///
@@ -216,7 +216,7 @@ impl CuckooFilterView<'_> {
     ///
     /// # Panics
     ///
-    /// If there are not as many answers as keys.
+    /// If `keys` and `answers` differ in length.
     ///
     /// # Examples
     ///

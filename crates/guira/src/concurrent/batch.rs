@@ -24,7 +24,7 @@ impl ConcurrentCuckooFilter {
     ///
     /// # Panics
     ///
-    /// If there are not as many answers as keys.
+    /// If `keys` and `answers` differ in length.
     ///
     /// # Examples
     ///
@@ -51,7 +51,7 @@ impl ConcurrentCuckooFilter {
     ///
     /// # Errors
     ///
-    /// For the first key that can't be stored, why not and how many were stored before it; these are kept.
+    /// [`InsertEachError`] for the first key that can't be stored: why, and how many were stored before it and are kept.
     ///
     /// # Examples
     ///
@@ -109,7 +109,7 @@ impl ConcurrentCuckooFilter {
     ///
     /// # Panics
     ///
-    /// If there are not as many answers as keys.
+    /// If `keys` and `removed` differ in length.
     ///
     /// # Examples
     ///

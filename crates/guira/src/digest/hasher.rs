@@ -120,7 +120,7 @@ impl KeyHasher {
     ///
     /// # Panics
     ///
-    /// If there are not as many digests as keys.
+    /// If `keys` and `digests` differ in length.
     #[inline(always)]
     pub(crate) fn digest_each<K: Key>(&self, keys: &[K], digests: &mut [Digest]) {
         assert_eq!(keys.len(), digests.len(), "as many digests as keys");

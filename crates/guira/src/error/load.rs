@@ -2,7 +2,7 @@ use core::fmt;
 
 use super::BuildError;
 
-/// What a file can hold.
+/// The kind of a file: what it holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FileKind {

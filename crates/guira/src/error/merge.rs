@@ -9,16 +9,16 @@ pub enum MergeError {
     Differs {
         /// What differs first.
         what: &'static str,
-        /// What it is in the filter that was to be added to.
+        /// Its value in the filter that was to be added to.
         ours: String,
-        /// What it is in the other one.
+        /// Its value in the other filter.
         theirs: String,
     },
     /// The keys of both don't fit the table of one.
     Full {
         /// The fingerprints stored in the filter that was to be added to.
         len: usize,
-        /// Those of the other one.
+        /// The fingerprints stored in the other filter.
         other_len: usize,
         /// The slots of the table.
         slot_count: usize,

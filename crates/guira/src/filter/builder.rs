@@ -284,7 +284,7 @@ impl CuckooFilterBuilder {
     ///
     /// # Errors
     ///
-    /// Those of [`Self::build`], but for the memory.
+    /// Those of [`Self::build`], except [`BuildError::OutOfMemory`].
     ///
     /// # Examples
     ///
@@ -403,8 +403,8 @@ impl CuckooFilterBuilder {
         self.value_bits
     }
 
-    /// The parameters of a filter whose fingerprints carry values of so many bits. Unless a layout was given, which is
-    /// refused, it is packed.
+    /// The parameters of a filter whose fingerprints carry values of so many bits. The layout is packed unless another
+    /// was given, which is refused.
     pub(crate) fn parameters_with_values(&self, value_bits: u32) -> Result<Parameters, BuildError> {
         let of = |builder: &Self| builder.parameters_and_growth()?.0.with_value_bits(value_bits);
         let packed = if self.layout.is_some() { self.clone() } else { self.clone().layout(Layout::Packed) };

@@ -8,7 +8,7 @@ use crate::parameters::{Addressing, Layout, Parameters, Shape};
 
 impl CuckooFilter {
     /// Returns a filter with the same keys in another layout, with buckets of another size or with shorter fingerprints.
-    /// It has as many buckets.
+    /// It has the same number of buckets.
     ///
     /// It is possible where the candidate buckets of every key follow from what is stored: between the packed and the
     /// semi-sorted layout, and to any bucket size of the packed one. Fingerprints can be shortened in filters that grow,

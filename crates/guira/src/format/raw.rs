@@ -58,7 +58,7 @@ pub trait RawFilter: Sized {
     ///
     /// # Errors
     ///
-    /// For the first key that can't be stored, why not and how many were stored before it; these are kept.
+    /// [`InsertEachError`] for the first key that can't be stored: why, and how many were stored before it and are kept.
     fn insert_each_without_growing<K: Key>(&mut self, keys: &[K]) -> Result<(), InsertEachError>;
 
     /// Lets the caller move the bytes of the table elsewhere in memory, as servers do to defragment it. The same bytes

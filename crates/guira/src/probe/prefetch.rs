@@ -21,7 +21,7 @@ pub(crate) fn prefetch<T>(items: &[T], at: usize) {
     let _ = (items, at);
 }
 
-/// Asks for cache lines that are going to be written. They come without leaving a copy in another processor's cache,
+/// Prefetches cache lines that are going to be written. They come without leaving a copy in another processor's cache,
 /// which the write would have to wait for.
 ///
 /// Not for lookups: it would take the lines from others who read them.

@@ -79,7 +79,7 @@ impl Words {
         }
     }
 
-    /// A copy of the table, which is of one moment if nobody writes meanwhile.
+    /// A copy of the table, as it is at one moment if nobody writes meanwhile.
     pub(crate) fn to_storage(&self) -> Result<Storage, OutOfMemory> {
         let mut storage = Storage::zeroed_bytes(8 * self.len())?;
         let (chunks, _) = storage.as_chunks_mut();
@@ -103,7 +103,7 @@ impl Deref for Words {
     }
 }
 
-/// What a word holds now.
+/// Reads a word.
 ///
 /// Relaxed: a caller that must order the reads of several words does so with an acquire fence after the last. Under the
 /// lock of a bucket its filled slots don't change.
@@ -113,7 +113,7 @@ fn load(word: &AtomicU64) -> u64 {
 }
 
 impl Memory for [AtomicU64] {
-    /// Bits of one word are of one moment. Those that straddle words need not be: where a slot is being written, its
+    /// Bits of one word are read at one moment. Bits that straddle words need not be: where a slot is being written, its
     /// lower bits may be old and its upper ones new, or the other way round.
     #[inline]
     fn word<W: Word>(&self, byte: usize, before: u32, bits: u32) -> W {

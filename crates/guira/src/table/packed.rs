@@ -11,10 +11,10 @@ use crate::cast::to_usize;
 use crate::parameters::{self, Parameters};
 use crate::probe::{Lanes, Word};
 
-/// Bucket i stands at bit i * b * f, its slots from the lowest bit up. Windows overlap: the one whose first slot is slot i
-/// stands at bit i * f.
+/// Bucket i starts at bit i * b * f, its slots from the lowest bit up. Windows overlap: the one whose first slot is slot
+/// i starts at bit i * f.
 ///
-/// A bucket is read as one or more words, each holding as many of its slots.
+/// A bucket is read as one or more words, each of which holds equally many of its slots.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PackedTable<G, M> {
     widths: G,
@@ -81,7 +81,7 @@ impl<W: Word, const WHOLE_BYTES: bool> AnyWidths<W, WHOLE_BYTES> {
         if !fits || (WHOLE_BYTES && !stride.is_multiple_of(8)) {
             return None;
         }
-        // All words of a bucket have as many slots, so that one set of masks serves them all.
+        // All words of a bucket have equally many slots, so that one set of masks serves them all.
         let slots_per_bucket = parameters.slots_per_bucket();
         let shares = |lanes: &u32| slots_per_bucket.is_multiple_of(*lanes);
         let lanes_per_word = (1..=usable_bits / slot_bits).rev().find(shares).unwrap_or(1);
@@ -234,7 +234,7 @@ impl<G: Widths, M> PackedTable<G, M> {
         self.widths
     }
 
-    /// What holds the slots.
+    /// The memory that holds the slots.
     #[cfg(feature = "std")]
     #[inline]
     pub(super) const fn memory(&self) -> &M {

@@ -14,7 +14,7 @@ const CODE_BITS: u32 = 12;
 /// How many multisets of four nibbles there are: C(19, 4).
 const CODES: usize = 3876;
 
-/// Bucket i stands at bit i · 4(f - 1): 12 bits of code, then the four fingerprints' high f - 4 bits.
+/// Bucket i starts at bit i · 4(f - 1): 12 bits of code, then the four fingerprints' high f - 4 bits.
 ///
 /// Reading a bucket gives a word of four lanes of f bits, which is what all operations work on: see [`Unfolding`]. Words
 /// of 64 bits hold a whole bucket (f up to 15); with words of 128 bits the code and the rest are read separately.
@@ -392,7 +392,7 @@ impl<W: Word> Unfolding<W> {
         }
     }
 
-    /// The lanes of four nibbles and of the high bits that stand behind 12 other bits.
+    /// Unfolds four nibbles, and the high bits behind the first 12 bits of a word, into lanes.
     #[inline]
     fn unfold(&self, nibbles: u16, high_bits: W) -> W {
         let nibbles = |mask: u16| W::from(u32::from(nibbles & mask));

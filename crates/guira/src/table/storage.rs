@@ -96,7 +96,7 @@ impl Storage {
 #[derive(Clone, Debug)]
 pub(crate) enum Borrowed<'bytes> {
     Slice(&'bytes [u8]),
-    /// Part of a file; whoever mapped it answers for its bytes.
+    /// Part of a file; the caller who mapped it promised that its bytes don't change.
     #[cfg(feature = "mmap")]
     Mapping(Arc<memmap2::Mmap>),
 }
