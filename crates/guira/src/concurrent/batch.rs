@@ -77,7 +77,7 @@ impl ConcurrentCuckooFilter {
         }
     }
 
-    /// Stores runs of keys for which the table is large enough together. The key after a run is stored alone, and makes
+    /// Stores runs of keys together, as long as the table is large enough. The key after a run is stored alone, and makes
     /// the table grow.
     #[inline(never)]
     fn insert_each_growing<K: Key>(

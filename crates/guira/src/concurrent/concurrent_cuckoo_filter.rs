@@ -21,8 +21,8 @@ use crate::sync::Replaceable;
 ///
 /// # What you can rely on
 ///
-/// One operation happens before another if the threads synchronise in between by any means: joining, channels, locks,
-/// atomics that acquire and release.
+/// Everything here holds as soon as one operation happens before another, by any means of synchronisation: joining,
+/// channels, locks, atomics that acquire and release.
 ///
 /// - **A key that is in the set is found.** If its insertion happened before the lookup began, and its removal had not
 ///   begun when the lookup ended, the answer is "probably".
@@ -62,9 +62,9 @@ use crate::sync::Replaceable;
 /// than 64 KiB, by [`reserve`](Self::reserve), and if copies of other keys are so many that one doubling would not make
 /// room for a key.
 ///
-/// A doubling changes no answers but false positives. While several threads insert, the table may exceed the number of
-/// keys at which it is doubled, or full, by one key per thread. A lookup takes some nanoseconds more than in a table that
-/// never grows, to find the table, and about twice as long while it is being doubled.
+/// A doubling changes no answers except false positives. While several threads insert, the table may exceed the number of
+/// keys at which it is doubled, or full, by up to one key per thread. A lookup takes some nanoseconds more than in a
+/// table that never grows, to find the table, and about twice as long while it is being doubled.
 ///
 /// # Examples
 ///

@@ -12,7 +12,7 @@ use crate::digest::Digest;
 use crate::filter::{CuckooFilter, Growth};
 use crate::sync::{AtomicU64, Ordering};
 
-/// The table between two doublings, and during the second one.
+/// The table from one doubling to the end of the next.
 ///
 /// A table is replaced in one of two ways. In both, an operation may still be working in a table that was replaced.
 ///
@@ -36,7 +36,7 @@ pub(super) struct Generation {
 /// Adding up what is stored reads every stripe, so while the limit is far only one insertion in so many does it.
 const COMPARED: u64 = 32;
 
-/// How far away a limit is at least that is not near: insertions between two comparisons can't reach it.
+/// A limit that is not near is further away than this: too far for insertions between two comparisons to reach it.
 const FAR: usize = if cfg!(loom) { 0 } else { 256 * 32 };
 
 impl Generation {

@@ -13,7 +13,7 @@ use crate::filter::{CuckooFilter, Growth};
 use crate::parameters::Parameters;
 use crate::sync::{Arc, Replaceable};
 
-/// Calls `change` with the current generation, again if that is replaced meanwhile.
+/// Calls `change` with the current generation, and again with the next one if that was replaced meanwhile.
 #[inline]
 pub(super) fn change_current<R>(
     current: &Replaceable<Generation>,
@@ -107,7 +107,8 @@ fn double_and_store(
     Ok(store_in_next(current, growth, table, digest, repeated, all))
 }
 
-/// Copies a table that nobody writes, stores a key in the copy, which grows, and replaces the table by it.
+/// Copies a table that nobody writes, stores a key in the copy, which grows to take it, and replaces the table by the
+/// copy.
 fn store_in_next(
     current: &Replaceable<Generation>,
     growth: &Growth,
@@ -131,7 +132,7 @@ pub(super) fn copy(table: &SharedTable, growth: &Growth, all: &StripeGuards<'_>)
     Ok(copy.with_growth(Some(*growth)))
 }
 
-/// Replaces the table whose locks are held by another one.
+/// Replaces the table, all of whose locks are held, by `next`.
 pub(super) fn replace(
     current: &Replaceable<Generation>,
     growth: &Growth,
