@@ -262,7 +262,7 @@ impl Table {
         self.shape.layout() != Layout::Windowed && self.shape.addressing().candidates() == 2
     }
 
-    /// As many keys as fit their own candidate buckets always do, whatever chance does.
+    /// The number of keys that always fit: as many as the candidate buckets of one key have slots.
     fn certain_capacity(&self) -> u64 {
         let least = least_candidates(self.regions.buckets, self.shape);
         least * u64::from(self.shape.slots_per_bucket())

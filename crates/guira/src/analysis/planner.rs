@@ -117,7 +117,7 @@ impl Plan {
             if least_bits >= limit {
                 break;
             }
-            // As many buckets as make fewer bits than the limit.
+            // The buckets that fit the limit in bits.
             let most_buckets = to_f64(closest.bucket_count()) * to_f64(limit) / to_f64(least_bits);
             let most_buckets = room_for_rate(closest).min(saturating_ceil(most_buckets));
             let keeps_rate = |regions| rate_in(regions, bits) <= false_positive_rate;

@@ -293,10 +293,10 @@ impl ConcurrentCuckooFilter {
         }
     }
 
-    /// Returns how many copies of a key are stored, those of keys that share its fingerprint and buckets included: never fewer
-    /// than were inserted and not removed, and at most 2b (or d · b). A copy that is being moved counts twice.
+    /// Returns how many copies of a key are stored, including those of keys that share its fingerprint and buckets.
     ///
-    /// It takes no lock, unless fingerprints of its class are moved or removed 64 times while it looks.
+    /// It is never fewer than were inserted and not removed, and at most 2b (or d · b). A copy that is being moved may
+    /// count twice. It takes no lock, unless fingerprints of its class are moved or removed 64 times while it looks.
     ///
     /// # Examples
     ///

@@ -143,7 +143,8 @@ impl CuckooFilterBuilder {
         self
     }
 
-    /// Sets what decides the parameters that are not given, speed or space. It matters only with a capacity and a rate.
+    /// Sets what decides the parameters that are not given, speed or space, for a filter built from a capacity and a
+    /// rate.
     ///
     /// # Examples
     ///

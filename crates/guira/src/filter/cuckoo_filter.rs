@@ -344,8 +344,9 @@ impl CuckooFilter {
         }
     }
 
-    /// Returns how many copies of a key are stored, including those of keys that share its fingerprint and buckets. It is
-    /// never fewer than were inserted and not removed, and at most 2b (or d · b).
+    /// Returns how many copies of a key are stored, including those of keys that share its fingerprint and buckets.
+    ///
+    /// It is never fewer than were inserted and not removed, and at most 2b (or d · b).
     ///
     /// # Examples
     ///

@@ -125,7 +125,7 @@ fn valued_parts(filter: &ValuedFilter, kind: FileKind) -> Parts<'_> {
     Parts { kind, parameters, hasher, table: Cow::Borrowed(filter.storage()), len: filter.len(), growth: None }
 }
 
-/// In a filter that counts, every fingerprint has one counter; in a map it may have several values.
+/// Checks that in a filter that counts every fingerprint has one counter. In a map it may have several values.
 pub(super) fn check_counters(filter: &ValuedFilter, kind: FileKind) -> Result<(), LoadError> {
     if kind == FileKind::Counting && !filter.has_no_copies() {
         return Err(LoadError::Inconsistent { what: "a fingerprint has two counters" });

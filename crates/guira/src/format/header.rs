@@ -47,7 +47,7 @@ const RESERVED_AT_END: [u8; 24] = [0; 24];
 pub(super) struct Header {
     kind: FileKind,
     pub(super) parameters: Parameters,
-    /// Of a filter that grows.
+    /// How far a filter grows, if it does.
     pub(super) growth: Option<Growth>,
     pub(super) hash: Hash,
     pub(super) len: u64,

@@ -225,7 +225,7 @@ impl<W: Word> Lanes<W> {
         (!self.differing(word, pattern) & self.high).ones()
     }
 
-    /// In the highest bit of each lane, whether it differs from its lane of `pattern`. The other bits are anything.
+    /// Says in the highest bit of each lane whether it differs from its lane of `pattern`. The other bits are undefined.
     #[inline]
     pub(crate) fn differing(&self, word: W, pattern: W) -> W {
         // Adding all ones below the high bit carries into it unless they were all 0; no carry leaves its lane.
