@@ -16,8 +16,8 @@ pub enum Layout {
     /// Buckets of 4 slots whose four low nibbles are sorted and coded in 12 bits, which saves a bit per slot: the paper's
     /// ss-CF (section 5.2). Fingerprints have at least 5 bits.
     SemiSorted,
-    /// Windows of 2, 3 or 4 neighbouring slots that overlap, instead of buckets. A window starts at any slot whose number,
-    /// modulo the size of a window, is what the fingerprint says. Fewer slots fill as far.
+    /// Overlapping windows of 2, 3 or 4 neighbouring slots, instead of buckets. The fingerprint says at which slots,
+    /// counted modulo the size of a window, its windows start. Windows fill as far as larger buckets.
     Windowed,
 }
 
@@ -39,7 +39,7 @@ impl Layout {
     }
 }
 
-/// "packed", "semi-sorted" or "windowed", as everywhere that people read it.
+/// Writes "packed", "semi-sorted" or "windowed".
 impl fmt::Display for Layout {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.pad(match self {
@@ -54,8 +54,8 @@ impl fmt::Display for Layout {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Addressing {
-    /// Equal regions of any size, with the alternate bucket at (H(fingerprint) - offset) mod size in the same region:
-    /// any capacity costs what it needs.
+    /// Equal regions of any size, with the alternate bucket at (H(fingerprint) - offset) mod size in the same region: a
+    /// table has just the size that its capacity needs.
     #[default]
     Regional,
     /// The paper's own: 2^p buckets and exclusive or. Just above a power of two it takes nearly twice the memory.
@@ -64,8 +64,8 @@ pub enum Addressing {
     Ternary,
     /// The d-ary cuckoo filter with d = 4: regions of 4^p buckets, four candidates, quaternary digits added modulo 4.
     Quaternary,
-    /// Regional, and such that a full table can be doubled without its keys, at a bit of every fingerprint. Fingerprints
-    /// have at least 8 bits, regions an even number of buckets. See
+    /// Regional, but a full table can be doubled without its keys, at the cost of a bit of every fingerprint.
+    /// Fingerprints have at least 8 bits, regions an even number of buckets. See
     /// [`CuckooFilterBuilder::max_capacity`](crate::CuckooFilterBuilder::max_capacity).
     Doubling,
 }
@@ -82,7 +82,7 @@ impl Addressing {
     }
 }
 
-/// "regional", "power of two", "ternary", "quaternary" or "doubling", as everywhere that people read it.
+/// Writes "regional", "power of two", "ternary", "quaternary" or "doubling".
 impl fmt::Display for Addressing {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.pad(match self {
@@ -104,7 +104,7 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// Checks that there is such a table.
+    /// Checks that layout, addressing and bucket size go together.
     pub(crate) fn new(layout: Layout, addressing: Addressing, slots_per_bucket: u32) -> Result<Self, BuildError> {
         if !layout.bucket_sizes().contains(&slots_per_bucket) {
             return Err(BuildError::SlotsPerBucket { given: slots_per_bucket, layout });
@@ -266,7 +266,7 @@ impl Parameters {
         Ok(parameters)
     }
 
-    /// Checks that these can be the parameters of a table that was doubled so often; it changes nothing else.
+    /// Sets how often the table was doubled, after a check that this is possible; it changes nothing else.
     pub(crate) fn doubled(self, doublings: u32) -> Result<Self, BuildError> {
         if doublings == 0 {
             return Ok(self);

@@ -19,7 +19,7 @@ pub(crate) const MAX_BUCKETS_VISITED: usize = 4096;
 /// The memory of breadth-first searches, kept from one to the next.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Search {
-    /// The buckets reached, in the order in which they were: the queue, and the tree of how they were reached.
+    /// The buckets in the order in which they were reached: both the queue, and the tree of how they were reached.
     nodes: Vec<Node>,
     visited: VisitedSet,
 }
@@ -32,7 +32,7 @@ struct Node {
     source: Option<(u32, Slot)>,
 }
 
-/// A fingerprint's way from its slot to one in another of its buckets.
+/// The move of a fingerprint from its slot to one in another of its buckets.
 #[cfg(feature = "std")]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Move {
@@ -50,8 +50,8 @@ impl Move {
         Place { bucket: self.to.0.bucket(), slot: self.to.1 }
     }
 
-    /// Whether the fingerprint that stands there now, which need not be the one that a search saw, can go this way. Only
-    /// for buckets that don't overlap.
+    /// Whether the fingerprint that is now in the slot, which need not be the one that the search saw, can make this
+    /// move. Only for buckets that don't overlap.
     pub(crate) fn is_possible<A: Addressing, T: Table>(&self, addressing: &A, table: &T) -> bool {
         debug_assert!(!A::OVERLAPPING);
         let (candidate, slot) = self.from;
@@ -87,7 +87,7 @@ impl Search {
             let bucket = node.candidate.bucket();
             let index = low_32(next as u64);
             let first_new = self.nodes.len();
-            // The other places of all fingerprints here are asked for at once, before the first of them is looked at.
+            // The other buckets of all fingerprints here are prefetched at once, before the first of them is looked at.
             for (number, slot, fingerprint) in table.filled_slots(bucket) {
                 each_other_place(addressing, node.candidate, number, fingerprint, |place| {
                     if self.nodes.len() < MAX_BUCKETS_VISITED && self.reach(place, Some((index, slot))) {
@@ -174,8 +174,8 @@ pub(crate) struct SingleMove {
 }
 
 impl SingleMove {
-    /// Looks at the other places of all fingerprints in the `roots`, all of which are full: the same as the first step of
-    /// [`Search::find`].
+    /// Looks at the other buckets of all fingerprints in the `roots`, all of which are full, as the first step of
+    /// [`Search::find`] does.
     #[inline]
     pub(crate) fn find<A: Addressing, T: Table>(
         addressing: &A,
@@ -183,7 +183,7 @@ impl SingleMove {
         roots: impl Iterator<Item = Candidate>,
     ) -> Option<Self> {
         for root in roots {
-            // All are asked for before the first is looked at.
+            // All are prefetched before the first is looked at.
             for (number, _, moving) in table.filled_slots(root.bucket()) {
                 each_other_place(addressing, root, number, moving, |place| table.prefetch(place.bucket()));
             }
@@ -230,7 +230,7 @@ struct VisitedSet {
 impl VisitedSet {
     const MIN_PLACES: usize = 64;
 
-    /// Adds the bucket that is to become the next of `nodes`; `false` if it is among them.
+    /// Adds the bucket that is to become the next of `nodes`. Returns `false` if it is among them already.
     fn insert(&mut self, candidate: Candidate, nodes: &[Node]) -> bool {
         if self.places.len() < 2 * (nodes.len() + 1) {
             self.grow(nodes);

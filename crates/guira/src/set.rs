@@ -8,7 +8,7 @@ use crate::filter::{CuckooFilter, CuckooFilterBuilder};
 /// would lose the other keys that share a fingerprint and its buckets.
 ///
 /// What it promises: a key that was inserted is always found, and inserting it again changes nothing and never fails. It
-/// takes as many distinct keys as its [`capacity`](Self::capacity) says, and while it holds no more, an absent key is
+/// takes as many distinct keys as its [`capacity`](Self::capacity) says, and while it holds no more, absent keys are
 /// answered with "probably" at no more than the rate it was built for. A failed operation leaves every bit as it was.
 ///
 /// # Examples
@@ -23,7 +23,6 @@ use crate::filter::{CuckooFilter, CuckooFilterBuilder};
 /// assert_eq!(seen.len(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-///
 #[derive(Clone, Debug, PartialEq)]
 pub struct CuckooSet {
     filter: CuckooFilter,
@@ -73,12 +72,12 @@ impl CuckooSet {
         CuckooFilter::with_capacity(capacity, false_positive_rate).map(|filter| Self { filter })
     }
 
-    /// A set of what is stored, once each.
+    /// Makes a set of a filter without copies.
     pub(crate) const fn from_filter_without_copies(filter: CuckooFilter) -> Self {
         Self { filter }
     }
 
-    /// Stores a key. Returns `false` if it is probably there already; then nothing is stored, nor need be.
+    /// Stores a key. Returns `false` if it is probably present already; then nothing is stored, nor need be.
     ///
     /// # Errors
     ///
@@ -118,7 +117,7 @@ impl CuckooSet {
     ///
     /// # Panics
     ///
-    /// If there are not as many answers as keys.
+    /// If `keys` and `answers` differ in length.
     ///
     /// # Examples
     ///
@@ -149,7 +148,7 @@ impl CuckooSet {
         self.filter.clear();
     }
 
-    /// Returns how many fingerprints are stored: the distinct keys, but for those that share fingerprint and buckets with
+    /// Returns how many fingerprints are stored: the distinct keys, except those that share fingerprint and buckets with
     /// another.
     ///
     /// # Examples
@@ -181,7 +180,8 @@ impl CuckooSet {
         self.filter.is_empty()
     }
 
-    /// Returns the number of distinct keys that are guaranteed to fit, but for one of a million sets.
+    /// Returns the number of distinct keys promised to fit: of a million sets, at most one is expected to refuse one of
+    /// them.
     ///
     /// # Examples
     ///
@@ -195,8 +195,8 @@ impl CuckooSet {
         self.filter.capacity()
     }
 
-    /// Returns the filter that holds the fingerprints, for all that can be asked of one: its parameters, its rate, its
-    /// fingerprints. There is no way to take it out, since it would offer removal.
+    /// Returns the filter that holds the fingerprints, with its parameters, its rate and its fingerprints. It can't be
+    /// taken out, since it would offer removal.
     ///
     /// # Examples
     ///
@@ -227,7 +227,7 @@ impl CuckooSet {
     }
 }
 
-/// Gives up removal, for good: of several copies of a fingerprint, one is kept.
+/// Keeps one of several copies of each fingerprint. So keys can't be removed any more.
 impl From<CuckooFilter> for CuckooSet {
     fn from(mut filter: CuckooFilter) -> Self {
         filter.remove_copies();

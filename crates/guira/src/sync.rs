@@ -1,5 +1,5 @@
-//! Atomics, locks and fences: those of the standard library, or in the models of concurrency loom's, which run every order
-//! in which threads may see them.
+//! Atomics, locks and fences: those of the standard library, or in models of concurrency loom's, which run every order
+//! that threads may see.
 
 #[cfg(loom)]
 pub(crate) use loom::sync::{
@@ -12,9 +12,9 @@ pub(crate) use std::sync::{
     atomic::{AtomicU64, Ordering, fence},
 };
 
-/// Loom's, with every order of loads and writes. Of all that was done to an atomic, loom remembers only the last access, and
-/// so passes over an order of one thread's load and another's write if the writer itself has loaded in between. Here
-/// each access begins with a write that changes and orders nothing, which loom never passes over.
+/// Loom's atomic, with every order of loads and writes. Loom remembers only the last access to an atomic, so it skips an
+/// order of one thread's load and another's write if the writer has loaded in between. Here each access begins with a
+/// write that changes and orders nothing, which loom never skips.
 #[cfg(loom)]
 #[derive(Debug)]
 pub(crate) struct AtomicU64 {
@@ -60,7 +60,7 @@ impl AtomicU64 {
     }
 }
 
-/// What is shared, if nobody else has it.
+/// Returns what is shared, if nobody else holds it.
 pub(crate) fn into_inner<T>(shared: Arc<T>) -> Option<T> {
     #[cfg(not(loom))]
     return Arc::into_inner(shared);
@@ -68,8 +68,8 @@ pub(crate) fn into_inner<T>(shared: Arc<T>) -> Option<T> {
     Arc::try_unwrap(shared).ok()
 }
 
-/// Something that is replaced while others use it; it is dropped when the last of them is done with it. Who loads it after
-/// a replacement, in the order of what happened before what, gets the new one.
+/// A value that is replaced while others use it; the old one is dropped when the last of them is done with it. A load
+/// that happens after a replacement gets the new one.
 #[cfg(not(loom))]
 pub(crate) struct Replaceable<T>(arc_swap::ArcSwap<T>);
 
@@ -93,7 +93,7 @@ impl<T> Replaceable<T> {
     }
 }
 
-/// The same for loom, which does not know the crate: that itself is taken to be right.
+/// A stand-in for loom, which can't look into `arc_swap`: that crate is taken to be right.
 #[cfg(loom)]
 pub(crate) struct Replaceable<T>(Mutex<Arc<T>>);
 

@@ -68,7 +68,7 @@ impl DoublingAddressing {
         (hash, low_32(hash))
     }
 
-    /// 32 bits divided into the first g of them, and the others, moved up to the top of 32 bits.
+    /// Splits 32 bits into the first g of them, and the others, moved up to the top of 32 bits.
     #[inline]
     fn given_away_and_kept(&self, bits: u32) -> (u64, u32) {
         let product = u64::from(bits) * self.buckets_of_each;
@@ -109,7 +109,7 @@ impl DoublingAddressing {
         }
     }
 
-    /// By what the next spare bit of a fingerprint differs from the half of its bucket that it goes to.
+    /// The exclusive or of the next spare bit of a fingerprint and the half of its bucket that it goes to.
     #[inline]
     fn next_bit_of_x(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> u64 {
         let (_, x) = self.hashes::<Whole>(fingerprint);

@@ -30,7 +30,7 @@ use crate::digest::Digest;
 pub(crate) struct Fingerprint(NonZeroU32);
 
 impl Fingerprint {
-    /// The fingerprint that every width has.
+    /// The least fingerprint, which every width has.
     pub(crate) const LEAST: Self = Self(NonZeroU32::MIN);
 
     /// The fingerprint with this value; `None` for 0.
@@ -156,7 +156,7 @@ impl Grid {
 
 /// Where the fingerprints of keys may live.
 pub(crate) trait Addressing: Copy {
-    /// How many candidate buckets a key has, counting a bucket that comes up twice twice.
+    /// How many candidate buckets a key has; a bucket that occurs twice counts twice.
     const CANDIDATES: usize;
 
     /// Whether a slot belongs to several buckets, so that a fingerprint in it need not be of the one looked at. A bucket's
@@ -185,14 +185,14 @@ pub(crate) trait Addressing: Copy {
     /// [`Self::CANDIDATES`] steps lead back to where they started (invariant 3).
     fn alternate(&self, candidate: Candidate, fingerprint: Fingerprint) -> Candidate;
 
-    /// The bucket by which a fingerprint got into the slot that is number `index` of `bucket`.
+    /// The candidate bucket of a fingerprint that contains slot `index` of `bucket`, where it is stored.
     #[inline]
     fn window_of(&self, bucket: Candidate, _index: u64, _fingerprint: Fingerprint) -> Candidate {
         bucket
     }
 
-    /// Whether a fingerprint can have got into the slot that is number `index` of `bucket`; in bytes from outside it may
-    /// stand where no bucket of it is.
+    /// Whether a fingerprint may be stored in slot `index` of `bucket`. In bytes from outside it may be where it has no
+    /// candidate bucket.
     fn may_hold(&self, _bucket: Candidate, _index: u64, _fingerprint: Fingerprint) -> bool {
         true
     }

@@ -1,11 +1,11 @@
-//! Regions that fall apart: where all fingerprints lead from some buckets to the same few.
+//! Regions that fall into parts: sets of buckets from which nearly all fingerprints lead to the same few.
 
 use super::regional::{AnySize, RegionSize};
 use super::{hash_of_fingerprint, mix};
 use crate::cast::{Whole, to_usize};
 use crate::parameters::{Addressing, Parameters, Regions, Shape};
 
-/// How many fingerprints are looked at: where they lead everywhere, more of them do.
+/// How many fingerprints are looked at: if these lead everywhere, more of them do too.
 const MAX_FINGERPRINTS: u32 = 255;
 
 /// Fewer fingerprints belong to tables of a few buckets, where what they have in common is counted.
@@ -22,8 +22,8 @@ const CROSSING: u32 = 8;
 ///
 /// The hash of a fingerprint is one product. Products of consecutive numbers are evenly spaced rather than random, and in
 /// regions of some sizes, with some seeds, the spacing makes all of them equal modulo a divisor of the size. Then sums of
-/// offsets are equal, too, so that offsets of one class and those of its opposite are a table of their own, and as many
-/// small tables as there are classes take fewer keys than a large one.
+/// offsets are equal, too, so the offsets of one class and of its opposite form a table of their own, and several small
+/// tables take fewer keys than a large one.
 pub(crate) fn parts_of_regions(regions: Regions, shape: Shape, fingerprint_bits: u32, seed: u64) -> u64 {
     let fingerprints = match shape.addressing() {
         Addressing::Regional => (u32::MAX >> (32 - fingerprint_bits)).min(MAX_FINGERPRINTS),

@@ -14,9 +14,9 @@ use crate::parameters::Parameters;
 /// o again for every s, which an exclusive or only does when s is a power of two; so a table has just the size that its
 /// capacity needs.
 ///
-/// When s is even, only odd sums H are used, so that o and o' are never the same. When it is odd, that can't be had:
-/// each fingerprint has one bucket, the one with 2o = H mod s, that is its own alternate, and about one key in s has a
-/// single candidate bucket. Such keys are what limits the load of small tables, so planned regions are even.
+/// When s is even, only odd sums H are used, so that o and o' are never the same. When s is odd, that is impossible: each
+/// fingerprint has one bucket, the one with 2o = H mod s, that is its own alternate, and about one key in s has a single
+/// candidate bucket. Such keys are what limits the load of small tables, so planned regions are even.
 ///
 /// Large tables are planned with s = 2^16, for which [`Size65536`] computes all of this with fewer instructions.
 #[derive(Clone, Copy, Debug)]
@@ -65,7 +65,7 @@ impl RegionSize for AnySize {
 
     #[inline]
     fn region_start<P: Product>(self, _bucket: u64, digest: Digest, region_count: u64) -> u64 {
-        // The same for all keys, so that a loop decides it once: most tables are a single region.
+        // `region_count` is the same for all keys, so a loop decides this once. Most tables are a single region.
         if region_count == 1 { 0 } else { P::high(digest.get(), region_count) * self.buckets }
     }
 
@@ -77,7 +77,7 @@ impl RegionSize for AnySize {
     #[inline]
     fn difference(self, sum: u64, offset: u64) -> u64 {
         let (difference, borrowed) = sum.overflowing_sub(offset);
-        // True for every second key, at random: a branch would be guessed wrongly as often as not.
+        // True for every second key, at random: a branch would be mispredicted half of the time.
         difference.wrapping_add(select_unpredictable(borrowed, self.buckets, 0))
     }
 }
@@ -152,7 +152,7 @@ impl<R: RegionSize> RegionalAddressing<R> {
         self.opposite::<Whole>(offset, hash_of_fingerprint(fingerprint.get(), self.seed))
     }
 
-    /// The offset that makes up the sum that a hash picks.
+    /// o', such that o + o' is the sum that a hash picks.
     #[inline(always)]
     pub(super) fn opposite<P: Product>(&self, offset: u64, hash: u64) -> u64 {
         self.size.difference(self.size.sum::<P>(hash), offset)

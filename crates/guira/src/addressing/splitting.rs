@@ -13,7 +13,7 @@ use crate::digest::Digest;
 /// the number 2i. Fingerprints have all their bits, including the one that says which half they go to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SplittingAddressing {
-    /// That of the table as it was.
+    /// The addressing of the old table.
     old: DoublingAddressing,
     /// The buckets that are still whole: all below this number.
     whole: u64,
@@ -24,7 +24,7 @@ impl SplittingAddressing {
         Self { old, whole }
     }
 
-    /// Whether this bucket is one that has not become two.
+    /// Whether a bucket is still whole.
     #[inline]
     pub(crate) const fn is_whole(&self, bucket: BucketIndex) -> bool {
         bucket.get() / 2 < self.whole
@@ -48,7 +48,7 @@ impl SplittingAddressing {
         if self.is_whole(bucket) { stored } else { self.old.restored(bucket, stored) }
     }
 
-    /// Where a fingerprint of a bucket of the old table is now.
+    /// The bucket in which a fingerprint of this bucket of the old table is now.
     #[inline(always)]
     fn place(&self, old: Candidate, fingerprint: Fingerprint) -> Candidate {
         let is_split = u64::from(old.bucket().get() >= self.whole);

@@ -27,7 +27,7 @@ impl<const L: u64> WindowedAddressing<L> {
         }
     }
 
-    /// g, by other bits of a product than those that number the fingerprints.
+    /// g, by the high bits of a product of the fingerprint.
     #[inline]
     const fn phase(fingerprint: Fingerprint) -> u64 {
         let mixed = fingerprint.get().wrapping_mul(0x9e37_79b9) as u64;

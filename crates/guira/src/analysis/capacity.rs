@@ -12,9 +12,9 @@
 //!    are; see [`Orbit::overfull`].
 //! 2. **Three buckets and more**, with two candidates ([`Table::confined_sets`]). Their expected number is an upper bound
 //!    of the probability that there is one (the union bound). In regions of up to [`COUNTED_BUCKETS`] buckets, and with
-//!    b = 1 in all, sets of every size are counted: nothing else can go wrong there, and where the sum is small enough
-//!    the promise is proved (but for the number of fingerprints, which enters by a second moment). In larger regions the sum
-//!    over sets of medium size counts the same crowded part of the table over and over, and says nothing.
+//!    b = 1 in all, sets of every size are counted: nothing else can go wrong there, and where the sum is small enough the
+//!    promise is proved (except for the number of fingerprints, which enters by a second moment). In larger regions the
+//!    sum over sets of medium size counts the same crowded part of the table over and over, and says nothing.
 //! 3. **A region as a whole** ([`Fill`]). The number of keys at the first refusal was simulated, for every shape and region
 //!    sizes from the least on, and [`Fill`] has what bounds it: a mean, a deviation and a number of keys, such that the
 //!    simulated probability of a refusal stays below [`FAILURES_OF_FILL`], with a margin. This is calibrated, not proved.
@@ -30,7 +30,7 @@ const FAILURES_OF_SETS: f64 = 5e-7;
 /// The failures allowed for regions as a whole. A quarter of the millionth is kept in reserve.
 const FAILURES_OF_FILL: f64 = 2.5e-7;
 
-/// The buckets of the largest region that is planned, but with b = 1: the slots of 2^16 buckets with the usual widths
+/// The buckets of the largest region that is planned, except with b = 1: the slots of 2^16 buckets with the usual widths
 /// fit the second-level cache.
 pub(super) const LARGE_REGION: u64 = 1 << 16;
 
@@ -41,8 +41,8 @@ pub(super) const COUNTED_BUCKETS: u64 = 64;
 ///
 /// Simulated with complete searches: in a region of m slots that number has the mean `threshold` · m, the threshold of
 /// cuckoo hashing with two choices (Fountoulakis, Khosla, Panagiotou 2011), with windows (Walzer 2018) or with more
-/// choices. Its deviation is `deviation` · √m. In small regions the probability of few keys is above that of the normal law,
-/// by what `margin` keys less make up for.
+/// choices. Its deviation is `deviation` · √m. In small regions, low numbers are more probable than the normal law says;
+/// `margin` keys less make up for that.
 ///
 /// A search visits 4,096 buckets, or windows, so that in regions of more some are cut off. Then the mean falls, soon to
 /// `cut_off` · m, which is somewhat less than what was measured in regions of 2^16 buckets, and by a thousandth with every
@@ -52,7 +52,7 @@ pub(super) struct Fill {
     cut_off: f64,
     deviation: f64,
     margin: f64,
-    /// The load factor to which a large table may be filled, promise and all.
+    /// The load factor up to which a large table may be filled and still keep the promise.
     rated: f64,
 }
 
@@ -86,7 +86,7 @@ impl Fill {
         Self { threshold, cut_off, deviation, margin, rated }
     }
 
-    /// Whether as many keys as there are on average fit each of some regions.
+    /// Whether `keys` keys, spread over these regions by chance, fit each of them.
     ///
     /// In several regions chance gives some more keys than others. The deviations of both add up as squares do, and as
     /// the number of keys is not normal in a small region, Bernstein's inequality has z² / 3 keys more.
@@ -106,8 +106,8 @@ impl Fill {
     }
 }
 
-/// The load factor to which a large table of this shape may be filled, promise and all; for two buckets of one slot, to
-/// which it can be filled more often than not.
+/// The load factor up to which a large table of this shape may be filled and still keep the promise; for two buckets of
+/// one slot, up to which it can be filled more often than not.
 ///
 /// The paper's section 5.1 has 0.50, 0.84, 0.95 and 0.98 for b = 1, 2, 4 and 8, as observed at the first failure.
 pub(crate) const fn rated_load_factor(shape: Shape) -> f64 {
@@ -125,7 +125,7 @@ struct Orbit {
     sets: f64,
     /// The probability that a given one of them is an orbit of a given fingerprint.
     fingerprints: f64,
-    /// The share of the keys with that fingerprint that have it, of those in the region.
+    /// Of the keys of the region with that fingerprint, the share that has this orbit.
     keys: f64,
     /// Its buckets.
     buckets: u64,
@@ -262,7 +262,7 @@ impl Table {
         self.shape.layout() != Layout::Windowed && self.shape.addressing().candidates() == 2
     }
 
-    /// As many keys as fit their own candidate buckets always do, whatever chance does.
+    /// The number of keys that always fit: as many as the candidate buckets of one key have slots.
     fn certain_capacity(&self) -> u64 {
         let least = least_candidates(self.regions.buckets, self.shape);
         least * u64::from(self.shape.slots_per_bucket())
@@ -331,7 +331,7 @@ const NEGLIGIBLE: f64 = 1e-3 * FAILURES_OF_SETS;
 enum SetSizes {
     /// Of all sizes.
     All,
-    /// As long as larger ones matter less.
+    /// Only as long as larger ones matter less.
     Few,
 }
 

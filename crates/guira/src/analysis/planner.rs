@@ -50,7 +50,7 @@ const OF_FEW_KEYS: &[Choice] = &[
 
 const FEW_KEYS: u64 = 320;
 
-/// Those that are planned only where they are asked for.
+/// The shapes that are planned only on request.
 const FOR_COMPARISON: &[Choice] = &[
     (Layout::Packed, Addressing::Ternary, 1),
     (Layout::Packed, Addressing::Ternary, 2),
@@ -65,14 +65,14 @@ const fn of_few_keys(capacity: u64) -> &'static [Choice] {
     if capacity <= FEW_KEYS { OF_FEW_KEYS } else { &[] }
 }
 
-/// The table that a capacity and a rate come to.
+/// The table chosen for a capacity and a rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Plan {
     parameters: Parameters,
 }
 
 impl Plan {
-    /// The table to be preferred for `capacity` distinct keys that keeps to `false_positive_rate` while it holds no more.
+    /// The preferred table for `capacity` distinct keys that keeps to `false_positive_rate` while it holds no more.
     pub(crate) fn new(capacity: u64, false_positive_rate: f64, preference: Preference) -> Result<Self, BuildError> {
         let others = match preference {
             Preference::Speed => [&[] as &[Choice]; 3],
@@ -83,8 +83,8 @@ impl Plan {
 
     /// The smallest table of a given shape for `capacity` distinct keys that keeps to `false_positive_rate`.
     ///
-    /// Where a rate needs a bit more of every fingerprint, or a few more buckets with a bit less, it is what takes less
-    /// memory; likewise where fingerprints are too short for as many keys.
+    /// A rate may take one bit more of every fingerprint, or a few more buckets with one bit less: the table is the one
+    /// that takes less memory. Likewise if fingerprints are too short for so many keys.
     pub(crate) fn with_shape(capacity: u64, false_positive_rate: f64, shape: Shape) -> Result<Self, BuildError> {
         let plan = Self::with_shape_below(capacity, false_positive_rate, shape, u64::MAX)?;
         plan.ok_or_else(|| {
@@ -117,7 +117,7 @@ impl Plan {
             if least_bits >= limit {
                 break;
             }
-            // As many buckets as make fewer bits than the limit.
+            // The buckets that fit the limit in bits.
             let most_buckets = to_f64(closest.bucket_count()) * to_f64(limit) / to_f64(least_bits);
             let most_buckets = room_for_rate(closest).min(saturating_ceil(most_buckets));
             let keeps_rate = |regions| rate_in(regions, bits) <= false_positive_rate;
@@ -174,7 +174,7 @@ impl Plan {
     }
 }
 
-/// How many times as many buckets as the capacity needs a table may have for the sake of the rate.
+/// For the sake of the rate, a table may have up to so many times the buckets that the capacity needs.
 const MAX_ROOM: u64 = 4;
 
 fn room_for_rate(closest: Regions) -> u64 {
@@ -212,7 +212,7 @@ pub(crate) fn with_fingerprint_bits(capacity: u64, bits: u32, shape: Shape) -> R
     Parameters::new(shape, parameters.fingerprint_bits(), regions, capacity)
 }
 
-/// How many times as many buckets a table may have because the fingerprints asked for are short.
+/// If the fingerprints asked for are short, a table may have up to so many times the buckets that the capacity needs.
 const MAX_ROOM_FOR_SHORT: u64 = 2;
 
 /// The shortest fingerprint that keeps to the rate with `capacity` keys in a given table.
@@ -230,8 +230,9 @@ pub(crate) fn fingerprint_bits_for_rate(
         .ok_or(BuildError::RateTooLow { given: rate, least })
 }
 
-/// The parameters of a table of a given number of buckets, and the capacity that may be promised for it. `parts` says into
-/// how many parts regions nearly fall with fingerprints of some length; they are promised as little as so many regions.
+/// The parameters of a table of a given number of buckets, and the capacity that may be promised for it. `parts` says
+/// into how many parts each region nearly falls with fingerprints of some length; no more is promised than for separate
+/// regions of that size.
 pub(crate) fn with_bucket_count(
     given: u64,
     fingerprint_bits: impl Fn(u64, Regions) -> Result<u32, BuildError>,

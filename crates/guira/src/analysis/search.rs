@@ -20,13 +20,13 @@ const fn most_buckets_in_region(shape: Shape) -> u64 {
 }
 
 impl Regions {
-    /// As few equal regions as there can be for this many buckets, or a few more buckets.
+    /// The fewest equal regions for this many buckets, or a few more.
     pub(crate) fn of_buckets(bucket_count: u64, shape: Shape) -> Self {
         match shape.addressing() {
             Addressing::PowerOfTwo => Self::single(bucket_count),
             Addressing::Regional | Addressing::Doubling => {
                 let count = bucket_count.div_ceil(most_buckets_in_region(shape));
-                // An odd region is for who asks for it: in one region, the number given is kept.
+                // A single region keeps the number that was given, even if it is odd.
                 let even = if count > 1 || shape.addressing() == Addressing::Doubling { 2 } else { 1 };
                 Self { count, buckets: bucket_count.div_ceil(count).next_multiple_of(even) }
             }
@@ -55,8 +55,8 @@ impl Regions {
     }
 }
 
-/// The smallest table that takes the capacity with fingerprints of this length and for which `suffices`, which holds for all
-/// larger tables if it does for one; `None` if there is none of at most `most_buckets`.
+/// The smallest table that takes the capacity with fingerprints of this length, and for which `suffices` holds; `None` if
+/// there is none of at most `most_buckets`. If `suffices` holds for a table, it must hold for all larger ones.
 pub(crate) fn regions_for(
     capacity: u64,
     fingerprint_bits: u32,
@@ -78,7 +78,7 @@ pub(crate) fn regions_for(
             if most < least || !holds(regions(most)) {
                 return None;
             }
-            // What fits is quickly computed, and in large regions little else matters.
+            // Whether the keys fit is quick to compute, and in large regions little else matters.
             let start = if least_buckets <= COUNTED_BUCKETS || shape.compared_slots() == 2 {
                 least
             } else {
@@ -97,7 +97,7 @@ pub(crate) fn regions_for(
     }
 }
 
-/// Of regions of a power of `base` buckets, for each power as many as needed, those that make the smallest table.
+/// The smallest table of regions of a power of `base` buckets: for each power, as many regions as needed are tried.
 fn regions_of_power(
     base: u64,
     least_buckets: u64,
@@ -115,8 +115,8 @@ fn regions_of_power(
     })
 }
 
-/// The smallest even regions, as many as `least` and at least as large, that take the capacity once they were doubled so
-/// often; `None` if twice as large ones don't.
+/// The smallest even regions, as many as `least` and at least as large, that take the capacity after so many doublings;
+/// `None` if regions twice as large as `least` don't.
 pub(crate) fn regions_to_promise_doubled(
     capacity: u64,
     doublings: u32,
@@ -159,7 +159,7 @@ fn least_that(range: core::ops::RangeInclusive<u64>, holds: impl Fn(u64) -> bool
     Some(low)
 }
 
-/// Finds what [`least_that`] finds, quickly where it is close to the start of the range.
+/// Finds what [`least_that`] finds, but faster if it is close to the start of the range.
 fn first_from(range: core::ops::RangeInclusive<u64>, holds: impl Fn(u64) -> bool) -> Option<u64> {
     let (mut low, most) = range.into_inner();
     let mut step = 0;

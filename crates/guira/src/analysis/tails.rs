@@ -33,7 +33,7 @@ pub(super) fn log_binomial_tail(trials: f64, probability: f64, least: f64, choic
     }
     let ratio = (trials - least) * probability / ((least + 1.0) * (1.0 - probability));
     if probability >= 1.0 || ratio >= 1.0 {
-        // So many are what is to be expected.
+        // That many are to be expected.
         return 0.0;
     }
     let first_term = choices + least * libm::log(probability) + (trials - least) * libm::log1p(-probability);

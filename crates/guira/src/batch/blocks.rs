@@ -1,20 +1,20 @@
-//! Keys in blocks: a block is hashed, its buckets are found and asked for, and while they are on their way the block before
-//! it is finished.
+//! Keys in blocks: a block is hashed and its buckets are prefetched, and while they are on their way the block before it
+//! is finished.
 
 use core::ops::Range;
 
 use crate::cuckoo::{BLOCK, Located};
 use crate::digest::Digest;
 
-/// How many keys of a block are asked for at a time where the table is changed.
+/// How many keys are prefetched at a time when the table is changed.
 const TURN: usize = 4;
 
-/// Tables of up to this many bytes are in the processor's own cache, where there is nothing to wait for.
+/// Tables of up to this many bytes are in the core's own cache, and need no prefetching.
 pub(crate) const OWN_CACHE: usize = 512 << 10;
 
-/// Answers for many keys in a table that has to be waited for, block by block: `digest` gives the digests of the keys with
-/// these numbers, `locate` finds the buckets of a block, and `answer` answers for a block and asks for the buckets of the
-/// next one. For the first block it is called without a block to answer for.
+/// Looks up many keys block by block, with prefetching. `digest` computes the digests of the keys with these numbers,
+/// `locate` finds the buckets of a block, and `answer` looks up a block and prefetches the buckets of the next one. Its
+/// first call only prefetches: its block holds no keys.
 #[inline]
 pub(crate) fn look_up_each(
     answers: &mut [bool],
@@ -50,8 +50,8 @@ impl Block {
     const NOTHING: Self = Self { digests: [Digest::new(0); BLOCK], located: Located::NOTHING };
 }
 
-/// Answers for many keys in a table that is in the processor's own cache, block by block. There are as many answers as keys
-/// in the last block, which is filled up with any digests.
+/// Looks up many keys block by block in a table that is in the core's own cache. The last block may have fewer answers
+/// than digests; those in excess are not of any key.
 #[inline]
 pub(crate) fn look_up_in_cache(
     answers: &mut [bool],
@@ -66,8 +66,8 @@ pub(crate) fn look_up_in_cache(
     }
 }
 
-/// Calls `change` with the digest of each number below `count`, in order, when `prefetch` was called with it a block before.
-/// Ends early, with the error of `change`, where there is one. Both work on `table`.
+/// Calls `change` with each number below `count` and its digest, in order, about a block after it called `prefetch` with
+/// that digest. Both are given `table`. Ends with the first error of `change`.
 #[inline]
 pub(crate) fn change_each<T: ?Sized, E>(
     table: &mut T,
@@ -84,7 +84,7 @@ pub(crate) fn change_each<T: ?Sized, E>(
                 *place = digest(number);
             }
         }
-        // In turns: processors have too few lines on order for a whole block at once.
+        // In turns: too few cache lines can be in flight for a whole block at once.
         for turn in (0..BLOCK).step_by(TURN) {
             if first < count {
                 prefetch(table, &next[turn..(turn + TURN).min(count - first).max(turn)]);

@@ -16,16 +16,17 @@ use crate::parameters::Parameters;
 use crate::table::Storage;
 
 impl CuckooFilterBuilder {
-    /// Builds a filter of these keys, each stored once for every time it is in the slice. Where no capacity was given, it
-    /// is their number.
+    /// Builds a filter of these keys, each stored once for every time it is in the slice. Unless given, the capacity is
+    /// their number.
     ///
-    /// The bytes are those of inserting one key after the other, but several times faster in large tables; with the
-    /// `rayon` feature on all threads of the pool, and with the same bytes for any number of them. Beside the table, a
-    /// byte per key of memory is used at the most.
+    /// The bytes are those of inserting one key after the other, but large tables are built several times faster. The
+    /// `rayon` feature uses all threads of the pool; the bytes do not depend on their number. Besides the table, at most
+    /// a byte of memory per key is used.
     ///
     /// # Errors
     ///
-    /// Those of [`build`](Self::build), and that a key does not fit.
+    /// [`BuildFromKeysError::Build`] with an error of [`build`](Self::build), or [`BuildFromKeysError::Insert`] if not
+    /// all keys fit.
     ///
     /// # Examples
     ///
@@ -73,7 +74,7 @@ impl CuckooFilter {
         let mut rejected = Rejected::default();
         let mut rest = keys;
         while !rest.is_empty() {
-            // What is sorted by region goes into one table.
+            // Sorting by region needs a single table.
             self.settle();
             let (run, behind) = rest.split_at(self.room().min(rest.len()));
             rest = behind;
@@ -83,7 +84,7 @@ impl CuckooFilter {
                     let reason = self.insert_error(reason);
                     return Err(InsertBulkError { rejected: outcome.rejected, reason });
                 }
-                // What finds no room in a run is tried by itself, which may make the table grow.
+                // Keys that found no room in a run are tried one by one, which may make the table grow.
                 rejected.try_each(self, &outcome.rejected);
             }
             if let [next, following @ ..] = rest {
@@ -114,7 +115,7 @@ impl CuckooFilter {
     }
 }
 
-/// The keys that a filter did not take, though it may grow.
+/// The keys that a filter refused although it may grow.
 #[derive(Default)]
 struct Rejected {
     digests: Vec<Digest>,
@@ -133,7 +134,8 @@ impl Rejected {
     }
 }
 
-/// How many keys are sorted at a time: their digests, twice, take half of the table and a byte per slot at the most.
+/// How many keys are sorted at a time: two copies of their digests take at most half the size of the table, and a byte
+/// per slot.
 fn chunk_len(parameters: &Parameters) -> usize {
     const LEAST: u64 = 1 << 16;
     let bytes_per_key = 2 * size_of::<Digest>() as u64;
@@ -147,7 +149,7 @@ const fn is_worth_sorting(keys: usize, parameters: &Parameters) -> bool {
     parameters.region_count() > 1 && keys as u64 / parameters.region_count() >= 2048
 }
 
-/// What became of some keys.
+/// The outcome of inserting some keys.
 #[derive(Default)]
 struct Outcome {
     inserted: usize,
@@ -200,8 +202,8 @@ fn insert_by_region<K: Sync>(
     parameters: &Parameters,
     partitions: &mut Vec<Partition>,
 ) -> Outcome {
-    // As many parts as threads, each sorted by one; a region then takes its keys from one part after the other, which
-    // is the order in which they came, however many parts there are.
+    // Each thread sorts one part. A region then takes its keys from one part after the other, so in the order in which
+    // they came, however many parts there are.
     let part_len = keys.len().div_ceil(parallel::threads()).max(1);
     partitions.resize_with(keys.len().div_ceil(part_len), Partition::default);
     let parts = partitions.iter_mut().zip(keys.chunks(part_len)).collect();
@@ -344,7 +346,7 @@ mod bits {
     }
 }
 
-/// What is done for each region, on all threads of the pool or on this one.
+/// Runs work for each region, on all threads of the rayon pool or on this one.
 mod parallel {
     use alloc::vec::Vec;
 

@@ -11,11 +11,11 @@ use crate::probe::vectorized;
 
 impl CuckooFilter {
     /// Writes to `answers`, for each of many keys, what [`contains`](Self::contains) returns. In a table larger than the
-    /// processor's cache this is several times as fast as as many calls of it.
+    /// processor's cache this is several times as fast as calling it for each key.
     ///
     /// # Panics
     ///
-    /// If there are not as many answers as keys.
+    /// If `keys` and `answers` differ in length.
     ///
     /// # Examples
     ///
@@ -42,12 +42,12 @@ impl CuckooFilter {
         }
     }
 
-    /// Stores a copy of each of many keys, in order. In a table larger than the processor's cache this is faster than as many
-    /// calls of [`insert`](Self::insert).
+    /// Stores a copy of each of many keys, in order. In a table larger than the processor's cache this is faster than
+    /// calling [`insert`](Self::insert) for each key.
     ///
     /// # Errors
     ///
-    /// For the first key that can't be stored, why not and how many were stored before it; these are kept.
+    /// [`InsertEachError`] for the first key that can't be stored: why, and how many were stored before it and are kept.
     ///
     /// # Examples
     ///
@@ -67,13 +67,13 @@ impl CuckooFilter {
         self.insert_each_growing(keys)
     }
 
-    /// Stores a copy of each key that an iterator gives, in order: [`insert_each`](Self::insert_each) for keys that are in no
-    /// slice.
+    /// Stores a copy of each key that an iterator gives, in order: [`insert_each`](Self::insert_each) for keys that are
+    /// not in a slice.
     ///
     /// # Errors
     ///
-    /// For the first key that can't be stored, why not and how many were stored before it; these are kept. Some keys behind
-    /// it may have been taken from the iterator.
+    /// [`InsertEachError`] for the first key that can't be stored: why, and how many were stored before it and are kept.
+    /// Some keys after it may have been taken from the iterator.
     ///
     /// # Examples
     ///
@@ -111,8 +111,8 @@ impl CuckooFilter {
         let digest = |number: usize| hasher.digest(&keys[number]);
         let mut inserted = 0;
         while inserted < keys.len() {
-            // Runs of keys for which the table is large enough go in together, and the one after such a run by itself, which
-            // makes the table grow.
+            // Runs of keys for which the table is large enough are stored together. The key after a run is stored alone,
+            // and makes the table grow.
             inserted += self.store_run(keys.len() - inserted, |number| digest(inserted + number)).0;
             if inserted < keys.len() {
                 let stored = self.insert_digest(digest(inserted));
@@ -136,8 +136,8 @@ impl CuckooFilter {
         refused.map_err(|reason| InsertEachError { inserted, reason })
     }
 
-    /// Stores keys in order until the table should be doubled, or one is refused: how many were stored, and why the next was
-    /// not.
+    /// Stores keys in order until the table should be doubled or one is refused. Returns how many were stored, and why
+    /// the next was refused.
     #[inline]
     fn store_run(&mut self, count: usize, digest: impl Fn(usize) -> Digest) -> (usize, Option<NoRoom>) {
         let (before, refused) = self.store_run_while_doubling(count, &digest);
@@ -173,7 +173,7 @@ impl CuckooFilter {
     ///
     /// # Panics
     ///
-    /// If there are not as many answers as keys.
+    /// If `keys` and `removed` differ in length.
     ///
     /// # Examples
     ///
@@ -216,7 +216,7 @@ impl CuckooFilterView<'_> {
     ///
     /// # Panics
     ///
-    /// If there are not as many answers as keys.
+    /// If `keys` and `answers` differ in length.
     ///
     /// # Examples
     ///
@@ -238,7 +238,7 @@ impl CuckooFilterView<'_> {
 }
 
 impl Scheme {
-    /// Looks for many keys in a table.
+    /// Looks up many keys in a table.
     #[inline]
     pub(crate) fn contains_each(
         &self,
@@ -263,7 +263,7 @@ impl Scheme {
         with_table!(self, over(bytes), table => table.locate_block(digests, located));
     }
 
-    /// Inserts keys in order: how many were inserted, and why the next one was not.
+    /// Inserts keys in order until one is refused. Returns how many were inserted, and why the next was refused.
     #[inline]
     fn insert_each(&self, bytes: &mut [u8], count: usize, digest: impl Fn(usize) -> Digest) -> (usize, Option<NoRoom>) {
         let mut inserted = 0;
@@ -275,7 +275,7 @@ impl Scheme {
         (inserted, result.err())
     }
 
-    /// What asks for the buckets of keys, in a table of so many bytes.
+    /// Returns a function that prefetches the buckets of keys, unless a table of `size` bytes is in the core's own cache.
     pub(super) fn prefetch_block(&self, size: usize) -> impl Fn(&[u8], &[Digest]) {
         move |bytes, digests| {
             if size > OWN_CACHE {

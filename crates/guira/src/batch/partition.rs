@@ -5,7 +5,7 @@ use crate::digest::Digest;
 
 /// Digests sorted by the region they belong to, and in each region in the order in which they came.
 ///
-/// Its memory is used again for the next ones: to take it anew each time costs the system as much as the sorting.
+/// Its memory is reused: taking it from the system each time costs as much as the sorting.
 #[derive(Default)]
 pub(super) struct Partition {
     unsorted: Vec<Digest>,
@@ -17,7 +17,7 @@ pub(super) struct Partition {
 }
 
 impl Partition {
-    /// Sorts digests by regions, counting first. Of all addressings, the region is the digest scaled to their number.
+    /// Sorts digests by region, by a counting sort. In every addressing the region is ⌊digest · regions / 2^64⌋.
     pub(super) fn refill(&mut self, digests: impl Iterator<Item = Digest>, region_count: u64) {
         let region_of = |digest: Digest| to_usize(multiply_shift(digest.get(), region_count).0);
         self.starts.clear();

@@ -18,14 +18,13 @@ use crate::sync::Replaceable;
 
 impl ConcurrentCuckooFilter {
     /// Writes to `answers`, for each of many keys, what [`contains`](Self::contains) returns. In a table larger than the
-    /// processor's cache this is several times as fast as as many calls of it.
+    /// processor's cache this is several times as fast as calling it for each key.
     ///
-    /// Every answer is right by itself, as if it were given by one of these calls; all of them together are of no one
-    /// moment.
+    /// Each answer is as right as that of a single call, but together they need not be right at any one moment.
     ///
     /// # Panics
     ///
-    /// If there are not as many answers as keys.
+    /// If `keys` and `answers` differ in length.
     ///
     /// # Examples
     ///
@@ -47,12 +46,12 @@ impl ConcurrentCuckooFilter {
         }
     }
 
-    /// Stores a copy of each of many keys, in order, and doubles the table where it may and is full. Other threads may see
-    /// some of them stored and others not.
+    /// Stores a copy of each of many keys, in order, and doubles the table when it is full, if the filter grows. Other
+    /// threads may see some of them stored and others not.
     ///
     /// # Errors
     ///
-    /// For the first key that can't be stored, why not and how many were stored before it; these are kept.
+    /// [`InsertEachError`] for the first key that can't be stored: why, and how many were stored before it and are kept.
     ///
     /// # Examples
     ///
@@ -78,7 +77,7 @@ impl ConcurrentCuckooFilter {
         }
     }
 
-    /// Runs of keys for which the table is large enough go in together, and the one after such a run by itself, which makes
+    /// Stores runs of keys together, as long as the table is large enough. The key after a run is stored alone, and makes
     /// the table grow.
     #[inline(never)]
     fn insert_each_growing<K: Key>(
@@ -110,7 +109,7 @@ impl ConcurrentCuckooFilter {
     ///
     /// # Panics
     ///
-    /// If there are not as many answers as keys.
+    /// If `keys` and `removed` differ in length.
     ///
     /// # Examples
     ///
@@ -173,7 +172,7 @@ impl Generation {
 }
 
 impl Doubling {
-    /// Stores keys in order until the doubling is over, or one is refused: how many.
+    /// Stores keys in order until the doubling is over or one is refused. Returns how many were stored.
     fn store_run(
         &self,
         old: &Generation,
@@ -190,12 +189,12 @@ impl Doubling {
             Ok(Err(_)) | Err(Stale) => Err(()),
         };
         let prefetch = |(): &(), digests: &[Digest]| self.prefetch_each(old, digests);
-        // Whoever goes on finds out why it ended.
+        // The caller, who goes on with the next key, finds out why it ended.
         let (Ok(()) | Err(())) = change_each(&mut (), count, digest, prefetch, store);
         inserted
     }
 
-    /// Removes keys in order until the doubling is over: how many were looked for before.
+    /// Removes keys in order until the doubling is over. Returns how many were looked for.
     fn remove_run(
         &self,
         old: &Generation,
@@ -215,8 +214,8 @@ impl Doubling {
 }
 
 impl SharedTable {
-    /// Stores keys in order up to the first that is not admitted, or can't be stored: how many were stored before it, and
-    /// why it was not.
+    /// Stores keys in order up to the first that `admit` refuses or that can't be stored. Returns how many were stored,
+    /// and why that one was not.
     #[inline]
     pub(super) fn store_run(
         &self,
@@ -238,7 +237,7 @@ impl SharedTable {
         (inserted, stored)
     }
 
-    /// Removes keys in order until the table is found to be replaced: how many were looked for before.
+    /// Removes keys in order until the table is found to be stale. Returns how many were looked for, and whether it was.
     #[inline]
     pub(super) fn remove_run(
         &self,
@@ -254,15 +253,15 @@ impl SharedTable {
         (done, all)
     }
 
-    /// Looks for many keys, given the digests of the keys with these numbers.
+    /// Looks up many keys; `digest` computes the digests of the keys with these numbers.
     #[inline]
     fn look_up_all(&self, answers: &mut [bool], digest: impl Fn(Range<usize>, &mut [Digest])) {
         let look_on = |digest| look_again(&self.scheme, &self.words, digest, &self.guards);
         self.look_up_all_here(answers, digest, || true, |_| unreachable!("it is always here"), look_on);
     }
 
-    /// Looks for many keys, `look_elsewhere` where `is_here` does not hold when a look began, and `look_on` where that did
-    /// not tell.
+    /// Looks up many keys. If `is_here` is false when a look has begun, `look_elsewhere` looks instead; if a look was
+    /// disturbed, `look_on` decides.
     #[inline(always)]
     fn look_up_all_here(
         &self,
@@ -307,7 +306,7 @@ impl SharedTable {
         );
     }
 
-    /// Does something that changes the table with every digest, in order, when its buckets have come.
+    /// Calls `change` with the number and the digest of each key, in order, after prefetching its buckets.
     #[inline]
     fn change_each<E>(
         &self,

@@ -15,56 +15,56 @@ use crate::sync::Replaceable;
 
 /// A [`CuckooFilter`] for several threads: every operation takes it by shared reference.
 ///
-/// Lookups take no lock and never wait, and they never miss a key, not even one that is being moved. Writers lock a
-/// stripe of the table each, 1 in 256 of a large one, and seldom meet. A table has the same bits, files and errors as the
-/// filter that it is made of, and turns back into it; it is always [packed](crate::Layout::Packed).
+/// Lookups take no lock and never wait, and they never miss a key, not even one that is being moved. Each writer locks a
+/// stripe, 1 in 256 of a large table, so writers seldom meet. Bits, files and errors are those of a [`CuckooFilter`], and
+/// the two can be turned into each other; the layout is always [packed](crate::Layout::Packed).
 ///
 /// # What you can rely on
 ///
-/// Everything here holds as soon as one operation happens before another, by any means by which threads tell each other
-/// that something is done: joining, channels, locks, atomics that acquire and release.
+/// Everything here holds as soon as one operation happens before another, by any means of synchronisation: joining,
+/// channels, locks, atomics that acquire and release.
 ///
 /// - **A key that is in the set is found.** If its insertion happened before the lookup began, and its removal had not
 ///   begun when the lookup ended, the answer is "probably".
 /// - **The operations on each key are linearizable**: [`insert`](Self::insert), [`insert_unique`](Self::insert_unique),
 ///   [`contains`](Self::contains) and [`remove`](Self::remove) take effect at one moment between their call and their
-///   return. So of several threads that call `insert_unique` with the same new key, one is told that it stored it.
-///   "Probably" is an answer that absent keys may get at any moment; a lookup that overlaps with writing may give it
-///   to keys that no single moment's table would have given it to, about as rarely as any false positive.
+///   return. So of several threads that call `insert_unique` with the same new key, one is told that it stored it. Absent
+///   keys may get the answer "probably" at any moment; a lookup that overlaps with writes may give it to a key for which
+///   the table gives it at no single moment, about as rarely as any false positive.
 /// - **A failed operation changes nothing**, and a "full" was true at a moment when no other thread was writing.
 ///
 /// # What you can't
 ///
 /// - There is no order of all operations on different keys that all threads agree on. Two threads that each insert a key and
 ///   then look up the other's may both be told that it is absent.
-/// - [`count`](Self::count) is never too low, but counts a copy that is being moved twice.
+/// - [`count`](Self::count) is never too low, but may count a copy that is being moved twice.
 /// - [`len`](Self::len) is exact while nobody writes; otherwise some of the operations that overlap with it are counted,
 ///   and others not.
-/// - A batch is as many single operations, at as many moments.
+/// - A batch is not atomic: each of its keys is an operation of its own.
 /// - Which slots fingerprints get depends on who comes first; with one thread the bytes are those of a [`CuckooFilter`].
 ///
 /// # How long it takes
 ///
-/// A lookup that finds nothing looks once more if a fingerprint of the same class, of which there are 256, was moved or
-/// removed meanwhile. After 64 looks that were all disturbed like this it answers "probably": so it ends however many
-/// others write. Writers wait for those who hold the same stripe. An insertion into a table that is so full that no
-/// place is found makes all other writers wait until that is certain; no reader does.
+/// A lookup that finds nothing looks again if a fingerprint of the same class, of which there are 256, was moved or
+/// removed meanwhile. After 64 looks that were all disturbed like this it answers "probably", so it always ends. Writers
+/// wait for others that hold the same stripe. An insertion that finds no slot to free makes all other writers wait until
+/// that is certain; readers never wait.
 ///
 /// # Growth
 ///
 /// A filter that was built with a [`max_capacity`](crate::CuckooFilterBuilder::max_capacity) doubles its table when it is
 /// full, from 64 KiB on in steps: each insertion and removal splits four buckets into a table of twice the size, unless
-/// another thread is splitting some, and all operations work on both tables meanwhile. Nobody waits for more than a few
-/// buckets. The old table is freed as a whole when the doubling is over and the last operation in it has ended; until then
-/// the memory of both is taken.
+/// another thread is splitting some, and all operations work on both tables meanwhile. No operation waits for more than a
+/// few buckets. The old table is freed as a whole when the doubling is over and the last operation in it has ended; until
+/// then both take memory.
 ///
-/// A table is copied into a larger one at once, while writers wait and readers go on in the old one, where it is smaller
-/// than that, by [`reserve`](Self::reserve), and where so many copies of other keys are in the way of a key that one
-/// doubling would not make room for it.
+/// A table is copied into a larger one at once, while writers wait and readers go on in the old one, if it is smaller
+/// than 64 KiB, by [`reserve`](Self::reserve), and if copies of other keys are so many that one doubling would not make
+/// room for a key.
 ///
-/// A doubling changes no answer but that of false positives. While several threads insert at once, as many keys as there are threads may be stored beyond the number at
-/// which the table is to be doubled, or at which it is full. A lookup takes some nanoseconds more than in a table that
-/// never grows, to find the table, and about twice as long while it is being doubled.
+/// A doubling changes no answers except false positives. While several threads insert, the table may exceed the number of
+/// keys at which it is doubled, or full, by up to one key per thread. A lookup takes some nanoseconds more than in a
+/// table that never grows, to find the table, and about twice as long while it is being doubled.
 ///
 /// # Examples
 ///
@@ -89,7 +89,7 @@ pub struct ConcurrentCuckooFilter {
     hasher: KeyHasher,
 }
 
-/// The table of a filter, or where it grows the present one.
+/// The table of a filter; the current one, if the filter grows.
 #[expect(
     clippy::large_enum_variant,
     reason = "there is one in each filter, and behind a pointer lookups would take longer"
@@ -100,8 +100,8 @@ pub(super) enum Tables {
 }
 
 impl Tables {
-    /// Does something with the table whose parameters the filter has. While it is being filled from one of half the size,
-    /// not all that is stored is in it.
+    /// Calls `use_table` with the table whose parameters the filter has. During a doubling that is the new table, which
+    /// does not hold everything yet.
     #[inline(always)]
     fn with_latest<R>(&self, use_table: impl FnOnce(&SharedTable) -> R) -> R {
         match self {
@@ -111,7 +111,7 @@ impl Tables {
     }
 }
 
-/// What was done with a table that is not replaced.
+/// Returns the result of an operation on a table that is never replaced.
 #[inline]
 pub(super) fn never_stale<T>(done: Result<T, Stale>) -> T {
     done.unwrap_or_else(|Stale| unreachable!("only the tables of filters that grow are replaced"))
@@ -226,7 +226,7 @@ impl ConcurrentCuckooFilter {
         }
     }
 
-    /// Makes room for `additional` more distinct keys at once, after finishing a doubling that goes on. Writers wait
+    /// Makes room for `additional` more distinct keys at once, after finishing any doubling in progress. Writers wait
     /// meanwhile, readers do not.
     ///
     /// # Errors
@@ -293,10 +293,10 @@ impl ConcurrentCuckooFilter {
         }
     }
 
-    /// Returns how many copies of a key are stored, those of keys that share its fingerprint and buckets included: never fewer
-    /// than were inserted and not removed, and at most 2b (or d · b). A copy that is being moved counts twice.
+    /// Returns how many copies of a key are stored, including those of keys that share its fingerprint and buckets.
     ///
-    /// It takes no lock, unless fingerprints of its class are moved or removed 64 times while it looks.
+    /// It is never fewer than were inserted and not removed, and at most 2b (or d · b). A copy that is being moved may
+    /// count twice. It takes no lock, unless fingerprints of its class are moved or removed 64 times while it looks.
     ///
     /// # Examples
     ///
@@ -388,7 +388,7 @@ impl ConcurrentCuckooFilter {
         }
     }
 
-    /// Turns it into the filter for one thread, with the same bits. Large tables are not copied.
+    /// Turns it into a filter for one thread, with the same bits. Large tables are not copied.
     ///
     /// # Examples
     ///
@@ -447,7 +447,7 @@ impl ConcurrentCuckooFilter {
         self.len() == 0
     }
 
-    /// Returns the number of distinct keys that are guaranteed to fit. See [`CuckooFilter::capacity`].
+    /// Returns the number of distinct keys promised to fit. See [`CuckooFilter::capacity`].
     ///
     /// # Examples
     ///
@@ -479,7 +479,8 @@ impl ConcurrentCuckooFilter {
         self.growth().map_or_else(|| self.capacity(), |growth| to_usize(growth.max_capacity))
     }
 
-    /// Returns what the filter does with more keys than that, or `None` if it doesn't grow.
+    /// Returns what the filter does with more keys than its [`max_capacity`](Self::max_capacity), or `None` if it doesn't
+    /// grow.
     ///
     /// # Examples
     ///
@@ -561,7 +562,7 @@ impl ConcurrentCuckooFilter {
         self.table.with_latest(|table| table.parameters)
     }
 
-    /// Returns what turns keys into digests.
+    /// Returns the hash that turns keys into digests.
     ///
     /// # Examples
     ///

@@ -12,32 +12,31 @@ use crate::digest::Digest;
 use crate::filter::{CuckooFilter, Growth};
 use crate::sync::{AtomicU64, Ordering};
 
-/// The table between two doublings, and while the later one goes on.
+/// The table from one doubling to the end of the next.
 ///
-/// A table is replaced in one of two ways, and in each an operation may end in a table that was replaced.
+/// A table is replaced in one of two ways. In both, an operation may still be working in a table that was replaced.
 ///
 /// - It is doubled in steps, and is left when the last bucket was split. A reader that came too late finds no bucket whole,
 ///   and goes on in the next table.
-/// - It is copied into a larger one, while it stands still. A reader that found the old one began before the new one took
-///   its place, so the moment at which it did is one at which its answer is right.
+/// - It is copied into a larger one while nobody writes. A reader that found the old one began before it was replaced, so
+///   its answer is right for the moment of the replacement.
 ///
-/// A writer finds its table retired as soon as it has a lock, and begins again.
+/// A writer finds its table stale as soon as it asks for a lock, and begins again.
 pub(super) struct Generation {
     pub(super) table: SharedTable,
-    /// How many buckets were not split by the doubling, or [`ALL`](Self::ALL) before it begins; so it tells whether there
-    /// is one, too.
+    /// How many buckets the doubling has not split yet, or [`ALL`](Self::ALL) if none has begun.
     whole: AtomicU64,
     doubling: OnceLock<Doubling>,
-    /// How many fingerprints there may be before the next doubling, if there is room for so many.
+    /// The number of fingerprints at which the table counts as full, even if more would fit.
     limit: usize,
-    /// Whether the limit is so near that every insertion compares with it: 0 or 1.
+    /// 1 if the limit is so near that every insertion compares with it, otherwise 0.
     is_near_limit: AtomicU64,
 }
 
-/// Adding up what is stored takes a look at every stripe, so one insertion in so many does it, while the limit is far.
+/// Adding up what is stored reads every stripe, so while the limit is far only one insertion in so many does it.
 const COMPARED: u64 = 32;
 
-/// How far the limit is at the least where it is not near: so far that it can't be reached by insertions in between.
+/// A limit that is not near is further away than this: too far for insertions between two comparisons to reach it.
 const FAR: usize = if cfg!(loom) { 0 } else { 256 * 32 };
 
 impl Generation {
@@ -76,7 +75,7 @@ impl Generation {
 
     /// How many buckets are whole.
     ///
-    /// Acquire: who reads that a bucket was split sees what it became.
+    /// Acquire: whoever reads that a bucket was split sees its halves.
     #[inline]
     pub(super) fn whole(&self) -> u64 {
         self.whole.load(Ordering::Acquire)
@@ -91,7 +90,7 @@ impl Generation {
         self.whole.store(whole, Ordering::Release);
     }
 
-    /// The filter, whose versions nobody needs any more.
+    /// Turns it into a filter for one thread, without the versions.
     pub(super) fn into_filter(self, growth: Growth) -> CuckooFilter {
         let whole = self.whole();
         match self.doubling.into_inner() {
@@ -113,9 +112,9 @@ impl Generation {
         self.table.size_in_bytes() + self.doubling().map_or(0, |doubling| doubling.next.table.size_in_bytes())
     }
 
-    /// Whether there are as many fingerprints as there should be before the next doubling.
+    /// Whether the table has reached its limit, as far as insertions compare with it.
     ///
-    /// Relaxed: the note is a guess of how often to look, and the count is about right at best while others write.
+    /// Relaxed: `is_near_limit` only decides how often to compare, and the count is only about right while others write.
     #[inline]
     pub(super) fn is_at_limit(&self, digest: Digest, stored: impl FnOnce() -> usize) -> bool {
         let was_near = self.is_near_limit.load(Ordering::Relaxed) != 0;
@@ -130,12 +129,12 @@ impl Generation {
         stored >= self.limit
     }
 
-    /// Whether there are as many fingerprints as there should be before the next doubling, where nobody writes.
+    /// Whether the table has reached its limit, while nobody writes.
     pub(super) fn is_full(&self) -> bool {
         self.table.len() >= self.limit
     }
 
-    /// Stores keys in order up to the first for which the table may be too small: how many.
+    /// Stores keys in order up to the first for which the table may be too small. Returns how many were stored.
     #[inline]
     pub(super) fn store_run(&self, count: usize, digest: impl Fn(usize) -> Digest) -> usize {
         let admit =
@@ -165,7 +164,7 @@ impl Generation {
         found.unwrap_or_else(|| self.look_again(digest))
     }
 
-    /// Looks on where a first look did not tell.
+    /// Looks again after a first look that was disturbed.
     #[cold]
     #[inline(never)]
     pub(super) fn look_again(&self, digest: Digest) -> bool {
@@ -175,7 +174,8 @@ impl Generation {
         (1..MAX_LOOKS).find_map(look_once_more).unwrap_or(true)
     }
 
-    /// Algorithm 2 at one look, wherever what was stored here is by now. A watch has begun before.
+    /// Algorithm 2 at one look, in the tables that now hold what was stored here. The caller has begun to watch the
+    /// version.
     #[cold]
     #[inline(never)]
     pub(super) fn contains_now(&self, digest: Digest) -> bool {
@@ -187,7 +187,7 @@ impl Generation {
         }
     }
 
-    /// How many copies of a key are stored, at one look, wherever they are by now.
+    /// How many copies of a key are stored, at one look, in the tables that now hold what was stored here.
     pub(super) fn count_now(&self, digest: Digest) -> usize {
         let copies = match self.present() {
             Present::Whole(SharedTable { scheme, words, .. }) => {
@@ -198,7 +198,7 @@ impl Generation {
         to_usize(u64::from(copies))
     }
 
-    /// How many copies of a key are stored. Where looking comes to no end, the writers are made to wait.
+    /// How many copies of a key are stored. If all looks are disturbed, writers are locked out for the last one.
     pub(super) fn count(&self, digest: Digest) -> Result<usize, Stale> {
         let versions = &self.table.guards.versions;
         let fingerprint = self.table.fingerprint(digest);
@@ -217,7 +217,7 @@ impl Generation {
         }
     }
 
-    /// Where what was stored here is by now.
+    /// The tables that now hold what was stored here.
     fn present(&self) -> Present<'_> {
         let mut generation = self;
         loop {
@@ -230,7 +230,7 @@ impl Generation {
     }
 }
 
-/// Where fingerprints are.
+/// The tables that hold the fingerprints.
 enum Present<'table> {
     Whole(&'table SharedTable),
     /// The table that is being doubled, and how many of its buckets are whole.
@@ -241,7 +241,7 @@ enum Present<'table> {
 mod tests {
     use super::*;
 
-    /// The keys are such that one alone is compared with the limit, as few as there may be over so long a way.
+    /// The keys are chosen so that only one is compared with the limit on the way, the fewest possible.
     #[test]
     fn one_comparison_4000_keys_before_the_limit_is_enough_to_stop_at_it() {
         let builder = CuckooFilter::builder().capacity(20_000).max_capacity(1_000_000);

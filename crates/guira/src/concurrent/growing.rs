@@ -13,7 +13,7 @@ use crate::filter::{CuckooFilter, Growth};
 use crate::parameters::Parameters;
 use crate::sync::{Arc, Replaceable};
 
-/// Does something that must be done again in the next table, where this one is replaced meanwhile.
+/// Calls `change` with the current generation, and again with the next one if that was replaced meanwhile.
 #[inline]
 pub(super) fn change_current<R>(
     current: &Replaceable<Generation>,
@@ -26,7 +26,7 @@ pub(super) fn change_current<R>(
     }
 }
 
-/// No part of the caller, so that tables that never grow are queried with fewer instructions.
+/// Not inlined, so that lookups in tables that never grow take fewer instructions.
 #[cold]
 #[inline(never)]
 pub(super) fn contains_in_current(current: &Replaceable<Generation>, digest: Digest) -> bool {
@@ -59,14 +59,14 @@ pub(super) fn store_in_growing(
                 Err(Refusal::Stale) => Err(Stale),
             },
         };
-        // Otherwise the next table took the place of this one before its locks were free.
+        // Otherwise the table was replaced before its locks were free.
         if let Ok(stored) = outcome {
             return stored;
         }
     }
 }
 
-/// Stores a copy in a table that is as full as it should be, or where a place could not be found.
+/// Stores a copy of a key for which the table has no room: its limit is reached, or no slot can be freed.
 #[cold]
 fn double_and_store(
     current: &Replaceable<Generation>,
@@ -76,12 +76,12 @@ fn double_and_store(
     repeated: Repeated,
 ) -> Result<Result<bool, InsertError>, Stale> {
     let table = &generation.table;
-    // Where it is certain that no larger table would be made, nobody has to wait for a copy.
+    // If it is certain that no larger table would be made, other writers need not wait.
     if growth.is_last(&table.parameters) && table.count(digest)? == 0 {
         return Ok(Err(table.insert_error(NoRoom::Full)));
     }
     let all = table.guards.stripes.lock_all()?;
-    // While nobody writes, so that a copy that is being moved does not count twice.
+    // Counted while nobody writes, so that a copy that is being moved does not count twice.
     let copies = table.count(digest)?;
     if repeated == Repeated::LeftOut && copies > 0 {
         return Ok(Ok(false));
@@ -89,7 +89,7 @@ fn double_and_store(
     if copies >= 2 * to_usize(u64::from(table.parameters.slots_per_bucket())) {
         return Ok(Err(InsertError::TooManyCopies { copies }));
     }
-    // Others may have removed keys meanwhile, and what was added up beside them was of no one moment.
+    // Others may have removed keys meanwhile, and the number that was compared with the limit may never have been right.
     if !generation.is_full() && table.insert_locked(digest, &all) {
         return Ok(Ok(true));
     }
@@ -107,7 +107,8 @@ fn double_and_store(
     Ok(store_in_next(current, growth, table, digest, repeated, all))
 }
 
-/// Makes the next table from one that stands still, stores a key in it, and replaces the one by the other.
+/// Copies a table that nobody writes, stores a key in the copy, which grows to take it, and replaces the table by the
+/// copy.
 fn store_in_next(
     current: &Replaceable<Generation>,
     growth: &Growth,
@@ -125,13 +126,13 @@ fn store_in_next(
     Ok(stored)
 }
 
-/// The filter as it is while nobody writes.
+/// A copy of the filter, while nobody writes.
 pub(super) fn copy(table: &SharedTable, growth: &Growth, all: &StripeGuards<'_>) -> Result<CuckooFilter, InsertError> {
     let copy = table.copy(all).map_err(|_| no_memory(&table.parameters))?;
     Ok(copy.with_growth(Some(*growth)))
 }
 
-/// Lets another table take the place of the one whose locks are held.
+/// Replaces the table, all of whose locks are held, by `next`.
 pub(super) fn replace(
     current: &Replaceable<Generation>,
     growth: &Growth,
@@ -154,7 +155,7 @@ mod tests {
     use super::super::concurrent_cuckoo_filter::Tables;
     use super::*;
 
-    /// Beside other writers a count may be too high for a moment.
+    /// While others write, a count may be too high for a moment.
     #[test]
     fn a_table_that_is_found_to_have_room_is_not_doubled() {
         for capacity in [100, 100_000] {

@@ -6,16 +6,16 @@ use crate::addressing::BucketIndex;
 use crate::parameters::Parameters;
 use crate::sync::{AtomicU64, Ordering};
 
-/// What keeps the writers of a table apart, by the buckets that they write, and tells its readers what leaves a slot.
+/// The locks by which writers exclude each other from buckets, and the versions that tell readers what leaves a slot.
 ///
-/// Each lock is refused where the table is not any more as its writer saw it.
+/// A lock is refused if the table is no longer as the writer saw it.
 pub(super) trait Guard {
     fn versions(&self) -> &Versions;
 
-    /// Locks one bucket. Whoever holds it takes no other lock.
+    /// Locks one bucket. The holder takes no other lock.
     fn lock(&self, bucket: BucketIndex) -> Result<StripeGuard<'_>, Stale>;
 
-    /// What is locked to fill a slot of a bucket that does not straddle words.
+    /// Takes the lock that is needed to fill a slot that does not straddle words.
     fn lock_to_fill(&self, bucket: BucketIndex) -> Result<StripeGuard<'_>, Stale>;
 
     /// Locks several buckets.
@@ -25,7 +25,7 @@ pub(super) trait Guard {
     fn lock_all(&self) -> Result<StripeGuards<'_>, Stale>;
 }
 
-/// Those of a table.
+/// The guards of a table that is not being doubled.
 #[derive(Debug)]
 pub(super) struct Guards {
     pub(super) stripes: Stripes,
@@ -33,7 +33,7 @@ pub(super) struct Guards {
 }
 
 impl Guards {
-    /// Those of a table that holds `stored` fingerprints.
+    /// The guards of a table that holds `stored` fingerprints.
     pub(super) fn new(parameters: &Parameters, stored: usize, versions: Versions) -> Self {
         Self { stripes: Stripes::new(parameters.bucket_count(), stored), versions }
     }
@@ -50,7 +50,7 @@ impl Guard for Guards {
         self.stripes.lock(bucket)
     }
 
-    /// Filling is one step, so nothing has to be kept from others but that the table is locked as a whole.
+    /// Filling is a single atomic step, so it need only exclude those who lock the whole table.
     #[inline]
     fn lock_to_fill(&self, _bucket: BucketIndex) -> Result<StripeGuard<'_>, Stale> {
         self.stripes.lock_of_this_thread()
@@ -65,10 +65,10 @@ impl Guard for Guards {
     }
 }
 
-/// Those of a table that is being doubled, for a writer who saw so many of its buckets whole.
+/// The guards of a table that is being doubled, for a writer that saw `seen` of its buckets whole.
 ///
-/// A bucket is split under its lock. So who has locked it, and finds it as it was seen, has it as long as the lock is held;
-/// and what it became two of has the lock that it had.
+/// A bucket is split under its lock. So if a writer has locked a bucket and finds it as it was seen, it stays so as long
+/// as the lock is held. Both halves of a bucket have the lock of that bucket.
 pub(super) struct SplittingGuards<'table> {
     pub(super) stripes: &'table Stripes,
     pub(super) versions: &'table Versions,
@@ -83,9 +83,9 @@ impl SplittingGuards<'_> {
         BucketIndex::new(bucket.get() / 2)
     }
 
-    /// Whether a locked bucket is one of those that were split after the writer saw how many were.
+    /// Refuses a locked bucket that was split since the writer saw how many were whole.
     ///
-    /// Relaxed: whoever split it had the lock before.
+    /// Relaxed: whoever split it held the lock before.
     fn check(&self, bucket: BucketIndex) -> Result<(), Stale> {
         let now = self.whole.load(Ordering::Relaxed);
         if (now..self.seen).contains(&Self::in_old_table(bucket).get()) { Err(Stale) } else { Ok(()) }
@@ -102,7 +102,7 @@ impl Guard for SplittingGuards<'_> {
         self.check(bucket).map(|()| guard)
     }
 
-    /// A slot that is filled while its bucket is split would be filled in vain.
+    /// A slot that is filled while its bucket is being split would be lost, so this takes the bucket's lock.
     fn lock_to_fill(&self, bucket: BucketIndex) -> Result<StripeGuard<'_>, Stale> {
         self.lock(bucket)
     }

@@ -1,4 +1,4 @@
-//! Algorithm 2 beside writers.
+//! Algorithm 2 while others write.
 
 use super::guards::Guards;
 use super::stripes::Stale;
@@ -11,10 +11,10 @@ use crate::sync::AtomicU64;
 use crate::table::{PackedTable, Table, Widths};
 
 /// How often a reader looks at most. Each look but the first follows a removal or a move of a fingerprint of the same
-/// class, so a second is rare, and this many come in turn only where somebody brings them about.
+/// class, so a second is rare, and this many in a row come only if somebody provokes them.
 pub(super) const MAX_LOOKS: u32 = 64;
 
-/// Whether something holds, as far as one look tells; `None` where a fingerprint may have moved past it.
+/// What `contains` returns at one look; `None` if it found nothing and a fingerprint may have moved past it.
 #[inline]
 pub(super) fn look(versions: &Versions, fingerprint: Fingerprint, contains: impl FnOnce() -> bool) -> Option<bool> {
     let watch = versions.watch(fingerprint);
@@ -24,20 +24,20 @@ pub(super) fn look(versions: &Versions, fingerprint: Fingerprint, contains: impl
 }
 
 impl<A: Addressing, T: Table> CuckooTable<A, T> {
-    /// Algorithm 2, as far as one look tells.
+    /// Algorithm 2 at one look; `None` if it was disturbed.
     #[inline]
     pub(super) fn contains_concurrent(&self, digest: Digest, versions: &Versions) -> Option<bool> {
         let (fingerprint, primary, second) = self.addressing.locate_pair::<Whole>(digest);
         look(versions, fingerprint, || self.contains_in(fingerprint, primary.bucket(), second))
     }
 
-    /// Algorithm 2 for a fingerprint and any of its candidates, where a first look did not tell.
+    /// Algorithm 2 for a fingerprint and any of its candidates, after a first look that was disturbed.
     fn look_again(&self, fingerprint: Fingerprint, candidate: Candidate, versions: &Versions) -> bool {
         let look_once_more = |_| look(versions, fingerprint, || self.contains_fingerprint(fingerprint, candidate));
         (1..MAX_LOOKS).find_map(look_once_more).unwrap_or(true)
     }
 
-    /// How many copies of a fingerprint are stored, as far as a few looks tell.
+    /// How many copies of a fingerprint are stored; `None` if all looks were disturbed.
     fn count_concurrent(&self, fingerprint: Fingerprint, primary: Candidate, versions: &Versions) -> Option<u32> {
         (0..MAX_LOOKS).find_map(|_| {
             let watch = versions.watch(fingerprint);
@@ -47,10 +47,9 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
     }
 }
 
-/// Algorithm 2. It waits for nobody: where fingerprints move past every look, the answer is "probably", which a filter may
-/// give to every question.
+/// Algorithm 2. It never waits: if fingerprints move past every look, the answer is "probably", which is always allowed.
 ///
-/// As with filters of one thread, only the schemes that are planned by default become part of the caller.
+/// As in filters for one thread, only the schemes that are planned by default are inlined.
 #[inline(always)]
 pub(super) fn contains(scheme: &Scheme, words: &[AtomicU64], digest: Digest, guards: &Guards) -> bool {
     let found = match &scheme.pair {
@@ -80,9 +79,9 @@ fn look_elsewhere(scheme: &Scheme, words: &[AtomicU64], digest: Digest, guards: 
     with_table!(scheme, shared(words), table => table.contains_concurrent(digest, &guards.versions))
 }
 
-/// Looks on where a first look did not tell.
+/// Looks again after a first look that was disturbed.
 ///
-/// Not with the table at hand: that would have to be written to memory, in every lookup, for a function that is hardly ever
+/// It is not given the table: that would have to be written to memory in every lookup, for a function that is hardly ever
 /// called.
 #[cold]
 #[inline(never)]
@@ -93,7 +92,8 @@ pub(super) fn look_again(scheme: &Scheme, words: &[AtomicU64], digest: Digest, g
     })
 }
 
-/// How many copies of a key's fingerprint are stored. Where looking comes to no end, the writers are made to wait.
+/// How many copies of a key's fingerprint are stored. If all looks are disturbed, its buckets are locked for the last
+/// one.
 pub(super) fn count(scheme: &Scheme, words: &[AtomicU64], digest: Digest, guards: &Guards) -> Result<u32, Stale> {
     with_table!(scheme, shared(words), table => {
         let (fingerprint, primary) = table.addressing.locate(digest);

@@ -1,7 +1,7 @@
 //! The filter behind a shared reference: readers that take no lock and never miss a key, writers that lock a stripe.
 //!
-//! Writers hold the locks of all buckets that they write, so among themselves they are as in a filter of one thread. What
-//! readers rely on is in `versions.rs`.
+//! Writers hold the locks of all buckets that they write, except to fill an empty slot, which is one atomic step. So
+//! among themselves they are as in a filter for one thread. What readers rely on is in `versions.rs`.
 
 mod batch;
 mod concurrent_cuckoo_filter;

@@ -12,8 +12,8 @@ use crate::filter::CuckooFilter;
 use crate::parameters::{Layout, Parameters};
 use crate::table::Words;
 
-/// A table that threads share. Where the filter grows, it is replaced by a larger one, and writers that come too late find it
-/// retired.
+/// A table that threads share. If the filter grows, it is replaced by a larger one, and writers that come too late find
+/// it stale.
 pub(super) struct SharedTable {
     pub(super) parameters: Parameters,
     pub(super) hasher: KeyHasher,
@@ -36,7 +36,7 @@ impl SharedTable {
         Ok(Self { parameters, hasher, scheme, words, guards: Guards::new(&parameters, len, Versions::new()) })
     }
 
-    /// An empty table, which takes the place of one with these versions.
+    /// An empty table that is to replace the one with these versions.
     pub(super) fn empty(parameters: Parameters, hasher: KeyHasher, versions: Versions) -> Result<Self, BuildError> {
         let words = Words::zeroed(parameters.table_bits()).map_err(|_| out_of_memory(&parameters))?;
         let scheme = Scheme::new(&parameters, hasher.seed());
@@ -81,8 +81,8 @@ impl SharedTable {
         update::remove(&self.scheme, &self.words, digest, &self.guards)
     }
 
-    /// Removes all keys while nobody writes. No version is incremented: whatever a lookup missed meanwhile is absent for a
-    /// moment of it.
+    /// Removes all keys while nobody writes. No version is incremented: a key that a lookup misses meanwhile was absent
+    /// at some moment of that lookup.
     pub(super) fn clear(&self) -> Result<(), Stale> {
         let all = self.guards.stripes.lock_all()?;
         self.words.clear();

@@ -10,30 +10,30 @@ use crate::addressing::BucketIndex;
 use crate::cast::to_usize;
 use crate::sync::{AtomicU64, Mutex, MutexGuard, Ordering, number_of_this_thread};
 
-/// So many that writers seldom meet, and few enough to take them all where a table is to stand still.
+/// Enough that writers seldom meet, and few enough that one thread can take them all.
 const MAX_STRIPES: u64 = if cfg!(loom) { 4 } else { 256 };
 
-/// At most so many locks of threads: threads in excess of that share them.
+/// The most locks of threads. If there are more threads, they share them.
 const MAX_THREAD_LOCKS: u64 = if cfg!(loom) { 4 } else { 64 };
 
-/// Small tables have fewer, so that these take less memory than the table.
+/// Small tables have fewer stripes, so that locks take less memory than the table.
 const MIN_BUCKETS_PER_STRIPE: u64 = if cfg!(loom) { 1 } else { 64 };
 
 /// The locks of a table.
 pub(super) struct Stripes {
-    /// Every bucket belongs to one of a power of two of stripes: neighbours to different ones. Whoever moves or removes a
-    /// fingerprint, or fills a slot that straddles words, holds the stripes of the buckets that are written.
+    /// A power of two of stripes; neighbouring buckets belong to different ones. Whoever moves or removes a fingerprint,
+    /// or fills a slot that straddles words, holds the stripes of the buckets that are written.
     of_buckets: Box<[Stripe]>,
-    /// Whoever only fills an empty slot of one word does so in one step, and needs no lock but one by which others make
-    /// it wait who need the whole table. That is one of its thread's own: the lock of a bucket would have to come from
-    /// the processor of the thread that held it last, which takes longer than all the rest.
+    /// Filling an empty slot within one word is a single atomic step. It needs a lock only to exclude those who lock the
+    /// whole table, and takes the one of its thread: the lock of a bucket would have to come from the cache of the thread
+    /// that held it last, which takes longer than all the rest.
     thread_locks: Box<[Stripe]>,
     /// How often the whole table was locked.
     #[cfg(test)]
     whole_locks: core::sync::atomic::AtomicUsize,
 }
 
-/// By itself in the two cache lines that processors fetch together, so that writers of others don't slow it down.
+/// Alone in the two cache lines that processors fetch together, so that writers of other stripes don't slow it down.
 #[repr(align(128))]
 struct Stripe {
     state: Mutex<State>,
@@ -55,7 +55,7 @@ enum State {
 pub(super) struct Stale;
 
 impl Stripes {
-    /// Those of a table with so many buckets, in which `stored` fingerprints are stored.
+    /// The locks of a table with so many buckets and `stored` fingerprints.
     pub(super) fn new(buckets: u64, stored: usize) -> Self {
         let count = (buckets / MIN_BUCKETS_PER_STRIPE).clamp(1, MAX_STRIPES).next_power_of_two();
         let stripe = |number| Stripe {
@@ -75,13 +75,13 @@ impl Stripes {
         to_usize(bucket.get()) & (self.of_buckets.len() - 1)
     }
 
-    /// Locks one bucket. Whoever holds it takes no other lock.
+    /// Locks one bucket. The holder takes no other lock.
     #[inline]
     pub(super) fn lock(&self, bucket: BucketIndex) -> Result<StripeGuard<'_>, Stale> {
         self.of_buckets[self.number_of(bucket)].lock()
     }
 
-    /// Keeps the whole table from being locked. Whoever holds it takes no other lock.
+    /// Takes the lock of this thread, so that nobody locks the whole table. The holder takes no other lock.
     #[inline]
     pub(super) fn lock_of_this_thread(&self) -> Result<StripeGuard<'_>, Stale> {
         self.thread_locks[number_of_this_thread() & (self.thread_locks.len() - 1)].lock()
@@ -111,19 +111,20 @@ impl Stripes {
         self.whole_locks.load(Ordering::Relaxed)
     }
 
-    /// Counts what is stored in a table that nobody else has yet.
+    /// Sets the count of a table that no other thread has yet.
     pub(super) fn count_all(&self, stored: usize) {
         if let Some(first) = self.of_buckets.first() {
             first.stored.store(stored as u64, Ordering::Relaxed);
         }
     }
 
-    /// How many fingerprints are stored: a number that was right at no one moment, while others write.
+    /// How many fingerprints are stored. While others write, the number need not have been right at any moment.
     ///
-    /// Relaxed: each count is right by itself, and who writes no more has been waited for by other means.
+    /// Relaxed: each count is right by itself, and for an exact sum the caller has synchronised with the writers by other
+    /// means.
     pub(super) fn stored(&self) -> usize {
         let sum = self.all().fold(0_u64, |sum, stripe| sum.wrapping_add(stripe.stored.load(Ordering::Relaxed)));
-        // A removal that was counted before the insertion it undoes.
+        // The sum is negative if a removal was counted before the insertion it undoes.
         to_usize(if sum > u64::MAX / 2 { 0 } else { sum })
     }
 }
@@ -131,7 +132,7 @@ impl Stripes {
 impl Stripe {
     #[inline]
     fn lock(&self) -> Result<StripeGuard<'_>, Stale> {
-        // Nothing panics between the writes of an operation, so who panicked left the table whole.
+        // Nothing panics between the writes of an operation, so a thread that panicked left the table consistent.
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if *state == State::Stale { Err(Stale) } else { Ok(StripeGuard { stripe: self, state }) }
     }
@@ -173,16 +174,16 @@ impl<'stripes> StripeGuards<'stripes> {
         &self.0[0]
     }
 
-    /// Counts that nothing is stored any more, where these are all there are.
+    /// Sets all counts to 0. These must be all locks of the table.
     ///
-    /// Relaxed, as where one is counted.
+    /// Relaxed: as for a single count.
     pub(super) fn count_none(&self) {
         for guard in &self.0 {
             guard.stripe.stored.store(0, Ordering::Relaxed);
         }
     }
 
-    /// Unlocks them for writers to find that they must look for the table that took the place of this one.
+    /// Marks the table as stale and unlocks it, so that waiting writers look for the table that replaced it.
     pub(super) fn retire(self) {
         for mut guard in self.0 {
             *guard.state = State::Stale;

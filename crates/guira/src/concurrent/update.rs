@@ -42,7 +42,7 @@ impl From<Stale> for Refusal {
     }
 }
 
-/// Stores a copy of a key's fingerprint; whether it was stored.
+/// Stores a copy of a key's fingerprint. Returns `true` if it was stored.
 pub(super) fn insert(
     scheme: &Scheme,
     words: &[AtomicU64],
@@ -57,9 +57,9 @@ pub(super) fn insert(
     if is_stored { Ok(true) } else { insert_with_several_locks(scheme, words, digest, repeated, guards) }
 }
 
-/// Stores a copy where a place is to be made, or the key must not be there yet.
+/// Stores a copy if a slot has to be freed, or if the key must not be stored twice.
 ///
-/// Not with the table at hand: that would have to be written to memory, in every insertion.
+/// It is not given the table: that would have to be written to memory in every insertion.
 #[cold]
 #[inline(never)]
 pub(super) fn insert_with_several_locks(
@@ -75,18 +75,19 @@ pub(super) fn insert_with_several_locks(
     })
 }
 
-/// Stores a copy of a key's fingerprint if there is room, while the caller has locked the whole table; whether it was stored.
+/// Stores a copy of a key's fingerprint if there is room, in a table that the caller has locked. Returns `true` if it was
+/// stored.
 pub(super) fn insert_locked(scheme: &Scheme, words: &[AtomicU64], digest: Digest, guards: &Guards) -> bool {
     with_table!(scheme, shared(words), table => table.writer(guards).insert(digest).is_ok())
 }
 
-/// Removes a copy of a key's fingerprint; whether there was one.
+/// Removes a copy of a key's fingerprint. Returns `true` if there was one.
 pub(super) fn remove(scheme: &Scheme, words: &[AtomicU64], digest: Digest, guards: &Guards) -> Result<bool, Stale> {
     let is_removed = with_table!(scheme, shared(words), table => table.remove_concurrent(digest, guards))?;
     if is_removed { Ok(true) } else { remove_with_several_locks(scheme, words, digest, guards) }
 }
 
-/// Removes a copy where one look found none.
+/// Removes a copy after one look found none.
 #[cold]
 #[inline(never)]
 fn remove_with_several_locks(
@@ -102,22 +103,23 @@ fn remove_with_several_locks(
 }
 
 impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
-    /// The table, to be written where the caller holds the locks.
+    /// The table, to be written under locks that the caller holds.
     #[inline]
     fn writer(&self, guards: &impl Guard) -> CuckooTable<A, impl TableMut> {
         let Self { addressing, slots } = *self;
         CuckooTable { addressing, slots: slots.watched(|leaving| guards.versions().bump(leaving)) }
     }
 
-    /// Stores a copy of a key's fingerprint if a look finds room for it, and that lasts. Returns `true` if it was stored.
+    /// Stores a copy of a key's fingerprint if a look finds an empty slot that is still empty when it is filled. Returns
+    /// `true` if it was stored.
     #[inline]
     pub(super) fn fill_concurrent(&self, digest: Digest, guards: &impl Guard) -> Result<bool, Stale> {
         let (fingerprint, primary) = self.addressing.locate(digest);
-        // The look brings the buckets here before there is a lock that others wait for.
+        // The look fetches the buckets before a lock is held that others may wait for.
         let Some(place) = self.vacant_place(fingerprint, primary) else { return Ok(false) };
         let guard =
             if self.slots.straddles(place) { guards.lock(place.bucket)? } else { guards.lock_to_fill(place.bucket)? };
-        // Unless others have been here since the look.
+        // It fails if another thread has filled the slot since the look.
         let is_stored = self.slots.fill(place, fingerprint);
         if is_stored {
             guard.count_stored();
@@ -125,7 +127,7 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
         Ok(is_stored)
     }
 
-    /// Where a place is to be made, or the key must not be there yet.
+    /// Stores a copy if a slot has to be freed, or if the key must not be stored twice.
     pub(super) fn insert_with_several_locks(
         &self,
         fingerprint: Fingerprint,
@@ -152,7 +154,8 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
                 return Ok(true);
             }
         }
-        // No path was found, or none lasted until it was locked: whether there is one is certain if nobody else writes.
+        // No path was found, or none was still there when it was locked. Only while nobody else writes is it certain
+        // whether there is one.
         let guard = guards.lock_all()?;
         if is_left_out() {
             return Ok(false);
@@ -162,8 +165,9 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
         Ok(true)
     }
 
-    /// Makes moves that were found, and puts a fingerprint into the slot that they free, or without moves into any empty
-    /// slot of a candidate; under the locks of all buckets. Nothing changes unless all of it can still be done.
+    /// Makes the moves of a path and puts a fingerprint into the slot that they free, or without moves into any empty
+    /// slot of a candidate. The caller has locked all these buckets. Returns `false`, and changes nothing, if that is no
+    /// longer possible.
     fn fill_by(&self, moves: &[Move], fingerprint: Fingerprint, primary: Candidate, guards: &impl Guard) -> bool {
         let [first, further @ ..] = moves else {
             return self.vacant_place(fingerprint, primary).is_some_and(|place| self.slots.fill(place, fingerprint));
@@ -171,7 +175,7 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
         if !moves.iter().all(|made| made.is_possible(&self.addressing, &self.slots)) {
             return false;
         }
-        // Others may still fill the empty slot at the far end; what is in filled ones is under the locks.
+        // The locks protect filled slots, but others may still fill the empty one at the far end.
         let is_filled =
             self.slots.get(first.from().bucket, first.from().slot).is_some_and(|it| self.slots.fill(first.to(), it));
         if is_filled {
@@ -193,12 +197,13 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
         moves: &[Move],
         guards: &'guards impl Guard,
     ) -> Result<StripeGuards<'guards>, Stale> {
-        // The first slot on the way is a candidate's.
+        // The path starts in a candidate, so only the ends of its moves are added.
         let candidates = self.addressing.distinct_candidates(primary, fingerprint).map(Candidate::bucket);
         guards.lock_each(candidates.chain(moves.iter().map(|made| made.to().bucket)))
     }
 
-    /// Removes a copy of a key's fingerprint if a look finds it, and it stays. Returns `true` if it was removed.
+    /// Removes a copy of a key's fingerprint if a look finds one that is still in its bucket when that is locked. Returns
+    /// `true` if it was removed.
     #[inline]
     pub(super) fn remove_concurrent(&self, digest: Digest, guards: &impl Guard) -> Result<bool, Stale> {
         let (fingerprint, primary) = self.addressing.locate(digest);
@@ -213,7 +218,7 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
         Ok(slot.is_some())
     }
 
-    /// Where one look found none: with all candidates locked it can't move from one to the other.
+    /// Removes a copy after one look found none: with all candidates locked it can't move from one to the other.
     pub(super) fn remove_with_several_locks(
         &self,
         fingerprint: Fingerprint,
@@ -231,7 +236,7 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
 }
 
 impl<A: Addressing, T: Table> CuckooTable<A, T> {
-    /// The moves that free a slot in a candidate bucket, from the far end, as the table looks beside other writers.
+    /// The moves that free a slot in a candidate bucket, from the far end. Other writers may make them impossible.
     pub(super) fn moves_to_make_room(
         &self,
         fingerprint: Fingerprint,
@@ -254,8 +259,8 @@ mod tests {
     use crate::filter::CuckooFilter;
     use crate::parameters;
 
-    /// Where nobody else writes, one look tells whether there is room, and a path that was found is still there when it is
-    /// locked. Whoever did not rely on that would give right answers, and make other threads wait.
+    /// If nobody else writes, one look tells whether there is room, and a path that was found is still there when it is
+    /// locked. Locking more would give right answers too, but make other threads wait.
     #[test]
     fn no_more_is_locked_than_must_be_where_nobody_else_writes() {
         use parameters::Addressing::{Doubling, PowerOfTwo, Quaternary, Regional, Ternary};

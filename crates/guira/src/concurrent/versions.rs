@@ -55,8 +55,8 @@ impl Versions {
 
     /// Announces that a fingerprint leaves its slot, between steps 1 and 3.
     ///
-    /// Release: who reads this version, or a later one, sees where the fingerprint was written before. That step 3 comes
-    /// after it is seen to by the release of step 3.
+    /// Release: who reads this version, or a later one, sees where the fingerprint was written before. The release of
+    /// step 3 keeps step 3 after this.
     #[inline]
     pub(super) fn bump(&self, fingerprint: Fingerprint) {
         self.of(fingerprint).fetch_add(1, Ordering::Release);

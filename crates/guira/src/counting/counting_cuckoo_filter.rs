@@ -8,7 +8,7 @@ use crate::filter::{CuckooFilter, CuckooFilterBuilder, ValuedFilter, measures_of
 /// count how often one key came, for which 16 is soon too little. Each bit more costs a bit per slot and doubles the reach.
 const USUAL_COUNTER_BITS: u32 = 8;
 
-/// A filter that takes the same key again and again: beside each fingerprint it keeps a counter, as the paper advises for
+/// A filter for keys that are inserted many times: beside each fingerprint it keeps a counter, as the paper advises for
 /// keys that come more than 2b times.
 ///
 /// What it promises: a key that was inserted more often than it was removed is always found, and is counted at least as
@@ -85,7 +85,7 @@ impl CountingCuckooFilter {
         CuckooFilter::builder().capacity(capacity).false_positive_rate(false_positive_rate).build_counting()
     }
 
-    /// A filter that counts what is stored.
+    /// Makes a filter that counts of one whose values are counters.
     pub(crate) fn from_filter(filter: ValuedFilter) -> Self {
         let len = filter.sum_of_values() + filter.len() as u64;
         Self { filter, len }
@@ -138,8 +138,8 @@ impl CountingCuckooFilter {
         self.filter.contains(self.hasher().digest(key))
     }
 
-    /// Returns how often a key is there, together with those that share its fingerprint and buckets: never less than it was
-    /// inserted and not removed.
+    /// Returns how often a key is counted, together with keys that share its fingerprint and buckets: never less than it
+    /// was inserted and not removed.
     ///
     /// # Examples
     ///
@@ -232,7 +232,8 @@ impl CountingCuckooFilter {
         self.len == 0
     }
 
-    /// Returns how many keys are there, those that share fingerprint and buckets taken for one: the slots that are filled.
+    /// Returns how many distinct keys are counted, those that share fingerprint and buckets taken for one: the filled
+    /// slots.
     ///
     /// # Examples
     ///

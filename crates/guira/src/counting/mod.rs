@@ -1,4 +1,4 @@
-//! Keys that come again and again: fingerprints with a counter each.
+//! Keys that are inserted many times: fingerprints with a counter each.
 
 mod counting_cuckoo_filter;
 

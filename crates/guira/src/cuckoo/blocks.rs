@@ -1,4 +1,4 @@
-//! Keys in blocks: their buckets are found, and asked for, before they are looked into.
+//! Keys in blocks, whose buckets are computed and prefetched before any of them is read.
 
 use super::CuckooTable;
 use crate::addressing::{Addressing, BucketIndex, Candidate, Fingerprint};
@@ -7,8 +7,8 @@ use crate::digest::Digest;
 use crate::probe::vectorized;
 use crate::table::Table;
 
-/// How many keys a block has. Processors have 10 to 50 cache lines on order per core, and a key orders two to four; the
-/// compiler's vectors have 8 keys at the most.
+/// How many keys a block has. A core can have 10 to 50 cache lines in flight, and a key needs two to four; vectors hold
+/// at most 8 keys.
 pub(crate) const BLOCK: usize = 32;
 
 /// Keys that are looked up: their fingerprints, with the first two candidate buckets of each.
@@ -21,7 +21,7 @@ pub(crate) struct Located {
 }
 
 impl Located {
-    /// What stands in a block before the first key.
+    /// A block before it is filled.
     pub(crate) const NOTHING: Self = Self {
         fingerprints: [Fingerprint::LEAST; BLOCK],
         first: [0; BLOCK],
@@ -58,7 +58,7 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
         );
     }
 
-    /// Asks for the candidate buckets of a key of a block.
+    /// Prefetches the candidate buckets of a key of a block.
     #[inline(always)]
     pub(crate) fn prefetch_located(&self, located: &Located, number: usize) {
         let (fingerprint, first, mut candidate) = located.get(number);
@@ -70,7 +70,7 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
         }
     }
 
-    /// Asks for all candidate buckets of keys.
+    /// Prefetches all candidate buckets of keys.
     #[inline]
     pub(crate) fn prefetch_each(&self, digests: &[Digest]) {
         for &digest in digests {
@@ -83,8 +83,8 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
         }
     }
 
-    /// Looks for a block of keys whose buckets have come, and asks for those of the next block meanwhile: processors have
-    /// too few lines on order for a whole block at once.
+    /// Looks up a block of keys whose buckets were prefetched. Those of the next block are prefetched in between, key by
+    /// key: too few cache lines can be in flight for a whole block at once.
     #[inline(always)]
     pub(crate) fn contains_each(&self, located: &Located, next: &Located, answers: &mut [bool]) {
         for (number, answer) in answers.iter_mut().enumerate().take(BLOCK) {
@@ -94,7 +94,7 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
         }
     }
 
-    /// Looks for a block of keys in a table that needs no waiting for.
+    /// Looks up a block of keys in a table that is in the cache.
     #[inline(always)]
     pub(super) fn look_up(&self, digests: &[Digest; BLOCK], answers: &mut [bool]) {
         vectorized(

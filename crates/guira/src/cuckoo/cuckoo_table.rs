@@ -19,7 +19,7 @@ pub(crate) struct CuckooTable<A, T> {
     pub(crate) slots: T,
 }
 
-/// Why there was no room; in the terms of the public [`InsertError`](crate::InsertError), which has the numbers too.
+/// Why there was no room. The public [`InsertError`](crate::InsertError) has more numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoRoom {
     Full,
@@ -103,7 +103,7 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
     /// The first slot that holds a copy of a fingerprint.
     #[inline]
     pub(crate) fn place_of(&self, fingerprint: Fingerprint, primary: Candidate) -> Option<Place> {
-        // Every bucket is looked at: which of them holds the fingerprint is hard to guess.
+        // Every bucket is read, without a branch: which of them holds the fingerprint is hard to predict.
         let (mut found, mut bucket) = (self.slots.slot_of(primary.bucket(), fingerprint), primary.bucket());
         let mut candidate = primary;
         for _ in 1..A::CANDIDATES {
@@ -118,8 +118,8 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
 }
 
 impl<A: Addressing, T: TableMut> CuckooTable<A, T> {
-    /// Algorithm 1, except that nothing moves unless the key fits. Returns the slot that the fingerprint was put into; in a
-    /// semi-sorted bucket it may stand in another one by then.
+    /// Algorithm 1, except that nothing moves unless the key fits. Returns the slot that the fingerprint was put into; in
+    /// a semi-sorted bucket, sorting may have moved it to another one.
     #[inline]
     pub(crate) fn insert(&mut self, digest: Digest) -> Result<Place, NoRoom> {
         let (fingerprint, primary) = self.addressing.locate(digest);

@@ -7,8 +7,9 @@ use crate::addressing::Addressing;
 use crate::digest::Digest;
 use crate::table::{ConstantFingerprintBits, ConstantWidths, Layout, Widths};
 
-/// What is done with one key, or one block of them: functions that are chosen once, when the scheme is made, so that a call
-/// finds its addressing and its layout with a single jump. The pair that they are given is the one they are compiled for.
+/// The operations on one key or one block of keys, as functions compiled for one pair, which they must be given. They are
+/// chosen once, when the scheme is made, so that a call reaches the code for its addressing and layout with a single
+/// jump.
 #[derive(Debug)]
 pub(crate) struct Operations {
     pub(super) contains: fn(&Pair, &[u8], Digest) -> bool,
@@ -16,9 +17,9 @@ pub(crate) struct Operations {
     /// Inserts a key if one of its candidate buckets has room. Returns `true` if it was inserted.
     pub(super) fill: fn(&Pair, &mut [u8], Digest) -> bool,
     pub(super) remove: fn(&Pair, &mut [u8], Digest) -> bool,
-    /// Looks for a block of keys in a table that needs no waiting for.
+    /// Looks up a block of keys in a table that is in the cache.
     pub(super) look_up: fn(&Pair, &[u8], &[Digest; BLOCK], &mut [bool]),
-    /// Looks for a block of keys whose buckets have come, and asks for those of the next one.
+    /// Looks up a block of keys whose buckets were prefetched, and prefetches those of the next block.
     pub(super) answer: fn(&Pair, &[u8], &Located, &Located, &mut [bool]),
 }
 
@@ -36,7 +37,7 @@ macro_rules! table {
     }};
 }
 
-/// The operations of a pair with a layout that is given: the pair's own, or the same with widths that are constants.
+/// The operations of a pair with a given layout: the pair's own, or one whose widths are constants.
 macro_rules! operations {
     ($name:ident, $layout:pat => $compiled:expr) => {
         const {
@@ -61,7 +62,7 @@ macro_rules! operations {
 }
 
 impl Operations {
-    /// Those of a pair, with the usual widths as constants.
+    /// The operations of a pair, with the usual widths as constants.
     pub(super) fn of(pair: &Pair) -> &'static Self {
         /// The operations of packed buckets, or windows, for the slots and bits that are listed.
         macro_rules! packed {

@@ -1,4 +1,4 @@
-//! The schemes: the pairs of an addressing and a layout that there are.
+//! The schemes: all supported pairs of an addressing and a layout.
 
 use super::blocks::{BLOCK, Located};
 use super::operations::Operations;
@@ -11,21 +11,20 @@ use crate::digest::Digest;
 use crate::parameters::{self, Parameters};
 use crate::table::{AnyFingerprintBits, AnyWidths, Layout, ValuedWidths};
 
-/// How the fingerprints of a filter are placed and kept, with all numbers. It says nothing of the memory that holds them,
-/// and works on any.
+/// An addressing and a layout with all their numbers. It has no memory of its own, and works on any that it is given.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scheme {
     pub(crate) pair: Pair,
     operations: &'static Operations,
 }
 
-/// Lists the pairs: of each the addressing, and the layout with its widths.
+/// Defines the pairs, each by its addressing and by its layout with the widths.
 macro_rules! pairs {
     ($($name:ident: $addressing:ty, $layout:ty;)*) => {
         /// An addressing and a layout.
         ///
-        /// Which pair it is stands in a byte of its own: hidden in a field, where the compiler would put it, it takes seven
-        /// instructions to find.
+        /// The discriminant has a byte of its own. The compiler would hide it in a field, where finding it takes seven
+        /// instructions.
         #[derive(Clone, Copy, Debug)]
         #[repr(u8)]
         pub(crate) enum Pair {
@@ -83,8 +82,8 @@ pairs! {
     ValuedWide: RegionalAddressing, ValuedWidths<u128>;
 }
 
-/// Evaluates an expression with the cuckoo table of a scheme: over memory that is read, over bytes that are written, of a
-/// packed scheme over words that threads share, or of a scheme with values over memory of either kind.
+/// Evaluates an expression with the cuckoo table of a scheme: `over` memory to read, `over_mut` bytes to write, over
+/// words that threads share (`shared`, packed schemes only), or over memory of either kind with values (`valued`).
 macro_rules! with_table {
     ($scheme:expr, shared($words:expr), $table:ident => $body:expr) => {
         $crate::cuckoo::with_table!(@of PackedTable, $scheme, $words, $table => $body;
@@ -210,8 +209,8 @@ impl Scheme {
 
     /// Algorithm 2 for the pairs that are planned by default, and `None` for all others.
     ///
-    /// These become part of the caller: in a loop over keys, all their numbers then stay in registers. With more of them
-    /// there, the compiler keeps what any of them needs at hand, and call sites grow.
+    /// These are inlined: in a loop over keys, all their numbers then stay in registers. With more pairs inlined,
+    /// registers would hold what any of them needs, and call sites would grow.
     #[inline(always)]
     pub(crate) fn contains_planned(&self, bytes: &[u8], digest: Digest) -> Option<bool> {
         match &self.pair {
@@ -223,7 +222,8 @@ impl Scheme {
         }
     }
 
-    /// Algorithm 2 for any pair. To be called from a function by itself, so that its callers keep less at hand.
+    /// Algorithm 2 for any pair. Call it from a function that is not inlined, so that callers hold fewer values in
+    /// registers.
     #[inline(always)]
     pub(crate) fn contains_elsewhere(&self, bytes: &[u8], digest: Digest) -> bool {
         (self.operations.contains)(&self.pair, bytes, digest)

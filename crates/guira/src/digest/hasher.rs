@@ -67,16 +67,17 @@ pub struct KeyHasher {
 }
 
 impl KeyHasher {
-    /// XXH3-64 with this seed: fast, for keys that no attacker chooses.
+    /// Makes the hash XXH3-64 with this seed: fast, for keys that no attacker chooses.
     #[must_use]
     pub const fn xxh3(seed: u64) -> Self {
         Self { secret_key: None, seed }
     }
 
-    /// SipHash-1-3 with a secret key, for keys that an attacker may choose: 16 bytes from a good random source.
+    /// Makes the hash SipHash-1-3 with a secret key, 16 bytes from a good random source, for keys that an attacker may
+    /// choose.
     ///
-    /// The secret also takes the seed's place in everything else, so that nobody without it can tell which keys share
-    /// buckets. It is never written to a file: see [`LoadOptions::key`](crate::LoadOptions::key).
+    /// The seed is derived from the secret, so that nobody without it can tell which keys share buckets. It is never
+    /// written to a file: see [`LoadOptions::key`](crate::LoadOptions::key).
     #[must_use]
     pub fn sip_hash_13(secret_key: [u8; 16]) -> Self {
         Self { secret_key: Some(secret_key), seed: sip_hash_13(&secret_key, b"guira: alternates") }
@@ -114,12 +115,12 @@ impl KeyHasher {
         })
     }
 
-    /// The digests of many keys. The algorithm is looked up once for all of them, which leaves a loop that the compiler can
-    /// make vectors of.
+    /// The digests of many keys. The algorithm is chosen once for all of them, so that the compiler can vectorise the
+    /// loop.
     ///
     /// # Panics
     ///
-    /// If there are not as many digests as keys.
+    /// If `keys` and `digests` differ in length.
     #[inline(always)]
     pub(crate) fn digest_each<K: Key>(&self, keys: &[K], digests: &mut [Digest]) {
         assert_eq!(keys.len(), digests.len(), "as many digests as keys");
@@ -147,7 +148,8 @@ impl KeyHasher {
         self.seed
     }
 
-    /// What a file holds in place of the secret, so that a wrong key is noticed; `None` where there is no secret.
+    /// The number that a file holds in place of the secret, so that a wrong key is noticed; `None` where there is no
+    /// secret.
     pub(crate) fn key_check(&self) -> Option<u64> {
         self.secret_key.as_ref().map(|key| sip_hash_13(key, b"guira: key check"))
     }

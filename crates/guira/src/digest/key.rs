@@ -9,7 +9,7 @@ use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::{Digest, KeyHasher};
 
-/// What a filter may be asked about.
+/// A type whose values can be keys of a filter.
 ///
 /// A key is a sequence of bytes, and its digest depends on nothing else, so that it is the same on every machine and in every
 /// program that reads the file. Which types are keys, and which bytes they stand for:
@@ -25,7 +25,8 @@ use super::{Digest, KeyHasher};
 /// | tuples of keys | the digests of their parts, 8 bytes each, little-endian |
 /// | [`Digest`] | none: it stands for itself |
 ///
-/// References, boxes, `Rc`, `Arc` and `Cow` are the key that they lead to. So an integer is the same key whatever its type:
+/// References, boxes, `Rc`, `Arc` and `Cow` are the key that they point to. So an integer is the same key whatever its
+/// type:
 ///
 /// ```
 /// let mut filter = guira::CuckooFilter::with_capacity(100, 0.01)?;

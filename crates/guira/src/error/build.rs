@@ -40,7 +40,7 @@ pub enum BuildError {
         /// The least rate that 32-bit fingerprints give this capacity, in a table of the most buckets that are planned for it.
         least: f64,
     },
-    /// A fingerprint length that there is not.
+    /// A fingerprint length out of range.
     FingerprintBits {
         /// The bits asked for.
         given: u32,
@@ -56,7 +56,7 @@ pub enum BuildError {
         /// The capacity asked for.
         capacity: u64,
     },
-    /// A bucket size that there is not.
+    /// A bucket size that the layout does not have.
     SlotsPerBucket {
         /// The slots asked for.
         given: u32,
@@ -129,13 +129,13 @@ pub enum BuildError {
         /// The buckets of a region.
         given: u64,
     },
-    /// A table can't have been doubled so often: another addressing, an odd number of buckets in the beginning, or too
-    /// few bits that were given away.
+    /// A table that can't have been doubled so often: it has another addressing, or would have begun with an odd number
+    /// of buckets or with too many or too few fingerprint bits.
     Doublings {
         /// The doublings.
         given: u32,
     },
-    /// The memory for the table could not be had.
+    /// The memory for the table could not be allocated.
     OutOfMemory {
         /// The bytes of the table.
         bytes: u64,

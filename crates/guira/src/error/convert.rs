@@ -14,7 +14,7 @@ pub enum ConvertError {
         /// The layout asked for.
         to: Layout,
     },
-    /// Windows of another size are other candidates.
+    /// Windows of another size are other candidates, which do not follow from what is stored.
     WindowSize {
         /// The slots of a window now.
         stored: u32,
@@ -28,7 +28,7 @@ pub enum ConvertError {
         /// The bits asked for.
         given: u32,
     },
-    /// Shorter fingerprints have other candidate buckets, but with doubling addressing.
+    /// Shorter fingerprints have other candidate buckets, except with doubling addressing.
     ShorterFingerprints {
         /// The bits of the fingerprints that are stored.
         stored: u32,
@@ -48,7 +48,7 @@ pub enum ConvertError {
     },
     /// There are more copies of a key than its buckets would hold.
     TooManyCopies {
-        /// The copies that are as many as fit.
+        /// The most copies that fit.
         copies: usize,
     },
 }

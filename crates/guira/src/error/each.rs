@@ -4,13 +4,13 @@ use core::fmt;
 use super::{BuildError, InsertError};
 use crate::digest::Digest;
 
-/// Why not all keys of a batch were stored. Those before the first that was not are kept.
+/// Why not all keys of a batch were stored. The keys before the first refused one are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InsertEachError {
-    /// The keys that were stored, which is also the place in the batch of the one that was not.
+    /// How many keys were stored: also the index in the batch of the key that was refused.
     pub inserted: usize,
-    /// Why that one was not.
+    /// Why that key was refused.
     pub reason: InsertError,
 }
 
@@ -32,7 +32,7 @@ impl core::error::Error for InsertEachError {
 pub struct InsertBulkError {
     /// The digests of the keys that were not stored.
     pub rejected: Vec<Digest>,
-    /// Why the first of them was not.
+    /// Why the first of them was refused.
     pub reason: InsertError,
 }
 

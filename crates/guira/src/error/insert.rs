@@ -13,21 +13,21 @@ pub enum InsertError {
         /// The slots of the table.
         slot_count: usize,
     },
-    /// Copies of the key fill its candidate buckets, and what else is there has no other place. The filter as a whole need not
-    /// be full; a larger one would not help.
+    /// Copies of the key fill its candidate buckets, and anything else there can't be moved. The filter as a whole need
+    /// not be full; a larger one would not help.
     TooManyCopies {
         /// The copies that are stored.
         copies: usize,
     },
-    /// Copies of other keys fill the candidate buckets of this one, in a filter that grows: a table of which a quarter is
-    /// filled would not help.
+    /// Copies of other keys fill the candidate buckets of this one, in a filter that grows: even a table so large that
+    /// only a quarter of it is filled would not help.
     Crowded {
         /// The fingerprints stored.
         len: usize,
         /// The slots of the table.
         slot_count: usize,
     },
-    /// The memory for a table of twice the size could not be had.
+    /// The memory for a table of twice the size could not be allocated.
     OutOfMemory {
         /// The bytes of the table.
         bytes: u64,

@@ -2,7 +2,7 @@ use core::fmt;
 
 use super::BuildError;
 
-/// What a file can hold.
+/// The kind of a file: what it holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FileKind {
@@ -61,7 +61,7 @@ pub enum LoadError {
     TableChecksum,
     /// The header asks for something that this version does not know.
     Unknown {
-        /// What it is: "kind", "layout", "addressing" or "hash".
+        /// What it is: "kind", "layout", "addressing", "hash" or "growth policy".
         what: &'static str,
         /// The number in the file.
         found: u8,
@@ -80,7 +80,8 @@ pub enum LoadError {
         /// The bits of a value of the type.
         most: u32,
     },
-    /// A field of the header contradicts another, or must be 0.
+    /// A field of the header contradicts another or the table, or must be 0; or the table holds what no file of its kind
+    /// can hold.
     Inconsistent {
         /// What is wrong.
         what: &'static str,
@@ -93,7 +94,7 @@ pub enum LoadError {
     KeyDiffers,
     /// A secret key was given for a filter that has none.
     KeyNotUsed,
-    /// The memory for the table could not be had.
+    /// The memory for the table could not be allocated.
     OutOfMemory {
         /// The bytes of the table.
         bytes: u64,

@@ -9,26 +9,26 @@ pub enum MergeError {
     Differs {
         /// What differs first.
         what: &'static str,
-        /// What it is in the filter that was to be added to.
+        /// Its value in the filter that was to be added to.
         ours: String,
-        /// What it is in the other one.
+        /// Its value in the other filter.
         theirs: String,
     },
     /// The keys of both don't fit the table of one.
     Full {
         /// The fingerprints stored in the filter that was to be added to.
         len: usize,
-        /// Those of the other one.
+        /// The fingerprints stored in the other filter.
         other_len: usize,
         /// The slots of the table.
         slot_count: usize,
     },
     /// Together there are more copies of a key than its buckets hold.
     TooManyCopies {
-        /// The copies that are as many as fit.
+        /// The most copies that fit.
         copies: usize,
     },
-    /// The memory for the work could not be had.
+    /// The memory for another table could not be allocated.
     OutOfMemory {
         /// The bytes of a table.
         bytes: u64,

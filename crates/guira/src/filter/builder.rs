@@ -57,8 +57,8 @@ impl CuckooFilterBuilder {
         self
     }
 
-    /// Sets how many buckets the table has, instead of a capacity; the filter then says what capacity that makes. With more
-    /// than 65,536 buckets the number is rounded up, by less than 1 in 16,384, so that all regions are equal and even.
+    /// Sets how many buckets the table has, instead of a capacity, which then follows from it. With more than 65,536
+    /// buckets the number is rounded up, by less than 1 in 16,384, so that all regions are equal and even.
     ///
     /// # Examples
     ///
@@ -89,10 +89,10 @@ impl CuckooFilterBuilder {
 
     /// Lets the filter grow, and sets up to how many distinct keys it keeps the false positive rate.
     ///
-    /// The first table has room for the capacity, or up to twice as many keys, and the last is as small as that of a filter
-    /// built for the largest capacity. Until then each doubling to come costs a bit per slot. Where that would take more than
-    /// the 32 bits that a fingerprint has, the filter begins with a larger table: at a rate of 0.001 from 2^19 times the first
-    /// capacity on, at 0.0001 from 2^15 times.
+    /// The first table has room for the capacity, or up to twice as many keys, and the last is as small as that of a
+    /// filter built for the largest capacity. Before that, each doubling still to come costs a bit per slot. If that
+    /// takes more than the 32 bits that a fingerprint can have, the filter begins with a larger table: at a rate of 0.001
+    /// from 2^19 times the first capacity on, at 0.0001 from 2^15 times.
     ///
     /// A filter that grows takes a capacity and a rate; its buckets are packed and have 2, 4 or 8 slots, 4 unless given.
     ///
@@ -143,7 +143,8 @@ impl CuckooFilterBuilder {
         self
     }
 
-    /// Sets what matters more in the choice of what is left open, with a capacity and a rate.
+    /// Sets what decides the parameters that are not given, speed or space, for a filter built from a capacity and a
+    /// rate.
     ///
     /// # Examples
     ///
@@ -235,10 +236,10 @@ impl CuckooFilterBuilder {
         self
     }
 
-    /// Sets v, the bits beside each fingerprint, of a [`CuckooMap`](crate::CuckooMap) or a
-    /// [`CountingCuckooFilter`](crate::CountingCuckooFilter); nothing else has any. A map keeps values below 2^v, a counter
-    /// counts to 2^v. Unless given, they are the bits of the type of the map's values, and 8 for a counter. Fingerprint and
-    /// value have at most 32 bits together.
+    /// Sets v, the bits of the value beside each fingerprint, of a [`CuckooMap`](crate::CuckooMap) or a
+    /// [`CountingCuckooFilter`](crate::CountingCuckooFilter); other kinds have no values. A map keeps values below 2^v, a
+    /// counter counts to 2^v. Unless given, they are the bits of the type of the map's values, and 8 for a counter.
+    /// Fingerprint and value have at most 32 bits together.
     ///
     /// # Examples
     ///
@@ -284,7 +285,7 @@ impl CuckooFilterBuilder {
     ///
     /// # Errors
     ///
-    /// Those of [`Self::build`], but for the memory.
+    /// Those of [`Self::build`], except [`BuildError::OutOfMemory`].
     ///
     /// # Examples
     ///
@@ -301,11 +302,11 @@ impl CuckooFilterBuilder {
     }
 
     /// Returns the parameters of the smallest table in each layout, with each addressing and bucket size, that takes the
-    /// capacity at the rate; the smallest table first. Nothing else that was chosen is looked at but the hasher.
+    /// capacity at the rate; the smallest table first. Of everything else that was given, only the hasher is used.
     ///
     /// # Errors
     ///
-    /// [`BuildError::SizeMissing`] and [`BuildError::PrecisionMissing`], and where there is no such table at all, why.
+    /// [`BuildError::SizeMissing`], [`BuildError::PrecisionMissing`], or why there is no such table at all.
     ///
     /// # Examples
     ///
@@ -368,7 +369,7 @@ impl CuckooFilterBuilder {
             (Some(capacity), None, None, Some(bits)) => {
                 self.with_whole_regions(with_fingerprint_bits(capacity, bits, self.given_shape()?)?, capacity)
             }
-            // Who gives a number of buckets asks for no promise: short fingerprints are how the paper finds its figure 2.
+            // A number of buckets asks for no promised capacity: the paper's figure 2 needs short fingerprints.
             (None, Some(given), None, Some(bits)) => self.with_bucket_count(given, |_, _| Ok(bits)),
             (None, Some(given), Some(rate), None) => {
                 let shape = self.given_shape()?;
@@ -379,7 +380,7 @@ impl CuckooFilterBuilder {
         }
     }
 
-    /// Measures with a few more buckets, where regions would fall apart with the seed of this filter.
+    /// Adds a few buckets to planned parameters if the regions would fall into parts with the seed of this filter.
     fn with_whole_regions(&self, planned: Parameters, capacity: u64) -> Result<Parameters, BuildError> {
         let (shape, bits) = (planned.shape(), planned.fingerprint_bits());
         let regions = whole_regions(planned.regions(), shape, bits, self.hasher.seed());
@@ -403,15 +404,15 @@ impl CuckooFilterBuilder {
         self.value_bits
     }
 
-    /// The parameters of a filter whose fingerprints carry values of so many bits. Unless a layout was given, which is
-    /// refused, it is packed.
+    /// The parameters of a filter whose fingerprints carry values of so many bits. The layout is packed unless another
+    /// was given, which is refused.
     pub(crate) fn parameters_with_values(&self, value_bits: u32) -> Result<Parameters, BuildError> {
         let of = |builder: &Self| builder.parameters_and_growth()?.0.with_value_bits(value_bits);
         let packed = if self.layout.is_some() { self.clone() } else { self.clone().layout(Layout::Packed) };
         if self.slots_per_bucket.is_some() || self.capacity.is_none() || self.false_positive_rate.is_none() {
             return of(&packed);
         }
-        // Which bucket size takes the least memory is another question where every slot has a value too.
+        // With a value in every slot, another bucket size may take the least memory.
         [2, 8].into_iter().fold(of(&packed.clone().slots_per_bucket(4)), |best, slots| {
             let other = of(&packed.clone().slots_per_bucket(slots));
             match (&best, &other) {
@@ -438,7 +439,7 @@ impl CuckooFilterBuilder {
         self.capacity.is_some() || self.bucket_count.is_some()
     }
 
-    /// The best table of those that what was given leaves to choose from.
+    /// The best table of those that the given choices allow.
     fn plan(&self, capacity: u64, rate: f64) -> Result<Plan, BuildError> {
         if (self.layout, self.slots_per_bucket, self.addressing) == (None, None, Addressing::Regional) {
             return Plan::new(capacity, rate, self.preference);
@@ -457,7 +458,7 @@ impl CuckooFilterBuilder {
         }
     }
 
-    /// The shape as far as it was given, and the usual one for the rest.
+    /// The given shape, with defaults for what was not given.
     fn given_shape(&self) -> Result<Shape, BuildError> {
         let layout = self.layout.unwrap_or_default();
         let usual_slots = if layout == Layout::Windowed { 3 } else { 4 };
@@ -465,7 +466,7 @@ impl CuckooFilterBuilder {
     }
 }
 
-/// The smallest regions of at least this size that don't fall apart with this seed.
+/// The smallest regions of at least this size that don't fall into parts with this seed.
 pub(crate) fn whole_regions(regions: Regions, shape: Shape, fingerprint_bits: u32, seed: u64) -> Regions {
     let larger = |regions: &Regions| Some(Regions { buckets: regions.buckets + 2, ..*regions });
     core::iter::successors(Some(regions), larger)

@@ -7,11 +7,11 @@ use crate::cuckoo::with_table;
 use crate::error::{BuildError, MergeError};
 
 impl CuckooFilter {
-    /// Returns how many fingerprints this filter and another one have in common: those that are in the same candidate
-    /// buckets in both. Copies count as often as they are in both.
+    /// Returns how many fingerprints this filter and another have in common, in the same candidate buckets. Of several
+    /// copies, as many count as both filters have.
     ///
-    /// The filters must have been made with the same parameters, hash and seed; filters that grow may have been doubled
-    /// a different number of times. Takes the memory of the larger table where they have, and else none.
+    /// The filters must have been made with the same parameters, hash and seed; filters that grow may have been doubled a
+    /// different number of times. If they have, this takes the memory of the larger table, otherwise none.
     ///
     /// # Errors
     ///
@@ -34,8 +34,8 @@ impl CuckooFilter {
         let ours = self.doubled_as_often_as(other)?;
         let theirs = other.doubled_as_often_as(&ours)?;
         ours.refuse_if_made_otherwise(&theirs)?;
-        // For each number of copies in ours, the sum over these copies of the smaller number of both filters. Each class
-        // of equal fingerprints is met as often as it has copies, so a division makes it count once.
+        // `smaller[n]` sums, over our fingerprints with n copies, the smaller number of copies in both filters. Each of
+        // them is visited n times, so the sum is divided by n.
         let mut smaller = [0u64; MAX_COPIES + 1];
         with_table!(ours.scheme(), over(ours.bytes()), table => {
             let grid = table.addressing.grid();
@@ -56,7 +56,7 @@ impl CuckooFilter {
         })
     }
 
-    /// The filter, doubled as long as it has been doubled less often than another one that began alike.
+    /// Returns the filter; if another one that began alike has been doubled more often, then doubled as often as that.
     fn doubled_as_often_as(&self, other: &Self) -> Result<Cow<'_, Self>, MergeError> {
         let mut doubled = self.settled();
         while doubled.parameters().doublings() < other.parameters().doublings()
@@ -65,7 +65,7 @@ impl CuckooFilter {
             doubled = match doubled.doubled() {
                 Ok(next) => Cow::Owned(next),
                 Err(BuildError::OutOfMemory { bytes }) => return Err(MergeError::OutOfMemory { bytes }),
-                // They did not begin alike, which is said below.
+                // They did not begin alike: `refuse_if_made_otherwise` says so.
                 Err(_) => break,
             };
         }
@@ -73,5 +73,5 @@ impl CuckooFilter {
     }
 }
 
-/// The most slots of all candidate buckets: two or four of them, of eight.
+/// The most slots that the candidate buckets of a key have: four buckets of eight.
 const MAX_COPIES: usize = 4 * 8;

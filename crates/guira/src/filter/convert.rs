@@ -8,11 +8,11 @@ use crate::parameters::{Addressing, Layout, Parameters, Shape};
 
 impl CuckooFilter {
     /// Returns a filter with the same keys in another layout, with buckets of another size or with shorter fingerprints.
-    /// It has as many buckets.
+    /// It has the same number of buckets.
     ///
     /// It is possible where the candidate buckets of every key follow from what is stored: between the packed and the
-    /// semi-sorted layout, and to any bucket size of the packed one. Fingerprints can be shortened in filters that grow, to
-    /// 8 bits at least and one more for each doubling to come; the false positive rate doubles with each bit.
+    /// semi-sorted layout, and to any bucket size of the packed one. Fingerprints can be shortened in filters that grow,
+    /// to 8 bits at least and one more for each doubling to come; each bit less doubles the false positive rate.
     ///
     /// # Errors
     ///
@@ -38,7 +38,7 @@ impl CuckooFilter {
     ) -> Result<Self, ConvertError> {
         let parameters = self.converted_parameters(layout, slots_per_bucket, fingerprint_bits)?;
         if let Some(growth) = self.growth() {
-            // A doubling takes a bit, so as many must be left as there may be doublings up to the largest capacity.
+            // Each doubling up to the largest capacity takes a bit, so as many must be left.
             let least = Parameters::CORE_BITS + growth.doublings.saturating_sub(parameters.doublings());
             if fingerprint_bits < least {
                 return Err(BuildError::FingerprintBits { given: fingerprint_bits, least }.into());

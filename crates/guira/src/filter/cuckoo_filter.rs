@@ -30,23 +30,23 @@ use crate::table::{OutOfMemory, Storage, is_zero_from};
 ///
 /// # Growth
 ///
-/// A filter has room for its capacity unless it was built with a [`max_capacity`](CuckooFilterBuilder::max_capacity): such a
-/// filter doubles its table when it is full. It remains one table, not a chain of them: every bucket becomes two, and one
-/// bit of each fingerprint becomes the bit that says which. That takes no keys. So a lookup costs the same at every size,
-/// and removal stays exact.
+/// A filter has room for its capacity unless it was built with a [`max_capacity`](CuckooFilterBuilder::max_capacity):
+/// such a filter doubles its table when it is full. It remains one table, not a chain of tables: every bucket becomes
+/// two, and one bit of each fingerprint decides which of the two it moves to. The keys are not needed. So a lookup costs
+/// the same at every size, and removal stays exact.
 ///
 /// A large table is doubled in steps, a few buckets with each insertion and removal, so that none of them takes long.
-/// Meanwhile there are two tables, the old one shrinking. A file, at any moment, is that of the doubled table.
+/// Meanwhile there are two tables, the old one shrinking. A file saved meanwhile is that of the doubled table.
 ///
-/// The bits to give away are there from the start: up to the largest capacity the filter keeps the rate it was built for,
-/// and before that its rate is lower. What happens beyond is decided by the [`GrowthPolicy`]. More copies of a key than its
-/// buckets hold are refused; they never make the table grow.
+/// Fingerprints have the bits that doublings take from the start. So up to the largest capacity the filter keeps the rate
+/// it was built for, and at first its rate is lower. The [`GrowthPolicy`] decides what happens beyond that. More copies
+/// of a key than its buckets hold are refused; they never make the table grow.
 ///
 /// # Duplicates
 ///
-/// A key that is inserted twice is stored twice, since removing it once must not lose another key that looks the same. Its
-/// buckets have slots for 2b copies, usually 8; one more is refused with [`InsertError::TooManyCopies`]. Where keys come
-/// again and again, the paper (section 3.1) has three ways:
+/// A key that is inserted twice is stored twice, since removing it once must not lose another key that looks the same.
+/// Its buckets have slots for 2b copies, usually 8; one more is refused with [`InsertError::TooManyCopies`]. For keys
+/// that are inserted more often, the paper (section 3.1) has three ways:
 ///
 /// - **Without removal**, one copy of each fingerprint is enough: [`CuckooSet`](crate::CuckooSet), or
 ///   [`insert_unique`](Self::insert_unique). Removing from such a filter loses other keys.
@@ -98,10 +98,11 @@ pub struct CuckooFilter {
     storage: Storage,
     len: usize,
     growth: Option<Growth>,
-    /// How many fingerprints there may be before the next doubling, if there is room for so many.
+    /// The number of fingerprints at which the table counts as full, even if more would fit. It is `usize::MAX` in a
+    /// filter that does not grow, and 0 during a doubling.
     limit: usize,
-    /// What there is besides the table while that is being filled from one of half the size. All of the table's bytes, and
-    /// what is computed from them, are of use only where there is nothing: see [`settled`](Self::settled).
+    /// The old table, while `storage` is being filled from it. `storage` holds only some of the fingerprints then: see
+    /// [`settled`](Self::settled).
     doubling: Option<Box<Doubling>>,
 }
 
@@ -150,7 +151,7 @@ impl CuckooFilter {
         Self { parameters, hasher, scheme, storage, len, growth: None, limit: usize::MAX, doubling: None }
     }
 
-    /// Lets a filter grow, or no more.
+    /// Sets how far the filter grows; `None` keeps it from growing.
     #[must_use]
     pub(crate) fn with_growth(self, growth: Option<Growth>) -> Self {
         assert!(!self.is_doubling(), "half of a table");
@@ -158,7 +159,8 @@ impl CuckooFilter {
         Self { growth, limit, ..self }
     }
 
-    /// Begins or ends a doubling; returns what there was. Meanwhile nothing goes into the table alone.
+    /// Begins or ends a doubling, and returns the one that was in progress. During a doubling the limit is 0, so that
+    /// nothing is inserted into `storage` alone.
     pub(super) fn set_doubling(&mut self, doubling: Option<Box<Doubling>>) -> Option<Box<Doubling>> {
         let growth = self.growth.filter(|_| doubling.is_none());
         self.limit = growth.map_or(0, |growth| growth.limit(&self.parameters));
@@ -175,7 +177,7 @@ impl CuckooFilter {
         self.doubling.as_deref_mut()
     }
 
-    /// While the table is being doubled, what splits it, with the bytes of the old table and of the new one.
+    /// Returns the [`Splitting`] and the bytes of the old and of the new table, or `None` if the filter is settled.
     pub(crate) fn splitting(&self) -> Option<(&Splitting, &[u8], &[u8])> {
         let (splitting, old) = self.doubling.as_deref()?.parts();
         Some((splitting, old, &self.storage))
@@ -200,9 +202,9 @@ impl CuckooFilter {
     ///
     /// # Errors
     ///
-    /// [`InsertError::Full`]; [`InsertError::TooManyCopies`] for one copy more than the key's buckets hold. Where the filter
-    /// grows also [`InsertError::Crowded`], where copies of other keys fill the key's buckets and no larger table would help,
-    /// and [`InsertError::OutOfMemory`]. In all cases the filter is as it was.
+    /// [`InsertError::Full`] if no slot can be freed; [`InsertError::TooManyCopies`] for one copy more than the key's
+    /// buckets hold. A filter that grows also returns [`InsertError::OutOfMemory`], and [`InsertError::Crowded`] if
+    /// copies of other keys fill the key's buckets and no larger table would help. In all cases the filter is as it was.
     ///
     /// # Examples
     ///
@@ -236,7 +238,7 @@ impl CuckooFilter {
         self.insert_growing(digest)
     }
 
-    /// Stores a copy of a key in the table as it is, unless that is as full as it should be.
+    /// Stores a copy of a key without doubling the table, unless the limit is reached.
     #[inline]
     pub(super) fn insert_into_table(&mut self, digest: Digest) -> Result<(), NoRoom> {
         if self.len >= self.limit {
@@ -249,14 +251,14 @@ impl CuckooFilter {
 
     /// Stores a key unless [`contains`](Self::contains) returns `true` for it already. Returns `true` if it was stored.
     ///
-    /// Never combine this with removal. Where the filter took the key for another one that shares its fingerprint and
-    /// buckets, the two have one copy between them: removing either loses the other. Use it for sets that only grow, for
-    /// which [`CuckooSet`](crate::CuckooSet) is made, or ask a store of your own with
+    /// Never combine this with removal. A key that is mistaken for another with the same fingerprint and buckets shares
+    /// the copy of that key, and removing either loses both. Use it for sets that only grow, for which
+    /// [`CuckooSet`](crate::CuckooSet) is made, or ask a store of your own with
     /// [`insert_unique_with`](Self::insert_unique_with).
     ///
     /// # Errors
     ///
-    /// Those of [`insert`](Self::insert), but for [`InsertError::TooManyCopies`].
+    /// Those of [`insert`](Self::insert), except [`InsertError::TooManyCopies`].
     ///
     /// # Examples
     ///
@@ -333,7 +335,7 @@ impl CuckooFilter {
         }
     }
 
-    /// By itself, so that callers keep less at hand.
+    /// Not inlined, so that callers hold fewer values in registers.
     #[inline(never)]
     fn contains_elsewhere(&self, digest: Digest) -> bool {
         match self.splitting() {
@@ -342,8 +344,9 @@ impl CuckooFilter {
         }
     }
 
-    /// Returns how many copies of a key are stored, those of keys that share its fingerprint and buckets included: never fewer
-    /// than were inserted and not removed, and at most 2b (or d · b).
+    /// Returns how many copies of a key are stored, including those of keys that share its fingerprint and buckets.
+    ///
+    /// It is never fewer than were inserted and not removed, and at most 2b (or d · b).
     ///
     /// # Examples
     ///
@@ -450,8 +453,8 @@ impl CuckooFilter {
         self.len == 0
     }
 
-    /// Returns the number of distinct keys that are guaranteed to fit, but for one of a million filters. A filter that grows
-    /// has room for so many before the next doubling.
+    /// Returns the number of distinct keys promised to fit: of a million filters, at most one is expected to refuse one
+    /// of them. A filter that grows has room for this many before the next doubling.
     ///
     /// # Examples
     ///
@@ -529,7 +532,7 @@ impl CuckooFilter {
         &self.parameters
     }
 
-    /// Returns what turns keys into digests.
+    /// Returns the hash that turns keys into digests.
     ///
     /// # Examples
     ///
@@ -594,7 +597,7 @@ impl CuckooFilter {
         self.growth.as_ref()
     }
 
-    /// How many more fingerprints there may be before the next doubling.
+    /// How many more fingerprints the table takes before it reaches its limit.
     pub(crate) const fn room(&self) -> usize {
         self.limit.saturating_sub(self.len)
     }
@@ -656,18 +659,18 @@ impl CuckooFilter {
         settled.scheme.has_no_copies(settled.bytes())
     }
 
-    /// Leaves one of all copies of a fingerprint.
+    /// Removes all copies of each fingerprint but one.
     pub(crate) fn remove_copies(&mut self) {
         self.settle();
         self.len -= self.scheme.remove_copies(&mut self.storage);
     }
 
-    /// Notes fingerprints that were stored past [`insert`](Self::insert).
+    /// Counts fingerprints that were stored without [`insert`](Self::insert).
     pub(crate) const fn add_to_len(&mut self, stored: usize) {
         self.len += stored;
     }
 
-    /// Notes fingerprints that were removed past [`remove`](Self::remove).
+    /// Counts fingerprints that were removed without [`remove`](Self::remove).
     pub(crate) const fn subtract_from_len(&mut self, removed: usize) {
         self.len -= removed;
     }

@@ -26,7 +26,7 @@ impl CuckooFilter {
         stored.map_err(|reason| self.insert_error(reason))
     }
 
-    /// Stores a copy in a table that is as full as it should be, or where a place could not be found.
+    /// Stores a copy of a key for which the table has no room: its limit is reached, or no slot can be freed.
     #[cold]
     pub(super) fn insert_growing(&mut self, digest: Digest) -> Result<(), InsertError> {
         if self.is_doubling() {
@@ -40,7 +40,8 @@ impl CuckooFilter {
         if self.is_doubled_in_steps() && self.insert_beginning_to_double(digest) {
             return Ok(());
         }
-        // One doubling need not make room, and the next may be refused: until the key is stored, the table stays (invariant 2).
+        // One doubling may not be enough, and the next may fail. So the table is replaced only when the key is stored
+        // (invariant 2).
         let mut grown = self.doubled_unless_copies()?;
         loop {
             match grown.insert_digest_without_growing(digest) {
@@ -54,8 +55,8 @@ impl CuckooFilter {
         }
     }
 
-    /// Begins to double a large table that may be doubled, and stores a copy in what is one table and a bit then. Returns
-    /// `false`, and leaves everything as it was, where there is no room or no memory.
+    /// Begins to double a large table that may be doubled, splits its first buckets, and stores a copy of a key. If there
+    /// is no room or no memory, returns `false` and leaves everything as it was.
     fn insert_beginning_to_double(&mut self, digest: Digest) -> bool {
         if self.begin_doubling().is_err() {
             return false;
@@ -67,7 +68,7 @@ impl CuckooFilter {
         is_stored
     }
 
-    /// More copies than fit are no reason to grow; otherwise, how many there are.
+    /// Returns how many copies of a key are stored, or an error if no more fit, which is no reason to grow.
     fn refuse_copies_that_do_not_fit(&self, digest: Digest) -> Result<usize, InsertError> {
         let copies = self.count_digest(digest);
         // The two buckets of a key are never the same in a table that grows.
@@ -75,7 +76,7 @@ impl CuckooFilter {
         if copies >= most { Err(InsertError::TooManyCopies { copies }) } else { Ok(copies) }
     }
 
-    /// What would be refused by the largest table too is refused before any is made.
+    /// Refuses a key that the largest table would refuse too, before any table is made.
     fn refuse_without_hope(&self, digest: Digest) -> Result<(), InsertError> {
         let copies = self.refuse_copies_that_do_not_fit(digest)?;
         let Some(growth) = self.growth() else { return Err(self.full()) };
@@ -95,7 +96,7 @@ impl CuckooFilter {
         match self.doubled() {
             Ok(doubled) => Ok(doubled),
             Err(BuildError::OutOfMemory { bytes }) => Err(InsertError::OutOfMemory { bytes }),
-            // No bits left to give away, or no numbers for buckets.
+            // No bits are left to give away, or there would be too many buckets.
             Err(_) => Err(self.full()),
         }
     }
@@ -129,7 +130,7 @@ impl CuckooFilter {
     pub fn reserve(&mut self, additional: usize) -> Result<(), InsertError> {
         self.settle();
         let needed = self.len().saturating_add(additional) as u64;
-        // How far it has to grow, and whether it may, before anything is doubled.
+        // Find out how far it has to grow, and whether it may, before anything is doubled.
         let mut parameters = *self.parameters();
         while parameters.capacity() < needed {
             if self.growth().is_none_or(|growth| growth.is_last(&parameters)) {
@@ -150,8 +151,7 @@ impl CuckooFilter {
     /// Undoes doublings as long as the keys leave an eighth of the smaller table's capacity free, down to the size that
     /// the filter began with. It is exact: every fingerprint gets its bit back. A filter that doesn't grow stays as it is.
     ///
-    /// So the table doubles again only after an eighth as many insertions as it has room for, however often keys are
-    /// removed and it is shrunk in between.
+    /// So after shrinking, insertions of at least an eighth of the capacity fit before the table doubles again.
     ///
     /// # Examples
     ///
@@ -176,7 +176,7 @@ impl CuckooFilter {
             if self.len() as u64 > most {
                 break;
             }
-            // Copies may fill a few buckets; where they do, nothing changes.
+            // Copies may fill a few buckets of the smaller table; then nothing changes.
             let Some(halved) = self.halved() else { break };
             *self = halved;
         }
@@ -215,5 +215,5 @@ impl CuckooFilter {
     }
 }
 
-/// Of what share of its capacity a table is free after shrinking: one in so many.
+/// After shrinking, at least one part in so many of the capacity is free.
 const ROOM_TO_SPARE: u64 = 8;

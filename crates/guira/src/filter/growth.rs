@@ -20,7 +20,7 @@ pub enum GrowthPolicy {
 pub(crate) struct Growth {
     /// The doublings after which the rate still holds.
     pub(crate) doublings: u32,
-    /// The capacity after as many.
+    /// The capacity after that many doublings.
     pub(crate) max_capacity: u64,
     pub(crate) policy: GrowthPolicy,
 }
@@ -53,8 +53,8 @@ impl Growth {
 
     /// The parameters of a table that holds `len` fingerprints, and those after each doubling that is possible.
     ///
-    /// Copies must be in the way where no room is found in a table that is not even a quarter full: distinct keys fill far
-    /// more before one of them finds none. Who doubled such a table would have one that is ever larger and ever emptier.
+    /// A table that is less than a quarter full is not doubled. If a key finds no room in it, copies are in the way,
+    /// since distinct keys fill far more of a table first; doubling would make it ever larger and ever emptier.
     pub(crate) fn doublings(self, parameters: Parameters, len: usize) -> impl Iterator<Item = Parameters> {
         core::iter::successors(Some(parameters), move |parameters| {
             let is_possible = !self.is_last(parameters) && !is_crowded(len, to_usize(parameters.slot_count()));
@@ -64,8 +64,8 @@ impl Growth {
 
     /// Refuses a key that finds no room and would find none in a larger table either.
     ///
-    /// It is of a table with these parameters, which holds `len` fingerprints; `copies` of them are the key's, and `crowd` is
-    /// what keeps it out.
+    /// The table has these parameters and holds `len` fingerprints; `copies` of them are the key's, and `crowd` is what
+    /// keeps it out.
     pub(crate) fn refuse_without_hope(
         &self,
         parameters: &Parameters,
@@ -91,8 +91,8 @@ impl Growth {
         }
     }
 
-    /// How far a table is filled before it is doubled. Small tables have room for far more keys than can be promised to
-    /// fit, and it does no harm to try.
+    /// The number of fingerprints at which a table is doubled. Small tables have room for far more keys than can be
+    /// promised to fit, and it does no harm to try.
     pub(crate) fn limit(&self, parameters: &Parameters) -> usize {
         let capacity = parameters.capacity();
         let slots = to_f64(parameters.slot_count());

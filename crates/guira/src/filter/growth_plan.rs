@@ -1,4 +1,4 @@
-//! The table that a filter begins with when it is to grow, and how far it does.
+//! Plans a filter that grows: its first table, and how often that is doubled.
 
 use super::growth::{Growth, has_buckets_of};
 use super::{GrowthPolicy, whole_regions};
@@ -6,7 +6,7 @@ use crate::analysis::{fingerprint_bits_for_rate, promised_by, regions_to_promise
 use crate::error::BuildError;
 use crate::parameters::{Addressing, Layout, Parameters, Regions, Shape};
 
-/// What a filter that grows is asked for.
+/// What the builder was given for a filter that grows.
 pub(super) struct GrowthRequest {
     pub(super) capacity: u64,
     pub(super) max_capacity: u64,
@@ -17,8 +17,8 @@ pub(super) struct GrowthRequest {
 }
 
 impl GrowthRequest {
-    /// The table to begin with, which has room for up to twice the capacity, so that a whole number of doublings leads to
-    /// the largest one.
+    /// Returns the first table and how far it grows. The first table has room for up to twice the capacity, so that a
+    /// whole number of doublings leads to the last one.
     pub(super) fn plan(&self) -> Result<(Parameters, Growth), BuildError> {
         let Self { max_capacity, slots_per_bucket, .. } = *self;
         if max_capacity < self.capacity {
@@ -36,7 +36,7 @@ impl GrowthRequest {
             };
             let regions = whole_regions(regions, shape, Parameters::CORE_BITS, self.seed);
             let last = doubled(regions, doublings);
-            // What was asked for, where that is all; after doublings, all that fits.
+            // Without doublings, promise just what was asked for; after doublings, all that fits.
             let promised = if doublings == 0 { max_capacity } else { promised_by(last, shape) };
             let bits_at_last = fingerprint_bits_for_rate(self.false_positive_rate, promised, last, shape)?;
             if bits_at_last + doublings <= Parameters::MAX_FINGERPRINT_BITS {
@@ -44,17 +44,18 @@ impl GrowthRequest {
                 let parameters = Parameters::new(shape, bits, regions, promised_by(regions, shape).min(max_capacity))?;
                 return Ok((parameters, Growth { doublings, max_capacity: promised, policy: self.policy }));
             }
-            // Too many doublings for the bits that there are: each one less takes twice the table to start with.
+            // Fingerprints have too few bits for so many doublings. Each doubling less needs a first table of twice the
+            // size.
             capacity *= 2;
         }
     }
 }
 
-/// The regions to begin with, and how often they are doubled until they take the largest capacity; `None` where nothing
-/// as large can be had.
+/// Returns the regions of the first table, and how many doublings it takes to reach the largest capacity; `None` if no
+/// table is that large.
 ///
-/// What a table takes counts when it is large. So the last one is as small as the largest capacity allows, and it is the
-/// first that has more room than was asked for, up to twice as much: which spares a doubling, and a bit per slot with it.
+/// Memory matters most when the table is large. So the last table is as small as the largest capacity allows, and the
+/// first has up to twice the room that was asked for, which saves a doubling and with it a bit per slot.
 fn beginning(asked: u64, largest: u64, shape: Shape) -> Result<Option<(Regions, u32)>, BuildError> {
     let least = regions_to_promise(asked, shape)?;
     let Some(doublings) = doublings_to_promise(largest, least, shape) else { return Ok(None) };
@@ -67,7 +68,7 @@ fn beginning(asked: u64, largest: u64, shape: Shape) -> Result<Option<(Regions, 
     Ok(enlarged.map(|regions| (regions, spared)))
 }
 
-/// The share of the largest capacity by which the last table may exceed it.
+/// A last table with room for up to one part in so many more than the largest capacity is close enough to it.
 const CLOSE: u64 = 8;
 
 /// Regions after doublings.
@@ -80,7 +81,7 @@ fn doublings_to_promise(capacity: u64, regions: Regions, shape: Shape) -> Option
     (0..Parameters::MAX_FINGERPRINT_BITS)
         .map(|doublings| (doublings, doubled(regions, doublings)))
         .take_while(|(_, regions)| regions.bucket_count() <= Parameters::MAX_BUCKETS)
-        // A look at the slots saves the computation for most of the small ones.
+        // Comparing slots first saves the computation for most tables that are too small.
         .filter(|(_, regions)| regions.count * shape.slots_of_region(regions.buckets) >= capacity)
         .find(|&(_, regions)| promised_by(regions, shape) >= capacity)
         .map(|(doublings, _)| doublings)

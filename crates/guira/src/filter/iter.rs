@@ -17,7 +17,7 @@ pub struct StoredFingerprint {
 #[derive(Clone, Debug)]
 pub struct Fingerprints<'filter> {
     filter: Cow<'filter, CuckooFilter>,
-    /// The number of the next bucket to look at; where buckets overlap, of those that follow one another without a gap.
+    /// The number of the next bucket to look at, in the grid of the addressing.
     next_bucket: u64,
     bucket_count: u64,
     /// The fingerprints of the bucket before `next_bucket` that are still to come, last first.

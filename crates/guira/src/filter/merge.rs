@@ -12,18 +12,18 @@ use crate::error::{BuildError, InsertError, MergeError};
 use crate::parameters::{Parameters, Shape};
 
 impl CuckooFilter {
-    /// Adds all keys of another filter that was made with the same parameters, hash and seed. Copies add up: a key that is
-    /// in both is stored once more for each time, and must be removed as often.
+    /// Adds all keys of another filter that was made with the same parameters, hash and seed. The copies of a key in both
+    /// filters add up, and it must be removed as often.
     ///
-    /// Filters that grow are made alike if they began alike, however often either has been doubled since; this one grows
-    /// where that is needed.
+    /// Filters that grow need only have begun with the same parameters, however often either has been doubled since. This
+    /// one grows if it must.
     ///
     /// It takes memory for a copy of the resulting table while it works.
     ///
     /// # Errors
     ///
-    /// [`MergeError::Differs`] where the filters were not made alike, and where not all keys fit,
-    /// [`MergeError::Full`] or [`MergeError::TooManyCopies`]. In all cases both filters are as they were.
+    /// [`MergeError::Differs`] if the filters were not made alike; [`MergeError::Full`] or [`MergeError::TooManyCopies`]
+    /// if not all keys fit; [`MergeError::OutOfMemory`]. In all cases both filters are as they were.
     ///
     /// # Examples
     ///
@@ -78,7 +78,7 @@ impl CuckooFilter {
 
     fn merge_growing(&mut self, other: &Self) -> Result<(), MergeError> {
         self.refuse_if_begun_otherwise(other)?;
-        // This filter itself as long as it need not grow: a merge that fails leaves it as it was.
+        // `None` as long as this filter need not grow. A larger one replaces it only when the merge has succeeded.
         let mut grown: Option<Self> = None;
         let mut theirs = Cow::Borrowed(other);
         loop {
@@ -93,7 +93,7 @@ impl CuckooFilter {
             let together = ours.len().saturating_add(theirs.len());
             if !is_behind && theirs.len() <= ours.room() {
                 match ours.merge_of_one_size(&theirs) {
-                    // As with insertions: where so little is filled, copies are in the way, and growing would not help.
+                    // As with insertions: in a table this empty, copies are in the way, and growing would not help.
                     Err(MergeError::Full { slot_count, .. }) if !is_crowded(together, slot_count) => {}
                     Err(error) => return Err(error),
                     Ok(()) => break,
@@ -164,7 +164,7 @@ impl CuckooFilter {
             return differs("hash", ours.to_string(), theirs.to_string());
         }
         if ours != theirs {
-            // The seed that stands for a secret key is as secret.
+            // The seed that is derived from a secret key is as secret.
             let seed = |hasher: &KeyHasher| match hasher.key_check() {
                 None => hasher.seed().to_string(),
                 Some(_) => "a secret key".to_string(),
@@ -178,7 +178,7 @@ impl CuckooFilter {
 fn double_other(filter: &CuckooFilter) -> Result<CuckooFilter, MergeError> {
     filter.doubled().map_err(|error| match error {
         BuildError::OutOfMemory { bytes } => MergeError::OutOfMemory { bytes },
-        // Ours has been doubled as often, with the same bits to begin with.
+        // Nothing else can fail: ours has been doubled at least as often, and began with the same bits.
         error => unreachable!("{error}"),
     })
 }

@@ -1,4 +1,4 @@
-//! The public type, and its invariants; and the filter with values that other public types are made of.
+//! [`CuckooFilter`], its builder and its growth, and the filter with values that maps and counting filters are made of.
 
 mod builder;
 mod comparison;

@@ -5,8 +5,8 @@ use crate::error::{BuildError, InsertError};
 use crate::parameters::Parameters;
 use crate::table::{Place, Storage, TableMut, Values, ValuesMut, is_zero_from};
 
-/// A filter whose fingerprints carry a value each: what a map and a filter that counts have in common. What a value means
-/// is theirs to say.
+/// A filter with a value beside each fingerprint. Maps and counting filters are made of it, and decide what a value
+/// means.
 #[derive(Clone)]
 pub(crate) struct ValuedFilter {
     parameters: Parameters,
@@ -17,11 +17,11 @@ pub(crate) struct ValuedFilter {
 }
 
 impl<A: Addressing, T: Values> CuckooTable<A, T> {
-    /// Where a key's fingerprint is stored, with the value beside each copy.
+    /// The slots that hold a key's fingerprint, each with its value.
     fn values(&self, digest: Digest) -> impl Iterator<Item = (Place, u32)> {
         let (fingerprint, primary) = self.addressing.locate(digest);
         let candidates = self.addressing.distinct_candidates(primary, fingerprint).map(|candidate| candidate.bucket());
-        // Most buckets do not hold it, which one comparison tells.
+        // One comparison rules out most buckets.
         let holding = candidates.filter(move |&bucket| self.slots.contains(bucket, fingerprint));
         holding.flat_map(move |bucket| {
             let slots = self.slots.filled_slots(bucket).filter(move |&(_, _, stored)| stored == fingerprint);
@@ -169,11 +169,12 @@ impl PartialEq for ValuedFilter {
     }
 }
 
-/// What the types made of a [`ValuedFilter`] tell of it in the same words as a filter. Examples begin with the expression that
-/// is given, for 1000 keys.
+/// The getters of the types made of a [`ValuedFilter`]. Examples begin with the given expression, which makes one for
+/// 1000 keys.
 macro_rules! measures_of_valued_filter {
     ($made:literal) => {
-        /// Returns the number of distinct keys that are guaranteed to fit, but for one of a million tables.
+        /// Returns the number of distinct keys promised to fit: of a million tables, at most one is expected to refuse
+        /// one of them.
         ///
         /// # Examples
         ///
@@ -244,7 +245,7 @@ macro_rules! measures_of_valued_filter {
             self.filter.parameters()
         }
 
-        /// Returns what turns keys into digests.
+        /// Returns the hash that turns keys into digests.
         ///
         /// # Examples
         ///

@@ -9,12 +9,12 @@ use crate::table::Borrowed;
 
 /// A filter or set that is queried in the bytes of its file, without loading it.
 ///
-/// Nothing is copied, and making one takes as long for a large file as for a small one: only the header is checked, and
-/// that there are as many bytes as it says. What stands in the table is believed. A table that was damaged, or made up,
-/// gives wrong answers, of both kinds, and nothing worse. [`verify`](Self::verify) makes the checks that loading makes.
+/// Nothing is copied, and a large file takes no longer than a small one: only the header is checked, and that there are
+/// as many bytes as it says. The table is not checked. If it was damaged or forged, lookups may give wrong answers, false
+/// negatives included, but nothing worse happens. [`verify`](Self::verify) makes the checks that loading makes.
 ///
-/// The bytes are those of a file, in any memory: what was read or received, a part of a larger buffer, a file that the
-/// caller mapped to memory. With the feature `mmap`, `open` maps one.
+/// The bytes of the file may be in any memory: read, received, part of a larger buffer, or a file that the caller mapped.
+/// With the feature `mmap`, `open` maps one.
 ///
 /// # Examples
 ///
@@ -42,7 +42,7 @@ pub struct CuckooFilterView<'bytes> {
     table_checksum: u64,
 }
 
-/// What a file says of its table, which whoever reads the header has checked.
+/// What a header says of its table, after the header was checked.
 pub(crate) struct Description {
     pub(crate) kind: FileKind,
     pub(crate) parameters: Parameters,
@@ -52,7 +52,7 @@ pub(crate) struct Description {
 }
 
 impl<'bytes> CuckooFilterView<'bytes> {
-    /// A view of a table that has as many bytes as its parameters give.
+    /// Makes a view of a table, whose size must be what its parameters give.
     pub(crate) fn from_parts(description: Description, table: Borrowed<'bytes>) -> Self {
         let Description { kind, parameters, hasher, len, table_checksum } = description;
         let scheme = Scheme::new(&parameters, hasher.seed());
@@ -150,7 +150,7 @@ impl<'bytes> CuckooFilterView<'bytes> {
         &self.parameters
     }
 
-    /// Returns what turns keys into digests.
+    /// Returns the hash that turns keys into digests.
     ///
     /// # Examples
     ///

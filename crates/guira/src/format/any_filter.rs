@@ -3,7 +3,7 @@ use crate::filter::CuckooFilter;
 use crate::map::CuckooMap;
 use crate::set::CuckooSet;
 
-/// What a file holds, of whatever kind it is.
+/// What a file of any kind holds.
 ///
 /// # Examples
 ///

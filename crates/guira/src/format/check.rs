@@ -1,4 +1,4 @@
-//! What can only be checked with the table at hand.
+//! The checks of a file that need its table.
 
 use crate::cuckoo::Scheme;
 use crate::digest::checksum;
@@ -6,7 +6,7 @@ use crate::error::{FileKind, LoadError};
 use crate::parameters::Parameters;
 use crate::table::is_zero_from;
 
-/// The bytes of a table, whatever they stand for.
+/// Checks the checksum and the padding of a table.
 pub(super) fn check_bytes(table: &[u8], parameters: &Parameters, table_checksum: u64) -> Result<(), LoadError> {
     if checksum(table) != table_checksum {
         return Err(LoadError::TableChecksum);
@@ -17,7 +17,7 @@ pub(super) fn check_bytes(table: &[u8], parameters: &Parameters, table_checksum:
     Ok(())
 }
 
-/// The fingerprints of a table without values.
+/// Checks the fingerprints of a table without values.
 pub(super) fn check_fingerprints(scheme: &Scheme, table: &[u8], kind: FileKind, len: usize) -> Result<(), LoadError> {
     if !scheme.is_well_formed(table) {
         return Err(LoadError::Inconsistent { what: "a bucket holds what no fingerprints give" });

@@ -1,4 +1,4 @@
-//! What a file can hold: the parts that are written, and what must hold of them when they come back.
+//! What a file can hold: the parts that are written, and the checks when they are loaded.
 
 use alloc::borrow::Cow;
 
@@ -18,10 +18,10 @@ pub(super) trait Contents: Sized {
     /// The kinds of files that can be loaded as this type; the first one gives it its name in errors.
     const KINDS: &'static [FileKind];
 
-    /// What is written.
+    /// Returns the parts that are written.
     fn parts(&self) -> Parts<'_>;
 
-    /// What was written, after the checks that need the table.
+    /// Puts the parts together again, after the checks that need the table.
     fn checked(header: &Header, hasher: KeyHasher, storage: Storage, len: usize) -> Result<Self, LoadError>;
 }
 
@@ -29,7 +29,7 @@ pub(super) struct Parts<'contents> {
     pub(super) kind: FileKind,
     pub(super) parameters: &'contents Parameters,
     pub(super) hasher: &'contents KeyHasher,
-    /// The table; of one that is being doubled, what it becomes.
+    /// The table, or the doubled one if it is being doubled.
     pub(super) table: Cow<'contents, Storage>,
     /// The fingerprints stored.
     pub(super) len: usize,
@@ -125,7 +125,7 @@ fn valued_parts(filter: &ValuedFilter, kind: FileKind) -> Parts<'_> {
     Parts { kind, parameters, hasher, table: Cow::Borrowed(filter.storage()), len: filter.len(), growth: None }
 }
 
-/// In a filter that counts, every fingerprint has one counter; in a map it may have several values.
+/// Checks that in a filter that counts every fingerprint has one counter. In a map it may have several values.
 pub(super) fn check_counters(filter: &ValuedFilter, kind: FileKind) -> Result<(), LoadError> {
     if kind == FileKind::Counting && !filter.has_no_copies() {
         return Err(LoadError::Inconsistent { what: "a fingerprint has two counters" });

@@ -17,7 +17,7 @@ macro_rules! field {
 
 field!(u8, u16, u64);
 
-/// What is left of a header.
+/// The part of a header that is still to be read.
 pub(super) struct Fields<'bytes>(pub(super) &'bytes [u8]);
 
 impl Fields<'_> {

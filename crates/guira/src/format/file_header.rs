@@ -1,4 +1,4 @@
-//! What a file says of itself, for who has not its secret key or does not need its table.
+//! The header of a file, for callers that don't have its secret key or don't need its table.
 
 use core::fmt;
 
@@ -37,8 +37,8 @@ impl FileHeader {
     /// How many bytes a header has, in every version of the format so far.
     pub const SIZE: usize = super::header::HEADER_SIZE;
 
-    /// Reads the header of a file of which these are the first [`SIZE`](Self::SIZE) bytes or more. What is behind them is not
-    /// looked at.
+    /// Reads the header of a file from its first [`SIZE`](Self::SIZE) bytes, or more. What is behind the header is not
+    /// read.
     ///
     /// # Errors
     ///
@@ -147,7 +147,7 @@ impl FileHeader {
         matches!(self.0.hash, Hash::SipHash13 { .. })
     }
 
-    /// Returns what turns keys into digests, given the secret key if there is one.
+    /// Returns the hash that turns keys into digests, given the secret key if there is one.
     ///
     /// # Errors
     ///
@@ -165,7 +165,7 @@ impl FileHeader {
         self.0.hash.hasher(key)
     }
 
-    /// Returns the number of keys up to which the false positive rate is kept, of a filter that grows.
+    /// Returns the number of keys up to which a filter that grows keeps its false positive rate, or `None` for any other.
     ///
     /// # Examples
     ///
@@ -180,14 +180,14 @@ impl FileHeader {
         self.0.growth.map(|growth| growth.max_capacity)
     }
 
-    /// Makes all the checks that loading makes on the bytes of the file. Without the secret key of a file that has one, all
-    /// but one: that a set or a filter that counts holds no fingerprint twice.
+    /// Makes all the checks that loading makes on the bytes of the file. Without the secret key of a file that has one,
+    /// one check is left out: that a set or a filter that counts holds no fingerprint twice.
     ///
     /// # Errors
     ///
     /// [`LoadError::Truncated`] and [`LoadError::TrailingBytes`] where the bytes are not as many as the header says,
-    /// [`LoadError::TableChecksum`] where the table was damaged, [`LoadError::Inconsistent`] where it is what nothing of
-    /// this kind holds. With a key, those of [`hasher`](Self::hasher).
+    /// [`LoadError::TableChecksum`] where the table was damaged, [`LoadError::Inconsistent`] where it holds what no file
+    /// of this kind can hold. With a key, those of [`hasher`](Self::hasher).
     ///
     /// # Examples
     ///
@@ -213,7 +213,7 @@ impl FileHeader {
             let filter = checked_valued_filter(header, hasher, storage, len)?;
             return if sees_copies { check_counters(&filter, header.kind()) } else { Ok(()) };
         }
-        // What is stored at all is asked by the table alone; only copies are looked for where the hasher's seed says.
+        // Only the search for copies depends on the seed of the hasher.
         let kind = if sees_copies { header.kind() } else { FileKind::Filter };
         check_fingerprints(&Scheme::new(&header.parameters, hasher.seed()), table, kind, len)
     }

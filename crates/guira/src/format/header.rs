@@ -47,7 +47,7 @@ const RESERVED_AT_END: [u8; 24] = [0; 24];
 pub(super) struct Header {
     kind: FileKind,
     pub(super) parameters: Parameters,
-    /// Of a filter that grows.
+    /// How far a filter grows, if it does.
     pub(super) growth: Option<Growth>,
     pub(super) hash: Hash,
     pub(super) len: u64,
@@ -79,18 +79,18 @@ impl Header {
         }
     }
 
-    /// The bytes of the table, which the parameters give.
+    /// The size of the table in bytes, which follows from the parameters.
     pub(super) const fn table_size(&self) -> u64 {
         self.parameters.table_size()
     }
 
-    /// The bytes of the file.
+    /// The size of the file in bytes.
     pub(super) fn file_size(&self) -> u64 {
         let header_size = u64::try_from(HEADER_SIZE).unwrap_or(u64::MAX);
         self.table_size().saturating_add(header_size).saturating_add(self.section_size)
     }
 
-    /// The bytes behind the table.
+    /// The size in bytes of the section behind the table.
     #[cfg(feature = "std")]
     pub(super) const fn section_size(&self) -> u64 {
         self.section_size
@@ -100,7 +100,7 @@ impl Header {
         self.kind
     }
 
-    /// The header of a file that is loaded as one of these kinds.
+    /// Returns the header, if its kind is one of these.
     pub(super) fn of_kinds(self, expected: &[FileKind]) -> Result<Self, LoadError> {
         match expected {
             [expected, others @ ..] if *expected != self.kind && !others.contains(&self.kind) => {
@@ -115,7 +115,7 @@ impl Header {
         usize::try_from(self.len).map_err(|_| self.out_of_memory())
     }
 
-    /// Why the table can't be had.
+    /// The error for a table that memory has no room for.
     pub(super) const fn out_of_memory(&self) -> LoadError {
         LoadError::OutOfMemory { bytes: self.table_size() }
     }
@@ -210,7 +210,7 @@ impl Header {
         Self::decode_fields(&mut fields).unwrap_or_else(|| Err(truncated()))
     }
 
-    /// The fields behind the version; `None` where they end too early, which a header of full size does not.
+    /// Reads the fields behind the version; `None` if they end too early, which those of a header of full size never do.
     fn decode_fields(fields: &mut Fields<'_>) -> Option<Result<Self, LoadError>> {
         let kind: u8 = fields.take()?;
         let layout: u8 = fields.take()?;
@@ -306,7 +306,7 @@ impl Header {
     }
 }
 
-/// The table in the bytes of a file, which must be as many as its header says.
+/// Returns the table within the bytes of a file, if these are as many as the header says.
 pub(super) fn table_of<'bytes>(bytes: &'bytes [u8], header: &Header) -> Result<&'bytes [u8], LoadError> {
     check_file_size(header, u64::try_from(bytes.len()).unwrap_or(u64::MAX))?;
     let behind = bytes.get(HEADER_SIZE..).unwrap_or_default();
@@ -324,7 +324,7 @@ pub(super) fn check_file_size(header: &Header, found: u64) -> Result<(), LoadErr
 }
 
 impl Hash {
-    /// The hasher of the file's keys, given the secret that is not in the file.
+    /// Returns the hasher of the file's keys, given the secret key, which is not in the file.
     pub(super) fn hasher(&self, key: Option<[u8; 16]>) -> Result<KeyHasher, LoadError> {
         match (self, key) {
             (Self::Xxh3 { seed }, None) => Ok(KeyHasher::xxh3(*seed)),

@@ -1,4 +1,4 @@
-//! Bytes, to what was in memory.
+//! From bytes to filters.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -53,7 +53,7 @@ impl LoadOptions {
         Self { key: None }
     }
 
-    /// Gives the secret key with which the file's keys were hashed. It is in no file.
+    /// Sets the secret key with which the file's keys were hashed. No file contains it.
     ///
     /// # Examples
     ///
@@ -76,9 +76,9 @@ impl LoadOptions {
     ///
     /// # Errors
     ///
-    /// A [`LoadError`] where the bytes are anything else than what [`to_bytes`](crate::CuckooFilter::to_bytes) of this type
-    /// made: every byte is covered by a checksum, and every number is checked. No memory is allocated before that but for
-    /// the table itself. [`LoadError::KeyDiffers`] where the file has another key.
+    /// A [`LoadError`] where the bytes are anything else than what [`to_bytes`](crate::CuckooFilter::to_bytes) of this
+    /// type made: every byte is covered by a checksum, and every number is checked. Before that, no memory is allocated
+    /// except for the table itself. [`LoadError::KeyDiffers`] where the file has another key.
     ///
     /// # Examples
     ///
@@ -200,8 +200,8 @@ macro_rules! can_be_loaded {
             ///
             /// # Errors
             ///
-            /// A [`LoadError`] where the bytes are anything else: every byte is covered by a checksum, and every number is
-            /// checked. No memory is allocated before that but for the table itself.
+            /// A [`LoadError`] where the bytes are anything else: every byte is covered by a checksum, and every number
+            /// is checked. Before that, no memory is allocated except for the table itself.
             ///
             /// # Examples
             ///

@@ -1,5 +1,5 @@
-//! Files mapped to memory. That nobody changes them is what no code here can see to, so it is asked of the caller: hence
-//! the one `unsafe` outside the room `probe`.
+//! Files mapped to memory. No code here can keep others from changing them, so the caller must promise that nobody does:
+//! hence the one `unsafe` outside the room `probe`.
 
 use alloc::sync::Arc;
 use std::fs::File;
@@ -15,8 +15,8 @@ use crate::filter::CuckooFilterView;
 use crate::table::Borrowed;
 
 impl CuckooFilterView<'static> {
-    /// A view of a file that is mapped to memory: opened at once whatever its size, and read by the system where it is
-    /// asked. The file stays mapped until the view and all its clones are gone.
+    /// Makes a view of a file that is mapped to memory. It opens at once, whatever its size: the system reads only the
+    /// pages that lookups need. The file stays mapped until the view and all its clones are gone.
     ///
     /// # Errors
     ///
@@ -24,9 +24,9 @@ impl CuckooFilterView<'static> {
     ///
     /// # Safety
     ///
-    /// While it is mapped, nobody may change the file's bytes or cut it off, neither in this process nor in another. What
-    /// reads changing bytes is undefined behaviour in Rust, and a page that is cut off ends the process. To put another
-    /// file in its place, as renaming does, is no change: the view keeps the old one.
+    /// While it is mapped, nobody may change the file's bytes or cut it off, neither in this process nor in another.
+    /// Reading bytes that change is undefined behaviour in Rust, and reading a page that was cut off ends the process.
+    /// Putting another file in its place, as renaming does, is no change: the view keeps the old one.
     ///
     /// # Examples
     ///

@@ -1,6 +1,6 @@
 //! Filters to bytes and back: version 1 of the file format, which docs/format.md describes.
 //!
-//! Bytes come from strangers. Nothing here indexes, unwraps or casts, and no memory is allocated for a table before
+//! Bytes are untrusted input. Nothing here indexes, unwraps or casts, and no memory is allocated for a table before
 //! everything that the header says of it has been checked.
 
 #![deny(clippy::as_conversions, clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unwrap_used)]

@@ -26,16 +26,16 @@ use crate::filter::CuckooFilter;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait RawFilter: Sized {
-    /// Returns the two parts of [`CuckooFilter::to_bytes`]: the header, of 128 bytes, and the table, where it is. Of a table
-    /// that is being doubled, it is a copy of what that becomes.
+    /// Returns the two parts of [`CuckooFilter::to_bytes`]: the header, of 128 bytes, and the table, borrowed. If the
+    /// table is being doubled, it is a copy of the doubled one.
     fn header_and_table(&self) -> (Vec<u8>, Cow<'_, [u8]>);
 
-    /// Finishes the doubling of the table, if it is being doubled. Then what [`memory`](Self::memory) returns first is the
+    /// Finishes the doubling of the table, if it is being doubled. Then the first part of [`memory`](Self::memory) is the
     /// table of the file.
     fn settle(&mut self);
 
-    /// Returns the memory of the filter: its table, and what is left of the one that it is being filled from, which is empty
-    /// unless it is being doubled.
+    /// Returns the memory of the filter: its table, and what is left of the old table during a doubling, otherwise
+    /// nothing.
     fn memory(&self) -> [&[u8]; 2];
 
     /// Loads a filter from the two parts. The table stays where it is; nothing is copied.
@@ -58,12 +58,12 @@ pub trait RawFilter: Sized {
     ///
     /// # Errors
     ///
-    /// For the first key that can't be stored, why not and how many were stored before it; these are kept.
+    /// [`InsertEachError`] for the first key that can't be stored: why, and how many were stored before it and are kept.
     fn insert_each_without_growing<K: Key>(&mut self, keys: &[K]) -> Result<(), InsertEachError>;
 
-    /// Lets the caller put the bytes of the table elsewhere in memory, as servers do to defragment it. The same bytes must
-    /// come back; with others it is another filter. Large pages, which the feature `std` takes for large tables, stay where
-    /// they are, and `elsewhere` is not called; nor is it for a table that is being doubled.
+    /// Lets the caller move the bytes of the table elsewhere in memory, as servers do to defragment it. The same bytes
+    /// must come back; others would make it another filter. Large pages, which the feature `std` takes for large tables,
+    /// stay where they are, and `elsewhere` is not called; nor is it for a table that is being doubled.
     ///
     /// # Panics
     ///

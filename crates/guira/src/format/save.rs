@@ -1,4 +1,4 @@
-//! What is in memory, to bytes.
+//! From filters to bytes.
 
 use alloc::vec::Vec;
 
@@ -36,7 +36,7 @@ macro_rules! can_be_saved {
                 bytes
             }
 
-            /// Writes the bytes of [`to_bytes`](Self::to_bytes) without a copy of the table, unless that is being doubled.
+            /// Writes the bytes of [`to_bytes`](Self::to_bytes), without copying the table unless it is being doubled.
             ///
             /// # Errors
             ///
@@ -58,9 +58,9 @@ macro_rules! can_be_saved {
                 writer.write_all(&parts.table)
             }
 
-            /// Saves it to a file, in place of what the path named before. Whoever opens the path gets either the old file
-            /// or the new one, both whole, also after a crash; when this returns, the new one is on disk. It waits for other
-            /// processes that are replacing the same file. Permissions of the old file are kept.
+            /// Saves it to a file, which atomically replaces any file at the path: whoever opens the path gets either the
+            /// old file or the new one, never a part, even after a crash. When this returns, the new one is on disk. It
+            /// waits for other processes that are replacing the same file. Permissions of the old file are kept.
             ///
             /// # Errors
             ///

@@ -1,5 +1,5 @@
-//! Filters in the data formats of serde: as the bytes of their files, and never as what they are inside, which changes
-//! from release to release.
+//! Filters in the data formats of serde: as the bytes of their files, never as their fields, which change from release to
+//! release.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -25,8 +25,8 @@ macro_rules! is_its_file {
             }
         }
 
-        /// From the bytes of a file, with the checks of [`from_bytes`](Self::from_bytes). What has a secret hash key is
-        /// refused, since there is no place to give the key: take the bytes as bytes, and load them with
+        /// From the bytes of a file, with the checks of [`from_bytes`](Self::from_bytes). A file with a secret hash key
+        /// is refused, since there is no way to give the key: deserialize plain bytes, and load them with
         /// [`LoadOptions`].
         impl<'de, $($generic)*> Deserialize<'de> for $type {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -57,7 +57,7 @@ impl<'de, C: Contents> Visitor<'de> for FileVisitor<C> {
 
     /// Text formats have no bytes, and write a sequence of numbers.
     fn visit_seq<A: SeqAccess<'de>>(self, mut numbers: A) -> Result<C, A::Error> {
-        // What the sequence says of its length is not believed: memory is only taken for bytes that came.
+        // The length that the sequence announces is not trusted: memory is only taken for bytes that came.
         let mut bytes = Vec::new();
         while let Some(byte) = numbers.next_element()? {
             bytes.push(byte);

@@ -1,4 +1,4 @@
-//! Bytes that stay where they are, to be asked.
+//! Files that are queried in place, without loading them.
 
 use super::Header;
 use super::check::{check_bytes, check_fingerprints};
@@ -37,8 +37,8 @@ impl<'bytes> CuckooFilterView<'bytes> {
         Ok(Self::from_parts(description, Borrowed::Slice(table)))
     }
 
-    /// Checks that the table is the one that was written: one pass over it, for its checksum. What no damage but only a
-    /// forger can do, [`verify`](Self::verify) finds.
+    /// Checks that the table is the one that was written: one pass over it, for its checksum. Against tables that were
+    /// forged, use [`verify`](Self::verify).
     ///
     /// # Errors
     ///
@@ -59,12 +59,12 @@ impl<'bytes> CuckooFilterView<'bytes> {
     }
 
     /// Makes the checks that loading makes beyond those of [`new`](Self::new): one pass over the table for its checksum,
-    /// and one for what stands in it.
+    /// and one for its fingerprints.
     ///
     /// # Errors
     ///
-    /// [`LoadError::TableChecksum`] where the table was damaged, [`LoadError::Inconsistent`] where it is what no filter
-    /// of this kind holds.
+    /// [`LoadError::TableChecksum`] where the table was damaged, [`LoadError::Inconsistent`] where it holds what no
+    /// filter of this kind can hold.
     ///
     /// # Examples
     ///
@@ -83,7 +83,7 @@ impl<'bytes> CuckooFilterView<'bytes> {
 }
 
 impl Header {
-    /// What a view must know, of a file that can be asked by fingerprints alone.
+    /// What a view needs, if the file is of a kind that can be queried in place.
     pub(super) fn describe(&self, key: Option<[u8; 16]>) -> Result<Description, LoadError> {
         let kind = match self.kind() {
             kind @ (FileKind::Filter | FileKind::Set | FileKind::Growing) => kind,

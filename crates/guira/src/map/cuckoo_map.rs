@@ -89,12 +89,12 @@ impl<V: Value> CuckooMap<V> {
         CuckooFilter::builder().capacity(capacity).false_positive_rate(false_positive_rate).build_map()
     }
 
-    /// A map of what is stored, whose values have no more bits than the type.
+    /// Makes a map of a filter whose values have no more bits than the type.
     pub(crate) const fn from_filter(filter: ValuedFilter) -> Self {
         Self { filter, value: PhantomData }
     }
 
-    /// Gives a key a value, beside those that it has.
+    /// Adds a value to those that a key has.
     ///
     /// A pair that is inserted again is stored again. A key and those that look the same can have 2b values in all, and
     /// the promise of a capacity is for one each.
@@ -157,7 +157,7 @@ impl<V: Value> CuckooMap<V> {
         self.filter.contains(self.hasher().digest(key))
     }
 
-    /// Takes a value away from a key, once. Returns `true` if the key had it.
+    /// Removes a value from a key, once. Returns `true` if the key had it.
     ///
     /// Only remove pairs that were inserted, and as often as they were inserted at the most: an absent key may be taken for
     /// a present one that shares its fingerprint, buckets and value, which then loses it.

@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 
 use super::Value;
 
-/// The slots of two buckets of 8.
+/// The most values of a key: the slots of two buckets of 8.
 const MOST: usize = 16;
 
 /// The values that a map has for a key, in no particular order. Made by [`CuckooMap::get`](crate::CuckooMap::get).

@@ -1,4 +1,4 @@
-/// What a key can be given in a [`CuckooMap`](crate::CuckooMap): a number of few bits, or what can be told by one.
+/// A type of values in a [`CuckooMap`](crate::CuckooMap): numbers of few bits, or what such numbers can stand for.
 ///
 /// # Examples
 ///
@@ -34,7 +34,7 @@ pub trait Value: Copy {
 
     /// The value that a number of at most `BITS` bits stands for.
     ///
-    /// [`to_bits`](Self::to_bits) need not have given that number: in a file from a stranger it can be any.
+    /// The number need not come from [`to_bits`](Self::to_bits): a file from an untrusted source can hold any.
     fn from_bits(bits: u32) -> Self;
 }
 

@@ -49,7 +49,7 @@ pub(crate) trait Word:
     fn low_64(self) -> u64;
 }
 
-/// No numbers: to have them at hand would cost every call, and only a bug comes here.
+/// The message has no numbers: passing them would cost every call, and only a bug leads here.
 #[cold]
 #[inline(never)]
 fn word_beyond_end() -> ! {
@@ -225,7 +225,7 @@ impl<W: Word> Lanes<W> {
         (!self.differing(word, pattern) & self.high).ones()
     }
 
-    /// In the highest bit of each lane, whether it differs from its lane of `pattern`. The other bits are anything.
+    /// Says in the highest bit of each lane whether it differs from its lane of `pattern`. The other bits are undefined.
     #[inline]
     pub(crate) fn differing(&self, word: W, pattern: W) -> W {
         // Adding all ones below the high bit carries into it unless they were all 0; no carry leaves its lane.

@@ -8,8 +8,8 @@ pub(crate) fn give_back(memory: &mut MmapMut, size: usize) {
     if size >= memory.len() {
         return;
     }
-    // SAFETY: the memory is no file's, and becomes smaller where it is; nobody else has it at hand.
+    // SAFETY: the mapping is of no file, becomes smaller in place, and is borrowed by nobody else.
     if unsafe { memory.remap(size, RemapOptions::new().may_move(false)) }.is_err() {
-        // It is kept until all of it is given back.
+        // The pages are kept until the whole mapping is given back.
     }
 }

@@ -21,10 +21,10 @@ pub(crate) fn prefetch<T>(items: &[T], at: usize) {
     let _ = (items, at);
 }
 
-/// Asks for cache lines that are going to be written. They come without leaving a copy in another processor's cache,
+/// Prefetches cache lines that are going to be written. They come without leaving a copy in another processor's cache,
 /// which the write would have to wait for.
 ///
-/// Not for lookups: it would take the lines from those who read them too.
+/// Not for lookups: it would take the lines from others who read them.
 #[cfg(feature = "std")]
 #[derive(Clone, Copy)]
 pub(crate) struct PrefetchToWrite {
@@ -34,7 +34,7 @@ pub(crate) struct PrefetchToWrite {
 
 #[cfg(feature = "std")]
 impl PrefetchToWrite {
-    /// As this processor does it, which is asked here, once for many lines.
+    /// Asks the processor whether it has the instruction, once for many lines.
     pub(crate) fn of_this_processor() -> Self {
         Self {
             #[cfg(target_arch = "x86_64")]
@@ -69,9 +69,10 @@ mod x86_64 {
     use core::arch::x86_64::__cpuid;
     use std::sync::OnceLock;
 
-    /// Whether the processor prefetches to write, as AMD's always did and Intel's do since 2014; older ones do nothing then.
+    /// Whether the processor prefetches to write, as AMD's always did and Intel's do since 2014; on older ones the
+    /// instruction does nothing.
     pub(super) fn has_prefetchw() -> bool {
-        // Virtual machines take a microsecond or more to answer.
+        // In virtual machines `cpuid` takes a microsecond or more.
         static KNOWN: OnceLock<bool> = OnceLock::new();
         *KNOWN.get_or_init(ask)
     }
@@ -79,7 +80,7 @@ mod x86_64 {
     #[expect(unsafe_code, reason = "the standard library has no name for this feature")]
     #[allow(unused_unsafe, reason = "newer compilers take the instruction to be safe")]
     fn ask() -> bool {
-        // SAFETY: every x86-64 processor has the instruction, and this page of it, where it is announced that it has 64 bits.
+        // SAFETY: every x86-64 processor has the instruction, and this leaf, which also says that it has 64 bits.
         unsafe { __cpuid(0x8000_0001) }.ecx & (1 << 8) != 0
     }
 }

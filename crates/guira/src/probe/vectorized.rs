@@ -1,7 +1,7 @@
 //! The same code for several instruction sets.
 
-/// Runs `work`, compiled for the best instruction set that this processor has and the library knows: where it is a loop that
-/// the compiler can make vectors of, AVX-512 computes eight 64-bit numbers at a time. The result is the same everywhere.
+/// Runs `work`, compiled for the best instruction set that this processor has and the library knows: in a loop that the
+/// compiler can vectorise, AVX-512 computes eight 64-bit numbers at a time. The result is the same everywhere.
 ///
 /// `work` is told whether it has such vectors, as a constant. It must be inlined to be compiled anew: mark it
 /// `#[inline(always)]`, and what it calls too.

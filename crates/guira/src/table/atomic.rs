@@ -27,7 +27,7 @@ enum Kept {
 }
 
 impl Words {
-    /// The same table; a large one stays where it is.
+    /// Turns the bytes of a table into words. A large table is not copied.
     pub(crate) fn from_storage(storage: Storage) -> Result<Self, OutOfMemory> {
         #[cfg(not(loom))]
         let storage = match mapped::MappedWords::new(storage) {
@@ -41,7 +41,7 @@ impl Words {
         Ok(Self(Kept::Heap(words)))
     }
 
-    /// The same table; a large one stays where it is.
+    /// Turns the words into the bytes of a table. A large table is not copied.
     pub(crate) fn into_storage(self) -> Storage {
         match self.0 {
             Kept::Heap(words) => Storage::from_vec(words.iter().flat_map(|word| load(word).to_le_bytes()).collect()),
@@ -64,7 +64,7 @@ impl Words {
         Self::from_storage(Storage::zeroed(bits)?)
     }
 
-    /// The words, for whoever fills slots that nobody has looked at yet.
+    /// The words, for filling slots that no other thread has seen yet.
     pub(crate) fn unseen(&self) -> impl MemoryMut {
         // Nothing leaves an empty slot.
         Watched { words: self, leaves: |_| {} }
@@ -72,14 +72,14 @@ impl Words {
 
     /// Empties all slots, while nobody else writes.
     ///
-    /// Release, as in [`flip`]: what was announced before is seen with it.
+    /// Release, as in [`flip`]: whoever sees an emptied slot sees what was announced before.
     pub(crate) fn clear(&self) {
         for word in &**self {
             word.store(0, Ordering::Release);
         }
     }
 
-    /// A copy of the table, which is of one moment if nobody writes meanwhile.
+    /// A copy of the table, as it is at one moment if nobody writes meanwhile.
     pub(crate) fn to_storage(&self) -> Result<Storage, OutOfMemory> {
         let mut storage = Storage::zeroed_bytes(8 * self.len())?;
         let (chunks, _) = storage.as_chunks_mut();
@@ -103,29 +103,29 @@ impl Deref for Words {
     }
 }
 
-/// What a word holds now.
+/// Reads a word.
 ///
-/// Relaxed: what a reader may conclude from words that it did not see is for whoever reads several of them to say, with
-/// an acquire fence after the last. Under the lock of a bucket its slots don't change.
+/// Relaxed: a caller that must order the reads of several words does so with an acquire fence after the last. Under the
+/// lock of a bucket its filled slots don't change.
 #[inline]
 fn load(word: &AtomicU64) -> u64 {
     u64::from_le(word.load(Ordering::Relaxed))
 }
 
 impl Memory for [AtomicU64] {
-    /// Bits of one word are of one moment. Those that straddle words need not be: where a slot is being written, its
+    /// Bits of one word are read at one moment. Bits that straddle words need not be: where a slot is being written, its
     /// lower bits may be old and its upper ones new, or the other way round.
     #[inline]
     fn word<W: Word>(&self, byte: usize, before: u32, bits: u32) -> W {
         let (first, last) = (byte >> 3, (byte + to_usize(u64::from((before + bits - 1) / 8))) >> 3);
         let before = 8 * low_32(byte as u64 & 7) + before;
-        // Where the last bit is in an earlier word, that word is read again: it comes for nothing, and what it adds stands
-        // above the bits that are asked for. The word behind it might be in another cache line.
+        // If the last bit is in an earlier word, that word is read again: the read is free, and what it adds is above the
+        // bits that are asked for. The word after it might be in another cache line.
         let mut word = W::from(load(&self[first])) >> before;
         for further in 1..=W::BITS / 64 {
             let is_last = further == W::BITS / 64;
             let index = if is_last { last } else { last.min(first + 1) };
-            // In two steps, since a shift by all bits of a word is none.
+            // In two steps, since a shift by all bits of a word would overflow.
             word = word | (W::from(load(&self[index])) << 1 << (64 * further - 1 - before));
         }
         word
@@ -138,10 +138,10 @@ impl Memory for [AtomicU64] {
     }
 }
 
-/// The words of a table for somebody who is going to write them, and asks for them accordingly.
+/// The words of a table, prefetched for writing.
 ///
-/// Two writers of a table that their caches hold then store a sixth more in batches than if the lines come to be read and
-/// have to be asked for again.
+/// Two writers of a table that fits their caches then store a sixth more in batches than if lines are fetched for
+/// reading, and fetched again to be written.
 #[derive(Clone, Copy)]
 pub(crate) struct ToWrite<'table> {
     words: &'table [AtomicU64],
@@ -161,10 +161,10 @@ impl Memory for ToWrite<'_> {
     }
 }
 
-/// The words of a table, to be written under the locks of the buckets that are written.
+/// The words of a table, for a writer that holds the locks of the buckets it writes.
 ///
-/// `leaves` is called with a fingerprint when its other copy, where it moves, has been written, and before its slot is
-/// overwritten or emptied.
+/// `leaves` is called with a fingerprint before its slot is overwritten or emptied, and if it moves, after its new slot
+/// was written.
 pub(crate) struct Watched<'table, L> {
     words: &'table [AtomicU64],
     leaves: L,
@@ -206,11 +206,11 @@ pub(crate) trait SharedSlots: Table + Copy {
     /// Whether a slot is in two words.
     fn straddles(&self, place: Place) -> bool;
 
-    /// Fills a slot unless it is filled; whether it did. A slot in one word may be filled by several threads at a time,
-    /// one of which succeeds; one that straddles words is under the lock of its bucket.
+    /// Fills a slot if it is empty. Returns `true` if it was. If several threads fill a slot in one word at a time, one
+    /// succeeds; for a slot that straddles words, the caller holds the lock of its bucket.
     fn fill(&self, place: Place, fingerprint: Fingerprint) -> bool;
 
-    /// The table, to be written. `leaves` is called as [`Watched`] says.
+    /// The table, for writing. `leaves` is called as [`Watched`] says.
     fn watched(self, leaves: impl Fn(Fingerprint) + Copy) -> impl TableMut;
 }
 
@@ -218,7 +218,7 @@ pub(crate) trait SharedSlots: Table + Copy {
 pub(crate) type SharedTable<'table, G> = PackedTable<G, &'table [AtomicU64]>;
 
 impl<'table, G: Widths> SharedTable<'table, G> {
-    /// The table over words that are asked for to be written.
+    /// The table over words that are prefetched for writing.
     #[inline]
     pub(crate) fn to_write(self) -> PackedTable<G, ToWrite<'table>> {
         PackedTable::new(self.widths(), ToWrite { words: self.memory(), hint: PrefetchToWrite::of_this_processor() })
@@ -260,8 +260,8 @@ impl<G: Widths> SharedSlots for SharedTable<'_, G> {
         let ones = u64::MAX >> (64 - self.widths().slot_bits());
         while (found >> before) & ones == 0 {
             let filled = found | (u64::from(fingerprint.get()) << before);
-            // Release, as in `flip`, though no answer rests on it: a fill hides nothing that was there, and continues what
-            // a release in this word began. Where it fails, relaxed: what was found is only compared again.
+            // Release, as in `flip`, though no answer depends on it: a fill hides nothing that was there, and continues
+            // the release sequence of the word. Relaxed if it fails: the word is only compared again.
             match word.compare_exchange_weak(found.to_le(), filled.to_le(), Ordering::Release, Ordering::Relaxed) {
                 Ok(_) => return true,
                 Err(other) => found = u64::from_le(other),
@@ -274,8 +274,8 @@ impl<G: Widths> SharedSlots for SharedTable<'_, G> {
 /// Inverts the bits of a slot that starts at bit `bit` where those of `difference` are 1. The other slots of its words may
 /// be written at the same time, under other locks.
 ///
-/// Release: who sees that a fingerprint has left its slot, and fences, sees what was done before: that it left was announced,
-/// and before that it was written elsewhere.
+/// Release: whoever sees that a fingerprint has left its slot, and fences, sees what was done before: the announcement
+/// that it leaves, and before that the copy in its new slot.
 #[inline]
 fn flip(words: &[AtomicU64], bit: u64, difference: u32) {
     let shifted = u128::from(difference) << (bit.to_le_bytes()[0] & 63);
@@ -287,7 +287,7 @@ fn flip(words: &[AtomicU64], bit: u64, difference: u32) {
     }
 }
 
-/// Large tables, which are words without being copied.
+/// Large tables, which become words without being copied.
 #[cfg(not(loom))]
 mod mapped {
     use core::fmt;
@@ -308,17 +308,17 @@ mod mapped {
         }
     );
 
-    /// Memory of the system's, which is borrowed for good as words that can be shared.
+    /// A mapping, borrowed for its whole life as words that can be shared.
     pub(super) struct MappedWords(Cell);
 
     impl MappedWords {
-        /// The words of a table that is large enough for memory of its own; else the table, as it is.
+        /// The words of a table that is large enough for a mapping; any other table is returned as it is.
         pub(super) fn new(storage: Storage) -> Result<Self, Storage> {
             let Storage(Memory::HugePages(mapping)) = storage else { return Err(storage) };
             Self::over(mapping).map_err(|mapping| Storage(Memory::HugePages(mapping)))
         }
 
-        /// So many bytes, all 0, where they are enough for memory of their own.
+        /// So many bytes, all 0, if they are enough for a mapping.
         pub(super) fn zeroed(size: usize) -> Option<Self> {
             Self::over(Mapping::zeroed(size)?).ok()
         }

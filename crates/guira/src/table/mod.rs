@@ -20,25 +20,26 @@ use crate::addressing::{BucketIndex, Fingerprint};
 use crate::cast::to_usize;
 use crate::probe::{Word, prefetch};
 
-/// The place of a fingerprint in its bucket; what the number means is the layout's own affair.
+/// A slot within its bucket. What the number means is up to the layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Slot(u32);
 
-/// A slot of the table: that of a bucket.
+/// A slot of the table: a bucket and a slot in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) bucket: BucketIndex,
     pub(crate) slot: Slot,
 }
 
-/// Where a bucket has room.
+/// An empty slot of a bucket, and how full the bucket is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Vacancy {
     /// An empty slot, unless the bucket is full.
     pub(crate) slot: Slot,
-    /// The greater, the fewer slots of the bucket are empty, by the layout's own measure.
+    /// Greater the fewer slots are empty, on a scale of the layout's own.
     ///
-    /// Which of several buckets is the emptiest is hard to guess, so this is a number to compare, and no branch.
+    /// Which of several buckets is the emptiest is hard to predict, so they are compared by this number, without a
+    /// branch.
     pub(crate) fullness: u32,
 }
 
@@ -60,8 +61,8 @@ pub(crate) trait Table {
 
     /// Whether one of two buckets holds this fingerprint.
     ///
-    /// Both are read, whatever the first one holds: they are on their way from memory at once, and no branch has to be
-    /// guessed.
+    /// Both are read, whatever the first one holds: both are fetched from memory at once, and no branch has to be
+    /// predicted.
     #[inline]
     fn either_contains(&self, first: BucketIndex, second: BucketIndex, fingerprint: Fingerprint) -> bool {
         self.contains(first, fingerprint) | self.contains(second, fingerprint)
@@ -85,7 +86,7 @@ pub(crate) trait Table {
     /// The fingerprint in a slot, or `None` where it is empty.
     fn get(&self, bucket: BucketIndex, slot: Slot) -> Option<Fingerprint>;
 
-    /// Brings a bucket towards the processor without waiting for it.
+    /// Prefetches a bucket.
     fn prefetch(&self, bucket: BucketIndex);
 
     /// How many slots of a bucket hold this fingerprint.
@@ -106,14 +107,13 @@ pub(crate) trait Table {
         self.count_of(bucket, 0)
     }
 
-    /// Whether the bits of a bucket are such that some fingerprints give.
+    /// Whether the bits of a bucket encode some fingerprints.
     fn is_well_formed(&self, _bucket: BucketIndex) -> bool {
         true
     }
 }
 
-/// Where in the bytes of a table its bit `bit` is: the byte at which to read a word, and how many bits stand before it
-/// there.
+/// Where bit `bit` of a table is: the byte at which to read a word, and how many bits of that byte come before it.
 #[inline]
 fn byte_of(bit: u64) -> (usize, u32) {
     (to_usize(bit >> 3), u32::from(bit.to_le_bytes()[0] & 7))
@@ -121,12 +121,10 @@ fn byte_of(bit: u64) -> (usize, u32) {
 
 /// Memory of slots, read at any bit.
 pub(crate) trait Memory {
-    /// The word that starts `before` bits, 0 to 7, behind the start of a byte, of which the low `bits` are asked for. What
-    /// stands above them is anything.
+    /// The word that starts at bit `before`, 0 to 7, of a byte. Only its low `bits` bits are defined.
     fn word<W: Word>(&self, byte: usize, before: u32, bits: u32) -> W;
 
-    /// Brings two bytes towards the processor without waiting for them: the first and the last of a bucket, since one that
-    /// straddles two cache lines waits for the second as long as for the first.
+    /// Prefetches the first and the last byte of a bucket, which may straddle two cache lines.
     fn prefetch(&self, first: usize, last: usize);
 }
 
@@ -192,7 +190,7 @@ pub(crate) trait TableMut: Table {
         self.set(place.bucket, place.slot, None);
     }
 
-    /// Writes all that a slot holds to another one, and leaves it where it was too.
+    /// Copies all that a slot holds to another slot.
     #[inline]
     fn copy(&mut self, from: Place, to: Place) {
         let fingerprint = self.get(from.bucket, from.slot);
@@ -200,12 +198,12 @@ pub(crate) trait TableMut: Table {
     }
 }
 
-/// How slots are kept in memory, with all widths: a layout that says nothing of the memory and works on any.
+/// A layout with all its widths. It has no memory of its own, and works on any that it is given.
 pub(crate) trait Layout: Copy {
     /// The slots that this memory holds.
     fn over<M: Memory>(self, memory: M) -> impl Table;
 
-    /// The slots that these bytes hold, to be written.
+    /// The slots that these bytes hold, for writing.
     fn over_mut(self, memory: &mut [u8]) -> impl TableMut;
 }
 
@@ -216,7 +214,7 @@ pub(crate) trait Values: Table {
     fn value(&self, place: Place) -> u32;
 }
 
-/// The same, to be written.
+/// A table with values that can be written.
 pub(crate) trait ValuesMut: Values + TableMut {
     /// Replaces the value in a slot that is filled.
     fn set_value(&mut self, place: Place, value: u32);

@@ -11,10 +11,10 @@ use crate::cast::to_usize;
 use crate::parameters::{self, Parameters};
 use crate::probe::{Lanes, Word};
 
-/// Bucket i stands at bit i * b * f, its slots from the lowest bit up. Windows overlap: the one whose first slot is slot i
-/// stands at bit i * f.
+/// Bucket i starts at bit i * b * f, its slots from the lowest bit up. Windows overlap: the one whose first slot is slot
+/// i starts at bit i * f.
 ///
-/// A bucket is read as one or more words, each holding as many of its slots.
+/// A bucket is read as one or more words, each of which holds equally many of its slots.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PackedTable<G, M> {
     widths: G,
@@ -23,8 +23,8 @@ pub(crate) struct PackedTable<G, M> {
 
 /// The widths of a packed table: of slots, of buckets and of the words that buckets are read in.
 ///
-/// Either numbers ([`AnyWidths`]), or constants of the type ([`ConstantWidths`]), for which the compiler makes shifts and
-/// masks of constants.
+/// Either numbers ([`AnyWidths`]), or constants of the type ([`ConstantWidths`]), which make shifts and masks constant
+/// too.
 pub(crate) trait Widths: Copy {
     /// The word that a bucket, or a part of it, is read in.
     type Word: Word;
@@ -59,8 +59,9 @@ pub(crate) trait Widths: Copy {
 
 /// Widths that are known when a filter is made.
 ///
-/// A word starts at any byte, so the 7 bits before its first slot are lost, unless all buckets start at one: 64 bits hold a
-/// bucket of up to 57 bits, 128 bits one of up to 121. Wider buckets are read in several words of 128 bits.
+/// A word is read from a byte on, so up to 7 of its bits come before the first slot, unless all buckets start at a byte:
+/// 64 bits hold a bucket of up to 57 bits, 128 bits one of up to 121. Wider buckets are read in several words of 128
+/// bits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AnyWidths<W, const WHOLE_BYTES: bool = false> {
     lanes: Lanes<W>,
@@ -80,7 +81,7 @@ impl<W: Word, const WHOLE_BYTES: bool> AnyWidths<W, WHOLE_BYTES> {
         if !fits || (WHOLE_BYTES && !stride.is_multiple_of(8)) {
             return None;
         }
-        // All words of a bucket have as many slots, so that one set of masks serves them all.
+        // All words of a bucket have equally many slots, so that one set of masks serves them all.
         let slots_per_bucket = parameters.slots_per_bucket();
         let shares = |lanes: &u32| slots_per_bucket.is_multiple_of(*lanes);
         let lanes_per_word = (1..=usable_bits / slot_bits).rev().find(shares).unwrap_or(1);
@@ -90,7 +91,7 @@ impl<W: Word, const WHOLE_BYTES: bool> AnyWidths<W, WHOLE_BYTES> {
 }
 
 impl<W: Word> AnyWidths<W> {
-    /// One of two widths of buckets with as many slots, chosen without a branch.
+    /// Selects one of two widths without a branch. Their buckets have equally many slots.
     #[inline(always)]
     fn select(is_first: bool, first: Self, second: Self) -> Self {
         Self {
@@ -104,7 +105,7 @@ impl<W: Word> AnyWidths<W> {
 }
 
 impl<W: Word, M: Deref> PackedTable<AnyWidths<W>, M> {
-    /// One of two tables, to be read, chosen without a branch. Their buckets have as many slots.
+    /// Selects one of two tables, for reading, without a branch. Their buckets have equally many slots.
     #[inline(always)]
     pub(super) fn select<'table>(
         is_first: bool,
@@ -154,7 +155,7 @@ pub(crate) struct ConstantWidths<W, const SLOTS: u32, const SLOT_BITS: u32, cons
 impl<W: Word, const SLOTS: u32, const SLOT_BITS: u32, const STRIDE: u32> ConstantWidths<W, SLOTS, SLOT_BITS, STRIDE> {
     pub(crate) const fn new() -> Self {
         const {
-            // The most bits of its first byte that stand before a bucket.
+            // The most bits that come before a bucket in its first byte.
             let before = if STRIDE.is_multiple_of(8) { 0 } else { 8 - (1 << STRIDE.trailing_zeros()) };
             assert!(SLOTS * SLOT_BITS + before <= W::BITS);
         }
@@ -233,7 +234,7 @@ impl<G: Widths, M> PackedTable<G, M> {
         self.widths
     }
 
-    /// What holds the slots.
+    /// The memory that holds the slots.
     #[cfg(feature = "std")]
     #[inline]
     pub(super) const fn memory(&self) -> &M {
@@ -245,8 +246,8 @@ impl<G: Widths, M> PackedTable<G, M> {
         self.widths.slots_per_bucket() * self.widths.slot_bits()
     }
 
-    /// The byte at which to read bit `at` of a bucket, and the bits that stand before it there. In a bucket that is read in
-    /// one word they are counted from the start of that word.
+    /// The byte at which to read bit `at` of a bucket, and how many bits come before that bit, counted from this byte. If
+    /// a bucket is read in one word, it is the byte of that word for all bits.
     #[inline(always)]
     fn byte_of(&self, bucket: BucketIndex, at: u32) -> (usize, u32) {
         if !G::ONE_WORD {
@@ -260,7 +261,7 @@ impl<G: Widths, M> PackedTable<G, M> {
         (byte, before + at)
     }
 
-    /// The bits at which the words of a bucket start, but for the first.
+    /// The bits at which the words of a bucket start, except the first.
     #[inline]
     fn further_words(&self) -> impl Iterator<Item = u32> + use<G, M> {
         let word_bits = self.widths.word_bits();
@@ -270,7 +271,7 @@ impl<G: Widths, M> PackedTable<G, M> {
 }
 
 impl<G: Widths, M: Memory> PackedTable<G, M> {
-    /// The word of a bucket that starts at its bit `at`; what stands above its slots is not theirs.
+    /// The word of a bucket that starts at its bit `at`; the bits above its slots belong to others.
     #[inline(always)]
     fn word(&self, bucket: BucketIndex, at: u32) -> G::Word {
         let (byte, before) = self.byte_of(bucket, at);
@@ -285,14 +286,14 @@ impl<G: Widths, M: Memory> PackedTable<G, M> {
         self.further_words().fold(matches(0), |found, at| found | matches(at))
     }
 
-    /// The first slot that is found in a word of a bucket, given the bit at which it starts there.
+    /// The first slot of a bucket that `find` finds in one of its words, given the bit at which the slot starts there.
     #[inline]
     pub(super) fn first_slot(&self, bucket: BucketIndex, find: impl Fn(G::Word) -> Option<u32>) -> Option<Slot> {
         let found = |at| find(self.word(bucket, at)).map(|bit| Slot(at + bit));
         found(0).or_else(|| self.further_words().find_map(found))
     }
 
-    /// What is counted in the words of a bucket.
+    /// The sum of `count` over the words of a bucket.
     #[inline]
     pub(super) fn total(&self, bucket: BucketIndex, count: impl Fn(G::Word) -> u32) -> u32 {
         let count = |at| count(self.word(bucket, at));
@@ -331,7 +332,7 @@ impl<G: Widths, M: Memory> Table for PackedTable<G, M> {
         self.any_word(bucket, |word| lanes.any_equal(word, pattern))
     }
 
-    // Part of every caller: a table that is handed to a function has to be written to memory first.
+    // Always inlined: a table that is passed to a function has to be written to memory first.
     #[inline(always)]
     fn either_contains(&self, first: BucketIndex, second: BucketIndex, fingerprint: Fingerprint) -> bool {
         if G::ONE_WORD {
@@ -356,14 +357,15 @@ impl<G: Widths, M: Memory> Table for PackedTable<G, M> {
 
     #[inline]
     fn vacancy(&self, bucket: BucketIndex) -> Vacancy {
-        // Slots fill from the first on, so the place of the first empty one tells how many are full. Where some in between
-        // were emptied it tells fewer, which costs nothing but the evenness that it is asked for.
+        // Slots are filled from the first on, so the position of the first empty one tells how many are full. If slots
+        // before the last were emptied it tells fewer, and buckets only fill less evenly.
         if G::ONE_WORD {
             let end = self.lanes().end_of_lowest_equal(self.word(bucket, 0), G::Word::ZERO);
             let fullness = end / (G::Word::BITS / Vacancy::FULL);
             Vacancy { slot: Slot((end + 1).wrapping_sub(self.widths.slot_bits())), fullness }
         } else {
-            // Of several words, or of 128 bits: slots of 8 bits at least, so that places differ by 2 at least, below 64.
+            // Buckets of several words, or of 128 bits, have slots of at least 8 bits, so these numbers differ by at
+            // least 2, and are below 64.
             let first_empty = self.find(bucket, 0);
             let slot = first_empty.unwrap_or(Slot(0));
             Vacancy { slot, fullness: select_unpredictable(first_empty.is_some(), slot.0 / 4, Vacancy::FULL) }
@@ -443,7 +445,7 @@ mod tests {
     use super::*;
     use crate::parameters::{Addressing, Layout, Regions, Shape};
 
-    /// Fills a bucket slot by slot: where it has room, and how full it is said to be.
+    /// Fills a bucket slot by slot, and checks its vacancy each time.
     fn fill_up<W: Word>(slots_per_bucket: u32, fingerprint_bits: u32)
     where
         AnyWidths<W>: Widths,

@@ -1,7 +1,7 @@
-//! Semi-sorted buckets, section 5.2 of the paper: four slots in the space of four shorter by a bit.
+//! Semi-sorted buckets, section 5.2 of the paper: a slot takes a bit less than its fingerprint has.
 //!
-//! The order of the fingerprints in a bucket means nothing, so it can be given up: the four low nibbles, sorted, take
-//! one of 3876 values, which fit 12 bits instead of 16. The other bits stand beside them in the same order.
+//! The order of the fingerprints in a bucket means nothing. Sorted, their four low nibbles have one of 3876 values, which
+//! fit 12 bits instead of 16. The other bits are stored beside them in the same order.
 
 use super::{Layout, Memory, Slot, Table, TableMut, Vacancy, byte_of};
 use crate::addressing::{BucketIndex, Fingerprint};
@@ -16,10 +16,10 @@ const REST_BITS: u32 = u32::BITS - NIBBLE_BITS;
 /// How many multisets of four nibbles there are: C(19, 4).
 const CODES: usize = 3876;
 
-/// Bucket i stands at bit i · 4(f - 1): 12 bits of code, then the four fingerprints' high f - 4 bits.
+/// Bucket i starts at bit i · 4(f - 1): 12 bits of code, then the four fingerprints' high f - 4 bits.
 ///
-/// Reading a bucket gives a word of four lanes of f bits, which is what all operations work on: see [`Unfolding`]. Words of
-/// 64 bits hold a whole bucket (f up to 15); with words of 128 bits the code and the rest are read by themselves.
+/// Reading a bucket gives a word of four lanes of f bits, which is what all operations work on: see [`Unfolding`]. Words
+/// of 64 bits hold a whole bucket (f up to 15); with words of 128 bits the code and the rest are read separately.
 #[derive(Clone, Copy, Debug)]
 struct SemiSortedTable<F, M> {
     widths: F,
@@ -182,11 +182,12 @@ impl<F: FingerprintBits, M: Memory> SemiSortedTable<F, M> {
         }
     }
 
-    /// In the highest bit of each of four lanes of f - 4 bits, whether a fingerprint of a bucket differs from one that is
-    /// sought, for two buckets. The other bits are anything. Fingerprints have at least 8 bits.
+    /// Compares the fingerprints of two buckets with the one that is sought. In each result, the highest bits of four
+    /// lanes of f - 4 bits say which fingerprints differ; the other bits are undefined. Fingerprints have at least 8
+    /// bits.
     ///
-    /// To find a fingerprint takes fewer steps than to unfold the bucket: nibbles and high bits are compared by themselves,
-    /// those of both buckets together, and what they come to is put together.
+    /// This takes fewer steps than unfolding the buckets: nibbles, of both buckets at once, and high bits are compared
+    /// separately, and the results are combined.
     #[inline(always)]
     fn differing(&self, buckets: [BucketIndex; 2], fingerprint: Fingerprint) -> [u64; 2] {
         let [(first_code, first), (second_code, second)] = buckets.map(|bucket| self.parts(bucket));
@@ -202,19 +203,19 @@ impl<F: FingerprintBits, M: Memory> SemiSortedTable<F, M> {
         [differing(first, nibbles & 0xffff), differing(second, nibbles >> 16)]
     }
 
-    /// Moves the highest bits of four nibbles, the others being 0, to the highest bits of four lanes of f - 4 bits. Where it
-    /// puts other bits to, none of these is.
+    /// Moves the highest bits of four nibbles, whose other bits are 0, to the highest bits of four lanes of f - 4 bits.
+    /// Other bits of the result are undefined.
     #[inline(always)]
     fn at_high_bits(&self, nibbles: u64) -> u64 {
-        // The width by which a lane is the greater: bit 4i + 3 goes to bit (4 + s)i + 3 + s.
+        // By how much a lane is wider than a nibble: bit 4i + 3 goes to bit (4 + s)i + 3 + s.
         let s = self.high_width() - NIBBLE_BITS;
         if s == 0 {
             nibbles
         } else if s % 2 == 1 {
-            // A copy for each lane. With s odd no two copies of bits meet: 4i + sk is different for all i and k below 4.
+            // A copy for each lane. With s odd no two copied bits collide: 4i + sk is different for all i and k below 4.
             nibbles.wrapping_mul((1 | (1 << s) | (1 << (2 * s)) | (1 << (3 * s))) << s)
         } else {
-            // First by twos, then by itself.
+            // First in pairs, then one by one.
             let pairs = (nibbles & 0x0088) | ((nibbles & 0x8800) << (2 * s));
             let (even, odd) = (0x0008 | (0x0800 << (2 * s)), 0x0080 | (0x8000 << (2 * s)));
             ((pairs & even) | ((pairs & odd) << s)) << s
@@ -309,7 +310,7 @@ impl<F: FingerprintBits, M: Memory> Table for SemiSortedTable<F, M> {
 }
 
 impl<F: FingerprintBits> TableMut for SemiSortedTable<F, &mut [u8]> {
-    /// Sorts the bucket anew: what the other slots hold afterwards may be another slot's before.
+    /// Sorts the bucket anew, so other slots may hold each other's fingerprints afterwards.
     #[inline]
     fn set(&mut self, bucket: BucketIndex, slot: Slot, fingerprint: Option<Fingerprint>) {
         let value = fingerprint.map_or(0, Fingerprint::get);
@@ -367,12 +368,12 @@ fn in_order(a: u32, b: u32) -> (u32, u32) {
 /// Puts the parts of a bucket into four lanes of f bits, with few moves: in lanes 0 and 2 the nibble stands below the
 /// high bits, in lanes 1 and 3 above them.
 ///
-/// So high bits stay beside each other by twos, the upper two just where they are stored, and so do the middle nibbles.
-/// Lanes that are all in the same order take three quarters more instructions to unfold.
+/// So high bits stay together in pairs, the upper pair just where it is stored, and so do the middle nibbles. Lanes that
+/// are all in the same order take three quarters more instructions to unfold.
 #[derive(Clone, Copy, Debug)]
 struct Unfolding<W> {
-    /// What moves the middle nibbles and the last one to their places: a multiplication, which takes fewer instructions
-    /// than a shift by a distance that is not a constant.
+    /// Factors that move the middle nibbles and the last one to their places: multiplying takes fewer instructions than
+    /// shifting by a distance that is not a constant.
     middle: W,
     last: W,
     /// The high bits of lanes 0 and 1, and those of lanes 2 and 3.
@@ -406,7 +407,7 @@ impl<W: Word> Unfolding<W> {
         }
     }
 
-    /// The lanes of four nibbles and of the high bits that stand behind 12 other bits.
+    /// Unfolds four nibbles, and the high bits behind the first 12 bits of a word, into lanes.
     #[inline]
     fn unfold(&self, nibbles: u16, high_bits: W) -> W {
         let nibbles = |mask: u16| W::from(u32::from(nibbles & mask));
@@ -421,13 +422,13 @@ impl<W: Word> Unfolding<W> {
         self.nibbles.times(W::from(value & 0xf)) | self.high_bits.times(W::from(value >> NIBBLE_BITS))
     }
 
-    /// How a fingerprint stands in a slot's lane.
+    /// The lane of a slot for a fingerprint.
     #[inline]
     fn lane_of(&self, value: u32, slot: Slot) -> u32 {
         if self.has_nibble_above(slot) { (value >> NIBBLE_BITS) | ((value & 0xf) << self.high_width) } else { value }
     }
 
-    /// The fingerprint that stands in a slot's lane.
+    /// The fingerprint in the lane of a slot.
     #[inline]
     fn value_of(&self, lane: u32, slot: Slot) -> u32 {
         if !self.has_nibble_above(slot) {

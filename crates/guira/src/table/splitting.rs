@@ -1,5 +1,5 @@
-//! A table that is being doubled in steps: its buckets below a number are where they were, those made of the others stand in
-//! the doubled table.
+//! A table that is being doubled in steps: the buckets below a number are still in the old table, the halves of the
+//! others are in the new one.
 
 use core::ops::Deref;
 
@@ -13,7 +13,7 @@ use crate::sync::AtomicU64;
 
 /// Both tables as one, in which buckets and fingerprints are those of [`SplittingAddressing`].
 ///
-/// In which of the two a bucket is can't be guessed, so nothing branches on it.
+/// Which of the two holds a bucket can't be predicted, so lookups don't branch on it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SplittingTable<W, M> {
     addressing: SplittingAddressing,
@@ -72,7 +72,7 @@ impl<W: Word, M: Memory + Deref<Target: Memory>> Table for SplittingTable<W, M> 
         table.vacancy(index)
     }
 
-    /// Those of a bucket in the doubled table; in the old one there are as many.
+    /// The slots of a bucket in the new table; the old one has as many.
     fn slots(&self) -> impl Iterator<Item = Slot> {
         self.new.slots()
     }

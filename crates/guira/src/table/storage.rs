@@ -41,7 +41,7 @@ impl Storage {
         if let Some(mapping) = Mapping::zeroed(size) {
             return Ok(Self(Memory::HugePages(mapping)));
         }
-        // Memory that comes from the system is 0 already, and is not touched.
+        // Memory from the system is 0 already, so its pages are not touched.
         u8::new_vec_zeroed(size).map(|bytes| Self(Memory::Heap(bytes))).map_err(|_| OutOfMemory)
     }
 
@@ -57,7 +57,7 @@ impl Storage {
         Ok(Self(Memory::Heap(bytes)))
     }
 
-    /// A table's bytes, which stay where they are.
+    /// Takes over a table's bytes without copying them.
     pub(crate) const fn from_vec(table: Vec<u8>) -> Self {
         Self(Memory::Heap(table))
     }
@@ -74,7 +74,7 @@ impl Storage {
         }
     }
 
-    /// Lets the caller put the bytes elsewhere. Pages of their own stay where they are.
+    /// Lets the caller move the bytes elsewhere. Large pages are not moved.
     ///
     /// # Panics
     ///
@@ -96,7 +96,7 @@ impl Storage {
 #[derive(Clone, Debug)]
 pub(crate) enum Borrowed<'bytes> {
     Slice(&'bytes [u8]),
-    /// Part of a file; whoever mapped it answers for its bytes.
+    /// Part of a file; the caller who mapped it promised that its bytes don't change.
     #[cfg(feature = "mmap")]
     Mapping(Arc<memmap2::Mmap>),
 }
@@ -152,7 +152,7 @@ impl PartialEq for Storage {
     }
 }
 
-/// Pages of 2 MiB for large tables, so that a lookup does not wait for the address of a bucket as well as for the bucket.
+/// Pages of 2 MiB for large tables, so that a lookup does not wait for address translation as well as for the bucket.
 #[cfg(feature = "std")]
 mod huge_pages {
     use core::fmt;
@@ -163,9 +163,9 @@ mod huge_pages {
     /// Smaller tables have few pages anyway.
     const MIN_SIZE: usize = 2 * PAGE;
 
-    /// Memory of its own whose pages the system is asked to make large, wherever 2 MiB of it start at a multiple of that.
-    /// Linux starts mappings of this size at one; starting there by hand elsewhere would cost every operation an addition
-    /// and a check, and would gain one large page.
+    /// A mapping whose pages the system is asked to make large, wherever 2 MiB of it are aligned. Linux aligns mappings
+    /// of this size; aligning them by hand elsewhere would cost every operation an addition and a check, and would gain
+    /// one large page.
     pub(in crate::table) struct Mapping(MmapMut);
 
     impl Mapping {
