@@ -211,8 +211,9 @@ pub(crate) trait Addressing: Copy {
 
 /// The hash of a fingerprint that the alternate bucket is computed with: 64 mixed bits.
 ///
-/// The filter's seed is mixed in, so that which buckets are paired is not public. One folded multiplication is enough:
-/// its result is only ever used by its high bits.
+/// The filter's seed is mixed in, so that which buckets are paired is not public. One folded multiplication is enough,
+/// since the offset of the alternate takes its high bits; what growing filters take of its low ones decides only which half
+/// of a bucket a fingerprint goes to.
 #[inline]
 const fn hash_of_fingerprint(fingerprint: u32, seed: u64) -> u64 {
     folded_multiply(fingerprint as u64 ^ seed, HASH_MULTIPLIER)

@@ -38,7 +38,7 @@ const WINDOWED: &[Choice] = &[
 
 const SEMI_SORTED: &[Choice] = &[(Layout::SemiSorted, Addressing::Regional, 4)];
 
-/// For up to [`FEW_KEYS`], that many slots or hardly more, all of which each key may have: 1 to 24.
+/// For up to [`FEW_KEYS`] keys: in tables of 1 to 24 slots of these shapes, every slot is a candidate of every key.
 const OF_FEW_KEYS: &[Choice] = &[
     (Layout::Packed, Addressing::Regional, 1),
     (Layout::Packed, Addressing::Ternary, 1),

@@ -53,7 +53,7 @@ impl CuckooFilter {
     /// Stores a copy of each of many keys, region by region: the fastest way to fill a table that is larger than the
     /// processor's cache. As long as all fit, the bytes are those of inserting one after the other.
     ///
-    /// To insert from a stream, collect some millions of keys at a time; memory for a quarter of the table is used. Where the
+    /// To insert from a stream, collect some millions of keys at a time; it takes up to half as much memory as the table. Where the
     /// filter grows and the keys are known to be distinct, [`reserve`](Self::reserve) first, so that it grows only once.
     ///
     /// # Errors

@@ -18,7 +18,7 @@ pub(super) use huge_pages::Mapping;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OutOfMemory;
 
-/// The bytes of a table: its slots, bit after bit, and zeros behind them up to a multiple of 8.
+/// The bytes of a table: its slots, bit after bit, and zeros behind them: see [`bytes_for`].
 #[derive(Clone, Debug)]
 pub(crate) struct Storage(pub(super) Memory);
 
