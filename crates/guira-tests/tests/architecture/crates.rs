@@ -4,14 +4,13 @@ use cargo_metadata::MetadataCommand;
 
 use crate::tree::{assert_nothing, map, root};
 
-/// The crates of the workspace that a crate may depend on; some of them are still to come.
+/// The crates of the workspace that a crate may depend on.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("guira-files", &[]),
     ("guira", &["guira-files"]),
     ("guira-cli", &["guira", "guira-files"]),
     ("guira-redis", &["guira"]),
     ("guira-python", &["guira"]),
-    ("guira-c", &["guira"]),
     // Never `guira`: a baseline that shares its code proves nothing.
     ("guira-baselines", &[]),
     ("guira-evaluation", &["guira", "guira-baselines"]),
