@@ -16,7 +16,7 @@ use crate::table::{Place, Slot, Table, TableMut};
 /// that fails.
 pub(crate) const MAX_BUCKETS_VISITED: usize = 4096;
 
-/// The memory of breadth-first searches, kept from one to the next.
+/// A breadth-first search, and its memory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Search {
     /// The buckets in the order in which they were reached: both the queue, and the tree of how they were reached.

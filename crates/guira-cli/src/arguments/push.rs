@@ -22,8 +22,8 @@ const STATUS: &str = "Exit status: 0 if the filter is on the server, 2 if there 
 /// renamed when it is complete. The temporary key is removed if that fails. If the program is killed, it expires within a
 /// minute. Until it is renamed, the server has memory for both filters, the old one and the new one.
 ///
-/// The server takes filters that grow: those that were built with --max-capacity, or without --capacity. It does not take
-/// those of other layouts than packed. Notes of the file, such as the rate that was asked for, stay behind. What "guira build"
+/// The server takes filters that grow. "guira build" makes those, unless --layout, --slots-per-bucket, --fingerprint-bits or
+/// --prefer space is given. Notes of the file, such as the rate that was asked for, stay behind. What "guira build"
 /// does to keys by --lowercase and --trim, clients must do.
 ///
 /// The secret key of a filter that was built with --hash siphash goes with it to the server, which hashes with it.
