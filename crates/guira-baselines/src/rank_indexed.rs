@@ -48,7 +48,7 @@ struct Link {
 }
 
 impl RankIndexedFilter {
-    /// A filter of `bin_count` bins, of 512 buckets each.
+    /// A filter of `bin_count` bins of 512 buckets, with fingerprints of `fingerprint_bits` bits.
     ///
     /// # Errors
     ///
@@ -155,7 +155,7 @@ impl RankIndexedFilter {
     }
 }
 
-/// The number of bits to move at once, and the rest.
+/// How many of `bits` bits are moved at once.
 #[inline]
 fn chunk(bits: u64) -> (u32, u64) {
     let width = u32::try_from(bits).unwrap_or(MAX_BITS).min(MAX_BITS);
