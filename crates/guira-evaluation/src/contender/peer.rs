@@ -187,7 +187,7 @@ macro_rules! contend {
     };
 }
 
-/// Implements [`Removing`].
+/// Implements `Removing`.
 macro_rules! remove {
     ($peer:ident, |$filter:ident, $key:ident| $remove:expr) => {
         impl Removing for $peer {

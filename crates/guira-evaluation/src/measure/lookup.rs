@@ -80,7 +80,7 @@ fn check_found(name: &str, contender: &dyn Contender, found: u64, of: u64) -> Re
     check_answers(name, contender.expected_rate(), found, of)
 }
 
-/// Like [`check_found`], with a given expected rate.
+/// Checks that a rate is not above the expected one by more than chance.
 pub(crate) fn check_answers(name: &str, expected: f64, found: u64, of: u64) -> Result<(), Failure> {
     let mean = expected * approximate(of);
     // Keys may repeat, and filters differ: both effects are small compared with the deviation of a count, and with one key.

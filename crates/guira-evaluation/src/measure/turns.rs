@@ -27,7 +27,7 @@ impl Turns {
         self.0.is_empty()
     }
 
-    /// NaN of none.
+    /// The median; NaN if there are none.
     pub(crate) fn median(&self) -> f64 {
         median(self.0.clone())
     }
