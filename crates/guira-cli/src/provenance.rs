@@ -94,7 +94,7 @@ impl Provenance {
     }
 }
 
-/// The current time, or SOURCE_DATE_EPOCH for reproducible files.
+/// The current time, or `SOURCE_DATE_EPOCH` for reproducible files.
 pub(crate) fn now() -> Option<u64> {
     if let Some(given) = std::env::var_os("SOURCE_DATE_EPOCH") {
         return given.to_str()?.parse().ok();

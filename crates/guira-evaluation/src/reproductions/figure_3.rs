@@ -32,7 +32,7 @@ pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
     for rule in [Rule::Walk, Rule::Search] {
         for slots_per_bucket in BUCKET_SIZES {
             for fingerprint_bits in MIN_FINGERPRINT_BITS..=MAX_FINGERPRINT_BITS {
-                // The same number of slots for every bucket size.
+                // As many slots with every bucket size.
                 let bucket_exponent = scale.space_exponent() + 2 - slots_per_bucket.ilog2();
                 wanted.push(Measures { rule, bucket_exponent, slots_per_bucket, fingerprint_bits });
             }

@@ -415,7 +415,7 @@ const PLANNED: &str = "guira's bits per key at this rate";
 /// The claims that the library leads the filters with removal in each respect.
 fn claims(judge: Judge<'_>) -> Vec<Claim> {
     const PLACE: &str = "no place of the paper";
-    // The largest size; at quick scale, it is judged without times.
+    // The last place: at the paper's scale the larger one, at quick scale the only one.
     let place = judge.scale.peer_keys().last().map_or("", |(place, _)| place);
     let ours = |column| cells(column).of("place", place).of("whose", "guira");
     let others = |column| cells(column).of("place", place).of("whose", "peer").of("removal", "yes");
