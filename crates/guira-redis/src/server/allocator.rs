@@ -12,7 +12,7 @@ struct ServerMemory;
 #[global_allocator]
 static MEMORY: ServerMemory = ServerMemory;
 
-/// The bytes that the module has allocated from the server.
+/// The number of bytes that the module has allocated.
 static ALLOCATED: AtomicUsize = AtomicUsize::new(0);
 
 pub(super) fn allocated() -> usize {

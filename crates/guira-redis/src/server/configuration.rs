@@ -165,7 +165,7 @@ unsafe extern "C" fn set_number(
     place: *mut c_void,
     _error: *mut *mut RawString,
 ) -> c_int {
-    // SAFETY: the server passes the pointer that was registered, to one of the statics above.
+    // SAFETY: the server passes the pointer that was registered, to one of the statics above. It has checked the limits.
     unsafe { &*place.cast::<AtomicU64>() }.store(u64::try_from(value).unwrap_or(0), Ordering::Relaxed);
     OK
 }
