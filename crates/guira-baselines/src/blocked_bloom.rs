@@ -29,11 +29,11 @@ pub struct BlockedBloomFilter {
     len: usize,
 }
 
-/// How far the number of a key's bit in each word is above the lowest bit of a product.
+/// The positions in a product of the numbers of a key's bits, one for each word.
 const SHIFTS: [u64; WORDS] = [58, 52, 46, 40, 34, 28, 22, 16];
 
-/// The bit of a key in each word of its block: six bits each of a product. Straight lines over arrays, which a compiler
-/// turns into shifts of several words at a time where the processor has them.
+/// The bit of a key in each word of its block, from six bits of a product each. Loops over arrays without branches, which
+/// compilers vectorize.
 #[inline(always)]
 fn masks(digest: Digest) -> [u64; WORDS] {
     let product = digest.get().wrapping_mul(FACTOR);
@@ -41,23 +41,23 @@ fn masks(digest: Digest) -> [u64; WORDS] {
 }
 
 impl BlockedBloomFilter {
-    /// A filter of so many bits in whole blocks, rounded up.
+    /// A filter of `bit_count` bits, rounded up to whole blocks.
     ///
     /// # Errors
     ///
-    /// For no bit, for more than 2^41 bits, and where there is no memory.
+    /// If there are no bits or more than 2^41, or not enough memory.
     pub fn new(bit_count: u64) -> Result<Self, BuildError> {
-        // The block takes the high bits of a digest; its places need others.
+        // The block takes the high bits of a digest; the bits within it need others.
         in_range("the number of bits", bit_count, 1, BLOCK_BITS << 32)?;
         let block_count = bit_count.div_ceil(BLOCK_BITS);
         Ok(Self { memory: Memory::zeroed(block_count * BLOCK_BITS)?, block_count, len: 0 })
     }
 
-    /// A filter for so many keys.
+    /// A filter for this many keys.
     ///
     /// # Errors
     ///
-    /// For no bit, for more than 2^41 bits, and where there is no memory.
+    /// If there are no bits or more than 2^41, or not enough memory.
     pub fn with_capacity(keys: u64, bits_per_key: f64) -> Result<Self, BuildError> {
         Self::new(bits_for(keys, bits_per_key))
     }
@@ -86,7 +86,7 @@ impl Filter for BlockedBloomFilter {
     fn contains(&self, digest: Digest) -> bool {
         let block = self.memory.as_chunks::<BLOCK_BYTES>().0[self.block(digest)];
         let words = block.as_chunks::<8>().0;
-        // All bits, without a branch: they are in one cache line, and a wrong guess costs more than looking at them.
+        // All bits without a branch: they are in one cache line, and a misprediction costs more than testing them.
         let masks = masks(digest);
         let mut missing = 0;
         for (word, mask) in words.iter().zip(masks) {
@@ -112,8 +112,8 @@ impl Filter for BlockedBloomFilter {
         }
         let mean = keys / blocks;
         let most = saturating_floor(mean + 40.0 * (mean.sqrt() + 1.0)).min(self.len as u64);
-        // Of the binomial distribution: none of the keys, then each number of them from the one before. In logarithms, since
-        // none is unlikely in a small filter.
+        // Terms of the binomial distribution, each from the one before. In logarithms, since the first may underflow in a
+        // small filter.
         let (mut log_share, mut rate) = (keys * (-1.0 / blocks).ln_1p(), 0.0);
         for stored in 0..=most {
             let stored = approximate(stored);

@@ -6,10 +6,10 @@ use crate::{BuildError, Digest, Filter, Full, Insert};
 
 /// The standard Bloom filter, the paper's BF: section 2.1, with the probes of equation (8).
 ///
-/// m bits, of which a key sets k. With n keys, the rate is (1 - (1 - 1/m)^(kn))^k; with k = ln 2 · m/n, the best, that is
-/// 2^-k, so that a rate ε takes 1.44 log2(1/ε) bits per key.
+/// m bits, of which a key sets k. With n keys, the rate is (1 - (1 - 1/m)^(kn))^k. The best k is ln 2 · m/n, with which the
+/// rate is 2^-k, so that a rate ε takes 1.44 log2(1/ε) bits per key.
 ///
-/// It is never full: past the number of keys that it was made for, its rate grows.
+/// It is never full: with more keys than planned, its rate grows.
 #[derive(Clone, Debug)]
 pub struct BloomFilter {
     memory: Memory,
@@ -19,27 +19,27 @@ pub struct BloomFilter {
 }
 
 impl BloomFilter {
-    /// A filter of so many bits, of which each key sets `probe_count`.
+    /// A filter of `bit_count` bits, of which each key sets `probe_count`.
     ///
     /// # Errors
     ///
-    /// For no bit, for no probe or more than 32, and where there is no memory.
+    /// If there are no bits, no probes or more than 32, or not enough memory.
     pub fn new(bit_count: u64, probe_count: u32) -> Result<Self, BuildError> {
         in_range("the number of bits", bit_count, 1, u64::MAX)?;
         in_range("the number of probes", probe_count.into(), 1, MAX_PROBES.into())?;
         Ok(Self { memory: Memory::zeroed(bit_count)?, bit_count, probe_count, len: 0 })
     }
 
-    /// A filter for so many keys, with the number of probes that gives the lowest rate.
+    /// A filter for this many keys, with the number of probes that gives the lowest rate.
     ///
     /// # Errors
     ///
-    /// For no bit, and where there is no memory.
+    /// If there are no bits, or not enough memory.
     pub fn with_capacity(keys: u64, bits_per_key: f64) -> Result<Self, BuildError> {
         Self::new(bits_for(keys, bits_per_key), best_probes(bits_per_key))
     }
 
-    /// k, the bits that a key sets.
+    /// k, the number of bits that a key sets.
     #[must_use]
     pub const fn probe_count(&self) -> u32 {
         self.probe_count
@@ -56,8 +56,8 @@ impl BloomFilter {
 impl Filter for BloomFilter {
     #[inline(always)]
     fn contains(&self, digest: Digest) -> bool {
-        // An absent key meets a 0 after two probes on average, so the others are not asked for. Two at a time: which one of
-        // them is 0 can't be foreseen, and a processor that guesses wrong waits for memory before it goes on.
+        // An absent key meets a 0 after two probes on average, so the rest is not read. Two at a time: which of them is 0
+        // can't be predicted, and after a misprediction a processor waits for memory.
         let mut probes = probes(digest, self.probe_count, self.bit_count);
         while let Some(one) = probes.next() {
             let other = probes.next().unwrap_or(one);

@@ -14,11 +14,11 @@ const MAX_ATTEMPTS: u64 = 100;
 /// The Bloomier filter: section 6 of the paper; Chazelle, Kilian, Rubinfeld and Tal, "The Bloomier Filter" (2004). A static
 /// map from keys to values, which finds an absent key at some rate.
 ///
-/// In the modern form (Botelho, Pagh and Ziviani 2007; as a filter, Graf and Lemire, "Xor Filters", 2020): a key's value, and
-/// a check of c bits, is the exclusive or of three cells, one of each third of the table. Keys are assigned in the reverse
-/// of an order in which each has a cell that no later one has, which is found by peeling.
+/// In the modern form (Botelho, Pagh and Ziviani 2007; as a filter, Graf and Lemire, "Xor Filters", 2020): a key's value, with
+/// a check of c bits, is the exclusive or of three cells, one from each third of the table. Peeling finds an order of keys in
+/// which each has a cell that no later one has; cells are assigned in the reverse order.
 ///
-/// The rate is 2^-c. It takes 1.23 (c + v) bits per key for values of v bits; with values of no bit it is the xor filter.
+/// The rate is 2^-c. It takes 1.23 (c + v) bits per key for values of v bits; with v = 0 it is the xor filter.
 #[derive(Clone, Debug)]
 pub struct BloomierFilter {
     cells: Fields,
@@ -36,7 +36,7 @@ struct Place {
     check: u64,
 }
 
-/// The keys that have a cell: how many, and the exclusive or of their numbers, which is the number of the last one.
+/// The keys that have a cell: their number, and the exclusive or of their indices, which for a single key is its index.
 #[derive(Clone, Copy, Default)]
 struct Occupants {
     count: u32,
@@ -44,12 +44,12 @@ struct Occupants {
 }
 
 impl BloomierFilter {
-    /// A map with these entries, in which values have up to `value_bits` bits.
+    /// A map of these entries, with values of up to `value_bits` bits.
     ///
     /// # Errors
     ///
-    /// For a key with two values, for a value with more bits, for checks of no bit, for more than 57 bits of check and
-    /// value, and where there is no memory.
+    /// If a key has two values, a value has more bits, a check has none, check and value have more than 57 together, or there
+    /// is not enough memory.
     pub fn from_entries(entries: &[(Digest, u64)], check_bits: u32, value_bits: u32) -> Result<Self, BuildError> {
         in_range("the length of values", value_bits.into(), 0, (MAX_BITS - 1).into())?;
         in_range("the length of checks", check_bits.into(), 1, (MAX_BITS - value_bits).into())?;
@@ -77,7 +77,7 @@ impl BloomierFilter {
         Err(BuildError::NoHashFound { attempts: MAX_ATTEMPTS })
     }
 
-    /// The value of a key; of an absent one, at the rate of false positives, any value.
+    /// The value of a key. An absent key is found at the false positive rate, with any value.
     #[inline]
     #[must_use]
     pub fn get(&self, digest: Digest) -> Option<u64> {
@@ -98,7 +98,8 @@ impl BloomierFilter {
         Place { cells, check: mixed(hash, 0) >> (64 - self.check_bits) }
     }
 
-    /// An order of all keys in which each has a cell that none of the later ones has, with that cell; if there is one.
+    /// An order of all keys in which each has a cell that no later one has, with these cells; `None` if there is no such
+    /// order.
     fn peel(&self, entries: &[(Digest, u64)]) -> Option<Vec<(u64, u64)>> {
         let mut occupants = vec![Occupants::default(); in_memory(self.cells.count())];
         for (number, &(digest, _)) in (0..).zip(entries) {
@@ -113,7 +114,7 @@ impl BloomierFilter {
         let mut order = Vec::with_capacity(entries.len());
         while let Some(cell) = single.pop() {
             let Occupants { count: 1, keys: number } = occupants[in_memory(cell)] else {
-                // Its last key was peeled by another cell.
+                // The last key of this cell was peeled through another cell.
                 continue;
             };
             order.push((number, cell));
@@ -129,7 +130,7 @@ impl BloomierFilter {
         (order.len() == entries.len()).then_some(order)
     }
 
-    /// Gives each key's own cell what makes the exclusive or right, when its other cells have what they will have.
+    /// Sets each key's own cell such that the exclusive or of its three cells is right; the other two are final by then.
     fn assign(&mut self, entries: &[(Digest, u64)], order: &[(u64, u64)]) {
         for &(number, own_cell) in order.iter().rev() {
             let (digest, value) = entries[in_memory(number)];
@@ -155,7 +156,7 @@ impl Filter for BloomierFilter {
         self.get(digest).is_some()
     }
 
-    /// The different keys.
+    /// The number of distinct keys.
     fn len(&self) -> usize {
         self.len
     }

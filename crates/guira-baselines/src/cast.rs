@@ -9,7 +9,7 @@ pub(crate) const fn scale(fraction: u64, range: u64) -> (u64, u64) {
     ((product >> 64) as u64, product as u64)
 }
 
-/// An index of memory that exists, or a count of things in it.
+/// An index into memory, or a count of things in it.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "callers count what is in memory")]
 pub(crate) const fn in_memory(value: u64) -> usize {

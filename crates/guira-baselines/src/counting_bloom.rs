@@ -4,17 +4,17 @@ use crate::fields::Fields;
 use crate::probes::{MAX_PROBES, best_probes, bits_for, bloom_rate, probes};
 use crate::{BuildError, Digest, Filter, Full, Insert, Remove};
 
-/// The bits of a counter. With the best k, one would pass 15 with probability below 1.4e-15 (Fan et al.).
+/// The bits of a counter. With the best k, a counter passes 15 with probability below 1.4e-15 (Fan et al.).
 const COUNTER_BITS: u32 = 4;
 const SATURATED: u64 = (1 << COUNTER_BITS) - 1;
 
 /// The counting Bloom filter: section 2.1 of the paper; Fan, Cao, Almeida and Broder, "Summary Cache" (2000).
 ///
-/// m counters of 4 bits in place of m bits, of which a key raises k; so it has the rate of a [`BloomFilter`] of m bits,
-/// (1 - (1 - 1/m)^(kn))^k, and takes 4 m bits.
+/// m counters of 4 bits, of which a key increments k; so it has the rate of a [`BloomFilter`] of m bits, (1 - (1 -
+/// 1/m)^(kn))^k, and takes 4 m bits.
 ///
-/// A counter that has reached 15 no longer counts: it stays for ever, also when keys are removed. So no key is lost, but
-/// one that was inserted 15 times is found for ever.
+/// A counter that has reached 15 stays there, also when keys are removed. So no key is lost, but one that was inserted 15
+/// times is found for ever.
 ///
 /// [`BloomFilter`]: crate::BloomFilter
 #[derive(Clone, Debug)]
@@ -25,22 +25,22 @@ pub struct CountingBloomFilter {
 }
 
 impl CountingBloomFilter {
-    /// A filter of so many counters, of which each key raises `probe_count`.
+    /// A filter of `counter_count` counters, of which each key increments `probe_count`.
     ///
     /// # Errors
     ///
-    /// For no counter, for no probe or more than 32, and where there is no memory.
+    /// If there are no counters, no probes or more than 32, or not enough memory.
     pub fn new(counter_count: u64, probe_count: u32) -> Result<Self, BuildError> {
         in_range("the number of counters", counter_count, 1, u64::MAX)?;
         in_range("the number of probes", probe_count.into(), 1, MAX_PROBES.into())?;
         Ok(Self { counters: Fields::zeroed(counter_count, COUNTER_BITS)?, probe_count, len: 0 })
     }
 
-    /// A filter for so many keys, with the number of probes that gives the lowest rate. It takes four bits per counter.
+    /// A filter for this many keys, with the number of probes that gives the lowest rate. It takes four bits per counter.
     ///
     /// # Errors
     ///
-    /// For no counter, and where there is no memory.
+    /// If there are no counters, or not enough memory.
     pub fn with_capacity(keys: u64, counters_per_key: f64) -> Result<Self, BuildError> {
         Self::new(bits_for(keys, counters_per_key), best_probes(counters_per_key))
     }
@@ -98,7 +98,7 @@ impl Remove for CountingBloomFilter {
         for at in self.positions(digest) {
             let count = self.counters.get(at);
             if count < SATURATED {
-                // A position that comes up twice was raised twice, unless the key was never inserted.
+                // A position that occurs twice was incremented twice, unless the key was never inserted.
                 self.counters.set(at, count.saturating_sub(1));
             }
         }

@@ -9,16 +9,16 @@ const MAX_RELOCATIONS: u32 = 500;
 
 const SEMI_SORTED_SLOTS: u32 = 4;
 
-/// The measures of a [`CuckooFilter`].
+/// The parameters of a [`CuckooFilter`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CuckooMeasures {
     /// m: a power of two, up to 2^32.
     pub bucket_count: u64,
-    /// b: 1, 2, 4 or 8; only 4 where buckets are semi-sorted.
+    /// b: 1, 2, 4 or 8; only 4 in semi-sorted buckets.
     pub slots_per_bucket: u32,
-    /// f: 1 to 32 bits; 4 to 31 where buckets are semi-sorted.
+    /// f: 1 to 32 bits; 4 to 31 in semi-sorted buckets.
     pub fingerprint_bits: u32,
-    /// What the random walks follow from.
+    /// The seed of the random walks.
     pub seed: u64,
 }
 
@@ -28,10 +28,10 @@ pub struct CuckooMeasures {
 /// (1) and (2), for which the number m of buckets is a power of two. Algorithm 1 makes room by a random walk of at most
 /// 500 relocations.
 ///
-/// As printed, that algorithm loses a fingerprint when it gives up. As in the authors' published code, the last one that
-/// was evicted is kept beside the table, as the victim; it is found, counted and removed like the others, and while there
-/// is one, the filter is full. The digest is used as in that code, too: i1 is in its high 32 bits, the fingerprint in its
-/// low ones, and a fingerprint of 0, which would be an empty slot, becomes 1.
+/// As printed, that algorithm loses a fingerprint when it gives up. As in the authors' published code, the last one that was
+/// evicted is kept beside the table, as the victim; it is found, counted and removed like the others, and while there is one,
+/// the filter is full. The digest is used as in that code, too: i1 is in its high 32 bits, the fingerprint in its low bits,
+/// and a fingerprint of 0, which would be an empty slot, becomes 1.
 ///
 /// With n = αbm keys, the rate is close to 2bα / 2^f, and below the bound (5), 1 - (1 - 1/2^f)^(2b);
 /// [`expected_false_positive_rate`] is exact for large tables. It takes bmf bits, or bm(f - 1) with semi-sorted buckets. At
@@ -46,8 +46,8 @@ pub struct CuckooFilter {
     memory_bits: u64,
 }
 
-/// Buckets of a shape that is known when the program is compiled, where the authors' program has it and the paper measures
-/// it; else of any shape.
+/// Shapes that the paper measures and the authors' program compiles as constants are constants here too; others are chosen at
+/// run time.
 #[derive(Clone, Debug)]
 enum Table {
     Of8(Cuckoo<PlainBuckets<u64, 8>>),
@@ -80,7 +80,7 @@ impl CuckooFilter {
     ///
     /// # Errors
     ///
-    /// For measures that there are not, and where there is no memory.
+    /// If a parameter is out of range, or there is not enough memory.
     pub fn new(measures: CuckooMeasures) -> Result<Self, BuildError> {
         let CuckooMeasures { bucket_count, slots_per_bucket: slots, fingerprint_bits, .. } = measures;
         in_range("the number of slots per bucket", slots.into(), 1, 8)?;
@@ -107,7 +107,7 @@ impl CuckooFilter {
     ///
     /// # Errors
     ///
-    /// For measures that there are not, and where there is no memory.
+    /// If a parameter is out of range, or there is not enough memory.
     pub fn semi_sorted(measures: CuckooMeasures) -> Result<Self, BuildError> {
         let CuckooMeasures { bucket_count, slots_per_bucket: slots, fingerprint_bits, .. } = measures;
         in_range("the number of slots per semi-sorted bucket", slots.into(), 4, SEMI_SORTED_SLOTS.into())?;
@@ -127,13 +127,13 @@ impl CuckooFilter {
         Ok(Self { table, measures, memory_bits: bucket_count * u64::from(slots * (fingerprint_bits - 1)) })
     }
 
-    /// What it was made with.
+    /// The parameters that the filter was made with.
     #[must_use]
     pub const fn measures(&self) -> &CuckooMeasures {
         &self.measures
     }
 
-    /// The slots of all buckets; the victim has none of them.
+    /// The slots of all buckets; the victim is in none.
     #[must_use]
     pub const fn slot_count(&self) -> u64 {
         self.measures.bucket_count * self.measures.slots_per_bucket as u64
@@ -145,8 +145,8 @@ impl CuckooFilter {
         approximate(self.len() as u64) / approximate(self.slot_count())
     }
 
-    /// Whether an insertion has relocated fingerprints more than 500 times: the paper's condition for a full table. The
-    /// key of that insertion is stored; no other is, until one has been removed.
+    /// Returns `true` if an insertion has relocated more than 500 fingerprints: the paper's condition for a full table. The
+    /// key of that insertion is stored; no other is until one has been removed.
     #[must_use]
     pub const fn is_full(&self) -> bool {
         with_table!(&self.table, cuckoo => cuckoo.victim.is_some())
@@ -178,7 +178,7 @@ impl Filter for CuckooFilter {
         self.memory_bits
     }
 
-    /// A key is found if one with the same fingerprint and the same two buckets is stored. Fingerprint 1 comes twice as often
+    /// A key is found if a stored one has the same fingerprint and the same two buckets. Fingerprint 1 occurs twice as often
     /// as the others: 1 - (1 - 2/2^f) exp(-2n / (m 2^f)) - 2/2^f · exp(-4n / (m 2^f)).
     fn expected_false_positive_rate(&self) -> f64 {
         let values = f64::from(self.measures.fingerprint_bits).exp2();
@@ -232,7 +232,7 @@ impl Remove for CuckooFilter {
 /// Equations (1) and (2).
 #[derive(Clone, Copy, Debug)]
 struct Addressing {
-    /// p of the 2^p buckets.
+    /// p, for 2^p buckets.
     index_bits: u32,
 }
 
@@ -284,8 +284,8 @@ impl<B: Buckets> Cuckoo<B> {
         Self { buckets, addressing, slots_per_bucket: measures.slots_per_bucket, victim: None, random, len: 0 }
     }
 
-    /// Algorithm 2. Both buckets are read at any rate, so that one is not waited for before the other is asked for
-    /// (footnote 7); and nothing branches on what they hold, which can't be foreseen.
+    /// Algorithm 2. Both buckets are always read, so that their cache misses overlap (footnote 7), and nothing branches on
+    /// their contents, which can't be predicted.
     #[inline(always)]
     fn contains(&self, digest: Digest) -> bool {
         let placed = self.addressing.locate(digest, self.buckets.fingerprint_bits());
@@ -296,14 +296,14 @@ impl<B: Buckets> Cuckoo<B> {
     /// Returns `true` if the victim is of the same fingerprint and the same two buckets.
     #[inline]
     fn is_victim(&self, placed: Placed) -> bool {
-        // In most filters there is none, which is foreseen.
+        // Most filters have no victim, so this branch is predicted.
         self.victim.is_some_and(|victim| {
             (victim.fingerprint == placed.fingerprint)
                 & ((victim.bucket == placed.bucket) | (victim.bucket == self.addressing.alternate(placed).bucket))
         })
     }
 
-    /// Algorithm 1, but that the last fingerprint evicted becomes the victim. Whether there was room.
+    /// Algorithm 1, except that the last fingerprint evicted becomes the victim. Returns `true` if there was room.
     #[inline]
     fn insert(&mut self, digest: Digest) -> bool {
         if self.victim.is_some() {
@@ -324,7 +324,7 @@ impl<B: Buckets> Cuckoo<B> {
         }
     }
 
-    /// Evicts one fingerprint by the other; the last, if none of them finds a slot.
+    /// Lets each fingerprint evict the next. Returns the last one if none found a slot.
     #[inline(never)]
     fn walk(&mut self, mut placed: Placed) -> Option<Placed> {
         for _ in 0..MAX_RELOCATIONS {
@@ -338,7 +338,7 @@ impl<B: Buckets> Cuckoo<B> {
         Some(placed)
     }
 
-    /// Algorithm 3; then there may be room for the victim.
+    /// Algorithm 3. Afterwards there may be room for the victim.
     #[inline]
     fn remove(&mut self, digest: Digest) -> bool {
         let placed = self.addressing.locate(digest, self.buckets.fingerprint_bits());

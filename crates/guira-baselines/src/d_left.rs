@@ -4,10 +4,10 @@ use crate::memory::Memory;
 use crate::word::Word;
 use crate::{BuildError, Digest, Filter, Full, Insert, Remove};
 
-/// d, the tables, in each of which a key has one bucket.
+/// d, the number of tables, in each of which a key has one bucket.
 const TABLES: usize = 4;
 const SLOTS_PER_BUCKET: u32 = 4;
-/// One multiplication spreads remainders well enough: fractions of the golden ratio, √2, √3 and √5.
+/// Multipliers that spread remainders well enough: fractions of the golden ratio, √2, √3 and √5.
 const MULTIPLIERS: [u64; TABLES] =
     [0x9e37_79b9_7f4a_7c15, 0x6a09_e667_f3bc_c909, 0xbb67_ae85_84ca_a73b, 0x3c6e_f372_fe94_f82b];
 /// Counts to 3; 0 is the empty slot.
@@ -20,9 +20,9 @@ const MAX_REMAINDER_BITS: u32 = 28;
 ///
 /// Four tables of B buckets of four slots. A key's fingerprint is a bucket and a remainder of r bits; each table has a
 /// permutation that turns them into its own bucket and remainder. A key goes into the emptiest of its four buckets, the
-/// leftmost of several; nothing is ever moved. Different fingerprints never have the same remainder in the same bucket,
-/// since they are permuted; and equal ones share a slot, which counts them to 3, before they take another. So it can't
-/// happen that of two keys with a bucket and a remainder in common the wrong one is removed (footnote 1 of the paper).
+/// leftmost of several; nothing is ever moved. Different fingerprints never have the same remainder in the same bucket, since
+/// they are permuted; equal ones share a slot, which counts them to 3, before they take another. So a removal never takes the
+/// wrong one of two keys with a bucket and a remainder in common (footnote 1 of the paper).
 ///
 /// With n keys, the rate is 1 - (1 - 1/(B · 2^r))^n, or 16 α / 2^r at load α; it takes 16 B (r + 2) bits. In a large table
 /// the first key finds no room at a load somewhat below 0.8.
@@ -34,8 +34,8 @@ pub struct DLeftCountingBloomFilter {
     len: usize,
 }
 
-/// The slots: of the length that is measured, which is known when the program is compiled; else in words that hold a bucket,
-/// wherever it starts.
+/// The slots, with a compile-time constant for the length that is measured; otherwise in words that hold a bucket wherever it
+/// starts.
 #[derive(Clone, Debug)]
 enum Cells {
     Of10(CellTable<u64, 10>),
@@ -62,11 +62,11 @@ struct Places {
 }
 
 impl DLeftCountingBloomFilter {
-    /// A filter of four tables, each of so many buckets of four slots with remainders of so many bits.
+    /// A filter of four tables, each of `buckets_per_table` buckets of four slots, with remainders of `remainder_bits` bits.
     ///
     /// # Errors
     ///
-    /// For no bucket, for remainders of no bit or more than 28, and where there is no memory.
+    /// If there are no buckets, remainders have no bits or more than 28, or there is not enough memory.
     pub fn new(buckets_per_table: u64, remainder_bits: u32) -> Result<Self, BuildError> {
         in_range("the number of buckets per table", buckets_per_table, 1, 1 << 36)?;
         in_range("the length of remainders", remainder_bits.into(), 1, MAX_REMAINDER_BITS.into())?;
@@ -87,7 +87,7 @@ impl DLeftCountingBloomFilter {
         self.buckets_per_table * TABLES as u64 * SLOTS_PER_BUCKET as u64
     }
 
-    /// Keys per slot, which is a little more than the share of the slots that are taken: equal fingerprints share one.
+    /// Keys per slot. This is a little more than the share of occupied slots, since equal fingerprints share one.
     #[must_use]
     pub fn load_factor(&self) -> f64 {
         approximate(self.len as u64) / approximate(self.slot_count())
@@ -167,7 +167,7 @@ impl Remove for DLeftCountingBloomFilter {
 
 /// Buckets of four slots, each a remainder with its counter above it.
 ///
-/// A bucket is a word of four lanes. What is found in it is marked by the lowest bit of the lane's counter.
+/// A bucket is a word of four lanes. Searches mark lanes by the lowest bit of their counters.
 #[derive(Clone, Debug)]
 struct CellTable<W, const BITS: u32> {
     memory: Memory,
@@ -240,7 +240,7 @@ impl<W: Word, const BITS: u32> CellTable<W, BITS> {
         matches.into_iter().fold(W::ZERO, |all, found| all | found) != W::ZERO
     }
 
-    /// Writes the counter of the lane that `lane` marks; without copies, nothing is left of the remainder.
+    /// Writes the counter of the lane that `lane` marks. With no copies left, the remainder is cleared too.
     #[inline]
     fn set(&mut self, bucket: u64, lane: u32, remainder: u32, copies: u32) {
         let cell = if copies == 0 { W::ZERO } else { W::from(remainder) | (W::from(copies) << self.remainder_bits()) };
@@ -249,7 +249,7 @@ impl<W: Word, const BITS: u32> CellTable<W, BITS> {
         cell.write(&mut self.memory, bit, mask);
     }
 
-    /// The places that hold a remainder: bucket, marked bit, copies.
+    /// The lanes that hold a remainder: bucket, marked bit, copies.
     #[inline]
     fn holders(&self, places: Places) -> impl Iterator<Item = (u64, u32, u32)> {
         places.buckets.into_iter().flat_map(move |bucket| {
@@ -267,7 +267,7 @@ impl<W: Word, const BITS: u32> CellTable<W, BITS> {
     #[inline]
     fn insert(&mut self, places: Places) -> bool {
         let words = places.buckets.map(|bucket| self.word(bucket));
-        // Hardly any key has its fingerprint stored already, which is foreseen.
+        // Hardly any key has its fingerprint stored already, so this branch is predicted.
         let holders = words.map(|word| self.matches(word, places.remainder));
         if holders.into_iter().fold(W::ZERO, |all, found| all | found) != W::ZERO {
             let mut counters = self.holders(places).filter(|&(_, _, copies)| copies < MAX_COPIES);
@@ -279,7 +279,7 @@ impl<W: Word, const BITS: u32> CellTable<W, BITS> {
         }
         let marks = self.low() << self.remainder_bits();
         let empty = words.map(|word| !self.taken(word) & marks);
-        // Of equally full buckets the first, without a branch.
+        // The first of the emptiest buckets, without a branch.
         let mut chosen = (places.buckets[0], empty[0], empty[0].one_count());
         for (&bucket, &lanes) in places.buckets.iter().zip(&empty).skip(1) {
             let count = lanes.one_count();
@@ -292,7 +292,7 @@ impl<W: Word, const BITS: u32> CellTable<W, BITS> {
         count > 0
     }
 
-    /// Whether there was a copy.
+    /// Removes a copy. Returns `true` if there was one.
     #[inline]
     fn remove(&mut self, places: Places) -> bool {
         let holder = self.holders(places).next();
@@ -314,7 +314,7 @@ mod tests {
         for buckets in 1..=24 {
             let filter = DLeftCountingBloomFilter::new(buckets, 4).expect("valid");
             let mut seen: [HashSet<(u64, u32)>; TABLES] = core::array::from_fn(|_| HashSet::new());
-            // A digest from the middle of every fingerprint's share of them.
+            // A digest from the middle of the range of each fingerprint.
             let share = u64::MAX / (16 * buckets);
             for fingerprint in 0..16 * buckets {
                 let places = filter.places(Digest::new(fingerprint * share + share / 2 + fingerprint));

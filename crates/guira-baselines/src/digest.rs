@@ -1,11 +1,11 @@
-/// The 64-bit hash of a key, made by whoever measures: all that a baseline gets to see of it.
+/// The 64-bit hash of a key, computed by the caller: baselines never see the key.
 ///
-/// Its bits are taken to be uniform and independent of each other.
+/// Its bits are assumed to be uniform and independent of each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Digest(u64);
 
 impl Digest {
-    /// These 64 bits.
+    /// A digest of these 64 bits.
     #[inline]
     #[must_use]
     pub const fn new(bits: u64) -> Self {

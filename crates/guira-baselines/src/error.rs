@@ -9,7 +9,7 @@ use crate::Digest;
 pub struct Full {
     /// The keys that are stored.
     pub len: usize,
-    /// The places for keys that there are; some may be left.
+    /// The number of slots; some may be empty.
     pub slots: u64,
 }
 
@@ -21,41 +21,41 @@ impl fmt::Display for Full {
 
 impl core::error::Error for Full {}
 
-/// Why there is no filter with the measures, or of the keys, asked for.
+/// Why a filter could not be built.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// A measure that is too small or too great.
+    /// A parameter is out of range.
     OutOfRange {
-        /// What it measures.
+        /// The parameter.
         measure: &'static str,
-        /// The one asked for.
+        /// The value given.
         given: u64,
-        /// The least that there is.
+        /// The least value allowed.
         least: u64,
-        /// The most that there is.
+        /// The greatest value allowed.
         most: u64,
     },
-    /// A size that has to be a power of two.
+    /// A size is not a power of two.
     NotPowerOfTwo {
-        /// What it is the size of.
+        /// The parameter.
         measure: &'static str,
-        /// The one asked for.
+        /// The value given.
         given: u64,
     },
-    /// There is no memory for the table.
+    /// There is not enough memory for the table.
     OutOfMemory {
         /// The bits of the table.
         bits: u64,
     },
-    /// A key that is to have two values.
+    /// A key was given two values.
     Contradiction {
         /// The key.
         digest: Digest,
         /// Two of its values.
         values: [u64; 2],
     },
-    /// No hash was found with which the keys can be arranged; by chance, that never happens.
+    /// No hash was found with which the keys can be arranged. This does not happen by chance.
     NoHashFound {
         /// The hashes that were tried.
         attempts: u64,
@@ -84,7 +84,7 @@ impl fmt::Display for BuildError {
 
 impl core::error::Error for BuildError {}
 
-/// Refuses a measure that is not in a range.
+/// Returns an error if a parameter is out of range.
 pub(crate) const fn in_range(measure: &'static str, given: u64, least: u64, most: u64) -> Result<(), BuildError> {
     if given < least || given > most {
         return Err(BuildError::OutOfRange { measure, given, least, most });

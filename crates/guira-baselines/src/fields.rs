@@ -1,4 +1,4 @@
-//! A flat array of fields that are not whole bytes.
+//! An array of fields of any number of bits.
 
 use crate::BuildError;
 use crate::memory::Memory;
@@ -7,7 +7,7 @@ use crate::word::Word;
 /// The widest field that can be read at once, wherever it starts.
 pub(crate) const MAX_BITS: u32 = u64::USABLE_BITS;
 
-/// So many fields of up to [`MAX_BITS`] bits, one after the other without a gap.
+/// An array of fields of up to [`MAX_BITS`] bits, one after the other without a gap.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Fields {
     memory: Memory,

@@ -1,15 +1,15 @@
-//! What the program that measures needs to know of a filter. What a filter can't do it has no trait for.
+//! The operations of filters that are measured. A filter implements only the traits for what it can do.
 
 use crate::{BuildError, Digest, Full};
 
-/// A set of keys that may be found to hold others too, at some rate.
+/// A set of keys with false positives.
 pub trait Filter {
-    /// Whether a key may be in it: never `false` for one that is.
+    /// Returns `true` if the key may be in the filter: always, if it is.
     fn contains(&self, digest: Digest) -> bool;
 
     /// Looks up each of many keys, one after the other, and returns how many are found.
     ///
-    /// What the shape of a table decides is decided once, before the loop, as in a program that is compiled for one shape.
+    /// The shape of the table is matched once, before the loop, as in a program that is compiled for one shape.
     #[inline(always)]
     fn count_contained(&self, digests: impl Iterator<Item = Digest>) -> u64
     where
@@ -25,15 +25,15 @@ pub trait Filter {
     /// The keys that were inserted and not removed, counting repetitions.
     fn len(&self) -> usize;
 
-    /// Whether there is no key in it.
+    /// Returns `true` if the filter holds no keys.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The bits of its tables, indexes included; measures and padding, some ten bytes, left out.
+    /// The bits of the tables, including indexes but not parameters and padding, some ten bytes.
     fn memory_bits(&self) -> u64;
 
-    /// The share of absent keys that theory expects it to find now, if its keys are distinct.
+    /// The expected false positive rate at present, if all keys are distinct.
     fn expected_false_positive_rate(&self) -> f64;
 }
 
@@ -43,7 +43,7 @@ pub trait Insert: Filter {
     ///
     /// # Errors
     ///
-    /// When there is no room for it. The filter then finds what it found before.
+    /// If there is no room for the key. The filter then finds what it found before.
     fn insert(&mut self, digest: Digest) -> Result<(), Full>;
 
     /// Adds keys, one after the other, up to the first that is refused, and returns how many were added.
@@ -63,14 +63,14 @@ pub trait Insert: Filter {
     }
 }
 
-/// A filter from which keys can be taken again.
+/// A filter from which keys can be removed.
 pub trait Remove: Insert {
-    /// Takes a copy of a key out, and says whether there was one.
+    /// Removes a copy of a key. Returns `true` if there was one.
     ///
-    /// Only what was inserted may be removed: a filter that takes an absent key for a present one loses the present one.
+    /// Only keys that were inserted may be removed: removing a false positive loses another key.
     fn remove(&mut self, digest: Digest) -> bool;
 
-    /// Takes a copy of each key out, one after the other, and returns how many there were.
+    /// Removes a copy of each key, one after the other, and returns how many there were.
     #[inline(always)]
     fn remove_each(&mut self, digests: impl Iterator<Item = Digest>) -> u64
     where
@@ -84,12 +84,12 @@ pub trait Remove: Insert {
     }
 }
 
-/// A filter that is built of all its keys at once.
+/// A filter that is built from all its keys at once.
 pub trait StaticFilter: Filter + Sized {
-    /// The filter of these keys with a rate of about 2^-`fingerprint_bits`.
+    /// Builds a filter of these keys with a rate of about 2^-`fingerprint_bits`.
     ///
     /// # Errors
     ///
-    /// For lengths of fingerprints that there are not, and where there is no memory.
+    /// If the length of fingerprints is out of range, or there is not enough memory.
     fn build(digests: &[Digest], fingerprint_bits: u32) -> Result<Self, BuildError>;
 }

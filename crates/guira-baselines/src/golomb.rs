@@ -5,15 +5,15 @@ use crate::memory::Memory;
 use crate::word::Word;
 use crate::{BuildError, Digest, Filter, StaticFilter};
 
-/// How many keys a block has on average, as a power of two: 2^7 are some 0.2 bits of index per key.
+/// The average number of keys in a block, as a power of two: with 2^7 the index takes some 0.2 bits per key.
 const KEYS_PER_BLOCK_BITS: u32 = 7;
 
 /// The Golomb-compressed sequence: section 2.1 of the paper; Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient
 /// Bloom Filters" (2007). Static.
 ///
-/// The keys' hashes, n numbers below n · 2^f, in order; of each the difference from the one before, in a Golomb code,
-/// which is the best for such differences. An index says where in the code each block of the range of hashes begins, so
-/// that a query decodes a block of 128 numbers on average.
+/// The keys' hashes are n sorted numbers below n · 2^f. The difference of each from the one before is stored in a Golomb code,
+/// which is optimal for such differences. An index has the position in the code of each block of the range of hashes, so that
+/// a query decodes a block of 128 numbers on average.
 ///
 /// The rate is 1 - (1 - 2^-f / n)^n, a little below 2^-f. It takes f + 1.47 bits per key, and less than 0.4 for the index;
 /// no such sequence takes less than f + 1.44.
@@ -22,14 +22,14 @@ pub struct GolombSequence {
     code: Memory,
     code_bits: u64,
     golomb: Golomb,
-    /// Where each block begins in the code, and at last where the code ends.
+    /// The position of each block in the code, then the end of the code.
     block_starts: Fields,
     /// Hashes are below this.
     range: u64,
-    /// A block is a part of the range of 2^this.
+    /// A block spans 2^`block_bits` numbers of the range.
     block_bits: u32,
     len: usize,
-    /// The different hashes.
+    /// The number of distinct hashes.
     stored: u64,
 }
 
@@ -39,8 +39,7 @@ impl GolombSequence {
         scale(digest.get(), range).0
     }
 
-    /// What is written for each hash: its block, and its difference from the one before in the block, or from the first
-    /// number that the block can have.
+    /// The block of each hash, and its difference from the one before in the block, or from the least number of the block.
     fn differences(hashes: &[u64], block_bits: u32) -> impl Iterator<Item = (u64, u64)> {
         let mut least = 0;
         hashes.iter().map(move |&hash| {
@@ -55,7 +54,7 @@ impl GolombSequence {
 impl StaticFilter for GolombSequence {
     fn build(digests: &[Digest], fingerprint_bits: u32) -> Result<Self, BuildError> {
         let len = digests.len();
-        // Without keys there is one number that no key has.
+        // Without keys, the range is that of one key.
         let keys = (len as u64).max(1);
         let longest = keys.leading_zeros().saturating_sub(1).min(40);
         in_range("the length of fingerprints", fingerprint_bits.into(), 1, longest.into())?;
@@ -115,7 +114,7 @@ impl Filter for GolombSequence {
     }
 }
 
-/// The Golomb code of parameter M: a number's quotient by M in unary, and its remainder in as few bits as there are.
+/// The Golomb code of parameter M: a number's quotient by M in unary, and its remainder in a truncated binary code.
 #[derive(Clone, Copy, Debug)]
 struct Golomb {
     divisor: u64,
@@ -133,25 +132,25 @@ impl Golomb {
         Self { divisor, remainder_bits, short: (1 << remainder_bits) - divisor }
     }
 
-    /// The quotient, what is written for the remainder, and in how many bits.
+    /// The quotient, the code of the remainder, and its length in bits.
     const fn parts(self, number: u64) -> (u64, u64, u32) {
         let (quotient, remainder) = (number / self.divisor, number % self.divisor);
         if remainder < self.short {
             return (quotient, remainder, self.remainder_bits - 1);
         }
-        // The highest bits first, in which it differs from all short ones; then the lowest.
+        // First the highest bits, which differ from those of all short ones; then the lowest bit.
         let written = remainder + self.short;
         let lowest = (written & 1) << (self.remainder_bits.saturating_sub(1));
         (quotient, written >> 1 | lowest, self.remainder_bits)
     }
 
-    /// The bits of a number's code.
+    /// The length of a number's code in bits.
     fn length(self, number: u64) -> u64 {
         let (quotient, _, bits) = self.parts(number);
         quotient + 1 + u64::from(bits)
     }
 
-    /// Writes a number to memory that is 0, and says where the next one goes.
+    /// Writes a number to zeroed memory, and returns the position behind it.
     fn write(self, code: &mut Memory, at: u64, number: u64) -> u64 {
         let (quotient, remainder, bits) = self.parts(number);
         let end_of_unary = at + quotient;
@@ -160,7 +159,7 @@ impl Golomb {
         end_of_unary + 1 + u64::from(bits)
     }
 
-    /// Reads a number, and says where the next one is.
+    /// Reads a number, and returns it with the position behind it.
     #[inline]
     fn read(self, code: &Memory, mut at: u64) -> (u64, u64) {
         let mut quotient = 0;

@@ -11,26 +11,26 @@ const KEY_BITS: u64 = 64;
 const MAX_HASHES: u32 = 8;
 const MAX_SLOTS_PER_BUCKET: u32 = 16;
 
-/// The measures of a [`CuckooHashTable`].
+/// The parameters of a [`CuckooHashTable`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HashTableMeasures {
-    /// m, the buckets: any number.
+    /// m, the number of buckets: any number.
     pub bucket_count: u64,
     /// b: 1 to 16.
     pub slots_per_bucket: u32,
-    /// The hashes that each give a key a bucket: 2 to 8.
+    /// The number of hashes, each of which gives a key a bucket: 2 to 8.
     pub hash_count: u32,
-    /// What the hashes and the random walks follow from.
+    /// The seed of the hashes and the random walks.
     pub seed: u64,
 }
 
 /// The cuckoo hash table with whole keys: section 2.2 of the paper; Pagh and Rodler, "Cuckoo Hashing" (2004), with several
 /// slots per bucket (Dietzfelbinger and Weidling 2007).
 ///
-/// A key is in one of its buckets, which independent hashes of the key give, as they can where the key itself is stored;
-/// so its load is what a cuckoo filter with long fingerprints can hope for (figure 2). Room is made by a random walk of at
-/// most 500 relocations. A walk that ends without room is walked back, so that [`insert`] keeps all keys and says that
-/// the table is full; [`insert_or_rehash`] then moves them to a table of twice the size with other hashes.
+/// A key is in one of its buckets, which independent hashes of the key give, as is possible since the key itself is stored; so
+/// its load is what a cuckoo filter with long fingerprints can at best reach (figure 2). Room is made by a random walk of at
+/// most 500 relocations. A walk that ends without room is undone, so that [`insert`] keeps all keys and reports that the table
+/// is full; [`insert_or_rehash`] then moves them to a table of twice the size with other hashes.
 ///
 /// A key is the whole digest, so there are no false positives. It takes 64 bm bits, for αbm keys. The load that two hashes
 /// can reach in a large table is 0.5, 0.897, 0.9768 or 0.9974 for b = 1, 2, 4 or 8 (Fernholz and Ramachandran 2007; Cain,
@@ -42,10 +42,10 @@ pub struct HashTableMeasures {
 pub struct CuckooHashTable {
     slots: Memory,
     measures: HashTableMeasures,
-    /// The slots of the walk under way.
+    /// The slots of the current walk.
     walk: Vec<u64>,
     random: Random,
-    /// The copies of the key 0, which would be an empty slot.
+    /// The number of copies of key 0, which in a slot would mean that it is empty.
     zeros: usize,
     len: usize,
 }
@@ -55,7 +55,7 @@ impl CuckooHashTable {
     ///
     /// # Errors
     ///
-    /// For measures that there are not, and where there is no memory.
+    /// If a parameter is out of range, or there is not enough memory.
     pub fn new(measures: HashTableMeasures) -> Result<Self, BuildError> {
         in_range("the number of buckets", measures.bucket_count, 1, 1 << 40)?;
         in_range("the number of slots per bucket", measures.slots_per_bucket.into(), 1, MAX_SLOTS_PER_BUCKET.into())?;
@@ -83,11 +83,11 @@ impl CuckooHashTable {
         approximate(self.len as u64) / approximate(self.slot_count())
     }
 
-    /// Adds a key, or another copy of one; where there is no room, all keys move to a table of twice the size first.
+    /// Adds a key, or another copy of one. If there is no room, all keys first move to a table of twice the size.
     ///
     /// # Errors
     ///
-    /// Where there is no memory for that. All keys are then still in the old one.
+    /// If there is not enough memory for that. All keys are then still in the old table.
     pub fn insert_or_rehash(&mut self, digest: Digest) -> Result<(), BuildError> {
         while self.insert(digest).is_err() {
             *self = self.rehashed()?;
@@ -95,7 +95,7 @@ impl CuckooHashTable {
         Ok(())
     }
 
-    /// The same keys in a table of at least twice the size, with other hashes.
+    /// Moves the keys to a table of at least twice the size, with other hashes.
     fn rehashed(&self) -> Result<Self, BuildError> {
         let mut measures = self.measures;
         loop {
@@ -114,7 +114,7 @@ impl CuckooHashTable {
         }
     }
 
-    /// Whether each slot holds what it holds in another table.
+    /// Returns `true` if all slots of both tables are equal.
     #[doc(hidden)]
     #[must_use]
     pub fn holds_the_same_as(&self, other: &Self) -> bool {
@@ -139,18 +139,18 @@ impl CuckooHashTable {
         bucket * slots..(bucket + 1) * slots
     }
 
-    /// A slot among those of a key that holds this: the key itself, or 0 where one is empty.
+    /// A slot in the buckets of `key` that holds `content`: the key itself, or 0 for an empty slot.
     #[inline]
     fn find(&self, key: u64, content: u64) -> Option<u64> {
         let mut buckets = (0..self.measures.hash_count).map(|hash| self.bucket(key, hash));
         buckets.find_map(|mut bucket| bucket.find(|&slot| self.key(slot) == content))
     }
 
-    /// Evicts one key by the other until one finds a slot; or leaves everything as it was.
+    /// Lets each key evict the next until one finds an empty slot. If none does, everything is left as it was.
     fn insert_by_relocation(&mut self, key: u64) -> bool {
         self.walk.clear();
         let mut homeless = key;
-        // The bucket that the homeless key was evicted from.
+        // The bucket that the current key was evicted from.
         let mut left = None;
         for _ in 0..MAX_RELOCATIONS {
             let bucket = self.bucket_to_enter(homeless, left);

@@ -1,9 +1,9 @@
 //! The filters that "Cuckoo Filter: Practically Better Than Bloom" compares with, and its own as printed.
 //!
-//! They are here to be measured, by one program, so each is as its source describes it, takes no more memory than its formula
-//! says, and is written for speed as its authors' own program is: shapes that are measured are known when the program is
-//! compiled, buckets are compared as words, and where many keys are looked up, the kind of table is decided before the loop.
-//! None shares code with the library that is measured against them. [`MultiplyShift`] is the hash of the paper's program.
+//! They exist to be measured by one program, so each is as its source describes it, takes no more memory than its formula
+//! says, and is as fast as its authors' own program: shapes that are measured are compile-time constants, buckets are compared
+//! as words, and loops over many keys match the kind of table once. None shares code with the library that is measured against
+//! them. [`MultiplyShift`] is the hash of the paper's program.
 //!
 //! | filter | source | removal |
 //! |---|---|---|

@@ -1,4 +1,4 @@
-//! The bytes of a table.
+//! The memory of a table.
 
 use core::fmt;
 use core::ops::{Deref, DerefMut};
@@ -8,15 +8,15 @@ use memmap2::MmapMut;
 use crate::BuildError;
 use crate::cast::in_memory;
 
-/// What can be read behind the last bit, so that a word can be read at every one.
+/// Bytes behind the last bit, so that a word can be read at every bit.
 const PADDING: u64 = 16;
 
-/// Zeros to begin with. They start at a page, hence at a cache line, and in large tables the system is asked for large
-/// pages: a filter without them would be slow for a reason that is not its own.
+/// Zeroed memory. It starts at a page, hence at a cache line, and large tables ask the system for large pages: otherwise a
+/// filter would be slow for a reason that is not its own.
 pub(crate) struct Memory(MmapMut);
 
 impl Memory {
-    /// Memory for so many bits.
+    /// Allocates memory for `bits` bits.
     pub(crate) fn zeroed(bits: u64) -> Result<Self, BuildError> {
         let out_of_memory = || BuildError::OutOfMemory { bits };
         let size = usize::try_from(bits.div_ceil(8) + PADDING).map_err(|_| out_of_memory())?;
@@ -27,14 +27,14 @@ impl Memory {
         let map = MmapMut::map_anon(size).ok()?;
         #[cfg(target_os = "linux")]
         if map.advise(memmap2::Advice::HugePage).is_err() {
-            // A kernel without large pages: the memory is as good as any other.
+            // A kernel without large pages. The memory is usable all the same.
         }
         Some(Self(map))
     }
 
-    /// The bytes from a byte on.
+    /// Reads bytes from a position on.
     ///
-    /// What is below 2^61 is known not to overflow, so that a single comparison keeps it in bounds.
+    /// Since the position is below 2^61, nothing overflows, and a single comparison checks the bounds.
     #[inline]
     pub(crate) fn read<const SIZE: usize>(&self, byte: u64) -> [u8; SIZE] {
         let start = in_memory(byte);
@@ -44,7 +44,7 @@ impl Memory {
         bytes
     }
 
-    /// Replaces the bytes from a byte on.
+    /// Writes bytes from a position on.
     #[inline]
     pub(crate) fn write<const SIZE: usize>(&mut self, byte: u64, bytes: [u8; SIZE]) {
         let start = in_memory(byte);
@@ -54,7 +54,7 @@ impl Memory {
         *place = bytes;
     }
 
-    /// Asks for a bit.
+    /// Reads a bit.
     #[inline]
     pub(crate) fn bit(&self, bit: u64) -> bool {
         self[in_memory(bit >> 3)] >> (bit & 7) & 1 == 1

@@ -1,6 +1,6 @@
-//! Hashes of a digest that are independent of it and of each other.
+//! Independent hashes of a digest.
 
-/// The hash that is number `seed`: the digest, moved by the seed, through the finalizer of `SplitMix64`.
+/// Hash number `seed`: the digest, moved by the seed, through the finalizer of `SplitMix64`.
 #[inline]
 pub(crate) const fn mixed(bits: u64, seed: u64) -> u64 {
     let bits = bits.wrapping_add(seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));

@@ -7,7 +7,7 @@ use crate::{BuildError, Digest, Filter, Full, Insert, Remove};
 
 const METADATA_BITS: u32 = 3;
 
-/// How full it gets; the paper's evaluation stops there, since clusters grow without bound.
+/// The load factor at which the filter is full. The paper's evaluation stops there, since clusters grow without bound.
 const MAX_LOAD: f64 = 0.9;
 
 /// The slots of a block, whose metadata are three words.
@@ -16,14 +16,13 @@ const WORD_BYTES: u64 = 8;
 
 /// The quotient filter, the paper's QF: section 2.1; Bender et al., "Don't Thrash: How to Cache Your Hash on Flash" (2012).
 ///
-/// 2^q slots, which hold fingerprints of q + r bits in order: the high q bits, the quotient, are the slot where a
-/// fingerprint belongs, and the low r bits, the remainder, are what is stored. The fingerprints of a quotient are a run;
-/// runs are pushed behind each other into clusters. Three bits per slot tell where runs start and to which quotients they
-/// belong.
+/// 2^q slots hold fingerprints of q + r bits in order: the high q bits, the quotient, number the slot where a fingerprint
+/// belongs, and the low r bits, the remainder, are stored. The fingerprints of a quotient are a run; runs are pushed behind
+/// each other into clusters. Three bits per slot tell where runs start and to which quotients they belong.
 ///
-/// The bits of 64 slots stand together, a word of each kind before their remainders, so that the start of a cluster, the
-/// runs before one and its length are found by operations on words (as in Pandey, Bender, Johnson and Patro, "A
-/// General-Purpose Counting Filter", 2017), and a run is compared with a remainder by the word.
+/// The bits of 64 slots are grouped, a word of each kind before their remainders, so that the start of a cluster, the runs
+/// before one and its length are found by operations on words (as in Pandey, Bender, Johnson and Patro, "A General-Purpose
+/// Counting Filter", 2017), and remainders of a run are compared a word at a time.
 ///
 /// With n keys, the rate is 1 - (1 - 2^-(q + r))^n, or 1 - exp(-α / 2^r) at load α. It takes 2^q (r + 3) bits, and is full
 /// at α = 0.9.
@@ -33,25 +32,25 @@ pub struct QuotientFilter {
     slot_count: u64,
     quotient_bits: u32,
     remainder_bits: u32,
-    /// The lowest bit of each of as many remainders as a word has.
+    /// The lowest bit of each remainder in a word of remainders.
     lanes: u64,
     most: usize,
     len: usize,
 }
 
-/// The bits of a slot that the three words of a block have.
+/// The three bits of a slot, each in one of the three words of a block.
 #[derive(Clone, Copy)]
 enum Kind {
-    /// There is a run of the quotient that is this slot's number, here or further right. It belongs to the slot and stays
-    /// when its content is moved; the other two belong to the content.
+    /// The quotient with this slot's number has a run, here or further right. This bit belongs to the slot and stays when its
+    /// content is moved; the other two belong to the content.
     Occupied,
     /// The content is not the first of its run.
     Continuation,
-    /// The content is not where its quotient says.
+    /// The content is not in the slot of its quotient.
     Shifted,
 }
 
-/// What a slot holds: it can be moved.
+/// The content of a slot, which can be moved.
 #[derive(Clone, Copy)]
 struct Content {
     remainder: u64,
@@ -59,27 +58,27 @@ struct Content {
     shifted: u64,
 }
 
-/// The bits of a word from one place on.
+/// A mask of the bits from one position on.
 #[inline]
 const fn from(place: u64) -> u64 {
     u64::MAX << place
 }
 
-/// The bits of a word up to and with one place.
+/// A mask of the bits up to one position, inclusive.
 #[inline]
 const fn through(place: u64) -> u64 {
     u64::MAX >> (63 - place)
 }
 
-/// The place of the one of this number, counted from 0, in a word that has it: the byte by sums over bytes (Vigna,
-/// "Broadword Implementation of Rank/Select Queries", 2008), and within it one after the other.
+/// The position of the set bit of this number, counted from 0, in a word that has it: the byte by sums over bytes (Vigna,
+/// "Broadword Implementation of Rank/Select Queries", 2008), and within it bit by bit.
 #[inline]
 const fn select(word: u64, number: u64) -> u64 {
     const BYTES: u64 = 0x0101_0101_0101_0101;
     let pairs = word - (word >> 1 & 0x5555_5555_5555_5555);
     let nibbles = (pairs & 0x3333_3333_3333_3333) + (pairs >> 2 & 0x3333_3333_3333_3333);
     let sums = ((nibbles + (nibbles >> 4)) & 0x0f0f_0f0f_0f0f_0f0f).wrapping_mul(BYTES);
-    // The highest bit of each byte up to which there are not more ones than the number.
+    // Marks the highest bit of each byte up to which there are not more set bits than `number`.
     let before = ((number.wrapping_mul(BYTES) | BYTES << 7).wrapping_sub(sums)) & BYTES << 7;
     let start = before.count_ones() as u64 * 8;
     let mut left = number - ((sums << 8) >> start & 0xff);
@@ -92,12 +91,12 @@ const fn select(word: u64, number: u64) -> u64 {
 }
 
 impl QuotientFilter {
-    /// A filter of so many slots, each with a remainder of so many bits.
+    /// A filter of `slot_count` slots, each with a remainder of `remainder_bits` bits.
     ///
     /// # Errors
     ///
-    /// For a number of slots that is no power of two, for fewer than two, for remainders of no bit or more than 54, for
-    /// fingerprints of more than 64 bits, and where there is no memory.
+    /// If the number of slots is no power of two or below two, remainders have no bits or more than 54, fingerprints have more
+    /// than 64 bits, or there is not enough memory.
     pub fn new(slot_count: u64, remainder_bits: u32) -> Result<Self, BuildError> {
         in_range("the number of slots", slot_count, 2, 1 << 40)?;
         let quotient_bits = exponent_of("the number of slots", slot_count)?;
@@ -109,7 +108,7 @@ impl QuotientFilter {
         Ok(Self { blocks: Memory::zeroed(bits)?, slot_count, quotient_bits, remainder_bits, lanes, most, len: 0 })
     }
 
-    /// The slots.
+    /// The number of slots.
     #[must_use]
     pub const fn slot_count(&self) -> u64 {
         self.slot_count
@@ -201,13 +200,13 @@ impl QuotientFilter {
         !(self.has(at, Kind::Occupied) | self.has(at, Kind::Continuation) | self.has(at, Kind::Shifted))
     }
 
-    /// The slot to the right, around the end.
+    /// The next slot; the first one follows the last.
     #[inline]
     const fn after(&self, at: u64) -> u64 {
         (at + 1) & (self.slot_count - 1)
     }
 
-    /// The last slot of a block: a small table fills less than one.
+    /// The index of the last slot in a block; a small table fills less than one.
     #[inline]
     const fn last_of_block(&self) -> u64 {
         if self.slot_count < BLOCK_SLOTS { self.slot_count - 1 } else { BLOCK_SLOTS - 1 }
@@ -218,11 +217,12 @@ impl QuotientFilter {
         self.slot_count.div_ceil(BLOCK_SLOTS)
     }
 
-    /// Where the run of a quotient starts, or would. The quotient's slot is marked as occupied, and not empty.
+    /// The start of the run of a quotient, or where it would start. The quotient's slot must be marked as occupied, and not be
+    /// empty.
     #[inline]
     fn run_start(&self, quotient: u64) -> u64 {
         let (mut block, mut place) = (quotient / BLOCK_SLOTS, quotient % BLOCK_SLOTS);
-        // Back to the start of the cluster, counting the quotients behind it that have runs.
+        // Go back to the start of the cluster, counting the quotients behind it that have runs.
         let mut runs = 0;
         let start = loop {
             let occupied = self.word(block, Kind::Occupied) & through(place);
@@ -239,7 +239,7 @@ impl QuotientFilter {
         if runs == 0 {
             return block * BLOCK_SLOTS + start;
         }
-        // Forth over as many starts of runs.
+        // Go forward over as many starts of runs.
         let mut runs = u64::from(runs);
         let mut starts = !self.word(block, Kind::Continuation) & through(self.last_of_block()) & !through(start);
         loop {
@@ -276,7 +276,7 @@ impl QuotientFilter {
         }
         let start = self.run_start(quotient);
         let place = start % BLOCK_SLOTS;
-        // The ones that follow the first of the run, in this block.
+        // The run's continuations in this block.
         let following = self.word(start / BLOCK_SLOTS, Kind::Continuation) >> place >> 1;
         let len = following.trailing_ones() + 1;
         let lanes = u64::USABLE_BITS / self.remainder_bits;
@@ -289,7 +289,7 @@ impl QuotientFilter {
         self.find_from(start, remainder).is_some()
     }
 
-    /// Where the run of a quotient holds a remainder.
+    /// The slot in the run of a quotient that holds a remainder.
     #[inline]
     fn find(&self, quotient: u64, remainder: u64) -> Option<u64> {
         if !self.has(quotient, Kind::Occupied) {
@@ -298,7 +298,7 @@ impl QuotientFilter {
         self.find_from(self.run_start(quotient), remainder)
     }
 
-    /// Where the run that starts in a slot holds a remainder.
+    /// The slot with a remainder in the run that starts in slot `start`.
     fn find_from(&self, start: u64, remainder: u64) -> Option<u64> {
         let mut at = start;
         loop {
@@ -313,7 +313,7 @@ impl QuotientFilter {
         }
     }
 
-    /// Puts a content into a slot, and pushes what is there and behind it to the right, up to the first empty slot.
+    /// Puts a content into a slot, and shifts the contents from there to the first empty slot by one to the right.
     #[inline]
     fn push(&mut self, at: u64, content: Content) {
         let (mut block, mut place, mut moving) = (at / BLOCK_SLOTS, at % BLOCK_SLOTS, content);
@@ -325,7 +325,7 @@ impl QuotientFilter {
             let start = block * BLOCK_SLOTS;
             let pushed_out = Content { shifted: 1, ..self.content(start + end) };
 
-            // The bits from `place` to `end` move up by one; what is moved is not where it belongs.
+            // The bits from `place` to `end` move up by one; all moved contents are shifted now.
             let moved = from(place) & through(end);
             let one = 1 << place;
             let up = |word: u64, bit: u64| word & !moved | (word << 1) & moved & !one | bit << place;
@@ -342,7 +342,7 @@ impl QuotientFilter {
         }
     }
 
-    /// Moves the remainders of slots of a block up by one, but for that of the last one, which is overwritten.
+    /// Moves remainders in a block up by one. That of the last slot is overwritten.
     #[inline]
     fn move_remainders_up(&mut self, first: u64, last: u64) {
         let (bottom, mut top) = (self.remainder_at(first), self.remainder_at(last));
@@ -423,7 +423,7 @@ impl Remove for QuotientFilter {
         let mut following = self.content(next);
         let mut starts_run = following.shifted == 1 && following.continuation == 0;
 
-        // The run may lose its first, or all it has.
+        // The run may lose its first fingerprint, or its only one.
         if is_first {
             if following.continuation == 1 {
                 following.continuation = 0;
@@ -432,7 +432,7 @@ impl Remove for QuotientFilter {
             }
         }
 
-        // What was pushed right comes back by one slot, until something is where it belongs.
+        // Shifted contents move back by one slot, up to the first that is in its own slot.
         let mut quotient = quotient;
         while following.shifted == 1 {
             if starts_run {
@@ -444,7 +444,7 @@ impl Remove for QuotientFilter {
             following = self.content(next);
             starts_run = following.continuation == 0;
         }
-        // No quotient belongs to the last slot of a cluster that has been pushed right, so that nothing of it is left.
+        // No quotient has the last slot of a shifted cluster as its own, so that nothing is left of the slot.
         debug_assert!(!self.has(hole, Kind::Occupied));
         self.set(hole, Content { remainder: 0, continuation: 0, shifted: 0 });
         self.len -= 1;

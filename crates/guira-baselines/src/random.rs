@@ -1,7 +1,7 @@
 use crate::cast::{low_32, scale};
 use crate::mixing::mixed;
 
-/// The random choices of a filter, which follow from its seed (`SplitMix64`).
+/// The random choices of a filter, derived from its seed (`SplitMix64`).
 #[derive(Clone, Debug)]
 pub(crate) struct Random {
     seed: u64,

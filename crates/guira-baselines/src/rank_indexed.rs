@@ -5,8 +5,8 @@ use crate::memory::Memory;
 use crate::word::Word;
 use crate::{BuildError, Digest, Filter, Full, Insert, Remove};
 
-/// The buckets that share an index; and the fingerprints that there is room for, since about 0.8 in a bucket on average
-/// leave room for chance.
+/// The buckets of a bin, which share an index; and its slots. A load of about 0.8 fingerprints per bucket leaves room for
+/// chance.
 const BUCKETS_PER_BIN: u64 = 512;
 const SLOTS_PER_BIN: u64 = 512;
 const INDEX_BITS: u64 = BUCKETS_PER_BIN + SLOTS_PER_BIN;
@@ -14,15 +14,15 @@ const INDEX_BITS: u64 = BUCKETS_PER_BIN + SLOTS_PER_BIN;
 /// Rank-indexed hashing: section 2.1 of the paper; Hua, Zhao, Lin and Xu, "Rank-Indexed Hashing: A Compact Construction of
 /// Bloom Filters and Variants" (2008).
 ///
-/// A hash table whose buckets are chains of fingerprints, without pointers. In each bin of 512 buckets the fingerprints
-/// stand one after the other, by their depth in their chains: first the first ones of all chains, then the second ones,
-/// and so on. An index has a bit for each bucket, whether it has a fingerprint, then one for each fingerprint, whether its
-/// chain goes on. So the next fingerprint is found by counting the ones before a bit (its rank). Insertion and removal push
-/// whatever stands behind, in both, which is what makes them expensive.
+/// A hash table whose buckets are chains of fingerprints, without pointers. In each bin of 512 buckets the fingerprints are
+/// ordered by their depth in their chains: first the first of each chain, then the second ones, and so on. An index has a bit
+/// for each bucket, which says whether it has a fingerprint, then one for each fingerprint, which says whether its chain goes
+/// on. So the next fingerprint is found by counting the set bits before a bit (its rank). Insertion and removal move
+/// everything behind in both arrays, which makes them expensive.
 ///
-/// With n keys, the rate is 1 - (1 - 1/(m · 2^f))^n, or α / 2^f at α keys per bucket. It takes f + 2 bits for each of as
-/// many slots as there are buckets. The authors' bins borrow room when they are full; here the filter is full when a
-/// bin is, which in a table of a million bins happens at a load of about 0.8.
+/// With n keys, the rate is 1 - (1 - 1/(m · 2^f))^n, or α / 2^f at α keys per bucket. It takes f + 2 bits for each slot, and
+/// there are as many slots as buckets. The authors' bins borrow room when they are full; here the filter is full when a bin
+/// is, which in a table of a million bins happens at a load of about 0.8.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RankIndexedFilter {
     bins: Memory,
@@ -48,11 +48,11 @@ struct Link {
 }
 
 impl RankIndexedFilter {
-    /// A filter of so many bins, of 512 buckets each, with fingerprints of so many bits.
+    /// A filter of `bin_count` bins of 512 buckets, with fingerprints of `fingerprint_bits` bits.
     ///
     /// # Errors
     ///
-    /// For no bin, for fingerprints of no bit or more than 32, and where there is no memory.
+    /// If there are no bins, fingerprints have no bits or more than 32, or there is not enough memory.
     pub fn new(bin_count: u64, fingerprint_bits: u32) -> Result<Self, BuildError> {
         in_range("the number of bins", bin_count, 1, 1 << 31)?;
         in_range("the length of fingerprints", fingerprint_bits.into(), 1, 32)?;
@@ -86,13 +86,13 @@ impl RankIndexedFilter {
         }
     }
 
-    /// How many ones there are among the first bits of an index.
+    /// The number of set bits among the first bits of an index.
     #[inline]
     fn rank(&self, index: u64, bits: u64) -> u64 {
         let word = |number: u64| u64::from_le_bytes(self.bins.read(index / 8 + number * 8));
         let whole: u32 = (0..bits / 64).map(|number| word(number).count_ones()).sum();
         let rest = bits % 64;
-        // The word of no bits may lie behind the index.
+        // If no bits are left, their word may be behind the index.
         let partial = if rest == 0 { 0 } else { (word(bits / 64) & ((1 << rest) - 1)).count_ones() };
         u64::from(whole + partial)
     }
@@ -133,7 +133,7 @@ impl RankIndexedFilter {
         leads_on.write(&mut self.bins, index + pointer, 1);
     }
 
-    /// Moves all bits from `start` to `end` up by so many.
+    /// Moves all bits from `start` to `end` up by `by`.
     fn push_up(&mut self, start: u64, end: u64, by: u64) {
         let mut top = end;
         while top > start {
@@ -143,7 +143,7 @@ impl RankIndexedFilter {
         }
     }
 
-    /// Moves all bits from `start` to `end` down by so many, and leaves zeros behind.
+    /// Moves all bits from `start` to `end` down by `by`, and leaves zeros behind.
     fn pull_down(&mut self, start: u64, end: u64, by: u32) {
         let mut bottom = start;
         while bottom < end {
@@ -155,7 +155,7 @@ impl RankIndexedFilter {
     }
 }
 
-/// How many of so many bits are moved at once.
+/// How many of `bits` bits are moved at once.
 #[inline]
 fn chunk(bits: u64) -> (u32, u64) {
     let width = u32::try_from(bits).unwrap_or(MAX_BITS).min(MAX_BITS);
@@ -192,7 +192,7 @@ impl Insert for RankIndexedFilter {
         if stored == SLOTS_PER_BIN {
             return Err(Full { len: self.len, slots: self.slot_count() });
         }
-        // Behind the last of its chain.
+        // Behind the last fingerprint of the chain.
         let pointer = self.chain(place).last().map_or(place.bucket, |link| BUCKETS_PER_BIN + link.number);
         let number = self.rank(index, pointer);
         let (start, end) = (self.fingerprint_at(index, number), self.fingerprint_at(index, stored));
@@ -213,7 +213,7 @@ impl Remove for RankIndexedFilter {
         let index = place.index;
         let holds_it = |link: &Link| self.fingerprint(index, link.number) == place.fingerprint;
         let Some(found) = self.chain(place).find(holds_it) else { return false };
-        // The last of the chain takes its place, so that no chain has a gap.
+        // The last fingerprint of the chain replaces it, so that no chain has a gap.
         let Some(last) = self.chain(place).last() else { return false };
         self.set_fingerprint(index, found.number, self.fingerprint(index, last.number));
 

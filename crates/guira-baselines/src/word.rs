@@ -4,7 +4,7 @@ use core::ops::{BitAnd, BitOr, BitXor, Not, Shl, Shr};
 
 use crate::memory::Memory;
 
-/// A machine word, of which 7 bits may be lost to the byte that it starts in.
+/// A machine word that is read from a whole byte, so that up to 7 bits are lost.
 pub(crate) trait Word:
     Copy
     + Eq
@@ -16,15 +16,15 @@ pub(crate) trait Word:
     + Shl<u32, Output = Self>
     + Shr<u32, Output = Self>
 {
-    /// The bits that can be read or written wherever they start.
+    /// The bits that can be read or written at every position.
     const USABLE_BITS: u32;
     /// All bits 0.
     const ZERO: Self;
 
-    /// The word whose lowest bit is this one of the memory; its upper 7 bits mean nothing.
+    /// Reads the word whose lowest bit is at `bit`; its upper 7 bits are undefined.
     fn read(memory: &Memory, bit: u64) -> Self;
 
-    /// Replaces, from a bit of the memory on, the bits that are 1 in the mask.
+    /// Writes to the memory at `bit` the bits that are set in the mask.
     fn write(self, memory: &mut Memory, bit: u64, mask: Self);
 
     /// The sum modulo 2^width.
@@ -36,23 +36,23 @@ pub(crate) trait Word:
     /// The product modulo 2^width.
     fn times(self, other: Self) -> Self;
 
-    /// The place of the lowest bit that is 1; the width if there is none.
+    /// The position of the lowest set bit; the width if there is none.
     fn lowest_one(self) -> u32;
 
-    /// How many bits are 1.
+    /// The number of set bits.
     fn one_count(self) -> u32;
 
     /// The low 32 bits.
     fn low_32(self) -> u32;
 
-    /// The word whose low bits are 1.
+    /// The word whose lowest `bits` bits are set.
     #[inline]
     fn ones(bits: u32) -> Self {
         // In two steps, since a shift by the whole width would overflow.
         !((!Self::ZERO << (bits / 2)) << (bits - bits / 2))
     }
 
-    /// A value in each of so many lanes of a width, from the lowest bit up.
+    /// A value in each of `count` lanes of a width, from the lowest bit up.
     fn lanes(count: u32, width: u32, value: Self) -> Self {
         (0..count).fold(Self::ZERO, |lanes, lane| lanes | (value << (lane * width)))
     }

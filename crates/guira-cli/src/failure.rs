@@ -9,7 +9,7 @@ use crate::render::escaped;
 /// Why a command could not do its work: one line for the person who must act.
 #[derive(Debug)]
 pub(crate) struct Failure {
-    /// The file or stream that it is about, if any.
+    /// The file or stream concerned, if any.
     subject: Option<String>,
     message: String,
 }
@@ -50,12 +50,12 @@ impl Failure {
         }
     }
 
-    /// What went wrong, without what it is about.
+    /// The message, without the file or stream concerned.
     pub(crate) fn message(&self) -> &str {
         &self.message
     }
 
-    /// Tells it on standard error. If nobody listens there, there is nobody left to tell.
+    /// Prints the message to standard error. If that is closed, it is lost.
     pub(crate) fn report(&self) {
         report(self);
     }
@@ -70,14 +70,14 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Writes a line to standard error. It may contain names of files, which may contain anything.
+/// Writes a line to standard error, escaped: names of files in it may contain anything.
 pub(crate) fn report(line: impl fmt::Display) {
     use std::io::Write;
     // Not `eprintln!`: it panics where standard error is closed.
     writeln!(io::stderr().lock(), "guira: {}", escaped(&line.to_string())).ok();
 }
 
-/// The text of an error of the system without " (os error 2)", which means nothing to most.
+/// The text of a system error without " (os error 2)", which means nothing to most people.
 pub(crate) fn without_code(error: &io::Error) -> String {
     let text = error.to_string();
     match text.rfind(" (os error ") {

@@ -16,7 +16,7 @@ pub(crate) fn is_uncompressed(bytes: &[u8]) -> bool {
     decompressed(bytes).is_ok_and(|(compression, _)| compression == Compression::None)
 }
 
-/// Reads all bytes of a file, and one more where there are more than its header says: that is enough to be refused.
+/// Reads a file, to one byte more than its header says: that suffices to refuse longer ones.
 pub(crate) fn read(file: impl Read) -> Result<(FileHeader, Vec<u8>), LoadError> {
     let (_, mut contents) = decompressed(file)?;
     let mut bytes = Vec::new();

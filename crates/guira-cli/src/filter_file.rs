@@ -27,13 +27,13 @@ fn failure(path: &Path, error: &io::Error) -> Failure {
     Failure::of_io(path.display().to_string(), error)
 }
 
-/// What is to be done with an output file that exists.
+/// What to do with an output file that exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Existing {
     Refused,
-    /// Replaced by a filter that does not depend on it: it is locked when the new one is complete.
+    /// Replaced by a filter that does not depend on it. It is locked when the new one is complete.
     Replaced,
-    /// Replaced by a filter that may depend on it: it is locked now.
+    /// Replaced by a filter that may depend on it. It is locked now.
     LockedAndReplaced,
 }
 
@@ -47,13 +47,12 @@ pub(crate) struct FilterReplacement {
 /// A file that was replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Replaced {
-    /// The keys of the filter that it was. Missing if it was none, or a damaged one.
+    /// The number of keys of the old filter; `None` if the file was no filter, or damaged.
     pub(crate) key_count: Option<u64>,
 }
 
 impl FilterReplacement {
-    /// Prepares to write a filter to a path. What would go wrong at the end for want of a directory or of a permission
-    /// goes wrong here, before the work.
+    /// Prepares to write a filter to a path. A missing directory or permission is reported here, before the work.
     pub(crate) fn of_output(path: &Path, existing: Existing) -> Result<Self, Failure> {
         let replacement = match existing {
             Existing::Refused => Replacement::of_new(path),
@@ -64,8 +63,8 @@ impl FilterReplacement {
         Ok(Self { path: path.to_owned(), replacement })
     }
 
-    /// Reads a filter that is to be changed. Until the replacement is dropped, others who want to change it wait: none
-    /// overwrites what another one has added.
+    /// Reads a filter in order to change it. Until the replacement is dropped, others who want to change it wait, so that none
+    /// overwrites another's keys.
     pub(crate) fn of_filter(path: &Path, key: Option<SecretKey>) -> Result<(StoredFilter, Self), Failure> {
         let replacement = Replacement::of_existing(path, &|notice| tell(path, &notice));
         let replacement = replacement.map_err(|error| explain(path, error))?;
@@ -74,13 +73,13 @@ impl FilterReplacement {
         Ok((filter, Self { path: path.to_owned(), replacement }))
     }
 
-    /// Writes the filter and puts it in the place of the old file. When this returns, it is on disk. Returns what was
-    /// replaced, if there was anything.
+    /// Writes the filter and replaces the old file. When this returns, the new one is on disk. Returns what was replaced, if
+    /// anything.
     pub(crate) fn commit(self, filter: &StoredFilter) -> Result<Option<Replaced>, Failure> {
         self.commit_written(|file| filter.write_to(file))
     }
 
-    /// The same of a filter that `write` writes.
+    /// Like [`commit`](Self::commit), for a filter that `write` writes.
     pub(crate) fn commit_written(
         self,
         write: impl FnOnce(&File) -> io::Result<()>,
@@ -92,7 +91,7 @@ impl FilterReplacement {
 }
 
 impl Replaced {
-    /// What is said of it at the end of a report.
+    /// The text about the replaced file at the end of a report.
     pub(crate) fn text(replaced: Option<Self>) -> String {
         match replaced {
             None => String::new(),

@@ -18,7 +18,7 @@ pub(crate) enum FilterOutput {
 }
 
 impl FilterOutput {
-    /// Prepares to write a filter to a path, or for "-" to standard output, where then nothing else may go.
+    /// Prepares to write a filter to a path, or for "-" to standard output, which then takes nothing else.
     pub(crate) fn new(path: &Path, existing: Existing, prints_json: bool) -> Result<Self, Failure> {
         if path.as_os_str() != "-" {
             return Ok(Self::File(path.to_owned(), Box::new(FilterReplacement::of_output(path, existing)?)));
@@ -40,7 +40,7 @@ impl FilterOutput {
         }
     }
 
-    /// Writes the filter. Returns what was replaced, if there was anything.
+    /// Writes the filter. Returns what was replaced, if anything.
     pub(crate) fn commit(self, filter: &StoredFilter) -> Result<Option<Replaced>, Failure> {
         match self {
             Self::File(_, replacement) => replacement.commit(filter),
@@ -48,7 +48,7 @@ impl FilterOutput {
         }
     }
 
-    /// Writes the bytes of a filter file, compressed if its name says so. Returns what was replaced, if there was anything.
+    /// Writes the bytes of a filter file, compressed if its name says so. Returns what was replaced, if anything.
     #[cfg(feature = "redis")]
     pub(crate) fn commit_bytes(self, bytes: &[u8]) -> Result<Option<Replaced>, Failure> {
         match self {

@@ -1,4 +1,4 @@
-//! Filters that are only queried: in the mapped file, if it is not compressed.
+//! Filters that are only queried: memory-mapped if the file is not compressed.
 
 use std::fs::File;
 use std::io;
@@ -13,17 +13,16 @@ use crate::keys::Normalization;
 use crate::provenance::Provenance;
 use crate::secret_key::SecretKey;
 
-/// Whether a table is believed to be what was written.
+/// Whether the checksum of a table is verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Trust {
-    /// Its checksum says so. For that all of it is read once, at the speed of memory or of the disk; a damaged table would
-    /// miss keys that are in the set, and nobody would know.
+    /// Verified. This reads all of the table once, at the speed of memory or disk. A damaged table would silently miss keys.
     Verified,
-    /// Without a look, so that the first answer comes at once however large the file is.
+    /// Not verified, so that the first answer comes at once however large the file is.
     Blind,
 }
 
-/// Asks a filter, a set or a growing filter.
+/// Opens a filter, a set or a growing filter, and calls `ask` with it.
 pub(crate) fn ask<T>(
     path: &Path,
     key: Option<SecretKey>,
@@ -33,7 +32,7 @@ pub(crate) fn ask<T>(
     ask_all(&[path], key, trust, |views, normalization| ask(&views[0], normalization))
 }
 
-/// Asks several filters. Where there is more than one, the key is for those that have one.
+/// Opens several filters, and calls `ask` with them. If there is more than one, the key is for those that need one.
 pub(crate) fn ask_all<T>(
     paths: &[impl AsRef<Path>],
     key: Option<SecretKey>,
@@ -70,8 +69,8 @@ pub(crate) fn ask_all<T>(
 
 /// A filter file's bytes, and what is done to keys before they are hashed.
 ///
-/// All of it comes from one open file. Another file may be put in its place at any time, and the table of one with the
-/// notes of the other would miss keys.
+/// Everything is read from one open file: the path may be replaced at any time, and the table of one file with the notes of
+/// another would miss keys.
 struct Opened {
     bytes: Bytes,
     normalization: Normalization,
@@ -79,7 +78,7 @@ struct Opened {
 
 enum Bytes {
     Mapped(Mmap),
-    /// What comes through a pipe, or is compressed, can't be mapped.
+    /// Bytes from a pipe or a compressed file, which can't be mapped.
     Read(Vec<u8>),
 }
 
@@ -97,7 +96,7 @@ impl Opened {
             let (header, bytes) = filter_bytes::read(file)?;
             (header, Bytes::Read(bytes))
         };
-        // Where the size is wrong, the view says so.
+        // If the size is wrong, the view reports that.
         let is_whole = bytes.as_slice().len() as u64 == header.file_size();
         let provenance =
             if is_whole { Provenance::of_file_bytes(&header, bytes.as_slice())? } else { Provenance::default() };
@@ -124,9 +123,9 @@ impl Bytes {
 
 #[expect(unsafe_code, reason = "that others leave a file alone can be asked of them, and not be seen to")]
 fn map(file: &File) -> io::Result<Mmap> {
-    // This program never writes into a filter file. It puts a new one in its place, and the old one stays as it is for as
-    // long as it is mapped. The help of `check` asks the same of whoever else writes to it.
-    // SAFETY: as far as can be known here, nobody changes the file while it is mapped: see above.
+    // This program never writes into a filter file: it replaces the file, and the old one stays unchanged while it is mapped.
+    // The help of `check` asks the same of other programs.
+    // SAFETY: hence nobody changes the file while it is mapped, as far as can be known here.
     unsafe { Mmap::map(file) }
 }
 

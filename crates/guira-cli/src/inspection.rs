@@ -8,7 +8,7 @@ use crate::filter_bytes;
 use crate::provenance::Provenance;
 use crate::secret_key::SecretKey;
 
-/// A file that is looked at and not asked: its secret key, if it has one, may be missing.
+/// A file that is inspected but not queried: its secret key, if it has one, may be missing.
 pub(crate) struct Inspection {
     pub(crate) header: FileHeader,
     pub(crate) secret: Secret,
@@ -18,16 +18,16 @@ pub(crate) struct Inspection {
 /// What is known of a filter's secret key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Secret {
-    /// It has none.
+    /// The filter has none.
     None,
-    /// It was given, and is the right one.
+    /// The right key was given.
     Fits,
     NotGiven,
 }
 
 impl Inspection {
-    /// Reads a file to its end, and checks it as far as it can be done with the key or without. A key that
-    /// it has no use for is left alone.
+    /// Reads a whole file, and checks all that can be checked with or without the key. A key that the file does not need is
+    /// ignored.
     pub(crate) fn of_file(path: &Path, key: Option<SecretKey>) -> Result<Self, Failure> {
         let inspect = || {
             let (header, bytes) = filter_bytes::read(File::open(path)?)?;

@@ -1,5 +1,5 @@
-//! The program `guira`, as a library for its own binary, and for the fuzz target and the tests that reach what reads its
-//! inputs. It promises nothing to others: those use the crate `guira`.
+//! The program `guira`, as a library for its own binary, a fuzz target and tests. It has no stable interface: others should
+//! use the crate `guira`.
 
 mod arguments;
 mod commands;

@@ -16,7 +16,7 @@ use crate::exit_status::ExitStatus;
 use crate::failure::{Failure, report};
 use crate::signals;
 
-/// Does what the command line of this process asks for. The status is that of the process.
+/// Runs the command line of this process. Returns the exit status.
 #[must_use]
 pub fn run() -> ExitCode {
     status().into()
@@ -63,13 +63,14 @@ fn execute(command: &Command) -> Result<ExitStatus, Failure> {
 fn explain(error: &clap::Error) -> ExitStatus {
     let plain = error.to_string();
     if error.kind() == ErrorKind::ValueValidation {
-        // One value is wrong, and the first line says all about it; the usage would only hide it.
+        // For an invalid value the first line says everything; the usage would only hide it.
         let line = plain.lines().next().unwrap_or_default();
         report(line.strip_prefix("error: ").unwrap_or(line));
     } else if error.use_stderr()
         && std::env::args_os().any(|argument| argument.to_string_lossy().contains(char::is_control))
     {
-        // One of them is quoted perhaps, and may do anything to a terminal. The plain text has only line ends left of them.
+        // The message may quote an argument with control characters, which may do anything to a terminal. In the plain text
+        // only line ends are left of them.
         writeln!(io::stderr().lock(), "{}", plain.trim_end()).ok();
     } else {
         // A closed pipe is no reason to fail: `guira --help | head -1`.

@@ -4,15 +4,15 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// Work that takes less shows nothing.
+/// Work that is done sooner shows no progress.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Tells on standard error how far the work is, if that is a terminal and the work is long.
+/// A progress bar on standard error, if that is a terminal and the work is long.
 pub(crate) struct Progress {
     begun: Instant,
-    /// Told of all that is done from the beginning, since it tells how fast that was.
+    /// Advanced from the beginning, even if hidden, since it shows the speed.
     bar: ProgressBar,
-    /// Whether patience has run out.
+    /// Whether the bar is visible.
     is_shown: Cell<bool>,
     is_watched: bool,
 }
@@ -62,13 +62,13 @@ impl Progress {
         Self { begun: Instant::now(), bar, is_shown: Cell::new(false), is_watched }
     }
 
-    /// The same, silent where lines are printed to the same terminal.
+    /// Hides the bar if standard output is a terminal, where lines are printed.
     pub(crate) fn unless_output_is_terminal(mut self) -> Self {
         self.is_watched &= !io::stdout().is_terminal();
         self
     }
 
-    /// Notes that this much more is done. It asks for the time, so call it now and then only.
+    /// Advances the bar. This reads the clock, so call it rarely.
     pub(crate) fn advance(&self, done: usize) {
         if !self.is_watched {
             return;

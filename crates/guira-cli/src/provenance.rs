@@ -12,11 +12,11 @@ const MAGIC: [u8; 4] = *b"NOTE";
 const VERSION: u16 = 1;
 /// Magic, version, two reserved bytes and the checksum.
 const START_SIZE: usize = 16;
-/// Where in the header the size of the section stands, and the checksum of the header.
+/// The positions in the header of the section's size and of the header's checksum.
 const SECTION_SIZE_AT: usize = 80;
 const HEADER_CHECKSUM_AT: usize = 120;
 
-/// What is known of how a filter was built. The names of the fields are those of the file format, and stay.
+/// What is known of how a filter was built. The field names are those of the file format and must not change.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(default)]
 pub(crate) struct Provenance {
@@ -37,7 +37,7 @@ pub(crate) struct Provenance {
 }
 
 impl Provenance {
-    /// The section of a file whose header this is, if it has one.
+    /// Decodes the section; the default if it is empty.
     pub(crate) fn of_section(section: &[u8]) -> io::Result<Self> {
         let damaged = || io::Error::other("damaged: the notes behind the table are not what was written");
         let Some(rest) = section.strip_prefix(&MAGIC) else { return Ok(Self::default()) };
@@ -56,7 +56,7 @@ impl Provenance {
         serde_json::from_slice(text).map_err(|_| damaged())
     }
 
-    /// The section; nothing where there is nothing to say.
+    /// Encodes the section; empty if there is nothing to say.
     fn section(&self) -> io::Result<Vec<u8>> {
         if *self == Self::default() {
             return Ok(Vec::new());
@@ -71,7 +71,7 @@ impl Provenance {
         Ok(section)
     }
 
-    /// The section, and in the header of the file that there is one.
+    /// Encodes the section, and writes its size into the header of the file.
     pub(crate) fn write_into(&self, header: &mut [u8]) -> io::Result<Vec<u8>> {
         let section = self.section()?;
         if !section.is_empty() {
@@ -80,7 +80,7 @@ impl Provenance {
         Ok(section)
     }
 
-    /// What stands in the bytes of a whole file.
+    /// Decodes the section of a whole file.
     pub(crate) fn of_file_bytes(header: &FileHeader, bytes: &[u8]) -> Result<Self, LoadError> {
         let start = usize::try_from(table_end(header)).unwrap_or(usize::MAX);
         Ok(Self::of_section(bytes.get(start..).unwrap_or_default())?)
@@ -89,12 +89,12 @@ impl Provenance {
     /// When the filter was built.
     pub(crate) fn date(&self) -> Option<String> {
         let time = UNIX_EPOCH.checked_add(Duration::from_secs(self.created?))?;
-        // The year 10000 and later have no such form.
+        // RFC 3339 ends with the year 9999.
         (self.created? < 253_402_300_800).then(|| humantime::format_rfc3339_seconds(time).to_string())
     }
 }
 
-/// Now, or what the environment says instead, for files that are to come out alike.
+/// The current time, or `SOURCE_DATE_EPOCH` for reproducible files.
 pub(crate) fn now() -> Option<u64> {
     if let Some(given) = std::env::var_os("SOURCE_DATE_EPOCH") {
         return given.to_str()?.parse().ok();
@@ -102,7 +102,7 @@ pub(crate) fn now() -> Option<u64> {
     SystemTime::now().duration_since(UNIX_EPOCH).ok().map(|since| since.as_secs())
 }
 
-/// The header of a file as it is without a section, from the first bytes of the file.
+/// The header of a file, changed as if the file had no section.
 #[cfg(feature = "redis")]
 pub(crate) fn header_without_section(file: &[u8]) -> Vec<u8> {
     let mut header = file[..FileHeader::SIZE].to_vec();
@@ -116,7 +116,7 @@ fn set_section_size(header: &mut [u8], size: u64) {
     header[HEADER_CHECKSUM_AT..].copy_from_slice(&header_checksum.to_le_bytes());
 }
 
-/// Where the table of a file ends.
+/// The offset of the end of the table in a file.
 pub(crate) fn table_end(header: &FileHeader) -> u64 {
     header.parameters().table_size().saturating_add(FileHeader::SIZE as u64)
 }
@@ -125,10 +125,10 @@ fn checksum(bytes: &[u8]) -> u64 {
     KeyHasher::xxh3(0).digest(bytes).get()
 }
 
-/// A reader that keeps what comes behind a number of bytes.
+/// A reader that copies everything behind the first `before` bytes to `tail`.
 pub(crate) struct Tail<'tail, R> {
     pub(crate) source: R,
-    /// How many bytes are not kept.
+    /// The bytes still to be skipped.
     pub(crate) before: u64,
     pub(crate) tail: &'tail mut Vec<u8>,
 }

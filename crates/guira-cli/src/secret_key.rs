@@ -8,14 +8,14 @@ use crate::failure::Failure;
 
 const SIZE: usize = 16;
 
-/// The secret key of a hash. It has no `Debug`, so that it gets into no message.
+/// The secret key of a hash. It has no `Debug`, so that no message shows it.
 #[derive(Clone, Copy)]
 pub(crate) struct SecretKey([u8; SIZE]);
 
 impl SecretKey {
     /// Reads the key from a file: its 16 bytes, or 32 hexadecimal digits and perhaps a line end.
     pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
-        // Enough to see that it is too long.
+        // Enough to see that the file is too long.
         const MOST: u64 = 64;
         let mut bytes = Vec::new();
         let read = File::open(path).and_then(|file| file.take(MOST).read_to_end(&mut bytes));
@@ -25,7 +25,7 @@ impl SecretKey {
         })
     }
 
-    /// If there is a path, the key in the file.
+    /// Reads the key if there is a path.
     pub(crate) fn read_if_given(path: Option<&Path>) -> Result<Option<Self>, Failure> {
         path.map(Self::read).transpose()
     }
@@ -35,7 +35,7 @@ impl SecretKey {
         Self(bytes)
     }
 
-    /// Writes the key to a file of its own, as digits on a line. A file that has it already is left alone.
+    /// Writes the key to a file of its own, as a line of digits. A file that contains this key already is left alone.
     #[cfg(feature = "redis")]
     pub(crate) fn save(self, path: &Path) -> Result<(), Failure> {
         let mut options = File::options();

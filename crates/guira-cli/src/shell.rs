@@ -1,9 +1,9 @@
-//! Commands as they are typed.
+//! Quoting for a shell.
 
 use std::borrow::Cow;
 use std::path::Path;
 
-/// A path as it is typed in a shell.
+/// A path, quoted for a shell if necessary.
 pub(crate) fn quoted(path: &Path) -> String {
     let path = path.display().to_string();
     shlex::try_quote(&path).map(Cow::into_owned).unwrap_or(path)

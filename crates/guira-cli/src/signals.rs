@@ -14,8 +14,8 @@ mod unix {
     use crate::failure::Failure;
     use guira_files::remove_temporary_files;
 
-    /// From now on a signal that ends this process first removes its temporary files. The process still ends by the
-    /// signal, as whoever started it can see.
+    /// From now on, signals that end this process first remove its temporary files. The process still ends by the signal, so
+    /// its parent sees the right status.
     pub(crate) fn remove_temporary_files_when_ended() -> Result<(), Failure> {
         let ignored = ignored();
         let is_ignored = |signal: &i32| ignored >> (signal - 1) & 1 == 1;
@@ -31,8 +31,8 @@ mod unix {
         thread::Builder::new().name("signals".to_owned()).spawn(wait).map(drop).map_err(Failure::new)
     }
 
-    /// The signals that this process was told to ignore when it was started, by `nohup` for instance: the lowest bit is
-    /// signal 1. They stay ignored. Where the system doesn't tell, none are.
+    /// The signals that this process has ignored since its start, as with `nohup`; the lowest bit is signal 1. They stay
+    /// ignored. If the system does not tell, none are.
     fn ignored() -> u64 {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
         let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -40,7 +40,7 @@ mod unix {
     }
 }
 
-/// Where there are no signals, the next command removes what was left behind.
+/// Without signals, the next command removes files that were left behind.
 #[cfg(not(unix))]
 pub(crate) fn remove_temporary_files_when_ended() -> Result<(), crate::failure::Failure> {
     Ok(())

@@ -9,14 +9,14 @@ use crate::keys::Compression;
 use crate::provenance::{Provenance, Tail, table_end};
 use crate::secret_key::SecretKey;
 
-/// A filter from a file, and how the file keeps it.
+/// A filter of a file, with the file's compression and notes.
 pub(crate) struct StoredFilter {
     pub(crate) filter: CuckooFilter,
     compression: Compression,
     pub(crate) provenance: Provenance,
 }
 
-/// What becomes of keys for which a growing filter has no room.
+/// What to do with keys for which a growing filter has no room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Growth {
     Allowed,
@@ -24,7 +24,7 @@ pub(crate) enum Growth {
 }
 
 impl StoredFilter {
-    /// A filter for a file that is to be written, compressed if its name says so.
+    /// A filter for a new file, compressed if its name says so.
     pub(crate) fn for_output(filter: CuckooFilter, provenance: Provenance, output: &Path) -> Self {
         Self { filter, compression: Compression::named(Some(output)), provenance }
     }
@@ -46,7 +46,7 @@ impl StoredFilter {
         Ok(Self { filter, compression, provenance: Provenance::of_section(&section)? })
     }
 
-    /// Writes the file, compressed as the one that it was read from.
+    /// Writes the file with the compression of the filter.
     pub(crate) fn write_to(&self, mut file: impl Write) -> io::Result<()> {
         if self.compression != Compression::None {
             let mut bytes = Vec::new();
@@ -75,7 +75,7 @@ impl StoredFilter {
         }
     }
 
-    /// Removes all keys, and gives back what the table has grown by.
+    /// Removes all keys, and shrinks the table to its first size.
     pub(crate) fn clear(&mut self) {
         self.filter.clear();
         self.filter.shrink_to_fit();

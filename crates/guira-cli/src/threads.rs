@@ -1,14 +1,14 @@
-//! Work that several threads share: as many as there are processors, or as were asked for.
+//! Work shared between threads: one per processor, or as many as were asked for.
 
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, IntoParallelRefMutIterator, ParallelIterator};
 
 use crate::failure::Failure;
 use crate::keys::Block;
 
-/// What is smaller is done sooner than shared.
+/// Smaller blocks are processed sooner than shared.
 const MIN_SHARED_BYTES: usize = 1 << 16;
 
-/// Chooses the number of threads, once and before all work; 0 leaves it at the number of processors.
+/// Sets the number of threads, once, before all work; 0 means one per processor.
 pub(crate) fn choose(count: usize) -> Result<(), Failure> {
     if count == 0 {
         return Ok(());
@@ -16,7 +16,7 @@ pub(crate) fn choose(count: usize) -> Result<(), Failure> {
     rayon::ThreadPoolBuilder::new().num_threads(count).build_global().map_err(Failure::new)
 }
 
-/// A block in pieces, one for each thread.
+/// Splits a block into a piece for each thread.
 pub(crate) fn pieces<'input>(block: &Block<'input>) -> Vec<Block<'input>> {
     if block.bytes().len() < MIN_SHARED_BYTES { vec![*block] } else { block.pieces(rayon::current_num_threads()) }
 }

@@ -123,7 +123,7 @@ pub(crate) struct SpliceArguments {
     all_tables: bool,
 }
 
-/// What is to be done.
+/// The task to perform.
 #[derive(Debug)]
 pub(crate) enum Task<'arguments> {
     Reproduce,
@@ -162,7 +162,7 @@ struct ReportArguments {
     of_figure_2: Figure2Arguments,
 }
 
-/// The page with everything that is written at the end.
+/// The page with all results, which is written at the end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Page<'path> {
     /// Into a folder, also as Markdown.
@@ -187,7 +187,7 @@ impl Arguments {
         }
     }
 
-    /// What is to be reproduced, in order.
+    /// The reproductions to measure, in order.
     pub(crate) fn names(&self) -> Vec<Name> {
         match self.what {
             What::Table1 => vec![Name::Table1],
@@ -210,7 +210,7 @@ impl Arguments {
         }
     }
 
-    /// The folder of a journal, and what a run must agree in that goes on with it.
+    /// The folder of the journal, and the parameters that must be equal to continue it.
     pub(crate) fn journaled(&self) -> Option<(&Path, Vec<(String, String)>)> {
         let (What::All(_), Some(folder)) = (&self.what, self.output.as_deref()) else { return None };
         let Extent { scale, rounds, fills, largest_exponent, runs, .. } = self.extent();
@@ -225,7 +225,7 @@ impl Arguments {
         Some((folder, parameters.map(|(name, value)| (name.to_owned(), value)).into()))
     }
 
-    /// The one page with everything, if there is to be one.
+    /// The page with all results, if one is to be written.
     pub(crate) fn page(&self) -> Option<Page<'_>> {
         match &self.what {
             What::All(_) => self.output.as_deref().map(Page::Folder),
@@ -242,7 +242,7 @@ impl Arguments {
         }
     }
 
-    /// The folder where results may be that need not be measured again.
+    /// The folder of earlier results, which need not be measured again.
     pub(crate) fn earlier(&self) -> Option<&Path> {
         match &self.what {
             What::Report(report) => report.from.as_deref(),
@@ -276,14 +276,14 @@ impl Arguments {
         }
     }
 
-    /// What to type for one of them.
+    /// The command for one reproduction.
     pub(crate) fn command_for(&self, name: Name) -> String {
         let figure_2 = if name == Name::Figure2 { self.options_of_figure_2() } else { String::new() };
         let features = if name.is_of_peers() { WITH_PEERS } else { "" };
         format!("{PROGRAM}{features} -- {}{}{figure_2}", name.name(), self.options())
     }
 
-    /// What to type for everything.
+    /// The command for all reproductions.
     pub(crate) fn command_for_all(&self) -> String {
         let features = if cfg!(feature = "peers") { WITH_PEERS } else { "" };
         format!("{PROGRAM}{features} -- all{}{}", self.options(), self.options_of_figure_2())

@@ -24,7 +24,7 @@ pub(crate) const fn scale(fraction: u64, range: u64) -> u64 {
     ((fraction as u128 * range as u128) >> 64) as u64
 }
 
-/// The digits of a number before its point; of 0.05, -1. Exact for numbers that are not within rounding of a power of 10.
+/// The number of digits before the decimal point; -1 for 0.05. Exact except within rounding of a power of 10.
 #[expect(clippy::cast_possible_truncation, reason = "the logarithm of an f64 is small")]
 pub(crate) fn whole_digits(number: f64) -> i32 {
     number.abs().log10().floor() as i32 + 1

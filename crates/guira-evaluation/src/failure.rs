@@ -1,24 +1,24 @@
 use std::fmt;
 use std::io;
 
-/// Why there is no report. A filter that is wrong is a failure of the whole run: its figures would mean nothing.
+/// Why there is no report. A wrong answer of a filter fails the whole run, since its figures would mean nothing.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// Keys that were inserted are denied.
     KeysLost { contender: String, lost: u64, of: u64 },
-    /// More absent keys are found than by any chance.
+    /// More absent keys are found than chance explains.
     RateTooHigh { contender: String, found: u64, of: u64, expected: f64 },
-    /// Keys that are still stored though all were removed.
+    /// Keys are still stored after all were removed.
     KeysLeft { contender: String, left: u64 },
-    /// One call for all keys finds others than one call for each.
+    /// One call for all keys gives other answers than a call for each.
     AnswersDiffer { contender: String, single: u64, batch: u64 },
-    /// There is no such filter, or no memory for it.
+    /// The filter could not be built.
     NotBuilt { contender: String, reason: String },
-    /// A program that was to be recorded.
+    /// A program to be recorded could not be run.
     NotRun { command: String, reason: String },
-    /// An earlier result that could not be understood.
+    /// An earlier result could not be read.
     NotRead { path: std::path::PathBuf, reason: String },
-    /// A file that could not be written.
+    /// A file could not be written.
     NotWritten { path: std::path::PathBuf, reason: String },
 }
 
@@ -35,7 +35,7 @@ impl Failure {
         Self::NotRead { path: path.to_owned(), reason: reason.to_string() }
     }
 
-    /// Tells it on standard error. If nobody listens there, there is nobody left to tell.
+    /// Prints the message to standard error. If that is closed, it is lost.
     pub(crate) fn report(&self) {
         use std::io::Write;
         writeln!(io::stderr().lock(), "guira-evaluation: {self}").ok();

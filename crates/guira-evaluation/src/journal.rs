@@ -1,6 +1,6 @@
-//! What a long run has measured so far, so that it can be stopped at any time and go on later.
+//! The results of a long run so far, so that it can be stopped at any time and continued later.
 //!
-//! The file has a line of JSON for each finished measurement, after a first one that says what is measured and where.
+//! The file has a first line that says what is measured and where, then a line of JSON for each finished measurement.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -21,7 +21,7 @@ const FILE: &str = "state.jsonl";
 
 /// Finished measurements by their names, and the file that more are appended to.
 pub(crate) struct Journal {
-    /// Of the file, or what stands for it in messages.
+    /// The path of the file, or a name for messages.
     path: PathBuf,
     growing: Mutex<Growing>,
 }
@@ -30,15 +30,15 @@ pub(crate) struct Journal {
 struct Growing {
     file: Option<File>,
     known: HashMap<String, Measurement>,
-    /// That measurements took which were found in the file, since that was asked for last.
+    /// The time of measurements that were found in the file, since this was last asked for.
     seconds_before: f64,
 }
 
-/// What the first line says: only a run of which it is the same goes on with the others.
+/// The first line. Only a run with an equal one continues the file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Beginning {
     pub(crate) machine: Machine,
-    /// Names and values of what was typed, or follows from it.
+    /// Names and values of the arguments, and of parameters that follow from them.
     pub(crate) parameters: Vec<(String, String)>,
 }
 
@@ -50,12 +50,12 @@ struct Measurement {
 }
 
 impl Journal {
-    /// One without a file: what several reproductions take is measured once in a run.
+    /// A journal without a file, so that measurements that several reproductions share are made once.
     pub(crate) fn in_memory() -> Self {
         Self { path: "memory".into(), growing: Mutex::default() }
     }
 
-    /// Goes on with the one in a folder, or begins it. Returns the beginning that the file has.
+    /// Continues the journal in a folder, or creates it. Returns the first line of the file.
     ///
     /// # Errors
     /// The file is of another machine, program or parameters, or can't be read or written.
@@ -66,7 +66,7 @@ impl Journal {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
             read => read.map_err(|error| Failure::not_read(&path, error))?,
         };
-        // A line without an end was being written when the program was stopped.
+        // A line without an end was cut off when the program was stopped.
         let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
         let mut lines = whole.lines();
         let begun = match lines.next() {
@@ -88,12 +88,12 @@ impl Journal {
         Ok((Self { path, growing }, begun))
     }
 
-    /// How many measurements it found.
+    /// The number of measurements found.
     pub(crate) fn len(&self) -> usize {
         self.growing().known.len()
     }
 
-    /// What a measurement gave before, or otherwise gives now. Each name is of one measurement.
+    /// Returns the earlier result of a measurement, or measures it now. Names are unique.
     pub(crate) fn measure<T: Serialize + DeserializeOwned>(
         &self,
         name: &str,
@@ -115,7 +115,7 @@ impl Journal {
         Ok(measured)
     }
 
-    /// The seconds of measurements that were there already, since the last call.
+    /// The seconds of measurements found in the file, since the last call.
     pub(crate) fn take_seconds_before(&self) -> f64 {
         core::mem::take(&mut self.growing().seconds_before)
     }
@@ -129,14 +129,14 @@ impl Journal {
 impl Growing {
     fn recall(&mut self, name: &str) -> Option<Value> {
         let measurement = self.known.get_mut(name)?;
-        // Those of two figures took their time once.
+        // The time of a measurement that two figures share counts once.
         self.seconds_before += core::mem::take(&mut measurement.seconds);
         Some(measurement.value.clone())
     }
 }
 
 impl Beginning {
-    /// The beginning of a file, if this run may go on with it.
+    /// The first line of a file, if this run may continue it.
     fn continued(&self, path: &Path, begun: Self) -> Result<Self, Failure> {
         let facts = |beginning: &Self| {
             let of_machine =
@@ -162,7 +162,7 @@ fn parsed<T: DeserializeOwned>(path: &Path, number: u32, line: &str) -> Result<T
     serde_json::from_str(line).map_err(|error| Failure::not_read(path, format!("line {number}: {error}")))
 }
 
-/// Appends a line, which is there when this returns.
+/// Appends a line. It is on disk when this returns.
 fn append(path: &Path, file: &mut File, line: &impl Serialize) -> Result<(), Failure> {
     let mut json = serde_json::to_vec(line).map_err(|error| Failure::not_written(path, error))?;
     json.push(b'\n');

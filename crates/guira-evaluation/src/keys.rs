@@ -1,13 +1,13 @@
-//! Keys: random 64-bit integers, as in section 7 of the paper, but the same ones in every run.
+//! Keys: random 64-bit integers, as in section 7 of the paper, but equal in every run.
 
 use guira::{Digest, KeyHasher};
 
 use crate::cast::scale;
 
-/// Absent keys have numbers from here on, present ones from 0.
+/// Absent keys are numbered from here on, present ones from 0.
 const FIRST_ABSENT: u64 = 1 << 48;
 
-/// Which keys: those of one seed share no key, since each number gives another one.
+/// The keys of a seed; different numbers give different keys.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Keys {
     seed: u64,
@@ -29,7 +29,7 @@ impl Keys {
         (first..first + count).map(|number| self.key(number)).collect()
     }
 
-    /// Keys of the first `stored` ones in random order, some of them more than once.
+    /// Random keys of the first `stored` ones, some of them more than once.
     pub(crate) fn drawn(self, stored: u64, first: u64, count: u64) -> Vec<u64> {
         (first..first + count).map(|number| self.key(scale(mixed(!self.seed, number), stored))).collect()
     }
@@ -38,7 +38,7 @@ impl Keys {
     pub(crate) fn mixture(self, stored: u64, first: u64, count: u64, present: u64) -> Vec<u64> {
         let mut keys = self.drawn(stored, first, present);
         keys.extend(self.absent(first, count - present));
-        // Fisher and Yates.
+        // The Fisher-Yates shuffle.
         for last in (1..keys.len()).rev() {
             let chosen = scale(mixed(self.seed ^ first, last as u64), last as u64 + 1);
             keys.swap(last, crate::cast::in_memory(chosen));
@@ -51,7 +51,7 @@ impl Keys {
     }
 }
 
-/// The library's own hash, for what is asked with digests. The time that it takes is part of each operation, as in the paper.
+/// The library's own hash, for filters that take digests. Its time is part of each operation, as in the paper.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hash(KeyHasher);
 

@@ -38,7 +38,7 @@ fn reproduce(arguments: &Arguments) -> Result<(), Failure> {
         let beginning = Beginning { machine, parameters };
         let (opened, begun) = Journal::open(folder, beginning)?;
         announce(&arguments.names(), &arguments.extent(), opened.len());
-        // Also with the time at which it was begun.
+        // Includes the date of the first run.
         (journal, machine) = (opened, begun.machine);
     }
     let mut all = Vec::new();
@@ -52,7 +52,7 @@ fn reproduce(arguments: &Arguments) -> Result<(), Failure> {
             None => measure(arguments, &machine, &journal, name)?,
         };
         if arguments.page().is_none() {
-            // A reader who has gone, as in `| head`, is no reason to stop measuring.
+            // A closed pipe, as with `| head`, is no reason to stop measuring.
             writeln!(io::stdout().lock(), "{}", measured.reproduction.to_markdown()).ok();
         }
         all.push(measured);
@@ -69,7 +69,7 @@ fn reproduce(arguments: &Arguments) -> Result<(), Failure> {
     }
 }
 
-/// Measures one of them, says on standard error how long it took, and writes its files.
+/// Measures one reproduction, reports its time on standard error, and writes its files.
 fn measure(arguments: &Arguments, machine: &Machine, journal: &Journal, name: Name) -> Result<Measured, Failure> {
     let start = Instant::now();
     let reproduction = name.reproduce(&arguments.extent(), journal)?;
@@ -83,10 +83,10 @@ fn measure(arguments: &Arguments, machine: &Machine, journal: &Journal, name: Na
     Ok(measured)
 }
 
-/// Says on standard error how long it will take, and how much memory.
+/// Prints the expected time and memory to standard error.
 fn announce(names: &[Name], extent: &Extent, known: usize) {
     let mut error = io::stderr().lock();
-    // What is measured for the first of those that take courses is there for the others.
+    // Courses are measured once, for the first reproduction that needs them.
     let first = names.iter().find(|name| name.takes_courses());
     let mut all = Cost::default();
     for name in names {

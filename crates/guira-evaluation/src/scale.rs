@@ -25,7 +25,7 @@ impl Scale {
         matches!(self, Self::Quick)
     }
 
-    /// What each filter of a line-up gets: at the paper's scale 192 MB.
+    /// The memory of each filter of a line-up: 192 MB at the paper's scale.
     pub(crate) const fn memory(self) -> Memory {
         Memory {
             bucket_exponent: match self {
@@ -35,7 +35,7 @@ impl Scale {
         }
     }
 
-    /// The absent keys by which a rate is measured.
+    /// The number of absent keys by which a rate is measured.
     pub(crate) const fn rate_queries(self) -> u64 {
         match self {
             Self::Quick => 500_000,
@@ -43,7 +43,7 @@ impl Scale {
         }
     }
 
-    /// The lookups, or removals, that are timed at a time.
+    /// The number of lookups or removals that are timed at a time.
     pub(crate) const fn timed_queries(self) -> u64 {
         match self {
             Self::Quick => 1 << 15,
@@ -51,7 +51,7 @@ impl Scale {
         }
     }
 
-    /// How often filled filters are asked beside the floors, and how often filters are filled in tables and figures: ten
+    /// How often filled filters are compared with the floors, and how often filters are filled for tables and figures: ten
     /// times in the paper.
     pub(crate) const fn rounds(self) -> u64 {
         match self {
@@ -60,7 +60,7 @@ impl Scale {
         }
     }
 
-    /// Where the filters of peers are, and of how many keys: so many that no cache holds them only at the paper's scale.
+    /// The places of the filters of peers, with their numbers of keys. Only at the paper's scale some exceed all caches.
     #[cfg(feature = "peers")]
     pub(crate) const fn peer_keys(self) -> &'static [(&'static str, u64)] {
         match self {
@@ -69,7 +69,7 @@ impl Scale {
         }
     }
 
-    /// The exponent of the power of two around which peers are asked for capacities.
+    /// The exponent of the power of two around which the capacities of peers are measured.
     #[cfg(feature = "peers")]
     pub(crate) const fn peer_power(self) -> u32 {
         match self {
@@ -78,7 +78,7 @@ impl Scale {
         }
     }
 
-    /// The independent tables of which the lowest load counts: figure 2 of the paper.
+    /// The number of independent tables of which the lowest load counts, in figure 2.
     pub(crate) const fn runs(self) -> u64 {
         match self {
             Self::Quick => 2,
@@ -110,7 +110,7 @@ impl Scale {
         }
     }
 
-    /// The tables of which the lowest load counts there.
+    /// The number of tables of which the lowest load counts for equation (3).
     pub(crate) const fn bound_runs(self) -> u64 {
         match self {
             Self::Quick => 3,
@@ -118,12 +118,12 @@ impl Scale {
         }
     }
 
-    /// The same as memory.
+    /// The memory of tables with 2^[`Self::space_exponent`] buckets.
     pub(crate) const fn space_memory(self) -> Memory {
         Memory { bucket_exponent: self.space_exponent() }
     }
 
-    /// The exponent of the buckets of the tables whose loads and rates figures 3 and 4 and table 2 take.
+    /// The exponent of the number of buckets in figures 3 and 4 and in table 2, for loads and rates.
     pub(crate) const fn space_exponent(self) -> u32 {
         match self {
             Self::Quick => 14,

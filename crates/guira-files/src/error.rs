@@ -2,7 +2,7 @@ use std::error::Error;
 use std::fmt;
 use std::io;
 
-/// Why a file was not replaced. But for [`NotDurable`](Self::NotDurable), nothing has changed.
+/// Why a file was not replaced. Except with [`NotDurable`](Self::NotDurable), nothing has changed.
 #[derive(Debug)]
 pub enum ReplaceError {
     /// The system refused something.

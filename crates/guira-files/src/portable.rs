@@ -23,7 +23,7 @@ impl Directory {
     }
 }
 
-/// A lock of Windows would keep readers out too.
+/// Does not lock: a lock of Windows would keep readers out too.
 pub(crate) fn open_locked(path: &Path, notify: &dyn Fn(Notice<'_>)) -> io::Result<File> {
     let file = File::open(path)?;
     notify(Notice::NotLocked(&io::ErrorKind::Unsupported.into()));

@@ -31,16 +31,16 @@ enum Current {
     Locked(File),
     /// Nothing. If a file has appeared, it is not replaced.
     Missing(IfAppeared),
-    /// Any file, which is locked then, or nothing.
+    /// Nothing, or a regular file, which is locked during the commit.
     Any,
 }
 
-/// What a file that has appeared means to the caller.
+/// Which error it is if a file has appeared.
 #[derive(Clone, Copy)]
 enum IfAppeared {
-    /// It was not to be replaced.
+    /// The caller wants to create a file.
     Exists,
-    /// It was to be replaced after it was read, and was not read.
+    /// The new content may depend on the old, and this file was not read.
     Changed,
 }
 
@@ -153,7 +153,7 @@ fn resolve(path: &Path) -> Result<Option<PathBuf>, ReplaceError> {
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => match fs::symlink_metadata(path) {
                 Ok(metadata) if metadata.is_symlink() => return Err(ReplaceError::DanglingLink),
-                // It has appeared between the two.
+                // The file has appeared between the two calls.
                 Ok(_) => {}
                 Err(_) => return Ok(None),
             },
@@ -162,7 +162,7 @@ fn resolve(path: &Path) -> Result<Option<PathBuf>, ReplaceError> {
     }
 }
 
-/// Renaming would put a file in the place of a device.
+/// Refuses everything but regular files: renaming would replace a device by a file.
 fn refuse_irregular(metadata: &Metadata) -> Result<(), ReplaceError> {
     if metadata.is_file() {
         Ok(())
@@ -173,7 +173,7 @@ fn refuse_irregular(metadata: &Metadata) -> Result<(), ReplaceError> {
     }
 }
 
-/// Opens and locks the file that a path names, if it names one. When this returns, it still does.
+/// Opens and locks the file that a path names, if it names one. It still names that file when this returns.
 fn lock_current(target: &Path, notify: &dyn Fn(Notice<'_>)) -> Result<Option<File>, ReplaceError> {
     loop {
         match fs::symlink_metadata(target) {
@@ -209,7 +209,7 @@ fn replace(old: &File, target: &Path, temporary: &mut Temporary) -> io::Result<b
 
 /// Renames the new file to a path that names none. Returns `false` if it names one by now.
 fn create(target: &Path, temporary: &mut Temporary) -> io::Result<bool> {
-    // What the umask and the directory say of new files is asked of a file that stays empty.
+    // An empty file shows which permissions the umask and the directory give to new files.
     let example = Temporary::new(target, Access::NewFile)?;
     let new = temporary.file()?;
     system::copy_permissions(example.file()?, new)?;
@@ -259,7 +259,7 @@ mod tests {
         }
     }
 
-    /// What the list of a directory gives to its new files is not what the old file had.
+    /// The default list of a directory does not replace the list of the old file.
     #[test]
     #[cfg(target_os = "linux")]
     fn an_access_control_list_is_kept_and_none_is_added() {

@@ -130,7 +130,7 @@ impl Temporary {
 impl Drop for Temporary {
     fn drop(&mut self) {
         if let Some(Stage::Named(file)) = self.0.take() {
-            // Held until the file is removed, so that a signal finds it either listed or gone.
+            // The lock is held until the file is removed, so that a signal finds it either listed or gone.
             let mut current = current();
             current.remove(file.path());
             drop(file);

@@ -105,8 +105,8 @@ pub(crate) fn copy_attributes(old: &File, new: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// The permissions of a file whose group is not the one they were meant for. Members of both groups are now "others" or
-/// were: they get what both classes had.
+/// The permissions of a file that could not be given its group. Members of the old group are now "others", and members of the
+/// new group were: both classes get what both had.
 const fn mode_in_other_group(mode: u32) -> u32 {
     let both = (mode >> 3) & mode & 0o7;
     mode & 0o700 | both << 3 | both

@@ -23,7 +23,7 @@ enum Kind {
     Bytes,
     /// Four bytes per character, padded with zeros.
     Text,
-    /// As many bytes as there are.
+    /// Bytes without padding.
     Void,
 }
 
@@ -74,12 +74,12 @@ impl Array {
         }
     }
 
-    /// An integer whose bytes were taken for those of a little-endian one.
+    /// An integer that was read as little-endian, with its bytes swapped if items are big-endian.
     fn ordered<T: SwapBytes>(&self, integer: T) -> T {
         if self.is_big_endian { integer.swapped() } else { integer }
     }
 
-    /// Integers are keys by their value: each is the 64-bit integer with the value that it has in its own width.
+    /// Visits integers, which are keys by their value: each is the 64-bit integer with that value.
     fn visit_integers<const N: usize>(&self, visitor: &mut impl Visit, value: impl Fn([u8; N]) -> u64) -> PyResult<()> {
         let mut keys = Vec::with_capacity(BLOCK.min(self.len()));
         for start in (0..self.len()).step_by(BLOCK) {
@@ -126,18 +126,18 @@ impl SwapBytes for u32 {
     }
 }
 
-/// The 64-bit integer of Rust with this value, and what unsigned one has the same bytes.
+/// The unsigned integer with the bytes of the signed 64-bit integer of this value.
 pub(crate) fn widened(value: impl Into<i64>) -> u64 {
     value.into().cast_unsigned()
 }
 
-/// NumPy's own bytes end before the zeros at the end.
+/// Removes trailing zeros, as NumPy does for its own bytes.
 fn without_padding(bytes: &[u8]) -> &[u8] {
     let end = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
     &bytes[..end]
 }
 
-/// What items of a format are, and whether their highest byte comes first; `None` for those that are no keys.
+/// The kind of items of a format, and whether they are big-endian; `None` if they are no keys.
 fn kind_of(format: &[u8], size: usize) -> Option<(Kind, bool)> {
     let (order, format) = match format {
         [order @ (b'@' | b'=' | b'<' | b'>' | b'!'), format @ ..] => (*order, format),

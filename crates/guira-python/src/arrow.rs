@@ -20,7 +20,7 @@ pub(crate) fn error(error: ArrowError) -> PyErr {
     PyValueError::new_err(format!("the Arrow data could not be read: {error}"))
 }
 
-/// The column that chunks are of; of a table with one column, that one.
+/// The chunks of the column; for a table with a single column, of that one.
 pub(crate) fn columns(chunks: Vec<ArrayRef>) -> PyResult<Vec<ArrayRef>> {
     let column = |chunk: ArrayRef| match chunk.as_struct_opt() {
         Some(table) if table.num_columns() == 1 && table.null_count() == 0 => Ok(table.column(0).clone()),
@@ -31,7 +31,7 @@ pub(crate) fn columns(chunks: Vec<ArrayRef>) -> PyResult<Vec<ArrayRef>> {
         None => Ok(chunk),
     };
     let chunks = chunks.into_iter().map(column).collect::<PyResult<Vec<_>>>()?;
-    // Before any key is stored.
+    // Checked before any key is stored.
     match chunks.iter().find(|chunk| !has_keys(chunk.data_type())) {
         Some(chunk) => Err(no_keys(chunk.data_type())),
         None => Ok(chunks),
@@ -113,7 +113,7 @@ fn visit_integers<T: ArrowPrimitiveType>(
     visit_rows(chunk.len(), first, chunk.nulls(), visitor, |row| Ok(value(values[row])))
 }
 
-/// Every value is hashed once, however often it comes.
+/// Visits a dictionary. Each of its values is hashed once, however often it occurs.
 fn visit_dictionary(chunk: &dyn Array, first: usize, hasher: &KeyHasher, visitor: &mut impl Visit) -> PyResult<()> {
     let column = chunk.as_any_dictionary();
     if column.values().is_empty() {
@@ -126,7 +126,7 @@ fn visit_dictionary(chunk: &dyn Array, first: usize, hasher: &KeyHasher, visitor
     visit_rows(chunk.len(), first, nulls.as_ref(), visitor, |row| Ok(values.values[numbers[row]]))
 }
 
-/// Collects the digests of a dictionary's values; those of null values are never asked for.
+/// Collects the digests of a dictionary's values; those of nulls are never used.
 struct HashedValues {
     hasher: KeyHasher,
     values: Vec<Digest>,

@@ -1,4 +1,4 @@
-//! Many keys at once: which objects are batches, and how their keys come to a table, a block at a time.
+//! Many keys at once: which objects are batches, and how their keys are passed to a table, in blocks.
 
 use arrow_array::ArrayRef;
 use guira::{Digest, Key, KeyHasher};
@@ -12,29 +12,29 @@ use crate::arrow;
 use crate::keys::key_of;
 use crate::memory;
 
-/// How many keys a table gets at once: enough that it need not wait for memory, so few that they stay in the nearest cache.
+/// How many keys a table gets at once: enough to overlap cache misses, few enough to stay in the nearest cache.
 pub(crate) const BLOCK: usize = 2048;
 
-/// How many objects are hashed before the interpreter's lock is released to look for them. Threads that wait for the lock
-/// may take it for 5 ms then.
+/// How many objects are hashed before the interpreter's lock is released to look them up. Releasing it may cost 5 ms if other
+/// threads wait for it.
 const HASHED: usize = 1 << 16;
 
-/// Fewer keys than this are done before the lock could be released and taken again.
+/// Below this number of keys, releasing the lock takes longer than the work.
 const FEW: usize = 256;
 
-/// How many keys are done between two looks at whether Ctrl-C was pressed.
+/// How many keys are processed between two checks for Ctrl-C.
 const UNINTERRUPTED: usize = 1 << 20;
 
-/// What is done with the keys of a batch.
+/// An operation on the keys of a batch.
 pub(crate) trait Visit: Send {
-    /// Does it with a block of them, which are those of these rows.
+    /// Processes a block of keys, which are in these rows.
     fn block<K: Key>(&mut self, keys: &[K], rows: Rows<'_>) -> PyResult<()>;
 }
 
-/// The places in a batch that keys come from. Rows without a key, which are null, are left out.
+/// The rows of a batch that keys are from. Null rows have no key and are left out.
 #[derive(Clone, Copy)]
 pub(crate) enum Rows<'rows> {
-    /// As many as there are keys, from this one on.
+    /// Consecutive rows from this one on, one for each key.
     From(usize),
     Listed(&'rows [usize]),
 }
@@ -49,7 +49,7 @@ impl Rows<'_> {
     }
 }
 
-/// Keys that an object of Python has.
+/// The keys of a Python object.
 pub(crate) enum Batch<'py> {
     List(Bound<'py, PyList>),
     Tuple(Bound<'py, PyTuple>),
@@ -58,7 +58,7 @@ pub(crate) enum Batch<'py> {
 }
 
 impl<'py> Batch<'py> {
-    /// The keys of an object that has them side by side; `None` for one that can only be iterated over.
+    /// The keys of an object that stores them together; `None` if it can only be iterated over.
     pub(crate) fn of_columns(keys: &Bound<'py, PyAny>) -> PyResult<Option<Self>> {
         if let Ok(list) = keys.cast::<PyList>() {
             return Ok(Some(Self::List(list.clone())));
@@ -91,7 +91,7 @@ impl<'py> Batch<'py> {
         Ok(None)
     }
 
-    /// The keys of any object that has several; those that can only be iterated over are collected.
+    /// The keys of any object with several keys. If it can only be iterated over, they are collected.
     pub(crate) fn of_any(keys: &Bound<'py, PyAny>) -> PyResult<Self> {
         if let Some(batch) = Self::of_columns(keys)? {
             return Ok(batch);
@@ -102,7 +102,7 @@ impl<'py> Batch<'py> {
     fn of_arrow_stream(keys: &Bound<'py, PyAny>) -> PyResult<Self> {
         let capsule = keys.call_method0("__arrow_c_stream__")?;
         let stream = memory::arrow_stream(capsule.cast::<PyCapsule>()?)?;
-        // Whoever produces the stream may compute it now, and may need the lock for that.
+        // The producer of the stream may compute it now, and may need the lock for that.
         let chunks = keys.py().detach(|| stream?.collect::<Result<Vec<_>, _>>());
         arrow::columns(chunks.map_err(arrow::error)?).map(Self::Arrow)
     }
@@ -114,7 +114,7 @@ impl<'py> Batch<'py> {
         arrow::columns(vec![array]).map(Self::Arrow)
     }
 
-    /// The items of an array, be it of NumPy or any other that has a buffer; `None` where there is no buffer.
+    /// The items of an array of NumPy or another object with a buffer; `None` if there is no buffer.
     fn of_buffer(keys: &Bound<'py, PyAny>) -> PyResult<Option<Self>> {
         let is_numpy = keys.hasattr("dtype")? && keys.hasattr("tolist")?;
         if is_numpy && keys.hasattr("mask")? {
@@ -125,7 +125,7 @@ impl<'py> Batch<'py> {
         }
         let buffer = match PyUntypedBuffer::get(keys) {
             Ok(buffer) => buffer,
-            // NumPy has no buffers of strings of any length.
+            // NumPy's arrays of variable-length strings have no buffer.
             Err(_) if is_numpy => return Self::of_items(keys).map(Some),
             Err(_) => return Ok(None),
         };
@@ -136,7 +136,7 @@ impl<'py> Batch<'py> {
         }
     }
 
-    /// The objects in an array of NumPy.
+    /// The items of a NumPy array, as Python objects.
     fn of_items(array: &Bound<'py, PyAny>) -> PyResult<Self> {
         let kind: char = array.getattr("dtype")?.getattr("kind")?.extract()?;
         if !matches!(kind, 'O' | 'T') {
@@ -159,7 +159,7 @@ impl<'py> Batch<'py> {
         }
     }
 
-    /// Hands all keys to a visitor, in order and in blocks, without the interpreter's lock where that pays.
+    /// Passes all keys to a visitor, in order and in blocks, without the interpreter's lock if that pays.
     pub(crate) fn visit(&self, py: Python<'_>, hasher: &KeyHasher, visitor: &mut impl Visit) -> PyResult<()> {
         match self {
             Self::List(list) => visit_objects(py, list.iter(), hasher, visitor),
@@ -178,7 +178,7 @@ fn check_dimensions(dimensions: usize) -> PyResult<()> {
     Err(PyValueError::new_err(message))
 }
 
-/// Iterates over an object, or says that it is not many keys.
+/// Iterates over an object, or raises an error that says what is expected.
 pub(crate) fn iterate<'py>(keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyIterator>> {
     keys.try_iter().map_err(|error| {
         let py = keys.py();
@@ -203,7 +203,7 @@ fn visit_objects<'py>(
     for object in objects {
         match key_of(hasher, &object) {
             Ok(key) => keys.push(key),
-            // As a set's update does, with what came before the object that is no key.
+            // As in `set.update`, the keys before an object that is no key are processed.
             Err(error) => return visit_hashed(py, &keys, first, visitor).and(Err(error)),
         }
         if keys.len() == HASHED {
@@ -224,7 +224,7 @@ fn visit_hashed(py: Python<'_>, keys: &[Digest], first: usize, visitor: &mut imp
     if keys.len() < FEW { visit_all() } else { py.detach(visit_all) }
 }
 
-/// Does with the keys of rows what a visitor does, but for those of null rows; `key` gives the key of a row.
+/// Passes the keys of all rows that are not null to a visitor; `key` returns the key of a row.
 pub(crate) fn visit_rows<K: Key>(
     count: usize,
     first: usize,
@@ -254,7 +254,7 @@ pub(crate) fn visit_rows<K: Key>(
     Ok(())
 }
 
-/// A visitor that Ctrl-C stops, without the interpreter's lock but for a moment now and then.
+/// A visitor that can be interrupted by Ctrl-C. It takes the interpreter's lock only for a moment now and then.
 struct Interruptible<'visitor, V> {
     visitor: &'visitor mut V,
     done: usize,

@@ -1,4 +1,4 @@
-//! What the library refuses, as exceptions of Python: its words, in the classes of `python/guira/_errors.py`.
+//! The library's errors as Python exceptions: with the library's texts, in the classes of `python/guira/_errors.py`.
 
 use std::io;
 use std::path::Path;
@@ -23,7 +23,7 @@ pub(crate) fn build_error(error: &BuildError) -> PyErr {
     }
 }
 
-/// Why a key was not stored, which stands in its batch where `index` says.
+/// The exception for a key that was not stored; `index` is its position in the batch.
 pub(crate) fn insert_error(error: &InsertError, index: usize) -> PyErr {
     let arguments = (error.to_string(), index);
     match error {
@@ -59,13 +59,13 @@ pub(crate) fn load_error(error: LoadError) -> PyErr {
 /// The `OSError` that Python itself raises for a file: with number, text and path.
 pub(crate) fn file_error(error: io::Error, path: &Path) -> PyErr {
     let Some(number) = error.raw_os_error() else { return error.into() };
-    // The text has the number once more, at its end.
+    // The text ends with the number, which Python adds too.
     let text = error.to_string();
     let text = text.split(" (os error").next().unwrap_or_default().to_owned();
     PyOSError::new_err((number, text, path.display().to_string()))
 }
 
-/// Why a file was not saved, as Python says what the system refuses.
+/// The exception for a file that was not saved; an `OSError` for system errors.
 pub(crate) fn save_error(error: SaveError, path: &Path) -> PyErr {
     match error {
         SaveError::Io(error) => file_error(error, path),
@@ -74,7 +74,7 @@ pub(crate) fn save_error(error: SaveError, path: &Path) -> PyErr {
     }
 }
 
-/// Why a file is not a filter; where the system refused to read it, with its path.
+/// The exception for a file that was not loaded; system errors have its path.
 pub(crate) fn load_file_error(error: LoadError, path: &Path) -> PyErr {
     match error {
         LoadError::Io(error) => file_error(error, path),

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyByteArray, PyBytes, PyInt, PyMemoryView, PyString, PyType};
 
-/// The key that a Python object stands for: its digest, since the object can't leave the interpreter's lock.
+/// The key of a Python object, as its digest, since the object can't be used without the interpreter's lock.
 pub(crate) fn key_of(hasher: &KeyHasher, object: &Bound<'_, PyAny>) -> PyResult<Digest> {
     if let Ok(bytes) = object.cast::<PyBytes>() {
         return Ok(hasher.digest(bytes.as_bytes()));
@@ -21,7 +21,7 @@ pub(crate) fn key_of(hasher: &KeyHasher, object: &Bound<'_, PyAny>) -> PyResult<
     key_of_other(hasher, object)
 }
 
-/// An integer is hashed by its value, as the library does it: as 64 bits if it has no more, otherwise as 128.
+/// Hashes an integer by its value, as the library does: as 64 bits if they suffice, otherwise as 128.
 fn key_of_integer(hasher: &KeyHasher, integer: &Bound<'_, PyInt>) -> PyResult<Digest> {
     if let Ok(value) = integer.extract::<i64>() {
         Ok(hasher.digest(&value))
@@ -50,7 +50,7 @@ fn key_of_other(hasher: &KeyHasher, object: &Bound<'_, PyAny>) -> PyResult<Diges
             return Ok(hasher.digest(bytes.cast::<PyBytes>()?.as_bytes()));
         }
     }
-    // NumPy's integers, and whatever else says that it is one.
+    // NumPy's integers, and other types that say they are integers.
     if object.get_type().hasattr("__index__")? {
         let integer = py.import("operator")?.call_method1("index", (object,))?;
         return key_of_integer(hasher, integer.cast()?);
@@ -58,7 +58,7 @@ fn key_of_other(hasher: &KeyHasher, object: &Bound<'_, PyAny>) -> PyResult<Diges
     Err(no_key(object))
 }
 
-/// The types whose values are keys by the bytes that one of their attributes has.
+/// The types whose values are keys by the bytes of an attribute.
 fn kinds_with_bytes(py: Python<'_>) -> PyResult<[(&Bound<'_, PyType>, &'static str); 3]> {
     static UUID: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     static IPV4: PyOnceLock<Py<PyType>> = PyOnceLock::new();

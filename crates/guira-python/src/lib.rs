@@ -1,4 +1,4 @@
-//! The extension module of the Python package `guira`. The package is described in its README.md; here is how its parts lie.
+//! The extension module of the Python package `guira`, which README.md describes.
 
 mod array;
 mod arrow;

@@ -1,7 +1,7 @@
 //! Memory that Python's objects own: the only file with `unsafe`.
 //!
-//! Arrays, Arrow columns and mapped files are read where they are, and without the interpreter's lock, for which Rust has no
-//! guarantees to offer: they are those of the buffer protocol and of the Arrow C data interface, stated at each block.
+//! Arrays, Arrow columns and mapped files are read in place and without the interpreter's lock. Rust can't guarantee that this
+//! is safe: the buffer protocol and the Arrow C data interface do, as each block says.
 
 #![expect(unsafe_code, reason = "the buffer protocol and the Arrow C data interface hand out pointers")]
 
@@ -21,7 +21,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
 /// The items of a one-dimensional buffer, of any size and with any stride. The exporter neither frees nor moves them while
-/// this lives.
+/// this value lives.
 pub(crate) struct Items {
     buffer: PyUntypedBuffer,
     len: usize,
@@ -29,7 +29,7 @@ pub(crate) struct Items {
 }
 
 impl Items {
-    /// `None` where there is not one dimension, or where items are behind pointers.
+    /// `None` if there is not exactly one dimension, or if items are behind pointers.
     pub(crate) fn of_buffer(buffer: PyUntypedBuffer) -> Option<Self> {
         let (&[len], &[stride], None) = (buffer.shape(), buffer.strides(), buffer.suboffsets()) else { return None };
         Some(Self { buffer, len, stride })
@@ -62,11 +62,11 @@ impl Items {
     #[inline]
     pub(crate) fn array<const N: usize>(&self, number: usize) -> [u8; N] {
         assert!(N <= self.item_size(), "items are as large as their format says");
-        // SAFETY: as above; an array of bytes needs no alignment.
+        // SAFETY: the buffer protocol promises an item there, of at least N bytes; an array of bytes needs no alignment.
         unsafe { self.address(number).cast::<[u8; N]>().read() }
     }
 
-    /// The bytes of several items, if there is nothing between them.
+    /// The bytes of several items, if they are contiguous.
     ///
     /// # Panics
     ///
@@ -89,15 +89,15 @@ impl Items {
     }
 }
 
-/// The stream in a capsule that `__arrow_c_stream__` gave; it is moved out.
+/// The stream in a capsule from `__arrow_c_stream__`, which is moved out.
 pub(crate) fn arrow_stream(capsule: &Bound<'_, PyCapsule>) -> PyResult<Result<ArrayStreamReader, ArrowError>> {
     let stream = capsule.pointer_checked(Some(c"arrow_array_stream"))?;
     // SAFETY: a capsule of this name points to a stream of the C stream interface, of which this is the only reader.
     Ok(unsafe { ArrayStreamReader::from_raw(stream.as_ptr().cast()) })
 }
 
-/// The array in the capsules that `__arrow_c_array__` gave; it is moved out. What was moved out before is an error: its
-/// pointers lead nowhere.
+/// The array in the capsules from `__arrow_c_array__`, which is moved out. An array that was moved out before is an error: its
+/// pointers are dangling.
 pub(crate) fn arrow_array(
     schema: &Bound<'_, PyCapsule>,
     array: &Bound<'_, PyCapsule>,
@@ -113,7 +113,7 @@ pub(crate) fn arrow_array(
             "the Arrow array was read already: what __arrow_c_array__ gives can be read once",
         ));
     }
-    // SAFETY: as above; this is the array's only reader, and it was not read before.
+    // SAFETY: the capsule points to an array; this is its only reader, and it was not read before.
     let array = unsafe { FFI_ArrowArray::from_raw(array.as_ptr()) };
     // SAFETY: the producer made the array as its schema says.
     Ok(unsafe { from_ffi(array, schema) }.map(make_array))
@@ -121,7 +121,7 @@ pub(crate) fn arrow_array(
 
 /// A file mapped to memory.
 pub(crate) fn map_file(path: &Path, options: LoadOptions) -> Result<CuckooFilterView<'static>, LoadError> {
-    // SAFETY: the documentation of `open` asks of its caller what the library asks: nobody may change the file while it is
-    // open. Who replaces it, as `save` does, leaves the mapped one as it is.
+    // SAFETY: the documentation of `open` requires of its caller what the library requires: nobody may change the file while
+    // it is open. Replacing it, as `save` does, leaves the mapped file unchanged.
     unsafe { options.map(path) }
 }

@@ -1,4 +1,4 @@
-//! What is done with batches of keys, and the arrays of NumPy that come of it.
+//! The operations on batches of keys, and the NumPy arrays that they return.
 
 use guira::{Key, KeyHasher};
 use pyo3::exceptions::PyImportError;
@@ -10,12 +10,12 @@ use crate::error::insert_error;
 use crate::keys::key_of;
 use crate::table::{Change, Count, InsertUnique, Locked, Lookup, Refused};
 
-/// How many single keys are done between two looks at whether Ctrl-C was pressed.
+/// How many single keys are processed between two checks for Ctrl-C.
 const UNINTERRUPTED: usize = 1 << 12;
 
-/// What a table does with each of many keys.
+/// An operation of a table on each of many keys.
 pub(crate) trait Operation: Send + Sync {
-    /// What it says to each; for null keys, the default.
+    /// The answer for each key; the default for null keys.
     type Answer: Copy + Default + Send;
     fn hasher(&self) -> &KeyHasher;
     fn apply<K: Key>(&self, keys: &[K], answers: &mut [Self::Answer]) -> Result<(), Refused>;
@@ -42,7 +42,7 @@ macro_rules! operation {
 }
 
 operation! {
-    /// Whether they are there.
+    /// Looks up keys.
     ContainsMany, Lookup, bool, |table, keys, answers| {
         table.read().contains_each(keys, answers);
         Ok(())
@@ -50,12 +50,12 @@ operation! {
 }
 
 operation! {
-    /// Stores them.
+    /// Stores keys.
     AddMany, Change, (), |table, keys, _answers| table.write().insert_each(keys)
 }
 
 operation! {
-    /// Stores those that are not there; whether they were not.
+    /// Stores keys that are not present yet. Answers `true` for each key that was stored.
     AddUniqueMany, InsertUnique, bool, |table, keys, answers| {
         let mut table = table.write();
         for (inserted, (key, answer)) in keys.iter().zip(answers).enumerate() {
@@ -66,7 +66,7 @@ operation! {
 }
 
 operation! {
-    /// Removes them; whether they were there.
+    /// Removes keys. Answers `true` for each that was present.
     RemoveMany, Change, bool, |table, keys, answers| {
         table.write().remove_each(keys, answers);
         Ok(())
@@ -74,7 +74,7 @@ operation! {
 }
 
 operation! {
-    /// How often they are there.
+    /// Counts the copies of keys.
     CountMany, Count, u64, |table, keys, answers| {
         let table = table.read();
         for (key, answer) in keys.iter().zip(answers) {
@@ -84,7 +84,7 @@ operation! {
     }
 }
 
-/// Applies an operation to all keys of a batch: the answers, one for each row.
+/// Applies an operation to all keys of a batch. Returns an answer for each row.
 pub(crate) fn apply_to_many<O: Operation>(operation: &O, keys: &Bound<'_, PyAny>) -> PyResult<Vec<O::Answer>> {
     let batch = Batch::of_any(keys)?;
     let mut application = Application::new(operation, batch.len());
@@ -92,8 +92,8 @@ pub(crate) fn apply_to_many<O: Operation>(operation: &O, keys: &Bound<'_, PyAny>
     Ok(application.answers)
 }
 
-/// Applies an operation to all keys of anything that can be iterated over. What is iterated over sees each of them done when
-/// it is asked for the next one.
+/// Applies an operation to all keys of an iterable. If it is a mere iterator, each key is processed before the next one is
+/// requested.
 pub(crate) fn apply_to_iterable<O: Operation>(operation: &O, keys: &Bound<'_, PyAny>) -> PyResult<()> {
     let py = keys.py();
     let hasher = operation.hasher();
@@ -111,11 +111,11 @@ pub(crate) fn apply_to_iterable<O: Operation>(operation: &O, keys: &Bound<'_, Py
     Ok(())
 }
 
-/// An operation on its way through a batch.
+/// An operation in progress on a batch.
 struct Application<'operation, O: Operation> {
     operation: &'operation O,
     answers: Vec<O::Answer>,
-    /// Those of a block some of whose rows are null.
+    /// The answers for a block with null rows.
     block: Vec<O::Answer>,
 }
 

@@ -5,7 +5,7 @@ use pyo3::PyResult;
 
 use crate::error::ParameterError;
 
-/// What a filter is built from.
+/// The arguments that a filter is built from.
 pub(crate) struct Options {
     pub(crate) capacity: usize,
     pub(crate) rate: f64,
@@ -36,7 +36,7 @@ pub(crate) fn hasher(hash: &str, key: Option<&[u8]>, seed: u64) -> PyResult<KeyH
     }
 }
 
-/// How a file is loaded, with its secret key if it has one.
+/// The options for loading a file, with its secret key if given.
 pub(crate) fn load_options(key: Option<&[u8]>) -> PyResult<LoadOptions> {
     let options = LoadOptions::new();
     Ok(secret_key(key)?.map_or(options, |key| options.key(key)))

@@ -1,8 +1,8 @@
-//! The library's types, each behind a lock, in the few words that the classes of Python are made of.
+//! The library's types, each behind a lock, with the operations that the Python classes need.
 //!
-//! Lookups share a lock, and changes take turns. No lock is held longer than one block of a batch takes, and nobody who
-//! holds one touches Python: so threads may wait for them with the interpreter's lock in their hands. The library's
-//! `ConcurrentCuckooFilter` needs no lock for lookups, but takes twice the time for batches and insertions of a single thread.
+//! Lookups share a lock, and changes are exclusive. No lock is held longer than for one block of a batch, and no holder calls
+//! Python: so threads may wait for it while they hold the interpreter's lock. The library's `ConcurrentCuckooFilter` needs no
+//! lock for lookups, but takes twice the time for batches and insertions of a single thread.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -15,32 +15,32 @@ use guira::{
 
 use crate::options::Options;
 
-/// What a table says of itself.
+/// The parameters and sizes of a table.
 pub(crate) struct Measures {
     pub(crate) parameters: Parameters,
-    /// The slots that are filled.
+    /// The number of occupied slots.
     pub(crate) occupied: u64,
     pub(crate) max_capacity: Option<usize>,
 }
 
-/// What every type of the library answers.
+/// The operations of every type.
 pub(crate) trait Lookup {
     fn hasher(&self) -> &KeyHasher;
     fn measures(&self) -> Measures;
-    /// The number that `len` gives.
+    /// The number that Python's `len` returns.
     fn len(&self) -> u64;
     fn contains<K: Key>(&self, key: &K) -> bool;
     fn contains_each<K: Key>(&self, keys: &[K], answers: &mut [bool]);
 }
 
-/// A type with copies of keys.
+/// A type that counts copies of keys.
 pub(crate) trait Count: Lookup {
     fn count<K: Key>(&self, key: &K) -> u64;
 }
 
 /// A type to which copies of keys are added, and from which they are removed.
 pub(crate) trait Change: Count {
-    /// Stores keys in order up to the first that finds no room.
+    /// Stores keys in order, up to the first that does not fit.
     fn insert_each<K: Key>(&mut self, keys: &[K]) -> Result<(), Refused>;
     fn remove_each<K: Key>(&mut self, keys: &[K], removed: &mut [bool]);
 }
@@ -50,14 +50,14 @@ pub(crate) trait InsertUnique: Lookup {
     fn insert_unique<K: Key>(&mut self, key: &K) -> Result<bool, InsertError>;
 }
 
-/// A type that has a file.
+/// A type that can be saved.
 pub(crate) trait Stored: Lookup + FilterFile + Clone + PartialEq + Send + Sync {
     fn save(&self, path: &Path) -> Result<(), SaveError>;
     fn write_to(&self, writer: impl Write) -> io::Result<()>;
     fn clear(&mut self);
 }
 
-/// Why a key of a batch was not stored, after as many others as `inserted` says.
+/// Why a key of a batch was not stored, after `inserted` others.
 pub(crate) struct Refused {
     pub(crate) inserted: usize,
     pub(crate) reason: InsertError,
@@ -69,13 +69,13 @@ impl From<InsertEachError> for Refused {
     }
 }
 
-/// What stands in a table after a panic is not known.
+/// The message for a table that a panic may have left inconsistent.
 const PANICKED: &str = "an earlier operation on this filter panicked, so it can't be used any more: load it again";
 
 /// A table that threads share.
 pub(crate) struct Locked<T> {
     table: RwLock<T>,
-    /// That of the table, which never changes.
+    /// The hasher of the table, which never changes.
     hasher: KeyHasher,
 }
 
@@ -98,13 +98,13 @@ impl<T: Lookup> Locked<T> {
 }
 
 impl<T: Stored> Locked<T> {
-    /// A copy as it is at one moment, without a lock.
+    /// A consistent copy, which holds no lock.
     pub(crate) fn snapshot(&self) -> T {
         self.read().clone()
     }
 }
 
-/// The builder of a filter, for what a filter or a set of Python is given.
+/// The builder for the arguments of a Python filter or set.
 fn builder(options: &Options) -> CuckooFilterBuilder {
     let builder = CuckooFilter::builder().capacity(options.capacity).false_positive_rate(options.rate);
     let builder = builder.preference(options.preference).hasher(options.hasher);
@@ -185,7 +185,7 @@ macro_rules! stored {
     };
 }
 
-/// Values of any number of bits are numbers here.
+/// A map; in Python, values of any number of bits are integers.
 pub(crate) type Map = CuckooMap<u32>;
 
 stored!(CuckooFilter);
@@ -221,7 +221,7 @@ impl InsertUnique for CuckooSet {
     }
 }
 
-/// Lookups of types that have no batches.
+/// Implements `Lookup` for types without batch lookups.
 macro_rules! lookup {
     ($type:ty, $table:ident => $occupied:expr, $len:expr) => {
         impl Lookup for $type {

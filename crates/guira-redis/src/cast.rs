@@ -5,12 +5,12 @@ pub(crate) fn wide(value: usize) -> u64 {
     u64::try_from(value).unwrap_or(u64::MAX)
 }
 
-/// A size in memory; the largest there is where it does not fit.
+/// A size in memory, or the greatest `usize` if it does not fit.
 pub(crate) fn in_memory(value: u64) -> usize {
     usize::try_from(value).unwrap_or(usize::MAX)
 }
 
-/// A count as the signed number that replies have.
+/// A count as a signed number, which replies need.
 pub(crate) fn signed(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }

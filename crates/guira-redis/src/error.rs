@@ -1,4 +1,4 @@
-//! What a command can be refused for. Texts that clients may compare with are RedisBloom's to the letter.
+//! Why commands are refused. Texts that clients may compare with are RedisBloom's, letter by letter.
 
 use std::fmt;
 
@@ -43,64 +43,64 @@ pub enum CommandError {
     },
     /// The rate is not between 0 and 1.
     RateRange,
-    /// The largest capacity is below the first, or given for a filter that does not grow.
+    /// The maximum capacity is below the capacity, or is given for a filter that does not grow.
     MaxCapacity,
-    /// A hash that there is not.
+    /// The name of a hash is unknown.
     UnknownHash,
-    /// A secret key that is none.
+    /// The secret key is malformed.
     BadKey,
-    /// A secret key where none is used.
+    /// A secret key was given where none is used.
     KeyNotUsed,
-    /// A dump without the secret key that its filter has.
+    /// The filter of the dump has a secret key, which was not given.
     KeyMissing,
-    /// A secret key that is not the filter's.
+    /// The secret key is not that of the filter.
     KeyDiffers,
-    /// An option that there is not.
+    /// An option is unknown.
     UnknownArgument,
-    /// A position in a dump that is no number, or out of range.
+    /// The position in a dump is no number, or out of range.
     InvalidPosition,
-    /// The first chunk of a dump is none.
+    /// The first chunk of a dump is no header.
     InvalidHeader,
-    /// A chunk that does not follow the one before, or a dump that is damaged.
+    /// A chunk does not follow the one before, or the dump is damaged.
     InvalidChunk,
-    /// A filter of which only a part of the dump has come.
+    /// Only a part of the filter's dump has been loaded.
     Incomplete {
-        /// The bytes that have come.
+        /// The bytes that have been loaded.
         received: u64,
-        /// The bytes of the whole.
+        /// The bytes of the whole dump.
         expected: u64,
     },
     /// The filter is full and does not grow.
     Full,
-    /// The filter is full and has grown as far as its rate holds.
+    /// The filter is full and has grown as far as it can.
     MaximumExpansions,
-    /// More copies of the item than fit.
+    /// The filter holds as many copies of the item as fit.
     TooManyCopies {
         /// The copies that are stored.
         copies: usize,
     },
-    /// Copies of others are in the way of the item.
+    /// Copies of other items fill the buckets of this item.
     Crowded,
-    /// The filter would take more memory than one may.
+    /// The filter would take more memory than the limit for one filter.
     MemoryLimit {
-        /// The bytes that it would take.
+        /// The bytes that the filter would take.
         needed: u64,
-        /// The bytes that it may.
+        /// The greatest number of bytes allowed.
         limit: u64,
     },
     /// The server has no more memory.
     OutOfMemory,
     /// A filter was to be merged into itself.
     MergeWithItself,
-    /// Filters that were imported are not merged.
+    /// Imported filters can't be merged.
     MergeImported,
-    /// Filters with different secret keys are not merged.
+    /// Filters with different secret keys can't be merged.
     MergeKeys,
-    /// A filter was to be made like one that was imported.
+    /// An imported filter can't be the example for a new one.
     LikeImported,
-    /// The filters do not go together.
+    /// The filters are not compatible.
     Merge(MergeError),
-    /// There is no filter with these measures.
+    /// No filter can be built with these parameters.
     Build(BuildError),
 }
 
@@ -176,7 +176,7 @@ impl std::error::Error for CommandError {
 }
 
 impl CommandError {
-    /// Whether it says that the filter takes no more items, whichever they are.
+    /// Returns `true` if the filter has reached a limit of its growth, so that it takes no more items at all.
     pub(crate) const fn is_limit(&self) -> bool {
         matches!(self, Self::MaximumExpansions | Self::MemoryLimit { .. } | Self::OutOfMemory)
     }

@@ -1,4 +1,4 @@
-//! What commands do to the value of a key, and what is to be told of it.
+//! Runs commands on the value of a key, and says what to reply and replicate.
 
 use std::ffi::CStr;
 
@@ -15,7 +15,7 @@ pub trait Place {
     fn filter(&self) -> Option<&StoredFilter>;
     /// The filter, to be changed.
     fn filter_mut(&mut self) -> Option<&mut StoredFilter>;
-    /// Puts a filter there, in place of what there is.
+    /// Stores a filter, replacing the previous value.
     fn put(&mut self, filter: StoredFilter);
 }
 
@@ -33,34 +33,34 @@ impl Place for Option<StoredFilter> {
     }
 }
 
-/// What a command did.
+/// The result of a command.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome<'arguments> {
     /// The answer.
     pub reply: Reply,
-    /// What others must hear of.
+    /// What to replicate and to notify of.
     pub changes: Changes<'arguments>,
 }
 
-/// What replicas, the append-only file and those who watch keys must hear of, in this order.
+/// The changes that replicas, the append-only file and clients that watch keys are told of, in this order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Changes<'arguments> {
-    /// A filter was created, with these measures.
+    /// The parameters of a filter that was created.
     pub created: Option<Measures>,
-    /// What was done to it then.
+    /// What was done to the filter, after its creation if it is new.
     pub told: Told<'arguments>,
-    /// The name of the event that this is.
+    /// The name of the keyspace event.
     pub event: &'static CStr,
 }
 
-/// What replicas are told: each of these gives the same bytes there as here, whatever their settings.
+/// What is replicated. Each variant gives the same bytes on replicas as here, whatever their settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Told<'arguments> {
-    /// Nothing: no bit has changed.
+    /// Nothing, since no bit has changed.
     Nothing,
     /// The command as it came.
     Same,
-    /// To store these items.
+    /// An insertion of these items.
     Items(Vec<&'arguments [u8]>),
 }
 
@@ -74,11 +74,12 @@ const fn answer<'arguments>(reply: Reply) -> Outcome<'arguments> {
     Outcome { reply, changes: NOTHING }
 }
 
-/// Executes a command on the value of its key; those that need several are [`merge`] and [`reserve_like`].
+/// Executes a command on the value of its key. Commands with several keys have functions of their own: [`merge`] and
+/// [`reserve_like`].
 ///
 /// # Errors
 ///
-/// Why it was refused. The value is as it was.
+/// If the command is refused. The value is unchanged.
 #[inline]
 pub fn execute<'arguments>(
     command: &Command<'arguments>,
@@ -145,7 +146,7 @@ fn create(
     Ok(measures)
 }
 
-/// The filter, created first where there is none.
+/// Returns the filter, which is created if there is none.
 #[inline]
 fn filter_or_new<'place, P: Place>(
     place: &'place mut P,
@@ -204,12 +205,12 @@ fn insert<'arguments>(
             stored.map(|result| result.map_or_else(&mut refused, insertion)).collect()
         }
     };
-    // As in RedisBloom, where a filter that grows no more is an error, and one that does not grow answers for each item. An
-    // error says nothing of the items, so it is for commands that have stored none.
+    // As in RedisBloom: when a filter can grow no further, the whole command fails; a filter that does not grow answers for
+    // each item. An error says nothing about single items, so it is returned only if none was stored.
     if let Some(error) = at_limit.filter(|_| created.is_none() && !insertions.contains(&Insertion::Stored)) {
         return Err(error);
     }
-    // What was refused here for want of memory might not be elsewhere, so only what was stored is told.
+    // Items that were refused here for lack of memory might be accepted by a replica, so only stored items are replicated.
     let stored = items.iter().zip(&insertions).filter(|(_, insertion)| **insertion == Insertion::Stored);
     let stored: Vec<&[u8]> = stored.map(|(item, _)| *item).collect();
     let told = match (stored.len(), repeats) {
@@ -225,7 +226,7 @@ fn insert<'arguments>(
 }
 
 fn scan_dump(filter: &mut StoredFilter, position: u64, secret: Secret) -> Result<Reply, CommandError> {
-    // What is not whole gives no whole dump, and says so.
+    // A filter of which only a part was loaded can't be dumped; `fields` returns the error.
     if filter.is_incoming() {
         filter.fields()?;
     }
@@ -256,7 +257,7 @@ fn load_chunk<'arguments>(
     };
     incoming.take(position, data)?;
     if incoming.is_whole() {
-        // A copy, so that a chunk that is refused leaves the others as they were.
+        // The chunks are cloned: if the last one is refused, those before it are kept.
         match incoming.clone().into_filter() {
             Ok(filter) => place.put(filter),
             Err(error) => {
@@ -268,11 +269,11 @@ fn load_chunk<'arguments>(
     done
 }
 
-/// CF.RESERVE with LIKE: creates an empty filter with the measures and the secret key of another, the value of its key.
+/// CF.RESERVE with LIKE: creates an empty filter with the parameters and the secret key of another one, the value of its key.
 ///
 /// # Errors
 ///
-/// Why it was refused. Both values are as they were.
+/// If the command is refused. Both values are unchanged.
 pub fn reserve_like(
     place: &mut impl Place,
     other: Option<&StoredFilter>,
@@ -289,7 +290,7 @@ pub fn reserve_like(
 ///
 /// # Errors
 ///
-/// Why it was refused. All values are as they were.
+/// If the command is refused. All values are unchanged.
 pub fn merge(
     place: &mut impl Place,
     sources: &[Option<&StoredFilter>],
@@ -302,7 +303,7 @@ pub fn merge(
         (None, [first, rest @ ..]) => ((*first).clone(), rest),
         (None, []) => return Err(CommandError::NotFound),
     };
-    // Also where there is one source alone, and nothing to merge.
+    // Checked here too, since with a single source nothing is merged.
     merged.fields()?;
     if matches!(merged, StoredFilter::Imported(_)) {
         return Err(CommandError::MergeImported);

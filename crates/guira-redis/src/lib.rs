@@ -1,7 +1,7 @@
 //! Cuckoo filters in Redis and Valkey: a module with the `CF.*` commands that RedisBloom's clients know.
 //!
-//! Commands are [parsed](Command::parse) and [executed](execute) without a server, which is how they are tested; only the
-//! room `server` talks to one. What users need to know is in `docs/redis.md`.
+//! Commands are [parsed](Command::parse) and [executed](execute) without a server, and are tested like that; only `server`
+//! talks to one. The user's guide is `docs/redis.md`.
 
 mod cast;
 mod command;

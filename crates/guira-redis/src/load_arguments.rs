@@ -1,17 +1,17 @@
-//! The words behind `loadmodule`: a prefix for the commands, and what RedisBloom is loaded with.
+//! The arguments of `loadmodule`: a prefix for the commands, and RedisBloom's settings.
 
 use crate::settings::Settings;
 
-/// What the module is loaded with.
+/// The arguments that the module is loaded with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadArguments {
     /// What the names of all commands begin with, in lower case; `cf.` unless given.
     pub prefix: String,
     /// RedisBloom's `cf-initial-size`: the capacity of filters that CF.ADD and CF.INSERT create.
     pub initial_size: Option<u64>,
-    /// RedisBloom's `cf-bucket-size`: their BUCKETSIZE.
+    /// RedisBloom's `cf-bucket-size`: the BUCKETSIZE of these filters.
     pub bucket_size: Option<u64>,
-    /// RedisBloom's `cf-expansion-factor`: their EXPANSION.
+    /// RedisBloom's `cf-expansion-factor`: the EXPANSION of these filters.
     pub expansion_factor: Option<u64>,
     /// Settings of RedisBloom that have no effect here.
     pub without_effect: Vec<String>,
@@ -29,7 +29,8 @@ impl Default for LoadArguments {
     }
 }
 
-/// Searches bound themselves and the memory limit bounds a filter, and the others are for other types.
+/// Settings that have no effect: searches are bounded by the library and filters by the memory limit, and the other settings
+/// are for other types.
 const WITHOUT_EFFECT: [&str; 7] = [
     "cf-max-iterations",
     "cf-max-expansions",
@@ -41,16 +42,16 @@ const WITHOUT_EFFECT: [&str; 7] = [
 ];
 
 impl LoadArguments {
-    /// The values that `cf-bucket-size` has.
+    /// The range of `cf-bucket-size`.
     pub const BUCKET_SIZES: (u64, u64) = (1, 255);
-    /// The values that `cf-expansion-factor` has.
+    /// The range of `cf-expansion-factor`.
     pub const EXPANSION_FACTORS: (u64, u64) = (0, 32768);
 
     /// Reads names and values. RedisBloom's names are those of its settings, in either case and with `-` or `_`.
     ///
     /// # Errors
     ///
-    /// What is wrong, and what to write in its place.
+    /// A message that says what is wrong, and what to write instead.
     pub fn parse(words: &[&[u8]]) -> Result<Self, String> {
         let mut arguments = Self::default();
         let mut rest = words;

@@ -11,21 +11,21 @@ pub enum Protocol {
     Resp3,
 }
 
-/// What became of one item of CF.INSERT or CF.INSERTNX.
+/// The outcome for one item of CF.INSERT or CF.INSERTNX.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Insertion {
-    /// It was stored.
+    /// The item was stored.
     Stored,
-    /// It is there already, or seems to be.
+    /// The item is present already, or seems to be.
     Present,
-    /// There is no room for it.
+    /// There is no room for the item.
     Refused,
 }
 
 /// What a command answers.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reply {
-    /// It is done.
+    /// The command was done; there is nothing else to say.
     Done,
     /// Yes or no.
     Flag(bool),
@@ -33,9 +33,9 @@ pub enum Reply {
     Flags(Vec<bool>),
     /// A number of copies.
     Count(u64),
-    /// What became of each item of CF.INSERT: nothing is answered with "present" here.
+    /// The outcome for each item of CF.INSERT, which never is [`Insertion::Present`].
     Insertions(Vec<Insertion>),
-    /// What became of each item of CF.INSERTNX.
+    /// The outcome for each item of CF.INSERTNX.
     UniqueInsertions(Vec<Insertion>),
     /// Names with numbers.
     Fields(Vec<(&'static str, u64)>),
@@ -52,7 +52,7 @@ pub enum Reply {
     Text(String),
 }
 
-/// What goes over the wire. Booleans and maps are written as such, and the server turns them into what RESP2 has.
+/// A reply in the shape of the protocol. Booleans and maps are sent as such; the server converts them for RESP2.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Frame {
     /// `+OK`
@@ -88,7 +88,7 @@ impl Reply {
                 };
                 Frame::Array(insertions.into_iter().map(frame).collect())
             }
-            // Integers in both protocols: a boolean has no third value.
+            // Integers in both protocols: there are three outcomes, too many for a boolean.
             Self::UniqueInsertions(insertions) => {
                 Frame::Array(insertions.into_iter().map(|insertion| Frame::Integer(number(insertion))).collect())
             }

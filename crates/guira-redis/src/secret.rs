@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, RandomState};
 
 use guira::KeyHasher;
 
-/// 128 random bits, without which nobody can tell which items look the same. Debug output does not show them.
+/// 128 random bits, without which nobody can tell which items collide. `Debug` does not show them.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct SecretKey([u8; Self::SIZE]);
 
@@ -19,7 +19,7 @@ impl SecretKey {
         Self(bytes)
     }
 
-    /// A new key from the random numbers that the system gives the standard library.
+    /// A new key, from the random numbers of the standard library, which come from the system.
     #[must_use]
     pub fn of_system() -> Self {
         let half = || RandomState::new().hash_one(()).to_le_bytes();
@@ -30,7 +30,7 @@ impl SecretKey {
         Self(bytes)
     }
 
-    /// A key as 32 hexadecimal digits.
+    /// Parses a key of 32 hexadecimal digits.
     #[must_use]
     pub fn parse(text: &[u8]) -> Option<Self> {
         let digit = |&digit: &u8| char::from(digit).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
@@ -43,7 +43,7 @@ impl SecretKey {
         Some(Self(bytes))
     }
 
-    /// The digits that [`Self::parse`] reads.
+    /// The key as hexadecimal digits, which [`Self::parse`] reads.
     #[must_use]
     pub fn to_hex(self) -> String {
         self.0.iter().map(|byte| format!("{byte:02x}")).collect()

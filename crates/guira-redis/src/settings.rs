@@ -1,4 +1,4 @@
-//! What the server's operator chooses, and what becomes of it when a filter is created.
+//! The operator's settings, and the parameters of new filters that follow from them.
 
 use guira::{CuckooFilter, CuckooFilterBuilder, GrowthPolicy, KeyHasher, Parameters};
 
@@ -7,16 +7,16 @@ use crate::command::Creation;
 use crate::error::CommandError;
 use crate::secret::SecretKey;
 
-/// What a filter is made with where the command that creates it does not say.
+/// The parameters of new filters, unless the command that creates them gives others.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     /// How many distinct items fit before the first doubling.
     pub capacity: u64,
     /// The share of absent items that may be answered with "present".
     pub error_rate: f64,
-    /// How many times its first capacity a filter grows to while the rate holds.
+    /// How many times its first capacity a filter may grow to while the rate holds.
     pub growth: u64,
-    /// The bytes that one filter may take; 0 for any number.
+    /// The bytes that one filter may take; 0 for no limit.
     pub memory_limit: u64,
     /// How a filter hashes its items.
     pub hash: HashName,
@@ -38,10 +38,10 @@ pub enum HashName {
 }
 
 impl HashName {
-    /// All of them.
+    /// All hashes.
     pub const ALL: [Self; 2] = [Self::SipHash13, Self::Xxh3];
 
-    /// What it is called.
+    /// The name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -58,7 +58,7 @@ impl HashName {
 }
 
 impl Settings {
-    /// What the settings are unless the operator changes them. The memory of one filter is that of the largest string.
+    /// The default settings. The memory limit of a filter is that of the server's largest string.
     pub const DEFAULT: Self = Self {
         capacity: 64,
         error_rate: 0.001,
@@ -72,12 +72,12 @@ impl Settings {
 
     /// The capacities that can be set.
     pub const CAPACITIES: (u64, u64) = (1, crate::command::MAX_CAPACITY);
-    /// The growths that can be set: 24 doublings are as many as the longest fingerprints have bits to give.
+    /// The growths that can be set: 24 doublings, for which the longest fingerprints have just enough bits.
     pub const GROWTHS: (u64, u64) = (1, 1 << 24);
     /// The memory limits that can be set.
     pub const MEMORY_LIMITS: (u64, u64) = (0, i64::MAX as u64);
 
-    /// A rate as it is written in commands and settings; `None` where it is none.
+    /// Parses a rate as in commands and settings; `None` if it is malformed or out of range.
     #[must_use]
     pub fn parse_rate(text: &[u8]) -> Option<f64> {
         let rate: f64 = std::str::from_utf8(text).ok()?.parse().ok()?;
@@ -96,12 +96,12 @@ impl Default for Settings {
 pub enum Limits {
     /// As much as the operator allows.
     Bytes(u64),
-    /// As much as it needs: what a primary or a file on disk says was accepted already.
+    /// No limit: commands from a primary or a file on disk were accepted already.
     Lifted,
 }
 
 impl Limits {
-    /// Refuses what needs more.
+    /// Returns an error if more bytes are needed than allowed.
     pub(crate) const fn check(self, needed: u64) -> Result<(), CommandError> {
         match self {
             Self::Bytes(limit) if limit != 0 && needed > limit => Err(CommandError::MemoryLimit { needed, limit }),
@@ -110,7 +110,7 @@ impl Limits {
     }
 }
 
-/// All that a new filter is made from: told to replicas, it gives the same filter there, whatever their settings.
+/// The parameters of a new filter. They are replicated, so replicas create the same filter, whatever their settings.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measures {
     /// How many distinct items fit before the first doubling.
@@ -119,30 +119,30 @@ pub struct Measures {
     pub error_rate: f64,
     /// 2, 4 or 8.
     pub slots_per_bucket: u32,
-    /// Up to how many distinct items the rate holds.
+    /// The number of distinct items up to which the rate holds.
     pub max_capacity: u64,
-    /// What becomes of more items than that.
+    /// What happens beyond that number.
     pub policy: GrowthPolicy,
     /// The secret key; none for a filter that hashes with XXH3-64.
     pub key: Option<SecretKey>,
 }
 
-/// Every filter that grows takes so many items, where fingerprints have bits for it and memory allows: beyond its largest
-/// capacity at a higher rate.
+/// Every filter that grows takes at least this many items, if its fingerprints have enough bits and memory allows; beyond its
+/// maximum capacity at a higher rate.
 const MIN_REACH: u64 = 1 << 25;
 
-/// A fingerprint keeps so many bits, however often its table doubles.
+/// The bits that a fingerprint keeps, however often its table doubles.
 pub(crate) const CORE_BITS: u32 = 8;
 
 /// The bits of the longest fingerprints.
 const MAX_BITS: u32 = Parameters::MAX_FINGERPRINT_BITS;
 
 impl Measures {
-    /// The measures that a command asks for, and settings where it does not say.
+    /// The parameters that a command asks for; the settings say the rest.
     ///
     /// # Errors
     ///
-    /// Where the largest capacity contradicts the first, or EXPANSION.
+    /// If the maximum capacity contradicts the first capacity, or EXPANSION.
     pub fn new(creation: &Creation, settings: &Settings) -> Result<Self, CommandError> {
         let capacity = creation.capacity.unwrap_or(settings.capacity);
         let least_slots = match creation.bucket_size.unwrap_or(settings.bucket_size) {
@@ -173,23 +173,23 @@ impl Measures {
         }
     }
 
-    /// With buckets of four slots in place of two, where that takes less than half of the memory: large tables with buckets
-    /// of two are filled to a small part, since a filter that doubles gives away most of what chooses the second bucket.
+    /// Uses buckets of four slots instead of two if that takes less than half of the memory: large tables with buckets of two
+    /// are filled to a small part, since a filter that doubles gives away most of the bits that choose the second bucket.
     fn with_larger_buckets_where_smaller(self) -> Self {
         let larger = Self { slots_per_bucket: 4, ..self };
         let size = |measures: &Self| measures.parameters().map_or(u64::MAX, |parameters| parameters.table_size());
         if self.slots_per_bucket == 2 && size(&self) / 2 > size(&larger) { larger } else { self }
     }
 
-    /// The largest capacity where none is given: `guira.growth` times the first, or less where no table is as large or may
-    /// take the memory, and more where the filter would soon have no bits left to give away.
+    /// Sets the maximum capacity if none is given: `guira.growth` times the first capacity; less if no table is as large or
+    /// memory is limited; more if the filter would soon have no bits left to give away.
     fn with_usual_growth(self, settings: &Settings) -> Self {
         let limit = if settings.memory_limit == 0 { u64::MAX } else { settings.memory_limit };
         let bits = self.bits_at_most_items();
         let asked = self.capacity.saturating_mul(settings.growth).max(MIN_REACH >> (bits - CORE_BITS));
         let most = (limit / u64::from(bits)).saturating_mul(8).min(self.capacity << (MAX_BITS - bits));
         let mut measures = Self { max_capacity: asked.min(most).max(self.capacity), ..self };
-        // A table that begins larger than it must is worth it only where it is small.
+        // A first table larger than necessary is worth it only if it is small.
         let least_size = self.parameters().map_or(0, |least| least.table_size());
         let most_size = least_size.saturating_mul(3).max(1 << 12).min(limit);
         while measures.max_capacity > self.capacity
@@ -200,7 +200,7 @@ impl Measures {
         measures
     }
 
-    /// About what a fingerprint needs at the largest capacity, whatever that is: the least f with 2b / 2^f below the rate.
+    /// The bits that a fingerprint needs at the maximum capacity, about: the least f with 2b / 2^f below the rate.
     fn bits_at_most_items(&self) -> u32 {
         let reaches = |bits: &u32| 2.0 * f64::from(self.slots_per_bucket) <= self.error_rate * f64::from(*bits).exp2();
         (CORE_BITS..MAX_BITS).find(reaches).unwrap_or(MAX_BITS)
@@ -210,7 +210,7 @@ impl Measures {
     ///
     /// # Errors
     ///
-    /// Where there is none.
+    /// If there is no such table.
     pub fn parameters(&self) -> Result<Parameters, CommandError> {
         Ok(self.builder().parameters()?)
     }
@@ -225,13 +225,13 @@ impl Measures {
             .hasher(self.key.map_or_else(KeyHasher::default, SecretKey::hasher))
     }
 
-    /// An empty filter, if it may take the memory.
+    /// Builds an empty filter, if the limits allow its memory.
     pub(crate) fn build(&self, limits: Limits) -> Result<CuckooFilter, CommandError> {
         limits.check(self.parameters()?.table_size())?;
         Ok(self.builder().build()?)
     }
 
-    /// The arguments of the CF.RESERVE that creates the same filter, behind its key.
+    /// The arguments of CF.RESERVE behind the key that create this filter.
     #[must_use]
     pub fn arguments(&self) -> Vec<String> {
         let expansion = if self.policy == GrowthPolicy::KeepRate { "0" } else { "2" };

@@ -120,12 +120,10 @@ impl Shape {
         Ok(Self { layout, addressing, slots_per_bucket })
     }
 
-    /// How fingerprints are kept.
     pub(crate) const fn layout(&self) -> Layout {
         self.layout
     }
 
-    /// How candidate buckets are related.
     pub(crate) const fn addressing(&self) -> Addressing {
         self.addressing
     }
@@ -294,7 +292,6 @@ impl Parameters {
         Ok(Self { value_bits, ..self })
     }
 
-    /// Layout, addressing and bucket size.
     pub(crate) const fn shape(&self) -> Shape {
         self.shape
     }
@@ -351,7 +348,6 @@ impl Parameters {
         self.regions.bucket_count()
     }
 
-    /// The slots of a region.
     pub(crate) const fn slots_per_region(&self) -> u64 {
         self.shape.slots_of_region(self.regions.buckets)
     }

@@ -213,7 +213,6 @@ impl SingleMove {
         from
     }
 
-    /// The move.
     #[cfg(feature = "std")]
     pub(crate) const fn into_move(self) -> Move {
         Move { from: self.from, to: self.to }

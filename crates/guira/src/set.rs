@@ -180,8 +180,7 @@ impl CuckooSet {
         self.filter.is_empty()
     }
 
-    /// Returns the number of distinct keys promised to fit: of a million sets, at most one is expected to refuse one of
-    /// them.
+    /// Returns the number of distinct keys promised to fit: of a million sets, at most one is expected to refuse one of them.
     ///
     /// # Examples
     ///

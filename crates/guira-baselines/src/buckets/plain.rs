@@ -3,15 +3,15 @@ use crate::BuildError;
 use crate::memory::Memory;
 use crate::word::Word;
 
-/// The slots of a bucket whose shape is known when the program is compiled.
+/// The slots of a bucket whose shape is a compile-time constant.
 const CONSTANT_SLOTS: u32 = 4;
 
-/// Slots of f bits, one after the other, without a gap; 0 is an empty slot.
+/// Slots of f bits, one after the other without a gap; 0 is an empty slot.
 ///
-/// A bucket is read as one word where it fits, else as several with as many slots each.
+/// A bucket is read as one word if it fits, otherwise as several with equal numbers of slots.
 ///
-/// `BITS` is the length of fingerprints in buckets of four slots that are one word, known when the program is compiled, as
-/// in the authors' program; or 0 for a shape that is known when the filter is made.
+/// `BITS` is the length of fingerprints, known at compile time as in the authors' program, in buckets of four slots that are
+/// one word; or 0 for a shape that is chosen at run time.
 #[derive(Clone, Debug)]
 pub(crate) struct PlainBuckets<W, const BITS: u32> {
     memory: Memory,
@@ -32,7 +32,7 @@ impl<W: Word, const BITS: u32> PlainBuckets<W, BITS> {
 
     pub(crate) fn empty(bucket_count: u64, slots_per_bucket: u32, fingerprint_bits: u32) -> Result<Self, BuildError> {
         debug_assert!(BITS == 0 || (slots_per_bucket == CONSTANT_SLOTS && fingerprint_bits == BITS));
-        // A power of two of slots can be halved until it fits.
+        // The number of slots is a power of two, so it can be halved until it fits.
         let mut lanes = slots_per_bucket;
         while !Self::fits(lanes, fingerprint_bits) {
             lanes /= 2;
@@ -74,9 +74,10 @@ impl<W: Word, const BITS: u32> PlainBuckets<W, BITS> {
         bucket * u64::from(self.bucket_bits())
     }
 
-    /// Marks the highest bit of lanes that equal a value: rightly the lowest of them, and at least none if there is none.
+    /// Marks the highest bit of lanes that equal a value. The lowest mark is always right, and there is none if no lane is
+    /// equal.
     ///
-    /// Where the difference is 0, subtracting 1 sets the highest bit, which was clear; a borrow can do so wrongly, but only
+    /// If the difference is 0, subtracting 1 sets the highest bit, which was clear. A borrow can set others wrongly, but only
     /// above such a lane.
     #[inline]
     fn equal_lanes(&self, at: u64, value: u32) -> W {
@@ -84,14 +85,14 @@ impl<W: Word, const BITS: u32> PlainBuckets<W, BITS> {
         difference.minus(self.low()) & !difference & self.high()
     }
 
-    /// The words of a bucket, by the bits that they start at.
+    /// The positions of the words of a bucket, in bits.
     #[inline]
     fn words(&self, bucket: u64) -> impl Iterator<Item = u64> + use<W, BITS> {
         let (start, step) = (self.start(bucket), self.word_bits());
         (0..self.bucket_bits() / step).map(move |word| start + u64::from(word * step))
     }
 
-    /// The bit where the first slot starts that holds a value.
+    /// The position in bits of the first slot that holds a value.
     #[inline]
     fn find(&self, bucket: u64, value: u32) -> Option<u64> {
         self.words(bucket).find_map(|at| {
@@ -106,7 +107,7 @@ impl<W: Word, const BITS: u32> PlainBuckets<W, BITS> {
         W::from(value).write(&mut self.memory, at, mask);
     }
 
-    /// Overwrites a slot that holds a value, if there is one.
+    /// Overwrites a slot that holds `old`. Returns `false` if none does.
     #[inline]
     fn replace(&mut self, bucket: u64, old: u32, new: u32) -> bool {
         let found = self.find(bucket, old);

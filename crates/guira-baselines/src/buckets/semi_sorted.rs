@@ -9,15 +9,15 @@ use crate::word::Word;
 const SLOTS: usize = 4;
 /// The highest bits of a fingerprint, which are sorted and coded.
 const NIBBLE_BITS: u32 = 4;
-/// 3876 sorted rows of four nibbles fit 12 bits, instead of the 16 that they have.
+/// There are 3876 sorted rows of four nibbles, so their numbers fit 12 bits instead of 16.
 const CODE_BITS: u32 = 12;
 
 /// Semi-sorted buckets, section 5.2 of the paper: four slots of f bits in 4(f - 1).
 ///
-/// The four fingerprints are sorted, 0 standing for an empty slot; first comes the code of their highest four bits, then
-/// the rest of each, of f - 4 bits.
+/// The four fingerprints are sorted, with 0 for an empty slot. First comes the code of their highest four bits each, then the
+/// other f - 4 bits of each.
 ///
-/// `BITS` is f where it is known when the program is compiled, or 0.
+/// `BITS` is f if it is known at compile time, or 0.
 #[derive(Clone, Debug)]
 pub(crate) struct SemiSortedBuckets<W, const BITS: u32> {
     memory: Memory,
@@ -31,7 +31,7 @@ impl<W: Word, const BITS: u32> SemiSortedBuckets<W, BITS> {
         CODE_BITS + 4 * (fingerprint_bits - NIBBLE_BITS)
     }
 
-    /// Whether a bucket fits one word.
+    /// Returns `true` if a bucket fits one word.
     pub(crate) const fn fits(fingerprint_bits: u32) -> bool {
         Self::bucket_bits(fingerprint_bits) <= W::USABLE_BITS
     }
@@ -97,7 +97,7 @@ impl<W: Word, const BITS: u32> SemiSortedBuckets<W, BITS> {
         word.write(&mut self.memory, start, W::ones(at));
     }
 
-    /// Overwrites a slot that holds a value, if there is one.
+    /// Overwrites a slot that holds `old`. Returns `false` if none does.
     #[inline]
     fn replace(&mut self, bucket: u64, old: u32, new: u32) -> bool {
         let mut fingerprints = self.fingerprints(bucket);
@@ -140,8 +140,8 @@ impl<W: Word, const BITS: u32> Buckets for SemiSortedBuckets<W, BITS> {
     }
 }
 
-/// How many rows of so many nibbles are below one that begins, at its highest end, with this nibble: C(nibble + i, i + 1)
-/// for the nibble that is number i from the lowest.
+/// For nibble number i from the lowest: how many rows of i + 1 nibbles are below those that begin, at the highest end, with
+/// this nibble: C(nibble + i, i + 1).
 static ROWS_BELOW: [[u32; 16]; SLOTS] = {
     let mut rows = [[0; 16]; SLOTS];
     let (mut nibble, mut n) = (0, 0);

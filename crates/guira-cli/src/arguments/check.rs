@@ -129,7 +129,7 @@ pub(crate) struct CheckArguments {
 }
 
 impl CheckArguments {
-    /// The filter files, one at least, and the positional argument that is not one of them.
+    /// The filter files, at least one, and the positional argument if it is an input.
     pub(crate) fn filters(&self) -> (Vec<PathBuf>, Option<&PathBuf>) {
         if self.filters.is_empty() {
             (self.file.iter().cloned().collect(), None)

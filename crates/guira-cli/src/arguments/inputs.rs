@@ -90,7 +90,7 @@ pub(crate) struct InputArguments {
 }
 
 impl InputArguments {
-    /// The inputs, of which nothing is reported but errors if `is_quiet`.
+    /// The inputs. If `is_quiet`, only errors are reported.
     pub(crate) fn inputs(&self, normalization: Normalization, is_quiet: bool) -> Inputs {
         self.inputs_with(None, normalization, is_quiet)
     }
@@ -130,7 +130,7 @@ impl InputArguments {
         self.delimiter.unwrap_or(Separator::Byte(if self.csv { b',' } else { b'\t' }))
     }
 
-    /// What is wrong with the choice of fields, that the command line's grammar does not say.
+    /// Refuses contradictory choices of fields that the command line's grammar allows.
     pub(crate) fn refuse_contradictions(&self) -> Result<(), crate::failure::Failure> {
         if self.csv && self.delimiter == Some(Separator::Blanks) {
             return Err(crate::failure::Failure::new("--delimiter blanks is not for CSV: leave out --csv"));
@@ -138,7 +138,7 @@ impl InputArguments {
         Ok(())
     }
 
-    /// The fields that are keys, as they were given; nothing if whole lines are.
+    /// The chosen fields, as they were given; `None` if whole lines are keys.
     pub(crate) fn fields(&self) -> Option<String> {
         let mut or_not_json = "";
         let numbers = || self.field.iter().map(ToString::to_string).collect::<Vec<_>>();

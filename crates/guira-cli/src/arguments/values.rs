@@ -1,4 +1,4 @@
-//! Single values: what they may be, and what is said of others.
+//! Parsers for single values, and the errors for invalid ones.
 
 use std::num::{NonZeroU64, NonZeroUsize};
 
@@ -72,7 +72,7 @@ pub(super) fn fingerprint_bits(text: &str) -> Result<u32, String> {
     }
 }
 
-/// Whether the layout has buckets of that size, the library knows.
+/// A bucket size that some layout has. The library checks whether the chosen layout has it.
 pub(super) fn slots_per_bucket(text: &str) -> Result<u32, String> {
     let has = |layout: guira::Layout, slots| layout.bucket_sizes().contains(&slots);
     match text.parse::<u32>() {
@@ -106,7 +106,7 @@ pub(super) fn line_count(text: &str) -> Result<NonZeroU64, String> {
 }
 
 pub(super) fn threads(text: &str) -> Result<usize, String> {
-    // A thread more than this has no processor to run on anywhere, and a slip of the hand should not start them.
+    // No machine has processors for more threads, and a typing error should not start them.
     const MOST: usize = 4096;
     match text.parse() {
         Ok(count) if count <= MOST => Ok(count),
@@ -114,7 +114,7 @@ pub(super) fn threads(text: &str) -> Result<usize, String> {
     }
 }
 
-/// What the names of the module's commands begin with: `GF.`
+/// The prefix of the module's commands: `GF.`
 #[cfg(feature = "redis")]
 pub(super) fn prefix(text: &str) -> Result<String, String> {
     let is_name = |name: &str| {

@@ -14,7 +14,7 @@ use crate::render::{Report, tell};
 use crate::secret_key::SecretKey;
 use crate::stored_filter::{Growth, StoredFilter};
 
-/// A search for room that fails takes as long as thousands of insertions.
+/// After this many keys without room, the rest is not tried: a failed search takes as long as thousands of insertions.
 const MAX_KEYS_TRIED_IN_VAIN: u64 = 10_000;
 
 pub(crate) fn run(arguments: &AddArguments) -> Result<ExitStatus, Failure> {
@@ -70,7 +70,7 @@ pub(crate) fn run(arguments: &AddArguments) -> Result<ExitStatus, Failure> {
     Ok(status)
 }
 
-/// What lets keys fit that found no room.
+/// Advice on how to make room for more keys.
 fn way_to_more_room(filter: &StoredFilter, growth: Growth) -> &'static str {
     match (filter.grows(), growth) {
         (true, Growth::Refused) => "without --no-grow there may be room for them",
@@ -81,14 +81,14 @@ fn way_to_more_room(filter: &StoredFilter, growth: Growth) -> &'static str {
     }
 }
 
-/// Warns of keys that are now stored more than once, where they are more than false positives explain.
+/// Warns of keys that are now stored more than once, if they are more than false positives explain.
 #[expect(clippy::cast_precision_loss, reason = "a threshold")]
 fn warn_of_copies(file: &Path, outcome: &Outcome, filter: &StoredFilter) {
     let rejected = [&outcome.without_room, &outcome.with_too_many_copies].into_iter().flatten();
     let tried = outcome.added + rejected.map(|(keys, _)| keys.count()).sum::<u64>();
     let mistaken = filter.filter.expected_false_positive_rate() * tried as f64;
     let present = outcome.already_present;
-    // The number of mistakes is nearly Poisson's, whose standard deviation is the root of its mean.
+    // False positives are nearly Poisson-distributed: the standard deviation is the root of the mean.
     if present as f64 <= mistaken + 3.0 * mistaken.sqrt() || present < tried / 100 {
         return;
     }
@@ -101,25 +101,25 @@ fn warn_of_copies(file: &Path, outcome: &Outcome, filter: &StoredFilter) {
     ));
 }
 
-/// What was done. The names of the fields are those of the JSON output, and stay.
+/// What was done. The field names are those of the JSON output and must not change.
 #[derive(Debug, Serialize)]
 struct Addition {
     file: String,
     #[serde(skip)]
     is_unique: bool,
     added_count: u64,
-    /// Keys that were probably there before: left out with `--unique`, and else stored once more.
+    /// Keys that were probably present before: left out with `--unique`, otherwise stored once more.
     already_present_count: u64,
     repeated_count: u64,
     without_key_count: u64,
     /// Keys that were not added, because the filter is full.
     without_room_count: u64,
-    /// Keys that were not added, because it holds as many copies of them as it can.
+    /// Keys that were not added, because the filter holds as many copies of them as it can.
     too_many_copies_count: u64,
-    /// What the filter holds now.
+    /// The keys in the filter now.
     key_count: u64,
     capacity: u64,
-    /// Whether the table was doubled for them.
+    /// Whether the table was doubled.
     has_grown: bool,
 }
 
@@ -148,7 +148,7 @@ struct Outcome {
     already_present: u64,
     repeated: u64,
     without_key: u64,
-    /// The keys that were not added, with the reason that the first of them met.
+    /// The keys that were not added, with the error for the first of them.
     without_room: Option<(Examples, InsertError)>,
     with_too_many_copies: Option<(Examples, InsertError)>,
 }

@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &BuildArguments) -> Result<ExitStatus, Failure> {
     let existing = match (arguments.force, &arguments.like) {
         (false, _) => Existing::Refused,
         (true, None) => Existing::Replaced,
-        // The output may be the filter whose parameters are taken.
+        // The output may be the `--like` filter itself.
         (true, Some(_)) => Existing::LockedAndReplaced,
     };
     let output = FilterOutput::new(&arguments.output, existing, arguments.json)?;
@@ -88,16 +88,16 @@ fn build(
     Ok(Construction { filter: filter.filter, digests, seeds_tried: None })
 }
 
-/// Builds the filter with one seed after the other until none of the keys that are not to be found is.
+/// Tries seeds until the filter finds none of the `--never` keys.
 fn build_without(
     arguments: &BuildArguments,
     blueprint: &Blueprint,
     inputs: &Inputs,
     never: &NeverKeys,
 ) -> Result<Construction, Failure> {
-    /// A chance so small that more seeds are needed than this is refused.
+    /// If more tries than this are expected, the build is refused.
     const MAX_EXPECTED_TRIES: f64 = 1000.0;
-    /// With the chance of each at least one in a thousand, this many fail in vain once in e^10 times.
+    /// With a chance of at least 1 in 1000 per seed, this many fail with probability e^-10.
     const MAX_TRIES: u64 = 10_000;
 
     if !inputs.can_be_read_again() {
@@ -146,7 +146,7 @@ fn build_without(
     )))
 }
 
-/// Keys that are not to be found.
+/// The keys of `--never`, which the filter must not find.
 struct NeverKeys {
     bytes: Vec<u8>,
     ends: Vec<usize>,
@@ -186,7 +186,7 @@ const fn approximate(count: usize) -> f64 {
     count as f64
 }
 
-/// What was done. The names of the fields are those of the JSON output, and stay.
+/// What was done. The field names are those of the JSON output and must not change.
 #[derive(Debug, Serialize)]
 struct Built {
     file: String,
@@ -194,12 +194,12 @@ struct Built {
     repeated_count: u64,
     without_key_count: u64,
     capacity: u64,
-    /// With `--never`, how many seeds were tried until one spared all its keys.
+    /// With `--never`, how many seeds were tried.
     #[serde(skip_serializing_if = "Option::is_none")]
     seeds_tried: Option<u64>,
     #[serde(skip)]
     is_capacity_given: bool,
-    /// Of a filter that was replaced.
+    /// The keys of a filter that was replaced.
     replaced_key_count: Option<u64>,
     #[serde(skip)]
     replaced: Option<Replaced>,
@@ -217,16 +217,16 @@ impl Report for Built {
     }
 }
 
-/// What is known of a filter before its keys are read.
+/// The parameters of a filter, known before its keys are read.
 enum Blueprint {
-    /// What the options ask for.
+    /// From the options.
     Options { builder: CuckooFilterBuilder, key: Option<SecretKey> },
-    /// An empty filter of the same parameters as another one.
+    /// From the filter file at `path`.
     Like { path: PathBuf, key: Option<SecretKey>, hasher: KeyHasher, provenance: Provenance },
 }
 
 impl Blueprint {
-    /// What can be refused without the keys is refused before they are read.
+    /// Refuses what it can before any key is read.
     fn new(arguments: &BuildArguments) -> Result<Self, Failure> {
         if let Some(path) = &arguments.like {
             let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
@@ -270,7 +270,7 @@ impl Blueprint {
             }
             Self::Like { path, key, hasher, .. } => {
                 let mut filter = filter_file::load(path, *key)?;
-                // The keys have been hashed as the filter said when it was first read.
+                // The keys were hashed with the hasher that the file had when it was first read.
                 if filter.filter.hasher() != hasher {
                     let text = "was replaced by another program in the meantime: run the command again";
                     return Err(Failure::of_file(path, text));
@@ -294,8 +294,8 @@ impl Blueprint {
         }
     }
 
-    /// What the file is to say of itself. Inputs and date are for a file with a note: without, the file depends on nothing
-    /// but options and keys.
+    /// The notes to write into the file. Inputs and date are only for files with `--note`: the bytes of others depend on
+    /// nothing but options and keys.
     fn provenance(
         &self,
         arguments: &BuildArguments,
@@ -319,7 +319,7 @@ impl Blueprint {
         }
     }
 
-    /// A filter that is to be like another one grows as that one would.
+    /// With `--like`, the filter grows as the other one does.
     const fn growth(&self) -> Growth {
         match self {
             Self::Options { .. } => Growth::Refused,
@@ -332,7 +332,7 @@ fn refused(arguments: &BuildArguments, error: &BuildError) -> Failure {
     Failure::of(filter_output::name(&arguments.output), error)
 }
 
-/// A filter that grows, where the choice is left to this program and what it chooses can grow; else one that does not.
+/// An empty filter. It grows if the options leave the shape to this program and the chosen shape can grow.
 fn empty_filter(
     arguments: &BuildArguments,
     builder: CuckooFilterBuilder,
@@ -357,11 +357,11 @@ fn empty_filter(
     growing.build()
 }
 
-/// Up to how many keys the rate is to hold.
+/// The number of keys up to which the rate is to hold.
 ///
-/// Where the size is that of the input, as many keys again may be added: that takes one doubling, hence a bit per slot.
-/// Without it, the first key too many would raise the rate. Fingerprints that have no bit to spare would need a table of
-/// twice the size instead, which is not what it is worth.
+/// If the capacity is that of the input, as many keys again may be added: that takes one doubling, hence a bit per slot.
+/// Otherwise the first key beyond the capacity would raise the rate. The longest fingerprints have no bit to spare: they would
+/// need a table of twice the size, which is not worth it.
 fn max_capacity(arguments: &BuildArguments, capacity: usize, fingerprint_bits: u32) -> usize {
     match (arguments.max_capacity, arguments.capacity) {
         (Some(largest), _) => largest.max(capacity),
@@ -370,10 +370,10 @@ fn max_capacity(arguments: &BuildArguments, capacity: usize, fingerprint_bits: u
     }
 }
 
-/// Shorter fingerprints have no bits to give away; they get some where growth is asked for.
+/// Shorter fingerprints have no bits to spare for growth; with `--max-capacity` they get some.
 const MIN_BITS_TO_GROW: u32 = 8;
 
-/// Refuses to promise what the filter would not do.
+/// Refuses a `--max-capacity` that has no effect or contradicts other options.
 fn refuse_vain_growth(arguments: &BuildArguments) -> Result<(), Failure> {
     match (arguments.max_capacity, arguments.capacity) {
         (Some(_), _) if arguments.prefer == Prefer::Space => {
@@ -390,13 +390,13 @@ fn hasher(key: Option<SecretKey>, seed: u64) -> KeyHasher {
     key.map_or(KeyHasher::xxh3(seed), |key| KeyHasher::sip_hash_13(key.bytes()))
 }
 
-/// The secret key of the hash that is asked for, if it has one.
+/// The secret key, if the chosen hash has one.
 fn secret_key(arguments: &BuildArguments) -> Result<Option<SecretKey>, Failure> {
     match (arguments.hash, SecretKey::read_if_given(arguments.key.file.as_deref())?) {
         (Some(HashName::SipHash), Some(key)) => Ok(Some(key)),
-        // Who gives a key wants a hash that uses it.
+        // Whoever gives a key wants a hash that uses it.
         (_, Some(_)) => Err(Failure::new("--key-file is for filters that are built with --hash siphash")),
-        // The command line is refused where SipHash has no key.
+        // SipHash without a key is refused by the command line.
         (_, None) => Ok(None),
     }
 }
@@ -415,7 +415,7 @@ fn fill(filter: &mut StoredFilter, digests: &DistinctDigests, growth: Growth) ->
             progress.advance(step.len());
         }
     } else {
-        // They may not fit. In bulk, a search for room would fail for each of those that don't.
+        // They may not fit. A bulk insertion would search in vain for each key that does not.
         for step in digests.in_even_steps() {
             filter.insert_each(&step, growth).map_err(|error| error.reason)?;
             progress.advance(step.len());

@@ -49,7 +49,7 @@ fn select(
             failure.report();
             failed = true;
         }
-        // As grep does: after an error, the other inputs are still read, if there is anywhere to print their lines.
+        // As in grep, the other inputs are still read after an error, unless the output is closed.
         selection.end(is_read)?;
         if selection.is_answered() || selection.output.is_closed() {
             break;
@@ -68,24 +68,24 @@ fn select(
     })
 }
 
-/// The lines that are selected, on their way out.
+/// Selects lines, and counts or prints them.
 struct Selection<'filters> {
     engine: Engine<'filters>,
     form: Form,
     labels: Labels,
     output: Output,
-    /// Of the inputs that were read.
+    /// The counts of all finished inputs.
     counts: Counts,
-    /// Of the input that is read.
+    /// The counts of the current input.
     input_counts: Counts,
-    /// What the input is called that is read.
+    /// The name of the current input.
     input: Vec<u8>,
     has_printed_names: bool,
 }
 
 /// How lines are selected.
 enum Engine<'filters> {
-    /// By one filter and one key, to be printed unchanged: on all processors.
+    /// One filter, one key per record, printed unchanged: on all processors.
     Plain(Plain<'filters>),
     Detail(Box<Detail<'filters>>),
 }
@@ -100,7 +100,7 @@ enum Form {
     Nothing,
 }
 
-/// How many records there were. The names of the fields are those of the JSON output, and stay.
+/// Numbers of records. The field names are those of the JSON output and must not change.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 struct Counts {
     #[serde(rename = "record_count")]
@@ -172,7 +172,7 @@ impl<'filters> Selection<'filters> {
                 input_counts,
             )?,
         };
-        // The next block may be long in coming.
+        // The next block may take long to arrive.
         if let Some(output) = printed {
             output.finish()?;
         }
@@ -181,7 +181,7 @@ impl<'filters> Selection<'filters> {
         Ok(if is_known || self.output.is_closed() { ControlFlow::Break(()) } else { flow })
     }
 
-    /// Ends an input. What is printed of an input as a whole is printed of those that could be read.
+    /// Ends an input. A count, or the name of an input without selected lines, is printed only if all of it could be read.
     fn end(&mut self, is_read: bool) -> Result<(), Failure> {
         self.counts.add(self.input_counts);
         let has_selected = self.input_counts.selected > 0;
@@ -204,12 +204,12 @@ impl<'filters> Selection<'filters> {
         Ok(())
     }
 
-    /// Whether the rest of the inputs would change nothing.
+    /// Returns `true` if the rest of the inputs can't change the result.
     fn is_answered(&self) -> bool {
         self.form == Form::Nothing && self.counts.selected > 0
     }
 
-    /// Writes what is left to write.
+    /// Writes the final report and flushes the output.
     fn finish(mut self) -> Result<Counts, Failure> {
         if self.form == Form::CountAsJson {
             self.output.write_json(&self.counts)?;
@@ -228,7 +228,7 @@ fn has_one_key(part: &KeyPart) -> bool {
             matches!(&fields.choice, Listed(indices) if indices.len() == 1)
         }
         KeyPart::Named { names, .. } => names.len() == 1,
-        // The value may be an array.
+        // The value may be an array, of several keys.
         KeyPart::Json(_) => false,
     }
 }

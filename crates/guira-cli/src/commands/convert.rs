@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &ConvertArguments) -> Result<ExitStatus, Failure> {
     Ok(ExitStatus::Success)
 }
 
-/// What a filter is to become.
+/// The parameters of the converted filter.
 #[derive(Clone, Copy, Debug)]
 struct Target {
     layout: Layout,
@@ -69,7 +69,7 @@ impl Target {
         stored.filter.converted(self.layout, self.slots_per_bucket, self.fingerprint_bits)
     }
 
-    /// Returns `true` if the rate that was asked for still holds at the capacity.
+    /// Returns `true` if the rate still holds at the capacity.
     fn keeps_rate(self, before: &Parameters) -> bool {
         (self.slots_per_bucket, self.fingerprint_bits) == (before.slots_per_bucket(), before.fingerprint_bits())
     }
@@ -85,14 +85,14 @@ impl Target {
             ConvertError::TooManyCopies { .. } => {
                 format!("{error}: give more --slots-per-bucket, or --fingerprint-bits")
             }
-            // There is no such filter, whatever it is built from.
+            // No filter with these parameters can be built, from keys either.
             ConvertError::Build(_) => error.to_string(),
             _ => format!("{error}. From the list of its keys: {}", self.build_command(arguments, stored)),
         };
         Failure::of_file(&arguments.file, format_args!("not converted: {text}"))
     }
 
-    /// The rate at the capacity with fingerprints of the length that is asked for.
+    /// The rate at the capacity with the new length of fingerprints.
     fn rate_of_growing(self, before: &Parameters) -> f64 {
         let bits_more = f64::from(self.fingerprint_bits) - f64::from(before.fingerprint_bits());
         before.expected_false_positive_rate(before.capacity()) / bits_more.exp2()
@@ -129,7 +129,7 @@ impl Target {
     }
 }
 
-/// What was done. The names of the fields are those of the JSON output, and stay.
+/// What was done. The field names are those of the JSON output and must not change.
 #[derive(Debug, Serialize)]
 struct Conversion {
     file: String,
@@ -141,7 +141,7 @@ struct Conversion {
     expected_false_positive_rate: f64,
     table_size_in_bytes_before: u64,
     table_size_in_bytes: u64,
-    /// Of a filter that was replaced.
+    /// The keys of a filter that was replaced.
     replaced_key_count: Option<u64>,
     #[serde(skip)]
     replaced: Option<Replaced>,

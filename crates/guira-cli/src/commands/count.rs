@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &CountArguments) -> Result<ExitStatus, Failure> {
     Ok(if counts.iter().any(|&count| count > 0) { ExitStatus::Success } else { ExitStatus::NotFound })
 }
 
-/// The names of the fields are those of the JSON output, and stay.
+/// The field names are those of the JSON output and must not change.
 #[derive(Debug, Serialize)]
 struct Counts {
     keys: Vec<KeyCount>,

@@ -1,4 +1,4 @@
-//! The picture of a plan: what rates cost in bits per key.
+//! The chart of a plan: bits per key at different rates.
 
 use guira::analysis::{bloom_bits_per_key, information_limit};
 use guira::{CuckooFilter, Layout, Parameters};
@@ -6,11 +6,11 @@ use plotters::style::RGBColor;
 
 use crate::render::{Chart, Line, Mark, text};
 
-/// How many powers of ten the picture spans, and in how many steps each of them.
+/// The powers of ten that the chart spans, and the points per power.
 const DECADES: i32 = 4;
 const STEPS: i32 = 60;
 
-// Of middling brightness, to be seen on white and on black; told apart by brightness and by hue.
+// Medium bright, to be legible on white and on black, and distinct in brightness and hue.
 const LAYOUTS: [(Layout, RGBColor); 3] = [
     (Layout::Packed, RGBColor(0x2f, 0x80, 0xd8)),
     (Layout::SemiSorted, RGBColor(0xd9, 0x7a, 0x0b)),
@@ -19,11 +19,11 @@ const LAYOUTS: [(Layout, RGBColor); 3] = [
 const BLOOM: RGBColor = RGBColor(0xc0, 0x4f, 0x9a);
 const LIMIT: RGBColor = RGBColor(0x80, 0x80, 0x80);
 
-/// The picture of a table for a rate, among what other rates and layouts would cost for the same capacity.
+/// The chart of a table at its rate, and of all rates and layouts for the same capacity.
 pub(super) fn chart(table: &Parameters, rate: f64) -> Chart {
     let capacity = table.capacity();
     let exponent = rate.log10();
-    // The rate stands in the middle, or right of it where rates above 1 would be shown.
+    // The rate is in the middle, or further right if rates above 1 would be shown otherwise.
     let left = (exponent.round() + f64::from(DECADES) / 2.0).min(0.0);
     let rates: Vec<f64> = (0..=DECADES * STEPS)
         .map(|step| 10f64.powf(left - f64::from(step) / f64::from(STEPS)))
@@ -52,10 +52,10 @@ pub(super) fn chart(table: &Parameters, rate: f64) -> Chart {
     }
 }
 
-/// What the smallest table of a layout takes, with two candidates per key, if there is one.
+/// The bits per key of the smallest table of a layout with two candidate buckets, if there is one.
 fn least_bits(capacity: u64, rate: f64, layout: Layout) -> Option<f64> {
     let builder = CuckooFilter::builder().capacity(usize::try_from(capacity).ok()?).false_positive_rate(rate);
-    // The smallest come first.
+    // `alternatives` lists the smallest first.
     let tables = builder.alternatives().ok()?;
     let is_made = |table: &&Parameters| table.layout() == layout && table.addressing().candidates() == 2;
     tables.iter().find(is_made).map(Parameters::bits_per_key)

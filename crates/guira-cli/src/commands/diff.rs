@@ -43,7 +43,7 @@ fn count_common(arguments: &DiffArguments, first: &StoredFilter, second: &Stored
     })
 }
 
-/// What two filters hold. The names of the fields are those of the JSON output, and stay.
+/// The comparison of two filters. The field names are those of the JSON output and must not change.
 #[derive(Debug, Serialize)]
 struct Difference {
     first: String,

@@ -22,47 +22,46 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<ExitStatus, Failure> {
     Ok(ExitStatus::Success)
 }
 
-/// What there is to know about a filter. The names of the fields are those of the JSON output, and stay.
+/// The report. The field names are those of the JSON output and must not change.
 #[derive(Debug, Serialize)]
 struct FilterReport {
     #[serde(skip)]
     has_windows: bool,
-    /// Not known of a stream.
+    /// `None` for a stream.
     file_size_in_bytes: Option<u64>,
     kind: &'static str,
     layout: String,
     addressing: String,
     hash: &'static str,
-    /// Not told of a hash with a secret key, of which it is a part.
+    /// `None` if the hash has a secret key.
     seed: Option<u64>,
-    /// Of a filter that has one.
+    /// What is known of the secret key, if the filter has one.
     secret_key: Option<&'static str>,
     fingerprint_bits: u32,
     bits_per_slot: u32,
-    /// Of a map and of a filter that counts, the bits beside each fingerprint.
+    /// For maps and counting filters, the bits beside each fingerprint.
     value_bits: Option<u32>,
-    /// Of a window, in the windowed layout.
+    /// In the windowed layout, the slots of a window.
     slots_per_bucket: u32,
-    /// The candidate buckets of a key.
+    /// The number of candidate buckets of a key.
     candidates: u32,
     region_count: u64,
-    /// In the windowed layout, the windows of each phase.
+    /// In the windowed layout, the number of windows of each phase.
     bucket_count: u64,
     slot_count: u64,
     table_size_in_bytes: u64,
     capacity: u64,
-    /// Of a growing filter, the keys up to which its rate was promised.
+    /// For growing filters, the number of keys up to which the rate is promised.
     max_capacity: Option<u64>,
-    /// Of a growing filter, how often its table was doubled.
+    /// For growing filters, how often the table was doubled.
     doublings: Option<u32>,
     key_count: u64,
     load_factor: f64,
     expected_false_positive_rate: f64,
     expected_false_positive_rate_at_capacity: f64,
-    /// Not defined for an empty filter.
+    /// `None` for an empty filter.
     bits_per_key: Option<f64>,
     bits_per_key_at_capacity: f64,
-    /// What the file says of how it was built.
     provenance: Provenance,
 }
 
@@ -104,7 +103,7 @@ impl FilterReport {
     }
 }
 
-/// The share of the slots that so many fingerprints fill.
+/// The load factor with this number of fingerprints.
 #[expect(clippy::cast_precision_loss, reason = "shown with a few digits")]
 fn load_factor(header: &FileHeader, count: u64) -> f64 {
     count as f64 / header.parameters().slot_count() as f64

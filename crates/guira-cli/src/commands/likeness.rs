@@ -10,7 +10,7 @@ use crate::stored_filter::StoredFilter;
 /// The difference between a filter that grows and one that does not.
 pub(super) const OTHER_KIND: &str = "one of them was built to grow, and the other was not";
 
-/// What differs between two files, and not between their tables.
+/// A difference between two files that is not in their tables, if there is one.
 pub(super) fn difference_of_files(first: &StoredFilter, second: &StoredFilter) -> Option<String> {
     if first.provenance.normalization != second.provenance.normalization {
         return Some("keys are not treated alike in both, by --lowercase or --trim".to_owned());
@@ -21,7 +21,7 @@ pub(super) fn difference_of_files(first: &StoredFilter, second: &StoredFilter) -
     }
 }
 
-/// What differs between two tables, if that is what is wrong.
+/// The difference between two tables that prevents a merge, if that is the error.
 pub(super) fn difference_of_filters(error: &MergeError) -> Option<String> {
     match error {
         MergeError::Differs { what, .. } if what.contains("buckets per region") || *what == "size" => {

@@ -33,7 +33,7 @@ pub(crate) fn run(arguments: &MergeArguments) -> Result<ExitStatus, Failure> {
         });
     }
     let Some(merged) = merged else { return Err(Failure::new("nothing to merge: give the filter files")) };
-    // Notes are of one file, and not of all.
+    // Notes describe a single file, so they are dropped.
     let Provenance { rate, normalization, .. } = merged.provenance;
     let provenance = Provenance { rate, normalization, ..Provenance::default() };
     let merged = output.filter(merged.filter, provenance);
@@ -51,7 +51,7 @@ pub(crate) fn run(arguments: &MergeArguments) -> Result<ExitStatus, Failure> {
     Ok(ExitStatus::Success)
 }
 
-/// Why a filter is not merged with those before it.
+/// Why a filter can't be merged with those before it.
 enum Refusal {
     /// They were built with other options.
     Unlike(String),
@@ -84,15 +84,15 @@ impl Refusal {
     }
 }
 
-/// What was done. The names of the fields are those of the JSON output, and stay.
+/// What was done. The field names are those of the JSON output and must not change.
 #[derive(Debug, Serialize)]
 struct Merger {
     file: String,
     file_count: u64,
-    /// What the merged filter holds.
+    /// The keys in the merged filter.
     key_count: u64,
     capacity: u64,
-    /// Of a filter that was replaced.
+    /// The keys of a filter that was replaced.
     replaced_key_count: Option<u64>,
     #[serde(skip)]
     replaced: Option<Replaced>,

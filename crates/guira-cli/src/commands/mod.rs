@@ -1,4 +1,4 @@
-//! One file per subcommand: what it does with the library, and what it tells.
+//! The subcommands, one per file: each calls the library and reports the result.
 
 pub(crate) mod add;
 pub(crate) mod build;

@@ -21,7 +21,7 @@ pub(crate) fn run(arguments: &PlanArguments) -> Result<ExitStatus, Failure> {
     Ok(ExitStatus::Success)
 }
 
-/// Draws the plan if that is asked for. Returns `true` if the picture went to standard output.
+/// Draws the plan if asked to. Returns `true` if the chart went to standard output.
 fn draw(arguments: &PlanArguments, table: &Parameters) -> Result<bool, Failure> {
     let Some(path) = &arguments.plot else { return Ok(false) };
     let svg = curves::chart(table, arguments.rate).svg()?;
@@ -38,26 +38,26 @@ fn draw(arguments: &PlanArguments, table: &Parameters) -> Result<bool, Failure> 
     Ok(true)
 }
 
-/// What a filter would cost. The names of the fields are those of the JSON output, and stay.
+/// What a filter would cost. The field names are those of the JSON output and must not change.
 #[derive(Debug, Serialize)]
 struct PlanReport {
     capacity: u64,
     false_positive_rate: f64,
     layout: String,
     fingerprint_bits: u32,
-    /// What the rate alone asks for, where the capacity needs longer fingerprints.
+    /// The bits that the rate alone requires, if the capacity needs longer fingerprints.
     fingerprint_bits_raised_from: Option<u32>,
-    /// Of a window, in the windowed layout.
+    /// In the windowed layout, the slots of a window.
     slots_per_bucket: u32,
     region_count: u64,
-    /// In the windowed layout, the windows of each phase.
+    /// In the windowed layout, the number of windows of each phase.
     bucket_count: u64,
     slot_count: u64,
     table_size_in_bytes: u64,
     load_factor: f64,
     expected_false_positive_rate: f64,
     bits_per_key: f64,
-    /// Why this is the plan.
+    /// Why this table is chosen.
     reason: &'static str,
     /// All plans, the smallest table first.
     alternatives: Vec<Alternative>,
@@ -102,7 +102,7 @@ impl PlanReport {
     }
 }
 
-/// What the rate alone asks for, in a table of as many buckets.
+/// The bits that the rate alone requires, in a table with this number of buckets.
 fn bits_for_rate(table: &Parameters, rate: f64) -> Option<u32> {
     let builder = CuckooFilter::builder().bucket_count(table.bucket_count()).false_positive_rate(rate);
     let builder = builder.layout(table.layout()).addressing(table.addressing());
@@ -117,7 +117,7 @@ fn lines_per_lookup(table: &Parameters) -> f64 {
     let bucket_bits = u64::from(table.slots_per_bucket()) * slot_bits;
     // Windows start at every slot.
     let stride = if table.layout() == Layout::Windowed { slot_bits } else { bucket_bits };
-    // After 512 buckets the places within a line come again.
+    // After 512 buckets the offsets within cache lines repeat.
     let lines_of = |bucket: u64| (bucket * stride + bucket_bits - 1) / LINE_BITS - bucket * stride / LINE_BITS + 1;
     f64::from(table.addressing().candidates()) * share((0..LINE_BITS).map(lines_of).sum(), LINE_BITS)
 }

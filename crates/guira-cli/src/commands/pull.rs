@@ -24,7 +24,7 @@ pub(crate) fn run(arguments: &PullArguments) -> Result<ExitStatus, Failure> {
     let key = key_for(arguments, &dump, given).map_err(|message| Failure::of(&*address.shown, message))?;
     let bytes = receive(&mut client, &dump, &address)?;
     let verified = dump.header.verify(&bytes, key.map(SecretKey::bytes));
-    // Each chunk is from another moment, and the checksum in the header from the first of them.
+    // Chunks are read at different moments, and the checksum is that of the first.
     verified.map_err(|_| client.changed())?;
     if let (Some(path), Some(key)) = (&arguments.save_key, key) {
         key.save(path)?;
@@ -56,7 +56,7 @@ pub(crate) fn run(arguments: &PullArguments) -> Result<ExitStatus, Failure> {
     Ok(ExitStatus::Success)
 }
 
-/// The secret key to verify the file with, if there is one that is known.
+/// The secret key to verify the file with, if it is known.
 fn key_for(
     arguments: &PullArguments,
     dump: &DumpHeader,
@@ -76,7 +76,7 @@ fn key_for(
     Ok(key)
 }
 
-/// The bytes of the file.
+/// Downloads the bytes of the file.
 fn receive(client: &mut Client<'_>, dump: &DumpHeader, address: &Address) -> Result<Vec<u8>, Failure> {
     let table_size = dump.header.parameters().table_size();
     let end = usize::try_from(table_size).ok().and_then(|size| size.checked_add(FileHeader::SIZE));
@@ -108,7 +108,7 @@ enum Secret {
     Saved,
 }
 
-/// What was done. The names of the fields are those of the JSON output, and stay.
+/// What was done. The field names are those of the JSON output and must not change.
 #[derive(Debug, Serialize)]
 struct Pull {
     file: String,
@@ -116,7 +116,7 @@ struct Pull {
     key_count: u64,
     table_size_in_bytes: u64,
     secret_key: Secret,
-    /// Of a filter that was replaced.
+    /// The keys of a filter that was replaced.
     replaced_key_count: Option<u64>,
     #[serde(skip)]
     replaced: Option<Replaced>,

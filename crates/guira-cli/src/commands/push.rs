@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &PushArguments) -> Result<ExitStatus, Failure> {
     Ok(ExitStatus::Success)
 }
 
-/// A file that the module takes, verified.
+/// A verified file of a kind that the module accepts.
 struct Pushable {
     header: FileHeader,
     header_bytes: Vec<u8>,
@@ -47,7 +47,7 @@ impl Pushable {
     fn of_file(path: &Path, key: Option<SecretKey>) -> Result<Self, Failure> {
         let read = || -> Result<Self, LoadError> {
             let (header, bytes) = filter_bytes::read(File::open(path)?)?;
-            // That the key is the right one comes before all else that is wrong with the file.
+            // A wrong key is reported before anything else that is wrong with the file.
             header.hasher(key.map(SecretKey::bytes))?;
             header.verify(&bytes, key.map(SecretKey::bytes))?;
             let provenance = Provenance::of_file_bytes(&header, &bytes)?;
@@ -77,7 +77,7 @@ impl Pushable {
         self.bytes.get(FileHeader::SIZE..end).unwrap_or_default()
     }
 
-    /// The first chunk of a dump: the number of removals, of which there are none, the header, and the key.
+    /// The header of a dump: the number of removals, which is 0, the header of the file, and the key.
     fn dump_header(&self, key: Option<SecretKey>) -> Vec<u8> {
         let key = key.map(SecretKey::bytes);
         [&0u64.to_le_bytes()[..], &self.header_bytes, key.as_ref().map_or(&[][..], |key| key)].concat()
@@ -98,13 +98,13 @@ impl Pushable {
     }
 }
 
-/// What was done. The names of the fields are those of the JSON output, and stay.
+/// What was done. The field names are those of the JSON output and must not change.
 #[derive(Debug, Serialize)]
 struct Push {
     address: String,
     key_count: u64,
     table_size_in_bytes: u64,
-    /// Whether there was another filter.
+    /// Whether a filter was replaced.
     replaced: bool,
 }
 

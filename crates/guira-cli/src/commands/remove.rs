@@ -18,7 +18,7 @@ pub(crate) fn run(arguments: &RemoveArguments) -> Result<ExitStatus, Failure> {
     let (mut filter, replacement) = FilterReplacement::of_filter(&arguments.file, key)?;
     let inputs = arguments.inputs.inputs(filter.provenance.normalization, arguments.quiet.quiet);
     let hasher: KeyHasher = *filter.filter.hasher();
-    // Without this a line that comes twice would remove another key that looks like it.
+    // Otherwise a line that occurs twice could remove another key that collides with it.
     let mut seen = SeenDigests::default();
     let (mut removed, mut repeated) = (0, 0);
     let mut missing = Examples::default();
@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: &RemoveArguments) -> Result<ExitStatus, Failure> {
     Ok(ExitStatus::NotFound)
 }
 
-/// What was done. The names of the fields are those of the JSON output, and stay.
+/// What was done. The field names are those of the JSON output and must not change.
 #[derive(Debug, Serialize)]
 struct Removal {
     file: String,
@@ -61,7 +61,7 @@ struct Removal {
     repeated_count: u64,
     without_key_count: u64,
     not_found_count: u64,
-    /// What the filter holds now.
+    /// The keys in the filter now.
     key_count: u64,
 }
 

@@ -31,7 +31,7 @@ pub(crate) fn run(arguments: &ShrinkArguments) -> Result<ExitStatus, Failure> {
     Ok(ExitStatus::Success)
 }
 
-/// What was done. The names of the fields are those of the JSON output, and stay.
+/// What was done. The field names are those of the JSON output and must not change.
 #[derive(Debug, Serialize)]
 struct Shrinkage {
     file: String,

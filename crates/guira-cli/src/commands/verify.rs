@@ -32,7 +32,7 @@ pub(crate) fn run(arguments: &VerifyArguments) -> Result<ExitStatus, Failure> {
     Ok(if all_are_ok { ExitStatus::Success } else { ExitStatus::Error })
 }
 
-/// The names of the fields are those of the JSON output, and stay.
+/// The field names are those of the JSON output and must not change.
 #[derive(Debug, Serialize)]
 struct Verdicts {
     files: Vec<Verdict>,
@@ -42,10 +42,10 @@ struct Verdicts {
 struct Verdict {
     file: String,
     is_ok: bool,
-    /// What is wrong with it.
+    /// What is wrong with the file.
     problem: Option<String>,
     key_count: Option<u64>,
-    /// Of a filter that has one.
+    /// What is known of the secret key, if the filter has one.
     secret_key: Option<&'static str>,
 }
 

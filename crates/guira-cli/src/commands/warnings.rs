@@ -1,4 +1,4 @@
-//! What was done as asked, and may not be what was meant.
+//! Warnings of results that were asked for but may not be what was meant.
 
 use std::path::Path;
 
@@ -8,11 +8,11 @@ use crate::filter_output;
 use crate::render::text::{counted, rate};
 use crate::stored_filter::StoredFilter;
 
-/// What becomes of records that have no key.
+/// What happens to records without a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WithoutKey {
     LeftOut,
-    /// As keys that are certainly not in the filter.
+    /// They are answered as if their keys were certainly not in the filter.
     Answered,
 }
 
@@ -29,7 +29,7 @@ pub(super) fn warn_of_missing_fields(inputs: &InputArguments, count: u64, conseq
 
 /// Warns of a filter that holds more keys than it promises to.
 pub(super) fn warn_of_excess(file: &Path, filter: &StoredFilter) {
-    // What was asked for is kept, though more keys are stored than it was promised for.
+    // No warning if the rate that was asked for still holds.
     if filter.provenance.rate.is_some_and(|asked| filter.filter.expected_false_positive_rate() <= asked) {
         return;
     }

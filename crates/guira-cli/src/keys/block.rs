@@ -4,7 +4,7 @@ use bstr::ByteSlice;
 
 use super::form::{FieldChoice, Fields, KeyForm, KeyPart, RecordEnd, Separator};
 
-/// Some whole records of an input, one after the other. Only the last record of the input may lack its end.
+/// Consecutive whole records of an input. Only the last record of the input may lack its end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Block<'input> {
     bytes: &'input [u8],
@@ -14,38 +14,38 @@ pub(crate) struct Block<'input> {
 /// How to find the keys of a block.
 #[derive(Clone, Copy, Debug)]
 enum Keys<'input> {
-    /// There are none: the block is the header of the input.
+    /// The block is the header of the input and has no keys.
     None,
-    /// Each record is one.
+    /// Each record is a key.
     Whole(RecordEnd),
     /// One field of each record.
     Field(RecordEnd, Field),
     Fields(RecordEnd, &'input Fields),
-    /// They are found already, and without their quotes stand elsewhere.
+    /// The keys were found before, and are stored outside the block, without their quotes.
     Found {
         rows: &'input [Row],
         unquoted: &'input [u8],
     },
 }
 
-/// One of the fields of a record, from 0, and the byte between them: the most common choice of fields.
+/// One field of a record, by its index from 0, and the byte between fields: the most common choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Field {
     index: usize,
     delimiter: u8,
 }
 
-/// A key that is found already, with the record it stands in. Of a record with several keys there is one for each.
+/// A key that was found before, with its record. A record with several keys has several rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Row {
-    /// Where the key stands among the unquoted ones, if the row has one.
+    /// The position of the key in the unquoted bytes, if the row has one.
     pub(crate) key: Option<Range<usize>>,
-    /// Where the row ends: bytes from the start of the input's buffer.
+    /// The end of the row: bytes from the start of the input's buffer.
     pub(crate) end: usize,
 }
 
 impl<'input> Block<'input> {
-    /// A block whose keys are found when they are asked for.
+    /// A block whose keys are found while it is iterated over.
     pub(crate) fn of_records(bytes: &'input [u8], form: &'input KeyForm) -> Self {
         let keys = match &form.part {
             KeyPart::Fields(fields) => match (&fields.choice, fields.separator) {
@@ -72,8 +72,7 @@ impl<'input> Block<'input> {
         self.bytes
     }
 
-    /// How many lines the block has that end before byte `end`, counted from byte `start`, where a record starts and one
-    /// ends there.
+    /// The number of lines from byte `start` to byte `end`, where a record starts and one ends.
     pub(crate) fn lines_between(&self, start: usize, end: usize) -> u64 {
         match self.keys {
             Keys::Whole(_) | Keys::Field(..) | Keys::Fields(..) => 1,
@@ -85,7 +84,7 @@ impl<'input> Block<'input> {
     /// record that has none. Calls with equal ends are for the same record.
     #[inline]
     pub(crate) fn for_each_key(&self, mut take: impl FnMut(Option<&'input [u8]>, usize)) {
-        // One loop for each form, so that the form is not asked for again at every record.
+        // One loop for each form, so that the form is not matched again for every record.
         match self.keys {
             Keys::None => {}
             Keys::Whole(RecordEnd::Line) => {
@@ -117,12 +116,12 @@ impl<'input> Block<'input> {
         }
     }
 
-    /// The same records in this many blocks of about the same size, or in fewer. `for_each_key` of a piece counts from
-    /// the start of the piece.
+    /// Splits the block into this many blocks of about equal size, or into fewer. `for_each_key` of a piece counts from the
+    /// start of the piece.
     pub(crate) fn pieces(&self, count: usize) -> Vec<Self> {
         let record_end = match self.keys {
             Keys::Whole(end) | Keys::Field(end, _) | Keys::Fields(end, _) => end,
-            // Their ends are counted from the start of the whole block.
+            // Rows count their ends from the start of the whole block.
             Keys::None | Keys::Found { .. } => return vec![*self],
         };
         let mut pieces = Vec::with_capacity(count);
@@ -143,7 +142,7 @@ impl<'input> Block<'input> {
 }
 
 impl Field {
-    /// The field of a record, if it has so many.
+    /// The field of a record, if it has that many.
     #[inline]
     fn of(self, record: &[u8]) -> Option<&[u8]> {
         let mut rest = record;

@@ -21,18 +21,18 @@ pub(crate) enum Compression {
     Zstandard,
 }
 
-/// An input that is ready to be read.
+/// A decompressed input.
 pub(crate) struct Opened<'source> {
-    /// Its text, from the first byte behind the byte order mark.
+    /// The text behind the byte order mark, if there is one.
     pub(crate) source: Box<dyn Read + 'source>,
     /// Whether it starts with the byte order mark of UTF-8.
     pub(crate) has_mark: bool,
 }
 
-/// Begins to read an input that is compressed as is said, or as its first bytes or else its name tell: nothing of what is
-/// called gzip is taken for keys because its start is damaged or missing.
+/// Opens an input with the given compression, or else that of its first bytes, or else that of its name: a file called .gz is
+/// never read as keys because its start is damaged or missing.
 ///
-/// What is known not to be a list of keys is an error, unless the input is said not to be compressed: then its bytes are the
+/// Formats that are known not to be lists of keys are errors, unless the compression is given as none: then the bytes are the
 /// keys, whatever they are.
 pub(crate) fn open<'source>(
     source: impl Read + 'source,
@@ -67,7 +67,7 @@ fn begin_text<'source>(source: impl Read + 'source, refuses: bool) -> io::Result
 }
 
 impl Compression {
-    /// Writes bytes compressed.
+    /// Compresses bytes and writes them.
     pub(crate) fn compress(self, bytes: &[u8], mut target: impl Write) -> io::Result<()> {
         match self {
             Self::None => target.write_all(bytes),
@@ -76,12 +76,12 @@ impl Compression {
                 encoder.write_all(bytes)?;
                 encoder.finish()?.flush()
             }
-            // Into memory first: where its target fails, this encoder panics.
+            // Into memory first: this encoder panics if its target fails.
             Self::Zstandard => target.write_all(&compress_to_vec(bytes, CompressionLevel::Fastest)),
         }
     }
 
-    /// What a filter file is by its first bytes, and how it was compressed.
+    /// Decompresses a filter file, by its first bytes. Also returns how it was compressed.
     pub(crate) fn of_filter<'file>(file: impl Read + 'file) -> io::Result<(Self, Box<dyn Read + 'file>)> {
         let (start, bytes, file) = begin(file)?;
         let compression = if let Start::Compressed(compression) = start { compression } else { Self::None };
@@ -89,24 +89,24 @@ impl Compression {
     }
 }
 
-/// What the first bytes of an input tell.
+/// The format of an input, by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Start {
     Compressed(Compression),
-    /// Something that is not read here.
+    /// A format that is refused.
     Foreign(Foreign),
     /// The byte order mark of UTF-8.
     Mark,
     Text,
 }
 
-/// Reads as many bytes as it takes to know what they are the start of.
+/// Reads as many bytes as are needed to recognise the format.
 fn begin<R: Read>(mut source: R) -> io::Result<(Start, Vec<u8>, R)> {
     let mut bytes = Vec::new();
     loop {
         match recognise(&bytes) {
             Some(start) => return Ok((start, bytes, source)),
-            // One byte after the other: who types keys by hand is not kept waiting for a fourth.
+            // One byte at a time, so that somebody who types keys need not enter four bytes first.
             None => {
                 if source.by_ref().take(1).read_to_end(&mut bytes)? == 0 {
                     return Ok((Start::Text, bytes, source));
@@ -116,12 +116,12 @@ fn begin<R: Read>(mut source: R) -> io::Result<(Start, Vec<u8>, R)> {
     }
 }
 
-/// What an input is that starts like this, unless more bytes are needed to know.
+/// The format of an input with this start; `None` if more bytes are needed.
 fn recognise(start: &[u8]) -> Option<Start> {
     const MARK: &[u8] = b"\xef\xbb\xbf";
     const GZIP: &[u8] = b"\x1f\x8b\x08";
     const ZSTANDARD: &[u8] = b"\x28\xb5\x2f\xfd";
-    /// Of a Zstandard frame that is to be skipped: the first byte is one of 16.
+    /// The start of a skippable Zstandard frame: the first byte is one of 16.
     const SKIPPED: &[u8] = b"\x50\x2a\x4d\x18";
 
     let mut like_skipped = start.to_vec();
@@ -146,7 +146,7 @@ fn recognise(start: &[u8]) -> Option<Start> {
 }
 
 impl Compression {
-    /// What the name of a file says.
+    /// The compression that the name of a file says.
     pub(crate) fn named(path: Option<&Path>) -> Self {
         match path.and_then(Path::extension) {
             Some(extension) if extension.eq_ignore_ascii_case("gz") => Self::Gzip,
@@ -155,7 +155,7 @@ impl Compression {
         }
     }
 
-    /// The input as it was before it was compressed. Errors say what is wrong with it.
+    /// Decompresses an input. Errors are written for a person.
     pub(crate) fn decoder<'source>(self, source: impl Read + 'source) -> Box<dyn Read + 'source> {
         let buffered = |source| BufReader::with_capacity(BUFFER_SIZE, source);
         match self {
@@ -166,10 +166,10 @@ impl Compression {
     }
 }
 
-/// Members of gzip one after the other, at least one.
+/// Decodes consecutive gzip members, at least one.
 struct GzipDecoder<R> {
     decoder: MultiGzDecoder<R>,
-    /// Without this check an empty file would be taken for no members, and it is one that was cut off.
+    /// Without this check an empty file, which was cut off, would be taken for one without members.
     has_begun: bool,
 }
 
@@ -191,7 +191,7 @@ impl<R: BufRead> Read for GzipDecoder<R> {
     }
 }
 
-/// A decoder whose errors are written for a person.
+/// A decoder with errors that are written for a person.
 struct Explained<R> {
     decoder: R,
     name: &'static str,
@@ -200,7 +200,7 @@ struct Explained<R> {
 impl<R: Read> Read for Explained<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.decoder.read(buffer).map_err(|error| {
-            // What the system says, as of a file on a broken disk, has nothing to do with the compression.
+            // System errors, such as those of a broken disk, have nothing to do with the compression.
             if error.raw_os_error().is_some() || error.kind() == ErrorKind::Interrupted {
                 return error;
             }
@@ -209,7 +209,7 @@ impl<R: Read> Read for Explained<R> {
     }
 }
 
-/// Whether somewhere behind an error is that the input ended.
+/// Returns `true` if an error was caused by the end of the input.
 fn is_cut_off(error: &io::Error) -> bool {
     let mut error: Option<&(dyn Error + 'static)> = Some(error);
     while let Some(reason) = error {
@@ -217,7 +217,7 @@ fn is_cut_off(error: &io::Error) -> bool {
             if reason.kind() == ErrorKind::UnexpectedEof {
                 return true;
             }
-            // The source of an error in another one is not that one, but what is behind it.
+            // `source` of an `io::Error` skips the inner error and returns the inner error's source.
             error = reason.get_ref().map(|inner| inner as &(dyn Error + 'static));
         } else {
             error = reason.source();
@@ -271,7 +271,7 @@ mod tests {
         result.map(|_| decoded).map_err(|error| error.to_string())
     }
 
-    /// So many and so different that there are several blocks.
+    /// Lines so many and so different that they take several blocks.
     fn lines() -> Vec<u8> {
         (0..60_000u64)
             .map(|number| format!("{}\n", number.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
@@ -376,7 +376,7 @@ mod tests {
             for size in 4..compressed.len() {
                 let expected = Err(format!("cut off: the {name} data ends too early"));
                 assert_eq!(decoded(&compressed[..size], ""), expected, "{size} of {} bytes", compressed.len());
-                // The same behind a whole part.
+                // Cut off behind a whole part.
                 let second = [&compressed, &compressed[..size]].concat();
                 assert_eq!(decoded(&second, ""), expected, "{size} of {} bytes behind others", compressed.len());
             }

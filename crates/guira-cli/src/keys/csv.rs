@@ -8,22 +8,22 @@ use super::memory;
 
 /// Finds the rows of CSV and their keys in an input that comes in pieces.
 ///
-/// The state of the parser lives from one piece to the next, so that a row that is as long as many of them is read once.
+/// The parser's state is kept between pieces, so that a row of many pieces is parsed once.
 pub(crate) struct CsvRows {
     parser: Reader,
     end: RecordEnd,
     delimiter: u8,
     choice: FieldChoice,
-    /// What is not handed on yet: whole rows, and the start of one.
+    /// Input that was not handed on yet: whole rows, and the start of one.
     buffer: Vec<u8>,
-    /// How much of it the parser has seen.
+    /// How many bytes of `buffer` were parsed.
     parsed: usize,
     /// The keys of the whole rows.
     rows: Vec<Row>,
     unquoted: Vec<u8>,
-    /// The line ends that were handed on.
+    /// The number of line ends that were handed on.
     lines: u64,
-    /// The fields of a row that has begun, without quotes, one after the other, and where each of them ends.
+    /// The fields of the row that is being parsed, without quotes, one after the other. `ends` has their ends.
     fields: Vec<u8>,
     fields_size: usize,
     ends: Vec<usize>,
@@ -33,11 +33,11 @@ pub(crate) struct CsvRows {
 impl CsvRows {
     /// `lines` is the number of lines before the first row.
     pub(crate) fn new(end: RecordEnd, delimiter: u8, choice: FieldChoice, lines: u64) -> Self {
-        // Any byte but the end would not do: a carriage return alone ends no line anywhere else in this program.
+        // Not the parser's default, for which a carriage return alone ends a line: it does not anywhere else in this program.
         let terminator = Terminator::Any(end.byte());
         let mut parser = ReaderBuilder::new().delimiter(delimiter).terminator(terminator).build();
-        // It skips what it takes for an empty line. From now on it looks for no byte order mark, which it would find
-        // only in one piece, and with which it would skip the end of the first row.
+        // The parser skips this record as an empty line, and no longer looks for a byte order mark: it would find one only
+        // within a piece, and would then skip the end of the first row.
         let _skipped = parser.read_record(&[end.byte()], &mut [0], &mut [0]);
         Self {
             parser,
@@ -51,13 +51,13 @@ impl CsvRows {
             lines,
             fields: Vec::new(),
             fields_size: 0,
-            // More are made when they are met.
+            // Grows for rows with more fields.
             ends: vec![0; 16],
             ends_count: 0,
         }
     }
 
-    /// Takes the next piece of the input. It fails where there is not enough memory for a row.
+    /// Parses the next piece of the input. Fails if there is not enough memory for a row.
     pub(crate) fn push(&mut self, bytes: &[u8]) -> io::Result<()> {
         memory::extend(&mut self.buffer, bytes)?;
         self.parse_rows()
@@ -66,7 +66,7 @@ impl CsvRows {
     fn parse_rows(&mut self) -> io::Result<()> {
         while self.parsed < self.buffer.len() {
             if self.is_between_rows() && self.buffer[self.parsed] == self.end.byte() {
-                // The parser would skip it, and it is a row with one field.
+                // The parser would skip an empty line, which is a row with one field.
                 self.parsed += 1;
                 let key = self.choice.contains(0).then_some(0..0);
                 memory::push(&mut self.rows, Row { key, end: self.parsed }, self.parsed)?;
@@ -77,10 +77,9 @@ impl CsvRows {
         Ok(())
     }
 
-    /// Takes what has come as the whole input: the last row needs no end.
+    /// Ends the input: the last row needs no end.
     ///
-    /// A quote that was opened and not closed is an error, with the line that it stands in. The rows before it can be
-    /// taken all the same.
+    /// An unclosed quote is an error, which names its line. The rows before it can still be taken.
     pub(crate) fn finish(&mut self) -> io::Result<()> {
         if let Some(line) = self.line_of_open_quote() {
             return Err(io::Error::other(format!(
@@ -93,7 +92,7 @@ impl CsvRows {
         Ok(())
     }
 
-    /// The line with the quote that the input ends in, if it does.
+    /// The line of the opening quote, if the input ends within quotes.
     fn line_of_open_quote(&self) -> Option<u64> {
         let start = self.rows.last().map_or(0, |row| row.end);
         let row = &self.buffer[start..];
@@ -122,7 +121,7 @@ impl CsvRows {
         }
     }
 
-    /// Hands on the rows that are whole, unless there are none.
+    /// Calls `take` with the whole rows, if there are any.
     pub(crate) fn take<T>(&mut self, take: impl FnOnce(&Block<'_>) -> T) -> Option<T> {
         let end = self.rows.last()?.end;
         let taken = take(&Block::of_rows(&self.buffer[..end], &self.rows, &self.unquoted));
@@ -138,10 +137,10 @@ impl CsvRows {
         self.parsed == self.rows.last().map_or(0, |row| row.end)
     }
 
-    /// Parses to the end of a row or to `end`; where that is where the parser stands, the input ends.
+    /// Parses to the end of a row or to `end`. If nothing is left to parse, this ends the input.
     fn parse(&mut self, end: usize) -> io::Result<()> {
         let input = &self.buffer[self.parsed..end];
-        // The parser never writes more than it reads; it asks for a byte to spare.
+        // The parser never writes more than it reads, but requires a spare byte.
         let size = self.fields.len().max(self.fields_size + input.len() + 1);
         let additional = size - self.fields.len();
         memory::reserve(&mut self.fields, additional)?;
@@ -195,7 +194,7 @@ mod tests {
 
     type Found = Vec<(Option<Vec<u8>>, Vec<u8>)>;
 
-    /// Each key with its row as it stands, the input coming in pieces of this size.
+    /// Each key with the bytes of its row, for an input in pieces of this size.
     fn found(input: &[u8], index: usize, size: usize) -> Found {
         let mut rows = CsvRows::new(RecordEnd::Line, b',', FieldChoice::listed(vec![index]), 0);
         let mut found = Found::new();

@@ -6,31 +6,30 @@ use super::block::Block;
 use super::run::{RUN_LENGTH, Run, digest_of, number_of};
 use crate::threads;
 
-/// The high bits of a digest's low half choose its partition: each is sorted in the cache.
+/// The high bits of a digest's low half choose its partition, which is small enough to be sorted in the cache.
 const PARTITION_BITS: u32 = 8;
 
-/// Few enough that each has thousands of keys for every region of the filter, which a bulk insertion asks for; enough
-/// to see the work go on.
+/// Few enough that each step has thousands of keys for every region, as a bulk insertion requires; enough to show progress.
 const STEPS: usize = 32;
 
-/// Digests to build a filter from, each of them once.
+/// The distinct digests to build a filter from.
 ///
-/// They go by their low half, the fingerprint, and are spread over all regions. In the order of buckets every bucket
-/// would be filled to the brim before the next one is touched, and many more fingerprints would have to move.
+/// They are in the order of their low halves, the fingerprints, and so spread over all regions. In the order of buckets, every
+/// bucket would be filled completely before the next one, and many more fingerprints would have to move.
 pub(crate) struct DistinctDigests {
-    /// The runs of each partition follow each other: it is sorted.
+    /// For each partition, consecutive runs of sorted digests.
     partitions: Vec<Vec<Run>>,
     repeated: u64,
     without_key: u64,
 }
 
-/// Takes the digests of keys, repeated or not, to make [`DistinctDigests`] of. Each thread has a part of its own.
+/// Collects the digests of keys, repeated or not, to make [`DistinctDigests`]. Each thread has a part of its own.
 pub(crate) struct DigestCollector {
     hasher: KeyHasher,
     parts: Vec<Part>,
 }
 
-/// The digests that one thread has taken.
+/// The digests that one thread has collected.
 struct Part {
     partitions: Vec<Partition>,
     without_key: u64,
@@ -40,7 +39,7 @@ struct Part {
 #[derive(Default)]
 struct Partition {
     runs: Vec<Run>,
-    /// Those that came last and are not in a run yet.
+    /// The latest digests, which are not in a run yet.
     latest: Vec<u64>,
 }
 
@@ -109,7 +108,7 @@ impl Partition {
     }
 }
 
-/// What several threads have of a partition, each digest once, and how many were left out for that.
+/// Joins the digests of a partition from all threads. Returns them once each, and the number of repeated ones.
 fn distinct(parts: Vec<Partition>) -> (Vec<Run>, u64) {
     let mut all = Vec::with_capacity(parts.iter().map(Partition::len).sum());
     for part in parts {
@@ -117,7 +116,7 @@ fn distinct(parts: Vec<Partition>) -> (Vec<Run>, u64) {
         all.extend(part.latest);
     }
     let before = all.len();
-    // It merges what is sorted already, which the unstable sort would not.
+    // A stable sort: it merges runs that are sorted already.
     all.sort();
     all.dedup();
     let repeated = (before - all.len()) as u64;
@@ -129,7 +128,7 @@ impl DistinctDigests {
         self.partitions.iter().flatten().map(Run::len).sum()
     }
 
-    /// How many of the digests had been taken before.
+    /// How many digests were repeated.
     pub(crate) fn repeated(&self) -> u64 {
         self.repeated
     }
@@ -139,14 +138,14 @@ impl DistinctDigests {
         self.without_key
     }
 
-    /// The digests in the order that fills a filter fastest.
+    /// The digests in the order that fills a filter fastest, in steps.
     pub(crate) fn in_steps(&self) -> impl Iterator<Item = Vec<Digest>> {
         let steps = self.partitions.chunks(self.partitions.len() / STEPS);
         steps.map(|partitions| partitions.iter().flatten().flat_map(Run::numbers).map(digest_of).collect())
     }
 
-    /// The digests in an order in which fingerprints of all values come from the start, for a filter that may be full
-    /// before the last: one that met only the smallest would run out of room for these.
+    /// The digests in an order with fingerprints of all values from the start, for a filter that may be full before the last
+    /// one: if it met only the smallest first, it would run out of room for these.
     pub(crate) fn in_even_steps(&self) -> impl Iterator<Item = Vec<Digest>> {
         const TAKEN_OF_EACH: usize = RUN_LENGTH / 4;
 
@@ -164,12 +163,12 @@ impl DistinctDigests {
     }
 }
 
-/// The digests met so far, for work that must be done in the order of the input.
+/// The digests seen so far, for work that must be done in the order of the input.
 #[derive(Default)]
 pub(crate) struct SeenDigests(HashTable<Digest>);
 
 impl SeenDigests {
-    /// Of some keys, those whose digests had not been met before, in order.
+    /// The keys whose digests were not seen before, in order.
     pub(crate) fn new_ones<'block>(&mut self, keys: &[&'block [u8]], hasher: &KeyHasher) -> NewKeys<'block> {
         let mut new = NewKeys::default();
         for &key in keys {
@@ -182,7 +181,7 @@ impl SeenDigests {
         new
     }
 
-    /// Whether this digest had not been met before.
+    /// Returns `true` if this digest was not seen before.
     fn is_new(&mut self, digest: Digest) -> bool {
         use hashbrown::hash_table::Entry;
         match self.0.entry(digest.get(), |met| *met == digest, |met| met.get()) {
@@ -195,16 +194,16 @@ impl SeenDigests {
     }
 }
 
-/// Keys that come for the first time.
+/// Keys that were seen for the first time.
 #[derive(Default)]
 pub(crate) struct NewKeys<'block> {
     pub(crate) keys: Vec<&'block [u8]>,
-    /// As many, in the same order.
+    /// The digests of `keys`, in the same order.
     pub(crate) digests: Vec<Digest>,
 }
 
 impl NewKeys<'_> {
-    /// Leaves out the keys whose index does not pass.
+    /// Keeps only the keys whose index passes.
     pub(crate) fn retain(&mut self, mut passes: impl FnMut(usize) -> bool) {
         let kept: Vec<bool> = (0..self.keys.len()).map(&mut passes).collect();
         let mut keep = kept.iter();

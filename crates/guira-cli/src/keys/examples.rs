@@ -6,7 +6,7 @@ use bstr::BStr;
 const MAX_SHOWN: usize = 3;
 const MAX_BYTES_SHOWN: usize = 40;
 
-/// Counts keys that something is to be said about, and keeps the first few to show.
+/// Counts keys that a message is about, and keeps the first few to show.
 #[derive(Debug, Default)]
 pub(crate) struct Examples {
     count: u64,

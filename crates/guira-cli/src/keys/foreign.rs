@@ -1,6 +1,6 @@
 use std::io;
 
-/// What is not read here, and would be taken for a few long keys.
+/// Formats that are refused, since they would be read as a few long keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Foreign {
     Xz,
@@ -13,10 +13,10 @@ pub(super) enum Foreign {
 }
 
 impl Foreign {
-    /// How each of them starts.
+    /// The first bytes of each format.
     pub(super) const ALL: [(&'static [u8], Self); 22] = [
         (b"\xfd7zXZ\0", Self::Xz),
-        // Behind the block size stands pi, or where nothing is compressed its square root.
+        // Behind the block size are the digits of pi, or of its square root if nothing is compressed.
         (b"BZh11AY&SY", Self::Bzip2),
         (b"BZh21AY&SY", Self::Bzip2),
         (b"BZh31AY&SY", Self::Bzip2),
@@ -41,7 +41,7 @@ impl Foreign {
         (b"\x89GUIRA\r\n", Self::Filter),
     ];
 
-    /// Why it is refused, and what to do.
+    /// The error that says why the format is refused, and what to do.
     pub(super) fn error(self) -> io::Error {
         let (what, remedy) = match self {
             Self::Xz => ("xz data", "decompress it first, as with xz -dc"),

@@ -1,9 +1,9 @@
-/// How keys stand in an input: in records, each a key or with keys in its fields.
+/// How an input holds keys: in records, each a key or with keys in its fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyForm {
     /// What ends a record.
     pub end: RecordEnd,
-    /// What part of it is the key.
+    /// The part of a record that is the key.
     pub part: KeyPart,
 }
 
@@ -16,7 +16,7 @@ pub enum RecordEnd {
     Null,
 }
 
-/// What part of a record is the key.
+/// The part of a record that is the key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeyPart {
     /// All of it but its end.
@@ -29,7 +29,7 @@ pub enum KeyPart {
     Named {
         /// The names, at least one.
         names: Vec<String>,
-        /// What is between the fields.
+        /// What separates the fields.
         separator: Separator,
         /// Whether the input is CSV.
         csv: bool,
@@ -42,9 +42,9 @@ pub enum KeyPart {
 /// Which fields of a record are keys, and what separates them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fields {
-    /// Which of them.
+    /// Which fields are keys.
     pub choice: FieldChoice,
-    /// What is between them.
+    /// What separates the fields.
     pub separator: Separator,
 }
 
@@ -60,7 +60,7 @@ pub enum FieldChoice {
 /// What separates fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Separator {
-    /// A byte that is no line end. Between two of them stands an empty field.
+    /// A byte that is no line end. Between two such bytes is an empty field.
     Byte(u8),
     /// Spaces and tabs, any number of them. Those at the start and at the end of a record separate nothing.
     Blanks,
@@ -94,7 +94,7 @@ impl FieldChoice {
         Self::Listed(indices)
     }
 
-    /// Whether the field with this index is a key.
+    /// Returns `true` if the field with this index is a key.
     pub(crate) fn contains(&self, index: usize) -> bool {
         match self {
             Self::Listed(indices) => indices.binary_search(&index).is_ok(),
@@ -112,7 +112,7 @@ impl FieldChoice {
 }
 
 impl Separator {
-    /// What stands between fields that are printed.
+    /// The byte between printed fields.
     pub(crate) const fn printed(self) -> u8 {
         match self {
             Self::Byte(byte) => byte,

@@ -14,7 +14,7 @@ use super::records::for_each_block;
 use crate::failure::{Failure, report};
 use crate::progress::Progress;
 
-/// So many that the processor looks up several at once, so few that they stay in its cache.
+/// Enough keys to overlap their cache misses, and few enough to stay in the cache.
 pub(crate) const BATCH_SIZE: usize = 1024;
 
 /// Where keys come from.
@@ -31,11 +31,11 @@ pub(crate) enum Source {
 pub(crate) struct Input {
     source: Source,
     form: KeyForm,
-    /// Where it is not given, it is found out.
+    /// If not given, it is detected.
     compression: Option<Compression>,
     /// What is done to its keys before they are hashed.
     normalization: Normalization,
-    /// Whether nothing is said of it but errors.
+    /// Whether only errors are reported.
     is_quiet: bool,
 }
 
@@ -98,7 +98,7 @@ impl Input {
         open(Watched { source, progress }, path, self.compression)
     }
 
-    /// What it is called in messages.
+    /// The name in messages.
     pub(crate) fn name(&self) -> String {
         match &self.source {
             Source::StandardInput => "standard input".to_owned(),
@@ -107,7 +107,7 @@ impl Input {
         }
     }
 
-    /// What stands before lines that are printed of it.
+    /// The label before printed lines of this input.
     pub(crate) fn label(&self) -> Vec<u8> {
         match &self.source {
             Source::StandardInput => b"(standard input)".to_vec(),
@@ -116,7 +116,7 @@ impl Input {
         }
     }
 
-    /// The bytes to come, where that can be known.
+    /// The size in bytes, if it is known.
     fn size(&self) -> Option<u64> {
         match &self.source {
             Source::StandardInput => None,
@@ -126,7 +126,7 @@ impl Input {
     }
 }
 
-/// A source that tells how much of it has been read, before anything is decompressed.
+/// Advances the progress by the bytes read from a source, before they are decompressed.
 struct Watched<'progress, R> {
     source: R,
     progress: &'progress Progress,
@@ -145,7 +145,7 @@ impl<R: Read> Read for Watched<'_, R> {
 pub(crate) struct Inputs(Vec<Input>);
 
 impl Inputs {
-    /// The keys of the command line and then the files that were named; "-", or nothing at all, is standard input.
+    /// The keys of the command line, then the named files; "-", or no input at all, is standard input.
     pub(crate) fn new(
         keys: &[OsString],
         paths: &[PathBuf],
@@ -181,7 +181,7 @@ impl Inputs {
         self.0.iter()
     }
 
-    /// Returns `true` if all of them can be read a second time.
+    /// Returns `true` if all inputs can be read a second time.
     pub(crate) fn can_be_read_again(&self) -> bool {
         self.iter().all(|input| match &input.source {
             Source::StandardInput => false,
@@ -190,7 +190,7 @@ impl Inputs {
         })
     }
 
-    /// Refuses filter files, of which no list of keys has the first bytes: their place on the command line is another.
+    /// Refuses filter files, which belong elsewhere on the command line. No list of keys starts like one.
     pub(crate) fn refuse_filters(&self) -> Result<(), Failure> {
         for input in self.iter() {
             if let Source::File(path) = &input.source
@@ -203,7 +203,7 @@ impl Inputs {
         Ok(())
     }
 
-    /// The bytes of all inputs, where that can be known.
+    /// The size of all inputs in bytes, if it is known.
     pub(crate) fn size(&self) -> Option<u64> {
         self.iter().map(Input::size).sum()
     }
@@ -223,7 +223,7 @@ impl Inputs {
         Ok(())
     }
 
-    /// Calls `take` with some keys at a time, in order. Says how many records had no key.
+    /// Calls `take` with batches of keys, in order. Returns how many records had no key.
     pub(crate) fn for_each_batch(&self, mut take: impl FnMut(&[&[u8]])) -> Result<u64, Failure> {
         let mut without_key = 0;
         self.for_all_blocks(|block| {
@@ -247,7 +247,7 @@ impl Inputs {
     }
 }
 
-/// What can't be read, reading will tell of; and what is no file, such as a pipe, can be read only once.
+/// `false` if the file can't be read, which is reported later, or is no regular file: a pipe can be read only once.
 fn starts_like_a_filter(path: &Path) -> bool {
     let mut start = Vec::new();
     fs::metadata(path).is_ok_and(|metadata| metadata.is_file())

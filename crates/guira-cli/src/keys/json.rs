@@ -25,8 +25,7 @@ impl<'paths> JsonRows<'paths> {
         Self { paths, end, rows: Vec::new(), unquoted: Vec::new() }
     }
 
-    /// The block of these records. A record that is not JSON has no key. It fails where there is not enough memory for a
-    /// record.
+    /// Makes a block of these records. A record that is not JSON has no key. Fails if there is not enough memory for a record.
     pub(crate) fn block<'block>(&'block mut self, bytes: &'block [u8]) -> io::Result<Block<'block>> {
         self.rows.clear();
         self.unquoted.clear();
@@ -57,7 +56,7 @@ impl<'paths> JsonRows<'paths> {
     }
 }
 
-/// How many times the length of a record the parser may take: for a string without its escapes, in a buffer that doubles
+/// The parser may take this many times the length of a record: for a string without its escapes, in a buffer that doubles
 /// while it is copied, and once more for the string itself.
 const MEMORY_OF_PARSER: usize = 4;
 
@@ -67,7 +66,7 @@ struct Found<'to> {
     unquoted: &'to mut Vec<u8>,
     /// Where the record ends.
     end: usize,
-    /// Whether there was memory for all of them. To the parser, it is an error like any other.
+    /// An error if memory ran out; the parser hides its kind.
     result: io::Result<()>,
 }
 
@@ -96,7 +95,7 @@ fn find(record: &[u8], path: &str, found: &mut Found<'_>) -> serde_json::Result<
     json.end()
 }
 
-/// A value with the rest of the path that leads on from it.
+/// A value, with the rest of the path from there.
 struct At<'path, 'found, 'to> {
     rest: &'path str,
     found: &'found mut Found<'to>,
@@ -119,7 +118,7 @@ impl<'json> Visitor<'json> for At<'_, '_, '_> {
 
     fn visit_map<M: MapAccess<'json>>(self, mut map: M) -> Result<(), M::Error> {
         while let Some(name) = map.next_key::<Text<'json>>()? {
-            // A name may have dots of its own, as `id.orig_h` has in the logs of Zeek.
+            // A name may contain dots, as `id.orig_h` in the logs of Zeek.
             match self.rest.strip_prefix(&*name.0) {
                 Some("") => map.next_value_seed(Leaf(&mut *self.found))?,
                 Some(behind) if behind.starts_with('.') => {
@@ -138,7 +137,7 @@ impl<'json> Visitor<'json> for At<'_, '_, '_> {
         Ok(())
     }
 
-    // The path leads on, and from these it leads nowhere.
+    // The path goes on, but these values have no members.
     fn visit_bool<E>(self, _: bool) -> Result<(), E> {
         Ok(())
     }
@@ -171,7 +170,7 @@ impl<'json> DeserializeSeed<'json> for Leaf<'_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'json>>(self, json: D) -> Result<(), D::Error> {
-        // Numbers are keys as they are written, not as they would be printed.
+        // Numbers are keys exactly as written.
         take_value(<&RawValue>::deserialize(json)?, self.0).map_err(D::Error::custom)
     }
 }
@@ -181,7 +180,7 @@ fn take_value(value: &RawValue, found: &mut Found<'_>) -> serde_json::Result<()>
     match text.as_bytes().first() {
         Some(b'"') => found.take(serde_json::from_str::<Text<'_>>(text)?.0.as_bytes()),
         Some(b'[') => serde_json::Deserializer::from_str(text).deserialize_seq(Elements(found)),
-        // An object is no key, and nothing is none either.
+        // Objects and null are no keys.
         Some(b'{' | b'n') | None => Ok(()),
         Some(_) => found.take(text.as_bytes()),
     }

@@ -8,20 +8,18 @@ use std::mem;
 use indicatif::HumanCount;
 use sysinfo::System;
 
-/// Whenever a buffer has grown by so much, the system is asked whether as much is free once more.
+/// Each time a buffer has grown by this much, the system is asked whether this much more is free.
 const STEP: usize = 1 << 26;
 
-/// What must be left for everything else, such as the message that there is not enough.
+/// Memory to leave for everything else, such as the error message.
 const REST: usize = 1 << 22;
 
-/// The least size of a record for which [`expect_free`] looks at all.
+/// Records below this size are not checked by [`expect_free`].
 const LARGE_RECORD: usize = 1 << 20;
 
-/// Makes room for more bytes in a buffer that holds a record. Where there is not enough memory for them, it fails and frees
-/// the buffer.
+/// Reserves memory in a buffer for a record. If there is not enough, it fails and frees the buffer.
 ///
-/// Systems that promise more memory than they have would end the program when it uses the memory, so what is free is asked
-/// for first.
+/// Systems that overcommit memory would kill the program when it uses the memory, so the free memory is checked first.
 pub(super) fn reserve(buffer: &mut Vec<u8>, additional: usize) -> io::Result<()> {
     let length = buffer.len().saturating_add(additional);
     reserve_of(buffer, additional, free_memory).map_err(|_| too_long(length))
@@ -34,20 +32,19 @@ pub(super) fn extend(buffer: &mut Vec<u8>, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Appends what is known of a record that ends at this byte. A long record may have as many keys as bytes.
+/// Appends a row or key of a record that ends at this byte. A long record may have as many keys as bytes.
 pub(super) fn push<T>(found: &mut Vec<T>, item: T, end: usize) -> io::Result<()> {
     reserve_items(found, 1, end)?;
     found.push(item);
     Ok(())
 }
 
-/// Makes room for more items that are known of a record that ends at this byte.
+/// Reserves memory for items of a record that ends at this byte.
 pub(super) fn reserve_items<T>(found: &mut Vec<T>, additional: usize, end: usize) -> io::Result<()> {
     reserve_of(found, additional, free_memory).map_err(|_| too_long(end))
 }
 
-/// Fails if less memory is free than so many times the length of a record, if that is a long one: for work that takes
-/// memory which can't be watched as it grows.
+/// Fails if less memory is free than `times` the length of a long record: for work whose memory can't be checked as it grows.
 pub(super) fn expect_free(record: &[u8], times: usize) -> io::Result<()> {
     if record.len() < LARGE_RECORD {
         return Ok(());
@@ -57,14 +54,14 @@ pub(super) fn expect_free(record: &[u8], times: usize) -> io::Result<()> {
     reserve_of(&mut probe, bytes, free_memory).map_err(|_| too_long(record.len()))
 }
 
-/// Fails, and frees the buffer, where there is not enough memory.
+/// Reserves memory. If there is not enough, it fails and frees the buffer.
 fn reserve_of<T>(buffer: &mut Vec<T>, additional: usize, free_memory: impl FnOnce() -> u64) -> Result<(), NotEnough> {
     if buffer.capacity() - buffer.len() >= additional && !crosses_step(buffer, additional) {
         return Ok(());
     }
     let bytes = size_of::<T>().saturating_mul(additional) as u64;
     let is_free = !crosses_step(buffer, additional) || free_memory() >= (STEP as u64).saturating_add(bytes);
-    // First twice as much, so that a long record is not copied again and again.
+    // `try_reserve` first, which doubles the buffer, so that a long record is not copied again and again.
     let mut grow = || buffer.try_reserve(additional).or_else(|_| buffer.try_reserve_exact(additional));
     if is_free && grow().is_ok() && Vec::<u8>::new().try_reserve_exact(REST).is_ok() {
         return Ok(());
@@ -85,12 +82,12 @@ fn crosses_step<T>(buffer: &[T], additional: usize) -> bool {
     bytes(buffer.len().saturating_add(additional)) / STEP > bytes(buffer.len()) / STEP
 }
 
-/// The bytes that this process may still use, as far as the system knows.
+/// The number of bytes that this process may still use, as far as the system tells.
 fn free_memory() -> u64 {
     let mut system = System::new();
     system.refresh_memory();
     if system.total_memory() == 0 {
-        // It is not known.
+        // Unknown.
         return u64::MAX;
     }
     let free = system.available_memory().saturating_add(system.free_swap());
@@ -101,7 +98,7 @@ fn free_memory() -> u64 {
 /// A record for which there is not enough memory.
 #[derive(Debug)]
 struct RecordTooLong {
-    /// What has been read of it, and perhaps of the next ones.
+    /// How much of it has been read, perhaps with bytes of the next records.
     length: usize,
 }
 
@@ -129,9 +126,9 @@ mod tests {
         assert!(reserve_of(&mut buffer, STEP, || enough).is_ok());
         assert!(reserve_of(&mut buffer, STEP, || enough - 1).is_err());
         assert_eq!(buffer.capacity(), 0);
-        // Nobody is asked where little is added.
+        // The system is not asked if little is added.
         assert!(reserve_of(&mut vec![0u8; 10], STEP - 11, || 0).is_ok());
-        // Items count as many bytes as they have.
+        // Items count by their size.
         assert!(reserve_of(&mut vec![0u64; 10], STEP / 8 - 11, || 0).is_ok());
         assert!(reserve_of(&mut vec![0u64; 10], STEP / 8 - 10, || 0).is_err());
     }

@@ -1,4 +1,4 @@
-//! Keys as they come: records of files and streams, their digests, and those that are shown to a person.
+//! Reading keys: records of files and streams, their digests, and examples to show.
 
 mod block;
 mod compression;

@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::block::{Block, Row};
 use super::memory;
 
-/// What is done to keys before they are hashed. The names of the fields are those of the file format, and stay.
+/// What is done to keys before they are hashed. The field names are those of the file format and must not change.
 ///
-/// It is ASCII only: what Unicode calls lower case changes from version to version, and a key would be lost.
+/// ASCII only: Unicode's lower case changes from version to version, and a key would be lost.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(default)]
 pub(crate) struct Normalization {
@@ -27,7 +27,7 @@ impl Normalization {
         self == Self::default()
     }
 
-    /// Appends a key to `to` as it is hashed.
+    /// Appends the normalized key to `to`.
     pub(crate) fn apply(self, mut key: &[u8], to: &mut Vec<u8>) {
         if self.trim {
             let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | 0x0b | 0x0c);
@@ -43,7 +43,7 @@ impl Normalization {
     }
 }
 
-/// Keys of a block as they are hashed.
+/// The normalized keys of a block.
 pub(crate) struct Normalized {
     normalization: Normalization,
     rows: Vec<Row>,
@@ -55,7 +55,7 @@ impl Normalized {
         Self { normalization, rows: Vec::new(), keys: Vec::new() }
     }
 
-    /// The records of a block with their keys as they are hashed. It fails where there is not enough memory for a key.
+    /// A block of the same records with normalized keys. Fails if there is not enough memory for a key.
     pub(crate) fn block<'block>(&'block mut self, block: &Block<'block>) -> io::Result<Block<'block>> {
         self.rows.clear();
         self.keys.clear();

@@ -11,17 +11,17 @@ use crate::failure::Failure;
 pub struct Record {
     /// Its keys.
     pub keys: Vec<Vec<u8>>,
-    /// All of it, its end included.
+    /// The bytes of the record, including its end.
     pub bytes: Vec<u8>,
 }
 
 impl Record {
-    /// All records of an input that may be compressed, read as the commands read it: in blocks as they come, and each of
-    /// these in as many pieces as there are threads.
+    /// Reads all records of an input, which may be compressed, like the commands: in blocks as they come, each split into as
+    /// many pieces as there are threads.
     ///
     /// # Errors
     ///
-    /// Where the source can't be read, is compressed and damaged, is no list of keys, or ends within quotes.
+    /// If the source can't be read, is compressed and damaged, is no list of keys, or ends within quotes.
     pub fn all_of(source: impl Read, form: &KeyForm, threads: usize) -> io::Result<Vec<Self>> {
         let Opened { source, .. } = open(source, None, None)?;
         let mut records = Vec::new();

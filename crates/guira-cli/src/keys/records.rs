@@ -12,8 +12,8 @@ use crate::failure::Failure;
 
 const BLOCK_SIZE: usize = 1 << 20;
 
-/// Calls `take` with one block of whole records after the other, as they arrive. Only the last block may end without the
-/// end of a record. A record that an error cuts off is no record.
+/// Calls `take` with blocks of whole records as they arrive. Only the last block may end without the end of a record. A record
+/// that was cut off by an error is dropped.
 pub(crate) fn for_each_block(
     source: impl Read,
     form: &KeyForm,
@@ -98,7 +98,7 @@ fn for_each_run_of_records(
 /// Reads the first record, with its end.
 fn read_header(reader: &mut impl BufRead, end: RecordEnd, csv: bool) -> io::Result<Vec<u8>> {
     let mut header = Vec::new();
-    // Within quotes the end of a record ends none.
+    // Within quotes, line ends do not end the record.
     let mut is_quoted = false;
     loop {
         let piece = match reader.fill_buf() {
@@ -119,7 +119,7 @@ fn read_header(reader: &mut impl BufRead, end: RecordEnd, csv: bool) -> io::Resu
     }
 }
 
-/// The fields of a header that have these names.
+/// Finds the fields of a header with these names.
 fn named_fields(
     header: &[u8],
     names: &[String],
@@ -167,7 +167,7 @@ fn for_each_block_of_rows(
     })
 }
 
-/// Calls `take` with what arrives, and with nothing at the end.
+/// Calls `take` with each piece that arrives, and with an empty one at the end.
 fn for_each_piece(
     mut reader: impl BufRead,
     explain: impl Fn(&io::Error) -> Failure,

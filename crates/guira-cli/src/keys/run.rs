@@ -1,19 +1,19 @@
 use guira::Digest;
 
-/// Sorted numbers, each as its distance from the one before.
+/// Sorted numbers, each stored as its distance from the one before.
 ///
-/// Digests are many and take most of the memory of a build. Of 2^10 that are spread over a range of 2^56, nearly all stand
-/// closer than 2^48, and take six bytes instead of eight.
+/// Digests take most of the memory of a build. Of 2^10 digests in a range of 2^56, nearly all distances are below 2^48 and
+/// take six bytes instead of eight.
 pub(super) struct Run {
     distances: Box<[u8]>,
     len: usize,
 }
 
-/// How many numbers stand in a run; the last one of several may have fewer.
+/// The numbers of a run; the last of several runs may have fewer.
 pub(super) const RUN_LENGTH: usize = 1 << 10;
 
 const SHORT: usize = 6;
-/// Stands for a distance that follows in eight bytes.
+/// Announces a distance that follows in eight bytes.
 const ESCAPE: [u8; SHORT] = [0xff; SHORT];
 
 impl Run {
@@ -35,7 +35,7 @@ impl Run {
         Self { distances: distances.into(), len: sorted.len() }
     }
 
-    /// Runs of sorted numbers, all but the last as long as runs are.
+    /// Runs of sorted numbers; all but the last are full.
     pub(super) fn all_of(sorted: &[u64]) -> Vec<Self> {
         sorted.chunks(RUN_LENGTH).map(Self::of).collect()
     }
@@ -60,12 +60,12 @@ impl Run {
     }
 }
 
-/// A digest as the number it is sorted by: with its halves swapped, since the low one is the fingerprint.
+/// The number by which a digest is sorted: its halves are swapped, since the low one is the fingerprint.
 pub(super) fn number_of(digest: Digest) -> u64 {
     digest.get().rotate_left(32)
 }
 
-/// The digest that a number stands for.
+/// The digest of a number.
 pub(super) fn digest_of(number: u64) -> Digest {
     Digest::new(number.rotate_right(32))
 }

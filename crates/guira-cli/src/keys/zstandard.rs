@@ -3,9 +3,9 @@ use std::io::{self, BufRead, Read};
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
-/// Frames of Zstandard one after the other, at least one, with their checksums.
+/// Decodes consecutive Zstandard frames, at least one, and verifies their checksums.
 ///
-/// The crate's own reader stops behind the first frame, and leaves the checksum to its user.
+/// The crate's own reader stops behind the first frame, and does not verify the checksum.
 pub(super) struct ZstandardDecoder<R> {
     source: R,
     frame: FrameDecoder,
@@ -14,7 +14,7 @@ pub(super) struct ZstandardDecoder<R> {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// An input without a frame is one that was cut off.
+    /// If the input ends here, it was cut off.
     BeforeFirstFrame,
     BetweenFrames,
     InFrame,

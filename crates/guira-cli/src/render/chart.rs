@@ -6,16 +6,16 @@ use crate::failure::Failure;
 
 const SIZE: (u32, u32) = (960, 640);
 
-/// As legible on white as on black, for the picture has no background of its own.
+/// Legible on white and on black, since the chart has no background of its own.
 const TEXT: RGBColor = RGBColor(0x76, 0x76, 0x76);
 
-/// How far the symbols of the legend stand below the middle of their names, were it not for this.
+/// Moves the symbols of the legend up to the middle of their names.
 const RISE: i32 = 6;
 
 /// A picture of bits per key against the false positive rate.
 pub(crate) struct Chart {
     pub(crate) title: String,
-    /// The exponents of the rates at the left and at the right end: rates fall, and bits rise, from left to right.
+    /// The powers of ten of the rates at the left and right end: rates fall and bits rise from left to right.
     pub(crate) left: f64,
     pub(crate) right: f64,
     pub(crate) lines: Vec<Line>,
@@ -25,11 +25,11 @@ pub(crate) struct Chart {
 pub(crate) struct Line {
     pub(crate) name: String,
     pub(crate) color: RGBColor,
-    /// Pairs of a rate and the bits per key that it takes.
+    /// Rates and their bits per key.
     pub(crate) points: Vec<(f64, f64)>,
 }
 
-/// The point that the picture is about.
+/// The point that the chart is about.
 pub(crate) struct Mark {
     pub(crate) name: String,
     pub(crate) point: (f64, f64),
@@ -100,7 +100,7 @@ impl Chart {
     }
 }
 
-/// Where a rate and its bits stand.
+/// The coordinates of a rate and its bits.
 fn place((rate, bits): (f64, f64)) -> (f64, f64) {
     (rate.log10(), bits)
 }

@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 
-/// Text that comes from outside, such as the name of a file, as it may be shown on a terminal: control characters and those
-/// that turn the direction of writing are escaped, as in `\u{1b}`.
+/// Untrusted text, such as the name of a file, made safe for a terminal: control characters and those that change the
+/// direction of writing are escaped, as in `\u{1b}`.
 pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
     if !text.contains(is_escaped) {
         return Cow::Borrowed(text);

@@ -1,4 +1,4 @@
-//! What is called otherwise in reports than in the library: layouts and addressings name themselves.
+//! Names in reports that differ from the library's; layouts and addressings name themselves.
 
 use guira::FileKind;
 
@@ -23,7 +23,7 @@ pub(crate) fn hash(secret: Secret) -> &'static str {
     }
 }
 
-/// What is known of a secret key, of a filter that has one.
+/// The state of the secret key, if the filter has one.
 pub(crate) fn secret(secret: Secret) -> Option<&'static str> {
     match secret {
         Secret::None => None,

@@ -6,11 +6,11 @@ use crate::failure::Failure;
 
 const BUFFER_SIZE: usize = 1 << 18;
 
-/// Standard output. Once nothing more can be written, what is written is dropped. A closed pipe ends the work quietly;
-/// any other error is told once.
+/// Standard output. After an error, further output is dropped. A closed pipe ends the work quietly; any other error is
+/// reported once.
 pub(crate) struct Output {
     writer: BufWriter<Box<dyn Write>>,
-    /// A person sees each answer at once.
+    /// Whether output is flushed at once, for a person at a terminal.
     flushes_at_once: bool,
     is_closed: bool,
 }
@@ -37,7 +37,7 @@ impl Output {
         self.write(json.as_bytes())
     }
 
-    /// Hands on what is still buffered; whoever does not call it does not learn of a full disk.
+    /// Flushes the buffer. Without this call a full disk goes unnoticed.
     pub(crate) fn finish(&mut self) -> Result<(), Failure> {
         if self.is_closed {
             return Ok(());
@@ -46,7 +46,6 @@ impl Output {
         self.settle(result)
     }
 
-    /// Whether nothing more can be written.
     pub(crate) fn is_closed(&self) -> bool {
         self.is_closed
     }

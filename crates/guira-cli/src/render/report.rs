@@ -4,7 +4,7 @@ use super::Output;
 use crate::arguments::QuietArguments;
 use crate::failure::{self, Failure};
 
-/// A report that people read too.
+/// A report with a text for people besides its JSON.
 pub(crate) trait Report: Serialize {
     fn text(&self) -> String;
 }
@@ -20,7 +20,7 @@ pub(crate) fn print(report: &impl Report, json: bool) -> Result<(), Failure> {
     output.finish()
 }
 
-/// Tells what was done: a person on standard error, where it is no part of the output, and a program in JSON.
+/// Prints what was done: JSON on standard output, or text on standard error, where it is not part of the output.
 pub(crate) fn tell(report: &impl Report, json: bool, quiet: QuietArguments) -> Result<(), Failure> {
     if json {
         return print(report, json);

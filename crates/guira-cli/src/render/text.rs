@@ -28,11 +28,11 @@ pub(crate) fn rate(rate: f64) -> String {
         return "0".to_owned();
     }
     if rate > 0.1 {
-        // Of 0.9 and 0.7, "1 in 1" is neither.
+        // Both 0.9 and 0.7 would be "1 in 1".
         return format!("{rate:.3}");
     }
     if rate < 1e-10 {
-        // Nobody counts so many digits.
+        // Nobody counts that many digits.
         return format!("{rate:.2e} (1 in {:.2e})", 1.0 / rate);
     }
     // Three significant digits.
@@ -48,7 +48,7 @@ pub(crate) fn rate(rate: f64) -> String {
 pub(crate) fn power_of_ten(exponent: f64) -> String {
     match -exponent.round() {
         decimals if decimals > 6.0 => format!("1e-{decimals}"),
-        // As many digits as it takes, and no others.
+        // `Display` prints as many digits as needed.
         _ => 10f64.powf(exponent.round()).to_string(),
     }
 }
@@ -59,7 +59,7 @@ pub(crate) fn table(rows: &[(&str, String)]) -> String {
     rows.iter().map(|(label, value)| format!("{label:width$}  {value}\n")).collect()
 }
 
-/// Rows of cells, each in its column: numbers end where those above them end, the columns `left` start there.
+/// Rows of aligned cells: numbers are right-aligned, and the columns `left` are left-aligned.
 pub(crate) fn columns(rows: &[Vec<String>], left: &[usize]) -> String {
     let count = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(String::len).max().unwrap_or(0);

@@ -2,13 +2,13 @@ use redis::{ConnectionInfo, IntoConnectionInfo};
 
 use crate::failure::Failure;
 
-/// What redis-cli takes a password from, too.
+/// The variable that redis-cli reads the password from.
 const PASSWORD_VARIABLE: &str = "REDISCLI_AUTH";
 
-/// Where a filter is, or is to be: a server, a database and the name of a key.
+/// The address of a filter: a server, a database and the name of a key.
 ///
-/// The name and the database are taken from the URL here, and the rest is the `redis` crate's, which would take all of the path
-/// for the number of a database. A URL parser would resolve `..` in the path, which is a name like any other.
+/// The name and the database are parsed here, and the rest by the `redis` crate, which would take the whole path for the
+/// number of a database. A URL parser would resolve `..` in the path, which may be part of a name.
 #[derive(Clone, Debug)]
 pub(crate) struct Address {
     /// How the server is reached.
@@ -20,7 +20,7 @@ pub(crate) struct Address {
 }
 
 impl Address {
-    /// Reads a URL. What is wrong is told without any part of it, since each might be that of a password.
+    /// Parses a URL. Errors quote no part of it, since any part may be a password.
     pub(crate) fn parse(url: &str) -> Result<Self, Failure> {
         let address = Parts::of(url).and_then(|parts| {
             let is_secured = ["rediss:", "valkeys:"].iter().any(|scheme| parts.connection.starts_with(scheme));
@@ -46,7 +46,7 @@ impl Address {
     }
 }
 
-/// What a URL consists of.
+/// The parts of a URL.
 #[derive(Debug, PartialEq, Eq)]
 struct Parts {
     /// The URL as the `redis` crate reads it: without the name of the key.
@@ -112,7 +112,7 @@ fn of_socket(scheme: &str, place: &str, options: &Options<'_>) -> Result<Parts, 
     })
 }
 
-/// What stands behind the question mark: names with values.
+/// The query: names with values.
 struct Options<'url>(Vec<(&'url str, &'url str)>);
 
 impl<'url> Options<'url> {
@@ -145,7 +145,7 @@ impl<'url> Options<'url> {
     }
 }
 
-/// A text up to a mark, and from it on.
+/// Splits a text before the first `mark`, or at its end.
 fn split_before(text: &str, mark: char) -> (&str, &str) {
     text.split_at(text.find(mark).unwrap_or(text.len()))
 }
@@ -154,9 +154,9 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The bytes of a name in which any of them may be written as `%` and two hexadecimal digits.
+/// Decodes a name, in which any byte may be written as `%` and two hexadecimal digits.
 fn decoded(text: &str) -> Result<Vec<u8>, String> {
-    // The decoder would leave them as they are, and `%` for a name that begins in another way.
+    // The decoder would keep a `%` without two hexadecimal digits as it is.
     let is_escape = |rest: &str| {
         let digits = rest.as_bytes().get(..2);
         digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))

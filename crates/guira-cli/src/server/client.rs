@@ -9,46 +9,46 @@ use super::refusal::{explain, text};
 use super::temporary_name::temporary_name;
 use crate::failure::Failure;
 
-/// What the type of the module's values is called, whatever its commands are.
+/// The type of the module's values, which does not depend on the prefix of its commands.
 const FILTER_TYPE: &str = "guira-flt";
 
-/// How long a connection may take, and an answer.
+/// Timeouts for connecting and for a reply.
 const CONNECTING: Duration = Duration::from_secs(10);
 const ANSWERING: Duration = Duration::from_secs(60);
 
-/// How long a temporary key stays after the last chunk that has come.
+/// The time to live of the temporary key, set again with each chunk.
 const EXPIRY_MILLISECONDS: u64 = 60_000;
 
-/// As many bytes as a server sends at a time: others don't wait long.
+/// The module's own chunk size, which does not delay other clients.
 const CHUNK_SIZE: usize = 1 << 20;
 
-/// The number of removals, before the header of a file in a dump.
+/// The size of the number of removals, which precedes the header of the file in a dump.
 const COUNT_SIZE: usize = 8;
 const KEY_SIZE: usize = 16;
 
-/// What is to be done where there is a filter already.
+/// What to do if the key holds a filter already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Existing {
     Refused,
     Replaced,
 }
 
-/// Whether a dump is to have the secret key of its filter.
+/// Whether a dump contains the secret key of its filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Secrecy {
     LeftOut,
     Asked,
 }
 
-/// How a dump begins. It has no `Debug`, so that the key gets into no message.
+/// The beginning of a dump. It has no `Debug`, so that no message shows the key.
 pub(crate) struct DumpHeader {
     pub(crate) header: FileHeader,
-    /// The header as it stands in a file.
+    /// The header as in a file.
     pub(crate) bytes: Vec<u8>,
     pub(crate) key: Option<[u8; KEY_SIZE]>,
 }
 
-/// What the name of a key has.
+/// What a key holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Holding {
     Nothing,
@@ -61,7 +61,7 @@ enum Holding {
 pub(crate) struct Client<'address> {
     connection: Connection,
     address: &'address Address,
-    /// What the names of the module's commands begin with.
+    /// The prefix of the module's commands.
     prefix: &'address str,
 }
 
@@ -79,8 +79,8 @@ impl<'address> Client<'address> {
         Ok(Self { connection, address, prefix })
     }
 
-    /// Loads a filter under a temporary name, and then gives it its own: others see all of it or nothing. Returns whether it has
-    /// replaced another one. The `header` is that of a dump; `advance` is told how many bytes more are loaded.
+    /// Loads a filter under a temporary name, then renames the key: others see all of it or nothing. Returns `true` if a
+    /// filter was replaced. `header` is that of a dump; `advance` is called with the number of bytes of each chunk.
     pub(crate) fn push(
         &mut self,
         header: &[u8],
@@ -88,19 +88,19 @@ impl<'address> Client<'address> {
         existing: Existing,
         advance: impl Fn(usize),
     ) -> Result<bool, Failure> {
-        // Before the work; what counts is what is there at the end.
+        // An early check; the one that counts is made at the end.
         self.check_existing(existing)?;
         let temporary = temporary_name(&self.address.name, RandomState::new().hash_one(()));
         let pushed = self.load(&temporary, header, table, advance).and_then(|()| self.rename(&temporary, existing));
         if pushed.is_err() {
-            // Where this fails too, it expires.
+            // If this fails too, the key expires.
             self.query(cmd("UNLINK").arg(&temporary)).ok();
         }
         pushed
     }
 
     fn load(&mut self, temporary: &[u8], header: &[u8], table: &[u8], advance: impl Fn(usize)) -> Result<(), Failure> {
-        // In one transaction, so that there is no moment at which the key would stay for good.
+        // In one transaction, so that the key always expires.
         let first = [self.command("LOADCHUNK").arg(temporary).arg(1).arg(header).clone(), expire(temporary)];
         self.transaction(&first).map_err(|error| self.refusal(&error))?;
         let mut end = 0;
@@ -123,7 +123,7 @@ impl<'address> Client<'address> {
         Ok(())
     }
 
-    /// Gives the temporary key its name, for good. Returns whether there was another filter.
+    /// Renames the temporary key, and removes its expiry. Returns `true` if a filter was replaced.
     fn rename(&mut self, temporary: &[u8], existing: Existing) -> Result<bool, Failure> {
         let name = &self.address.name;
         let both = [cmd("PERSIST").arg(temporary).clone(), cmd("RENAME").arg(temporary).arg(name).clone()];
@@ -142,7 +142,7 @@ impl<'address> Client<'address> {
         }
     }
 
-    /// Returns whether there is a filter, unless there may be none, or there is something else.
+    /// Returns `true` if there is a filter. Fails if there must be none, or if the key holds something else.
     fn check_existing(&mut self, existing: Existing) -> Result<bool, Failure> {
         match self.holding()? {
             Holding::Nothing => Ok(false),
@@ -164,7 +164,7 @@ impl<'address> Client<'address> {
         })
     }
 
-    /// The beginning of the filter's dump.
+    /// Requests the beginning of the filter's dump.
     pub(crate) fn dump_header(&mut self, secrecy: Secrecy) -> Result<DumpHeader, Failure> {
         let mut command = self.command("SCANDUMP");
         command.arg(&self.address.name).arg(0);
@@ -184,7 +184,7 @@ impl<'address> Client<'address> {
         Ok(DumpHeader { header, bytes: bytes.to_vec(), key: key.try_into().ok() })
     }
 
-    /// The bytes of the filter's table, behind those that have come.
+    /// Requests the next bytes of the filter's table.
     pub(crate) fn dump_chunk(&mut self, received: usize) -> Result<Vec<u8>, Failure> {
         let position = received as u64 + 1;
         let command = self.command("SCANDUMP").arg(&self.address.name).arg(position).clone();
@@ -195,7 +195,7 @@ impl<'address> Client<'address> {
         if bytes.is_empty() || next != position + bytes.len() as u64 { Err(self.changed()) } else { Ok(bytes) }
     }
 
-    /// What is said of a filter that others change meanwhile.
+    /// The error for a filter that others change meanwhile.
     pub(crate) fn changed(&self) -> Failure {
         self.failure(
             "changed while it was pulled, so nothing was written: pull it when nobody changes it, or pull a copy, which the \
@@ -208,9 +208,9 @@ impl<'address> Client<'address> {
         Ok((next, bytes.unwrap_or_default()))
     }
 
-    /// Runs commands together, or none of them where one is refused before. Nil is returned where a key that is watched has changed.
+    /// Runs commands in a transaction, or none if one is refused. Returns nil if a watched key has changed.
     fn transaction(&mut self, commands: &[Cmd]) -> RedisResult<Value> {
-        // Not as a pipeline, whose error would be that it was discarded, and not why.
+        // Not a pipeline: its error would say that it was discarded, but not why.
         self.query(&cmd("MULTI"))?;
         for command in commands {
             self.query(command)?;

@@ -1,4 +1,4 @@
-//! Filters on a server of Redis or Valkey that has the module `guira-redis`: where they are, and how they come and go.
+//! Filters on a Redis or Valkey server with the module `guira-redis`: their addresses, loading and downloading.
 
 mod address;
 mod client;

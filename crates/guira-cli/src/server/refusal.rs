@@ -1,8 +1,8 @@
-//! What a server refuses, and what to do then.
+//! The errors of a server, with advice.
 
 use redis::{ErrorKind, RedisError, ServerErrorKind};
 
-/// The text of an error, for who must act. The names of the module's commands begin with `prefix`.
+/// The message for an error, with what to do. The names of the module's commands begin with `prefix`.
 pub(super) fn explain(error: &RedisError, prefix: &str) -> String {
     use ServerErrorKind as Kind;
 
@@ -42,7 +42,7 @@ pub(super) fn explain(error: &RedisError, prefix: &str) -> String {
     }
 }
 
-/// What a server said, as it said it.
+/// The server's own text of an error.
 pub(super) fn text(error: &RedisError) -> String {
     match (error.code(), error.detail()) {
         (Some("ERR"), Some(detail)) => detail.to_owned(),

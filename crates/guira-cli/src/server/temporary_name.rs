@@ -1,6 +1,6 @@
-/// A name for a key beside another one, in the same hash slot of a cluster, so that it can be renamed.
+/// A name for a temporary key in the hash slot of another one, so that it can be renamed in a cluster.
 ///
-/// Keys are in the slot of what stands between their first braces, if that is not empty, and else of the whole name.
+/// The slot is that of the text between the first braces, if it is not empty, otherwise of the whole name.
 pub(super) fn temporary_name(name: &[u8], number: u64) -> Vec<u8> {
     let suffix = format!(":guira-push:{number:016x}").into_bytes();
     if tag(name).is_some() {
@@ -9,7 +9,7 @@ pub(super) fn temporary_name(name: &[u8], number: u64) -> Vec<u8> {
     if !name.contains(&b'}') {
         return [b"{", name, b"}", &suffix].concat();
     }
-    // No tag can be the name itself, so it is a number of the same slot.
+    // The name itself can't be a tag, so the tag is a number with the same slot.
     let tag = (0u32..).map(|number| number.to_string()).find(|number| slot(number.as_bytes()) == slot(name));
     [b"{", tag.unwrap_or_default().as_bytes(), b"}", name, &suffix].concat()
 }
@@ -20,7 +20,7 @@ fn tag(name: &[u8]) -> Option<&[u8]> {
     (size > 0).then(|| &name[start..start + size])
 }
 
-/// The slot of a name without a tag: CRC-16/XMODEM modulo the number of slots, as the specification of clusters has it.
+/// The slot of a name without a tag: CRC-16/XMODEM modulo the number of slots, by the cluster specification.
 fn slot(name: &[u8]) -> u16 {
     const SLOTS: u16 = 16384;
     crc16(name) % SLOTS

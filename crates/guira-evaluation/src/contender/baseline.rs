@@ -9,8 +9,8 @@ pub(crate) struct GrowOnly<F>(F, MultiplyShift);
 /// A baseline that keys can be removed from, with the hash of the paper's program.
 pub(crate) struct Shrinkable<F>(F, MultiplyShift);
 
-/// Loops over keys, each compiled for the instructions of several generations of processors, of which the newest one that
-/// this processor has is taken: baselines' authors compile for the processor that they measure on.
+/// Loops over keys, compiled for several generations of processors; the newest that this processor supports is used, since the
+/// authors of baselines compile for the processor that they measure on.
 struct Lookups<'filter, F>(&'filter F, MultiplyShift, &'filter [u64]);
 struct HashedLookups<'filter, F>(&'filter F, &'filter [u64]);
 struct Insertions<'filter, F>(&'filter mut F, MultiplyShift, &'filter [u64]);
@@ -64,7 +64,7 @@ impl<F: Remove> NullaryFnOnce for Removals<'_, F> {
     }
 }
 
-/// What both have in common: every method of a contender but the last.
+/// The methods that both have in common: all of a contender but the last.
 macro_rules! delegate_to_baseline {
     () => {
         fn insert_all(&mut self, keys: &[u64]) -> usize {

@@ -16,7 +16,7 @@ impl Cuckoo {
 }
 
 impl Contender for Cuckoo {
-    /// Full is also where one fingerprint has taken all slots of its buckets: the failure of the paper's section 4.
+    /// Full also means that one fingerprint has taken all slots of its buckets: the failure of the paper's section 4.
     fn insert_all(&mut self, keys: &[u64]) -> usize {
         let refused = keys.iter().position(|&key| self.filter.insert(&self.hash.digest(key)).is_err());
         refused.unwrap_or(keys.len())

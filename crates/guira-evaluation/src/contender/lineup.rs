@@ -12,10 +12,10 @@ use crate::report::Style;
 /// Slots of 12 bits, as in table 3 of the paper.
 const BITS_PER_SLOT: u64 = 12;
 const SLOTS_PER_BUCKET: u64 = 4;
-/// The Bloom filters' keys: for nine probes, 13 bits each are best.
+/// The bits per key of Bloom filters: with nine probes, 13 are best.
 const BLOOM_BITS_PER_KEY: f64 = 13.0;
 
-/// The memory that all of a line-up get: 2^exponent buckets of four slots of 12 bits.
+/// The memory that each filter of a line-up gets: 2^exponent buckets of four slots of 12 bits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Memory {
     pub(crate) bucket_exponent: u32,
@@ -31,7 +31,7 @@ impl Memory {
         BITS_PER_SLOT * self.slots()
     }
 
-    /// Such as "192 MB" for 2^25 buckets.
+    /// A name such as "192 MB" for 2^25 buckets.
     pub(crate) fn name(self) -> String {
         let kibibytes = self.bits() >> 13;
         if kibibytes >= 1024 { format!("{} MB", kibibytes >> 10) } else { format!("{kibibytes} KB") }
@@ -58,7 +58,7 @@ pub(crate) enum Kind {
     CountingBloom,
 }
 
-/// Where a filter takes no more keys.
+/// When filling a filter stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Limit {
     /// At the first that it refuses.
@@ -80,7 +80,7 @@ impl Kind {
         Self::DLeft,
     ];
 
-    /// The paper's name; `guira` where it is the library's own.
+    /// The paper's name, or one with `guira` for the library's own filters.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Printed => "CF, as printed",
@@ -96,7 +96,7 @@ impl Kind {
         }
     }
 
-    /// An empty filter with that much memory.
+    /// An empty filter with this memory.
     pub(crate) fn build(self, memory: Memory) -> Result<Box<dyn Contender>, Failure> {
         let bucket_count = 1 << memory.bucket_exponent;
         let measures =
@@ -124,7 +124,7 @@ impl Kind {
             )),
             // Three bits of a slot say where runs are.
             Self::Quotient => Box::new(Shrinkable::new(QuotientFilter::new(memory.slots(), 9).map_err(not_built)?)),
-            // Two bits of a slot count; four tables, in buckets of four slots.
+            // Two bits of a slot are its counter; there are four tables of buckets of four slots.
             Self::DLeft => {
                 let filter = DLeftCountingBloomFilter::new(memory.slots() / 16, 10).map_err(not_built)?;
                 Box::new(Shrinkable::new(filter))
@@ -136,7 +136,7 @@ impl Kind {
         })
     }
 
-    /// How its curves are drawn, in every figure.
+    /// The style of the filter's curves in all figures.
     pub(crate) const fn style(self) -> Style {
         match self {
             Self::Printed => Style::solid(0),
@@ -152,7 +152,7 @@ impl Kind {
         }
     }
 
-    /// The cache lines that a lookup reads at least; most buckets lie on one.
+    /// The least number of cache lines that a lookup reads; most buckets are in one.
     pub(crate) const fn lines(self) -> usize {
         match self {
             Self::Bloom | Self::BlockedBloom | Self::Quotient | Self::CountingBloom => 1,
@@ -161,12 +161,12 @@ impl Kind {
         }
     }
 
-    /// Whether the paper has it: with the library's own filters, the paper's claims have nothing to do.
+    /// Returns `true` if the paper has this filter: the paper's claims do not apply to the library's own.
     pub(crate) const fn is_of_paper(self) -> bool {
         !matches!(self, Self::Packed | Self::SemiSorted | Self::Windowed)
     }
 
-    /// What builds it, if it is the library's own.
+    /// The builder, for the library's own filters.
     pub(crate) fn cuckoo_builder(self, memory: Memory) -> Option<CuckooFilterBuilder> {
         let (layout, slots_per_bucket, fingerprint_bits) = match self {
             Self::Packed => (Layout::Packed, 4, 12),
@@ -179,7 +179,7 @@ impl Kind {
         Some(builder.fingerprint_bits(fingerprint_bits).bucket_count(buckets))
     }
 
-    /// Where table 3 of the paper stops.
+    /// When filling stops in table 3 of the paper.
     pub(crate) fn limit(self, memory: Memory) -> Limit {
         match self {
             Self::Bloom | Self::BlockedBloom => Limit::Keys(memory.bloom_capacity()),
@@ -189,7 +189,7 @@ impl Kind {
         }
     }
 
-    /// The keys of a filled filter in figures 5 to 8: so many that it takes them all, but by rare chance.
+    /// The keys of a filled filter in figures 5 to 8: few enough that nearly always all of them fit.
     pub(crate) fn design_capacity(self, memory: Memory) -> u64 {
         let share = |share: f64| saturating_floor(share * approximate(memory.slots()));
         match self {
@@ -197,7 +197,7 @@ impl Kind {
             Self::Bloom | Self::BlockedBloom => memory.bloom_capacity(),
             Self::Quotient => share(0.9),
             Self::DLeft => share(0.75),
-            // Counters of four bits in place of bits.
+            // It has counters of four bits instead of bits.
             Self::CountingBloom => memory.bloom_capacity() / 4,
         }
     }

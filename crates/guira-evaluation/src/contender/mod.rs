@@ -21,21 +21,21 @@ pub(crate) struct Full;
 
 /// A filter to be measured.
 ///
-/// Each method takes many keys: what is measured is a loop of one operation per key, compiled for the type of the filter.
-/// Only the loop as a whole is called by way of a table.
+/// Each method takes many keys, so that a loop of one operation per key is measured, compiled for the type of the filter.
+/// Dynamic dispatch happens once per loop.
 pub(crate) trait Contender {
-    /// Inserts keys up to the first that is refused; how many were stored.
+    /// Inserts keys up to the first that is refused. Returns how many were stored.
     fn insert_all(&mut self, keys: &[u64]) -> usize;
 
-    /// Looks each key up; how many are found. The time of hashing is part of it.
+    /// Looks up each key. Returns how many were found. The time includes hashing.
     fn count_found(&self, keys: &[u64]) -> u64;
 
-    /// The digests of keys by the filter's own hash, if it can be asked with those.
+    /// The digests of keys by the filter's own hash, if it can look up digests.
     fn digests(&self, _keys: &[u64]) -> Option<Vec<u64>> {
         None
     }
 
-    /// Looks keys up that were hashed before by `digests`; how many are found.
+    /// Looks up keys that were hashed by `digests`. Returns how many were found.
     fn count_found_hashed(&self, _digests: &[u64]) -> Option<u64> {
         None
     }
@@ -43,21 +43,21 @@ pub(crate) trait Contender {
     /// The bits of its table.
     fn bits(&self) -> u64;
 
-    /// The rate that theory expects of it as it is now.
+    /// The expected rate at present.
     fn expected_rate(&self) -> f64;
 
-    /// The same filter, if keys can be removed from it.
+    /// This filter as a [`Removing`] one, if keys can be removed from it.
     fn as_removing(&mut self) -> Option<&mut dyn Removing> {
         None
     }
 
-    /// Inserts keys by one call for all of them, if there is such a call.
+    /// Inserts keys with one call for all of them, if there is such a method.
     #[cfg(feature = "peers")]
     fn insert_together(&mut self, _keys: &[u64]) -> Option<Result<(), Full>> {
         None
     }
 
-    /// Looks keys up by one call for all of them, if there is such a call; how many are found.
+    /// Looks up keys with one call for all of them, if there is such a method. Returns how many were found.
     #[cfg(feature = "peers")]
     fn count_found_together(&self, _keys: &[u64], _answers: &mut [bool]) -> Option<u64> {
         None
@@ -69,6 +69,6 @@ pub(crate) trait Removing: Contender {
     /// The keys that were stored and not removed.
     fn len(&self) -> u64;
 
-    /// Removes each key; how many there were.
+    /// Removes each key. Returns how many were found.
     fn remove_all(&mut self, keys: &[u64]) -> u64;
 }

@@ -1,5 +1,5 @@
-//! Filters of other people, each by its own interface, with the fast hash that its documentation names or takes, and what it
-//! takes for good defaults.
+//! Filters of other people, each by its own interface, with the fast hash that its documentation names or uses, and the
+//! parameters that it calls good defaults.
 
 use ahash::AHasher;
 use foldhash::fast::FixedState;
@@ -9,15 +9,15 @@ use xorf::Filter as _;
 use super::{Contender, Full, Removing};
 use crate::keys::Hash;
 
-/// What is asked of those that let one choose.
+/// The rate asked of filters that let one choose it.
 pub(crate) const RATE: f64 = 0.002;
 
-/// A filter that users can take today.
+/// A filter that is available today.
 pub(crate) struct Peer {
     pub(crate) name: &'static str,
-    /// As `Cargo.toml` pins it.
+    /// The version pinned in `Cargo.toml`.
     pub(crate) version: &'static str,
-    /// What others call it.
+    /// The usual name of this kind of filter.
     pub(crate) kind: &'static str,
     pub(crate) cannot: &'static str,
     pub(crate) making: Making,
@@ -26,11 +26,11 @@ pub(crate) struct Peer {
 /// A peer, or why there is none.
 type Made = Result<Box<dyn Contender>, String>;
 
-/// How it comes to its keys.
+/// How the filter gets its keys.
 pub(crate) enum Making {
-    /// For so many keys, which are inserted one by one.
+    /// Made for a number of keys, which are inserted one by one.
     Empty(fn(usize) -> Made),
-    /// Of all keys at once: it does not change afterwards.
+    /// Built from all keys at once; it does not change afterwards.
     Of(fn(&[u64]) -> Made),
 }
 
@@ -55,7 +55,7 @@ impl Peer {
             version: "0.5.0",
             kind: "cuckoo filter",
             cannot: "have another rate than that of 8 bits, or a size that is no power of two; loses a key when it is full",
-            // It takes what it is asked for as its number of slots, rounded up to a power of two.
+            // The capacity asked for is its number of slots, rounded up to a power of two.
             making: Making::Empty(|capacity| {
                 Ok(Box::new(EightBits(cuckoofilter::CuckooFilter::with_capacity(capacity + capacity / 16))))
             }),
@@ -133,13 +133,13 @@ impl Peer {
     ];
 }
 
-/// What the library plans for the rate that all are asked for, by itself.
+/// The library's own plan for the rate that is asked of all filters.
 fn library(capacity: usize, preference: Preference) -> Made {
     let builder = CuckooFilter::builder().capacity(capacity).false_positive_rate(RATE).preference(preference);
     Ok(Box::new(Library(builder.build().map_err(|error| error.to_string())?)))
 }
 
-/// The library as its users have it: it hashes by itself, and takes many keys at a time.
+/// The library as users call it: it hashes by itself, and takes many keys at a time.
 struct Library(CuckooFilter);
 struct FastBloom(fastbloom::BloomFilter<FixedState>);
 struct Quotient(qfilter::Filter);
@@ -150,7 +150,7 @@ struct Atomic(atomic_cuckoo_filter::CuckooFilter<AHasher>);
 struct SplitBlock(sbbf_rs_safe::Filter, Hash);
 struct Fuse(xorf::BinaryFuse8);
 
-/// What rate to expect of a peer is its own affair: the measured one stands in the table.
+/// No rate is expected of peers: the measured one is in the table.
 macro_rules! contend {
     ($peer:ident, insert: |$filter:ident, $key:ident| $insert:expr, bits: $bits:expr $(, also: { $($also:item)* })?) => {
         contend!($peer, insert: |$filter, $key| $insert, contains: |$filter, $key| $filter.contains(&$key), bits: $bits
@@ -187,7 +187,7 @@ macro_rules! contend {
     };
 }
 
-/// Those that keys can be removed from.
+/// Implements `Removing`.
 macro_rules! remove {
     ($peer:ident, |$filter:ident, $key:ident| $remove:expr) => {
         impl Removing for $peer {
@@ -261,7 +261,7 @@ contend!(Fuse, insert: |filter, key| { let _: (&mut xorf::BinaryFuse8, u64) = (f
 impl Contender for SplitBlock {
     fn insert_all(&mut self, keys: &[u64]) -> usize {
         for &key in keys {
-            // It says whether the key was there.
+            // Returns whether the key was present.
             let _: bool = self.0.insert_hash(self.1.digest(key).get());
         }
         keys.len()
@@ -291,7 +291,7 @@ remove!(Atomic, |filter, key| filter.remove(&key));
 mod tests {
     use super::*;
 
-    /// The name of a crate, and what the manifest says of it.
+    /// The version of a crate in the manifest.
     fn pinned(name: &str) -> Option<&'static str> {
         let manifest = include_str!("../../Cargo.toml");
         let line =

@@ -4,7 +4,7 @@ use guira_baselines::{CuckooFilter as PrintedCuckooFilter, CuckooHashTable, Cuck
 use super::{Contender, Cuckoo, Shrinkable};
 use crate::failure::Failure;
 
-/// When a table is taken for full.
+/// When a table counts as full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rule {
     /// The paper's: an insertion has relocated 500 fingerprints.
@@ -25,13 +25,13 @@ impl Rule {
     }
 }
 
-/// The measures of a table.
+/// The parameters of a table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Measures {
     pub(crate) rule: Rule,
     pub(crate) bucket_exponent: u32,
     pub(crate) slots_per_bucket: u32,
-    /// Without meaning where keys are whole.
+    /// Unused in tables of whole keys.
     pub(crate) fingerprint_bits: u32,
 }
 

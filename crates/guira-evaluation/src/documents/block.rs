@@ -1,4 +1,4 @@
-//! A block of a document: which part of which data file it shows.
+//! A block of a document, which shows a part of a data file.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,13 +8,13 @@ use serde::Deserialize;
 use super::data::Data;
 use crate::failure::Failure;
 
-/// What the comment before a block says, as JSON.
+/// The comment before a block, as JSON.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Block {
-    /// Beside the document. Alone, the block is a sentence on how the data came about.
+    /// The data file, relative to the document. Without other fields, the block is a sentence on how the data was measured.
     file: PathBuf,
-    /// The title of one of its tables.
+    /// The title of a table in the data file.
     table: Option<String>,
     /// Some of the table's columns; otherwise all.
     #[serde(default)]
@@ -28,7 +28,7 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// What the document is to show, line by line.
+    /// The text of the block.
     pub(super) fn content(&self, folder: &Path) -> Result<String, Failure> {
         let path = folder.join(&self.file);
         let data = Data::read(&path)?;

@@ -1,4 +1,4 @@
-//! Data files: what was measured, and how that came about.
+//! Data files: results, and how they were measured.
 
 use std::ffi::OsString;
 use std::fs;
@@ -12,7 +12,7 @@ use super::printed::take_apart;
 use crate::failure::Failure;
 use crate::report::{Machine, Table};
 
-/// A data file: of any program, or of a reproduction, whose files have more than this.
+/// A data file of any program. Those of reproductions contain more.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Data {
     pub(super) run: Run,
@@ -22,11 +22,11 @@ pub(super) struct Data {
     pub(super) text: Vec<String>,
 }
 
-/// How it came about.
+/// How the data was measured.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Run {
     pub(super) machine: Machine,
-    /// What was typed.
+    /// The command line.
     pub(super) command: String,
 }
 
@@ -38,7 +38,7 @@ impl Data {
 }
 
 impl Run {
-    /// In a sentence.
+    /// A sentence that says how the data was measured.
     pub(super) fn to_markdown(&self) -> String {
         format!("By `{}`, on {}.\n", self.command, self.machine.in_short())
     }
@@ -57,7 +57,7 @@ pub(crate) fn record(path: &Path, words: &[OsString], machine: Machine) -> Resul
     let mut printed = String::new();
     for line in child.stdout.take().map(BufReader::new).into_iter().flat_map(BufRead::lines) {
         let line = line.map_err(|error| not_run(error.to_string()))?;
-        // Nobody need look on.
+        // An error is ignored: nobody needs to read along.
         writeln!(io::stdout().lock(), "{line}").ok();
         printed += &line;
         printed.push('\n');

@@ -1,4 +1,4 @@
-//! Numbers in documents: they come from data files, and a command puts them there.
+//! Numbers in documents, which a command copies from data files.
 
 mod block;
 mod data;

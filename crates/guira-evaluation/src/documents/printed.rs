@@ -1,10 +1,10 @@
-//! What programs print, taken apart: tables of Markdown, and the lines between them.
+//! Parses what programs print: Markdown tables, and the lines between them.
 
 use crate::report::{Cell, Column, Table};
 
-/// The tables in what a program printed, and all other lines.
+/// Splits printed text into its tables and all other lines.
 ///
-/// A table is called as its first column, after the heading above it, if there is one: "192MB, one thread".
+/// The title of a table is the heading above it, if there is one, and its first column: "192MB, one thread".
 pub(super) fn take_apart(printed: &str) -> (Vec<Table>, Vec<String>) {
     let mut tables: Vec<Table> = Vec::new();
     let mut text = Vec::new();
@@ -24,7 +24,7 @@ pub(super) fn take_apart(printed: &str) -> (Vec<Table>, Vec<String>) {
             Some(table) if is_within_table => {
                 let width = table.columns.len();
                 let cells = cells.into_iter().map(|cell| if cell.is_empty() { Cell::None } else { Cell::text(cell) });
-                // Rows may be shorter than the heading, and are not longer.
+                // Rows may be shorter than the heading, but not longer.
                 table.push(cells.chain(core::iter::repeat(Cell::None)).take(width).collect());
             }
             _ => {
@@ -49,7 +49,7 @@ pub(super) fn cells_of(line: &str) -> Option<Vec<&str>> {
     Some(line.split('|').map(str::trim).collect())
 }
 
-/// What separates the heading of a table from its rows.
+/// Returns `true` for the line between the heading of a table and its rows.
 fn is_rule(cells: &[&str]) -> bool {
     cells.iter().all(|cell| !cell.is_empty() && cell.chars().all(|letter| matches!(letter, '-' | ':')))
 }

@@ -1,4 +1,4 @@
-//! Documents with blocks that data files give:
+//! Documents with blocks that are generated from data files:
 //!
 //! ```text
 //! <!-- data {"file": "data/growth.json", "table": "keys before a doubling"} -->
@@ -18,18 +18,18 @@ const START: &str = "<!-- data ";
 const START_ENDS: &str = " -->";
 const END: &str = "<!-- end of data -->";
 
-/// What becomes of documents that differ from the data.
+/// What to do with documents that differ from the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Writing {
-    /// They are written anew.
+    /// Rewrite them.
     Rewrite,
-    /// They are an error.
+    /// Report an error.
     Check,
-    /// So are numbers in tables outside of blocks.
+    /// Also report numbers in tables outside of blocks.
     CheckTables,
 }
 
-/// Puts what the data give into the blocks of documents.
+/// Updates the blocks of documents from their data files.
 pub(crate) fn splice(documents: &[PathBuf], writing: Writing) -> Result<(), Failure> {
     for path in documents {
         let old = fs::read_to_string(path).map_err(|error| Failure::not_read(path, error))?;
@@ -49,7 +49,7 @@ pub(crate) fn splice(documents: &[PathBuf], writing: Writing) -> Result<(), Fail
     Ok(())
 }
 
-/// A document with all its blocks as the data give them.
+/// A document with all blocks generated from the data.
 fn spliced(path: &Path, document: &str) -> Result<String, Failure> {
     let folder = path.parent().unwrap_or(Path::new(""));
     let mut new = String::new();
@@ -63,7 +63,7 @@ fn spliced(path: &Path, document: &str) -> Result<String, Failure> {
             .strip_suffix(START_ENDS)
             .ok_or_else(|| wrong(format!("the comment must end with {START_ENDS:?}")))?;
         let block: Block = serde_json::from_str(described).map_err(|error| wrong(error.to_string()))?;
-        // What stands there now is left out.
+        // The present content is skipped.
         if !lines.by_ref().any(|(line, _)| line == END) {
             return Err(wrong(format!("no line {END:?} ends this block")));
         }
@@ -88,7 +88,7 @@ fn check_same(path: &Path, old: &str, new: &str) -> Result<(), Failure> {
     }
 }
 
-/// That no table outside of blocks has numbers.
+/// Checks that no table outside of blocks contains numbers.
 fn check_tables(path: &Path, document: &str) -> Result<(), Failure> {
     let mut is_within_block = false;
     for (line, number) in document.lines().zip(1..) {

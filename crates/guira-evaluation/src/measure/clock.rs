@@ -6,7 +6,7 @@ use crate::cast::approximate;
 pub(crate) struct Seconds(f64);
 
 impl Seconds {
-    /// What something takes, and what it returns.
+    /// Runs a function. Returns the time it took, and its result.
     pub(crate) fn of<T>(run: impl FnOnce() -> T) -> (Self, T) {
         let start = Instant::now();
         let result = run();
@@ -25,12 +25,12 @@ pub(crate) fn million_per_second(operations: u64, Seconds(seconds): Seconds) -> 
     approximate(operations) / 1e6 / seconds
 }
 
-/// Per operation.
+/// Nanoseconds per operation.
 pub(crate) fn nanoseconds(operations: u64, Seconds(seconds): Seconds) -> f64 {
     1e9 * seconds / approximate(operations)
 }
 
-/// The median; of an even number of figures, the greater one of the two in the middle. NaN of none.
+/// The median; of an even number of figures, the greater one of the middle two. NaN if there are none.
 pub(super) fn median(mut figures: Vec<f64>) -> f64 {
     figures.sort_by(f64::total_cmp);
     figures.get(figures.len() / 2).copied().unwrap_or(f64::NAN)

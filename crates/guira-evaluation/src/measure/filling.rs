@@ -5,10 +5,10 @@ use crate::cast::in_memory;
 use crate::contender::{Contender, Limit};
 use crate::keys::Keys;
 
-/// The keys that are made at a time, outside of the time that is measured.
+/// The number of keys made at a time, outside of the measured time.
 const CHUNK: u64 = 1 << 20;
 
-/// How many keys a filter took, and how long that was.
+/// How many keys a filter took, and the time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Filled {
     pub(crate) stored: u64,

@@ -10,21 +10,21 @@ use crate::cast::{in_memory, scale};
 use crate::failure::Failure;
 
 const NAME: &str = "the memory of the floors";
-/// As deep as the ring of the library's batch operations.
+/// As deep as the ring in the library's batch operations.
 const DEPTH: usize = 32;
-/// An odd factor, 2^64 over the golden ratio: it gives the second line of a digest.
+/// An odd factor, 2^64 over the golden ratio: the product gives the second line of a digest.
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Memory of the size of a table, in large pages where the system has them, as filters have for their tables.
+/// Memory of the size of a table, in large pages if the system has them, as tables of filters are.
 ///
-/// Addresses are reserved up to a power of two, so that a constant mask is all that keeps an index in bounds.
+/// Addresses are reserved up to a power of two, so that masking by a constant keeps an index in bounds.
 pub(crate) struct Floor {
     memory: MmapMut,
     size: u64,
     hash: MultiplyShift,
 }
 
-/// Calls a method that is compiled for the power of two that the memory is reserved to.
+/// Calls the method that is compiled for the reserved power of two.
 macro_rules! for_reserved {
     ($exponent:expr; $($power:literal)+; $reserved:ident => $call:expr) => {
         match $exponent {
@@ -34,7 +34,7 @@ macro_rules! for_reserved {
     };
 }
 
-/// The loop, compiled as those of baselines are: for the instructions that the processor has.
+/// The loop, compiled for the processor's instructions like those of baselines.
 struct Reads<'floor, D, const LINES: usize> {
     floor: &'floor Floor,
     digests: D,
@@ -55,19 +55,19 @@ impl Floor {
     pub(crate) fn new(size: u64) -> Result<Self, Failure> {
         let reserved = in_memory(size.next_power_of_two());
         let mut memory = MmapMut::map_anon(reserved).map_err(|error| Failure::not_built(NAME, error))?;
-        // Without large pages it works, too: the tables of filters fall back in the same way.
+        // Without large pages it works too, as for the tables of filters.
         #[cfg(target_os = "linux")]
         memory.advise(memmap2::Advice::HugePage).ok();
         memory[..in_memory(size)].fill(1);
         Ok(Self { memory, size, hash: MultiplyShift::from_seed(0) })
     }
 
-    /// The digests of keys, by the hash that baselines have.
+    /// The digests of keys, by the hash of baselines.
     pub(crate) fn digests(&self, keys: &[u64]) -> Vec<u64> {
         keys.iter().map(|&key| self.hash.digest(key).get()).collect()
     }
 
-    /// Times reading LINES random lines for each key, where its hash says.
+    /// Times reading LINES random lines for each key, chosen by its hash.
     pub(crate) fn single<const LINES: usize>(&self, keys: &[u64]) -> Result<Seconds, Failure> {
         let hash = self.hash;
         self.timed::<LINES>(keys.iter().map(|&key| hash.digest(key)))
@@ -84,7 +84,7 @@ impl Floor {
         checked(time, sum, of)
     }
 
-    /// The sum of a byte of each line. Nothing in the loop but the hash, the places, a mask and the reads.
+    /// The sum of a byte of each line. The loop consists only of the hash, the indices, a mask and the reads.
     #[inline(always)]
     fn sum<const LINES: usize, const RESERVED: usize>(&self, digests: impl Iterator<Item = Digest>) -> Option<u64> {
         let bytes: &[u8; RESERVED] = self.memory.first_chunk()?;
@@ -98,7 +98,7 @@ impl Floor {
         Some(sum)
     }
 
-    /// Times what `single` does with the lines of each key prefetched 32 keys before.
+    /// Times the reads of `single`, with the lines of each key prefetched 32 keys before.
     pub(crate) fn prefetched<const LINES: usize>(&self, keys: &[u64]) -> Result<Seconds, Failure> {
         let (bytes, size, hash) = (&self.memory[..], self.size, self.hash);
         let order = |key: u64| {
@@ -124,7 +124,7 @@ impl Floor {
     }
 }
 
-/// Every byte of the memory is 1.
+/// Checks the sum of the bytes read, each of which is 1.
 fn checked(time: Seconds, sum: Option<u64>, lines: usize) -> Result<Seconds, Failure> {
     let of = lines as u64;
     match sum {
@@ -134,7 +134,7 @@ fn checked(time: Seconds, sum: Option<u64>, lines: usize) -> Result<Seconds, Fai
     }
 }
 
-/// Where a key's lines are.
+/// The positions of a key's lines.
 #[inline]
 fn places<const LINES: usize>(digest: Digest, size: u64) -> [usize; LINES] {
     let mut digest = digest.get();

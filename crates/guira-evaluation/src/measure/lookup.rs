@@ -7,10 +7,11 @@ use crate::contender::{Contender, Removing};
 use crate::failure::Failure;
 use crate::keys::Keys;
 
-/// Beyond so many standard deviations, a rate is not what it should be: by chance one time in a thousand million.
+/// A rate that deviates by more standard deviations than this is wrong; by chance, that happens one time in a thousand
+/// million.
 const DEVIATIONS: f64 = 6.0;
 
-/// Looks the keys with these numbers up, all of which are stored: not one may be denied.
+/// Looks up the keys with these numbers, all of which are stored, and fails if one is denied.
 pub(crate) fn check_present(
     name: &str,
     contender: &dyn Contender,
@@ -38,7 +39,7 @@ pub(crate) fn measure_rate(name: &str, contender: &dyn Contender, keys: Keys, qu
     Ok(approximate(found) / approximate(queries))
 }
 
-/// Times lookups of which `present` are for stored keys, and checks what is found.
+/// Times lookups, of which `present` are for stored keys, and checks the answers.
 pub(crate) fn timed_lookups(
     name: &str,
     contender: &dyn Contender,
@@ -74,15 +75,15 @@ pub(crate) fn timed_removals(
     Ok(time)
 }
 
-/// That absent keys are not found more often than theory expects.
+/// Checks that absent keys are not found more often than expected.
 fn check_found(name: &str, contender: &dyn Contender, found: u64, of: u64) -> Result<(), Failure> {
     check_answers(name, contender.expected_rate(), found, of)
 }
 
-/// The same, given what is expected.
+/// Checks that a rate is not above the expected one by more than chance.
 pub(crate) fn check_answers(name: &str, expected: f64, found: u64, of: u64) -> Result<(), Failure> {
     let mean = expected * approximate(of);
-    // A key may be asked for again, and filters differ: both are small beside a count's own deviation, and beside one key.
+    // Keys may repeat, and filters differ: both effects are small compared with the deviation of a count, and with one key.
     if approximate(found) > mean + DEVIATIONS * (mean.sqrt() + 1.0) {
         return Err(Failure::RateTooHigh { contender: name.to_owned(), found, of, expected });
     }

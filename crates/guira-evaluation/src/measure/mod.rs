@@ -1,4 +1,4 @@
-//! What is done to a filter, and how it is timed and checked.
+//! Operations on filters, timed and checked.
 
 mod clock;
 mod filling;

@@ -1,13 +1,13 @@
 use super::clock::median;
 
-/// Things with their places, from another one on in each turn, so that none is always the first.
+/// Things with their indices, starting from another one in each turn, so that none is always the first.
 pub(crate) fn rotated<T>(things: &[T], turn: u64) -> impl Iterator<Item = (usize, &T)> {
     let first = usize::try_from(turn % (things.len() as u64).max(1)).unwrap_or(0);
     let (before, after) = things.split_at(first);
     after.iter().zip(first..).chain(before.iter().zip(0..)).map(|(thing, place)| (place, thing))
 }
 
-/// Figures of several turns, of the same thing.
+/// The figures of one quantity in several turns.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Turns(Vec<f64>);
 
@@ -16,7 +16,7 @@ impl Turns {
         self.0.push(figure);
     }
 
-    /// The same, but for turn 0, in which caches and pages are first touched.
+    /// Notes a figure unless it is of turn 0, which first touches caches and pages.
     pub(crate) fn note_after_first(&mut self, turn: u64, figure: f64) {
         if turn > 0 {
             self.note(figure);
@@ -27,12 +27,12 @@ impl Turns {
         self.0.is_empty()
     }
 
-    /// NaN of none.
+    /// The median; NaN if there are none.
     pub(crate) fn median(&self) -> f64 {
         median(self.0.clone())
     }
 
-    /// The least and the greatest; NaN of none.
+    /// The least and the greatest figure; NaN if there are none.
     pub(crate) fn ends(&self) -> [f64; 2] {
         let ends = [f64::min, f64::max].map(|choose: fn(f64, f64) -> f64| self.0.iter().copied().reduce(choose));
         ends.map(|end| end.unwrap_or(f64::NAN))

@@ -2,24 +2,24 @@ use serde::{Deserialize, Serialize};
 
 use crate::measure::Turns;
 
-/// Where a figure comes from. The same keys give the same counts, but no two runs take the same time.
+/// Where a figure comes from. Counts are equal for equal keys, but no two runs take equal times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Origin {
-    /// A label, what the paper prints, or what follows from a formula or from counting: the same in every run.
+    /// A label, a figure of the paper, or a result of a formula or of counting: equal in every run.
     Counted,
-    /// From a clock.
+    /// Measured with a clock.
     Timed,
 }
 
-/// What stands in a cell of a table.
+/// The content of a table's cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Cell {
     Text(String),
     Count(u64),
     Number(f64),
-    /// There is no such figure.
+    /// No figure.
     None,
 }
 
@@ -28,7 +28,7 @@ impl Cell {
         Self::Text(text.into())
     }
 
-    /// As a person reads it: four digits that mean something, and no exponents.
+    /// The text for people: four significant digits, and no exponents.
     pub(crate) fn shown(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
@@ -38,7 +38,7 @@ impl Cell {
         }
     }
 
-    /// All digits.
+    /// The text with all digits.
     pub(crate) fn exact(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
@@ -50,7 +50,7 @@ impl Cell {
 }
 
 impl Cell {
-    /// Its value, if it is a number.
+    /// The value, if it is a number.
     pub(super) fn number(&self) -> Option<f64> {
         match self {
             Self::Count(count) => Some(crate::cast::approximate(*count)),
@@ -59,7 +59,7 @@ impl Cell {
         }
     }
 
-    /// The cells of an interval: the median of several turns, the least and the greatest; empty ones for no turn.
+    /// The cells of an interval: the median of several turns, the least and the greatest; empty without turns.
     pub(crate) fn interval(turns: &Turns) -> [Self; 3] {
         if turns.is_empty() {
             return [Self::None, Self::None, Self::None];
@@ -80,7 +80,7 @@ pub(crate) fn is_number(text: &str) -> bool {
     text.replace(',', "").parse::<f64>().is_ok()
 }
 
-/// A number with four significant digits; none behind the point where those before it suffice.
+/// A number with four significant digits; none behind the decimal point if those before it suffice.
 pub(crate) fn four_digits(number: f64) -> String {
     if number == 0.0 || !number.is_finite() {
         return number.to_string();

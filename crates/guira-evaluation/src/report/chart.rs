@@ -5,22 +5,22 @@ use super::{Cell, Column, Style, Table, four_digits};
 /// Curves over one axis.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Chart {
-    /// The name of its file.
+    /// The name of the file.
     pub(crate) name: String,
     pub(crate) title: String,
     pub(crate) x: Axis,
     pub(crate) y: Axis,
     pub(crate) series: Vec<Series>,
-    /// Where the light marks come from, if there are some.
+    /// The source of the light marks, if there are any.
     pub(crate) others: Option<String>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Axis {
-    /// With the unit.
+    /// The label, with the unit.
     pub(crate) label: String,
     pub(crate) scaling: Scaling,
-    /// What the axis shows at least.
+    /// An interval that the axis shows in any case.
     pub(crate) shows: Option<[f64; 2]>,
 }
 
@@ -35,7 +35,7 @@ pub(crate) enum Scaling {
 }
 
 impl Chart {
-    /// Where its axes begin and end.
+    /// The ends of the x axis.
     pub(super) fn x_ends(&self) -> [f64; 2] {
         self.x.ends(self.points().map(|point| point.0))
     }
@@ -44,7 +44,7 @@ impl Chart {
         self.y.ends(self.points().map(|point| point.1))
     }
 
-    /// All that is drawn: points, their intervals, and what others found.
+    /// Everything that is drawn: points, their intervals, and the figures of others.
     fn points(&self) -> impl Iterator<Item = (f64, f64)> {
         self.series.iter().flat_map(|series| {
             let heights = series.points.iter().flat_map(|point| [point.low, point.y, point.high].map(|y| (point.x, y)));
@@ -52,7 +52,7 @@ impl Chart {
         })
     }
 
-    /// What it shows, for those who don't see it.
+    /// A description for those who don't see the chart.
     pub(super) fn description(&self) -> String {
         let range = |values: &mut dyn Iterator<Item = f64>| {
             let [low, high] =
@@ -70,8 +70,8 @@ impl Chart {
         )
     }
 
-    /// The same as numbers: a row for each place and a column for each curve if all have the same places, or else a row
-    /// for each point.
+    /// The chart as a table: with a row for each x and a column for each curve if all curves have the same x, otherwise with a
+    /// row for each point.
     pub(super) fn table(&self) -> Table {
         let places = |series: &Series| series.points.iter().map(|point| point.x).collect::<Vec<_>>();
         let shared = self.series.first().map(places).unwrap_or_default();
@@ -113,7 +113,7 @@ fn short(number: f64) -> String {
 }
 
 impl Axis {
-    /// From 0 on.
+    /// An axis from 0.
     pub(crate) fn linear(label: &str) -> Self {
         Self { label: label.to_owned(), scaling: Scaling::Linear, shows: Some([0.0, 0.0]) }
     }
@@ -122,7 +122,7 @@ impl Axis {
         Self { label: label.to_owned(), scaling: Scaling::Linear, shows: Some(shows) }
     }
 
-    /// Whole powers of ten.
+    /// An axis of whole powers of ten.
     pub(crate) fn logarithmic(label: &str) -> Self {
         Self { label: label.to_owned(), scaling: Scaling::Logarithmic, shows: None }
     }
@@ -132,12 +132,12 @@ impl Axis {
         Self { label: label.to_owned(), scaling: Scaling::Exponents, shows: None }
     }
 
-    /// The places of marks between two others: a few round numbers.
+    /// The values to mark between two ends: a few round numbers.
     pub(super) fn marks(&self, [from, to]: [f64; 2], most: usize) -> Vec<f64> {
         let most = crate::cast::approximate(most as u64);
         let least_step = (to - from) / most;
         let step = match self.scaling {
-            // Neither has anything to be marked between whole numbers.
+            // Neither has marks between whole numbers.
             Scaling::Logarithmic | Scaling::Exponents => least_step.ceil().max(1.0),
             Scaling::Linear => {
                 let power = 10f64.powf(least_step.log10().floor());
@@ -153,7 +153,7 @@ impl Axis {
         (0..).map(mark).take_while(|place| *place <= to + 1e-9 * step).collect()
     }
 
-    /// Where a value stands on it.
+    /// The position of a value on the axis.
     pub(crate) fn place(&self, value: f64) -> f64 {
         match self.scaling {
             Scaling::Linear | Scaling::Exponents => value,
@@ -161,19 +161,19 @@ impl Axis {
         }
     }
 
-    /// What stands beside a place of it.
+    /// The label of a mark.
     pub(crate) fn mark(&self, place: f64) -> String {
         let value = match self.scaling {
             Scaling::Linear => place,
             Scaling::Exponents => return format!("2{}", superscript(place)),
             Scaling::Logarithmic => 10f64.powf(place),
         };
-        // No more digits than it takes to tell marks apart.
+        // Only as many digits as distinguish the marks.
         let text = format!("{value:.6}");
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
     }
 
-    /// The places where it begins and ends, for curves between two values.
+    /// The ends of the axis, for curves between two values.
     pub(crate) fn ends(&self, values: impl Iterator<Item = f64>) -> [f64; 2] {
         let shown = self.shows.into_iter().flatten();
         let places = values.chain(shown).map(|value| self.place(value)).filter(|place| place.is_finite());
@@ -181,7 +181,7 @@ impl Axis {
             places.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], place| [low.min(place), high.max(place)]);
         match self.scaling {
             _ if low > high => [0.0, 1.0],
-            // Some air above the highest curve, unless the axis says where it ends.
+            // Some space above the highest curve, unless the axis has a fixed end.
             Scaling::Linear if self.shows.is_some_and(|[from, to]| to > from) => [low, high],
             Scaling::Linear => [low, high * 1.05],
             Scaling::Exponents => [low - 0.5, high + 0.5],
@@ -195,11 +195,11 @@ pub(crate) struct Series {
     pub(crate) name: String,
     pub(crate) style: Style,
     pub(crate) points: Vec<Point>,
-    /// What others found, the paper or its authors: light marks.
+    /// The figures of the paper or its authors: light marks.
     pub(crate) others: Vec<(f64, f64)>,
 }
 
-/// A place of a curve, and between which values it was found.
+/// A point of a curve, with the interval of its value.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Point {
     pub(crate) x: f64,
@@ -221,7 +221,7 @@ impl Series {
     }
 }
 
-/// A whole number, above the line.
+/// A whole number in superscript.
 fn superscript(number: f64) -> String {
     const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
     let digits = format!("{number:.0}");

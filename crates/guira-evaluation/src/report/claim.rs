@@ -5,18 +5,18 @@ use serde::{Deserialize, Serialize};
 use super::{Origin, Rule, Table};
 use crate::scale::Scale;
 
-/// Something that is said of filters, how that is decided, and what was found.
+/// A claim about filters, the rule that decides it, and the result.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Claim {
-    /// What is claimed, in other words than the source's.
+    /// The claim, paraphrased.
     pub(crate) statement: String,
-    /// Where: section and figure.
+    /// The section and figure of the claim.
     pub(crate) place: String,
     pub(crate) whose: Whose,
     pub(crate) judged_at: JudgedAt,
-    /// The number of the table of its reproduction, counted from 0, that the rule speaks of.
+    /// The index of the reproduction's table that the rule is about.
     pub(crate) table: usize,
-    /// What decides, as it is evaluated.
+    /// The rule, as it is evaluated.
     pub(crate) rule: String,
     pub(crate) verdict: Verdict,
     /// The values that decided.
@@ -25,13 +25,13 @@ pub(crate) struct Claim {
     pub(crate) rank: Rank,
 }
 
-/// Whose claim it is, and of whose algorithm.
+/// Whose claim it is, and about whose algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Whose {
-    /// The paper's, of an algorithm that it describes.
+    /// The paper's claim about an algorithm that it describes.
     Paper,
-    /// The paper's words, applied to the library's algorithm.
+    /// The paper's claim, applied to the library's algorithm.
     PaperOfLibrary,
     /// A claim of this project's own.
     Own,
@@ -45,26 +45,26 @@ pub(crate) enum JudgedAt {
     Paper,
 }
 
-/// What a claim weighs.
+/// The weight of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Rank {
-    /// One by which the whole is judged.
+    /// A main claim, which counts in the overall result.
     Main,
     Detail,
 }
 
-/// In the order in which the worse one of two counts.
+/// From good to bad: of two verdicts, the greater one counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) enum Verdict {
     #[serde(rename = "holds")]
     Holds,
-    /// The intervals of what is compared overlap.
+    /// The compared intervals overlap.
     #[serde(rename = "within noise")]
     WithinNoise,
     #[serde(rename = "does not hold")]
     DoesNotHold,
-    /// At this scale, or by these tables, it can't be judged.
+    /// It can't be judged at this scale, or by these tables.
     #[serde(rename = "not judged")]
     NotJudged,
 }
@@ -85,7 +85,7 @@ impl Whose {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Judge<'table> {
     pub(crate) table: &'table Table,
-    /// Its number in the reproduction.
+    /// The table's index in the reproduction.
     pub(crate) number: usize,
     pub(crate) scale: Scale,
 }
@@ -108,7 +108,7 @@ impl Judge<'_> {
         }
     }
 
-    /// A claim of the paper that tables must be large for, as times are.
+    /// A claim of the paper that needs large tables, as claims about times do.
     pub(crate) fn claim_at_paper_scale(self, place: &str, statement: impl Into<String>, rule: &Rule) -> Claim {
         let claim = self.claim(place, statement, rule);
         let verdict = if self.scale.is_quick() { Verdict::NotJudged } else { claim.verdict };
@@ -117,7 +117,7 @@ impl Judge<'_> {
 }
 
 impl Claim {
-    /// One by which the whole is judged.
+    /// A main claim, which counts in the overall result.
     pub(crate) fn main(self) -> Self {
         Self { rank: Rank::Main, ..self }
     }
@@ -148,7 +148,7 @@ impl Verdict {
         }
     }
 
-    /// What tells it without colours.
+    /// A mark, for those who don't see colours.
     pub(crate) const fn mark(self) -> &'static str {
         match self {
             Self::Holds => "✓",

@@ -24,13 +24,13 @@ pub(crate) fn write_measured(folder: &Path, measured: &Measured) -> Result<(), F
         let text = svg::draw(chart, Frame::File).map_err(|error| Failure::not_written(&path, error))?;
         write(&path, text.as_bytes())?;
     }
-    // Last, so that it says that all are there.
+    // Written last, so that its existence means that all files exist.
     let path = folder.join(format!("{}.json", reproduction.name));
     let json = serde_json::to_vec_pretty(measured).map_err(|error| Failure::not_written(&path, error))?;
     write(&path, &json)
 }
 
-/// What one reproduction found before, if it was at this scale.
+/// Reads the earlier result of a reproduction, if it was at this scale.
 pub(crate) fn read_earlier(folder: &Path, name: &str, scale: Scale) -> Result<Option<Measured>, Failure> {
     let path = folder.join(format!("{name}.json"));
     if !path.exists() {
@@ -41,7 +41,7 @@ pub(crate) fn read_earlier(folder: &Path, name: &str, scale: Scale) -> Result<Op
     Ok((measured.run.scale == scale).then_some(measured))
 }
 
-/// Writes everything into one page, `report.md`, and all claims into a data file, `claims.json`.
+/// Writes all results into one page, `report.md`, and all claims into a data file, `claims.json`.
 pub(crate) fn write_report(folder: &Path, run: &Run, all: &[Measured]) -> Result<(), Failure> {
     let mut page =
         format!("# The paper's tables and figures, at {} scale\n\n{}", run.scale.name(), run.machine.to_markdown());
@@ -59,7 +59,7 @@ pub(crate) fn write_report(folder: &Path, run: &Run, all: &[Measured]) -> Result
     write(&path, &json)
 }
 
-/// A data file of nothing but a table.
+/// A data file with only a table.
 #[derive(Serialize)]
 struct Claims<'run> {
     run: &'run Run,

@@ -4,13 +4,13 @@ use std::thread::available_parallelism;
 
 use serde::{Deserialize, Serialize};
 
-/// What measured, and of what.
+/// The machine and the program that measured.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Machine {
     processor: String,
-    /// Family, model and stepping: what a processor is where its name says nothing.
+    /// Family, model and stepping, which identify a processor whose name does not.
     model: String,
-    /// As the system tells it, which need not be what it runs at.
+    /// The clock rate reported by the system, which may differ from the real one.
     clock: String,
     /// The instructions that loops can be compiled for.
     instructions: String,
@@ -18,7 +18,7 @@ pub(crate) struct Machine {
     /// Such as "L1d 48K, L2 2048K".
     caches: String,
     memory: String,
-    /// Whether programs get large pages of memory: such as "always" or "madvise".
+    /// The setting for large pages, such as "always" or "madvise".
     large_pages: String,
     system: String,
     kernel: String,
@@ -47,7 +47,7 @@ impl Machine {
             kernel: known(fs::read_to_string("/proc/sys/kernel/osrelease").ok().map(|text| text.trim().to_owned())),
             date: known(said_by("date", &["-u", "+%Y-%m-%d %H:%M UTC"])),
             compiler: known(said_by("rustc", &["--version"])),
-            // With CHANGED at its end where files differ from it.
+            // Ends with CHANGED if files differ from it.
             commit: known(
                 commit
                     .map(str::to_owned)
@@ -74,12 +74,12 @@ impl Machine {
         ]
     }
 
-    /// Those of its facts that are the same in every run of one program on it.
+    /// The facts that are equal in all runs of one program on this machine.
     pub(crate) fn lasting_facts(&self) -> Vec<(&'static str, String)> {
         self.facts().into_iter().filter(|(name, _)| !["clock", "date"].contains(name)).collect()
     }
 
-    /// What a reader needs beside a table.
+    /// A summary, to print beside a table.
     pub(crate) fn in_short(&self) -> String {
         let Self { processor, processors, caches, compiler, commit, date, .. } = self;
         let processors = match processors {
@@ -92,7 +92,7 @@ impl Machine {
         facts.into_iter().filter(|fact| !fact.contains(UNKNOWN)).map(String::as_str).collect::<Vec<_>>().join("; ")
     }
 
-    /// Returns `true` if another run was of the same program on the same machine, whenever that was.
+    /// Returns `true` if another run was of the same program on the same machine, at any time.
     pub(super) fn is_same_as(&self, other: &Self) -> bool {
         self.lasting_facts() == other.lasting_facts()
     }
@@ -102,19 +102,19 @@ impl Machine {
     }
 }
 
-/// What git says of a commit from which files differ.
+/// The suffix that git adds to a commit if files differ from it.
 const CHANGED: &str = "-dirty";
 
-/// What stands for a fact that the system does not tell.
+/// The text for a fact that the system does not tell.
 const UNKNOWN: &str = "unknown";
 
-/// How Cargo compiles it, and what is compiled otherwise.
+/// How Cargo compiles the program, and which parts are compiled differently.
 const COMPILED: &str = "profile release, for every x86-64 processor; the loops of baselines and floors also for AVX2 and \
                         AVX-512, where there are such";
 
 fn model() -> Option<String> {
     let of = |name| field_of("/proc/cpuinfo", name);
-    // "model" is also how "model name" begins, which comes after it.
+    // "model name" begins with "model" too, but comes after it.
     Some(format!(
         "{}, family {}, model {}, stepping {}",
         of("vendor_id")?,
@@ -131,20 +131,20 @@ fn instructions() -> Option<String> {
     Some(found.collect::<Vec<_>>().join(" "))
 }
 
-/// In GiB, from a line such as "24561232 kB".
+/// The memory in GiB, from a line such as "24561232 kB".
 fn memory() -> Option<String> {
     let kibibytes: u64 = field_of("/proc/meminfo", "MemTotal")?.split_once(' ')?.0.parse().ok()?;
     Some(format!("{:.1} GiB", crate::cast::approximate(kibibytes) / 1_048_576.0))
 }
 
-/// As Linux tells it, in lines such as "model name : …".
+/// A field of a file of Linux, with lines such as "model name : …".
 fn field_of(file: &str, name: &str) -> Option<String> {
     let description = fs::read_to_string(file).ok()?;
     let line = description.lines().find(|line| line.starts_with(name))?;
     Some(line.split_once(':')?.1.trim().to_owned())
 }
 
-/// Those of the first processor that hold data.
+/// The data caches of the first processor.
 fn caches() -> Option<String> {
     let folder = fs::read_dir("/sys/devices/system/cpu/cpu0/cache").ok()?;
     let of = |cache: &fs::DirEntry| {
@@ -158,7 +158,7 @@ fn caches() -> Option<String> {
     (!caches.is_empty()).then(|| caches.join(", "))
 }
 
-/// The one in brackets of several choices.
+/// The setting for large pages: the choice in brackets.
 fn large_pages() -> Option<String> {
     let choices = fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled").ok()?;
     Some(choices.split_once('[')?.1.split_once(']')?.0.to_owned())

@@ -1,4 +1,4 @@
-//! What a reproduction says, and the ways in which it is told.
+//! The results of reproductions, and their output formats.
 
 mod cell;
 mod chart;

@@ -1,4 +1,4 @@
-//! One page with everything, which needs nothing beside itself: no network, and no script.
+//! One page with all results, which is self-contained: no network, and no script.
 
 use std::path::Path;
 
@@ -18,23 +18,23 @@ struct Page<'run> {
     machine: Vec<(&'static str, String)>,
     minutes: String,
     sections: Vec<Section<'run>>,
-    /// The style sheet's part for dark drawings, made here of nothing but colours.
+    /// The style sheet's rules for dark charts, which contain only colours.
     dark_drawings: String,
 }
 
-/// What one reproduction found.
+/// The results of one reproduction.
 struct Section<'run> {
     measured: &'run Measured,
     figures: Vec<Figure>,
     tables: Vec<Grid>,
-    /// Where it was not measured by the same program on the same machine as the first one: by what.
+    /// If it was not measured by the same program on the same machine as the first one, what measured it.
     stranger: Option<String>,
 }
 
-/// A chart, and the same as a table.
+/// A chart, also as a table.
 struct Figure {
     title: String,
-    /// Where its light marks come from.
+    /// The source of the light marks.
     others: Option<String>,
     /// SVG elements for wide and for narrow screens, in which all text is escaped.
     wide: String,
@@ -56,7 +56,7 @@ struct GridColumn {
     is_text: bool,
 }
 
-/// Writes everything that was measured into one file.
+/// Writes all results into one page.
 pub(crate) fn write_page(path: &Path, measured: &[Measured]) -> Result<(), Failure> {
     let not_written = |reason: String| Failure::not_written(path, reason);
     let first = measured.first().ok_or_else(|| not_written("nothing was measured".to_owned()))?;
@@ -95,7 +95,7 @@ impl<'run> Section<'run> {
         &self.measured.reproduction.claims
     }
 
-    /// What was done, and what to keep in mind.
+    /// The paragraphs of the method.
     fn paragraphs(&self) -> impl Iterator<Item = &str> {
         self.measured.reproduction.method.split("\n\n")
     }
@@ -108,24 +108,24 @@ impl<'run> Section<'run> {
         self.claims().iter().filter(|claim| claim.verdict == Verdict::Holds).count()
     }
 
-    /// The claims that count.
+    /// The number of judged claims.
     fn judged(&self) -> usize {
         self.claims().iter().filter(|claim| claim.is_judged()).count()
     }
 
-    /// The CSV file that one of its claims is decided by.
+    /// The CSV file of a table, by which claims are decided.
     fn file(&self, table: &usize) -> String {
         self.measured.reproduction.file(*table)
     }
 
-    /// Figures show their numbers on demand, tables at once.
+    /// Figures show their tables on demand, tables at once.
     fn shows_tables(&self) -> bool {
         self.figures.is_empty()
     }
 }
 
 impl Page<'_> {
-    /// Whose claims, and how many of each verdict.
+    /// The number of claims for each verdict, by whose claims they are.
     fn tally(&self) -> Vec<(&'static str, [usize; 4])> {
         let claims = || self.sections.iter().flat_map(|section| section.claims());
         let count = |whose, verdict| claims().filter(|claim| (claim.whose, claim.verdict) == (whose, verdict)).count();
@@ -162,7 +162,7 @@ impl Grid {
         })
     }
 
-    /// Whether the first cell of a row says what the row is about.
+    /// Returns `true` if the first cell names the row.
     fn has_row_names(&self) -> bool {
         self.columns.first().is_some_and(|column| column.is_text)
     }

@@ -1,9 +1,9 @@
-//! Colours that are told apart on light and on dark ground, and by every eye but for the last ones, for which the marks of
-//! a curve must do: after Okabe and Ito (2008), each with a contrast of at least 3 to its ground.
+//! Colours that can be distinguished on a light and a dark background, after Okabe and Ito (2008), with a contrast of at least
+//! 3 to the background. Not every eye distinguishes the last ones, which also have different markers.
 
 use plotters::style::RGBColor;
 
-/// On light ground, and on dark.
+/// The colours of curves, on a light and on a dark background.
 const CURVES: [[RGBColor; 2]; 10] = [
     [RGBColor(0x00, 0x72, 0xb2), RGBColor(0x5a, 0xb4, 0xf0)],
     [RGBColor(0xc4, 0x4e, 0x00), RGBColor(0xff, 0x8a, 0x4c)],
@@ -17,17 +17,17 @@ const CURVES: [[RGBColor; 2]; 10] = [
     [RGBColor(0xb3, 0x12, 0x3a), RGBColor(0xff, 0x7b, 0x93)],
 ];
 
-/// Text and axes, and the ground.
+/// The colours of text and axes, and of the background.
 const INK: [RGBColor; 2] = [RGBColor(0x00, 0x00, 0x00), RGBColor(0xe6, 0xe8, 0xeb)];
 const GROUND: [RGBColor; 2] = [RGBColor(0xff, 0xff, 0xff), RGBColor(0x0d, 0x11, 0x17)];
 
-/// The colour of a curve, as it is drawn: that for light ground.
+/// The colour of a curve in the drawing, which is the one for a light background.
 pub(super) const fn of_curve(style: usize) -> RGBColor {
     CURVES[style % CURVES.len()][0]
 }
 
-/// What turns a drawing on light ground into one on dark ground, where that is what its reader has. A rule of a style
-/// sheet goes before the attributes that a drawing has.
+/// CSS rules that give a drawing the colours for a dark background. Rules of a style sheet override the attributes of a
+/// drawing.
 pub(super) fn dark_rules() -> String {
     let pairs = CURVES.iter().chain([&INK, &GROUND]);
     let rules = pairs.map(|[light, dark]| {
@@ -37,7 +37,7 @@ pub(super) fn dark_rules() -> String {
     format!("@media (prefers-color-scheme: dark) {{\n{}}}\n", rules.collect::<String>())
 }
 
-/// As it stands in a drawing.
+/// A colour as in SVG.
 fn hexadecimal(RGBColor(red, green, blue): RGBColor) -> String {
     format!("#{red:02X}{green:02X}{blue:02X}")
 }

@@ -5,10 +5,10 @@ use super::{Chart, Claim, Table};
 /// A table or figure of the paper, measured again.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Reproduction {
-    /// What it is called on the command line, and its files: `table-3`.
+    /// Its name on the command line and of its files: `table-3`.
     pub(crate) name: String,
     pub(crate) title: String,
-    /// What was done, and what to keep in mind.
+    /// How it was measured, with caveats.
     pub(crate) method: String,
     pub(crate) tables: Vec<Table>,
     pub(crate) charts: Vec<Chart>,
@@ -16,13 +16,13 @@ pub(crate) struct Reproduction {
 }
 
 impl Reproduction {
-    /// The name of the CSV file of one of its tables.
+    /// The name of the CSV file of a table.
     pub(super) fn file(&self, number: usize) -> String {
         let suffix = if number == 0 { String::new() } else { format!("-{}", number + 1) };
         format!("{}{suffix}.csv", self.name)
     }
 
-    /// All of it but the charts, which are named: `.svg` files beside.
+    /// Everything except the charts, which are named: they are `.svg` files.
     pub(crate) fn to_markdown(&self) -> String {
         let mut markdown = format!("## {}\n\n{}\n", self.title, self.method);
         for table in &self.tables {

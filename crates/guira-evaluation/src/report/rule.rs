@@ -1,10 +1,10 @@
-//! The rules that decide claims, in a small language: a rule is printed as it is evaluated, so that a reader can apply it to
-//! the CSV file of the table.
+//! The rules that decide claims, in a small language. Rules are printed as they are evaluated, so that a reader can apply them
+//! to the CSV file of the table.
 //!
-//! `[column | other column = value]` are the cells of a column in the rows where other columns hold values, in the order of
-//! the table. `least`, `greatest`, `first` and `last` take one of several; `/` divides. Two lists are compared cell by cell,
-//! a list with one value each, and all must hold. Where a column has companions, its name with ": lowest" and ": highest",
-//! a cell is the interval between them.
+//! `[column | other column = value]` are the cells of a column in the rows where the other column has this value, in order.
+//! `least`, `greatest`, `first` and `last` choose one of several; `/` divides. Two lists are compared cell by cell, or each
+//! cell of a list with a single value, and all comparisons must hold. If there are also columns with the column's name and ":
+//! lowest" and ": highest", a cell is the interval between them.
 
 use core::fmt;
 
@@ -20,7 +20,7 @@ struct Comparison {
     left: Term,
     relation: Relation,
     right: Term,
-    /// By how much the left side may miss the right one: what is rounded away where the claim is printed.
+    /// How far the left side may miss the right one: the rounding error of the printed claim.
     tolerance: f64,
 }
 
@@ -51,7 +51,7 @@ pub(crate) enum Reduction {
     Last,
 }
 
-/// Between which values a figure lies, and its median.
+/// The least and the greatest value of a figure, and its median.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Interval {
     low: f64,
@@ -75,7 +75,7 @@ impl From<f64> for Term {
 }
 
 impl Term {
-    /// Only the cells of rows where another column holds a value.
+    /// Only the cells of rows where another column has a value.
     #[must_use]
     pub(crate) fn of(mut self, other: &str, value: impl fmt::Display) -> Self {
         if let Self::Cells { rows, .. } = &mut self {
@@ -116,7 +116,7 @@ impl Term {
         self.compared(Relation::AtMost, other, 0.0)
     }
 
-    /// The same but for what is rounded away where the claim is printed.
+    /// At least `other`, except for the rounding error of the printed claim.
     pub(crate) fn at_least_about(self, other: f64, tolerance: f64) -> Rule {
         self.compared(Relation::AtLeast, other, tolerance)
     }
@@ -224,7 +224,7 @@ impl Interval {
     }
 }
 
-/// Cell by cell, or one with each; none where there are fewer of one.
+/// Pairs of cells, or of a single cell with each; none if the numbers differ.
 fn paired<T: Clone>(one: Vec<T>, other: Vec<T>) -> Vec<(T, T)> {
     match (one.len(), other.len()) {
         (0, _) | (_, 0) => Vec::new(),
@@ -236,7 +236,7 @@ fn paired<T: Clone>(one: Vec<T>, other: Vec<T>) -> Vec<(T, T)> {
 }
 
 impl Comparison {
-    /// Intervals decide: a comparison holds, or doesn't, where it does so for all of one side and all of the other.
+    /// A comparison holds, or fails, only if it does for all values of both intervals.
     fn verdict(&self, left: Interval, right: Interval) -> Verdict {
         let slack = self.tolerance;
         let (holds, fails) = match self.relation {
@@ -253,7 +253,7 @@ impl Comparison {
         }
     }
 
-    /// How far the left side is from the right one, where less is nearer to failing.
+    /// The ratio of the sides, negated for `AtMost` and `Below`: the smaller, the nearer to failing.
     fn margin(&self, left: Interval, right: Interval) -> f64 {
         let margin = left.middle / right.middle;
         match self.relation {
@@ -291,14 +291,14 @@ impl Rule {
         self
     }
 
-    /// What the cells of a table say, and by which of them.
+    /// The verdict for a table, with the cells that decided.
     pub(super) fn judge(&self, table: &Table) -> (Verdict, String) {
         let judged: Vec<(Verdict, String)> = self.0.iter().map(|comparison| comparison.judge(table)).collect();
         let verdict = judged.iter().map(|(verdict, _)| *verdict).max().unwrap_or(Verdict::NotJudged);
         (verdict, judged.into_iter().map(|(_, shown)| shown).collect::<Vec<_>>().join("; "))
     }
 
-    /// Whether times decide.
+    /// Whether the rule is decided by times.
     pub(super) fn origin(&self, table: &Table) -> Origin {
         let columns =
             self.0.iter().flat_map(|comparison| [comparison.left.columns(), comparison.right.columns()].concat());
@@ -377,7 +377,7 @@ mod tests {
             (speeds("CF").of("load", 2).above(speeds("QF").of("load", 2)), Verdict::Holds),
             (speeds("CF").of("load", 1).above(speeds("QF").of("load", 1)), Verdict::WithinNoise),
             (speeds("QF").of("load", 2).at_least(3.5), Verdict::DoesNotHold),
-            // All must hold, and one of them doesn't decide.
+            // All must hold, and one is undecided.
             (speeds("CF").above(speeds("QF")), Verdict::WithinNoise),
             // From 7.5 / 12 to 8.5 / 9.
             (speeds("CF").least().over(speeds("CF").greatest()).at_least(0.6), Verdict::Holds),

@@ -1,14 +1,14 @@
 use serde::{Deserialize, Serialize};
 
-/// How a curve is drawn: colour and marker say of what it is, the line whose algorithm it is.
+/// How a curve is drawn: colour and marker identify the filter, and the line whose algorithm it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Style {
-    /// The number of a colour, and of a marker, which differ in grey print too.
+    /// The number of a colour and of a marker; both differ in grey print too.
     pub(crate) number: usize,
     pub(crate) line: Line,
 }
 
-/// Whose it is.
+/// Whose algorithm it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Line {

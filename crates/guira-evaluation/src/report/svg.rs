@@ -10,18 +10,18 @@ use super::{Chart, Line, Style, palette};
 /// Where a drawing is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Frame {
-    /// In a file of its own: with its title, and colours for light and dark ground.
+    /// In a file of its own: with title, and colours for a light and a dark background.
     File,
     /// Within a page, which has the title and the colours.
     Page,
-    /// The same on a narrow screen.
+    /// Within a page on a narrow screen.
     Phone,
 }
 
 /// The measures of a drawing, in pixels.
 struct Layout {
     size: (u32, u32),
-    /// The part of the curves; the legend stands beside it, or below, where it hides none.
+    /// The area of the curves; the legend is beside or below it.
     curves: (u32, u32),
     line_height: i32,
     text: i32,
@@ -31,11 +31,11 @@ struct Layout {
     y_marks: usize,
 }
 
-/// The opacity of what others found, and of intervals.
+/// The opacity of the figures of others, and of intervals.
 const LIGHT: f64 = 0.4;
 const INTERVAL: f64 = 0.7;
 const GRID: f64 = 0.12;
-/// With more points, marks would be a band.
+/// With more points, markers would merge.
 const MAX_MARKED: usize = 30;
 
 impl Frame {
@@ -77,7 +77,7 @@ impl Frame {
 type Canvas<'svg> = DrawingArea<SVGBackend<'svg>, Shift>;
 type DrawingFailure = DrawingAreaErrorKind<std::io::Error>;
 
-/// The text of the SVG file, or element.
+/// The text of the SVG file or element.
 pub(super) fn draw(chart: &Chart, frame: Frame) -> Result<String, DrawingFailure> {
     let layout = frame.layout(chart);
     let mut svg = String::new();
@@ -164,7 +164,7 @@ fn draw_curves(
     Ok(ends)
 }
 
-/// Draws the frame, with a light line and a number at each mark, and what the axes are of.
+/// Draws the frame, with a light line and a number at each mark, and the labels of the axes.
 fn draw_axes(
     chart: &Chart,
     layout: &Layout,
@@ -200,7 +200,7 @@ fn draw_line(style: Style, pixels: &[Pixel], canvas: &Canvas<'_>) -> Result<(), 
     }
 }
 
-/// A shape for each number, filled for solid lines and hollow for dashed ones.
+/// Draws a marker: a shape for each number, filled for solid lines and hollow for dashed ones.
 fn draw_marker(
     style: Style,
     (x, y): Pixel,
@@ -210,7 +210,7 @@ fn draw_marker(
 ) -> Result<(), DrawingFailure> {
     let half = size * 2 / 3;
     let shape: &[Pixel] = match style.number % 10 {
-        // A circle, of as many corners as it takes.
+        // A polygon that looks like a circle.
         0 => {
             &[(size, 0), (half, half), (0, size), (-half, half), (-size, 0), (-half, -half), (0, -size), (half, -half)]
         }
@@ -249,7 +249,7 @@ fn label_ends(
         ends.iter().enumerate().filter_map(|(number, end)| Some((number, (*end)?))).collect();
     labels.sort_by_key(|(_, (_, y))| *y);
     let bottom = i32::try_from(layout.size.1).unwrap_or(0) - 14;
-    // Down where the one above is too near, then up where the last ones have left the drawing.
+    // Move labels down if the one above is too near, then up if the last ones are outside of the drawing.
     let mut heights: Vec<i32> = labels.iter().map(|(_, (_, y))| *y).collect();
     for number in 1..heights.len() {
         heights[number] = heights[number].max(heights[number - 1] + layout.line_height);
@@ -273,7 +273,7 @@ fn label_ends(
     Ok(())
 }
 
-/// Names the curves below, where there is no room beside them.
+/// Names the curves below the chart, if there is no room beside them.
 fn draw_legend(chart: &Chart, layout: &Layout, canvas: &Canvas<'_>) -> Result<(), DrawingFailure> {
     let left = 52;
     let mut middle = i32::try_from(layout.curves.1).unwrap_or(0) + 14;
@@ -289,7 +289,7 @@ fn draw_legend(chart: &Chart, layout: &Layout, canvas: &Canvas<'_>) -> Result<()
     Ok(())
 }
 
-/// The root that plotters writes says nothing of what is drawn, and has a fixed size: another one in its place.
+/// Replaces the root element of plotters, which has no description and a fixed size.
 fn named(chart: &Chart, frame: Frame, layout: &Layout, drawn: &str) -> String {
     let shapes =
         drawn.split_once("<svg ").and_then(|(_, rest)| rest.split_once('>')).map_or(drawn, |(_, shapes)| shapes);
@@ -307,11 +307,11 @@ fn named(chart: &Chart, frame: Frame, layout: &Layout, drawn: &str) -> String {
     )
 }
 
-/// The lines of a drawing with those in a row that look alike as one path, and without what goes without saying: a dashed
-/// curve is drawn as a line for each dash, which would be most of a page.
+/// The lines of a drawing, with consecutive lines of one look joined to a path and default attributes left out: a dashed curve
+/// has a line for each dash, which would be most of a page.
 fn shortened(shapes: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
-    // How the path in the last line looks, if it is one.
+    // The look of the path in the last line, if it is one.
     let mut look = None;
     for line in shapes.lines() {
         let line = line.replace(" opacity=\"1\"", "").replace(" stroke-width=\"1\"", "");
@@ -333,7 +333,7 @@ fn shortened(shapes: &str) -> String {
 
 const PATH_ENDS: &str = "\"/>";
 
-/// What may stand within an element of XML.
+/// Text, escaped for XML.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

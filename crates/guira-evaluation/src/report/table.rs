@@ -2,14 +2,14 @@ use serde::{Deserialize, Serialize};
 
 use super::{Cell, Origin, is_number};
 
-/// What follows the name of a column, in the names of those with the ends of its intervals.
+/// The suffixes of a column's name in the names of the columns with the ends of its intervals.
 pub(crate) const LOWEST: &str = ": lowest";
 pub(crate) const HIGHEST: &str = ": highest";
 
-/// In Markdown, cells are not made equally wide beyond this.
+/// Markdown cells are padded up to this width.
 const WIDEST: usize = 60;
 
-/// A heading, with the unit of what is below.
+/// The heading of a column, with the unit.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Column {
     pub(crate) name: String,
@@ -63,7 +63,7 @@ impl Table {
         })
     }
 
-    /// Some of its columns, or all if none is named, of the rows in which columns hold values.
+    /// Some columns, or all if none is named, of the rows in which other columns have given values.
     ///
     /// # Errors
     /// Says which column or which row is missing.
@@ -86,7 +86,7 @@ impl Table {
         }
     }
 
-    /// As Markdown that is legible as it stands: all cells of a column are equally wide, but for those of a sentence.
+    /// As Markdown that is legible as plain text: all cells of a column are equally wide, except for sentences.
     pub(crate) fn to_markdown(&self) -> String {
         let heading = self.columns.iter().map(|column| column.name.clone()).collect();
         let rows = self.rows.iter().map(|row| row.iter().map(Cell::shown).collect());
@@ -94,7 +94,7 @@ impl Table {
         let width =
             |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0).min(WIDEST);
         let widths: Vec<usize> = (0..self.columns.len()).map(width).collect();
-        // Numbers stand to the right; those that programs print are text.
+        // Numbers are right-aligned; numbers that programs printed are text here.
         let is_numeric = |cell: &Cell| !matches!(cell, Cell::Text(text) if !is_number(text));
         let is_text = |column: usize| !self.rows.iter().all(|row| is_numeric(&row[column]));
         let mut markdown = String::new();

@@ -1,4 +1,4 @@
-//! What measuring takes, roughly, as it is said beforehand.
+//! A rough estimate of time and memory, printed before measuring.
 
 use core::fmt;
 
@@ -6,16 +6,16 @@ use super::{Extent, Name, course, figure_2};
 use crate::cast::approximate;
 use crate::contender::Kind;
 
-/// Of one operation in a filter that no cache holds, of the filters here on the average; on slow machines twice as much.
+/// Seconds per operation in a filter larger than the caches, averaged over the filters here; slow machines take twice as long.
 const INSERT: f64 = 0.2e-6;
 const LOOKUP: f64 = 0.1e-6;
 const REMOVE: f64 = 0.15e-6;
-/// Of a small one.
+/// The factor for a small filter.
 const IN_CACHE: f64 = 0.2;
-/// What is not worth being estimated.
+/// The time of anything that is not worth an estimate.
 const SOME_SECONDS: f64 = 1.0;
 
-/// Time, and memory at one moment.
+/// Time, and peak memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Cost {
     pub(super) seconds: f64,
@@ -23,7 +23,7 @@ pub(crate) struct Cost {
 }
 
 impl Cost {
-    /// Of one after the other.
+    /// The cost of two measurements, one after the other.
     pub(crate) fn then(self, other: Self) -> Self {
         Self { seconds: self.seconds + other.seconds, bytes: self.bytes.max(other.bytes) }
     }
@@ -61,15 +61,15 @@ impl Name {
                 (SOME_SECONDS + kinds * space * (INSERT + LOOKUP), 4.0 * space)
             }
             Self::Figure3 => (SOME_SECONDS + 96.0 * space * (INSERT + LOOKUP), 8.0 * space),
-            // One course of each filter serves all of them. The library's are also built in bulk, and half of the keys are
-            // looked up before they are removed; where they can't be, all of them.
+            // All of them share one course of each filter. The library's filters are also built in bulk. Half of the keys are
+            // looked up before they are removed; all of them, if keys can't be removed.
             Self::Table3 | Self::Figure5 | Self::Figure6 | Self::Figure7 | Self::Figure8 => {
                 let lookups = 0.6 * keys + approximate(course::LOOKUPS) * asked;
                 let course = 1.3 * keys * INSERT + lookups * LOOKUP + 0.8 * keys * REMOVE;
                 let rates = of(kinds, approximate(scale.rate_queries()) * LOOKUP);
                 (of(kinds * fills, course) + rates, 2.0 * table)
             }
-            // All filters are filled at the same time, and the keys for bulk building are there.
+            // All filters are in memory at once, with the keys for bulk building.
             Self::Floors => {
                 (of(kinds, 2.0 * keys * INSERT) + of(kinds * rounds, 3.0 * asked * LOOKUP), 14.0 * table + 8.0 * keys)
             }

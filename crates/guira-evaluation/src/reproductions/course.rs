@@ -14,32 +14,31 @@ use crate::measure::{
 };
 use crate::scale::Scale;
 
-/// In which a filter is filled to its design capacity, and emptied again.
+/// The steps in which a filter is filled to its design capacity, and emptied again.
 pub(super) const STEPS: u64 = 10;
-/// The steps from no present key to nothing else.
+/// The steps from only absent to only present keys.
 pub(super) const SHARES: u64 = 10;
-/// How often keys are looked up in a course, timed.
+/// The number of timed lookups in a course.
 pub(super) const LOOKUPS: u64 = 2 * STEPS + SHARES + 1;
 
-/// What figures say of them.
+/// What figures say about courses.
 pub(super) const FILLINGS: &str =
     "fillings, the same ones for table 3 and figures 5 to 8; in each of them filters come in another order.";
 
 const KEYS: Keys = Keys::of_seed(3);
 
-/// What a filter does on its way from empty to full, and back if keys can be removed from it. Speeds are million operations
-/// per second.
+/// The speeds of a filter on its way from empty to full, and back if keys can be removed, in million operations per second.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Course {
-    /// Of each step up to the design capacity, by the load at its end.
+    /// Insertion in each step up to the design capacity, by the load at its end.
     pub(super) insertions: Places,
-    /// Of lookups after each of these steps.
+    /// Lookups after each of these steps.
     pub(super) absent: Places,
     pub(super) present: Places,
-    /// Of lookups at the design capacity, by the share of present keys in percent.
+    /// Lookups at the design capacity, by the percentage of present keys.
     pub(super) shares: Places,
     pub(super) construction: Construction,
-    /// Of each step down from the design capacity, by the load at its beginning; none where keys can't be removed.
+    /// Removal in each step down from the design capacity, by the load at its beginning; empty if keys can't be removed.
     pub(super) removals: Places,
 }
 
@@ -49,15 +48,15 @@ pub(super) struct Construction {
     pub(super) stored: u64,
     pub(super) load_factor: f64,
     pub(super) bits_per_key: f64,
-    /// Measured in the first round, since it is the same in all.
+    /// Measured only in the first round, since it is equal in all.
     pub(super) rate: Option<f64>,
     pub(super) expected_rate: f64,
-    /// Of all insertions.
+    /// Of all insertions together.
     pub(super) speed: f64,
     pub(super) bulk_speed: Option<f64>,
 }
 
-/// The courses of all filters, and whose each is. In each round filters come in another order.
+/// The courses of all filters. Each round takes the filters in another order.
 pub(super) fn courses(extent: &Extent, journal: &Journal) -> Result<Vec<(Kind, Course)>, Failure> {
     let mut courses = Vec::new();
     for round in 0..extent.fills {
@@ -92,7 +91,7 @@ impl Course {
         subject.fill_to(kind.limit(memory));
         let mut construction = subject.construction(round)?;
         let removals = subject.empty(at_capacity)?;
-        // The other table is gone by now.
+        // The other table was freed before this.
         construction.bulk_speed = bulk_speed(kind, memory)?;
         Ok(Self { insertions, absent, present, shares, construction, removals })
     }
@@ -104,7 +103,7 @@ struct Subject {
     scale: Scale,
     contender: Box<dyn Contender>,
     stored: u64,
-    /// Of all insertions.
+    /// Of all insertions together.
     time: Seconds,
     /// The number of the first key to be looked up next.
     next_query: u64,
@@ -112,7 +111,7 @@ struct Subject {
 
 impl Subject {
     fn new(kind: Kind, round: u64, scale: Scale) -> Result<Self, Failure> {
-        // Each round has keys of its own, after those by which rates are measured.
+        // Each round has its own keys, after those by which rates are measured.
         let next_query = scale.rate_queries() + round * LOOKUPS * scale.timed_queries();
         let contender = kind.build(scale.memory())?;
         Ok(Self { kind, scale, contender, stored: 0, time: Seconds::default(), next_query })
@@ -122,7 +121,7 @@ impl Subject {
         approximate(self.stored) / approximate(self.scale.memory().slots())
     }
 
-    /// Fills it until it holds that many keys, or refuses one; the speed.
+    /// Fills the filter up to the limit, and returns the speed.
     fn fill_to(&mut self, limit: Limit) -> f64 {
         let limit = match limit {
             Limit::FirstRefusal => limit,
@@ -134,7 +133,7 @@ impl Subject {
         million_per_second(stored, time)
     }
 
-    /// Looks keys up, of which so many are present; the speed.
+    /// Looks up keys, of which `present` are stored, and returns the speed.
     fn look_up(&mut self, present: u64) -> Result<f64, Failure> {
         let count = self.scale.timed_queries();
         let queries = KEYS.mixture(self.stored, self.next_query, count, present);
@@ -157,8 +156,8 @@ impl Subject {
         })
     }
 
-    /// Removes the keys after the first `kept` ones, then these in steps, and looks half way for those that are left. If
-    /// keys can't be removed, looks for all of them.
+    /// Removes the keys after the first `kept` ones, then these in steps, and looks up the remaining ones half way. If keys
+    /// can't be removed, looks up all of them.
     fn empty(mut self, kept: u64) -> Result<Places, Failure> {
         let name = self.kind.name();
         let mut places = Places::new();
@@ -188,7 +187,7 @@ fn bulk_speed(kind: Kind, memory: Memory) -> Result<Option<f64>, Failure> {
     let Some(builder) = kind.cuckoo_builder(memory) else { return Ok(None) };
     let mut filter = builder.build().map_err(|error| Failure::not_built(kind.name(), error))?;
     let count = kind.design_capacity(memory);
-    // The keys of a chunk take a third of the table's memory, so that those of 192 MB do not take five times as much.
+    // The keys of a chunk take a third of the table's memory; all keys of a table of 192 MB would take five times as much.
     let chunk_len = (memory.bits() / 192).max(1 << 20);
     let mut time = Seconds::default();
     for first in (0..count).step_by(in_memory(chunk_len)) {

@@ -5,7 +5,7 @@ use crate::contender::Kind;
 use crate::measure::Turns;
 use crate::report::{self, Axis, Cell, Chart, Column, Rule, Series, Style, Table, Term, cells};
 
-/// Places on the axis, with speeds there: million operations per second.
+/// Points of a curve: a place on the axis, and million operations per second.
 pub(super) type Places = Vec<(f64, f64)>;
 
 #[derive(Default)]
@@ -25,7 +25,7 @@ struct Point {
 }
 
 impl Curves {
-    /// What courses show of one thing, a curve for each filter.
+    /// The curves of one quantity of the courses, one for each filter.
     pub(super) fn of(courses: &[(Kind, Course)], shown: impl Fn(&Course) -> &Places) -> Self {
         let mut curves = Self::default();
         for (kind, course) in courses {
@@ -36,7 +36,7 @@ impl Curves {
         curves
     }
 
-    /// Notes a speed at a place of a curve. Every turn comes by the same places in the same order.
+    /// Notes a speed at a place of a curve. Every turn has the same places in the same order.
     fn note(&mut self, name: &str, x: f64, speed: f64) {
         let at = self.curves.iter().position(|curve| curve.name == name).unwrap_or_else(|| {
             self.curves.push(Curve { name: name.to_owned(), points: Vec::new() });
@@ -97,7 +97,7 @@ impl Point {
     }
 }
 
-/// The same in every figure, also in those that do not have all filters.
+/// The style of a filter's curves, which is equal in all figures, including those without all filters.
 fn style_of(name: &str) -> Style {
     Kind::ALL.iter().find(|kind| kind.name() == name).map_or(Style::solid(Kind::ALL.len()), |kind| kind.style())
 }
@@ -105,7 +105,7 @@ fn style_of(name: &str) -> Style {
 /// The column of speeds.
 pub(super) const SPEED: &str = "million operations/s";
 
-/// A curve whose slowest speed is at least so much of its fastest is called steady. Less would be seen in a figure.
+/// A curve is steady if its slowest speed is at least this share of its fastest. A figure would show less.
 pub(super) const STEADY: f64 = 0.8;
 
 /// The speeds of a filter, from one end of the axis to the other.
@@ -113,12 +113,12 @@ pub(super) fn speeds_of(kind: Kind) -> Term {
     cells(SPEED).of("filter", kind.name())
 }
 
-/// That the slowest speed of a curve is not far below its fastest.
+/// The rule that the slowest speed of a curve is not far below its fastest.
 pub(super) fn is_steady(kind: Kind) -> Rule {
     speeds_of(kind).least().over(speeds_of(kind).greatest()).at_least(STEADY)
 }
 
-/// That the speed at the end of a curve is far below that at its beginning.
+/// The rule that the speed at the end of a curve is far below that at its beginning.
 pub(super) fn slows_down(kind: Kind) -> Rule {
     speeds_of(kind).last().over(speeds_of(kind).first()).below(STEADY)
 }
@@ -135,7 +135,7 @@ impl Interpolated {
         Self { points }
     }
 
-    /// The height at a place; NaN left and right of all points.
+    /// The value at a place; NaN left and right of all points.
     pub(super) fn at(&self, x: f64) -> f64 {
         let line = self.points.windows(2).find(|ends| (ends[0].0..=ends[1].0).contains(&x));
         line.map_or(f64::NAN, |ends| {

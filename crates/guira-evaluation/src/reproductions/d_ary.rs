@@ -12,7 +12,7 @@ use crate::report::{Axis, Cell, Chart, Claim, Column, Judge, Reproduction, Serie
 use crate::scale::Scale;
 
 const FINGERPRINT_BITS: u32 = 12;
-/// At which bits per key are compared: table 3's.
+/// The rate at which bits per key are compared: that of table 3.
 const RATE: f64 = 0.002;
 
 /// A shape, and the load up to which a random table of that shape has a place for every key: the thresholds of cuckoo
@@ -41,7 +41,7 @@ impl Point {
         name_of(self.candidates, self.slots_per_bucket)
     }
 
-    /// Fractions of a bit and all: log2(db/ε) / α.
+    /// The bits per key, if fingerprints could have fractions of a bit: log2(db/ε) / α.
     fn bits_at(&self, rate: f64) -> f64 {
         bits_per_key_bound(rate, self.candidates * self.slots_per_bucket, self.load_factor)
     }
@@ -97,7 +97,7 @@ fn slots_wanted(scale: Scale, slots_per_bucket: u32) -> u64 {
     u64::from(slots_per_bucket) * ((4 << scale.space_exponent()) / u64::from(slots_per_bucket))
 }
 
-/// The greatest power of d that is not above what is wanted: one region.
+/// The greatest power of d up to the wanted number: one region.
 fn bucket_count(addressing: Addressing, wanted: u64) -> u64 {
     let base = u64::from(addressing.candidates());
     base.pow(wanted.ilog(base))

@@ -12,11 +12,11 @@ use crate::journal::Journal;
 use crate::report::{Axis, Cell, Chart, Claim, Column, Judge, Reproduction, Series, Style, Table, Whose, cells};
 
 const BUCKET_SIZES: [u32; 3] = [2, 4, 8];
-/// With so many bits, fingerprints limit nothing.
+/// Fingerprints of this length limit nothing.
 const LONG: u32 = 16;
-/// A table that is filled so far, of what it is with long fingerprints, fills.
+/// A table counts as filled at this share of its load with long fingerprints.
 const FILLS: f64 = 0.98;
-/// The overfull classes that are expected where the bound lies: with one, one table in 2.7 has none.
+/// The number of overfull classes expected at the bound: with one, one table in 2.7 has none.
 const CLASSES: f64 = 1.0;
 
 struct Point {
@@ -24,12 +24,12 @@ struct Point {
     slots_per_bucket: u32,
     bucket_exponent: u32,
     long_load: f64,
-    /// The shortest fingerprint that fills, and the load with it and with one bit less.
+    /// The shortest fingerprint that fills the table, and the loads with it and with one bit less.
     least: u32,
     load: f64,
     broken_load: Option<f64>,
     bound: u32,
-    /// Expected with the shortest fingerprint that fills.
+    /// The overfull classes expected with the shortest fingerprint that fills.
     classes: f64,
 }
 
@@ -130,7 +130,7 @@ fn table(points: &[Point]) -> Table {
     table
 }
 
-/// One for each bucket size: on whole bits, more curves would hide each other.
+/// A chart for each bucket size: values are whole bits, so more curves would hide each other.
 fn chart(slots: u32, points: &[Point]) -> Chart {
     let of = |rule: Rule, height: fn(&Point) -> u32| {
         let points = points.iter().filter(move |point| (point.rule, point.slots_per_bucket) == (rule, slots));

@@ -17,7 +17,7 @@ const LARGEST_HASH_TABLE: u32 = 25;
 
 /// Up to this exponent, nothing needs to be said beforehand.
 const ORDINARY: u32 = 20;
-/// Of filling a table and looking its keys up, in large tables, by the slower rule.
+/// Seconds to fill a large table and look up its keys, with the slower rule.
 const SECONDS_PER_SLOT: f64 = 0.4e-6;
 
 struct Point {
@@ -25,12 +25,12 @@ struct Point {
     load_factor: f64,
 }
 
-/// The lowest load of so many tables, each with keys of its own.
+/// The lowest load of `runs` tables, each with its own keys.
 pub(super) fn lowest_load(measures: Measures, runs: u64, journal: &Journal) -> Result<f64, Failure> {
     let Measures { rule, bucket_exponent, slots_per_bucket, fingerprint_bits } = measures;
     let mut lowest = f64::INFINITY;
     for run in 0..runs {
-        // Equation (3) and figure 2 share tables: what is only counted need not be counted again.
+        // Equation (3) and figure 2 share tables, which need not be counted twice.
         let name = format!(
             "load, {}, 2^{bucket_exponent} buckets of {slots_per_bucket} slots of {fingerprint_bits} bits, table {run}",
             rule.name()
@@ -73,7 +73,7 @@ fn wanted(extent: &Extent) -> Vec<Measures> {
 pub(super) fn reproduce(extent: &Extent, journal: &Journal) -> Result<Reproduction, Failure> {
     let wanted = wanted(extent);
     announce(&wanted, extent);
-    // Nothing is timed here, so that all processors may fill tables.
+    // Nothing is timed here, so all processors may fill tables.
     let points = wanted
         .par_iter()
         .map(|&measures| Ok(Point { measures, load_factor: lowest_load(measures, extent.runs, journal)? }));
@@ -96,7 +96,7 @@ pub(super) fn reproduce(extent: &Extent, journal: &Journal) -> Result<Reproducti
     })
 }
 
-/// What filling the tables will take: half of them break with short fingerprints, the others take their time per slot.
+/// The cost of filling the tables: half of them fail early with short fingerprints, the others take their time per slot.
 pub(super) fn cost(extent: &Extent) -> Cost {
     let wanted = wanted(extent);
     let threads = approximate(rayon::current_num_threads() as u64);
@@ -108,7 +108,7 @@ pub(super) fn cost(extent: &Extent) -> Cost {
     }
 }
 
-/// Says beforehand what tables above the ordinary sizes will take.
+/// Announces the cost of tables above the ordinary sizes.
 fn announce(wanted: &[Measures], extent: &Extent) {
     use std::io::Write;
     if extent.largest_exponent > ORDINARY {
@@ -118,7 +118,7 @@ fn announce(wanted: &[Measures], extent: &Extent) {
     }
 }
 
-/// The lengths of fingerprints for which tables are filled: one for whole keys, since it does not matter there.
+/// The lengths of fingerprints to measure: one for whole keys, where it does not matter.
 fn lengths(rule: Rule, extent: &Extent) -> Vec<u32> {
     let all = extent.scale.load_fingerprint_bits();
     match rule {
@@ -164,7 +164,7 @@ fn chart(slots: u32, points: &[Point], extent: &Extent) -> Chart {
             }
         }
     }
-    // What the paper's text says of long fingerprints, at the right end.
+    // The load that the paper's text gives for long fingerprints, at the right end.
     if let Some(first) = series.first_mut() {
         let percent = if slots == 4 { 0.95 } else { 0.98 };
         first.others.push((f64::from(*extent.scale.load_fingerprint_bits().end()), percent));

@@ -16,7 +16,7 @@ const BUCKET_SIZES: [u32; 3] = [2, 4, 8];
 const MIN_FINGERPRINT_BITS: u32 = 5;
 const MAX_FINGERPRINT_BITS: u32 = 20;
 
-/// A rate of fewer false positives says too little to be drawn.
+/// A rate from fewer false positives is too uncertain to be drawn.
 const MIN_EVENTS: f64 = 30.0;
 
 struct Point {
@@ -32,7 +32,7 @@ pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
     for rule in [Rule::Walk, Rule::Search] {
         for slots_per_bucket in BUCKET_SIZES {
             for fingerprint_bits in MIN_FINGERPRINT_BITS..=MAX_FINGERPRINT_BITS {
-                // As many slots for every bucket size.
+                // As many slots with every bucket size.
                 let bucket_exponent = scale.space_exponent() + 2 - slots_per_bucket.ilog2();
                 wanted.push(Measures { rule, bucket_exponent, slots_per_bucket, fingerprint_bits });
             }
@@ -156,7 +156,7 @@ fn compact(points: &[Point]) -> Table {
         for rate in rates() {
             let start = [Cell::text(rule.name()), Cell::text(range_of(rate)), Cell::Number(100.0 * rate)];
             let bits = curves.each_ref().map(|curve| curve.at(rate.log10()));
-            // Where one of the curves has no points on both sides, nothing is compared.
+            // If one of the curves has no points on both sides, nothing is compared.
             if bits.iter().all(|bits| bits.is_finite()) {
                 table.push(start.into_iter().chain(bits.map(Cell::Number)).collect());
             }

@@ -10,7 +10,7 @@ use crate::keys::Keys;
 use crate::report::{Axis, Cell, Chart, Claim, Column, Judge, Reproduction, Series, Style, Table, Whose, cells};
 use crate::scale::Scale;
 
-/// The cuckoo filters, the slots that a lookup compares, and the bits that a slot takes less than a fingerprint has.
+/// The cuckoo filters, the slots that a lookup compares, and the number of bits by which a slot is shorter than a fingerprint.
 const CUCKOO: [(Kind, u32, f64); 5] = [
     (Kind::Printed, 8, 0.0),
     (Kind::PrintedSemiSorted, 8, 1.0),
@@ -101,7 +101,7 @@ fn chart(costs: &[Cost]) -> Chart {
 
 const CROSSING: &str = "fewer bits than a Bloom filter at rates below, %";
 
-/// The highest rate from which on downward a filter is more compact than a Bloom filter; 0 for none.
+/// The highest rate below which a filter is always more compact than a Bloom filter; 0 for none.
 fn crossings(costs: &[Cost]) -> Table {
     let mut table = Table::new("Against a Bloom filter", ["filter", CROSSING].map(Column::counted).into());
     for (kind, ..) in CUCKOO {

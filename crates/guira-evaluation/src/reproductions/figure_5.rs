@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::journal::Journal;
 use crate::report::{Axis, Claim, Judge, Reproduction, Rule, Whose};
 
-/// What the authors' own program prints in its source: million lookups a second, with 0 to 100 % present keys.
+/// The figures in the source of the authors' program: million lookups a second, with 0 to 100 % present keys.
 const AUTHORS: [(Kind, [f64; 5]); 2] = [
     (Kind::Printed, [26.10, 25.92, 26.00, 25.95, 25.89]),
     (Kind::PrintedSemiSorted, [10.07, 10.65, 10.65, 10.79, 10.64]),

@@ -1,4 +1,4 @@
-//! What the memory allows, and how close each filter's lookups come to it.
+//! The speed of the memory, and how close each filter's lookups come to it.
 
 use super::Extent;
 use crate::cast::in_memory;
@@ -10,11 +10,11 @@ use crate::report::{Cell, Claim, Column, Judge, Reproduction, Table, Whose, cell
 
 /// Memory that the second cache of most processors holds.
 const IN_CACHE: Memory = Memory { bucket_exponent: 16 };
-/// Some milliseconds of them.
+/// They take some milliseconds.
 const QUERIES_IN_CACHE: u64 = 1 << 18;
-/// A batch that takes at most so many times the floor is as fast as memory, for practical purposes.
+/// A batch that takes at most this many times the floor counts as being as fast as memory.
 const NEAR: f64 = 1.5;
-/// The floors, by the lines that they read: those of the filters.
+/// The floors, by the cache lines that they read: as many as filters do.
 const FLOORS: [usize; 3] = [1, 2, 4];
 
 struct Row {
@@ -54,7 +54,7 @@ pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
     })
 }
 
-/// A filled filter, and the same with batches, if it is the library's.
+/// A filled filter, also with batches if it is the library's.
 struct Filled {
     kind: Kind,
     contender: Box<dyn Contender>,
@@ -75,7 +75,7 @@ impl Filled {
         Ok(Self { kind, contender, in_batches })
     }
 
-    /// Times the three ways to look absent keys up.
+    /// Times the three ways to look up absent keys.
     fn take_turn(&self, row: &mut Row, turn: Turn<'_>, answers: &mut [bool]) -> Result<(), Failure> {
         let Turn { round, queries, warming } = turn;
         let (kind, count) = (self.kind, queries.len() as u64);
@@ -98,7 +98,7 @@ impl Filled {
         }
         if let Some(filter) = &self.in_batches {
             let (time, ()) = Seconds::of(|| filter.contains_each(queries, answers));
-            // Bulk building orders keys otherwise: where fingerprints are is not the same, but which there are.
+            // A bulk build inserts in another order: fingerprints are elsewhere, but they are the same ones.
             differ(answers.iter().map(|&answer| u64::from(answer)).sum())?;
             row.batch.note_after_first(round, nanoseconds(count, time));
         }
@@ -106,12 +106,12 @@ impl Filled {
     }
 }
 
-/// What is asked for in a turn.
+/// The keys of a turn.
 #[derive(Clone, Copy)]
 struct Turn<'keys> {
     round: u64,
     queries: &'keys [u64],
-    /// Where the caches hold a filter: what brings it there before times are taken, since the others have driven it out.
+    /// If the filter fits the caches: lookups that bring it there before times are taken, since other filters have evicted it.
     warming: Option<&'keys [u64]>,
 }
 
@@ -131,7 +131,7 @@ fn measure(extent: &Extent, memory: Memory) -> Result<Vec<Row>, Failure> {
     let count = if in_cache { QUERIES_IN_CACHE } else { extent.scale.timed_queries() };
     let warming = in_cache.then(|| keys.absent((extent.rounds + 1) * count, count));
     let mut answers = vec![false; in_memory(count)];
-    // One more for the caches, which is not timed.
+    // One more round to warm the caches, which is not timed.
     for round in 0..=extent.rounds {
         let queries = keys.absent(round * count, count);
         let digests = floor.digests(&queries);

@@ -1,7 +1,7 @@
-//! Formulas of the paper that only its figures ask for. Symbols: ε the false positive rate, f the bits of a fingerprint, b the
+//! Formulas of the paper that only its figures need. Symbols: ε the false positive rate, f the bits of a fingerprint, b the
 //! slots of a bucket, α the load factor, n the keys. *Compared slots* are all slots that a lookup compares, 2b.
 
-/// The most that C, the bits per key, needs to be for ε, were fingerprints not whole bits: equation (7),
+/// The upper bound for C, the bits per key, for a rate ε if fingerprints could have fractions of a bit: equation (7),
 /// log2(compared slots / ε) / α.
 ///
 /// With semi-sorted buckets it is a bit per slot less (table 2).
@@ -9,8 +9,8 @@ pub(super) fn bits_per_key_bound(rate: f64, compared_slots: u32, load_factor: f6
     (f64::from(compared_slots) / rate).log2() / load_factor
 }
 
-/// How many groups of keys to expect that have the same fingerprint and the same buckets and are more than fit them:
-/// equation (3), with its constants.
+/// The expected number of overfull classes: of keys with the same fingerprint and buckets that are more than fit there.
+/// Equation (3), with its constants.
 ///
 /// Of m buckets, c = d · b of whose slots a lookup compares, there are m · (2^f - 1) / d classes of such keys, with
 /// λ = cα / (2^f - 1) keys in each on average. A class holds c + 1 or more with probability about λ^(c + 1) / (c + 1)!.

@@ -10,7 +10,7 @@ use crate::journal::Journal;
 use crate::report::Reproduction;
 use crate::scale::Scale;
 
-/// What there is to reproduce.
+/// The reproductions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Name {
     Table1,
@@ -30,19 +30,19 @@ pub(crate) enum Name {
     Peers,
 }
 
-/// How much of it.
+/// How much to measure.
 #[derive(Clone, Debug)]
 pub(crate) struct Extent {
     pub(crate) scale: Scale,
-    /// How often each filled filter is asked.
+    /// How often each filled filter is measured.
     pub(crate) rounds: u64,
-    /// How often each filter is filled where that is timed, or changes it.
+    /// How often each filter is filled if filling is timed, or if it is changed.
     pub(crate) fills: u64,
     /// The exponent of the most buckets in figure 2.
     pub(crate) largest_exponent: u32,
     /// The tables per point of figure 2.
     pub(crate) runs: u64,
-    /// The filters that are set beside the floors.
+    /// The filters that are compared with the floors.
     pub(crate) beside_floors: Vec<Kind>,
 }
 
@@ -65,7 +65,7 @@ impl Name {
         Self::Peers,
     ];
 
-    /// As it is typed.
+    /// The name on the command line.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Table1 => "table-1",
@@ -86,7 +86,7 @@ impl Name {
         }
     }
 
-    /// Whether it takes the feature `peers`.
+    /// Returns `true` if it needs the feature `peers`.
     pub(crate) const fn is_of_peers(self) -> bool {
         match self {
             #[cfg(feature = "peers")]
@@ -95,12 +95,13 @@ impl Name {
         }
     }
 
-    /// Whether it takes the courses of filters, which are the same for all that do.
+    /// Returns `true` if it uses the courses of filters, which are shared.
     pub(crate) const fn takes_courses(self) -> bool {
         matches!(self, Self::Table3 | Self::Figure5 | Self::Figure6 | Self::Figure7 | Self::Figure8)
     }
 
-    /// Measures it. The journal keeps each filling of a large filter by itself, and what takes minutes as a whole.
+    /// Measures the reproduction. The journal has an entry for each filling of a large filter, and otherwise one for the
+    /// whole.
     pub(crate) fn reproduce(self, extent: &Extent, journal: &Journal) -> Result<Reproduction, Failure> {
         let whole = |reproduce: &dyn Fn() -> Result<Reproduction, Failure>| journal.measure(self.name(), reproduce);
         match self {

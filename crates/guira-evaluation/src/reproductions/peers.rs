@@ -1,4 +1,4 @@
-//! Filters of other people beside the library's, each by its own interface.
+//! Filters of other people compared with the library's, each by its own interface.
 
 use guira::{CuckooFilter, Preference};
 use serde::{Deserialize, Serialize};
@@ -22,14 +22,14 @@ struct Row {
     peer: &'static Peer,
     /// The number of the filter in the list.
     number: usize,
-    /// Where it is: in cache or in memory.
+    /// In cache or in memory.
     place: &'static str,
     stored: u64,
     bits_per_key: f64,
     rate: f64,
-    /// Stored keys that are not found, in the filled filter.
+    /// The stored keys that the filled filter does not find.
     lost: u64,
-    /// Of the keys that were to stay while the others were removed; none where keys can't be removed.
+    /// The keys lost while others were removed; `None` if keys can't be removed.
     lost_by_removal: Option<u64>,
     insert: Turns,
     insert_together: Turns,
@@ -141,12 +141,12 @@ impl Row {
     }
 }
 
-/// What one filling shows; speeds in million operations per second.
+/// The results of one filling; speeds in million operations per second.
 #[derive(Default, Serialize, Deserialize)]
 struct Turn {
     stored: u64,
     bits_per_key: f64,
-    /// Of the first filling, as are the keys lost.
+    /// Of the first filling, like `lost`.
     rate: Option<f64>,
     lost: u64,
     lost_by_removal: Option<u64>,
@@ -180,7 +180,7 @@ impl Turn {
         turn.absent = Some(million_per_second(count, time));
         let drawn = keys.drawn(stored, first, count);
         let (time, found) = Seconds::of(|| contender.count_found(&drawn));
-        // Lost keys are counted, and only a filter that answers nothing is no contender.
+        // Lost keys are counted; only a filter that finds none is an error.
         if found == 0 {
             return Err(Failure::KeysLost { contender: name.to_owned(), lost: count, of: count });
         }
@@ -206,7 +206,7 @@ impl Turn {
     }
 }
 
-/// Builds one by one call for all keys, if there is such a call beside the one for each.
+/// The speed of building a filter with one call for all keys, if there is such a call besides the one for each key.
 fn speed_of_bulk(peer: &Peer, keys: Keys, wanted: u64) -> Result<Option<f64>, Failure> {
     let Making::Empty(make) = peer.making else { return Ok(None) };
     let not_built = |reason| Failure::not_built(peer.name, reason);
@@ -228,11 +228,11 @@ fn speed_of_bulk(peer: &Peer, keys: Keys, wanted: u64) -> Result<Option<f64>, Fa
 
 /// The faster one of two ways, if there are two.
 fn best<'turns>(single: &'turns Turns, together: &'turns Turns) -> &'turns Turns {
-    // A median of no turn is no number, and not greater than another.
+    // The median of no turns is NaN, and not greater than any number.
     if single.is_empty() || together.median() > single.median() { together } else { single }
 }
 
-/// One of them with so many keys, or as many as it takes.
+/// A filter with `wanted` keys, or with as many as it takes.
 fn fill_peer(peer: &Peer, keys: Keys, wanted: u64) -> Result<(Box<dyn Contender>, Filled), Failure> {
     let not_built = |reason| Failure::not_built(peer.name, reason);
     match peer.making {
@@ -249,7 +249,7 @@ fn fill_peer(peer: &Peer, keys: Keys, wanted: u64) -> Result<(Box<dyn Contender>
     }
 }
 
-/// Removes every second key, if that can be done: the speed, and how many keys were not there, or are gone of the others.
+/// Removes every second key, if possible. Returns the speed, and how many keys were not found then or are lost now.
 fn remove_half(contender: &mut dyn Contender, keys: Keys, stored: u64) -> Option<(f64, u64)> {
     let removing = contender.as_removing()?;
     let [chosen, kept] =
@@ -259,7 +259,7 @@ fn remove_half(contender: &mut dyn Contender, keys: Keys, stored: u64) -> Option
     Some((million_per_second(chosen.len() as u64, time), lost))
 }
 
-/// What the library takes for so many keys at a rate.
+/// The bits that the library plans for this many keys at a rate.
 fn planned_bits(stored: u64, rate: f64) -> Result<f64, Failure> {
     let capacity = usize::try_from(stored).unwrap_or(usize::MAX);
     let builder = CuckooFilter::builder().capacity(capacity).false_positive_rate(rate).preference(Preference::Space);
@@ -282,7 +282,7 @@ fn speeds(rows: &[Row]) -> Table {
     table
 }
 
-/// Peers may draw random numbers, so that nothing of them counts as the same in every run.
+/// Peers may use random numbers, so none of their figures counts as reproducible.
 fn space(rows: &[Row]) -> Result<Table, Failure> {
     let figures = [
         "stored keys",
@@ -319,7 +319,7 @@ fn cannot() -> Table {
     table
 }
 
-/// Just below and just above a power of two, where tables of whole powers of two double.
+/// Sizes just below and just above a power of two, where tables of powers of two double.
 fn capacities(scale: Scale) -> Result<Table, Failure> {
     let power = 1 << scale.peer_power();
     let figures = ["capacity asked for", "stored keys", "bits per key", "keys lost", "keys lost by removal of others"];
@@ -327,7 +327,7 @@ fn capacities(scale: Scale) -> Result<Table, Failure> {
     let mut table = Table::new(format!("Capacities around 2^{}", scale.peer_power()), columns.collect());
     let keys = Keys::of_seed(13);
     for peer in &PEERS {
-        // Nine tenths fill most tables of a power of two; the others are on both sides of it.
+        // Nine tenths fill most tables of a power of two; the others are just below and above it.
         for wanted in [power / 10 * 9, power - 1, power, power + 1] {
             let (mut contender, Filled { stored, .. }) = fill_peer(peer, keys, wanted)?;
             let lost = stored - count_found(contender.as_ref(), keys, 0..stored);
@@ -379,7 +379,7 @@ fn charts_of(rows: &[Row], place: &str) -> Vec<Chart> {
     ]
 }
 
-/// With its rate, where that is not about the one asked for.
+/// The name, with the rate if it differs much from the one asked for.
 fn named(row: &Row) -> String {
     if (0.5..=1.5).contains(&(row.rate / RATE)) {
         return row.peer.name.to_owned();
@@ -389,7 +389,7 @@ fn named(row: &Row) -> String {
     format!("{} ({digits} %)", row.peer.name)
 }
 
-/// What claims compare: the faster one of the ways that a filter has, with the ends of its turns.
+/// The table that claims compare: the faster way of each filter, with the ends of its turns.
 fn comparison(rows: &[Row]) -> Result<Table, Failure> {
     let text = ["filter", "place", "whose", "removal", "rate"].map(Column::counted).into_iter();
     let speeds = [Column::interval(LOOKUPS), Column::interval(INSERTIONS)].into_iter().flatten();
@@ -412,10 +412,10 @@ const INSERTIONS: &str = "insertions, the faster way, million/s";
 const BITS: &str = "bits per key";
 const PLANNED: &str = "guira's bits per key at this rate";
 
-/// That the library leads those from which keys can be removed, in each respect.
+/// The claims that the library leads the filters with removal in each respect.
 fn claims(judge: Judge<'_>) -> Vec<Claim> {
     const PLACE: &str = "no place of the paper";
-    // The place of the paper's scale; at quick scale, what can be judged without times.
+    // The last place: at the paper's scale the larger one, at quick scale the only one.
     let place = judge.scale.peer_keys().last().map_or("", |(place, _)| place);
     let ours = |column| cells(column).of("place", place).of("whose", "guira");
     let others = |column| cells(column).of("place", place).of("whose", "peer").of("removal", "yes");

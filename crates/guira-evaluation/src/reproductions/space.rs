@@ -1,4 +1,4 @@
-//! Filters of the line-up, filled as far as they go: what tables 1 and 2 and figure 4 start from.
+//! Filters of the line-up, filled until they refuse a key: the basis of tables 1 and 2 and figure 4.
 
 use crate::cast::approximate;
 use crate::contender::{Contender, Kind, Memory};
@@ -7,12 +7,12 @@ use crate::keys::Keys;
 use crate::measure::{check_present, fill, measure_rate};
 use crate::scale::Scale;
 
-/// A filled filter, and what it takes.
+/// A filled filter, and its space.
 pub(super) struct Space {
     pub(super) contender: Box<dyn Contender>,
     pub(super) stored: u64,
     pub(super) bits_per_key: f64,
-    /// Measured.
+    /// The measured rate.
     pub(super) rate: f64,
     /// Keys per slot of 12 bits.
     pub(super) load_factor: f64,

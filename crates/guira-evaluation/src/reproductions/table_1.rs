@@ -8,10 +8,10 @@ use crate::measure::{check_present, timed_removals};
 use crate::report::{Cell, Claim, Column, Judge, Reproduction, Table, Whose, cells};
 use crate::scale::Scale;
 
-/// What the paper prints of a kind of filter.
+/// The paper's row for a kind of filter.
 struct Printed {
     kind: Kind,
-    /// Space, in that of a Bloom filter: the least and the most, and how it is printed.
+    /// Space, relative to a Bloom filter: the least and the most, and the printed text.
     space: [f64; 2],
     space_text: &'static str,
     misses: &'static str,
@@ -36,7 +36,7 @@ const PRINTED: [Printed; 9] = [
     Printed::of(Kind::SemiSorted, [0.0, 1.0], "at most 1", "2", Removal::Supported),
 ];
 
-/// "1.0" has one decimal: a space that rounds to it is it.
+/// "1.0" has one decimal: every space that rounds to it agrees.
 const SPACE_TOLERANCE: f64 = 0.05;
 
 impl Printed {
@@ -118,7 +118,7 @@ fn claims(judge: Judge<'_>) -> Vec<Claim> {
     PRINTED.iter().flat_map(of).collect()
 }
 
-/// Removes the first half of all keys, if that can be done, and looks for the others.
+/// Removes the first half of all keys, if possible, and looks up the others.
 fn remove_half(name: &str, space: &mut Space, keys: Keys) -> Result<Removal, Failure> {
     let half = space.stored / 2;
     let Some(removing) = space.contender.as_removing() else { return Ok(Removal::Unsupported) };

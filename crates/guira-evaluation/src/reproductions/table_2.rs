@@ -10,7 +10,7 @@ use crate::keys::{Hash, Keys};
 use crate::report::{Cell, Claim, Column, Judge, Reproduction, Table, Whose, cells};
 use crate::scale::Scale;
 
-/// Those that the table is about; the bits by which log2(1/ε) is raised before it is divided by the load.
+/// The filters of the table, with the bits that are added to log2(1/ε) before it is divided by the load.
 const CUCKOO: [(Kind, f64); 5] = [
     (Kind::Printed, 3.0),
     (Kind::PrintedSemiSorted, 2.0),
@@ -99,7 +99,8 @@ fn claims(judge: Judge<'_>) -> Vec<Claim> {
     claims
 }
 
-/// The bits that a lookup reads in a Bloom filter of 13 bits per key: of a present key, and of an absent one on average.
+/// The number of bits that a lookup reads in a Bloom filter of 13 bits per key: for a present key, and for an absent one on
+/// average.
 fn bloom_references(stored: u64, keys: Keys) -> Result<[f64; 2], Failure> {
     let not_built = |error| Failure::not_built(Kind::Bloom.name(), error);
     let mut bloom = BloomFilter::with_capacity(stored, 13.0).map_err(not_built)?;

@@ -9,7 +9,7 @@ use crate::journal::Journal;
 use crate::measure::Turns;
 use crate::report::{Cell, Claim, Column, Judge, Reproduction, Table, cells};
 
-/// What the paper prints: million keys, bits per key, rate in percent, million keys per second.
+/// The paper's figures: million keys, bits per key, rate in percent, million keys per second.
 const PRINTED: [(Kind, [f64; 4]); 6] = [
     (Kind::Printed, [127.78, 12.60, 0.19, 5.00]),
     (Kind::PrintedSemiSorted, [128.04, 12.58, 0.09, 3.13]),
@@ -19,14 +19,14 @@ const PRINTED: [(Kind, [f64; 4]); 6] = [
     (Kind::DLeft, [103.82, 15.51, 0.76, 4.78]),
 ];
 
-/// The algorithm of those whose claims are judged.
+/// The algorithm of the filters whose claims are judged.
 const PAPER: &str = "paper";
 
 struct Row {
     kind: Kind,
-    /// Of the first round; only its speeds differ in the others.
+    /// The first round; the others differ only in speed.
     first: Construction,
-    /// Of each round, million keys per second.
+    /// The speeds of each round, in million keys per second.
     speeds: Turns,
     bulk_speeds: Turns,
 }

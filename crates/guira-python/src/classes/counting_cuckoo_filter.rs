@@ -7,7 +7,7 @@ use crate::keys::key_of;
 use crate::options::hasher;
 use crate::table::Locked;
 
-/// A filter for keys that come again and again, which counts them.
+/// A filter that counts keys, for keys that occur many times.
 ///
 /// A key is counted up to 2 ** ``counter_bits`` times. ``len`` is the sum of all counts.
 ///
@@ -45,8 +45,8 @@ impl CountingCuckooFilter {
 
     /// Counts a key once more.
     ///
-    /// Raises ``FilterFullError`` for a new key that finds no room, and ``CounterFullError`` for one whose counter is at its
-    /// greatest; the filter is then as it was.
+    /// Raises ``FilterFullError`` for a new key that does not fit, and ``CounterFullError`` for a key whose counter is at its
+    /// maximum; the filter is then unchanged.
     fn add(&self, key: &Bound<'_, PyAny>) -> PyResult<()> {
         let key = key_of(self.table.hasher(), key)?;
         self.table.write().insert(&key).map_err(|error| insert_error(&error, 0))
@@ -65,19 +65,19 @@ impl CountingCuckooFilter {
         Ok(())
     }
 
-    /// How often a key is there: at least as often as it was added and not removed.
+    /// The count of a key: at least as often as it was added and not removed.
     fn count(&self, key: &Bound<'_, PyAny>) -> PyResult<u64> {
         let key = key_of(self.table.hasher(), key)?;
         Ok(self.table.read().count(&key))
     }
 
-    /// How many distinct keys are there, those that the filter can't tell apart taken for one.
+    /// The number of distinct keys, where keys that the filter can't tell apart count as one.
     #[getter]
     fn distinct_len(&self) -> usize {
         self.table.read().distinct_len()
     }
 
-    /// How often one key can be counted.
+    /// The greatest count of a key.
     #[getter]
     fn most_copies(&self) -> u64 {
         self.table.read().max_count()

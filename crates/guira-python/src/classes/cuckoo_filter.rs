@@ -9,8 +9,8 @@ use crate::table::{Locked, new_filter};
 
 /// A set of keys that answers "certainly not" or "probably", in a few bits per key, and that supports removal.
 ///
-/// A key that was added and not removed is always found. An absent key is taken for a present one at no more than
-/// ``rate``, while the filter holds no more than ``capacity`` distinct keys, or ``max_capacity`` if it may grow so far.
+/// A key that was added and not removed is always found. An absent key is reported as present with a probability of at most
+/// ``rate``, while the filter holds no more than ``capacity`` distinct keys, or ``max_capacity`` if it may grow that far.
 ///
 /// ``prefer`` is "speed", or "space" for the least memory. ``hash`` is "xxh3" with a ``seed``, or "siphash" with a secret
 /// ``key`` of 16 bytes, for keys that an attacker may choose.
@@ -63,19 +63,19 @@ impl CuckooFilter {
 
     /// Adds a copy of a key.
     ///
-    /// A key that is added again is stored again, as often as its buckets have slots (8 times as a rule), and has to be
-    /// removed as often; ``add_unique``, ``CuckooSet`` and ``CountingCuckooFilter`` are for keys that come again and again.
+    /// A key that is added again is stored again, as often as its buckets have slots (usually 8 times), and has to be removed
+    /// as often; for keys that occur many times use ``add_unique``, ``CuckooSet`` or ``CountingCuckooFilter``.
     ///
-    /// Raises ``FilterFullError``, or ``TooManyCopiesError`` for one copy too many; the filter is then as it was.
+    /// Raises ``FilterFullError``, or ``TooManyCopiesError`` for one copy too many; the filter is then unchanged.
     fn add(&self, key: &Bound<'_, PyAny>) -> PyResult<()> {
         let key = key_of(self.table.hasher(), key)?;
         self.table.write().insert(&key).map_err(|error| insert_error(&error, 0))
     }
 
-    /// Adds a key unless it is probably there; whether it was added.
+    /// Adds a key unless it is probably present. Returns ``True`` if it was added.
     ///
-    /// Never combine this with removal: two keys that the filter can't tell apart have one copy between them then, and
-    /// removing either loses the other.
+    /// Never combine this with removal: two keys that the filter can't tell apart then share one copy, and removing either
+    /// loses the other.
     ///
     /// >>> seen = CuckooFilter(1000)
     /// >>> seen.add_unique("ani"), seen.add_unique("ani")
@@ -87,7 +87,7 @@ impl CuckooFilter {
 
     /// Removes one copy of a key, or raises ``KeyError`` if there is none.
     ///
-    /// Remove only what was added. An absent key that the filter takes for a present one takes that one's copy away.
+    /// Remove only what was added: removing an absent key that the filter reports as present removes another key's copy.
     ///
     /// >>> CuckooFilter(1000).remove("ani")
     /// Traceback (most recent call last):
@@ -111,13 +111,13 @@ impl CuckooFilter {
         Ok(self.table.read().count(&key))
     }
 
-    /// Adds all keys of another filter, which was made with the same parameters; one that grows may have grown otherwise.
+    /// Adds all keys of another filter, which was made with the same parameters; filters that grow may have grown differently.
     ///
-    /// Raises ``MergeError`` if they were not made alike, and ``FilterFullError`` if not all keys fit; both are then as they
-    /// were.
+    /// Raises ``MergeError`` if they were made with different parameters, and ``FilterFullError`` if not all keys fit; both
+    /// are then unchanged.
     fn merge(&self, py: Python<'_>, other: &Self) -> PyResult<()> {
         let merged = py.detach(|| {
-            // One lock after the other: it may be the same filter.
+            // One lock after the other: `other` may be this filter.
             let other = other.table.snapshot();
             self.table.write().merge(&other)
         });
@@ -128,7 +128,7 @@ impl CuckooFilter {
         self.merge(py, other)
     }
 
-    /// Up to how many distinct keys the filter grows at its rate; ``None`` for one that does not grow.
+    /// The number of distinct keys up to which the filter grows at its rate; ``None`` if it does not grow.
     #[getter]
     fn max_capacity(&self) -> Option<usize> {
         self.measures().max_capacity

@@ -10,10 +10,11 @@ use crate::operations::{CountMany, apply_to_many, integer_array};
 use crate::options::load_options;
 use crate::table::Locked;
 
-/// A file of a filter or a set that is mapped to memory: opened at once whatever its size, and shared by all processes that
-/// open it. Made by ``open``.
+/// A memory-mapped file of a filter or a set: opened at once whatever its size, and shared by all processes that open it. Made
+/// by ``open``.
 ///
-/// It answers what a filter answers, and changes nothing. So far only the header was checked; ``verify`` reads all of it.
+/// It has the lookups of a filter, and can't be changed. When it is made, only the header is checked; ``verify`` reads the
+/// whole file.
 #[pyclass(frozen, module = "guira", weakref)]
 pub(crate) struct CuckooFilterView {
     table: Locked<guira::CuckooFilterView<'static>>,
@@ -29,12 +30,12 @@ impl CuckooFilterView {
         Ok(self.table.read().count(&key))
     }
 
-    /// How often each of many keys is there, as a NumPy array of uint64.
+    /// The number of copies of each of many keys, as a NumPy array of uint64.
     fn count_many<'py>(&self, keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         integer_array(keys.py(), &apply_to_many(&CountMany(&self.table), keys)?)
     }
 
-    /// Reads the whole file and makes all the checks that loading makes; raises ``CorruptFileError``.
+    /// Reads the whole file and makes all checks that loading makes. Raises ``CorruptFileError``.
     fn verify(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| self.table.read().verify()).map_err(load_error)
     }
@@ -42,8 +43,8 @@ impl CuckooFilterView {
 
 /// Opens a file of a ``CuckooFilter`` or a ``CuckooSet`` as a ``CuckooFilterView``, without loading it.
 ///
-/// While it is open, nobody may write to the file or cut it off. To replace it, as ``save`` does, is no harm: the view keeps
-/// the old one. Where keys are hashed with a secret key, which no file holds, it is ``key``.
+/// While it is open, nobody may write to the file or truncate it. Replacing it, as ``save`` does, is safe: the view keeps the
+/// old file. ``key`` is the secret key, if keys are hashed with one; no file contains it.
 #[pyfunction]
 #[pyo3(signature = (path, key=None))]
 #[expect(clippy::needless_pass_by_value, reason = "it is made for this call")]

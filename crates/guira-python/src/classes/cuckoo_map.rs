@@ -8,10 +8,10 @@ use crate::keys::key_of;
 use crate::options::hasher;
 use crate::table::{Locked, Map};
 
-/// Small numbers for keys, of ``value_bits`` bits each, in a few bits per key beside them.
+/// A map from keys to small numbers of ``value_bits`` bits each, which takes a few more bits per key.
 ///
-/// Asked for a key, it gives all values of keys that look the same: that of a key that was added is always among them, and
-/// an absent key has none but at ``rate``.
+/// A lookup returns the values of all keys that the map can't tell apart: the values of a key that was added are always among
+/// them, and an absent key has none, except with probability ``rate``.
 ///
 /// >>> shards = CuckooMap(1000, value_bits=8)
 /// >>> shards.add("ani", 7)
@@ -44,16 +44,16 @@ impl CuckooMap {
         Ok(Self { table: Locked::new(map.map_err(|error| build_error(&error))?) })
     }
 
-    /// Gives a key a value, beside those that it has.
+    /// Adds a value to those of a key.
     ///
     /// Raises ``FilterFullError``, ``TooManyCopiesError`` for one value more than the key's buckets hold, or
-    /// ``ParameterError`` for a value of more bits than the map keeps; the map is then as it was.
+    /// ``ParameterError`` for a value with too many bits; the map is then unchanged.
     fn add(&self, key: &Bound<'_, PyAny>, value: u32) -> PyResult<()> {
         let key = key_of(self.table.hasher(), key)?;
         self.table.write().insert(&key, value).map_err(|error| insert_error(&error, 0))
     }
 
-    /// Adds pairs of a key and a value, or all that a dict has.
+    /// Adds pairs of a key and a value, or the items of a dict.
     fn update(&self, pairs: &Bound<'_, PyAny>) -> PyResult<()> {
         let pairs = if pairs.hasattr("items")? { pairs.call_method0("items")? } else { pairs.clone() };
         for (number, pair) in pairs.try_iter()?.enumerate() {
@@ -77,7 +77,7 @@ impl CuckooMap {
         PyTuple::new(key.py(), values)
     }
 
-    /// Takes a value away from a key, once, or raises ``KeyError`` if the key does not have it. Remove only pairs that were
+    /// Removes one copy of a value from a key, or raises ``KeyError`` if the key does not have it. Remove only pairs that were
     /// added.
     fn remove(&self, key: &Bound<'_, PyAny>, value: u32) -> PyResult<()> {
         let hashed = key_of(self.table.hasher(), key)?;
@@ -85,14 +85,14 @@ impl CuckooMap {
         if removed { Ok(()) } else { Err(PyKeyError::new_err((key.clone().unbind(), value))) }
     }
 
-    /// Takes a value away from a key, once, if the key has it. Remove only pairs that were added.
+    /// Removes one copy of a value from a key, if the key has it. Remove only pairs that were added.
     fn discard(&self, key: &Bound<'_, PyAny>, value: u32) -> PyResult<()> {
         let key = key_of(self.table.hasher(), key)?;
         self.table.write().remove(&key, value);
         Ok(())
     }
 
-    /// The bits that are kept of a value.
+    /// The number of bits of a value.
     #[getter]
     fn value_bits(&self) -> u32 {
         self.measures().parameters.value_bits()

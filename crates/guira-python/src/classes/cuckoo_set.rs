@@ -7,7 +7,7 @@ use crate::operations::{AddUniqueMany, apply_to_iterable};
 use crate::options::{Options, hasher, preference};
 use crate::table::{Locked, new_set};
 
-/// A set of keys that only grows: each key is stored once, however often it comes, and none is removed.
+/// A set of keys that only grows: each key is stored once, however often it is added, and none is removed.
 ///
 /// >>> seen = CuckooSet(1000)
 /// >>> [word for word in ["ani", "guira", "ani"] if seen.add(word)]
@@ -44,17 +44,17 @@ impl CuckooSet {
         Ok(Self { table: Locked::new(set.map_err(|error| build_error(&error))?) })
     }
 
-    /// Adds a key; ``False`` if it was probably there before.
+    /// Adds a key. Returns ``False`` if it was probably present before.
     ///
-    /// Raises ``FilterFullError``; the set is then as it was.
+    /// Raises ``FilterFullError``; the set is then unchanged.
     fn add(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         let key = key_of(self.table.hasher(), key)?;
         self.table.write().insert(&key).map_err(|error| insert_error(&error, 0))
     }
 
-    /// Adds all keys of anything to iterate over. A null is left out.
+    /// Adds all keys of an iterable. A null is left out.
     ///
-    /// Raises ``FilterFullError`` for the first key that finds no room, with its ``index``; the keys before it are stored.
+    /// Raises ``FilterFullError`` for the first key that does not fit, with its ``index``; the keys before it are stored.
     fn update(&self, keys: &Bound<'_, PyAny>) -> PyResult<()> {
         apply_to_iterable(&AddUniqueMany(&self.table), keys)
     }

@@ -73,7 +73,7 @@ pub(crate) fn to_bytes<'py, T: Stored>(py: Python<'py>, table: &Locked<T>) -> Py
     PyBytes::new_with(py, size, |bytes| Ok(snapshot.write_to(bytes)?))
 }
 
-/// What `pickle` is to call, and with what: `from_bytes` of the class, with the bytes of the file.
+/// The function that `pickle` calls, and its argument: `from_bytes` of the class, and the bytes of the file.
 pub(crate) fn reduce<'py, T: Stored>(
     py: Python<'py>,
     class: &Bound<'py, PyType>,
@@ -88,7 +88,7 @@ pub(crate) fn reduce<'py, T: Stored>(
     Ok((from_bytes, PyTuple::new(py, [class])?))
 }
 
-/// What can be asked of every class.
+/// The methods of every class.
 macro_rules! methods_of_tables {
     ($class:ident) => {
         impl $class {
@@ -104,10 +104,11 @@ macro_rules! methods_of_tables {
                 Ok(crate::table::Lookup::contains(&*self.table.read(), &key))
             }
 
-            /// Whether each of many keys is probably there, as a NumPy array of bools; ``False`` is certain.
+            /// Looks up many keys. Returns a NumPy array of bools: ``True`` for keys that are probably present; ``False`` is
+            /// certain.
             ///
-            /// The keys are a NumPy array, a list, a column of Arrow (of pyarrow, Polars, pandas or DuckDB) or anything
-            /// else to iterate over. A null is never there.
+            /// The keys are a NumPy array, a list, a column of Arrow (of pyarrow, Polars, pandas or DuckDB) or another
+            /// iterable. A null is never present.
             fn contains_many<'py>(&self, keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
                 let answers = crate::operations::apply_to_many(&crate::operations::ContainsMany(&self.table), keys)?;
                 crate::operations::bool_array(keys.py(), &answers)
@@ -121,26 +122,25 @@ macro_rules! methods_of_tables {
                 self.measures().repr(stringify!($class), crate::table::Lookup::len(&*self.table.read()))
             }
 
-            /// How many distinct keys are promised to fit; of one that grows, before it does so next.
+            /// The number of distinct keys that are promised to fit, or, if the filter grows, to fit before it grows next.
             #[getter]
             fn capacity(&self) -> u64 {
                 self.measures().capacity()
             }
 
-            /// The share of absent keys that are taken for present ones when ``capacity`` keys are stored: at most the rate
-            /// that was asked for.
+            /// The false positive rate when ``capacity`` keys are stored: at most the rate that was asked for.
             #[getter]
             fn rate(&self) -> f64 {
                 self.measures().rate()
             }
 
-            /// The share of absent keys that are taken for present ones now.
+            /// The false positive rate at present.
             #[getter]
             fn expected_rate(&self) -> f64 {
                 self.measures().expected_rate()
             }
 
-            /// The share of the slots that are filled.
+            /// The share of the slots that are occupied.
             #[getter]
             fn load_factor(&self) -> f64 {
                 self.measures().load_factor()
@@ -161,19 +161,19 @@ macro_rules! methods_of_tables {
     };
 }
 
-/// What can be done with every class that is saved.
+/// The methods of every class that can be saved.
 macro_rules! methods_of_files {
     ($class:ident) => {
         #[pymethods]
         impl $class {
-            /// The bytes of its file, which every later release of guira reads, in Rust as well.
+            /// The bytes of the file, which every later release of guira reads, also in Rust.
             fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, pyo3::types::PyBytes>> {
                 crate::classes::methods::to_bytes(py, &self.table)
             }
 
-            /// Makes one from the bytes of a file, in any object with a buffer. Every byte is checked.
+            /// Loads the bytes of a file, from any object with a buffer. Every byte is checked.
             ///
-            /// Where keys are hashed with a secret key, which no file holds, it is ``key``.
+            /// ``key`` is the secret key, if keys are hashed with one; no file contains it.
             #[staticmethod]
             #[pyo3(signature = (data, key=None))]
             fn from_bytes(data: &Bound<'_, PyAny>, key: Option<&[u8]>) -> PyResult<Self> {
@@ -188,7 +188,7 @@ macro_rules! methods_of_files {
 
             /// Reads a file. Every byte is checked.
             ///
-            /// Where keys are hashed with a secret key, which no file holds, it is ``key``.
+            /// ``key`` is the secret key, if keys are hashed with one; no file contains it.
             #[staticmethod]
             #[pyo3(signature = (path, key=None))]
             fn load(py: Python<'_>, path: std::path::PathBuf, key: Option<&[u8]>) -> PyResult<Self> {
@@ -222,13 +222,13 @@ macro_rules! methods_of_files {
                 crate::classes::methods::reduce(slf.py(), &slf.get_type(), &slf.get().table)
             }
 
-            /// Two are equal that were made alike and hold the same bits.
+            /// Two objects are equal if they have the same parameters and hold the same bits.
             fn __eq__<'py>(&self, py: Python<'py>, other: &Bound<'py, PyAny>) -> Bound<'py, PyAny> {
                 let Ok(other) = other.cast::<Self>() else {
                     return py.NotImplemented().into_bound(py);
                 };
                 let other = &other.get().table;
-                // One lock after the other: whoever held both could meet another who holds them the other way round.
+                // One lock after the other: two threads that hold one each and wait for the other would deadlock.
                 let equal = py.detach(|| {
                     let other = other.snapshot();
                     *self.table.read() == other
@@ -239,26 +239,26 @@ macro_rules! methods_of_files {
     };
 }
 
-/// What classes have that store copies of keys and remove them.
+/// The methods of classes that store copies of keys and remove them.
 macro_rules! methods_of_copies {
     ($class:ident) => {
         #[pymethods]
         impl $class {
-            /// Adds many keys: a NumPy array, a list, a column of Arrow (of pyarrow, Polars, pandas or DuckDB) or anything
-            /// else to iterate over. A null is left out.
+            /// Adds many keys: a NumPy array, a list, a column of Arrow (of pyarrow, Polars, pandas or DuckDB) or another
+            /// iterable. A null is left out.
             ///
-            /// Raises ``FilterFullError`` for the first key that finds no room, with its ``index``; the keys before it are
+            /// Raises ``FilterFullError`` for the first key that does not fit, with its ``index``; the keys before it are
             /// stored. Ctrl-C interrupts it, between keys.
             fn update(&self, keys: &Bound<'_, PyAny>) -> PyResult<()> {
                 crate::operations::apply_to_iterable(&crate::operations::AddMany(&self.table), keys)
             }
 
-            /// The same as ``update``.
+            /// Adds many keys, like ``update``.
             fn add_many(&self, keys: &Bound<'_, PyAny>) -> PyResult<()> {
                 self.update(keys)
             }
 
-            /// Removes one copy of each of many keys; whether there was one, as a NumPy array of bools.
+            /// Removes one copy of each of many keys. Returns a NumPy array of bools: ``True`` where there was one.
             ///
             /// Remove only what was added: see ``remove``.
             fn remove_many<'py>(&self, keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
@@ -266,7 +266,7 @@ macro_rules! methods_of_copies {
                 crate::operations::bool_array(keys.py(), &answers)
             }
 
-            /// How often each of many keys is there, as a NumPy array of uint64.
+            /// The number of copies of each of many keys, as a NumPy array of uint64.
             fn count_many<'py>(&self, keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
                 let answers = crate::operations::apply_to_many(&crate::operations::CountMany(&self.table), keys)?;
                 crate::operations::integer_array(keys.py(), &answers)
@@ -275,7 +275,7 @@ macro_rules! methods_of_copies {
     };
 }
 
-/// What classes have that store each key once.
+/// The methods of classes that store each key once.
 macro_rules! methods_of_unique_keys {
     ($class:ident, $doc:literal, $add_many:ident) => {
         #[pymethods]

@@ -1,4 +1,4 @@
-//! The classes of the package: each a table of the library, under the names that Python's own sets have.
+//! The classes of the package: each is a table of the library, with the method names of Python's sets.
 
 mod counting_cuckoo_filter;
 mod cuckoo_filter;

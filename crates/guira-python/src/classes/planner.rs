@@ -19,7 +19,7 @@ impl Plan {
         self.table.capacity()
     }
 
-    /// The share of absent keys that are taken for present ones when ``capacity`` keys are stored.
+    /// The false positive rate when ``capacity`` keys are stored.
     #[getter]
     fn expected_rate(&self) -> f64 {
         self.table.expected_false_positive_rate(self.table.capacity())
@@ -37,7 +37,7 @@ impl Plan {
         self.table.bits_per_key()
     }
 
-    /// The share of the slots that are filled when ``capacity`` keys are stored.
+    /// The share of the slots that are occupied when ``capacity`` keys are stored.
     #[getter]
     fn load_factor(&self) -> f64 {
         ratio(self.table.capacity(), self.table.slot_count())

@@ -2,16 +2,16 @@ use crate::error::CommandError;
 use crate::secret::SecretKey;
 use crate::settings::{HashName, Settings};
 
-/// What is said of a filter that is to be created.
+/// The options of a command that creates a filter.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Creation {
     /// How many distinct items fit before the first doubling.
     pub capacity: Option<u64>,
     /// ERROR: the share of absent items that may be answered with "present".
     pub error_rate: Option<f64>,
-    /// BUCKETSIZE: the slots of a bucket, of which there are 2, 4 or 8; other numbers are rounded up, or down to 8.
+    /// BUCKETSIZE: the slots of a bucket. Up to 8, numbers are rounded up to 2, 4 or 8; larger ones mean 8.
     pub bucket_size: Option<u32>,
-    /// EXPANSION: 0 for a filter that does not grow; any other number is one that doubles.
+    /// EXPANSION: 0 for a filter that does not grow; with any other number the filter doubles.
     pub expansion: Option<u64>,
     /// MAXCAPACITY: the number of distinct items up to which the rate holds while it grows.
     pub max_capacity: Option<u64>,
@@ -25,7 +25,7 @@ pub struct Creation {
 pub(crate) const MAX_CAPACITY: u64 = 1 << 30;
 
 impl Creation {
-    /// CF.RESERVE's arguments behind the key.
+    /// Parses the arguments of CF.RESERVE behind the key.
     pub(super) fn of_reserve(capacity: &[u8], mut options: &[&[u8]]) -> Result<Self, CommandError> {
         let mut creation =
             Self { capacity: Some(number(capacity).ok_or(CommandError::BadCapacity)?), ..Self::default() };
@@ -39,7 +39,7 @@ impl Creation {
         Ok(creation)
     }
 
-    /// An option that stands before the items of CF.INSERT.
+    /// Sets an option of CF.INSERT, where options come before the items.
     pub(super) fn set_for_insertion(&mut self, name: &[u8], value: &[u8]) -> Result<(), CommandError> {
         if name.eq_ignore_ascii_case(b"CAPACITY") {
             self.capacity = Some(number(value).ok_or(CommandError::BadCapacity)?);
@@ -57,7 +57,7 @@ impl Creation {
                 let size = number_in(value, "BUCKETSIZE", 1, 255)?;
                 self.bucket_size = u32::try_from(size).ok();
             }
-            // The library bounds its searches by itself.
+            // Has no effect: the library bounds its searches by itself.
             ReserveOption::MaxIterations => _ = number_in(value, "MAXITERATIONS", 1, 65535)?,
             ReserveOption::Expansion => self.expansion = Some(number_in(value, "EXPANSION", 0, 32768)?),
             ReserveOption::Error => {
@@ -122,7 +122,7 @@ pub(super) fn number(text: &[u8]) -> Option<u64> {
     if digits.starts_with('+') { None } else { digits.parse().ok() }
 }
 
-/// A whole number in a range; what is below 0 is out of range, and what is no number is not parsed.
+/// Parses a whole number in a range. A negative number is out of range; what is no number is a parsing error.
 fn number_in(text: &[u8], option: &'static str, least: u64, most: u64) -> Result<u64, CommandError> {
     let is_negative = || std::str::from_utf8(text).is_ok_and(|text| text.parse::<i64>().is_ok());
     match number(text) {

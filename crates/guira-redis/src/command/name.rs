@@ -25,13 +25,13 @@ pub enum CommandName {
 /// What a command does with its first key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyUse {
-    /// It looks at the filter.
+    /// Reads the filter.
     Read,
-    /// It may change the filter, or create it.
+    /// May change the filter, or create it.
     Insert,
-    /// It may take something out of the filter.
+    /// May remove items from the filter.
     Delete,
-    /// It may rearrange the filter.
+    /// May rearrange the filter.
     Update,
 }
 
@@ -65,7 +65,7 @@ pub(crate) enum Need {
 pub(crate) struct Specification {
     /// In lower case.
     pub(crate) name: &'static str,
-    /// With name and key; -n for at least n.
+    /// The number of words, counting name and key; -n for at least n.
     pub(crate) arity: i32,
     pub(crate) flags: &'static str,
     pub(crate) key_use: KeyUse,
@@ -116,7 +116,7 @@ const MERGE: &[Argument] = &[
 ];
 
 impl CommandName {
-    /// All of them.
+    /// All commands.
     pub const ALL: [Self; 16] = [
         Self::Reserve,
         Self::Add,
@@ -136,7 +136,7 @@ impl CommandName {
         Self::Merge,
     ];
 
-    /// What it is called, in lower case.
+    /// The name, in lower case.
     #[must_use]
     pub const fn name(self) -> &'static str {
         self.specification().name

@@ -3,34 +3,34 @@ use super::{CommandName, Creation};
 use crate::error::CommandError;
 use crate::secret::SecretKey;
 
-/// What becomes of items that are there already, or seem to be.
+/// What to do with items that are present already, or seem to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeats {
-    /// They are stored once more.
+    /// Store them once more.
     Stored,
-    /// They are left out.
+    /// Leave them out.
     LeftOut,
 }
 
-/// What becomes of an insertion where there is no filter.
+/// What an insertion does if there is no filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Absent {
-    /// One is created.
+    /// It creates one.
     Created,
-    /// It is refused.
+    /// It is refused with an error.
     Refused,
 }
 
-/// Whether a dump has the secret key of its filter.
+/// Whether a dump contains the secret key of its filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Secret {
-    /// It has.
+    /// The dump contains the key.
     Kept,
-    /// It must be given where it is loaded.
+    /// The key must be given when the dump is loaded.
     LeftOut,
 }
 
-/// A command with its arguments, behind its key. The words are those of the server's users: what they store are items.
+/// A command with the arguments behind its key. As in the server's documentation, what a filter stores are items.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(
     missing_docs,
@@ -70,11 +70,11 @@ pub enum Command<'arguments> {
 }
 
 impl<'arguments> Command<'arguments> {
-    /// A command from its arguments behind the key.
+    /// Parses the arguments of a command behind its key.
     ///
     /// # Errors
     ///
-    /// What is wrong with them.
+    /// The first mistake in the arguments.
     #[inline]
     pub fn parse(name: CommandName, arguments: &'arguments [&'arguments [u8]]) -> Result<Self, CommandError> {
         Ok(match (name, arguments) {
@@ -116,7 +116,7 @@ impl<'arguments> Command<'arguments> {
 
     fn parse_chunk(position: &[u8], data: &'arguments [u8], key: Option<SecretKey>) -> Result<Self, CommandError> {
         let position = number(position).filter(|&position| position > 0).ok_or(CommandError::InvalidPosition)?;
-        // Only the first chunk says how items are hashed.
+        // Only the header, which is the first chunk, says how items are hashed.
         if key.is_some() && position != 1 {
             Err(CommandError::KeyNotUsed)
         } else {

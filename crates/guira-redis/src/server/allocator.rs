@@ -12,18 +12,18 @@ struct ServerMemory;
 #[global_allocator]
 static MEMORY: ServerMemory = ServerMemory;
 
-/// The bytes that are allocated at the moment.
+/// The number of bytes that the module has allocated.
 static ALLOCATED: AtomicUsize = AtomicUsize::new(0);
 
-/// The bytes that the module has allocated.
 pub(super) fn allocated() -> usize {
     ALLOCATED.load(Ordering::Relaxed)
 }
 
-/// What any allocation of a server is aligned to; it has no call for more.
+/// The alignment of every allocation of a server, which can't be asked for more.
 const ALIGNMENT: usize = 16;
 
-/// The allocator that a layout goes to: always the same, since the functions are found before anything is allocated.
+/// The server's functions, if they allocate this layout. This never changes for a layout, since the functions are found before
+/// anything is allocated.
 fn of_server(layout: Layout) -> Option<&'static Functions> {
     if_loaded().filter(|_| layout.align() <= ALIGNMENT)
 }
@@ -34,13 +34,13 @@ fn count(is_there: bool, layout: Layout) {
     }
 }
 
-// SAFETY: each layout goes to one and the same allocator, which keeps what the trait asks for.
+// SAFETY: each layout always goes to one allocator, which fulfils the contract of the trait.
 unsafe impl GlobalAlloc for ServerMemory {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let memory = match of_server(layout) {
-            // SAFETY: any size will do.
+            // SAFETY: every size is valid.
             Some(functions) => unsafe { (functions.try_alloc.unwrap_or(functions.alloc))(layout.size()) }.cast(),
-            // SAFETY: the caller keeps to the trait.
+            // SAFETY: the caller fulfils the contract of the trait.
             None => unsafe { System.alloc(layout) },
         };
         count(!memory.is_null(), layout);
@@ -51,10 +51,10 @@ unsafe impl GlobalAlloc for ServerMemory {
         let memory = match of_server(layout) {
             Some(functions) => {
                 let calloc = functions.try_calloc.unwrap_or(functions.calloc);
-                // SAFETY: any size will do.
+                // SAFETY: every size is valid.
                 unsafe { calloc(1, layout.size()) }.cast()
             }
-            // SAFETY: the caller keeps to the trait.
+            // SAFETY: the caller fulfils the contract of the trait.
             None => unsafe { System.alloc_zeroed(layout) },
         };
         count(!memory.is_null(), layout);

@@ -16,7 +16,7 @@ static GROWTH: AtomicU64 = AtomicU64::new(Settings::DEFAULT.growth);
 static MEMORY_LIMIT: AtomicU64 = AtomicU64::new(Settings::DEFAULT.memory_limit);
 static IS_SECRET: AtomicBool = AtomicBool::new(true);
 
-// RedisBloom's settings, where 0 stands for one that was not given; and the one of which 0 is a value.
+// RedisBloom's settings. 0 means that one was not given, except for `cf-expansion-factor`, which may be 0.
 static CF_INITIAL_SIZE: AtomicU64 = AtomicU64::new(0);
 static CF_BUCKET_SIZE: AtomicU64 = AtomicU64::new(0);
 static CF_EXPANSION_FACTOR: AtomicU64 = AtomicU64::new(Settings::DEFAULT.expansion);
@@ -26,7 +26,7 @@ static CF_MAX_EXPANSIONS: AtomicU64 = AtomicU64::new(32);
 /// The bits of a floating-point number.
 static ERROR_RATE: AtomicU64 = AtomicU64::new(Settings::DEFAULT.error_rate.to_bits());
 
-/// The settings as they are now.
+/// The current settings.
 pub(super) fn settings() -> Settings {
     let given = |place: &AtomicU64| Some(place.load(Ordering::Relaxed)).filter(|&value| value > 0);
     Settings {
@@ -43,15 +43,15 @@ pub(super) fn settings() -> Settings {
     }
 }
 
-/// A secret key of the server's random numbers.
+/// A secret key from the server's random numbers.
 fn new_key() -> SecretKey {
     let mut bytes = [0; SecretKey::SIZE];
-    // SAFETY: there are as many bytes.
+    // SAFETY: the length is that of the array.
     unsafe { (functions().random_bytes)(bytes.as_mut_ptr(), bytes.len()) };
     SecretKey::new(bytes)
 }
 
-/// Takes what the module was loaded with; settings of the configuration file go before it.
+/// Applies the arguments of `loadmodule`. Settings of the configuration file take precedence.
 pub(super) fn take(arguments: &LoadArguments) {
     let given = [
         (&CF_INITIAL_SIZE, arguments.initial_size),
@@ -69,7 +69,7 @@ pub(super) fn take(arguments: &LoadArguments) {
 const PLAIN: c_uint = 0;
 const MEMORY: c_uint = 1 << 7;
 
-/// Makes the settings known and reads those of the configuration file; whether the server took them.
+/// Registers the settings, and reads those of the configuration file. Returns `true` if the server accepted them.
 pub(super) fn register(context: Context) -> bool {
     let numbers = [
         (c"capacity", &CAPACITY, PLAIN, Settings::CAPACITIES),
@@ -84,7 +84,7 @@ pub(super) fn register(context: Context) -> bool {
     let are_numbers_taken = numbers.into_iter().all(|(name, place, flags, (least, most))| {
         let value = signed(place.load(Ordering::Relaxed));
         let place = std::ptr::from_ref(place).cast_mut().cast::<c_void>();
-        // SAFETY: the name is copied; the functions get a place that is always there.
+        // SAFETY: the name is copied; the functions get a pointer to a static.
         let status = unsafe {
             (functions().register_number)(
                 context.0,
@@ -155,7 +155,7 @@ fn register_rate(context: Context) -> bool {
 }
 
 unsafe extern "C" fn number(_name: *const c_char, place: *mut c_void) -> c_longlong {
-    // SAFETY: it is one of those above.
+    // SAFETY: the server passes the pointer that was registered, to one of the statics above.
     signed(unsafe { &*place.cast::<AtomicU64>() }.load(Ordering::Relaxed))
 }
 
@@ -165,23 +165,23 @@ unsafe extern "C" fn set_number(
     place: *mut c_void,
     _error: *mut *mut RawString,
 ) -> c_int {
-    // SAFETY: it is one of those above. The server has checked the limits.
+    // SAFETY: the server passes the pointer that was registered, to one of the statics above. It has checked the limits.
     unsafe { &*place.cast::<AtomicU64>() }.store(u64::try_from(value).unwrap_or(0), Ordering::Relaxed);
     OK
 }
 
 /// A string that belongs to the server from now on.
 fn string(text: &[u8]) -> *mut RawString {
-    // SAFETY: the bytes are as many as is said, and are copied.
+    // SAFETY: pointer and length are those of the slice, which is copied.
     unsafe { (functions().create_string)(null_mut(), text.as_ptr().cast(), text.len()) }
 }
 
 static RATE_TEXT: std::sync::Mutex<Option<KeptString>> = std::sync::Mutex::new(None);
 
-/// The string by which the rate is shown: the server looks at it, and leaves it here.
+/// The string that shows the rate: the server reads it and does not free it.
 struct KeptString(*mut RawString);
 
-// SAFETY: only the thread of the server that runs commands touches it.
+// SAFETY: only the server's thread that runs commands touches the string.
 unsafe impl Send for KeptString {}
 
 unsafe extern "C" fn rate(_name: *const c_char, _place: *mut c_void) -> *mut RawString {
@@ -189,7 +189,7 @@ unsafe extern "C" fn rate(_name: *const c_char, _place: *mut c_void) -> *mut Raw
     if let Ok(mut kept) = RATE_TEXT.lock()
         && let Some(KeptString(old)) = kept.replace(KeptString(text))
     {
-        // SAFETY: it was made above, and the server has looked at it.
+        // SAFETY: the string was made here, and the server has read it.
         unsafe { (functions().free_string)(null_mut(), old) };
     }
     text
@@ -201,7 +201,7 @@ unsafe extern "C" fn set_rate(
     _place: *mut c_void,
     error: *mut *mut RawString,
 ) -> c_int {
-    // SAFETY: the server gives a string, for the time of the call.
+    // SAFETY: the server gives a string that is valid during the call.
     let Some(rate) = Settings::parse_rate(unsafe { bytes_of(value) }) else {
         // SAFETY: the server gives a place for the reason, and frees it.
         unsafe { *error = string(b"give a number between 0 and 1, both excluded, such as 0.001") };

@@ -16,7 +16,7 @@ const RESP3: c_int = 1 << 22;
 const MODULE_EVENT: c_int = 1 << 13;
 
 impl Context {
-    /// Whether the command comes from the primary, or from a file on disk.
+    /// Returns `true` if the command comes from the primary or from a file on disk, and so can't be refused.
     pub(super) fn must_obey(self) -> bool {
         self.flags() & (REPLICATED | LOADING) != 0
     }
@@ -50,10 +50,10 @@ impl Context {
             Frame::Ok => unsafe { (functions.reply_status)(self.0, c"OK".as_ptr()) },
             // SAFETY: the context is that of the present call.
             Frame::Integer(number) => unsafe { (functions.reply_integer)(self.0, *number) },
-            // SAFETY: as above.
+            // SAFETY: the context is that of the present call.
             Frame::Boolean(flag) => unsafe { (functions.reply_boolean)(self.0, c_int::from(*flag)) },
             Frame::Bulk(bytes) => self.reply_bytes(bytes),
-            // SAFETY: as above.
+            // SAFETY: the context is that of the present call.
             Frame::Null => unsafe { (functions.reply_null)(self.0) },
             Frame::Array(frames) => {
                 // SAFETY: as many elements follow.
@@ -75,44 +75,44 @@ impl Context {
     }
 
     fn reply_bytes(self, bytes: &[u8]) -> c_int {
-        // SAFETY: the bytes are as many as is said, and are copied.
+        // SAFETY: pointer and length are those of the slice, which is copied.
         unsafe { (functions().reply_bytes)(self.0, bytes.as_ptr().cast(), bytes.len()) }
     }
 
-    /// Tells replicas and the append-only file of the command as it came.
+    /// Replicates the present command unchanged, also to the append-only file.
     pub(super) fn replicate_same(self) {
         // SAFETY: the context is that of a command.
         unsafe { (functions().replicate_verbatim)(self.0) };
     }
 
-    /// Tells replicas and the append-only file of another command.
+    /// Replicates another command, also to the append-only file.
     pub(super) fn replicate(self, command: &CStr, arguments: &[*mut RawString]) {
-        // SAFETY: the format takes strings, and how many there are; they are copied.
+        // SAFETY: the format takes an array of strings with its length; they are copied.
         unsafe {
             (functions().replicate)(self.0, command.as_ptr(), c"v".as_ptr(), arguments.as_ptr(), arguments.len())
         };
     }
 
-    /// Tells who watches the key.
+    /// Marks the key as changed for clients that watch it.
     pub(super) fn signal(self, key: *mut RawString) {
         // SAFETY: the name is that of the present command.
         unsafe { (functions().signal_modified)(self.0, key) };
     }
 
-    /// Tells who listens to events.
+    /// Publishes a keyspace event.
     pub(super) fn notify(self, event: &CStr, key: *mut RawString) {
         // SAFETY: the event ends with 0, and the name is that of the present command.
         unsafe { (functions().notify)(self.0, MODULE_EVENT, event.as_ptr(), key) };
     }
 
     pub(super) fn string(self, bytes: &[u8]) -> OwnedString {
-        // SAFETY: the bytes are as many as is said, and are copied.
+        // SAFETY: pointer and length are those of the slice, which is copied.
         let raw = unsafe { (functions().create_string)(self.0, bytes.as_ptr().cast(), bytes.len()) };
         OwnedString { context: self, raw }
     }
 }
 
-/// A string of the server, made here.
+/// A string of the server that the module must free.
 pub(super) struct OwnedString {
     context: Context,
     pub(super) raw: *mut RawString,
@@ -120,7 +120,7 @@ pub(super) struct OwnedString {
 
 impl Drop for OwnedString {
     fn drop(&mut self) {
-        // SAFETY: it was made in this context, and whoever keeps it has a reference of their own.
+        // SAFETY: the string was made in this context, and the server counts its own references to it.
         unsafe { (functions().free_string)(self.context.0, self.raw) }
     }
 }
@@ -129,12 +129,12 @@ impl Drop for OwnedString {
 ///
 /// # Safety
 ///
-/// The string lives as long as what is made of it, as the arguments of a command do during the command.
+/// The string must live as long as the returned slice. Arguments live as long as their command.
 pub(super) unsafe fn bytes_of<'string>(string: *const RawString) -> &'string [u8] {
     let mut length = 0;
-    // SAFETY: the caller's string is one.
+    // SAFETY: the caller's string is valid.
     let start = unsafe { (functions().string_bytes)(string, &raw mut length) };
-    // SAFETY: there are as many bytes from there on.
+    // SAFETY: the server gave the start and the length of the string.
     unsafe { std::slice::from_raw_parts(start.cast(), length) }
 }
 

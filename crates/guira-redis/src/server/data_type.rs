@@ -1,5 +1,4 @@
-//! The type of the module's values, and what the server does with them on its own: it saves, loads, copies, compares and
-//! frees them.
+//! The type of the module's values, and what the server does with them by itself: save, load, copy, compare and free them.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::mem::ManuallyDrop;
@@ -14,7 +13,7 @@ use crate::command::{CommandName, Secret};
 use crate::settings::Limits;
 use crate::stored::{Incoming, StoredFilter};
 
-/// `RedisModuleTypeMethods`, version 4, that of Redis 7.0.
+/// `RedisModuleTypeMethods`, version 4, as in Redis 7.0.
 #[repr(C)]
 struct Methods {
     version: u64,
@@ -36,11 +35,11 @@ struct Methods {
 
 const METHODS_VERSION: u64 = 4;
 
-/// Nine characters, as the server asks for.
+/// The server requires nine characters.
 const NAME: &std::ffi::CStr = c"guira-flt";
 
-/// The version of what is saved: 1 is a number (0 for a whole filter, 1 for one of which a part has come), the header of
-/// its dump with the secret key, the chunks of its dump, and an empty string.
+/// The version of the saved form. Version 1 consists of a number (0 for a whole filter, 1 for a partly loaded one), the header
+/// of the filter's dump with the secret key, the chunks of the dump, and an empty string.
 const ENCODING: c_int = 1;
 
 const WHOLE: u64 = 0;
@@ -61,7 +60,7 @@ pub(super) fn count() -> usize {
     VALUES.load(Ordering::Relaxed)
 }
 
-/// Makes the type known; whether the server took it.
+/// Registers the type. Returns `true` if the server accepted it.
 pub(super) fn register(context: Context) -> bool {
     let methods = Methods {
         version: METHODS_VERSION,
@@ -81,13 +80,13 @@ pub(super) fn register(context: Context) -> bool {
         later: [null_mut(); 4],
     };
     let methods: *const Methods = &raw const methods;
-    // SAFETY: name and methods are copied, and the methods are as large as their version says.
+    // SAFETY: name and methods are copied, and the methods are of the size for their version.
     let made = unsafe { (functions().create_data_type)(context.0, NAME.as_ptr(), ENCODING, methods.cast()) };
     TYPE.store(made, Ordering::Relaxed);
     !made.is_null()
 }
 
-/// A filter, given to the server.
+/// Gives a filter to the server.
 pub(super) fn into_value(filter: StoredFilter) -> NonNull<StoredFilter> {
     VALUES.fetch_add(1, Ordering::Relaxed);
     NonNull::from(Box::leak(Box::new(filter)))
@@ -97,19 +96,19 @@ pub(super) fn into_value(filter: StoredFilter) -> NonNull<StoredFilter> {
 ///
 /// # Safety
 ///
-/// The pointer is one that [`into_value`] gave, and nothing changes the filter meanwhile.
+/// The pointer is one that [`into_value`] returned, and nothing changes the filter meanwhile.
 unsafe fn filter<'value>(value: *const c_void) -> &'value StoredFilter {
-    // SAFETY: said above.
+    // SAFETY: as this function requires of its caller.
     unsafe { &*value.cast::<StoredFilter>() }
 }
 
-/// A filter that is written: its table is one piece afterwards.
+/// The filter behind the server's pointer, for operations that first finish the doubling of its table.
 ///
 /// # Safety
 ///
-/// The pointer is one that [`into_value`] gave, and nobody else has the filter at hand.
+/// The pointer is one that [`into_value`] returned, and there is no other reference to the filter.
 unsafe fn filter_mut<'value>(value: *mut c_void) -> &'value mut StoredFilter {
-    // SAFETY: said above.
+    // SAFETY: as this function requires of its caller.
     unsafe { &mut *value.cast::<StoredFilter>() }
 }
 
@@ -122,7 +121,7 @@ unsafe extern "C" fn load(stream: *mut RawStream, encoding: c_int) -> *mut c_voi
 
 fn load_filter(stream: Stream) -> Option<StoredFilter> {
     let state = stream.number()?;
-    // What is on disk, or comes from a primary, was accepted already; and only what came takes memory.
+    // No limit: filters on disk or from a primary were accepted already, and memory is taken only for bytes that have come.
     let mut incoming = Incoming::new(stream.bytes()?.get(), None, Limits::Lifted).ok()?;
     loop {
         let chunk = stream.bytes()?;
@@ -140,7 +139,7 @@ fn load_filter(stream: Stream) -> Option<StoredFilter> {
 }
 
 unsafe extern "C" fn save(stream: *mut RawStream, value: *mut c_void) {
-    // SAFETY: the server gives a value of this type, and runs no command meanwhile, but for a process of its own.
+    // SAFETY: the server gives a value of this type, and runs no command meanwhile, or calls this in a forked process.
     let filter = unsafe { filter_mut(value) };
     let stream = Stream(stream);
     stream.save_number(if filter.is_incoming() { PART } else { WHOLE });
@@ -150,7 +149,7 @@ unsafe extern "C" fn save(stream: *mut RawStream, value: *mut c_void) {
 }
 
 unsafe extern "C" fn rewrite(stream: *mut RawStream, key: *mut RawString, value: *mut c_void) {
-    // SAFETY: the server gives a value of this type, and runs no command meanwhile, but for a process of its own.
+    // SAFETY: the server gives a value of this type, and runs no command meanwhile, or calls this in a forked process.
     let filter = unsafe { filter_mut(value) };
     let emit = |position: u64, bytes: &[u8]| {
         let (position, start) = (signed(position), bytes.as_ptr().cast::<c_char>());
@@ -178,19 +177,19 @@ unsafe extern "C" fn memory(value: *const c_void) -> usize {
     filter.pieces().map(|piece| allocated(piece.as_ptr(), piece.len())).fold(own, usize::saturating_add)
 }
 
-/// The bytes that a piece of memory takes, by the server's allocator where it can be asked.
+/// The bytes that an allocation takes, by the server's allocator if that can tell.
 fn allocated(start: *const u8, size: usize) -> usize {
     match functions().malloc_size {
-        // SAFETY: the server's allocator gave the memory, which begins there.
+        // SAFETY: the pointer is the start of an allocation of the server's allocator.
         Some(malloc_size) if size > 0 => unsafe { malloc_size(start.cast_mut().cast()) },
         _ => size,
     }
 }
 
 unsafe extern "C" fn digest(digest: *mut RawDigest, value: *mut c_void) {
-    // SAFETY: the server gives a value of this type, and runs no command meanwhile, but for a process of its own.
+    // SAFETY: the server gives a value of this type, and runs no command meanwhile, or calls this in a forked process.
     let filter = unsafe { filter_mut(value) };
-    // SAFETY: the bytes are as many as is said.
+    // SAFETY: pointer and length are those of the slice.
     let add = |bytes: &[u8]| unsafe { (functions().digest_bytes)(digest, bytes.as_ptr().cast(), bytes.len()) };
     add(&filter.header(Secret::Kept));
     filter.chunks().for_each(|chunk| add(chunk.bytes));
@@ -198,17 +197,17 @@ unsafe extern "C" fn digest(digest: *mut RawDigest, value: *mut c_void) {
     unsafe { (functions().digest_end)(digest) };
 }
 
-/// Called by other threads too, for what is large.
+/// The server calls this from other threads too, for large values.
 unsafe extern "C" fn free(value: *mut c_void) {
     VALUES.fetch_sub(1, Ordering::Relaxed);
-    // SAFETY: `into_value` made it of a box, and the server frees it once.
+    // SAFETY: `into_value` made the pointer from a box, and the server frees it once.
     drop(unsafe { Box::from_raw(value.cast::<StoredFilter>()) });
 }
 
 unsafe extern "C" fn effort_to_free(_key: *mut RawString, value: *const c_void) -> usize {
     // SAFETY: the server gives a value of this type.
     let filter = unsafe { filter(value) };
-    // One per page. The server leaves more than 64 to another thread.
+    // One per page. The server frees values with more than 64 in another thread.
     1 + in_memory(filter.size() / 4096)
 }
 
@@ -219,53 +218,53 @@ unsafe extern "C" fn copy(_from: *mut RawString, _to: *mut RawString, value: *co
 }
 
 unsafe extern "C" fn defragment(server: *mut RawDefrag, _key: *mut RawString, value: *mut *mut c_void) -> c_int {
-    // SAFETY: the server gives the place where it keeps a value of this type.
+    // SAFETY: the server gives a pointer to its pointer to a value of this type.
     let old = unsafe { *value };
-    // SAFETY: a filter may be moved byte by byte, and the server is the only one that knows where it is.
+    // SAFETY: a filter may be moved byte by byte, and only the server has a pointer to it.
     let moved = unsafe { if_in_the_way(server, old) };
     if let Some(moved) = moved {
-        // SAFETY: as above.
+        // SAFETY: the pointer is the server's, as before.
         unsafe { *value = moved.as_ptr() };
     }
     let place = moved.map_or(old, NonNull::as_ptr).cast::<StoredFilter>();
-    // SAFETY: the filter is there now, and nobody else has it at hand.
+    // SAFETY: the pointer is to the filter, and there is no other reference to it.
     let filter = unsafe { &mut *place };
     // A large table has pages of its own, which the server leaves where they are.
     filter.move_tables(|table| out_of_the_way(server, table));
     0
 }
 
-/// How many pieces of memory were moved.
+/// How many allocations active defragmentation has moved.
 static MOVED: AtomicUsize = AtomicUsize::new(0);
 
-/// How many pieces of memory active defragmentation has moved.
 pub(super) fn moved() -> usize {
     MOVED.load(Ordering::Relaxed)
 }
 
-/// Where the server has moved some memory, if it was in the way of others. What was there is freed then.
+/// Lets the server move an allocation if that reduces fragmentation. Returns the new address if it did; the old memory is
+/// freed then.
 ///
 /// # Safety
 ///
-/// The memory is the module's, and whoever owns it looks for it in the new place.
+/// The memory is an allocation of the module, and its owner uses the new address.
 unsafe fn if_in_the_way(server: *mut RawDefrag, memory: *mut c_void) -> Option<NonNull<c_void>> {
-    // SAFETY: the server's allocator is the module's, so that the server knows the memory.
+    // SAFETY: the module allocates from the server's allocator, so the server knows the memory.
     let moved = NonNull::new(unsafe { (functions().move_memory)(server, memory) })?;
     MOVED.fetch_add(1, Ordering::Relaxed);
     Some(moved)
 }
 
-/// The same bytes, elsewhere if they were in the way of others.
+/// Moves the bytes if that reduces fragmentation.
 fn out_of_the_way(server: *mut RawDefrag, bytes: Vec<u8>) -> Vec<u8> {
     let mut bytes = ManuallyDrop::new(bytes);
     let (start, length, capacity) = (bytes.as_mut_ptr(), bytes.len(), bytes.capacity());
     if capacity == 0 {
         return Vec::new();
     }
-    // SAFETY: the vector that owned the memory is not looked at again.
+    // SAFETY: the vector that owned the memory is not used again.
     let moved = unsafe { if_in_the_way(server, start.cast()) };
     let start = moved.map_or(start, |moved| moved.as_ptr().cast());
-    // SAFETY: the memory is that of the vector, or as much of it with the same bytes, from the same allocator.
+    // SAFETY: the memory is that of the vector, or a copy of the same size from the same allocator.
     unsafe { Vec::from_raw_parts(start, length, capacity) }
 }
 
@@ -280,7 +279,7 @@ impl Stream {
     }
 
     fn save_bytes(self, bytes: &[u8]) {
-        // SAFETY: the bytes are as many as is said.
+        // SAFETY: pointer and length are those of the slice.
         unsafe { (functions().save_bytes)(self.0, bytes.as_ptr().cast(), bytes.len()) }
     }
 
@@ -297,7 +296,7 @@ impl Stream {
 
     fn bytes(self) -> Option<Buffer> {
         let mut length = 0;
-        // SAFETY: the stream is that of the present call; what it gives is to be freed here.
+        // SAFETY: the stream is that of the present call; the module must free the bytes.
         let start = unsafe { (functions().load_bytes)(self.0, &raw mut length) };
         NonNull::new(start).map(|start| Buffer { start, length }).filter(|_| !self.is_broken())
     }
@@ -311,7 +310,7 @@ struct Buffer {
 
 impl Buffer {
     fn get(&self) -> &[u8] {
-        // SAFETY: there are as many bytes, until they are freed below.
+        // SAFETY: the server gave start and length, and the bytes are freed only by `drop`.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr().cast(), self.length) }
     }
 }

@@ -1,5 +1,5 @@
-//! The module API of Redis and Valkey: the functions that are called here, found by name when the module is loaded. What
-//! an older server does not have is `None`.
+//! The module API of Redis and Valkey: the functions that the module calls, looked up by name when it is loaded. Functions
+//! that an older server lacks are `None`.
 
 use std::ffi::{CStr, c_char, c_int, c_long, c_longlong, c_uint, c_void};
 use std::sync::OnceLock;
@@ -85,7 +85,7 @@ macro_rules! functions {
                     },)*
                     $($later: {
                         let function = find($later_name);
-                        // SAFETY: as above.
+                        // SAFETY: a pointer to a function of this name and type, or null, which is `None`.
                         unsafe { std::mem::transmute::<*mut c_void, Option<$later_type>>(function) }
                     },)*
                 })
@@ -198,9 +198,9 @@ functions! {
         move_memory c"RedisModule_DefragAlloc": unsafe extern "C" fn(*mut RawDefrag, *mut c_void) -> *mut c_void;
     }
     later ones have {
-        // What the allocator gave for a piece of memory, and keeps of its own beside it.
+        // The size of an allocation, with the allocator's own overhead.
         malloc_size c"RedisModule_MallocSize": unsafe extern "C" fn(*mut c_void) -> usize;
-        // From 7.0.something to 7.4: memory that may be refused, in place of the end of the server.
+        // From 7.0.something to 7.4: allocations that may fail instead of ending the server.
         try_alloc c"RedisModule_TryAlloc": Alloc;
         try_calloc c"RedisModule_TryCalloc": AllocZeroed;
         try_realloc c"RedisModule_TryRealloc": Reallocate;
@@ -212,7 +212,7 @@ functions! {
 
 static FUNCTIONS: OnceLock<Functions> = OnceLock::new();
 
-/// The functions, in a program that a server has loaded this module into.
+/// The functions, if a server has loaded this module.
 pub(super) fn if_loaded() -> Option<&'static Functions> {
     FUNCTIONS.get()
 }
@@ -221,7 +221,7 @@ pub(super) fn if_loaded() -> Option<&'static Functions> {
 ///
 /// # Panics
 ///
-/// Where no server has loaded the module, whose callbacks nobody calls then.
+/// If no server has loaded the module; then nobody calls its callbacks either.
 pub(super) fn functions() -> &'static Functions {
     FUNCTIONS.get().expect("only a server calls, and it has loaded the module")
 }
@@ -230,18 +230,18 @@ pub(super) fn functions() -> &'static Functions {
 ///
 /// # Errors
 ///
-/// The name of one that the server does not have, and must.
+/// The name of a required function that the server lacks.
 ///
 /// # Safety
 ///
-/// `context` is what a server calls `RedisModule_OnLoad` with.
+/// `context` is the one that the server passes to `RedisModule_OnLoad`.
 pub(super) unsafe fn find(context: *mut RawContext) -> Result<&'static Functions, &'static CStr> {
     // SAFETY: a context begins with the pointer to the function that finds all others.
     let get = unsafe { context.cast::<Option<GetFunction>>().read() };
     let get = get.ok_or(c"RedisModule_GetApi")?;
     let found = Functions::find(|name| {
         let mut function = std::ptr::null_mut();
-        // SAFETY: it takes a name, and a place for a pointer.
+        // SAFETY: the function takes a name, and a pointer to a pointer.
         let status = unsafe { get(name.as_ptr(), &raw mut function) };
         if status == OK { function } else { std::ptr::null_mut() }
     })?;

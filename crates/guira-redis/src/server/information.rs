@@ -6,12 +6,12 @@ use super::functions::{OK, RawInformation, functions};
 use super::{allocator, configuration, data_type};
 use crate::cast::wide;
 
-/// Adds the section; the server puts the module's name before that of each field.
+/// Adds the section. The server prefixes each field with the module's name.
 pub(super) unsafe extern "C" fn add(information: *mut RawInformation, _is_crash_report: c_int) {
     let functions = functions();
-    // SAFETY: the server gives what the section is added to.
+    // SAFETY: the server gives the pointer, and the text ends with 0.
     if unsafe { (functions.information_section)(information, c"".as_ptr()) } != OK {
-        // It was not asked for.
+        // The section was not asked for.
         return;
     }
     let version = CString::new(env!("CARGO_PKG_VERSION")).unwrap_or_default();

@@ -10,12 +10,11 @@ use crate::stored::StoredFilter;
 
 /// A key that a command has opened.
 pub(super) struct Key {
-    /// Null where there is nothing, and it is only looked at.
+    /// Null if the key was opened for reading and does not exist.
     raw: *mut RawKey,
     value: Option<NonNull<StoredFilter>>,
 }
 
-/// What a key is opened for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
     Read,
@@ -33,7 +32,7 @@ impl Key {
     ///
     /// # Errors
     ///
-    /// Where it holds anything but a filter.
+    /// If the key holds anything but a filter.
     pub(super) fn open(context: Context, name: *mut RawString, access: Access) -> Result<Self, CommandError> {
         let mode = if access == Access::Write { READ | WRITE } else { READ };
         // SAFETY: the name is an argument of the present command.
@@ -42,7 +41,7 @@ impl Key {
         if raw.is_null() {
             return Ok(key);
         }
-        // SAFETY: the key is open; it gives null where there is nothing, and for values of the server's own types.
+        // SAFETY: the key is open; the server returns null if it is empty or of one of the server's own types.
         if unsafe { (functions().type_of_value)(raw) } == data_type::get() {
             // SAFETY: the key is open, and its value is of the module's type.
             key.value = NonNull::new(unsafe { (functions().value)(raw) }.cast());
@@ -61,12 +60,12 @@ impl Place for Key {
     }
 
     fn filter_mut(&mut self) -> Option<&mut StoredFilter> {
-        // SAFETY: as above; a command has each key open once, and no other command runs.
+        // SAFETY: the value is valid while the key is open; a command opens each key once, and no other command runs.
         self.value.map(|mut value| unsafe { value.as_mut() })
     }
 
     fn put(&mut self, filter: StoredFilter) {
-        // In the place of the one before: a new value of the key would lose the time at which it expires.
+        // Replaced in place: a new value of the key would lose its time to live.
         if let Some(place) = self.filter_mut() {
             *place = filter;
             return;
@@ -81,7 +80,7 @@ impl Place for Key {
 impl Drop for Key {
     fn drop(&mut self) {
         if !self.raw.is_null() {
-            // SAFETY: it is open, and closed once.
+            // SAFETY: the key is open, and closed once.
             unsafe { (functions().close_key)(self.raw) }
         }
     }

@@ -1,4 +1,4 @@
-//! Where it begins.
+//! The entry point of the module.
 
 use std::ffi::{CStr, CString, c_int};
 
@@ -10,14 +10,14 @@ use crate::load_arguments::LoadArguments;
 /// What the module is called, in `MODULE LIST` and before its settings.
 const NAME: &CStr = c"guira";
 
-/// As `MODULE LIST` shows it: 10000 for 1.0.0.
+/// The version in `MODULE LIST`: 10000 for 1.0.0.
 const VERSION: c_int = 100;
 
 /// `REDISMODULE_APIVER_1`
 const API_VERSION: c_int = 1;
 
-// Errors while loading are handled here, keys are signalled where they change and only there, and nothing here is lost
-// when a replica loads a data set beside the one that it serves.
+// The module handles errors while loading and signals all changes of keys itself, and loses nothing when a replica loads a
+// data set beside the one that it serves.
 const HANDLES_STREAM_ERRORS: c_int = 1;
 const SIGNALS_KEYS: c_int = 1 << 1;
 const HANDLES_LOADING_BESIDE: c_int = 1 << 2;
@@ -35,14 +35,14 @@ pub(super) unsafe extern "C" fn RedisModule_OnLoad(
 ) -> c_int {
     // SAFETY: the server gives its context.
     let Ok(functions) = (unsafe { find(context) }) else {
-        // There may be nothing to say it with: the server says that loading failed.
+        // There may be no function to log with. The server reports that loading failed.
         return ERR;
     };
     let words: Vec<&[u8]> = match usize::try_from(count) {
         Ok(count) if count > 0 => {
-            // SAFETY: the server gives as many arguments as it says, for the time of the call.
+            // SAFETY: the server gives this many arguments, valid during the call.
             let arguments = unsafe { std::slice::from_raw_parts(arguments, count) };
-            // SAFETY: as above.
+            // SAFETY: the arguments are valid during the call.
             arguments.iter().map(|&argument| unsafe { bytes_of(argument) }).collect()
         }
         _ => Vec::new(),

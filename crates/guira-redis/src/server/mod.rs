@@ -1,4 +1,4 @@
-//! The module as the server sees it. All that is `extern "C"` is here, and all that is unsafe.
+//! The module as the server sees it. Everything `extern "C"` and all unsafe code is here.
 
 mod allocator;
 mod configuration;

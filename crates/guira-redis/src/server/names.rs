@@ -1,4 +1,4 @@
-//! What the commands are called in this server.
+//! The names of the commands in this server, which begin with the prefix.
 
 use std::ffi::{CStr, CString};
 use std::sync::OnceLock;
@@ -9,7 +9,7 @@ use crate::error::CommandError;
 /// In the order of [`CommandName::ALL`].
 static NAMES: OnceLock<Vec<CString>> = OnceLock::new();
 
-/// Gives the commands their names, once.
+/// Sets the names of all commands, once.
 pub(super) fn set(prefix: &str) {
     let name = |command: &CommandName| {
         let suffix = command.name().trim_start_matches("cf.");

@@ -1,4 +1,4 @@
-//! The commands, as the server is told of them: flags, keys, documentation, categories.
+//! Registers the commands: their flags, keys, documentation and categories.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::{null, null_mut, without_provenance};
@@ -17,7 +17,7 @@ struct Version {
     size_of_argument: usize,
 }
 
-/// `RedisModuleCommandInfo`, version 1, that of Redis 7.0.
+/// `RedisModuleCommandInfo`, version 1, as in Redis 7.0.
 #[repr(C)]
 struct Information {
     version: *const Version,
@@ -42,7 +42,7 @@ struct Keys {
     range: Range,
 }
 
-/// Room for the larger of two: an index, or a keyword with an index.
+/// A union: an index, or a keyword with an index.
 #[repr(C)]
 struct BeginAt {
     index_or_keyword: *const c_char,
@@ -73,7 +73,7 @@ struct RawArgument {
 
 static VERSION: Version = Version {
     version: 1,
-    // Two texts.
+    // An entry consists of two texts.
     size_of_history_entry: 2 * size_of::<*const c_char>(),
     size_of_key: size_of::<Keys>(),
     size_of_argument: size_of::<RawArgument>(),
@@ -95,7 +95,7 @@ const DELETE: u64 = 1 << 7;
 
 impl Keys {
     const fn new(index: usize, flags: u64, last: c_int) -> Self {
-        // The index is the first half of the union on little-endian machines, which are all that servers run on here.
+        // The index is the first half of the union, on little-endian machines; the server runs on no others here.
         let begin_at = BeginAt { index_or_keyword: without_provenance(index), start: 0 };
         Self {
             notes: null(),
@@ -107,13 +107,13 @@ impl Keys {
         }
     }
 
-    /// The key behind a word that stands somewhere behind the first key.
+    /// The key behind a keyword that follows the first key somewhere.
     const fn behind(keyword: &'static CStr, flags: u64) -> Self {
         let begin_at = BeginAt { index_or_keyword: keyword.as_ptr(), start: 2 };
         Self { begin: BEGIN_AT_KEYWORD, begin_at, ..Self::new(0, flags, 0) }
     }
 
-    /// What ends a list.
+    /// The entry that ends a list.
     const NONE: Self = Self {
         notes: null(),
         flags: 0,
@@ -126,7 +126,7 @@ impl Keys {
     fn of(name: CommandName, specification: &Specification) -> Vec<Self> {
         let flags = match specification.key_use {
             KeyUse::Read => READ_ONLY | ACCESS,
-            // CF.ADD and the others answer with what they found.
+            // ACCESS, because CF.ADD and the like reply with what they found.
             KeyUse::Insert => READ_WRITE | ACCESS | INSERT,
             KeyUse::Delete => READ_WRITE | ACCESS | DELETE,
             KeyUse::Update => READ_WRITE | UPDATE,
@@ -178,7 +178,7 @@ impl RawArgument {
     }
 }
 
-/// Texts that end with 0, for as long as the server looks at them.
+/// C strings, kept for as long as the server reads them.
 #[derive(Default)]
 struct Texts(Vec<CString>);
 
@@ -195,12 +195,12 @@ impl Texts {
 ///
 /// # Errors
 ///
-/// What the server did not take.
+/// If the server refuses a command or its description.
 pub(super) fn register(context: Context) -> Result<(), &'static str> {
     let functions = functions();
     let category = c"cuckoo";
     if let Some(add) = functions.add_acl_category {
-        // It is refused where another module has added it, which does as well.
+        // Fails if another module has added the category, which is as good.
         // SAFETY: the name ends with 0, and is copied.
         unsafe { add(context.0, category.as_ptr()) };
     }
@@ -215,11 +215,11 @@ pub(super) fn register(context: Context) -> Result<(), &'static str> {
                 "the server did not take the CF.* commands: is RedisBloom loaded? Beside it, load the module with prefix GF.",
             );
         }
-        // SAFETY: as above.
+        // SAFETY: the name ends with 0.
         let command = unsafe { (functions.get_command)(context.0, text) };
         document(functions, command.cast(), name, specification, &mut texts)?;
         if let Some(set) = functions.set_acl_categories {
-            // Those that a server derives from the flags of its own commands, but not from those of modules.
+            // Categories that a server derives from flags for its own commands, but not for those of modules.
             let derived = specification.flags.split(' ').filter(|flag| matches!(*flag, "write" | "fast"));
             let access = if specification.key_use == KeyUse::Read { "cuckoo read" } else { "cuckoo" };
             let categories = derived.fold(access.to_owned(), |categories, flag| format!("{categories} {flag}"));
@@ -253,7 +253,7 @@ fn document(
         arguments: arguments.as_ptr(),
     };
     let information: *const Information = &raw const information;
-    // SAFETY: all of it is as its version says, ends where lists end, and is copied.
+    // SAFETY: the structures are those of their version, lists have their end, and everything is copied.
     let status = unsafe { (functions.set_command_info)(command.cast(), information.cast()) };
     if status == OK { Ok(()) } else { Err("the server did not take the description of a command") }
 }

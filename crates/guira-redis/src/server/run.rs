@@ -25,7 +25,7 @@ unsafe extern "C" fn run<const INDEX: usize>(
     count: c_int,
 ) -> c_int {
     let context = Context(context);
-    // SAFETY: the server gives as many arguments as it says, the name of the command first.
+    // SAFETY: the server gives this many arguments, the name of the command first.
     let arguments = unsafe { std::slice::from_raw_parts(arguments, usize::try_from(count).unwrap_or(0)) };
     match obey(context, CommandName::ALL[INDEX], arguments) {
         Ok(reply) => context.reply(&reply),
@@ -42,7 +42,7 @@ fn obey(
     let [_, key_name, rest @ ..] = arguments else {
         return Err(CommandError::Arity { command: specification.name });
     };
-    // Most commands have one argument, for which memory would cost more than the answer.
+    // Most commands have one argument: allocating for it would cost more than the answer.
     let (one, several);
     let texts: &[&[u8]] = match rest {
         [argument] => {
@@ -51,7 +51,7 @@ fn obey(
             &one
         }
         _ => {
-            // SAFETY: as above.
+            // SAFETY: arguments live as long as the command.
             several = rest.iter().map(|&argument| unsafe { bytes_of(argument) }).collect::<Vec<_>>();
             &several
         }
@@ -60,7 +60,7 @@ fn obey(
     let access = if specification.key_use == KeyUse::Read { Access::Read } else { Access::Write };
     let outcome = match command {
         Command::Merge { sources } => {
-            // SAFETY: as above.
+            // SAFETY: arguments live as long as the command.
             if sources.contains(&unsafe { bytes_of(*key_name) }) {
                 return Err(CommandError::MergeWithItself);
             }
@@ -78,7 +78,7 @@ fn obey(
     };
     tell(context, *key_name, &outcome.changes);
     let Outcome { reply, .. } = outcome;
-    // The only reply whose shape the server does not know how to turn.
+    // The server converts all other replies to the client's protocol by itself.
     let protocol = if matches!(reply, Reply::Insertions(_)) { context.protocol() } else { Protocol::Resp2 };
     Ok(reply.frame(protocol))
 }
@@ -90,8 +90,9 @@ fn limits(context: Context) -> Limits {
     }
 }
 
-/// The server is asked late whether the command must be obeyed: it takes half as long for that as the filter for an item.
-/// Only CF.INSERT can't be tried again, since it stores what it can.
+/// Executes a command within the memory limit, which does not apply to commands from the primary or from disk. Asking the
+/// server for that takes half as long as a lookup, so it is asked only after a refusal. CF.INSERT can't be tried again, since
+/// it stores what it can, so it asks first.
 fn execute_within_limits<'arguments>(
     context: Context,
     command: &Command<'arguments>,
@@ -110,7 +111,7 @@ fn execute_within_limits<'arguments>(
     }
 }
 
-/// Tells replicas, the append-only file and those who watch.
+/// Replicates the changes, and notifies clients that watch the key or listen to events.
 fn tell(context: Context, key: *mut RawString, changes: &Changes<'_>) {
     if changes.created.is_none() && changes.told == Told::Nothing {
         return;

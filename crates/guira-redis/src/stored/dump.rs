@@ -1,4 +1,4 @@
-//! Filters in chunks, as CF.SCANDUMP gives them: position 0 is the header, 1 and beyond are bytes behind it.
+//! Filters in chunks, as CF.SCANDUMP gives them: position 0 is the header, and position n > 0 is byte n - 1 behind it.
 
 use super::incoming::growing_header;
 use super::{Incoming, StoredFilter};
@@ -7,19 +7,19 @@ use crate::command::Secret;
 use crate::error::CommandError;
 use guira::raw::RawFilter as _;
 
-/// The largest chunk: what a server sends at a time without keeping others waiting, or its buffers growing.
+/// The largest chunk, which a server sends without delaying other clients or growing its buffers.
 pub(crate) const LARGEST_CHUNK: usize = 1 << 20;
 
 /// A piece of a dump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Chunk<'filter> {
-    /// Where the next one begins, which is how the one that loads it calls this one.
+    /// The position of the next chunk, by which CF.LOADCHUNK identifies this one.
     pub(crate) next: u64,
     pub(crate) bytes: &'filter [u8],
 }
 
 impl StoredFilter {
-    /// The first chunk.
+    /// The header, which is the first chunk.
     pub(crate) fn header(&mut self, secret: Secret) -> Vec<u8> {
         self.settle();
         match self {
@@ -33,7 +33,7 @@ impl StoredFilter {
     ///
     /// # Errors
     ///
-    /// For a position that there is not.
+    /// If the position is out of range.
     pub(crate) fn chunk(&mut self, position: u64) -> Result<Option<Chunk<'_>>, CommandError> {
         self.settle();
         self.chunk_of_settled(position)
@@ -63,13 +63,13 @@ impl StoredFilter {
         }
     }
 
-    /// Whether a dump of it ends before the filter does.
+    /// Returns `true` if only a part of the filter has been loaded.
     pub(crate) const fn is_incoming(&self) -> bool {
         matches!(self, Self::Incoming(Incoming { .. }))
     }
 }
 
-/// The chunk at an offset of parts that stand one behind the other; none reaches over the end of a part.
+/// The chunk at an offset into consecutive parts; no chunk crosses the end of a part.
 fn chunk_of<'filter>(
     parts: impl Iterator<Item = &'filter [u8]>,
     offset: u64,

@@ -6,7 +6,7 @@ use crate::error::CommandError;
 use crate::secret::SecretKey;
 use crate::settings::{CORE_BITS, HashName, Limits};
 
-/// A filter of the library, with the one number that servers show and it does not have.
+/// A filter of the library, with the number of removals, which servers show and the library does not count.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Growing {
     pub(super) filter: CuckooFilter,
@@ -48,8 +48,8 @@ impl Growing {
         answers
     }
 
-    /// Stores a copy after one search for room. Where memory does not get short, the library grows the table by itself;
-    /// where it does, what the table would take is looked at in between.
+    /// Stores a copy after a single search for room. If the memory limit is far away, the library grows the table by itself;
+    /// otherwise the size of the larger table is checked first.
     #[inline]
     pub(super) fn store(&mut self, digest: Digest, limits: Limits) -> Result<(), CommandError> {
         if limits.check(self.size_when_doubled_twice()).is_ok() {
@@ -61,7 +61,7 @@ impl Growing {
         }
     }
 
-    /// Whether it was stored: not where it is there, or seems to be.
+    /// Stores an item unless it is present or seems to be. Returns `true` if it was stored.
     pub(super) fn store_unless_present(&mut self, item: &[u8], limits: Limits) -> Result<bool, CommandError> {
         let digest = self.digest(item);
         if self.filter.contains(&digest) {
@@ -70,10 +70,10 @@ impl Growing {
         self.store(digest, limits).map(|()| true)
     }
 
-    /// Stores a copy for which the table has no room as it is.
+    /// Stores a copy for which the table must grow.
     #[cold]
     fn store_growing(&mut self, digest: Digest, limits: Limits) -> Result<(), CommandError> {
-        // Why it can't grow comes before how large it would become.
+        // An error for a table that can't grow takes precedence over the memory limit.
         if self.doubles_no_more() {
             return Err(self.at_limit());
         }
@@ -89,13 +89,13 @@ impl Growing {
         }
     }
 
-    /// What a filter answers that takes no more.
+    /// The error of a filter that takes no more items.
     fn at_limit(&self) -> CommandError {
         if self.grows() { CommandError::MaximumExpansions } else { CommandError::Full }
     }
 
-    /// The most bytes that the table takes after an insertion: whatever is in the way of an item, a table that was doubled
-    /// twice is nearly empty, and not doubled again.
+    /// The most bytes that the table may take after an insertion: a table that was doubled twice is nearly empty, so it is not
+    /// doubled again.
     #[inline]
     fn size_when_doubled_twice(&self) -> u64 {
         let parameters = self.filter.parameters();
@@ -109,7 +109,7 @@ impl Growing {
         parameters.slot_count().saturating_mul(2).saturating_mul(bits).div_ceil(8)
     }
 
-    /// Runs for which the table is large enough go in together.
+    /// Stores items in runs for which the table is large enough.
     pub(super) fn store_each(&mut self, items: &[&[u8]], limits: Limits) -> Vec<Result<(), CommandError>> {
         let digests = self.digests(items);
         let mut outcomes = Vec::with_capacity(digests.len());
@@ -146,7 +146,7 @@ impl Growing {
         self.removed = 0;
     }
 
-    /// Both filters stay as they were where it fails.
+    /// Merges another filter into this one. If that fails, both are unchanged.
     pub(super) fn merge(&mut self, other: &Self, limits: Limits) -> Result<(), CommandError> {
         if self.key() != other.key() {
             return Err(CommandError::MergeKeys);
@@ -160,7 +160,7 @@ impl Growing {
     }
 
     pub(super) fn fields(&self) -> Vec<(&'static str, u64)> {
-        /// The buckets that the library's search looks at for a free slot.
+        /// The number of buckets that the library's search visits.
         const MAX_BUCKETS_VISITED: u64 = 4096;
 
         let parameters = self.filter.parameters();
@@ -176,7 +176,7 @@ impl Growing {
         ]
     }
 
-    /// Whether it has grown as far as it may, or as fingerprints have bits for.
+    /// Returns `true` if the filter has grown as far as it may, or as its fingerprints have bits for.
     fn doubles_no_more(&self) -> bool {
         let parameters = self.filter.parameters();
         parameters.fingerprint_bits() <= CORE_BITS
@@ -184,7 +184,7 @@ impl Growing {
                 && self.filter.capacity() >= self.filter.max_capacity())
     }
 
-    /// Whether it was made to grow.
+    /// Returns `true` if the filter was created to grow.
     fn grows(&self) -> bool {
         self.filter.growth_policy() == Some(GrowthPolicy::RaiseRate)
             || self.filter.parameters().doublings() > 0

@@ -3,11 +3,11 @@ use crate::cast::{in_memory, wide};
 use crate::error::CommandError;
 use crate::settings::Limits;
 
-/// A filter of RedisBloom, that came here through CF.LOADCHUNK and answers, counts and removes as it did there.
+/// A filter of RedisBloom that was loaded with CF.LOADCHUNK, and answers, counts and removes as it did there.
 ///
-/// It is a row of layers, tables of 8-bit fingerprints whose numbers of buckets are powers of two, each a multiple of the
-/// one before; an item's buckets in one of them are those in any other, modulo its buckets. What becomes full gets
-/// another layer.
+/// It is a list of layers: tables of 8-bit fingerprints whose numbers of buckets are powers of two, each a multiple of the one
+/// before. An item's bucket numbers in a layer are its two hashes modulo the number of buckets. When all layers are full,
+/// another one is added.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Imported {
     shape: ImportedShape,
@@ -16,36 +16,36 @@ pub struct Imported {
     removed: u64,
 }
 
-/// What the header of a dump says.
+/// The numbers in the header of a dump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ImportedShape {
-    /// Of the first layer.
+    /// The buckets of the first layer.
     buckets: u64,
     slots_per_bucket: u16,
     /// How many fingerprints an insertion moves before it gives up.
     iterations: u16,
-    /// How many times the buckets of a layer the next one has; 0 for a filter that stays as it is.
+    /// The number of buckets of a layer, divided by that of the layer before; 0 for a filter that does not grow.
     expansion: u16,
 }
 
 impl ImportedShape {
-    /// The bytes of a layer, each of them a slot; `None` where there are too many to count.
+    /// The size of a layer, of a byte per slot; `None` if it does not fit 64 bits.
     fn layer_size(&self, index: usize) -> Option<u64> {
         let times = u64::from(self.expansion.max(1)).checked_pow(u32::try_from(index).ok()?)?;
         self.buckets.checked_mul(times)?.checked_mul(u64::from(self.slots_per_bucket))
     }
 }
 
-/// The least dump header, and all of it: four numbers of 64 bits and three of 16.
+/// The size of a dump's header: four numbers of 64 bits and three of 16.
 pub(super) const HEADER_SIZE: usize = 38;
 
-/// As many layers as RedisBloom makes, unless it is told otherwise.
+/// The most layers that RedisBloom makes, unless it is configured otherwise.
 const MAX_LAYERS: usize = 32;
 
-/// RedisBloom's own limits have no more than this in one filter.
+/// RedisBloom's own limits allow no larger filter.
 const MAX_BYTES: u64 = 1 << 40;
 
-/// A header of a dump that holds up, before any of the layers has come.
+/// The header of a dump, checked, before any layer has come.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ImportedHeader {
     shape: ImportedShape,
@@ -87,7 +87,7 @@ impl ImportedHeader {
         (0..self.layers).try_fold(0_u64, |size, index| size.checked_add(self.shape.layer_size(index)?))
     }
 
-    /// The filter with all its layers, which came one behind the other.
+    /// The filter, from the bytes of all its layers one behind the other.
     pub(super) fn filled(&self, bytes: &[u8]) -> Option<Imported> {
         let mut layers = Vec::with_capacity(self.layers);
         let mut rest = bytes;
@@ -96,24 +96,24 @@ impl ImportedHeader {
             layers.push(layer.to_vec());
             rest = behind;
         }
-        // The one check that there is against damage, and against a dump that was taken while the filter changed.
+        // RedisBloom's dumps have no checksum: this alone detects damage, and a dump that was taken while the filter changed.
         let stored = bytes.iter().filter(|&&slot| slot != 0).count();
         let is_whole = rest.is_empty() && wide(stored) == self.items;
         is_whole.then_some(Imported { shape: self.shape, layers, items: self.items, removed: self.removed })
     }
 }
 
-/// Where an item may be, in layers of any size.
+/// The fingerprint of an item, and the hashes that give its buckets in each layer.
 #[derive(Clone, Copy)]
 struct Place {
     fingerprint: u8,
     hashes: [u64; 2],
 }
 
-/// The bucket for which `hash` stands, in a layer.
+/// The first slot of the bucket that `hash` chooses in a layer.
 fn bucket(layer: &[u8], slots_per_bucket: usize, hash: u64) -> usize {
     let buckets = layer.len() / slots_per_bucket;
-    // A power of two.
+    // The number of buckets is a power of two.
     in_memory(hash & (wide(buckets) - 1)) * slots_per_bucket
 }
 
@@ -151,7 +151,7 @@ impl Imported {
         wide(self.buckets(place).flatten().filter(|&&slot| slot == place.fingerprint).count())
     }
 
-    /// Changes the first slot that holds `from`, in the newest layer that has one.
+    /// Changes the first slot that holds `from`, in the newest layer that has one. Returns `false` if none has.
     fn replace(&mut self, place: Place, from: u8, to: u8) -> bool {
         let slots = self.slots_per_bucket();
         for layer in self.layers.iter_mut().rev() {
@@ -176,7 +176,7 @@ impl Imported {
         is_removed
     }
 
-    /// Whether it was stored: not where it is there, or seems to be.
+    /// Stores an item unless it is present or seems to be. Returns `true` if it was stored.
     pub(super) fn store_unless_present(&mut self, item: &[u8], limits: Limits) -> Result<bool, CommandError> {
         if self.contains(item) {
             return Ok(false);
@@ -194,7 +194,8 @@ impl Imported {
         Ok(())
     }
 
-    /// Moves fingerprints of the newest layer aside, as often as the filter was made to; undone where that is not enough.
+    /// Stores an item by moving fingerprints of the newest layer, up to the filter's number of iterations. Returns `false` if
+    /// no slot became free; then all moves are undone.
     fn store_moving(&mut self, place: Place) -> bool {
         let slots = self.slots_per_bucket();
         let Some(layer) = self.layers.last_mut() else { return false };
@@ -232,7 +233,7 @@ impl Imported {
         Ok(())
     }
 
-    /// Moves fingerprints from the newest layers to free slots of older ones, and gives up the layers that are then empty.
+    /// Moves fingerprints from the newest layers to free slots of older ones, and removes layers that are empty then.
     pub(super) fn compact(&mut self) {
         let slots = self.slots_per_bucket();
         while let Some((newest, older)) = self.layers.split_last_mut() {

@@ -10,25 +10,26 @@ use crate::error::CommandError;
 use crate::secret::SecretKey;
 use crate::settings::Limits;
 
-/// A filter that comes in chunks and is not whole yet: it can't be asked, since what is missing would seem absent.
+/// A partly loaded filter. It can't be queried, since the missing part would make items seem absent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Incoming {
     header: Vec<u8>,
     kind: Kind,
     expected: u64,
-    /// Only what came takes memory, whatever the header promises.
+    /// Memory is taken only for bytes that have come, whatever the header says.
     received: Vec<u8>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 enum Kind {
-    /// This module's: the number of removals, the header of the library's file, and the secret key if there is one.
+    /// A filter of this module. Its header is the number of removals, the header of the library's file, and the secret key if
+    /// there is one.
     Growing { removed: u64, key: Option<SecretKey> },
-    /// RedisBloom's.
+    /// A filter of RedisBloom.
     Imported(ImportedHeader),
 }
 
-/// The removals, before the header of a file.
+/// The size of the number of removals, which precedes the header of a file.
 const COUNT_SIZE: usize = 8;
 
 /// The header of this module's dumps.
@@ -41,11 +42,11 @@ pub(super) fn growing_header(growing: &Growing, secret: Secret) -> Vec<u8> {
 }
 
 impl Incoming {
-    /// Begins with the first chunk, the header, which is checked as far as it can be without the rest.
+    /// Begins with the header, the first chunk, which is checked as far as possible without the rest.
     ///
     /// # Errors
     ///
-    /// Where it is none, where the secret key is missing or another one, or where the filter would be too large.
+    /// If it is no header, the secret key is missing or wrong, or the filter would be too large.
     pub fn new(header: &[u8], key: Option<SecretKey>, limits: Limits) -> Result<Self, CommandError> {
         let mut header = header.to_vec();
         let (kind, expected) = match ImportedHeader::decode(&header) {
@@ -77,7 +78,7 @@ impl Incoming {
         };
         let file = FileHeader::of_bytes(header).map_err(|_| CommandError::InvalidHeader)?;
         let table_size = file.parameters().table_size();
-        // Nothing but a header and a table is sent.
+        // A dump contains only a header and a table.
         let is_sound =
             file.kind() == FileKind::Growing && file.file_size() == wide(FileHeader::SIZE).saturating_add(table_size);
         if !is_sound {
@@ -87,11 +88,11 @@ impl Incoming {
         Ok((Kind::Growing { removed: u64::from_le_bytes(*removed), key }, table_size))
     }
 
-    /// Takes the chunk behind which a dump goes on at `position`.
+    /// Appends the chunk whose next position is `position`, which identifies it.
     ///
     /// # Errors
     ///
-    /// Where it is not the next chunk. Nothing has changed then.
+    /// If this is not the next chunk, or there is no memory for it. Nothing has changed then.
     pub fn take(&mut self, position: u64, chunk: &[u8]) -> Result<(), CommandError> {
         let end = wide(self.received.len()).saturating_add(wide(chunk.len()));
         if chunk.is_empty() || position.checked_sub(1) != Some(end) || end > self.expected {
@@ -102,27 +103,27 @@ impl Incoming {
         Ok(())
     }
 
-    /// Takes back the last bytes that came.
+    /// Removes the last chunk again.
     pub(crate) fn give_back(&mut self, chunk: &[u8]) {
         self.received.truncate(self.received.len().saturating_sub(chunk.len()));
     }
 
-    /// The position behind what came.
+    /// The position of the next byte to come.
     pub(crate) fn position(&self) -> u64 {
         wide(self.received.len()).saturating_add(1)
     }
 
-    /// Whether all of it has come.
+    /// Returns `true` if all chunks have come.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         wide(self.received.len()) == self.expected
     }
 
-    /// What the chunks give together.
+    /// Makes the filter of all chunks.
     ///
     /// # Errors
     ///
-    /// Where they are not sound, or not all.
+    /// If chunks are missing or damaged.
     pub fn into_filter(mut self) -> Result<StoredFilter, CommandError> {
         match self.kind {
             Kind::Imported(header) => {
@@ -135,7 +136,7 @@ impl Incoming {
                         self.received.shrink_to_fit();
                         CuckooFilter::from_header_and_table(header, self.received)?
                     }
-                    // The library takes the key of a whole file only, so the table is there twice meanwhile.
+                    // The library checks a secret key only with a whole file, so the table is in memory twice meanwhile.
                     Some(key) => {
                         self.received.try_reserve_exact(header.len()).map_err(|_| CommandError::OutOfMemory)?;
                         self.received.splice(..0, header.iter().copied());
@@ -159,7 +160,7 @@ impl Incoming {
         self.received = elsewhere(std::mem::take(&mut self.received));
     }
 
-    /// How much has come, and how much there is.
+    /// The error that says how much of the filter has come.
     pub(super) fn refusal(&self) -> CommandError {
         CommandError::Incomplete { received: wide(self.received.len()), expected: self.expected }
     }

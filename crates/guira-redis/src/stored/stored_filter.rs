@@ -8,11 +8,11 @@ use guira::raw::RawFilter as _;
 #[derive(Clone, Debug, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "nearly all values are of the largest")]
 pub enum StoredFilter {
-    /// One of the library's.
+    /// A filter of the library.
     Growing(Growing),
-    /// One of RedisBloom's.
+    /// A filter imported from RedisBloom.
     Imported(Imported),
-    /// One of either, of which a part has come.
+    /// A partly loaded filter of either kind.
     Incoming(Incoming),
 }
 
@@ -65,7 +65,7 @@ impl StoredFilter {
         }
     }
 
-    /// Whether it was stored: not where it is there, or seems to be.
+    /// Stores an item unless it is present or seems to be. Returns `true` if it was stored.
     pub(crate) fn store_unless_present(&mut self, item: &[u8], limits: Limits) -> Result<bool, CommandError> {
         match self {
             Self::Growing(growing) => growing.store_unless_present(item, limits),
@@ -74,8 +74,8 @@ impl StoredFilter {
         }
     }
 
-    /// Stores each item that is not there and does not seem to be; whether it was. They go in one after the other: the second
-    /// of two that look the same is present.
+    /// Stores each item unless it is present or seems to be, one after the other: the second of two that collide is present.
+    /// Returns `true` for each that was stored.
     pub(crate) fn store_each_unless_present(
         &mut self,
         items: &[&[u8]],
@@ -127,7 +127,7 @@ impl StoredFilter {
         Ok(())
     }
 
-    /// Adds all items of another filter; both stay as they were where that fails.
+    /// Adds all items of another filter. If that fails, both are unchanged.
     pub(crate) fn merge(&mut self, other: &Self, limits: Limits) -> Result<(), CommandError> {
         match (self, other) {
             (Self::Incoming(incoming), _) => Err(incoming.refusal()),
@@ -153,7 +153,7 @@ impl StoredFilter {
         }
     }
 
-    /// Lets the caller put the bytes of its tables elsewhere in memory; the same bytes must come back.
+    /// Passes the memory of each table through `elsewhere`, which may move the bytes but must not change them.
     pub(crate) fn move_tables(&mut self, elsewhere: impl Fn(Vec<u8>) -> Vec<u8>) {
         match self {
             Self::Growing(growing) => growing.filter.move_table(elsewhere),
@@ -162,7 +162,7 @@ impl StoredFilter {
         }
     }
 
-    /// The pieces of memory that it has, besides itself.
+    /// The allocations of the filter, besides itself.
     pub(crate) fn pieces(&self) -> impl Iterator<Item = &[u8]> {
         let (several, one, two): (&[Vec<u8>], _, _) = match self {
             Self::Growing(growing) => {

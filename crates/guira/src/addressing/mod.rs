@@ -74,7 +74,6 @@ impl BucketIndex {
         Self(index)
     }
 
-    /// The index.
     pub(crate) const fn get(self) -> u64 {
         self.0
     }

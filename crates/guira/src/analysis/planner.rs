@@ -168,7 +168,6 @@ impl Plan {
         smallest
     }
 
-    /// The parameters of the table.
     pub(crate) const fn parameters(&self) -> &Parameters {
         &self.parameters
     }

@@ -37,7 +37,6 @@ impl Partition {
         }
     }
 
-    /// The digests of a region.
     pub(super) fn region(&self, region: usize) -> &[Digest] {
         &self.digests[self.starts[region]..self.starts[region + 1]]
     }

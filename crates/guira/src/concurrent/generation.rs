@@ -174,8 +174,7 @@ impl Generation {
         (1..MAX_LOOKS).find_map(look_once_more).unwrap_or(true)
     }
 
-    /// Algorithm 2 at one look, in the tables that now hold what was stored here. The caller has begun to watch the
-    /// version.
+    /// Algorithm 2 at one look, in the tables that now hold what was stored here. The caller has begun to watch the version.
     #[cold]
     #[inline(never)]
     pub(super) fn contains_now(&self, digest: Digest) -> bool {

@@ -107,8 +107,7 @@ fn double_and_store(
     Ok(store_in_next(current, growth, table, digest, repeated, all))
 }
 
-/// Copies a table that nobody writes, stores a key in the copy, which grows to take it, and replaces the table by the
-/// copy.
+/// Copies a table that nobody writes, stores a key in the copy, which grows to take it, and replaces the table by the copy.
 fn store_in_next(
     current: &Replaceable<Generation>,
     growth: &Growth,

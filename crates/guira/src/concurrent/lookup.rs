@@ -92,8 +92,7 @@ pub(super) fn look_again(scheme: &Scheme, words: &[AtomicU64], digest: Digest, g
     })
 }
 
-/// How many copies of a key's fingerprint are stored. If all looks are disturbed, its buckets are locked for the last
-/// one.
+/// How many copies of a key's fingerprint are stored. If all looks are disturbed, its buckets are locked for the last one.
 pub(super) fn count(scheme: &Scheme, words: &[AtomicU64], digest: Digest, guards: &Guards) -> Result<u32, Stale> {
     with_table!(scheme, shared(words), table => {
         let (fingerprint, primary) = table.addressing.locate(digest);

@@ -232,8 +232,7 @@ impl CountingCuckooFilter {
         self.len == 0
     }
 
-    /// Returns how many distinct keys are counted, those that share fingerprint and buckets taken for one: the filled
-    /// slots.
+    /// Returns how many distinct keys are counted, those that share fingerprint and buckets taken for one: the filled slots.
     ///
     /// # Examples
     ///

@@ -8,8 +8,7 @@ use crate::digest::Digest;
 use crate::table::{ConstantFingerprintBits, ConstantWidths, Layout, Widths};
 
 /// The operations on one key or one block of keys, as functions compiled for one pair, which they must be given. They are
-/// chosen once, when the scheme is made, so that a call reaches the code for its addressing and layout with a single
-/// jump.
+/// chosen once, when the scheme is made, so that a call reaches the code for its addressing and layout with a single jump.
 #[derive(Debug)]
 pub(crate) struct Operations {
     pub(super) contains: fn(&Pair, &[u8], Digest) -> bool,

@@ -222,8 +222,7 @@ impl Scheme {
         }
     }
 
-    /// Algorithm 2 for any pair. Call it from a function that is not inlined, so that callers hold fewer values in
-    /// registers.
+    /// Algorithm 2 for any pair. Call it from a function that is not inlined, so that callers hold fewer values in registers.
     #[inline(always)]
     pub(crate) fn contains_elsewhere(&self, bytes: &[u8], digest: Digest) -> bool {
         (self.operations.contains)(&self.pair, bytes, digest)

@@ -115,8 +115,7 @@ impl KeyHasher {
         })
     }
 
-    /// The digests of many keys. The algorithm is chosen once for all of them, so that the compiler can vectorise the
-    /// loop.
+    /// The digests of many keys. The algorithm is chosen once for all of them, so that the compiler can vectorise the loop.
     ///
     /// # Panics
     ///
@@ -148,8 +147,7 @@ impl KeyHasher {
         self.seed
     }
 
-    /// The number that a file holds in place of the secret, so that a wrong key is noticed; `None` where there is no
-    /// secret.
+    /// The number that a file holds in place of the secret, so that a wrong key is noticed; `None` where there is no secret.
     pub(crate) fn key_check(&self) -> Option<u64> {
         self.secret_key.as_ref().map(|key| sip_hash_13(key, b"guira: key check"))
     }

@@ -25,8 +25,7 @@ use super::{Digest, KeyHasher};
 /// | tuples of keys | the digests of their parts, 8 bytes each, little-endian |
 /// | [`Digest`] | none: it stands for itself |
 ///
-/// References, boxes, `Rc`, `Arc` and `Cow` are the key that they point to. So an integer is the same key whatever its
-/// type:
+/// References, boxes, `Rc`, `Arc` and `Cow` are the key that they point to. So an integer is the same key whatever its type:
 ///
 /// ```
 /// let mut filter = guira::CuckooFilter::with_capacity(100, 0.01)?;

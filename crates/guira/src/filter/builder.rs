@@ -143,8 +143,7 @@ impl CuckooFilterBuilder {
         self
     }
 
-    /// Sets what decides the parameters that are not given, speed or space, for a filter built from a capacity and a
-    /// rate.
+    /// Sets what decides the parameters that are not given, speed or space, for a filter built from a capacity and a rate.
     ///
     /// # Examples
     ///
@@ -423,12 +422,10 @@ impl CuckooFilterBuilder {
         })
     }
 
-    /// The hash that was chosen.
     pub(crate) const fn chosen_hasher(&self) -> KeyHasher {
         self.hasher
     }
 
-    /// Whether a layout was given.
     #[cfg(feature = "std")]
     pub(crate) const fn has_layout(&self) -> bool {
         self.layout.is_some()

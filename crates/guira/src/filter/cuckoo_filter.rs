@@ -167,7 +167,6 @@ impl CuckooFilter {
         core::mem::replace(&mut self.doubling, doubling)
     }
 
-    /// Whether the table is being doubled.
     #[inline]
     pub(crate) const fn is_doubling(&self) -> bool {
         self.doubling.is_some()

@@ -44,8 +44,7 @@ impl GrowthRequest {
                 let parameters = Parameters::new(shape, bits, regions, promised_by(regions, shape).min(max_capacity))?;
                 return Ok((parameters, Growth { doublings, max_capacity: promised, policy: self.policy }));
             }
-            // Fingerprints have too few bits for so many doublings. Each doubling less needs a first table of twice the
-            // size.
+            // Fingerprints have too few bits for so many doublings. Each doubling less needs a first table of twice the size.
             capacity *= 2;
         }
     }

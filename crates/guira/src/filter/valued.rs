@@ -5,8 +5,7 @@ use crate::error::{BuildError, InsertError};
 use crate::parameters::Parameters;
 use crate::table::{Place, Storage, TableMut, Values, ValuesMut, is_zero_from};
 
-/// A filter with a value beside each fingerprint. Maps and counting filters are made of it, and decide what a value
-/// means.
+/// A filter with a value beside each fingerprint. Maps and counting filters are made of it, and decide what a value means.
 #[derive(Clone)]
 pub(crate) struct ValuedFilter {
     parameters: Parameters,
@@ -136,7 +135,6 @@ impl ValuedFilter {
         self.scheme.has_no_copies(&self.storage)
     }
 
-    /// The sum of all values.
     pub(crate) fn sum_of_values(&self) -> u64 {
         with_table!(self.scheme, valued(&self.storage[..]), table => {
             let value = |place| u64::from(table.slots.value(place));

@@ -37,8 +37,7 @@ impl FileHeader {
     /// How many bytes a header has, in every version of the format so far.
     pub const SIZE: usize = super::header::HEADER_SIZE;
 
-    /// Reads the header of a file from its first [`SIZE`](Self::SIZE) bytes, or more. What is behind the header is not
-    /// read.
+    /// Reads the header of a file from its first [`SIZE`](Self::SIZE) bytes, or more. What is behind the header is not read.
     ///
     /// # Errors
     ///

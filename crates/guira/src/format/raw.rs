@@ -34,8 +34,7 @@ pub trait RawFilter: Sized {
     /// table of the file.
     fn settle(&mut self);
 
-    /// Returns the memory of the filter: its table, and what is left of the old table during a doubling, otherwise
-    /// nothing.
+    /// Returns the memory of the filter: its table, and what is left of the old table during a doubling, otherwise nothing.
     fn memory(&self) -> [&[u8]; 2];
 
     /// Loads a filter from the two parts. The table stays where it is; nothing is copied.

@@ -25,9 +25,8 @@ macro_rules! is_its_file {
             }
         }
 
-        /// From the bytes of a file, with the checks of [`from_bytes`](Self::from_bytes). A file with a secret hash key
-        /// is refused, since there is no way to give the key: deserialize plain bytes, and load them with
-        /// [`LoadOptions`].
+        /// From the bytes of a file, with the checks of [`from_bytes`](Self::from_bytes). A file with a secret hash key is
+        /// refused, since there is no way to give the key: deserialize plain bytes, and load them with [`LoadOptions`].
         impl<'de, $($generic)*> Deserialize<'de> for $type {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 deserializer.deserialize_bytes(FileVisitor(PhantomData))

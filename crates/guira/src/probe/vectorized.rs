@@ -1,4 +1,4 @@
-//! The same code for several instruction sets.
+//! Code that is compiled for several instruction sets, of which the best is chosen at run time.
 
 /// Runs `work`, compiled for the best instruction set that this processor has and the library knows: in a loop that the
 /// compiler can vectorise, AVX-512 computes eight 64-bit numbers at a time. The result is the same everywhere.

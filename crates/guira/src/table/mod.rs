@@ -38,8 +38,7 @@ pub(crate) struct Vacancy {
     pub(crate) slot: Slot,
     /// Greater the fewer slots are empty, on a scale of the layout's own.
     ///
-    /// Which of several buckets is the emptiest is hard to predict, so they are compared by this number, without a
-    /// branch.
+    /// Which of several buckets is the emptiest is hard to predict, so they are compared by this number, without a branch.
     pub(crate) fullness: u32,
 }
 
@@ -61,8 +60,7 @@ pub(crate) trait Table {
 
     /// Whether one of two buckets holds this fingerprint.
     ///
-    /// Both are read, whatever the first one holds: both are fetched from memory at once, and no branch has to be
-    /// predicted.
+    /// Both are read, whatever the first one holds: both are fetched from memory at once, and no branch has to be predicted.
     #[inline]
     fn either_contains(&self, first: BucketIndex, second: BucketIndex, fingerprint: Fingerprint) -> bool {
         self.contains(first, fingerprint) | self.contains(second, fingerprint)

@@ -23,8 +23,7 @@ pub(crate) struct PackedTable<G, M> {
 
 /// The widths of a packed table: of slots, of buckets and of the words that buckets are read in.
 ///
-/// Either numbers ([`AnyWidths`]), or constants of the type ([`ConstantWidths`]), which make shifts and masks constant
-/// too.
+/// Either numbers ([`AnyWidths`]), or constants of the type ([`ConstantWidths`]), which make shifts and masks constant too.
 pub(crate) trait Widths: Copy {
     /// The word that a bucket, or a part of it, is read in.
     type Word: Word;
@@ -59,9 +58,8 @@ pub(crate) trait Widths: Copy {
 
 /// Widths that are known when a filter is made.
 ///
-/// A word is read from a byte on, so up to 7 of its bits come before the first slot, unless all buckets start at a byte:
-/// 64 bits hold a bucket of up to 57 bits, 128 bits one of up to 121. Wider buckets are read in several words of 128
-/// bits.
+/// A word is read from a byte on, so up to 7 of its bits come before the first slot, unless all buckets start at a byte: 64
+/// bits hold a bucket of up to 57 bits, 128 bits one of up to 121. Wider buckets are read in several words of 128 bits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AnyWidths<W, const WHOLE_BYTES: bool = false> {
     lanes: Lanes<W>,
@@ -227,14 +225,12 @@ impl<G: Widths, M> PackedTable<G, M> {
         self.widths.lanes()
     }
 
-    /// The widths of the table.
     #[cfg(feature = "std")]
     #[inline]
     pub(super) const fn widths(&self) -> G {
         self.widths
     }
 
-    /// The memory that holds the slots.
     #[cfg(feature = "std")]
     #[inline]
     pub(super) const fn memory(&self) -> &M {

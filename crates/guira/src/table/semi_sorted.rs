@@ -182,9 +182,8 @@ impl<F: FingerprintBits, M: Memory> SemiSortedTable<F, M> {
         }
     }
 
-    /// Compares the fingerprints of two buckets with the one that is sought. In each result, the highest bits of four
-    /// lanes of f - 4 bits say which fingerprints differ; the other bits are undefined. Fingerprints have at least 8
-    /// bits.
+    /// Compares the fingerprints of two buckets with the one that is sought. In each result, the highest bits of four lanes
+    /// of f - 4 bits say which fingerprints differ; the other bits are undefined. Fingerprints have at least 8 bits.
     ///
     /// This takes fewer steps than unfolding the buckets: nibbles, of both buckets at once, and high bits are compared
     /// separately, and the results are combined.

@@ -10,21 +10,21 @@ use crate::failure::Failure;
 use crate::keys::{BATCH_SIZE, Block, RecordEnd};
 use crate::render::Output;
 
-/// Selects records with any number of keys by any number of filters, and prints of them what is asked for.
+/// Selects records, with any number of keys and filters, and prints the parts of them that were asked for.
 pub(super) struct Detail<'filters> {
     filters: &'filters [CuckooFilterView<'filters>],
     names: &'filters [Vec<u8>],
-    /// Whether those records are selected of which a filter has a key, or the others.
+    /// Whether a record is selected if some filter has one of its keys, or if none has.
     wanted: bool,
     print: Print,
     field_separator: u8,
     record_end: RecordEnd,
     max_count: u64,
     is_line_buffered: bool,
-    /// The lines of the input before the record that comes next.
+    /// The number of lines of the input before the next record.
     lines: u64,
     digests: Vec<Digest>,
-    /// For each filter, what it says of each key.
+    /// For each filter, its answers to all keys.
     answers: Vec<Vec<bool>>,
     text: Vec<u8>,
 }
@@ -37,13 +37,13 @@ struct Batch<'block> {
 }
 
 struct Record {
-    /// Its keys among those of the batch.
+    /// The record's keys among those of the batch.
     keys: Range<usize>,
-    /// Where it stands in the block.
+    /// The record's position in the block.
     bytes: Range<usize>,
 }
 
-/// Where selected records are printed, with what goes before them.
+/// Where selected records are printed, with the labels and the name of the input.
 type Printed<'to> = (&'to mut Output, &'to Labels, &'to [u8]);
 
 impl<'filters> Detail<'filters> {
@@ -139,7 +139,7 @@ impl<'filters> Detail<'filters> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Asks each filter for all keys.
+    /// Looks up all keys in each filter.
     fn ask(&mut self, keys: &[&[u8]]) {
         let mut hasher: Option<&KeyHasher> = None;
         for (filter, answers) in self.filters.iter().zip(&mut self.answers) {
@@ -203,7 +203,7 @@ impl<'filters> Detail<'filters> {
     }
 }
 
-/// What is printed before selected records, and in which colours.
+/// The labels before selected records, and their colours.
 pub(super) struct Labels {
     input: bool,
     line: bool,
@@ -212,7 +212,7 @@ pub(super) struct Labels {
     record_end: RecordEnd,
 }
 
-/// Those of grep.
+/// The colours of grep.
 const INPUT: &str = "\x1b[35m";
 const LINE: &str = "\x1b[32m";
 const FILTERS: &str = "\x1b[33m";
@@ -241,7 +241,7 @@ impl Labels {
         }
     }
 
-    /// Returns `true` if a selected line is not printed as it is.
+    /// Returns `true` if anything is added to a selected line.
     pub(super) fn are_printed(&self) -> bool {
         self.input || self.line || self.filters || self.colors
     }
@@ -273,7 +273,7 @@ impl Labels {
         }
     }
 
-    /// Appends a record, with its end and with the keys in colour that are only a part of it.
+    /// Appends a record with its end. Keys that are only a part of it are coloured.
     fn push_record<'key>(
         &self,
         text: &mut Vec<u8>,
@@ -285,7 +285,7 @@ impl Labels {
         if self.colors {
             let content = end.strip(record);
             for key in keys.filter(|key| !key.is_empty() && key.len() < content.len()) {
-                // A key without its quotes or escapes may stand nowhere in the record.
+                // A key without its quotes or escapes may not occur in the record.
                 let Some(at) = place(record, key).or_else(|| record[start..].find(key).map(|at| start + at)) else {
                     continue;
                 };
@@ -312,7 +312,7 @@ impl Labels {
         output.write(&text)
     }
 
-    /// Prints the name of an input. Between NUL bytes, it ends as keys do.
+    /// Prints the name of an input, with the end that keys have.
     pub(super) fn write_name(&self, output: &mut Output, input: &[u8]) -> Result<(), Failure> {
         let mut text = Vec::new();
         self.push_colored(&mut text, INPUT, input);
@@ -321,7 +321,7 @@ impl Labels {
     }
 }
 
-/// Where in a record one of its fields stands, if it is a part of the record's own bytes.
+/// The position of a field in its record, if it is a slice of the record.
 fn place(record: &[u8], field: &[u8]) -> Option<usize> {
     let at = (field.as_ptr() as usize).checked_sub(record.as_ptr() as usize)?;
     (record.get(at..at + field.len())? == field).then_some(at)

@@ -12,7 +12,7 @@ use crate::threads;
 /// Selects records with one key by one filter, and prints them unchanged.
 pub(super) struct Plain<'filter> {
     filter: &'filter CuckooFilterView<'filter>,
-    /// What the filter says of a line that is selected.
+    /// The filter's answer for a selected line.
     wanted: bool,
     record_end: RecordEnd,
     /// One for each thread.
@@ -70,7 +70,7 @@ fn write_runs(
 /// Finds the selected records of a piece of the input.
 #[derive(Default)]
 struct Worker {
-    /// Where they stand in the piece; neighbours are one.
+    /// The positions of the selected records in the piece; adjacent ones are joined.
     runs: Vec<Range<usize>>,
     counts: Counts,
     batch: Batch,
@@ -81,9 +81,9 @@ struct Worker {
 struct Batch {
     start: usize,
     digests: Vec<Digest>,
-    /// Where in the piece each of them ends.
+    /// The end of each record in the piece.
     ends: Vec<usize>,
-    /// Those that have no key, if any.
+    /// The indices of the records without a key.
     without_key: Vec<usize>,
     answers: Vec<bool>,
 }
