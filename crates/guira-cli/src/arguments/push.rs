@@ -18,9 +18,10 @@ const STATUS: &str = "Exit status: 0 if the filter is on the server, 2 if there 
 
 /// Load a filter file into Redis or Valkey, whole or not at all
 ///
-/// The server needs the module guira-redis. The key appears whole or not at all: the filter is loaded under a temporary name, "{KEY}:guira-push:" and 16 digits, and
-/// renamed when it is complete. The temporary key is removed if that fails. If the program is killed, it expires within a
-/// minute. Until it is renamed, the server has memory for both filters, the old one and the new one.
+/// The server needs the module guira-redis. The key appears whole or not at all: the filter is loaded under a
+/// temporary name, "{KEY}:guira-push:" and 16 digits, and renamed when it is complete. The temporary key is removed
+/// if that fails. If the program is killed, it expires within a minute. Until it is renamed, the server has memory
+/// for both filters, the old one and the new one.
 ///
 /// The server takes filters that grow. "guira build" makes those, unless --layout, --slots-per-bucket, --fingerprint-bits or
 /// --prefer space is given. Notes of the file, such as the rate that was asked for, stay behind. What "guira build"
