@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, HashSet};
 
 use guira::{Addressing, Digest, InsertError, Layout};
 
+use super::{case_of, every_kind, overfill};
 use crate::oracle::case::{Announced, Case};
 use crate::oracle::classes::{Class, Prober};
 use crate::oracle::random::SplitMix64;
 use crate::oracle::shapes::{Shape, all_shapes};
-use super::{case_of, every_kind, overfill};
 
 // Seen in C and Rust ports: a fingerprint of 0 is taken for an empty slot, and its key is never found.
 #[test]

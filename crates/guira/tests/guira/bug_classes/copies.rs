@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use guira::{CountingCuckooFilter, CuckooFilter, CuckooMap, CuckooSet, InsertError};
 
+use super::overfill;
 use crate::oracle::classes::Prober;
 use crate::oracle::shapes::all_shapes;
-use super::overfill;
 
 // Seen in two projects: 135 copies of a key make 1.4 KB grow to 209.7 MB; 125 lock a filter, 85 take 4.3 GB.
 #[test]

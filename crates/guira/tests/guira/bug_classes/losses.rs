@@ -2,10 +2,10 @@
 
 use guira::{Addressing, CuckooFilter, CuckooMap, CuckooSet, Digest, InsertError, Layout};
 
+use super::{every_kind, overfill};
 use crate::oracle::case::Announced;
 use crate::oracle::random::SplitMix64;
 use crate::oracle::slots::Slots as _;
-use super::{every_kind, overfill};
 
 // Seen in several crates and in both popular Go filters, which lost 1,191 of 64,294 keys.
 #[test]

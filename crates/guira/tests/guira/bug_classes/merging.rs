@@ -2,9 +2,9 @@
 
 use guira::{CuckooFilter, MergeError};
 
+use super::{every_kind, overfill};
 use crate::oracle::case::Announced;
 use crate::oracle::slots::Slots as _;
-use super::{every_kind, overfill};
 
 #[test]
 fn merged_filters_hold_the_keys_of_both() {

@@ -32,8 +32,8 @@
 //! | merging loses keys | `merged_filters_hold_the_keys_of_both` |
 //! | | `a_merge_that_fails_changes_nothing` |
 //! | | growing/merging.rs: `filters_of_different_sizes_are_merged` |
-//! | batches lose keys | batch.rs: `a_batch_that_does_not_fit_is_stored_up_to_the_first_key_that_does_not` |
-//! | | batch.rs: `more_keys_than_fit_are_stored_but_for_those_in_the_error` |
+//! | batches lose keys | ../batch.rs: `a_batch_that_does_not_fit_is_stored_up_to_the_first_key_that_does_not` |
+//! | | ../batch.rs: `more_keys_than_fit_are_stored_but_for_those_in_the_error` |
 //! | | growing/batches.rs: `batches_that_make_it_grow_lose_no_key` |
 //! | a promised capacity is not reached | capacity.rs: `capacities_around_powers_of_two_are_kept` |
 //! | | capacity.rs: `capacities_of_any_size_are_kept` |
@@ -65,9 +65,9 @@ mod losses;
 mod merging;
 mod removal;
 
-use guira::CuckooFilter;
 use crate::oracle::case::Case;
 use crate::oracle::shapes::{Shape, all_shapes};
+use guira::CuckooFilter;
 
 fn case_of(shape: Shape, fingerprint_bits: u32, bucket_count: u64) -> Case {
     Case {

@@ -7,8 +7,8 @@ use std::time::Instant;
 
 use guira::{ConcurrentCuckooFilter, CuckooFilter};
 
-use crate::oracle::random::SplitMix64;
 use super::stress::duration;
+use crate::oracle::random::SplitMix64;
 
 /// A filter that is doubled in steps from the first doubling on.
 fn filter(slots_per_bucket: u32, false_positive_rate: f64, max_capacity: usize) -> CuckooFilter {

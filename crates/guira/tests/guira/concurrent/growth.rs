@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use guira::{ConcurrentCuckooFilter, CuckooFilter, CuckooSet, GrowthPolicy, InsertError};
 
-use crate::oracle::random::SplitMix64;
 use super::stress::{Outcome, duration, stress, wait};
+use crate::oracle::random::SplitMix64;
 
 fn filter(capacity: usize, max_capacity: usize, beyond: GrowthPolicy) -> CuckooFilter {
     let builder = CuckooFilter::builder().capacity(capacity).max_capacity(max_capacity);
@@ -79,6 +79,10 @@ fn a_copy_that_no_split_makes_room_for_is_refused_without_one() {
         assert_eq!((shared.insert(&key), plain.insert(&key)), (Ok(()), Ok(())), "{key}");
     }
     let both_tables = shared.size_in_bytes();
+    // To about the middle, so that there is room in the half that was split.
+    for key in 1 << 40..(1 << 40) + 12_000_u64 {
+        assert_eq!((shared.insert(&key), plain.insert(&key)), (Ok(()), Ok(())), "{key}");
+    }
     let mut fewer_than_eight = 0;
     for key in (0..400_000_u64).take_while(|_| shared.size_in_bytes() == both_tables) {
         for _ in 0..9 {

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use guira::raw::RawFilter as _;
 use guira::{CuckooFilter, Digest, GrowthPolicy, KeyHasher};
 
+use super::{assert_holds, filled};
 use crate::oracle::classes::{Class, Prober};
 use crate::oracle::random::SplitMix64;
-use super::{assert_holds, filled};
 
 /// A small filter that can be doubled until fingerprints have 8 bits, and the same after each doubling.
 fn every_doubling_of(capacity: usize, slots_per_bucket: u32) -> Vec<CuckooFilter> {

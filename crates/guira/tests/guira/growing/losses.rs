@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use guira::{CuckooFilter, GrowthPolicy, InsertError, KeyHasher};
 
-use crate::oracle::random::SplitMix64;
 use super::{RATES, assert_holds, filled};
+use crate::oracle::random::SplitMix64;
 
 // Seen in a chain of filters, each with hashes of its own: 2,048, 630 and 83 of the keys kept were lost at these rates.
 #[test]

@@ -2,8 +2,8 @@
 
 use guira::{BuildError, CuckooFilter, GrowthPolicy, InsertError};
 
-use crate::oracle::binomial::assert_share;
 use super::{RATES, absent, assert_holds, filled, growing, keys_before_doublings};
+use crate::oracle::binomial::assert_share;
 
 #[test]
 fn the_rate_is_kept_at_every_doubling() {

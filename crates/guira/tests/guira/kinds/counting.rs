@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use guira::{CountingCuckooFilter, CuckooFilter, InsertError};
 
+use super::shape::{Announced, ValuedCase, small_tables};
 use crate::oracle::arrangement::{Arrangement, Outcome};
 use crate::oracle::classes::{Class, Prober};
 use crate::oracle::random::SplitMix64;
 use crate::oracle::slots::Slots as _;
-use super::shape::{Announced, ValuedCase, small_tables};
 
 /// A filter, and the model that it must agree with after every step.
 struct Checked {

@@ -2,9 +2,9 @@
 
 use guira::{CountingCuckooFilter, CuckooFilter, CuckooMap, CuckooSet, FileKind, KeyHasher, LoadError};
 
+use super::shape::ValuedCase;
 use crate::oracle::checksums::{HEADER_LEN, fix_checksums};
 use crate::oracle::random::SplitMix64;
-use super::shape::ValuedCase;
 
 const KIND_AT: usize = 10;
 const LAYOUT_AT: usize = 11;

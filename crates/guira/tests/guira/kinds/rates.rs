@@ -5,9 +5,9 @@
 
 use guira::{CuckooSet, InsertError};
 
+use super::shape::ValuedCase;
 use crate::oracle::binomial::{SIGMAS, assert_share};
 use crate::oracle::slots::Slots as _;
-use super::shape::ValuedCase;
 
 const ABSENT: std::ops::Range<u32> = 1 << 31..(1 << 31) + (1 << 19);
 
