@@ -221,7 +221,7 @@ fn assert_verdicts_follow(page: &str, judges_all: bool) -> Result<BTreeMap<Strin
 
 #[test]
 fn every_verdict_follows_from_its_rule_and_the_csv() -> Result<(), Failure> {
-    let verdicts = assert_verdicts_follow(&page()?.0, false)?;
+    let verdicts = assert_verdicts_follow(page()?.0, false)?;
     assert!(verdicts.len() >= 3, "next to all claims have the same verdict: {verdicts:?}");
     Ok(())
 }
