@@ -3,7 +3,7 @@
 //! The order of the fingerprints in a bucket means nothing. Sorted, their four low nibbles have one of 3876 values, which
 //! fit 12 bits instead of 16. The other bits are stored beside them in the same order.
 
-use super::{Layout, Memory, Slot, Table, TableMut, Vacancy, byte_of};
+use super::{Layout, Memory, Place, Slot, Table, TableMut, Vacancy, byte_of};
 use crate::addressing::{BucketIndex, Fingerprint};
 use crate::cast::to_usize;
 use crate::probe::{Lanes, Word};
@@ -11,15 +11,13 @@ use crate::probe::{Lanes, Word};
 /// The bits of a fingerprint that are sorted and coded.
 const NIBBLE_BITS: u32 = 4;
 const CODE_BITS: u32 = 12;
-/// The bits above the nibble in the number that a fingerprint is.
-const REST_BITS: u32 = u32::BITS - NIBBLE_BITS;
 /// How many multisets of four nibbles there are: C(19, 4).
 const CODES: usize = 3876;
 
 /// Bucket i starts at bit i · 4(f - 1): 12 bits of code, then the four fingerprints' high f - 4 bits.
 ///
-/// Reading a bucket gives a word of four lanes of f bits, which is what all operations work on: see [`Unfolding`]. Words
-/// of 64 bits hold a whole bucket (f up to 15); with words of 128 bits the code and the rest are read separately.
+/// Searches read a bucket as a word of four lanes of f bits: see [`Unfolding`]. Words of 64 bits hold a whole bucket (f up
+/// to 15); with words of 128 bits the code and the rest are read separately.
 #[derive(Clone, Copy, Debug)]
 struct SemiSortedTable<F, M> {
     widths: F,
@@ -272,10 +270,13 @@ impl<F: FingerprintBits, M: Memory> Table for SemiSortedTable<F, M> {
 
     #[inline]
     fn vacancy(&self, bucket: BucketIndex) -> Vacancy {
-        let (lanes, fingerprints) = (self.widths.lanes(), self.fingerprints(bucket));
-        let end = lanes.end_of_lowest_equal(fingerprints, F::Word::ZERO);
-        let filled = 4 - lanes.count_equal(fingerprints, F::Word::ZERO);
-        Vacancy { slot: Slot((end + 1).wrapping_sub(self.widths.get())), fullness: filled * (Vacancy::FULL / 4) }
+        // Empty slots are 0, so they come first: there are as many as both parts have leading lanes of 0.
+        let (code, high_bits) = self.parts(bucket);
+        let empty_nibbles = (u32::from(NIBBLES[to_usize(u64::from(code))]) | 1 << 16).trailing_zeros() / NIBBLE_BITS;
+        let end = F::Word::from(1_u32) << (4 * self.high_width());
+        let empty_high_bits = ((high_bits >> CODE_BITS) | end).lowest_one() / self.high_width();
+        let filled = 4 - empty_nibbles.min(empty_high_bits);
+        Vacancy { slot: Slot(0), fullness: filled * (Vacancy::FULL / 4) }
     }
 
     #[inline]
@@ -312,27 +313,39 @@ impl<F: FingerprintBits> TableMut for SemiSortedTable<F, &mut [u8]> {
     /// Sorts the bucket anew, so other slots may hold each other's fingerprints afterwards.
     #[inline]
     fn set(&mut self, bucket: BucketIndex, slot: Slot, fingerprint: Option<Fingerprint>) {
-        let value = fingerprint.map_or(0, Fingerprint::get);
-        let lane = self.widths.unfolding().lane_of(value, slot);
-        let fingerprints = self.widths.lanes().with(self.fingerprints(bucket), slot.0, lane);
-        self.store(bucket, fingerprints);
+        self.exchange(bucket, slot.0 / self.widths.get(), fingerprint.map_or(0, Fingerprint::get));
+    }
+
+    #[inline]
+    fn fill(&mut self, place: Place, fingerprint: Fingerprint) {
+        debug_assert!(self.get(place.bucket, Slot(0)).is_none(), "empty slots come first");
+        self.exchange(place.bucket, 0, fingerprint.get());
     }
 }
 
 impl<F: FingerprintBits> SemiSortedTable<F, &mut [u8]> {
-    /// Stores four fingerprints, in any order.
-    fn store(&mut self, bucket: BucketIndex, fingerprints: F::Word) {
-        // With the nibble on top, so that they are sorted by it, and among equal ones by the rest: equal contents are equal bits.
-        let rotated = |index| self.value(fingerprints, Slot(index * self.widths.get())).rotate_right(NIBBLE_BITS);
-        let sorted = ascending([rotated(0), rotated(1), rotated(2), rotated(3)]);
-        let code = F::Word::from(code_of(sorted.map(|rotated| rotated >> REST_BITS)));
-
+    /// Takes the fingerprint at `index` out of a bucket, or the 0 that stands for none, and puts another one in order.
+    ///
+    /// The order is that of the nibbles, and among equal ones that of the high bits: equal contents are equal bits.
+    #[inline(always)]
+    fn exchange(&mut self, bucket: BucketIndex, index: u32, value: u32) {
         let high_width = self.high_width();
-        let mut high_bits = F::Word::ZERO;
-        for (index, rotated) in (0..).zip(sorted) {
-            high_bits = high_bits | (F::Word::from(rotated & (u32::MAX >> NIBBLE_BITS)) << (index * high_width));
-        }
+        let (code, word) = self.parts(bucket);
+        let nibbles = u64::from(NIBBLES[to_usize(u64::from(code))]);
         let all_high_bits = !((!F::Word::ZERO << (2 * high_width)) << (2 * high_width));
+        let high_bits = (word >> CODE_BITS) & all_high_bits;
+
+        let (nibble, high) = (value & 0xf, value >> NIBBLE_BITS);
+        let nibble_of = |nibbles: u64, index: u32| (nibbles >> (index * NIBBLE_BITS)).low_32() & 0xf;
+        let high_of =
+            |index: u32| (high_bits >> (index * high_width)).low_32() & (u32::MAX >> (u32::BITS - high_width));
+        let in_order = |nibble, high| (nibble << high_width) | high;
+        let is_less = |other| in_order(nibble_of(nibbles, other), high_of(other)) < in_order(nibble, high);
+        let less = (0..4).map(|other| u32::from(other != index && is_less(other))).sum();
+
+        let nibbles = exchanged(nibbles, NIBBLE_BITS, index, less, nibble);
+        let high_bits = exchanged(high_bits, high_width, index, less, high);
+        let code = F::Word::from(code_of([0, 1, 2, 3].map(|index| nibble_of(nibbles, index))));
         let all_code_bits = F::Word::from(0xfff_u32);
         if Self::ONE_WORD {
             self.replace(bucket, 0, all_code_bits | (all_high_bits << CODE_BITS), code | (high_bits << CODE_BITS));
@@ -343,6 +356,7 @@ impl<F: FingerprintBits> SemiSortedTable<F, &mut [u8]> {
     }
 
     /// Replaces the bits of `mask` in the word that starts at bit `at` of a bucket.
+    #[inline(always)]
     fn replace(&mut self, bucket: BucketIndex, at: u32, mask: F::Word, new: F::Word) {
         let (byte, before) = byte_of(self.bit(bucket, at));
         let old = (F::Word::read(self.memory, byte) >> before) & mask;
@@ -350,18 +364,12 @@ impl<F: FingerprintBits> SemiSortedTable<F, &mut [u8]> {
     }
 }
 
-/// Sorts four numbers without a branch, since nobody can guess which of them is less.
-#[inline]
-fn ascending([a, b, c, d]: [u32; 4]) -> [u32; 4] {
-    let [(a, b), (c, d)] = [in_order(a, b), in_order(c, d)];
-    let [(a, c), (b, d)] = [in_order(a, c), in_order(b, d)];
-    let (b, c) = in_order(b, c);
-    [a, b, c, d]
-}
-
-#[inline]
-fn in_order(a: u32, b: u32) -> (u32, u32) {
-    (a.min(b), a.max(b))
+/// A row of lanes without the one at `from`, and with a new one at `to` of those that are left.
+#[inline(always)]
+fn exchanged<W: Word>(lanes: W, width: u32, from: u32, to: u32, new: u32) -> W {
+    let below = |index: u32| !(!W::ZERO << (index * width));
+    let left = (lanes & below(from)) | ((lanes >> width) & !below(from));
+    (left & below(to)) | (W::from(new) << (to * width)) | ((left & !below(to)) << width)
 }
 
 /// Puts the parts of a bucket into four lanes of f bits, with few moves: in lanes 0 and 2 the nibble stands below the
@@ -419,12 +427,6 @@ impl<W: Word> Unfolding<W> {
     #[inline]
     fn broadcast(&self, value: u32) -> W {
         self.nibbles.times(W::from(value & 0xf)) | self.high_bits.times(W::from(value >> NIBBLE_BITS))
-    }
-
-    /// The lane of a slot for a fingerprint.
-    #[inline]
-    fn lane_of(&self, value: u32, slot: Slot) -> u32 {
-        if self.has_nibble_above(slot) { (value >> NIBBLE_BITS) | ((value & 0xf) << self.high_width) } else { value }
     }
 
     /// The fingerprint in the lane of a slot.
@@ -516,16 +518,6 @@ mod tests {
         assert!(seen.iter().all(|&seen| seen));
     }
 
-    #[test]
-    fn four_numbers_are_sorted_as_by_the_standard_library() {
-        for word in 0..=u8::MAX {
-            let numbers = [0, 2, 4, 6].map(|shift| u32::from(word >> shift & 3));
-            let mut expected = numbers;
-            expected.sort_unstable();
-            assert_eq!(ascending(numbers), expected);
-        }
-    }
-
     fn assert_buckets_are_kept<W: Word>(fingerprint_bits: u32) {
         let shape = Shape::new(parameters::Layout::SemiSorted, Addressing::Regional, 4).expect("there is such a table");
         let parameters = Parameters::new(shape, fingerprint_bits, Regions::single(9), 0).expect("valid");
@@ -582,19 +574,60 @@ mod tests {
             for value in [0x1234_5678, 0x9abc_def1, 1, 0xf, 0x10, u32::MAX].map(|value| value & mask) {
                 for slot in (0..4).map(|index| Slot(index * fingerprint_bits)) {
                     let lane = lanes.get(unfolding.broadcast(value), slot.0);
-                    assert_eq!(lane, unfolding.lane_of(value, slot), "f = {fingerprint_bits}, {slot:?}");
                     assert_eq!(unfolding.value_of(lane, slot), value, "f = {fingerprint_bits}, {slot:?}");
                 }
             }
         }
     }
 
+    /// Sets slots of a bucket in turn, beside a list that is sorted anew each time.
+    fn assert_slots_are_set_as_in_a_list<W: Word>(fingerprint_bits: u32) {
+        let (bucket, mask) = (BucketIndex::new(2), u32::MAX >> (32 - fingerprint_bits));
+        let widths = AnyFingerprintBits::<W>::new(fingerprint_bits).expect("buckets that fit the words");
+        let mut storage = Storage::zeroed(8 * u64::from(widths.bucket_bits())).expect("small");
+        let mut table = SemiSortedTable::new(widths, &mut storage[..]);
+        let mut list = [0; 4];
+        let mut random = 1_u32;
+        for step in 0..2000 {
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            // Every fourth value is taken away; others are often equal, or equal in one of their parts.
+            let value = if step % 4 == 3 { 0 } else { (random >> 8) & mask & (0xffff_ff33 | (random >> 4)) };
+            let index = (random >> 30) as usize;
+            let empty = list.iter().filter(|&&value| value == 0).count();
+            let vacancy = table.vacancy(bucket);
+            assert_eq!(vacancy.fullness, Vacancy::FULL - u32::try_from(empty).expect("small") * (Vacancy::FULL / 4));
+            if let (Some(slot), Some(fingerprint), true) = (vacancy.slot(), Fingerprint::new(value), step % 2 == 0) {
+                table.fill(Place { bucket, slot }, fingerprint);
+                list[0] = value;
+            } else {
+                let slot = table.slots().nth(index).expect("four slots");
+                table.set(bucket, slot, Fingerprint::new(value));
+                list[index] = value;
+            }
+            list.sort_unstable_by_key(|value| (value & 0xf, value >> 4));
+            let found = [0, 1, 2, 3].map(|index| {
+                let slot = table.slots().nth(index).expect("four slots");
+                table.get(bucket, slot).map_or(0, Fingerprint::get)
+            });
+            assert_eq!(found, list, "f = {fingerprint_bits}, step {step}");
+        }
+        list.into_iter().for_each(|value| {
+            if let Some(fingerprint) = Fingerprint::new(value) {
+                let slot = table.slot_of(bucket, fingerprint).expect("it is there");
+                table.erase(Place { bucket, slot }, fingerprint);
+            }
+        });
+        assert!(is_zero_from(table.memory, 0), "f = {fingerprint_bits}: bits of other buckets changed");
+    }
+
     #[test]
     fn every_width_keeps_its_buckets() {
         for fingerprint_bits in 5..=32 {
             assert_buckets_are_kept::<u128>(fingerprint_bits);
+            assert_slots_are_set_as_in_a_list::<u128>(fingerprint_bits);
             if fingerprint_bits <= 15 {
                 assert_buckets_are_kept::<u64>(fingerprint_bits);
+                assert_slots_are_set_as_in_a_list::<u64>(fingerprint_bits);
             }
         }
     }
