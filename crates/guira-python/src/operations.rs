@@ -1,5 +1,6 @@
-//! The operations on batches of keys, and the NumPy arrays that they return.
+//! The operations on batches of keys, whose answers are written into an array of NumPy.
 
+use bytemuck::{CheckedBitPattern, NoUninit};
 use guira::{Key, KeyHasher};
 use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
@@ -15,7 +16,7 @@ const UNINTERRUPTED: usize = 1 << 12;
 
 /// An operation of a table on each of many keys.
 pub(crate) trait Operation: Send + Sync {
-    /// The answer for each key; the default for null keys.
+    /// The answer for each key; the default, whose bytes are 0, for null keys.
     type Answer: Copy + Default + Send;
     fn hasher(&self) -> &KeyHasher;
     fn apply<K: Key>(&self, keys: &[K], answers: &mut [Self::Answer]) -> Result<(), Refused>;
@@ -84,12 +85,39 @@ operation! {
     }
 }
 
-/// Applies an operation to all keys of a batch. Returns an answer for each row.
-pub(crate) fn apply_to_many<O: Operation>(operation: &O, keys: &Bound<'_, PyAny>) -> PyResult<Vec<O::Answer>> {
+/// An answer that NumPy's arrays hold.
+pub(crate) trait Item: NoUninit + CheckedBitPattern {
+    /// NumPy's name of the type.
+    const DTYPE: &str;
+}
+
+impl Item for bool {
+    const DTYPE: &str = "?";
+}
+
+impl Item for u64 {
+    const DTYPE: &str = "=u8";
+}
+
+/// Applies an operation to all keys of a batch. Returns an array of NumPy with an answer for each row.
+pub(crate) fn apply_to_many<'py, O: Operation<Answer: Item>>(
+    operation: &O,
+    keys: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = keys.py();
+    // Nothing is changed if there is no way to say what was.
+    let numpy = py.import("numpy").map_err(|error| {
+        let needed = PyImportError::new_err("the answers for many keys are an array of NumPy: pip install numpy");
+        needed.set_cause(py, Some(error));
+        needed
+    })?;
     let batch = Batch::of_any(keys)?;
-    let mut application = Application::new(operation, batch.len());
-    batch.visit(keys.py(), operation.hasher(), &mut application)?;
-    Ok(application.answers)
+    let answers = PyByteArray::new_with(py, batch.len() * size_of::<O::Answer>(), |bytes| {
+        // The bytes are 0 now, which are the default answers. Where there are none, they are not aligned.
+        let answers = if bytes.is_empty() { &mut [] } else { bytemuck::checked::cast_slice_mut(bytes) };
+        batch.visit(py, operation.hasher(), &mut Application { operation, answers, block: Vec::new() })
+    })?;
+    numpy.call_method1("frombuffer", (answers, O::Answer::DTYPE))
 }
 
 /// Applies an operation to all keys of an iterable. If it is a mere iterator, each key is processed before the next one is
@@ -98,7 +126,8 @@ pub(crate) fn apply_to_iterable<O: Operation>(operation: &O, keys: &Bound<'_, Py
     let py = keys.py();
     let hasher = operation.hasher();
     if let Some(batch) = Batch::of_columns(keys)? {
-        return batch.visit(py, hasher, &mut Application::new(operation, batch.len()));
+        let answers = &mut vec![O::Answer::default(); batch.len()];
+        return batch.visit(py, hasher, &mut Application { operation, answers, block: Vec::new() });
     }
     for (number, key) in iterate(keys)?.enumerate() {
         let key = key_of(hasher, &key?)?;
@@ -114,15 +143,9 @@ pub(crate) fn apply_to_iterable<O: Operation>(operation: &O, keys: &Bound<'_, Py
 /// An operation in progress on a batch.
 struct Application<'operation, O: Operation> {
     operation: &'operation O,
-    answers: Vec<O::Answer>,
+    answers: &'operation mut [O::Answer],
     /// The answers for a block with null rows.
     block: Vec<O::Answer>,
-}
-
-impl<'operation, O: Operation> Application<'operation, O> {
-    fn new(operation: &'operation O, rows: usize) -> Self {
-        Self { operation, answers: vec![O::Answer::default(); rows], block: Vec::new() }
-    }
 }
 
 impl<O: Operation> Visit for Application<'_, O> {
@@ -141,36 +164,4 @@ impl<O: Operation> Visit for Application<'_, O> {
         };
         applied.map_err(|refused| insert_error(&refused.reason, rows.row(refused.inserted)))
     }
-}
-
-/// An array of NumPy's `bool`.
-pub(crate) fn bool_array<'py>(py: Python<'py>, answers: &[bool]) -> PyResult<Bound<'py, PyAny>> {
-    let bytes = PyByteArray::new_with(py, answers.len(), |bytes| {
-        for (byte, answer) in bytes.iter_mut().zip(answers) {
-            *byte = u8::from(*answer);
-        }
-        Ok(())
-    })?;
-    array(bytes, "?")
-}
-
-/// An array of NumPy's `uint64`.
-pub(crate) fn integer_array<'py>(py: Python<'py>, answers: &[u64]) -> PyResult<Bound<'py, PyAny>> {
-    let bytes = PyByteArray::new_with(py, size_of_val(answers), |bytes| {
-        for (bytes, answer) in bytes.as_chunks_mut().0.iter_mut().zip(answers) {
-            *bytes = answer.to_le_bytes();
-        }
-        Ok(())
-    })?;
-    array(bytes, "<u8")
-}
-
-fn array<'py>(bytes: Bound<'py, PyByteArray>, kind: &str) -> PyResult<Bound<'py, PyAny>> {
-    let py = bytes.py();
-    let numpy = py.import("numpy").map_err(|error| {
-        let needed = PyImportError::new_err("the answers for many keys are an array of NumPy: pip install numpy");
-        needed.set_cause(py, Some(error));
-        needed
-    })?;
-    numpy.call_method1("frombuffer", (bytes, kind))
 }

@@ -271,3 +271,8 @@ def test_answers_without_numpy_say_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "numpy", None)
     with pytest.raises(ImportError, match="pip install numpy"):
         CuckooFilter(10).contains_many(["ani"])
+    filter_ = CuckooFilter(10)
+    filter_.add("ani")
+    with pytest.raises(ImportError, match="pip install numpy"):
+        filter_.remove_many(["ani"])
+    assert "ani" in filter_

@@ -6,7 +6,7 @@ use super::methods::methods_of_tables;
 use crate::error::{load_error, load_file_error};
 use crate::keys::key_of;
 use crate::memory::map_file;
-use crate::operations::{CountMany, apply_to_many, integer_array};
+use crate::operations::{CountMany, apply_to_many};
 use crate::options::load_options;
 use crate::table::Locked;
 
@@ -32,7 +32,7 @@ impl CuckooFilterView {
 
     /// The number of copies of each of many keys, as a NumPy array of uint64.
     fn count_many<'py>(&self, keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        integer_array(keys.py(), &apply_to_many(&CountMany(&self.table), keys)?)
+        apply_to_many(&CountMany(&self.table), keys)
     }
 
     /// Reads the whole file and makes all checks that loading makes. Raises ``CorruptFileError``.

@@ -110,8 +110,7 @@ macro_rules! methods_of_tables {
             /// The keys are a NumPy array, a list, a column of Arrow (of pyarrow, Polars, pandas or DuckDB) or another
             /// iterable. A null is never present.
             fn contains_many<'py>(&self, keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-                let answers = crate::operations::apply_to_many(&crate::operations::ContainsMany(&self.table), keys)?;
-                crate::operations::bool_array(keys.py(), &answers)
+                crate::operations::apply_to_many(&crate::operations::ContainsMany(&self.table), keys)
             }
 
             fn __len__(&self) -> usize {
@@ -262,14 +261,12 @@ macro_rules! methods_of_copies {
             ///
             /// Remove only what was added: see ``remove``.
             fn remove_many<'py>(&self, keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-                let answers = crate::operations::apply_to_many(&crate::operations::RemoveMany(&self.table), keys)?;
-                crate::operations::bool_array(keys.py(), &answers)
+                crate::operations::apply_to_many(&crate::operations::RemoveMany(&self.table), keys)
             }
 
             /// The number of copies of each of many keys, as a NumPy array of uint64.
             fn count_many<'py>(&self, keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-                let answers = crate::operations::apply_to_many(&crate::operations::CountMany(&self.table), keys)?;
-                crate::operations::integer_array(keys.py(), &answers)
+                crate::operations::apply_to_many(&crate::operations::CountMany(&self.table), keys)
             }
         }
     };
@@ -285,8 +282,7 @@ macro_rules! methods_of_unique_keys {
             /// Of equal keys in one batch, the first is new and the others are not. Raises ``FilterFullError`` for the first
             /// key that finds no room, with its ``index``; the keys before it are stored.
             fn $add_many<'py>(&self, keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-                let answers = crate::operations::apply_to_many(&crate::operations::AddUniqueMany(&self.table), keys)?;
-                crate::operations::bool_array(keys.py(), &answers)
+                crate::operations::apply_to_many(&crate::operations::AddUniqueMany(&self.table), keys)
             }
         }
     };
