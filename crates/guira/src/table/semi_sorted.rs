@@ -305,7 +305,10 @@ impl<F: FingerprintBits, M: Memory> Table for SemiSortedTable<F, M> {
     }
 
     fn is_well_formed(&self, bucket: BucketIndex) -> bool {
-        to_usize(u64::from(self.parts(bucket).0)) < CODES
+        // Insertion relies on the order.
+        let fingerprints = self.fingerprints(bucket);
+        let is_in_order = self.slots().map(|slot| self.value(fingerprints, slot).rotate_right(NIBBLE_BITS)).is_sorted();
+        is_in_order && to_usize(u64::from(self.parts(bucket).0)) < CODES
     }
 }
 

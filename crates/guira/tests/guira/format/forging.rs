@@ -204,6 +204,39 @@ fn a_semi_sorted_bucket_with_a_code_that_no_nibbles_have_is_refused() {
     }
 }
 
+/// Fingerprints with the same low four bits are sorted by their high bits, and insertion relies on it.
+#[test]
+fn a_semi_sorted_bucket_that_is_out_of_order_is_refused() {
+    let shape = Shape { layout: Layout::SemiSorted, addressing: Addressing::Regional, slots_per_bucket: 4 };
+    // The codes of four nibbles 0 and four nibbles 1, and how many slots these fill by themselves.
+    let (zeros, ones) = ((0, 0), (4, 4));
+    for fingerprint_bits in 5..=32 {
+        let file = build(shape, 6, fingerprint_bits).to_bytes();
+        let (bucket_bits, high_bits) = (4 * (fingerprint_bits as usize - 1), fingerprint_bits as usize - 4);
+        for (code, least_len) in [zeros, ones] {
+            for lowest_bits in 0_usize..16 {
+                let mut changed = file.clone();
+                let bucket = HEADER_LEN * 8 + 3 * bucket_bits;
+                let code_bits = (0..12).filter(|bit| code >> bit & 1 == 1);
+                let lowest = (0..4).filter(|slot| lowest_bits >> slot & 1 == 1).map(|slot| 12 + slot * high_bits);
+                for at in code_bits.chain(lowest).map(|bit| bucket + bit) {
+                    changed[at / 8] |= 1 << (at % 8);
+                }
+                changed[40] = u8::try_from(lowest_bits.count_ones()).expect("at most 4").max(least_len);
+                fix_checksums(&mut changed);
+                let what = format!("f = {fingerprint_bits}, code {code}, high bits {lowest_bits:04b}");
+                // Slot 0 is the lowest bit here: what is 1 is in the last slots.
+                if [0b0000, 0b1000, 0b1100, 0b1110, 0b1111].contains(&lowest_bits) {
+                    assert!(CuckooFilter::from_bytes(&changed).is_ok(), "{what}");
+                } else {
+                    let error = assert_refused(&changed, &what);
+                    assert!(matches!(error, LoadError::Inconsistent { .. }), "{what}: {error:?}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn layouts_with_measures_that_do_not_go_with_them_are_refused() {
     let file = small_file();
