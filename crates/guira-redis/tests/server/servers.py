@@ -71,8 +71,9 @@ def free_port():
 class Server:
     """A server that is started, stopped, killed and started again on the same files."""
 
-    def __init__(self, program, *options, before=(), arguments=()):
+    def __init__(self, program, *options, before=(), arguments=(), module=MODULE):
         self.program = program
+        self.module = module
         self.before = [word for module in before for word in ("--loadmodule", module)]
         self.options = list(options)
         self.arguments = list(arguments)
@@ -85,7 +86,7 @@ class Server:
     def start(self):
         command = [
             *WRAPPER, self.program, "--port", str(self.port), "--bind", "127.0.0.1", "--dir", self.folder,
-            "--save", "", "--enable-debug-command", "yes", *self.before, "--loadmodule", MODULE, *self.arguments, *WRAPPED_OPTIONS, *self.options,
+            "--save", "", "--enable-debug-command", "yes", *self.before, "--loadmodule", self.module, *self.arguments, *WRAPPED_OPTIONS, *self.options,
         ]
         log = open(os.path.join(self.folder, "log"), "ab")
         self.process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, cwd=self.folder)
