@@ -1,5 +1,7 @@
 //! Regional addressing for tables that can be doubled without their keys.
 
+use core::hint::select_unpredictable;
+
 use super::regional::{AnySize, RegionalAddressing};
 use super::{Addressing, BucketIndex, Candidate, Fingerprint, Grid, HASH_MULTIPLIER, mix};
 use crate::cast::{Product, Whole, low_32};
@@ -68,11 +70,21 @@ impl DoublingAddressing {
         (hash, low_32(hash))
     }
 
-    /// Splits 32 bits into the first g of them, and the others, moved up to the top of 32 bits.
+    /// The bucket (o, p), given the bucket o of the table as it began, and 32 bits of which the first g are p.
+    ///
+    /// One shift moves them behind o, since tables have at most 2^32 buckets.
     #[inline]
-    fn given_away_and_kept(&self, bits: u32) -> (u64, u32) {
-        let product = u64::from(bits) * self.buckets_of_each;
-        (product >> 32, low_32(product))
+    const fn doubled(&self, beginning: Candidate, bits: u32) -> Candidate {
+        Candidate {
+            bucket: (((beginning.bucket << 32) | bits as u64) * self.buckets_of_each) >> 32,
+            region_start: beginning.region_start * self.buckets_of_each,
+        }
+    }
+
+    /// The bucket o of the table as it began, given the bucket (o, p).
+    #[inline]
+    const fn beginning_of(&self, bucket: Candidate) -> Candidate {
+        Candidate { bucket: bucket.bucket >> self.doublings, region_start: bucket.region_start >> self.doublings }
     }
 
     /// To which of the two buckets that are made of this one a fingerprint goes: 0 or 1.
@@ -113,10 +125,14 @@ impl DoublingAddressing {
     #[inline]
     fn next_bit_of_x(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> u64 {
         let (_, x) = self.hashes::<Whole>(fingerprint);
-        // Regions begin at an even o, so the number of a bucket in the table tells as well as that in its region.
-        let is_odd = bucket.get() >> self.doublings & 1;
-        u64::from(x >> (31 - self.doublings) & 1) & is_odd
+        u64::from(x >> (31 - self.doublings) & 1 == 1 && is_odd(bucket.get() >> self.doublings))
     }
+}
+
+/// Whether o is odd, given the number of the bucket in the table as it began: regions begin at an even one.
+#[inline]
+const fn is_odd(beginning: u64) -> bool {
+    beginning & 1 == 1
 }
 
 impl Addressing for DoublingAddressing {
@@ -140,29 +156,25 @@ impl Addressing for DoublingAddressing {
 
     #[inline(always)]
     fn locate_pair<P: Product>(&self, digest: Digest) -> (Fingerprint, Candidate, Candidate) {
-        let (core, beginning) = self.beginning.locate_by::<P>(digest);
-        // What multiply-shift leaves of the low 32 bits when the core is taken out: 24 bits that are as good as new.
-        let rest = low_32(digest.get()).wrapping_mul(CORES);
-        let (gamma, stored) = self.given_away_and_kept(rest);
-        let spare = low_32((u64::from(stored) * self.spare_values) >> 32);
-        let fingerprint = core.with_bits(spare << CORE_BITS);
+        // The first g of the rest are γ, and those that follow are spare bits.
+        let (core, rest) = Fingerprint::with_rest(digest, CORES);
+        let kept = low_32(u64::from(rest) * self.buckets_of_each);
+        let spare = (u64::from(kept) * self.spare_values) >> 32;
+        let fingerprint = core.with_bits(low_32(spare) << CORE_BITS);
 
         let (hash, x) = self.hashes::<P>(core);
-        let (x, _) = self.given_away_and_kept(x);
-        let (o, region_start) = (beginning.offset(), beginning.region_start() * self.buckets_of_each);
-        let x_of_primary = x & (o & 1).wrapping_neg();
-        let candidate = |o, p| Candidate::at(region_start, (o * self.buckets_of_each) | p);
-        let primary = candidate(o, gamma ^ x_of_primary);
-        let alternate = candidate(self.beginning.opposite::<P>(o, hash), gamma ^ x_of_primary ^ x);
+        let beginning = self.beginning.primary::<P>(digest);
+        let p = rest ^ select_unpredictable(is_odd(beginning.bucket), x, 0);
+        let primary = self.doubled(beginning, p);
+        let alternate = self.doubled(self.beginning.opposite::<P>(beginning, hash), p ^ x);
         (fingerprint, primary, alternate)
     }
 
     #[inline]
     fn alternate(&self, candidate: Candidate, fingerprint: Fingerprint) -> Candidate {
         let (hash, x) = self.hashes::<Whole>(fingerprint);
-        let other = self.beginning.opposite::<Whole>(candidate.offset() >> self.doublings, hash);
-        let p = (candidate.offset() & (self.buckets_of_each - 1)) ^ self.given_away_and_kept(x).0;
-        candidate.with_offset((other * self.buckets_of_each) | p)
+        let p = low_32(candidate.bucket << (32 - self.doublings));
+        self.doubled(self.beginning.opposite::<Whole>(self.beginning_of(candidate), hash), p ^ x)
     }
 }
 

@@ -53,13 +53,20 @@ impl Fingerprint {
     }
 
     /// The fingerprint of a digest, uniform on 1 to `mask` = 2^f - 1, from the digest's low 32 bits.
+    #[inline]
+    const fn of(digest: Digest, mask: u32) -> Self {
+        Self::with_rest(digest, mask).0
+    }
+
+    /// The fingerprint of a digest, and what is left of the digest's low 32 bits: 32 - f bits that are as good as new, at
+    /// the top of 32.
     ///
     /// Multiply-shift spreads the 2^32 values evenly; the common trick of adding 1 to a 0 makes 1 twice as likely.
     #[inline]
-    const fn of(digest: Digest, mask: u32) -> Self {
-        let below_mask = low_32((low_32(digest.get()) as u64 * mask as u64) >> 32);
-        match NonZeroU32::new(below_mask + 1) {
-            Some(value) => Self(value),
+    const fn with_rest(digest: Digest, mask: u32) -> (Self, u32) {
+        let product = low_32(digest.get()) as u64 * mask as u64;
+        match NonZeroU32::new(low_32(product >> 32) + 1) {
+            Some(value) => (Self(value), low_32(product)),
             None => panic!("a value below a 32-bit mask, plus 1, is not 0"),
         }
     }

@@ -51,6 +51,7 @@ pub(crate) fn parts_of_regions(regions: Regions, shape: Shape, fingerprint_bits:
 
 #[cfg(test)]
 mod tests {
+    use super::super::Candidate;
     use super::*;
     use crate::parameters::Layout;
 
@@ -68,7 +69,7 @@ mod tests {
             for fingerprint in 1..=u32::MAX >> (32 - fingerprint_bits) {
                 let sum = size.sum::<Whole>(hash_of_fingerprint(fingerprint, mix(seed)));
                 for offset in 0..buckets {
-                    let other = to_usize(size.difference(sum, offset));
+                    let other = to_usize(size.opposite(Candidate::at(0, offset), sum).offset());
                     let least = set_of[to_usize(offset)].min(set_of[other]);
                     set_of[to_usize(offset)] = least;
                     set_of[other] = least;

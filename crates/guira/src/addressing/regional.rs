@@ -39,8 +39,8 @@ pub(crate) trait RegionSize: Copy {
     /// The sum o + o' that a hash picks: evenly from 0..s when s is odd, from the odd numbers there when it is even.
     fn sum<P: Product>(self, hash: u64) -> u64;
 
-    /// `sum - offset` modulo s, for two numbers below s.
-    fn difference(self, sum: u64, offset: u64) -> u64;
+    /// The bucket of the same region whose offset is `sum` less that of `candidate`, modulo s. The sum is below s.
+    fn opposite(self, candidate: Candidate, sum: u64) -> Candidate;
 }
 
 /// Regions of any size.
@@ -75,10 +75,12 @@ impl RegionSize for AnySize {
     }
 
     #[inline]
-    fn difference(self, sum: u64, offset: u64) -> u64 {
-        let (difference, borrowed) = sum.overflowing_sub(offset);
+    fn opposite(self, Candidate { bucket, region_start }: Candidate, sum: u64) -> Candidate {
+        // Not by offsets: that takes two instructions more.
+        let (difference, borrowed) = (region_start + sum).overflowing_sub(bucket);
         // True for every second key, at random: a branch would be mispredicted half of the time.
-        difference.wrapping_add(select_unpredictable(borrowed, self.buckets, 0))
+        let start = select_unpredictable(borrowed, region_start + self.buckets, region_start);
+        Candidate { bucket: difference.wrapping_add(start), region_start }
     }
 }
 
@@ -107,8 +109,8 @@ impl RegionSize for Size65536 {
     }
 
     #[inline]
-    fn difference(self, sum: u64, offset: u64) -> u64 {
-        sum.wrapping_sub(offset) & (Self::BUCKETS - 1)
+    fn opposite(self, candidate: Candidate, sum: u64) -> Candidate {
+        candidate.with_offset(sum.wrapping_sub(candidate.bucket) & (Self::BUCKETS - 1))
     }
 }
 
@@ -134,28 +136,29 @@ impl<R: RegionSize> RegionalAddressing<R> {
     /// The region is ⌊d·k⌋ of the digest d, a fraction, and the offset ⌊(d·k - region)·s⌋. Their bucket is ⌊d·k·s⌋, one
     /// product.
     #[inline(always)]
-    pub(super) fn locate_by<P: Product>(&self, digest: Digest) -> (Fingerprint, Candidate) {
+    pub(super) fn primary<P: Product>(&self, digest: Digest) -> Candidate {
         let bucket = P::high(digest.get(), self.bucket_count);
         let region_start = self.size.region_start::<P>(bucket, digest, self.region_count);
-        (Fingerprint::of(digest, self.fingerprint_mask), Candidate { bucket, region_start })
+        Candidate { bucket, region_start }
     }
 
     #[inline(always)]
     fn alternate_by<P: Product>(&self, candidate: Candidate, fingerprint: Fingerprint) -> Candidate {
         let hash = P::folded(u64::from(fingerprint.get()) ^ self.seed, HASH_MULTIPLIER);
-        candidate.with_offset(self.opposite::<P>(candidate.offset(), hash))
+        self.opposite::<P>(candidate, hash)
     }
 
     /// o', the offset of the other candidate.
     #[inline]
     pub(super) fn alternate_offset(&self, offset: u64, fingerprint: Fingerprint) -> u64 {
-        self.opposite::<Whole>(offset, hash_of_fingerprint(fingerprint.get(), self.seed))
+        let hash = hash_of_fingerprint(fingerprint.get(), self.seed);
+        self.opposite::<Whole>(Candidate::at(0, offset), hash).offset()
     }
 
-    /// o', such that o + o' is the sum that a hash picks.
+    /// The other candidate, whose offset o' is such that o + o' is the sum that a hash picks.
     #[inline(always)]
-    pub(super) fn opposite<P: Product>(&self, offset: u64, hash: u64) -> u64 {
-        self.size.difference(self.size.sum::<P>(hash), offset)
+    pub(super) fn opposite<P: Product>(&self, candidate: Candidate, hash: u64) -> Candidate {
+        self.size.opposite(candidate, self.size.sum::<P>(hash))
     }
 }
 
@@ -168,12 +171,12 @@ impl<R: RegionSize> Addressing for RegionalAddressing<R> {
 
     #[inline]
     fn locate(&self, digest: Digest) -> (Fingerprint, Candidate) {
-        self.locate_by::<Whole>(digest)
+        (Fingerprint::of(digest, self.fingerprint_mask), self.primary::<Whole>(digest))
     }
 
     #[inline(always)]
     fn locate_pair<P: Product>(&self, digest: Digest) -> (Fingerprint, Candidate, Candidate) {
-        let (fingerprint, primary) = self.locate_by::<P>(digest);
+        let (fingerprint, primary) = (Fingerprint::of(digest, self.fingerprint_mask), self.primary::<P>(digest));
         (fingerprint, primary, self.alternate_by::<P>(primary, fingerprint))
     }
 

@@ -96,7 +96,9 @@ pub struct ConcurrentCuckooFilter {
 )]
 pub(super) enum Tables {
     Fixed(SharedTable),
-    Growing(Replaceable<Generation>, Growth),
+    /// In a box, so that no pointer into the filter is handed to a function that is not inlined. The compiler then knows
+    /// that what a fixed table is made of stays the same, and need not load it again for each lookup in a loop.
+    Growing(Box<Replaceable<Generation>>, Growth),
 }
 
 impl Tables {
@@ -599,7 +601,7 @@ impl TryFrom<CuckooFilter> for ConcurrentCuckooFilter {
         let table = match growth {
             None => Tables::Fixed(SharedTable::new(filter)?),
             Some(growth) => {
-                Tables::Growing(Replaceable::new(Generation::new(SharedTable::new(filter)?, &growth)), growth)
+                Tables::Growing(Box::new(Replaceable::new(Generation::new(SharedTable::new(filter)?, &growth))), growth)
             }
         };
         Ok(Self { table, hasher })

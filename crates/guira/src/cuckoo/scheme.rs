@@ -196,7 +196,7 @@ impl Scheme {
     /// Algorithm 2.
     #[inline(always)]
     pub(crate) fn contains(&self, bytes: &[u8], digest: Digest) -> bool {
-        match self.contains_planned(bytes, digest) {
+        match self.contains_planned(bytes, digest, false) {
             Some(found) => found,
             None => self.contains_by_itself(bytes, digest),
         }
@@ -207,17 +207,21 @@ impl Scheme {
         self.contains_elsewhere(bytes, digest)
     }
 
-    /// Algorithm 2 for the pairs that are planned by default, and `None` for all others.
+    /// Algorithm 2 for the pairs that are planned by default, and `None` for all others. `is_doubling` says whether `bytes`
+    /// are only one of two tables, which is not looked up here either.
     ///
     /// These are inlined: in a loop over keys, all their numbers then stay in registers. With more pairs inlined,
     /// registers would hold what any of them needs, and call sites would grow.
     #[inline(always)]
-    pub(crate) fn contains_planned(&self, bytes: &[u8], digest: Digest) -> Option<bool> {
+    pub(crate) fn contains_planned(&self, bytes: &[u8], digest: Digest, is_doubling: bool) -> Option<bool> {
         match &self.pair {
             Pair::AlignedBytes(addressing, layout) => Some(contains(addressing, layout, bytes, digest)),
             Pair::AlignedNarrow(addressing, layout) => Some(contains(addressing, layout, bytes, digest)),
             Pair::RegionalBytes(addressing, layout) => Some(contains(addressing, layout, bytes, digest)),
             Pair::RegionalNarrow(addressing, layout) => Some(contains(addressing, layout, bytes, digest)),
+            Pair::DoublingNarrow(addressing, layout) if !is_doubling => {
+                Some(contains(addressing, layout, bytes, digest))
+            }
             _ => None,
         }
     }
@@ -292,9 +296,7 @@ impl Scheme {
 /// Algorithm 2 for one addressing and one layout.
 #[inline(always)]
 fn contains<A: Addressing, L: Layout>(addressing: &A, layout: &L, bytes: &[u8], digest: Digest) -> bool {
-    let table = CuckooTable { addressing: *addressing, slots: layout.over(bytes) };
-    let (fingerprint, primary) = table.addressing.locate(digest);
-    table.contains_fingerprint(fingerprint, primary)
+    CuckooTable { addressing: *addressing, slots: layout.over(bytes) }.contains(digest)
 }
 
 #[cfg(test)]

@@ -328,7 +328,7 @@ impl CuckooFilter {
 
     #[inline(always)]
     pub(crate) fn contains_digest(&self, digest: Digest) -> bool {
-        match self.scheme.contains_planned(&self.storage, digest) {
+        match self.scheme.contains_planned(&self.storage, digest, self.is_doubling()) {
             Some(found) => found,
             None => self.contains_elsewhere(digest),
         }

@@ -4,10 +4,13 @@ use core::ops::Deref;
 
 use alloc::vec::Vec;
 
+use self_cell::{MutBorrow, self_cell};
 #[cfg(not(loom))]
-use zerocopy::FromZeros as _;
+use zerocopy::{FromBytes as _, FromZeros as _};
 
-use super::{Memory, MemoryMut, OutOfMemory, PackedTable, Place, Storage, Table, TableMut, Widths};
+#[cfg(not(loom))]
+use super::storage::Mapping;
+use super::{Memory, MemoryMut, OutOfMemory, PackedTable, Place, Storage, Table, TableMut, Widths, storage};
 use crate::addressing::Fingerprint;
 use crate::cast::{low_32, low_64, to_usize};
 #[cfg(not(loom))]
@@ -16,48 +19,71 @@ use crate::probe::{PrefetchToWrite, Word, prefetch};
 use crate::sync::{AtomicU64, Ordering};
 
 /// The memory of a table as words of 64 bits, each little-endian like the bytes of [`Storage`].
-#[derive(Debug)]
+///
+/// It is borrowed for its whole life, so that a lookup need not ask which kind of memory it is.
 pub(crate) struct Words(Kept);
 
-#[derive(Debug)]
-enum Kept {
+type Slice<'memory> = &'memory [AtomicU64];
+
+self_cell!(
+    struct Kept {
+        owner: MutBorrow<Owned>,
+        #[covariant]
+        dependent: Slice,
+    }
+);
+
+enum Owned {
     Heap(Vec<AtomicU64>),
     #[cfg(not(loom))]
-    HugePages(mapped::MappedWords),
+    HugePages(Mapping),
 }
 
 impl Words {
+    fn new(memory: Owned) -> Self {
+        Self(Kept::new(MutBorrow::new(memory), |memory| match memory.borrow_mut() {
+            Owned::Heap(words) => words,
+            #[cfg(not(loom))]
+            Owned::HugePages(mapping) => match <[AtomicU64]>::mut_from_bytes(mapping.bytes_mut()) {
+                Ok(words) => words,
+                Err(_) => unreachable!("a mapping starts at a page, and its size is a multiple of 8"),
+            },
+        }))
+    }
+
     /// Turns the bytes of a table into words. A large table is not copied.
     pub(crate) fn from_storage(storage: Storage) -> Result<Self, OutOfMemory> {
-        #[cfg(not(loom))]
-        let storage = match mapped::MappedWords::new(storage) {
-            Ok(words) => return Ok(Self(Kept::HugePages(words))),
-            Err(storage) => storage,
+        let bytes = match storage.0 {
+            #[cfg(not(loom))]
+            storage::Memory::HugePages(mapping) => return Ok(Self::new(Owned::HugePages(mapping))),
+            #[cfg(loom)]
+            storage::Memory::HugePages(mapping) => mapping.bytes().to_vec(),
+            storage::Memory::Heap(bytes) => bytes,
         };
         let mut words = Vec::new();
-        words.try_reserve_exact(storage.len() / 8).map_err(|_| OutOfMemory)?;
-        let (chunks, _) = storage.as_chunks();
+        words.try_reserve_exact(bytes.len() / 8).map_err(|_| OutOfMemory)?;
+        let (chunks, _) = bytes.as_chunks();
         words.extend(chunks.iter().map(|&bytes| AtomicU64::new(u64::from_le_bytes(bytes).to_le())));
-        Ok(Self(Kept::Heap(words)))
+        Ok(Self::new(Owned::Heap(words)))
     }
 
     /// Turns the words into the bytes of a table. A large table is not copied.
     pub(crate) fn into_storage(self) -> Storage {
-        match self.0 {
-            Kept::Heap(words) => Storage::from_vec(words.iter().flat_map(|word| load(word).to_le_bytes()).collect()),
+        match self.0.into_owner().into_inner() {
+            Owned::Heap(words) => Storage::from_vec(words.iter().flat_map(|word| load(word).to_le_bytes()).collect()),
             #[cfg(not(loom))]
-            Kept::HugePages(words) => words.into_storage(),
+            Owned::HugePages(mapping) => Storage(storage::Memory::HugePages(mapping)),
         }
     }
 
     /// Memory for slots of `bits` bits, all 0, which is not touched if it comes from the system.
     pub(crate) fn zeroed(bits: u64) -> Result<Self, OutOfMemory> {
         #[cfg(not(loom))]
-        return match mapped::MappedWords::zeroed(to_usize(bytes_for(bits))) {
-            Some(words) => Ok(Self(Kept::HugePages(words))),
+        return match Mapping::zeroed(to_usize(bytes_for(bits))) {
+            Some(mapping) => Ok(Self::new(Owned::HugePages(mapping))),
             None => {
                 let words = AtomicU64::new_vec_zeroed(to_usize(bytes_for(bits) / 8)).map_err(|_| OutOfMemory)?;
-                Ok(Self(Kept::Heap(words)))
+                Ok(Self::new(Owned::Heap(words)))
             }
         };
         #[cfg(loom)]
@@ -95,11 +121,7 @@ impl Deref for Words {
 
     #[inline]
     fn deref(&self) -> &[AtomicU64] {
-        match &self.0 {
-            Kept::Heap(words) => words,
-            #[cfg(not(loom))]
-            Kept::HugePages(words) => words.get(),
-        }
+        self.0.borrow_dependent()
     }
 }
 
@@ -283,67 +305,6 @@ fn flip(words: &[AtomicU64], bit: u64, difference: u32) {
     for (index, part) in [(first, low_64(shifted)), (first + 1, low_64(shifted >> 64))] {
         if part != 0 {
             words[index].fetch_xor(part.to_le(), Ordering::Release);
-        }
-    }
-}
-
-/// Large tables, which become words without being copied.
-#[cfg(not(loom))]
-mod mapped {
-    use core::fmt;
-
-    use self_cell::{MutBorrow, self_cell};
-    use zerocopy::FromBytes;
-
-    use super::super::storage::{Mapping, Memory};
-    use super::{AtomicU64, Storage};
-
-    type Slice<'memory> = &'memory [AtomicU64];
-
-    self_cell!(
-        struct Cell {
-            owner: MutBorrow<Mapping>,
-            #[covariant]
-            dependent: Slice,
-        }
-    );
-
-    /// A mapping, borrowed for its whole life as words that can be shared.
-    pub(super) struct MappedWords(Cell);
-
-    impl MappedWords {
-        /// The words of a table that is large enough for a mapping; any other table is returned as it is.
-        pub(super) fn new(storage: Storage) -> Result<Self, Storage> {
-            let Storage(Memory::HugePages(mapping)) = storage else { return Err(storage) };
-            Self::over(mapping).map_err(|mapping| Storage(Memory::HugePages(mapping)))
-        }
-
-        /// So many bytes, all 0, if they are enough for a mapping.
-        pub(super) fn zeroed(size: usize) -> Option<Self> {
-            Self::over(Mapping::zeroed(size)?).ok()
-        }
-
-        fn over(mapping: Mapping) -> Result<Self, Mapping> {
-            let words = Cell::try_new_or_recover(MutBorrow::new(mapping), |mapping| {
-                // A mapping starts at a page, and its size is a multiple of 8.
-                <[AtomicU64]>::mut_from_bytes(mapping.borrow_mut().bytes_mut()).map(|words| &*words).map_err(|_| ())
-            });
-            words.map(Self).map_err(|(mapping, ())| mapping.into_inner())
-        }
-
-        #[inline]
-        pub(super) fn get(&self) -> &[AtomicU64] {
-            self.0.borrow_dependent()
-        }
-
-        pub(super) fn into_storage(self) -> Storage {
-            Storage(Memory::HugePages(self.0.into_owner().into_inner()))
-        }
-    }
-
-    impl fmt::Debug for MappedWords {
-        fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-            formatter.debug_struct("MappedWords").field("len", &self.get().len()).finish_non_exhaustive()
         }
     }
 }
