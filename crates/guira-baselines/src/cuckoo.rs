@@ -1,5 +1,5 @@
 use crate::buckets::{Buckets, PlainBuckets, SemiSortedBuckets};
-use crate::cast::{approximate, low_32};
+use crate::cast::{approximate, low_32, scale};
 use crate::error::{exponent_of, in_range};
 use crate::random::Random;
 use crate::{BuildError, Digest, Filter, Full, Insert, Remove};
@@ -163,8 +163,14 @@ impl Filter for CuckooFilter {
     fn count_contained(&self, digests: impl Iterator<Item = Digest>) -> u64 {
         with_table!(&self.table, cuckoo => {
             let mut found = 0;
-            for digest in digests {
-                found += u64::from(cuckoo.contains(digest));
+            if cuckoo.victim.is_none() {
+                for digest in digests {
+                    found += u64::from(cuckoo.is_in_buckets(cuckoo.locate(digest)));
+                }
+            } else {
+                for digest in digests {
+                    found += u64::from(cuckoo.contains(digest));
+                }
             }
             found
         })
@@ -232,8 +238,8 @@ impl Remove for CuckooFilter {
 /// Equations (1) and (2).
 #[derive(Clone, Copy, Debug)]
 struct Addressing {
-    /// p, for 2^p buckets.
-    index_bits: u32,
+    /// m, a power of two.
+    bucket_count: u64,
 }
 
 /// A fingerprint and one of its two buckets.
@@ -246,14 +252,14 @@ struct Placed {
 impl Addressing {
     fn new(measures: CuckooMeasures) -> Result<Self, BuildError> {
         in_range("the number of buckets", measures.bucket_count, 1, 1 << 32)?;
-        let index_bits = exponent_of("the number of buckets", measures.bucket_count)?;
-        Ok(Self { index_bits })
+        exponent_of("the number of buckets", measures.bucket_count)?;
+        Ok(Self { bucket_count: measures.bucket_count })
     }
 
     #[inline]
     const fn locate(self, digest: Digest, fingerprint_bits: u32) -> Placed {
         let fingerprint = low_32(digest.get()) & (u32::MAX >> (32 - fingerprint_bits));
-        let bucket = (digest.get() >> 32) & ((1 << self.index_bits) - 1);
+        let bucket = (digest.get() >> 32) & (self.bucket_count - 1);
         Placed { bucket, fingerprint: fingerprint + (fingerprint == 0) as u32 }
     }
 
@@ -261,8 +267,9 @@ impl Addressing {
     #[inline]
     const fn alternate(self, placed: Placed) -> Placed {
         let hash = (placed.fingerprint as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        // In two steps, since with one bucket a shift by 64 would overflow.
-        Placed { bucket: placed.bucket ^ ((hash >> 1) >> (63 - self.index_bits)), ..placed }
+        // Since the compiler sees that it is below 2^32, positions of buckets take two additions.
+        let difference = low_32(scale(hash, self.bucket_count).0) as u64;
+        Placed { bucket: placed.bucket ^ difference, ..placed }
     }
 }
 
@@ -288,9 +295,19 @@ impl<B: Buckets> Cuckoo<B> {
     /// their contents, which can't be predicted.
     #[inline(always)]
     fn contains(&self, digest: Digest) -> bool {
-        let placed = self.addressing.locate(digest, self.buckets.fingerprint_bits());
+        let placed = self.locate(digest);
+        self.is_in_buckets(placed) | self.is_victim(placed)
+    }
+
+    #[inline(always)]
+    fn locate(&self, digest: Digest) -> Placed {
+        self.addressing.locate(digest, self.buckets.fingerprint_bits())
+    }
+
+    #[inline(always)]
+    fn is_in_buckets(&self, placed: Placed) -> bool {
         let other = self.addressing.alternate(placed);
-        self.buckets.contains_either([placed.bucket, other.bucket], placed.fingerprint) | self.is_victim(placed)
+        self.buckets.contains_either([placed.bucket, other.bucket], placed.fingerprint)
     }
 
     /// Returns `true` if the victim is of the same fingerprint and the same two buckets.
@@ -309,7 +326,7 @@ impl<B: Buckets> Cuckoo<B> {
         if self.victim.is_some() {
             return false;
         }
-        let placed = self.addressing.locate(digest, self.buckets.fingerprint_bits());
+        let placed = self.locate(digest);
         self.place(placed);
         self.len += 1;
         true
@@ -341,7 +358,7 @@ impl<B: Buckets> Cuckoo<B> {
     /// Algorithm 3. Afterwards there may be room for the victim.
     #[inline]
     fn remove(&mut self, digest: Digest) -> bool {
-        let placed = self.addressing.locate(digest, self.buckets.fingerprint_bits());
+        let placed = self.locate(digest);
         let other = self.addressing.alternate(placed);
         let taken =
             self.buckets.take(placed.bucket, placed.fingerprint) || self.buckets.take(other.bucket, other.fingerprint);

@@ -57,7 +57,13 @@ impl Memory {
     /// Reads a bit.
     #[inline]
     pub(crate) fn bit(&self, bit: u64) -> bool {
-        self[in_memory(bit >> 3)] >> (bit & 7) & 1 == 1
+        self.bits_from(bit) & 1 == 1
+    }
+
+    /// Reads a bit into the lowest one of a byte; the others are undefined.
+    #[inline]
+    pub(crate) fn bits_from(&self, bit: u64) -> u8 {
+        self[in_memory(bit >> 3)] >> (bit & 7)
     }
 
     /// Sets a bit.
