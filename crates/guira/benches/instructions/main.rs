@@ -32,7 +32,7 @@ const OPERATIONS: [Operation; 17] = [
     packed("contains_each", contains_each, 97.7),
     packed("insert", insert, 130.2),
     packed("insert_each", insert_each, 186.5),
-    packed("insert and remove", insert_and_remove, 262.5),
+    packed("insert and remove", insert_and_remove, 246.4),
     packed("insert_bulk", insert_bulk, 221.9),
     packed("contains, shared", contains_shared, 126.2),
     packed("contains_each, shared", contains_each_shared, 135.9),

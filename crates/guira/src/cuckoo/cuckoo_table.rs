@@ -103,17 +103,16 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
     /// The first slot that holds a copy of a fingerprint.
     #[inline]
     pub(crate) fn place_of(&self, fingerprint: Fingerprint, primary: Candidate) -> Option<Place> {
-        // Every bucket is read, without a branch: which of them holds the fingerprint is hard to predict.
-        let (mut found, mut bucket) = (self.slots.slot_of(primary.bucket(), fingerprint), primary.bucket());
-        let mut candidate = primary;
-        for _ in 1..A::CANDIDATES {
+        let second = self.addressing.alternate(primary, fingerprint);
+        let mut found = self.slots.find_in_either(primary.bucket(), second.bucket(), fingerprint);
+        let mut candidate = second;
+        for _ in 2..A::CANDIDATES {
             candidate = self.addressing.alternate(candidate, fingerprint);
-            let here = self.slots.slot_of(candidate.bucket(), fingerprint);
-            let is_first = found.is_some();
-            bucket = select_unpredictable(is_first, bucket, candidate.bucket());
-            found = select_unpredictable(is_first, found, here);
+            let bucket = candidate.bucket();
+            let here = self.slots.slot_of(bucket, fingerprint).map(|slot| Place { bucket, slot });
+            found = select_unpredictable(found.is_some(), found, here);
         }
-        found.map(|slot| Place { bucket, slot })
+        found
     }
 }
 

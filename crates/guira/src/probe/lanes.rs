@@ -206,6 +206,16 @@ impl<W: Word> Lanes<W> {
         (equal(first) | equal(second)) & self.high != W::ZERO
     }
 
+    /// The bit at which the lowest lane of either word starts that equals its lane of `pattern`, and whether it is in the
+    /// first word. A lane of that one comes before those of the other.
+    #[inline]
+    pub(crate) fn lowest_equal_of_two(&self, first: W, second: W, pattern: W) -> Option<(bool, u32)> {
+        let (in_first, in_second) = (self.equal_or_borrowing(first, pattern), self.equal_or_borrowing(second, pattern));
+        let is_first = in_first != W::ZERO;
+        let found = select_unpredictable(is_first, in_first, in_second);
+        (found != W::ZERO).then(|| (is_first, found.lowest_one() + 1 - self.width))
+    }
+
     /// The bit at which the lowest lane starts that equals its lane of `pattern`.
     #[inline]
     pub(crate) fn lowest_equal(&self, word: W, pattern: W) -> Option<u32> {
@@ -273,6 +283,17 @@ mod tests {
         assert_eq!(lanes.any_equal(word, pattern), place.is_some(), "{values:?} {value} f = {width}");
         let bit = place.map(|lane| u32::try_from(lane).expect("at most 64") * width);
         assert_eq!(lanes.lowest_equal(word, pattern), bit, "{values:?} {value} f = {width}");
+        // Beside a word without the value, before it and after it, and beside one that has it in its first lane.
+        let (without, with) = (!pattern, pattern);
+        let of_two = |first, second| lanes.lowest_equal_of_two(first, second, pattern);
+        assert_eq!(of_two(word, without), bit.map(|bit| (true, bit)), "{values:?} {value} f = {width}");
+        assert_eq!(of_two(without, word), bit.map(|bit| (false, bit)), "{values:?} {value} f = {width}");
+        assert_eq!(
+            of_two(word, with),
+            Some(bit.map_or((false, 0), |bit| (true, bit))),
+            "{values:?} {value} f = {width}"
+        );
+        assert_eq!(of_two(with, word), Some((true, 0)), "{values:?} {value} f = {width}");
         let count_equal = usize::try_from(lanes.count_equal(word, pattern)).expect("at most 64");
         assert_eq!(count_equal, found, "{values:?} {value} f = {width}");
     }

@@ -8,6 +8,8 @@ mod splitting;
 mod storage;
 mod valued;
 
+use core::hint::select_unpredictable;
+
 #[cfg(feature = "std")]
 pub(crate) use atomic::{SharedSlots, Words};
 pub(crate) use packed::{AnyWidths, ConstantWidths, PackedTable, Widths};
@@ -99,6 +101,14 @@ pub(crate) trait Table {
         self.find(bucket, fingerprint.get())
     }
 
+    /// A slot of one of two buckets that holds this fingerprint, of the first if both do.
+    ///
+    /// Both are read, without a branch: which of them holds the fingerprint is hard to predict.
+    #[inline]
+    fn find_in_either(&self, first: BucketIndex, second: BucketIndex, fingerprint: Fingerprint) -> Option<Place> {
+        find_in_either(self, first, second, fingerprint)
+    }
+
     /// How many slots of a bucket are empty.
     #[inline]
     fn empty_slots(&self, bucket: BucketIndex) -> u32 {
@@ -109,6 +119,20 @@ pub(crate) trait Table {
     fn is_well_formed(&self, _bucket: BucketIndex) -> bool {
         true
     }
+}
+
+/// [`Table::find_in_either`] for tables of all kinds.
+#[inline]
+fn find_in_either(
+    table: &(impl Table + ?Sized),
+    first: BucketIndex,
+    second: BucketIndex,
+    fingerprint: Fingerprint,
+) -> Option<Place> {
+    let [in_first, in_second] = [first, second].map(|bucket| table.slot_of(bucket, fingerprint));
+    let is_first = in_first.is_some();
+    let bucket = select_unpredictable(is_first, first, second);
+    select_unpredictable(is_first, in_first, in_second).map(|slot| Place { bucket, slot })
 }
 
 /// Where bit `bit` of a table is: the byte at which to read a word, and how many bits of that byte come before it.

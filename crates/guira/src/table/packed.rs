@@ -339,6 +339,16 @@ impl<G: Widths, M: Memory> Table for PackedTable<G, M> {
         }
     }
 
+    #[inline(always)]
+    fn find_in_either(&self, first: BucketIndex, second: BucketIndex, fingerprint: Fingerprint) -> Option<Place> {
+        if !G::ONE_WORD {
+            return super::find_in_either(self, first, second, fingerprint);
+        }
+        let (lanes, pattern) = (self.lanes(), self.lanes().broadcast(fingerprint.get()));
+        let (is_first, bit) = lanes.lowest_equal_of_two(self.word(first, 0), self.word(second, 0), pattern)?;
+        Some(Place { bucket: select_unpredictable(is_first, first, second), slot: Slot(bit) })
+    }
+
     #[inline]
     fn find(&self, bucket: BucketIndex, fingerprint_or_empty: u32) -> Option<Slot> {
         let (lanes, pattern) = (self.lanes(), self.lanes().broadcast(fingerprint_or_empty));
