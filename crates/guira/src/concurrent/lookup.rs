@@ -52,12 +52,17 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
 /// As in filters for one thread, only the schemes that are planned by default are inlined.
 #[inline(always)]
 pub(super) fn contains(scheme: &Scheme, words: &[AtomicU64], digest: Digest, guards: &Guards) -> bool {
-    let found = match &scheme.pair {
-        Pair::AlignedBytes(addressing, widths) => look_once(addressing, *widths, words, digest, guards),
-        Pair::AlignedNarrow(addressing, widths) => look_once(addressing, *widths, words, digest, guards),
-        Pair::RegionalBytes(addressing, widths) => look_once(addressing, *widths, words, digest, guards),
-        Pair::RegionalNarrow(addressing, widths) => look_once(addressing, *widths, words, digest, guards),
-        _ => look_elsewhere(scheme, words, digest, guards),
+    let found = if scheme.is_aligned_bytes
+        && let Pair::AlignedBytes(addressing, widths) = &scheme.pair
+    {
+        look_once(addressing, *widths, words, digest, guards)
+    } else {
+        match &scheme.pair {
+            Pair::AlignedNarrow(addressing, widths) => look_once(addressing, *widths, words, digest, guards),
+            Pair::RegionalBytes(addressing, widths) => look_once(addressing, *widths, words, digest, guards),
+            Pair::RegionalNarrow(addressing, widths) => look_once(addressing, *widths, words, digest, guards),
+            _ => look_elsewhere(scheme, words, digest, guards),
+        }
     };
     found.unwrap_or_else(|| look_again(scheme, words, digest, guards))
 }
