@@ -25,7 +25,7 @@ struct Operation {
     limit: f64,
 }
 
-const OPERATIONS: [Operation; 17] = [
+const OPERATIONS: [Operation; 18] = [
     packed("hash only", hash, 26.2),
     packed("contains", contains, 70.7),
     packed("contains_digest", contains_digest, 49.5),
@@ -40,6 +40,7 @@ const OPERATIONS: [Operation; 17] = [
     packed("insert_each, shared", insert_each_shared, 288.4),
     packed("contains, growing", contains_growing, 122.2),
     packed("contains, growing far", contains_growing_far, 166.6),
+    packed("contains, half doubled", contains_half_doubled, 267.6),
     semi_sorted("contains", contains, 137.3),
     semi_sorted("contains_each", contains_each, 139.5),
     semi_sorted("insert", insert, 253.5),
@@ -145,6 +146,26 @@ fn contains_growing(filter: &mut CuckooFilter, keys: &[u64]) {
 /// With fingerprints of 20 bits, of which four don't fit a word of 64 bits.
 fn contains_growing_far(filter: &mut CuckooFilter, keys: &[u64]) {
     contains_in_growing(filter, keys, 1024, 0.01);
+}
+
+/// In a filter in the midst of a doubling, with fingerprints of 14 and 13 bits.
+fn contains_half_doubled(_filter: &mut CuckooFilter, keys: &[u64]) {
+    let filter = half_doubled();
+    assert!(keys.iter().filter(|key| filter.contains(black_box(*key))).count() < keys.len() / 100);
+}
+
+fn half_doubled() -> CuckooFilter {
+    let builder = CuckooFilter::builder().capacity(200_000).max_capacity(800_000).false_positive_rate(0.002);
+    let mut filter = builder.build().expect("memory for the table");
+    let size = filter.size_in_bytes();
+    // A large table is there until all of its buckets are split, four with each insertion.
+    let begun = (0..).position(|key: u64| filter.insert(&key).is_err() || filter.size_in_bytes() > size);
+    let begun = begun.expect("it is doubled") as u64;
+    let buckets = filter.parameters().slot_count() / 4 / 2;
+    for key in begun + 1..begun + 1 + buckets / 8 {
+        filter.insert(&key).expect("it grows");
+    }
+    filter
 }
 
 fn main() -> ExitCode {
