@@ -40,7 +40,7 @@ const OPERATIONS: [Operation; 18] = [
     packed("insert_each, shared", insert_each_shared, 288.4),
     packed("contains, growing", contains_growing, 122.2),
     packed("contains, growing far", contains_growing_far, 166.6),
-    packed("contains, half doubled", contains_half_doubled, 267.6),
+    packed("contains, half doubled", contains_half_doubled, 235.3),
     semi_sorted("contains", contains, 137.3),
     semi_sorted("contains_each", contains_each, 139.5),
     semi_sorted("insert", insert, 253.5),

@@ -70,6 +70,24 @@ impl DoublingAddressing {
         (hash, low_32(hash))
     }
 
+    /// The fingerprint of a key, its core, and what is left of the digest's low 32 bits, of which the first g are γ.
+    #[inline(always)]
+    fn fingerprint(&self, digest: Digest) -> (Fingerprint, Fingerprint, u32) {
+        let (core, rest) = Fingerprint::with_rest(digest, CORES);
+        let kept = low_32(u64::from(rest) * self.buckets_of_each);
+        let spare = (u64::from(kept) * self.spare_values) >> 32;
+        (core.with_bits(low_32(spare) << CORE_BITS), core, rest)
+    }
+
+    /// The fingerprint of a key, and the candidates of what the next doubling leaves of it, in the doubled table.
+    #[inline(always)]
+    pub(super) fn locate_halves<P: Product>(&self, digest: Digest) -> (Fingerprint, Candidate, Candidate) {
+        let (fingerprint, _, _) = self.fingerprint(digest);
+        let doubled = Self { buckets_of_each: 2 * self.buckets_of_each, doublings: self.doublings + 1, ..*self };
+        let (_, primary, alternate) = doubled.locate_pair::<P>(digest);
+        (fingerprint, primary, alternate)
+    }
+
     /// The bucket (o, p), given the bucket o of the table as it began, and 32 bits of which the first g are p.
     ///
     /// One shift moves them behind o, since tables have at most 2^32 buckets.
@@ -156,12 +174,7 @@ impl Addressing for DoublingAddressing {
 
     #[inline(always)]
     fn locate_pair<P: Product>(&self, digest: Digest) -> (Fingerprint, Candidate, Candidate) {
-        // The first g of the rest are γ, and those that follow are spare bits.
-        let (core, rest) = Fingerprint::with_rest(digest, CORES);
-        let kept = low_32(u64::from(rest) * self.buckets_of_each);
-        let spare = (u64::from(kept) * self.spare_values) >> 32;
-        let fingerprint = core.with_bits(low_32(spare) << CORE_BITS);
-
+        let (fingerprint, core, rest) = self.fingerprint(digest);
         let (hash, x) = self.hashes::<P>(core);
         let beginning = self.beginning.primary::<P>(digest);
         let p = rest ^ select_unpredictable(is_odd(beginning.bucket), x, 0);

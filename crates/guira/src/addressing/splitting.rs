@@ -55,6 +55,13 @@ impl SplittingAddressing {
         let half = self.old.half(old.bucket(), fingerprint) & is_split;
         Candidate::at(2 * old.region_start(), 2 * old.offset() + half)
     }
+
+    /// The bucket in which the fingerprints of this half of a bucket are now.
+    #[inline(always)]
+    fn place_of_half(&self, half: Candidate) -> Candidate {
+        let is_whole = u64::from(self.is_whole(half.bucket()));
+        Candidate { bucket: half.bucket & !is_whole, region_start: half.region_start }
+    }
 }
 
 impl Addressing for SplittingAddressing {
@@ -73,8 +80,8 @@ impl Addressing for SplittingAddressing {
 
     #[inline(always)]
     fn locate_pair<P: Product>(&self, digest: Digest) -> (Fingerprint, Candidate, Candidate) {
-        let (fingerprint, primary, alternate) = self.old.locate_pair::<P>(digest);
-        (fingerprint, self.place(primary, fingerprint), self.place(alternate, fingerprint))
+        let (fingerprint, primary, alternate) = self.old.locate_halves::<P>(digest);
+        (fingerprint, self.place_of_half(primary), self.place_of_half(alternate))
     }
 
     #[inline]

@@ -146,19 +146,6 @@ pub(crate) struct Lanes<W> {
     width: u32,
 }
 
-impl<W: Word> Lanes<W> {
-    /// One of two divisions, chosen without a branch.
-    #[inline(always)]
-    pub(crate) fn select(is_first: bool, first: Self, second: Self) -> Self {
-        Self {
-            low: select_unpredictable(is_first, first.low, second.low),
-            high: select_unpredictable(is_first, first.high, second.high),
-            lane: select_unpredictable(is_first, first.lane, second.lane),
-            width: select_unpredictable(is_first, first.width, second.width),
-        }
-    }
-}
-
 impl Lanes<u64> {
     /// `count` lanes of `width` bits each, 1 to 32, as a constant.
     pub(crate) const fn of_64(count: u32, width: u32) -> Self {

@@ -88,30 +88,16 @@ impl<W: Word, const WHOLE_BYTES: bool> AnyWidths<W, WHOLE_BYTES> {
     }
 }
 
-impl<W: Word> AnyWidths<W> {
-    /// Selects one of two widths without a branch. Their buckets have equally many slots.
-    #[inline(always)]
-    fn select(is_first: bool, first: Self, second: Self) -> Self {
-        Self {
-            lanes: Lanes::select(is_first, first.lanes, second.lanes),
-            slot_bits: select_unpredictable(is_first, first.slot_bits, second.slot_bits),
-            slots_per_bucket: first.slots_per_bucket,
-            stride: select_unpredictable(is_first, first.stride, second.stride),
-            word_bits: select_unpredictable(is_first, first.word_bits, second.word_bits),
-        }
-    }
-}
-
-impl<W: Word, M: Deref> PackedTable<AnyWidths<W>, M> {
+impl<G: Widths, M: Deref> PackedTable<G, M> {
     /// Selects one of two tables, for reading, without a branch. Their buckets have equally many slots.
     #[inline(always)]
     pub(super) fn select<'table>(
         is_first: bool,
         first: &'table Self,
         second: &'table Self,
-    ) -> PackedTable<AnyWidths<W>, &'table M::Target> {
+    ) -> PackedTable<G, &'table M::Target> {
         let memory: &M::Target = select_unpredictable(is_first, &*first.memory, &*second.memory);
-        PackedTable { widths: AnyWidths::select(is_first, first.widths, second.widths), memory }
+        PackedTable { widths: select_unpredictable(is_first, first.widths, second.widths), memory }
     }
 }
 
@@ -143,6 +129,38 @@ impl<W: Word, const WHOLE_BYTES: bool> Widths for AnyWidths<W, WHOLE_BYTES> {
     #[inline]
     fn lanes(self) -> Lanes<W> {
         self.lanes
+    }
+}
+
+/// Widths that are kept elsewhere. To select one of two is to select a pointer.
+impl<G: Widths> Widths for &G {
+    type Word = G::Word;
+    const ONE_WORD: bool = G::ONE_WORD;
+    const WHOLE_BYTES: bool = G::WHOLE_BYTES;
+
+    #[inline]
+    fn slot_bits(self) -> u32 {
+        (*self).slot_bits()
+    }
+
+    #[inline]
+    fn slots_per_bucket(self) -> u32 {
+        (*self).slots_per_bucket()
+    }
+
+    #[inline]
+    fn stride(self) -> u32 {
+        (*self).stride()
+    }
+
+    #[inline]
+    fn word_bits(self) -> u32 {
+        (*self).word_bits()
+    }
+
+    #[inline]
+    fn lanes(self) -> Lanes<G::Word> {
+        (*self).lanes()
     }
 }
 

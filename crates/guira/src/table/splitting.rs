@@ -3,11 +3,10 @@
 
 use core::ops::Deref;
 
-use super::{AnyWidths, Memory, MemoryMut, PackedTable, Slot, Table, TableMut, Vacancy};
+use super::{Memory, MemoryMut, PackedTable, Slot, Table, TableMut, Vacancy, Widths};
 #[cfg(feature = "std")]
 use super::{Place, SharedSlots};
 use crate::addressing::{BucketIndex, Fingerprint, SplittingAddressing};
-use crate::probe::Word;
 #[cfg(feature = "std")]
 use crate::sync::AtomicU64;
 
@@ -15,32 +14,28 @@ use crate::sync::AtomicU64;
 ///
 /// Which of the two holds a bucket can't be predicted, so lookups don't branch on it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct SplittingTable<W, M> {
+pub(crate) struct SplittingTable<G, M> {
     addressing: SplittingAddressing,
-    old: PackedTable<AnyWidths<W>, M>,
-    new: PackedTable<AnyWidths<W>, M>,
+    old: PackedTable<G, M>,
+    new: PackedTable<G, M>,
 }
 
-impl<W: Word, M> SplittingTable<W, M> {
-    pub(crate) const fn new(
-        addressing: SplittingAddressing,
-        old: PackedTable<AnyWidths<W>, M>,
-        new: PackedTable<AnyWidths<W>, M>,
-    ) -> Self {
+impl<G: Widths, M> SplittingTable<G, M> {
+    pub(crate) const fn new(addressing: SplittingAddressing, old: PackedTable<G, M>, new: PackedTable<G, M>) -> Self {
         Self { addressing, old, new }
     }
 }
 
-impl<W: Word, M: Deref> SplittingTable<W, M> {
+impl<G: Widths, M: Deref> SplittingTable<G, M> {
     /// The table that a bucket is in, and its number there.
     #[inline(always)]
-    fn at(&self, bucket: BucketIndex) -> (PackedTable<AnyWidths<W>, &M::Target>, BucketIndex) {
+    fn at(&self, bucket: BucketIndex) -> (PackedTable<G, &M::Target>, BucketIndex) {
         let is_whole = self.addressing.is_whole(bucket);
         (PackedTable::select(is_whole, &self.old, &self.new), self.addressing.index_in_table(bucket))
     }
 }
 
-impl<W: Word, M: Memory + Deref<Target: Memory>> Table for SplittingTable<W, M> {
+impl<G: Widths, M: Memory + Deref<Target: Memory>> Table for SplittingTable<G, M> {
     #[inline(always)]
     fn contains(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> bool {
         let (table, index) = self.at(bucket);
@@ -96,7 +91,7 @@ impl<W: Word, M: Memory + Deref<Target: Memory>> Table for SplittingTable<W, M> 
     }
 }
 
-impl<W: Word, M: MemoryMut + Deref<Target: Memory>> TableMut for SplittingTable<W, M> {
+impl<G: Widths, M: MemoryMut + Deref<Target: Memory>> TableMut for SplittingTable<G, M> {
     #[inline]
     fn set(&mut self, bucket: BucketIndex, slot: Slot, fingerprint: Option<Fingerprint>) {
         let stored = fingerprint.map(|fingerprint| self.addressing.stored(bucket, fingerprint));
@@ -107,7 +102,7 @@ impl<W: Word, M: MemoryMut + Deref<Target: Memory>> TableMut for SplittingTable<
 }
 
 #[cfg(feature = "std")]
-impl<W: Word> SharedSlots for SplittingTable<W, &[AtomicU64]> {
+impl<G: Widths> SharedSlots for SplittingTable<G, &[AtomicU64]> {
     #[inline]
     fn straddles(&self, Place { bucket, slot }: Place) -> bool {
         let (table, index) = self.at(bucket);
