@@ -83,9 +83,20 @@ impl DoublingAddressing {
     #[inline(always)]
     pub(super) fn locate_halves<P: Product>(&self, digest: Digest) -> (Fingerprint, Candidate, Candidate) {
         let (fingerprint, _, _) = self.fingerprint(digest);
-        let doubled = Self { buckets_of_each: 2 * self.buckets_of_each, doublings: self.doublings + 1, ..*self };
-        let (_, primary, alternate) = doubled.locate_pair::<P>(digest);
+        let (_, primary, alternate) = self.after_doubling().locate_pair::<P>(digest);
         (fingerprint, primary, alternate)
+    }
+
+    /// The addressing of the doubled table.
+    #[inline(always)]
+    const fn after_doubling(&self) -> Self {
+        Self {
+            doublings: self.doublings + 1,
+            buckets_of_each: 2 * self.buckets_of_each,
+            spare_values: self.spare_values / 2,
+            fingerprint_bits: self.fingerprint_bits - 1,
+            ..*self
+        }
     }
 
     /// The bucket (o, p), given the bucket o of the table as it began, and 32 bits of which the first g are p.

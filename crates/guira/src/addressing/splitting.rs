@@ -4,7 +4,7 @@ use core::hint::select_unpredictable;
 
 use super::doubling::DoublingAddressing;
 use super::{Addressing, BucketIndex, Candidate, Fingerprint, Grid};
-use crate::cast::Product;
+use crate::cast::{Product, Whole};
 use crate::digest::Digest;
 
 /// Where fingerprints are while only some buckets have become two.
@@ -48,14 +48,6 @@ impl SplittingAddressing {
         if self.is_whole(bucket) { stored } else { self.old.restored(bucket, stored) }
     }
 
-    /// The bucket in which a fingerprint of this bucket of the old table is now.
-    #[inline(always)]
-    fn place(&self, old: Candidate, fingerprint: Fingerprint) -> Candidate {
-        let is_split = u64::from(old.bucket().get() >= self.whole);
-        let half = self.old.half(old.bucket(), fingerprint) & is_split;
-        Candidate::at(2 * old.region_start(), 2 * old.offset() + half)
-    }
-
     /// The bucket in which the fingerprints of this half of a bucket are now.
     #[inline(always)]
     fn place_of_half(&self, half: Candidate) -> Candidate {
@@ -74,8 +66,8 @@ impl Addressing for SplittingAddressing {
 
     #[inline]
     fn locate(&self, digest: Digest) -> (Fingerprint, Candidate) {
-        let (fingerprint, primary) = self.old.locate(digest);
-        (fingerprint, self.place(primary, fingerprint))
+        let (fingerprint, primary, _) = self.locate_pair::<Whole>(digest);
+        (fingerprint, primary)
     }
 
     #[inline(always)]
@@ -87,6 +79,8 @@ impl Addressing for SplittingAddressing {
     #[inline]
     fn alternate(&self, candidate: Candidate, fingerprint: Fingerprint) -> Candidate {
         let old = Candidate::at(candidate.region_start() / 2, candidate.offset() / 2);
-        self.place(self.old.alternate(old, fingerprint), fingerprint)
+        let alternate = self.old.alternate(old, fingerprint);
+        let half = self.old.half(alternate.bucket(), fingerprint);
+        self.place_of_half(Candidate::at(2 * alternate.region_start(), 2 * alternate.offset() + half))
     }
 }

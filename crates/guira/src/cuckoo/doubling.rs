@@ -28,7 +28,7 @@ pub(crate) enum SplittingLayouts {
 /// Evaluates an expression with both layouts of a [`Splitting`].
 macro_rules! with_layouts {
     ($splitting:expr, ($old:ident, $new:ident) => $body:expr) => {
-        match &$splitting.layouts {
+        match $splitting.layouts {
             $crate::cuckoo::SplittingLayouts::Narrow($old, $new) => $body,
             $crate::cuckoo::SplittingLayouts::Wide($old, $new) => $body,
         }

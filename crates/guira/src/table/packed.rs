@@ -132,38 +132,6 @@ impl<W: Word, const WHOLE_BYTES: bool> Widths for AnyWidths<W, WHOLE_BYTES> {
     }
 }
 
-/// Widths that are kept elsewhere. To select one of two is to select a pointer.
-impl<G: Widths> Widths for &G {
-    type Word = G::Word;
-    const ONE_WORD: bool = G::ONE_WORD;
-    const WHOLE_BYTES: bool = G::WHOLE_BYTES;
-
-    #[inline]
-    fn slot_bits(self) -> u32 {
-        (*self).slot_bits()
-    }
-
-    #[inline]
-    fn slots_per_bucket(self) -> u32 {
-        (*self).slots_per_bucket()
-    }
-
-    #[inline]
-    fn stride(self) -> u32 {
-        (*self).stride()
-    }
-
-    #[inline]
-    fn word_bits(self) -> u32 {
-        (*self).word_bits()
-    }
-
-    #[inline]
-    fn lanes(self) -> Lanes<G::Word> {
-        (*self).lanes()
-    }
-}
-
 /// Buckets of `SLOTS` slots of `SLOT_BITS` bits that start `STRIDE` bits apart and are read in a single word.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ConstantWidths<W, const SLOTS: u32, const SLOT_BITS: u32, const STRIDE: u32>(PhantomData<W>);
