@@ -16,6 +16,9 @@ use crate::table::{Place, Slot, Table, TableMut};
 /// that fails.
 pub(crate) const MAX_BUCKETS_VISITED: usize = 4096;
 
+/// The nodes for which a search takes memory at first. Few searches need more, even at a load of 95 %.
+const USUAL_NODES: usize = 64;
+
 /// A breadth-first search, and its memory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Search {
@@ -24,23 +27,23 @@ pub(crate) struct Search {
     visited: VisitedSet,
 }
 
-/// A bucket that was reached, and the move that led there.
+/// A full bucket that was reached.
 #[derive(Clone, Copy, Debug)]
 struct Node {
     candidate: Candidate,
-    /// The slot whose fingerprint would move here, and the node of its bucket; `None` for the roots.
-    source: Option<(u32, Slot)>,
+    source: Source,
 }
 
+/// The slot whose fingerprint moves to a bucket, and the node of that slot's bucket; `None` where the new fingerprint does.
+type Source = Option<(u32, Slot)>;
+
 /// The move of a fingerprint from its slot to one in another of its buckets.
-#[cfg(feature = "std")]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Move {
     from: (Candidate, Slot),
     to: (Candidate, Slot),
 }
 
-#[cfg(feature = "std")]
 impl Move {
     pub(crate) const fn from(&self) -> Place {
         Place { bucket: self.from.0.bucket(), slot: self.from.1 }
@@ -52,21 +55,23 @@ impl Move {
 
     /// Whether the fingerprint that is now in the slot, which need not be the one that the search saw, can make this
     /// move. Only for buckets that don't overlap.
+    #[cfg(feature = "std")]
     pub(crate) fn is_possible<A: Addressing, T: Table>(&self, addressing: &A, table: &T) -> bool {
         debug_assert!(!A::OVERLAPPING);
         let (candidate, slot) = self.from;
         table.get(candidate.bucket(), slot).is_some_and(|fingerprint| {
-            let mut leads_there = false;
-            each_other_place(addressing, candidate, 0, fingerprint, |place| leads_there |= place == self.to.0);
-            leads_there
+            first_place(addressing, candidate, 0, fingerprint, |place| (place == self.to.0).then_some(())).is_some()
         })
     }
 }
 
-/// An empty slot that can be reached, and the node of its bucket.
+/// A chain of moves that frees a slot in one of the roots of a search.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Path {
-    end: u32,
-    empty: Slot,
+    /// The move that is made first, to the empty slot.
+    first: Move,
+    /// What moves to the bucket that it leaves.
+    source: Source,
 }
 
 impl Search {
@@ -75,30 +80,37 @@ impl Search {
         &mut self,
         addressing: &A,
         table: &T,
-        roots: impl Iterator<Item = Candidate>,
+        roots: impl Iterator<Item = Candidate> + Clone,
     ) -> Option<Path> {
+        // Nine times in ten one move is enough, and is found without a queue.
+        for root in roots.clone() {
+            let path = first_step(addressing, table, root, |slot, place| {
+                let empty = table.vacancy(place.bucket()).slot()?;
+                Some(Path { first: Move { from: (root, slot), to: (place, empty) }, source: None })
+            });
+            if path.is_some() {
+                return path;
+            }
+        }
         self.visited.forget(&self.nodes);
         self.nodes.clear();
+        self.nodes.reserve(USUAL_NODES);
         for root in roots {
             self.reach(root, None);
         }
         let mut next = 0;
-        while let Some(&node) = self.nodes.get(next) {
-            let bucket = node.candidate.bucket();
-            let index = low_32(next as u64);
-            let first_new = self.nodes.len();
-            // The other buckets of all fingerprints here are prefetched at once, before the first of them is looked at.
-            for (number, slot, fingerprint) in table.filled_slots(bucket) {
-                each_other_place(addressing, node.candidate, number, fingerprint, |place| {
-                    if self.nodes.len() < MAX_BUCKETS_VISITED && self.reach(place, Some((index, slot))) {
-                        table.prefetch(place.bucket());
-                    }
-                });
-            }
-            for (new, reached) in (first_new..).zip(&self.nodes[first_new..]) {
-                if let Some(empty) = table.vacancy(reached.candidate.bucket()).slot() {
-                    return Some(Path { end: low_32(new as u64), empty });
+        while self.nodes.len() < MAX_BUCKETS_VISITED
+            && let Some(&node) = self.nodes.get(next)
+        {
+            let path = first_step(addressing, table, node.candidate, |slot, place| {
+                if self.nodes.len() == MAX_BUCKETS_VISITED || !self.reach(place, Some((low_32(next as u64), slot))) {
+                    return None;
                 }
+                let empty = table.vacancy(place.bucket()).slot()?;
+                Some(Path { first: Move { from: (node.candidate, slot), to: (place, empty) }, source: node.source })
+            });
+            if path.is_some() {
+                return path;
             }
             next += 1;
         }
@@ -110,35 +122,32 @@ impl Search {
     /// A fingerprint is written to its new slot before its old one is overwritten, so that at every moment each one is
     /// in at least one of its buckets (invariant 5). No slot is on the path twice: all buckets that its fingerprint could
     /// move to were added when it was first looked at.
-    pub(crate) fn apply<T: TableMut>(&self, path: Path, table: &mut T, fingerprint: Fingerprint) -> Place {
-        let mut slot = path.empty;
-        let mut node = self.nodes[to_usize(u64::from(path.end))];
-        while let Some((source, source_slot)) = node.source {
-            let source_node = self.nodes[to_usize(u64::from(source))];
-            let from = Place { bucket: source_node.candidate.bucket(), slot: source_slot };
-            table.copy(from, Place { bucket: node.candidate.bucket(), slot });
-            slot = source_slot;
-            node = source_node;
+    pub(crate) fn apply<T: TableMut>(&self, path: &Path, table: &mut T, fingerprint: Fingerprint) -> Place {
+        let mut freed = path.first.to();
+        for step in self.moves(path) {
+            table.copy(step.from(), step.to());
+            freed = step.from();
         }
-        let bucket = node.candidate.bucket();
-        table.set(bucket, slot, Some(fingerprint));
-        Place { bucket, slot }
+        table.set(freed.bucket, freed.slot, Some(fingerprint));
+        freed
     }
 
     /// The moves of a path from its far end.
-    #[cfg(feature = "std")]
     pub(crate) fn moves(&self, path: &Path) -> impl Iterator<Item = Move> {
-        let mut to = (self.nodes[to_usize(u64::from(path.end))], path.empty);
+        let mut next = Some((path.first, path.source));
         core::iter::from_fn(move || {
-            let (node, slot) = to;
-            let (source, source_slot) = node.source?;
-            to = (self.nodes[to_usize(u64::from(source))], source_slot);
-            Some(Move { from: (to.0.candidate, source_slot), to: (node.candidate, slot) })
+            let (step, source) = next?;
+            next = source.map(|(node, slot)| {
+                let node = self.nodes[to_usize(u64::from(node))];
+                (Move { from: (node.candidate, slot), to: step.from }, node.source)
+            });
+            Some(step)
         })
     }
 
     /// Adds a bucket to the queue unless it is in it already.
-    fn reach(&mut self, candidate: Candidate, source: Option<(u32, Slot)>) -> bool {
+    #[inline]
+    fn reach(&mut self, candidate: Candidate, source: Source) -> bool {
         let is_new = self.visited.insert(candidate, &self.nodes);
         if is_new {
             self.nodes.push(Node { candidate, source });
@@ -147,76 +156,44 @@ impl Search {
     }
 }
 
-/// Calls `visit` with the buckets to which the fingerprint in slot `number` of `bucket` could move: its other candidates,
-/// and where buckets overlap the one by which it got into the slot.
+/// Calls `visit` with each move that the fingerprints in a bucket could make, its slot and the bucket it would lead to, until
+/// one is found that has a result.
 #[inline]
-fn each_other_place<A: Addressing>(
+fn first_step<A: Addressing, T: Table, R>(
+    addressing: &A,
+    table: &T,
+    bucket: Candidate,
+    mut visit: impl FnMut(Slot, Candidate) -> Option<R>,
+) -> Option<R> {
+    for (number, slot, fingerprint) in table.filled_slots(bucket.bucket()) {
+        let result = first_place(addressing, bucket, number, fingerprint, |place| visit(slot, place));
+        if result.is_some() {
+            return result;
+        }
+    }
+    None
+}
+
+/// Calls `visit` with the buckets to which the fingerprint in slot `number` of `bucket` could move, until one has a result:
+/// its other candidates, and where buckets overlap the one by which it got into the slot.
+#[inline]
+fn first_place<A: Addressing, R>(
     addressing: &A,
     bucket: Candidate,
     number: u64,
     fingerprint: Fingerprint,
-    mut visit: impl FnMut(Candidate),
-) {
+    mut visit: impl FnMut(Candidate) -> Option<R>,
+) -> Option<R> {
     let mut place = addressing.window_of(bucket, number, fingerprint);
-    if A::OVERLAPPING {
-        visit(place);
-    }
+    let mut result = if A::OVERLAPPING { visit(place) } else { None };
     for _ in 1..A::CANDIDATES {
-        place = addressing.alternate(place, fingerprint);
-        visit(place);
-    }
-}
-
-/// The shortest path: one fingerprint of a candidate bucket moves to an empty slot elsewhere.
-pub(crate) struct SingleMove {
-    from: (Candidate, Slot),
-    to: (Candidate, Slot),
-}
-
-impl SingleMove {
-    /// Looks at the other buckets of all fingerprints in the `roots`, all of which are full, as the first step of
-    /// [`Search::find`] does.
-    #[inline]
-    pub(crate) fn find<A: Addressing, T: Table>(
-        addressing: &A,
-        table: &T,
-        roots: impl Iterator<Item = Candidate>,
-    ) -> Option<Self> {
-        for root in roots {
-            // All are prefetched before the first is looked at.
-            for (number, _, moving) in table.filled_slots(root.bucket()) {
-                each_other_place(addressing, root, number, moving, |place| table.prefetch(place.bucket()));
-            }
-            let mut found = None;
-            for (number, slot, moving) in table.filled_slots(root.bucket()) {
-                each_other_place(addressing, root, number, moving, |place| {
-                    if found.is_none()
-                        && let Some(empty) = table.vacancy(place.bucket()).slot()
-                    {
-                        found = Some(Self { from: (root, slot), to: (place, empty) });
-                    }
-                });
-                if found.is_some() {
-                    return found;
-                }
-            }
+        if result.is_some() {
+            break;
         }
-        None
+        place = addressing.alternate(place, fingerprint);
+        result = visit(place);
     }
-
-    /// Makes the move, the new slot first (invariant 5), and puts `fingerprint` into the slot it frees, which is returned.
-    #[inline]
-    pub(crate) fn apply<T: TableMut>(self, table: &mut T, fingerprint: Fingerprint) -> Place {
-        let from = Place { bucket: self.from.0.bucket(), slot: self.from.1 };
-        table.copy(from, Place { bucket: self.to.0.bucket(), slot: self.to.1 });
-        table.set(from.bucket, from.slot, Some(fingerprint));
-        from
-    }
-
-    #[cfg(feature = "std")]
-    pub(crate) const fn into_move(self) -> Move {
-        Move { from: self.from, to: self.to }
-    }
+    result
 }
 
 /// Which buckets a search has reached: a hash table of node numbers, with linear probing.
@@ -227,9 +204,10 @@ struct VisitedSet {
 }
 
 impl VisitedSet {
-    const MIN_PLACES: usize = 64;
+    const MIN_PLACES: usize = 2 * USUAL_NODES;
 
     /// Adds the bucket that is to become the next of `nodes`. Returns `false` if it is among them already.
+    #[inline]
     fn insert(&mut self, candidate: Candidate, nodes: &[Node]) -> bool {
         if self.places.len() < 2 * (nodes.len() + 1) {
             self.grow(nodes);
@@ -261,6 +239,8 @@ impl VisitedSet {
         }
     }
 
+    #[cold]
+    #[inline(never)]
     fn grow(&mut self, nodes: &[Node]) {
         let places = (2 * self.places.len()).max(Self::MIN_PLACES);
         self.places.clear();

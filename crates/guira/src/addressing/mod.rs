@@ -205,7 +205,11 @@ pub(crate) trait Addressing: Copy {
 
     /// Runs through the candidate buckets that are different from each other, `primary` first.
     #[inline]
-    fn distinct_candidates(self, primary: Candidate, fingerprint: Fingerprint) -> impl Iterator<Item = Candidate> {
+    fn distinct_candidates(
+        self,
+        primary: Candidate,
+        fingerprint: Fingerprint,
+    ) -> impl Iterator<Item = Candidate> + Clone {
         // The candidates are one cycle, so the first bucket to come again is the primary one.
         let following = core::iter::successors(Some(primary), move |&candidate| {
             let next = self.alternate(candidate, fingerprint);

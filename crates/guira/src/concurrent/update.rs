@@ -7,7 +7,7 @@ use super::stripes::{Stale, StripeGuards};
 use crate::addressing::{Addressing, Candidate, Fingerprint};
 use crate::cuckoo::{CuckooTable, NoRoom, Scheme, with_table};
 use crate::digest::Digest;
-use crate::relocation::{Move, Search, SingleMove};
+use crate::relocation::{Move, Search};
 use crate::sync::AtomicU64;
 use crate::table::{Place, SharedSlots, Table, TableMut};
 
@@ -243,11 +243,8 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
         primary: Candidate,
         search: &mut Search,
     ) -> Option<Vec<Move>> {
-        let candidates = || self.addressing.distinct_candidates(primary, fingerprint);
-        if let Some(single) = SingleMove::find(&self.addressing, &self.slots, candidates()) {
-            return Some(Vec::from([single.into_move()]));
-        }
-        let path = search.find(&self.addressing, &self.slots, candidates())?;
+        let candidates = self.addressing.distinct_candidates(primary, fingerprint);
+        let path = search.find(&self.addressing, &self.slots, candidates)?;
         Some(search.moves(&path).collect())
     }
 }

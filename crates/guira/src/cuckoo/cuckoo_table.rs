@@ -7,7 +7,7 @@ use crate::cast::{Whole, to_usize};
 use crate::digest::Digest;
 use crate::error::InsertError;
 use crate::parameters::Parameters;
-use crate::relocation::{Search, SingleMove};
+use crate::relocation::Search;
 use crate::table::{Place, Table, TableMut, Vacancy};
 
 /// A table of slots with the rule by which its fingerprints are placed.
@@ -49,6 +49,7 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
     }
 
     /// Whether any candidate bucket of a fingerprint holds it, given one of them.
+    #[cfg(feature = "std")]
     #[inline(always)]
     pub(crate) fn contains_fingerprint(&self, fingerprint: Fingerprint, primary: Candidate) -> bool {
         let second = self.addressing.alternate(primary, fingerprint);
@@ -150,14 +151,10 @@ impl<A: Addressing, T: TableMut> CuckooTable<A, T> {
         fingerprint: Fingerprint,
         primary: Candidate,
     ) -> Result<Place, NoRoom> {
-        let candidates = || self.addressing.distinct_candidates(primary, fingerprint);
-        // Nine times in ten one move is enough, and is found without a queue.
-        if let Some(single) = SingleMove::find(&self.addressing, &self.slots, candidates()) {
-            return Ok(single.apply(&mut self.slots, fingerprint));
-        }
+        let candidates = self.addressing.distinct_candidates(primary, fingerprint);
         let mut search = Search::default();
-        if let Some(path) = search.find(&self.addressing, &self.slots, candidates()) {
-            return Ok(search.apply(path, &mut self.slots, fingerprint));
+        if let Some(path) = search.find(&self.addressing, &self.slots, candidates) {
+            return Ok(search.apply(&path, &mut self.slots, fingerprint));
         }
         let (mut copies, mut only_copies) = (0, true);
         for candidate in self.addressing.distinct_candidates(primary, fingerprint) {
