@@ -93,7 +93,7 @@ class Filter:
             raise ValueError("the header is damaged")
         if version != 1 or self.kind not in (FILTER, SET, GROWING, COUNTING, MAP) or reserved + reserved_at_end != bytes(28):
             raise ValueError("unknown")
-        if self.kind == GROWING:
+        if self.kind == GROWING or self.kind == SET and beyond:
             if self.addressing != DOUBLING or beyond not in (1, 2) or promised > self.f + self.g - 8:
                 raise ValueError("no growing filter is like that")
         elif beyond or promised or largest:

@@ -63,7 +63,8 @@ const GOLDEN: [Golden; 16] = {
 /// The stored files that hold something else than a filter: `key 0` to `key 59`, in a set twice each, in a counting filter
 /// `key n` (n mod 7) + 1 times, in a map with the high v bits of (n + 1) · 0x9E3779B9 modulo 2^32. And how many of the
 /// absent keys are found, as `docs/reader.py` counted them.
-const GOLDEN_SETS: [(&str, usize); 2] = [("set-packed-4-f12", 1), ("set-windowed-3-f7", 34)];
+const GOLDEN_SETS: [(&str, usize); 3] =
+    [("set-packed-4-f12", 1), ("set-windowed-3-f7", 34), ("set-growing-4-f12-doubled-2", 2)];
 const GOLDEN_GROWING: [(&str, u32, usize); 2] = [("growing-4-f13-doubled-3", 3, 2), ("growing-2-f8-doubled-5", 5, 11)];
 const GOLDEN_COUNTING: [(&str, usize); 2] = [("counting-2-f9-v3", 6), ("counting-4-f12-v8", 1)];
 const GOLDEN_MAPS: [(&str, usize); 2] = [("map-4-f6-v5", 135), ("map-8-f13-v19", 0)];

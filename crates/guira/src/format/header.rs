@@ -279,8 +279,8 @@ impl Header {
             return inconsistent("bits for values where there are none");
         }
         let policy = match (kind, policy) {
-            (FileKind::Growing, POLICY_KEEP_RATE) => Some(GrowthPolicy::KeepRate),
-            (FileKind::Growing, POLICY_RAISE_RATE) => Some(GrowthPolicy::RaiseRate),
+            (FileKind::Growing | FileKind::Set, POLICY_KEEP_RATE) => Some(GrowthPolicy::KeepRate),
+            (FileKind::Growing | FileKind::Set, POLICY_RAISE_RATE) => Some(GrowthPolicy::RaiseRate),
             (FileKind::Growing, found) => return unknown("growth policy", found),
             _ if (policy, growth_doublings, max_capacity) != (0, 0, 0) => {
                 return inconsistent("a growth policy in what does not grow");

@@ -106,12 +106,19 @@ fn sets_and_growing_filters_answer_too_and_are_verified_as_what_they_are() {
     let mut set = CuckooSet::with_capacity(100, 0.01).expect("parameters in range");
     let builder = CuckooFilter::builder().capacity(8).max_capacity(500).false_positive_rate(0.01);
     let mut growing = builder.build().expect("parameters in range");
+    let mut growing_set = builder.build_set().expect("parameters in range");
     for key in &keys[..100] {
         set.insert(key).expect("room");
         growing.insert(key).expect("it grows");
+        growing_set.insert(key).expect("it grows");
     }
-    assert!(growing.parameters().doublings() > 0);
-    for (file, filter) in [(set.to_bytes(), set.as_filter()), (growing.to_bytes(), &growing)] {
+    assert!(growing.parameters().doublings() > 0 && growing_set.as_filter().parameters().doublings() > 0);
+    let files = [
+        (set.to_bytes(), set.as_filter()),
+        (growing.to_bytes(), &growing),
+        (growing_set.to_bytes(), growing_set.as_filter()),
+    ];
+    for (file, filter) in files {
         let view = CuckooFilterView::new(&file).expect("a file");
         assert_answers_alike(&view, filter, &keys);
         view.verify().expect("a whole table");

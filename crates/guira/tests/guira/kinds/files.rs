@@ -44,6 +44,15 @@ fn small_growing() -> Vec<u8> {
     filter.to_bytes()
 }
 
+/// Likewise.
+fn small_growing_set() -> Vec<u8> {
+    let builder = CuckooFilter::builder().capacity(8).max_capacity(500).false_positive_rate(0.01);
+    let mut set = builder.build_set().expect("parameters in range");
+    (0..40_u32).for_each(|key| assert!(set.insert(&key).is_ok(), "it grows"));
+    assert!(set.as_filter().parameters().doublings() > 0, "{set:?}");
+    set.to_bytes()
+}
+
 fn small_filter() -> Vec<u8> {
     let mut filter = SMALL.without_values().build();
     (0..12_u32).for_each(|key| filter.insert(&key).expect("half of the slots are empty"));
@@ -54,9 +63,10 @@ type Save = fn() -> Vec<u8>;
 type Load = fn(&[u8]) -> Result<Vec<u8>, LoadError>;
 
 /// Every kind: its file, its loading in both ways, which must agree, and a use of what was loaded.
-const KINDS: [(FileKind, Save, Load); 5] = [
+const KINDS: [(FileKind, Save, Load); 6] = [
     (FileKind::Filter, small_filter, load_filter),
     (FileKind::Set, small_set, load_set),
+    (FileKind::Set, small_growing_set, load_set),
     (FileKind::Growing, small_growing, load_growing),
     (FileKind::Counting, small_counting, load_counting),
     (FileKind::Map, small_map, load_map),
@@ -92,7 +102,7 @@ load!(load_filter: CuckooFilter, |filter: &mut CuckooFilter| for key in 0..40_u3
     let _removed: bool = filter.remove(&key);
     drop(filter.insert(&key));
 });
-load!(load_set: CuckooSet, |set: &mut CuckooSet| for key in 0..40_u32 {
+load!(load_set: CuckooSet, |set: &mut CuckooSet| for key in 0..400_u32 {
     drop(set.insert(&key));
 });
 load!(load_growing: CuckooFilter, |filter: &mut CuckooFilter| for key in 0..400_u32 {
