@@ -101,8 +101,8 @@ impl Replaced {
     }
 }
 
-/// How many keys a filter holds, by its header.
-fn key_count(mut file: File) -> Option<u64> {
+/// How many keys a filter holds, by its header; `None` for a file that is no filter.
+pub(crate) fn key_count(mut file: File) -> Option<u64> {
     let mut bytes = Vec::new();
     file.rewind().ok()?;
     let (_, contents) = decompressed(file).ok()?;

@@ -40,7 +40,15 @@ impl Provenance {
     /// Decodes the section; the default if it is empty.
     pub(crate) fn of_section(section: &[u8]) -> io::Result<Self> {
         let damaged = || io::Error::other("damaged: the notes behind the table are not what was written");
-        let Some(rest) = section.strip_prefix(&MAGIC) else { return Ok(Self::default()) };
+        if section.is_empty() {
+            return Ok(Self::default());
+        }
+        // What stands there may decide how keys are hashed, as `lowercase` does.
+        let Some(rest) = section.strip_prefix(&MAGIC) else {
+            return Err(io::Error::other(
+                "a section behind the table that this program does not know: it is damaged, or of a later release",
+            ));
+        };
         let (version, rest) = rest.split_first_chunk().ok_or_else(damaged)?;
         let version = u16::from_le_bytes(*version);
         if version > VERSION {
@@ -48,7 +56,10 @@ impl Provenance {
                 "its notes are of version {version}, and this program reads version {VERSION}: use a later release"
             )));
         }
-        let (_, rest) = rest.split_first_chunk::<2>().ok_or_else(damaged)?;
+        let (reserved, rest) = rest.split_first_chunk::<2>().ok_or_else(damaged)?;
+        if version != VERSION || *reserved != [0; 2] {
+            return Err(damaged());
+        }
         let (expected, text) = rest.split_first_chunk().ok_or_else(damaged)?;
         if checksum(text) != u64::from_le_bytes(*expected) {
             return Err(damaged());

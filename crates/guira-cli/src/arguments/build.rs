@@ -49,7 +49,9 @@ pub(crate) struct BuildArguments {
     /// --capacity twice the keys of the input]
     ///
     /// Each doubling on the way there takes a bit more per key. Beyond it, the rate doubles each time the number of keys
-    /// does. At 3 % the filter is full.
+    /// does, until fingerprints have no bit left to give; then, at 1 to 3 %, the filter is full. Without this option,
+    /// filters with rates above 3 % do not grow, nor those below 4e-9, whose fingerprints have no bit to spare. A number
+    /// below that of the keys in the input is taken as that.
     #[arg(
         long,
         help_heading = SIZE,

@@ -1,4 +1,5 @@
 use std::collections::HashSet;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use guira::{
@@ -32,6 +33,7 @@ pub(crate) fn run(arguments: &BuildArguments) -> Result<ExitStatus, Failure> {
     let normalization = blueprint.normalization(arguments)?;
     let inputs = arguments.inputs.inputs(normalization, arguments.quiet.quiet);
     inputs.refuse_filters()?;
+    inputs.refuse_as_output(&arguments.output)?;
     let existing = match (arguments.force, &arguments.like) {
         (false, _) => Existing::Refused,
         (true, None) => Existing::Replaced,
@@ -47,6 +49,9 @@ pub(crate) fn run(arguments: &BuildArguments) -> Result<ExitStatus, Failure> {
             build_without(arguments, &blueprint, &inputs, &never)?
         }
     };
+    if digests.len() == 0 && arguments.output.as_os_str() != "-" {
+        refuse_to_empty(&arguments.output)?;
+    }
     let filter = output.filter(filter, blueprint.provenance(arguments, normalization, &inputs, &digests));
     let replaced = output.commit(&filter)?;
 
@@ -65,6 +70,21 @@ pub(crate) fn run(arguments: &BuildArguments) -> Result<ExitStatus, Failure> {
     warn_of_missing_fields(&arguments.inputs, digests.without_key(), WithoutKey::LeftOut);
     warn_of_excess(&arguments.output, &filter);
     Ok(ExitStatus::Success)
+}
+
+/// Refuses to replace a filter that holds keys when there were none to read: a list that was not made, or a field that is not
+/// there, is likelier than the wish to empty it.
+fn refuse_to_empty(output: &Path) -> Result<(), Failure> {
+    match File::open(output).ok().and_then(filter_file::key_count) {
+        Some(keys) if keys > 0 => {
+            let keys = counted(keys, "key");
+            let text = format_args!(
+                "no keys in the input, and this filter holds {keys}: remove it first to make an empty one"
+            );
+            Err(Failure::of_file(output, text))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// A filter that was built.
@@ -157,6 +177,7 @@ impl NeverKeys {
         let form = KeyForm { end: arguments.inputs.form().end, part: KeyPart::Whole };
         let inputs = Inputs::new(&[], &[path.to_owned()], &form, None, normalization, arguments.quiet.quiet);
         inputs.refuse_filters()?;
+        inputs.refuse_as_output(&arguments.output)?;
         let mut keys = Self { bytes: Vec::new(), ends: Vec::new() };
         inputs.for_each_batch(|batch| {
             for key in batch {
@@ -354,6 +375,12 @@ fn empty_filter(
         .slots_per_bucket(parameters.slots_per_bucket())
         .growth_policy(GrowthPolicy::RaiseRate)
         .hasher(hasher);
+    // The longest fingerprints have no bits to spare, and then a table that can grow is several times as large. That of a few
+    // keys is so within a page of memory, which nobody misses.
+    let is_worth_it = |table_size| table_size <= parameters.table_size() / 4 * 5 + 4096;
+    if arguments.max_capacity.is_none() && !growing.parameters().is_ok_and(|grown| is_worth_it(grown.table_size())) {
+        return builder.build();
+    }
     growing.build()
 }
 
@@ -434,6 +461,9 @@ fn unfinished(
     let advice = match (reason, arguments.capacity) {
         (InsertError::TooManyCopies { .. }, _) => {
             "too many keys share fingerprint and buckets: give more --fingerprint-bits, a lower --rate or another --seed"
+        }
+        _ if arguments.like.is_some() => {
+            "the filter is full: as many as the one of --like grows to hold; leave out --like to make one for all keys"
         }
         (_, Some(_)) => "the filter is full: give a larger --capacity, or leave it out",
         (_, None) => "the filter is full, against all odds: give another --seed",

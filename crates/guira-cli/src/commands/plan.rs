@@ -1,4 +1,6 @@
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read as _;
+use std::path::Path;
 
 use guira::{CuckooFilter, Layout, Parameters, Preference, analysis};
 use serde::Serialize;
@@ -26,6 +28,7 @@ fn draw(arguments: &PlanArguments, table: &Parameters) -> Result<bool, Failure> 
     let Some(path) = &arguments.plot else { return Ok(false) };
     let svg = curves::chart(table, arguments.rate).svg()?;
     if path.as_os_str() != "-" {
+        refuse_to_replace(path)?;
         fs::write(path, svg).map_err(|error| Failure::of_io(path.display().to_string(), &error))?;
         return Ok(false);
     }
@@ -36,6 +39,21 @@ fn draw(arguments: &PlanArguments, table: &Parameters) -> Result<bool, Failure> 
     output.write(svg.as_bytes())?;
     output.finish()?;
     Ok(true)
+}
+
+/// Refuses to replace a file that is no picture, such as a filter or a list of keys.
+fn refuse_to_replace(path: &Path) -> Result<(), Failure> {
+    let mut start = Vec::new();
+    // Pipes are written to, and what can't be read is left to the writing.
+    let is_file = fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
+    let is_read = is_file && File::open(path).and_then(|file| file.take(5).read_to_end(&mut start)).is_ok();
+    if is_read && !start.is_empty() && !start.starts_with(b"<svg") && !start.starts_with(b"<?xml") {
+        return Err(Failure::of_file(
+            path,
+            "there is such a file already, and it is no picture: give another name to --plot",
+        ));
+    }
+    Ok(())
 }
 
 /// What a filter would cost. The field names are those of the JSON output and must not change.

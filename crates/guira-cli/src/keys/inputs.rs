@@ -203,6 +203,24 @@ impl Inputs {
         Ok(())
     }
 
+    /// Refuses an output that would replace one of the lists, even where it is given by another name. Opens none of them: they
+    /// may be pipes.
+    pub(crate) fn refuse_as_output(&self, output: &Path) -> Result<(), Failure> {
+        // An output that does not exist yet, or is standard output, replaces nothing.
+        let Ok(replaced) = fs::canonicalize(output) else { return Ok(()) };
+        for input in self.iter() {
+            if let Source::File(path) = &input.source
+                && fs::canonicalize(path).is_ok_and(|path| path == replaced)
+            {
+                return Err(Failure::of_file(
+                    path,
+                    "a list of keys that the output would replace: give another --output",
+                ));
+            }
+        }
+        Ok(())
+    }
+
     /// The size of all inputs in bytes, if it is known.
     pub(crate) fn size(&self) -> Option<u64> {
         self.iter().map(Input::size).sum()

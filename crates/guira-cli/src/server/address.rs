@@ -28,7 +28,8 @@ impl Address {
                 return Err("this program was built without TLS, which the feature redis-tls adds".to_owned());
             }
             let connection = parts.connection.as_str().into_connection_info();
-            let connection = connection.map_err(|error| error.to_string())?;
+            let connection =
+                connection.map_err(|_| format!("its host, port, password or database number can't be read; {FORM}"))?;
             Ok(Self { connection, name: parts.name, shown: parts.shown })
         });
         let address = address.map_err(|problem| Failure::new(format_args!("not an address of a filter: {problem}")))?;
@@ -255,7 +256,7 @@ mod tests {
             ("redis://h/secret?db=1", "protocol"),
             ("redis://h/secret?", ""),
             ("redis://h/secret?a", "no value"),
-            ("redis://h:secret/birds", "did not parse"),
+            ("redis://h:secret/birds", "its host, port, password"),
             ("redis://h/99999999999999999999/secret", "database number"),
             ("unix:///secret", "no key"),
             ("unix://secret?key=a", "no socket"),

@@ -157,6 +157,45 @@ fn a_failed_build_leaves_the_old_file() {
     assert_eq!(place.files(), ["set.guira"]);
 }
 
+/// A list that was not made is empty, and one without the field that is asked for has no keys.
+#[test]
+fn a_filter_that_holds_keys_is_not_replaced_by_an_empty_one() {
+    let place = Workplace::new();
+    place.build("ani\nkoel\n");
+    let old = place.read("set.guira");
+    let message = "set.guira: no keys in the input, and this filter holds 2 keys: remove it first to make an empty one";
+    for (options, input) in
+        [(&[][..], &b""[..]), (&["--like", "set.guira"], b""), (&["--csv", "--field", "2"], b"guira\n")]
+    {
+        let arguments = [&["build", "--force", "-o", "set.guira"], options].concat();
+        assert_refused(&place.guira_with(arguments, input), message);
+        assert_eq!(place.read("set.guira"), old);
+    }
+    assert_eq!(place.files(), ["set.guira"]);
+    assert_eq!(place.guira_with(["build", "-q", "-o", "empty.guira"], b"").status, 0);
+    assert_eq!(place.guira_with(["build", "-q", "--force", "-o", "empty.guira"], b"").status, 0);
+}
+
+#[test]
+fn a_list_of_keys_is_not_replaced_by_its_filter() {
+    let place = Workplace::new();
+    place.write("keys.txt", "ani\n");
+    place.write("other.txt", "koel\n");
+    std::os::unix::fs::symlink("keys.txt", place.path("link.txt")).expect("a link");
+    for arguments in [["-o", "keys.txt", "keys.txt"], ["-o", "link.txt", "keys.txt"], ["-o", "keys.txt", "./keys.txt"]]
+    {
+        let refused = place.guira([&["build", "--force"][..], &arguments].concat());
+        let message = format!("{}: a list of keys that the output would replace: give another --output", arguments[2]);
+        assert_refused(&refused, &message);
+    }
+    let never = ["build", "--force", "--never", "keys.txt", "-o", "keys.txt", "other.txt"];
+    assert_refused(
+        &place.guira(never),
+        "keys.txt: a list of keys that the output would replace: give another --output",
+    );
+    assert_eq!(place.read("keys.txt"), b"ani\n");
+}
+
 /// A build that fits fills one region after the other. In one that does not, the first full region must not be taken for
 /// a full filter.
 #[test]
@@ -417,6 +456,21 @@ fn damaged_notes_are_refused_by_every_command() {
     assert_refused(&place.guira(["count", "bad.guira", "ani"]), message);
     assert_eq!(place.guira(["verify", "bad.guira"]).status, 2);
     assert_eq!(place.read("bad.guira"), bytes);
+}
+
+/// What the notes say decides how keys are hashed, so no bit of them may be lost.
+#[test]
+fn every_damaged_bit_behind_a_table_is_found() {
+    let place = Workplace::new();
+    place.build_with(&["--lowercase"], b"Ani\n");
+    let file = place.read("set.guira");
+    let section = file.windows(4).position(|bytes| bytes == b"NOTE").expect("notes");
+    for bit in 8 * section..8 * file.len() {
+        let mut damaged = file.clone();
+        damaged[bit / 8] ^= 1 << (bit % 8);
+        place.write("bad.guira", &damaged);
+        assert_eq!(place.guira(["verify", "bad.guira"]).status, 2, "bit {bit}");
+    }
 }
 
 #[test]

@@ -102,6 +102,18 @@ fn a_picture_can_be_drawn_of_every_plan_and_not_everywhere() {
 }
 
 #[test]
+fn a_picture_replaces_another_picture_and_nothing_else() {
+    let place = Workplace::new();
+    place.write("keys.txt", "ani\n");
+    let draw = |name| place.guira(["plan", "--capacity", "10", "--rate", "0.1", "--plot", name]);
+    let refused = draw("keys.txt");
+    let message = "guira: keys.txt: there is such a file already, and it is no picture: give another name to --plot\n";
+    assert_eq!((refused.status, &*refused.stderr), (2, message));
+    assert_eq!(place.read("keys.txt"), b"ani\n");
+    assert_eq!([draw("rates.svg").status, draw("rates.svg").status], [0, 0]);
+}
+
+#[test]
 fn a_reader_that_never_listens_stops_none_of_it() {
     let place = Workplace::new();
     place.build("ani\n");

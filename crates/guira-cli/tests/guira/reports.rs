@@ -124,9 +124,13 @@ fn the_rate_of_a_build_is_the_default_or_the_one_given() {
 #[test]
 fn a_plan_is_what_a_build_comes_to() {
     let place = Workplace::new();
-    for (capacity, rate, prefer) in
-        [("1000", "0.001", "speed"), ("250000", "0.03", "speed"), ("250000", "0.03", "space"), ("1", "0.5", "space")]
-    {
+    for (capacity, rate, prefer) in [
+        ("1000", "0.001", "speed"),
+        ("250000", "0.03", "speed"),
+        ("250000", "0.03", "space"),
+        ("1", "0.5", "space"),
+        ("250000", "1e-9", "speed"),
+    ] {
         let plan = json(&place.guira(["plan", "--json", "--capacity", capacity, "--rate", rate, "--prefer", prefer]));
         let arguments =
             ["build", "--force", "--capacity", capacity, "--rate", rate, "--prefer", prefer, "-o", "set.guira"];
