@@ -84,6 +84,11 @@ impl Search {
     ) -> Option<Path> {
         // Nine times in ten one move is enough, and is found without a queue.
         for root in roots.clone() {
+            // All are prefetched before the first is looked at: which of them has room is hard to predict.
+            first_step(addressing, table, root, |_slot, place| {
+                table.prefetch(place.bucket());
+                None::<()>
+            });
             let path = first_step(addressing, table, root, |slot, place| {
                 let empty = table.vacancy(place.bucket()).slot()?;
                 Some(Path { first: Move { from: (root, slot), to: (place, empty) }, source: None })
