@@ -1,7 +1,7 @@
 //! The d-ary cuckoo filter of Xie et al. (2017): d candidate buckets, one digit-wise addition apart.
 
 use super::{Addressing, Candidate, Fingerprint, Grid, hash_of_fingerprint, mix};
-use crate::cast::multiply_shift;
+use crate::cast::{Whole, multiply_shift};
 use crate::digest::Digest;
 use crate::parameters::Parameters;
 
@@ -61,7 +61,7 @@ impl<const D: u64> Addressing for DaryAddressing<D> {
 
     #[inline]
     fn alternate(&self, candidate: Candidate, fingerprint: Fingerprint) -> Candidate {
-        let hash = hash_of_fingerprint(fingerprint.get(), self.seed);
+        let hash = hash_of_fingerprint::<Whole>(fingerprint.get(), self.seed);
         // 1 to D^p - 1; a region of one bucket has only that one.
         let (hash, _) = multiply_shift(hash, self.buckets_per_region - 1);
         let step = if self.buckets_per_region == 1 { 0 } else { hash + 1 };

@@ -3,7 +3,7 @@
 use core::hint::select_unpredictable;
 
 use super::regional::{AnySize, RegionalAddressing};
-use super::{Addressing, BucketIndex, Candidate, Fingerprint, Grid, HASH_MULTIPLIER, mix};
+use super::{Addressing, BucketIndex, Candidate, Fingerprint, Grid, hash_of_fingerprint, mix};
 use crate::cast::{Product, Whole, low_32};
 use crate::digest::Digest;
 use crate::parameters::Parameters;
@@ -66,7 +66,7 @@ impl DoublingAddressing {
     /// H, as 64 bits of which the high ones count, and X, whose topmost bit belongs to the first doubling.
     #[inline]
     fn hashes<P: Product>(&self, fingerprint: Fingerprint) -> (u64, u32) {
-        let hash = P::folded(u64::from(fingerprint.get() & CORES) ^ self.seed, HASH_MULTIPLIER);
+        let hash = hash_of_fingerprint::<P>(fingerprint.get() & CORES, self.seed);
         (hash, low_32(hash))
     }
 

@@ -22,7 +22,7 @@ pub(crate) use windowed::WindowedAddressing;
 
 use core::num::NonZeroU32;
 
-use crate::cast::{Product, folded_multiply, low_32};
+use crate::cast::{Product, low_32};
 use crate::digest::Digest;
 
 /// The bits of a digest that are stored: 1 to 2^f - 1, never 0, which is the empty slot.
@@ -224,9 +224,9 @@ pub(crate) trait Addressing: Copy {
 /// The filter's seed is mixed in, so that which buckets are paired is not public. One folded multiplication is enough,
 /// since the offset of the alternate takes its high bits; what growing filters take of its low ones decides only which half
 /// of a bucket a fingerprint goes to.
-#[inline]
-const fn hash_of_fingerprint(fingerprint: u32, seed: u64) -> u64 {
-    folded_multiply(fingerprint as u64 ^ seed, HASH_MULTIPLIER)
+#[inline(always)]
+fn hash_of_fingerprint<P: Product>(fingerprint: u32, seed: u64) -> u64 {
+    P::folded(u64::from(fingerprint) ^ seed, HASH_MULTIPLIER)
 }
 
 /// 2^64 divided by the golden ratio.

@@ -36,7 +36,7 @@ pub(crate) fn parts_of_regions(regions: Regions, shape: Shape, fingerprint_bits:
     let (size, seed) = (AnySize::new(regions.buckets), mix(seed));
     // Odd sums differ by even numbers only.
     let step = if regions.buckets.is_multiple_of(2) { 2 } else { 1 };
-    let steps = |fingerprint| size.sum::<Whole>(hash_of_fingerprint(fingerprint, seed)) / step;
+    let steps = |fingerprint| size.sum::<Whole>(hash_of_fingerprint::<Whole>(fingerprint, seed)) / step;
     let falls_into = |parts: &u64| {
         let mut in_class = [0_u32; MAX_PARTS];
         for fingerprint in 1..=fingerprints {
@@ -67,7 +67,7 @@ mod tests {
         loop {
             let before = set_of.clone();
             for fingerprint in 1..=u32::MAX >> (32 - fingerprint_bits) {
-                let sum = size.sum::<Whole>(hash_of_fingerprint(fingerprint, mix(seed)));
+                let sum = size.sum::<Whole>(hash_of_fingerprint::<Whole>(fingerprint, mix(seed)));
                 for offset in 0..buckets {
                     let other = to_usize(size.opposite(Candidate::at(0, offset), sum).offset());
                     let least = set_of[to_usize(offset)].min(set_of[other]);

@@ -1,6 +1,7 @@
 //! The paper's own addressing: one region of 2^p buckets, and exclusive or.
 
 use super::{Addressing, Candidate, Fingerprint, Grid, hash_of_fingerprint, mix};
+use crate::cast::Whole;
 use crate::digest::Digest;
 use crate::parameters::Parameters;
 
@@ -47,7 +48,7 @@ impl Addressing for PowerOfTwoAddressing {
 
     #[inline]
     fn alternate(&self, candidate: Candidate, fingerprint: Fingerprint) -> Candidate {
-        let difference = self.index(hash_of_fingerprint(fingerprint.get(), self.seed));
+        let difference = self.index(hash_of_fingerprint::<Whole>(fingerprint.get(), self.seed));
         candidate.with_offset(candidate.offset() ^ difference)
     }
 }

@@ -2,7 +2,7 @@
 
 use core::hint::select_unpredictable;
 
-use super::{Addressing, Candidate, Fingerprint, Grid, HASH_MULTIPLIER, hash_of_fingerprint, mix};
+use super::{Addressing, Candidate, Fingerprint, Grid, hash_of_fingerprint, mix};
 use crate::cast::{Product, Whole, multiply_shift};
 use crate::digest::Digest;
 use crate::parameters::Parameters;
@@ -144,15 +144,13 @@ impl<R: RegionSize> RegionalAddressing<R> {
 
     #[inline(always)]
     fn alternate_by<P: Product>(&self, candidate: Candidate, fingerprint: Fingerprint) -> Candidate {
-        let hash = P::folded(u64::from(fingerprint.get()) ^ self.seed, HASH_MULTIPLIER);
-        self.opposite::<P>(candidate, hash)
+        self.opposite::<P>(candidate, hash_of_fingerprint::<P>(fingerprint.get(), self.seed))
     }
 
     /// o', the offset of the other candidate.
     #[inline]
     pub(super) fn alternate_offset(&self, offset: u64, fingerprint: Fingerprint) -> u64 {
-        let hash = hash_of_fingerprint(fingerprint.get(), self.seed);
-        self.opposite::<Whole>(Candidate::at(0, offset), hash).offset()
+        self.alternate(Candidate::at(0, offset), fingerprint).offset()
     }
 
     /// The other candidate, whose offset o' is such that o + o' is the sum that a hash picks.

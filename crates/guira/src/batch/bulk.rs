@@ -20,8 +20,8 @@ impl CuckooFilterBuilder {
     /// their number.
     ///
     /// The bytes are those of inserting one key after the other, but large tables are built several times faster. The
-    /// `rayon` feature uses all threads of the pool; the bytes do not depend on their number. Besides the table, at most
-    /// a byte of memory per key is used.
+    /// `rayon` feature uses all threads of the pool; the bytes do not depend on their number. Besides the table,
+    /// large ones take about a byte of memory per key, and small ones up to 1.3 MB.
     ///
     /// # Errors
     ///
@@ -53,8 +53,8 @@ impl CuckooFilter {
     /// Stores a copy of each of many keys, region by region: the fastest way to fill a table that is larger than the
     /// processor's cache. As long as all fit, the bytes are those of inserting one after the other.
     ///
-    /// To insert from a stream, collect some millions of keys at a time; it takes up to half as much memory as the table. Where the
-    /// filter grows and the keys are known to be distinct, [`reserve`](Self::reserve) first, so that it grows only once.
+    /// To insert from a stream, collect some millions of keys at a time; it takes up to some 60 % of the table's memory, and in
+    /// small tables up to 1.3 MB. Where the filter grows and the keys are known to be distinct, [`reserve`](Self::reserve) first, so that it grows only once.
     ///
     /// # Errors
     ///

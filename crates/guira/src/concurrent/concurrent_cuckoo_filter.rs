@@ -478,7 +478,7 @@ impl ConcurrentCuckooFilter {
     /// ```
     #[must_use]
     pub fn max_capacity(&self) -> usize {
-        self.growth().map_or_else(|| self.capacity(), |growth| to_usize(growth.max_capacity))
+        self.growth().map_or_else(|| self.capacity(), |growth| growth.max_capacity())
     }
 
     /// Returns what the filter does with more keys than its [`max_capacity`](Self::max_capacity), or `None` if it doesn't

@@ -25,7 +25,6 @@ use crate::cuckoo::{BLOCK, Located, NoRoom, Splitting, with_splitting_table};
 use crate::digest::Digest;
 use crate::error::{BuildError, InsertError};
 use crate::filter::{CuckooFilter, Growth};
-use crate::relocation::Search;
 use crate::sync::{Arc, Mutex, Replaceable, into_inner};
 use crate::table::Words;
 
@@ -313,7 +312,7 @@ impl Tables<'_> {
         with_splitting_table!(splitting, (&**old, &**new), table => {
             let (fingerprint, primary) = table.addressing.locate(digest);
             table.vacant_place(fingerprint, primary).is_some()
-                || table.moves_to_make_room(fingerprint, primary, &mut Search::default()).is_some()
+                || table.moves_to_make_room(fingerprint, primary).is_some()
         })
     }
 

@@ -31,12 +31,6 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
         look(versions, fingerprint, || self.contains_in(fingerprint, primary.bucket(), second))
     }
 
-    /// Algorithm 2 for a fingerprint and any of its candidates, after a first look that was disturbed.
-    fn look_again(&self, fingerprint: Fingerprint, candidate: Candidate, versions: &Versions) -> bool {
-        let look_once_more = |_| look(versions, fingerprint, || self.contains_fingerprint(fingerprint, candidate));
-        (1..MAX_LOOKS).find_map(look_once_more).unwrap_or(true)
-    }
-
     /// How many copies of a fingerprint are stored; `None` if all looks were disturbed.
     fn count_concurrent(&self, fingerprint: Fingerprint, primary: Candidate, versions: &Versions) -> Option<u32> {
         (0..MAX_LOOKS).find_map(|_| {
@@ -92,8 +86,7 @@ fn look_elsewhere(scheme: &Scheme, words: &[AtomicU64], digest: Digest, guards: 
 #[inline(never)]
 pub(super) fn look_again(scheme: &Scheme, words: &[AtomicU64], digest: Digest, guards: &Guards) -> bool {
     with_table!(scheme, shared(words), table => {
-        let (fingerprint, primary) = table.addressing.locate(digest);
-        table.look_again(fingerprint, primary, &guards.versions)
+        (1..MAX_LOOKS).find_map(|_| table.contains_concurrent(digest, &guards.versions)).unwrap_or(true)
     })
 }
 

@@ -136,11 +136,10 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
         guards: &impl Guard,
     ) -> Result<bool, Refusal> {
         let is_left_out = || repeated == Repeated::LeftOut && self.place_of(fingerprint, primary).is_some();
-        let mut search = Search::default();
         for _ in 0..MAX_SEARCHES {
             let moves = match self.vacant_place(fingerprint, primary) {
                 Some(_) => Vec::new(),
-                None => match self.moves_to_make_room(fingerprint, primary, &mut search) {
+                None => match self.moves_to_make_room(fingerprint, primary) {
                     Some(moves) => moves,
                     None => break,
                 },
@@ -237,12 +236,8 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
 
 impl<A: Addressing, T: Table> CuckooTable<A, T> {
     /// The moves that free a slot in a candidate bucket, from the far end. Other writers may make them impossible.
-    pub(super) fn moves_to_make_room(
-        &self,
-        fingerprint: Fingerprint,
-        primary: Candidate,
-        search: &mut Search,
-    ) -> Option<Vec<Move>> {
+    pub(super) fn moves_to_make_room(&self, fingerprint: Fingerprint, primary: Candidate) -> Option<Vec<Move>> {
+        let mut search = Search::default();
         let candidates = self.addressing.distinct_candidates(primary, fingerprint);
         let path = search.find(&self.addressing, &self.slots, candidates)?;
         Some(search.moves(&path).collect())

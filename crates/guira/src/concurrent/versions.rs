@@ -39,7 +39,8 @@ const CLASSES: usize = if cfg!(loom) { 2 } else { 1 << Parameters::CORE_BITS };
 
 /// How often fingerprints of each class have left a slot. At 64 bits they never come to the same number again.
 ///
-/// All tables of a filter have the same ones, since a reader may be in one while writers are in the next.
+/// Tables that come from one another by doublings have the same ones, since a reader may be in one while writers are in the
+/// next.
 #[derive(Clone, Debug)]
 pub(super) struct Versions(Arc<[AtomicU64; CLASSES]>);
 

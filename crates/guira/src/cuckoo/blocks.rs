@@ -61,7 +61,12 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
     /// Prefetches the candidate buckets of a key of a block.
     #[inline(always)]
     pub(crate) fn prefetch_located(&self, located: &Located, number: usize) {
-        let (fingerprint, first, mut candidate) = located.get(number);
+        let (fingerprint, first, second) = located.get(number);
+        self.prefetch_candidates(fingerprint, first, second);
+    }
+
+    #[inline(always)]
+    fn prefetch_candidates(&self, fingerprint: Fingerprint, first: BucketIndex, mut candidate: Candidate) {
         self.slots.prefetch(first);
         self.slots.prefetch(candidate.bucket());
         for _ in 2..A::CANDIDATES {
@@ -74,12 +79,8 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
     #[inline]
     pub(crate) fn prefetch_each(&self, digests: &[Digest]) {
         for &digest in digests {
-            let (fingerprint, mut candidate) = self.addressing.locate(digest);
-            self.slots.prefetch(candidate.bucket());
-            for _ in 1..A::CANDIDATES {
-                candidate = self.addressing.alternate(candidate, fingerprint);
-                self.slots.prefetch(candidate.bucket());
-            }
+            let (fingerprint, primary, second) = self.addressing.locate_pair::<Whole>(digest);
+            self.prefetch_candidates(fingerprint, primary.bucket(), second);
         }
     }
 

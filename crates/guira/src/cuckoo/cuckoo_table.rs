@@ -48,14 +48,6 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
         self.contains_in(fingerprint, primary.bucket(), second)
     }
 
-    /// Whether any candidate bucket of a fingerprint holds it, given one of them.
-    #[cfg(feature = "std")]
-    #[inline(always)]
-    pub(crate) fn contains_fingerprint(&self, fingerprint: Fingerprint, primary: Candidate) -> bool {
-        let second = self.addressing.alternate(primary, fingerprint);
-        self.contains_in(fingerprint, primary.bucket(), second)
-    }
-
     /// Whether any candidate bucket of a fingerprint holds it, given the first two of them.
     #[inline(always)]
     pub(crate) fn contains_in(&self, fingerprint: Fingerprint, first: BucketIndex, second: Candidate) -> bool {

@@ -1,8 +1,8 @@
 use super::CuckooFilter;
-use crate::addressing::{Addressing as _, DoublingAddressing, Fingerprint, parts_of_regions};
+use crate::addressing::{DoublingAddressing, Fingerprint, parts_of_regions};
 use crate::analysis::capacity_in_parts;
 use crate::cast::to_usize;
-use crate::cuckoo::{NoRoom, with_table};
+use crate::cuckoo::NoRoom;
 use crate::error::{BuildError, ConvertError};
 use crate::parameters::{Addressing, Layout, Parameters, Shape};
 
@@ -54,18 +54,8 @@ impl CuckooFilter {
         let shortened = |fingerprint: Fingerprint| {
             if left_out == 0 { fingerprint } else { DoublingAddressing::shortened(fingerprint, left_out) }
         };
-        let (scheme, bytes) = converted.scheme_and_bytes();
-        let stored: Result<(), NoRoom> = with_table!(scheme, over_mut(bytes), table => {
-            let grid = table.addressing.grid();
-            self.fingerprints().typed().try_for_each(|(bucket, fingerprint)| {
-                table.insert_fingerprint(shortened(fingerprint), grid.candidate(bucket)).map(|_| ())
-            })
-        });
-        match stored {
-            Ok(()) => {
-                converted.add_to_len(self.len());
-                Ok(converted.with_growth(self.growth().copied()))
-            }
+        match converted.insert_fingerprints_of(self, shortened) {
+            Ok(()) => Ok(converted.with_growth(self.growth().copied())),
             Err(NoRoom::Full) => Err(full),
             Err(NoRoom::TooManyCopies { copies }) => {
                 Err(ConvertError::TooManyCopies { copies: to_usize(u64::from(copies)) })

@@ -2,7 +2,6 @@
 
 use super::growth::is_crowded;
 use super::{CuckooFilter, GrowthPolicy};
-use crate::cast::to_usize;
 use crate::cuckoo::NoRoom;
 use crate::digest::{Digest, Key};
 use crate::error::{BuildError, InsertError};
@@ -21,7 +20,7 @@ impl CuckooFilter {
             self.insert_into_table(digest)
         } else {
             self.refuse_copies_that_do_not_fit(digest)?;
-            return Err(self.full());
+            return Err(self.insert_error(NoRoom::Full));
         };
         stored.map_err(|reason| self.insert_error(reason))
     }
@@ -79,34 +78,26 @@ impl CuckooFilter {
     /// Refuses a key that the largest table would refuse too, before any table is made.
     fn refuse_without_hope(&self, digest: Digest) -> Result<(), InsertError> {
         let copies = self.refuse_copies_that_do_not_fit(digest)?;
-        let Some(growth) = self.growth() else { return Err(self.full()) };
+        let Some(growth) = self.growth() else { return Err(self.insert_error(NoRoom::Full)) };
         growth.refuse_without_hope(self.parameters(), self.len(), copies, self.crowd(digest))
     }
 
     fn doubled_unless_copies(&self) -> Result<Self, InsertError> {
         let (len, slot_count) = (self.len(), self.slot_count());
-        if is_crowded(len, slot_count) { Err(InsertError::Crowded { len, slot_count }) } else { self.grown() }
+        if is_crowded(len, slot_count as u64) { Err(InsertError::Crowded { len, slot_count }) } else { self.grown() }
     }
 
     /// Returns a filter with the same keys in twice the table, if the filter may grow so far.
     pub(super) fn grown(&self) -> Result<Self, InsertError> {
-        if self.is_at_last_size() {
-            return Err(self.full());
+        if self.growth().is_none_or(|growth| growth.is_last(self.parameters())) {
+            return Err(self.insert_error(NoRoom::Full));
         }
         match self.doubled() {
             Ok(doubled) => Ok(doubled),
             Err(BuildError::OutOfMemory { bytes }) => Err(InsertError::OutOfMemory { bytes }),
             // No bits are left to give away, or there would be too many buckets.
-            Err(_) => Err(self.full()),
+            Err(_) => Err(self.insert_error(NoRoom::Full)),
         }
-    }
-
-    fn is_at_last_size(&self) -> bool {
-        self.growth().is_none_or(|growth| growth.is_last(self.parameters()))
-    }
-
-    fn full(&self) -> InsertError {
-        InsertError::Full { len: self.len(), capacity: self.capacity(), slot_count: self.slot_count() }
     }
 
     /// Makes room for `additional` more distinct keys at once.
@@ -134,9 +125,9 @@ impl CuckooFilter {
         let mut parameters = *self.parameters();
         while parameters.capacity() < needed {
             if self.growth().is_none_or(|growth| growth.is_last(&parameters)) {
-                return Err(self.full());
+                return Err(self.insert_error(NoRoom::Full));
             }
-            parameters = parameters.after_doubling().map_err(|_| self.full())?;
+            parameters = parameters.after_doubling().map_err(|_| self.insert_error(NoRoom::Full))?;
         }
         let mut grown: Option<Self> = None;
         for _ in self.parameters().doublings()..parameters.doublings() {
@@ -195,7 +186,7 @@ impl CuckooFilter {
     /// ```
     #[must_use]
     pub fn max_capacity(&self) -> usize {
-        self.growth().map_or(self.capacity(), |growth| to_usize(growth.max_capacity))
+        self.growth().map_or(self.capacity(), |growth| growth.max_capacity())
     }
 
     /// Returns what the filter does with more keys than its [`max_capacity`](Self::max_capacity), or `None` if it doesn't

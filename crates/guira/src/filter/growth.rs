@@ -1,6 +1,6 @@
 use crate::analysis::rated_load_factor;
 use crate::cast::{saturating_ceil, to_f64, to_usize};
-use crate::cuckoo::Crowd;
+use crate::cuckoo::{Crowd, NoRoom};
 use crate::error::{BuildError, InsertError};
 use crate::parameters::{Addressing, Parameters};
 
@@ -46,6 +46,11 @@ impl Growth {
         Ok(())
     }
 
+    /// The largest capacity, as far as a `usize` goes: the table that has it may not exist yet, nor fit the address space.
+    pub(crate) fn max_capacity(&self) -> usize {
+        usize::try_from(self.max_capacity).unwrap_or(usize::MAX)
+    }
+
     /// Whether a table is not to be doubled any more.
     pub(crate) fn is_last(&self, parameters: &Parameters) -> bool {
         parameters.doublings() >= self.doublings && self.policy == GrowthPolicy::KeepRate
@@ -57,7 +62,7 @@ impl Growth {
     /// since distinct keys fill far more of a table first; doubling would make it ever larger and ever emptier.
     pub(crate) fn doublings(self, parameters: Parameters, len: usize) -> impl Iterator<Item = Parameters> {
         core::iter::successors(Some(parameters), move |parameters| {
-            let is_possible = !self.is_last(parameters) && !is_crowded(len, to_usize(parameters.slot_count()));
+            let is_possible = !self.is_last(parameters) && !is_crowded(len, parameters.slot_count());
             is_possible.then(|| parameters.after_doubling().ok()).flatten()
         })
     }
@@ -82,8 +87,8 @@ impl Growth {
         let slot_count = to_usize(parameters.slot_count());
         if has_hope {
             Ok(())
-        } else if !is_crowded(len, to_usize(last.slot_count())) {
-            Err(InsertError::Full { len, capacity: to_usize(parameters.capacity()), slot_count })
+        } else if !is_crowded(len, last.slot_count()) {
+            Err(NoRoom::Full.as_error(len, parameters))
         } else if copies > 0 {
             Err(InsertError::TooManyCopies { copies })
         } else {
@@ -102,8 +107,8 @@ impl Growth {
 }
 
 /// Whether a table is so empty that copies must be in the way where no room is found: see [`Growth::doublings`].
-pub(super) const fn is_crowded(len: usize, slot_count: usize) -> bool {
-    len < slot_count / 4
+pub(super) const fn is_crowded(len: usize, slot_count: u64) -> bool {
+    (len as u64) < slot_count / 4
 }
 
 /// Whether growing filters have buckets of so many slots: with one slot, two copies of a key keep all others out of its

@@ -4,7 +4,7 @@ use alloc::string::ToString;
 
 use super::CuckooFilter;
 use super::growth::is_crowded;
-use crate::addressing::Addressing;
+use crate::addressing::{Addressing, Fingerprint};
 use crate::cast::to_usize;
 use crate::cuckoo::{NoRoom, with_table};
 use crate::digest::KeyHasher;
@@ -56,16 +56,8 @@ impl CuckooFilter {
         }
         let out_of_memory = || MergeError::OutOfMemory { bytes: self.parameters().table_size() };
         let mut merged = self.try_clone().map_err(|_| out_of_memory())?;
-        let (scheme, bytes) = merged.scheme_and_bytes();
-        let stored: Result<(), NoRoom> = with_table!(scheme, over_mut(bytes), table => {
-            let grid = table.addressing.grid();
-            other.fingerprints().typed().try_for_each(|(bucket, fingerprint)| {
-                table.insert_fingerprint(fingerprint, grid.candidate(bucket)).map(|_| ())
-            })
-        });
-        match stored {
+        match merged.insert_fingerprints_of(other, |fingerprint| fingerprint) {
             Ok(()) => {
-                merged.add_to_len(other.len());
                 *self = merged;
                 Ok(())
             }
@@ -74,6 +66,24 @@ impl CuckooFilter {
                 Err(MergeError::TooManyCopies { copies: to_usize(u64::from(copies)) })
             }
         }
+    }
+
+    /// Stores what another filter stores where it stores it, after a change to each fingerprint that leaves its buckets. If one
+    /// finds no room, those before it are stored.
+    pub(super) fn insert_fingerprints_of(
+        &mut self,
+        other: &Self,
+        changed: impl Fn(Fingerprint) -> Fingerprint,
+    ) -> Result<(), NoRoom> {
+        let (scheme, bytes) = self.scheme_and_bytes();
+        with_table!(scheme, over_mut(bytes), table => {
+            let grid = table.addressing.grid();
+            other.fingerprints().typed().try_for_each(|(bucket, fingerprint)| {
+                table.insert_fingerprint(changed(fingerprint), grid.candidate(bucket)).map(|_| ())
+            })
+        })?;
+        self.add_to_len(other.len());
+        Ok(())
     }
 
     fn merge_growing(&mut self, other: &Self) -> Result<(), MergeError> {
@@ -94,7 +104,7 @@ impl CuckooFilter {
             if !is_behind && theirs.len() <= ours.room() {
                 match ours.merge_of_one_size(&theirs) {
                     // As with insertions: in a table this empty, copies are in the way, and growing would not help.
-                    Err(MergeError::Full { slot_count, .. }) if !is_crowded(together, slot_count) => {}
+                    Err(MergeError::Full { slot_count, .. }) if !is_crowded(together, slot_count as u64) => {}
                     Err(error) => return Err(error),
                     Ok(()) => break,
                 }
@@ -108,25 +118,25 @@ impl CuckooFilter {
         Ok(())
     }
 
+    /// Compares all that doublings keep, before any table is doubled.
     fn refuse_if_begun_otherwise(&self, other: &Self) -> Result<(), MergeError> {
-        let (a, b) = (self.parameters(), other.parameters());
         let beginning = |parameters: &Parameters| {
-            (
-                parameters.buckets_per_region() >> parameters.doublings(),
-                parameters.fingerprint_bits() + parameters.doublings(),
-            )
+            [
+                ("slots per bucket", u64::from(parameters.slots_per_bucket())),
+                ("regions", parameters.region_count()),
+                ("the buckets per region at the beginning", parameters.buckets_per_region() >> parameters.doublings()),
+                (
+                    "the fingerprint bits at the beginning",
+                    u64::from(parameters.fingerprint_bits() + parameters.doublings()),
+                ),
+            ]
         };
-        let ((our_buckets, our_bits), (their_buckets, their_bits)) = (beginning(a), beginning(b));
-        let differs = |what, ours: u64, theirs: u64| {
-            Err(MergeError::Differs { what, ours: ours.to_string(), theirs: theirs.to_string() })
-        };
-        if our_buckets != their_buckets {
-            return differs("the buckets per region at the beginning", our_buckets, their_buckets);
+        for ((what, ours), (_, theirs)) in beginning(self.parameters()).into_iter().zip(beginning(other.parameters())) {
+            if ours != theirs {
+                return Err(MergeError::Differs { what, ours: ours.to_string(), theirs: theirs.to_string() });
+            }
         }
-        if our_bits != their_bits {
-            return differs("the fingerprint bits at the beginning", our_bits.into(), their_bits.into());
-        }
-        Ok(())
+        self.refuse_if_hashed_otherwise(other)
     }
 
     fn no_room(&self, other: &Self, error: InsertError) -> MergeError {
@@ -159,6 +169,11 @@ impl CuckooFilter {
         if (a.region_count(), a.buckets_per_region()) != (b.region_count(), b.buckets_per_region()) {
             return differs("size", regions(a), regions(b));
         }
+        self.refuse_if_hashed_otherwise(other)
+    }
+
+    fn refuse_if_hashed_otherwise(&self, other: &Self) -> Result<(), MergeError> {
+        let differs = |what, ours, theirs| Err(MergeError::Differs { what, ours, theirs });
         let (ours, theirs) = (self.hasher(), other.hasher());
         if ours.secret_key().is_some() != theirs.secret_key().is_some() {
             return differs("hash", ours.to_string(), theirs.to_string());
@@ -178,7 +193,7 @@ impl CuckooFilter {
 fn double_other(filter: &CuckooFilter) -> Result<CuckooFilter, MergeError> {
     filter.doubled().map_err(|error| match error {
         BuildError::OutOfMemory { bytes } => MergeError::OutOfMemory { bytes },
-        // Nothing else can fail: ours has been doubled at least as often, and began with the same bits.
+        // Nothing else can fail: ours has been doubled at least as often, and began alike.
         error => unreachable!("{error}"),
     })
 }

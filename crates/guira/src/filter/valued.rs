@@ -3,7 +3,7 @@ use crate::cuckoo::{CuckooTable, NoRoom, Scheme, with_table};
 use crate::digest::{Digest, KeyHasher};
 use crate::error::{BuildError, InsertError};
 use crate::parameters::Parameters;
-use crate::table::{Place, Storage, TableMut, Values, ValuesMut, is_zero_from};
+use crate::table::{Place, Storage, TableMut, Values, is_zero_from};
 
 /// A filter with a value beside each fingerprint. Maps and counting filters are made of it, and decide what a value means.
 #[derive(Clone)]

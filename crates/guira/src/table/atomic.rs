@@ -79,13 +79,16 @@ impl Words {
     /// Memory for slots of `bits` bits, all 0, which is not touched if it comes from the system.
     pub(crate) fn zeroed(bits: u64) -> Result<Self, OutOfMemory> {
         #[cfg(not(loom))]
-        return match Mapping::zeroed(to_usize(bytes_for(bits))) {
-            Some(mapping) => Ok(Self::new(Owned::HugePages(mapping))),
-            None => {
-                let words = AtomicU64::new_vec_zeroed(to_usize(bytes_for(bits) / 8)).map_err(|_| OutOfMemory)?;
-                Ok(Self::new(Owned::Heap(words)))
+        {
+            let size = usize::try_from(bytes_for(bits)).map_err(|_| OutOfMemory)?;
+            match Mapping::zeroed(size) {
+                Some(mapping) => Ok(Self::new(Owned::HugePages(mapping))),
+                None => {
+                    let words = AtomicU64::new_vec_zeroed(size / 8).map_err(|_| OutOfMemory)?;
+                    Ok(Self::new(Owned::Heap(words)))
+                }
             }
-        };
+        }
         #[cfg(loom)]
         Self::from_storage(Storage::zeroed(bits)?)
     }
@@ -236,10 +239,7 @@ pub(crate) trait SharedSlots: Table + Copy {
     fn watched(self, leaves: impl Fn(Fingerprint) + Copy) -> impl TableMut;
 }
 
-/// A packed table in words that other threads read and write.
-pub(crate) type SharedTable<'table, G> = PackedTable<G, &'table [AtomicU64]>;
-
-impl<'table, G: Widths> SharedTable<'table, G> {
+impl<'table, G: Widths> PackedTable<G, &'table [AtomicU64]> {
     /// The table over words that are prefetched for writing.
     #[inline]
     pub(crate) fn to_write(self) -> PackedTable<G, ToWrite<'table>> {
@@ -253,7 +253,7 @@ impl<'table, G: Widths> SharedTable<'table, G> {
     }
 }
 
-impl<G: Widths> SharedSlots for SharedTable<'_, G> {
+impl<G: Widths> SharedSlots for PackedTable<G, &[AtomicU64]> {
     #[inline]
     fn watched(self, leaves: impl Fn(Fingerprint) + Copy) -> impl TableMut {
         self.over_watched(leaves)

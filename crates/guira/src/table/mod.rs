@@ -63,7 +63,7 @@ pub(crate) trait Table {
     /// Whether one of two buckets holds this fingerprint.
     ///
     /// Both are read, whatever the first one holds: both are fetched from memory at once, and no branch has to be predicted.
-    #[inline]
+    #[inline(always)]
     fn either_contains(&self, first: BucketIndex, second: BucketIndex, fingerprint: Fingerprint) -> bool {
         self.contains(first, fingerprint) | self.contains(second, fingerprint)
     }
@@ -234,10 +234,4 @@ pub(crate) trait Layout: Copy {
 pub(crate) trait Values: Table {
     /// The value in a slot.
     fn value(&self, place: Place) -> u32;
-}
-
-/// A table with values that can be written.
-pub(crate) trait ValuesMut: Values + TableMut {
-    /// Replaces the value in a slot that is filled.
-    fn set_value(&mut self, place: Place, value: u32);
 }

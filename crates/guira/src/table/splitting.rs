@@ -42,11 +42,6 @@ impl<G: Widths, M: Memory + Deref<Target: Memory>> Table for SplittingTable<G, M
         table.contains(index, self.addressing.stored(bucket, fingerprint))
     }
 
-    #[inline(always)]
-    fn either_contains(&self, first: BucketIndex, second: BucketIndex, fingerprint: Fingerprint) -> bool {
-        self.contains(first, fingerprint) | self.contains(second, fingerprint)
-    }
-
     #[inline]
     fn find(&self, bucket: BucketIndex, fingerprint_or_empty: u32) -> Option<Slot> {
         let (table, index) = self.at(bucket);

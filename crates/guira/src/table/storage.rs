@@ -32,7 +32,7 @@ pub(super) enum Memory {
 impl Storage {
     /// Memory for slots of `bits` bits and the padding behind them, all 0.
     pub(crate) fn zeroed(bits: u64) -> Result<Self, OutOfMemory> {
-        Self::zeroed_bytes(to_usize(bytes_for(bits)))
+        Self::zeroed_bytes(usize::try_from(bytes_for(bits)).map_err(|_| OutOfMemory)?)
     }
 
     /// So many bytes, all 0.
@@ -224,6 +224,12 @@ mod huge_pages {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[cfg(target_pointer_width = "32")]
+    fn a_table_beyond_the_address_space_is_refused() {
+        assert!(Storage::zeroed(8 << 32).is_err());
+    }
 
     #[test]
     fn padding_is_checked_to_the_bit() {

@@ -1,8 +1,6 @@
 //! Packed slots with a value beside the fingerprint: f + v bits, the fingerprint in the low f.
 
-use super::{
-    AnyWidths, Layout, Memory, MemoryMut, PackedTable, Place, Slot, Table, TableMut, Vacancy, Values, ValuesMut,
-};
+use super::{AnyWidths, Layout, Memory, MemoryMut, PackedTable, Place, Slot, Table, TableMut, Vacancy, Values};
 use crate::addressing::{BucketIndex, Fingerprint};
 use crate::parameters::Parameters;
 use crate::probe::Word;
@@ -136,9 +134,10 @@ impl<W: Word, M: Memory> Values for ValuedTable<W, M> {
     }
 }
 
-impl<W: Word, M: MemoryMut> ValuesMut for ValuedTable<W, M> {
+impl<W: Word, M: MemoryMut> ValuedTable<W, M> {
+    /// Replaces the value in a slot that is filled.
     #[inline]
-    fn set_value(&mut self, place: Place, value: u32) {
+    pub(crate) fn set_value(&mut self, place: Place, value: u32) {
         let fingerprint = self.slots.content(place.bucket, place.slot) & self.widths.fingerprint_mask;
         self.slots.set_content(place.bucket, place.slot, fingerprint | (value << self.widths.fingerprint_bits));
     }

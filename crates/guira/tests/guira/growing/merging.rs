@@ -47,7 +47,10 @@ fn a_merge_that_fails_changes_nothing() {
     assert!(matches!(ours.merge(&full), Err(MergeError::Full { .. })));
     assert!(ours == before);
 
-    let other_seed = build(2, 1000, 4000);
+    // Also where both are so full that there is no room for either's keys.
+    let mut other_seed = build(2, 1000, 4000);
+    assert!(matches!(ours.merge(&other_seed), Err(MergeError::Differs { what: "seed", .. })));
+    fill(&mut other_seed, 0..most - 10);
     assert!(matches!(ours.merge(&other_seed), Err(MergeError::Differs { what: "seed", .. })));
     let other_size = build(1, 3000, 12_000);
     let error = ours.merge(&other_size).expect_err("the sizes differ");
