@@ -43,6 +43,7 @@ FILTERS = {
 OTHERS = {
     "set-packed-4-f12": (CuckooSet, 1),
     "set-windowed-3-f7": (CuckooSet, 34),
+    "set-growing-4-f12-doubled-2": (CuckooSet, 2),
     "counting-2-f9-v3": (CountingCuckooFilter, 6),
     "counting-4-f12-v8": (CountingCuckooFilter, 1),
     "map-4-f6-v5": (CuckooMap, 135),
