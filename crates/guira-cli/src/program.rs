@@ -72,9 +72,12 @@ fn explain(error: &clap::Error) -> ExitStatus {
         // The message may quote an argument with control characters, which may do anything to a terminal. In the plain text
         // only line ends are left of them.
         writeln!(io::stderr().lock(), "{}", plain.trim_end()).ok();
-    } else {
+    } else if let Err(unwritten) = error.print()
         // A closed pipe is no reason to fail: `guira --help | head -1`.
-        error.print().ok();
+        && unwritten.kind() != io::ErrorKind::BrokenPipe
+    {
+        Failure::of_io("standard output", &unwritten).report();
+        return ExitStatus::Error;
     }
     if error.use_stderr() { ExitStatus::Error } else { ExitStatus::Success }
 }

@@ -199,7 +199,7 @@ fn a_reader_that_never_listens_changes_no_exit_status() {
 fn a_full_disk_is_an_error() {
     let place = Workplace::new();
     place.build("ani\n");
-    for arguments in [&["check", "set.guira"][..], &["check", "-c", "set.guira"], &["info", "set.guira"]] {
+    for arguments in [&["check", "set.guira"][..], &["check", "-c", "set.guira"], &["info", "set.guira"], &["--help"]] {
         let full = std::fs::File::create("/dev/full").expect("a device that is always full");
         let child = place.command(GUIRA, arguments).stdout(full).spawn().expect("the program starts");
         let outcome = outcome(child, b"ani\n");
