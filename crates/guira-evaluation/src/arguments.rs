@@ -89,9 +89,9 @@ enum What {
     ///
     /// Says first how long it takes, and how much memory. Each finished measurement is kept in the folder, in state.jsonl. On
     /// another machine, of another commit or with other arguments it does not go on with those.
-    All(Figure2Arguments),
-    /// All of them, as one HTML page
-    Report(ReportArguments),
+    All(AllArguments),
+    /// All of them, as one HTML page; what is measured goes into the folder of earlier results
+    Report(AllArguments),
     /// Runs a program and writes the tables that it prints to a data file, with machine and command
     Record(RecordArguments),
     /// Puts what data files give into the marked blocks of documents
@@ -153,8 +153,8 @@ struct FloorsArguments {
 }
 
 #[derive(Args, Clone, Debug)]
-struct ReportArguments {
-    /// A folder of results of the same scale: those that are there are taken, the others are measured and put there
+struct AllArguments {
+    /// A folder of earlier results: those of this scale are taken, and only the others are measured
     #[arg(long, value_name = "FOLDER")]
     from: Option<PathBuf>,
 
@@ -237,7 +237,7 @@ impl Arguments {
     /// The folder for the files of each reproduction.
     pub(crate) fn results(&self) -> Option<&Path> {
         match &self.what {
-            What::Report(report) => report.from.as_deref(),
+            What::Report(AllArguments { from, .. }) => from.as_deref(),
             _ => self.output.as_deref(),
         }
     }
@@ -245,7 +245,7 @@ impl Arguments {
     /// The folder of earlier results, which need not be measured again.
     pub(crate) fn earlier(&self) -> Option<&Path> {
         match &self.what {
-            What::Report(report) => report.from.as_deref(),
+            What::All(AllArguments { from, .. }) | What::Report(AllArguments { from, .. }) => from.as_deref(),
             _ => None,
         }
     }
@@ -257,9 +257,9 @@ impl Arguments {
     pub(crate) fn extent(&self) -> Extent {
         let scale = self.scale;
         let of_figure_2 = match &self.what {
-            What::Figure2(of_figure_2) | What::All(of_figure_2) | What::Report(ReportArguments { of_figure_2, .. }) => {
-                *of_figure_2
-            }
+            What::Figure2(of_figure_2)
+            | What::All(AllArguments { of_figure_2, .. })
+            | What::Report(AllArguments { of_figure_2, .. }) => *of_figure_2,
             _ => Figure2Arguments { largest: 20, runs: None },
         };
         let beside_floors = match &self.what {
@@ -286,7 +286,8 @@ impl Arguments {
     /// The command for all reproductions.
     pub(crate) fn command_for_all(&self) -> String {
         let features = if cfg!(feature = "peers") { WITH_PEERS } else { "" };
-        format!("{PROGRAM}{features} -- all{}{}", self.options(), self.options_of_figure_2())
+        let from = self.earlier().map_or_else(String::new, |folder| format!(" --from {}", folder.display()));
+        format!("{PROGRAM}{features} -- all{}{}{from}", self.options(), self.options_of_figure_2())
     }
 
     fn options(&self) -> String {

@@ -34,21 +34,29 @@ pub(crate) fn run() -> ExitCode {
 fn reproduce(arguments: &Arguments) -> Result<(), Failure> {
     let mut machine = Machine::here(arguments.commit.as_deref());
     let mut journal = Journal::in_memory();
+    let earlier = |name: Name| match arguments.earlier() {
+        Some(folder) => read_earlier(folder, name.name(), arguments.scale()),
+        None => Ok(None),
+    };
+    let results = arguments.names().into_iter().map(|name| Ok((name, earlier(name)?)));
+    let results: Vec<(Name, Option<Measured>)> = results.collect::<Result<_, Failure>>()?;
     if let Some((folder, parameters)) = arguments.journaled() {
         let beginning = Beginning { machine, parameters };
         let (opened, begun) = Journal::open(folder, beginning)?;
-        announce(&arguments.names(), &arguments.extent(), opened.len());
+        let missing = results.iter().filter(|(_, earlier)| earlier.is_none()).map(|&(name, _)| name);
+        announce(&missing.collect::<Vec<_>>(), &arguments.extent(), opened.len());
         // Includes the date of the first run.
         (journal, machine) = (opened, begun.machine);
     }
     let mut all = Vec::new();
-    for name in arguments.names() {
-        let measured = match arguments.earlier() {
-            Some(folder) => read_earlier(folder, name.name(), arguments.scale())?,
-            None => None,
-        };
-        let measured = match measured {
-            Some(measured) => measured,
+    for (name, earlier) in results {
+        let measured = match earlier {
+            Some(measured) => {
+                if let Some(Page::Folder(folder)) = arguments.page() {
+                    write_measured(folder, &measured)?;
+                }
+                measured
+            }
             None => measure(arguments, &machine, &journal, name)?,
         };
         if arguments.page().is_none() {

@@ -206,6 +206,37 @@ fn an_interrupted_run_goes_on_where_it_was() -> Result<(), Failure> {
 }
 
 #[test]
+fn only_what_is_missing_among_earlier_results_is_measured() -> Result<(), Failure> {
+    let [earlier, folder] = [tempfile::tempdir()?, tempfile::tempdir()?];
+    for name in names().filter(|&name| name != "figure-4") {
+        fs::copy(first_run()?.join(format!("{name}.json")), earlier.path().join(format!("{name}.json")))?;
+    }
+    let [from, to] = [earlier.path().to_string_lossy(), folder.path().to_string_lossy()];
+    let output = evaluate(&["all", "--from", &from, "--commit", "def", "--output", &to])?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("figure-4") && !said.contains("figure-2"), "{said}");
+    for name in names() {
+        let read = |folder: &Path| -> Result<Value, Failure> {
+            Ok(serde_json::from_slice(&fs::read(folder.join(format!("{name}.json")))?)?)
+        };
+        let (before, after) = (read(first_run()?)?, read(folder.path())?);
+        assert_eq!(counted(&after), counted(&before), "{name}");
+        let commit = if name == "figure-4" { "def" } else { "abc" };
+        assert_eq!(after["run"]["machine"]["commit"], commit, "{name}");
+        assert!(folder.path().join(format!("{name}.csv")).exists(), "{name}");
+    }
+    let claims = fs::read_to_string(folder.path().join("claims.json"))?;
+    assert!(claims.contains(&format!(" --from {from}\"")), "{claims}");
+    assert_eq!(
+        fs::read_dir(earlier.path())?.count(),
+        names().count() - 1,
+        "something was written beside earlier results"
+    );
+    Ok(())
+}
+
+#[test]
 fn a_run_does_not_go_on_with_what_another_one_measured() -> Result<(), Failure> {
     let folder = tempfile::tempdir()?;
     let state = folder.path().join("state.jsonl");
