@@ -43,10 +43,6 @@ fn load_as_every_kind(bytes: &[u8]) {
     is_loaded |= load!(bytes, CuckooSet, |set: &mut CuckooSet| for key in 0..20_u32 {
         drop(set.insert(&key));
     });
-    is_loaded |= load!(bytes, CuckooFilter, |filter: &mut CuckooFilter| for key in 0..20_u32 {
-        let _removed: bool = filter.remove(&key);
-        drop(filter.insert(&key));
-    });
     is_loaded |= load!(bytes, CountingCuckooFilter, |filter: &mut CountingCuckooFilter| for key in 0..20_u32 {
         let _removed: bool = filter.remove(&key);
         drop(filter.insert(&key));

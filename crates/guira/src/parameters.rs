@@ -64,7 +64,8 @@ pub enum Addressing {
     Ternary,
     /// The d-ary cuckoo filter with d = 4: regions of 4^p buckets, four candidates, quaternary digits added modulo 4.
     Quaternary,
-    /// Regional, but a full table can be doubled without its keys, at the cost of a bit of every fingerprint.
+    /// Regional, but a full table can be doubled without its keys, at the cost of a bit of every fingerprint. Chosen by
+    /// itself it does not make a filter grow; `max_capacity` does, and chooses it.
     /// Fingerprints have at least 8 bits, regions an even number of buckets. See
     /// [`CuckooFilterBuilder::max_capacity`](crate::CuckooFilterBuilder::max_capacity).
     Doubling,

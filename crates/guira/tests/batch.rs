@@ -391,6 +391,32 @@ fn more_keys_than_fit_are_stored_but_for_those_in_the_error() {
     });
 }
 
+/// Where several regions share a byte, they can't be filled side by side.
+#[test]
+fn regions_of_a_few_bits_take_many_keys_at_once() {
+    let mut smaller_than_a_byte = 0;
+    for addressing in [Addressing::Regional, Addressing::Ternary, Addressing::Quaternary] {
+        for (buckets, fingerprint_bits) in (1..=12).flat_map(|buckets| (2..=8).map(move |bits| (buckets, bits))) {
+            let builder = CuckooFilter::builder().addressing(addressing).slots_per_bucket(1);
+            let Ok(mut single) = builder.bucket_count(buckets).fingerprint_bits(fingerprint_bits).build() else {
+                continue;
+            };
+            let mut bulk = single.clone();
+            let parameters = *single.parameters();
+            let region_bits =
+                parameters.slot_count() / parameters.region_count() * u64::from(parameters.bits_per_slot());
+            smaller_than_a_byte += u32::from(parameters.region_count() > 1 && region_bits < 7);
+            let keys: Vec<u64> = (0..2048 * parameters.region_count()).collect();
+            let fitting = keys.iter().filter(|key| single.insert(key).is_ok()).count();
+
+            let error = bulk.insert_bulk(&keys).expect_err("there are more keys than slots");
+            assert_eq!((bulk.len(), error.rejected.len()), (fitting, keys.len() - fitting), "{parameters:?}");
+            assert!(bulk.to_bytes() == single.to_bytes(), "{parameters:?}: the bytes");
+        }
+    }
+    assert!(smaller_than_a_byte > 0, "no table has such regions");
+}
+
 #[test]
 fn try_extend_stores_what_as_many_insertions_store_and_says_how_many_they_are() {
     let filter = CuckooFilter::with_capacity(5000, 0.001).expect("parameters in range");

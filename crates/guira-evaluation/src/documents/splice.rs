@@ -64,7 +64,8 @@ fn spliced(path: &Path, document: &str) -> Result<String, Failure> {
             .ok_or_else(|| wrong(format!("the comment must end with {START_ENDS:?}")))?;
         let block: Block = serde_json::from_str(described).map_err(|error| wrong(error.to_string()))?;
         // The present content is skipped.
-        if !lines.by_ref().any(|(line, _)| line == END) {
+        let next = lines.by_ref().map(|(line, _)| line).find(|line| *line == END || line.starts_with(START));
+        if next != Some(END) {
             return Err(wrong(format!("no line {END:?} ends this block")));
         }
         new += &block.content(folder)?;

@@ -30,10 +30,14 @@ pub(crate) fn nanoseconds(operations: u64, Seconds(seconds): Seconds) -> f64 {
     1e9 * seconds / approximate(operations)
 }
 
-/// The median; of an even number of figures, the greater one of the middle two. NaN if there are none.
+/// The median; of an even number of figures, the mean of the middle two. NaN if there are none.
 pub(super) fn median(mut figures: Vec<f64>) -> f64 {
     figures.sort_by(f64::total_cmp);
-    figures.get(figures.len() / 2).copied().unwrap_or(f64::NAN)
+    let middle = |from_end: usize| figures.get(figures.len().saturating_sub(from_end) / 2).copied();
+    match (middle(1), middle(0)) {
+        (Some(lower), Some(upper)) => f64::midpoint(lower, upper),
+        _ => f64::NAN,
+    }
 }
 
 #[cfg(test)]
@@ -43,6 +47,8 @@ mod tests {
     #[test]
     fn the_median_does_not_care_for_order_or_extremes() {
         assert!((median(vec![9e9, 1.0, 3.0, 2.0, -9e9]) - 2.0).abs() < f64::EPSILON);
+        assert!((median(vec![9e9, 1.0, 3.0, -9e9]) - 2.0).abs() < f64::EPSILON, "between the middle two");
+        assert!((median(vec![1.0]) - 1.0).abs() < f64::EPSILON);
         assert!(median(Vec::new()).is_nan());
     }
 }

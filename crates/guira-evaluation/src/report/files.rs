@@ -30,7 +30,8 @@ pub(crate) fn write_measured(folder: &Path, measured: &Measured) -> Result<(), F
     write(&path, &json)
 }
 
-/// Reads the earlier result of a reproduction, if it was at this scale.
+/// Reads the earlier result of a reproduction, if there is one. It must be of this scale: what is measured in its place may
+/// be written to this folder, and the other scale takes seconds where this one took hours.
 pub(crate) fn read_earlier(folder: &Path, name: &str, scale: Scale) -> Result<Option<Measured>, Failure> {
     let path = folder.join(format!("{name}.json"));
     if !path.exists() {
@@ -38,7 +39,14 @@ pub(crate) fn read_earlier(folder: &Path, name: &str, scale: Scale) -> Result<Op
     }
     let json = fs::read(&path).map_err(|error| Failure::not_read(&path, error))?;
     let measured: Measured = serde_json::from_slice(&json).map_err(|error| Failure::not_read(&path, error))?;
-    Ok((measured.run.scale == scale).then_some(measured))
+    if measured.run.scale != scale {
+        let theirs = measured.run.scale.name();
+        return Err(Failure::not_read(
+            &path,
+            format!("a result of {theirs} scale: say --scale {theirs}, or take another folder"),
+        ));
+    }
+    Ok(Some(measured))
 }
 
 /// Writes all results into one page, `report.md`, and all claims into a data file, `claims.json`.
@@ -47,6 +55,10 @@ pub(crate) fn write_report(folder: &Path, run: &Run, all: &[Measured]) -> Result
         format!("# The paper's tables and figures, at {} scale\n\n{}", run.scale.name(), run.machine.to_markdown());
     for measured in all {
         page += &format!("\n{}", measured.reproduction.to_markdown());
+        if !measured.run.machine.is_same_as(&run.machine) {
+            let Run { command, machine, .. } = &measured.run;
+            page += &format!("\nAn earlier result, by `{command}`:\n\n{}", machine.to_markdown());
+        }
     }
     page += "\n## All claims\n\n";
     for claim in all.iter().flat_map(|measured| &measured.reproduction.claims) {

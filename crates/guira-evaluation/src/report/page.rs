@@ -70,6 +70,9 @@ pub(crate) fn write_page(path: &Path, measured: &[Measured]) -> Result<(), Failu
         dark_drawings: palette::dark_rules(),
     };
     let html = page.render().map_err(|error| not_written(error.to_string()))?;
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).map_err(|error| not_written(error.to_string()))?;
+    }
     std::fs::write(path, html).map_err(|error| not_written(error.to_string()))
 }
 

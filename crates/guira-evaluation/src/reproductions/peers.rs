@@ -86,6 +86,8 @@ pub(super) fn reproduce(extent: &Extent, journal: &Journal) -> Result<Reproducti
              can't be changed, which is easier; atomic-cuckoo-filter lets threads share it, which is harder, and is asked by \
              one. Rates: filters that can't have this one are named with theirs. Sizes: filters whose \
              tables are powers of two are at the mercy of the number of keys; the table of capacities shows how much. \
+             cuckoofilter and atomic-cuckoo-filter are asked for a sixteenth more than the keys, since they count \
+             slots, which they can't fill to the last one. \
              Programs in C++ are not among them: nothing is called across languages here.",
             100.0 * RATE,
             scale.timed_queries(),

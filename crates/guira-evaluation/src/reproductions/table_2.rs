@@ -68,7 +68,7 @@ pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
              (log2(1/ε) + 3) / α for a cuckoo filter, 2 in place of 3 with semi-sorted buckets, at the measured rate and \
              load. A Bloom filter reads one bit per reference, k for a present key; for an absent one, the first bit that is \
              0 ends the lookup, which follows from the measured share of bits that are set. Cuckoo filters read two \
-             buckets, or windows, by construction; 8 % of the buckets of 6 bytes lie on two cache lines.",
+             buckets, or windows, by construction; 6 % of the buckets of 6 bytes lie on two cache lines.",
             memory.name()
         ),
         tables: vec![table],

@@ -120,8 +120,13 @@ fn blocks_that_data_do_not_have_are_refused() -> Result<(), Failure> {
         assert_eq!(spliced, document);
         assert!(said(&checked).contains(expected), "{described}: {}", said(&checked));
     }
-    let (_, checked) = folder.splice("<!-- data {\"file\": \"data.json\"} -->\n")?;
-    assert!(said(&checked).contains("ends this block"), "{}", said(&checked));
+    // Also where the end of the next block would be taken for this one's, with all that is between the two.
+    let start = "<!-- data {\"file\": \"data.json\"} -->\n";
+    for document in [start.to_owned(), format!("{start}Some prose.\n{}", block(r#"{"file": "data.json"}"#, ""))] {
+        let (spliced, checked) = folder.splice(&document)?;
+        assert_eq!(spliced, document);
+        assert!(said(&checked).contains("ends this block"), "{}", said(&checked));
+    }
     Ok(())
 }
 

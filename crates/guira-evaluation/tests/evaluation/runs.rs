@@ -228,11 +228,31 @@ fn only_what_is_missing_among_earlier_results_is_measured() -> Result<(), Failur
     }
     let claims = fs::read_to_string(folder.path().join("claims.json"))?;
     assert!(claims.contains(&format!(" --from {from}\"")), "{claims}");
+    let report = fs::read_to_string(folder.path().join("report.md"))?;
+    assert_eq!(report.matches("\nAn earlier result, by `").count(), names().count() - 1, "{report}");
     assert_eq!(
         fs::read_dir(earlier.path())?.count(),
         names().count() - 1,
         "something was written beside earlier results"
     );
+    Ok(())
+}
+
+#[test]
+fn earlier_results_of_another_scale_are_refused_and_stay_as_they_are() -> Result<(), Failure> {
+    let [earlier, folder] = [tempfile::tempdir()?, tempfile::tempdir()?];
+    let result = fs::read_to_string(first_run()?.join("table-1.json"))?;
+    let result = result.replacen("\"scale\": \"quick\"", "\"scale\": \"paper\"", 1);
+    let path = earlier.path().join("table-1.json");
+    fs::write(&path, &result)?;
+    let page = folder.path().join("report.html");
+    let [from, to] = [earlier.path().to_string_lossy(), page.to_string_lossy()];
+    let output = evaluate(&["report", "--from", &from, "--output", &to])?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("table-1.json") && said.contains("say --scale paper"), "{said}");
+    assert_eq!(fs::read_to_string(path)?, result);
+    assert_eq!(fs::read_dir(earlier.path())?.count(), 1, "something was written beside it");
     Ok(())
 }
 

@@ -53,8 +53,8 @@ impl CuckooFilter {
     /// Stores a copy of each of many keys, region by region: the fastest way to fill a table that is larger than the
     /// processor's cache. As long as all fit, the bytes are those of inserting one after the other.
     ///
-    /// To insert from a stream, collect some millions of keys at a time; it takes up to some 60 % of the table's memory, and in
-    /// small tables up to 1.3 MB. Where the filter grows and the keys are known to be distinct, [`reserve`](Self::reserve) first, so that it grows only once.
+    /// To insert from a stream, collect some millions of keys at a time; it takes up to some 60 % of the table's memory, as much
+    /// as the table where doublings have made it many times larger, and in small tables up to 1.3 MB. Where the filter grows and the keys are known to be distinct, [`reserve`](Self::reserve) first, so that it grows only once.
     ///
     /// # Errors
     ///
@@ -144,9 +144,14 @@ fn chunk_len(parameters: &Parameters) -> usize {
 }
 
 /// Whether so many keys are worth sorting: each region is copied to the cache and back, which takes as long as waiting
-/// for the memory of some thousand keys.
+/// for the memory of some thousand keys. Every second region must have bytes of its own, so it takes a byte or more.
 const fn is_worth_sorting(keys: usize, parameters: &Parameters) -> bool {
-    parameters.region_count() > 1 && keys as u64 / parameters.region_count() >= 2048
+    let regions = parameters.region_count();
+    regions > 1 && bits_per_region(parameters) >= 8 && keys as u64 / regions >= 2048
+}
+
+const fn bits_per_region(parameters: &Parameters) -> u64 {
+    parameters.slots_per_region() * parameters.bits_per_slot() as u64
 }
 
 /// The outcome of inserting some keys.
@@ -210,7 +215,7 @@ fn insert_by_region<K: Sync>(
     parallel::map(parts, |(partition, part): (&mut Partition, &[K])| {
         partition.refill(part.iter().map(digest), parameters.region_count());
     });
-    let region_bits = parameters.slots_per_region() * u64::from(parameters.bits_per_slot());
+    let region_bits = bits_per_region(parameters);
     let fill = |(region, table): (usize, RegionBytes<'_>)| fill_region(scheme, region, region_bits, table, partitions);
     // Neighbouring regions may share a byte, so they are filled one after the other: first the even ones.
     let mut outcome = Outcome::default();

@@ -31,7 +31,9 @@ use crate::sync::Replaceable;
 ///   return. So of several threads that call `insert_unique` with the same new key, one is told that it stored it. Absent
 ///   keys may get the answer "probably" at any moment; a lookup that overlaps with writes may give it to a key for which
 ///   the table gives it at no single moment, about as rarely as any false positive.
-/// - **A failed operation changes nothing**, and a "full" was true at a moment when no other thread was writing.
+/// - **A failed operation changes nothing.** A "full" of a table that never grows was true at a moment when no other thread
+///   was writing. A filter that has grown as far as it may compares its number of keys with its limit while others write:
+///   within a few keys of the limit it may refuse one for which there is room once they have finished.
 ///
 /// # What you can't
 ///
@@ -54,8 +56,8 @@ use crate::sync::Replaceable;
 ///
 /// A filter that was built with a [`max_capacity`](crate::CuckooFilterBuilder::max_capacity) doubles its table when it is
 /// full, from 64 KiB on in steps: each insertion and removal splits four buckets into a table of twice the size, unless
-/// another thread is splitting some, and all operations work on both tables meanwhile. No operation waits for more than a
-/// few buckets. The old table is freed as a whole when the doubling is over and the last operation in it has ended; until
+/// another thread is splitting some, and all operations work on both tables meanwhile. An operation waits for a few
+/// buckets to be split, and an insertion that finds no room meanwhile for 4096 at a time. The old table is freed as a whole when the doubling is over and the last operation in it has ended; until
 /// then both take memory.
 ///
 /// A table is copied into a larger one at once, while writers wait and readers go on in the old one, if it is smaller
@@ -390,7 +392,8 @@ impl ConcurrentCuckooFilter {
         }
     }
 
-    /// Turns it into a filter for one thread, with the same bits. Large tables are not copied.
+    /// Turns it into a filter for one thread, with the same bits. Tables that are in large pages, which is where a filter of
+    /// 4 MiB or more is built, are not copied.
     ///
     /// # Examples
     ///
@@ -589,7 +592,8 @@ impl ConcurrentCuckooFilter {
     }
 }
 
-/// Shares the bits. Large tables are not copied.
+/// Shares the bits. Tables that are in large pages, which is where a filter of 4 MiB or more is built, or loaded by `from_bytes`,
+/// are not copied; those that a stream or a file was read into are, and both copies take memory meanwhile.
 impl TryFrom<CuckooFilter> for ConcurrentCuckooFilter {
     type Error = BuildError;
 
@@ -614,7 +618,8 @@ impl From<ConcurrentCuckooFilter> for CuckooFilter {
     }
 }
 
-/// A copy of one moment, as by [`snapshot`](ConcurrentCuckooFilter::snapshot).
+/// A copy of one moment, as by [`snapshot`](ConcurrentCuckooFilter::snapshot), which returns an error where there is no
+/// memory for it; `clone` panics.
 impl Clone for ConcurrentCuckooFilter {
     fn clone(&self) -> Self {
         self.snapshot().and_then(Self::try_from).expect("no memory for a copy of the filter")

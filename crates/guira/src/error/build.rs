@@ -217,7 +217,7 @@ impl fmt::Display for BuildError {
                  have them"
             ),
             Self::ConcurrentLayout { layout } => {
-                write!(formatter, "a table with layout {layout:?}: filters for several threads are packed")
+                write!(formatter, "a {layout} table: filters for several threads are packed")
             }
             Self::BucketCount { given } => {
                 write!(formatter, "{given} buckets: a table has 1 to {}", Parameters::MAX_BUCKETS)

@@ -280,7 +280,9 @@ impl CuckooFilterBuilder {
         Ok(CuckooFilter::with_parameters(parameters, self.hasher)?.with_growth(growth))
     }
 
-    /// Returns the parameters of the table that would be made, without making it: what a capacity and a rate cost.
+    /// Returns the parameters of the table that [`build`](Self::build) would make, without making it: what a capacity and
+    /// a rate cost. Maps and filters that count store values in each slot: with [`value_bits`](Self::value_bits) it is their
+    /// table. Filters for several threads have the [packed layout](Layout::Packed), whatever is preferred.
     ///
     /// # Errors
     ///

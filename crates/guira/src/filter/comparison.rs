@@ -11,7 +11,8 @@ impl CuckooFilter {
     /// copies, as many count as both filters have.
     ///
     /// The filters must have been made with the same parameters, hash and seed; filters that grow may have been doubled a
-    /// different number of times. If they have, this takes the memory of the larger table, otherwise none.
+    /// different number of times. If they have, this takes the memory of the larger table; a filter that is being doubled is
+    /// copied; otherwise it takes none.
     ///
     /// # Errors
     ///
@@ -58,7 +59,7 @@ impl CuckooFilter {
 
     /// Returns the filter; if another one that began alike has been doubled more often, then doubled as often as that.
     fn doubled_as_often_as(&self, other: &Self) -> Result<Cow<'_, Self>, MergeError> {
-        let mut doubled = self.settled();
+        let mut doubled = self.try_settled().map_err(|_| self.no_memory_for_copy())?;
         while doubled.parameters().doublings() < other.parameters().doublings()
             && doubled.parameters().fingerprint_bits() > other.parameters().fingerprint_bits()
         {

@@ -189,9 +189,12 @@ impl CuckooFilter {
 
     /// A copy, unless there is no memory for it.
     pub(super) fn try_clone(&self) -> Result<Self, OutOfMemory> {
-        assert!(!self.is_doubling(), "half of a table");
-        let storage = Storage::copied_from(self.storage())?;
-        Ok(Self::from_parts(self.parameters, self.hasher, storage, self.len).with_growth(self.growth))
+        let storage = Storage::copied_from(&self.storage)?;
+        let mut copy = Self::from_parts(self.parameters, self.hasher, storage, self.len).with_growth(self.growth);
+        if let Some(doubling) = &self.doubling {
+            copy.set_doubling(Some(Box::new(doubling.try_clone()?)));
+        }
+        Ok(copy)
     }
 
     /// Stores a copy of a key.

@@ -10,7 +10,7 @@ use crate::cuckoo::{NoRoom, Splitting};
 use crate::digest::Digest;
 use crate::error::BuildError;
 use crate::parameters::{Parameters, Regions, bytes_for};
-use crate::table::Storage;
+use crate::table::{OutOfMemory, Storage};
 
 /// What a filter has besides its table while that is being filled from one of half the size, a few buckets with each
 /// insertion and removal.
@@ -32,7 +32,8 @@ impl CuckooFilter {
     /// The same keys in twice the buckets, with a bit less of every fingerprint. It fails only for want of bits, of
     /// numbers for buckets, or of memory.
     pub(crate) fn doubled(&self) -> Result<Self, BuildError> {
-        let from = self.settled();
+        let no_memory = |_| BuildError::OutOfMemory { bytes: self.parameters().table_size() };
+        let from = self.try_settled().map_err(no_memory)?;
         let mut doubled = Self::with_parameters(from.parameters().after_doubling()?, *from.hasher())?;
         let mut splitting = Splitting::new(from.parameters(), doubled.parameters(), from.hasher().seed());
         splitting.split(from.bytes(), doubled.scheme_and_bytes().1, u64::MAX);
@@ -43,7 +44,7 @@ impl CuckooFilter {
     /// The same keys in half the buckets, with the bit that a doubling took; `None` where they don't fit, or where there
     /// was no doubling, or no memory.
     pub(crate) fn halved(&self) -> Option<Self> {
-        let from = self.settled();
+        let from = self.try_settled().ok()?;
         let parameters = from.parameters().before_doubling()?;
         if from.len() as u64 > parameters.slot_count() {
             return None;
@@ -153,15 +154,23 @@ impl CuckooFilter {
         }
     }
 
-    /// The filter after the doubling that it is in, if it is in one; that takes memory for a copy of the doubled table.
+    /// The [`try_settled`](Self::try_settled) filter, for callers that can't fail.
+    ///
+    /// # Panics
+    ///
+    /// Where there is no memory for the copy.
     pub(crate) fn settled(&self) -> Cow<'_, Self> {
-        if self.is_doubling() {
-            let mut settled = self.clone();
-            settled.settle();
-            Cow::Owned(settled)
-        } else {
-            Cow::Borrowed(self)
+        self.try_settled().expect("no memory for a copy of the filter")
+    }
+
+    /// The filter after the doubling that it is in, if it is in one; that takes memory for a copy of both its tables.
+    pub(super) fn try_settled(&self) -> Result<Cow<'_, Self>, OutOfMemory> {
+        if !self.is_doubling() {
+            return Ok(Cow::Borrowed(self));
         }
+        let mut settled = self.try_clone()?;
+        settled.settle();
+        Ok(Cow::Owned(settled))
     }
 }
 
@@ -169,6 +178,12 @@ impl Doubling {
     /// What splits the table, and its bytes.
     pub(super) fn parts(&self) -> (&Splitting, &[u8]) {
         (&self.splitting, &self.old)
+    }
+
+    /// A copy, unless there is no memory for it.
+    pub(super) fn try_clone(&self) -> Result<Self, OutOfMemory> {
+        let Self { splitting, ref old, parameters } = *self;
+        Ok(Self { splitting, old: Storage::copied_from(old)?, parameters })
     }
 
     pub(super) fn parts_mut(&mut self) -> (&mut Splitting, &mut [u8]) {

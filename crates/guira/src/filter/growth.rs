@@ -11,7 +11,8 @@ pub enum GrowthPolicy {
     /// Refuses them, so that the false positive rate it was built for always holds.
     #[default]
     KeepRate,
-    /// Goes on doubling its table. Every doubling doubles the false positive rate, until fingerprints have 8 bits.
+    /// Goes on doubling its table. Every doubling doubles the false positive rate, until fingerprints have 8 bits; then
+    /// further keys are refused as [`Full`](crate::InsertError::Full).
     RaiseRate,
 }
 

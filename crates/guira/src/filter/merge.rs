@@ -15,8 +15,9 @@ impl CuckooFilter {
     /// Adds all keys of another filter that was made with the same parameters, hash and seed. The copies of a key in both
     /// filters add up, and it must be removed as often.
     ///
-    /// Filters that grow need only have begun with the same parameters, however often either has been doubled since. This
-    /// one grows if it must.
+    /// If this filter grows, the other need only have begun with the same parameters, however often either has been doubled
+    /// since, and this one grows if it must. Beyond its [`max_capacity`](crate::CuckooFilterBuilder::max_capacity) it does
+    /// not, unless [`GrowthPolicy`](crate::GrowthPolicy) says so.
     ///
     /// It takes memory for a copy of the resulting table while it works.
     ///
@@ -40,12 +41,8 @@ impl CuckooFilter {
     /// ```
     pub fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
         self.settle();
-        let other = &*other.settled();
-        if self.growth().is_some() && other.growth().is_some() {
-            self.merge_growing(other)
-        } else {
-            self.merge_of_one_size(other)
-        }
+        let other = &*other.try_settled().map_err(|_| other.no_memory_for_copy())?;
+        if self.growth().is_some() { self.merge_growing(other) } else { self.merge_of_one_size(other) }
     }
 
     fn merge_of_one_size(&mut self, other: &Self) -> Result<(), MergeError> {
@@ -54,8 +51,7 @@ impl CuckooFilter {
         if self.len().saturating_add(other.len()) > self.slot_count() {
             return Err(full);
         }
-        let out_of_memory = || MergeError::OutOfMemory { bytes: self.parameters().table_size() };
-        let mut merged = self.try_clone().map_err(|_| out_of_memory())?;
+        let mut merged = self.try_clone().map_err(|_| self.no_memory_for_copy())?;
         match merged.insert_fingerprints_of(other, |fingerprint| fingerprint) {
             Ok(()) => {
                 *self = merged;
@@ -120,6 +116,7 @@ impl CuckooFilter {
 
     /// Compares all that doublings keep, before any table is doubled.
     fn refuse_if_begun_otherwise(&self, other: &Self) -> Result<(), MergeError> {
+        self.refuse_if_shaped_otherwise(other)?;
         let beginning = |parameters: &Parameters| {
             [
                 ("slots per bucket", u64::from(parameters.slots_per_bucket())),
@@ -139,6 +136,10 @@ impl CuckooFilter {
         self.refuse_if_hashed_otherwise(other)
     }
 
+    pub(super) fn no_memory_for_copy(&self) -> MergeError {
+        MergeError::OutOfMemory { bytes: self.parameters().table_size() }
+    }
+
     fn no_room(&self, other: &Self, error: InsertError) -> MergeError {
         match error {
             InsertError::OutOfMemory { bytes } => MergeError::OutOfMemory { bytes },
@@ -148,14 +149,11 @@ impl CuckooFilter {
 
     pub(super) fn refuse_if_made_otherwise(&self, other: &Self) -> Result<(), MergeError> {
         let (a, b) = (self.parameters(), other.parameters());
-        let names = |shape: Shape| format!("{} with {} addressing", shape.layout(), shape.addressing());
         let regions = |parameters: &Parameters| {
             format!("{} regions of {} buckets", parameters.region_count(), parameters.buckets_per_region())
         };
         let differs = |what, ours, theirs| Err(MergeError::Differs { what, ours, theirs });
-        if (a.layout(), a.addressing()) != (b.layout(), b.addressing()) {
-            return differs("layout", names(a.shape()), names(b.shape()));
-        }
+        self.refuse_if_shaped_otherwise(other)?;
         let numbers = [
             ("slots per bucket", a.slots_per_bucket(), b.slots_per_bucket()),
             ("fingerprint bits", a.fingerprint_bits(), b.fingerprint_bits()),
@@ -170,6 +168,15 @@ impl CuckooFilter {
             return differs("size", regions(a), regions(b));
         }
         self.refuse_if_hashed_otherwise(other)
+    }
+
+    fn refuse_if_shaped_otherwise(&self, other: &Self) -> Result<(), MergeError> {
+        let (ours, theirs) = (self.parameters().shape(), other.parameters().shape());
+        if (ours.layout(), ours.addressing()) == (theirs.layout(), theirs.addressing()) {
+            return Ok(());
+        }
+        let name = |shape: Shape| format!("{} with {} addressing", shape.layout(), shape.addressing());
+        Err(MergeError::Differs { what: "layout", ours: name(ours), theirs: name(theirs) })
     }
 
     fn refuse_if_hashed_otherwise(&self, other: &Self) -> Result<(), MergeError> {

@@ -78,7 +78,8 @@ impl LoadOptions {
     ///
     /// A [`LoadError`] where the bytes are anything else than what [`to_bytes`](crate::CuckooFilter::to_bytes) of this
     /// type made: every byte is covered by a checksum, and every number is checked. Before that, no memory is allocated
-    /// except for the table itself. [`LoadError::KeyDiffers`] where the file has another key.
+    /// except for the table itself. [`LoadError::KeyMissing`], [`LoadError::KeyNotUsed`] or [`LoadError::KeyDiffers`] where
+    /// the key is not the file's.
     ///
     /// # Examples
     ///
@@ -154,7 +155,8 @@ impl LoadOptions {
     ///
     /// # Errors
     ///
-    /// Those of [`CuckooFilterView::new`]; [`LoadError::KeyDiffers`] where the file has another key.
+    /// Those of [`CuckooFilterView::new`]; [`LoadError::KeyNotUsed`] or [`LoadError::KeyDiffers`] where the key is not the
+    /// file's.
     ///
     /// # Examples
     ///

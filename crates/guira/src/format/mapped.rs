@@ -57,7 +57,8 @@ impl LoadOptions {
     ///
     /// # Errors
     ///
-    /// Those of [`CuckooFilterView::open`]; [`LoadError::KeyDiffers`] where the file has another key.
+    /// Those of [`CuckooFilterView::open`]; [`LoadError::KeyNotUsed`] or [`LoadError::KeyDiffers`] where the key is not the
+    /// file's.
     ///
     /// # Safety
     ///

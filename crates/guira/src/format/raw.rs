@@ -10,6 +10,10 @@ use crate::digest::Key;
 use crate::error::{InsertEachError, InsertError, LoadError};
 use crate::filter::CuckooFilter;
 
+/// Whether the library was built with its feature `std`, and takes the memory of large tables from the system, in large
+/// pages, in place of the allocator. Then [`RawFilter::memory`] need not begin where an allocation begins.
+pub const HAS_LARGE_PAGES: bool = cfg!(feature = "std");
+
 /// The two parts of a filter's file, the memory of its table, and insertions that take no more of it.
 ///
 /// # Examples

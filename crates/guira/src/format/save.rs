@@ -60,7 +60,9 @@ macro_rules! can_be_saved {
 
             /// Saves it to a file, which atomically replaces any file at the path: whoever opens the path gets either the
             /// old file or the new one, never a part, even after a crash. When this returns, the new one is on disk. It
-            /// waits for other processes that are replacing the same file. Permissions of the old file are kept.
+            /// waits for other processes that are replacing the same file. Permissions of the old file are kept. On Windows
+            /// the directory is not flushed, so that a crash of the system may bring the old file back; there, and on file
+            /// systems without locks, it waits for nobody.
             ///
             /// # Errors
             ///

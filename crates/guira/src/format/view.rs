@@ -42,7 +42,8 @@ impl<'bytes> CuckooFilterView<'bytes> {
     ///
     /// # Errors
     ///
-    /// [`LoadError::TableChecksum`] where the table was damaged.
+    /// [`LoadError::TableChecksum`] where the table was damaged, and [`LoadError::Inconsistent`] where bits behind its
+    /// last slot are set.
     ///
     /// # Examples
     ///

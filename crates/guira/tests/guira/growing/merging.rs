@@ -23,6 +23,35 @@ fn filters_of_different_sizes_are_merged() {
     }
 }
 
+/// A filter that does not grow, with the table that the other one begins with, is no way around the largest capacity.
+#[test]
+fn a_filter_of_fixed_size_is_merged_up_to_the_largest_capacity() {
+    let builder = CuckooFilter::builder().capacity(1000).false_positive_rate(0.01);
+    let mut ours = builder.clone().max_capacity(1000).build().expect("there is such a filter");
+    let parameters = *ours.parameters();
+    let mut fixed = CuckooFilter::builder()
+        .addressing(parameters.addressing())
+        .slots_per_bucket(parameters.slots_per_bucket())
+        .fingerprint_bits(parameters.fingerprint_bits())
+        .bucket_count(parameters.bucket_count())
+        .build()
+        .expect("there is such a filter");
+    assert_eq!(fixed.parameters().slot_count(), parameters.slot_count());
+    let most = ours.max_capacity() as u64;
+    let few = (parameters.slot_count() - most) / 2;
+    assert!(few > 10, "{few}: the table has room beyond its capacity");
+    (0..few).for_each(|key| fixed.insert(&absent(key)).expect("there is room"));
+
+    (0..most - few / 2).for_each(|key| ours.insert(&key).expect("there is room"));
+    let before = ours.clone();
+    assert!(matches!(ours.merge(&fixed), Err(MergeError::Full { .. })));
+    assert!(ours == before);
+
+    (0..few).for_each(|key| assert!(ours.remove(&key), "{key} is lost"));
+    assert_eq!(ours.merge(&fixed), Ok(()));
+    assert_holds(&ours, (few..most - few / 2).chain((0..few).map(absent)), "merged");
+}
+
 #[test]
 fn a_merge_that_fails_changes_nothing() {
     let build = |seed, capacity, largest| {
