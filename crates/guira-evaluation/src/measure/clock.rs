@@ -33,9 +33,9 @@ pub(crate) fn nanoseconds(operations: u64, Seconds(seconds): Seconds) -> f64 {
 /// The median; of an even number of figures, the mean of the middle two. NaN if there are none.
 pub(super) fn median(mut figures: Vec<f64>) -> f64 {
     figures.sort_by(f64::total_cmp);
-    let middle = |from_end: usize| figures.get(figures.len().saturating_sub(from_end) / 2).copied();
-    match (middle(1), middle(0)) {
-        (Some(lower), Some(upper)) => f64::midpoint(lower, upper),
+    let (lower, upper) = (figures.len().saturating_sub(1) / 2, figures.len() / 2);
+    match (figures.get(lower), figures.get(upper)) {
+        (Some(&lower), Some(&upper)) => f64::midpoint(lower, upper),
         _ => f64::NAN,
     }
 }

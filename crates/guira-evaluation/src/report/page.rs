@@ -80,7 +80,7 @@ impl<'run> Section<'run> {
     fn new(measured: &'run Measured, first: &Run) -> Result<Self, String> {
         let reproduction = &measured.reproduction;
         let run = &measured.run;
-        let is_stranger = !run.machine.is_same_as(&first.machine) || run.scale != first.scale;
+        let is_stranger = !run.machine.is_same_as(&first.machine);
         let facts = run.machine.facts().into_iter().map(|(name, value)| format!("{name}: {value}"));
         let tables = reproduction.tables.iter().enumerate();
         Ok(Self {

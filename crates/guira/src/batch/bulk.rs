@@ -54,7 +54,8 @@ impl CuckooFilter {
     /// processor's cache. As long as all fit, the bytes are those of inserting one after the other.
     ///
     /// To insert from a stream, collect some millions of keys at a time; it takes up to some 60 % of the table's memory, as much
-    /// as the table where doublings have made it many times larger, and in small tables up to 1.3 MB. Where the filter grows and the keys are known to be distinct, [`reserve`](Self::reserve) first, so that it grows only once.
+    /// as the table where doublings have made it many times larger, and in small tables up to 1.3 MB. Where the filter grows
+    /// and the keys are known to be distinct, [`reserve`](Self::reserve) first, so that it grows only once.
     ///
     /// # Errors
     ///

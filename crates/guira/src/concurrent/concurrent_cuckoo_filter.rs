@@ -57,8 +57,8 @@ use crate::sync::Replaceable;
 /// A filter that was built with a [`max_capacity`](crate::CuckooFilterBuilder::max_capacity) doubles its table when it is
 /// full, from 64 KiB on in steps: each insertion and removal splits four buckets into a table of twice the size, unless
 /// another thread is splitting some, and all operations work on both tables meanwhile. An operation waits for a few
-/// buckets to be split, and an insertion that finds no room meanwhile for 4096 at a time. The old table is freed as a whole when the doubling is over and the last operation in it has ended; until
-/// then both take memory.
+/// buckets to be split, and an insertion that finds no room meanwhile for 4096 at a time. The old table is freed as a whole
+/// when the doubling is over and the last operation in it has ended; until then both take memory.
 ///
 /// A table is copied into a larger one at once, while writers wait and readers go on in the old one, if it is smaller
 /// than 64 KiB, by [`reserve`](Self::reserve), and if copies of other keys are so many that one doubling would not make
