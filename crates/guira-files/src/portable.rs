@@ -1,6 +1,7 @@
 //! Systems other than Unix: files are replaced atomically, and not locked.
 
-use std::fs::{File, Permissions};
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, Permissions};
 use std::io;
 use std::path::Path;
 
@@ -37,6 +38,11 @@ pub(crate) fn try_lock(_file: &File) -> io::Result<bool> {
 
 pub(crate) fn lock(_file: &File) -> io::Result<()> {
     Ok(())
+}
+
+pub(crate) fn names_in(directory: &Path, is_asked_for: impl Fn(&OsStr) -> bool) -> Vec<OsString> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    entries.map(|entry| entry.file_name()).filter(|name| is_asked_for(name)).collect()
 }
 
 pub(crate) fn open_left_over(path: &Path) -> io::Result<File> {

@@ -142,14 +142,14 @@ impl Drop for Temporary {
 /// alone.
 pub(crate) fn remove_left_overs(target: &Path) {
     let prefix = prefix(target);
-    for entry in fs::read_dir(directory(target)).into_iter().flatten().flatten() {
-        if is_temporary(&entry.file_name(), &prefix)
-            && let Ok(file) = system::open_left_over(&entry.path())
+    for name in system::names_in(directory(target), |name| is_temporary(name, &prefix)) {
+        let path = directory(target).join(name);
+        if let Ok(file) = system::open_left_over(&path)
             && system::try_lock(&file).is_ok_and(|is_locked| is_locked)
             // Before the lock was taken, its writer may have renamed it.
-            && system::names(&entry.path(), &file).is_ok_and(|is_same| is_same)
+            && system::names(&path, &file).is_ok_and(|is_same| is_same)
         {
-            fs::remove_file(entry.path()).ok();
+            fs::remove_file(path).ok();
         }
     }
 }

@@ -1,11 +1,13 @@
 //! Locks, identity and attributes of files on Unix.
 
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 use std::path::Path;
 
-use rustix::fs::{FlockOperation, Mode, OFlags, flock};
+use rustix::fs::{Dir, FlockOperation, Mode, OFlags, flock};
 use rustix::io::{Errno, retry_on_intr};
 
 use super::replacement::Notice;
@@ -65,6 +67,16 @@ pub(crate) fn try_lock(file: &File) -> io::Result<bool> {
 
 pub(crate) fn lock(file: &File) -> io::Result<()> {
     Ok(retry_on_intr(|| flock(file, FlockOperation::LockExclusive))?)
+}
+
+/// The names of files in a directory that are asked for, as far as it can be read.
+///
+/// Not by `std::fs::read_dir`, which panics if closing the directory fails.
+pub(crate) fn names_in(directory: &Path, is_asked_for: impl Fn(&OsStr) -> bool) -> Vec<OsString> {
+    let directory = File::open(directory).and_then(|file| Ok(Dir::new(file)?));
+    let entries = directory.into_iter().flatten().flatten();
+    let names = entries.map(|entry| OsStr::from_bytes(entry.file_name().to_bytes()).to_owned());
+    names.filter(|name| is_asked_for(name)).collect()
 }
 
 /// Opens what is probably a temporary file that was left behind, but may be anything.

@@ -3,6 +3,8 @@
 mod cases;
 #[cfg(unix)]
 mod crash;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod faults;
 mod feeds;
 mod files;
 mod generated;
