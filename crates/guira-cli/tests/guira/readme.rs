@@ -7,7 +7,7 @@ use std::process::Command as Process;
 
 use crate::workplace::{GUIRA, Outcome, Workplace, outcome, repository};
 
-const CARGO_RUN: &str = "cargo run --release -p guira-cli -- ";
+const CARGO_RUN: &str = "cargo run --release -p guira-cli --no-default-features -- ";
 /// Programs with tests of their own.
 const TESTED_ELSEWHERE: [&str; 2] =
     ["cargo run --release -p guira-evaluation ", "cargo run --release -p guira --example "];
@@ -124,7 +124,7 @@ fn fences_are_told_apart() {
 fn the_tested_program_takes_the_place_of_the_shown_one() {
     let run = |script: String| Command::Run(script);
     assert_eq!(
-        understood("printf x | cargo run --release -p guira-cli -- info f"),
+        understood("printf x | cargo run --release -p guira-cli --no-default-features -- info f"),
         run(format!("printf x | '{GUIRA}' info f"))
     );
     assert_eq!(understood("guira info f"), run(format!("'{GUIRA}' info f")));
