@@ -99,6 +99,18 @@ struct Tracer<'run> {
     was_met: bool,
 }
 
+/// Whether the system lets processes trace their children; some containers don't.
+pub(super) fn is_permitted(place: &Workplace) -> bool {
+    let mut child = place.command("cat", [""; 0]).spawn().expect("cat starts");
+    let process = Pid::from_raw(child.id().try_into().expect("a number of a process"));
+    let seized = ptrace::seize(process, Options::PTRACE_O_EXITKILL);
+    child.kill().and_then(|()| child.wait()).expect("a child");
+    if let Err(error) = seized {
+        println!("skipped: the program can't be traced here: {error}");
+    }
+    seized.is_ok()
+}
+
 /// Runs the program with one fault, or none.
 pub(super) fn run(place: &Workplace, arguments: &[&str], input: &[u8], fault: Option<(CallPlace, Fault)>) -> Run {
     let outputs = tempfile::tempdir().expect("a temporary directory");
