@@ -1,10 +1,11 @@
-//! Arrays of NumPy, and others with a buffer: integers, and strings and bytes of a fixed length.
+//! Arrays of NumPy, and others with a buffer: integers, truth values, and strings and bytes of a fixed length.
 
 use guira::KeyHasher;
 use pyo3::buffer::PyUntypedBuffer;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::arrow::refused;
 use crate::batch::{BLOCK, Rows, Visit, visit_rows};
 use crate::memory::Items;
 
@@ -19,23 +20,29 @@ pub(crate) struct Array {
 enum Kind {
     Unsigned(usize),
     Signed(usize),
+    /// Truth values, each in a byte.
+    Truth,
     /// Bytes, padded with zeros.
     Bytes,
     /// Four bytes per character, padded with zeros.
     Text,
+    /// A single character of four bytes, which may be zero.
+    Character,
     /// Bytes without padding.
     Void,
 }
 
 impl Array {
-    pub(crate) fn of_buffer(buffer: PyUntypedBuffer) -> PyResult<Self> {
+    /// `name` is that of the column, for errors. NumPy alone pads characters with zeros.
+    pub(crate) fn of_buffer(buffer: PyUntypedBuffer, name: &str, is_numpy: bool) -> PyResult<Self> {
         let (kind, is_big_endian) = kind_of(buffer.format().to_bytes(), buffer.item_size()).ok_or_else(|| {
-            PyTypeError::new_err(format!(
-                "an array with items of format {:?}: keys are integers, strings or bytes; turn it into one of them, as you \
-                 like it to be hashed",
-                buffer.format()
-            ))
+            refused(
+                name,
+                format_args!("with items of format {:?}", buffer.format()),
+                "keys are integers, strings or bytes; turn it into one of them, as you like it to be hashed",
+            )
         })?;
+        let kind = if matches!(kind, Kind::Text) && !is_numpy { Kind::Character } else { kind };
         let items = Items::of_buffer(buffer);
         let items =
             items.ok_or_else(|| PyValueError::new_err("the items of the array are not side by side: copy it"))?;
@@ -62,9 +69,10 @@ impl Array {
             Kind::Signed(_) => {
                 self.visit_integers(visitor, |bytes| widened(self.ordered(u32::from_le_bytes(bytes)).cast_signed()))
             }
+            Kind::Truth => self.visit_integers(visitor, |[byte]| u64::from(byte != 0)),
             Kind::Bytes => visit_rows(self.len(), 0, None, visitor, |row| Ok(without_padding(self.items.bytes(row)))),
             Kind::Void => visit_rows(self.len(), 0, None, visitor, |row| Ok(self.items.bytes(row))),
-            Kind::Text => {
+            Kind::Text | Kind::Character => {
                 let mut text = String::new();
                 visit_rows(self.len(), 0, None, visitor, |row| {
                     self.read_text(row, &mut text)?;
@@ -98,7 +106,10 @@ impl Array {
     fn read_text(&self, row: usize, text: &mut String) -> PyResult<()> {
         text.clear();
         let characters = self.items.bytes(row).as_chunks::<4>().0;
-        let end = characters.iter().rposition(|bytes| *bytes != [0; 4]).map_or(0, |last| last + 1);
+        let end = match self.kind {
+            Kind::Character => characters.len(),
+            _ => characters.iter().rposition(|bytes| *bytes != [0; 4]).map_or(0, |last| last + 1),
+        };
         for bytes in &characters[..end] {
             let number = self.ordered(u32::from_le_bytes(*bytes));
             let character = char::from_u32(number).ok_or_else(|| {
@@ -153,15 +164,15 @@ fn kind_of(format: &[u8], size: usize) -> Option<(Kind, bool)> {
         (0, b"B" | b"H" | b"I" | b"L" | b"Q" | b"N") => Kind::Unsigned(size),
         (0, b"b" | b"h" | b"i" | b"l" | b"q" | b"n") if size == 8 => Kind::Unsigned(size),
         (0, b"b" | b"h" | b"i" | b"l" | b"q" | b"n") => Kind::Signed(size),
+        (0, b"?") if size == 1 => Kind::Truth,
         (_, b"s") => Kind::Bytes,
         (_, b"w") => Kind::Text,
         (_, b"x") => Kind::Void,
         _ => return None,
     };
     match kind {
-        Kind::Unsigned(1 | 2 | 4 | 8) | Kind::Signed(1 | 2 | 4) | Kind::Bytes | Kind::Text | Kind::Void => {
-            Some((kind, is_big_endian))
-        }
-        _ => None,
+        Kind::Unsigned(size) if !matches!(size, 1 | 2 | 4 | 8) => None,
+        Kind::Signed(size) if !matches!(size, 1 | 2 | 4) => None,
+        kind => Some((kind, is_big_endian)),
     }
 }

@@ -1,11 +1,14 @@
-//! Columns of Arrow: strings, bytes and integers, also in dictionaries. A null is no key.
+//! Columns of Arrow: strings, bytes, integers and truth values, also in dictionaries and in runs. A null is no key.
+
+use std::fmt::Display;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     BinaryViewType, ByteArrayType, ByteViewType, GenericBinaryType, GenericStringType, Int8Type, Int16Type, Int32Type,
-    Int64Type, StringViewType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    Int64Type, RunEndIndexType, StringViewType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType};
+use arrow_schema::ffi::FFI_ArrowSchema;
 use arrow_schema::{ArrowError, DataType};
 use guira::{Digest, Key, KeyHasher};
 use pyo3::PyErr;
@@ -20,56 +23,178 @@ pub(crate) fn error(error: ArrowError) -> PyErr {
     PyValueError::new_err(format!("the Arrow data could not be read: {error}"))
 }
 
-/// The chunks of the column; for a table with a single column, of that one.
-pub(crate) fn columns(chunks: Vec<ArrayRef>) -> PyResult<Vec<ArrayRef>> {
-    let column = |chunk: ArrayRef| match chunk.as_struct_opt() {
-        Some(table) if table.num_columns() == 1 && table.null_count() == 0 => Ok(table.column(0).clone()),
-        Some(table) => Err(PyTypeError::new_err(format!(
-            "a table with {} columns: pass the one with the keys, as table['name']",
-            table.num_columns()
-        ))),
-        None => Ok(chunk),
-    };
-    let chunks = chunks.into_iter().map(column).collect::<PyResult<Vec<_>>>()?;
-    // Checked before any key is stored.
-    match chunks.iter().find(|chunk| !has_keys(chunk.data_type())) {
-        Some(chunk) => Err(no_keys(chunk.data_type())),
-        None => Ok(chunks),
+/// How the values of a column are read, beyond what their physical type says.
+#[derive(Clone, Copy, Default, PartialEq)]
+pub(crate) enum Values {
+    #[default]
+    AsStored,
+    /// Bytes of which all but 0 are true: the extension type arrow.bool8.
+    TruthInBytes,
+}
+
+/// A column whose values are keys.
+pub(crate) struct Column {
+    chunks: Vec<ArrayRef>,
+    values: Values,
+}
+
+/// What a column is to be called in an error, and whether its producer says that it is a table.
+pub(crate) struct Described {
+    pub(crate) name: String,
+    pub(crate) is_table: bool,
+}
+
+/// Whether and how values are keys, by the schema of their column. It is asked before a value is read, and sees extension
+/// types wherever they are, also within dictionaries.
+#[derive(Default)]
+pub(crate) struct Meaning {
+    is_table: bool,
+    values: Values,
+}
+
+impl Meaning {
+    pub(crate) fn of(schema: &FFI_ArrowSchema, described: &Described) -> PyResult<Self> {
+        if !(described.is_table && schema.format() == "+s") {
+            return Ok(Self { is_table: false, values: values(schema, &described.name)? });
+        }
+        let mut columns = schema.children();
+        match (columns.next(), columns.count()) {
+            (Some(column), 0) => {
+                Ok(Self { is_table: true, values: values(column, column.name().unwrap_or_default())? })
+            }
+            (first, others) => Err(PyTypeError::new_err(format!(
+                "a table with {} columns: pass the one with the keys, as table['name']",
+                usize::from(first.is_some()) + others
+            ))),
+        }
+    }
+
+    pub(crate) fn column(self, chunks: Vec<ArrayRef>) -> PyResult<Column> {
+        let column = |chunk: ArrayRef| match chunk.as_struct_opt().filter(|_| self.is_table) {
+            Some(table) if table.null_count() > 0 => Err(PyTypeError::new_err("a table with rows that are null")),
+            Some(table) => Ok(table.column(0).clone()),
+            None => Ok(chunk),
+        };
+        Ok(Column { chunks: chunks.into_iter().map(column).collect::<PyResult<_>>()?, values: self.values })
     }
 }
 
-fn has_keys(data_type: &DataType) -> bool {
+fn values(schema: &FFI_ArrowSchema, name: &str) -> PyResult<Values> {
+    use DataType as T;
+    let Ok(data_type) = DataType::try_from(schema) else {
+        let what = format_args!("with the format {:?}", schema.format());
+        return Err(refused(name, what, "which is not a type of Arrow: cast it to integers, strings or bytes"));
+    };
+    let metadata = schema.metadata().map_err(error)?;
+    if let Some(extension) = metadata.get("ARROW:extension:name") {
+        return match (extension.as_str(), &data_type) {
+            ("arrow.uuid", T::FixedSizeBinary(16)) => Ok(Values::AsStored),
+            ("arrow.json", T::Utf8 | T::LargeUtf8 | T::Utf8View) => Ok(Values::AsStored),
+            ("arrow.bool8", T::Int8) => Ok(Values::TruthInBytes),
+            _ => {
+                let what = format_args!("of the extension type {extension}");
+                let advice = "what its values stand for is not known here; pass what they are stored as, by .storage or a cast, \
+                              if that is what is looked up later";
+                Err(refused(name, what, advice))
+            }
+        };
+    }
+    let within = match &data_type {
+        T::Dictionary(..) => schema.dictionary(),
+        T::RunEndEncoded(..) => schema.children().nth(1),
+        _ => None,
+    };
+    match &data_type {
+        T::Dictionary(..) | T::RunEndEncoded(..) => within.map_or(Ok(Values::AsStored), |within| values(within, name)),
+        data_type if data_type.is_integer() => Ok(Values::AsStored),
+        T::Null | T::Boolean | T::Utf8 | T::LargeUtf8 | T::Utf8View | T::Binary | T::LargeBinary | T::BinaryView => {
+            Ok(Values::AsStored)
+        }
+        T::FixedSizeBinary(8) => Err(refused(
+            name,
+            format_args!("of type {data_type}"),
+            "that may be the addresses of objects in a column of Polars; pass the objects, as by .to_list(), or cast bytes to \
+             the type binary",
+        )),
+        T::FixedSizeBinary(_) => Ok(Values::AsStored),
+        data_type => Err(refused(name, format_args!("of type {data_type}"), advice(data_type))),
+    }
+}
+
+/// What to do with a column whose values are no keys.
+fn advice(data_type: &DataType) -> &'static str {
     use DataType as T;
     match data_type {
-        T::Dictionary(_, values) => has_keys(values),
-        data_type if data_type.is_integer() => true,
-        T::Null | T::Utf8 | T::LargeUtf8 | T::Utf8View | T::Binary | T::LargeBinary | T::BinaryView => true,
-        T::FixedSizeBinary(_) => true,
-        _ => false,
+        data_type if data_type.is_temporal() => {
+            "a time is no key, since it has several spellings; cast it to int64, for the number of its units, or to strings"
+        }
+        T::Struct(_) | T::Map(..) | T::Union(..) => "pass the field with the keys",
+        T::List(_) | T::LargeList(_) | T::FixedSizeList(..) | T::ListView(_) | T::LargeListView(_) => {
+            "pass its items, flattened"
+        }
+        _ => "keys are strings, bytes or integers; cast it to one of them, as you like it to be hashed",
     }
 }
 
-fn no_keys(data_type: &DataType) -> PyErr {
-    PyTypeError::new_err(format!(
-        "a column of type {data_type}: keys are strings, bytes or integers; cast it to one of them, as you like it to be \
-         hashed"
-    ))
+/// The error for a column whose values are no keys.
+pub(crate) fn refused(name: &str, what: impl Display, advice: &str) -> PyErr {
+    PyTypeError::new_err(match name {
+        "" => format!("a column {what}: {advice}"),
+        name => format!("the column {name:?} {what}: {advice}"),
+    })
 }
 
-/// Hands the keys of all chunks to a visitor.
-pub(crate) fn visit(chunks: &[ArrayRef], hasher: &KeyHasher, visitor: &mut impl Visit) -> PyResult<()> {
-    let mut first = 0;
-    for chunk in chunks {
-        visit_chunk(chunk, first, hasher, visitor)?;
-        first += chunk.len();
+impl Column {
+    pub(crate) fn len(&self) -> usize {
+        self.chunks.iter().map(|chunk| chunk.len()).sum()
     }
-    Ok(())
+
+    /// Hands the keys of all chunks to a visitor.
+    pub(crate) fn visit(&self, hasher: &KeyHasher, visitor: &mut impl Visit) -> PyResult<()> {
+        let mut first = 0;
+        for chunk in &self.chunks {
+            visit_chunk(chunk, self.values, first, hasher, visitor)?;
+            first += chunk.len();
+        }
+        Ok(())
+    }
+
+    /// The values of a column of strings; `None` for a null.
+    pub(crate) fn strings(&self) -> PyResult<Vec<Option<&str>>> {
+        let mut all = Vec::with_capacity(self.len());
+        for chunk in &self.chunks {
+            match chunk.data_type() {
+                DataType::Utf8 => all.extend(chunk.as_string::<i32>()),
+                DataType::LargeUtf8 => all.extend(chunk.as_string::<i64>()),
+                DataType::Utf8View => all.extend(chunk.as_string_view()),
+                other => return Err(refused("", format_args!("of type {other}"), "strings are expected")),
+            }
+        }
+        Ok(all)
+    }
+
+    /// Whether the values are strings, not in a dictionary.
+    pub(crate) fn has_strings(&self) -> bool {
+        self.chunks
+            .iter()
+            .all(|chunk| matches!(chunk.data_type(), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View))
+    }
 }
 
-fn visit_chunk(chunk: &dyn Array, first: usize, hasher: &KeyHasher, visitor: &mut impl Visit) -> PyResult<()> {
+fn visit_chunk(
+    chunk: &dyn Array,
+    values: Values,
+    first: usize,
+    hasher: &KeyHasher,
+    visitor: &mut impl Visit,
+) -> PyResult<()> {
     use DataType as T;
     match chunk.data_type() {
         T::Null => Ok(()),
+        T::Boolean => {
+            let column = chunk.as_boolean();
+            visit_rows(chunk.len(), first, chunk.nulls(), visitor, |row| Ok(u64::from(column.value(row))))
+        }
         T::Utf8 => visit_bytes::<GenericStringType<i32>>(chunk, first, visitor),
         T::LargeUtf8 => visit_bytes::<GenericStringType<i64>>(chunk, first, visitor),
         T::Binary => visit_bytes::<GenericBinaryType<i32>>(chunk, first, visitor),
@@ -80,6 +205,9 @@ fn visit_chunk(chunk: &dyn Array, first: usize, hasher: &KeyHasher, visitor: &mu
             let column = chunk.as_fixed_size_binary();
             visit_rows(chunk.len(), first, chunk.nulls(), visitor, |row| Ok(column.value(row)))
         }
+        T::Int8 if values == Values::TruthInBytes => {
+            visit_integers::<Int8Type>(chunk, first, visitor, |value| u64::from(value != 0))
+        }
         T::Int8 => visit_integers::<Int8Type>(chunk, first, visitor, widened),
         T::Int16 => visit_integers::<Int16Type>(chunk, first, visitor, widened),
         T::Int32 => visit_integers::<Int32Type>(chunk, first, visitor, widened),
@@ -88,8 +216,14 @@ fn visit_chunk(chunk: &dyn Array, first: usize, hasher: &KeyHasher, visitor: &mu
         T::UInt16 => visit_integers::<UInt16Type>(chunk, first, visitor, u64::from),
         T::UInt32 => visit_integers::<UInt32Type>(chunk, first, visitor, u64::from),
         T::UInt64 => visit_integers::<UInt64Type>(chunk, first, visitor, |value| value),
-        T::Dictionary(..) => visit_dictionary(chunk, first, hasher, visitor),
-        other => Err(no_keys(other)),
+        T::Dictionary(..) => visit_dictionary(chunk, values, first, hasher, visitor),
+        T::RunEndEncoded(ends, _) => match ends.data_type() {
+            T::Int16 => visit_runs::<Int16Type>(chunk, values, first, hasher, visitor),
+            T::Int32 => visit_runs::<Int32Type>(chunk, values, first, hasher, visitor),
+            _ => visit_runs::<Int64Type>(chunk, values, first, hasher, visitor),
+        },
+        // The schema said so before; this is for a chunk that is not as its schema says.
+        other => Err(refused("", format_args!("of type {other}"), advice(other))),
     }
 }
 
@@ -114,19 +248,45 @@ fn visit_integers<T: ArrowPrimitiveType>(
 }
 
 /// Visits a dictionary. Each of its values is hashed once, however often it occurs.
-fn visit_dictionary(chunk: &dyn Array, first: usize, hasher: &KeyHasher, visitor: &mut impl Visit) -> PyResult<()> {
+fn visit_dictionary(
+    chunk: &dyn Array,
+    values: Values,
+    first: usize,
+    hasher: &KeyHasher,
+    visitor: &mut impl Visit,
+) -> PyResult<()> {
     let column = chunk.as_any_dictionary();
     if column.values().is_empty() {
         return Ok(());
     }
-    let mut values = HashedValues { hasher: *hasher, values: vec![hasher.digest(b""); column.values().len()] };
-    visit_chunk(column.values(), 0, hasher, &mut values)?;
+    let digests = digests_of(column.values(), values, hasher)?;
     let numbers = column.normalized_keys();
     let nulls = chunk.logical_nulls();
-    visit_rows(chunk.len(), first, nulls.as_ref(), visitor, |row| Ok(values.values[numbers[row]]))
+    visit_rows(chunk.len(), first, nulls.as_ref(), visitor, |row| Ok(digests[numbers[row]]))
 }
 
-/// Collects the digests of a dictionary's values; those of nulls are never used.
+/// Visits runs of equal values. Each value is hashed once for a run.
+fn visit_runs<R: RunEndIndexType>(
+    chunk: &dyn Array,
+    values: Values,
+    first: usize,
+    hasher: &KeyHasher,
+    visitor: &mut impl Visit,
+) -> PyResult<()> {
+    let column = chunk.as_run::<R>();
+    let digests = digests_of(column.values(), values, hasher)?;
+    let nulls = chunk.logical_nulls();
+    visit_rows(chunk.len(), first, nulls.as_ref(), visitor, |row| Ok(digests[column.get_physical_index(row)]))
+}
+
+/// The digests of all values; those of nulls are never used.
+fn digests_of(column: &dyn Array, values: Values, hasher: &KeyHasher) -> PyResult<Vec<Digest>> {
+    let mut hashed = HashedValues { hasher: *hasher, values: vec![hasher.digest(b""); column.len()] };
+    visit_chunk(column, values, 0, hasher, &mut hashed)?;
+    Ok(hashed.values)
+}
+
+/// Collects the digests of values.
 struct HashedValues {
     hasher: KeyHasher,
     values: Vec<Digest>,

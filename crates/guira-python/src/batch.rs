@@ -1,6 +1,5 @@
 //! Many keys at once: which objects are batches, and how their keys are passed to a table, in blocks.
 
-use arrow_array::ArrayRef;
 use guira::{Digest, Key, KeyHasher};
 use pyo3::buffer::PyUntypedBuffer;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -8,9 +7,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyCapsule, PyIterator, PyList, PyMemoryView, PyString, PyTuple};
 
 use crate::array::Array;
-use crate::arrow;
+use crate::arrow::{self, Column, Described, Meaning};
 use crate::keys::key_of;
+use crate::libraries::{Objects, Reading, is_missing, name_of, reading};
 use crate::memory;
+use crate::uuids::{self, Uuids};
 
 /// How many keys a table gets at once: enough to overlap cache misses, few enough to stay in the nearest cache.
 pub(crate) const BLOCK: usize = 2048;
@@ -53,8 +54,11 @@ impl Rows<'_> {
 pub(crate) enum Batch<'py> {
     List(Bound<'py, PyList>),
     Tuple(Bound<'py, PyTuple>),
+    Objects(Objects<'py>),
     Array(Array),
-    Arrow(Vec<ArrayRef>),
+    Arrow(Column),
+    /// The bytes of UUIDs, of which some may be null.
+    Uuids(Vec<Option<[u8; 16]>>),
 }
 
 impl<'py> Batch<'py> {
@@ -71,22 +75,43 @@ impl<'py> Batch<'py> {
             || keys.is_instance_of::<PyByteArray>()
             || keys.is_instance_of::<PyMemoryView>()
         {
-            let name = keys.get_type().name()?;
-            let message = format!("a {name} is one key, not many: put it in a list, or use add, remove or `in`");
-            return Err(PyTypeError::new_err(message));
+            return Err(one_key(keys));
         }
+        if let Ok(uuids) = keys.cast::<Uuids>() {
+            return Ok(Some(Self::Uuids(uuids.get().to_vec())));
+        }
+        match reading(keys)? {
+            Some(Reading::Objects(objects)) => return Ok(Some(Self::Objects(objects))),
+            Some(Reading::Array { array, name }) => return Self::of_numpy(&array, &name).map(Some),
+            Some(Reading::Arrow { column, is_table }) => {
+                return Self::of_arrow_stream(&column, is_table).map(|column| Some(Self::Arrow(column)));
+            }
+            Some(Reading::Uuids(column)) => return Self::of_uuids(&column).map(Some),
+            None => {}
+        }
+        // What has names of columns is a table; what has none may be a column of structures.
+        let is_table = || Ok::<_, PyErr>(keys.hasattr("columns")? || keys.hasattr("schema")?);
         if keys.hasattr("__arrow_c_stream__")? {
-            return Self::of_arrow_stream(keys).map(Some);
+            return Self::of_arrow_stream(keys, is_table()?).map(|column| Some(Self::Arrow(column)));
         }
         if keys.hasattr("__arrow_c_array__")? {
-            return Self::of_arrow_array(keys).map(Some);
+            return Self::of_arrow_array(keys, is_table()?).map(|column| Some(Self::Arrow(column)));
         }
-        if let Some(batch) = Self::of_buffer(keys)? {
-            return Ok(Some(batch));
+        if let Ok(buffer) = PyUntypedBuffer::get(keys) {
+            check_dimensions(buffer.dimensions())?;
+            // Arrays of small integers; other memory of single bytes, such as a mapped file, is one key.
+            if buffer.item_size() == 1 && !keys.hasattr("typecode")? && !keys.hasattr("_type_")? {
+                return Err(one_key(keys));
+            }
+            return Array::of_buffer(buffer, "", false).map(|array| Some(Self::Array(array)));
         }
         if keys.hasattr("__array__")? {
             let array = keys.py().import("numpy")?.call_method1("asarray", (keys,))?;
-            return Self::of_buffer(&array);
+            return match reading(&array)? {
+                Some(Reading::Array { array, name }) => Self::of_numpy(&array, &name).map(Some),
+                Some(Reading::Objects(objects)) => Ok(Some(Self::Objects(objects))),
+                _ => Ok(None),
+            };
         }
         Ok(None)
     }
@@ -99,63 +124,47 @@ impl<'py> Batch<'py> {
         Ok(Self::List(iterate(keys)?.collect::<PyResult<Vec<_>>>().and_then(|keys_| PyList::new(keys.py(), keys_))?))
     }
 
-    fn of_arrow_stream(keys: &Bound<'py, PyAny>) -> PyResult<Self> {
+    fn of_arrow_stream(keys: &Bound<'py, PyAny>, is_table: bool) -> PyResult<Column> {
         let capsule = keys.call_method0("__arrow_c_stream__")?;
-        let stream = memory::arrow_stream(capsule.cast::<PyCapsule>()?)?;
+        let (schema, stream) = memory::arrow_stream(capsule.cast::<PyCapsule>()?)?;
+        let described = Described { name: name_of(keys), is_table };
+        let meaning = schema.map(|schema| Meaning::of(&schema, &described)).transpose()?;
         // The producer of the stream may compute it now, and may need the lock for that.
         let chunks = keys.py().detach(|| stream?.collect::<Result<Vec<_>, _>>());
-        arrow::columns(chunks.map_err(arrow::error)?).map(Self::Arrow)
+        meaning.unwrap_or_default().column(chunks.map_err(arrow::error)?)
     }
 
-    fn of_arrow_array(keys: &Bound<'py, PyAny>) -> PyResult<Self> {
+    fn of_arrow_array(keys: &Bound<'py, PyAny>, is_table: bool) -> PyResult<Column> {
         let capsules = keys.call_method0("__arrow_c_array__")?;
         let (schema, array) = capsules.extract::<(Bound<'_, PyCapsule>, Bound<'_, PyCapsule>)>()?;
-        let array = memory::arrow_array(&schema, &array)?.map_err(arrow::error)?;
-        arrow::columns(vec![array]).map(Self::Arrow)
+        let described = Described { name: name_of(keys), is_table };
+        let (meaning, array) = memory::arrow_array(&schema, &array, |schema| Meaning::of(schema, &described))?;
+        meaning.column(vec![array.map_err(arrow::error)?])
     }
 
-    /// The items of an array of NumPy or another object with a buffer; `None` if there is no buffer.
-    fn of_buffer(keys: &Bound<'py, PyAny>) -> PyResult<Option<Self>> {
-        let is_numpy = keys.hasattr("dtype")? && keys.hasattr("tolist")?;
-        if is_numpy && keys.hasattr("mask")? {
-            return Err(PyTypeError::new_err("an array with a mask: pass its compressed()"));
-        }
-        if is_numpy {
-            check_dimensions(keys.getattr("ndim")?.extract()?)?;
-        }
-        let buffer = match PyUntypedBuffer::get(keys) {
-            Ok(buffer) => buffer,
-            // NumPy's arrays of variable-length strings have no buffer.
-            Err(_) if is_numpy => return Self::of_items(keys).map(Some),
-            Err(_) => return Ok(None),
-        };
-        check_dimensions(buffer.dimensions())?;
-        match buffer.format().to_bytes() {
-            b"O" => Self::of_items(keys).map(Some),
-            _ => Array::of_buffer(buffer).map(|array| Some(Self::Array(array))),
-        }
+    /// The UUIDs of a column of them, or of their text.
+    fn of_uuids(keys: &Bound<'py, PyAny>) -> PyResult<Self> {
+        let column = Self::of_arrow_stream(keys, true)?;
+        if column.has_strings() { uuids::of_column(&column).map(Self::Uuids) } else { Ok(Self::Arrow(column)) }
     }
 
-    /// The items of a NumPy array, as Python objects.
-    fn of_items(array: &Bound<'py, PyAny>) -> PyResult<Self> {
-        let kind: char = array.getattr("dtype")?.getattr("kind")?.extract()?;
-        if !matches!(kind, 'O' | 'T') {
-            let message = format!(
-                "an array of dtype {}: keys are integers, strings or bytes; pass array.view('int64') or \
-                 array.astype(str), as you like them to be hashed",
-                array.getattr("dtype")?
-            );
-            return Err(PyTypeError::new_err(message));
+    /// The items of an array of NumPy.
+    fn of_numpy(array: &Bound<'py, PyAny>, name: &str) -> PyResult<Self> {
+        check_dimensions(array.getattr("ndim")?.extract()?)?;
+        if array.getattr("dtype")?.getattr("kind")?.extract::<char>()? == 'O' {
+            return Ok(Self::List(array.call_method0("tolist")?.cast_into::<PyList>()?));
         }
-        Ok(Self::List(array.call_method0("tolist")?.cast_into::<PyList>()?))
+        Array::of_buffer(PyUntypedBuffer::get(array)?, name, true).map(Self::Array)
     }
 
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::List(list) => list.len(),
             Self::Tuple(tuple) => tuple.len(),
+            Self::Objects(objects) => objects.list.len(),
             Self::Array(array) => array.len(),
-            Self::Arrow(chunks) => chunks.iter().map(|chunk| chunk.len()).sum(),
+            Self::Arrow(column) => column.len(),
+            Self::Uuids(uuids) => uuids.len(),
         }
     }
 
@@ -164,10 +173,17 @@ impl<'py> Batch<'py> {
         match self {
             Self::List(list) => visit_objects(py, list.iter(), hasher, visitor),
             Self::Tuple(tuple) => visit_objects(py, tuple.iter(), hasher, visitor),
+            Self::Objects(objects) => visit_column(py, objects, hasher, visitor),
             Self::Array(array) => py.detach(|| array.visit(hasher, &mut Interruptible::new(visitor))),
-            Self::Arrow(chunks) => py.detach(|| arrow::visit(chunks, hasher, &mut Interruptible::new(visitor))),
+            Self::Arrow(column) => py.detach(|| column.visit(hasher, &mut Interruptible::new(visitor))),
+            Self::Uuids(uuids) => py.detach(|| uuids::visit(uuids, &mut Interruptible::new(visitor))),
         }
     }
+}
+
+fn one_key(keys: &Bound<'_, PyAny>) -> PyErr {
+    let name = keys.get_type().name().map_or_else(|_| "this".to_owned(), |name| name.to_string());
+    PyTypeError::new_err(format!("a {name} is one key, not many: put it in a list, or use add, remove or `in`"))
 }
 
 fn check_dimensions(dimensions: usize) -> PyResult<()> {
@@ -214,6 +230,31 @@ fn visit_objects<'py>(
         }
     }
     visit_hashed(py, &keys, first, visitor)
+}
+
+/// Visits the objects of a column, of which some may be missing.
+fn visit_column(py: Python<'_>, objects: &Objects<'_>, hasher: &KeyHasher, visitor: &mut impl Visit) -> PyResult<()> {
+    let (mut keys, mut rows) = (Vec::new(), Vec::new());
+    for (row, object) in objects.list.iter().enumerate() {
+        match key_of(hasher, &object) {
+            Ok(key) => {
+                keys.push(key);
+                rows.push(row);
+            }
+            Err(error) if error.is_instance_of::<PyTypeError>(py) => {
+                if !is_missing(&object)? {
+                    return Err(PyTypeError::new_err(format!("{}: {}", objects.column, error.value(py))));
+                }
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    // All of a column are keys before any is processed.
+    for (keys, rows) in keys.chunks(BLOCK).zip(rows.chunks(BLOCK)) {
+        py.detach(|| visitor.block(keys, Rows::Listed(rows)))?;
+        py.check_signals()?;
+    }
+    Ok(())
 }
 
 fn visit_hashed(py: Python<'_>, keys: &[Digest], first: usize, visitor: &mut impl Visit) -> PyResult<()> {

@@ -18,7 +18,20 @@ pub(crate) fn key_of(hasher: &KeyHasher, object: &Bound<'_, PyAny>) -> PyResult<
     if let Ok(integer) = object.cast::<PyInt>() {
         return key_of_integer(hasher, integer);
     }
+    // NumPy's integers, and other objects that say they are integers. What says so of itself by a failing method, or is too
+    // large, is asked again below.
+    if let Some(value) = index_of(object) {
+        return Ok(hasher.digest(&value));
+    }
     key_of_other(hasher, object)
+}
+
+/// The integer that an object stands for, if it has 64 bits and is none of the objects that are keys by their bytes.
+fn index_of(object: &Bound<'_, PyAny>) -> Option<i64> {
+    let py = object.py();
+    let class = object.get_type();
+    let has_bytes = kinds_with_bytes(py).ok()?.iter().any(|(kind, _)| class.is(*kind));
+    if has_bytes { None } else { object.extract::<i64>().ok() }
 }
 
 /// Hashes an integer by its value, as the library does: as 64 bits if they suffice, otherwise as 128.
@@ -50,12 +63,21 @@ fn key_of_other(hasher: &KeyHasher, object: &Bound<'_, PyAny>) -> PyResult<Diges
             return Ok(hasher.digest(bytes.cast::<PyBytes>()?.as_bytes()));
         }
     }
-    // NumPy's integers, and other types that say they are integers.
     if object.get_type().hasattr("__index__")? {
-        let integer = py.import("operator")?.call_method1("index", (object,))?;
-        return key_of_integer(hasher, integer.cast()?);
+        let integer = py.import("operator")?.call_method1("index", (object,));
+        return match integer {
+            Ok(integer) => key_of_integer(hasher, integer.cast()?),
+            // NumPy's truth values have the method, and it refuses.
+            Err(error) => match object.extract::<bool>() {
+                Ok(value) => Ok(hasher.digest(&u64::from(value))),
+                Err(_) => Err(error),
+            },
+        };
     }
-    Err(no_key(object))
+    match object.extract::<bool>() {
+        Ok(value) => Ok(hasher.digest(&u64::from(value))),
+        Err(_) => Err(no_key(object)),
+    }
 }
 
 /// The types whose values are keys by the bytes of an attribute.

@@ -6,10 +6,12 @@ mod batch;
 mod classes;
 mod error;
 mod keys;
+mod libraries;
 mod memory;
 mod operations;
 mod options;
 mod table;
+mod uuids;
 
 /// The compiled part of the package `guira`.
 #[pyo3::pymodule(gil_used = false)]
@@ -18,6 +20,9 @@ mod _guira {
     use crate::classes::{
         CountingCuckooFilter, CuckooFilter, CuckooFilterView, CuckooMap, CuckooSet, Plan, open, plan,
     };
+
+    #[pymodule_export]
+    use crate::uuids::{Uuids, uuids};
 
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "it is the name of Python")]

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::slice;
 
 use arrow_array::ffi::{FFI_ArrowArray, from_ffi};
-use arrow_array::ffi_stream::ArrayStreamReader;
+use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
 use arrow_array::{ArrayRef, make_array};
 use arrow_schema::ArrowError;
 use arrow_schema::ffi::FFI_ArrowSchema;
@@ -89,19 +89,31 @@ impl Items {
     }
 }
 
-/// The stream in a capsule from `__arrow_c_stream__`, which is moved out.
-pub(crate) fn arrow_stream(capsule: &Bound<'_, PyCapsule>) -> PyResult<Result<ArrayStreamReader, ArrowError>> {
+/// The schema of the stream in a capsule from `__arrow_c_stream__`, if it has one, and the stream, which is moved out.
+pub(crate) fn arrow_stream(
+    capsule: &Bound<'_, PyCapsule>,
+) -> PyResult<(Option<FFI_ArrowSchema>, Result<ArrayStreamReader, ArrowError>)> {
     let stream = capsule.pointer_checked(Some(c"arrow_array_stream"))?;
     // SAFETY: a capsule of this name points to a stream of the C stream interface, of which this is the only reader.
-    Ok(unsafe { ArrayStreamReader::from_raw(stream.as_ptr().cast()) })
+    let mut stream = unsafe { FFI_ArrowArrayStream::from_raw(stream.as_ptr().cast()) };
+    // What is left of a stream that was moved out before has functions still, which must not be called.
+    let get_schema = stream.release().and_then(|_| stream.get_schema());
+    let schema = get_schema.and_then(|get_schema| {
+        let mut schema = FFI_ArrowSchema::empty();
+        // SAFETY: the function belongs to this stream, and writes a schema to where an empty one is.
+        let failed = unsafe { get_schema(&raw mut stream, &raw mut schema) };
+        (failed == 0).then_some(schema)
+    });
+    Ok((schema, ArrayStreamReader::try_new(stream)))
 }
 
-/// The array in the capsules from `__arrow_c_array__`, which is moved out. An array that was moved out before is an error: its
-/// pointers are dangling.
-pub(crate) fn arrow_array(
+/// The array in the capsules from `__arrow_c_array__`, which is moved out, and what its schema says, which is asked first. An
+/// array that was moved out before is an error: its pointers are dangling.
+pub(crate) fn arrow_array<T>(
     schema: &Bound<'_, PyCapsule>,
     array: &Bound<'_, PyCapsule>,
-) -> PyResult<Result<ArrayRef, ArrowError>> {
+    ask: impl FnOnce(&FFI_ArrowSchema) -> PyResult<T>,
+) -> PyResult<(T, Result<ArrayRef, ArrowError>)> {
     let schema = schema.pointer_checked(Some(c"arrow_schema"))?.cast::<FFI_ArrowSchema>();
     let array = array.pointer_checked(Some(c"arrow_array"))?.cast::<FFI_ArrowArray>();
     // SAFETY: a capsule of this name points to a schema, which belongs to the capsule.
@@ -113,10 +125,11 @@ pub(crate) fn arrow_array(
             "the Arrow array was read already: what __arrow_c_array__ gives can be read once",
         ));
     }
+    let said = ask(schema)?;
     // SAFETY: the capsule points to an array; this is its only reader, and it was not read before.
     let array = unsafe { FFI_ArrowArray::from_raw(array.as_ptr()) };
     // SAFETY: the producer made the array as its schema says.
-    Ok(unsafe { from_ffi(array, schema) }.map(make_array))
+    Ok((said, unsafe { from_ffi(array, schema) }.map(make_array)))
 }
 
 /// A file mapped to memory.

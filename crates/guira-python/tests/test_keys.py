@@ -37,6 +37,8 @@ KEYS = [
     (-(2**127), integer(-(2**127), 16)),
     (True, integer(1, 8)),
     (np.int8(-5), integer(-5, 8)),
+    (np.True_, integer(1, 8)),
+    (np.False_, bytes(8)),
     (np.uint64(2**64 - 1), b"\xff" * 8),
     (np.str_("ani"), b"ani"),
     (np.bytes_(b"ani"), b"ani"),

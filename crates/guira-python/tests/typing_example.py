@@ -14,6 +14,8 @@ def use(folder: Path, words: list[str], table: pl.Series) -> NDArray[np.bool_]:
     seen = guira.CuckooFilter(1000, 0.001, max_capacity=1_000_000, hash="siphash", key=bytes(16))
     seen.add("ani")
     seen.add(UUID(int=1))
+    seen.add(guira.keys.uuid("12345678-1234-5678-1234-567812345678"))
+    seen.update(guira.keys.uuid(table))
     seen.update(words)
     seen.add_many(np.arange(5, dtype=np.uint64))
     seen |= seen.copy()

@@ -1,5 +1,6 @@
 """Cuckoo filters: set membership in a few bits per key, with removal, and no key ever lost."""
 
+from guira import keys
 from guira._errors import (
     CorruptFileError,
     CounterFullError,
@@ -40,6 +41,7 @@ __all__ = [
     "TooManyCopiesError",
     "WrongKindError",
     "__version__",
+    "keys",
     "open",
     "plan",
 ]

@@ -16,7 +16,7 @@ class _ArrowStream(Protocol):
 class _ArrowArray(Protocol):
     def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
 
-_Keys: TypeAlias = Iterable[_Key] | NDArray[Any] | _ArrowStream | _ArrowArray
+_Keys: TypeAlias = Iterable[_Key] | NDArray[Any] | _ArrowStream | _ArrowArray | Uuids
 _Path: TypeAlias = str | PathLike[str]
 _Prefer: TypeAlias = Literal["speed", "space"]
 _Hash: TypeAlias = Literal["xxh3", "siphash"]
@@ -30,9 +30,11 @@ __all__ = [
     "CuckooMap",
     "CuckooSet",
     "Plan",
+    "Uuids",
     "__version__",
     "open",
     "plan",
+    "uuids",
 ]
 
 @final
@@ -280,5 +282,10 @@ class Plan:
     @property
     def fingerprint_bits(self) -> int: ...
 
+@final
+class Uuids:
+    def __len__(self) -> int: ...
+
+def uuids(keys: _Keys) -> Uuids: ...
 def open(path: _Path, key: bytes | None = None) -> CuckooFilterView: ...
 def plan(capacity: int, rate: float = 0.001, *, prefer: _Prefer = "speed") -> Plan: ...

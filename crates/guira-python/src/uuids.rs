@@ -1,0 +1,94 @@
+//! The text of UUIDs as the keys that UUIDs are.
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyString};
+use uuid::Uuid;
+
+use crate::arrow::Column;
+use crate::batch::{Batch, Visit, visit_rows};
+use crate::libraries::is_missing;
+
+/// UUIDs as keys, made by ``guira.keys.uuid`` of a column of them or of their text. Pass it to ``update``, ``contains_many``
+/// and the like.
+#[pyclass(frozen, module = "guira", name = "Uuids")]
+pub(crate) struct Uuids {
+    uuids: Vec<Option<[u8; 16]>>,
+}
+
+impl Uuids {
+    pub(crate) fn to_vec(&self) -> Vec<Option<[u8; 16]>> {
+        self.uuids.clone()
+    }
+}
+
+#[pymethods]
+impl Uuids {
+    fn __len__(&self) -> usize {
+        self.uuids.len()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Uuids(len={})", self.uuids.len())
+    }
+}
+
+/// The UUIDs of a column or another iterable, whose items are ``uuid.UUID``, their text, or 16 bytes.
+#[pyfunction]
+pub(crate) fn uuids(keys: &Bound<'_, PyAny>) -> PyResult<Uuids> {
+    let uuids = match Batch::of_any(keys)? {
+        Batch::Uuids(uuids) => uuids,
+        Batch::Arrow(column) if column.has_strings() => of_column(&column)?,
+        Batch::List(list) => of_objects(list.iter())?,
+        Batch::Tuple(tuple) => of_objects(tuple.iter())?,
+        Batch::Objects(objects) => of_objects(objects.list.iter())?,
+        Batch::Array(_) | Batch::Arrow(_) => {
+            let method = if keys.hasattr("to_pylist")? { "to_pylist" } else { "tolist" };
+            of_objects(keys.call_method0(method)?.try_iter()?.collect::<PyResult<Vec<_>>>()?.into_iter())?
+        }
+    };
+    Ok(Uuids { uuids })
+}
+
+/// The UUIDs of a column of their text.
+pub(crate) fn of_column(column: &Column) -> PyResult<Vec<Option<[u8; 16]>>> {
+    let strings = column.strings()?;
+    strings.into_iter().map(|text| text.map(of_text).transpose()).collect()
+}
+
+pub(crate) fn visit(uuids: &[Option<[u8; 16]>], visitor: &mut impl Visit) -> PyResult<()> {
+    let nulls = uuids.iter().map(Option::is_some).collect();
+    visit_rows(uuids.len(), 0, Some(&nulls), visitor, |row| Ok(uuids[row].unwrap_or_default()))
+}
+
+fn of_text(text: &str) -> PyResult<[u8; 16]> {
+    match Uuid::try_parse(text) {
+        Ok(uuid) => Ok(uuid.into_bytes()),
+        Err(error) => Err(PyValueError::new_err(format!("{text:?} is not the text of a UUID: {error}"))),
+    }
+}
+
+fn of_objects<'py>(objects: impl Iterator<Item = Bound<'py, PyAny>>) -> PyResult<Vec<Option<[u8; 16]>>> {
+    objects.map(|object| of_object(&object)).collect()
+}
+
+fn of_object(object: &Bound<'_, PyAny>) -> PyResult<Option<[u8; 16]>> {
+    if let Ok(text) = object.cast::<PyString>() {
+        return of_text(text.to_str()?).map(Some);
+    }
+    let bytes = match object.cast::<PyBytes>() {
+        Ok(bytes) => bytes.clone(),
+        Err(_) if is_missing(object)? => return Ok(None),
+        Err(_) => {
+            let class = object.py().import("uuid")?.getattr("UUID")?;
+            if !object.is_instance(&class)? {
+                let message = format!("a UUID is uuid.UUID, its text or 16 bytes, not {}", object.get_type().name()?);
+                return Err(PyTypeError::new_err(message));
+            }
+            object.getattr("bytes")?.cast_into::<PyBytes>()?
+        }
+    };
+    let length = bytes.as_bytes().len();
+    let array = bytes.as_bytes().try_into().ok();
+    array.map(Some).ok_or_else(|| PyValueError::new_err(format!("a UUID has 16 bytes, not {length}")))
+}
