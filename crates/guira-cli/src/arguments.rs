@@ -43,7 +43,7 @@ pub(crate) use push::PushArguments;
 pub(crate) use remove::RemoveArguments;
 #[cfg(feature = "redis")]
 pub(crate) use shared::ServerArguments;
-pub(crate) use shared::{KeyFileArguments, QuietArguments, ThreadArguments, TrustArguments};
+pub(crate) use shared::{KeyFileArguments, QuietArguments, ThreadArguments, TrustArguments, WaitArguments};
 pub(crate) use shrink::ShrinkArguments;
 pub(crate) use verify::VerifyArguments;
 
@@ -53,7 +53,7 @@ pub(crate) use verify::VerifyArguments;
 /// which you choose. A key is a line without its line end: any bytes, of any length, compared byte for byte.
 #[derive(Debug, Parser)]
 #[command(name = "guira", version, long_version = LONG_VERSION, arg_required_else_help = true, max_term_width = 100)]
-#[command(before_long_help = EXAMPLES, after_long_help = STATUS)]
+#[command(before_help = EXAMPLES, after_long_help = STATUS)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -69,11 +69,11 @@ Examples:
     guira check -v words.guira text.txt
 
   Lines of a log whose first field is in a list, as they are written:
-    tail -f access.log | guira check --field 1 --delimiter blanks blocked.guira";
+    tail -f access.log | guira check --follow --field 1 --delimiter blanks blocked.guira";
 
 const STATUS: &str = "\
 Exit status: 0 if all was done, 1 if nothing was found (check, count), not all was found (remove) or filters differ (diff), \
-2 if there was an error";
+2 if there was an error, 3 if a part was done (add --keep-fitting)";
 
 /// Whether it talks to servers.
 #[cfg(not(feature = "redis"))]
@@ -130,9 +130,12 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Returns `true` if the command replaces or creates a filter file.
+    /// Returns `true` if the command replaces or creates a filter file, and a signal ends it as it is.
     pub(crate) const fn replaces_files(&self) -> bool {
         match self {
+            // It stores what has come before it ends.
+            #[cfg(unix)]
+            Self::Add(add) if add.every.is_some() => false,
             Self::Build(_) | Self::Add(_) | Self::Remove(_) | Self::Merge(_) | Self::Convert(_) | Self::Shrink(_) => {
                 true
             }

@@ -9,6 +9,8 @@ pub(crate) enum ExitStatus {
     NotFound = 1,
     /// Something went wrong and was reported.
     Error = 2,
+    /// `add --keep-fitting` added some keys, and others did not fit.
+    Part = 3,
 }
 
 impl From<ExitStatus> for ExitCode {

@@ -2,9 +2,10 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
-use guira::LoadError;
+use guira::{BuildError, LoadError};
 
-use crate::render::escaped;
+use crate::filter_bytes;
+use crate::render::{escaped, text};
 
 /// Why a command could not do its work: one line for the person who must act.
 #[derive(Debug)]
@@ -32,6 +33,9 @@ impl Failure {
     }
 
     pub(crate) fn of_loading(path: &Path, error: &LoadError) -> Self {
+        if filter_bytes::is_standard_input(path) {
+            return Self::of_loading(Path::new("standard input"), error);
+        }
         match error {
             LoadError::Io(error) => Self::of_file(path, without_code(error)),
             LoadError::NotGuira => {
@@ -48,6 +52,25 @@ impl Failure {
             LoadError::KeyNotUsed => Self::of_file(path, "made without a secret hash key: leave out --key-file"),
             error => Self::of_file(path, error),
         }
+    }
+
+    /// Why there is no filter with the parameters asked for, in the words of the command line.
+    pub(crate) fn of_parameters(error: &BuildError) -> Self {
+        match *error {
+            BuildError::Capacity { given, most } if given > 0 => {
+                let (keys, slots) = (text::counted(given, "key"), text::count(most));
+                Self::new(format_args!("a capacity of {keys} is too large: the largest table has {slots} slots"))
+            }
+            BuildError::OutOfMemory { bytes } => {
+                Self::new(format_args!("not enough memory: the table takes {}", text::counted(bytes, "byte")))
+            }
+            _ => Self::new(error),
+        }
+    }
+
+    /// The same failure of a file or stream.
+    pub(crate) fn about(self, subject: impl Into<String>) -> Self {
+        Self { subject: Some(subject.into()), ..self }
     }
 
     /// The message, without the file or stream concerned.

@@ -1,10 +1,39 @@
 //! The bytes of filter files, decompressed if they were compressed as a whole.
 
+use std::fs::File;
 use std::io::{self, Read};
+use std::path::Path;
 
 use guira::{FileHeader, LoadError};
 
 use crate::keys::Compression;
+
+/// Opens a filter file that is only read; "-" is standard input.
+pub(crate) fn open(path: &Path) -> io::Result<File> {
+    if is_standard_input(path) { standard_input() } else { File::open(path) }
+}
+
+/// What a filter that is only read is called in messages.
+pub(crate) fn name(path: &Path) -> String {
+    if is_standard_input(path) { "standard input".to_owned() } else { path.display().to_string() }
+}
+
+pub(crate) fn is_standard_input(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// Standard input as a file of its own, without the buffer of the standard library: it may be mapped, or waited for.
+#[cfg(unix)]
+pub(crate) fn standard_input() -> io::Result<File> {
+    use std::os::fd::AsFd;
+    Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
+}
+
+#[cfg(windows)]
+pub(crate) fn standard_input() -> io::Result<File> {
+    use std::os::windows::io::AsHandle;
+    Ok(File::from(io::stdin().as_handle().try_clone_to_owned()?))
+}
 
 /// A filter file's contents, and how it is compressed.
 pub(crate) fn decompressed<'file>(file: impl Read + 'file) -> io::Result<(Compression, Box<dyn Read + 'file>)> {

@@ -7,15 +7,16 @@ use std::path::{Path, PathBuf};
 use guira::FileHeader;
 use guira_files::{Notice, ReplaceError, Replacement};
 
+use crate::arguments::WaitArguments;
 use crate::failure::{Failure, report, without_code};
-use crate::filter_bytes::decompressed;
+use crate::filter_bytes::{self, decompressed};
 use crate::render::text::counted;
 use crate::secret_key::SecretKey;
 use crate::stored_filter::StoredFilter;
 
 /// Reads a filter, with its secret key if it has one.
 pub(crate) fn load(path: &Path, key: Option<SecretKey>) -> Result<StoredFilter, Failure> {
-    let file = File::open(path).map_err(|error| failure(path, &error))?;
+    let file = filter_bytes::open(path).map_err(|error| failure(path, &error))?;
     read(path, &file, key)
 }
 
@@ -24,7 +25,7 @@ fn read(path: &Path, file: &File, key: Option<SecretKey>) -> Result<StoredFilter
 }
 
 fn failure(path: &Path, error: &io::Error) -> Failure {
-    Failure::of_io(path.display().to_string(), error)
+    Failure::of_io(filter_bytes::name(path), error)
 }
 
 /// What to do with an output file that exists.
@@ -53,20 +54,26 @@ pub(crate) struct Replaced {
 
 impl FilterReplacement {
     /// Prepares to write a filter to a path. A missing directory or permission is reported here, before the work.
-    pub(crate) fn of_output(path: &Path, existing: Existing) -> Result<Self, Failure> {
+    pub(crate) fn of_output(path: &Path, existing: Existing, wait: WaitArguments) -> Result<Self, Failure> {
         let replacement = match existing {
             Existing::Refused => Replacement::of_new(path),
             Existing::Replaced => Replacement::of_any(path),
-            Existing::LockedAndReplaced => Replacement::of_existing_or_new(path, &|notice| tell(path, &notice)),
+            Existing::LockedAndReplaced => {
+                Replacement::of_existing_or_new_within(path, wait.at_most, &|notice| tell(path, &notice))
+            }
         };
-        let replacement = replacement.map_err(|error| explain(path, error))?;
+        let replacement = replacement.map_err(|error| explain(path, error))?.waiting_at_most(wait.at_most);
         Ok(Self { path: path.to_owned(), replacement })
     }
 
     /// Reads a filter in order to change it. Until the replacement is dropped, others who want to change it wait, so that none
     /// overwrites another's keys.
-    pub(crate) fn of_filter(path: &Path, key: Option<SecretKey>) -> Result<(StoredFilter, Self), Failure> {
-        let replacement = Replacement::of_existing(path, &|notice| tell(path, &notice));
+    pub(crate) fn of_filter(
+        path: &Path,
+        key: Option<SecretKey>,
+        wait: WaitArguments,
+    ) -> Result<(StoredFilter, Self), Failure> {
+        let replacement = Replacement::of_existing_within(path, wait.at_most, &|notice| tell(path, &notice));
         let replacement = replacement.map_err(|error| explain(path, error))?;
         let locked = replacement.file().ok_or_else(|| explain(path, ReplaceError::Changed))?;
         let filter = read(path, locked, key)?;
@@ -112,12 +119,21 @@ pub(crate) fn key_count(mut file: File) -> Option<u64> {
 
 fn explain(path: &Path, error: ReplaceError) -> Failure {
     match error {
+        ReplaceError::Io(error) if error.kind() == io::ErrorKind::NotFound => match missing_directory(path) {
+            Some(directory) => Failure::of_file(path, format_args!("there is no directory {}", directory.display())),
+            None => failure(path, &error),
+        },
         ReplaceError::Io(error) => failure(path, &error),
         ReplaceError::Exists => Failure::of_file(path, "there is such a file already: give --force to replace it"),
         ReplaceError::DanglingLink => Failure::of_file(path, "a link to a file that is not there: give another output"),
         ReplaceError::NotRegular => Failure::of_file(path, "not a regular file: give another output"),
         error => Failure::of_file(path, error),
     }
+}
+
+/// The directory of a path, if there is none.
+fn missing_directory(path: &Path) -> Option<&Path> {
+    path.parent().filter(|directory| !directory.as_os_str().is_empty() && !directory.exists())
 }
 
 fn tell(path: &Path, notice: &Notice<'_>) {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use guira::CuckooFilter;
 
+use crate::arguments::WaitArguments;
 use crate::failure::Failure;
 use crate::filter_file::{Existing, FilterReplacement, Replaced};
 #[cfg(feature = "redis")]
@@ -19,9 +20,14 @@ pub(crate) enum FilterOutput {
 
 impl FilterOutput {
     /// Prepares to write a filter to a path, or for "-" to standard output, which then takes nothing else.
-    pub(crate) fn new(path: &Path, existing: Existing, prints_json: bool) -> Result<Self, Failure> {
+    pub(crate) fn new(
+        path: &Path,
+        existing: Existing,
+        prints_json: bool,
+        wait: WaitArguments,
+    ) -> Result<Self, Failure> {
         if path.as_os_str() != "-" {
-            return Ok(Self::File(path.to_owned(), Box::new(FilterReplacement::of_output(path, existing)?)));
+            return Ok(Self::File(path.to_owned(), Box::new(FilterReplacement::of_output(path, existing, wait)?)));
         }
         if prints_json {
             return Err(Failure::new("--json and --output - would both go to standard output: leave one of them out"));

@@ -1,70 +1,138 @@
 //! Filters that are only queried: memory-mapped if the file is not compressed.
 
-use std::fs::File;
+use std::fs::{self, File, Metadata};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use guira::{CuckooFilterView, FileHeader, LoadError, LoadOptions};
 use memmap2::Mmap;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, report};
 use crate::filter_bytes;
 use crate::keys::Normalization;
 use crate::provenance::Provenance;
 use crate::secret_key::SecretKey;
 
-/// Whether the checksum of a table is verified.
+/// Whether the checksum of a table is verified before the first answer. A damaged table would silently miss keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Trust {
-    /// Verified. This reads all of the table once, at the speed of memory or disk. A damaged table would silently miss keys.
+    /// It is. This reads all of the table once, at the speed of memory or disk.
     Verified,
-    /// Not verified, so that the first answer comes at once however large the file is.
+    /// It is where that takes a moment, and not where it would take seconds and more memory than there may be. Files are replaced
+    /// as a whole and flushed to disk, so what it would find is damage by the disk.
+    VerifiedIfSmall,
+    /// It is not, so that the first answer comes at once.
     Blind,
 }
 
-/// Opens a filter, a set or a growing filter, and calls `ask` with it.
-pub(crate) fn ask<T>(
-    path: &Path,
-    key: Option<SecretKey>,
-    trust: Trust,
-    ask: impl FnOnce(&CuckooFilterView<'_>, Normalization) -> Result<T, Failure>,
-) -> Result<T, Failure> {
-    ask_all(&[path], key, trust, |views, normalization| ask(&views[0], normalization))
-}
+/// Larger tables are verified only if that is asked for: reading this much takes a few milliseconds from memory.
+const MAX_SMALL_TABLE: u64 = 1 << 26;
 
-/// Opens several filters, and calls `ask` with them. If there is more than one, the key is for those that need one.
-pub(crate) fn ask_all<T>(
-    paths: &[impl AsRef<Path>],
-    key: Option<SecretKey>,
-    trust: Trust,
-    ask: impl FnOnce(&[CuckooFilterView<'_>], Normalization) -> Result<T, Failure>,
-) -> Result<T, Failure> {
-    let explain = |path: &Path, error: LoadError| Failure::of_loading(path, &error);
-    let mut opened = Vec::new();
-    for path in paths.iter().map(AsRef::as_ref) {
-        let file = File::open(path).map_err(|error| explain(path, error.into()))?;
-        opened.push(Opened::new(file).map_err(|error| explain(path, error))?);
-    }
-    let mut views = Vec::new();
-    for (path, opened) in paths.iter().map(AsRef::as_ref).zip(&opened) {
-        let view = match opened.view(key) {
-            Err(LoadError::KeyNotUsed) if paths.len() > 1 => opened.view(None),
-            view => view,
-        };
-        views.push(view.map_err(|error| explain(path, error))?);
-    }
-    let normalization = opened.first().map(|opened| opened.normalization).unwrap_or_default();
-    if let Some(unlike) = opened.iter().position(|opened| opened.normalization != normalization) {
-        let text =
-            "keys are not treated as in the first filter, by --lowercase or --trim: check the filters one by one";
-        return Err(Failure::of_file(paths[unlike].as_ref(), text));
-    }
-    if trust == Trust::Verified {
-        for (path, view) in paths.iter().map(AsRef::as_ref).zip(&views) {
-            view.verify_checksum().map_err(|error| explain(path, error))?;
+impl Trust {
+    const fn verifies(self, table_size: u64) -> bool {
+        match self {
+            Self::Verified => true,
+            Self::VerifiedIfSmall => table_size <= MAX_SMALL_TABLE,
+            Self::Blind => false,
         }
     }
-    ask(&views, normalization)
+}
+
+/// What is done where a file is replaced that is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Replaced {
+    /// The new one is opened.
+    Followed,
+    /// It is told once.
+    Told,
+    Ignored,
+}
+
+/// Filters, sets and growing filters that are open.
+pub(crate) struct Filters {
+    sources: Vec<Source>,
+    key: Option<SecretKey>,
+    trust: Trust,
+    normalization: Normalization,
+}
+
+/// A filter, and what its path has led to last.
+struct Source {
+    path: PathBuf,
+    opened: Opened,
+    /// The file that the path led to when something was told about it.
+    told_of: Option<Identity>,
+}
+
+impl Filters {
+    /// Opens filters. If there is more than one, the key is for those that need one.
+    pub(crate) fn open(paths: &[impl AsRef<Path>], key: Option<SecretKey>, trust: Trust) -> Result<Self, Failure> {
+        let mut sources = Vec::new();
+        for path in paths.iter().map(AsRef::as_ref) {
+            let opened = Opened::new(path, key, paths.len() > 1, trust)?;
+            sources.push(Source { path: path.to_owned(), opened, told_of: None });
+        }
+        let normalization = sources.first().map(|source| source.opened.normalization).unwrap_or_default();
+        if let Some(unlike) = sources.iter().find(|source| source.opened.normalization != normalization) {
+            let text =
+                "keys are not treated as in the first filter, by --lowercase or --trim: check the filters one by one";
+            return Err(Failure::of_file(&unlike.path, text));
+        }
+        Ok(Self { sources, key, trust, normalization })
+    }
+
+    /// What is done to keys before they are hashed, in all of the filters.
+    pub(crate) const fn normalization(&self) -> Normalization {
+        self.normalization
+    }
+
+    /// The filters as they can be queried now.
+    pub(crate) fn views(&self) -> Result<Vec<CuckooFilterView<'_>>, Failure> {
+        let views = self.sources.iter().map(|source| {
+            let view = source.opened.view();
+            view.map_err(|error| Failure::of_loading(&source.path, &error))
+        });
+        views.collect()
+    }
+
+    /// Looks whether the paths lead to other files by now. Those that can't be opened are told of, and the filter that is open is
+    /// kept in their place.
+    pub(crate) fn look_for_replaced(&mut self, replaced: Replaced) -> Result<(), Failure> {
+        if replaced == Replaced::Ignored {
+            return Ok(());
+        }
+        for source in &mut self.sources {
+            let Some(current) = source.opened.replaced_by(&source.path) else { continue };
+            if source.told_of == Some(current) {
+                continue;
+            }
+            source.told_of = Some(current);
+            let path = source.path.display();
+            if replaced == Replaced::Told {
+                report(format_args!(
+                    "warning: {path}: was replaced, and lines are still checked with the filter that it was: --follow takes \
+                     the new one"
+                ));
+                continue;
+            }
+            match Opened::new(&source.path, self.key, true, self.trust) {
+                Ok(opened) if opened.normalization != self.normalization => {
+                    let text = "was replaced by a filter whose keys are treated otherwise, by --lowercase or --trim: start \
+                                again";
+                    return Err(Failure::of_file(&source.path, text));
+                }
+                Ok(opened) => {
+                    report(format_args!("{path}: was replaced: lines from here on are checked with the new filter"));
+                    source.opened = opened;
+                }
+                Err(failure) => {
+                    report(format_args!("warning: {failure}: lines are still checked with the filter that it was"));
+                }
+            }
+        }
+        Ok(())
+    }
 }
 
 /// A filter file's bytes, and what is done to keys before they are hashed.
@@ -74,50 +142,111 @@ pub(crate) fn ask_all<T>(
 struct Opened {
     bytes: Bytes,
     normalization: Normalization,
+    key: Option<SecretKey>,
+    /// Which file it is; `None` for a stream. It stays open, so that no other file gets its number.
+    file: Option<(File, Identity)>,
 }
 
-enum Bytes {
+/// The bytes of a filter file.
+pub(crate) enum Bytes {
     Mapped(Mmap),
     /// Bytes from a pipe or a compressed file, which can't be mapped.
     Read(Vec<u8>),
 }
 
-impl Opened {
-    fn new(file: File) -> Result<Self, LoadError> {
-        let (header, bytes) = if file.metadata()?.is_file() {
-            let mapped = map(&file)?;
-            if filter_bytes::is_uncompressed(&mapped) {
-                (FileHeader::of_bytes(&mapped)?, Bytes::Mapped(mapped))
-            } else {
-                let (header, bytes) = filter_bytes::read(&*mapped)?;
-                (header, Bytes::Read(bytes))
-            }
-        } else {
+impl Bytes {
+    /// The header and all of the bytes, which may be fewer than the header says, or one more.
+    pub(crate) fn of(file: &File) -> Result<(FileHeader, Self), LoadError> {
+        if !file.metadata()?.is_file() {
             let (header, bytes) = filter_bytes::read(file)?;
-            (header, Bytes::Read(bytes))
-        };
+            return Ok((header, Self::Read(bytes)));
+        }
+        let mapped = map(file)?;
+        if filter_bytes::is_uncompressed(&mapped) {
+            return Ok((FileHeader::of_bytes(&mapped)?, Self::Mapped(mapped)));
+        }
+        let (header, bytes) = filter_bytes::read(&*mapped)?;
+        Ok((header, Self::Read(bytes)))
+    }
+
+    pub(crate) fn as_slice(&self) -> &[u8] {
+        match self {
+            Self::Mapped(bytes) => bytes,
+            Self::Read(bytes) => bytes,
+        }
+    }
+}
+
+impl Opened {
+    /// Opens a filter. Of several, not all need the key.
+    fn new(path: &Path, key: Option<SecretKey>, is_key_optional: bool, trust: Trust) -> Result<Self, Failure> {
+        let explain = |error: LoadError| Failure::of_loading(path, &error);
+        let file = filter_bytes::open(path).map_err(|error| explain(error.into()))?;
+        let mut opened = Self::of(file, key).map_err(explain)?;
+        if is_key_optional && matches!(opened.view(), Err(LoadError::KeyNotUsed)) {
+            opened.key = None;
+        }
+        let view = opened.view().map_err(explain)?;
+        if trust.verifies(view.parameters().table_size()) {
+            view.verify_checksum().map_err(explain)?;
+        }
+        Ok(opened)
+    }
+
+    fn of(file: File, key: Option<SecretKey>) -> Result<Self, LoadError> {
+        let (header, bytes) = Bytes::of(&file)?;
         // If the size is wrong, the view reports that.
         let is_whole = bytes.as_slice().len() as u64 == header.file_size();
         let provenance =
             if is_whole { Provenance::of_file_bytes(&header, bytes.as_slice())? } else { Provenance::default() };
         let normalization = provenance.normalization;
-        Ok(Self { bytes, normalization })
+        let identity = file.metadata().ok().and_then(|metadata| Identity::of(&metadata));
+        Ok(Self { bytes, normalization, key, file: identity.map(|identity| (file, identity)) })
     }
 
-    fn view(&self, key: Option<SecretKey>) -> Result<CuckooFilterView<'_>, LoadError> {
-        match key {
+    fn view(&self) -> Result<CuckooFilterView<'_>, LoadError> {
+        match self.key {
             Some(key) => LoadOptions::new().key(key.bytes()).view(self.bytes.as_slice()),
             None => CuckooFilterView::new(self.bytes.as_slice()),
         }
     }
+
+    /// The file that a path leads to, if it is another one than this. A path that leads nowhere may be about to be replaced.
+    fn replaced_by(&self, path: &Path) -> Option<Identity> {
+        let (_, identity) = self.file.as_ref()?;
+        let current = Identity::of(&fs::metadata(path).ok()?)?;
+        (!current.is_same_file(identity)).then_some(current)
+    }
 }
 
-impl Bytes {
-    fn as_slice(&self) -> &[u8] {
-        match self {
-            Self::Mapped(bytes) => bytes,
-            Self::Read(bytes) => bytes,
-        }
+/// What tells one file from another, and one content from the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Identity {
+    #[cfg(unix)]
+    number: (u64, u64),
+    size: u64,
+    modified: Option<SystemTime>,
+}
+
+impl Identity {
+    /// `None` for a stream.
+    fn of(metadata: &Metadata) -> Option<Self> {
+        #[cfg(unix)]
+        use std::os::unix::fs::MetadataExt;
+        metadata.is_file().then(|| Self {
+            #[cfg(unix)]
+            number: (metadata.dev(), metadata.ino()),
+            size: metadata.len(),
+            modified: metadata.modified().ok(),
+        })
+    }
+
+    /// Whether a file that is open is this one. A file that is not open may have had the same number.
+    fn is_same_file(&self, open: &Self) -> bool {
+        #[cfg(unix)]
+        return self.number == open.number;
+        #[cfg(not(unix))]
+        return self == open;
     }
 }
 
@@ -131,8 +260,6 @@ fn map(file: &File) -> io::Result<Mmap> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use guira::CuckooFilter;
     use guira::raw::RawFilter as _;
 
@@ -158,10 +285,54 @@ mod tests {
             fs::write(&other, file_of("koel", !lowercase)).expect("writable");
             fs::rename(&other, &path).expect("the same directory");
 
-            let opened = Opened::new(file).expect("whole");
+            let opened = Opened::of(file, None).expect("whole");
             assert_eq!(opened.normalization.lowercase, lowercase);
-            let view = opened.view(None).expect("whole");
+            let view = opened.view().expect("whole");
             assert!(view.contains("Ani") && !view.contains("koel"));
         }
+    }
+
+    #[test]
+    fn large_tables_are_verified_only_if_that_is_asked_for() {
+        for (trust, small, large) in
+            [(Trust::Verified, true, true), (Trust::VerifiedIfSmall, true, false), (Trust::Blind, false, false)]
+        {
+            assert_eq!((trust.verifies(MAX_SMALL_TABLE), trust.verifies(MAX_SMALL_TABLE + 1)), (small, large));
+        }
+    }
+
+    #[test]
+    fn a_replaced_file_is_followed_and_one_that_is_no_filter_is_not() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let (path, other) = (directory.path().join("set.guira"), directory.path().join("other.guira"));
+        let replace = |bytes: Vec<u8>| {
+            fs::write(&other, bytes).expect("writable");
+            fs::rename(&other, &path).expect("the same directory");
+        };
+        replace(file_of("ani", false));
+        let mut filters = Filters::open(&[&path], None, Trust::Verified).expect("a filter");
+        let has = |filters: &Filters, key: &str| filters.views().expect("filters")[0].contains(key);
+        filters.look_for_replaced(Replaced::Followed).expect("nothing new");
+        assert!(has(&filters, "ani") && !has(&filters, "koel"));
+
+        replace(file_of("koel", false));
+        assert!(has(&filters, "ani"));
+        filters.look_for_replaced(Replaced::Told).expect("told");
+        assert!(has(&filters, "ani") && filters.sources[0].told_of.is_some());
+        filters.sources[0].told_of = None;
+        filters.look_for_replaced(Replaced::Followed).expect("a filter");
+        assert!(has(&filters, "koel") && !has(&filters, "ani"));
+
+        replace(b"something else".to_vec());
+        filters.look_for_replaced(Replaced::Followed).expect("told");
+        assert!(has(&filters, "koel"));
+        fs::remove_file(&path).expect("it is there");
+        filters.look_for_replaced(Replaced::Followed).expect("nothing to follow");
+        assert!(has(&filters, "koel"));
+        replace(file_of("emu", false));
+        filters.look_for_replaced(Replaced::Followed).expect("a filter");
+        assert!(has(&filters, "emu"));
+        replace(file_of("emu", true));
+        assert!(filters.look_for_replaced(Replaced::Followed).is_err());
     }
 }

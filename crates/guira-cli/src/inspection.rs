@@ -1,11 +1,13 @@
-use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use guira::{FileHeader, LoadError};
 
 use crate::failure::Failure;
-use crate::filter_bytes;
-use crate::provenance::Provenance;
+use crate::filter_bytes::{self, decompressed};
+use crate::filter_view::Bytes;
+use crate::keys::Compression;
+use crate::provenance::{Provenance, table_end};
 use crate::secret_key::SecretKey;
 
 /// A file that is inspected but not queried: its secret key, if it has one, may be missing.
@@ -13,6 +15,8 @@ pub(crate) struct Inspection {
     pub(crate) header: FileHeader,
     pub(crate) secret: Secret,
     pub(crate) provenance: Provenance,
+    /// `None` for a stream.
+    pub(crate) file_size: Option<u64>,
 }
 
 /// What is known of a filter's secret key.
@@ -26,15 +30,59 @@ pub(crate) enum Secret {
 }
 
 impl Inspection {
-    /// Reads a whole file, and checks all that can be checked with or without the key. A key that the file does not need is
-    /// ignored.
-    pub(crate) fn of_file(path: &Path, key: Option<SecretKey>) -> Result<Self, Failure> {
+    /// Goes through a whole file, and checks all that can be checked with or without the key. A key that the file does not need
+    /// is ignored.
+    pub(crate) fn of_whole_file(path: &Path, key: Option<SecretKey>) -> Result<Self, Failure> {
         let inspect = || {
-            let (header, bytes) = filter_bytes::read(File::open(path)?)?;
+            let file = filter_bytes::open(path)?;
+            let (header, bytes) = Bytes::of(&file)?;
             let mut inspection = Self::new(header, key)?;
             let key = key.filter(|_| inspection.secret == Secret::Fits).map(SecretKey::bytes);
-            inspection.header.verify(&bytes, key)?;
-            inspection.provenance = Provenance::of_file_bytes(&inspection.header, &bytes)?;
+            inspection.header.verify(bytes.as_slice(), key)?;
+            inspection.provenance = Provenance::of_file_bytes(&inspection.header, bytes.as_slice())?;
+            Ok(inspection)
+        };
+        inspect().map_err(|error| Failure::of_loading(path, &error))
+    }
+
+    /// Reads what stands before and behind the table, and not the table where it can be left out: in a file that is not
+    /// compressed.
+    pub(crate) fn of_header(path: &Path, key: Option<SecretKey>) -> Result<Self, Failure> {
+        let inspect = || {
+            let file = filter_bytes::open(path)?;
+            let metadata = file.metadata()?;
+            let file_size = metadata.is_file().then_some(metadata.len());
+            let (compression, mut contents) = decompressed(&file)?;
+            let mut start = Vec::new();
+            contents.by_ref().take(FileHeader::SIZE as u64).read_to_end(&mut start)?;
+            let mut inspection = Self::new(FileHeader::of_bytes(&start)?, key)?;
+            let header = &inspection.header;
+            let expected = header.file_size();
+            let section_size = expected.saturating_sub(table_end(header));
+            let mut section = Vec::new();
+            let found = match file_size {
+                Some(size) if compression == Compression::None => {
+                    drop(contents);
+                    (&file).seek(SeekFrom::Start(table_end(header)))?;
+                    (&file).take(section_size).read_to_end(&mut section)?;
+                    size
+                }
+                _ => {
+                    let table_size = header.parameters().table_size();
+                    let table = io::copy(&mut contents.by_ref().take(table_size), &mut io::sink())?;
+                    contents.by_ref().take(section_size).read_to_end(&mut section)?;
+                    let more = io::copy(&mut contents.take(1), &mut io::sink())?;
+                    start.len() as u64 + table + section.len() as u64 + more
+                }
+            };
+            if found < expected {
+                return Err(LoadError::Truncated { expected, found });
+            }
+            if found > expected {
+                return Err(LoadError::TrailingBytes { expected });
+            }
+            inspection.provenance = Provenance::of_section(&section)?;
+            inspection.file_size = file_size;
             Ok(inspection)
         };
         inspect().map_err(|error| Failure::of_loading(path, &error))
@@ -49,6 +97,6 @@ impl Inspection {
                 Secret::Fits
             }
         };
-        Ok(Self { header, secret, provenance: Provenance::default() })
+        Ok(Self { header, secret, provenance: Provenance::default(), file_size: None })
     }
 }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::arguments::{Arguments, Command};
 use crate::commands::{
@@ -61,23 +61,66 @@ fn execute(command: &Command) -> Result<ExitStatus, Failure> {
 
 /// Shows the help that was asked for, or what is wrong with the arguments.
 fn explain(error: &clap::Error) -> ExitStatus {
+    if !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        return match error.print() {
+            // A closed pipe is no reason to fail: `guira --help | head -1`.
+            Err(unwritten) if unwritten.kind() != io::ErrorKind::BrokenPipe => {
+                Failure::of_io("standard output", &unwritten).report();
+                ExitStatus::Error
+            }
+            _ if error.use_stderr() => ExitStatus::Error,
+            _ => ExitStatus::Success,
+        };
+    }
+    // Without colours, and with no control characters of an argument that is quoted but line ends.
     let plain = error.to_string();
+    let plain = plain.strip_prefix("error: ").unwrap_or(&plain).trim_end();
     if error.kind() == ErrorKind::ValueValidation {
         // For an invalid value the first line says everything; the usage would only hide it.
-        let line = plain.lines().next().unwrap_or_default();
-        report(line.strip_prefix("error: ").unwrap_or(line));
-    } else if error.use_stderr()
-        && std::env::args_os().any(|argument| argument.to_string_lossy().contains(char::is_control))
-    {
-        // The message may quote an argument with control characters, which may do anything to a terminal. In the plain text
-        // only line ends are left of them.
-        writeln!(io::stderr().lock(), "{}", plain.trim_end()).ok();
-    } else if let Err(unwritten) = error.print()
-        // A closed pipe is no reason to fail: `guira --help | head -1`.
-        && unwritten.kind() != io::ErrorKind::BrokenPipe
-    {
-        Failure::of_io("standard output", &unwritten).report();
+        report(plain.lines().next().unwrap_or_default());
         return ExitStatus::Error;
     }
-    if error.use_stderr() { ExitStatus::Error } else { ExitStatus::Success }
+    let tip = match (error.kind(), error.get(ContextKind::InvalidSubcommand)) {
+        (ErrorKind::InvalidSubcommand, Some(ContextValue::String(name))) => tip_for(name),
+        _ => None,
+    };
+    let mut stderr = io::stderr().lock();
+    match tip {
+        None => writeln!(stderr, "guira: {plain}"),
+        Some(tip) => {
+            let first = plain.lines().next().unwrap_or_default();
+            writeln!(stderr, "guira: {first}\n\n  tip: {tip}\n\nFor more information, try 'guira --help'.")
+        }
+    }
+    .ok();
+    ExitStatus::Error
+}
+
+/// What to do instead of a command that other programs have.
+fn tip_for(command: &str) -> Option<&'static str> {
+    let tips: [(&[&str], &str); 11] = [
+        (
+            &["uniq", "dedupe", "dedup", "unique", "distinct"],
+            "\"guira check -v FILE LIST\" prints the lines that are new to a filter, and \"guira add --unique FILE LIST\" stores \
+             them",
+        ),
+        (&["stat", "stats", "show", "inspect", "describe", "size"], "\"guira info FILE\" says what a filter holds"),
+        (
+            &["list", "ls", "keys", "dump", "export", "cat", "print"],
+            "a filter keeps no keys that could be listed: \"guira info FILE\" says how many it holds, and \"guira check FILE \
+             LIST\" which lines of a list it has",
+        ),
+        (&["create", "new", "make", "init"], "\"guira build -o FILE LIST\" makes a filter"),
+        (
+            &["test", "query", "grep", "contains", "lookup", "search", "find", "has", "get"],
+            "\"guira check FILE LIST\" prints the lines that are probably in a filter",
+        ),
+        (&["insert", "append", "put", "update"], "\"guira add FILE LIST\" adds lines to a filter"),
+        (&["delete", "rm", "del", "drop"], "\"guira remove FILE LIST\" removes lines that were added"),
+        (&["union", "join", "combine"], "\"guira merge -o FILE FIRST SECOND\" makes one filter of several"),
+        (&["compare", "cmp"], "\"guira diff FIRST SECOND\" compares two filters"),
+        (&["validate", "fsck", "checksum"], "\"guira verify FILE\" reads a whole file and checks it"),
+        (&["compact", "resize", "trim"], "\"guira shrink FILE\" gives back what a filter has grown by"),
+    ];
+    tips.iter().find(|(names, _)| names.contains(&command)).map(|&(_, tip)| tip)
 }

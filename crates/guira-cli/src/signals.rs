@@ -1,15 +1,24 @@
 //! Signals that end the program.
 
 #[cfg(unix)]
-pub(crate) use unix::remove_temporary_files_when_ended;
+pub(crate) use unix::{EndingSignals, end_by, remove_temporary_files_when_ended};
 
 #[cfg(unix)]
 mod unix {
+    use std::fs::File;
+    use std::io;
+    use std::os::unix::net::UnixStream;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
     use std::thread;
+    use std::time::Duration;
 
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    use rustix::io::{Errno, retry_on_intr};
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     use signal_hook::iterator::Signals;
     use signal_hook::low_level::emulate_default_handler;
+    use signal_hook::{flag, low_level};
 
     use crate::failure::Failure;
     use guira_files::remove_temporary_files;
@@ -17,10 +26,7 @@ mod unix {
     /// From now on, signals that end this process first remove its temporary files. The process still ends by the signal, so
     /// its parent sees the right status.
     pub(crate) fn remove_temporary_files_when_ended() -> Result<(), Failure> {
-        let ignored = ignored();
-        let is_ignored = |signal: &i32| ignored >> (signal - 1) & 1 == 1;
-        let signals = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|signal| !is_ignored(signal));
-        let mut signals = Signals::new(signals).map_err(Failure::new)?;
+        let mut signals = Signals::new(ending()).map_err(Failure::new)?;
         // A thread, because a signal handler may not take locks.
         let wait = move || {
             if let Some(signal) = signals.forever().next() {
@@ -29,6 +35,66 @@ mod unix {
             }
         };
         thread::Builder::new().name("signals".to_owned()).spawn(wait).map(drop).map_err(Failure::new)
+    }
+
+    /// The signals that end this process, which the program takes to end in order.
+    fn ending() -> Vec<i32> {
+        let ignored = ignored();
+        let is_ignored = |signal: &i32| ignored >> (signal - 1) & 1 == 1;
+        [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|signal| !is_ignored(signal)).collect()
+    }
+
+    /// From now on, signals that would end this process are only noted, and wake it where it waits for an input.
+    pub(crate) struct EndingSignals {
+        /// The last signal; 0 if there was none.
+        received: Arc<AtomicUsize>,
+        /// Readable from the first signal on.
+        wakes: UnixStream,
+    }
+
+    impl EndingSignals {
+        pub(crate) fn new() -> Result<Self, Failure> {
+            let received = Arc::new(AtomicUsize::new(0));
+            let (wakes, woken) = UnixStream::pair().map_err(Failure::new)?;
+            for signal in ending() {
+                let number = usize::try_from(signal).unwrap_or(usize::MAX);
+                let woken = woken.try_clone().map_err(Failure::new)?;
+                // In this order: whoever is woken finds the number.
+                flag::register_usize(signal, Arc::clone(&received), number)
+                    .and_then(|_| low_level::pipe::register(signal, woken))
+                    .map_err(Failure::new)?;
+            }
+            Ok(Self { received, wakes })
+        }
+
+        pub(crate) fn received(&self) -> Option<i32> {
+            i32::try_from(self.received.load(Ordering::SeqCst)).ok().filter(|&signal| signal > 0)
+        }
+
+        /// Waits until a source can be read or is at its end, which is `true`, or a signal has come or the time is over.
+        pub(crate) fn wait_for(&self, source: &File, at_most: Duration) -> io::Result<bool> {
+            // Rounded up, so that nobody waits again for nothing.
+            let timeout = Timespec::try_from(at_most + Duration::from_millis(1)).ok();
+            let mut awaited = [PollFd::new(source, PollFlags::IN), PollFd::new(&self.wakes, PollFlags::IN)];
+            match poll(&mut awaited, timeout.as_ref()) {
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+            let [source, _] = awaited;
+            Ok(self.received().is_none() && !source.revents().is_empty())
+        }
+
+        /// Returns `true` if a source can be read at once, or is at its end.
+        pub(crate) fn has_come(source: &File) -> io::Result<bool> {
+            let mut awaited = [PollFd::new(source, PollFlags::IN)];
+            retry_on_intr(|| poll(&mut awaited, Some(&Timespec::default())))?;
+            Ok(!awaited[0].revents().is_empty())
+        }
+    }
+
+    /// Ends this process as the signal would.
+    pub(crate) fn end_by(signal: i32) {
+        emulate_default_handler(signal).ok();
     }
 
     /// The signals that this process has ignored since its start, as with `nohup`; the lowest bit is signal 1. They stay

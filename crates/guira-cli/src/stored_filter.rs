@@ -68,6 +68,26 @@ impl StoredFilter {
         self.filter.growth_policy().is_some()
     }
 
+    /// The false positive rate with so many keys, also where the table grows for them: then fingerprints lose the bit that
+    /// tells where they go.
+    pub(crate) fn rate_of(&self, len: u64) -> f64 {
+        self.filter.parameters().expected_false_positive_rate(len)
+    }
+
+    /// How many keys it may hold, so that its rate is the one that was asked for: those of its capacity, and more where the rate
+    /// still holds with them. No limit if none was asked for, as where a length of fingerprints was.
+    pub(crate) fn promised_len(&self) -> usize {
+        let promised = self.filter.max_capacity();
+        let Some(asked) = self.provenance.rate else { return usize::MAX };
+        // The largest that keeps the rate is sought by halves, since the rate rises with the number of keys.
+        let (mut kept, mut raised) = (promised as u64, self.filter.parameters().slot_count() + 1);
+        while kept + 1 < raised {
+            let middle = kept + (raised - kept) / 2;
+            if self.rate_of(middle) <= asked { kept = middle } else { raised = middle }
+        }
+        usize::try_from(kept).unwrap_or(usize::MAX)
+    }
+
     pub(crate) fn insert_each(&mut self, digests: &[Digest], growth: Growth) -> Result<(), InsertEachError> {
         match growth {
             Growth::Allowed => self.filter.insert_each(digests),

@@ -1,6 +1,7 @@
 use std::error::Error;
 use std::fmt;
 use std::io;
+use std::time::Duration;
 
 /// Why a file was not replaced. Except with [`NotDurable`](Self::NotDurable), nothing has changed.
 #[derive(Debug)]
@@ -15,6 +16,11 @@ pub enum ReplaceError {
     IsDirectory,
     /// A device, a pipe or a socket.
     NotRegular,
+    /// Another process holds the lock, and did not release it in the time that was given.
+    Locked {
+        /// How long was waited.
+        waited: Duration,
+    },
     /// A file that was read, or that was known to be missing, is no longer what the path names: a program that does not
     /// take the lock has created, replaced or removed it.
     Changed,
@@ -30,6 +36,9 @@ impl fmt::Display for ReplaceError {
             Self::DanglingLink => formatter.write_str("a symbolic link to a file that does not exist"),
             Self::IsDirectory => formatter.write_str("Is a directory"),
             Self::NotRegular => formatter.write_str("not a regular file, so it can't be replaced"),
+            Self::Locked { waited } => {
+                write!(formatter, "another process changes it, and was not done within {waited:?}: nothing was written")
+            }
             Self::Changed => formatter.write_str(
                 "was created, replaced or removed by another program in the meantime, so nothing was written: run the \
                  command again",

@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Permissions};
 use std::io;
 use std::path::Path;
+use std::time::Instant;
 
 use super::replacement::Notice;
 use super::temporary::Access;
@@ -25,10 +26,14 @@ impl Directory {
 }
 
 /// Does not lock: a lock of Windows would keep readers out too.
-pub(crate) fn open_locked(path: &Path, notify: &dyn Fn(Notice<'_>)) -> io::Result<File> {
+pub(crate) fn open_locked(
+    path: &Path,
+    _deadline: Option<Instant>,
+    notify: &dyn Fn(Notice<'_>),
+) -> io::Result<Option<File>> {
     let file = File::open(path)?;
     notify(Notice::NotLocked(&io::ErrorKind::Unsupported.into()));
-    Ok(file)
+    Ok(Some(file))
 }
 
 /// Never succeeds, so that no temporary file is taken for a left-over.

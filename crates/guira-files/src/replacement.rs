@@ -1,6 +1,7 @@
 use std::fs::{self, File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use super::error::ReplaceError;
 use super::system;
@@ -21,6 +22,8 @@ pub struct Replacement {
     target: PathBuf,
     current: Current,
     temporary: Temporary,
+    /// How long to wait for the lock during the commit.
+    patience: Option<Duration>,
     /// Opened before the work, so that a directory that can't be flushed is an error before anything has changed.
     directory: system::Directory,
 }
@@ -48,10 +51,20 @@ impl Replacement {
     /// Locks a file, to replace it by content that depends on it. Other writers of the file wait until the replacement is
     /// dropped or committed. The file is to be read through [`file`](Self::file).
     pub fn of_existing(path: &Path, notify: &dyn Fn(Notice<'_>)) -> Result<Self, ReplaceError> {
+        Self::of_existing_within(path, None, notify)
+    }
+
+    /// The same, where another process is waited for so long at the most, if there is a limit.
+    pub fn of_existing_within(
+        path: &Path,
+        at_most: Option<Duration>,
+        notify: &dyn Fn(Notice<'_>),
+    ) -> Result<Self, ReplaceError> {
+        let wait = Wait::new(at_most, notify);
         loop {
             let target = fs::canonicalize(path)?;
             refuse_irregular(&fs::metadata(&target)?)?;
-            if let Some(file) = lock_current(&target, notify)? {
+            if let Some(file) = lock_current(&target, &wait)? {
                 return Self::new(target, Current::Locked(file));
             }
         }
@@ -60,8 +73,17 @@ impl Replacement {
     /// Locks a file if it exists, to replace it by content that may depend on it. Otherwise there must be none when the new
     /// file is committed.
     pub fn of_existing_or_new(path: &Path, notify: &dyn Fn(Notice<'_>)) -> Result<Self, ReplaceError> {
+        Self::of_existing_or_new_within(path, None, notify)
+    }
+
+    /// The same, where another process is waited for so long at the most, if there is a limit.
+    pub fn of_existing_or_new_within(
+        path: &Path,
+        at_most: Option<Duration>,
+        notify: &dyn Fn(Notice<'_>),
+    ) -> Result<Self, ReplaceError> {
         if let Some(target) = resolve(path)?
-            && let Some(file) = lock_current(&target, notify)?
+            && let Some(file) = lock_current(&target, &Wait::new(at_most, notify))?
         {
             return Self::new(target, Current::Locked(file));
         }
@@ -87,7 +109,13 @@ impl Replacement {
         remove_left_overs(&target);
         let directory = system::Directory::open(directory(&target))?;
         let temporary = Temporary::new(&target, Access::Private)?;
-        Ok(Self { target, current, temporary, directory })
+        Ok(Self { target, current, temporary, patience: None, directory })
+    }
+
+    /// Limits how long [`commit`](Self::commit) waits for another process that changes the file.
+    #[must_use]
+    pub fn waiting_at_most(self, patience: Option<Duration>) -> Self {
+        Self { patience, ..self }
     }
 
     /// The locked file, if there is one.
@@ -106,7 +134,7 @@ impl Replacement {
         write: impl FnOnce(&File) -> io::Result<()>,
         notify: &dyn Fn(Notice<'_>),
     ) -> Result<Option<File>, ReplaceError> {
-        let Self { target, current, mut temporary, directory } = self;
+        let Self { target, current, mut temporary, patience, directory } = self;
         write(temporary.file()?)?;
         let replaced = match current {
             Current::Locked(old) => {
@@ -125,21 +153,38 @@ impl Replacement {
                 }
                 None
             }
-            Current::Any => loop {
-                // Each turn after the first means that another writer has finished.
-                if let Some(old) = lock_current(&target, notify)? {
-                    if replace(&old, &target, &mut temporary)? {
-                        break Some(old);
+            Current::Any => {
+                let wait = Wait::new(patience, notify);
+                loop {
+                    // Each turn after the first means that another writer has finished.
+                    if let Some(old) = lock_current(&target, &wait)? {
+                        if replace(&old, &target, &mut temporary)? {
+                            break Some(old);
+                        }
+                    } else if create(&target, &mut temporary)? {
+                        break None;
                     }
-                } else if create(&target, &mut temporary)? {
-                    break None;
                 }
-            },
+            }
         };
         directory.sync().map_err(ReplaceError::NotDurable)?;
         // Only now is the lock of the new file released, and that of the old one when the caller drops it.
         drop(temporary);
         Ok(replaced)
+    }
+}
+
+/// How long another process is waited for that holds the lock, and who is told so.
+struct Wait<'notify> {
+    at_most: Option<Duration>,
+    deadline: Option<Instant>,
+    notify: &'notify dyn Fn(Notice<'_>),
+}
+
+impl<'notify> Wait<'notify> {
+    fn new(at_most: Option<Duration>, notify: &'notify dyn Fn(Notice<'_>)) -> Self {
+        // A deadline beyond the end of time is none.
+        Self { at_most, deadline: at_most.and_then(|at_most| Instant::now().checked_add(at_most)), notify }
     }
 }
 
@@ -174,7 +219,7 @@ fn refuse_irregular(metadata: &Metadata) -> Result<(), ReplaceError> {
 }
 
 /// Opens and locks the file that a path names, if it names one. It still names that file when this returns.
-fn lock_current(target: &Path, notify: &dyn Fn(Notice<'_>)) -> Result<Option<File>, ReplaceError> {
+fn lock_current(target: &Path, wait: &Wait<'_>) -> Result<Option<File>, ReplaceError> {
     loop {
         match fs::symlink_metadata(target) {
             // Anything else could block when it is opened.
@@ -183,8 +228,9 @@ fn lock_current(target: &Path, notify: &dyn Fn(Notice<'_>)) -> Result<Option<Fil
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error.into()),
         }
-        let file = match system::open_locked(target, notify) {
-            Ok(file) => file,
+        let file = match system::open_locked(target, wait.deadline, wait.notify) {
+            Ok(Some(file)) => file,
+            Ok(None) => return Err(ReplaceError::Locked { waited: wait.at_most.unwrap_or_default() }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error.into()),
         };
@@ -257,6 +303,30 @@ mod tests {
             }
             fs::remove_file(&path).expect("it is there");
         }
+    }
+
+    #[test]
+    fn whoever_holds_the_lock_longer_than_others_wait_stops_them() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let path = directory.path().join("file");
+        fs::write(&path, "old").expect("writable");
+        let holder = Replacement::of_existing(&path, &|_| {}).expect("a file");
+        for at_most in [Duration::ZERO, Duration::from_millis(30)] {
+            let is_told = Cell::new(false);
+            let refused = |result: Result<_, ReplaceError>| match result {
+                Err(ReplaceError::Locked { waited }) => waited == at_most,
+                _ => false,
+            };
+            let notify = |notice: Notice<'_>| is_told.set(matches!(notice, Notice::Waiting));
+            assert!(refused(Replacement::of_existing_within(&path, Some(at_most), &notify).map(drop)));
+            assert_eq!(is_told.get(), !at_most.is_zero());
+            assert!(refused(Replacement::of_existing_or_new_within(&path, Some(at_most), &notify).map(drop)));
+            let any = Replacement::of_any(&path).expect("a file").waiting_at_most(Some(at_most));
+            assert!(refused(any.commit(|mut file| file.write_all(b"new"), &notify).map(drop)));
+        }
+        drop(holder);
+        assert_eq!(fs::read(&path).expect("readable"), b"old");
+        assert!(Replacement::of_existing_within(&path, Some(Duration::ZERO), &|_| {}).is_ok());
     }
 
     /// The default list of a directory does not replace the list of the old file.

@@ -6,6 +6,8 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use rustix::fs::{Dir, FlockOperation, Mode, OFlags, flock};
 use rustix::io::{Errno, retry_on_intr};
@@ -33,27 +35,51 @@ impl Directory {
     }
 }
 
-/// Opens a file and locks it if that is possible.
-pub(crate) fn open_locked(path: &Path, notify: &dyn Fn(Notice<'_>)) -> io::Result<File> {
+/// Opens a file and locks it if that is possible. Returns `None` if another process holds the lock beyond the deadline.
+pub(crate) fn open_locked(
+    path: &Path,
+    deadline: Option<Instant>,
+    notify: &dyn Fn(Notice<'_>),
+) -> io::Result<Option<File>> {
     let file = File::open(path)?;
-    let Err(error) = lock_or_wait(&file, notify) else { return Ok(file) };
+    let error = match lock_or_wait(&file, deadline, notify) {
+        Ok(is_locked) => return Ok(is_locked.then_some(file)),
+        Err(error) => error,
+    };
     // On NFS only a file that was opened for writing can be locked exclusively.
     if Errno::from_io_error(&error) == Some(Errno::BADF)
         && let Ok(file) = OpenOptions::new().read(true).write(true).open(path)
-        && lock_or_wait(&file, notify).is_ok()
+        && let Ok(is_locked) = lock_or_wait(&file, deadline, notify)
     {
-        return Ok(file);
+        return Ok(is_locked.then_some(file));
     }
     notify(Notice::NotLocked(&error));
-    Ok(file)
+    Ok(Some(file))
 }
 
-fn lock_or_wait(file: &File, notify: &dyn Fn(Notice<'_>)) -> io::Result<()> {
+/// Returns `false` if another process holds the lock beyond the deadline.
+fn lock_or_wait(file: &File, deadline: Option<Instant>, notify: &dyn Fn(Notice<'_>)) -> io::Result<bool> {
+    /// Between two tries, since a lock can't be waited for with a deadline.
+    const PAUSE: Duration = Duration::from_millis(10);
+
     if try_lock(file)? {
-        return Ok(());
+        return Ok(true);
+    }
+    let is_late = |deadline| Instant::now() >= deadline;
+    if deadline.is_some_and(is_late) {
+        return Ok(false);
     }
     notify(Notice::Waiting);
-    lock(file)
+    let Some(deadline) = deadline else { return lock(file).map(|()| true) };
+    loop {
+        thread::sleep(PAUSE.min(deadline.saturating_duration_since(Instant::now())));
+        if try_lock(file)? {
+            return Ok(true);
+        }
+        if is_late(deadline) {
+            return Ok(false);
+        }
+    }
 }
 
 /// Returns `false` if another process holds the lock.

@@ -1,8 +1,12 @@
 use std::path::PathBuf;
+#[cfg(unix)]
+use std::time::Duration;
 
 use clap::Args;
 
-use super::{InputArguments, KeyFileArguments, QuietArguments};
+#[cfg(unix)]
+use super::values;
+use super::{InputArguments, KeyFileArguments, QuietArguments, WaitArguments};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -13,9 +17,17 @@ Examples:
     comm -13 yesterday.txt today.txt | guira add blocked.guira
 
   A key:
-    guira add blocked.guira -e 203.0.113.7";
+    guira add blocked.guira -e 203.0.113.7
 
-const STATUS: &str = "Exit status: 0 if all was added, 2 if a key did not fit or there was an error";
+  Addresses of a log while it is written, stored every ten seconds:
+    tail -f access.log | guira add --unique --every 10s --field 1 --delimiter blanks seen.guira
+
+  All that fits, and the rest into a second filter:
+    guira add --keep-fitting seen.guira today.txt | guira build -o seen-2.guira";
+
+const STATUS: &str = "\
+Exit status: 0 if all was added, 3 with --keep-fitting if a part was, 2 if no key was added since not all fit, or there was \
+an error";
 
 /// Add lines to a filter file
 ///
@@ -23,9 +35,11 @@ const STATUS: &str = "Exit status: 0 if all was added, 2 if a key did not fit or
 /// room again and must be removed as often. A filter holds at most 2b copies of a key, where b is the number of slots of a
 /// bucket.
 ///
-/// When a filter is full that was built to grow, its table is doubled. Keys that do not fit are left out and reported, with
-/// exit status 2; after 10,000 of them, the rest is not tried. The file is replaced when all is done, and left alone if an
-/// input cannot be read.
+/// All of them are added, or none: if a key does not fit, or an input cannot be read, the file stays as it is. The file is
+/// replaced when all is done.
+///
+/// When a filter is full that was built to grow, its table is doubled. Keys fit as long as the false positive rate is kept
+/// that the filter was built for: up to its --max-capacity, or its --capacity if it does not grow.
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLES, after_help = STATUS)]
 pub(crate) struct AddArguments {
@@ -41,9 +55,42 @@ pub(crate) struct AddArguments {
     #[arg(long)]
     pub(crate) unique: bool,
 
-    /// Do not grow the table; report keys that do not fit
+    /// Add the keys that fit, and print the others, each on a line of its own
+    ///
+    /// As many keys are added as find room while the rate is kept, in the order of the input. After 10,000 for which the
+    /// table has no slot, the rest is not tried.
+    #[arg(long)]
+    pub(crate) keep_fitting: bool,
+
+    /// Write the keys that do not fit to this file instead of standard output; one that is there is replaced
+    #[arg(long, value_name = "REJECTED", requires = "keep_fitting")]
+    pub(crate) rejected: Option<PathBuf>,
+
+    /// Add keys even if the rate rises above the one that the filter was built for
+    ///
+    /// Beyond the number of keys up to which it is promised, the rate doubles each time the number of keys does.
+    #[arg(long)]
+    pub(crate) raise_rate: bool,
+
+    /// Store the keys that have come every so often, such as 10s, and when SIGTERM, SIGINT or SIGHUP ends the program
+    ///
+    /// For inputs that do not end, such as those of "tail -f". The file is locked while keys are stored, and not in between;
+    /// a line without its end is not stored then. Lines that are repeated are left out as without this option, for which all
+    /// distinct keys are kept in memory; with --unique only those of an interval are.
+    #[cfg(unix)]
+    #[arg(long, value_name = "TIME", value_parser = values::interval, conflicts_with = "json")]
+    pub(crate) every: Option<Duration>,
+
+    /// Do not grow the table
     #[arg(long)]
     pub(crate) no_grow: bool,
+
+    /// Ignore the case of the letters A to Z: for filters that were built with --lowercase
+    #[arg(long, short = 'i')]
+    pub(crate) ignore_case: bool,
+
+    #[command(flatten)]
+    pub(crate) wait: WaitArguments,
 
     #[command(flatten)]
     pub(crate) quiet: QuietArguments,

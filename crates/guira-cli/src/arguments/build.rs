@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::names::{HashName, LayoutName, Prefer};
-use super::{InputArguments, KeyFileArguments, QuietArguments, ThreadArguments, values};
+use super::{InputArguments, KeyFileArguments, QuietArguments, ThreadArguments, WaitArguments, values};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -100,7 +100,7 @@ pub(crate) struct BuildArguments {
     pub(crate) note: Option<String>,
 
     /// Make the letters A to Z of all keys lower case; the file says so, and keys that are checked are treated alike
-    #[arg(long, help_heading = HASH)]
+    #[arg(long, short = 'i', visible_alias = "ignore-case", help_heading = HASH)]
     pub(crate) lowercase: bool,
 
     /// Leave out blanks at both ends of all keys; the file says so, and keys that are checked are treated alike
@@ -147,6 +147,9 @@ pub(crate) struct BuildArguments {
 
     #[command(flatten)]
     pub(crate) inputs: InputArguments,
+
+    #[command(flatten, next_help_heading = OUTPUT)]
+    pub(crate) wait: WaitArguments,
 
     #[command(flatten, next_help_heading = OUTPUT)]
     pub(crate) quiet: QuietArguments,

@@ -11,8 +11,8 @@ Examples:
     guira check words.guira text.txt
     guira check -v words.guira text.txt
 
-  Lines of a log whose first or third field is in the list, as they are written:
-    tail -f access.log | guira check --field 1,3 --delimiter blanks blocked.guira
+  Lines of a log whose first or third field is in the list, as they are written, and in the newest list:
+    tail -f access.log | guira check --follow --field 1,3 --delimiter blanks blocked.guira
 
   Is this key in the list?
     guira check -q words.guira -e kiwi && echo probably";
@@ -31,8 +31,9 @@ const FILTERS: &str = "Filters";
 /// share is printed too: the filter's false positive rate, which "guira info" shows. With --invert-match, every line that is
 /// printed is certainly not in the filter.
 ///
-/// Lines are printed as soon as the input pauses. While a file is checked, it may be replaced by renaming another file to
-/// its name, as all commands of guira do. It must not be overwritten in place, as cp does.
+/// Lines are printed as soon as the input pauses. While lines are checked, the filter file may be replaced by renaming another
+/// file to its name, as all commands of guira do: with --follow the next lines are checked with the new one, and without it
+/// that is told once. It must not be overwritten in place, as cp does.
 #[derive(Args, Debug)]
 #[command(
     before_help = EXAMPLES,
@@ -40,13 +41,17 @@ const FILTERS: &str = "Filters";
     override_usage = "guira check [OPTIONS] <FILE> [INPUT]...\n       guira check [OPTIONS] --filter <FILE>... [INPUT]..."
 )]
 pub(crate) struct CheckArguments {
-    /// The filter file; with --filter, an input
+    /// The filter file, "-" for standard input; with --filter, an input
     #[arg(value_name = "FILE", required_unless_present = "filters")]
     file: Option<PathBuf>,
 
     /// Select the lines that are certainly not in the filter
     #[arg(long, short = 'v', visible_alias = "invert", help_heading = SELECTION)]
     pub(crate) invert_match: bool,
+
+    /// Ignore the case of the letters A to Z: for filters that were built with --lowercase
+    #[arg(long, short = 'i', help_heading = SELECTION)]
+    pub(crate) ignore_case: bool,
 
     /// Stop reading an input after this many selected lines
     #[arg(long, short, value_name = "LINES", value_parser = values::line_count, help_heading = SELECTION)]
@@ -120,6 +125,13 @@ pub(crate) struct CheckArguments {
     /// A filter file to use instead of FILE; may be given several times, and a line is selected if any of them has its key
     #[arg(long = "filter", value_name = "FILE", help_heading = FILTERS)]
     filters: Vec<PathBuf>,
+
+    /// When a filter file is replaced, check the lines from there on with the new one
+    ///
+    /// Each line is checked with a filter that the file held when the line came or later. The new file must treat keys as the
+    /// old one does, by --lowercase and --trim. One that can't be read is reported, and the old filter is kept meanwhile.
+    #[arg(long, help_heading = FILTERS)]
+    pub(crate) follow: bool,
 
     #[command(flatten, next_help_heading = FILTERS)]
     pub(crate) key: KeyFileArguments,

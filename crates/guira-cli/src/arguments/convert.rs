@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::names::LayoutName;
-use super::{KeyFileArguments, QuietArguments, values};
+use super::{KeyFileArguments, QuietArguments, WaitArguments, values};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -59,6 +59,9 @@ pub(crate) struct ConvertArguments {
 
     #[command(flatten)]
     pub(crate) key: KeyFileArguments,
+
+    #[command(flatten)]
+    pub(crate) wait: WaitArguments,
 
     #[command(flatten)]
     pub(crate) quiet: QuietArguments,

@@ -6,7 +6,8 @@ use super::KeyFileArguments;
 
 /// Show what a filter file holds
 ///
-/// The file is checked as by "guira verify". A filter that was made with a secret key is shown without it too.
+/// What stands before and behind the table is read and checked, so the answer comes at once however large the file is; "guira
+/// verify" checks the table too. A filter that was made with a secret key is shown without it too.
 #[derive(Args, Debug)]
 #[command(
     before_help = "Examples:\n  guira info words.guira\n  guira info --json words.guira",
@@ -24,7 +25,7 @@ pub(crate) struct InfoArguments {
     #[command(flatten)]
     pub(crate) key: KeyFileArguments,
 
-    /// The filter file
+    /// The filter file; "-" is standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
 }

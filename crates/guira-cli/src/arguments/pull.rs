@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{KeyFileArguments, QuietArguments, ServerArguments};
+use super::{KeyFileArguments, QuietArguments, ServerArguments, WaitArguments};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -47,6 +47,9 @@ pub(crate) struct PullArguments {
 
     #[command(flatten)]
     pub(crate) key: KeyFileArguments,
+
+    #[command(flatten)]
+    pub(crate) wait: WaitArguments,
 
     #[command(flatten)]
     pub(crate) quiet: QuietArguments,

@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{InputArguments, KeyFileArguments, QuietArguments};
+use super::{InputArguments, KeyFileArguments, QuietArguments, WaitArguments};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -35,6 +35,13 @@ Exit status: 0 if all was removed, 1 if a key was not in the filter, 2 if there 
 pub(crate) struct RemoveArguments {
     #[command(flatten)]
     pub(crate) key: KeyFileArguments,
+
+    /// Ignore the case of the letters A to Z: for filters that were built with --lowercase
+    #[arg(long, short = 'i')]
+    pub(crate) ignore_case: bool,
+
+    #[command(flatten)]
+    pub(crate) wait: WaitArguments,
 
     #[command(flatten)]
     pub(crate) quiet: QuietArguments,

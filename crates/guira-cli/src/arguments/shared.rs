@@ -1,6 +1,7 @@
 //! Arguments that several commands have.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 
@@ -40,18 +41,33 @@ pub(crate) struct QuietArguments {
 
 #[derive(Args, Debug)]
 pub(crate) struct TrustArguments {
-    /// Don't verify the checksum of the filter first
+    /// Verify the checksum of the filter first, however large it is [default: of tables up to 64 MiB]
     ///
-    /// Verifying reads all of the filter once. Without it, the first answer comes at once however large the filter is, but
-    /// a damaged filter gives wrong answers.
-    #[arg(long)]
+    /// Verifying reads all of the filter once. Without it, the first answer comes at once and only the parts that are asked are
+    /// read, but a filter that the disk has damaged gives wrong answers. "guira verify" does more than this.
+    #[arg(long, overrides_with = "no_verify")]
+    verify: bool,
+
+    /// Never verify the checksum of the filter first
+    #[arg(long, overrides_with = "verify")]
     no_verify: bool,
 }
 
 impl TrustArguments {
     pub(crate) fn trust(&self) -> Trust {
-        if self.no_verify { Trust::Blind } else { Trust::Verified }
+        match (self.verify, self.no_verify) {
+            (true, _) => Trust::Verified,
+            (false, true) => Trust::Blind,
+            (false, false) => Trust::VerifiedIfSmall,
+        }
     }
+}
+
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct WaitArguments {
+    /// Give up after so long where another process changes the file, such as 5s, 2m or 0 [default: wait until it is done]
+    #[arg(id = "wait", long = "wait", value_name = "TIME", value_parser = values::duration)]
+    pub(crate) at_most: Option<Duration>,
 }
 
 #[cfg(feature = "redis")]

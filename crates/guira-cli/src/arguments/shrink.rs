@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{KeyFileArguments, QuietArguments};
+use super::{KeyFileArguments, QuietArguments, WaitArguments};
 
 /// Give back the memory that a filter file has grown by
 ///
@@ -16,6 +16,9 @@ use super::{KeyFileArguments, QuietArguments};
 pub(crate) struct ShrinkArguments {
     #[command(flatten)]
     pub(crate) key: KeyFileArguments,
+
+    #[command(flatten)]
+    pub(crate) wait: WaitArguments,
 
     #[command(flatten)]
     pub(crate) quiet: QuietArguments,

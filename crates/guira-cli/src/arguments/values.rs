@@ -1,6 +1,7 @@
 //! Parsers for single values, and the errors for invalid ones.
 
 use std::num::{NonZeroU64, NonZeroUsize};
+use std::time::Duration;
 
 use clap::ValueEnum;
 
@@ -27,41 +28,80 @@ pub(super) fn rate(text: &str) -> Result<f64, String> {
 /// A number of keys: `5000000`, `5_000_000`, `5M` or `5e6`.
 pub(super) fn capacity(text: &str) -> Result<usize, String> {
     match whole_number(text) {
-        Some(keys) if keys > 0 => Ok(keys),
+        Ok(keys) if keys > 0 => Ok(keys),
+        Err(Unfit::TooLarge) => {
+            let slots = crate::render::text::count(guira::Parameters::MAX_BUCKETS * MAX_SLOTS_OF_BUCKET);
+            Err(format!("that is too large: no table has more than {slots} slots"))
+        }
         _ => Err("a capacity is a whole number of keys, at least 1, such as 1000000, 1M or 1e6".into()),
     }
 }
 
+const MAX_SLOTS_OF_BUCKET: u64 = 8;
+
+/// Why a text stands for no number here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unfit {
+    NotANumber,
+    TooLarge,
+}
+
 /// A whole number, exactly: with separators between its digits, with a decimal point, and with k, M, G or T or a power of
 /// ten behind it.
-fn whole_number(text: &str) -> Option<usize> {
-    const MAX_ZEROS: u32 = 19;
-
-    let (number, power): (&str, u32) = if let Some((number, power)) = text.split_once(['e', 'E']) {
-        (number, power.strip_prefix('+').unwrap_or(power).parse().ok()?)
+fn whole_number(text: &str) -> Result<usize, Unfit> {
+    let (number, power): (&str, &str) = if let Some((number, power)) = text.split_once(['e', 'E']) {
+        (number, power.strip_prefix('+').unwrap_or(power))
     } else {
-        let zeros = text.chars().last().and_then(|last| match last {
-            'k' | 'K' => Some(3),
-            'M' | 'm' => Some(6),
-            'G' | 'g' => Some(9),
-            'T' | 't' => Some(12),
+        let power = text.chars().last().and_then(|last| match last {
+            'k' | 'K' => Some("3"),
+            'M' | 'm' => Some("6"),
+            'G' | 'g' => Some("9"),
+            'T' | 't' => Some("12"),
             _ => None,
         });
-        match zeros {
-            Some(zeros) => (&text[..text.len() - 1], zeros),
-            None => (text, 0),
+        match power {
+            Some(power) => (&text[..text.len() - 1], power),
+            None => (text, "0"),
         }
     };
+    let is_number = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit());
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let fraction = fraction.trim_end_matches('0');
-    let zeros = power.checked_sub(u32::try_from(fraction.len()).ok()?).filter(|&zeros| zeros <= MAX_ZEROS)?;
-    let is_number = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit());
     let is_separated = whole.split(['_', ',']).all(|group| !group.is_empty() && is_number(group));
-    if !is_separated || !is_number(fraction) {
-        return None;
+    if !is_separated || !is_number(fraction) || power.is_empty() || !is_number(power) {
+        return Err(Unfit::NotANumber);
     }
+    let power: usize = power.parse().map_err(|_| Unfit::TooLarge)?;
+    let zeros = power.checked_sub(fraction.len()).ok_or(Unfit::NotANumber)?;
     let digits: String = whole.chars().filter(char::is_ascii_digit).chain(fraction.chars()).collect();
-    digits.parse::<usize>().ok()?.checked_mul(10usize.checked_pow(zeros)?)
+    let digits = digits.trim_start_matches('0');
+    if digits.is_empty() {
+        return Ok(0);
+    }
+    let number = digits.parse::<usize>().map_err(|_| Unfit::TooLarge)?;
+    let scale = u32::try_from(zeros).ok().and_then(|zeros| 10usize.checked_pow(zeros)).ok_or(Unfit::TooLarge)?;
+    number.checked_mul(scale).ok_or(Unfit::TooLarge)
+}
+
+/// A time: `10s`, `1.5m`, `250ms`, or a number of seconds.
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
+    let (number, scale) = [("ms", 0.001), ("s", 1.0), ("m", 60.0), ("h", 3600.0)]
+        .into_iter()
+        .find_map(|(unit, scale)| text.strip_suffix(unit).map(|number| (number, scale)))
+        .unwrap_or((text, 1.0));
+    let is_plain = number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let seconds = if is_plain { number.parse::<f64>().ok() } else { None };
+    seconds
+        .and_then(|number| Duration::try_from_secs_f64(number * scale).ok())
+        .ok_or_else(|| "a time is a number of seconds, or such as 10s, 2m or 250ms".into())
+}
+
+/// A time between two things that are done again and again.
+pub(super) fn interval(text: &str) -> Result<Duration, String> {
+    match duration(text)? {
+        interval if interval >= Duration::from_millis(1) => Ok(interval),
+        _ => Err("the time between two is at least 1ms".into()),
+    }
 }
 
 pub(super) fn fingerprint_bits(text: &str) -> Result<u32, String> {
@@ -183,6 +223,37 @@ mod tests {
         ] {
             assert!(capacity(refused).is_err(), "{refused}");
         }
+    }
+
+    #[test]
+    fn what_is_too_large_is_not_called_too_small() {
+        for large in ["99999999999999999999", "1e99", "99e18", "18446744073709551616", "1e99999999999999999999"] {
+            let refused = capacity(large).expect_err("no table is so large");
+            assert!(refused.contains("too large") && refused.contains("34,359,738,368"), "{large}: {refused}");
+        }
+        for small in ["0", "0e99", "-1", ""] {
+            assert!(capacity(small).expect_err("no number of keys").contains("at least 1"), "{small}");
+        }
+    }
+
+    #[test]
+    fn times_have_units_or_are_seconds() {
+        for (typed, milliseconds) in [
+            ("10", 10_000),
+            ("10s", 10_000),
+            ("1.5m", 90_000),
+            ("250ms", 250),
+            ("2h", 7_200_000),
+            ("0", 0),
+            (".5s", 500),
+        ] {
+            assert_eq!(duration(typed), Ok(Duration::from_millis(milliseconds)), "{typed}");
+        }
+        for refused in ["", "s", "-1", "-1s", "1d", "inf", "nan", "1e3", "1 s", "99999999999999999999999h"] {
+            assert!(duration(refused).is_err(), "{refused}");
+        }
+        assert!(interval("0").is_err() && interval("0.0001s").is_err());
+        assert_eq!(interval("1ms"), Ok(Duration::from_millis(1)));
     }
 
     #[test]

@@ -1,104 +1,341 @@
+#[cfg(unix)]
+mod live;
+mod rejected;
+
 use std::path::Path;
 
-use guira::{InsertEachError, InsertError, KeyHasher};
+use guira::{InsertEachError, InsertError};
 use serde::Serialize;
 
-use super::warnings::{WithoutKey, warn_of_excess, warn_of_missing_fields};
+use super::warnings::{WithoutKey, refuse_to_ignore_case, warn_of_excess, warn_of_missing_fields};
 use crate::arguments::AddArguments;
 use crate::exit_status::ExitStatus;
 use crate::failure::{Failure, report};
 use crate::filter_file::FilterReplacement;
-use crate::keys::{Examples, Inputs, NewKeys, Normalization, SeenDigests};
+use crate::keys::{Examples, NewKeys, Normalization, SeenDigests};
 use crate::render::text::{self, counted};
 use crate::render::{Report, tell};
 use crate::secret_key::SecretKey;
 use crate::stored_filter::{Growth, StoredFilter};
+use rejected::RejectedKeys;
 
 /// After this many keys without room, the rest is not tried: a failed search takes as long as thousands of insertions.
 const MAX_KEYS_TRIED_IN_VAIN: u64 = 10_000;
 
 pub(crate) fn run(arguments: &AddArguments) -> Result<ExitStatus, Failure> {
     arguments.inputs.refuse_contradictions()?;
-    arguments.inputs.inputs(Normalization::default(), true).refuse_filters()?;
+    let inputs = arguments.inputs.inputs(Normalization::default(), true);
+    inputs.refuse_filters()?;
+    if let Some(path) = &arguments.rejected {
+        inputs.refuse_as_output(path)?;
+    }
     let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
-    let (mut filter, replacement) = FilterReplacement::of_filter(&arguments.file, key)?;
-    let inputs = arguments.inputs.inputs(filter.provenance.normalization, arguments.quiet.quiet);
-    let growth = if arguments.no_grow { Growth::Refused } else { Growth::Allowed };
-    let size_before = filter.filter.size_in_bytes();
-    let outcome = add(&mut filter, growth, arguments.unique, &inputs)?;
-    if outcome.added > 0 {
-        replacement.commit(&filter)?;
+    #[cfg(unix)]
+    if let Some(every) = arguments.every {
+        return live::run(arguments, key, every);
     }
-
-    let rejected = |reason: &Option<(Examples, InsertError)>| reason.as_ref().map_or(0, |(keys, _)| keys.count());
-    let addition = Addition {
-        file: arguments.file.display().to_string(),
-        is_unique: arguments.unique,
-        added_count: outcome.added,
-        already_present_count: outcome.already_present,
-        repeated_count: outcome.repeated,
-        without_key_count: outcome.without_key,
-        without_room_count: rejected(&outcome.without_room),
-        too_many_copies_count: rejected(&outcome.with_too_many_copies),
-        key_count: filter.filter.len() as u64,
-        capacity: filter.filter.capacity() as u64,
-        has_grown: filter.filter.size_in_bytes() > size_before,
-    };
-    tell(&addition, arguments.json, arguments.quiet)?;
-    warn_of_missing_fields(&arguments.inputs, outcome.without_key, WithoutKey::LeftOut);
-    if !arguments.unique {
-        warn_of_copies(&arguments.file, &outcome, &filter);
+    let (mut filter, replacement) = FilterReplacement::of_filter(&arguments.file, key, arguments.wait)?;
+    let normalization = filter.provenance.normalization;
+    refuse_to_ignore_case(arguments.ignore_case, &arguments.file, normalization)?;
+    let inputs = arguments.inputs.inputs(normalization, arguments.quiet.quiet);
+    let mut adding = Adding::new(arguments, &filter, SeenDigests::default(), RejectedKeys::new(arguments)?);
+    let without_key = inputs.for_each_batch(|keys| adding.take(&mut filter, keys))?;
+    adding.without_key = without_key;
+    // Before the filter is replaced: whoever can't have the keys that did not fit would not know which they are.
+    if let Some(rejected) = adding.rejected.take() {
+        rejected.finish()?;
     }
-    warn_of_excess(&arguments.file, &filter);
-    let mut status = ExitStatus::Success;
-    for (rejected, reason) in [&outcome.without_room, &outcome.with_too_many_copies].into_iter().flatten() {
-        let count = counted(rejected.count(), "key");
-        Failure::of_file(&arguments.file, format_args!("{count} not added: {reason}: {rejected}")).report();
-        status = ExitStatus::Error;
-    }
-    if outcome.without_room.is_some() {
-        let file = arguments.file.display();
-        report(format_args!("{file}: {}", way_to_more_room(&filter, growth)));
-    }
-    if outcome.with_too_many_copies.is_some() {
-        report(format_args!(
-            "{}: add --unique leaves out keys that are there already; the copies that are stored go when the filter is built \
-             again from the list of its keys, with guira build --force",
-            arguments.file.display()
-        ));
-    }
+    let (status, _) = adding.finish(&filter, replacement)?;
+    warn_of_missing_fields(&arguments.inputs, without_key, WithoutKey::LeftOut);
     Ok(status)
 }
 
-/// Advice on how to make room for more keys.
-fn way_to_more_room(filter: &StoredFilter, growth: Growth) -> &'static str {
-    match (filter.grows(), growth) {
-        (true, Growth::Refused) => "without --no-grow there may be room for them",
-        _ => {
-            "there is room for them in a filter that is built with a greater --capacity, or so that it can grow, with \
-             --max-capacity"
+/// Keys on their way into a filter, and what became of them.
+struct Adding<'arguments> {
+    arguments: &'arguments AddArguments,
+    before: Before,
+    seen: SeenDigests,
+    answers: Vec<bool>,
+    added: u64,
+    /// Keys that were probably present before: left out with `--unique`, otherwise stored once more.
+    already_present: u64,
+    repeated: u64,
+    without_key: u64,
+    /// The keys that were not added, with the reason for the first of them.
+    without_room: Option<(Examples, NoRoom)>,
+    with_too_many_copies: Option<(Examples, InsertError)>,
+    /// Where the keys go that are not added.
+    rejected: Option<RejectedKeys>,
+}
+
+/// What the filter was before.
+struct Before {
+    len: usize,
+    capacity: usize,
+    size: usize,
+}
+
+/// Why a key found no room.
+#[derive(Clone, Debug)]
+enum NoRoom {
+    /// The rate would be above what was promised.
+    Rate {
+        most: usize,
+    },
+    Insert(InsertError),
+}
+
+impl<'arguments> Adding<'arguments> {
+    fn new(
+        arguments: &'arguments AddArguments,
+        filter: &StoredFilter,
+        seen: SeenDigests,
+        rejected: Option<RejectedKeys>,
+    ) -> Self {
+        let (len, capacity) = (filter.filter.len(), filter.filter.capacity());
+        Self {
+            arguments,
+            before: Before { len, capacity, size: filter.filter.size_in_bytes() },
+            seen,
+            answers: Vec::new(),
+            added: 0,
+            already_present: 0,
+            repeated: 0,
+            without_key: 0,
+            without_room: None,
+            with_too_many_copies: None,
+            rejected,
+        }
+    }
+
+    /// Replaces the file, unless nothing was added or not all that must be, and tells what was done.
+    fn finish(self, filter: &StoredFilter, replacement: FilterReplacement) -> Result<(ExitStatus, Self), Failure> {
+        let is_refused = self.is_refused();
+        if is_refused || self.added == 0 {
+            drop(replacement);
+        } else {
+            replacement.commit(filter)?;
+        }
+        self.tell(filter)?;
+        if is_refused {
+            return Ok((self.report_refusal(filter), self));
+        }
+        if !self.arguments.unique {
+            self.warn_of_copies(filter);
+        }
+        warn_of_excess(&self.arguments.file, filter);
+        Ok((self.report_rejected(filter), self))
+    }
+
+    /// Returns `true` if nothing is stored, since not all keys fit.
+    const fn is_refused(&self) -> bool {
+        !self.arguments.keep_fitting && (self.without_room.is_some() || self.with_too_many_copies.is_some())
+    }
+
+    fn take(&mut self, filter: &mut StoredFilter, keys: &[&[u8]]) -> Result<(), Failure> {
+        let mut new = self.seen.new_ones(keys, filter.filter.hasher());
+        self.repeated += (keys.len() - new.keys.len()) as u64;
+        let mut answers = std::mem::take(&mut self.answers);
+        answers.clear();
+        answers.resize(new.digests.len(), false);
+        filter.filter.contains_each(&new.digests, &mut answers);
+        if self.arguments.unique {
+            self.already_present += count_true(&answers);
+            new.retain(|index| !answers[index]);
+            answers.clear();
+            answers.resize(new.digests.len(), false);
+        }
+        let added = self.add(filter, &new, &answers);
+        self.answers = answers;
+        added
+    }
+
+    /// Adds keys, of which `are_present` says which are stored already.
+    fn add(&mut self, filter: &mut StoredFilter, new: &NewKeys<'_>, are_present: &[bool]) -> Result<(), Failure> {
+        let growth = if self.arguments.no_grow { Growth::Refused } else { Growth::Allowed };
+        let (mut keys, mut digests, mut are_present) = (&*new.keys, &*new.digests, are_present);
+        while !keys.is_empty() {
+            let most = if self.arguments.raise_rate { usize::MAX } else { filter.promised_len() };
+            let room = most.saturating_sub(filter.filter.len());
+            let is_vain = match &self.without_room {
+                Some((_, NoRoom::Rate { .. })) => true,
+                Some((keys, NoRoom::Insert(_))) => keys.count() >= MAX_KEYS_TRIED_IN_VAIN,
+                None => false,
+            };
+            if is_vain || room == 0 || self.is_refused() {
+                let (without_room, _) =
+                    self.without_room.get_or_insert_with(|| (Examples::default(), NoRoom::Rate { most }));
+                keys.iter().for_each(|key| without_room.add(key));
+                return keys.iter().try_for_each(|key| self.reject(key));
+            }
+            let tried = keys.len().min(room);
+            let (stored, reason) = match filter.insert_each(&digests[..tried], growth) {
+                Ok(()) => (tried, None),
+                Err(InsertEachError { inserted, reason, .. }) => (inserted, Some(reason)),
+            };
+            self.added += stored as u64;
+            self.already_present += count_true(&are_present[..stored]);
+            let mut done = stored;
+            if let Some(reason) = reason {
+                let key = keys[stored];
+                match reason {
+                    InsertError::TooManyCopies { .. } | InsertError::Crowded { .. } => {
+                        self.with_too_many_copies.get_or_insert_with(|| (Examples::default(), reason)).0.add(key);
+                    }
+                    reason => {
+                        let reason = NoRoom::Insert(reason);
+                        self.without_room.get_or_insert_with(|| (Examples::default(), reason)).0.add(key);
+                    }
+                }
+                self.reject(key)?;
+                done += 1;
+            }
+            (keys, digests, are_present) = (&keys[done..], &digests[done..], &are_present[done..]);
+        }
+        Ok(())
+    }
+
+    fn reject(&mut self, key: &[u8]) -> Result<(), Failure> {
+        self.rejected.as_mut().map_or(Ok(()), |rejected| rejected.write(key))
+    }
+
+    /// Tells what was done. If nothing was, only JSON says so here: for people, the error does.
+    fn tell(&self, filter: &StoredFilter) -> Result<(), Failure> {
+        let is_refused = self.is_refused();
+        if is_refused && !self.arguments.json {
+            return Ok(());
+        }
+        let count = |keys: Option<&Examples>| keys.map_or(0, Examples::count);
+        let (key_count, capacity) = if is_refused {
+            (self.before.len, self.before.capacity)
+        } else {
+            (filter.filter.len(), filter.filter.capacity())
+        };
+        let addition = Addition {
+            file: self.arguments.file.display().to_string(),
+            is_unique: self.arguments.unique,
+            added_count: if is_refused { 0 } else { self.added },
+            already_present_count: self.already_present,
+            repeated_count: self.repeated,
+            without_key_count: self.without_key,
+            without_room_count: count(self.without_room.as_ref().map(|(keys, _)| keys)),
+            too_many_copies_count: count(self.with_too_many_copies.as_ref().map(|(keys, _)| keys)),
+            key_count: key_count as u64,
+            capacity: capacity as u64,
+            has_grown: !is_refused && filter.filter.size_in_bytes() > self.before.size,
+        };
+        tell(&addition, self.arguments.json, self.arguments.quiet)
+    }
+
+    /// Says why nothing was stored, and what to do.
+    fn report_refusal(&self, filter: &StoredFilter) -> ExitStatus {
+        let file = &self.arguments.file;
+        if let Some((keys, reason)) = &self.with_too_many_copies {
+            let count = counted(keys.count(), "key");
+            report_of(file, format_args!("no key was added: {count} can't be stored once more: {reason}: {keys}"));
+            report_of(
+                file,
+                "--unique leaves out keys that are there already, and --keep-fitting adds the others; the copies that are \
+                 stored go when the filter is built again from the list of its keys, with guira build --force",
+            );
+            return ExitStatus::Error;
+        }
+        if let Some((keys, reason)) = &self.without_room {
+            let (all, why) = (self.added + keys.count(), reason.text(filter));
+            let fitting = match (self.added, all) {
+                (0, 1) => format!("{keys} does not fit, since {why}"),
+                (0, all) => format!("none of {} keys fits, since {why}: {keys}", text::count(all)),
+                (added, all) => {
+                    let (added, all) = (text::count(added), text::count(all));
+                    format!("only {added} of {all} keys fit, since {why}; not {keys}")
+                }
+            };
+            report_of(file, format_args!("no key was added: {fitting}"));
+            report_of(file, self.ways_to_more_room(filter, keys.count(), reason));
+        }
+        ExitStatus::Error
+    }
+
+    /// Advice on how to add keys that do not fit.
+    fn ways_to_more_room(&self, filter: &StoredFilter, without_room: u64, reason: &NoRoom) -> String {
+        let needed = self.before.len as u64 + self.added + without_room;
+        let mut ways = vec!["--keep-fitting adds those that fit and prints the others".to_owned()];
+        match reason {
+            NoRoom::Rate { .. } if filter.grows() && !self.arguments.no_grow => {
+                let raised = text::rate(filter.rate_of(needed));
+                ways.push(format!("--raise-rate adds all that find room, with a rate that may rise to {raised}"));
+            }
+            NoRoom::Rate { .. } => ways.push("--raise-rate adds all that find room, with a higher rate".to_owned()),
+            NoRoom::Insert(InsertError::OutOfMemory { .. }) => {}
+            NoRoom::Insert(_) if filter.grows() && self.arguments.no_grow => {
+                ways.push("without --no-grow the table grows".to_owned());
+            }
+            NoRoom::Insert(_) => {}
+        }
+        let needed = text::count(needed);
+        ways.push(format!(
+            "a filter that is built again from the list of its keys, with --max-capacity {needed} or more, takes all of them"
+        ));
+        ways.join("; ")
+    }
+
+    /// Warns of keys that are now stored more than once, if they are more than false positives explain.
+    #[expect(clippy::cast_precision_loss, reason = "a threshold")]
+    fn warn_of_copies(&self, filter: &StoredFilter) {
+        let (added, present) = (self.added, self.already_present);
+        let mistaken = filter.filter.expected_false_positive_rate() * added as f64;
+        // False positives are nearly Poisson-distributed: the standard deviation is the root of the mean.
+        if present as f64 <= mistaken + 3.0 * mistaken.sqrt() || present < added / 100 {
+            return;
+        }
+        report(format_args!(
+            "warning: {}: {} of {} added keys were probably there already. Each is now stored once more, takes more room \
+             and must be removed once more; add --unique leaves such keys out",
+            self.arguments.file.display(),
+            text::count(present),
+            text::count(added),
+        ));
+    }
+
+    /// With `--keep-fitting`, says which keys were left out.
+    fn report_rejected(&self, filter: &StoredFilter) -> ExitStatus {
+        let file = &self.arguments.file;
+        if let Some((keys, reason)) = &self.with_too_many_copies {
+            let count = counted(keys.count(), "key");
+            report_of(file, format_args!("{count} not added, which can't be stored once more: {reason}: {keys}"));
+        }
+        if let Some((keys, reason)) = &self.without_room {
+            let (count, why) = (counted(keys.count(), "key"), reason.text(filter));
+            report_of(file, format_args!("{count} not added: {why}: {keys}"));
+        }
+        match (self.without_room.is_some() || self.with_too_many_copies.is_some(), self.added) {
+            (false, _) => ExitStatus::Success,
+            (true, 0) => ExitStatus::Error,
+            (true, _) => ExitStatus::Part,
         }
     }
 }
 
-/// Warns of keys that are now stored more than once, if they are more than false positives explain.
-#[expect(clippy::cast_precision_loss, reason = "a threshold")]
-fn warn_of_copies(file: &Path, outcome: &Outcome, filter: &StoredFilter) {
-    let rejected = [&outcome.without_room, &outcome.with_too_many_copies].into_iter().flatten();
-    let tried = outcome.added + rejected.map(|(keys, _)| keys.count()).sum::<u64>();
-    let mistaken = filter.filter.expected_false_positive_rate() * tried as f64;
-    let present = outcome.already_present;
-    // False positives are nearly Poisson-distributed: the standard deviation is the root of the mean.
-    if present as f64 <= mistaken + 3.0 * mistaken.sqrt() || present < tried / 100 {
-        return;
+impl NoRoom {
+    fn text(&self, filter: &StoredFilter) -> String {
+        match self {
+            Self::Rate { most } => format!("its rate is kept with at most {}", counted(*most as u64, "key")),
+            Self::Insert(InsertError::OutOfMemory { bytes }) => {
+                format!("there is not enough memory for a table of {}", counted(*bytes, "byte"))
+            }
+            Self::Insert(_) => {
+                format!("its table of {} is full", counted(filter.filter.parameters().slot_count(), "slot"))
+            }
+        }
     }
-    report(format_args!(
-        "warning: {}: {} of {} were probably there already. Each is now stored once more, takes more room and must be \
-         removed once more; add --unique leaves such keys out",
-        file.display(),
-        text::count(present),
-        counted(tried, "key"),
-    ));
+}
+
+fn report_of(file: &Path, message: impl std::fmt::Display) {
+    Failure::of_file(file, message).report();
+}
+
+fn count_true(answers: &[bool]) -> u64 {
+    answers.iter().filter(|&&answer| answer).count() as u64
 }
 
 /// What was done. The field names are those of the JSON output and must not change.
@@ -112,7 +349,7 @@ struct Addition {
     already_present_count: u64,
     repeated_count: u64,
     without_key_count: u64,
-    /// Keys that were not added, because the filter is full.
+    /// Keys that were not added, because there was no room for them.
     without_room_count: u64,
     /// Keys that were not added, because the filter holds as many copies of them as it can.
     too_many_copies_count: u64,
@@ -139,61 +376,5 @@ impl Report for Addition {
             );
         }
         format!("{}: {added} added, {repeated} left out{grown}", self.file)
-    }
-}
-
-#[derive(Default)]
-struct Outcome {
-    added: u64,
-    already_present: u64,
-    repeated: u64,
-    without_key: u64,
-    /// The keys that were not added, with the error for the first of them.
-    without_room: Option<(Examples, InsertError)>,
-    with_too_many_copies: Option<(Examples, InsertError)>,
-}
-
-fn add(filter: &mut StoredFilter, growth: Growth, unique: bool, inputs: &Inputs) -> Result<Outcome, Failure> {
-    let hasher: KeyHasher = *filter.filter.hasher();
-    let mut seen = SeenDigests::default();
-    let mut outcome = Outcome::default();
-    let mut answers = Vec::new();
-    let without_key = inputs.for_each_batch(|keys| {
-        let mut new = seen.new_ones(keys, &hasher);
-        outcome.repeated += (keys.len() - new.keys.len()) as u64;
-        answers.resize(new.digests.len(), false);
-        filter.filter.contains_each(&new.digests, &mut answers);
-        outcome.already_present += answers.iter().filter(|&&answer| answer).count() as u64;
-        if unique {
-            new.retain(|index| !answers[index]);
-        }
-        outcome.add(filter, growth, &new);
-    })?;
-    outcome.without_key = without_key;
-    Ok(outcome)
-}
-
-impl Outcome {
-    fn add(&mut self, filter: &mut StoredFilter, growth: Growth, new: &NewKeys<'_>) {
-        let (mut keys, mut digests) = (&*new.keys, &*new.digests);
-        while !keys.is_empty() {
-            if let Some((examples, _)) = &mut self.without_room
-                && examples.count() >= MAX_KEYS_TRIED_IN_VAIN
-            {
-                keys.iter().for_each(|key| examples.add(key));
-                return;
-            }
-            let Err(InsertEachError { inserted, reason, .. }) = filter.insert_each(digests, growth) else {
-                self.added += keys.len() as u64;
-                return;
-            };
-            self.added += inserted as u64;
-            let rejected = match reason {
-                InsertError::TooManyCopies { .. } | InsertError::Crowded { .. } => &mut self.with_too_many_copies,
-                _ => &mut self.without_room,
-            };
-            rejected.get_or_insert_with(|| (Examples::default(), reason)).0.add(keys[inserted]);
-            (keys, digests) = (&keys[inserted + 1..], &digests[inserted + 1..]);
-        }
     }
 }

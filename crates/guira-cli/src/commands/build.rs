@@ -12,10 +12,12 @@ use serde::Serialize;
 use super::warnings::{WithoutKey, warn_of_excess, warn_of_missing_fields};
 use crate::arguments::{BuildArguments, HashName, Prefer};
 use crate::exit_status::ExitStatus;
-use crate::failure::Failure;
+use crate::failure::{self, Failure};
 use crate::filter_file::{self, Existing, Replaced};
 use crate::filter_output::{self, FilterOutput};
-use crate::keys::{DigestCollector, DistinctDigests, Examples, Input, Inputs, KeyForm, KeyPart, Normalization};
+use crate::keys::{
+    DigestCollector, DistinctDigests, Examples, Input, Inputs, KeyForm, KeyList, KeyPart, Normalization,
+};
 use crate::progress::Progress;
 use crate::provenance::{self, Provenance};
 use crate::render::text::{self, counted};
@@ -40,12 +42,12 @@ pub(crate) fn run(arguments: &BuildArguments) -> Result<ExitStatus, Failure> {
         // The output may be the `--like` filter itself.
         (true, Some(_)) => Existing::LockedAndReplaced,
     };
-    let output = FilterOutput::new(&arguments.output, existing, arguments.json)?;
+    let output = FilterOutput::new(&arguments.output, existing, arguments.json, arguments.wait)?;
 
     let Construction { filter, digests, seeds_tried } = match &arguments.never {
         None => build(arguments, &blueprint, &inputs, arguments.seed)?,
         Some(never) => {
-            let never = NeverKeys::read(never, arguments, normalization)?;
+            let never = never_keys(never, arguments, normalization)?;
             build_without(arguments, &blueprint, &inputs, &never)?
         }
     };
@@ -69,7 +71,42 @@ pub(crate) fn run(arguments: &BuildArguments) -> Result<ExitStatus, Failure> {
     tell(&built, arguments.json, arguments.quiet)?;
     warn_of_missing_fields(&arguments.inputs, digests.without_key(), WithoutKey::LeftOut);
     warn_of_excess(&arguments.output, &filter);
+    if arguments.like.is_none() {
+        warn_of_cost(arguments, &filter);
+    }
     Ok(ExitStatus::Success)
+}
+
+/// Warns of a table that takes far more than its rate does elsewhere: its fingerprints are as long as they can be, and the table
+/// is made larger instead, or they get bits for growth that the rate would not need.
+#[expect(clippy::cast_precision_loss, reason = "a threshold, and shown with a few digits")]
+fn warn_of_cost(arguments: &BuildArguments, filter: &StoredFilter) {
+    /// That of a few keys is within a page or two, which nobody misses.
+    const MIN_TABLE_SIZE: u64 = 1 << 16;
+    const MAX_FACTOR: f64 = 2.0;
+
+    let (Some(rate), parameters) = (filter.provenance.rate, filter.filter.parameters()) else { return };
+    if parameters.table_size() < MIN_TABLE_SIZE {
+        return;
+    }
+    // What buckets of four slots take, of which 95 % are filled: 2b fingerprints are compared.
+    let usual = ((1.0 / rate).log2() + 3.0).max(2.0) / 0.95;
+    let taken = 8.0 * parameters.table_size() as f64 / filter.filter.capacity() as f64;
+    if taken <= MAX_FACTOR * usual {
+        return;
+    }
+    let why = if filter.grows() && arguments.max_capacity.is_some() {
+        "that is the price of --max-capacity at this rate: fingerprints get bits for growth, or the table more slots where they \
+         can't be longer"
+    } else {
+        "fingerprints can't be long enough for this rate, so the table has more slots instead; a higher rate costs less"
+    };
+    failure::report(format_args!(
+        "warning: {}: takes {} bits per key at its capacity, where {} are usual for its rate: {why}",
+        filter_output::name(&arguments.output),
+        text::bits(taken),
+        text::bits(usual),
+    ));
 }
 
 /// Refuses to replace a filter that holds keys when there were none to read: a list that was not made, or a field that is not
@@ -113,7 +150,7 @@ fn build_without(
     arguments: &BuildArguments,
     blueprint: &Blueprint,
     inputs: &Inputs,
-    never: &NeverKeys,
+    never: &KeyList,
 ) -> Result<Construction, Failure> {
     /// If more tries than this are expected, the build is refused.
     const MAX_EXPECTED_TRIES: f64 = 1000.0;
@@ -129,12 +166,13 @@ fn build_without(
         let seed = arguments.seed.wrapping_add(tries - 1);
         let mut construction = build(arguments, blueprint, inputs, seed)?;
         let filter = &construction.filter;
-        let digests = never.digests(&blueprint.hasher(seed));
+        let hasher = blueprint.hasher(seed);
+        let digests: Vec<Digest> = never.iter().map(|key| hasher.digest(key)).collect();
         if tries == 1 {
             let given: HashSet<u64> = construction.digests.in_steps().flatten().map(Digest::get).collect();
             let mut both = Examples::default();
             never
-                .keys()
+                .iter()
                 .zip(&digests)
                 .filter(|(_, digest)| given.contains(&digest.get()))
                 .for_each(|(key, _)| both.add(key));
@@ -167,39 +205,17 @@ fn build_without(
 }
 
 /// The keys of `--never`, which the filter must not find.
-struct NeverKeys {
-    bytes: Vec<u8>,
-    ends: Vec<usize>,
-}
-
-impl NeverKeys {
-    fn read(path: &Path, arguments: &BuildArguments, normalization: Normalization) -> Result<Self, Failure> {
-        let form = KeyForm { end: arguments.inputs.form().end, part: KeyPart::Whole };
-        let inputs = Inputs::new(&[], &[path.to_owned()], &form, None, normalization, arguments.quiet.quiet);
-        inputs.refuse_filters()?;
-        inputs.refuse_as_output(&arguments.output)?;
-        let mut keys = Self { bytes: Vec::new(), ends: Vec::new() };
-        inputs.for_each_batch(|batch| {
-            for key in batch {
-                keys.bytes.extend_from_slice(key);
-                keys.ends.push(keys.bytes.len());
-            }
-        })?;
-        Ok(keys)
-    }
-
-    fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    fn keys(&self) -> impl Iterator<Item = &[u8]> {
-        let starts = std::iter::once(&0).chain(&self.ends);
-        starts.zip(&self.ends).map(|(&start, &end)| &self.bytes[start..end])
-    }
-
-    fn digests(&self, hasher: &KeyHasher) -> Vec<Digest> {
-        self.keys().map(|key| hasher.digest(key)).collect()
-    }
+fn never_keys(path: &Path, arguments: &BuildArguments, normalization: Normalization) -> Result<KeyList, Failure> {
+    let form = KeyForm { end: arguments.inputs.form().end, part: KeyPart::Whole };
+    let inputs = Inputs::new(&[], &[path.to_owned()], &form, None, normalization, arguments.quiet.quiet);
+    inputs.refuse_filters()?;
+    inputs.refuse_as_output(&arguments.output)?;
+    let mut keys = KeyList::default();
+    inputs.for_each_batch(|batch| {
+        batch.iter().for_each(|key| keys.push(key));
+        Ok(())
+    })?;
+    Ok(keys)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "for a probability")]
@@ -350,7 +366,7 @@ impl Blueprint {
 }
 
 fn refused(arguments: &BuildArguments, error: &BuildError) -> Failure {
-    Failure::of(filter_output::name(&arguments.output), error)
+    Failure::of_parameters(error).about(filter_output::name(&arguments.output))
 }
 
 /// An empty filter. It grows if the options leave the shape to this program and the chosen shape can grow.
@@ -407,6 +423,7 @@ fn refuse_vain_growth(arguments: &BuildArguments) -> Result<(), Failure> {
             Err(Failure::new("what takes the least memory does not grow: leave out --prefer space, or --max-capacity"))
         }
         (Some(largest), Some(capacity)) if largest < capacity => {
+            let [largest, capacity] = [largest, capacity].map(|keys| text::count(keys as u64));
             Err(Failure::new(format_args!("--max-capacity is {largest}, which is below --capacity, {capacity}")))
         }
         _ => Ok(()),
@@ -430,7 +447,10 @@ fn secret_key(arguments: &BuildArguments) -> Result<Option<SecretKey>, Failure> 
 
 fn distinct_digests(inputs: &Inputs, hasher: KeyHasher) -> Result<DistinctDigests, Failure> {
     let mut collector = DigestCollector::new(hasher);
-    inputs.for_all_blocks(|block| collector.take(block))?;
+    inputs.for_all_blocks(|block| {
+        collector.take(block);
+        Ok(())
+    })?;
     Ok(collector.finish())
 }
 

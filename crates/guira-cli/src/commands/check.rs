@@ -2,16 +2,18 @@ mod detail;
 mod plain;
 
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 
 use guira::CuckooFilterView;
 use serde::Serialize;
 
-use super::warnings::{WithoutKey, warn_of_missing_fields};
+use super::warnings::{WithoutKey, refuse_to_ignore_case, warn_of_missing_fields};
 use crate::arguments::{CheckArguments, Print};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
-use crate::filter_view;
-use crate::keys::{Block, Inputs, KeyPart, Normalization};
+use crate::filter_bytes;
+use crate::filter_view::{Filters, Replaced};
+use crate::keys::{Block, Input, Inputs, KeyPart, Normalization};
 use crate::progress::Progress;
 use crate::render::Output;
 use crate::secret_key::SecretKey;
@@ -25,25 +27,47 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<ExitStatus, Failure> {
     arguments.inputs.refuse_contradictions()?;
     arguments.inputs.inputs_with(first_input, Normalization::default(), arguments.quiet).refuse_filters()?;
     let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
-    filter_view::ask_all(&filters, key, arguments.trust.trust(), |views, normalization| {
-        let inputs = arguments.inputs.inputs_with(first_input, normalization, arguments.quiet);
-        let names: Vec<Vec<u8>> = filters.iter().map(|path| path.as_os_str().as_encoded_bytes().to_vec()).collect();
-        select(views, &names, &inputs, arguments)
-    })
+    let names: Vec<Vec<u8>> = filters.iter().map(|path| path.as_os_str().as_encoded_bytes().to_vec()).collect();
+    let inputs = |normalization| arguments.inputs.inputs_with(first_input, normalization, arguments.quiet);
+    refuse_standard_input_twice(&filters, &inputs(Normalization::default()))?;
+    let opened = Filters::open(&filters, key, arguments.trust.trust())?;
+    refuse_to_ignore_case(arguments.ignore_case, &filters[0], opened.normalization())?;
+    let inputs = inputs(opened.normalization());
+    select(opened, &names, &inputs, arguments)
+}
+
+fn refuse_standard_input_twice(filters: &[PathBuf], inputs: &Inputs) -> Result<(), Failure> {
+    let of_filters = filters.iter().filter(|path| filter_bytes::is_standard_input(path)).count();
+    match (of_filters, inputs.iter().any(Input::is_standard_input)) {
+        (0, _) | (1, false) => Ok(()),
+        (1, true) => {
+            Err(Failure::new("the filter comes from standard input, so the keys can't: give an input, or -e KEY"))
+        }
+        _ => Err(Failure::new("standard input is no more than one filter")),
+    }
 }
 
 fn select(
-    filters: &[CuckooFilterView<'_>],
+    mut filters: Filters,
     names: &[Vec<u8>],
     inputs: &Inputs,
     arguments: &CheckArguments,
 ) -> Result<ExitStatus, Failure> {
     let progress = Progress::of_bytes(inputs.size()).unless_output_is_terminal();
-    let mut selection = Selection::new(filters, names, arguments, inputs.len() > 1);
+    let mut selection = Selection::new(names, arguments, inputs.len() > 1);
     let mut failed = false;
+    let replaced = match (arguments.follow, arguments.quiet) {
+        (true, _) => Replaced::Followed,
+        (false, false) => Replaced::Told,
+        (false, true) => Replaced::Ignored,
+    };
     for input in inputs.iter() {
         selection.begin(input.label());
-        let result = input.for_each_block(&progress, |block| selection.take_block(block));
+        let result = input.for_each_block(&progress, |block| {
+            // Its lines have come, so whatever was replaced before they came is seen here.
+            filters.look_for_replaced(replaced)?;
+            selection.take_block(&filters.views()?, block)
+        });
         let is_read = result.is_ok();
         if let Err(failure) = result {
             failure.report();
@@ -69,8 +93,8 @@ fn select(
 }
 
 /// Selects lines, and counts or prints them.
-struct Selection<'filters> {
-    engine: Engine<'filters>,
+struct Selection<'names> {
+    engine: Engine<'names>,
     form: Form,
     labels: Labels,
     output: Output,
@@ -84,10 +108,10 @@ struct Selection<'filters> {
 }
 
 /// How lines are selected.
-enum Engine<'filters> {
+enum Engine<'names> {
     /// One filter, one key per record, printed unchanged: on all processors.
-    Plain(Plain<'filters>),
-    Detail(Box<Detail<'filters>>),
+    Plain(Plain),
+    Detail(Box<Detail<'names>>),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -111,13 +135,8 @@ struct Counts {
     without_key: u64,
 }
 
-impl<'filters> Selection<'filters> {
-    fn new(
-        filters: &'filters [CuckooFilterView<'filters>],
-        names: &'filters [Vec<u8>],
-        arguments: &CheckArguments,
-        has_several_inputs: bool,
-    ) -> Self {
+impl<'names> Selection<'names> {
+    fn new(names: &'names [Vec<u8>], arguments: &CheckArguments, has_several_inputs: bool) -> Self {
         let form = match arguments {
             CheckArguments { count: true, json: true, .. } => Form::CountAsJson,
             CheckArguments { count: true, .. } => Form::Count,
@@ -127,15 +146,15 @@ impl<'filters> Selection<'filters> {
             _ => Form::Lines,
         };
         let labels = Labels::new(arguments, has_several_inputs);
-        let is_plain = matches!(filters, [_])
+        let is_plain = matches!(names, [_])
             && has_one_key(&arguments.inputs.form().part)
             && arguments.max_count.is_none()
             && (form != Form::Lines
                 || (arguments.printed() == Print::Line && !labels.are_printed() && !arguments.line_buffered));
         let engine = if is_plain {
-            Engine::Plain(Plain::new(&filters[0], arguments))
+            Engine::Plain(Plain::new(arguments))
         } else {
-            Engine::Detail(Box::new(Detail::new(filters, names, arguments)))
+            Engine::Detail(Box::new(Detail::new(names, arguments)))
         };
         Self {
             engine,
@@ -158,15 +177,16 @@ impl<'filters> Selection<'filters> {
         }
     }
 
-    fn take_block(&mut self, block: &Block<'_>) -> Result<ControlFlow<()>, Failure> {
+    fn take_block(&mut self, filters: &[CuckooFilterView<'_>], block: &Block<'_>) -> Result<ControlFlow<()>, Failure> {
         let Self { engine, form, labels, output, input, input_counts, .. } = self;
         let mut printed = (*form == Form::Lines).then_some(&mut *output);
         let flow = match engine {
             Engine::Plain(plain) => {
-                plain.take_block(block, printed.as_deref_mut(), input_counts)?;
+                plain.take_block(&filters[0], block, printed.as_deref_mut(), input_counts)?;
                 ControlFlow::Continue(())
             }
             Engine::Detail(detail) => detail.take_block(
+                filters,
                 block,
                 printed.as_deref_mut().map(|output| (output, &*labels, &**input)),
                 input_counts,

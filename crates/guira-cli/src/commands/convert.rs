@@ -15,7 +15,7 @@ use crate::stored_filter::StoredFilter;
 pub(crate) fn run(arguments: &ConvertArguments) -> Result<ExitStatus, Failure> {
     // The output may be the input.
     let existing = if arguments.force { Existing::LockedAndReplaced } else { Existing::Refused };
-    let output = FilterOutput::new(&arguments.output, existing, arguments.json)?;
+    let output = FilterOutput::new(&arguments.output, existing, arguments.json, arguments.wait)?;
     let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
     let stored = filter_file::load(&arguments.file, key)?;
     let before = *stored.filter.parameters();

@@ -5,20 +5,20 @@ use serde::Serialize;
 use crate::arguments::CountArguments;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
-use crate::filter_view::ask;
+use crate::filter_view::Filters;
 use crate::render::Output;
 use crate::secret_key::SecretKey;
 
 pub(crate) fn run(arguments: &CountArguments) -> Result<ExitStatus, Failure> {
     let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
-    let counts = ask(&arguments.file, key, arguments.trust.trust(), |filter, normalization| {
-        let count = |key: &OsString| {
-            let mut bytes = Vec::new();
-            normalization.apply(key.as_encoded_bytes(), &mut bytes);
-            filter.count(&*bytes)
-        };
-        Ok(arguments.keys.iter().map(count).collect::<Vec<_>>())
-    })?;
+    let filters = Filters::open(&[&arguments.file], key, arguments.trust.trust())?;
+    let views = filters.views()?;
+    let count = |key: &OsString| {
+        let mut bytes = Vec::new();
+        filters.normalization().apply(key.as_encoded_bytes(), &mut bytes);
+        views[0].count(&*bytes)
+    };
+    let counts: Vec<usize> = arguments.keys.iter().map(count).collect();
     let mut output = Output::new();
     if arguments.json {
         let keys = arguments.keys.iter().zip(&counts);

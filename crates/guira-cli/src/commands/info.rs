@@ -1,5 +1,3 @@
-use std::fs;
-
 use guira::{FileHeader, Layout};
 use serde::Serialize;
 
@@ -13,12 +11,11 @@ use crate::secret_key::SecretKey;
 
 pub(crate) fn run(arguments: &InfoArguments) -> Result<ExitStatus, Failure> {
     let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
-    let inspection = Inspection::of_file(&arguments.file, key)?;
+    let inspection = Inspection::of_header(&arguments.file, key)?;
     if arguments.quiet {
         return Ok(ExitStatus::Success);
     }
-    let file = fs::metadata(&arguments.file).ok().filter(fs::Metadata::is_file);
-    print(&FilterReport::new(&inspection, file.map(|metadata| metadata.len())), arguments.json)?;
+    print(&FilterReport::new(&inspection), arguments.json)?;
     Ok(ExitStatus::Success)
 }
 
@@ -66,14 +63,14 @@ struct FilterReport {
 }
 
 impl FilterReport {
-    fn new(inspection: &Inspection, file_size_in_bytes: Option<u64>) -> Self {
-        let Inspection { header, secret, provenance } = inspection;
+    fn new(inspection: &Inspection) -> Self {
+        let Inspection { header, secret, provenance, file_size } = inspection;
         let parameters = header.parameters();
         let load_factor = load_factor(header, header.len());
         let bits_per_key = |load_factor| f64::from(parameters.bits_per_slot()) / load_factor;
         Self {
             has_windows: parameters.layout() == Layout::Windowed,
-            file_size_in_bytes,
+            file_size_in_bytes: *file_size,
             kind: names::kind(header.kind()),
             layout: parameters.layout().to_string(),
             addressing: parameters.addressing().to_string(),
@@ -108,6 +105,9 @@ impl FilterReport {
 fn load_factor(header: &FileHeader, count: u64) -> f64 {
     count as f64 / header.parameters().slot_count() as f64
 }
+
+/// More bits per key than this are not shown to people.
+const MOST_BITS_SHOWN: f64 = 1000.0;
 
 impl Report for FilterReport {
     fn text(&self) -> String {
@@ -149,7 +149,9 @@ impl Report for FilterReport {
             ("false positive rate now", text::rate(self.expected_false_positive_rate)),
             ("false positive rate at capacity", text::rate(self.expected_false_positive_rate_at_capacity)),
         ]);
-        rows.extend(self.bits_per_key.map(|bits| ("bits per key now", text::bits(bits))));
+        // Of a nearly empty table it says how empty that is, which the load factor says better.
+        let bits_per_key = self.bits_per_key.filter(|&bits| bits < MOST_BITS_SHOWN);
+        rows.extend(bits_per_key.map(|bits| ("bits per key now", text::bits(bits))));
         rows.push(("bits per key at capacity", text::bits(self.bits_per_key_at_capacity)));
         let Provenance { normalization, note, sources, key_count, .. } = &self.provenance;
         let treatment = match (normalization.lowercase, normalization.trim) {

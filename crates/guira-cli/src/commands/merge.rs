@@ -19,7 +19,7 @@ use crate::stored_filter::StoredFilter;
 pub(crate) fn run(arguments: &MergeArguments) -> Result<ExitStatus, Failure> {
     // The output may be one of the inputs.
     let existing = if arguments.force { Existing::LockedAndReplaced } else { Existing::Refused };
-    let output = FilterOutput::new(&arguments.output, existing, arguments.json)?;
+    let output = FilterOutput::new(&arguments.output, existing, arguments.json, arguments.wait)?;
     let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
     let mut merged: Option<StoredFilter> = None;
     for file in &arguments.files {

@@ -14,8 +14,8 @@ use crate::render::{Output, Report, print, text};
 pub(crate) fn run(arguments: &PlanArguments) -> Result<ExitStatus, Failure> {
     let preference = arguments.prefer.into();
     let builder = CuckooFilter::builder().capacity(arguments.capacity).false_positive_rate(arguments.rate);
-    let table = builder.clone().preference(preference).parameters().map_err(Failure::new)?;
-    let alternatives = builder.alternatives().map_err(Failure::new)?;
+    let table = builder.clone().preference(preference).parameters().map_err(|error| Failure::of_parameters(&error))?;
+    let alternatives = builder.alternatives().map_err(|error| Failure::of_parameters(&error))?;
     let prints_picture = draw(arguments, &table)?;
     if !arguments.quiet && !prints_picture {
         print(&PlanReport::new(&table, arguments.rate, preference, &alternatives), arguments.json)?;

@@ -16,7 +16,7 @@ use crate::shell::quoted;
 pub(crate) fn run(arguments: &PullArguments) -> Result<ExitStatus, Failure> {
     let address = Address::parse(&arguments.url)?;
     let existing = if arguments.force { Existing::Replaced } else { Existing::Refused };
-    let output = FilterOutput::new(&arguments.output, existing, arguments.json)?;
+    let output = FilterOutput::new(&arguments.output, existing, arguments.json, arguments.wait)?;
     let given = SecretKey::read_if_given(arguments.key.file.as_deref())?;
     let mut client = Client::connect(&address, &arguments.server.prefix)?;
     let secrecy = if arguments.save_key.is_some() { Secrecy::Asked } else { Secrecy::LeftOut };

@@ -1,7 +1,7 @@
 use guira::KeyHasher;
 use serde::Serialize;
 
-use super::warnings::{WithoutKey, warn_of_missing_fields};
+use super::warnings::{WithoutKey, refuse_to_ignore_case, warn_of_missing_fields};
 use crate::arguments::RemoveArguments;
 use crate::exit_status::ExitStatus;
 use crate::failure::{Failure, report};
@@ -15,7 +15,8 @@ pub(crate) fn run(arguments: &RemoveArguments) -> Result<ExitStatus, Failure> {
     arguments.inputs.refuse_contradictions()?;
     arguments.inputs.inputs(Normalization::default(), true).refuse_filters()?;
     let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
-    let (mut filter, replacement) = FilterReplacement::of_filter(&arguments.file, key)?;
+    let (mut filter, replacement) = FilterReplacement::of_filter(&arguments.file, key, arguments.wait)?;
+    refuse_to_ignore_case(arguments.ignore_case, &arguments.file, filter.provenance.normalization)?;
     let inputs = arguments.inputs.inputs(filter.provenance.normalization, arguments.quiet.quiet);
     let hasher: KeyHasher = *filter.filter.hasher();
     // Otherwise a line that occurs twice could remove another key that collides with it.
@@ -31,6 +32,7 @@ pub(crate) fn run(arguments: &RemoveArguments) -> Result<ExitStatus, Failure> {
         for (key, &was_there) in new.keys.iter().zip(&answers) {
             if was_there { removed += 1 } else { missing.add(key) }
         }
+        Ok(())
     })?;
     if removed > 0 {
         replacement.commit(&filter)?;

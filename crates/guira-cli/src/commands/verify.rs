@@ -52,7 +52,7 @@ struct Verdict {
 impl Verdict {
     fn of(path: &Path, key: Option<SecretKey>) -> Self {
         let file = path.display().to_string();
-        match Inspection::of_file(path, key) {
+        match Inspection::of_whole_file(path, key) {
             Ok(Inspection { header, secret, .. }) => Self {
                 file,
                 is_ok: true,

@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use crate::arguments::InputArguments;
-use crate::failure::report;
+use crate::failure::{Failure, report};
 use crate::filter_output;
+use crate::keys::Normalization;
 use crate::render::text::{counted, rate};
 use crate::stored_filter::StoredFilter;
 
@@ -25,6 +26,21 @@ pub(super) fn warn_of_missing_fields(inputs: &InputArguments, count: u64, conseq
         };
         report(format_args!("warning: {} without {fields}, {consequence}", counted(count, "line")));
     }
+}
+
+/// Refuses to ignore case where a filter does not: it has no keys that could be compared otherwise.
+pub(super) fn refuse_to_ignore_case(
+    is_asked_for: bool,
+    file: &Path,
+    normalization: Normalization,
+) -> Result<(), Failure> {
+    if !is_asked_for || normalization.lowercase {
+        return Ok(());
+    }
+    Err(Failure::of_file(
+        file,
+        "does not ignore case: it was built without --lowercase, from whose keys it can be built again",
+    ))
 }
 
 /// Warns of a filter that holds more keys than it promises to.

@@ -12,6 +12,7 @@ use super::form::{KeyForm, RecordEnd};
 use super::normalization::{Normalization, Normalized};
 use super::records::for_each_block;
 use crate::failure::{Failure, report};
+use crate::filter_bytes::standard_input;
 use crate::progress::Progress;
 
 /// Enough keys to overlap their cache misses, and few enough to stay in the cache.
@@ -60,27 +61,44 @@ impl Input {
     pub(crate) fn for_each_block(
         &self,
         progress: &Progress,
+        take: impl FnMut(&Block<'_>) -> Result<ControlFlow<()>, Failure>,
+    ) -> Result<ControlFlow<()>, Failure> {
+        self.for_each_block_at(None, progress, take)
+    }
+
+    /// The same at the pace of a pulse.
+    fn for_each_block_at(
+        &self,
+        pulse: Option<&dyn Pulse>,
+        progress: &Progress,
         mut take: impl FnMut(&Block<'_>) -> Result<ControlFlow<()>, Failure>,
     ) -> Result<ControlFlow<()>, Failure> {
         if self.normalization.is_none() {
-            return self.for_each_block_as_it_is(progress, take);
+            return self.for_each_block_as_it_is(pulse, progress, take);
         }
         let mut normalized = Normalized::new(self.normalization);
-        self.for_each_block_as_it_is(progress, |block| {
+        self.for_each_block_as_it_is(pulse, progress, |block| {
             take(&normalized.block(block).map_err(|error| Failure::of_io(self.name(), &error))?)
         })
     }
 
     fn for_each_block_as_it_is(
         &self,
+        pulse: Option<&dyn Pulse>,
         progress: &Progress,
         mut take: impl FnMut(&Block<'_>) -> Result<ControlFlow<()>, Failure>,
     ) -> Result<ControlFlow<()>, Failure> {
         let explain = |error: &io::Error| Failure::of_io(self.name(), error);
         let Opened { source, has_mark } = match &self.source {
             Source::Arguments(keys) => return take_arguments(keys, self.form.end, take),
-            Source::StandardInput => self.begin(io::stdin().lock(), None, progress),
-            Source::File(path) => File::open(path).and_then(|file| self.begin(file, Some(path), progress)),
+            Source::StandardInput => match pulse {
+                None => self.begin(io::stdin().lock(), None, progress),
+                // Its own buffer may not hide what has come.
+                Some(_) => standard_input().and_then(|file| self.begin(Paced { file, pulse }, None, progress)),
+            },
+            Source::File(path) => {
+                File::open(path).and_then(|file| self.begin(Paced { file, pulse }, Some(path), progress))
+            }
         }
         .map_err(|error| explain(&error))?;
         if has_mark && !self.is_quiet {
@@ -96,6 +114,10 @@ impl Input {
         progress: &'progress Progress,
     ) -> io::Result<Opened<'progress>> {
         open(Watched { source, progress }, path, self.compression)
+    }
+
+    pub(crate) fn is_standard_input(&self) -> bool {
+        self.source == Source::StandardInput
     }
 
     /// The name in messages.
@@ -123,6 +145,34 @@ impl Input {
             Source::Arguments(_) => Some(0),
             Source::File(path) => fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|metadata| metadata.len()),
         }
+    }
+}
+
+/// Decides when a source is read.
+pub(crate) trait Pulse {
+    /// Waits until the source has something to read, or is at its end.
+    ///
+    /// # Errors
+    ///
+    /// If it is not to be read any more. What was read of a record that has not ended is then dropped.
+    fn wait_for(&self, source: &File) -> io::Result<()>;
+
+    /// Returns `true` if no source is to be read any more, which is no error of the source.
+    fn is_over(&self) -> bool;
+}
+
+/// A source that is read at the pace of a pulse, if there is one.
+struct Paced<'pulse> {
+    file: File,
+    pulse: Option<&'pulse dyn Pulse>,
+}
+
+impl Read for Paced<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if let Some(pulse) = self.pulse {
+            pulse.wait_for(&self.file)?;
+        }
+        self.file.read(buffer)
     }
 }
 
@@ -227,14 +277,26 @@ impl Inputs {
     }
 
     /// Calls `take` with every block of every input.
-    pub(crate) fn for_all_blocks(&self, mut take: impl FnMut(&Block<'_>)) -> Result<(), Failure> {
+    pub(crate) fn for_all_blocks(&self, take: impl FnMut(&Block<'_>) -> Result<(), Failure>) -> Result<(), Failure> {
+        self.for_all_blocks_at(None, take)
+    }
+
+    /// The same at the pace of a pulse, until that is over.
+    pub(crate) fn for_all_blocks_at(
+        &self,
+        pulse: Option<&dyn Pulse>,
+        mut take: impl FnMut(&Block<'_>) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
         let progress = Progress::of_bytes(self.size());
         for input in self.iter() {
-            let flow = input.for_each_block(&progress, |block| {
-                take(block);
+            let flow = input.for_each_block_at(pulse, &progress, |block| {
+                take(block)?;
                 Ok(ControlFlow::Continue(()))
-            })?;
-            if flow.is_break() {
+            });
+            if pulse.is_some_and(Pulse::is_over) {
+                return Ok(());
+            }
+            if flow?.is_break() {
                 break;
             }
         }
@@ -242,10 +304,11 @@ impl Inputs {
     }
 
     /// Calls `take` with batches of keys, in order. Returns how many records had no key.
-    pub(crate) fn for_each_batch(&self, mut take: impl FnMut(&[&[u8]])) -> Result<u64, Failure> {
+    pub(crate) fn for_each_batch(&self, mut take: impl FnMut(&[&[u8]]) -> Result<(), Failure>) -> Result<u64, Failure> {
         let mut without_key = 0;
         self.for_all_blocks(|block| {
             let mut batch = Vec::with_capacity(BATCH_SIZE);
+            let mut taken = Ok(());
             block.for_each_key(|key, _| {
                 let Some(key) = key else {
                     without_key += 1;
@@ -253,13 +316,14 @@ impl Inputs {
                 };
                 batch.push(key);
                 if batch.len() == BATCH_SIZE {
-                    take(&batch);
+                    if taken.is_ok() {
+                        taken = take(&batch);
+                    }
                     batch.clear();
                 }
             });
-            if !batch.is_empty() {
-                take(&batch);
-            }
+            taken?;
+            if batch.is_empty() { Ok(()) } else { take(&batch) }
         })?;
         Ok(without_key)
     }

@@ -22,7 +22,7 @@ pub(crate) fn bits(bits: f64) -> String {
     if bits < 1000.0 { format!("{bits:.2}") } else { HumanFloatCount(bits.round()).to_string() }
 }
 
-/// `0.000912 (1 in 1,096)`, `0.250`, `2.00e-15 (1 in 5.00e14)`
+/// `0.000912 (1 in 1,096)`, `0.250`, `2.33e-10 (1 in 4,294,967,295)`, `2.00e-15 (1 in 5.00e14)`
 pub(crate) fn rate(rate: f64) -> String {
     if rate == 0.0 {
         return "0".to_owned();
@@ -31,9 +31,12 @@ pub(crate) fn rate(rate: f64) -> String {
         // Both 0.9 and 0.7 would be "1 in 1".
         return format!("{rate:.3}");
     }
+    // Nobody counts that many zeros, or that many digits.
     if rate < 1e-10 {
-        // Nobody counts that many digits.
         return format!("{rate:.2e} (1 in {:.2e})", 1.0 / rate);
+    }
+    if rate < 1e-6 {
+        return format!("{rate:.2e} (1 in {})", HumanFloatCount((1.0 / rate).round()));
     }
     // Three significant digits.
     let (mut decimals, mut scaled) = (2, rate);
@@ -93,11 +96,13 @@ mod tests {
         assert_eq!(rate(0.1), "0.100 (1 in 10)");
         assert_eq!(rate(0.001), "0.00100 (1 in 1,000)");
         assert_eq!(rate(0.000_912_49), "0.000912 (1 in 1,096)");
-        assert_eq!(rate(1.0 / 4_294_967_295.0), "0.000000000233 (1 in 4,294,967,295)");
+        assert_eq!(rate(0.000_001), "0.00000100 (1 in 1,000,000)");
     }
 
     #[test]
     fn rates_that_are_nearly_0_have_an_exponent() {
+        assert_eq!(rate(1.0 / 4_294_967_295.0), "2.33e-10 (1 in 4,294,967,295)");
+        assert_eq!(rate(9.41e-7), "9.41e-7 (1 in 1,062,699)");
         assert_eq!(rate(2e-15), "2.00e-15 (1 in 5.00e14)");
         assert_eq!(rate(1e-300), "1.00e-300 (1 in 1.00e300)");
     }

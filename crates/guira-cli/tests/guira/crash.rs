@@ -36,7 +36,7 @@ fn prepared() -> Workplace {
 
 /// The commands that change `set.guira`.
 const CHANGES: [&[&str]; 4] = [
-    &["add", "set.guira", "new.txt"],
+    &["add", "--raise-rate", "set.guira", "new.txt"],
     &["remove", "set.guira", "old.txt"],
     &["merge", "--force", "--output", "set.guira", "set.guira", "other.guira"],
     &["build", "--force", "--capacity", "60000", "--output", "set.guira", "new.txt"],

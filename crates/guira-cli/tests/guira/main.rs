@@ -1,5 +1,6 @@
 //! The program as its users meet it.
 
+mod additions;
 mod cases;
 #[cfg(unix)]
 mod crash;
@@ -9,6 +10,8 @@ mod feeds;
 mod files;
 mod generated;
 mod inputs;
+#[cfg(unix)]
+mod live;
 #[cfg(target_os = "linux")]
 mod opened;
 mod pauses;
@@ -24,4 +27,5 @@ mod reports;
 mod streams;
 #[cfg(target_os = "linux")]
 mod terminal;
+mod words;
 mod workplace;

@@ -162,7 +162,10 @@ impl Plan {
                     Ok(smaller.ok().flatten().unwrap_or(best))
                 }
                 Err(BuildError::SizeMissing) => Self::with_shape(capacity, false_positive_rate, shape),
-                Err(error) => Self::with_shape(capacity, false_positive_rate, shape).or(Err(error)),
+                Err(error) => {
+                    let plan = Self::with_shape(capacity, false_positive_rate, shape);
+                    plan.map_err(|other| nearer(error, other))
+                }
             };
         }
         smallest
@@ -170,6 +173,14 @@ impl Plan {
 
     pub(crate) const fn parameters(&self) -> &Parameters {
         &self.parameters
+    }
+}
+
+/// The error that names the lower rate of two, where both say which rates there are.
+fn nearer(error: BuildError, other: BuildError) -> BuildError {
+    match (&error, &other) {
+        (BuildError::RateTooLow { least, .. }, BuildError::RateTooLow { least: lower, .. }) if lower < least => other,
+        _ => error,
     }
 }
 

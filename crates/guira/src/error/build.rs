@@ -1,3 +1,5 @@
+use alloc::format;
+use alloc::string::String;
 use core::fmt;
 
 use crate::parameters::{Addressing, Layout, Parameters};
@@ -168,7 +170,8 @@ impl fmt::Display for BuildError {
             Self::RateTooLow { given, least } => write!(
                 formatter,
                 "a false positive rate of {given:?} takes fingerprints of more than 32 bits, and with 32 bits the \
-                 least is {least:.1e}: give a higher rate"
+                 least is {}: give a higher rate",
+                rounded_up(*least)
             ),
             Self::FingerprintBits { given, least } => write!(
                 formatter,
@@ -239,6 +242,16 @@ impl fmt::Display for BuildError {
 
 impl core::error::Error for BuildError {}
 
+/// A number with two digits that is no lower: rounded to the nearest, it would be refused half of the time.
+fn rounded_up(number: f64) -> String {
+    let rounded = format!("{number:.1e}");
+    if rounded.parse().is_ok_and(|rounded: f64| rounded >= number) {
+        return rounded;
+    }
+    // Half of the last digit is at most a twentieth.
+    format!("{:.1e}", number * 1.05)
+}
+
 /// `1, 2, 4 or 8`
 struct Alternatives(&'static [u32]);
 
@@ -262,6 +275,19 @@ mod tests {
 
     use super::*;
     use crate::parameters::Shape;
+
+    #[test]
+    fn rates_are_never_rounded_down() {
+        for mantissa in 100..1000 {
+            for exponent in [-3, -9, -10, -15] {
+                let number: f64 =
+                    format!("{}.{:02}e{exponent}", mantissa / 100, mantissa % 100).parse().expect("a number");
+                let rounded: f64 = rounded_up(number).parse().expect("a number");
+                assert!(rounded >= number && rounded <= number * 1.11, "{number}: {rounded}");
+            }
+        }
+        assert_eq!([4.5e-10, 1.21e-10, 9.96e-10].map(rounded_up), ["4.5e-10", "1.3e-10", "1.0e-9"]);
+    }
 
     #[test]
     fn errors_name_layouts_as_documents_do_and_say_what_there_is() {

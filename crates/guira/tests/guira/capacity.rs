@@ -508,6 +508,17 @@ mod what_cannot_be_built_is_refused {
     }
 
     #[test]
+    fn nothing_below_the_rate_that_an_error_names_can_be_had() {
+        for capacity in [1000, 1_000_000] {
+            let BuildError::RateTooLow { least, .. } = refusal(&with_rate(1e-30).capacity(capacity)) else {
+                panic!("no fingerprint is that long")
+            };
+            assert!(with_rate(least * 1.01).capacity(capacity).parameters().is_ok(), "{least} can't be had");
+            assert!(with_rate(least * 0.99).capacity(capacity).parameters().is_err(), "{least} is not the least");
+        }
+    }
+
+    #[test]
     fn fingerprint_lengths_that_there_are_not() {
         for bits in [0, 1, 33, 64, u32::MAX] {
             for builder in [CuckooFilter::builder().capacity(100), CuckooFilter::builder().bucket_count(100)] {

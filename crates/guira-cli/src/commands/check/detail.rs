@@ -11,9 +11,8 @@ use crate::keys::{BATCH_SIZE, Block, RecordEnd};
 use crate::render::Output;
 
 /// Selects records, with any number of keys and filters, and prints the parts of them that were asked for.
-pub(super) struct Detail<'filters> {
-    filters: &'filters [CuckooFilterView<'filters>],
-    names: &'filters [Vec<u8>],
+pub(super) struct Detail<'names> {
+    names: &'names [Vec<u8>],
     /// Whether a record is selected if some filter has one of its keys, or if none has.
     wanted: bool,
     print: Print,
@@ -46,14 +45,10 @@ struct Record {
 /// Where selected records are printed, with the labels and the name of the input.
 type Printed<'to> = (&'to mut Output, &'to Labels, &'to [u8]);
 
-impl<'filters> Detail<'filters> {
-    pub(super) fn new(
-        filters: &'filters [CuckooFilterView<'filters>],
-        names: &'filters [Vec<u8>],
-        arguments: &CheckArguments,
-    ) -> Self {
+impl<'names> Detail<'names> {
+    /// `names` are those of the filters.
+    pub(super) fn new(names: &'names [Vec<u8>], arguments: &CheckArguments) -> Self {
         Self {
-            filters,
             names,
             wanted: !arguments.invert_match,
             print: arguments.printed(),
@@ -63,7 +58,7 @@ impl<'filters> Detail<'filters> {
             is_line_buffered: arguments.line_buffered,
             lines: 0,
             digests: Vec::new(),
-            answers: vec![Vec::new(); filters.len()],
+            answers: vec![Vec::new(); names.len()],
             text: Vec::new(),
         }
     }
@@ -76,6 +71,7 @@ impl<'filters> Detail<'filters> {
     /// Counts the records of a block, and prints those that are selected if there is an output.
     pub(super) fn take_block(
         &mut self,
+        filters: &[CuckooFilterView<'_>],
         block: &Block<'_>,
         mut printed: Option<Printed<'_>>,
         counts: &mut Counts,
@@ -91,7 +87,7 @@ impl<'filters> Detail<'filters> {
             let start = batch.records.last().map_or(0, |record| record.bytes.end);
             if start < end {
                 if batch.keys.len() >= BATCH_SIZE || batch.records.len() >= BATCH_SIZE {
-                    result = self.answer(block, &batch, &mut printed, counts);
+                    result = self.answer(filters, block, &batch, &mut printed, counts);
                     batch.keys.clear();
                     batch.records.clear();
                 }
@@ -106,19 +102,20 @@ impl<'filters> Detail<'filters> {
             self.lines += block.lines_between(0, block.bytes().len());
         }
         match result {
-            Ok(ControlFlow::Continue(())) => self.answer(block, &batch, &mut printed, counts),
+            Ok(ControlFlow::Continue(())) => self.answer(filters, block, &batch, &mut printed, counts),
             result => result,
         }
     }
 
     fn answer(
         &mut self,
+        filters: &[CuckooFilterView<'_>],
         block: &Block<'_>,
         batch: &Batch<'_>,
         printed: &mut Option<Printed<'_>>,
         counts: &mut Counts,
     ) -> Result<ControlFlow<()>, Failure> {
-        self.ask(&batch.keys);
+        self.ask(filters, &batch.keys);
         for record in &batch.records {
             counts.all += 1;
             counts.without_key += u64::from(record.keys.is_empty());
@@ -140,9 +137,9 @@ impl<'filters> Detail<'filters> {
     }
 
     /// Looks up all keys in each filter.
-    fn ask(&mut self, keys: &[&[u8]]) {
+    fn ask(&mut self, filters: &[CuckooFilterView<'_>], keys: &[&[u8]]) {
         let mut hasher: Option<&KeyHasher> = None;
-        for (filter, answers) in self.filters.iter().zip(&mut self.answers) {
+        for (filter, answers) in filters.iter().zip(&mut self.answers) {
             if hasher != Some(filter.hasher()) {
                 hasher = Some(filter.hasher());
                 self.digests.clear();

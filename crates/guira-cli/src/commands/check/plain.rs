@@ -10,8 +10,7 @@ use crate::render::Output;
 use crate::threads;
 
 /// Selects records with one key by one filter, and prints them unchanged.
-pub(super) struct Plain<'filter> {
-    filter: &'filter CuckooFilterView<'filter>,
+pub(super) struct Plain {
     /// The filter's answer for a selected line.
     wanted: bool,
     record_end: RecordEnd,
@@ -19,10 +18,9 @@ pub(super) struct Plain<'filter> {
     workers: Vec<Worker>,
 }
 
-impl<'filter> Plain<'filter> {
-    pub(super) fn new(filter: &'filter CuckooFilterView<'filter>, arguments: &CheckArguments) -> Self {
+impl Plain {
+    pub(super) fn new(arguments: &CheckArguments) -> Self {
         Self {
-            filter,
             wanted: !arguments.invert_match,
             record_end: arguments.inputs.form().end,
             workers: vec![Worker::default()],
@@ -32,6 +30,7 @@ impl<'filter> Plain<'filter> {
     /// Counts the records of a block, and prints those that are selected if there is an output.
     pub(super) fn take_block(
         &mut self,
+        filter: &CuckooFilterView<'_>,
         block: &Block<'_>,
         mut output: Option<&mut Output>,
         counts: &mut Counts,
@@ -40,7 +39,7 @@ impl<'filter> Plain<'filter> {
         if self.workers.len() < pieces.len() {
             self.workers.resize_with(pieces.len(), Worker::default);
         }
-        threads::for_each(&mut self.workers, &pieces, |worker, piece| worker.select(self.filter, self.wanted, piece));
+        threads::for_each(&mut self.workers, &pieces, |worker, piece| worker.select(filter, self.wanted, piece));
         for (worker, piece) in self.workers.iter().zip(&pieces) {
             counts.add(worker.counts);
             if let Some(output) = output.as_deref_mut() {

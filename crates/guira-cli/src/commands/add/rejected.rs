@@ -1,0 +1,87 @@
+//! The keys that are not added: on standard output, or in a file.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+
+use crate::arguments::AddArguments;
+use crate::failure::Failure;
+use crate::keys::RecordEnd;
+use crate::render::Output;
+
+pub(super) struct RejectedKeys {
+    destination: Destination,
+    end: RecordEnd,
+}
+
+enum Destination {
+    StandardOutput(Output),
+    File { path: PathBuf, file: BufWriter<File> },
+}
+
+impl RejectedKeys {
+    /// `None` if such keys are not asked for.
+    pub(super) fn new(arguments: &AddArguments) -> Result<Option<Self>, Failure> {
+        if !arguments.keep_fitting {
+            return Ok(None);
+        }
+        let end = arguments.inputs.form().end;
+        let destination = match &arguments.rejected {
+            Some(path) if path.as_os_str() != "-" => {
+                if path.canonicalize().is_ok_and(|path| arguments.file.canonicalize().is_ok_and(|file| file == path)) {
+                    return Err(Failure::of_file(path, "the filter itself: give another file for --rejected"));
+                }
+                // An old list is replaced, also where no key is left out this time: nobody should take it for today's.
+                let file = File::create(path).map_err(|error| Failure::of_io(path.display().to_string(), &error))?;
+                Destination::File { path: path.clone(), file: BufWriter::new(file) }
+            }
+            _ if arguments.json => {
+                return Err(Failure::new(
+                    "--json and the keys that do not fit would both go to standard output: give --rejected FILE",
+                ));
+            }
+            _ => Destination::StandardOutput(Output::new()),
+        };
+        Ok(Some(Self { destination, end }))
+    }
+
+    pub(super) fn write(&mut self, key: &[u8]) -> Result<(), Failure> {
+        let end = [self.end.byte()];
+        match &mut self.destination {
+            Destination::StandardOutput(output) => output.write(key).and_then(|()| output.write(&end)),
+            Destination::File { path, file } => file
+                .write_all(key)
+                .and_then(|()| file.write_all(&end))
+                .map_err(|error| Failure::of_io(path.display().to_string(), &error)),
+        }
+    }
+
+    /// Writes what is still in a buffer.
+    pub(super) fn flush(&mut self) -> Result<(), Failure> {
+        match &mut self.destination {
+            Destination::StandardOutput(output) => {
+                output.finish()?;
+                if output.is_closed() {
+                    return Err(Failure::of(
+                        "standard output",
+                        "was closed before all keys that do not fit were written: no key was added",
+                    ));
+                }
+                Ok(())
+            }
+            Destination::File { path, file } => {
+                let flushed = file.flush().and_then(|()| {
+                    // A pipe or a terminal can't be flushed to disk.
+                    let is_file = file.get_ref().metadata()?.is_file();
+                    if is_file { file.get_ref().sync_all() } else { Ok(()) }
+                });
+                flushed.map_err(|error| Failure::of_io(path.display().to_string(), &error))
+            }
+        }
+    }
+
+    /// When this returns, all of them are written.
+    pub(super) fn finish(mut self) -> Result<(), Failure> {
+        self.flush()
+    }
+}
