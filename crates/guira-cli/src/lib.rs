@@ -1,6 +1,7 @@
 //! The program `guira`, as a library for its own binary, a fuzz target and tests. It has no stable interface: others should
 //! use the crate `guira`.
 
+mod allocator;
 mod arguments;
 mod commands;
 mod exit_status;
@@ -23,4 +24,5 @@ mod signals;
 mod stored_filter;
 mod threads;
 
+pub use allocator::Ending;
 pub use program::run;

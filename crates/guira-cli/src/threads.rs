@@ -8,12 +8,13 @@ use crate::keys::Block;
 /// Smaller blocks are processed sooner than shared.
 const MIN_SHARED_BYTES: usize = 1 << 16;
 
-/// Sets the number of threads, once, before all work; 0 means one per processor.
+/// Starts the threads, once, before all work; 0 means one per processor.
 pub(crate) fn choose(count: usize) -> Result<(), Failure> {
-    if count == 0 {
-        return Ok(());
-    }
-    rayon::ThreadPoolBuilder::new().num_threads(count).build_global().map_err(Failure::new)
+    rayon::ThreadPoolBuilder::new().num_threads(count).build_global().map_err(|error| {
+        Failure::new(format_args!(
+            "the threads can't be started, for lack of memory perhaps: {error}: give --threads 1"
+        ))
+    })
 }
 
 /// Splits a block into a piece for each thread.

@@ -41,4 +41,4 @@ mod temporary;
 pub use error::ReplaceError;
 pub use replacement::{Notice, Replacement};
 #[cfg(unix)]
-pub use temporary::remove_temporary_files;
+pub use temporary::{remove_temporary_files, try_remove_temporary_files};

@@ -5,6 +5,8 @@ use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+#[cfg(unix)]
+use std::sync::TryLockError;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tempfile::NamedTempFile;
@@ -36,6 +38,22 @@ pub fn remove_temporary_files() {
         fs::remove_file(path).ok();
     }
     std::mem::forget(current);
+}
+
+/// Does the same where no lock may be waited for, as in a thread that may hold it itself. Allocates nothing but for long paths.
+/// Returns `false` if it could not.
+#[cfg(unix)]
+pub fn try_remove_temporary_files() -> bool {
+    let current = match CURRENT.try_lock() {
+        Ok(current) => current,
+        Err(TryLockError::Poisoned(current)) => current.into_inner(),
+        Err(TryLockError::WouldBlock) => return false,
+    };
+    for path in &*current {
+        fs::remove_file(path).ok();
+    }
+    std::mem::forget(current);
+    true
 }
 
 /// Who may read a temporary file, by the permissions it is created with.

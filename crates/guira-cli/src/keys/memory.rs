@@ -8,6 +8,8 @@ use std::mem;
 use indicatif::HumanCount;
 use sysinfo::System;
 
+use crate::allocator::asking;
+
 /// Each time a buffer has grown by this much, the system is asked whether this much more is free.
 const STEP: usize = 1 << 26;
 
@@ -63,7 +65,7 @@ fn reserve_of<T>(buffer: &mut Vec<T>, additional: usize, free_memory: impl FnOnc
     let is_free = !crosses_step(buffer, additional) || free_memory() >= (STEP as u64).saturating_add(bytes);
     // `try_reserve` first, which doubles the buffer, so that a long record is not copied again and again.
     let mut grow = || buffer.try_reserve(additional).or_else(|_| buffer.try_reserve_exact(additional));
-    if is_free && grow().is_ok() && Vec::<u8>::new().try_reserve_exact(REST).is_ok() {
+    if is_free && asking(|| grow().is_ok() && Vec::<u8>::new().try_reserve_exact(REST).is_ok()) {
         return Ok(());
     }
     drop(mem::take(buffer));
