@@ -1,6 +1,6 @@
 //! Filter files: read as a whole, and replaced as a whole under a lock.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 
@@ -10,6 +10,7 @@ use guira_files::{Notice, ReplaceError, Replacement};
 use crate::arguments::WaitArguments;
 use crate::failure::{Failure, report, without_code};
 use crate::filter_bytes::{self, decompressed};
+use crate::progress::{Progress, Watched};
 use crate::render::text::counted;
 use crate::secret_key::SecretKey;
 use crate::stored_filter::StoredFilter;
@@ -21,7 +22,10 @@ pub(crate) fn load(path: &Path, key: Option<SecretKey>) -> Result<StoredFilter, 
 }
 
 fn read(path: &Path, file: &File, key: Option<SecretKey>) -> Result<StoredFilter, Failure> {
-    StoredFilter::read(file, key).map_err(|error| Failure::of_loading(path, &error))
+    let size = file.metadata().ok().filter(fs::Metadata::is_file).map(|metadata| metadata.len());
+    let progress = Progress::of_bytes(size);
+    let filter = StoredFilter::read(Watched { source: file, progress: &progress }, key);
+    filter.map_err(|error| Failure::of_loading(path, &error))
 }
 
 fn failure(path: &Path, error: &io::Error) -> Failure {

@@ -1,5 +1,5 @@
 use std::cell::Cell;
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Read};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -20,6 +20,7 @@ pub(crate) struct Progress {
 #[derive(Clone, Copy)]
 enum Unit {
     Bytes,
+    BytesWritten,
     #[cfg(feature = "redis")]
     BytesSent,
     #[cfg(feature = "redis")]
@@ -30,6 +31,10 @@ enum Unit {
 impl Progress {
     pub(crate) fn of_bytes(total: Option<u64>) -> Self {
         Self::new(Unit::Bytes, total)
+    }
+
+    pub(crate) fn of_writing(total: usize) -> Self {
+        Self::new(Unit::BytesWritten, Some(total as u64))
     }
 
     pub(crate) fn of_keys(total: usize) -> Self {
@@ -51,6 +56,7 @@ impl Progress {
         let template = match (unit, total) {
             (Unit::Bytes, Some(_)) => "reading {bar:30} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left",
             (Unit::Bytes, None) => "reading {bytes}, {bytes_per_sec}",
+            (Unit::BytesWritten, _) => "writing {bar:30} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left",
             #[cfg(feature = "redis")]
             (Unit::BytesSent, _) => "sending {bar:30} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left",
             #[cfg(feature = "redis")]
@@ -78,6 +84,20 @@ impl Progress {
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
         }
         self.bar.inc(done as u64);
+    }
+}
+
+/// Advances the progress by the bytes read from a source.
+pub(crate) struct Watched<'progress, R> {
+    pub(crate) source: R,
+    pub(crate) progress: &'progress Progress,
+}
+
+impl<R: Read> Read for Watched<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let size = self.source.read(buffer)?;
+        self.progress.advance(size);
+        Ok(size)
     }
 }
 

@@ -6,6 +6,7 @@ use guira::{CuckooFilter, Digest, FileHeader, InsertEachError, LoadError, LoadOp
 
 use crate::filter_bytes::decompressed;
 use crate::keys::Compression;
+use crate::progress::Progress;
 use crate::provenance::{Provenance, Tail, table_end};
 use crate::secret_key::SecretKey;
 
@@ -22,6 +23,9 @@ pub(crate) enum Growth {
     Allowed,
     Refused,
 }
+
+/// Between two looks at the clock.
+const WRITTEN_AT_ONCE: usize = 1 << 24;
 
 impl StoredFilter {
     /// A filter for a new file, compressed if its name says so.
@@ -60,7 +64,11 @@ impl StoredFilter {
         let (mut header, table) = self.filter.header_and_table();
         let section = self.provenance.write_into(&mut header)?;
         file.write_all(&header)?;
-        file.write_all(&table)?;
+        let progress = Progress::of_writing(table.len());
+        for piece in table.chunks(WRITTEN_AT_ONCE) {
+            file.write_all(piece)?;
+            progress.advance(piece.len());
+        }
         file.write_all(&section)
     }
 

@@ -13,7 +13,7 @@ use super::normalization::{Normalization, Normalized};
 use super::records::for_each_block;
 use crate::failure::{Failure, report};
 use crate::filter_bytes::standard_input;
-use crate::progress::Progress;
+use crate::progress::{Progress, Watched};
 
 /// Enough keys to overlap their cache misses, and few enough to stay in the cache.
 pub(crate) const BATCH_SIZE: usize = 1024;
@@ -113,6 +113,7 @@ impl Input {
         path: Option<&Path>,
         progress: &'progress Progress,
     ) -> io::Result<Opened<'progress>> {
+        // The bytes before they are decompressed: of those it is known how many there are.
         open(Watched { source, progress }, path, self.compression)
     }
 
@@ -173,20 +174,6 @@ impl Read for Paced<'_> {
             pulse.wait_for(&self.file)?;
         }
         self.file.read(buffer)
-    }
-}
-
-/// Advances the progress by the bytes read from a source, before they are decompressed.
-struct Watched<'progress, R> {
-    source: R,
-    progress: &'progress Progress,
-}
-
-impl<R: Read> Read for Watched<'_, R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let size = self.source.read(buffer)?;
-        self.progress.advance(size);
-        Ok(size)
     }
 }
 

@@ -16,9 +16,10 @@ fn lines(numbers: std::ops::RangeInclusive<u32>) -> String {
     numbers.map(|number| format!("key {number}\n")).collect()
 }
 
-/// How often the filter is replaced; `GUIRA_REPLACEMENTS` sets another number.
-fn replacements() -> u32 {
-    std::env::var("GUIRA_REPLACEMENTS").map_or(20, |number| number.parse().expect("a number"))
+/// How often the filter is replaced, and how many lines come between: `GUIRA_REPLACEMENTS=1000 GUIRA_LINES=10000` is ten million
+/// lines.
+fn number(name: &str, usual: u32) -> u32 {
+    std::env::var(name).map_or(usual, |number| number.parse().expect("a number"))
 }
 
 /// Generation g of the filter has the keys up to g. Each time a line is written, the generation that has it is in place.
@@ -32,14 +33,14 @@ fn each_line_is_checked_with_a_filter_that_was_in_place_when_it_came() {
     let mut printed = BufReader::new(child.stdout.take().expect("a pipe")).lines();
     let stderr = child.stderr.take().expect("a pipe");
     let told = thread::spawn(move || BufReader::new(stderr).lines().map_while(Result::ok).count());
-    let generations = replacements();
+    let (generations, lines_between) = (number("GUIRA_REPLACEMENTS", 20), number("GUIRA_LINES", 1000));
     for generation in 0..=generations {
         if generation > 0 {
             build(generation);
         }
         // One that only the next generation has, many lines before, and the newest.
         let mut text = format!("key {}\n", generation + 1);
-        text += &"absent\n".repeat(1000);
+        text += &"absent\n".repeat(lines_between as usize);
         text += &format!("key {generation}\n");
         stdin.write_all(text.as_bytes()).expect("the program reads");
         let line = printed.next().expect("a line").expect("text");
