@@ -82,13 +82,14 @@ impl StoredFilter {
         self.filter.parameters().expected_false_positive_rate(len)
     }
 
-    /// How many keys it may hold, so that its rate is the one that was asked for: those of its capacity, and more where the rate
-    /// still holds with them. No limit if none was asked for, as where a length of fingerprints was.
+    /// How many keys it may hold, so that its rate is the one that was asked for: those up to which it grows, or of its capacity,
+    /// and more where its table has slots for them and the rate still holds. No limit if no rate was asked for, as where a length
+    /// of fingerprints was.
     pub(crate) fn promised_len(&self) -> usize {
-        let promised = self.filter.max_capacity();
+        let (promised, parameters) = (self.filter.max_capacity(), self.filter.parameters());
         let Some(asked) = self.provenance.rate else { return usize::MAX };
         // The largest that keeps the rate is sought by halves, since the rate rises with the number of keys.
-        let (mut kept, mut raised) = (promised as u64, self.filter.parameters().slot_count() + 1);
+        let (mut kept, mut raised) = (promised as u64, parameters.slot_count() + 1);
         while kept + 1 < raised {
             let middle = kept + (raised - kept) / 2;
             if self.rate_of(middle) <= asked { kept = middle } else { raised = middle }

@@ -152,7 +152,6 @@ impl<'arguments> Adding<'arguments> {
 
     /// Adds keys, of which `are_present` says which are stored already.
     fn add(&mut self, filter: &mut StoredFilter, new: &NewKeys<'_>, are_present: &[bool]) -> Result<(), Failure> {
-        let growth = if self.arguments.no_grow { Growth::Refused } else { Growth::Allowed };
         let (mut keys, mut digests, mut are_present) = (&*new.keys, &*new.digests, are_present);
         while !keys.is_empty() {
             let most = if self.arguments.raise_rate { usize::MAX } else { filter.promised_len() };
@@ -168,6 +167,14 @@ impl<'arguments> Adding<'arguments> {
                 keys.iter().for_each(|key| without_room.add(key));
                 return keys.iter().try_for_each(|key| self.reject(key));
             }
+            // Beyond the promise, a table is not doubled for a few keys with which the rate still holds.
+            let room_to_grow = match filter.filter.max_capacity().saturating_sub(filter.filter.len()) {
+                _ if self.arguments.no_grow => 0,
+                _ if self.arguments.raise_rate => room,
+                promised => promised,
+            };
+            let (growth, room) =
+                if room_to_grow == 0 { (Growth::Refused, room) } else { (Growth::Allowed, room_to_grow) };
             let tried = keys.len().min(room);
             let (stored, reason) = match filter.insert_each(&digests[..tried], growth) {
                 Ok(()) => (tried, None),
@@ -260,17 +267,19 @@ impl<'arguments> Adding<'arguments> {
     fn ways_to_more_room(&self, filter: &StoredFilter, without_room: u64, reason: &NoRoom) -> String {
         let needed = self.before.len as u64 + self.added + without_room;
         let mut ways = vec!["--keep-fitting adds those that fit and prints the others".to_owned()];
-        match reason {
-            NoRoom::Rate { .. } if filter.grows() && !self.arguments.no_grow => {
-                let raised = text::rate(filter.rate_of(needed));
+        let has_no_memory = matches!(reason, NoRoom::Insert(InsertError::OutOfMemory { .. }));
+        if self.arguments.no_grow && filter.grows() {
+            ways.push("without --no-grow the table may grow".to_owned());
+        } else if !self.arguments.raise_rate
+            && !has_no_memory
+            && (filter.grows() || matches!(reason, NoRoom::Rate { .. }))
+        {
+            let raised = filter.rate_of(needed);
+            // Fingerprints have no bits left long before they are wrong about every thirtieth key.
+            if raised < 0.03 {
+                let raised = text::rate(raised);
                 ways.push(format!("--raise-rate adds all that find room, with a rate that may rise to {raised}"));
             }
-            NoRoom::Rate { .. } => ways.push("--raise-rate adds all that find room, with a higher rate".to_owned()),
-            NoRoom::Insert(InsertError::OutOfMemory { .. }) => {}
-            NoRoom::Insert(_) if filter.grows() && self.arguments.no_grow => {
-                ways.push("without --no-grow the table grows".to_owned());
-            }
-            NoRoom::Insert(_) => {}
         }
         let needed = text::count(needed);
         ways.push(format!(
