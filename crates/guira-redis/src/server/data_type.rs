@@ -5,8 +5,6 @@ use std::mem::ManuallyDrop;
 use std::ptr::{NonNull, null_mut};
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
-use guira::raw::HAS_LARGE_PAGES;
-
 use super::context::Context;
 use super::functions::{RawDefrag, RawDigest, RawStream, RawString, RawType, functions};
 use super::names;
@@ -182,8 +180,8 @@ unsafe extern "C" fn memory(value: *const c_void) -> usize {
 /// The bytes that an allocation takes, by the server's allocator if that can tell.
 fn allocated(start: *const u8, size: usize) -> usize {
     match functions().malloc_size {
-        // SAFETY: the pointer is the start of an allocation of the server's allocator: no table is in large pages.
-        Some(malloc_size) if size > 0 && !HAS_LARGE_PAGES => unsafe { malloc_size(start.cast_mut().cast()) },
+        // SAFETY: the pointer is the start of an allocation of the server's allocator, from which all tables are.
+        Some(malloc_size) if size > 0 => unsafe { malloc_size(start.cast_mut().cast()) },
         _ => size,
     }
 }

@@ -38,6 +38,8 @@ pub(super) unsafe extern "C" fn RedisModule_OnLoad(
         // There may be no function to log with. The server reports that loading failed.
         return ERR;
     };
+    // However the library was built: the server counts only memory of its own allocator against `maxmemory`.
+    guira::raw::use_global_allocator_only();
     let words: Vec<&[u8]> = match usize::try_from(count) {
         Ok(count) if count > 0 => {
             // SAFETY: the server gives this many arguments, valid during the call.

@@ -15,6 +15,8 @@ import time
 import redis
 
 MODULE = os.environ.get("GUIRA_MODULE", "")
+# The module as it was built together with other crates, whose features the library has then too.
+WORKSPACE_MODULE = os.environ.get("GUIRA_WORKSPACE_MODULE", "")
 
 # A program that runs the servers, with its options: valgrind. All takes ten times as long then, and more.
 WRAPPER = shlex.split(os.environ.get("GUIRA_WRAPPER", ""))

@@ -9,7 +9,7 @@ import pytest
 import redis
 
 import redisbloom
-from servers import Server, digest, follow, in_step, programs, until
+from servers import MODULE, WORKSPACE_MODULE, Server, digest, follow, in_step, programs, until
 
 
 def refusal(client, *words):
@@ -42,6 +42,23 @@ def test_memory_is_counted_refused_and_given_back(start):
     client.unlink("key")
     until(lambda: used() < before + (1 << 20), "memory is given back")
     assert client.info("guira")["guira_filters"] == 0
+
+
+@pytest.mark.parametrize("module", [path for path in [MODULE, WORKSPACE_MODULE] if path])
+def test_the_server_sees_large_tables_however_the_module_was_built(program, module):
+    server = Server(program, "--maxmemory", "50mb", module=module)
+    try:
+        client = server.client()
+        reserve = lambda key: client.execute_command("CF.RESERVE", key, 100_000_000, "EXPANSION", 0)
+        assert reserve("first") in [b"OK", "OK", True]
+        size = client.cf().info("first")["size"]
+        assert client.info("memory")["used_memory"] > size > 100 << 20
+        assert size <= client.memory_usage("first") <= size * 1.3
+        with pytest.raises(redis.exceptions.OutOfMemoryError):
+            reserve("second")
+        assert client.execute_command("EXISTS", "second") == 0
+    finally:
+        server.close()
 
 
 def test_filters_are_evicted_like_other_keys(start):

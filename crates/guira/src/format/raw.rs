@@ -10,9 +10,30 @@ use crate::digest::Key;
 use crate::error::{InsertEachError, InsertError, LoadError};
 use crate::filter::CuckooFilter;
 
-/// Whether the library was built with its feature `std`, and takes the memory of large tables from the system, in large
-/// pages, in place of the allocator. Then [`RawFilter::memory`] need not begin where an allocation begins.
-pub const HAS_LARGE_PAGES: bool = cfg!(feature = "std");
+/// From now on, the memory of all tables comes from the global allocator. Without this call, and with the feature `std`,
+/// that of large tables is mapped, in large pages, where an allocator that counts what a program takes does not see it.
+///
+/// Call it before any filter is made: what has been mapped stays where it is. It can't be undone.
+///
+/// # Examples
+///
+/// ```
+/// use guira::CuckooFilter;
+/// use guira::raw::{self, RawFilter};
+///
+/// raw::use_global_allocator_only();
+/// let mut filter = CuckooFilter::with_capacity(10_000_000, 0.001)?;
+/// let mut moved = 0;
+/// filter.move_table(|table| {
+///     moved = table.len();
+///     table
+/// });
+/// assert_eq!(moved, filter.size_in_bytes());
+/// # Ok::<(), guira::BuildError>(())
+/// ```
+pub fn use_global_allocator_only() {
+    crate::table::use_global_allocator_only();
+}
 
 /// The two parts of a filter's file, the memory of its table, and insertions that take no more of it.
 ///
@@ -39,6 +60,7 @@ pub trait RawFilter: Sized {
     fn settle(&mut self);
 
     /// Returns the memory of the filter: its table, and what is left of the old table during a doubling, otherwise nothing.
+    /// Each begins where an allocation of the global allocator begins, if [`use_global_allocator_only`] was called.
     fn memory(&self) -> [&[u8]; 2];
 
     /// Loads a filter from the two parts. The table stays where it is; nothing is copied.
@@ -65,8 +87,8 @@ pub trait RawFilter: Sized {
     fn insert_each_without_growing<K: Key>(&mut self, keys: &[K]) -> Result<(), InsertEachError>;
 
     /// Lets the caller move the bytes of the table elsewhere in memory, as servers do to defragment it. The same bytes
-    /// must come back; others would make it another filter. Large pages, which the feature `std` takes for large tables,
-    /// stay where they are, and `elsewhere` is not called; nor is it for a table that is being doubled.
+    /// must come back; others would make it another filter. Tables in large pages stay where they are, unless
+    /// [`use_global_allocator_only`] was called, and `elsewhere` is not called; nor is it for a table that is being doubled.
     ///
     /// # Panics
     ///

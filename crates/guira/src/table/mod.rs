@@ -15,7 +15,7 @@ pub(crate) use atomic::{SharedSlots, Words};
 pub(crate) use packed::{AnyWidths, ConstantWidths, PackedTable, Widths};
 pub(crate) use semi_sorted::{AnyFingerprintBits, ConstantFingerprintBits};
 pub(crate) use splitting::SplittingTable;
-pub(crate) use storage::{Borrowed, OutOfMemory, Storage, is_zero_from};
+pub(crate) use storage::{Borrowed, OutOfMemory, Storage, is_zero_from, use_global_allocator_only};
 pub(crate) use valued::{ValuedTable, ValuedWidths};
 
 use crate::addressing::{BucketIndex, Fingerprint};

@@ -1,6 +1,8 @@
 //! The memory of a table.
 
 use core::ops::{Deref, DerefMut};
+// The one atomic that is no part of a filter: it needs neither the standard library nor a model.
+use core::sync::atomic::{AtomicBool, Ordering};
 
 #[cfg(feature = "mmap")]
 use alloc::sync::Arc;
@@ -13,6 +15,14 @@ use crate::parameters::bytes_for;
 
 #[cfg(feature = "std")]
 pub(super) use huge_pages::Mapping;
+
+/// Whether [`Mapping`]s are not to be made. Set once, before any table is made, and never unset.
+static GLOBAL_ALLOCATOR_ONLY: AtomicBool = AtomicBool::new(false);
+
+/// From now on, all tables are in memory of the global allocator.
+pub(crate) fn use_global_allocator_only() {
+    GLOBAL_ALLOCATOR_ONLY.store(true, Ordering::Relaxed);
+}
 
 /// No memory for a table.
 #[derive(Clone, Copy, Debug)]
@@ -159,6 +169,8 @@ mod huge_pages {
 
     use memmap2::MmapMut;
 
+    use super::{GLOBAL_ALLOCATOR_ONLY, Ordering};
+
     const PAGE: usize = 2 << 20;
     /// Smaller tables have few pages anyway.
     const MIN_SIZE: usize = 2 * PAGE;
@@ -169,9 +181,10 @@ mod huge_pages {
     pub(in crate::table) struct Mapping(MmapMut);
 
     impl Mapping {
-        /// `None` where the table is small, or the system has no such memory; ordinary memory then serves as well.
+        /// `None` where the table is small, the system has no such memory, or the program wants all memory to come from its
+        /// allocator; ordinary memory then serves as well.
         pub(in crate::table) fn zeroed(size: usize) -> Option<Self> {
-            if size < MIN_SIZE {
+            if size < MIN_SIZE || GLOBAL_ALLOCATOR_ONLY.load(Ordering::Relaxed) {
                 return None;
             }
             let map = MmapMut::map_anon(size).ok()?;
