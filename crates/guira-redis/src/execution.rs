@@ -1,10 +1,11 @@
 //! Runs commands on the value of a key, and says what to reply and replicate.
 
+use std::borrow::Cow;
 use std::ffi::CStr;
 
 use crate::command::{Absent, Command, Creation, Repeats, Secret};
 use crate::error::CommandError;
-use crate::reply::{Insertion, Reply};
+use crate::reply::{Answers, Insertion, Reply};
 use crate::secret::SecretKey;
 use crate::settings::{Limits, Measures, Settings};
 use crate::stored::{Incoming, StoredFilter};
@@ -37,7 +38,7 @@ impl Place for Option<StoredFilter> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome<'arguments> {
     /// The answer.
-    pub reply: Reply,
+    pub reply: Reply<'static>,
     /// What to replicate and to notify of.
     pub changes: Changes<'arguments>,
 }
@@ -46,7 +47,7 @@ pub struct Outcome<'arguments> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Changes<'arguments> {
     /// The parameters of a filter that was created.
-    pub created: Option<Measures>,
+    pub created: Option<Box<Measures>>,
     /// What was done to the filter, after its creation if it is new.
     pub told: Told<'arguments>,
     /// The name of the keyspace event.
@@ -70,21 +71,21 @@ const fn same(event: &'static CStr) -> Changes<'static> {
     Changes { created: None, told: Told::Same, event }
 }
 
-const fn answer<'arguments>(reply: Reply) -> Outcome<'arguments> {
+const fn answer<'arguments>(reply: Reply<'static>) -> Outcome<'arguments> {
     Outcome { reply, changes: NOTHING }
 }
 
-/// Executes a command on the value of its key. Commands with several keys have functions of their own: [`merge`] and
-/// [`reserve_like`].
+/// Executes a command on the value of its key. Commands with several keys, and those that answer with a part of the filter, have
+/// functions of their own: [`merge`], [`reserve_like`] and [`scan_dump`]. The settings are asked only if a filter is created.
 ///
 /// # Errors
 ///
 /// If the command is refused. The value is unchanged.
-#[inline]
+#[inline(always)]
 pub fn execute<'arguments>(
     command: &Command<'arguments>,
     place: &mut impl Place,
-    settings: &Settings,
+    settings: impl FnOnce() -> Settings,
     limits: Limits,
 ) -> Result<Outcome<'arguments>, CommandError> {
     match *command {
@@ -92,21 +93,21 @@ pub fn execute<'arguments>(
             if place.filter().is_some() {
                 return Err(CommandError::Exists);
             }
-            let created = create(place, &creation, settings, limits)?;
+            let created = create(place, Some(&creation), settings, limits)?;
             Ok(Outcome { reply: Reply::Done, changes: Changes { created: Some(created), ..NOTHING } })
         }
         Command::Add { item, repeats } => add(item, repeats, place, settings, limits),
-        Command::Insert { creation, absent, items, repeats } => {
+        Command::Insert { ref creation, absent, items, repeats } => {
             if absent == Absent::Refused && place.filter().is_none() {
                 return Err(CommandError::NotFound);
             }
-            insert(creation, items, repeats, place, settings, limits)
+            insert(creation.as_deref(), items, repeats, place, settings, limits)
         }
         Command::Exists { item } => {
             Ok(answer(Reply::Flag(place.filter().map_or(Ok(false), |filter| filter.contains(item))?)))
         }
         Command::ExistEach { items } => {
-            let nothing = || Ok(vec![false; items.len()]);
+            let nothing = || Ok(Answers::from_elem(false, items.len()));
             Ok(answer(Reply::Flags(place.filter().map_or_else(nothing, |filter| filter.contains_each(items))?)))
         }
         Command::Count { item } => Ok(answer(Reply::Count(place.filter().map_or(Ok(0), |filter| filter.count(item))?))),
@@ -126,22 +127,19 @@ pub fn execute<'arguments>(
             place.filter_mut().ok_or(CommandError::NothingToCompact)?.compact()?;
             Ok(Outcome { reply: Reply::Done, changes: same(c"cf.compact") })
         }
-        Command::ScanDump { position, secret } => {
-            let filter = place.filter_mut().ok_or(CommandError::NotFound)?;
-            scan_dump(filter, position, secret).map(answer)
-        }
         Command::LoadChunk { position, data, key } => load_chunk(position, data, key, place, limits),
-        Command::ReserveLike { .. } | Command::Merge { .. } => Err(CommandError::NotFound),
+        Command::ReserveLike { .. } | Command::Merge { .. } | Command::ScanDump { .. } => Err(CommandError::NotFound),
     }
 }
 
+#[cold]
 fn create(
     place: &mut impl Place,
-    creation: &Creation,
-    settings: &Settings,
+    creation: Option<&Creation>,
+    settings: impl FnOnce() -> Settings,
     limits: Limits,
-) -> Result<Measures, CommandError> {
-    let measures = Measures::new(creation, settings)?;
+) -> Result<Box<Measures>, CommandError> {
+    let measures = Box::new(Measures::new(creation.unwrap_or(&Creation::default()), &settings())?);
     place.put(StoredFilter::create(&measures, limits)?);
     Ok(measures)
 }
@@ -150,10 +148,10 @@ fn create(
 #[inline]
 fn filter_or_new<'place, P: Place>(
     place: &'place mut P,
-    creation: &Creation,
-    settings: &Settings,
+    creation: Option<&Creation>,
+    settings: impl FnOnce() -> Settings,
     limits: Limits,
-) -> Result<(&'place mut StoredFilter, Option<Measures>), CommandError> {
+) -> Result<(&'place mut StoredFilter, Option<Box<Measures>>), CommandError> {
     let created = match place.filter() {
         Some(_) => None,
         None => Some(create(place, creation, settings, limits)?),
@@ -166,10 +164,10 @@ fn add<'arguments>(
     item: &'arguments [u8],
     repeats: Repeats,
     place: &mut impl Place,
-    settings: &Settings,
+    settings: impl FnOnce() -> Settings,
     limits: Limits,
 ) -> Result<Outcome<'arguments>, CommandError> {
-    let (filter, created) = filter_or_new(place, &Creation::default(), settings, limits)?;
+    let (filter, created) = filter_or_new(place, None, settings, limits)?;
     let is_new = match repeats {
         Repeats::Stored => filter.store(item, limits).map(|()| true)?,
         Repeats::LeftOut => filter.store_unless_present(item, limits)?,
@@ -178,45 +176,52 @@ fn add<'arguments>(
     Ok(Outcome { reply: Reply::Flag(is_new), changes: Changes { created, told, event: c"cf.add" } })
 }
 
+#[inline]
 fn insert<'arguments>(
-    creation: Creation,
+    creation: Option<&Creation>,
     items: &[&'arguments [u8]],
     repeats: Repeats,
     place: &mut impl Place,
-    settings: &Settings,
+    settings: impl FnOnce() -> Settings,
     limits: Limits,
 ) -> Result<Outcome<'arguments>, CommandError> {
-    let (filter, created) = filter_or_new(place, &creation, settings, limits)?;
-    let mut at_limit = None;
-    let mut refused = |error: CommandError| {
-        if error.is_limit() {
-            at_limit.get_or_insert(error);
-        }
-        Insertion::Refused
+    if let [item] = *items {
+        return insert_one(creation, item, repeats, place, settings, limits);
+    }
+    let (filter, created) = filter_or_new(place, creation, settings, limits)?;
+    let (mut insertions, mut stored, mut at_limit) = (Answers::new(), 0, None);
+    let mut add = |result: Result<bool, CommandError>| {
+        insertions.push(match result {
+            Ok(true) => {
+                stored += 1;
+                Insertion::Stored
+            }
+            Ok(false) => Insertion::Present,
+            Err(error) => {
+                if error.is_limit() {
+                    at_limit.get_or_insert(error);
+                }
+                Insertion::Refused
+            }
+        });
     };
-    let insertions: Vec<Insertion> = match repeats {
-        Repeats::Stored => {
-            let stored = filter.store_each(items, limits)?.into_iter();
-            stored.map(|result| result.map_or_else(&mut refused, |()| Insertion::Stored)).collect()
-        }
-        Repeats::LeftOut => {
-            let insertion = |is_new| if is_new { Insertion::Stored } else { Insertion::Present };
-            let stored = filter.store_each_unless_present(items, limits)?.into_iter();
-            stored.map(|result| result.map_or_else(&mut refused, insertion)).collect()
-        }
-    };
+    match repeats {
+        Repeats::Stored => filter.store_each(items, limits, |result| add(result.map(|()| true)))?,
+        Repeats::LeftOut => filter.store_each_unless_present(items, limits, add)?,
+    }
     // As in RedisBloom: when a filter can grow no further, the whole command fails; a filter that does not grow answers for
     // each item. An error says nothing about single items, so it is returned only if none was stored.
-    if let Some(error) = at_limit.filter(|_| created.is_none() && !insertions.contains(&Insertion::Stored)) {
+    if let Some(error) = at_limit.filter(|_| created.is_none() && stored == 0) {
         return Err(error);
     }
     // Items that were refused here for lack of memory might be accepted by a replica, so only stored items are replicated.
-    let stored = items.iter().zip(&insertions).filter(|(_, insertion)| **insertion == Insertion::Stored);
-    let stored: Vec<&[u8]> = stored.map(|(item, _)| *item).collect();
-    let told = match (stored.len(), repeats) {
-        (0, _) => Told::Nothing,
-        (all, Repeats::Stored) if all == items.len() => Told::Same,
-        _ => Told::Items(stored),
+    let told = match stored {
+        0 => Told::Nothing,
+        all if all == items.len() => Told::Same,
+        _ => {
+            let stored = items.iter().zip(&insertions).filter(|(_, insertion)| **insertion == Insertion::Stored);
+            Told::Items(stored.map(|(item, _)| *item).collect())
+        }
     };
     let reply = match repeats {
         Repeats::Stored => Reply::Insertions(insertions),
@@ -225,16 +230,54 @@ fn insert<'arguments>(
     Ok(Outcome { reply, changes: Changes { created, told, event: c"cf.add" } })
 }
 
-fn scan_dump(filter: &mut StoredFilter, position: u64, secret: Secret) -> Result<Reply, CommandError> {
+/// What [`insert`] does, for one item.
+#[inline(always)]
+fn insert_one<'arguments>(
+    creation: Option<&Creation>,
+    item: &'arguments [u8],
+    repeats: Repeats,
+    place: &mut impl Place,
+    settings: impl FnOnce() -> Settings,
+    limits: Limits,
+) -> Result<Outcome<'arguments>, CommandError> {
+    let (filter, created) = filter_or_new(place, creation, settings, limits)?;
+    let result = match repeats {
+        Repeats::Stored => filter.store(item, limits).map(|()| true),
+        Repeats::LeftOut => filter.store_unless_present(item, limits),
+    };
+    let insertion = match result {
+        Ok(true) => Insertion::Stored,
+        Ok(false) => Insertion::Present,
+        Err(error @ CommandError::Incomplete { .. }) => return Err(error),
+        Err(error) if created.is_none() && error.is_limit() => return Err(error),
+        Err(_) => Insertion::Refused,
+    };
+    let told = if insertion == Insertion::Stored { Told::Same } else { Told::Nothing };
+    let mut insertions = Answers::new();
+    insertions.push(insertion);
+    let reply = match repeats {
+        Repeats::Stored => Reply::Insertions(insertions),
+        Repeats::LeftOut => Reply::UniqueInsertions(insertions),
+    };
+    Ok(Outcome { reply, changes: Changes { created, told, event: c"cf.add" } })
+}
+
+/// CF.SCANDUMP: the header, or a chunk of the table, from where it is.
+///
+/// # Errors
+///
+/// If there is no filter, or only a part of one, or no chunk at this position.
+pub fn scan_dump(place: &mut impl Place, position: u64, secret: Secret) -> Result<Reply<'_>, CommandError> {
+    let filter = place.filter_mut().ok_or(CommandError::NotFound)?;
     // A filter of which only a part was loaded can't be dumped; `fields` returns the error.
     if filter.is_incoming() {
         filter.fields()?;
     }
     if position == 0 {
-        return Ok(Reply::Chunk { next: 1, bytes: filter.header(secret) });
+        return Ok(Reply::Chunk { next: 1, bytes: Cow::Owned(filter.header(secret)) });
     }
     let chunk = filter.chunk(position)?;
-    Ok(chunk.map_or(Reply::LastChunk, |chunk| Reply::Chunk { next: chunk.next, bytes: chunk.bytes.to_vec() }))
+    Ok(chunk.map_or(Reply::LastChunk, |chunk| Reply::Chunk { next: chunk.next, bytes: Cow::Borrowed(chunk.bytes) }))
 }
 
 fn load_chunk<'arguments>(
@@ -257,8 +300,7 @@ fn load_chunk<'arguments>(
     };
     incoming.take(position, data)?;
     if incoming.is_whole() {
-        // The chunks are cloned: if the last one is refused, those before it are kept.
-        match incoming.clone().into_filter() {
+        match incoming.to_filter() {
             Ok(filter) => place.put(filter),
             Err(error) => {
                 incoming.give_back(data);
@@ -298,17 +340,15 @@ pub fn merge(
 ) -> Result<Outcome<'static>, CommandError> {
     let sources: Vec<&StoredFilter> =
         sources.iter().map(|source| source.ok_or(CommandError::NotFound)).collect::<Result<_, _>>()?;
-    let (mut merged, rest) = match (place.filter(), sources.as_slice()) {
-        (Some(filter), _) => (filter.clone(), sources.as_slice()),
-        (None, [first, rest @ ..]) => ((*first).clone(), rest),
+    let (first, rest) = match (place.filter(), sources.as_slice()) {
+        (Some(filter), rest) => (filter, rest),
+        (None, [first, rest @ ..]) => (*first, rest),
         (None, []) => return Err(CommandError::NotFound),
     };
-    // Checked here too, since with a single source nothing is merged.
-    merged.fields()?;
-    if matches!(merged, StoredFilter::Imported(_)) {
-        return Err(CommandError::MergeImported);
-    }
-    limits.check(merged.size())?;
+    // All that is quick to find out comes before any table is copied.
+    limits.check(first.size())?;
+    first.refuse_to_merge(rest)?;
+    let mut merged = first.try_clone()?;
     for source in rest {
         merged.merge(source, limits)?;
     }

@@ -8,6 +8,7 @@ mod command;
 mod error;
 mod execution;
 mod load_arguments;
+mod memo;
 mod reply;
 mod secret;
 #[expect(unsafe_code, reason = "the one room that talks to a server, by pointers to functions and values")]
@@ -17,9 +18,9 @@ mod stored;
 
 pub use command::{Absent, Command, CommandName, Creation, KeyUse, Repeats, Secret};
 pub use error::CommandError;
-pub use execution::{Changes, Outcome, Place, Told, execute, merge, reserve_like};
+pub use execution::{Changes, Outcome, Place, Told, execute, merge, reserve_like, scan_dump};
 pub use load_arguments::LoadArguments;
-pub use reply::{Frame, Insertion, Protocol, Reply};
+pub use reply::{Answers, Frames, Insertion, Protocol, Reply};
 pub use secret::SecretKey;
 pub use settings::{HashName, Limits, Measures, Settings};
 pub use stored::{Growing, Imported, Incoming, StoredFilter};

@@ -1,5 +1,9 @@
 //! Typed replies, and the shapes that they have in both protocols.
 
+use std::borrow::Cow;
+
+use smallvec::SmallVec;
+
 use crate::cast::signed;
 
 /// The protocol that a client speaks.
@@ -22,21 +26,24 @@ pub enum Insertion {
     Refused,
 }
 
+/// One answer for each item. Those for a few items take no allocation.
+pub type Answers<T> = SmallVec<[T; 16]>;
+
 /// What a command answers.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Reply {
+pub enum Reply<'filter> {
     /// The command was done; there is nothing else to say.
     Done,
     /// Yes or no.
     Flag(bool),
     /// Yes or no for each item.
-    Flags(Vec<bool>),
+    Flags(Answers<bool>),
     /// A number of copies.
     Count(u64),
     /// The outcome for each item of CF.INSERT, which never is [`Insertion::Present`].
-    Insertions(Vec<Insertion>),
+    Insertions(Answers<Insertion>),
     /// The outcome for each item of CF.INSERTNX.
-    UniqueInsertions(Vec<Insertion>),
+    UniqueInsertions(Answers<Insertion>),
     /// Names with numbers.
     Fields(Vec<(&'static str, u64)>),
     /// A chunk of a dump, and where the next one is.
@@ -44,7 +51,7 @@ pub enum Reply {
         /// Where the next chunk is.
         next: u64,
         /// The bytes.
-        bytes: Vec<u8>,
+        bytes: Cow<'filter, [u8]>,
     },
     /// There are no more chunks.
     LastChunk,
@@ -52,52 +59,73 @@ pub enum Reply {
     Text(String),
 }
 
-/// A reply in the shape of the protocol. Booleans and maps are sent as such; the server converts them for RESP2.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Frame {
+/// Where the parts of a reply go, one after the other. Booleans and maps are sent as such; the server converts them for RESP2.
+pub trait Frames {
+    /// The protocol of the client.
+    fn protocol(&self) -> Protocol;
     /// `+OK`
-    Ok,
+    fn ok(&mut self);
     /// `:1`
-    Integer(i64),
+    fn integer(&mut self, number: i64);
     /// `#t`, or `:1`
-    Boolean(bool),
+    fn boolean(&mut self, flag: bool);
     /// `$3`
-    Bulk(Vec<u8>),
+    fn bytes(&mut self, bytes: &[u8]);
+    /// `+Size`: names are simple strings in RedisBloom's replies.
+    fn name(&mut self, name: &str);
     /// `_`, or `$-1`
-    Null,
-    /// `*2`
-    Array(Vec<Frame>),
-    /// `%2`, or `*4`
-    Map(Vec<(&'static str, Frame)>),
+    fn null(&mut self);
+    /// `*2`: as many frames follow.
+    fn array(&mut self, length: usize);
+    /// `%2`, or `*4`: as many pairs of frames follow.
+    fn map(&mut self, length: usize);
 }
 
-impl Reply {
-    /// The shape of the reply.
-    #[must_use]
+impl Reply<'_> {
+    /// Sends the reply in its shape.
     #[inline]
-    pub fn frame(self, protocol: Protocol) -> Frame {
+    pub fn send(&self, to: &mut impl Frames) {
         match self {
-            Self::Done => Frame::Ok,
-            Self::Flag(flag) => Frame::Boolean(flag),
-            Self::Flags(flags) => Frame::Array(flags.into_iter().map(Frame::Boolean).collect()),
-            Self::Count(count) => Frame::Integer(signed(count)),
+            Self::Done => to.ok(),
+            Self::Flag(flag) => to.boolean(*flag),
+            Self::Flags(flags) => {
+                to.array(flags.len());
+                flags.iter().for_each(|&flag| to.boolean(flag));
+            }
+            Self::Count(count) => to.integer(signed(*count)),
             Self::Insertions(insertions) => {
-                let frame = |insertion| match protocol {
-                    Protocol::Resp2 => Frame::Integer(number(insertion)),
-                    Protocol::Resp3 => Frame::Boolean(insertion == Insertion::Stored),
-                };
-                Frame::Array(insertions.into_iter().map(frame).collect())
+                to.array(insertions.len());
+                for &insertion in insertions {
+                    match insertion {
+                        // Asking for the protocol takes time, and only here is the number not that of a boolean.
+                        Insertion::Refused if to.protocol() == Protocol::Resp2 => to.integer(number(insertion)),
+                        insertion => to.boolean(insertion == Insertion::Stored),
+                    }
+                }
             }
             // Integers in both protocols: there are three outcomes, too many for a boolean.
             Self::UniqueInsertions(insertions) => {
-                Frame::Array(insertions.into_iter().map(|insertion| Frame::Integer(number(insertion))).collect())
+                to.array(insertions.len());
+                insertions.iter().for_each(|&insertion| to.integer(number(insertion)));
             }
             Self::Fields(fields) => {
-                Frame::Map(fields.into_iter().map(|(name, value)| (name, Frame::Integer(signed(value)))).collect())
+                to.map(fields.len());
+                for &(name, value) in fields {
+                    to.name(name);
+                    to.integer(signed(value));
+                }
             }
-            Self::Chunk { next, bytes } => Frame::Array(vec![Frame::Integer(signed(next)), Frame::Bulk(bytes)]),
-            Self::LastChunk => Frame::Array(vec![Frame::Integer(0), Frame::Null]),
-            Self::Text(text) => Frame::Bulk(text.into_bytes()),
+            Self::Chunk { next, bytes } => {
+                to.array(2);
+                to.integer(signed(*next));
+                to.bytes(bytes);
+            }
+            Self::LastChunk => {
+                to.array(2);
+                to.integer(0);
+                to.null();
+            }
+            Self::Text(text) => to.bytes(text.as_bytes()),
         }
     }
 }

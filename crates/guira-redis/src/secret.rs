@@ -46,7 +46,8 @@ impl SecretKey {
     /// The key as hexadecimal digits, which [`Self::parse`] reads.
     #[must_use]
     pub fn to_hex(self) -> String {
-        self.0.iter().map(|byte| format!("{byte:02x}")).collect()
+        let digit = |value: u8| char::from_digit(u32::from(value), 16).unwrap_or_default();
+        self.0.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
     }
 
     pub(crate) const fn bytes(self) -> [u8; Self::SIZE] {

@@ -1,10 +1,12 @@
 //! The operator's settings, and the parameters of new filters that follow from them.
 
+use guira::raw::{FilterPlan, PlannedFilter};
 use guira::{CuckooFilter, CuckooFilterBuilder, GrowthPolicy, KeyHasher, Parameters};
 
 use crate::cast::in_memory;
 use crate::command::Creation;
 use crate::error::CommandError;
+use crate::memo::Memo;
 use crate::secret::SecretKey;
 
 /// The parameters of new filters, unless the command that creates them gives others.
@@ -134,6 +136,12 @@ const MIN_REACH: u64 = 1 << 25;
 /// The bits that a fingerprint keeps, however often its table doubles.
 pub(crate) const CORE_BITS: u32 = 8;
 
+type Inputs = (u64, u64, u32, u64, bool);
+
+/// What takes long to compute for a filter of one item, and is the same for most new filters.
+static USUAL_GROWTH: Memo<(Inputs, u64, u64), u64> = Memo::new();
+static PLANS: Memo<Inputs, FilterPlan> = Memo::new();
+
 /// The bits of the longest fingerprints.
 const MAX_BITS: u32 = Parameters::MAX_FINGERPRINT_BITS;
 
@@ -168,17 +176,33 @@ impl Measures {
         match creation.max_capacity {
             Some(given) if given < capacity || (!grows && given != capacity) => Err(CommandError::MaxCapacity),
             Some(given) => Ok(Self { max_capacity: given, ..fixed }),
-            None if grows => Ok(fixed.with_usual_growth(settings)),
+            None if grows => {
+                let inputs = (fixed.inputs(), settings.growth, settings.memory_limit);
+                let usual = || fixed.with_usual_growth(settings).max_capacity;
+                Ok(Self { max_capacity: USUAL_GROWTH.get_or_compute(inputs, usual), ..fixed })
+            }
             None => Ok(fixed),
         }
+    }
+
+    /// All but the secret key, to be compared.
+    fn inputs(&self) -> Inputs {
+        let raises_rate = self.policy == GrowthPolicy::RaiseRate;
+        (self.capacity, self.error_rate.to_bits(), self.slots_per_bucket, self.max_capacity, raises_rate)
     }
 
     /// Uses buckets of four slots instead of two if that takes less than half of the memory: large tables with buckets of two
     /// are filled to a small part, since a filter that doubles gives away most of the bits that choose the second bucket.
     fn with_larger_buckets_where_smaller(self) -> Self {
         let larger = Self { slots_per_bucket: 4, ..self };
-        let size = |measures: &Self| measures.parameters().map_or(u64::MAX, |parameters| parameters.table_size());
+        let size = |measures: &Self| measures.size_with_any_key().unwrap_or(u64::MAX);
         if self.slots_per_bucket == 2 && size(&self) / 2 > size(&larger) { larger } else { self }
+    }
+
+    /// The bytes of the first table, but for the few that some keys ask for; `None` if there is no such table.
+    fn size_with_any_key(&self) -> Option<u64> {
+        let planned = FilterPlan::new(&self.builder()).and_then(|plan| plan.with_hasher(KeyHasher::default()));
+        planned.map(|planned| planned.parameters().table_size()).ok()
     }
 
     /// Sets the maximum capacity if none is given: `guira.growth` times the first capacity; less if no table is as large or
@@ -190,10 +214,10 @@ impl Measures {
         let most = (limit / u64::from(bits)).saturating_mul(8).min(self.capacity << (MAX_BITS - bits));
         let mut measures = Self { max_capacity: asked.min(most).max(self.capacity), ..self };
         // A first table larger than necessary is worth it only if it is small.
-        let least_size = self.parameters().map_or(0, |least| least.table_size());
+        let least_size = self.size_with_any_key().unwrap_or(0);
         let most_size = least_size.saturating_mul(3).max(1 << 12).min(limit);
         while measures.max_capacity > self.capacity
-            && measures.parameters().map_or(u64::MAX, |first| first.table_size()) > most_size
+            && measures.size_with_any_key().is_none_or(|first| first > most_size)
         {
             measures.max_capacity = (measures.max_capacity / 2).max(self.capacity);
         }
@@ -212,7 +236,16 @@ impl Measures {
     ///
     /// If there is no such table.
     pub fn parameters(&self) -> Result<Parameters, CommandError> {
-        Ok(self.builder().parameters()?)
+        self.planned().map(|planned| *planned.parameters())
+    }
+
+    fn planned(&self) -> Result<PlannedFilter, CommandError> {
+        let plan = PLANS.get_or_try_compute(self.inputs(), || FilterPlan::new(&self.builder()))?;
+        Ok(plan.with_hasher(self.hasher())?)
+    }
+
+    fn hasher(&self) -> KeyHasher {
+        self.key.map_or_else(KeyHasher::default, SecretKey::hasher)
     }
 
     fn builder(&self) -> CuckooFilterBuilder {
@@ -222,13 +255,13 @@ impl Measures {
             .growth_policy(self.policy)
             .false_positive_rate(self.error_rate)
             .slots_per_bucket(self.slots_per_bucket)
-            .hasher(self.key.map_or_else(KeyHasher::default, SecretKey::hasher))
     }
 
     /// Builds an empty filter, if the limits allow its memory.
     pub(crate) fn build(&self, limits: Limits) -> Result<CuckooFilter, CommandError> {
-        limits.check(self.parameters()?.table_size())?;
-        Ok(self.builder().build()?)
+        let planned = self.planned()?;
+        limits.check(planned.parameters().table_size())?;
+        Ok(planned.build()?)
     }
 
     /// The arguments of CF.RESERVE behind the key that create this filter.

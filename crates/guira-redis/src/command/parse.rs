@@ -44,7 +44,7 @@ pub enum Command<'arguments> {
     /// CF.ADD, CF.ADDNX
     Add { item: &'arguments [u8], repeats: Repeats },
     /// CF.INSERT, CF.INSERTNX
-    Insert { creation: Creation, absent: Absent, items: &'arguments [&'arguments [u8]], repeats: Repeats },
+    Insert { creation: Option<Box<Creation>>, absent: Absent, items: &'arguments [&'arguments [u8]], repeats: Repeats },
     /// CF.EXISTS
     Exists { item: &'arguments [u8] },
     /// CF.MEXISTS
@@ -75,7 +75,7 @@ impl<'arguments> Command<'arguments> {
     /// # Errors
     ///
     /// The first mistake in the arguments.
-    #[inline]
+    #[inline(always)]
     pub fn parse(name: CommandName, arguments: &'arguments [&'arguments [u8]]) -> Result<Self, CommandError> {
         Ok(match (name, arguments) {
             (CommandName::Reserve, [like, other]) if like.eq_ignore_ascii_case(b"LIKE") => Self::ReserveLike { other },
@@ -124,13 +124,15 @@ impl<'arguments> Command<'arguments> {
         }
     }
 
+    #[inline]
     fn parse_insertion(
         name: CommandName,
         arguments: &'arguments [&'arguments [u8]],
         repeats: Repeats,
     ) -> Result<Self, CommandError> {
         let wrong_arity = CommandError::Arity { command: name.specification().name };
-        let (mut creation, mut absent) = (Creation::default(), Absent::Created);
+        // Allocated only where there are options, which few commands have.
+        let (mut creation, mut absent) = (None::<Box<Creation>>, Absent::Created);
         let mut rest = arguments;
         loop {
             match rest {
@@ -145,7 +147,7 @@ impl<'arguments> Command<'arguments> {
                     rest = behind;
                 }
                 [option, value, behind @ ..] => {
-                    creation.set_for_insertion(option, value)?;
+                    creation.get_or_insert_default().set_for_insertion(option, value)?;
                     rest = behind;
                 }
                 [option] if !["CAPACITY", "HASH"].iter().any(|known| option.eq_ignore_ascii_case(known.as_bytes())) => {

@@ -3,13 +3,14 @@
 use std::ffi::{CStr, c_char, c_int, c_longlong, c_uint, c_void};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use super::context::{Context, bytes_of};
 use super::functions::{ERR, OK, RawString, functions};
 use crate::cast::signed;
 use crate::load_arguments::LoadArguments;
 use crate::secret::SecretKey;
-use crate::settings::{HashName, Settings};
+use crate::settings::{HashName, Limits, Settings};
 
 static CAPACITY: AtomicU64 = AtomicU64::new(Settings::DEFAULT.capacity);
 static GROWTH: AtomicU64 = AtomicU64::new(Settings::DEFAULT.growth);
@@ -43,12 +44,26 @@ pub(super) fn settings() -> Settings {
     }
 }
 
+/// The memory limit alone.
+pub(super) fn limits() -> Limits {
+    Limits::Bytes(MEMORY_LIMIT.load(Ordering::Relaxed))
+}
+
+/// The next key. The server makes 32 random bytes at a time, which takes longer than all else that a new filter does.
+static NEXT_KEY: Mutex<Option<SecretKey>> = Mutex::new(None);
+
 /// A secret key from the server's random numbers.
 fn new_key() -> SecretKey {
-    let mut bytes = [0; SecretKey::SIZE];
-    // SAFETY: the length is that of the array.
-    unsafe { (functions().random_bytes)(bytes.as_mut_ptr(), bytes.len()) };
-    SecretKey::new(bytes)
+    let mut next = NEXT_KEY.lock().unwrap_or_else(PoisonError::into_inner);
+    next.take().unwrap_or_else(|| {
+        let mut keys = [[0; SecretKey::SIZE]; 2];
+        let bytes = keys.as_flattened_mut();
+        // SAFETY: the length is that of the array.
+        unsafe { (functions().random_bytes)(bytes.as_mut_ptr(), bytes.len()) };
+        let [first, second] = keys.map(SecretKey::new);
+        *next = Some(second);
+        first
+    })
 }
 
 /// Applies the arguments of `loadmodule`. Settings of the configuration file take precedence.
@@ -176,7 +191,7 @@ fn string(text: &[u8]) -> *mut RawString {
     unsafe { (functions().create_string)(null_mut(), text.as_ptr().cast(), text.len()) }
 }
 
-static RATE_TEXT: std::sync::Mutex<Option<KeptString>> = std::sync::Mutex::new(None);
+static RATE_TEXT: Mutex<Option<KeptString>> = Mutex::new(None);
 
 /// The string that shows the rate: the server reads it and does not free it.
 struct KeptString(*mut RawString);

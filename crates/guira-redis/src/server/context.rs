@@ -1,7 +1,7 @@
 use std::ffi::{CStr, CString, c_int, c_long};
 
-use super::functions::{OK, RawContext, RawString, functions};
-use crate::reply::{Frame, Protocol};
+use super::functions::{RawContext, RawString, functions};
+use crate::reply::{Frames, Protocol};
 
 /// The server, during one call.
 #[derive(Clone, Copy)]
@@ -21,10 +21,6 @@ impl Context {
         self.flags() & (REPLICATED | LOADING) != 0
     }
 
-    pub(super) fn protocol(self) -> Protocol {
-        if self.flags() & RESP3 == 0 { Protocol::Resp2 } else { Protocol::Resp3 }
-    }
-
     fn flags(self) -> c_int {
         // SAFETY: the context is that of the present call.
         unsafe { (functions().context_flags)(self.0) }
@@ -40,43 +36,6 @@ impl Context {
         let text = CString::new(text).unwrap_or_default();
         // SAFETY: the text ends with 0, and is copied.
         unsafe { (functions().reply_error)(self.0, text.as_ptr()) }
-    }
-
-    /// Sends a reply.
-    pub(super) fn reply(self, frame: &Frame) -> c_int {
-        let functions = functions();
-        match frame {
-            // SAFETY: the text ends with 0.
-            Frame::Ok => unsafe { (functions.reply_status)(self.0, c"OK".as_ptr()) },
-            // SAFETY: the context is that of the present call.
-            Frame::Integer(number) => unsafe { (functions.reply_integer)(self.0, *number) },
-            // SAFETY: the context is that of the present call.
-            Frame::Boolean(flag) => unsafe { (functions.reply_boolean)(self.0, c_int::from(*flag)) },
-            Frame::Bulk(bytes) => self.reply_bytes(bytes),
-            // SAFETY: the context is that of the present call.
-            Frame::Null => unsafe { (functions.reply_null)(self.0) },
-            Frame::Array(frames) => {
-                // SAFETY: as many elements follow.
-                unsafe { (functions.reply_array)(self.0, length(frames.len())) };
-                frames.iter().fold(OK, |_, frame| self.reply(frame))
-            }
-            Frame::Map(fields) => {
-                // SAFETY: as many pairs follow.
-                unsafe { (functions.reply_map)(self.0, length(fields.len())) };
-                fields.iter().fold(OK, |_, (name, frame)| {
-                    // Names are simple strings in RedisBloom's replies.
-                    let name = CString::new(*name).unwrap_or_default();
-                    // SAFETY: the text ends with 0, and is copied.
-                    unsafe { (functions.reply_status)(self.0, name.as_ptr()) };
-                    self.reply(frame)
-                })
-            }
-        }
-    }
-
-    fn reply_bytes(self, bytes: &[u8]) -> c_int {
-        // SAFETY: pointer and length are those of the slice, which is copied.
-        unsafe { (functions().reply_bytes)(self.0, bytes.as_ptr().cast(), bytes.len()) }
     }
 
     /// Replicates the present command unchanged, also to the append-only file.
@@ -112,6 +71,54 @@ impl Context {
     }
 }
 
+/// Sends a reply to the client of the present call.
+impl Frames for Context {
+    fn protocol(&self) -> Protocol {
+        if self.flags() & RESP3 == 0 { Protocol::Resp2 } else { Protocol::Resp3 }
+    }
+
+    fn ok(&mut self) {
+        // SAFETY: the text ends with 0.
+        unsafe { (functions().reply_status)(self.0, c"OK".as_ptr()) };
+    }
+
+    fn integer(&mut self, number: i64) {
+        // SAFETY: the context is that of the present call.
+        unsafe { (functions().reply_integer)(self.0, number) };
+    }
+
+    fn boolean(&mut self, flag: bool) {
+        // SAFETY: the context is that of the present call.
+        unsafe { (functions().reply_boolean)(self.0, c_int::from(flag)) };
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        // SAFETY: pointer and length are those of the slice, which is copied.
+        unsafe { (functions().reply_bytes)(self.0, bytes.as_ptr().cast(), bytes.len()) };
+    }
+
+    fn name(&mut self, name: &str) {
+        let name = CString::new(name).unwrap_or_default();
+        // SAFETY: the text ends with 0, and is copied.
+        unsafe { (functions().reply_status)(self.0, name.as_ptr()) };
+    }
+
+    fn null(&mut self) {
+        // SAFETY: the context is that of the present call.
+        unsafe { (functions().reply_null)(self.0) };
+    }
+
+    fn array(&mut self, length: usize) {
+        // SAFETY: as many elements follow.
+        unsafe { (functions().reply_array)(self.0, count(length)) };
+    }
+
+    fn map(&mut self, length: usize) {
+        // SAFETY: as many pairs follow.
+        unsafe { (functions().reply_map)(self.0, count(length)) };
+    }
+}
+
 /// A string of the server that the module must free.
 pub(super) struct OwnedString {
     context: Context,
@@ -138,6 +145,6 @@ pub(super) unsafe fn bytes_of<'string>(string: *const RawString) -> &'string [u8
     unsafe { std::slice::from_raw_parts(start.cast(), length) }
 }
 
-fn length(count: usize) -> c_long {
-    c_long::try_from(count).unwrap_or(c_long::MAX)
+fn count(length: usize) -> c_long {
+    c_long::try_from(length).unwrap_or(c_long::MAX)
 }

@@ -132,7 +132,7 @@ fn load_filter(stream: Stream) -> Option<StoredFilter> {
         incoming.take(position, chunk.get()).ok()?;
     }
     match state {
-        WHOLE => incoming.into_filter().ok(),
+        WHOLE => incoming.to_filter().ok(),
         PART if !incoming.is_whole() => Some(StoredFilter::Incoming(incoming)),
         _ => None,
     }
@@ -192,7 +192,9 @@ unsafe extern "C" fn digest(digest: *mut RawDigest, value: *mut c_void) {
     // SAFETY: pointer and length are those of the slice.
     let add = |bytes: &[u8]| unsafe { (functions().digest_bytes)(digest, bytes.as_ptr().cast(), bytes.len()) };
     add(&filter.header(Secret::Kept));
-    filter.chunks().for_each(|chunk| add(chunk.bytes));
+    if !filter.is_summed_in_header() {
+        filter.chunks().for_each(|chunk| add(chunk.bytes));
+    }
     // SAFETY: the digest is that of the present call.
     unsafe { (functions().digest_end)(digest) };
 }
@@ -214,7 +216,8 @@ unsafe extern "C" fn effort_to_free(_key: *mut RawString, value: *const c_void) 
 unsafe extern "C" fn copy(_from: *mut RawString, _to: *mut RawString, value: *const c_void) -> *mut c_void {
     // SAFETY: the server gives a value of this type.
     let filter = unsafe { filter(value) };
-    into_value(filter.clone()).as_ptr().cast()
+    // Without memory the server answers with an error.
+    filter.try_clone().map_or(null_mut(), |copy| into_value(copy).as_ptr().cast())
 }
 
 unsafe extern "C" fn defragment(server: *mut RawDefrag, _key: *mut RawString, value: *mut *mut c_void) -> c_int {

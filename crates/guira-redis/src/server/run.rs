@@ -2,14 +2,15 @@
 
 use std::ffi::{CStr, c_int};
 
+use smallvec::SmallVec;
+
 use super::context::{Context, OwnedString, bytes_of};
-use super::functions::{CommandFunction, RawContext, RawString};
+use super::functions::{CommandFunction, OK, RawContext, RawString};
 use super::key::{Access, Key};
 use super::{configuration, names};
 use crate::command::{Command, CommandName, KeyUse};
 use crate::error::CommandError;
-use crate::execution::{Changes, Outcome, Place, Told, execute, merge, reserve_like};
-use crate::reply::{Protocol, Reply};
+use crate::execution::{Changes, Outcome, Place, Told, execute, merge, reserve_like, scan_dump};
 use crate::settings::Limits;
 use crate::stored::StoredFilter;
 
@@ -28,31 +29,34 @@ unsafe extern "C" fn run<const INDEX: usize>(
     // SAFETY: the server gives this many arguments, the name of the command first.
     let arguments = unsafe { std::slice::from_raw_parts(arguments, usize::try_from(count).unwrap_or(0)) };
     match obey(context, CommandName::ALL[INDEX], arguments) {
-        Ok(reply) => context.reply(&reply),
+        Ok(()) => OK,
         Err(error) => context.refuse(&names::error_text(CommandName::ALL[INDEX], &error)),
     }
 }
 
-fn obey(
-    context: Context,
-    name: CommandName,
-    arguments: &[*mut RawString],
-) -> Result<crate::reply::Frame, CommandError> {
+/// Inlined into the function of each command, which then has no choice left to make between commands.
+#[inline(always)]
+fn obey(mut context: Context, name: CommandName, arguments: &[*mut RawString]) -> Result<(), CommandError> {
     let specification = name.specification();
     let [_, key_name, rest @ ..] = arguments else {
         return Err(CommandError::Arity { command: specification.name });
     };
-    // Most commands have one argument: allocating for it would cost more than the answer.
-    let (one, several);
+    // SAFETY: arguments live as long as the command.
+    let text = |&argument: &*mut RawString| unsafe { bytes_of(argument) };
+    // Few arguments need no allocation; most commands have one.
+    let (one, two): ([&[u8]; 1], [&[u8]; 2]);
+    let several: SmallVec<[&[u8]; 16]>;
     let texts: &[&[u8]] = match rest {
         [argument] => {
-            // SAFETY: arguments live as long as the command.
-            one = [unsafe { bytes_of(*argument) }];
+            one = [text(argument)];
             &one
         }
+        [first, second] => {
+            two = [text(first), text(second)];
+            &two
+        }
         _ => {
-            // SAFETY: arguments live as long as the command.
-            several = rest.iter().map(|&argument| unsafe { bytes_of(argument) }).collect::<Vec<_>>();
+            several = rest.iter().map(text).collect();
             &several
         }
     };
@@ -60,8 +64,7 @@ fn obey(
     let access = if specification.key_use == KeyUse::Read { Access::Read } else { Access::Write };
     let outcome = match command {
         Command::Merge { sources } => {
-            // SAFETY: arguments live as long as the command.
-            if sources.contains(&unsafe { bytes_of(*key_name) }) {
+            if sources.contains(&text(key_name)) {
                 return Err(CommandError::MergeWithItself);
             }
             let open = |&source: &*mut RawString| Key::open(context, source, Access::Read);
@@ -74,48 +77,66 @@ fn obey(
             let mut key = Key::open(context, *key_name, access)?;
             reserve_like(&mut key, other.as_ref().and_then(Key::filter), limits(context))?
         }
+        Command::ScanDump { position, secret } => {
+            scan_dump(&mut Key::open(context, *key_name, access)?, position, secret)?.send(&mut context);
+            return Ok(());
+        }
         command => execute_within_limits(context, &command, &mut Key::open(context, *key_name, access)?)?,
     };
     tell(context, *key_name, &outcome.changes);
-    let Outcome { reply, .. } = outcome;
-    // The server converts all other replies to the client's protocol by itself.
-    let protocol = if matches!(reply, Reply::Insertions(_)) { context.protocol() } else { Protocol::Resp2 };
-    Ok(reply.frame(protocol))
+    outcome.reply.send(&mut context);
+    Ok(())
 }
 
 fn limits(context: Context) -> Limits {
     match context.must_obey() {
         true => Limits::Lifted,
-        false => Limits::Bytes(configuration::settings().memory_limit),
+        false => configuration::limits(),
     }
 }
 
 /// Executes a command within the memory limit, which does not apply to commands from the primary or from disk. Asking the
-/// server for that takes half as long as a lookup, so it is asked only after a refusal. CF.INSERT can't be tried again, since
-/// it stores what it can, so it asks first.
+/// server for that takes half as long as a lookup, so it is asked only after a refusal. CF.INSERT of several items can't be tried
+/// again, since it stores what it can, so it asks first.
+#[inline(always)]
 fn execute_within_limits<'arguments>(
     context: Context,
     command: &Command<'arguments>,
     key: &mut Key,
 ) -> Result<Outcome<'arguments>, CommandError> {
-    let settings = configuration::settings();
     let first = match command {
-        Command::Insert { .. } => limits(context),
-        _ => Limits::Bytes(settings.memory_limit),
+        Command::Insert { items: [_, _, ..], .. } => limits(context),
+        _ => configuration::limits(),
     };
-    match execute(command, key, &settings, first) {
-        Err(CommandError::MemoryLimit { .. }) if context.must_obey() => {
-            execute(command, key, &settings, Limits::Lifted)
-        }
+    match execute(command, key, configuration::settings, first) {
+        Err(CommandError::MemoryLimit { .. }) if context.must_obey() => execute_without_limits(command, key),
         outcome => outcome,
     }
 }
 
+#[cold]
+fn execute_without_limits<'arguments>(
+    command: &Command<'arguments>,
+    key: &mut Key,
+) -> Result<Outcome<'arguments>, CommandError> {
+    execute(command, key, configuration::settings, Limits::Lifted)
+}
+
 /// Replicates the changes, and notifies clients that watch the key or listen to events.
 fn tell(context: Context, key: *mut RawString, changes: &Changes<'_>) {
-    if changes.created.is_none() && changes.told == Told::Nothing {
-        return;
+    match changes {
+        Changes { created: None, told: Told::Nothing, .. } => {}
+        Changes { created: None, told: Told::Same, event } => {
+            context.replicate_same();
+            context.signal(key);
+            context.notify(event, key);
+        }
+        changes => tell_more(context, key, changes),
     }
+}
+
+#[cold]
+fn tell_more(context: Context, key: *mut RawString, changes: &Changes<'_>) {
     let replicate = |command: &CStr, arguments: Vec<Vec<u8>>| {
         let strings: Vec<OwnedString> = arguments.iter().map(|argument| context.string(argument)).collect();
         let all: Vec<*mut RawString> = std::iter::once(key).chain(strings.iter().map(|string| string.raw)).collect();

@@ -29,6 +29,11 @@ impl StoredFilter {
         }
     }
 
+    /// Returns `true` if the header has a checksum of all that is behind it.
+    pub(crate) const fn is_summed_in_header(&self) -> bool {
+        matches!(self, Self::Growing(_))
+    }
+
     /// The chunk at a position of at least 1; `None` behind the last.
     ///
     /// # Errors

@@ -1,18 +1,23 @@
 use guira::raw::RawFilter as _;
-use guira::{CuckooFilter, Digest, GrowthPolicy, InsertError};
+use guira::{CuckooFilter, Digest, GrowthPolicy, InsertError, MergeError};
+use smallvec::SmallVec;
 
-use crate::cast::wide;
+use crate::cast::{in_memory, wide};
 use crate::error::CommandError;
+use crate::reply::Answers;
 use crate::secret::SecretKey;
 use crate::settings::{CORE_BITS, HashName, Limits};
 
 /// A filter of the library, with the number of removals, which servers show and the library does not count.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct Growing {
     pub(super) filter: CuckooFilter,
     /// How many copies were removed since it was created or compacted.
     pub(super) removed: u64,
 }
+
+/// Fewer items are handled one by one: what is done for a block of them together takes more instructions than they do.
+const WORTH_A_BLOCK: usize = 4;
 
 impl Growing {
     pub(crate) const fn new(filter: CuckooFilter) -> Self {
@@ -21,11 +26,17 @@ impl Growing {
 
     /// An empty filter that can be merged with this one.
     pub(super) fn empty_like(&self, limits: Limits) -> Result<Self, CommandError> {
-        let mut filter = self.filter.clone();
-        filter.clear();
-        filter.shrink_to_fit();
+        let filter = self.filter.empty_like()?;
         limits.check(wide(filter.size_in_bytes()))?;
         Ok(Self::new(filter))
+    }
+
+    pub(super) fn try_clone(&self) -> Result<Self, CommandError> {
+        Ok(Self { filter: self.filter.try_clone()?, removed: self.removed })
+    }
+
+    pub(super) fn len(&self) -> u64 {
+        wide(self.filter.len())
     }
 
     /// The secret key, if there is one.
@@ -38,12 +49,11 @@ impl Growing {
         self.filter.hasher().digest(item)
     }
 
-    fn digests(&self, items: &[&[u8]]) -> Vec<Digest> {
-        items.iter().map(|item| self.digest(item)).collect()
-    }
-
-    pub(super) fn contains_each(&self, items: &[&[u8]]) -> Vec<bool> {
-        let mut answers = vec![false; items.len()];
+    pub(super) fn contains_each(&self, items: &[&[u8]]) -> Answers<bool> {
+        if items.len() < WORTH_A_BLOCK {
+            return items.iter().map(|item| self.filter.contains(*item)).collect();
+        }
+        let mut answers = Answers::from_elem(false, items.len());
         self.filter.contains_each(items, &mut answers);
         answers
     }
@@ -110,22 +120,28 @@ impl Growing {
     }
 
     /// Stores items in runs for which the table is large enough.
-    pub(super) fn store_each(&mut self, items: &[&[u8]], limits: Limits) -> Vec<Result<(), CommandError>> {
-        let digests = self.digests(items);
-        let mut outcomes = Vec::with_capacity(digests.len());
+    pub(super) fn store_each(
+        &mut self,
+        items: &[&[u8]],
+        limits: Limits,
+        mut add: impl FnMut(Result<(), CommandError>),
+    ) {
+        if items.len() < WORTH_A_BLOCK {
+            return items.iter().for_each(|item| add(self.store(self.digest(item), limits)));
+        }
+        let digests: SmallVec<[Digest; 16]> = items.iter().map(|item| self.digest(item)).collect();
         let mut rest = digests.as_slice();
         while let Err(error) = self.filter.insert_each_without_growing(rest) {
             let (run, behind) = rest.split_at(error.inserted.min(rest.len()));
-            outcomes.extend(run.iter().map(|_| Ok(())));
-            let [next, behind @ ..] = behind else { return outcomes };
-            outcomes.push(match error.reason {
+            run.iter().for_each(|_| add(Ok(())));
+            let [next, behind @ ..] = behind else { return };
+            add(match error.reason {
                 InsertError::Full { .. } => self.store_growing(*next, limits),
                 reason => Err(reason.into()),
             });
             rest = behind;
         }
-        outcomes.extend(rest.iter().map(|_| Ok(())));
-        outcomes
+        rest.iter().for_each(|_| add(Ok(())));
     }
 
     pub(super) fn remove(&mut self, item: &[u8]) -> bool {
@@ -134,8 +150,11 @@ impl Growing {
         is_removed
     }
 
-    pub(super) fn remove_each(&mut self, items: &[&[u8]]) -> Vec<bool> {
-        let mut removed = vec![false; items.len()];
+    pub(super) fn remove_each(&mut self, items: &[&[u8]]) -> Answers<bool> {
+        if items.len() < WORTH_A_BLOCK {
+            return items.iter().map(|item| self.remove(item)).collect();
+        }
+        let mut removed = Answers::from_elem(false, items.len());
         self.filter.remove_each(items, &mut removed);
         self.removed = self.removed.saturating_add(wide(removed.iter().filter(|&&removed| removed).count()));
         removed
@@ -146,15 +165,29 @@ impl Growing {
         self.removed = 0;
     }
 
-    /// Merges another filter into this one. If that fails, both are unchanged.
-    pub(super) fn merge(&mut self, other: &Self, limits: Limits) -> Result<(), CommandError> {
-        if self.key() != other.key() {
-            return Err(CommandError::MergeKeys);
+    pub(super) fn refuse_other_key(&self, other: &Self) -> Result<(), CommandError> {
+        if self.key() == other.key() { Ok(()) } else { Err(CommandError::MergeKeys) }
+    }
+
+    /// Refuses more items than the table has slots, if it can't be doubled.
+    pub(super) fn refuse_if_too_many(&self, others: u64) -> Result<(), CommandError> {
+        let slot_count = self.filter.parameters().slot_count();
+        if self.doubles_no_more() && self.len().saturating_add(others) > slot_count {
+            let full = MergeError::Full {
+                len: self.filter.len(),
+                other_len: in_memory(others),
+                slot_count: in_memory(slot_count),
+            };
+            return Err(full.into());
         }
-        let mut merged = self.filter.clone();
-        merged.merge(&other.filter)?;
-        limits.check(wide(merged.size_in_bytes()))?;
-        self.filter = merged;
+        Ok(())
+    }
+
+    /// Merges another filter into this one. If that fails, the other is unchanged, and this one is not to be used.
+    pub(super) fn merge(&mut self, other: &Self, limits: Limits) -> Result<(), CommandError> {
+        self.refuse_other_key(other)?;
+        self.filter.merge(&other.filter)?;
+        limits.check(wide(self.filter.size_in_bytes()))?;
         self.removed = self.removed.saturating_add(other.removed);
         Ok(())
     }

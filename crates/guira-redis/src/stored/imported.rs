@@ -8,7 +8,7 @@ use crate::settings::Limits;
 /// It is a list of layers: tables of 8-bit fingerprints whose numbers of buckets are powers of two, each a multiple of the one
 /// before. An item's bucket numbers in a layer are its two hashes modulo the number of buckets. When all layers are full,
 /// another one is added.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Imported {
     shape: ImportedShape,
     layers: Vec<Vec<u8>>,
@@ -110,6 +110,14 @@ struct Place {
     hashes: [u64; 2],
 }
 
+/// A copy of some bytes, where there is memory for it.
+pub(super) fn copied(bytes: &[u8]) -> Result<Vec<u8>, CommandError> {
+    let mut copy = Vec::new();
+    copy.try_reserve_exact(bytes.len()).map_err(|_| CommandError::OutOfMemory)?;
+    copy.extend_from_slice(bytes);
+    Ok(copy)
+}
+
 /// The first slot of the bucket that `hash` chooses in a layer.
 fn bucket(layer: &[u8], slots_per_bucket: usize, hash: u64) -> usize {
     let buckets = layer.len() / slots_per_bucket;
@@ -120,6 +128,12 @@ fn bucket(layer: &[u8], slots_per_bucket: usize, hash: u64) -> usize {
 const ALTERNATE: u64 = 0x5bd1_e995;
 
 impl Imported {
+    pub(super) fn try_clone(&self) -> Result<Self, CommandError> {
+        let Self { shape, ref layers, items, removed } = *self;
+        let layers = layers.iter().map(|layer| copied(layer)).collect::<Result<_, _>>()?;
+        Ok(Self { shape, layers, items, removed })
+    }
+
     fn place(item: &[u8]) -> Place {
         let hash = murmur_64a(item, 0);
         let fingerprint = u8::try_from(hash % 255).map_or(1, |rest| rest + 1);

@@ -1,23 +1,23 @@
 use guira::raw::RawFilter as _;
-use guira::{CuckooFilter, FileHeader, FileKind, LoadOptions};
+use guira::{FileHeader, FileKind, LoadOptions};
 
 use super::Growing;
 use super::StoredFilter;
-use super::imported::ImportedHeader;
-use crate::cast::wide;
+use super::imported::{ImportedHeader, copied};
+use crate::cast::{in_memory, wide};
 use crate::command::Secret;
 use crate::error::CommandError;
 use crate::secret::SecretKey;
 use crate::settings::Limits;
 
 /// A partly loaded filter. It can't be queried, since the missing part would make items seem absent.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct Incoming {
     header: Vec<u8>,
     kind: Kind,
     expected: u64,
-    /// Memory is taken only for bytes that have come, whatever the header says.
-    received: Vec<u8>,
+    /// The header of the library's file, if it is one of this module's filters, and the chunks behind it.
+    file: Vec<u8>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -66,7 +66,29 @@ impl Incoming {
             }
         };
         limits.check(expected)?;
-        Ok(Self { header, kind, expected, received: Vec::new() })
+        let mut incoming = Self { header, kind, expected, file: Vec::new() };
+        let start = incoming.file_header().to_vec();
+        // Where nobody limits it, memory is taken only for bytes that have come, whatever the header says.
+        if matches!(limits, Limits::Bytes(limit) if limit > 0) {
+            let size = in_memory(expected).saturating_add(start.len());
+            incoming.file.try_reserve_exact(size).map_err(|_| CommandError::OutOfMemory)?;
+        }
+        incoming.file.extend(start);
+        Ok(incoming)
+    }
+
+    pub(super) fn try_clone(&self) -> Result<Self, CommandError> {
+        let Self { ref header, ref kind, expected, ref file } = *self;
+        let (header, kind) = (header.clone(), kind.clone());
+        Ok(Self { header, kind, expected, file: copied(file)? })
+    }
+
+    /// The header of the library's file; nothing for a filter of RedisBloom.
+    fn file_header(&self) -> &[u8] {
+        match self.kind {
+            Kind::Growing { .. } => self.header.get(COUNT_SIZE..COUNT_SIZE + FileHeader::SIZE).unwrap_or_default(),
+            Kind::Imported(_) => &[],
+        }
     }
 
     fn growing_kind(bytes: &[u8]) -> Result<(Kind, u64), CommandError> {
@@ -94,56 +116,45 @@ impl Incoming {
     ///
     /// If this is not the next chunk, or there is no memory for it. Nothing has changed then.
     pub fn take(&mut self, position: u64, chunk: &[u8]) -> Result<(), CommandError> {
-        let end = wide(self.received.len()).saturating_add(wide(chunk.len()));
+        let end = wide(self.received().len()).saturating_add(wide(chunk.len()));
         if chunk.is_empty() || position.checked_sub(1) != Some(end) || end > self.expected {
             return Err(CommandError::InvalidChunk);
         }
-        self.received.try_reserve(chunk.len()).map_err(|_| CommandError::OutOfMemory)?;
-        self.received.extend_from_slice(chunk);
+        self.file.try_reserve(chunk.len()).map_err(|_| CommandError::OutOfMemory)?;
+        self.file.extend_from_slice(chunk);
         Ok(())
     }
 
     /// Removes the last chunk again.
     pub(crate) fn give_back(&mut self, chunk: &[u8]) {
-        self.received.truncate(self.received.len().saturating_sub(chunk.len()));
+        self.file.truncate(self.file.len().saturating_sub(chunk.len()));
     }
 
     /// The position of the next byte to come.
     pub(crate) fn position(&self) -> u64 {
-        wide(self.received.len()).saturating_add(1)
+        wide(self.received().len()).saturating_add(1)
     }
 
     /// Returns `true` if all chunks have come.
     #[must_use]
     pub fn is_whole(&self) -> bool {
-        wide(self.received.len()) == self.expected
+        wide(self.received().len()) == self.expected
     }
 
-    /// Makes the filter of all chunks.
+    /// Makes the filter of all chunks, which are copied.
     ///
     /// # Errors
     ///
     /// If chunks are missing or damaged.
-    pub fn into_filter(mut self) -> Result<StoredFilter, CommandError> {
-        match self.kind {
+    pub fn to_filter(&self) -> Result<StoredFilter, CommandError> {
+        match &self.kind {
             Kind::Imported(header) => {
-                header.filled(&self.received).map(StoredFilter::Imported).ok_or(CommandError::InvalidChunk)
+                header.filled(self.received()).map(StoredFilter::Imported).ok_or(CommandError::InvalidChunk)
             }
             Kind::Growing { removed, key } => {
-                let header = self.header.get(COUNT_SIZE..COUNT_SIZE + FileHeader::SIZE).unwrap_or_default();
-                let filter = match key {
-                    None => {
-                        self.received.shrink_to_fit();
-                        CuckooFilter::from_header_and_table(header, self.received)?
-                    }
-                    // The library checks a secret key only with a whole file, so the table is in memory twice meanwhile.
-                    Some(key) => {
-                        self.received.try_reserve_exact(header.len()).map_err(|_| CommandError::OutOfMemory)?;
-                        self.received.splice(..0, header.iter().copied());
-                        LoadOptions::new().key(key.bytes()).from_bytes(&self.received)?
-                    }
-                };
-                Ok(StoredFilter::Growing(Growing { filter, removed }))
+                let options = key.map_or_else(LoadOptions::new, |key| LoadOptions::new().key(key.bytes()));
+                let filter = options.from_bytes(&self.file)?;
+                Ok(StoredFilter::Growing(Growing { filter, removed: *removed }))
             }
         }
     }
@@ -153,15 +164,20 @@ impl Incoming {
     }
 
     pub(super) fn received(&self) -> &[u8] {
-        &self.received
+        self.file.get(self.file_header().len()..).unwrap_or_default()
     }
 
-    pub(super) fn move_received(&mut self, elsewhere: impl Fn(Vec<u8>) -> Vec<u8>) {
-        self.received = elsewhere(std::mem::take(&mut self.received));
+    /// Its allocations.
+    pub(super) fn pieces(&self) -> [&[u8]; 2] {
+        [&self.header, &self.file]
+    }
+
+    pub(super) fn move_file(&mut self, elsewhere: impl Fn(Vec<u8>) -> Vec<u8>) {
+        self.file = elsewhere(std::mem::take(&mut self.file));
     }
 
     /// The error that says how much of the filter has come.
     pub(super) fn refusal(&self) -> CommandError {
-        CommandError::Incomplete { received: wide(self.received.len()), expected: self.expected }
+        CommandError::Incomplete { received: wide(self.received().len()), expected: self.expected }
     }
 }

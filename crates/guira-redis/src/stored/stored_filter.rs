@@ -1,11 +1,12 @@
 use super::{Growing, Imported, Incoming};
 use crate::cast::wide;
 use crate::error::CommandError;
+use crate::reply::Answers;
 use crate::settings::{Limits, Measures};
 use guira::raw::RawFilter as _;
 
 /// The value of a key.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "nearly all values are of the largest")]
 pub enum StoredFilter {
     /// A filter of the library.
@@ -31,6 +32,19 @@ impl StoredFilter {
         }
     }
 
+    /// A copy, where there is memory for it.
+    ///
+    /// # Errors
+    ///
+    /// [`CommandError::OutOfMemory`].
+    pub fn try_clone(&self) -> Result<Self, CommandError> {
+        match self {
+            Self::Growing(growing) => growing.try_clone().map(Self::Growing),
+            Self::Imported(imported) => imported.try_clone().map(Self::Imported),
+            Self::Incoming(incoming) => incoming.try_clone().map(Self::Incoming),
+        }
+    }
+
     #[inline]
     pub(crate) fn contains(&self, item: &[u8]) -> Result<bool, CommandError> {
         match self {
@@ -40,7 +54,7 @@ impl StoredFilter {
         }
     }
 
-    pub(crate) fn contains_each(&self, items: &[&[u8]]) -> Result<Vec<bool>, CommandError> {
+    pub(crate) fn contains_each(&self, items: &[&[u8]]) -> Result<Answers<bool>, CommandError> {
         match self {
             Self::Growing(growing) => Ok(growing.contains_each(items)),
             Self::Imported(imported) => Ok(items.iter().map(|item| imported.contains(item)).collect()),
@@ -75,31 +89,35 @@ impl StoredFilter {
     }
 
     /// Stores each item unless it is present or seems to be, one after the other: the second of two that collide is present.
-    /// Returns `true` for each that was stored.
+    /// Each result is `true` for an item that was stored.
     pub(crate) fn store_each_unless_present(
         &mut self,
         items: &[&[u8]],
         limits: Limits,
-    ) -> Result<Vec<Result<bool, CommandError>>, CommandError> {
+        add: impl FnMut(Result<bool, CommandError>),
+    ) -> Result<(), CommandError> {
         match self {
-            Self::Growing(growing) => Ok(items.iter().map(|item| growing.store_unless_present(item, limits)).collect()),
+            Self::Growing(growing) => items.iter().map(|item| growing.store_unless_present(item, limits)).for_each(add),
             Self::Imported(imported) => {
-                Ok(items.iter().map(|item| imported.store_unless_present(item, limits)).collect())
+                items.iter().map(|item| imported.store_unless_present(item, limits)).for_each(add);
             }
-            Self::Incoming(incoming) => Err(incoming.refusal()),
+            Self::Incoming(incoming) => return Err(incoming.refusal()),
         }
+        Ok(())
     }
 
     pub(crate) fn store_each(
         &mut self,
         items: &[&[u8]],
         limits: Limits,
-    ) -> Result<Vec<Result<(), CommandError>>, CommandError> {
+        add: impl FnMut(Result<(), CommandError>),
+    ) -> Result<(), CommandError> {
         match self {
-            Self::Growing(growing) => Ok(growing.store_each(items, limits)),
-            Self::Imported(imported) => Ok(items.iter().map(|item| imported.store(item, limits)).collect()),
-            Self::Incoming(incoming) => Err(incoming.refusal()),
+            Self::Growing(growing) => growing.store_each(items, limits, add),
+            Self::Imported(imported) => items.iter().map(|item| imported.store(item, limits)).for_each(add),
+            Self::Incoming(incoming) => return Err(incoming.refusal()),
         }
+        Ok(())
     }
 
     pub(crate) fn remove(&mut self, item: &[u8]) -> Result<bool, CommandError> {
@@ -110,7 +128,7 @@ impl StoredFilter {
         }
     }
 
-    pub(crate) fn remove_each(&mut self, items: &[&[u8]]) -> Result<Vec<bool>, CommandError> {
+    pub(crate) fn remove_each(&mut self, items: &[&[u8]]) -> Result<Answers<bool>, CommandError> {
         match self {
             Self::Growing(growing) => Ok(growing.remove_each(items)),
             Self::Imported(imported) => Ok(items.iter().map(|item| imported.remove(item)).collect()),
@@ -127,7 +145,26 @@ impl StoredFilter {
         Ok(())
     }
 
-    /// Adds all items of another filter. If that fails, both are unchanged.
+    /// Refuses filters that can't be merged into this one, as far as that is known without looking at their tables.
+    pub(crate) fn refuse_to_merge(&self, others: &[&Self]) -> Result<(), CommandError> {
+        // Also without others: a copy is made then.
+        let Self::Growing(ours) = self else {
+            self.fields()?;
+            return Err(CommandError::MergeImported);
+        };
+        let mut theirs = 0_u64;
+        for other in others {
+            let Self::Growing(other) = other else {
+                other.fields()?;
+                return Err(CommandError::MergeImported);
+            };
+            ours.refuse_other_key(other)?;
+            theirs = theirs.saturating_add(other.len());
+        }
+        ours.refuse_if_too_many(theirs)
+    }
+
+    /// Adds all items of another filter. If that fails, the other is unchanged, and this one is not to be used.
     pub(crate) fn merge(&mut self, other: &Self, limits: Limits) -> Result<(), CommandError> {
         match (self, other) {
             (Self::Incoming(incoming), _) => Err(incoming.refusal()),
@@ -158,7 +195,7 @@ impl StoredFilter {
         match self {
             Self::Growing(growing) => growing.filter.move_table(elsewhere),
             Self::Imported(imported) => imported.move_layers(elsewhere),
-            Self::Incoming(incoming) => incoming.move_received(elsewhere),
+            Self::Incoming(incoming) => incoming.move_file(elsewhere),
         }
     }
 
@@ -170,7 +207,10 @@ impl StoredFilter {
                 (&[], table, rest)
             }
             Self::Imported(imported) => (imported.layers(), [].as_slice(), [].as_slice()),
-            Self::Incoming(incoming) => (&[], incoming.header(), incoming.received()),
+            Self::Incoming(incoming) => {
+                let [header, file] = incoming.pieces();
+                (&[], header, file)
+            }
         };
         several.iter().map(Vec::as_slice).chain([one, two])
     }

@@ -1,8 +1,8 @@
 //! Commands without a server: how they are read, what they do, what they answer, and what replicas are told.
 
 use guira_redis::{
-    Command, CommandError, CommandName, Frame, Insertion, Limits, Outcome, Protocol, Reply, Settings, StoredFilter,
-    Told, execute, merge, reserve_like,
+    Command, CommandError, CommandName, Frames, Insertion, Limits, Outcome, Protocol, Reply, Settings, StoredFilter,
+    Told, execute, merge, reserve_like, scan_dump,
 };
 
 /// A key of a server without a server.
@@ -10,6 +10,10 @@ use guira_redis::{
 struct Key {
     value: Option<StoredFilter>,
     settings: Settings,
+}
+
+fn copy(value: Option<&StoredFilter>) -> Option<StoredFilter> {
+    value.map(|filter| filter.try_clone().expect("there is memory"))
 }
 
 fn command_called(name: &str) -> CommandName {
@@ -23,11 +27,14 @@ impl Key {
     }
 
     /// Runs a command given as it is typed, but for its key; the reply, and the words that replicas are told.
-    fn told(&mut self, line: &[&[u8]]) -> Result<(Reply, Vec<Vec<u8>>), CommandError> {
+    fn told(&mut self, line: &[&[u8]]) -> Result<(Reply<'_>, Vec<Vec<u8>>), CommandError> {
         let name = command_called(str::from_utf8(line[0]).expect("a name"));
         let command = Command::parse(name, &line[1..])?;
         let limits = Limits::Bytes(self.settings.memory_limit);
-        let Outcome { reply, changes } = execute(&command, &mut self.value, &self.settings, limits)?;
+        if let Command::ScanDump { position, secret } = command {
+            return scan_dump(&mut self.value, position, secret).map(|reply| (reply, Vec::new()));
+        }
+        let Outcome { reply, changes } = execute(&command, &mut self.value, || self.settings, limits)?;
         let mut told = Vec::new();
         if let Some(measures) = changes.created {
             told.push([b"CF.RESERVE".to_vec(), measures.arguments().join(" ").into_bytes()].join(&b' '));
@@ -40,19 +47,19 @@ impl Key {
         Ok((reply, told))
     }
 
-    fn ask(&mut self, line: &str) -> Result<Reply, CommandError> {
+    fn ask(&mut self, line: &str) -> Result<Reply<'_>, CommandError> {
         let words: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
         self.told(&words).map(|(reply, _)| reply)
     }
 
     #[track_caller]
-    fn run(&mut self, line: &str) -> Reply {
+    fn run(&mut self, line: &str) -> Reply<'_> {
         self.ask(line).unwrap_or_else(|error| panic!("{line}: {error}"))
     }
 
     #[track_caller]
     fn refusal(&mut self, line: &str) -> String {
-        let before = self.value.clone();
+        let before = copy(self.value.as_ref());
         let refusal = self.ask(line).expect_err("it is refused").to_string();
         assert_eq!(self.value, before, "{line}: a command that is refused changes nothing");
         refusal
@@ -68,9 +75,9 @@ fn items_are_stored_found_counted_and_removed() {
     assert_eq!(key.run("CF.ADDNX ani"), Reply::Flag(false));
     assert_eq!(key.run("CF.COUNT ani"), Reply::Count(2));
     assert_eq!(key.run("CF.EXISTS ani"), Reply::Flag(true));
-    assert_eq!(key.run("CF.MEXISTS ani koel"), Reply::Flags(vec![true, false]));
+    assert_eq!(key.run("CF.MEXISTS ani koel"), Reply::Flags(vec![true, false].into()));
     assert_eq!(key.run("CF.DEL ani"), Reply::Flag(true));
-    assert_eq!(key.run("CF.MDEL ani ani"), Reply::Flags(vec![true, false]));
+    assert_eq!(key.run("CF.MDEL ani ani"), Reply::Flags(vec![true, false].into()));
     assert_eq!(key.run("CF.EXISTS ani"), Reply::Flag(false));
 }
 
@@ -78,17 +85,20 @@ fn items_are_stored_found_counted_and_removed() {
 fn insertions_answer_for_each_item() {
     let mut key = Key::default();
     let (stored, present) = (Insertion::Stored, Insertion::Present);
-    assert_eq!(key.run("CF.INSERT CAPACITY 100 ITEMS a b"), Reply::Insertions(vec![stored, stored]));
-    assert_eq!(key.run("CF.INSERTNX NOCREATE ITEMS a c c"), Reply::UniqueInsertions(vec![present, stored, present]));
+    assert_eq!(key.run("CF.INSERT CAPACITY 100 ITEMS a b"), Reply::Insertions(vec![stored, stored].into()));
+    assert_eq!(
+        key.run("CF.INSERTNX NOCREATE ITEMS a c c"),
+        Reply::UniqueInsertions(vec![present, stored, present].into())
+    );
     // ITEMS may be an item.
-    assert_eq!(key.run("cf.insert items items"), Reply::Insertions(vec![stored]));
+    assert_eq!(key.run("cf.insert items items"), Reply::Insertions(vec![stored].into()));
 }
 
 #[test]
 fn what_is_not_there_is_answered_as_clients_expect() {
     let mut key = Key::default();
     assert_eq!(key.run("CF.EXISTS a"), Reply::Flag(false));
-    assert_eq!(key.run("CF.MEXISTS a b"), Reply::Flags(vec![false, false]));
+    assert_eq!(key.run("CF.MEXISTS a b"), Reply::Flags(vec![false, false].into()));
     assert_eq!(key.run("CF.COUNT a"), Reply::Count(0));
     let refusals = [
         ("CF.DEL a", "Not found"),
@@ -171,23 +181,62 @@ fn errors_have_the_texts_that_clients_know() {
 
 #[test]
 fn replies_have_the_shapes_of_both_protocols() {
-    let insertions = vec![Insertion::Stored, Insertion::Refused];
-    let unique = vec![Insertion::Stored, Insertion::Present, Insertion::Refused];
-    let integers = |numbers: &[i64]| Frame::Array(numbers.iter().map(|&number| Frame::Integer(number)).collect());
-    assert_eq!(Reply::Insertions(insertions.clone()).frame(Protocol::Resp2), integers(&[1, -1]));
-    let booleans = Frame::Array(vec![Frame::Boolean(true), Frame::Boolean(false)]);
-    assert_eq!(Reply::Insertions(insertions).frame(Protocol::Resp3), booleans);
-    assert_eq!(Reply::UniqueInsertions(unique.clone()).frame(Protocol::Resp2), integers(&[1, 0, -1]));
-    assert_eq!(Reply::UniqueInsertions(unique).frame(Protocol::Resp3), integers(&[1, 0, -1]));
-    for protocol in [Protocol::Resp2, Protocol::Resp3] {
-        assert_eq!(Reply::Done.frame(protocol), Frame::Ok);
-        assert_eq!(Reply::Flag(true).frame(protocol), Frame::Boolean(true));
-        assert_eq!(Reply::Count(3).frame(protocol), Frame::Integer(3));
-        assert_eq!(Reply::LastChunk.frame(protocol), Frame::Array(vec![Frame::Integer(0), Frame::Null]));
-        let chunk = Reply::Chunk { next: 7, bytes: b"ab".to_vec() };
-        assert_eq!(chunk.frame(protocol), Frame::Array(vec![Frame::Integer(7), Frame::Bulk(b"ab".to_vec())]));
-        assert_eq!(Reply::Fields(vec![("Size", 9)]).frame(protocol), Frame::Map(vec![("Size", Frame::Integer(9))]));
+    let resp2: fn(Reply<'_>) -> String = |reply| sent(&reply, Protocol::Resp2);
+    let resp3: fn(Reply<'_>) -> String = |reply| sent(&reply, Protocol::Resp3);
+    let insertions = || [Insertion::Stored, Insertion::Refused].into_iter().collect();
+    let unique = || [Insertion::Stored, Insertion::Present, Insertion::Refused].into_iter().collect();
+    assert_eq!(resp2(Reply::Insertions(insertions())), "*2 #t :-1");
+    assert_eq!(resp3(Reply::Insertions(insertions())), "*2 #t #f");
+    for sent in [resp2, resp3] {
+        assert_eq!(sent(Reply::UniqueInsertions(unique())), "*3 :1 :0 :-1");
+        assert_eq!(sent(Reply::Done), "+OK");
+        assert_eq!(sent(Reply::Flag(true)), "#t");
+        assert_eq!(sent(Reply::Flags([true, false].into_iter().collect())), "*2 #t #f");
+        assert_eq!(sent(Reply::Count(3)), ":3");
+        assert_eq!(sent(Reply::LastChunk), "*2 :0 _");
+        assert_eq!(sent(Reply::Chunk { next: 7, bytes: b"ab".into() }), "*2 :7 $ab");
+        assert_eq!(sent(Reply::Fields(vec![("Size", 9)])), "%1 +Size :9");
+        assert_eq!(sent(Reply::Text("a b".to_owned())), "$a b");
     }
+}
+
+/// The frames of a reply, as they are written in RESP3; the server writes booleans as numbers in RESP2.
+fn sent(reply: &Reply<'_>, protocol: Protocol) -> String {
+    struct Written(Protocol, Vec<String>);
+
+    impl Frames for Written {
+        fn protocol(&self) -> Protocol {
+            self.0
+        }
+        fn ok(&mut self) {
+            self.name("OK");
+        }
+        fn integer(&mut self, number: i64) {
+            self.1.push(format!(":{number}"));
+        }
+        fn boolean(&mut self, flag: bool) {
+            self.1.push(if flag { "#t" } else { "#f" }.to_owned());
+        }
+        fn bytes(&mut self, bytes: &[u8]) {
+            self.1.push(format!("${}", String::from_utf8_lossy(bytes)));
+        }
+        fn name(&mut self, name: &str) {
+            self.1.push(format!("+{name}"));
+        }
+        fn null(&mut self) {
+            self.1.push("_".to_owned());
+        }
+        fn array(&mut self, length: usize) {
+            self.1.push(format!("*{length}"));
+        }
+        fn map(&mut self, length: usize) {
+            self.1.push(format!("%{length}"));
+        }
+    }
+
+    let mut written = Written(protocol, Vec::new());
+    reply.send(&mut written);
+    written.1.join(" ")
 }
 
 #[test]
@@ -284,7 +333,10 @@ fn one_item_again_and_again_is_refused_and_takes_no_memory() {
     }
     assert_eq!(key.value.as_ref().map(StoredFilter::size), size);
     assert_eq!(key.run("CF.ADD other"), Reply::Flag(true));
-    assert_eq!(key.run("CF.INSERT ITEMS same new"), Reply::Insertions(vec![Insertion::Refused, Insertion::Stored]));
+    assert_eq!(
+        key.run("CF.INSERT ITEMS same new"),
+        Reply::Insertions(vec![Insertion::Refused, Insertion::Stored].into())
+    );
 }
 
 #[test]
@@ -299,7 +351,7 @@ fn no_filter_is_made_or_grows_beyond_the_memory_limit() {
     // What is refused is not told to replicas, whose limits may be others.
     key.run("CF.DEL item-1");
     let (reply, told) = key.told(&[b"CF.INSERT", b"ITEMS", b"x1", b"x2"]).expect("it answers");
-    assert_eq!(reply, Reply::Insertions(vec![Insertion::Stored, Insertion::Refused]));
+    assert_eq!(reply, Reply::Insertions(vec![Insertion::Stored, Insertion::Refused].into()));
     assert_eq!(told, [b"CF.INSERT NOCREATE ITEMS x1"]);
 }
 
@@ -351,7 +403,7 @@ fn a_replica_that_does_what_it_is_told_ends_with_the_same_bytes() {
             let words: Vec<&[u8]> = line.split(|&byte| byte == b' ').collect();
             let name = command_called(str::from_utf8(words[0]).expect("a name"));
             let command = Command::parse(name, &words[1..]).expect("it was told");
-            execute(&command, &mut replica.value, &replica.settings, Limits::Lifted).expect("it was accepted there");
+            execute(&command, &mut replica.value, || replica.settings, Limits::Lifted).expect("it was accepted there");
         }
     }
     assert!(primary.value.as_ref().is_some_and(|filter| filter.size() > 10_000), "it has grown");
@@ -372,10 +424,10 @@ fn filters_made_alike_are_merged() {
 
     let mut key = Key::default();
     merge(&mut key.value, &[Some(&a), Some(&b)], limits).expect("made alike");
-    assert_eq!(key.run("CF.MEXISTS a b c d"), Reply::Flags(vec![true, true, true, false]));
+    assert_eq!(key.run("CF.MEXISTS a b c d"), Reply::Flags(vec![true, true, true, false].into()));
     assert_eq!(key.run("CF.COUNT b"), Reply::Count(2));
 
-    let before = key.value.clone();
+    let before = copy(key.value.as_ref());
     for sources in [[Some(&a), Some(&other)], [Some(&a), None]] {
         let refusal = merge(&mut key.value, &sources, limits).expect_err("not alike, or not there").to_string();
         assert!(refusal.starts_with("ERR "), "{refusal}");
@@ -398,7 +450,7 @@ fn a_filter_made_like_another_is_merged_with_it_and_one_with_a_key_of_its_own_is
     assert_eq!(second.run("CF.EXISTS first-1"), Reply::Flag(false));
     second.run("CF.ADD second");
     merge(&mut first.value, &[second.value.as_ref()], limits).expect("made alike");
-    assert_eq!(first.run("CF.MEXISTS second first-7"), Reply::Flags(vec![true, true]));
+    assert_eq!(first.run("CF.MEXISTS second first-7"), Reply::Flags(vec![true, true].into()));
 
     let mut stranger = Key::default();
     stranger.run("CF.RESERVE 100 BUCKETSIZE 2 ERROR 0.01");

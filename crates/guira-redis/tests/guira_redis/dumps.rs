@@ -1,10 +1,17 @@
 //! Filters in chunks: those of this module, and those of RedisBloom.
 
-use guira_redis::{Command, CommandError, CommandName, Limits, Reply, Settings, StoredFilter, execute};
+use guira_redis::{Command, CommandError, CommandName, Limits, Reply, Settings, StoredFilter, execute, scan_dump};
 
-fn run(value: &mut Option<StoredFilter>, name: CommandName, arguments: &[&[u8]]) -> Result<Reply, CommandError> {
+fn run<'value>(
+    value: &'value mut Option<StoredFilter>,
+    name: CommandName,
+    arguments: &[&[u8]],
+) -> Result<Reply<'value>, CommandError> {
     let command = Command::parse(name, arguments)?;
-    execute(&command, value, &Settings::DEFAULT, Limits::Bytes(1 << 30)).map(|outcome| outcome.reply)
+    if let Command::ScanDump { position, secret } = command {
+        return scan_dump(value, position, secret);
+    }
+    execute(&command, value, Settings::default, Limits::Bytes(1 << 30)).map(|outcome| outcome.reply)
 }
 
 /// All chunks of a filter, each with the position that loads it.
@@ -14,7 +21,7 @@ fn dump(value: &mut Option<StoredFilter>) -> Vec<(u64, Vec<u8>)> {
     loop {
         match run(value, CommandName::ScanDump, &[position.to_string().as_bytes()]).expect("a chunk") {
             Reply::Chunk { next, bytes } => {
-                chunks.push((next, bytes));
+                chunks.push((next, bytes.into_owned()));
                 position = next;
             }
             last => {
@@ -70,7 +77,7 @@ fn a_filter_whose_table_is_being_doubled_is_dumped_as_it_will_be() {
         run(&mut value, CommandName::Add, &[item.as_bytes()]).expect("stored");
         stored.push(item);
     }
-    let half_doubled = value.clone();
+    let half_doubled = value.as_ref().map(|filter| filter.try_clone().expect("there is memory"));
     let size = half_doubled.as_ref().expect("a filter").size();
     let mut loaded = load(&dump(&mut value)).expect("a sound dump");
     let size_when_doubled = loaded.as_ref().expect("a filter").size();
@@ -232,9 +239,9 @@ fn a_header_takes_no_memory_for_what_it_promises() {
     let command = [b"1".as_slice(), &promised];
     let command = Command::parse(CommandName::LoadChunk, &command).expect("a chunk");
     let mut value = None;
-    execute(&command, &mut value, &Settings::DEFAULT, Limits::Lifted).expect("a sound header");
+    execute(&command, &mut value, Settings::default, Limits::Lifted).expect("a sound header");
     assert_eq!(value.expect("it waits for more").size(), 0);
-    let refusal = execute(&command, &mut None, &Settings::DEFAULT, Limits::Bytes(1 << 20)).expect_err("too large");
+    let refusal = execute(&command, &mut None, Settings::default, Limits::Bytes(1 << 20)).expect_err("too large");
     assert!(matches!(refusal, CommandError::MemoryLimit { .. }), "{refusal}");
 }
 
@@ -278,7 +285,8 @@ fn a_dump_without_a_secret_key_is_as_it_was_before_there_were_any() {
     // The number of removals, and the header of the library's file.
     assert_eq!(chunks[0].1.len(), 8 + 128);
     assert_eq!(load(&chunks).expect("sound"), value);
-    let with_key = run(&mut None, CommandName::LoadChunk, &[b"1", &chunks[0].1, b"KEY", KEY]);
+    let mut loaded = None;
+    let with_key = run(&mut loaded, CommandName::LoadChunk, &[b"1", &chunks[0].1, b"KEY", KEY]);
     assert!(matches!(with_key, Err(CommandError::KeyNotUsed)));
 }
 

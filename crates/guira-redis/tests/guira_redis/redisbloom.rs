@@ -28,9 +28,9 @@ fn stored(dump: &Value) -> Vec<u64> {
     numbers(&dump["stored"]).into_iter().chain(ranges).collect()
 }
 
-fn run(value: &mut Option<StoredFilter>, name: CommandName, words: &[&[u8]]) -> Reply {
+fn run(value: &mut Option<StoredFilter>, name: CommandName, words: &[&[u8]]) -> Reply<'static> {
     let command = Command::parse(name, words).expect("a command");
-    let outcome = execute(&command, value, &Settings::DEFAULT, Limits::Bytes(1 << 30));
+    let outcome = execute(&command, value, Settings::default, Limits::Bytes(1 << 30));
     outcome.unwrap_or_else(|error| panic!("{error}")).reply
 }
 

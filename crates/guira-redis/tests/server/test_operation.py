@@ -1,6 +1,7 @@
 """What operators rely on: memory, permissions, events, settings, transactions."""
 
 import os
+import resource
 import shutil
 import subprocess
 import time
@@ -9,7 +10,7 @@ import pytest
 import redis
 
 import redisbloom
-from servers import MODULE, WORKSPACE_MODULE, Server, digest, follow, in_step, programs, until
+from servers import MODULE, WORKSPACE_MODULE, WRAPPER, Server, digest, follow, in_step, programs, until
 
 
 def refusal(client, *words):
@@ -59,6 +60,24 @@ def test_the_server_sees_large_tables_however_the_module_was_built(program, modu
         assert client.execute_command("EXISTS", "second") == 0
     finally:
         server.close()
+
+
+@pytest.mark.skipif(bool(WRAPPER), reason="what runs the server takes memory too")
+def test_copies_without_memory_are_refused_and_the_server_goes_on(start):
+    server = start()
+    client = server.client()
+    client.execute_command("CF.RESERVE", "key", 100_000_000, "EXPANSION", 0)
+    client.execute_command("CF.ADD", "key", "item")
+    size, process = client.cf().info("key")["size"], server.process.pid
+    with open(f"/proc/{process}/status") as status:
+        mapped = next(int(line.split()[1]) << 10 for line in status if line.startswith("VmSize:"))
+    # A further half of the filter.
+    resource.prlimit(process, resource.RLIMIT_AS, (mapped + size // 2, resource.RLIM_INFINITY))
+    assert "failed to copy" in refusal(client, "COPY", "key", "copy")
+    assert refusal(client, "CF.MERGE", "copy", "key") == "no memory for the filter"
+    resource.prlimit(process, resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    assert client.exists("copy") == 0 and client.execute_command("CF.EXISTS", "key", "item") == 1
+    assert client.copy("key", "copy") and client.execute_command("CF.EXISTS", "copy", "item") == 1
 
 
 def test_filters_are_evicted_like_other_keys(start):

@@ -14,6 +14,9 @@ const MIN_FINGERPRINTS: u32 = 15;
 /// The most parts that are looked for.
 const MAX_PARTS: usize = 64;
 
+/// The prime numbers up to [`MAX_PARTS`].
+const PRIMES: [u64; 18] = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61];
+
 /// The share of fingerprints, one in so many, that must lead from one part of a region to others. Tables of 448, 576 and 672
 /// buckets with 6-bit fingerprints kept their promise with one in 16, and not with one in 32.
 const CROSSING: u32 = 8;
@@ -38,14 +41,21 @@ pub(crate) fn parts_of_regions(regions: Regions, shape: Shape, fingerprint_bits:
     let step = if regions.buckets.is_multiple_of(2) { 2 } else { 1 };
     let steps = |fingerprint| size.sum::<Whole>(hash_of_fingerprint::<Whole>(fingerprint, seed)) / step;
     let falls_into = |parts: &u64| {
-        let mut in_class = [0_u32; MAX_PARTS];
-        for fingerprint in 1..=fingerprints {
-            in_class[to_usize(steps(fingerprint) % parts)] += 1;
-        }
-        let crossing = fingerprints - in_class.into_iter().max().unwrap_or(0);
-        crossing * CROSSING < fingerprints
+        let (mut in_class, mut largest) = ([0_u32; MAX_PARTS], 0);
+        // How many cross over never falls again, so it is known early of most regions that enough do.
+        (1..=fingerprints).all(|fingerprint| {
+            let class = &mut in_class[to_usize(steps(fingerprint) % parts)];
+            *class += 1;
+            largest = largest.max(*class);
+            (fingerprint - largest) * CROSSING < fingerprints
+        })
     };
     let divides = |parts: &u64| (regions.buckets / step).is_multiple_of(*parts);
+    // What falls into some parts falls into as many as each divisor of their number says. So most regions are known to be whole
+    // from the few prime numbers that divide their size.
+    if !PRIMES.iter().filter(|prime| divides(prime)).any(falls_into) {
+        return 1;
+    }
     (2..=MAX_PARTS as u64).rev().filter(divides).find(falls_into).unwrap_or(1)
 }
 

@@ -1,7 +1,7 @@
 use alloc::vec::Vec;
 
 use super::growth::Growth;
-use super::growth_plan::GrowthRequest;
+use super::growth_plan::{GrowthPlan, GrowthRequest};
 use super::{CuckooFilter, GrowthPolicy};
 use crate::addressing::parts_of_regions;
 use crate::analysis::{Plan, Preference, fingerprint_bits_for_rate, with_bucket_count, with_fingerprint_bits};
@@ -336,6 +336,17 @@ impl CuckooFilterBuilder {
                 let (parameters, growth) = self.growth_request(max_capacity)?.plan()?;
                 Ok((parameters, Some(growth)))
             }
+        }
+    }
+
+    /// What does not depend on the hasher, if the filter grows.
+    pub(super) fn growth_plan(&self) -> Result<Option<GrowthPlan>, BuildError> {
+        if self.value_bits.is_some() {
+            return Err(BuildError::ValueBitsUnused);
+        }
+        match self.max_capacity {
+            None => self.parameters_without_growth().map(|_| None),
+            Some(max_capacity) => GrowthPlan::new(self.growth_request(max_capacity)?).map(Some),
         }
     }
 

@@ -188,7 +188,7 @@ impl CuckooFilter {
     }
 
     /// A copy, unless there is no memory for it.
-    pub(super) fn try_clone(&self) -> Result<Self, OutOfMemory> {
+    pub(crate) fn try_clone(&self) -> Result<Self, OutOfMemory> {
         let storage = Storage::copied_from(&self.storage)?;
         let mut copy = Self::from_parts(self.parameters, self.hasher, storage, self.len).with_growth(self.growth);
         if let Some(doubling) = &self.doubling {

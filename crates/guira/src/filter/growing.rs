@@ -173,6 +173,17 @@ impl CuckooFilter {
         }
     }
 
+    /// An empty filter that began as this one did, with the same hash: as a clone of this one would be after
+    /// [`clear`](Self::clear) and [`shrink_to_fit`](Self::shrink_to_fit), but without a table larger than that.
+    pub(crate) fn empty_like(&self) -> Result<Self, BuildError> {
+        let mut first = *self.parameters();
+        while let Some(smaller) = first.before_doubling() {
+            first = smaller;
+        }
+        let filter = Self::with_parameters(first, *self.hasher())?;
+        Ok(filter.with_growth(self.growth().copied()))
+    }
+
     /// Returns the number of distinct keys up to which the false positive rate is guaranteed: where the filter grows, at
     /// least the [`max_capacity`](crate::CuckooFilterBuilder::max_capacity) it was built for, and otherwise its
     /// [`capacity`](Self::capacity).

@@ -7,6 +7,7 @@ use crate::error::BuildError;
 use crate::parameters::{Addressing, Layout, Parameters, Regions, Shape};
 
 /// What the builder was given for a filter that grows.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct GrowthRequest {
     pub(super) capacity: u64,
     pub(super) max_capacity: u64,
@@ -20,6 +21,14 @@ impl GrowthRequest {
     /// Returns the first table and how far it grows. The first table has room for up to twice the capacity, so that a
     /// whole number of doublings leads to the last one.
     pub(super) fn plan(&self) -> Result<(Parameters, Growth), BuildError> {
+        self.plan_with(|regions, shape| whole_regions(regions, shape, Parameters::CORE_BITS, self.seed))
+    }
+
+    /// Plans with first tables that are enlarged where the seed asks for it.
+    fn plan_with(
+        &self,
+        mut enlarged: impl FnMut(Regions, Shape) -> Regions,
+    ) -> Result<(Parameters, Growth), BuildError> {
         let Self { max_capacity, slots_per_bucket, .. } = *self;
         if max_capacity < self.capacity {
             return Err(BuildError::MaxCapacity { given: max_capacity, capacity: self.capacity });
@@ -34,7 +43,7 @@ impl GrowthRequest {
                 let most = Parameters::MAX_BUCKETS * u64::from(shape.slots_per_bucket());
                 return Err(BuildError::Capacity { given: max_capacity, most });
             };
-            let regions = whole_regions(regions, shape, Parameters::CORE_BITS, self.seed);
+            let regions = enlarged(regions, shape);
             let last = doubled(regions, doublings);
             // Without doublings, promise just what was asked for; after doublings, all that fits.
             let promised = if doublings == 0 { max_capacity } else { promised_by(last, shape) };
@@ -46,6 +55,42 @@ impl GrowthRequest {
             }
             // Fingerprints have too few bits for so many doublings. Each doubling less needs a first table of twice the size.
             capacity *= 2;
+        }
+    }
+}
+
+/// What a request gives with one seed or another. Most of a plan is the same for all of them, and takes far longer to compute
+/// than a table of a few keys to be made.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct GrowthPlan {
+    request: GrowthRequest,
+    /// The regions that a seed may ask to be enlarged, and the plan for seeds that don't; `None` if a seed may matter in other
+    /// ways too.
+    planned: Option<(Regions, Parameters, Growth)>,
+}
+
+impl GrowthPlan {
+    pub(super) fn new(request: GrowthRequest) -> Result<Self, BuildError> {
+        let (mut tables, mut planned_regions) = (0, None);
+        let (parameters, growth) = request.plan_with(|regions, _| {
+            tables += 1;
+            planned_regions = Some(regions);
+            regions
+        })?;
+        // A larger table might have done where one was not enough.
+        let regions = planned_regions.filter(|_| tables == 1);
+        Ok(Self { request, planned: regions.map(|regions| (regions, parameters, growth)) })
+    }
+
+    /// Returns what [`GrowthRequest::plan`] does with this seed.
+    pub(super) fn with_seed(&self, seed: u64) -> Result<(Parameters, Growth), BuildError> {
+        match self.planned {
+            Some((regions, parameters, growth))
+                if whole_regions(regions, parameters.shape(), Parameters::CORE_BITS, seed) == regions =>
+            {
+                Ok((parameters, growth))
+            }
+            _ => GrowthRequest { seed, ..self.request }.plan(),
         }
     }
 }
@@ -84,4 +129,34 @@ fn doublings_to_promise(capacity: u64, regions: Regions, shape: Shape) -> Option
         .filter(|(_, regions)| regions.count * shape.slots_of_region(regions.buckets) >= capacity)
         .find(|&(_, regions)| promised_by(regions, shape) >= capacity)
         .map(|(doublings, _)| doublings)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_for_all_seeds_is_that_of_each() {
+        let mut enlarged = 0;
+        for (capacity, slots_per_bucket) in (1..3000).step_by(3).zip([2, 4, 8].into_iter().cycle()) {
+            let request = |seed| GrowthRequest {
+                capacity,
+                max_capacity: capacity << (capacity % 9),
+                false_positive_rate: 0.001,
+                slots_per_bucket,
+                policy: GrowthPolicy::RaiseRate,
+                seed,
+            };
+            let plan = GrowthPlan::new(request(0)).expect("there is such a table");
+            let (regions, parameters, _) = plan.planned.expect("fingerprints have bits enough");
+            // One seed in a hundred thousand asks for a larger table: these, and one that does not.
+            let is_enlarged =
+                |seed: &u64| whole_regions(regions, parameters.shape(), Parameters::CORE_BITS, *seed) != regions;
+            for seed in (0..1).chain((1..400).filter(is_enlarged)) {
+                assert_eq!(plan.with_seed(seed), request(seed).plan(), "{:?}", request(seed));
+                enlarged += u32::from(is_enlarged(&seed));
+            }
+        }
+        assert!(enlarged > 0, "no table depends on its seed");
+    }
 }

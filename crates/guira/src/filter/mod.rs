@@ -5,6 +5,7 @@ mod comparison;
 mod convert;
 mod cuckoo_filter;
 mod doubling;
+mod filter_plan;
 mod growing;
 mod growth;
 mod growth_plan;
@@ -15,6 +16,7 @@ mod view;
 
 pub use builder::CuckooFilterBuilder;
 pub use cuckoo_filter::CuckooFilter;
+pub use filter_plan::{FilterPlan, PlannedFilter};
 pub use growth::GrowthPolicy;
 pub use iter::{Fingerprints, StoredFingerprint};
 pub use view::CuckooFilterView;

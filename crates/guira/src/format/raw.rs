@@ -7,8 +7,10 @@ use super::contents::Contents;
 use super::load::load_from_parts;
 use super::save::header_bytes;
 use crate::digest::Key;
-use crate::error::{InsertEachError, InsertError, LoadError};
+use crate::error::{BuildError, InsertEachError, InsertError, LoadError};
 use crate::filter::CuckooFilter;
+
+pub use crate::filter::{FilterPlan, PlannedFilter};
 
 /// From now on, the memory of all tables comes from the global allocator. Without this call, and with the feature `std`,
 /// that of large tables is mapped, in large pages, where an allocator that counts what a program takes does not see it.
@@ -70,6 +72,20 @@ pub trait RawFilter: Sized {
     /// Those of [`CuckooFilter::from_bytes`].
     fn from_header_and_table(header: &[u8], table: Vec<u8>) -> Result<Self, LoadError>;
 
+    /// Returns a copy of the filter, where there is memory for it. Where there is none, [`Clone`] ends the program.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::OutOfMemory`].
+    fn try_clone(&self) -> Result<Self, BuildError>;
+
+    /// Returns an empty filter that began as this one did, with the same hash, so that the two can be merged.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::OutOfMemory`].
+    fn empty_like(&self) -> Result<Self, BuildError>;
+
     /// Stores a copy of a key if the table takes it as it is; never doubles it. So a server can look at its memory before
     /// it lets the table grow.
     ///
@@ -120,6 +136,14 @@ impl RawFilter for CuckooFilter {
 
     fn from_header_and_table(header: &[u8], table: Vec<u8>) -> Result<Self, LoadError> {
         load_from_parts(header, table)
+    }
+
+    fn try_clone(&self) -> Result<Self, BuildError> {
+        self.try_clone().map_err(|_| BuildError::OutOfMemory { bytes: self.parameters().table_size() })
+    }
+
+    fn empty_like(&self) -> Result<Self, BuildError> {
+        self.empty_like()
     }
 
     #[inline]

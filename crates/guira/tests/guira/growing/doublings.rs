@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use guira::raw::RawFilter as _;
+use guira::raw::RawFilter;
 use guira::{CuckooFilter, Digest, GrowthPolicy, KeyHasher};
 
 use super::{assert_holds, filled};
@@ -135,4 +135,33 @@ fn a_table_that_was_moved_is_the_same_table_elsewhere() {
 #[should_panic(expected = "a table has as many bytes elsewhere")]
 fn a_table_of_another_size_is_not_taken_back() {
     filled(0.01, 100).move_table(|table| table[1..].to_vec());
+}
+
+#[test]
+fn an_empty_filter_like_another_is_that_one_emptied_and_shrunk() {
+    for (capacity, slots_per_bucket) in [(20, 2), (40, 4), (60, 8)] {
+        for filter in every_doubling_of(capacity, slots_per_bucket) {
+            let mut emptied = filter.clone();
+            emptied.clear();
+            emptied.shrink_to_fit();
+            let like = RawFilter::empty_like(&filter).expect("there is memory");
+            assert_eq!(like, emptied);
+            assert_eq!((like.growth_policy(), like.max_capacity()), (filter.growth_policy(), filter.max_capacity()));
+        }
+    }
+}
+
+#[test]
+fn a_copy_for_which_there_is_memory_is_a_clone() {
+    let mut filter = filled(0.01, 100);
+    // Large enough to be doubled in steps, and in the midst of that.
+    for key in 1000_u64..400_000 {
+        filter.insert(&key).expect("it grows");
+        if filter.memory().iter().all(|piece| !piece.is_empty()) {
+            break;
+        }
+    }
+    let copy = RawFilter::try_clone(&filter).expect("there is memory");
+    assert_eq!(copy, filter);
+    assert_eq!(copy.memory(), filter.memory());
 }
