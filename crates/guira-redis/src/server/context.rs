@@ -1,6 +1,6 @@
 use std::ffi::{CStr, CString, c_int, c_long};
 
-use super::functions::{RawContext, RawString, functions};
+use super::functions::{RawContext, RawString, functions, is_valkey};
 use crate::reply::{Frames, Protocol};
 
 /// The server, during one call.
@@ -11,14 +11,26 @@ pub(super) struct Context(pub(super) *mut RawContext);
 const REPLICATED: c_int = 1 << 12;
 const LOADING: c_int = 1 << 13;
 const RESP3: c_int = 1 << 22;
+// VALKEYMODULE_CTX_FLAGS_SLOT_IMPORT_CLIENT; in Redis this bit means something else.
+const SLOT_IMPORT: c_int = 1 << 25;
 
 // REDISMODULE_NOTIFY_MODULE: `d` in notify-keyspace-events, and in its `A`.
 const MODULE_EVENT: c_int = 1 << 13;
 
 impl Context {
-    /// Returns `true` if the command comes from the primary or from a file on disk, and so can't be refused.
+    /// Returns `true` if the command comes from the primary, from a file on disk or from the node that a slot is moved from, and
+    /// so can't be refused.
     pub(super) fn must_obey(self) -> bool {
-        self.flags() & (REPLICATED | LOADING) != 0
+        let obeyed = if is_valkey() { REPLICATED | LOADING | SLOT_IMPORT } else { REPLICATED | LOADING };
+        self.flags() & obeyed != 0
+    }
+
+    /// Hides an argument from the slow log and MONITOR.
+    pub(super) fn redact(self, argument: usize) {
+        if let (Some(redact), Ok(argument)) = (functions().redact_argument, c_int::try_from(argument)) {
+            // SAFETY: the context is that of the present call; the server checks the number.
+            unsafe { redact(self.0, argument) };
+        }
     }
 
     fn flags(self) -> c_int {

@@ -207,6 +207,12 @@ functions! {
         // From Redis 7.4 and Valkey 8 on.
         add_acl_category c"RedisModule_AddACLCategory": unsafe extern "C" fn(*mut RawContext, *const c_char) -> c_int;
         set_acl_categories c"RedisModule_SetCommandACLCategories": unsafe extern "C" fn(*mut RawCommand, *const c_char) -> c_int;
+        // Hides an argument of the present command from the slow log and MONITOR.
+        redact_argument c"RedisModule_RedactClientCommandArgument": unsafe extern "C" fn(*mut RawContext, c_int) -> c_int;
+        // An event of LATENCY, with its milliseconds.
+        add_latency c"RedisModule_LatencyAddSample": unsafe extern "C" fn(*const c_char, c_longlong);
+        // A name that only Valkey has.
+        valkey_context_flags c"ValkeyModule_GetContextFlags": unsafe extern "C" fn(*mut RawContext) -> c_int;
     }
 }
 
@@ -224,6 +230,11 @@ pub(super) fn if_loaded() -> Option<&'static Functions> {
 /// If no server has loaded the module; then nobody calls its callbacks either.
 pub(super) fn functions() -> &'static Functions {
     FUNCTIONS.get().expect("only a server calls, and it has loaded the module")
+}
+
+/// Returns `true` if the server is Valkey, whose later flags mean other things than those of Redis.
+pub(super) fn is_valkey() -> bool {
+    functions().valkey_context_flags.is_some()
 }
 
 /// Finds all functions. Nothing may be allocated before that.

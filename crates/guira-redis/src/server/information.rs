@@ -3,8 +3,9 @@
 use std::ffi::{CStr, CString, c_int};
 
 use super::functions::{OK, RawInformation, functions};
-use super::{allocator, configuration, data_type};
+use super::{allocator, configuration, counters, data_type};
 use crate::cast::wide;
+use crate::stored::Incoming;
 
 /// Adds the section. The server prefixes each field with the module's name.
 pub(super) unsafe extern "C" fn add(information: *mut RawInformation, _is_crash_report: c_int) {
@@ -18,8 +19,11 @@ pub(super) unsafe extern "C" fn add(information: *mut RawInformation, _is_crash_
     // SAFETY: both texts end with 0, and are copied.
     unsafe { (functions.information_text)(information, c"version".as_ptr(), version.as_ptr()) };
     let settings = configuration::settings();
-    let numbers: [(&CStr, u64); 6] = [
+    let numbers: [(&CStr, u64); 9] = [
         (c"filters", wide(data_type::count())),
+        (c"filters_being_loaded", wide(Incoming::count())),
+        (c"refused_for_memory", counters::refused_for_memory()),
+        (c"refused_for_room", counters::refused_for_room()),
         (c"memory_bytes", wide(allocator::allocated())),
         (c"defragmentation_moves", wide(data_type::moved())),
         (c"default_capacity", settings.capacity),

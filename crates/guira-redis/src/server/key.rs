@@ -67,7 +67,7 @@ impl Place for Key {
     fn put(&mut self, filter: StoredFilter) {
         // Replaced in place: a new value of the key would lose its time to live.
         if let Some(place) = self.filter_mut() {
-            *place = filter;
+            free(std::mem::replace(place, filter));
             return;
         }
         let value = data_type::into_value(filter);
@@ -75,6 +75,19 @@ impl Place for Key {
         unsafe { (functions().set_value)(self.raw, data_type::get(), value.as_ptr().cast()) };
         self.value = Some(value);
     }
+}
+
+/// Frees a filter that was replaced: if it is large, in another thread, as the server does with large values.
+fn free(filter: StoredFilter) {
+    /// Giving back less takes no longer than starting a thread.
+    const LARGE: u64 = 1 << 20;
+
+    if filter.size() < LARGE {
+        return;
+    }
+    // Without a thread it is freed here.
+    let thread = std::thread::Builder::new().name("guira-free".to_owned()).spawn(move || drop(filter));
+    drop(thread);
 }
 
 impl Drop for Key {

@@ -3,7 +3,7 @@
 use std::ffi::{CStr, CString, c_int};
 
 use super::context::{Context, bytes_of};
-use super::functions::{ERR, Functions, OK, RawContext, RawString, find};
+use super::functions::{ERR, Functions, OK, RawContext, RawString, find, is_valkey};
 use super::{configuration, data_type, information, names, registration};
 use crate::load_arguments::LoadArguments;
 
@@ -21,6 +21,8 @@ const API_VERSION: c_int = 1;
 const HANDLES_STREAM_ERRORS: c_int = 1;
 const SIGNALS_KEYS: c_int = 1 << 1;
 const HANDLES_LOADING_BESIDE: c_int = 1 << 2;
+// In Valkey: keys may come before the slot that they are in. Nothing here asks whose slot a key is in.
+const HANDLES_SLOT_MIGRATION: c_int = 1 << 5;
 
 /// Called by the server, once.
 ///
@@ -77,7 +79,9 @@ fn register(context: Context, functions: &Functions, arguments: &LoadArguments) 
     configuration::take(arguments);
     // SAFETY: the context is that of loading the module.
     unsafe {
-        (functions.set_module_options)(context.0, HANDLES_STREAM_ERRORS | SIGNALS_KEYS | HANDLES_LOADING_BESIDE);
+        let everywhere = HANDLES_STREAM_ERRORS | SIGNALS_KEYS | HANDLES_LOADING_BESIDE;
+        let options = if is_valkey() { everywhere | HANDLES_SLOT_MIGRATION } else { everywhere };
+        (functions.set_module_options)(context.0, options);
     };
     if !data_type::register(context) {
         return Err("the server did not take the type guira-flt: is another module of that type loaded?");

@@ -3,6 +3,7 @@
 mod allocator;
 mod configuration;
 mod context;
+mod counters;
 mod data_type;
 mod functions;
 mod information;

@@ -247,7 +247,8 @@ fn document(
         complexity: texts.keep(specification.complexity),
         since: texts.keep(env!("CARGO_PKG_VERSION")),
         history: null(),
-        tips: null(),
+        // An empty list would be one empty tip.
+        tips: if specification.tips.is_empty() { null() } else { texts.keep(specification.tips) },
         arity: specification.arity,
         keys: keys.as_ptr(),
         arguments: arguments.as_ptr(),

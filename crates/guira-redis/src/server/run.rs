@@ -5,6 +5,7 @@ use std::ffi::{CStr, c_int};
 use smallvec::SmallVec;
 
 use super::context::{Context, OwnedString, bytes_of};
+use super::counters::{Stopwatch, count_refusal, count_refused_items};
 use super::functions::{CommandFunction, OK, RawContext, RawString};
 use super::key::{Access, Key};
 use super::{configuration, names};
@@ -30,7 +31,10 @@ unsafe extern "C" fn run<const INDEX: usize>(
     let arguments = unsafe { std::slice::from_raw_parts(arguments, usize::try_from(count).unwrap_or(0)) };
     match obey(context, CommandName::ALL[INDEX], arguments) {
         Ok(()) => OK,
-        Err(error) => context.refuse(&names::error_text(CommandName::ALL[INDEX], &error)),
+        Err(error) => {
+            count_refusal(&error);
+            context.refuse(&names::error_text(CommandName::ALL[INDEX], &error))
+        }
     }
 }
 
@@ -60,6 +64,10 @@ fn obey(mut context: Context, name: CommandName, arguments: &[*mut RawString]) -
             &several
         }
     };
+    if matches!(name, CommandName::Reserve | CommandName::LoadChunk) {
+        hide_secrets(context, name, texts);
+    }
+    let _stopwatch = Stopwatch::start(name);
     let command = Command::parse(name, texts)?;
     let access = if specification.key_use == KeyUse::Read { Access::Read } else { Access::Write };
     let outcome = match command {
@@ -83,9 +91,27 @@ fn obey(mut context: Context, name: CommandName, arguments: &[*mut RawString]) -
         }
         command => execute_within_limits(context, &command, &mut Key::open(context, *key_name, access)?)?,
     };
+    count_refused_items(&outcome.reply);
     tell(context, *key_name, &outcome.changes);
     outcome.reply.send(&mut context);
     Ok(())
+}
+
+/// Hides secret keys from the slow log and MONITOR, also where the command is wrong in another way: what is behind KEY, and the
+/// first chunk of a dump.
+#[cold]
+fn hide_secrets(context: Context, name: CommandName, texts: &[&[u8]]) {
+    /// The number of the first argument behind the key.
+    const FIRST: usize = 2;
+
+    for (number, text) in texts.iter().enumerate() {
+        if text.eq_ignore_ascii_case(b"KEY") && number + 1 < texts.len() {
+            context.redact(FIRST + number + 1);
+        }
+    }
+    if name == CommandName::LoadChunk && texts.len() > 1 && texts.first() == Some(&b"1".as_slice()) {
+        context.redact(FIRST + 1);
+    }
 }
 
 fn limits(context: Context) -> Limits {

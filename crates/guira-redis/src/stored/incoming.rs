@@ -1,3 +1,5 @@
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use guira::raw::RawFilter as _;
 use guira::{FileHeader, FileKind, LoadOptions};
 
@@ -18,6 +20,27 @@ pub struct Incoming {
     expected: u64,
     /// The header of the library's file, if it is one of this module's filters, and the chunks behind it.
     file: Vec<u8>,
+    _counted: Counted,
+}
+
+/// How many filters are partly loaded.
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+
+/// Counts a filter as long as it is partly loaded.
+#[derive(Debug, PartialEq, Eq)]
+struct Counted(());
+
+impl Counted {
+    fn new() -> Self {
+        COUNT.fetch_add(1, Ordering::Relaxed);
+        Self(())
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        COUNT.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -66,7 +89,7 @@ impl Incoming {
             }
         };
         limits.check(expected)?;
-        let mut incoming = Self { header, kind, expected, file: Vec::new() };
+        let mut incoming = Self { header, kind, expected, file: Vec::new(), _counted: Counted::new() };
         let start = incoming.file_header().to_vec();
         // Where nobody limits it, memory is taken only for bytes that have come, whatever the header says.
         if matches!(limits, Limits::Bytes(limit) if limit > 0) {
@@ -77,10 +100,15 @@ impl Incoming {
         Ok(incoming)
     }
 
+    /// How many filters are partly loaded.
+    pub(crate) fn count() -> usize {
+        COUNT.load(Ordering::Relaxed)
+    }
+
     pub(super) fn try_clone(&self) -> Result<Self, CommandError> {
-        let Self { ref header, ref kind, expected, ref file } = *self;
+        let Self { ref header, ref kind, expected, ref file, .. } = *self;
         let (header, kind) = (header.clone(), kind.clone());
-        Ok(Self { header, kind, expected, file: copied(file)? })
+        Ok(Self { header, kind, expected, file: copied(file)?, _counted: Counted::new() })
     }
 
     /// The header of the library's file; nothing for a filter of RedisBloom.

@@ -120,6 +120,60 @@ def test_a_slot_is_moved_while_clients_write(cluster):
         assert all(target.client().execute_command("CF.MEXISTS", key, *items)), key
 
 
+def test_slots_are_moved_as_a_whole_while_clients_write(cluster):
+    """CLUSTER MIGRATESLOTS, which Valkey has from 9.0 on."""
+    source, target = cluster.primaries[:2]
+    move = lambda *words: source.client().execute_command("CLUSTER", *words)
+    try:
+        move("GETSLOTMIGRATIONS")
+    except redis.exceptions.ResponseError:
+        pytest.skip("the server moves no slots by itself")
+    client = cluster.client()
+    # Keys of slots that are moved; the limit of memory is not asked where they go.
+    keys, number = [], 0
+    while len(keys) < 1000:
+        if client.keyslot(f"key-{number}") < 2000:
+            keys.append(f"key-{number}")
+        number += 1
+    target.client().config_set("guira.memory-limit", 1)
+    writer, item = cluster.client(), 0
+    stored = {key: [] for key in keys}
+
+    def write():
+        key = keys[item % len(keys)]
+        while True:
+            try:
+                writer.execute_command("CF.ADD", key, f"item-{item}")
+                break
+            except redis.exceptions.RedisError as error:
+                # While slots change hands, clients are asked to come again.
+                if not str(error).startswith(("TRYAGAIN", "CLUSTERDOWN", "MOVED")):
+                    raise
+        stored[key].append(f"item-{item}")
+
+    for item in range(2 * len(keys)):
+        write()
+    move("MIGRATESLOTS", "SLOTSRANGE", 0, 1999, "NODE", cluster.identity(target))
+
+    def state():
+        jobs = source.client().execute_command("CLUSTER", "GETSLOTMIGRATIONS")
+        fields = dict(zip(jobs[0][::2], jobs[0][1::2])) if isinstance(jobs[0], list) else jobs[0]
+        return {str(name, "utf8") if isinstance(name, bytes) else name: value for name, value in fields.items()}["state"]
+
+    during = 0
+    while state() not in (b"success", "success", b"failed", "failed", b"cancelled", "cancelled"):
+        item += 1
+        write()
+        during += 1
+    assert state() in (b"success", "success"), source.log()
+    target.client().config_set("guira.memory-limit", 512 << 20)
+    for item in range(item + 1, item + 1 + len(keys)):
+        write()
+    assert during > 0 and target.client().dbsize() >= 1000
+    for key, items in stored.items():
+        assert all(target.client().execute_command("CF.MEXISTS", key, *items)), key
+
+
 def test_a_primary_is_killed_and_its_replica_takes_over(cluster):
     primary, replica = cluster.primaries[0], cluster.replica
     client = primary.client()

@@ -106,6 +106,19 @@ def test_large_filters_are_freed_on_another_thread(server):
     until(lambda: freed() > before, "it is freed")
 
 
+def test_what_a_merge_replaces_is_freed(server):
+    client = server.client()
+    for key in ["key", "other"]:
+        client.execute_command("CF.RESERVE", key, 4_000_000, "EXPANSION", 0, "HASH", "xxh3")
+        client.execute_command("CF.ADD", key, key)
+    used = lambda: client.info("memory")["used_memory"]
+    before = used()
+    for _ in range(5):
+        client.execute_command("CF.MERGE", "key", "other")
+    until(lambda: used() < before + (1 << 20), "memory is given back")
+    assert client.execute_command("CF.MEXISTS", "key", "key", "other", "absent") == [1, 1, 0]
+
+
 def test_compacting_gives_memory_back(server):
     client = server.client()
     client.execute_command("CF.RESERVE", "key", 1000)
@@ -129,6 +142,80 @@ def test_the_memory_of_one_filter_is_limited(start):
         assert "guira.memory-limit" in refusal(client, command, "key", "ITEMS", *range(200_000, 200_003))
     assert client.cf().info("key")["size"] <= 100 << 10
     assert "guira.memory-limit" in refusal(client, "CF.ADD", "key", "another")
+
+
+def test_information_counts_refusals_and_filters_that_are_being_loaded(start):
+    client = start("--guira.memory-limit", "100kb").client()
+    about = lambda field: client.info("guira")[f"guira_{field}"]
+    assert (about("filters_being_loaded"), about("refused_for_memory"), about("refused_for_room")) == (0, 0, 0)
+    assert "guira.memory-limit" in refusal(client, "CF.RESERVE", "key", 1_000_000)
+    assert about("refused_for_memory") == 1
+    client.execute_command("CF.RESERVE", "full", 10, "EXPANSION", 0)
+    answers = client.execute_command("CF.INSERT", "full", "ITEMS", *range(1000))
+    assert about("refused_for_room") == answers.count(-1) > 900
+    assert refusal(client, "CF.ADD", "full", "another") == "Filter is full"
+    assert about("refused_for_room") == answers.count(-1) + 1
+    _, header = client.execute_command("CF.SCANDUMP", "full", 0)
+    position, chunk = client.execute_command("CF.SCANDUMP", "full", 1)
+    client.execute_command("CF.LOADCHUNK", "loading", 1, header)
+    assert about("filters_being_loaded") == 1
+    client.execute_command("CF.LOADCHUNK", "loading", position, chunk)
+    assert about("filters_being_loaded") == 0
+    client.execute_command("CF.LOADCHUNK", "given up", 1, header)
+    client.delete("given up")
+    assert about("filters_being_loaded") == 0
+    # What is wrong in itself is no lack of anything.
+    refusal(client, "CF.RESERVE", "key", "x")
+    assert (about("refused_for_memory"), about("refused_for_room")) == (1, answers.count(-1) + 1)
+
+
+def test_secret_keys_are_in_no_log_of_commands(server):
+    client = server.client()
+    client.config_set("slowlog-log-slower-than", 0)
+    client.config_set("slowlog-max-len", 1000)
+    client.execute_command("SLOWLOG", "RESET")
+    key = "0123456789abcdef0123456789abcdef"
+    with server.client().monitor() as monitor:
+        client.execute_command("CF.RESERVE", "key", 100, "ERROR", "0.01", "KEY", key)
+        client.execute_command("CF.ADD", "key", "item")
+        # Of a command that is refused, too.
+        refusal(client, "CF.RESERVE", "key", 100, "KEY", key, "ERROR")
+        _, header = client.execute_command("CF.SCANDUMP", "key", 0)
+        client.execute_command("CF.LOADCHUNK", "copy", 1, header)
+        _, header = client.execute_command("CF.SCANDUMP", "key", 0, "NOKEY")
+        client.execute_command("CF.LOADCHUNK", "other", 1, header, "KEY", key)
+        client.execute_command("ECHO", "the end")
+        seen = []
+        while not seen or "the end" not in seen[-1]:
+            seen.append(monitor.next_command()["command"])
+    entries = [entry["command"] for entry in client.slowlog_get(1000)]
+    logged = b"\n".join(entries)
+    assert any(b"CF.RESERVE" in entry for entry in entries) and any("CF.RESERVE" in line for line in seen)
+    for secret in [key.encode(), bytes.fromhex(key)]:
+        assert secret not in logged
+    assert key not in "\n".join(seen) and "\\x01#Eg\\x89" not in "\n".join(seen)
+    # All else is there.
+    assert b"CF.RESERVE key 100 ERROR 0.01 KEY" in logged and b"CF.ADD key item" in logged
+
+
+def test_commands_that_take_long_are_events_of_the_latency_monitor(server):
+    client = server.client()
+    client.config_set("latency-monitor-threshold", 1)
+    client.execute_command("LATENCY", "RESET")
+    client.execute_command("CF.RESERVE", "key", 50_000_000, "EXPANSION", 0, "HASH", "xxh3")
+    client.execute_command("CF.ADD", "key", "item")
+    client.execute_command("CF.MERGE", "merged", "key")
+    events = {event[0] for event in client.execute_command("LATENCY", "LATEST")}
+    client.config_set("latency-monitor-threshold", 0)
+    # A copy of 80 MB takes longer than a millisecond.
+    assert b"cf.merge" in events and b"cf.add" not in events
+
+
+def test_proxies_are_told_what_is_not_the_same_twice(server):
+    connection = server.client().connection_pool.get_connection()
+    connection.send_command("COMMAND", "INFO", "cf.scandump", "cf.add")
+    dump, add = connection.read_response()
+    assert (dump[7], add[7]) == ([b"nondeterministic_output"], [])
 
 
 def test_settings_are_those_of_the_server(start):

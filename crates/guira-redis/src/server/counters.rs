@@ -1,0 +1,80 @@
+//! What INFO counts since the module was loaded, and events of the latency monitor.
+
+use std::ffi::c_longlong;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use super::functions::functions;
+use super::names;
+use crate::cast::signed;
+use crate::command::CommandName;
+use crate::error::CommandError;
+use crate::reply::{Insertion, Reply};
+
+static REFUSED_FOR_MEMORY: AtomicU64 = AtomicU64::new(0);
+static REFUSED_FOR_ROOM: AtomicU64 = AtomicU64::new(0);
+
+/// How many commands were refused for lack of memory, by the server or by the limit of a filter.
+pub(super) fn refused_for_memory() -> u64 {
+    REFUSED_FOR_MEMORY.load(Ordering::Relaxed)
+}
+
+/// How many items a filter had no room for.
+pub(super) fn refused_for_room() -> u64 {
+    REFUSED_FOR_ROOM.load(Ordering::Relaxed)
+}
+
+#[cold]
+pub(super) fn count_refusal(error: &CommandError) {
+    let counter = match error {
+        CommandError::MemoryLimit { .. } | CommandError::OutOfMemory => &REFUSED_FOR_MEMORY,
+        CommandError::Full
+        | CommandError::MaximumExpansions
+        | CommandError::TooManyCopies { .. }
+        | CommandError::Crowded => &REFUSED_FOR_ROOM,
+        _ => return,
+    };
+    counter.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Counts the items of CF.INSERT or CF.INSERTNX that were refused beside others.
+#[inline]
+pub(super) fn count_refused_items(reply: &Reply<'_>) {
+    if let Reply::Insertions(insertions) | Reply::UniqueInsertions(insertions) = reply {
+        let refused = insertions.iter().filter(|&&insertion| insertion == Insertion::Refused).count();
+        if refused > 0 {
+            REFUSED_FOR_ROOM.fetch_add(crate::cast::wide(refused), Ordering::Relaxed);
+        }
+    }
+}
+
+/// The time that a command takes, if it may take long: those that look at a whole table.
+pub(super) struct Stopwatch {
+    name: CommandName,
+    begin: Option<Instant>,
+}
+
+impl Stopwatch {
+    #[inline]
+    pub(super) fn start(name: CommandName) -> Self {
+        let may_take_long = matches!(
+            name,
+            CommandName::Compact
+                | CommandName::LoadChunk
+                | CommandName::Merge
+                | CommandName::Reserve
+                | CommandName::ScanDump
+        );
+        Self { name, begin: may_take_long.then(Instant::now) }
+    }
+}
+
+impl Drop for Stopwatch {
+    #[inline]
+    fn drop(&mut self) {
+        let Some((begin, add)) = self.begin.zip(functions().add_latency) else { return };
+        let milliseconds = u64::try_from(begin.elapsed().as_millis()).map_or(c_longlong::MAX, signed);
+        // SAFETY: the name ends with 0, and is copied. The server keeps what is above its latency-monitor-threshold.
+        unsafe { add(names::of(self.name).as_ptr(), milliseconds) };
+    }
+}
