@@ -4,8 +4,8 @@ use std::path::Path;
 
 use crate::tree::{assert_nothing, files, read, root};
 
-/// The most public functions that the library's source may have.
-const MAX_PUBLIC_FUNCTIONS: usize = 170;
+/// The most public functions that the library's source may have, the five in `raw` included that only a server needs.
+const MAX_PUBLIC_FUNCTIONS: usize = 175;
 
 /// The types whose public functions all have an example. `macro_rules!` has functions that several of them share.
 const HAVE_EXAMPLES: &[&str] = &[
