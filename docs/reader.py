@@ -21,7 +21,7 @@ MASK = (1 << 64) - 1
 HEADER = struct.Struct("<8sHBBBBBBQQQQQQBBBB4sQQ24sQQ")
 FILTER, SET, GROWING, COUNTING, MAP = 1, 2, 3, 4, 5
 REGIONAL, POWER_OF_TWO, TERNARY, QUATERNARY, DOUBLING = 1, 2, 3, 4, 5
-PACKED, SEMI_SORTED, WINDOWED = 1, 2, 3
+PACKED, SEMI_SORTED = 1, 2
 CODES = {
     comb(d + 3, 4) + comb(c + 2, 3) + comb(b + 1, 2) + a: (a, b, c, d)
     for d in range(16)
@@ -91,7 +91,7 @@ class Filter:
             raise ValueError("a later version")
         if xxhash.xxh3_64_intdigest(data[:120]) != header_checksum:
             raise ValueError("the header is damaged")
-        if version != 1 or self.kind not in (FILTER, SET, GROWING, COUNTING, MAP) or reserved + reserved_at_end != bytes(28):
+        if version != 1 or self.kind not in (FILTER, SET, GROWING, COUNTING, MAP) or self.layout not in (PACKED, SEMI_SORTED) or reserved + reserved_at_end != bytes(28):
             raise ValueError("unknown")
         if self.kind == GROWING or self.kind == SET and beyond:
             if self.addressing != DOUBLING or beyond not in (1, 2) or promised > self.f + self.g - 8:
@@ -103,7 +103,7 @@ class Filter:
         if (self.v > 0) != (self.kind in (COUNTING, MAP)) or self.f + self.v > 32:
             raise ValueError("values of so many bits are not in such a file")
         self.slot_bits = self.f - 1 if self.layout == SEMI_SORTED else self.f + self.v
-        slots = self.k * (self.s + 1 if self.layout == WINDOWED else self.s) * self.b
+        slots = self.k * self.s * self.b
         if table_size != (-(-slots * self.slot_bits // 8) + 15 + 7) // 8 * 8 or len(data) != 128 + table_size + section_size:
             raise ValueError("another size than the measures give")
         table = data[128 : 128 + table_size]
@@ -125,12 +125,12 @@ class Filter:
         return word >> start % 8 & (1 << count) - 1
 
     def slots(self, place):
-        """The fingerprints of a bucket, or of the window whose first slot this is, each with its value."""
+        """The fingerprints of a bucket, each with its value."""
         if self.layout == SEMI_SORTED:
             start, high = place * 4 * (self.f - 1), self.f - 4
             nibbles = CODES[self.bits(start, 12)]
             return [(nibble | self.bits(start + 12 + high * i, high) << 4, 0) for i, nibble in enumerate(nibbles)]
-        start = (place if self.layout == WINDOWED else place * self.b) * self.slot_bits
+        start = place * self.b * self.slot_bits
         slots = [self.bits(start + self.slot_bits * i, self.slot_bits) for i in range(self.b)]
         return [(slot & (1 << self.f) - 1, slot >> self.f) for slot in slots]
 
@@ -150,9 +150,6 @@ class Filter:
             offsets = [offset]
             for _ in range(1, self.addressing):
                 offsets.append(add_digits(offsets[-1], step, self.addressing))
-        if self.layout == WINDOWED:
-            phase = (fingerprint * 0x9E3779B9 & 0xFFFFFFFF) * self.b >> 32
-            return [region * (self.s + 1) * self.b + self.b * offset + phase for offset in offsets]
         return [region * self.s + offset for offset in offsets]
 
     def doubling_candidates(self, digest):

@@ -39,7 +39,6 @@ fn shapes() -> Vec<Shape> {
     shapes.extend(
         [Addressing::Regional, Addressing::PowerOfTwo].map(|addressing| shape(Layout::SemiSorted, addressing, 4)),
     );
-    shapes.extend([2, 3, 4].map(|slots| shape(Layout::Windowed, Addressing::Regional, slots)));
     shapes
 }
 

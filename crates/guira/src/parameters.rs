@@ -16,13 +16,10 @@ pub enum Layout {
     /// Buckets of 4 slots whose four low nibbles are sorted and coded in 12 bits, which saves a bit per slot: the paper's
     /// ss-CF (section 5.2). Fingerprints have at least 5 bits.
     SemiSorted,
-    /// Overlapping windows of 2, 3 or 4 neighbouring slots, instead of buckets. The fingerprint says at which slots,
-    /// counted modulo the size of a window, its windows start. Windows fill as far as larger buckets.
-    Windowed,
 }
 
 impl Layout {
-    /// Returns the numbers of slots that a bucket, or a window, can have.
+    /// Returns the numbers of slots that a bucket can have.
     ///
     /// # Examples
     ///
@@ -34,18 +31,16 @@ impl Layout {
         match self {
             Self::Packed => &[1, 2, 4, 8],
             Self::SemiSorted => &[4],
-            Self::Windowed => &[2, 3, 4],
         }
     }
 }
 
-/// Writes "packed", "semi-sorted" or "windowed".
+/// Writes "packed" or "semi-sorted".
 impl fmt::Display for Layout {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.pad(match self {
             Self::Packed => "packed",
             Self::SemiSorted => "semi-sorted",
-            Self::Windowed => "windowed",
         })
     }
 }
@@ -113,7 +108,6 @@ impl Shape {
         let goes_with = match layout {
             Layout::Packed => true,
             Layout::SemiSorted => matches!(addressing, Addressing::Regional | Addressing::PowerOfTwo),
-            Layout::Windowed => addressing == Addressing::Regional,
         };
         if !goes_with {
             return Err(BuildError::LayoutWithAddressing { layout, addressing });
@@ -129,7 +123,7 @@ impl Shape {
         self.addressing
     }
 
-    /// b, the slots of a bucket or window.
+    /// b, the slots of a bucket.
     pub(crate) const fn slots_per_bucket(&self) -> u32 {
         self.slots_per_bucket
     }
@@ -142,7 +136,7 @@ impl Shape {
     /// The bits that a slot takes in the table, with fingerprints of f bits.
     pub(crate) const fn bits_per_slot(&self, fingerprint_bits: u32) -> u32 {
         match self.layout {
-            Layout::Packed | Layout::Windowed => fingerprint_bits,
+            Layout::Packed => fingerprint_bits,
             Layout::SemiSorted => fingerprint_bits - 1,
         }
     }
@@ -160,18 +154,14 @@ impl Shape {
     pub(crate) const fn least_fingerprint_bits(&self) -> u32 {
         match self.layout {
             Layout::Packed if matches!(self.addressing, Addressing::Doubling) => Parameters::CORE_BITS,
-            Layout::Packed | Layout::Windowed => Parameters::MIN_FINGERPRINT_BITS,
+            Layout::Packed => Parameters::MIN_FINGERPRINT_BITS,
             Layout::SemiSorted => 5,
         }
     }
 
-    /// The slots of a region with this many buckets, or places where a window may start in each phase.
+    /// The slots of a region with this many buckets.
     pub(crate) const fn slots_of_region(&self, buckets: u64) -> u64 {
-        match self.layout {
-            Layout::Packed | Layout::SemiSorted => buckets * self.slots_per_bucket as u64,
-            // The windows of the last phase reach l - 1 slots further than those of the first; one is left over.
-            Layout::Windowed => (buckets + 1) * self.slots_per_bucket as u64,
-        }
+        buckets * self.slots_per_bucket as u64
     }
 }
 
@@ -179,7 +169,7 @@ impl Shape {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Regions {
     pub(crate) count: u64,
-    /// The buckets of each; with windows, the places where one may start in each phase.
+    /// The buckets of each.
     pub(crate) buckets: u64,
 }
 
@@ -309,7 +299,7 @@ impl Parameters {
         self.shape.addressing
     }
 
-    /// Returns b, the slots of a bucket or window.
+    /// Returns b, the slots of a bucket.
     #[must_use]
     pub const fn slots_per_bucket(&self) -> u32 {
         self.shape.slots_per_bucket
@@ -338,12 +328,12 @@ impl Parameters {
         self.regions.count
     }
 
-    /// The buckets of a region; with windows, the places where one may start in each phase.
+    /// The buckets of a region.
     pub(crate) const fn buckets_per_region(&self) -> u64 {
         self.regions.buckets
     }
 
-    /// Returns m, the buckets of the table; with windows, the places where one may start in each phase.
+    /// Returns m, the buckets of the table.
     #[must_use]
     pub const fn bucket_count(&self) -> u64 {
         self.regions.bucket_count()
@@ -409,7 +399,7 @@ impl Parameters {
         analysis::rate_of_table(self.fingerprint_bits, self.regions, self.shape, len)
     }
 
-    /// The bits of a bucket or window.
+    /// The bits of a bucket.
     pub(crate) const fn bucket_bits(&self) -> u32 {
         self.shape.slots_per_bucket * self.bits_per_slot()
     }

@@ -11,7 +11,7 @@ use crate::table::{Place, Slot, Table, TableMut};
 
 /// How many buckets a search visits before it gives up.
 ///
-/// In regions of no more buckets, or windows, the search is complete: it fails only if no arrangement of the fingerprints has
+/// In regions of no more buckets the search is complete: it fails only if no arrangement of the fingerprints has
 /// room for one more. In larger ones it costs under 1 % of the load that could be reached, and bounds the time of an insert
 /// that fails.
 pub(crate) const MAX_BUCKETS_VISITED: usize = 4096;
@@ -54,13 +54,12 @@ impl Move {
     }
 
     /// Whether the fingerprint that is now in the slot, which need not be the one that the search saw, can make this
-    /// move. Only for buckets that don't overlap.
+    /// move.
     #[cfg(feature = "std")]
     pub(crate) fn is_possible<A: Addressing, T: Table>(&self, addressing: &A, table: &T) -> bool {
-        debug_assert!(!A::OVERLAPPING);
         let (candidate, slot) = self.from;
         table.get(candidate.bucket(), slot).is_some_and(|fingerprint| {
-            first_place(addressing, candidate, 0, fingerprint, |place| (place == self.to.0).then_some(())).is_some()
+            first_place(addressing, candidate, fingerprint, |place| (place == self.to.0).then_some(())).is_some()
         })
     }
 }
@@ -168,8 +167,8 @@ fn first_step<A: Addressing, T: Table, R>(
     bucket: Candidate,
     mut visit: impl FnMut(Slot, Candidate) -> Option<R>,
 ) -> Option<R> {
-    for (number, slot, fingerprint) in table.filled_slots(bucket.bucket()) {
-        let result = first_place(addressing, bucket, number, fingerprint, |place| visit(slot, place));
+    for (_, slot, fingerprint) in table.filled_slots(bucket.bucket()) {
+        let result = first_place(addressing, bucket, fingerprint, |place| visit(slot, place));
         if result.is_some() {
             return result;
         }
@@ -177,18 +176,15 @@ fn first_step<A: Addressing, T: Table, R>(
     None
 }
 
-/// Calls `visit` with the buckets to which the fingerprint in slot `number` of `bucket` could move, until one has a result:
-/// its other candidates, and where buckets overlap the one by which it got into the slot.
+/// Calls `visit` with the other candidate buckets of a fingerprint that is in `bucket`, until one has a result.
 #[inline]
 fn first_place<A: Addressing, R>(
     addressing: &A,
     bucket: Candidate,
-    number: u64,
     fingerprint: Fingerprint,
     mut visit: impl FnMut(Candidate) -> Option<R>,
 ) -> Option<R> {
-    let mut place = addressing.window_of(bucket, number, fingerprint);
-    let mut result = if A::OVERLAPPING { visit(place) } else { None };
+    let (mut place, mut result) = (bucket, None);
     for _ in 1..A::CANDIDATES {
         if result.is_some() {
             break;

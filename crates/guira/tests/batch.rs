@@ -212,7 +212,7 @@ fn on_any_number_of_threads(work: impl Fn(&str)) {
 /// Tables of four regions where there are regions; of 50,002 buckets with regional addressing.
 ///
 /// A region is a whole number of bytes with buckets of 4 and 8 and with powers of 4, whatever the fingerprint; not so, with
-/// most fingerprints, with buckets of 2, windows and powers of 3.
+/// most fingerprints, with buckets of 2 and powers of 3.
 fn tables_of_four_regions(fingerprint_bits: &[u32]) -> impl Iterator<Item = Case> {
     let shapes = all_shapes().into_iter();
     shapes.flat_map(move |shape| {

@@ -30,8 +30,6 @@ pub(crate) enum LayoutName {
     Packed,
     /// Buckets of four, coded to save a bit per key
     SemiSorted,
-    /// Overlapping windows instead of buckets: a higher load factor with small windows
-    Windowed,
 }
 
 impl From<LayoutName> for Layout {
@@ -39,7 +37,6 @@ impl From<LayoutName> for Layout {
         match name {
             LayoutName::Packed => Self::Packed,
             LayoutName::SemiSorted => Self::SemiSorted,
-            LayoutName::Windowed => Self::Windowed,
         }
     }
 }

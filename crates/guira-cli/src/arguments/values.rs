@@ -117,7 +117,7 @@ pub(super) fn slots_per_bucket(text: &str) -> Result<u32, String> {
     let has = |layout: guira::Layout, slots| layout.bucket_sizes().contains(&slots);
     match text.parse::<u32>() {
         Ok(slots) if LayoutName::value_variants().iter().any(|&name| has(name.into(), slots)) => Ok(slots),
-        _ => Err("a bucket has 1, 2, 3, 4 or 8 slots, depending on the layout".into()),
+        _ => Err("a bucket has 1, 2, 4 or 8 slots, depending on the layout".into()),
     }
 }
 

@@ -11,11 +11,8 @@ const DECADES: i32 = 4;
 const STEPS: i32 = 60;
 
 // Medium bright, to be legible on white and on black, and distinct in brightness and hue.
-const LAYOUTS: [(Layout, RGBColor); 3] = [
-    (Layout::Packed, RGBColor(0x2f, 0x80, 0xd8)),
-    (Layout::SemiSorted, RGBColor(0xd9, 0x7a, 0x0b)),
-    (Layout::Windowed, RGBColor(0x1f, 0xa0, 0x70)),
-];
+const LAYOUTS: [(Layout, RGBColor); 2] =
+    [(Layout::Packed, RGBColor(0x2f, 0x80, 0xd8)), (Layout::SemiSorted, RGBColor(0xd9, 0x7a, 0x0b))];
 const BLOOM: RGBColor = RGBColor(0xc0, 0x4f, 0x9a);
 const LIMIT: RGBColor = RGBColor(0x80, 0x80, 0x80);
 

@@ -1,4 +1,4 @@
-use guira::{FileHeader, Layout};
+use guira::FileHeader;
 use serde::Serialize;
 
 use crate::arguments::InfoArguments;
@@ -22,8 +22,6 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<ExitStatus, Failure> {
 /// The report. The field names are those of the JSON output and must not change.
 #[derive(Debug, Serialize)]
 struct FilterReport {
-    #[serde(skip)]
-    has_windows: bool,
     /// `None` for a stream.
     file_size_in_bytes: Option<u64>,
     kind: &'static str,
@@ -38,12 +36,10 @@ struct FilterReport {
     bits_per_slot: u32,
     /// For maps and counting filters, the bits beside each fingerprint.
     value_bits: Option<u32>,
-    /// In the windowed layout, the slots of a window.
     slots_per_bucket: u32,
     /// The number of candidate buckets of a key.
     candidates: u32,
     region_count: u64,
-    /// In the windowed layout, the number of windows of each phase.
     bucket_count: u64,
     slot_count: u64,
     table_size_in_bytes: u64,
@@ -69,7 +65,6 @@ impl FilterReport {
         let load_factor = load_factor(header, header.len());
         let bits_per_key = |load_factor| f64::from(parameters.bits_per_slot()) / load_factor;
         Self {
-            has_windows: parameters.layout() == Layout::Windowed,
             file_size_in_bytes: *file_size,
             kind: names::kind(header.kind()),
             layout: parameters.layout().to_string(),
@@ -111,11 +106,6 @@ const MOST_BITS_SHOWN: f64 = 1000.0;
 
 impl Report for FilterReport {
     fn text(&self) -> String {
-        let [slots_per_bucket, candidates, buckets] = if self.has_windows {
-            ["slots per window", "candidate windows", "windows per phase"]
-        } else {
-            ["slots per bucket", "candidate buckets", "buckets"]
-        };
         let mut fingerprint = text::counted(u64::from(self.fingerprint_bits), "bit");
         if self.bits_per_slot != self.fingerprint_bits {
             fingerprint += &format!(", kept in {}", self.bits_per_slot);
@@ -133,10 +123,10 @@ impl Report for FilterReport {
         rows.push(("fingerprint", fingerprint));
         rows.extend(self.value_bits.map(|bits| ("value", text::counted(u64::from(bits), "bit"))));
         rows.extend([
-            (slots_per_bucket, self.slots_per_bucket.to_string()),
-            (candidates, self.candidates.to_string()),
+            ("slots per bucket", self.slots_per_bucket.to_string()),
+            ("candidate buckets", self.candidates.to_string()),
             ("regions", text::count(self.region_count)),
-            (buckets, text::count(self.bucket_count)),
+            ("buckets", text::count(self.bucket_count)),
             ("slots", text::count(self.slot_count)),
             ("table size", text::counted(self.table_size_in_bytes, "byte")),
             ("capacity", text::counted(self.capacity, "key")),

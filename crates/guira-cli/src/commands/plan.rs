@@ -2,7 +2,7 @@ use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::Path;
 
-use guira::{CuckooFilter, Layout, Parameters, Preference, analysis};
+use guira::{CuckooFilter, Parameters, Preference, analysis};
 use serde::Serialize;
 
 use super::curves;
@@ -65,10 +65,8 @@ struct PlanReport {
     fingerprint_bits: u32,
     /// The bits that the rate alone requires, if the capacity needs longer fingerprints.
     fingerprint_bits_raised_from: Option<u32>,
-    /// In the windowed layout, the slots of a window.
     slots_per_bucket: u32,
     region_count: u64,
-    /// In the windowed layout, the number of windows of each phase.
     bucket_count: u64,
     slot_count: u64,
     table_size_in_bytes: u64,
@@ -131,12 +129,10 @@ fn bits_for_rate(table: &Parameters, rate: f64) -> Option<u32> {
 /// straddles two.
 fn lines_per_lookup(table: &Parameters) -> f64 {
     const LINE_BITS: u64 = 512;
-    let slot_bits = u64::from(table.bits_per_slot());
-    let bucket_bits = u64::from(table.slots_per_bucket()) * slot_bits;
-    // Windows start at every slot.
-    let stride = if table.layout() == Layout::Windowed { slot_bits } else { bucket_bits };
+    let bucket_bits = u64::from(table.slots_per_bucket() * table.bits_per_slot());
     // After 512 buckets the offsets within cache lines repeat.
-    let lines_of = |bucket: u64| (bucket * stride + bucket_bits - 1) / LINE_BITS - bucket * stride / LINE_BITS + 1;
+    let lines_of =
+        |bucket: u64| (bucket * bucket_bits + bucket_bits - 1) / LINE_BITS - bucket * bucket_bits / LINE_BITS + 1;
     f64::from(table.addressing().candidates()) * share((0..LINE_BITS).map(lines_of).sum(), LINE_BITS)
 }
 
@@ -188,20 +184,15 @@ impl Report for PlanReport {
             Some(bits) => format!("{fingerprint} (the rate alone asks for {bits}, with which not all keys would fit)"),
             None => fingerprint,
         };
-        let [slots_per_bucket, buckets] = if self.layout == Layout::Windowed.to_string() {
-            ["slots per window", "windows per phase"]
-        } else {
-            ["slots per bucket", "buckets"]
-        };
         let chosen = text::table(&[
             ("capacity", text::counted(self.capacity, "key")),
             ("rate asked for", text::rate(self.false_positive_rate)),
             ("rate to expect", text::rate(self.expected_false_positive_rate)),
             ("layout", self.layout.clone()),
             ("fingerprint", fingerprint),
-            (slots_per_bucket, self.slots_per_bucket.to_string()),
+            ("slots per bucket", self.slots_per_bucket.to_string()),
             ("regions", text::count(self.region_count)),
-            (buckets, text::count(self.bucket_count)),
+            ("buckets", text::count(self.bucket_count)),
             ("slots", text::count(self.slot_count)),
             ("load factor", text::percent(self.load_factor)),
             ("table size", text::counted(self.table_size_in_bytes, "byte")),
@@ -210,7 +201,7 @@ impl Report for PlanReport {
         const HEADS: [[&str; 3]; 8] = [
             ["", "", ""],
             ["", "", "layout"],
-            ["slots per", "bucket or", "window, b"],
+            ["", "slots per", "bucket, b"],
             ["", "candidates", "per key, d"],
             ["", "fingerprint", "bits, f"],
             ["", "bits", "per key"],

@@ -68,7 +68,6 @@ fn a_plan_is_drawn_with_all_its_lines_and_the_chosen_one() {
         "0.00001",
         "packed",
         "semi-sorted",
-        "windowed",
         "Bloom filter",
         "limit of all filters",
         "chosen: packed, 13.",

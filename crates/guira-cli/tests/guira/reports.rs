@@ -170,7 +170,7 @@ fn a_plan_has_the_numbers_of_the_formulas() {
 fn info_counts_the_bits_that_a_layout_stores() {
     let place = Workplace::new();
     let lines: String = (0..1234).map(|number| format!("{number}\n")).collect();
-    for (layout, bits_per_slot, slots_per_bucket) in [("packed", 11, 4), ("semi-sorted", 10, 4), ("windowed", 11, 3)] {
+    for (layout, bits_per_slot, slots_per_bucket) in [("packed", 11, 4), ("semi-sorted", 10, 4)] {
         let arguments = ["build", "--force", "--fingerprint-bits", "11", "--layout", layout, "-o", "set.guira"];
         assert_eq!(place.guira_with(arguments, lines.as_bytes()).status, 0);
         assert_eq!(place.check(&lines), lines.as_bytes());

@@ -49,7 +49,6 @@ pub(crate) enum Kind {
     PrintedSemiSorted,
     Packed,
     SemiSorted,
-    Windowed,
     Bloom,
     BlockedBloom,
     Quotient,
@@ -68,12 +67,11 @@ pub(crate) enum Limit {
 }
 
 impl Kind {
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::Printed,
         Self::PrintedSemiSorted,
         Self::Packed,
         Self::SemiSorted,
-        Self::Windowed,
         Self::Bloom,
         Self::BlockedBloom,
         Self::Quotient,
@@ -87,7 +85,6 @@ impl Kind {
             Self::PrintedSemiSorted => "ss-CF, as printed",
             Self::Packed => "CF, guira",
             Self::SemiSorted => "ss-CF, guira",
-            Self::Windowed => "windowed, guira",
             Self::Bloom => "BF",
             Self::BlockedBloom => "blk-BF",
             Self::Quotient => "QF",
@@ -108,7 +105,7 @@ impl Kind {
             Self::PrintedSemiSorted => {
                 Box::new(Shrinkable::new(PrintedCuckooFilter::semi_sorted(measures(13)).map_err(not_built)?))
             }
-            Self::Packed | Self::SemiSorted | Self::Windowed => {
+            Self::Packed | Self::SemiSorted => {
                 let Some(builder) = self.cuckoo_builder(memory) else {
                     unreachable!("{} is the library's", self.name())
                 };
@@ -143,7 +140,6 @@ impl Kind {
             Self::Packed => Style::dashed(0),
             Self::PrintedSemiSorted => Style::solid(1),
             Self::SemiSorted => Style::dashed(1),
-            Self::Windowed => Style::dashed(2),
             Self::Bloom => Style::solid(3),
             Self::BlockedBloom => Style::solid(4),
             Self::Quotient => Style::solid(6),
@@ -156,14 +152,14 @@ impl Kind {
     pub(crate) const fn lines(self) -> usize {
         match self {
             Self::Bloom | Self::BlockedBloom | Self::Quotient | Self::CountingBloom => 1,
-            Self::Printed | Self::PrintedSemiSorted | Self::Packed | Self::SemiSorted | Self::Windowed => 2,
+            Self::Printed | Self::PrintedSemiSorted | Self::Packed | Self::SemiSorted => 2,
             Self::DLeft => 4,
         }
     }
 
     /// Returns `true` if the paper has this filter: the paper's claims do not apply to the library's own.
     pub(crate) const fn is_of_paper(self) -> bool {
-        !matches!(self, Self::Packed | Self::SemiSorted | Self::Windowed)
+        !matches!(self, Self::Packed | Self::SemiSorted)
     }
 
     /// The builder, for the library's own filters.
@@ -171,7 +167,6 @@ impl Kind {
         let (layout, slots_per_bucket, fingerprint_bits) = match self {
             Self::Packed => (Layout::Packed, 4, 12),
             Self::SemiSorted => (Layout::SemiSorted, 4, 13),
-            Self::Windowed => (Layout::Windowed, 3, 12),
             _ => return None,
         };
         let builder = CuckooFilter::builder().layout(layout).slots_per_bucket(slots_per_bucket);
@@ -193,7 +188,7 @@ impl Kind {
     pub(crate) fn design_capacity(self, memory: Memory) -> u64 {
         let share = |share: f64| saturating_floor(share * approximate(memory.slots()));
         match self {
-            Self::Printed | Self::PrintedSemiSorted | Self::Packed | Self::SemiSorted | Self::Windowed => share(0.95),
+            Self::Printed | Self::PrintedSemiSorted | Self::Packed | Self::SemiSorted => share(0.95),
             Self::Bloom | Self::BlockedBloom => memory.bloom_capacity(),
             Self::Quotient => share(0.9),
             Self::DLeft => share(0.75),

@@ -11,14 +11,8 @@ use crate::report::{Cell, Claim, Column, Judge, Reproduction, Table, Whose, cell
 use crate::scale::Scale;
 
 /// The filters of the table, with the bits that are added to log2(1/ε) before it is divided by the load.
-const CUCKOO: [(Kind, f64); 5] = [
-    (Kind::Printed, 3.0),
-    (Kind::PrintedSemiSorted, 2.0),
-    (Kind::Packed, 3.0),
-    (Kind::SemiSorted, 2.0),
-    // Six slots are compared.
-    (Kind::Windowed, 2.584_962_500_721_156),
-];
+const CUCKOO: [(Kind, f64); 4] =
+    [(Kind::Printed, 3.0), (Kind::PrintedSemiSorted, 2.0), (Kind::Packed, 3.0), (Kind::SemiSorted, 2.0)];
 
 pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
     let memory = scale.space_memory();
@@ -68,7 +62,7 @@ pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
              (log2(1/ε) + 3) / α for a cuckoo filter, 2 in place of 3 with semi-sorted buckets, at the measured rate and \
              load. A Bloom filter reads one bit per reference, k for a present key; for an absent one, the first bit that is \
              0 ends the lookup, which follows from the measured share of bits that are set. Cuckoo filters read two \
-             buckets, or windows, by construction; 6 % of the buckets of 6 bytes lie on two cache lines.",
+             buckets by construction; 6 % of the buckets of 6 bytes lie on two cache lines.",
             memory.name()
         ),
         tables: vec![table],
@@ -89,7 +83,6 @@ fn claims(judge: Judge<'_>) -> Vec<Claim> {
     for (kind, _) in CUCKOO {
         let whose = match kind {
             Kind::Printed | Kind::PrintedSemiSorted => Whose::Paper,
-            Kind::Windowed => Whose::Own,
             _ => Whose::PaperOfLibrary,
         };
         // In tenths of a percent, as it is printed.

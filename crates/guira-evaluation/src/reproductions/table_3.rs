@@ -54,7 +54,7 @@ pub(super) fn reproduce(extent: &Extent, journal: &Journal) -> Result<Reproducti
         method: format!(
             "Every filter gets {} and is filled until it refuses a key, or holds as many as it is made for (the Bloom \
              filters: 13 bits per key). \"As printed\" is the paper's algorithm, with its random walk of 500 relocations; \
-             \"guira\" is the library. The windowed layout has windows of three slots. One key is inserted per call; the \
+             \"guira\" is the library. One key is inserted per call; the \
              lookups of figures 5 and 6 come in between, and are not in the time. Bulk building, to 95 % of the slots, is what \
              the library offers beside. Afterwards every key must be found when it is looked up or, as in figure 8, removed; \
              rates are those of {} absent keys. Speeds are medians of {} turns, each in another order; a spread is from the \

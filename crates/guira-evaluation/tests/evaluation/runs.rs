@@ -288,11 +288,11 @@ fn a_run_does_not_go_on_with_what_another_one_measured() -> Result<(), Failure> 
 fn measured_space_is_that_of_theory() -> Result<(), Failure> {
     let report: Value = serde_json::from_slice(&fs::read(first_run()?.join("table-3.json"))?)?;
     let rows = report["tables"][0]["rows"].as_array().ok_or("no rows")?;
-    assert_eq!(rows.len(), 9);
+    assert_eq!(rows.len(), 8);
     for row in rows {
         let figure = |column: usize| row[column].as_f64().ok_or("no figure");
         let (load, bits, rate, expected) = (figure(3)?, figure(4)?, figure(5)? / 100.0, figure(6)? / 100.0);
-        // Slots of 12 bits, all of the same memory: equation (4). Windows and regions do not come out even.
+        // Slots of 12 bits, all of the same memory: equation (4). Regions do not come out even.
         assert!((bits * load / 12.0 - 1.0).abs() < 0.001, "{row}");
         // A count of half a million queries, within six of its standard deviations.
         assert!((rate - expected).abs() < 6.0 * (expected / 500_000.0).sqrt(), "{row}");

@@ -43,7 +43,7 @@ impl Plan {
         ratio(self.table.capacity(), self.table.slot_count())
     }
 
-    /// How fingerprints are stored: "packed", "semi-sorted" or "windowed".
+    /// How fingerprints are stored: "packed" or "semi-sorted".
     #[getter]
     fn layout(&self) -> String {
         self.table.layout().to_string()

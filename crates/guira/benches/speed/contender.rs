@@ -13,14 +13,11 @@ pub(crate) struct Contender {
 }
 
 /// All that hold 12 bits per slot, but for the one with 16; the semi-sorted one has fingerprints of 13 bits in them.
-pub(crate) const CONTENDERS: [Contender; 9] = [
+pub(crate) const CONTENDERS: [Contender; 6] = [
     packed("packed-4", 4, 0.95),
     packed("packed-2", 2, 0.85),
     packed("packed-8", 8, 0.95),
     Contender { layout: Layout::SemiSorted, fingerprint_bits: 13, ..packed("semi-sorted", 4, 0.95) },
-    Contender { layout: Layout::Windowed, ..packed("windowed-2", 2, 0.92) },
-    Contender { layout: Layout::Windowed, ..packed("windowed-3", 3, 0.95) },
-    Contender { layout: Layout::Windowed, ..packed("windowed-4", 4, 0.95) },
     Contender { addressing: Addressing::Ternary, ..packed("ternary-1", 1, 0.87) },
     Contender { addressing: Addressing::Quaternary, ..packed("quaternary-1", 1, 0.94) },
 ];

@@ -48,7 +48,7 @@ impl<const D: u64> Addressing for DaryAddressing<D> {
     };
 
     fn grid(&self) -> Grid {
-        Grid { region_count: self.region_count, buckets_per_region: self.buckets_per_region, step: 1 }
+        Grid { region_count: self.region_count, buckets_per_region: self.buckets_per_region }
     }
 
     #[inline]

@@ -169,11 +169,11 @@ impl Addressing for DoublingAddressing {
     const SELECTIVE: bool = true;
 
     fn grid(&self) -> Grid {
-        let Grid { region_count, buckets_per_region, step } = self.beginning.grid();
-        Grid { region_count, buckets_per_region: buckets_per_region << self.doublings, step }
+        let Grid { region_count, buckets_per_region } = self.beginning.grid();
+        Grid { region_count, buckets_per_region: buckets_per_region << self.doublings }
     }
 
-    fn may_hold(&self, _bucket: Candidate, _index: u64, fingerprint: Fingerprint) -> bool {
+    fn may_hold(&self, fingerprint: Fingerprint) -> bool {
         fingerprint.get() & CORES != 0
     }
 

@@ -10,7 +10,6 @@ mod parts;
 mod power_of_two;
 mod regional;
 mod splitting;
-mod windowed;
 
 pub(crate) use dary::DaryAddressing;
 pub(crate) use doubling::DoublingAddressing;
@@ -18,7 +17,6 @@ pub(crate) use parts::parts_of_regions;
 pub(crate) use power_of_two::PowerOfTwoAddressing;
 pub(crate) use regional::{AnySize, RegionalAddressing, Size65536};
 pub(crate) use splitting::SplittingAddressing;
-pub(crate) use windowed::WindowedAddressing;
 
 use core::num::NonZeroU32;
 
@@ -72,7 +70,7 @@ impl Fingerprint {
     }
 }
 
-/// The place of a bucket in the table, counted from 0; of a window, that of its first slot.
+/// The place of a bucket in the table, counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct BucketIndex(u64);
 
@@ -127,14 +125,11 @@ impl Candidate {
     }
 }
 
-/// The buckets of a table, counted through all regions. Where buckets overlap, only those are counted that follow one
-/// another without a gap, so that each slot is in exactly one of them.
+/// The buckets of a table, counted through all regions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grid {
     pub(crate) region_count: u64,
     pub(crate) buckets_per_region: u64,
-    /// The difference between the indices of one bucket and the next: 1, or where buckets overlap the slots of one.
-    pub(crate) step: u64,
 }
 
 impl Grid {
@@ -145,7 +140,7 @@ impl Grid {
     /// The bucket with this number, below [`bucket_count`](Self::bucket_count).
     pub(crate) const fn bucket(self, number: u64) -> Candidate {
         let in_region = number % self.buckets_per_region;
-        Candidate::at((number - in_region) * self.step, in_region * self.step)
+        Candidate::at(number - in_region, in_region)
     }
 
     /// All buckets in order.
@@ -155,7 +150,7 @@ impl Grid {
 
     /// The candidate with this index in the table.
     pub(crate) const fn candidate(self, bucket: BucketIndex) -> Candidate {
-        let region_start = bucket.get() - bucket.get() % (self.buckets_per_region * self.step);
+        let region_start = bucket.get() - bucket.get() % self.buckets_per_region;
         Candidate { bucket: bucket.get(), region_start }
     }
 }
@@ -165,11 +160,7 @@ pub(crate) trait Addressing: Copy {
     /// How many candidate buckets a key has; a bucket that occurs twice counts twice.
     const CANDIDATES: usize;
 
-    /// Whether a slot belongs to several buckets, so that a fingerprint in it need not be of the one looked at. A bucket's
-    /// index is then that of its first slot.
-    const OVERLAPPING: bool = false;
-
-    /// Whether there are slots that some fingerprints can't have got into, or fingerprints that no key has.
+    /// Whether there are fingerprints that no key has.
     const SELECTIVE: bool = false;
 
     /// The buckets of the table.
@@ -191,15 +182,8 @@ pub(crate) trait Addressing: Copy {
     /// [`Self::CANDIDATES`] steps lead back to where they started (invariant 3).
     fn alternate(&self, candidate: Candidate, fingerprint: Fingerprint) -> Candidate;
 
-    /// The candidate bucket of a fingerprint that contains slot `index` of `bucket`, where it is stored.
-    #[inline]
-    fn window_of(&self, bucket: Candidate, _index: u64, _fingerprint: Fingerprint) -> Candidate {
-        bucket
-    }
-
-    /// Whether a fingerprint may be stored in slot `index` of `bucket`. In bytes from outside it may be where it has no
-    /// candidate bucket.
-    fn may_hold(&self, _bucket: Candidate, _index: u64, _fingerprint: Fingerprint) -> bool {
+    /// Whether a key may have this fingerprint. Bytes from outside may have others.
+    fn may_hold(&self, _fingerprint: Fingerprint) -> bool {
         true
     }
 

@@ -37,7 +37,7 @@ impl Addressing for PowerOfTwoAddressing {
     const CANDIDATES: usize = 2;
 
     fn grid(&self) -> Grid {
-        Grid { region_count: 1, buckets_per_region: 1 << self.index_bits, step: 1 }
+        Grid { region_count: 1, buckets_per_region: 1 << self.index_bits }
     }
 
     #[inline]

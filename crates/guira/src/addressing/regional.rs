@@ -3,7 +3,7 @@
 use core::hint::select_unpredictable;
 
 use super::{Addressing, Candidate, Fingerprint, Grid, hash_of_fingerprint, mix};
-use crate::cast::{Product, Whole, multiply_shift};
+use crate::cast::{Product, Whole};
 use crate::digest::Digest;
 use crate::parameters::Parameters;
 
@@ -125,14 +125,6 @@ impl<R: RegionSize> RegionalAddressing<R> {
         Self { region_count, bucket_count: region_count * size.get(), size, fingerprint_mask, seed }
     }
 
-    /// The fingerprint of a key, its region and the offset of its primary bucket there.
-    #[inline]
-    pub(super) fn region_and_offset(&self, digest: Digest) -> (Fingerprint, u64, u64) {
-        let (region, rest) = multiply_shift(digest.get(), self.region_count);
-        let (offset, _) = multiply_shift(rest, self.size.get());
-        (Fingerprint::of(digest, self.fingerprint_mask), region, offset)
-    }
-
     /// The region is ⌊d·k⌋ of the digest d, a fraction, and the offset ⌊(d·k - region)·s⌋. Their bucket is ⌊d·k·s⌋, one
     /// product.
     #[inline(always)]
@@ -147,12 +139,6 @@ impl<R: RegionSize> RegionalAddressing<R> {
         self.opposite::<P>(candidate, hash_of_fingerprint::<P>(fingerprint.get(), self.seed))
     }
 
-    /// o', the offset of the other candidate.
-    #[inline]
-    pub(super) fn alternate_offset(&self, offset: u64, fingerprint: Fingerprint) -> u64 {
-        self.alternate(Candidate::at(0, offset), fingerprint).offset()
-    }
-
     /// The other candidate, whose offset o' is such that o + o' is the sum that a hash picks.
     #[inline(always)]
     pub(super) fn opposite<P: Product>(&self, candidate: Candidate, hash: u64) -> Candidate {
@@ -164,7 +150,7 @@ impl<R: RegionSize> Addressing for RegionalAddressing<R> {
     const CANDIDATES: usize = 2;
 
     fn grid(&self) -> Grid {
-        Grid { region_count: self.region_count, buckets_per_region: self.size.get(), step: 1 }
+        Grid { region_count: self.region_count, buckets_per_region: self.size.get() }
     }
 
     #[inline]
@@ -190,7 +176,7 @@ mod tests {
 
     use super::super::assert_candidates_form_a_cycle;
     use super::*;
-    use crate::cast::Halves;
+    use crate::cast::{Halves, multiply_shift};
 
     fn addressing(region_count: u64, buckets_per_region: u64, fingerprint_mask: u32) -> RegionalAddressing {
         RegionalAddressing::with_measures(region_count, AnySize::new(buckets_per_region), fingerprint_mask, mix(3))
@@ -226,7 +212,8 @@ mod tests {
             let addressing = addressing(region_count, size, 4095);
             for number in 0..20_000u64 {
                 let digest = Digest::new(!number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-                let (_, region, offset) = addressing.region_and_offset(digest);
+                let (region, rest) = multiply_shift(digest.get(), region_count);
+                let (offset, _) = multiply_shift(rest, size);
                 assert_eq!(addressing.locate(digest).1, Candidate::at(region * size, offset));
             }
         }

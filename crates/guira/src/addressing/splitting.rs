@@ -60,8 +60,8 @@ impl Addressing for SplittingAddressing {
     const CANDIDATES: usize = 2;
 
     fn grid(&self) -> Grid {
-        let Grid { region_count, buckets_per_region, step } = self.old.grid();
-        Grid { region_count, buckets_per_region: 2 * buckets_per_region, step }
+        let Grid { region_count, buckets_per_region } = self.old.grid();
+        Grid { region_count, buckets_per_region: 2 * buckets_per_region }
     }
 
     #[inline]

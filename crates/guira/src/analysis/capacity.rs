@@ -18,7 +18,7 @@
 //! 3. **A region as a whole** ([`Fill`]). The number of keys at the first refusal was simulated, for every shape and region
 //!    sizes from the least on, and [`Fill`] has what bounds it: a mean, a deviation and a number of keys, such that the
 //!    simulated probability of a refusal stays below [`FAILURES_OF_FILL`], with a margin. This is calibrated, not proved.
-//!    For more than two candidates and for windows it stands for all sets that are not counted in 1.
+//!    For more than two candidates it stands for all sets that are not counted in 1.
 
 use super::tails::{deviations_exceeded_with, log_binomial_tail, log_choices, log_inflation, log_inflation_bound};
 use crate::cast::to_f64;
@@ -40,11 +40,11 @@ pub(super) const COUNTED_BUCKETS: u64 = 64;
 /// How many keys a region takes before it first refuses one.
 ///
 /// Simulated with complete searches: in a region of m slots that number has the mean `threshold` · m, the threshold of
-/// cuckoo hashing with two choices (Fountoulakis, Khosla, Panagiotou 2011), with windows (Walzer 2018) or with more
+/// cuckoo hashing with two choices (Fountoulakis, Khosla, Panagiotou 2011), or with more
 /// choices. Its deviation is `deviation` · √m. In small regions, low numbers are more probable than the normal law says;
 /// `margin` keys less make up for that.
 ///
-/// A search visits 4,096 buckets, or windows, so that in regions of more some are cut off. Then the mean falls, soon to
+/// A search visits 4,096 buckets, so that in regions of more some are cut off. Then the mean falls, soon to
 /// `cut_off` · m, which is somewhat less than what was measured in regions of 2^16 buckets, and by a thousandth with every
 /// further doubling; and the loads of tables scatter by as much, however large they are.
 pub(super) struct Fill {
@@ -56,7 +56,7 @@ pub(super) struct Fill {
     rated: f64,
 }
 
-/// The buckets or windows of a region up to which searches that are cut off cost nothing. In regions of k times as many they
+/// The buckets of a region up to which searches that are cut off cost nothing. In regions of k times as many they
 /// cost at most 1 - 1/k of what they cost in large ones, as measured.
 const COMPLETE_BUCKETS: f64 = 3200.0;
 
@@ -73,9 +73,6 @@ impl Fill {
                 (Layout::Packed, 2, 2) => (0.897, 0.889, 0.44, 22.0, 0.86),
                 (Layout::Packed | Layout::SemiSorted, 2, 4) => (0.9804, 0.974, 0.2, 10.0, 0.955),
                 (Layout::Packed, 2, _) => (0.9979, 0.995, 0.066, 11.0, 0.98),
-                (Layout::Windowed, _, 2) => (0.965, 0.952, 0.23, 14.0, 0.935),
-                (Layout::Windowed, _, 3) => (0.9945, 0.985, 0.095, 11.0, 0.97),
-                (Layout::Windowed, _, _) => (0.9988, 0.992, 0.06, 11.0, 0.98),
                 (_, 3, 1) => (0.9179, 0.903, 0.32, 14.0, 0.885),
                 (_, 3, 2) => (0.9882, 0.983, 0.12, 9.0, 0.965),
                 (_, 3, _) => (0.9992, 0.997, 0.03, 8.0, 0.985),
@@ -94,8 +91,7 @@ impl Fill {
         let slots = to_f64(shape.slots_of_region(regions.buckets));
         let keys = to_f64(keys) / to_f64(regions.count);
         let buckets = to_f64(regions.buckets);
-        let windows = if shape.layout() == Layout::Windowed { f64::from(shape.slots_per_bucket()) } else { 1.0 };
-        let cut = (1.0 - COMPLETE_BUCKETS / (buckets * windows)).max(0.0);
+        let cut = (1.0 - COMPLETE_BUCKETS / buckets).max(0.0);
         let further = libm::log2(buckets / to_f64(LARGE_REGION)).max(0.0);
         let mean = self.threshold - cut * (self.threshold - self.cut_off) - further * CUT_OFF;
         let z = deviations_exceeded_with(FAILURES_OF_FILL / to_f64(regions.count));
@@ -135,21 +131,19 @@ impl Orbit {
     /// The orbits of a region, by size.
     fn of_region(buckets: u64, shape: Shape) -> [Option<Self>; 2] {
         let s = to_f64(buckets);
-        // A window has a phase, and so has the fingerprint: those of different phases have no window in common.
-        let phases = if shape.layout() == Layout::Windowed { f64::from(shape.slots_per_bucket()) } else { 1.0 };
-        let one = Self { sets: s * phases, fingerprints: 1.0 / (s * phases), keys: 1.0 / s, buckets: 1 };
+        let one = Self { sets: s, fingerprints: 1.0 / s, keys: 1.0 / s, buckets: 1 };
         match shape.addressing() {
             _ if buckets == 1 => [Some(one), None],
             // An even bucket and an odd one: s/2 sums, each as likely as the others.
             Addressing::Regional | Addressing::Doubling if buckets.is_multiple_of(2) => {
-                let sets = s * s / 4.0 * phases;
-                [Some(Self { sets, fingerprints: 2.0 / (s * phases), keys: 2.0 / s, buckets: 2 }), None]
+                let sets = s * s / 4.0;
+                [Some(Self { sets, fingerprints: 2.0 / s, keys: 2.0 / s, buckets: 2 }), None]
             }
             // Any two buckets, by the sum or difference that leads from one to the other; and any one that is its own
             // alternate. The keys of two single buckets count as those of a pair.
             Addressing::Regional | Addressing::Doubling | Addressing::PowerOfTwo => {
-                let sets = s * (s - 1.0) / 2.0 * phases;
-                [Some(one), Some(Self { sets, fingerprints: 2.0 / (s * phases), keys: 2.0 / s, buckets: 2 })]
+                let sets = s * (s - 1.0) / 2.0;
+                [Some(one), Some(Self { sets, fingerprints: 2.0 / s, keys: 2.0 / s, buckets: 2 })]
             }
             // Lines in the space of vectors of digits: g and -g give the same.
             Addressing::Ternary => {
@@ -257,9 +251,9 @@ impl Table {
         self.regions.count * self.shape.slots_of_region(self.regions.buckets)
     }
 
-    /// Whether candidates are two buckets that don't overlap others.
+    /// Whether candidates are two buckets.
     fn has_pairs(&self) -> bool {
-        self.shape.layout() != Layout::Windowed && self.shape.addressing().candidates() == 2
+        self.shape.addressing().candidates() == 2
     }
 
     /// The number of keys that always fit: as many as the candidate buckets of one key have slots.

@@ -6,8 +6,8 @@ use crate::parameters::{Regions, Shape};
 /// The ε to expect of a table that holds some random keys.
 ///
 /// An absent key is found if and only if a stored one has the same fingerprint and a candidate in common, and so all of
-/// them. Of the F fingerprints it has a given one with probability 1/F, and one of d candidates among the B buckets (or
-/// places where a window may start) as its primary one with d/B. So n keys make it 1 - (1 - d / (F B))^n: equation (5)
+/// them. Of the F fingerprints it has a given one with probability 1/F, and one of d candidates among the B buckets as
+/// its primary one with d/B. So n keys make it 1 - (1 - d / (F B))^n: equation (5)
 /// with the classes of equation (3) counted, instead of slots. Fewer than d candidates, where some are the same bucket, make
 /// it less.
 pub(crate) fn rate_of_table(fingerprint_bits: u32, regions: Regions, shape: Shape, keys: u64) -> f64 {

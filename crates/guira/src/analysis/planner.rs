@@ -23,46 +23,18 @@ pub enum Preference {
 /// A layout, an addressing and a bucket size.
 type Choice = (Layout, Addressing, u32);
 
-/// The fastest shapes. One slot per bucket costs several times the memory; it is there for the reproduction of the paper.
+/// The fastest shapes. One slot per bucket costs several times the memory, and more than two candidates another cache line each:
+/// those are there for research, and never planned.
 const PACKED: &[Choice] = &[
     (Layout::Packed, Addressing::Regional, 4),
     (Layout::Packed, Addressing::Regional, 2),
     (Layout::Packed, Addressing::Regional, 8),
 ];
 
-const WINDOWED: &[Choice] = &[
-    (Layout::Windowed, Addressing::Regional, 4),
-    (Layout::Windowed, Addressing::Regional, 3),
-    (Layout::Windowed, Addressing::Regional, 2),
-];
-
 const SEMI_SORTED: &[Choice] = &[(Layout::SemiSorted, Addressing::Regional, 4)];
-
-/// For up to [`FEW_KEYS`] keys: in tables of 1 to 24 slots of these shapes, every slot is a candidate of every key.
-const OF_FEW_KEYS: &[Choice] = &[
-    (Layout::Packed, Addressing::Regional, 1),
-    (Layout::Packed, Addressing::Ternary, 1),
-    (Layout::Packed, Addressing::Ternary, 2),
-    (Layout::Packed, Addressing::Ternary, 4),
-    (Layout::Packed, Addressing::Ternary, 8),
-    (Layout::Packed, Addressing::Quaternary, 4),
-];
-
-const FEW_KEYS: u64 = 320;
-
-/// The shapes that are planned only on request.
-const FOR_COMPARISON: &[Choice] = &[
-    (Layout::Packed, Addressing::Ternary, 1),
-    (Layout::Packed, Addressing::Ternary, 2),
-    (Layout::Packed, Addressing::Quaternary, 1),
-];
 
 fn shapes(choices: &'static [Choice]) -> impl Iterator<Item = Shape> {
     choices.iter().flat_map(|&(layout, addressing, slots)| Shape::new(layout, addressing, slots))
-}
-
-const fn of_few_keys(capacity: u64) -> &'static [Choice] {
-    if capacity <= FEW_KEYS { OF_FEW_KEYS } else { &[] }
 }
 
 /// The table chosen for a capacity and a rate.
@@ -75,10 +47,10 @@ impl Plan {
     /// The preferred table for `capacity` distinct keys that keeps to `false_positive_rate` while it holds no more.
     pub(crate) fn new(capacity: u64, false_positive_rate: f64, preference: Preference) -> Result<Self, BuildError> {
         let others = match preference {
-            Preference::Speed => [&[] as &[Choice]; 3],
-            Preference::Space => [WINDOWED, SEMI_SORTED, of_few_keys(capacity)],
+            Preference::Speed => &[],
+            Preference::Space => SEMI_SORTED,
         };
-        Self::smallest(capacity, false_positive_rate, [PACKED].into_iter().chain(others).flat_map(shapes))
+        Self::smallest(capacity, false_positive_rate, shapes(PACKED).chain(shapes(others)))
     }
 
     /// The smallest table of a given shape for `capacity` distinct keys that keeps to `false_positive_rate`.
@@ -132,9 +104,8 @@ impl Plan {
 
     /// The plans for all shapes that take the capacity and keep to the rate.
     pub(crate) fn alternatives(capacity: u64, false_positive_rate: f64) -> Result<Vec<Self>, BuildError> {
-        let choices = [PACKED, WINDOWED, SEMI_SORTED, of_few_keys(capacity), FOR_COMPARISON];
         let mut plans: Vec<Self> = Vec::new();
-        for shape in choices.into_iter().flat_map(shapes) {
+        for shape in shapes(PACKED).chain(shapes(SEMI_SORTED)) {
             match Self::with_shape(capacity, false_positive_rate, shape) {
                 Ok(plan) if !plans.contains(&plan) => plans.push(plan),
                 _ => {}

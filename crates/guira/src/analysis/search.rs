@@ -201,7 +201,7 @@ mod tests {
     }
 
     fn all_shapes() -> Vec<Shape> {
-        let layouts = [Layout::Packed, Layout::SemiSorted, Layout::Windowed];
+        let layouts = [Layout::Packed, Layout::SemiSorted];
         let addressings = [
             Addressing::Regional,
             Addressing::PowerOfTwo,

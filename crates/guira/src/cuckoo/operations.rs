@@ -63,12 +63,12 @@ macro_rules! operations {
 impl Operations {
     /// The operations of a pair, with the usual widths as constants.
     pub(super) fn of(pair: &Pair) -> &'static Self {
-        /// The operations of packed buckets, or windows, for the slots and bits that are listed.
+        /// The operations of packed buckets for the slots and bits that are listed.
         macro_rules! packed {
-            ($name:ident, $word:ty, $widths:ident, $slots:literal slots, $slots_per_step:literal per step: $($bits:literal)*) => {
+            ($name:ident, $word:ty, $widths:ident, $slots:literal slots: $($bits:literal)*) => {
                 match $widths.slots_and_bits() {
                     $(($slots, $bits) => {
-                        operations!($name, _ => ConstantWidths::<$word, $slots, $bits, { $slots_per_step * $bits }>::new())
+                        operations!($name, _ => ConstantWidths::<$word, $slots, $bits>::new())
                     })*
                     _ => operations!($name, widths => *widths),
                 }
@@ -84,30 +84,21 @@ impl Operations {
         }
         match pair {
             Pair::AlignedBytes(_, widths) => {
-                packed!(AlignedBytes, u64, widths, 4 slots, 4 per step: 2 4 6 8 10 12 14 16)
+                packed!(AlignedBytes, u64, widths, 4 slots: 2 4 6 8 10 12 14 16)
             }
-            Pair::AlignedNarrow(_, widths) => packed!(AlignedNarrow, u64, widths, 4 slots, 4 per step: 3 5 7 9 11 13),
+            Pair::AlignedNarrow(_, widths) => packed!(AlignedNarrow, u64, widths, 4 slots: 3 5 7 9 11 13),
             Pair::RegionalBytes(_, widths) => {
-                packed!(RegionalBytes, u64, widths, 4 slots, 4 per step: 2 4 6 8 10 12 14 16)
+                packed!(RegionalBytes, u64, widths, 4 slots: 2 4 6 8 10 12 14 16)
             }
-            Pair::RegionalNarrow(_, widths) => packed!(RegionalNarrow, u64, widths, 4 slots, 4 per step: 3 5 7 9 11 13),
+            Pair::RegionalNarrow(_, widths) => packed!(RegionalNarrow, u64, widths, 4 slots: 3 5 7 9 11 13),
             Pair::DoublingNarrow(_, widths) => {
-                packed!(DoublingNarrow, u64, widths, 4 slots, 4 per step: 8 9 10 11 12 13 14)
+                packed!(DoublingNarrow, u64, widths, 4 slots: 8 9 10 11 12 13 14)
             }
             Pair::DoublingWide(_, widths) => {
-                packed!(DoublingWide, u128, widths, 4 slots, 4 per step: 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30)
+                packed!(DoublingWide, u128, widths, 4 slots: 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30)
             }
             Pair::RegionalWide(_, widths) => {
-                packed!(RegionalWide, u128, widths, 4 slots, 4 per step: 15 17 18 19 20 21 22 24)
-            }
-            Pair::Windows2Narrow(_, widths) => {
-                packed!(Windows2Narrow, u64, widths, 2 slots, 1 per step: 6 7 8 9 10 11 12 13 14 15 16)
-            }
-            Pair::Windows3Narrow(_, widths) => {
-                packed!(Windows3Narrow, u64, widths, 3 slots, 1 per step: 6 7 8 9 10 11 12 13 14 15 16)
-            }
-            Pair::Windows4Narrow(_, widths) => {
-                packed!(Windows4Narrow, u64, widths, 4 slots, 1 per step: 6 7 8 9 10 11 12 13 14)
+                packed!(RegionalWide, u128, widths, 4 slots: 15 17 18 19 20 21 22 24)
             }
             Pair::AlignedSemiSorted(_, bits) => semi_sorted!(AlignedSemiSorted, bits: 5 6 7 8 9 10 11 12 13 14 15),
             Pair::RegionalSemiSortedNarrow(_, bits) => {

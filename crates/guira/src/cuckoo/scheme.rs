@@ -5,7 +5,6 @@ use super::operations::Operations;
 use super::{CuckooTable, NoRoom};
 use crate::addressing::{
     Addressing, AnySize, DaryAddressing, DoublingAddressing, PowerOfTwoAddressing, RegionalAddressing, Size65536,
-    WindowedAddressing,
 };
 use crate::digest::Digest;
 use crate::parameters::{self, Parameters};
@@ -79,12 +78,6 @@ pairs! {
     RegionalSemiSortedWide: RegionalAddressing, AnyFingerprintBits<u128>;
     PowerOfTwoSemiSortedNarrow: PowerOfTwoAddressing, AnyFingerprintBits<u64>;
     PowerOfTwoSemiSortedWide: PowerOfTwoAddressing, AnyFingerprintBits<u128>;
-    Windows2Narrow: WindowedAddressing<2>, AnyWidths<u64>;
-    Windows2Wide: WindowedAddressing<2>, AnyWidths<u128>;
-    Windows3Narrow: WindowedAddressing<3>, AnyWidths<u64>;
-    Windows3Wide: WindowedAddressing<3>, AnyWidths<u128>;
-    Windows4Narrow: WindowedAddressing<4>, AnyWidths<u64>;
-    Windows4Wide: WindowedAddressing<4>, AnyWidths<u128>;
     ValuedNarrow: RegionalAddressing, ValuedWidths<u64>;
     ValuedWide: RegionalAddressing, ValuedWidths<u128>;
 }
@@ -128,7 +121,7 @@ impl Pair {
     /// The pair of filters with these parameters.
     fn new(parameters: &Parameters, seed: u64) -> Self {
         use parameters::Addressing::{Doubling, PowerOfTwo, Quaternary, Regional, Ternary};
-        use parameters::Layout::{Packed, SemiSorted, Windowed};
+        use parameters::Layout::{Packed, SemiSorted};
 
         let any_size = || AnySize::new(parameters.buckets_per_region());
         let regional = || RegionalAddressing::new(parameters, any_size(), seed);
@@ -160,35 +153,32 @@ impl Pair {
                 None => Self::ValuedWide(regional(), ValuedWidths::new(parameters).expect(fits)),
             };
         }
-        match (parameters.layout(), parameters.addressing(), parameters.slots_per_bucket()) {
-            (Packed, Regional, _) if is_aligned => match (AnyWidths::new(parameters), AnyWidths::new(parameters)) {
+        match (parameters.layout(), parameters.addressing()) {
+            (Packed, Regional) if is_aligned => match (AnyWidths::new(parameters), AnyWidths::new(parameters)) {
                 (Some(widths), _) => Self::AlignedBytes(aligned(), widths),
                 (None, Some(widths)) => Self::AlignedNarrow(aligned(), widths),
                 (None, None) => Self::RegionalWide(regional(), AnyWidths::new(parameters).expect(fits)),
             },
-            (Packed, Regional, _) => match AnyWidths::new(parameters) {
+            (Packed, Regional) => match AnyWidths::new(parameters) {
                 Some(widths) => Self::RegionalBytes(regional(), widths),
                 None => packed!(regional(), RegionalNarrow, RegionalWide),
             },
-            (Packed, PowerOfTwo, _) => {
+            (Packed, PowerOfTwo) => {
                 packed!(PowerOfTwoAddressing::new(parameters, seed), PowerOfTwoNarrow, PowerOfTwoWide)
             }
-            (Packed, Doubling, _) => packed!(DoublingAddressing::new(parameters, seed), DoublingNarrow, DoublingWide),
-            (Packed, Ternary, _) => packed!(DaryAddressing::new(parameters, seed), TernaryNarrow, TernaryWide),
-            (Packed, Quaternary, _) => packed!(DaryAddressing::new(parameters, seed), QuaternaryNarrow, QuaternaryWide),
-            (SemiSorted, PowerOfTwo, _) => semi_sorted!(
+            (Packed, Doubling) => packed!(DoublingAddressing::new(parameters, seed), DoublingNarrow, DoublingWide),
+            (Packed, Ternary) => packed!(DaryAddressing::new(parameters, seed), TernaryNarrow, TernaryWide),
+            (Packed, Quaternary) => packed!(DaryAddressing::new(parameters, seed), QuaternaryNarrow, QuaternaryWide),
+            (SemiSorted, PowerOfTwo) => semi_sorted!(
                 PowerOfTwoAddressing::new(parameters, seed),
                 PowerOfTwoSemiSortedNarrow,
                 PowerOfTwoSemiSortedWide
             ),
-            (SemiSorted, _, _) if is_aligned => match AnyFingerprintBits::new(parameters.fingerprint_bits()) {
+            (SemiSorted, _) if is_aligned => match AnyFingerprintBits::new(parameters.fingerprint_bits()) {
                 Some(bits) => Self::AlignedSemiSorted(aligned(), bits),
                 None => semi_sorted!(regional(), RegionalSemiSortedNarrow, RegionalSemiSortedWide),
             },
-            (SemiSorted, _, _) => semi_sorted!(regional(), RegionalSemiSortedNarrow, RegionalSemiSortedWide),
-            (Windowed, _, 2) => packed!(WindowedAddressing::new(parameters, seed), Windows2Narrow, Windows2Wide),
-            (Windowed, _, 3) => packed!(WindowedAddressing::new(parameters, seed), Windows3Narrow, Windows3Wide),
-            (Windowed, _, _) => packed!(WindowedAddressing::new(parameters, seed), Windows4Narrow, Windows4Wide),
+            (SemiSorted, _) => semi_sorted!(regional(), RegionalSemiSortedNarrow, RegionalSemiSortedWide),
         }
     }
 }

@@ -6,12 +6,9 @@ use crate::table::{Place, Table, TableMut};
 
 impl<A: Addressing, T: Table> CuckooTable<A, T> {
     /// The fingerprints in a bucket of the [grid](Addressing::grid), given its number, each with the bucket that it is in.
-    /// Where buckets overlap, that may be another one.
     pub(crate) fn stored_in(&self, number: u64) -> impl Iterator<Item = (BucketIndex, Fingerprint)> {
         let bucket = self.addressing.grid().bucket(number);
-        self.slots.filled_slots(bucket.bucket()).map(move |(number, _, fingerprint)| {
-            (self.addressing.window_of(bucket, number, fingerprint).bucket(), fingerprint)
-        })
+        self.slots.filled_slots(bucket.bucket()).map(move |(_, _, fingerprint)| (bucket.bucket(), fingerprint))
     }
 
     /// How many slots are not empty.
@@ -26,8 +23,7 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
         self.addressing.grid().buckets().all(|bucket| {
             let mut filled = self.slots.filled_slots(bucket.bucket());
             self.slots.is_well_formed(bucket.bucket())
-                && (!A::SELECTIVE
-                    || filled.all(|(number, _, fingerprint)| self.addressing.may_hold(bucket, number, fingerprint)))
+                && (!A::SELECTIVE || filled.all(|(_, _, fingerprint)| self.addressing.may_hold(fingerprint)))
         })
     }
 
@@ -39,9 +35,7 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
     /// A slot of a bucket whose fingerprint has further copies.
     fn place_of_copy(&self, bucket: Candidate) -> Option<Place> {
         let mut filled = self.slots.filled_slots(bucket.bucket());
-        let copy = filled.find(|&(number, _, fingerprint)| {
-            self.copies(fingerprint, self.addressing.window_of(bucket, number, fingerprint)) > 1
-        });
+        let copy = filled.find(|&(_, _, fingerprint)| self.copies(fingerprint, bucket) > 1);
         copy.map(|(_, slot, _)| Place { bucket: bucket.bucket(), slot })
     }
 

@@ -296,11 +296,10 @@ mod tests {
         for (layout, slots, expected) in [
             (Layout::Packed, 3, "buckets of 3 slots: packed tables have buckets of 1, 2, 4 or 8"),
             (Layout::SemiSorted, 2, "buckets of 2 slots: semi-sorted tables have buckets of 4"),
-            (Layout::Windowed, 8, "buckets of 8 slots: windowed tables have buckets of 2, 3 or 4"),
         ] {
             assert_eq!(refused(layout, Addressing::Regional, slots), Err(expected.to_string()));
         }
-        let expected = "windowed tables do not go with power of two addressing";
-        assert_eq!(refused(Layout::Windowed, Addressing::PowerOfTwo, 3), Err(expected.to_string()));
+        let expected = "semi-sorted tables do not go with ternary addressing";
+        assert_eq!(refused(Layout::SemiSorted, Addressing::Ternary, 4), Err(expected.to_string()));
     }
 }

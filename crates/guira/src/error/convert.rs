@@ -1,26 +1,12 @@
 use core::fmt;
 
 use super::BuildError;
-use crate::parameters::{Addressing, Layout};
+use crate::parameters::Addressing;
 
 /// Why a filter was not converted. It is as it was before.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ConvertError {
-    /// The other layout places fingerprints by bits of the keys that are not stored.
-    OtherPlaces {
-        /// The layout of the filter.
-        from: Layout,
-        /// The layout asked for.
-        to: Layout,
-    },
-    /// Windows of another size are other candidates, which do not follow from what is stored.
-    WindowSize {
-        /// The slots of a window now.
-        stored: u32,
-        /// The slots asked for.
-        given: u32,
-    },
     /// Longer fingerprints have bits that are not stored.
     LongerFingerprints {
         /// The bits of the fingerprints that are stored.
@@ -56,14 +42,6 @@ pub enum ConvertError {
 impl fmt::Display for ConvertError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::OtherPlaces { from, to } => write!(
-                formatter,
-                "the layouts {from} and {to} place fingerprints by bits of the keys that are not stored"
-            ),
-            Self::WindowSize { stored, given } => write!(
-                formatter,
-                "windows of {given} slots are other places than those of {stored}, and which of them a key has is not stored"
-            ),
             Self::LongerFingerprints { stored, given } => {
                 write!(formatter, "{stored} bits of each fingerprint are stored, and {given} are asked for")
             }

@@ -177,8 +177,8 @@ impl CuckooFilterBuilder {
         self
     }
 
-    /// Sets b, the slots of a bucket: 1, 2, 4 or 8 if packed, 4 if semi-sorted, 2, 3 or 4 in a window. Left alone, it is what
-    /// takes the least memory for the capacity and the rate; where one of them is not given, 4, or 3 in a window.
+    /// Sets b, the slots of a bucket: 1, 2, 4 or 8 if packed, 4 if semi-sorted. Left alone, it is what takes the least
+    /// memory for the capacity and the rate; where one of them is not given, 4.
     ///
     /// One slot per bucket and two candidates are there for the reproduction of the paper: to promise a capacity they
     /// need several times the memory.
@@ -471,8 +471,7 @@ impl CuckooFilterBuilder {
     /// The given shape, with defaults for what was not given.
     fn given_shape(&self) -> Result<Shape, BuildError> {
         let layout = self.layout.unwrap_or_default();
-        let usual_slots = if layout == Layout::Windowed { 3 } else { 4 };
-        Shape::new(layout, self.addressing, self.slots_per_bucket.unwrap_or(usual_slots))
+        Shape::new(layout, self.addressing, self.slots_per_bucket.unwrap_or(4))
     }
 }
 

@@ -70,12 +70,6 @@ impl CuckooFilter {
         fingerprint_bits: u32,
     ) -> Result<Parameters, ConvertError> {
         let parameters = self.parameters();
-        if (layout == Layout::Windowed) != (parameters.layout() == Layout::Windowed) {
-            return Err(ConvertError::OtherPlaces { from: parameters.layout(), to: layout });
-        }
-        if layout == Layout::Windowed && slots_per_bucket != parameters.slots_per_bucket() {
-            return Err(ConvertError::WindowSize { stored: parameters.slots_per_bucket(), given: slots_per_bucket });
-        }
         let (stored, given, addressing) = (parameters.fingerprint_bits(), fingerprint_bits, parameters.addressing());
         if given > stored {
             return Err(ConvertError::LongerFingerprints { stored, given });

@@ -7,7 +7,7 @@ use crate::cuckoo::with_table;
 /// A fingerprint and the bucket that holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StoredFingerprint {
-    /// The number of the bucket in the table, counted from 0; of a window, that of its first slot.
+    /// The number of the bucket in the table, counted from 0.
     pub bucket: u64,
     /// The fingerprint, at least 1.
     pub fingerprint: u32,

@@ -27,7 +27,6 @@ const KIND_COUNTING: u8 = 4;
 const KIND_MAP: u8 = 5;
 const LAYOUT_PACKED: u8 = 1;
 const LAYOUT_SEMI_SORTED: u8 = 2;
-const LAYOUT_WINDOWED: u8 = 3;
 const ADDRESSING_REGIONAL: u8 = 1;
 const ADDRESSING_POWER_OF_TWO: u8 = 2;
 const ADDRESSING_TERNARY: u8 = 3;
@@ -140,7 +139,6 @@ impl Header {
         bytes.push(match parameters.layout() {
             Layout::Packed => LAYOUT_PACKED,
             Layout::SemiSorted => LAYOUT_SEMI_SORTED,
-            Layout::Windowed => LAYOUT_WINDOWED,
         });
         bytes.push(match parameters.addressing() {
             Addressing::Regional => ADDRESSING_REGIONAL,
@@ -247,7 +245,6 @@ impl Header {
         let layout = match layout {
             LAYOUT_PACKED => Layout::Packed,
             LAYOUT_SEMI_SORTED => Layout::SemiSorted,
-            LAYOUT_WINDOWED => Layout::Windowed,
             found => return unknown("layout", found),
         };
         let addressing = match addressing {

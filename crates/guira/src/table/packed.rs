@@ -8,11 +8,10 @@ use core::ops::Deref;
 use super::{Layout, Memory, MemoryMut, Place, Slot, Table, TableMut, Vacancy, byte_of};
 use crate::addressing::{BucketIndex, Fingerprint};
 use crate::cast::to_usize;
-use crate::parameters::{self, Parameters};
+use crate::parameters::Parameters;
 use crate::probe::{Lanes, Word};
 
-/// Bucket i starts at bit i * b * f, its slots from the lowest bit up. Windows overlap: the one whose first slot is slot
-/// i starts at bit i * f.
+/// Bucket i starts at bit i * b * f, its slots from the lowest bit up.
 ///
 /// A bucket is read as one or more words, each of which holds equally many of its slots.
 #[derive(Clone, Copy, Debug)]
@@ -40,8 +39,8 @@ pub(crate) trait Widths: Copy {
     /// The slots of a bucket.
     fn slots_per_bucket(self) -> u32;
 
-    /// The bits from the start of one bucket to that of the next.
-    fn stride(self) -> u32;
+    /// The bits of a bucket.
+    fn bucket_bits(self) -> u32;
 
     /// The bits of a word that hold slots.
     fn word_bits(self) -> u32;
@@ -65,7 +64,7 @@ pub(crate) struct AnyWidths<W, const WHOLE_BYTES: bool = false> {
     lanes: Lanes<W>,
     slot_bits: u32,
     slots_per_bucket: u32,
-    stride: u32,
+    bucket_bits: u32,
     word_bits: u32,
 }
 
@@ -73,10 +72,9 @@ impl<W: Word, const WHOLE_BYTES: bool> AnyWidths<W, WHOLE_BYTES> {
     /// The widths of a table with these parameters; `None` where its buckets don't fit these words.
     pub(crate) fn new(parameters: &Parameters) -> Option<Self> {
         let (slot_bits, bucket_bits) = (parameters.bits_per_slot(), parameters.bucket_bits());
-        let stride = if parameters.layout() == parameters::Layout::Windowed { slot_bits } else { bucket_bits };
         let usable_bits = if WHOLE_BYTES { W::BITS } else { W::BITS - 7 };
         let fits = !Self::ONE_WORD || bucket_bits <= usable_bits;
-        if !fits || (WHOLE_BYTES && !stride.is_multiple_of(8)) {
+        if !fits || (WHOLE_BYTES && !bucket_bits.is_multiple_of(8)) {
             return None;
         }
         // All words of a bucket have equally many slots, so that one set of masks serves them all.
@@ -84,7 +82,7 @@ impl<W: Word, const WHOLE_BYTES: bool> AnyWidths<W, WHOLE_BYTES> {
         let shares = |lanes: &u32| slots_per_bucket.is_multiple_of(*lanes);
         let lanes_per_word = (1..=usable_bits / slot_bits).rev().find(shares).unwrap_or(1);
         let lanes = Lanes::new(lanes_per_word, slot_bits);
-        Some(Self { lanes, slot_bits, slots_per_bucket, stride, word_bits: lanes_per_word * slot_bits })
+        Some(Self { lanes, slot_bits, slots_per_bucket, bucket_bits, word_bits: lanes_per_word * slot_bits })
     }
 }
 
@@ -117,8 +115,8 @@ impl<W: Word, const WHOLE_BYTES: bool> Widths for AnyWidths<W, WHOLE_BYTES> {
     }
 
     #[inline]
-    fn stride(self) -> u32 {
-        self.stride
+    fn bucket_bits(self) -> u32 {
+        self.bucket_bits
     }
 
     #[inline]
@@ -132,27 +130,26 @@ impl<W: Word, const WHOLE_BYTES: bool> Widths for AnyWidths<W, WHOLE_BYTES> {
     }
 }
 
-/// Buckets of `SLOTS` slots of `SLOT_BITS` bits that start `STRIDE` bits apart and are read in a single word.
+/// Buckets of `SLOTS` slots of `SLOT_BITS` bits that are read in a single word.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ConstantWidths<W, const SLOTS: u32, const SLOT_BITS: u32, const STRIDE: u32>(PhantomData<W>);
+pub(crate) struct ConstantWidths<W, const SLOTS: u32, const SLOT_BITS: u32>(PhantomData<W>);
 
-impl<W: Word, const SLOTS: u32, const SLOT_BITS: u32, const STRIDE: u32> ConstantWidths<W, SLOTS, SLOT_BITS, STRIDE> {
+impl<W: Word, const SLOTS: u32, const SLOT_BITS: u32> ConstantWidths<W, SLOTS, SLOT_BITS> {
     pub(crate) const fn new() -> Self {
         const {
             // The most bits that come before a bucket in its first byte.
-            let before = if STRIDE.is_multiple_of(8) { 0 } else { 8 - (1 << STRIDE.trailing_zeros()) };
-            assert!(SLOTS * SLOT_BITS + before <= W::BITS);
+            let bits = SLOTS * SLOT_BITS;
+            let before = if bits.is_multiple_of(8) { 0 } else { 8 - (1 << bits.trailing_zeros()) };
+            assert!(bits + before <= W::BITS);
         }
         Self(PhantomData)
     }
 }
 
-impl<W: Word, const SLOTS: u32, const SLOT_BITS: u32, const STRIDE: u32> Widths
-    for ConstantWidths<W, SLOTS, SLOT_BITS, STRIDE>
-{
+impl<W: Word, const SLOTS: u32, const SLOT_BITS: u32> Widths for ConstantWidths<W, SLOTS, SLOT_BITS> {
     type Word = W;
     const ONE_WORD: bool = true;
-    const WHOLE_BYTES: bool = STRIDE.is_multiple_of(8);
+    const WHOLE_BYTES: bool = (SLOTS * SLOT_BITS).is_multiple_of(8);
 
     #[inline]
     fn slot_bits(self) -> u32 {
@@ -165,8 +162,8 @@ impl<W: Word, const SLOTS: u32, const SLOT_BITS: u32, const STRIDE: u32> Widths
     }
 
     #[inline]
-    fn stride(self) -> u32 {
-        STRIDE
+    fn bucket_bits(self) -> u32 {
+        SLOTS * SLOT_BITS
     }
 
     #[inline]
@@ -202,7 +199,7 @@ impl<G: Widths, M> PackedTable<G, M> {
     /// The bit of the table that is bit `at` of a bucket.
     #[inline]
     pub(super) fn bit(&self, bucket: BucketIndex, at: u32) -> u64 {
-        bucket.get() * u64::from(self.widths.stride()) + u64::from(at)
+        bucket.get() * u64::from(self.widths.bucket_bits()) + u64::from(at)
     }
 
     /// How the words of the table are divided.
@@ -223,11 +220,6 @@ impl<G: Widths, M> PackedTable<G, M> {
         &self.memory
     }
 
-    #[inline]
-    fn bucket_bits(&self) -> u32 {
-        self.widths.slots_per_bucket() * self.widths.slot_bits()
-    }
-
     /// The byte at which to read bit `at` of a bucket, and how many bits come before that bit, counted from this byte. If
     /// a bucket is read in one word, it is the byte of that word for all bits.
     #[inline(always)]
@@ -236,7 +228,7 @@ impl<G: Widths, M> PackedTable<G, M> {
             return byte_of(self.bit(bucket, at));
         }
         let (byte, before) = if G::WHOLE_BYTES {
-            (to_usize(bucket.get() * u64::from(self.widths.stride() / 8)), 0)
+            (to_usize(bucket.get() * u64::from(self.widths.bucket_bits() / 8)), 0)
         } else {
             byte_of(self.bit(bucket, 0))
         };
@@ -247,7 +239,7 @@ impl<G: Widths, M> PackedTable<G, M> {
     #[inline]
     fn further_words(&self) -> impl Iterator<Item = u32> + use<G, M> {
         let word_bits = self.widths.word_bits();
-        let end = if G::ONE_WORD { word_bits } else { self.bucket_bits() };
+        let end = if G::ONE_WORD { word_bits } else { self.widths.bucket_bits() };
         core::iter::successors(Some(word_bits), move |at| Some(at + word_bits)).take_while(move |&at| at < end)
     }
 }
@@ -383,10 +375,10 @@ impl<G: Widths, M: Memory> Table for PackedTable<G, M> {
     #[inline]
     fn prefetch(&self, bucket: BucketIndex) {
         if G::WHOLE_BYTES {
-            let first = to_usize(bucket.get() * u64::from(self.widths.stride() / 8));
-            self.memory.prefetch(first, first + to_usize(u64::from((self.bucket_bits() - 1) / 8)));
+            let first = to_usize(bucket.get() * u64::from(self.widths.bucket_bits() / 8));
+            self.memory.prefetch(first, first + to_usize(u64::from((self.widths.bucket_bits() - 1) / 8)));
         } else {
-            let last = self.bit(bucket, self.bucket_bits() - 1);
+            let last = self.bit(bucket, self.widths.bucket_bits() - 1);
             self.memory.prefetch(byte_of(self.bit(bucket, 0)).0, byte_of(last).0);
         }
     }

@@ -98,23 +98,6 @@ fn semi_sorted_buckets_fill_to_96_and_a_half_percent() {
     }
 }
 
-// The thresholds of two windows: 0.9650, 0.9945, 0.9989 (Lehman and Panigrahy; Walzer).
-
-#[test]
-fn windows_of_2_fill_to_94_and_a_half_percent() {
-    assert_mean_load_of(Layout::Windowed, Addressing::Regional, 2, 0.945, 0.9650);
-}
-
-#[test]
-fn windows_of_3_fill_to_97_and_a_half_percent() {
-    assert_mean_load_of(Layout::Windowed, Addressing::Regional, 3, 0.975, 0.9945);
-}
-
-#[test]
-fn windows_of_4_fill_to_98_and_a_half_percent() {
-    assert_mean_load_of(Layout::Windowed, Addressing::Regional, 4, 0.985, 0.9989);
-}
-
 // The thresholds of three and four choices of one slot: 0.9179, 0.9768 (Fountoulakis and Panagiotou; Frieze and Melsted).
 
 #[test]

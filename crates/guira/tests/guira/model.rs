@@ -260,10 +260,7 @@ fn live_in_large_table(case: Case) {
     };
     fill(&mut filter, &mut keys, usize::MAX);
     let most = keys.len();
-    let indices_per_region = match case.layout {
-        Layout::Windowed => filter.parameters().slot_count() / filter.parameters().region_count(),
-        _ => filter.parameters().bucket_count() / filter.parameters().region_count(),
-    };
+    let indices_per_region = filter.parameters().bucket_count() / filter.parameters().region_count();
     let mut used: Vec<u64> = filter.fingerprints().map(|stored| stored.bucket / indices_per_region).collect();
     used.dedup();
     assert!(used.into_iter().eq(0..region_count), "{case}: every region is used");
@@ -356,9 +353,6 @@ small_tables_agree_with_the_model! {
     doubling_buckets_of_8: Packed, Doubling, 8, one size in 2;
     semi_sorted_regional_buckets: SemiSorted, Regional, 4, one size in 1;
     semi_sorted_power_of_two_buckets: SemiSorted, PowerOfTwo, 4, one size in 1;
-    windows_of_2: Windowed, Regional, 2, one size in 1;
-    windows_of_3: Windowed, Regional, 3, one size in 1;
-    windows_of_4: Windowed, Regional, 4, one size in 1;
 }
 
 macro_rules! tables_of_two_regions_keep_their_keys {
@@ -397,9 +391,6 @@ tables_of_two_regions_keep_their_keys! {
     quaternary_buckets_of_4: Packed, Quaternary, 4, [7, 13, 31];
     doubling_buckets_of_4: Packed, Doubling, 4, [8, 13, 31];
     semi_sorted_buckets: SemiSorted, Regional, 4, (5..=32).step_by(4);
-    windows_of_2: Windowed, Regional, 2, (2..=32).step_by(5);
-    windows_of_3: Windowed, Regional, 3, (3..=32).step_by(4);
-    windows_of_4: Windowed, Regional, 4, (4..=32).step_by(7);
 }
 
 #[test]
@@ -418,9 +409,6 @@ fn larger_tables_keep_their_keys() {
         (Layout::Packed, Addressing::Doubling, 4, 10, 200_001),
         (Layout::SemiSorted, Addressing::Regional, 4, 13, 200_001),
         (Layout::SemiSorted, Addressing::PowerOfTwo, 4, 16, 1 << 17),
-        (Layout::Windowed, Addressing::Regional, 2, 10, 200_001),
-        (Layout::Windowed, Addressing::Regional, 3, 11, 200_001),
-        (Layout::Windowed, Addressing::Regional, 4, 9, 200_001),
     ] {
         live_in_large_table(Case {
             layout,
@@ -467,7 +455,6 @@ fn small_case() -> impl Strategy<Value = Case> {
         (Just((Layout::Packed, Addressing::Doubling)), packed_slots(), 1..=24_u64),
         (Just((Layout::SemiSorted, Addressing::Regional)), Just(4), 1..=24_u64),
         (Just((Layout::SemiSorted, Addressing::PowerOfTwo)), Just(4), power_of_two()),
-        (Just((Layout::Windowed, Addressing::Regional)), 2..=4_u32, 1..=24_u64),
     ];
     (case, any::<proptest::sample::Index>(), any::<u64>()).prop_map(
         |(((layout, addressing), slots_per_bucket, bucket_count), bits, seed)| {

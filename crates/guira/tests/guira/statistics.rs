@@ -203,10 +203,6 @@ the_rate_is_that_of_theory_and_does_not_drift! {
     semi_sorted_buckets: SemiSorted, Regional, 4, 5..=16, 1 << 13, 0 turnovers;
     semi_sorted_buckets_turned_over: SemiSorted, Regional, 4, [9], 1 << 13, 10 turnovers;
     semi_sorted_power_of_two_buckets: SemiSorted, PowerOfTwo, 4, [6, 13], 1 << 13, 1 turnovers;
-    windows_of_2: Windowed, Regional, 2, 6..=14, 1 << 14, 0 turnovers;
-    windows_of_3: Windowed, Regional, 3, 6..=14, 11_000, 0 turnovers;
-    windows_of_3_turned_over: Windowed, Regional, 3, [8], 11_000, 10 turnovers;
-    windows_of_4: Windowed, Regional, 4, 6..=14, 1 << 13, 0 turnovers;
     three_buckets_of_1: Packed, Ternary, 1, 9..=14, 19_683, 0 turnovers;
     three_buckets_of_1_turned_over: Packed, Ternary, 1, [10], 19_683, 10 turnovers;
     three_buckets_of_2: Packed, Ternary, 2, [9, 12], 19_683, 0 turnovers;
@@ -262,9 +258,6 @@ fn keys_spread_evenly_over_all_classes() {
         (Layout::Packed, Addressing::Quaternary, 1, 16, 5),
         (Layout::Packed, Addressing::Quaternary, 1, 64, 3),
         (Layout::SemiSorted, Addressing::Regional, 4, 15, 5),
-        (Layout::Windowed, Addressing::Regional, 2, 16, 5),
-        (Layout::Windowed, Addressing::Regional, 3, 15, 4),
-        (Layout::Windowed, Addressing::Regional, 4, 6, 7),
     ] {
         let case = Case { layout, addressing, slots_per_bucket, fingerprint_bits, bucket_count, seed: 11 };
         let filter = case.build();

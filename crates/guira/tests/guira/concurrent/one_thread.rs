@@ -147,11 +147,10 @@ fn a_failed_insert_changes_nothing() {
 
 #[test]
 fn layouts_that_are_not_packed_are_refused() {
-    for layout in [Layout::SemiSorted, Layout::Windowed] {
-        let builder = CuckooFilter::builder().capacity(100).false_positive_rate(0.01).layout(layout);
-        let refused = ConcurrentCuckooFilter::try_from(builder.build().expect("small"));
-        assert_eq!(refused.err(), Some(BuildError::ConcurrentLayout { layout }));
-    }
+    let layout = Layout::SemiSorted;
+    let builder = CuckooFilter::builder().capacity(100).false_positive_rate(0.01).layout(layout);
+    let refused = ConcurrentCuckooFilter::try_from(builder.build().expect("small"));
+    assert_eq!(refused.err(), Some(BuildError::ConcurrentLayout { layout }));
 }
 
 #[test]

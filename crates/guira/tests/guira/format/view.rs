@@ -84,7 +84,6 @@ fn a_view_of_a_table_beyond_the_cache_answers_as_the_loaded_filter_does() {
         (Layout::Packed, Addressing::Regional, 4),
         (Layout::Packed, Addressing::Quaternary, 1),
         (Layout::SemiSorted, Addressing::Regional, 4),
-        (Layout::Windowed, Addressing::Regional, 3),
     ];
     for (layout, addressing, slots_per_bucket) in shapes {
         let shape = Shape { layout, addressing, slots_per_bucket };

@@ -233,9 +233,9 @@ fn a_builder_refuses_what_a_kind_does_not_have() {
     assert_eq!(builder.clone().value_bits(8).build(), Err(BuildError::ValueBitsUnused));
     assert_eq!(builder.clone().value_bits(8).build_set(), Err(BuildError::ValueBitsUnused));
     let refused = |layout, addressing| BuildError::ValuesInLayout { layout, addressing };
-    let windowed = builder.clone().layout(Layout::Windowed);
-    assert_eq!(windowed.build_counting(), Err(refused(Layout::Windowed, Addressing::Regional)));
-    assert_eq!(windowed.build_map::<u8>(), Err(refused(Layout::Windowed, Addressing::Regional)));
+    let sorted = builder.clone().layout(Layout::SemiSorted);
+    assert_eq!(sorted.build_counting(), Err(refused(Layout::SemiSorted, Addressing::Regional)));
+    assert_eq!(sorted.build_map::<u8>(), Err(refused(Layout::SemiSorted, Addressing::Regional)));
     let growing = builder.clone().max_capacity(1000);
     assert_eq!(growing.build_counting(), Err(refused(Layout::Packed, Addressing::Doubling)));
     assert_eq!(growing.build_map::<u8>(), Err(refused(Layout::Packed, Addressing::Doubling)));

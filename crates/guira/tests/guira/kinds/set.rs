@@ -19,7 +19,6 @@ fn small_tables() -> impl Iterator<Item = Case> {
         (Layout::Packed, Addressing::Ternary, 2, 27),
         (Layout::Packed, Addressing::Quaternary, 1, 64),
         (Layout::SemiSorted, Addressing::Regional, 4, 10),
-        (Layout::Windowed, Addressing::Regional, 3, 12),
     ];
     shapes.into_iter().flat_map(|(layout, addressing, slots_per_bucket, bucket_count)| {
         (5..=32).map(move |fingerprint_bits| Case {

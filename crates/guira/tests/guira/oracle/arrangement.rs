@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Range;
 
-use guira::{CuckooFilter, InsertError, Layout};
+use guira::{CuckooFilter, InsertError};
 
 use super::classes::Class;
 
@@ -34,8 +34,6 @@ impl Outcome {
 /// they happen to lie: one more fits if and only if a path of moves leads from its slots to a free one.
 pub(crate) struct Arrangement {
     slots_per_bucket: usize,
-    /// How many slots further the next bucket starts: windows overlap, buckets don't.
-    stride: usize,
     slots: Vec<Option<Class>>,
     copies: HashMap<Class, usize>,
     len: usize,
@@ -47,7 +45,6 @@ impl Arrangement {
         let slots_per_bucket = usize::try_from(parameters.slots_per_bucket()).expect("at most 8");
         Self {
             slots_per_bucket,
-            stride: if parameters.layout() == Layout::Windowed { 1 } else { slots_per_bucket },
             slots: vec![None; usize::try_from(filter.parameters().slot_count()).expect("a small table")],
             copies: HashMap::new(),
             len: 0,
@@ -65,7 +62,6 @@ impl Arrangement {
     /// Adds one copy where that is possible, and says what must come of it.
     pub(crate) fn insert(&mut self, class: Class) -> Outcome {
         let copies = self.copies_of(class);
-        // The windows of one fingerprint are all of one phase, and don't overlap each other.
         if copies == class.bucket_count() * self.slots_per_bucket {
             return Outcome::TooManyCopies { copies };
         }
@@ -122,7 +118,7 @@ impl Arrangement {
     }
 
     fn slots_of(&self, bucket: u64) -> Range<usize> {
-        let first = usize::try_from(bucket).expect("a small table") * self.stride;
+        let first = usize::try_from(bucket).expect("a small table") * self.slots_per_bucket;
         first..first + self.slots_per_bucket
     }
 
@@ -130,7 +126,7 @@ impl Arrangement {
     fn place(&mut self, class: Class) -> bool {
         let mut reached_from: Vec<Reached> = vec![Reached::Not; self.slots.len()];
         let mut queue = VecDeque::new();
-        let mut expanded = vec![false; self.slots.len() / self.stride];
+        let mut expanded = vec![false; self.slots.len() / self.slots_per_bucket];
         let mut next = (class, Reached::First);
         loop {
             let (mover, from) = next;

@@ -8,8 +8,6 @@ use guira::{CuckooFilter, Digest, InsertError};
 const MAX_CANDIDATES: usize = 4;
 
 /// What a filter knows of a key: its fingerprint and its candidate buckets, some of which may be one and the same.
-///
-/// Of windows it has the numbers of their first slots, as the filter's iterator gives them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Class {
     pub(crate) fingerprint: u32,

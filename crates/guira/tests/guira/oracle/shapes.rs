@@ -43,9 +43,6 @@ impl Shape {
     /// with two buckets of one slot, more often than not.
     pub(crate) const fn rated_load_factor(self) -> f64 {
         match (self.layout, self.addressing.candidates(), self.slots_per_bucket) {
-            (Layout::Windowed, _, 2) => 0.935,
-            (Layout::Windowed, _, 3) => 0.97,
-            (Layout::Windowed, _, _) => 0.98,
             (_, 2, 1) => 0.45,
             (_, 2, 2) => 0.86,
             (_, 2, 4) => 0.955,
@@ -69,13 +66,7 @@ pub(crate) fn all_shapes() -> Vec<Shape> {
     ]
     .into_iter()
     .flat_map(|addressing| [1, 2, 4, 8].map(|slots_per_bucket| (Layout::Packed, addressing, slots_per_bucket)));
-    let others = [
-        (Layout::SemiSorted, Addressing::Regional, 4),
-        (Layout::SemiSorted, Addressing::PowerOfTwo, 4),
-        (Layout::Windowed, Addressing::Regional, 2),
-        (Layout::Windowed, Addressing::Regional, 3),
-        (Layout::Windowed, Addressing::Regional, 4),
-    ];
+    let others = [(Layout::SemiSorted, Addressing::Regional, 4), (Layout::SemiSorted, Addressing::PowerOfTwo, 4)];
     packed
         .chain(others)
         .map(|(layout, addressing, slots_per_bucket)| Shape { layout, addressing, slots_per_bucket })

@@ -23,7 +23,6 @@ pub(crate) struct Header {
 }
 
 pub(crate) const SEMI_SORTED: u8 = 2;
-pub(crate) const WINDOWED: u8 = 3;
 pub(crate) const REGIONAL: u8 = 1;
 pub(crate) const POWER_OF_TWO: u8 = 2;
 pub(crate) const TERNARY: u8 = 3;
@@ -125,7 +124,7 @@ impl Header {
 
     pub(crate) fn contains(&self, table: &[u8], digest: u64, seed: u64) -> bool {
         let (fingerprint, candidates) = self.fingerprint_and_buckets(digest, seed);
-        candidates.into_iter().any(|bucket| self.bucket(table, bucket, fingerprint).contains(&fingerprint))
+        candidates.into_iter().any(|bucket| self.bucket(table, bucket).contains(&fingerprint))
     }
 
     /// The fingerprint of a key and all its buckets.
@@ -159,8 +158,8 @@ impl Header {
         (spare << 8 | core, vec![region * size + offset, region * size + other])
     }
 
-    /// What is in the slots of a bucket, or in the window of a fingerprint.
-    fn bucket(&self, table: &[u8], bucket: u64, fingerprint: u64) -> Vec<u64> {
+    /// What is in the slots of a bucket.
+    fn bucket(&self, table: &[u8], bucket: u64) -> Vec<u64> {
         let (slots, bits) = (u64::from(self.slots_per_bucket), u64::from(self.fingerprint_bits));
         match self.layout {
             SEMI_SORTED => {
@@ -168,12 +167,6 @@ impl Header {
                 let nibbles = nibbles_of(bits_at(table, start, 12));
                 let high = |slot| bits_at(table, start + 12 + slot * (bits - 4), bits - 4);
                 (0..4).zip(nibbles).map(|(slot, nibble)| high(slot) << 4 | nibble).collect()
-            }
-            WINDOWED => {
-                let phase = (((fingerprint * 0x9e37_79b9) & 0xffff_ffff) * slots) >> 32;
-                let (region, offset) = (bucket / self.buckets_per_region, bucket % self.buckets_per_region);
-                let first = region * (self.buckets_per_region + 1) * slots + offset * slots + phase;
-                (first..first + slots).map(|slot| bits_at(table, slot * bits, bits)).collect()
             }
             _ => (0..slots).map(|slot| self.slot(table, bucket, slot)).collect(),
         }
