@@ -1,6 +1,6 @@
 //! Arrays of NumPy, and others with a buffer: integers, truth values, and strings and bytes of a fixed length.
 
-use guira::KeyHasher;
+use guira::{Key, KeyHasher};
 use pyo3::buffer::PyUntypedBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -56,8 +56,12 @@ impl Array {
     pub(crate) fn visit(&self, hasher: &KeyHasher, visitor: &mut impl Visit) -> PyResult<()> {
         match self.kind {
             Kind::Unsigned(1) => self.visit_integers(visitor, |[byte]| u64::from(byte)),
-            Kind::Unsigned(2) => self.visit_integers(visitor, |bytes| self.ordered(u16::from_le_bytes(bytes)).into()),
-            Kind::Unsigned(4) => self.visit_integers(visitor, |bytes| self.ordered(u32::from_le_bytes(bytes)).into()),
+            Kind::Unsigned(2) => {
+                self.visit_integers(visitor, |bytes| u64::from(self.ordered(u16::from_le_bytes(bytes))))
+            }
+            Kind::Unsigned(4) => {
+                self.visit_integers(visitor, |bytes| u64::from(self.ordered(u32::from_le_bytes(bytes))))
+            }
             Kind::Unsigned(_) if self.is_big_endian => {
                 self.visit_integers(visitor, |bytes| u64::from_le_bytes(bytes).swap_bytes())
             }
@@ -66,9 +70,13 @@ impl Array {
             Kind::Signed(2) => {
                 self.visit_integers(visitor, |bytes| widened(self.ordered(u16::from_le_bytes(bytes)).cast_signed()))
             }
-            Kind::Signed(_) => {
+            Kind::Signed(4) => {
                 self.visit_integers(visitor, |bytes| widened(self.ordered(u32::from_le_bytes(bytes)).cast_signed()))
             }
+            Kind::Signed(_) if self.is_big_endian => {
+                self.visit_integers(visitor, |bytes| i64::from_le_bytes(bytes).swap_bytes())
+            }
+            Kind::Signed(_) => self.visit_integers(visitor, i64::from_le_bytes),
             Kind::Truth => self.visit_integers(visitor, |[byte]| u64::from(byte != 0)),
             Kind::Bytes => visit_rows(self.len(), 0, None, visitor, |row| Ok(without_padding(self.items.bytes(row)))),
             Kind::Void => visit_rows(self.len(), 0, None, visitor, |row| Ok(self.items.bytes(row))),
@@ -87,8 +95,12 @@ impl Array {
         if self.is_big_endian { integer.swapped() } else { integer }
     }
 
-    /// Visits integers, which are keys by their value: each is the 64-bit integer with that value.
-    fn visit_integers<const N: usize>(&self, visitor: &mut impl Visit, value: impl Fn([u8; N]) -> u64) -> PyResult<()> {
+    /// Visits integers, which are keys by their value: each is a 64-bit integer with that value.
+    fn visit_integers<const N: usize, K: Key>(
+        &self,
+        visitor: &mut impl Visit,
+        value: impl Fn([u8; N]) -> K,
+    ) -> PyResult<()> {
         let mut keys = Vec::with_capacity(BLOCK.min(self.len()));
         for start in (0..self.len()).step_by(BLOCK) {
             let block = start..self.len().min(start + BLOCK);
@@ -137,9 +149,9 @@ impl SwapBytes for u32 {
     }
 }
 
-/// The unsigned integer with the bytes of the signed 64-bit integer of this value.
-pub(crate) fn widened(value: impl Into<i64>) -> u64 {
-    value.into().cast_unsigned()
+/// The 64-bit integer of this value.
+pub(crate) fn widened(value: impl Into<i64>) -> i64 {
+    value.into()
 }
 
 /// Removes trailing zeros, as NumPy does for its own bytes.
@@ -162,7 +174,6 @@ fn kind_of(format: &[u8], size: usize) -> Option<(Kind, bool)> {
     let digits = format.iter().take_while(|c| c.is_ascii_digit()).count();
     let kind = match (digits, &format[digits..]) {
         (0, b"B" | b"H" | b"I" | b"L" | b"Q" | b"N") => Kind::Unsigned(size),
-        (0, b"b" | b"h" | b"i" | b"l" | b"q" | b"n") if size == 8 => Kind::Unsigned(size),
         (0, b"b" | b"h" | b"i" | b"l" | b"q" | b"n") => Kind::Signed(size),
         (0, b"?") if size == 1 => Kind::Truth,
         (_, b"s") => Kind::Bytes,
@@ -172,7 +183,7 @@ fn kind_of(format: &[u8], size: usize) -> Option<(Kind, bool)> {
     };
     match kind {
         Kind::Unsigned(size) if !matches!(size, 1 | 2 | 4 | 8) => None,
-        Kind::Signed(size) if !matches!(size, 1 | 2 | 4) => None,
+        Kind::Signed(size) if !matches!(size, 1 | 2 | 4 | 8) => None,
         kind => Some((kind, is_big_endian)),
     }
 }

@@ -206,16 +206,16 @@ fn visit_chunk(
             visit_rows(chunk.len(), first, chunk.nulls(), visitor, |row| Ok(column.value(row)))
         }
         T::Int8 if values == Values::TruthInBytes => {
-            visit_integers::<Int8Type>(chunk, first, visitor, |value| u64::from(value != 0))
+            visit_integers::<Int8Type, _>(chunk, first, visitor, |value| u64::from(value != 0))
         }
-        T::Int8 => visit_integers::<Int8Type>(chunk, first, visitor, widened),
-        T::Int16 => visit_integers::<Int16Type>(chunk, first, visitor, widened),
-        T::Int32 => visit_integers::<Int32Type>(chunk, first, visitor, widened),
-        T::Int64 => visit_integers::<Int64Type>(chunk, first, visitor, widened),
-        T::UInt8 => visit_integers::<UInt8Type>(chunk, first, visitor, u64::from),
-        T::UInt16 => visit_integers::<UInt16Type>(chunk, first, visitor, u64::from),
-        T::UInt32 => visit_integers::<UInt32Type>(chunk, first, visitor, u64::from),
-        T::UInt64 => visit_integers::<UInt64Type>(chunk, first, visitor, |value| value),
+        T::Int8 => visit_integers::<Int8Type, _>(chunk, first, visitor, widened),
+        T::Int16 => visit_integers::<Int16Type, _>(chunk, first, visitor, widened),
+        T::Int32 => visit_integers::<Int32Type, _>(chunk, first, visitor, widened),
+        T::Int64 => visit_integers::<Int64Type, _>(chunk, first, visitor, widened),
+        T::UInt8 => visit_integers::<UInt8Type, _>(chunk, first, visitor, u64::from),
+        T::UInt16 => visit_integers::<UInt16Type, _>(chunk, first, visitor, u64::from),
+        T::UInt32 => visit_integers::<UInt32Type, _>(chunk, first, visitor, u64::from),
+        T::UInt64 => visit_integers::<UInt64Type, _>(chunk, first, visitor, |value| value),
         T::Dictionary(..) => visit_dictionary(chunk, values, first, hasher, visitor),
         T::RunEndEncoded(ends, _) => match ends.data_type() {
             T::Int16 => visit_runs::<Int16Type>(chunk, values, first, hasher, visitor),
@@ -237,11 +237,11 @@ fn visit_views<T: ByteViewType>(chunk: &dyn Array, first: usize, visitor: &mut i
     visit_rows(chunk.len(), first, chunk.nulls(), visitor, |row| Ok(AsRef::<[u8]>::as_ref(column.value(row))))
 }
 
-fn visit_integers<T: ArrowPrimitiveType>(
+fn visit_integers<T: ArrowPrimitiveType, K: Key>(
     chunk: &dyn Array,
     first: usize,
     visitor: &mut impl Visit,
-    value: impl Fn(T::Native) -> u64,
+    value: impl Fn(T::Native) -> K,
 ) -> PyResult<()> {
     let values = chunk.as_primitive::<T>().values();
     visit_rows(chunk.len(), first, chunk.nulls(), visitor, |row| Ok(value(values[row])))

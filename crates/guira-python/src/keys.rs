@@ -34,7 +34,7 @@ fn index_of(object: &Bound<'_, PyAny>) -> Option<i64> {
     if has_bytes { None } else { object.extract::<i64>().ok() }
 }
 
-/// Hashes an integer by its value, as the library does: as 64 bits if they suffice, otherwise as 128.
+/// Hashes an integer by its value, as the library does, whatever its type in Python.
 fn key_of_integer(hasher: &KeyHasher, integer: &Bound<'_, PyInt>) -> PyResult<Digest> {
     if let Ok(value) = integer.extract::<i64>() {
         Ok(hasher.digest(&value))

@@ -34,15 +34,11 @@ FILTERS = {
     "semi-sorted-regional-f13": 0,
     "semi-sorted-power-of-two-f5": 250,
     "semi-sorted-regional-f32": 0,
-    "windowed-2-f12": 1,
-    "windowed-3-f11": 5,
-    "windowed-4-f31": 0,
     "growing-4-f13-doubled-3": 2,
     "growing-2-f8-doubled-5": 11,
 }
 OTHERS = {
     "set-packed-4-f12": (CuckooSet, 1),
-    "set-windowed-3-f7": (CuckooSet, 34),
     "set-growing-4-f12-doubled-2": (CuckooSet, 2),
     "counting-2-f9-v3": (CountingCuckooFilter, 6),
     "counting-4-f12-v8": (CountingCuckooFilter, 1),

@@ -12,7 +12,7 @@ UUID = uuid.UUID("12345678-1234-5678-1234-567812345678")
 
 
 def integer(value: int, size: int) -> bytes:
-    return value.to_bytes(size, "little", signed=value < 0)
+    return value.to_bytes(size, "little", signed=value < 0) + (b"\xff" if value < 0 else b"")
 
 
 KEYS = [
@@ -26,7 +26,7 @@ KEYS = [
     ("a\0b", b"a\0b"),
     (0, bytes(8)),
     (5, integer(5, 8)),
-    (-1, b"\xff" * 8),
+    (-1, b"\xff" * 9),
     (2**63, integer(2**63, 8)),
     (2**64 - 1, b"\xff" * 8),
     (-(2**63), integer(-(2**63), 8)),
