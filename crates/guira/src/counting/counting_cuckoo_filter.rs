@@ -14,7 +14,7 @@ const USUAL_COUNTER_BITS: u32 = 8;
 /// What it promises: a key that was inserted more often than it was removed is always found, and is counted at least as
 /// often as it is there. It takes as many distinct keys as its [`capacity`](Self::capacity) says, each as often as its
 /// counter reaches, which is [`max_count`](Self::max_count). A failed operation leaves every bit as it was. The same
-/// operations in the same order give the same bytes, on every machine.
+/// operations in the same order give the same bytes, on every machine and within one release.
 ///
 /// What it doesn't: keys that share fingerprint and buckets share a counter, which counts them together. Hence the rule
 /// for [`remove`](Self::remove): only what was inserted, and as often.
@@ -301,7 +301,8 @@ impl fmt::Debug for CountingCuckooFilter {
     }
 }
 
-/// Filters are equal when they were made with the same parameters, hash and seed and hold the same bits.
+/// Filters are equal when they were made with the same parameters, hash and seed and hold the same bits. Those of the same keys may
+/// be unequal, if the keys came in another order.
 impl PartialEq for CountingCuckooFilter {
     fn eq(&self, other: &Self) -> bool {
         self.filter == other.filter

@@ -23,7 +23,8 @@ use crate::table::{OutOfMemory, Storage, is_zero_from};
 /// - While the filter holds no more keys than that, [`contains`](Self::contains) returns `true` for an absent key with at
 ///   most the false positive rate it was built for.
 /// - A failed operation changes nothing.
-/// - The same operations in the same order produce the same bytes on every machine.
+/// - The same operations in the same order produce the same bytes on every machine, within one release. A later release may
+///   plan other parameters and move fingerprints by other paths; it reads the files of all earlier ones.
 ///
 /// The filter stores a fingerprint per key, not the key. So it can't list its keys, and it can't tell apart two keys that
 /// share a fingerprint and buckets; hence the rule for [`remove`](Self::remove): only remove what was inserted.
@@ -696,7 +697,12 @@ impl fmt::Debug for CuckooFilter {
     }
 }
 
-/// Filters are equal when they were made with the same parameters, hash and seed and hold the same bits.
+/// Filters are equal when they were made with the same parameters, hash and seed and their files have the same bits.
+///
+/// They then hold the same keys. The reverse does not hold: where a fingerprint is stored depends on what was stored before it, so
+/// filters of the same keys are mostly unequal if the keys came in another order. Filters that are equal may still go different
+/// ways: one whose table is being doubled equals its settled copy, and after the same further insertions their bits may differ.
+/// To compare what filters hold, take [`count_common`](Self::count_common).
 impl PartialEq for CuckooFilter {
     fn eq(&self, other: &Self) -> bool {
         self.parameters == other.parameters

@@ -12,7 +12,7 @@ use crate::filter::{CuckooFilter, CuckooFilterBuilder, ValuedFilter, measures_of
 /// What it promises: the value of a key that was inserted and not removed is always among those that are given. On
 /// average [`get`](Self::get) gives 1 + ε values for a present key and ε for an absent one. It takes as many distinct keys
 /// as its [`capacity`](Self::capacity) says; a failed operation leaves every bit as it was; the same operations in the
-/// same order give the same bytes, on every machine.
+/// same order give the same bytes, on every machine and within one release.
 ///
 /// What it doesn't: it stores a fingerprint per key, not the key, so it can't list keys and can't tell which of several
 /// values is the right one. Where that matters, let the value say where to look, as a shard or a page does. Hence also
@@ -255,7 +255,8 @@ impl<V: Value> fmt::Debug for CuckooMap<V> {
     }
 }
 
-/// Maps are equal when they were made with the same parameters, hash and seed and hold the same bits.
+/// Maps are equal when they were made with the same parameters, hash and seed and hold the same bits. Those of the same pairs may
+/// be unequal, if the pairs came in another order.
 impl<V> PartialEq for CuckooMap<V> {
     fn eq(&self, other: &Self) -> bool {
         self.filter == other.filter
