@@ -36,6 +36,15 @@ pub(super) struct Generation {
 /// Adding up what is stored reads every stripe, so while the limit is far only one insertion in so many does it.
 const COMPARED: u64 = 32;
 
+/// Whether the insertion of this digest is one of those that compare, while the limit is far.
+///
+/// All bits take part. A digest that is a program's own may have the same low bits as all others, and a table in which no
+/// insertion compares is filled until no slot can be freed.
+#[inline]
+const fn is_compared(digest: Digest) -> bool {
+    digest.get().wrapping_mul(0x9e37_79b9_7f4a_7c15) < u64::MAX / COMPARED
+}
+
 /// A limit that is not near is further away than this: too far for insertions between two comparisons to reach it.
 const FAR: usize = if cfg!(loom) { 0 } else { 256 * 32 };
 
@@ -118,7 +127,7 @@ impl Generation {
     #[inline]
     pub(super) fn is_at_limit(&self, digest: Digest, stored: impl FnOnce() -> usize) -> bool {
         let was_near = self.is_near_limit.load(Ordering::Relaxed) != 0;
-        if !was_near && !digest.get().is_multiple_of(COMPARED) {
+        if !was_near && !is_compared(digest) {
             return false;
         }
         let stored = stored();
@@ -249,7 +258,7 @@ mod tests {
         let generation = Generation::new(SharedTable::new(filter).expect("small"), &growth);
         let hasher = generation.table.hasher;
         let (compared, others): (Vec<Digest>, Vec<Digest>) =
-            (0..100_000_u64).map(|key| hasher.digest(&key)).partition(|digest| digest.get().is_multiple_of(COMPARED));
+            (0..100_000_u64).map(|key| hasher.digest(&key)).partition(|&digest| is_compared(digest));
         let far_before = generation.limit - 4000;
         let (before, behind) = others.split_at(far_before);
         for &digest in before.iter().chain(&compared[..1]) {

@@ -3,7 +3,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use guira::{ConcurrentCuckooFilter, CuckooFilter, CuckooSet, GrowthPolicy, InsertError};
+use guira::{ConcurrentCuckooFilter, CuckooFilter, CuckooSet, Digest, GrowthPolicy, InsertError};
 
 use super::stress::{Outcome, duration, stress, wait};
 use crate::oracle::random::SplitMix64;
@@ -36,6 +36,23 @@ fn the_same_operations_give_the_same_answers_and_bytes_as_in_a_filter_of_one_thr
         assert_eq!(filter.check_invariants(), Ok(()));
         assert_eq!(filter.snapshot().expect("small"), plain);
         assert!(filter.parameters().doublings() > 3);
+    }
+}
+
+/// Of digests that are a program's own, low bits may be the same in all.
+#[test]
+fn the_limit_holds_for_digests_that_have_bits_in_common() {
+    for (mask, bits) in [(0, 0), (1, 1), (0x1f, 0x15), (0xffff, 0x7fff), (0xff, 0)] {
+        let mut plain = filter(1000, 100_000, GrowthPolicy::KeepRate);
+        let filter = shared(plain.clone());
+        let most = filter.max_capacity();
+        let mut random = SplitMix64::new(11);
+        let mut digests = std::iter::repeat_with(|| Digest::new(random.next() & !mask | bits));
+        let stored = digests.by_ref().take(2 * most).take_while(|digest| filter.insert(digest).is_ok()).count();
+        assert_eq!((stored, filter.len()), (most, most), "low bits {bits:#x}");
+        let mut random = SplitMix64::new(11);
+        let mut digests = std::iter::repeat_with(|| Digest::new(random.next() & !mask | bits));
+        assert_eq!(digests.by_ref().take(2 * most).take_while(|digest| plain.insert(digest).is_ok()).count(), most);
     }
 }
 
