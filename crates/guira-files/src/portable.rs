@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Permissions};
-use std::io;
+use std::io::{self, Seek};
 use std::path::Path;
 use std::time::Instant;
 
@@ -56,6 +56,14 @@ pub(crate) fn open_left_over(path: &Path) -> io::Result<File> {
 
 pub(crate) fn names(path: &Path, _file: &File) -> io::Result<bool> {
     path.try_exists()
+}
+
+/// An old file that may be replaced. Windows refuses that while it is open, so this is a copy without a name.
+pub(crate) fn replaceable(mut old: File) -> io::Result<File> {
+    let mut copy = tempfile::tempfile()?;
+    old.rewind()?;
+    io::copy(&mut old, &mut copy)?;
+    Ok(copy)
 }
 
 pub(crate) fn copy_attributes(old: &File, new: &File) -> io::Result<()> {

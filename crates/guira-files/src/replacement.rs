@@ -138,11 +138,10 @@ impl Replacement {
         write(temporary.file()?)?;
         let replaced = match current {
             Current::Locked(old) => {
-                if replace(&old, &target, &mut temporary)? {
-                    Some(old)
-                } else {
+                let Some(old) = replace(old, &target, &mut temporary)? else {
                     return Err(ReplaceError::Changed);
-                }
+                };
+                Some(old)
             }
             Current::Missing(if_appeared) => {
                 if !create(&target, &mut temporary)? {
@@ -158,7 +157,7 @@ impl Replacement {
                 loop {
                     // Each turn after the first means that another writer has finished.
                     if let Some(old) = lock_current(&target, &wait)? {
-                        if replace(&old, &target, &mut temporary)? {
+                        if let Some(old) = replace(old, &target, &mut temporary)? {
                             break Some(old);
                         }
                     } else if create(&target, &mut temporary)? {
@@ -241,16 +240,17 @@ fn lock_current(target: &Path, wait: &Wait<'_>) -> Result<Option<File>, ReplaceE
     }
 }
 
-/// Renames the new file over the locked old one. Returns `false` if the path no longer names that one.
-fn replace(old: &File, target: &Path, temporary: &mut Temporary) -> io::Result<bool> {
+/// Renames the new file over the locked old one, and returns that. Returns nothing if the path no longer names it.
+fn replace(old: File, target: &Path, temporary: &mut Temporary) -> io::Result<Option<File>> {
     let new = temporary.file()?;
-    system::copy_attributes(old, new)?;
+    system::copy_attributes(&old, new)?;
     new.sync_all()?;
-    if !system::names(target, old)? {
-        return Ok(false);
+    if !system::names(target, &old)? {
+        return Ok(None);
     }
+    let old = system::replaceable(old)?;
     temporary.rename(target, IfExists::Replace)?;
-    Ok(true)
+    Ok(Some(old))
 }
 
 /// Renames the new file to a path that names none. Returns `false` if it names one by now.

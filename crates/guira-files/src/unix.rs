@@ -123,6 +123,12 @@ pub(crate) fn names(path: &Path, file: &File) -> io::Result<bool> {
     }
 }
 
+/// An old file that may be replaced: it stays open, and locked.
+#[expect(clippy::unnecessary_wraps, reason = "other systems have to copy it")]
+pub(crate) fn replaceable(old: File) -> io::Result<File> {
+    Ok(old)
+}
+
 /// Gives a new file the owner, group, permissions and access control list of an old one, as far as the system permits.
 /// Where it doesn't, the new file is less accessible, never more.
 pub(crate) fn copy_attributes(old: &File, new: &File) -> io::Result<()> {
