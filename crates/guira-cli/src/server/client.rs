@@ -132,11 +132,18 @@ impl<'address> Client<'address> {
                 self.query(cmd("WATCH").arg(name)).map_err(|error| self.refusal(&error))?;
             }
             let is_replaced = self.check_existing(existing)?;
-            match self.transaction(&both) {
+            self.queue(&both).map_err(|error| self.refusal(&error))?;
+            match self.query(&cmd("EXEC")) {
                 // Each turn after the first means that another client has changed the key.
                 Ok(Value::Nil) => {}
                 Ok(_) => return Ok(is_replaced),
                 Err(error) if text(&error) == "no such key" => return Err(self.gone()),
+                Err(error) if error.is_io_error() => {
+                    let problem = explain(&error, self.prefix);
+                    return Err(self.failure(format_args!(
+                        "{problem}; the filter may be there by now, as a whole: push it again with --force"
+                    )));
+                }
                 Err(error) => return Err(self.refusal(&error)),
             }
         }
@@ -210,12 +217,18 @@ impl<'address> Client<'address> {
 
     /// Runs commands in a transaction, or none if one is refused. Returns nil if a watched key has changed.
     fn transaction(&mut self, commands: &[Cmd]) -> RedisResult<Value> {
+        self.queue(commands)?;
+        self.query(&cmd("EXEC"))
+    }
+
+    /// Begins a transaction of these commands.
+    fn queue(&mut self, commands: &[Cmd]) -> RedisResult<()> {
         // Not a pipeline: its error would say that it was discarded, but not why.
         self.query(&cmd("MULTI"))?;
         for command in commands {
             self.query(command)?;
         }
-        self.query(&cmd("EXEC"))
+        Ok(())
     }
 
     fn query(&mut self, command: &Cmd) -> RedisResult<Value> {

@@ -1,10 +1,15 @@
-//! Each system call of each command goes wrong once, in each way that it can; and the power fails after each.
+//! Each system call of each command goes wrong once, in each way that it can; and the power fails after each. So do those by
+//! which the library and the Python package save and load.
 //!
 //! By default a part of the cases, which a seed chooses and a failure prints. `GUIRA_FAULTS=all cargo test -p guira-cli --test
 //! guira faults -- --nocapture` tries all of them, and says how many there are; `GUIRA_FAULTS=N` tries every N-th.
-//! `GUIRA_DISK_SEEDS=5000` sets the number of losses of power, and `GUIRA_DISK_SEED=N` tries one again.
+//! `GUIRA_DISK_SEEDS=5000` sets the number of losses of power, and `GUIRA_DISK_SEED=N` tries one again. The Python package is
+//! tried in place of the tool and the library where `GUIRA_FAULTS_PYTHON` names an interpreter that has it.
 
+mod cases;
 mod disk;
+mod library;
+mod server;
 mod tracer;
 
 use std::collections::BTreeMap;
@@ -17,78 +22,11 @@ use nix::libc;
 use nix::sys::signal::Signal;
 
 use crate::workplace::{Workplace, outcome};
+use cases::{Case, Program, State, Target, World, cases};
 use disk::{Disk, Effect, Random};
 use tracer::{Call, End, Fault, Run, is_permitted, run};
 
-/// A command on prepared files.
-struct Case {
-    arguments: &'static [&'static str],
-    input: &'static [u8],
-    /// The file that it replaces or creates.
-    target: Option<&'static str>,
-}
-
-const fn reads(arguments: &'static [&'static str]) -> Case {
-    Case { arguments, input: b"key 7\nkoel\n", target: None }
-}
-
-const fn changes(arguments: &'static [&'static str], target: &'static str) -> Case {
-    Case { arguments, input: b"key 7\n", target: Some(target) }
-}
-
-/// Every command that needs no server.
-const CASES: &[Case] = &[
-    changes(&["build", "--threads", "1", "--output", "new.guira", "keys.txt"], "new.guira"),
-    changes(&["build", "--threads", "1", "--force", "--output", "set.guira", "more.txt"], "set.guira"),
-    changes(&["add", "set.guira", "more.txt"], "set.guira"),
-    changes(&["remove", "set.guira"], "set.guira"),
-    changes(&["merge", "--force", "--output", "set.guira", "set.guira", "other.guira"], "set.guira"),
-    changes(&["merge", "--output", "new.guira", "set.guira", "other.guira"], "new.guira"),
-    changes(&["convert", "--layout", "packed", "--output", "new.guira", "other.guira"], "new.guira"),
-    changes(&["shrink", "wide.guira"], "wide.guira"),
-    reads(&["check", "set.guira"]),
-    reads(&["diff", "set.guira", "other.guira"]),
-    reads(&["count", "set.guira", "key 7", "koel"]),
-    reads(&["info", "set.guira"]),
-    reads(&["verify", "set.guira", "other.guira"]),
-    reads(&["plan", "--capacity", "1000", "--rate", "0.01"]),
-    reads(&["completions", "bash"]),
-    reads(&["man"]),
-];
-
-/// Files that the commands work with.
-fn prepared() -> Workplace {
-    let place = Workplace::new();
-    let lines = |numbers: std::ops::Range<u32>| numbers.map(|number| format!("key {number}\n")).collect::<String>();
-    place.write("keys.txt", lines(0..1500));
-    place.write("more.txt", lines(1500..2500));
-    let done = |arguments: &[&str]| {
-        let done = place.guira(arguments);
-        assert!(done.status == 0, "{arguments:?}: {}", done.stderr);
-    };
-    done(&["build", "-q", "--capacity", "3000", "--output", "set.guira", "keys.txt"]);
-    done(&["build", "-q", "--capacity", "3000", "--output", "other.guira", "more.txt"]);
-    done(&["build", "-q", "--capacity", "10", "--max-capacity", "100000", "--output", "wide.guira"]);
-    done(&["add", "-q", "wide.guira", "keys.txt", "more.txt"]);
-    done(&["remove", "-q", "wide.guira", "keys.txt"]);
-    place
-}
-
 type Files = BTreeMap<String, Vec<u8>>;
-
-fn files(place: &Workplace) -> Files {
-    place.files().into_iter().map(|name| (name.clone(), place.read(&name))).collect()
-}
-
-/// Puts these files into the folder, and no others.
-fn restore(place: &Workplace, files: &Files) {
-    for name in place.files() {
-        fs::remove_file(place.path(&name)).expect("writable");
-    }
-    for (name, bytes) in files {
-        place.write(name, bytes);
-    }
-}
 
 /// The ways in which a call can go wrong.
 fn faults(call: &Call) -> Vec<Fault> {
@@ -108,6 +46,14 @@ fn faults(call: &Call) -> Vec<Fault> {
             refused(&[Errno::ENOSPC, Errno::EIO, Errno::EINTR, Errno::EDQUOT, Errno::EMFILE])
         }
         libc::SYS_openat | libc::SYS_open => refused(&[Errno::EIO, Errno::EINTR, Errno::EMFILE, Errno::ENOMEM]),
+        libc::SYS_connect => refused(&[Errno::ECONNREFUSED, Errno::ETIMEDOUT, Errno::ENETUNREACH]),
+        libc::SYS_sendto | libc::SYS_sendmsg => {
+            [refused(&[Errno::ECONNRESET, Errno::EPIPE, Errno::EINTR, Errno::ENOBUFS]), vec![Fault::Short]].concat()
+        }
+        libc::SYS_recvfrom | libc::SYS_recvmsg => {
+            [refused(&[Errno::ECONNRESET, Errno::ETIMEDOUT, Errno::EINTR]), vec![Fault::Short]].concat()
+        }
+        libc::SYS_poll | libc::SYS_ppoll => refused(&[Errno::EINTR, Errno::ENOMEM]),
         libc::SYS_flock => refused(&[Errno::ENOLCK, Errno::EINTR]),
         libc::SYS_getrandom => refused(&[Errno::EINTR, Errno::ENOSYS]),
         libc::SYS_fsync
@@ -144,41 +90,53 @@ fn step() -> usize {
     match std::env::var("GUIRA_FAULTS").as_deref() {
         Ok("all") => 1,
         Ok(number) => number.parse().expect("all, or a number"),
-        Err(_) => 29,
+        Err(_) => 37,
     }
+}
+
+/// Whether a call is about the server: such a message names its address.
+fn is_about_server(call: &Call) -> bool {
+    call.place.number == libc::SYS_socket || call.subject.starts_with("socket:")
 }
 
 /// What is wrong with a run in which a call went wrong, if anything.
 fn complaint(
-    place: &Workplace,
+    world: &World,
     case: &Case,
     call: &Call,
     fault: Fault,
-    before: &Files,
+    before: &State,
     whole: &Run,
-    after: &Files,
+    after: &State,
 ) -> Option<String> {
-    restore(place, before);
-    let Run { end, stdout, stderr, was_met, .. } = run(place, case.arguments, case.input, Some((call.place, fault)));
+    world.restore(before);
+    let Run { end, stdout, stderr, was_met, .. } = run(&world.place, case, Some((call.place, fault)));
     if !was_met {
-        // A thread that waits for signals may still have calls to make when the program ends, and how often memory is asked
-        // for depends on where it is.
-        let may_be_left_out = call.place.thread > 0 || is_about_memory(call);
+        // A thread that waits for signals may still have calls to make when the program ends, how often memory is asked for
+        // depends on where it is, and a reply comes in as many parts as chance will have it.
+        let may_be_left_out = call.place.thread > 0 || is_about_memory(call) || call.place.number == libc::SYS_recvfrom;
         return (!may_be_left_out).then(|| "the call is not made".to_owned());
     }
-    let left = files(place);
-    let state = |files: &Files| case.target.map(|target| files.get(target).cloned());
-    let (is_old, is_new) = (state(&left) == state(before), state(&left) == state(after));
+    let left = world.state();
+    let is_old = left.of(&case.target) == before.of(&case.target);
+    let is_new = left.of(&case.target) == after.of(&case.target);
     if !is_old && !is_new {
-        return Some("neither the old file nor the new one".to_owned());
+        return Some("neither the old one nor the new one".to_owned());
     }
-    if let Some(name) = before.keys().find(|name| case.target != Some(name) && left.get(*name) != before.get(*name)) {
+    let changed = |name: &&String| case.file() != Some(name) && left.files.get(*name) != before.files.get(*name);
+    if let Some(name) = before.files.keys().find(changed) {
         return Some(format!("{name} has changed"));
+    }
+    let is_target = |name: &[u8]| matches!(case.target, Target::Key(target) if target.as_bytes() == name);
+    for (name, value) in left.keys.iter().filter(|(name, value)| !value.expires && !is_target(name)) {
+        if before.keys.get(name) != Some(value) {
+            return Some(format!("the key {} stays in the server", String::from_utf8_lossy(name)));
+        }
     }
     match (end, whole.end) {
         (End::Exited(status), End::Exited(expected)) if status == expected && status != 2 => {
             if !is_new {
-                return Some("done, and the file is the old one".to_owned());
+                return Some("done, and the old one is there".to_owned());
             }
             // The size of a file is left out where it is not known.
             let may_leave_out = case.arguments[0] == "info" && call.place.number == libc::SYS_statx;
@@ -197,12 +155,17 @@ fn complaint(
                 return Some(format!("no message: {stderr}"));
             }
             // The temporary file is named for its target.
-            let named = before.keys().map(String::as_str).chain(case.target).find(|name| call.subject.contains(name));
+            let names = before.files.keys().map(String::as_str).chain(case.file());
+            let named = names.into_iter().find(|name| call.subject.contains(name));
             if named.is_some_and(|name| !line.contains(name)) {
                 return Some(format!("the message names no file: {stderr}"));
             }
-            if is_new && !is_old && !stderr.contains("power failure") && !call.subject.ends_with("stdout") {
-                return Some("the file is the new one, and the message does not say so".to_owned());
+            if is_about_server(call) && !line.contains("redis://127.0.0.1:") {
+                return Some(format!("the message names no address: {stderr}"));
+            }
+            let says_so = ["power failure", "may be there"].iter().any(|words| stderr.contains(words));
+            if is_new && !is_old && !says_so && !call.subject.ends_with("stdout") {
+                return Some(format!("the new one is there, and the message does not say so: {stderr}"));
             }
         }
         // Where memory is refused to what can't report it, the process aborts, with a message.
@@ -210,44 +173,66 @@ fn complaint(
         (End::Signaled(Signal::SIGKILL), _) if fault == Fault::Killed => {}
         _ => return Some(format!("it ended with {end:?}: {stderr}")),
     }
-    tidiness(place, case, before, after, &left)
+    tidiness(world, case, before, after, &left)
 }
 
 /// The next command leaves no temporary file, and the same command works again.
-fn tidiness(place: &Workplace, case: &Case, before: &Files, after: &Files, left: &Files) -> Option<String> {
-    let Some(target) = case.target else {
-        return (left != before).then(|| "a command that reads has changed files".to_owned());
+fn tidiness(world: &World, case: &Case, before: &State, after: &State, left: &State) -> Option<String> {
+    let again = || {
+        let again = outcome(world.command(&case.words()).spawn().expect("it starts"), case.input);
+        (again.status != 0).then(|| format!("the same command then ends with {}: {}", again.status, again.stderr))
     };
-    if left.get(target) == before.get(target) {
-        let again = outcome(place.start(case.arguments), case.input);
-        if again.status != 0 || files(place) != *after {
-            return Some(format!("the same command then ends with {}: {}", again.status, again.stderr));
+    match case.target {
+        Target::Nothing => (left != before).then(|| "a command that reads has changed something".to_owned()),
+        Target::Key(_) => {
+            let is_done = left.of(&case.target) == after.of(&case.target);
+            let wrong = if is_done { None } else { again() };
+            let is_there = || world.state().of(&case.target) == after.of(&case.target);
+            wrong.or_else(|| (!is_there()).then(|| "the same command does not push then".to_owned()))
         }
-    } else {
-        let next = place.guira(["add", "-q", target]);
-        if next.status != 0 || files(place) != *after {
-            return Some(format!("the next command ends with {}: {}, {:?}", next.status, next.stderr, place.files()));
+        Target::File(target) => {
+            if left.of(&case.target) == before.of(&case.target) {
+                return again().or_else(|| {
+                    let is_as_after = world.state().files == after.files;
+                    (!is_as_after).then(|| format!("the same command then leaves {:?}", world.place.files()))
+                });
+            }
+            let next = outcome(world.command(&case.next(target)).spawn().expect("it starts"), b"");
+            let is_as_after = next.status == 0 && world.state().files == after.files;
+            let files = world.place.files();
+            (!is_as_after).then(|| format!("the next command ends with {}: {}, {files:?}", next.status, next.stderr))
         }
     }
-    None
+}
+
+/// Runs a command with nothing wrong, and returns what it came to.
+fn whole(world: &World, case: &Case, before: &State) -> (Run, State) {
+    world.restore(before);
+    let whole = run(&world.place, case, None);
+    let after = world.state();
+    // That no key is found is not wrong.
+    let is_done = whole.end == End::Exited(0) || (case.program == Program::Tool && whole.end == End::Exited(1));
+    assert!(is_done, "{case:?}: {}", whole.stderr);
+    assert_eq!(case.target != Target::Nothing, after != *before, "{case:?}");
+    if let (Program::Tool, Target::File(target)) = (case.program, &case.target) {
+        let verified = world.place.guira(["verify", target]);
+        assert_eq!(verified.status, 0, "{case:?}: {}", verified.stderr);
+    }
+    (whole, after)
 }
 
 #[test]
 fn a_call_that_goes_wrong_leaves_the_old_file_or_the_new_one_and_a_message() {
-    let place = prepared();
-    if !is_permitted(&place) {
+    let world = World::new();
+    if !is_permitted(&world.place) {
         return;
     }
-    let before = files(&place);
+    let before = world.state();
     let step = step();
     let mut random = Random(std::env::var("GUIRA_FAULTS_SEED").map_or(1, |seed| seed.parse().expect("a number")));
-    let (mut tried, mut wrong) = (0, Vec::new());
-    for case in CASES {
-        restore(&place, &before);
-        let whole = run(&place, case.arguments, case.input, None);
-        let after = files(&place);
-        assert!(matches!(whole.end, End::Exited(0 | 1)), "{:?}: {}", case.arguments, whole.stderr);
-        assert_eq!(case.target.is_some(), after != before, "{:?}", case.arguments);
+    let (mut calls, mut all, mut tried, mut wrong) = (0, 0, 0, Vec::new());
+    for case in cases(&world.server) {
+        let (whole, after) = whole(&world, &case, &before);
         let mut count = 0;
         for call in &whole.calls {
             for fault in faults(call) {
@@ -256,24 +241,26 @@ fn a_call_that_goes_wrong_leaves_the_old_file_or_the_new_one_and_a_message() {
                     continue;
                 }
                 tried += 1;
-                if let Some(complaint) = complaint(&place, case, call, fault, &before, &whole, &after) {
-                    wrong.push(format!("{:?}, {call:?}, {fault:?}: {complaint}", case.arguments));
+                if let Some(complaint) = complaint(&world, &case, call, fault, &before, &whole, &after) {
+                    wrong.push(format!("{:?} {:?}, {call:?}, {fault:?}: {complaint}", case.program, case.arguments));
                 }
             }
         }
-        println!("{:?}: {} calls, {count} faults", case.arguments, whole.calls.len());
+        calls += whole.calls.len();
+        all += count;
+        println!("{:?} {:?}: {} calls, {count} faults", case.program, case.arguments, whole.calls.len());
     }
-    println!("{tried} cases were tried");
+    println!("{calls} calls, {all} faults, of which {tried} were tried");
     assert!(wrong.is_empty(), "{} wrong of {tried}:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 /// A run of a command as the disk sees it.
 struct Record {
-    case: &'static Case,
+    case: Case,
     effects: Vec<Effect>,
     initial: Disk,
-    before: Files,
-    after: Files,
+    before: State,
+    after: State,
 }
 
 fn disk(place: &Workplace) -> Disk {
@@ -287,24 +274,17 @@ fn disk(place: &Workplace) -> Disk {
 }
 
 /// Each command that changes files, run once, in which some calls may only pretend.
-fn records(place: &Workplace, before: &Files, pretends: impl Fn(&Call) -> bool) -> Vec<Record> {
+fn records(world: &World, before: &State, pretends: impl Fn(&Call) -> bool) -> Vec<Record> {
     let mut records = Vec::new();
-    for case in CASES.iter().filter(|case| case.target.is_some()) {
-        restore(place, before);
-        let initial = disk(place);
-        let whole = run(place, case.arguments, case.input, None);
-        let after = files(place);
-        let mut effects = whole.effects;
-        if let Some(call) = whole.calls.iter().find(|call| pretends(call)) {
-            restore(place, before);
-            let initial = disk(place);
-            let changed = run(place, case.arguments, case.input, Some((call.place, Fault::Pretended)));
-            assert!(changed.was_met && changed.end == End::Exited(0), "{call:?}: {changed:?}");
-            records.push(Record { case, effects: changed.effects, initial, before: before.clone(), after });
-            continue;
-        }
-        effects.shrink_to_fit();
-        records.push(Record { case, effects, initial, before: before.clone(), after });
+    for case in cases(&world.server).into_iter().filter(|case| case.file().is_some()) {
+        let (whole, after) = whole(world, &case, before);
+        let pretended = whole.calls.iter().find(|call| pretends(call)).map(|call| (call.place, Fault::Pretended));
+        // Files have other inodes in each run.
+        world.restore(before);
+        let initial = disk(&world.place);
+        let run = run(&world.place, &case, pretended);
+        assert!(run.was_met == pretended.is_some() && run.end == End::Exited(0), "{case:?}: {run:?}");
+        records.push(Record { case, effects: run.effects, initial, before: before.clone(), after });
     }
     records
 }
@@ -316,11 +296,10 @@ fn complaint_after_loss(record: &Record, seed: u64) -> (Files, Option<String>) {
     let is_done = random.below(4) == 0;
     let kept = if is_done { effects.len() } else { random.below(effects.len() + 1) };
     let found = initial.clone().after_loss_of_power(&effects[..kept], &mut random);
-    let target = case.target.expect("a command that changes a file");
-    let state = found.get(target);
-    let complaint = if is_done && state != after.get(target) {
+    let state = found.get(case.file().expect("a command that changes a file"));
+    let complaint = if is_done && state != after.of(&case.target) {
         Some("done, and not on disk")
-    } else if state != before.get(target) && state != after.get(target) {
+    } else if state != before.of(&case.target) && state != after.of(&case.target) {
         Some("neither the old file nor the new one")
     } else {
         None
@@ -341,18 +320,19 @@ fn seeds() -> std::ops::Range<u64> {
 
 #[test]
 fn a_loss_of_power_leaves_the_old_file_or_the_new_one_and_nothing_for_long() {
-    let place = prepared();
-    if !is_permitted(&place) {
+    let world = World::new();
+    if !is_permitted(&world.place) {
         return;
     }
-    let before = files(&place);
-    let records = records(&place, &before, |_| false);
+    let before = world.state();
+    let records = records(&world, &before, |_| false);
     for seed in seeds() {
         let record = &records[Random(!seed).below(records.len())];
         let (found, complaint) = complaint_after_loss(record, seed);
         assert_eq!(complaint, None);
-        restore(&place, &found);
-        let wrong = tidiness(&place, record.case, &before, &record.after, &found);
+        world.restore_files(&found);
+        let left = State { files: found, keys: before.keys.clone() };
+        let wrong = tidiness(&world, &record.case, &before, &record.after, &left);
         assert_eq!(wrong, None, "seed {seed}: {:?}", record.case.arguments);
     }
 }
@@ -367,15 +347,15 @@ fn seeds_until_noticed(records: &[Record]) -> Option<u64> {
 
 #[test]
 fn a_program_that_does_not_flush_is_noticed_within_200_seeds() {
-    let place = prepared();
-    if !is_permitted(&place) {
+    let world = World::new();
+    if !is_permitted(&world.place) {
         return;
     }
-    let before = files(&place);
+    let before = world.state();
     let flushes = |call: &Call| [libc::SYS_fsync, libc::SYS_fdatasync].contains(&call.place.number);
-    let of_file = records(&place, &before, |call| flushes(call) && !Path::new(&call.subject).is_dir());
-    let of_names = records(&place, &before, |call| flushes(call) && Path::new(&call.subject).is_dir());
-    let mut too_early = records(&place, &before, |_| false);
+    let of_file = records(&world, &before, |call| flushes(call) && !Path::new(&call.subject).is_dir());
+    let of_names = records(&world, &before, |call| flushes(call) && Path::new(&call.subject).is_dir());
+    let mut too_early = records(&world, &before, |_| false);
     for record in &mut too_early {
         let place = |is: fn(&Effect) -> bool| record.effects.iter().position(is).expect("it is made");
         let flush = place(|effect| matches!(effect, Effect::Flush { .. }));

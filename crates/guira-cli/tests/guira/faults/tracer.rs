@@ -18,10 +18,12 @@ use nix::sys::uio::{RemoteIoVec, process_vm_readv};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 
+use super::cases::{Case, Program};
 use super::disk::Effect;
-use crate::workplace::{GUIRA, Workplace};
+use crate::workplace::Workplace;
 
-/// A system call of the program's own: those that load it and set up its runtime are left out.
+/// A system call of the program's own: those that load it and set up its runtime are left out. Of a process that does more
+/// than save or load, those between two marks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Call {
     pub(super) place: CallPlace,
@@ -73,6 +75,10 @@ pub(super) enum End {
     Signaled(Signal),
 }
 
+/// The paths that a process looks for to say where the calls begin and end that are tried.
+const FIRST_MARK: &str = "guira-begin";
+const LAST_MARK: &str = "guira-end";
+
 /// A call that has begun and not ended.
 struct Pending {
     registers: user_regs_struct,
@@ -92,7 +98,9 @@ struct Tracer<'run> {
     place: &'run Workplace,
     threads: HashMap<Pid, Thread>,
     fault: Option<(CallPlace, Fault)>,
-    /// Whether the runtime is set up.
+    /// Whether it marks where the calls begin and end that are tried.
+    has_marks: bool,
+    /// Whether the runtime is set up, or the first mark was seen and not the second.
     is_started: bool,
     calls: Vec<Call>,
     effects: Vec<Effect>,
@@ -112,13 +120,14 @@ pub(super) fn is_permitted(place: &Workplace) -> bool {
 }
 
 /// Runs the program with one fault, or none.
-pub(super) fn run(place: &Workplace, arguments: &[&str], input: &[u8], fault: Option<(CallPlace, Fault)>) -> Run {
+pub(super) fn run(place: &Workplace, case: &Case, fault: Option<(CallPlace, Fault)>) -> Run {
     let outputs = tempfile::tempdir().expect("a temporary directory");
     let output = |name| outputs.path().join(name);
     let created = |name| Stdio::from(File::create(output(name)).expect("writable"));
     // The shell waits for a line until it is traced, and then becomes the program.
     let script = "read -r _ && exec \"$0\" \"$@\"";
-    let mut command = place.command("sh", [&["-c", script, GUIRA], arguments].concat());
+    let words = case.words();
+    let mut command = place.command("sh", ["-c", script].into_iter().chain(words.iter().map(String::as_str)));
     command.stdout(created("stdout")).stderr(created("stderr"));
     let mut child = command.spawn().expect("sh starts");
     let process = Pid::from_raw(child.id().try_into().expect("a number of a process"));
@@ -129,13 +138,14 @@ pub(super) fn run(place: &Workplace, arguments: &[&str], input: &[u8], fault: Op
     ptrace::seize(process, options).expect("a child of this thread");
     let mut stdin = child.stdin.take().expect("a pipe");
     // Inputs are shorter than what a pipe holds.
-    stdin.write_all(b"\n").and_then(|()| stdin.write_all(input)).expect("the shell reads");
+    stdin.write_all(b"\n").and_then(|()| stdin.write_all(case.input)).expect("the shell reads");
     drop(stdin);
 
     let mut tracer = Tracer {
         place,
         threads: HashMap::new(),
         fault,
+        has_marks: case.program != Program::Tool,
         is_started: false,
         calls: Vec::new(),
         effects: Vec::new(),
@@ -193,8 +203,13 @@ impl Tracer<'_> {
             None => {
                 let mut registers = ptrace::getregs(id)?;
                 let number = number(&registers);
+                let mark = mark(id, &registers).filter(|_| self.has_marks);
+                if mark.as_deref() == Some(LAST_MARK) {
+                    self.is_started = false;
+                }
                 let mut pending = Pending { registers, fault: None, is_own: self.is_started };
-                if number == libc::SYS_sigaltstack && registers.rdi != 0 {
+                let sets_up_runtime = number == libc::SYS_sigaltstack && registers.rdi != 0;
+                if mark.as_deref() == Some(FIRST_MARK) || (sets_up_runtime && !self.has_marks) {
                     self.is_started = true;
                 }
                 if pending.is_own && !is_left_out(number) {
@@ -312,10 +327,12 @@ fn descriptor_argument(registers: &user_regs_struct) -> Option<u64> {
     let number = number(registers);
     let takes_descriptor = [
         libc::SYS_close,
+        libc::SYS_connect,
         libc::SYS_copy_file_range,
         libc::SYS_fallocate,
         libc::SYS_fchmod,
         libc::SYS_fchown,
+        libc::SYS_fcntl,
         libc::SYS_fdatasync,
         libc::SYS_fgetxattr,
         libc::SYS_flock,
@@ -324,12 +341,21 @@ fn descriptor_argument(registers: &user_regs_struct) -> Option<u64> {
         libc::SYS_fsync,
         libc::SYS_ftruncate,
         libc::SYS_getdents64,
+        libc::SYS_getpeername,
+        libc::SYS_getsockname,
+        libc::SYS_getsockopt,
         libc::SYS_ioctl,
         libc::SYS_lseek,
         libc::SYS_pread64,
         libc::SYS_pwrite64,
         libc::SYS_read,
         libc::SYS_readv,
+        libc::SYS_recvfrom,
+        libc::SYS_recvmsg,
+        libc::SYS_sendmsg,
+        libc::SYS_sendto,
+        libc::SYS_setsockopt,
+        libc::SYS_shutdown,
         libc::SYS_write,
         libc::SYS_writev,
     ];
@@ -344,6 +370,12 @@ fn subject(id: Pid, registers: &user_regs_struct) -> String {
     } else {
         String::new()
     }
+}
+
+/// The path that a call looks for.
+fn mark(id: Pid, registers: &user_regs_struct) -> Option<String> {
+    let looks = [libc::SYS_stat, libc::SYS_newfstatat, libc::SYS_statx].contains(&number(registers));
+    looks.then(|| path_argument(registers)).flatten().map(|address| text(id, address))
 }
 
 fn creates(registers: &user_regs_struct) -> bool {
