@@ -7,6 +7,7 @@ mod forging;
 mod mapped;
 mod reading;
 mod refusing;
+mod releases;
 mod section;
 #[cfg(feature = "serde")]
 mod serialization;
