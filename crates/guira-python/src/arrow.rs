@@ -16,7 +16,7 @@ use pyo3::PyResult;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 
 use crate::array::widened;
-use crate::batch::{Rows, Visit, visit_rows};
+use crate::batch::{BLOCK, Rows, Visit, reserve, visit_rows};
 
 #[expect(clippy::needless_pass_by_value, reason = "it is what map_err hands over")]
 pub(crate) fn error(error: ArrowError) -> PyErr {
@@ -159,18 +159,17 @@ impl Column {
         Ok(())
     }
 
-    /// The values of a column of strings; `None` for a null.
-    pub(crate) fn strings(&self) -> PyResult<Vec<Option<&str>>> {
-        let mut all = Vec::with_capacity(self.len());
+    /// Visits the values of a column of strings; `None` for a null.
+    pub(crate) fn visit_strings(&self, mut visit: impl FnMut(Option<&str>) -> PyResult<()>) -> PyResult<()> {
         for chunk in &self.chunks {
             match chunk.data_type() {
-                DataType::Utf8 => all.extend(chunk.as_string::<i32>()),
-                DataType::LargeUtf8 => all.extend(chunk.as_string::<i64>()),
-                DataType::Utf8View => all.extend(chunk.as_string_view()),
+                DataType::Utf8 => chunk.as_string::<i32>().iter().try_for_each(&mut visit)?,
+                DataType::LargeUtf8 => chunk.as_string::<i64>().iter().try_for_each(&mut visit)?,
+                DataType::Utf8View => chunk.as_string_view().iter().try_for_each(&mut visit)?,
                 other => return Err(refused("", format_args!("of type {other}"), "strings are expected")),
             }
         }
-        Ok(all)
+        Ok(())
     }
 
     /// Whether the values are strings, not in a dictionary.
@@ -260,9 +259,14 @@ fn visit_dictionary(
         return Ok(());
     }
     let digests = digests_of(column.values(), values, hasher)?;
-    let numbers = column.normalized_keys();
-    let nulls = chunk.logical_nulls();
-    visit_rows(chunk.len(), first, nulls.as_ref(), visitor, |row| Ok(digests[numbers[row]]))
+    // In blocks, since the numbers of values are copied.
+    for start in (0..chunk.len()).step_by(BLOCK) {
+        let block = chunk.slice(start, BLOCK.min(chunk.len() - start));
+        let numbers = block.as_any_dictionary().normalized_keys();
+        let nulls = block.logical_nulls();
+        visit_rows(block.len(), first + start, nulls.as_ref(), visitor, |row| Ok(digests[numbers[row]]))?;
+    }
+    Ok(())
 }
 
 /// Visits runs of equal values. Each value is hashed once for a run.
@@ -281,7 +285,10 @@ fn visit_runs<R: RunEndIndexType>(
 
 /// The digests of all values; those of nulls are never used.
 fn digests_of(column: &dyn Array, values: Values, hasher: &KeyHasher) -> PyResult<Vec<Digest>> {
-    let mut hashed = HashedValues { hasher: *hasher, values: vec![hasher.digest(b""); column.len()] };
+    let mut digests = Vec::new();
+    reserve(&mut digests, column.len())?;
+    digests.resize(column.len(), hasher.digest(b""));
+    let mut hashed = HashedValues { hasher: *hasher, values: digests };
     visit_chunk(column, values, 0, hasher, &mut hashed)?;
     Ok(hashed.values)
 }

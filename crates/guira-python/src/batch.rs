@@ -1,8 +1,10 @@
 //! Many keys at once: which objects are batches, and how their keys are passed to a table, in blocks.
 
+use std::sync::Arc;
+
 use guira::{Digest, Key, KeyHasher};
 use pyo3::buffer::PyUntypedBuffer;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyCapsule, PyIterator, PyList, PyMemoryView, PyString, PyTuple};
 
@@ -12,6 +14,7 @@ use crate::keys::key_of;
 use crate::libraries::{Objects, Reading, is_missing, name_of, reading};
 use crate::memory;
 use crate::uuids::{self, Uuids};
+use crate::waiting::{attached, detached};
 
 /// How many keys a table gets at once: enough to overlap cache misses, few enough to stay in the nearest cache.
 pub(crate) const BLOCK: usize = 2048;
@@ -25,6 +28,12 @@ const FEW: usize = 256;
 
 /// How many keys are processed between two checks for Ctrl-C.
 const UNINTERRUPTED: usize = 1 << 20;
+
+/// Makes room for so many items more, or raises `MemoryError`.
+pub(crate) fn reserve<T>(items: &mut Vec<T>, more: usize) -> PyResult<()> {
+    let size = more.saturating_mul(size_of::<T>());
+    items.try_reserve_exact(more).map_err(|_| PyMemoryError::new_err(format!("no memory for {size} bytes")))
+}
 
 /// An operation on the keys of a batch.
 pub(crate) trait Visit: Send {
@@ -58,7 +67,7 @@ pub(crate) enum Batch<'py> {
     Array(Array),
     Arrow(Column),
     /// The bytes of UUIDs, of which some may be null.
-    Uuids(Vec<Option<[u8; 16]>>),
+    Uuids(Arc<Vec<Option<[u8; 16]>>>),
 }
 
 impl<'py> Batch<'py> {
@@ -78,7 +87,7 @@ impl<'py> Batch<'py> {
             return Err(one_key(keys));
         }
         if let Ok(uuids) = keys.cast::<Uuids>() {
-            return Ok(Some(Self::Uuids(uuids.get().to_vec())));
+            return Ok(Some(Self::Uuids(uuids.get().share())));
         }
         match reading(keys)? {
             Some(Reading::Objects(objects)) => return Ok(Some(Self::Objects(objects))),
@@ -121,7 +130,8 @@ impl<'py> Batch<'py> {
         if let Some(batch) = Self::of_columns(keys)? {
             return Ok(batch);
         }
-        Ok(Self::List(iterate(keys)?.collect::<PyResult<Vec<_>>>().and_then(|keys_| PyList::new(keys.py(), keys_))?))
+        let list = keys.py().get_type::<PyList>().call1((iterate(keys)?,))?;
+        Ok(Self::List(list.cast_into::<PyList>()?))
     }
 
     fn of_arrow_stream(keys: &Bound<'py, PyAny>, is_table: bool) -> PyResult<Column> {
@@ -145,7 +155,11 @@ impl<'py> Batch<'py> {
     /// The UUIDs of a column of them, or of their text.
     fn of_uuids(keys: &Bound<'py, PyAny>) -> PyResult<Self> {
         let column = Self::of_arrow_stream(keys, true)?;
-        if column.has_strings() { uuids::of_column(&column).map(Self::Uuids) } else { Ok(Self::Arrow(column)) }
+        if column.has_strings() {
+            uuids::of_column(&column).map(|uuids| Self::Uuids(uuids.into()))
+        } else {
+            Ok(Self::Arrow(column))
+        }
     }
 
     /// The items of an array of NumPy.
@@ -174,9 +188,9 @@ impl<'py> Batch<'py> {
             Self::List(list) => visit_objects(py, list.iter(), hasher, visitor),
             Self::Tuple(tuple) => visit_objects(py, tuple.iter(), hasher, visitor),
             Self::Objects(objects) => visit_column(py, objects, hasher, visitor),
-            Self::Array(array) => py.detach(|| array.visit(hasher, &mut Interruptible::new(visitor))),
-            Self::Arrow(column) => py.detach(|| column.visit(hasher, &mut Interruptible::new(visitor))),
-            Self::Uuids(uuids) => py.detach(|| uuids::visit(uuids, &mut Interruptible::new(visitor))),
+            Self::Array(array) => detached(py, || array.visit(hasher, &mut Interruptible::new(visitor))),
+            Self::Arrow(column) => detached(py, || column.visit(hasher, &mut Interruptible::new(visitor))),
+            Self::Uuids(uuids) => detached(py, || uuids::visit(uuids, &mut Interruptible::new(visitor))),
         }
     }
 }
@@ -215,10 +229,15 @@ fn visit_objects<'py>(
     visitor: &mut impl Visit,
 ) -> PyResult<()> {
     let mut first = 0;
-    let mut keys = Vec::with_capacity(objects.len().min(HASHED));
+    let mut keys = Vec::new();
+    reserve(&mut keys, objects.len().min(HASHED))?;
     for object in objects {
         match key_of(hasher, &object) {
-            Ok(key) => keys.push(key),
+            Ok(key) => {
+                // A list that gets longer meanwhile.
+                reserve(&mut keys, 1)?;
+                keys.push(key);
+            }
             // As in `set.update`, the keys before an object that is no key are processed.
             Err(error) => return visit_hashed(py, &keys, first, visitor).and(Err(error)),
         }
@@ -235,6 +254,8 @@ fn visit_objects<'py>(
 /// Visits the objects of a column, of which some may be missing.
 fn visit_column(py: Python<'_>, objects: &Objects<'_>, hasher: &KeyHasher, visitor: &mut impl Visit) -> PyResult<()> {
     let (mut keys, mut rows) = (Vec::new(), Vec::new());
+    reserve(&mut keys, objects.list.len())?;
+    reserve(&mut rows, objects.list.len())?;
     for (row, object) in objects.list.iter().enumerate() {
         match key_of(hasher, &object) {
             Ok(key) => {
@@ -251,7 +272,7 @@ fn visit_column(py: Python<'_>, objects: &Objects<'_>, hasher: &KeyHasher, visit
     }
     // All of a column are keys before any is processed.
     for (keys, rows) in keys.chunks(BLOCK).zip(rows.chunks(BLOCK)) {
-        py.detach(|| visitor.block(keys, Rows::Listed(rows)))?;
+        detached(py, || visitor.block(keys, Rows::Listed(rows)))?;
         py.check_signals()?;
     }
     Ok(())
@@ -262,7 +283,7 @@ fn visit_hashed(py: Python<'_>, keys: &[Digest], first: usize, visitor: &mut imp
         let mut blocks = keys.chunks(BLOCK).enumerate();
         blocks.try_for_each(|(number, block)| visitor.block(block, Rows::From(first + number * BLOCK)))
     };
-    if keys.len() < FEW { visit_all() } else { py.detach(visit_all) }
+    if keys.len() < FEW { visit_all() } else { detached(py, visit_all) }
 }
 
 /// Passes the keys of all rows that are not null to a visitor; `key` returns the key of a row.
@@ -313,7 +334,7 @@ impl<V: Visit> Visit for Interruptible<'_, V> {
         self.done += keys.len();
         if self.done >= UNINTERRUPTED {
             self.done = 0;
-            Python::attach(|py| py.check_signals())?;
+            attached(|py| py.check_signals())?;
         }
         self.visitor.block(keys, rows)
     }

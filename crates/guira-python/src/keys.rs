@@ -7,6 +7,8 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyByteArray, PyBytes, PyInt, PyMemoryView, PyString, PyType};
 
+use crate::classes::copied;
+
 /// The key of a Python object, as its digest, since the object can't be used without the interpreter's lock.
 pub(crate) fn key_of(hasher: &KeyHasher, object: &Bound<'_, PyAny>) -> PyResult<Digest> {
     if let Ok(bytes) = object.cast::<PyBytes>() {
@@ -55,7 +57,7 @@ fn key_of_other(hasher: &KeyHasher, object: &Bound<'_, PyAny>) -> PyResult<Diges
         let bytes = PyBuffer::<u8>::get(object).map_err(|_| {
             PyTypeError::new_err("a memoryview is a key if its items are bytes: pass it with .cast('B')")
         })?;
-        return Ok(hasher.digest(&bytes.to_vec(py)?));
+        return Ok(hasher.digest(&copied(py, &bytes)?));
     }
     for (kind, attribute) in kinds_with_bytes(py)? {
         if object.is_instance(kind)? {

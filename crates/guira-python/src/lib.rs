@@ -5,6 +5,7 @@ mod arrow;
 mod batch;
 mod classes;
 mod error;
+mod fork;
 mod keys;
 mod libraries;
 mod memory;
@@ -12,6 +13,7 @@ mod operations;
 mod options;
 mod table;
 mod uuids;
+mod waiting;
 
 /// The compiled part of the package `guira`.
 #[pyo3::pymodule(gil_used = false)]
@@ -27,4 +29,9 @@ mod _guira {
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "it is the name of Python")]
     const __version__: &str = env!("CARGO_PKG_VERSION");
+
+    #[pymodule_init]
+    fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+        crate::fork::register_functions(module)
+    }
 }

@@ -8,6 +8,7 @@
 use std::ops::Range;
 use std::path::Path;
 use std::slice;
+use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
 
 use arrow_array::ffi::{FFI_ArrowArray, from_ffi};
 use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
@@ -130,6 +131,23 @@ pub(crate) fn arrow_array<T>(
     let array = unsafe { FFI_ArrowArray::from_raw(array.as_ptr()) };
     // SAFETY: the producer made the array as its schema says.
     Ok((said, unsafe { from_ffi(array, schema) }.map(make_array)))
+}
+
+/// A lock that is held, together with what it locks.
+pub(crate) struct Held<T: 'static> {
+    /// Dropped first, since fields are dropped in order.
+    _guard: RwLockWriteGuard<'static, T>,
+    _lock: Arc<RwLock<T>>,
+}
+
+impl<T> Held<T> {
+    pub(crate) fn new(lock: Arc<RwLock<T>>) -> Self {
+        let guard = lock.write().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: the lock is not moved, being behind an `Arc`, and lives until the guard is dropped, since both are kept
+        // together and the guard is dropped first.
+        let guard = unsafe { std::mem::transmute::<RwLockWriteGuard<'_, T>, RwLockWriteGuard<'static, T>>(guard) };
+        Self { _guard: guard, _lock: lock }
+    }
 }
 
 /// A file mapped to memory.

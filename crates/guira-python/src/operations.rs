@@ -6,7 +6,7 @@ use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
 use pyo3::types::PyByteArray;
 
-use crate::batch::{Batch, Rows, Visit, iterate};
+use crate::batch::{Batch, Rows, Visit, iterate, reserve};
 use crate::error::insert_error;
 use crate::keys::key_of;
 use crate::table::{Change, Count, InsertUnique, Locked, Lookup, Refused};
@@ -126,7 +126,9 @@ pub(crate) fn apply_to_iterable<O: Operation>(operation: &O, keys: &Bound<'_, Py
     let py = keys.py();
     let hasher = operation.hasher();
     if let Some(batch) = Batch::of_columns(keys)? {
-        let answers = &mut vec![O::Answer::default(); batch.len()];
+        let answers = &mut Vec::new();
+        reserve(answers, batch.len())?;
+        answers.resize(batch.len(), O::Answer::default());
         return batch.visit(py, hasher, &mut Application { operation, answers, block: Vec::new() });
     }
     for (number, key) in iterate(keys)?.enumerate() {

@@ -6,12 +6,34 @@ use pyo3::PyResult;
 use crate::error::ParameterError;
 
 /// The arguments that a filter is built from.
+#[derive(Clone, Copy, PartialEq)]
 pub(crate) struct Options {
     pub(crate) capacity: usize,
     pub(crate) rate: f64,
     pub(crate) max_capacity: Option<usize>,
     pub(crate) preference: Preference,
     pub(crate) hasher: KeyHasher,
+}
+
+impl Options {
+    pub(crate) fn new(
+        (capacity, rate): (usize, f64),
+        max_capacity: Option<usize>,
+        prefer: &str,
+        (hash, key, seed): (&str, Option<&[u8]>, u64),
+    ) -> PyResult<Self> {
+        if max_capacity.is_some() && prefer == "space" {
+            let message = "a filter that grows has one layout: give max_capacity or prefer='space', not both";
+            return Err(ParameterError::new_err(message));
+        }
+        let (preference, hasher) = (preference(prefer)?, hasher(hash, key, seed)?);
+        Ok(Self { capacity, rate, max_capacity, preference, hasher })
+    }
+
+    /// The value of `prefer` that was given.
+    pub(crate) fn prefer(&self) -> &'static str {
+        if self.preference == Preference::Space { "space" } else { "speed" }
+    }
 }
 
 /// `prefer="speed"` or `prefer="space"`.

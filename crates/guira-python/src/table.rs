@@ -1,19 +1,24 @@
 //! The library's types, each behind a lock, with the operations that the Python classes need.
 //!
 //! Lookups share a lock, and changes are exclusive. No lock is held longer than for one block of a batch, and no holder calls
-//! Python: so threads may wait for it while they hold the interpreter's lock. The library's `ConcurrentCuckooFilter` needs no
-//! lock for lookups, but takes twice the time for batches and insertions of a single thread.
+//! Python; nobody waits for it while holding the interpreter's lock, see `waiting.rs`. The library's `ConcurrentCuckooFilter`
+//! needs no lock for lookups, but takes twice the time for batches and insertions of a single thread.
 
 use std::io::{self, Write};
 use std::path::Path;
-use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use guira::{
     BuildError, CountingCuckooFilter, CuckooFilter, CuckooFilterBuilder, CuckooFilterView, CuckooMap, CuckooSet,
     FilterFile, InsertEachError, InsertError, Key, KeyHasher, Parameters, SaveError,
 };
 
+use pyo3::PyResult;
+
+use crate::error::build_error;
+use crate::fork;
 use crate::options::Options;
+use crate::waiting;
 
 /// The parameters and sizes of a table.
 pub(crate) struct Measures {
@@ -51,7 +56,9 @@ pub(crate) trait InsertUnique: Lookup {
 }
 
 /// A type that can be saved.
-pub(crate) trait Stored: Lookup + FilterFile + Clone + PartialEq + Send + Sync {
+pub(crate) trait Stored: Lookup + FilterFile + PartialEq + Send + Sync {
+    /// A copy, or an error where there is no memory for one.
+    fn try_copy(&self) -> Result<Self, BuildError>;
     fn save(&self, path: &Path) -> Result<(), SaveError>;
     fn write_to(&self, writer: impl Write) -> io::Result<()>;
     fn clear(&mut self);
@@ -69,43 +76,47 @@ impl From<InsertEachError> for Refused {
     }
 }
 
-/// The message for a table that a panic may have left inconsistent.
-const PANICKED: &str = "an earlier operation on this filter panicked, so it can't be used any more: load it again";
-
 /// A table that threads share.
 pub(crate) struct Locked<T> {
-    table: RwLock<T>,
+    table: Arc<RwLock<T>>,
     /// The hasher of the table, which never changes.
     hasher: KeyHasher,
 }
 
-impl<T: Lookup> Locked<T> {
+impl<T: Lookup + Send + Sync + 'static> Locked<T> {
     pub(crate) fn new(table: T) -> Self {
-        Self { hasher: *table.hasher(), table: RwLock::new(table) }
+        let hasher = *table.hasher();
+        let table = Arc::new(RwLock::new(table));
+        fork::register(&table);
+        Self { table, hasher }
     }
+}
 
+impl<T> Locked<T> {
     pub(crate) const fn hasher(&self) -> &KeyHasher {
         &self.hasher
     }
+}
 
+impl<T: Send + Sync> Locked<T> {
     pub(crate) fn read(&self) -> RwLockReadGuard<'_, T> {
-        self.table.read().expect(PANICKED)
+        waiting::lock(|| self.table.try_read(), || self.table.read())
     }
 
     pub(crate) fn write(&self) -> RwLockWriteGuard<'_, T> {
-        self.table.write().expect(PANICKED)
+        waiting::lock(|| self.table.try_write(), || self.table.write())
     }
 }
 
 impl<T: Stored> Locked<T> {
     /// A consistent copy, which holds no lock.
-    pub(crate) fn snapshot(&self) -> T {
-        self.read().clone()
+    pub(crate) fn snapshot(&self) -> PyResult<T> {
+        self.read().try_copy().map_err(|error| build_error(&error))
     }
 }
 
 /// The builder for the arguments of a Python filter or set.
-fn builder(options: &Options) -> CuckooFilterBuilder {
+pub(crate) fn builder(options: &Options) -> CuckooFilterBuilder {
     let builder = CuckooFilter::builder().capacity(options.capacity).false_positive_rate(options.rate);
     let builder = builder.preference(options.preference).hasher(options.hasher);
     match options.max_capacity {
@@ -170,6 +181,10 @@ impl InsertUnique for CuckooFilter {
 macro_rules! stored {
     ($type:ty) => {
         impl Stored for $type {
+            fn try_copy(&self) -> Result<Self, BuildError> {
+                self.try_clone()
+            }
+
             fn save(&self, path: &Path) -> Result<(), SaveError> {
                 self.save(path)
             }
@@ -199,7 +214,7 @@ impl Lookup for CuckooSet {
     }
 
     fn measures(&self) -> Measures {
-        Measures { parameters: *self.as_filter().parameters(), occupied: self.len() as u64, max_capacity: None }
+        self.as_filter().measures()
     }
 
     fn len(&self) -> u64 {

@@ -1,24 +1,26 @@
 //! The text of UUIDs as the keys that UUIDs are.
 
+use std::sync::Arc;
+
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString};
+use pyo3::types::{PyBytes, PyList, PyString};
 use uuid::Uuid;
 
 use crate::arrow::Column;
-use crate::batch::{Batch, Visit, visit_rows};
+use crate::batch::{BLOCK, Batch, Rows, Visit, reserve};
 use crate::libraries::is_missing;
 
 /// UUIDs as keys, made by ``guira.keys.uuid`` of a column of them or of their text. Pass it to ``update``, ``contains_many``
 /// and the like.
 #[pyclass(frozen, module = "guira", name = "Uuids")]
 pub(crate) struct Uuids {
-    uuids: Vec<Option<[u8; 16]>>,
+    uuids: Arc<Vec<Option<[u8; 16]>>>,
 }
 
 impl Uuids {
-    pub(crate) fn to_vec(&self) -> Vec<Option<[u8; 16]>> {
-        self.uuids.clone()
+    pub(crate) fn share(&self) -> Arc<Vec<Option<[u8; 16]>>> {
+        Arc::clone(&self.uuids)
     }
 }
 
@@ -38,13 +40,13 @@ impl Uuids {
 pub(crate) fn uuids(keys: &Bound<'_, PyAny>) -> PyResult<Uuids> {
     let uuids = match Batch::of_any(keys)? {
         Batch::Uuids(uuids) => uuids,
-        Batch::Arrow(column) if column.has_strings() => of_column(&column)?,
-        Batch::List(list) => of_objects(list.iter())?,
-        Batch::Tuple(tuple) => of_objects(tuple.iter())?,
-        Batch::Objects(objects) => of_objects(objects.list.iter())?,
+        Batch::Arrow(column) if column.has_strings() => of_column(&column)?.into(),
+        Batch::List(list) => of_objects(list.iter())?.into(),
+        Batch::Tuple(tuple) => of_objects(tuple.iter())?.into(),
+        Batch::Objects(objects) => of_objects(objects.list.iter())?.into(),
         Batch::Array(_) | Batch::Arrow(_) => {
             let method = if keys.hasattr("to_pylist")? { "to_pylist" } else { "tolist" };
-            of_objects(keys.call_method0(method)?.try_iter()?.collect::<PyResult<Vec<_>>>()?.into_iter())?
+            of_objects(keys.call_method0(method)?.cast::<PyList>()?.iter())?.into()
         }
     };
     Ok(Uuids { uuids })
@@ -52,13 +54,29 @@ pub(crate) fn uuids(keys: &Bound<'_, PyAny>) -> PyResult<Uuids> {
 
 /// The UUIDs of a column of their text.
 pub(crate) fn of_column(column: &Column) -> PyResult<Vec<Option<[u8; 16]>>> {
-    let strings = column.strings()?;
-    strings.into_iter().map(|text| text.map(of_text).transpose()).collect()
+    let mut uuids = Vec::new();
+    reserve(&mut uuids, column.len())?;
+    column.visit_strings(|text| {
+        uuids.push(text.map(of_text).transpose()?);
+        Ok(())
+    })?;
+    Ok(uuids)
 }
 
 pub(crate) fn visit(uuids: &[Option<[u8; 16]>], visitor: &mut impl Visit) -> PyResult<()> {
-    let nulls = uuids.iter().map(Option::is_some).collect();
-    visit_rows(uuids.len(), 0, Some(&nulls), visitor, |row| Ok(uuids[row].unwrap_or_default()))
+    let (mut keys, mut rows) = (Vec::with_capacity(BLOCK), Vec::with_capacity(BLOCK));
+    for (number, block) in uuids.chunks(BLOCK).enumerate() {
+        keys.clear();
+        rows.clear();
+        for (row, uuid) in block.iter().enumerate() {
+            if let Some(uuid) = uuid {
+                keys.push(*uuid);
+                rows.push(number * BLOCK + row);
+            }
+        }
+        visitor.block(&keys, Rows::Listed(&rows))?;
+    }
+    Ok(())
 }
 
 fn of_text(text: &str) -> PyResult<[u8; 16]> {
@@ -68,8 +86,13 @@ fn of_text(text: &str) -> PyResult<[u8; 16]> {
     }
 }
 
-fn of_objects<'py>(objects: impl Iterator<Item = Bound<'py, PyAny>>) -> PyResult<Vec<Option<[u8; 16]>>> {
-    objects.map(|object| of_object(&object)).collect()
+fn of_objects<'py>(objects: impl ExactSizeIterator<Item = Bound<'py, PyAny>>) -> PyResult<Vec<Option<[u8; 16]>>> {
+    let mut uuids = Vec::new();
+    reserve(&mut uuids, objects.len())?;
+    for object in objects {
+        uuids.push(of_object(&object)?);
+    }
+    Ok(uuids)
 }
 
 fn of_object(object: &Bound<'_, PyAny>) -> PyResult<Option<[u8; 16]>> {

@@ -77,6 +77,23 @@ impl CuckooSet {
         Self { filter }
     }
 
+    /// Returns a copy, like [`clone`](Clone::clone), which ends the process if there is no memory for one.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::OutOfMemory`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let set = guira::CuckooSet::with_capacity(1000, 0.001)?;
+    /// assert!(set.try_clone()? == set);
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    pub fn try_clone(&self) -> Result<Self, BuildError> {
+        self.filter.try_clone().map(Self::from_filter_without_copies)
+    }
+
     /// Stores a key. Returns `false` if it is probably present already; then nothing is stored, nor need be.
     ///
     /// # Errors

@@ -2,9 +2,9 @@ use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 
 use super::methods::{methods_of_copies, methods_of_files, methods_of_tables, methods_of_unique_keys};
-use crate::error::{ParameterError, build_error, insert_error, merge_error};
+use crate::error::{build_error, insert_error, merge_error};
 use crate::keys::key_of;
-use crate::options::{Options, hasher, preference};
+use crate::options::Options;
 use crate::table::{Locked, new_filter};
 
 /// A set of keys that answers "certainly not" or "probably", in a few bits per key, and that supports removal.
@@ -36,6 +36,13 @@ methods_of_unique_keys!(
     add_unique_many
 );
 
+impl CuckooFilter {
+    pub(crate) fn of_options(py: Python<'_>, options: &Options) -> PyResult<Self> {
+        let table = py.detach(|| new_filter(options));
+        Ok(Self { table: Locked::new(table.map_err(|error| build_error(&error))?) })
+    }
+}
+
 #[pymethods]
 impl CuckooFilter {
     #[new]
@@ -51,14 +58,8 @@ impl CuckooFilter {
         key: Option<&[u8]>,
         seed: u64,
     ) -> PyResult<Self> {
-        if max_capacity.is_some() && prefer == "space" {
-            let message = "a filter that grows has one layout: give max_capacity or prefer='space', not both";
-            return Err(ParameterError::new_err(message));
-        }
-        let (preference, hasher) = (preference(prefer)?, hasher(hash, key, seed)?);
-        let options = Options { capacity, rate, max_capacity, preference, hasher };
-        let table = py.detach(|| new_filter(&options));
-        Ok(Self { table: Locked::new(table.map_err(|error| build_error(&error))?) })
+        let options = Options::new((capacity, rate), max_capacity, prefer, (hash, key, seed))?;
+        Self::of_options(py, &options)
     }
 
     /// Adds a copy of a key.
@@ -116,16 +117,25 @@ impl CuckooFilter {
     /// Raises ``MergeError`` if they were made with different parameters, and ``FilterFullError`` if not all keys fit; both
     /// are then unchanged.
     fn merge(&self, py: Python<'_>, other: &Self) -> PyResult<()> {
-        let merged = py.detach(|| {
-            // One lock after the other: `other` may be this filter.
-            let other = other.table.snapshot();
-            self.table.write().merge(&other)
-        });
+        // One lock after the other: `other` may be this filter.
+        let other = py.detach(|| other.table.snapshot())?;
+        let merged = py.detach(|| self.table.write().merge(&other));
         merged.map_err(|error| merge_error(&error))
     }
 
     fn __ior__(&self, py: Python<'_>, other: &Self) -> PyResult<()> {
         self.merge(py, other)
+    }
+
+    /// A new filter with the keys of both, which were made with the same parameters: see ``merge``.
+    fn __or__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let Ok(other) = other.cast::<Self>() else {
+            return Ok(py.NotImplemented().into_bound(py));
+        };
+        let both = slf.get().copy(py)?;
+        both.merge(py, other.get())?;
+        Ok(Bound::new(py, both)?.into_any())
     }
 
     /// The number of distinct keys up to which the filter grows at its rate; ``None`` if it does not grow.

@@ -1,13 +1,17 @@
+use pyo3::exceptions::{PyAttributeError, PyTypeError};
 use pyo3::prelude::*;
+use pyo3::types::{PyFrozenSet, PySet};
 
 use super::methods::{methods_of_files, methods_of_tables, methods_of_unique_keys};
 use crate::error::{build_error, insert_error};
 use crate::keys::key_of;
 use crate::operations::{AddUniqueMany, apply_to_iterable};
-use crate::options::{Options, hasher, preference};
+use crate::options::Options;
 use crate::table::{Locked, new_set};
 
-/// A set of keys that only grows: each key is stored once, however often it is added, and none is removed.
+/// A set of keys to which keys are only added: each is stored once, however often it is added, and none is removed.
+///
+/// With a ``max_capacity``, its table grows. It has the methods of Python's own sets, as far as it can.
 ///
 /// >>> seen = CuckooSet(1000)
 /// >>> [word for word in ["ani", "guira", "ani"] if seen.add(word)]
@@ -28,18 +32,19 @@ methods_of_unique_keys!(
 #[pymethods]
 impl CuckooSet {
     #[new]
-    #[pyo3(signature = (capacity, rate=0.001, *, prefer="speed", hash="xxh3", key=None, seed=0))]
+    #[pyo3(signature = (capacity, rate=0.001, *, max_capacity=None, prefer="speed", hash="xxh3", key=None, seed=0))]
+    #[expect(clippy::too_many_arguments, reason = "they have names in Python")]
     fn new(
         py: Python<'_>,
         capacity: usize,
         rate: f64,
+        max_capacity: Option<usize>,
         prefer: &str,
         hash: &str,
         key: Option<&[u8]>,
         seed: u64,
     ) -> PyResult<Self> {
-        let (preference, hasher) = (preference(prefer)?, hasher(hash, key, seed)?);
-        let options = Options { capacity, rate, max_capacity: None, preference, hasher };
+        let options = Options::new((capacity, rate), max_capacity, prefer, (hash, key, seed))?;
         let set = py.detach(|| new_set(&options));
         Ok(Self { table: Locked::new(set.map_err(|error| build_error(&error))?) })
     }
@@ -57,5 +62,45 @@ impl CuckooSet {
     /// Raises ``FilterFullError`` for the first key that does not fit, with its ``index``; the keys before it are stored.
     fn update(&self, keys: &Bound<'_, PyAny>) -> PyResult<()> {
         apply_to_iterable(&AddUniqueMany(&self.table), keys)
+    }
+
+    /// Adds all keys of one of Python's own sets. Sets of this class can't be merged.
+    fn __ior__(&self, keys: &Bound<'_, PyAny>) -> PyResult<()> {
+        if keys.is_instance_of::<PySet>() || keys.is_instance_of::<PyFrozenSet>() {
+            return self.update(keys);
+        }
+        let name = keys.get_type().name()?;
+        Err(PyTypeError::new_err(format!("|= takes a set or frozenset, not {name}; update takes anything with keys")))
+    }
+
+    /// The methods of Python's sets that there can't be, each with the reason.
+    fn __getattr__(&self, name: &str) -> PyResult<Py<PyAny>> {
+        let reason = match name {
+            "remove"
+            | "discard"
+            | "pop"
+            | "difference_update"
+            | "intersection_update"
+            | "symmetric_difference_update" => {
+                "removing a key would lose others that look the same; CuckooFilter and CountingCuckooFilter remove keys"
+            }
+            "isdisjoint"
+            | "issubset"
+            | "issuperset"
+            | "union"
+            | "intersection"
+            | "difference"
+            | "symmetric_difference" => {
+                "its keys can't be listed, since it does not store them; contains_many says which of other keys it has"
+            }
+            _ => return Err(PyAttributeError::new_err(format!("'CuckooSet' object has no attribute '{name}'"))),
+        };
+        Err(PyAttributeError::new_err(format!("'CuckooSet' object has no attribute '{name}': {reason}")))
+    }
+
+    /// The number of distinct keys up to which the set grows at its rate; ``None`` if it does not grow.
+    #[getter]
+    fn max_capacity(&self) -> Option<usize> {
+        self.measures().max_capacity
     }
 }

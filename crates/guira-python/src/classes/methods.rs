@@ -53,21 +53,31 @@ pub(crate) fn ratio(part: u64, whole: u64) -> f64 {
 }
 
 /// The bytes of any object with a buffer, as a file.
-pub(crate) fn from_bytes<T: Stored>(data: &Bound<'_, PyAny>, key: Option<&[u8]>) -> PyResult<Locked<T>> {
+pub(crate) fn from_bytes<T: Stored + 'static>(data: &Bound<'_, PyAny>, key: Option<&[u8]>) -> PyResult<Locked<T>> {
     let py = data.py();
     let options = load_options(key)?;
     let table = if let Ok(bytes) = data.cast::<PyBytes>() {
         let bytes = bytes.as_bytes();
         py.detach(|| options.from_bytes::<T>(bytes))
     } else {
-        let bytes = PyBuffer::<u8>::get(data)?.to_vec(py)?;
+        let bytes = copied(py, &PyBuffer::<u8>::get(data)?)?;
         py.detach(|| options.from_bytes::<T>(&bytes))
     };
     table.map(Locked::new).map_err(load_error)
 }
 
+/// The bytes of a buffer.
+pub(crate) fn copied(py: Python<'_>, buffer: &PyBuffer<u8>) -> PyResult<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let size = buffer.item_count();
+    bytes.try_reserve_exact(size).map_err(|_| PyMemoryError::new_err(format!("no memory for {size} bytes")))?;
+    bytes.resize(size, 0);
+    buffer.copy_to_slice(py, &mut bytes)?;
+    Ok(bytes)
+}
+
 pub(crate) fn to_bytes<'py, T: Stored>(py: Python<'py>, table: &Locked<T>) -> PyResult<Bound<'py, PyBytes>> {
-    let snapshot = py.detach(|| table.snapshot());
+    let snapshot = py.detach(|| table.snapshot())?;
     let size = FileHeader::SIZE as u64 + snapshot.measures().nbytes();
     let size = usize::try_from(size).map_err(|_| PyMemoryError::new_err(format!("a file of {size} bytes")))?;
     PyBytes::new_with(py, size, |bytes| Ok(snapshot.write_to(bytes)?))
@@ -181,7 +191,8 @@ macro_rules! methods_of_files {
 
             /// Writes the file, atomically: whoever opens ``path`` finds the old file or the new one, also after a crash.
             fn save(&self, py: Python<'_>, path: std::path::PathBuf) -> PyResult<()> {
-                let saved = py.detach(|| crate::table::Stored::save(&self.table.snapshot(), &path));
+                let snapshot = py.detach(|| self.table.snapshot())?;
+                let saved = py.detach(|| crate::table::Stored::save(&snapshot, &path));
                 saved.map_err(|error| crate::error::save_error(error, &path))
             }
 
@@ -203,15 +214,15 @@ macro_rules! methods_of_files {
             }
 
             /// A copy, which shares nothing with this one.
-            fn copy(&self, py: Python<'_>) -> Self {
-                Self { table: crate::table::Locked::new(py.detach(|| self.table.snapshot())) }
+            fn copy(&self, py: Python<'_>) -> PyResult<Self> {
+                Ok(Self { table: crate::table::Locked::new(py.detach(|| self.table.snapshot())?) })
             }
 
-            fn __copy__(&self, py: Python<'_>) -> Self {
+            fn __copy__(&self, py: Python<'_>) -> PyResult<Self> {
                 self.copy(py)
             }
 
-            fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyAny>) -> Self {
+            fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyAny>) -> PyResult<Self> {
                 self.copy(py)
             }
 
@@ -222,17 +233,17 @@ macro_rules! methods_of_files {
             }
 
             /// Two objects are equal if they have the same parameters and hold the same bits.
-            fn __eq__<'py>(&self, py: Python<'py>, other: &Bound<'py, PyAny>) -> Bound<'py, PyAny> {
+            fn __eq__<'py>(&self, py: Python<'py>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
                 let Ok(other) = other.cast::<Self>() else {
-                    return py.NotImplemented().into_bound(py);
+                    return Ok(py.NotImplemented().into_bound(py));
                 };
                 let other = &other.get().table;
                 // One lock after the other: two threads that hold one each and wait for the other would deadlock.
                 let equal = py.detach(|| {
-                    let other = other.snapshot();
-                    *self.table.read() == other
-                });
-                pyo3::types::PyBool::new(py, equal).to_owned().into_any()
+                    let other = other.snapshot()?;
+                    Ok::<_, PyErr>(*self.table.read() == other)
+                })?;
+                Ok(pyo3::types::PyBool::new(py, equal).to_owned().into_any())
             }
         }
     };
@@ -248,7 +259,7 @@ macro_rules! methods_of_copies {
             ///
             /// Raises ``FilterFullError`` for the first key that does not fit, with its ``index``; the keys before it are
             /// stored. Ctrl-C interrupts it, between keys.
-            fn update(&self, keys: &Bound<'_, PyAny>) -> PyResult<()> {
+            pub(crate) fn update(&self, keys: &Bound<'_, PyAny>) -> PyResult<()> {
                 crate::operations::apply_to_iterable(&crate::operations::AddMany(&self.table), keys)
             }
 

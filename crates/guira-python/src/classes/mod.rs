@@ -13,4 +13,5 @@ pub(crate) use cuckoo_filter::CuckooFilter;
 pub(crate) use cuckoo_filter_view::{CuckooFilterView, open};
 pub(crate) use cuckoo_map::CuckooMap;
 pub(crate) use cuckoo_set::CuckooSet;
+pub(crate) use methods::copied;
 pub(crate) use planner::{Plan, plan};

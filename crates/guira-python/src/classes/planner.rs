@@ -1,18 +1,74 @@
-use guira::{CuckooFilter, Parameters};
+use guira::Parameters;
 use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
 
+use super::CuckooFilter;
 use super::methods::ratio;
-use crate::error::build_error;
-use crate::options::preference;
+use crate::error::{SecretKeyError, build_error};
+use crate::options::Options;
+use crate::table::builder;
 
-/// What a filter would cost, without making one. Made by ``plan``.
+/// How a filter is made, and what it would cost. Made by ``plan``.
+///
+/// It can be pickled, and so travel to other processes and machines, where ``build`` makes filters that can be merged with
+/// each other.
 #[pyclass(frozen, module = "guira")]
 pub(crate) struct Plan {
+    options: Options,
     table: Parameters,
+}
+
+impl Plan {
+    fn new(options: Options) -> PyResult<Self> {
+        let table = builder(&options).parameters().map_err(|error| build_error(&error))?;
+        Ok(Self { options, table })
+    }
 }
 
 #[pymethods]
 impl Plan {
+    /// Makes a filter, with the keys that are given: an array, a list, a column or another iterable.
+    ///
+    /// The filters that one plan makes can be merged, wherever they were made. A filter that was merged of parts answers
+    /// every key as a single filter with all keys does, as long as neither has grown; so it has the same rate. Their bytes
+    /// may differ, since keys lie where there was room when they came.
+    ///
+    /// >>> import functools, operator
+    /// >>> day = plan(1000)
+    /// >>> parts = [day.build(["ani", "guira"]), day.build(["koel"])]
+    /// >>> functools.reduce(operator.or_, parts).contains_many(["ani", "koel", "hoopoe"]).tolist()
+    /// [True, True, False]
+    #[pyo3(signature = (keys=None))]
+    fn build<'py>(&self, py: Python<'py>, keys: Option<&Bound<'py, PyAny>>) -> PyResult<CuckooFilter> {
+        let filter = CuckooFilter::of_options(py, &self.options)?;
+        keys.map_or(Ok(()), |keys| filter.update(keys))?;
+        Ok(filter)
+    }
+
+    fn __eq__(&self, other: &Self) -> bool {
+        self.options == other.options
+    }
+
+    fn __hash__(&self) -> u64 {
+        self.options.capacity as u64 ^ self.options.rate.to_bits()
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let (py, options) = (slf.py(), &slf.get().options);
+        if options.hasher.secret_key().is_some() {
+            let message = "a plan with a secret key can't be pickled: make it where it is needed, from the key";
+            return Err(SecretKeyError::new_err(message));
+        }
+        let rest = PyDict::new(py);
+        rest.set_item("max_capacity", options.max_capacity)?;
+        rest.set_item("prefer", options.prefer())?;
+        rest.set_item("seed", options.hasher.seed())?;
+        let plan = py.import("guira")?.getattr("plan")?;
+        let call =
+            py.import("functools")?.getattr("partial")?.call((plan, options.capacity, options.rate), Some(&rest))?;
+        Ok((call, PyTuple::empty(py)))
+    }
+
     /// How many distinct keys fit.
     #[getter]
     fn capacity(&self) -> u64 {
@@ -73,13 +129,20 @@ impl Plan {
     }
 }
 
-/// What a filter for a capacity and a rate would cost.
+/// Plans a filter: how it is made, and what it would cost. The arguments are those of ``CuckooFilter``.
 ///
 /// >>> plan(1_000_000, 0.001).bits_per_key < 14
 /// True
 #[pyfunction]
-#[pyo3(signature = (capacity, rate=0.001, *, prefer="speed"))]
-pub(crate) fn plan(capacity: usize, rate: f64, prefer: &str) -> PyResult<Plan> {
-    let builder = CuckooFilter::builder().capacity(capacity).false_positive_rate(rate).preference(preference(prefer)?);
-    Ok(Plan { table: builder.parameters().map_err(|error| build_error(&error))? })
+#[pyo3(signature = (capacity, rate=0.001, *, max_capacity=None, prefer="speed", hash="xxh3", key=None, seed=0))]
+pub(crate) fn plan(
+    capacity: usize,
+    rate: f64,
+    max_capacity: Option<usize>,
+    prefer: &str,
+    hash: &str,
+    key: Option<&[u8]>,
+    seed: u64,
+) -> PyResult<Plan> {
+    Plan::new(Options::new((capacity, rate), max_capacity, prefer, (hash, key, seed))?)
 }

@@ -91,6 +91,23 @@ impl CountingCuckooFilter {
         Self { filter, len }
     }
 
+    /// Returns a copy, like [`clone`](Clone::clone), which ends the process if there is no memory for one.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::OutOfMemory`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let sightings = guira::CountingCuckooFilter::with_capacity(1000, 0.001)?;
+    /// assert!(sightings.try_clone()? == sightings);
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    pub fn try_clone(&self) -> Result<Self, BuildError> {
+        Ok(Self { filter: self.filter.try_clone()?, len: self.len })
+    }
+
     /// Counts a key once more.
     ///
     /// # Errors

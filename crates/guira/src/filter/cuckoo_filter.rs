@@ -10,7 +10,7 @@ use crate::cuckoo::{Crowd, NoRoom, Scheme, Splitting, with_table};
 use crate::digest::{Digest, Key, KeyHasher};
 use crate::error::{BuildError, InsertError};
 use crate::parameters::Parameters;
-use crate::table::{OutOfMemory, Storage, is_zero_from};
+use crate::table::{Storage, is_zero_from};
 
 /// An approximate set of keys that supports removal: it answers "definitely not present" or "probably present", and takes
 /// a few bits per key.
@@ -188,12 +188,26 @@ impl CuckooFilter {
         Some((splitting, old, &mut self.storage))
     }
 
-    /// A copy, unless there is no memory for it.
-    pub(crate) fn try_clone(&self) -> Result<Self, OutOfMemory> {
-        let storage = Storage::copied_from(&self.storage)?;
+    /// Returns a copy, like [`clone`](Clone::clone), which ends the process if there is no memory for one.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::OutOfMemory`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut seen = guira::CuckooFilter::with_capacity(1000, 0.001)?;
+    /// seen.insert("ani")?;
+    /// assert!(seen.try_clone()? == seen);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn try_clone(&self) -> Result<Self, BuildError> {
+        let out_of_memory = |_| BuildError::OutOfMemory { bytes: self.parameters.table_size() };
+        let storage = Storage::copied_from(&self.storage).map_err(out_of_memory)?;
         let mut copy = Self::from_parts(self.parameters, self.hasher, storage, self.len).with_growth(self.growth);
         if let Some(doubling) = &self.doubling {
-            copy.set_doubling(Some(Box::new(doubling.try_clone()?)));
+            copy.set_doubling(Some(Box::new(doubling.try_clone().map_err(out_of_memory)?)));
         }
         Ok(copy)
     }

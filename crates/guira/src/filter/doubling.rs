@@ -164,7 +164,7 @@ impl CuckooFilter {
     }
 
     /// The filter after the doubling that it is in, if it is in one; that takes memory for a copy of both its tables.
-    pub(super) fn try_settled(&self) -> Result<Cow<'_, Self>, OutOfMemory> {
+    pub(super) fn try_settled(&self) -> Result<Cow<'_, Self>, BuildError> {
         if !self.is_doubling() {
             return Ok(Cow::Borrowed(self));
         }

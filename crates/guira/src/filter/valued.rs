@@ -39,6 +39,13 @@ impl ValuedFilter {
         Ok(Self::from_parts(parameters, hasher, storage, 0))
     }
 
+    /// A copy, unless there is no memory for it.
+    pub(crate) fn try_clone(&self) -> Result<Self, BuildError> {
+        let out_of_memory = |_| BuildError::OutOfMemory { bytes: self.parameters.table_size() };
+        let storage = Storage::copied_from(&self.storage).map_err(out_of_memory)?;
+        Ok(Self::from_parts(self.parameters, self.hasher, storage, self.len))
+    }
+
     /// Puts a filter together from parts that were checked against each other.
     pub(crate) fn from_parts(parameters: Parameters, hasher: KeyHasher, storage: Storage, len: usize) -> Self {
         let scheme = Scheme::new(&parameters, hasher.seed());

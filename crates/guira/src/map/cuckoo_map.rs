@@ -94,6 +94,23 @@ impl<V: Value> CuckooMap<V> {
         Self { filter, value: PhantomData }
     }
 
+    /// Returns a copy, like [`clone`](Clone::clone), which ends the process if there is no memory for one.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::OutOfMemory`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let shards = guira::CuckooMap::<u8>::with_capacity(1000, 0.001)?;
+    /// assert!(shards.try_clone()? == shards);
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    pub fn try_clone(&self) -> Result<Self, BuildError> {
+        self.filter.try_clone().map(Self::from_filter)
+    }
+
     /// Adds a value to those that a key has.
     ///
     /// A pair that is inserted again is stored again. A key and those that look the same can have 2b values in all, and

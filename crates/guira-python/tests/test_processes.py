@@ -1,0 +1,175 @@
+"""Filters in several processes: a child of `fork` can use what it inherits, and others get filters as pickles or as files.
+
+Nothing waits for luck: a child that has not answered after three seconds counts as hanging, and fails the test.
+"""
+
+import multiprocessing
+import os
+import select
+import signal
+import threading
+import warnings
+
+import numpy as np
+import pytest
+
+import guira
+
+HANGS_AFTER = 3  # seconds
+
+
+def ask_child(question):
+    """What a forked child answers, in a byte; None if it hangs."""
+    reader, writer = os.pipe()
+    with warnings.catch_warnings():
+        # Python warns of threads in a process that forks: this is what is tested.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if child == 0:
+        answer = b"!"
+        try:
+            answer = question()
+        finally:
+            os.write(writer, answer)
+            os._exit(0)
+    os.close(writer)
+    try:
+        answered = select.select([reader], [], [], HANGS_AFTER)[0]
+        return os.read(reader, 1) if answered else None
+    finally:
+        os.close(reader)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+
+
+class Writers:
+    """Threads that change and read filters without a pause until they are told to stop."""
+
+    def __init__(self, *work):
+        self.stopped = threading.Event()
+        self.failures = []
+        self.threads = [threading.Thread(target=self.run, args=(one,)) for one in work]
+
+    def run(self, work):
+        try:
+            while not self.stopped.is_set():
+                work()
+        except BaseException as error:
+            self.failures.append(error)
+
+    def __enter__(self):
+        for thread in self.threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stopped.set()
+        for thread in self.threads:
+            thread.join()
+        assert self.failures == []
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_thousand_children_find_all_keys_beside_threads_that_write():
+    numbers = np.arange(3000, dtype=np.uint64)
+    kept = np.arange(1_000_000, 1_000_100, dtype=np.uint64)
+    plain, growing = guira.CuckooFilter(20_000), guira.CuckooFilter(1000, max_capacity=20_000)
+    unique, counting, map_ = guira.CuckooSet(20_000), guira.CountingCuckooFilter(20_000), guira.CuckooMap(1000)
+    filters = [plain, growing, unique, counting]
+    for filter_ in filters:
+        filter_.update(kept)
+    map_.add("ani", 3)
+
+    def add_and_remove(filter_):
+        filter_.update(numbers)
+        assert filter_.remove_many(numbers).all()
+
+    def grow():
+        other = guira.CuckooFilter(1000, max_capacity=20_000)
+        other.update(numbers)
+        other |= growing.copy()
+        unique.update(numbers)
+        map_.add("koel", 1)
+        map_.remove("koel", 1)
+
+    def use_all():
+        for filter_ in filters:
+            assert filter_.contains_many(kept).all()
+            filter_.update([b"a key of the child"])
+            assert b"a key of the child" in filter_
+            assert filter_.copy() == filter_
+        assert map_.get("ani") == (3,)
+        made = guira.CuckooFilter(1000)
+        made.add("ani")
+        return b"y" if "ani" in made else b"n"
+
+    def change_all():
+        for filter_ in (plain, growing, counting):
+            add_and_remove(filter_)
+        grow()
+
+    # Two: so many that one always writes, and few enough that forking threads get their turn.
+    with Writers(change_all, change_all):
+        answers = [ask_child(use_all) for _ in range(1000)]
+    assert (answers.count(None), answers.count(b"y")) == (0, 1000)
+    assert all(filter_.contains_many(kept).all() for filter_ in filters)
+    assert all(b"a key of the child" not in filter_ for filter_ in filters)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_children_of_children_and_of_threads_can_use_filters():
+    seen = guira.CuckooFilter(1000)
+    seen.add("ani")
+    numbers = np.arange(500)
+
+    def ask():
+        return b"y" if "ani" in seen else b"n"
+
+    def write():
+        seen.update(numbers)
+        seen.remove_many(numbers)
+
+    answers = []
+    with Writers(write):
+        threads = [threading.Thread(target=lambda: answers.append(ask_child(lambda: ask_child(ask)))) for _ in range(20)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert answers == [b"y"] * 20
+
+
+def start(path):
+    global view
+    view = guira.open(path)
+
+
+def count_in_view(keys):
+    return int(view.contains_many(keys).sum())
+
+
+def count_in_copy(work):
+    filter_, keys = work
+    return type(filter_).__name__, int(filter_.contains_many(keys).sum())
+
+
+METHODS = [method for method in ("fork", "forkserver", "spawn") if method in multiprocessing.get_all_start_methods()]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_workers_get_filters_as_pickles_or_as_a_file(method, tmp_path):
+    known = guira.CuckooFilter(10_000)
+    known.update(range(10_000))
+    known.save(tmp_path / "known")
+    unique, counting, map_ = guira.CuckooSet(1000), guira.CountingCuckooFilter(1000), guira.CuckooMap(1000)
+    unique.update(range(1000))
+    counting.update(range(1000))
+    map_.update({number: 1 for number in range(1000)})
+    context = multiprocessing.get_context(method)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        with context.Pool(2, start, [tmp_path / "known"]) as workers:
+            assert workers.map(count_in_view, [range(0, 5000), range(5000, 10_000)]) == [5000, 5000]
+            kinds = [known, unique, counting, map_]
+            copies = workers.map(count_in_copy, [(filter_, range(1000)) for filter_ in kinds])
+    assert copies == [(type(filter_).__name__, 1000) for filter_ in kinds]
