@@ -28,7 +28,7 @@ def meant(key):
         return key.encode()
     if isinstance(key, int):
         size = 8 if -(2**63) <= key < 2**64 else 16
-        return key.to_bytes(size, "little", signed=key < 0)
+        return key.to_bytes(size, "little", signed=key < 0) + (b"\xff" if key < 0 else b"")
     return key
 
 
