@@ -2,7 +2,7 @@
 //! the old one, and no temporary file is left.
 //!
 //! This program is both the test and the program that is tested, with an allocator that fails the n-th time, or from then on. By default a part of
-//! the cases is tried; `GUIRA_FAULTS=all cargo test -p guira-cli --test memory` tries all of them, and `GUIRA_FAULTS=N` every N-th.
+//! the cases is tried; `GUIRA_ALLOCATIONS=all cargo test -p guira-cli --test memory` tries all of them, and `GUIRA_ALLOCATIONS=N` every N-th.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::collections::BTreeMap;
@@ -192,7 +192,7 @@ impl Scene {
 
 /// Every how many allocations one fails.
 fn step() -> usize {
-    match std::env::var("GUIRA_FAULTS").as_deref() {
+    match std::env::var("GUIRA_ALLOCATIONS").as_deref() {
         Ok("all") => 1,
         Ok(number) => number.parse().expect("all, or a number"),
         Err(_) => 97,
