@@ -186,7 +186,7 @@ fn rate(lookups: f64, every: usize) -> bool {
     kept
 }
 
-/// What a key takes, beside the smallest of all tables and beside what any filter takes at least.
+/// What a key takes, beside the smallest of all tables that can be planned and beside what any filter takes at least.
 fn bits(capacities: &[u64]) -> bool {
     println!(
         "| keys | rate | for speed | for space | smallest of all tables | log2(1 / rate) |\n|---:|---:|---:|---:|---:|---:|"
@@ -194,7 +194,8 @@ fn bits(capacities: &[u64]) -> bool {
     let mut worst = [0.0_f64; 2];
     for &capacity in capacities {
         for rate in RATES {
-            let sizes = shapes().into_iter().filter_map(|shape| {
+            let planned = shapes().into_iter().filter(|it| it.addressing == Addressing::Regional && it.slots > 1);
+            let sizes = planned.filter_map(|shape| {
                 let parameters = shape.builder(capacity as usize, rate).parameters().ok()?;
                 Some(parameters.bits_per_key())
             });
