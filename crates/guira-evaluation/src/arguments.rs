@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::contender::Kind;
 use crate::documents::Writing;
+use crate::report::Drawing;
 use crate::reproductions::{Extent, Name};
 use crate::scale::Scale;
 
@@ -96,6 +97,8 @@ enum What {
     Record(RecordArguments),
     /// Puts what data files give into the marked blocks of documents
     Splice(SpliceArguments),
+    /// Draws a chart of a data file as a small picture, once for a light background and once for a dark one
+    Draw(DrawArguments),
 }
 
 #[derive(Args, Clone, Debug)]
@@ -123,12 +126,35 @@ pub(crate) struct SpliceArguments {
     all_tables: bool,
 }
 
+#[derive(Args, Clone, Debug)]
+pub(crate) struct DrawArguments {
+    /// The data file of a reproduction, such as docs/report/peers.json
+    pub(crate) file: PathBuf,
+
+    /// The name of a chart in it
+    pub(crate) chart: String,
+
+    /// The folder for NAME-light.svg and NAME-dark.svg
+    pub(crate) folder: PathBuf,
+
+    /// Writes nothing: a picture that differs from the data is an error
+    #[arg(long)]
+    check: bool,
+}
+
+impl DrawArguments {
+    pub(crate) const fn drawing(&self) -> Drawing {
+        if self.check { Drawing::Check } else { Drawing::Write }
+    }
+}
+
 /// The task to perform.
 #[derive(Debug)]
 pub(crate) enum Task<'arguments> {
     Reproduce,
     Record(&'arguments RecordArguments),
     Splice(&'arguments [PathBuf], Writing),
+    Draw(&'arguments DrawArguments),
 }
 
 #[derive(Args, Clone, Copy, Debug)]
@@ -175,6 +201,7 @@ impl Arguments {
     pub(crate) fn task(&self) -> Task<'_> {
         match &self.what {
             What::Record(recorded) => Task::Record(recorded),
+            What::Draw(drawn) => Task::Draw(drawn),
             What::Splice(SpliceArguments { documents, check, all_tables }) => {
                 let writing = match (check, all_tables) {
                     (true, true) => Writing::CheckTables,
@@ -206,7 +233,7 @@ impl Arguments {
             #[cfg(feature = "peers")]
             What::Peers => vec![Name::Peers],
             What::All(_) | What::Report(_) => Name::ALL.to_vec(),
-            What::Record(_) | What::Splice(_) => Vec::new(),
+            What::Record(_) | What::Splice(_) | What::Draw(_) => Vec::new(),
         }
     }
 

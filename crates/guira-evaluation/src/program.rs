@@ -10,7 +10,7 @@ use crate::arguments::{Arguments, Page, RecordArguments, Task};
 use crate::documents::{record, splice};
 use crate::failure::Failure;
 use crate::journal::{Beginning, Journal};
-use crate::report::{Machine, Measured, Run, read_earlier, write_measured, write_page, write_report};
+use crate::report::{Machine, Measured, Run, draw_pictures, read_earlier, write_measured, write_page, write_report};
 use crate::reproductions::{Cost, Extent, Name};
 
 pub(crate) fn run() -> ExitCode {
@@ -21,6 +21,7 @@ pub(crate) fn run() -> ExitCode {
             record(file, command, Machine::here(arguments.commit.as_deref()))
         }
         Task::Splice(documents, writing) => splice(documents, writing),
+        Task::Draw(drawn) => draw_pictures(&drawn.file, &drawn.chart, &drawn.folder, drawn.drawing()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

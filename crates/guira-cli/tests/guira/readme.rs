@@ -1,12 +1,14 @@
-//! The commands that README.md shows, run as it shows them, and the output that it shows.
+//! The commands that README.md and docs/tool.md show, run as they show them, and the output that they show.
 //!
-//! A fence of `sh` has a command on each line; a fence of `text` that comes after it has what they print.
+//! A fence of `sh` has a command on each line, or on several where lines end with `|`. A fence of `text` that comes after it
+//! has what they print, and a line that begins with `# ` what the command before it writes to standard output.
 
 use std::fs;
 use std::process::Command as Process;
 
 use crate::workplace::{GUIRA, Outcome, Workplace, outcome, repository};
 
+const DOCUMENTS: [&str; 2] = ["README.md", "docs/tool.md"];
 const CARGO_RUN: &str = "cargo run --release -p guira-cli --no-default-features -- ";
 /// Programs with tests of their own.
 const TESTED_ELSEWHERE: [&str; 2] =
@@ -63,36 +65,55 @@ fn sessions(markdown: &str) -> Vec<(String, Option<String>)> {
     sessions
 }
 
+/// The commands of a session, each on one line.
+fn commands_of(session: &str) -> Vec<String> {
+    let mut commands: Vec<String> = Vec::new();
+    for line in session.lines() {
+        match commands.last_mut().filter(|command| command.ends_with('|')) {
+            Some(command) => *command += &format!(" {}", line.trim()),
+            None => commands.push(line.to_owned()),
+        }
+    }
+    commands
+}
+
 /// Runs the commands of a session, and returns how many they are and what they print.
-fn run_session(place: &Workplace, commands: &str) -> (usize, String) {
-    let (mut run, mut printed) = (0, String::new());
-    for line in commands.lines() {
-        let Command::Run(script) = understood(line) else { continue };
+fn run_session(place: &Workplace, session: &str) -> (usize, String) {
+    let (mut run, mut printed, mut last) = (0, String::new(), String::new());
+    for line in commands_of(session) {
+        if let Some(expected) = line.strip_prefix("# ") {
+            assert_eq!(last, format!("{expected}\n"), "{session}");
+            continue;
+        }
+        let Command::Run(script) = understood(&line) else { continue };
         let child = place.command("sh", ["-c", &script]).spawn().expect("a shell");
         let Outcome { status, stdout, stderr } = outcome(child, b"");
         assert_eq!(status, 0, "{line}: {stderr}");
+        last = String::from_utf8(stdout).expect("UTF-8");
         printed += &stderr;
-        printed += &String::from_utf8(stdout).expect("UTF-8");
+        printed += &last;
         run += 1;
     }
     (run, printed)
 }
 
 #[test]
-fn commands_of_the_readme_work_and_print_what_it_says() {
+fn commands_of_documents_work_and_print_what_they_say() {
     let Some(repository) = repository() else { return };
-    let place = Workplace::new();
-    let (mut run, mut compared) = (0, 0);
-    for (commands, expected) in sessions(&fs::read_to_string(repository.join("README.md")).expect("README.md")) {
-        let (commands_run, printed) = run_session(&place, &commands);
-        run += commands_run;
-        if let Some(expected) = expected {
-            assert_eq!(printed, expected, "{commands}");
-            compared += 1;
+    for document in DOCUMENTS {
+        let place = Workplace::new();
+        let (mut run, mut compared) = (0, 0);
+        for (commands, expected) in sessions(&fs::read_to_string(repository.join(document)).expect(document)) {
+            let (commands_run, printed) = run_session(&place, &commands);
+            run += commands_run;
+            if let Some(expected) = expected {
+                assert_eq!(printed, expected, "{commands}");
+                compared += 1;
+            }
         }
+        // Else this test has lost what it is about.
+        assert!(run >= 2 && compared >= 1, "{document}: {run} commands were run, {compared} outputs compared");
     }
-    // Else this test has lost what it is about.
-    assert!(run >= 2 && compared >= 1, "{run} commands were run, {compared} outputs compared");
 }
 
 /// What is committed must not be in the way of the first commands, as a filter file of their name would be. The tested
@@ -106,7 +127,9 @@ fn the_first_commands_work_in_a_clone() {
     let cloned = git.output().expect("git");
     assert!(cloned.status.success(), "{}", String::from_utf8_lossy(&cloned.stderr));
     let readme = String::from_utf8(place.read("README.md")).expect("UTF-8");
-    let (commands, expected) = sessions(&readme).into_iter().next().expect("README.md has commands");
+    let mut sessions = sessions(&readme).into_iter();
+    let (commands, expected) =
+        sessions.find(|(commands, _)| commands.contains(CARGO_RUN)).expect("README.md has commands");
     let (_, printed) = run_session(&place, &commands);
     assert_eq!(Some(printed), expected, "{commands}");
     // What they leave is ignored.
@@ -130,6 +153,17 @@ fn the_tested_program_takes_the_place_of_the_shown_one() {
     assert_eq!(understood("guira info f"), run(format!("'{GUIRA}' info f")));
     assert_eq!(understood("cargo test --workspace"), Command::Cargo);
     assert_eq!(understood("cargo run --release -p guira-evaluation -- report"), Command::Cargo);
+}
+
+#[test]
+fn a_command_goes_on_behind_a_pipe() {
+    assert_eq!(commands_of("printf x |\n  guira build -o f\n# x\n"), ["printf x | guira build -o f", "# x"]);
+}
+
+#[test]
+#[should_panic(expected = "assertion")]
+fn output_that_differs_is_noticed() {
+    let _ = run_session(&Workplace::new(), "printf 'ani\\n'\n# koel\n");
 }
 
 #[test]

@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use super::data::Data;
 use crate::failure::Failure;
+use crate::report::Table;
 
 /// The comment before a block, as JSON.
 #[derive(Debug, Deserialize)]
@@ -22,6 +23,8 @@ pub(super) struct Block {
     /// Only the rows in which these columns have these values.
     #[serde(default)]
     rows: BTreeMap<String, String>,
+    /// In place of the table, text with the values of its only row, each named by its column: `{absent, million/s}`.
+    words: Option<String>,
     /// Shows the lines that are in no table.
     #[serde(default)]
     text: bool,
@@ -41,7 +44,23 @@ impl Block {
         })?;
         let rows: Vec<_> = self.rows.clone().into_iter().collect();
         let chosen = table.select(&self.columns, &rows).map_err(|reason| Failure::not_read(&path, reason))?;
-        Ok(chosen.to_markdown())
+        match &self.words {
+            Some(words) => filled(words, &chosen).map_err(|reason| Failure::not_read(&path, reason)),
+            None => Ok(chosen.to_markdown()),
+        }
+    }
+}
+
+/// Words with the values of a table of one row.
+fn filled(words: &str, table: &Table) -> Result<String, String> {
+    let [row] = &table.rows[..] else { return Err(format!("{} rows for the words {words:?}", table.rows.len())) };
+    let mut filled = format!("{words}\n");
+    for (column, cell) in table.columns.iter().zip(row) {
+        filled = filled.replace(&format!("{{{}}}", column.name), &cell.shown());
+    }
+    match filled.split_once('{') {
+        Some((_, rest)) => Err(format!("no column for {{{}", rest.trim_end())),
+        None => Ok(filled),
     }
 }
 

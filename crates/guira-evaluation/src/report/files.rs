@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::svg::{self, Frame};
+use super::svg::{self, Frame, Ground};
 use super::{Cell, Claim, Column, Measured, Run, Table};
 use crate::failure::Failure;
 use crate::scale::Scale;
@@ -47,6 +47,39 @@ pub(crate) fn read_earlier(folder: &Path, name: &str, scale: Scale) -> Result<Op
         ));
     }
     Ok(Some(measured))
+}
+
+/// What to do with pictures that differ from the data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Drawing {
+    /// Write them.
+    Write,
+    /// Report an error.
+    Check,
+}
+
+/// Draws a chart of a data file as two pictures: for a light background and for a dark one.
+pub(crate) fn draw_pictures(data: &Path, name: &str, folder: &Path, drawing: Drawing) -> Result<(), Failure> {
+    let json = fs::read(data).map_err(|error| Failure::not_read(data, error))?;
+    let measured: Measured = serde_json::from_slice(&json).map_err(|error| Failure::not_read(data, error))?;
+    let charts = &measured.reproduction.charts;
+    let chart = charts.iter().find(|chart| chart.name == name).ok_or_else(|| {
+        let names: Vec<_> = charts.iter().map(|chart| chart.name.as_str()).collect();
+        Failure::not_read(data, format!("there is no chart {name:?}, only {}", names.join(", ")))
+    })?;
+    for frame in [Ground::Light, Ground::Dark].map(Frame::Picture) {
+        let path = folder.join(format!("{name}-{}.svg", frame.name()));
+        let picture = svg::draw(chart, frame).map_err(|error| Failure::not_written(&path, error))?;
+        if drawing == Drawing::Write {
+            write(&path, picture.as_bytes())?;
+        } else if fs::read_to_string(&path).map_err(|error| Failure::not_read(&path, error))? != picture {
+            return Err(Failure::not_read(
+                &path,
+                "it is not what the data give, which the command \"draw\" puts there",
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Writes all results into one page, `report.md`, and all claims into a data file, `claims.json`.

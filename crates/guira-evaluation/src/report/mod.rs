@@ -18,7 +18,7 @@ pub(crate) use cell::{Cell, Origin, four_digits, is_number};
 pub(crate) use chart::{Axis, Chart, Point, Series};
 pub(crate) use claim::{Claim, Judge, Verdict, Whose};
 use files::csv_of;
-pub(crate) use files::{read_earlier, write_measured, write_report};
+pub(crate) use files::{Drawing, draw_pictures, read_earlier, write_measured, write_report};
 pub(crate) use machine::Machine;
 pub(crate) use page::write_page;
 pub(crate) use reproduction::Reproduction;

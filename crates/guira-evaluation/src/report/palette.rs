@@ -37,6 +37,21 @@ pub(super) fn dark_rules() -> String {
     format!("@media (prefers-color-scheme: dark) {{\n{}}}\n", rules.collect::<String>())
 }
 
+/// A drawing with the colours for a dark background in place of those for a light one.
+pub(super) fn darkened(drawing: &str) -> String {
+    let pairs: Vec<_> = CURVES.iter().chain([&INK, &GROUND]).map(|pair| pair.map(hexadecimal)).collect();
+    let mut parts = drawing.split('#');
+    let mut darkened = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let part = format!("#{part}");
+        match pairs.iter().find(|[light, _]| part.starts_with(light)) {
+            Some([light, dark]) => darkened += &part.replacen(light, dark, 1),
+            None => darkened += &part,
+        }
+    }
+    darkened
+}
+
 /// A colour as in SVG.
 fn hexadecimal(RGBColor(red, green, blue): RGBColor) -> String {
     format!("#{red:02X}{green:02X}{blue:02X}")
@@ -58,6 +73,13 @@ mod tests {
     fn contrast(one: RGBColor, other: RGBColor) -> f64 {
         let [one, other] = [luminance(one), luminance(other)];
         (one.max(other) + 0.05) / (one.min(other) + 0.05)
+    }
+
+    #[test]
+    fn a_dark_drawing_has_other_colours_only() {
+        let drawing = "<a fill=\"#0072B2\" stroke=\"#000000\"/><text fill=\"#123456\">#1</text>";
+        let expected = "<a fill=\"#5AB4F0\" stroke=\"#E6E8EB\"/><text fill=\"#123456\">#1</text>";
+        assert_eq!(darkened(drawing), expected);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Charts as SVG, with a name and a description for those who don't see them.
 
+use core::cmp::Reverse;
+
 use plotters::coord::Shift;
 use plotters::element::DashedPathElement;
 use plotters::prelude::*;
@@ -16,6 +18,15 @@ pub(super) enum Frame {
     Page,
     /// Within a page on a narrow screen.
     Phone,
+    /// In a file of its own for each background, which lies under it: small, with names beside the points.
+    Picture(Ground),
+}
+
+/// The background of a picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ground {
+    Light,
+    Dark,
 }
 
 /// The measures of a drawing, in pixels.
@@ -35,6 +46,8 @@ struct Layout {
 const LIGHT: f64 = 0.4;
 const INTERVAL: f64 = 0.7;
 const GRID: f64 = 0.12;
+/// The width of the numbers and the name of the y axis in small drawings.
+const SMALL_Y_LABELS: i32 = 48;
 /// With more points, markers would merge.
 const MAX_MARKED: usize = 30;
 
@@ -62,14 +75,25 @@ impl Frame {
                     y_marks: 7,
                 }
             }
+            Self::Picture(_) => Layout {
+                size: (500, 340),
+                curves: (500, 340),
+                line_height: 18,
+                text: 15,
+                margin: 4,
+                x_marks: 8,
+                y_marks: 6,
+            },
         }
     }
 
-    const fn name(self) -> &'static str {
+    pub(super) const fn name(self) -> &'static str {
         match self {
             Self::File => "file",
             Self::Page => "page",
             Self::Phone => "phone",
+            Self::Picture(Ground::Light) => "light",
+            Self::Picture(Ground::Dark) => "dark",
         }
     }
 }
@@ -90,8 +114,12 @@ pub(super) fn draw(chart: &Chart, frame: Frame) -> Result<String, DrawingFailure
         match frame {
             Frame::File | Frame::Page => label_ends(chart, &layout, &ends, &canvas)?,
             Frame::Phone => draw_legend(chart, &layout, &canvas)?,
+            Frame::Picture(_) => label_points(chart, &layout, &ends, &canvas)?,
         }
         canvas.present()?;
+    }
+    if frame == Frame::Picture(Ground::Dark) {
+        svg = palette::darkened(&svg);
     }
     Ok(named(chart, frame, &layout, &svg))
 }
@@ -110,18 +138,20 @@ fn draw_curves(
     let [bottom, top] = chart.y_ends();
     let (part, _) = match frame {
         Frame::File | Frame::Page => canvas.split_horizontally(layout.curves.0),
-        Frame::Phone => canvas.split_vertically(layout.curves.1),
+        Frame::Phone | Frame::Picture(_) => canvas.split_vertically(layout.curves.1),
     };
     let mut builder = ChartBuilder::on(&part);
-    if frame == Frame::File {
-        builder.caption(&chart.title, ("sans-serif", 19));
-    }
+    match frame {
+        Frame::File => builder.caption(&chart.title, ("sans-serif", 19)),
+        Frame::Picture(_) => builder.caption(&chart.title, ("sans-serif", layout.text)),
+        Frame::Page | Frame::Phone => &mut builder,
+    };
     let text = layout.text;
     let plane = builder
         .margin(layout.margin)
         .margin_right(layout.margin + 14)
         .x_label_area_size(3 * text)
-        .y_label_area_size(if frame == Frame::Phone { 48 } else { 64 })
+        .y_label_area_size(if matches!(frame, Frame::File | Frame::Page) { 64 } else { SMALL_Y_LABELS })
         .build_cartesian_2d(left..right, bottom..top)?;
     let corners = [plane.backend_coord(&(left, bottom)), plane.backend_coord(&(right, top))];
     let along_x = |place: f64| (plane.backend_coord(&(place, bottom)).0, chart.x.mark(place));
@@ -271,6 +301,69 @@ fn label_ends(
         canvas.draw(&Text::new(series.name.clone(), (left + 33, height - 7), ("sans-serif", layout.text)))?;
     }
     Ok(())
+}
+
+/// A rectangle of the drawing: left, top, right, bottom.
+type Area = [i32; 4];
+
+/// Names points beside them, each where it covers the least of other points and names.
+fn label_points(
+    chart: &Chart,
+    layout: &Layout,
+    ends: &[Option<Pixel>],
+    canvas: &Canvas<'_>,
+) -> Result<(), DrawingFailure> {
+    let text = layout.text - 1;
+    let [left, right] = [layout.margin + SMALL_Y_LABELS, i32::try_from(layout.size.0).unwrap_or(0) - layout.margin];
+    let mut taken: Vec<Area> = ends.iter().flatten().map(|&(x, y)| [x - 6, y - 6, x + 6, y + 6]).collect();
+    // From the right, where there is the least room for names.
+    let mut points: Vec<_> =
+        chart.series.iter().zip(ends).filter_map(|(series, end)| Some((series, (*end)?))).collect();
+    points.sort_by_key(|(_, (x, _))| Reverse(*x));
+    for (series, (x, y)) in points {
+        // Somewhat less than half of its height for each letter.
+        let width = i32::try_from(series.name.chars().count()).unwrap_or(0) * text * 9 / 20;
+        let half = text / 2;
+        // To the right, to the left, somewhat higher or lower, above, below.
+        let places = [
+            (x + 10, y, HPos::Left),
+            (x - 10, y, HPos::Right),
+            (x + 7, y - half, HPos::Left),
+            (x + 7, y + half, HPos::Left),
+            (x - 7, y - half, HPos::Right),
+            (x - 7, y + half, HPos::Right),
+            (x, y - text - 2, HPos::Center),
+            (x, y + text + 2, HPos::Center),
+        ];
+        let area = |(x, y, anchor)| {
+            let start = match anchor {
+                HPos::Left => x,
+                HPos::Center => x - width / 2,
+                HPos::Right => x - width,
+            };
+            [start, y - half, start + width, y + half]
+        };
+        let covered = |&place: &(i32, i32, HPos)| {
+            let area = area(place);
+            let beyond = ((area[2] - right).max(0) + (left - area[0]).max(0)) * text;
+            beyond + taken.iter().map(|other| overlap(area, *other)).sum::<i32>()
+        };
+        let Some(place) = places.into_iter().min_by_key(covered) else { continue };
+        taken.push(area(place));
+        // The library's own.
+        let weight = if series.style.line == Line::Dashed { FontStyle::Bold } else { FontStyle::Normal };
+        let (x, y, anchor) = place;
+        let style = ("sans-serif", text, weight).into_text_style(canvas).pos(Pos::new(anchor, VPos::Center));
+        canvas.draw(&Text::new(series.name.clone(), (x, y), style))?;
+    }
+    Ok(())
+}
+
+/// The pixels that two rectangles share.
+fn overlap(one: Area, other: Area) -> i32 {
+    let width = one[2].min(other[2]) - one[0].max(other[0]);
+    let height = one[3].min(other[3]) - one[1].max(other[1]);
+    width.max(0) * height.max(0)
 }
 
 /// Names the curves below the chart, if there is no room beside them.

@@ -7,8 +7,11 @@ use std::process::Output;
 use crate::{Failure, evaluate};
 
 /// Documents that show data, from the folder of the repository; those in which every table of numbers does.
-const DOCUMENTS: [&str; 4] = ["README.md", "docs/evaluation.md", "docs/redis.md", "crates/guira-python/README.md"];
-const OF_NOTHING_BUT_DATA: [&str; 2] = ["README.md", "docs/evaluation.md"];
+const DOCUMENTS: [&str; 5] =
+    ["README.md", "docs/comparison.md", "docs/evaluation.md", "docs/redis.md", "crates/guira-python/README.md"];
+const OF_NOTHING_BUT_DATA: [&str; 3] = ["README.md", "docs/comparison.md", "docs/evaluation.md"];
+
+const PICTURE: &str = "peers-lookups-in-memory";
 
 fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
@@ -26,6 +29,35 @@ fn documents_show_what_the_data_give() -> Result<(), Failure> {
         let output = evaluate(&arguments)?;
         assert!(output.status.success(), "{}", said(&output));
     }
+    Ok(())
+}
+
+#[test]
+fn the_picture_of_the_readme_shows_what_the_data_give() -> Result<(), Failure> {
+    let root = fs::canonicalize(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."))?;
+    let path = |name: &str| root.join(name).to_string_lossy().into_owned();
+    let draw = |chart: &str, folder: &str, more: &[&str]| {
+        evaluate(&[&["draw", &path("docs/report/peers.json"), chart, folder], more].concat())
+    };
+    let drawn = draw(PICTURE, &path("docs/figures"), &["--check"])?;
+    assert!(drawn.status.success(), "{}", said(&drawn));
+    // One that differs in a single digit is found, and written anew.
+    let folder = tempfile::tempdir()?;
+    let there = folder.path().to_string_lossy();
+    for ground in ["light", "dark"] {
+        let name = format!("{PICTURE}-{ground}.svg");
+        let picture = fs::read_to_string(path(&format!("docs/figures/{name}")))?;
+        assert!(fs::read_to_string(root.join("README.md"))?.contains(&format!("docs/figures/{name}")), "{name}");
+        fs::write(folder.path().join(&name), picture.replacen('7', "8", 1))?;
+        let checked = draw(PICTURE, &there, &["--check"])?;
+        assert!(checked.status.code() == Some(1) && said(&checked).contains("-light.svg"), "{}", said(&checked));
+        let drawn = draw(PICTURE, &there, &[])?;
+        assert!(drawn.status.success(), "{}", said(&drawn));
+        assert_eq!(fs::read_to_string(folder.path().join(&name))?, picture);
+        fs::remove_file(folder.path().join(format!("{PICTURE}-light.svg")))?;
+    }
+    let unknown = draw("peers-nowhere", &there, &[])?;
+    assert!(said(&unknown).contains("only peers-lookups-in-cache"), "{}", said(&unknown));
     Ok(())
 }
 
@@ -72,7 +104,10 @@ fn blocks_are_put_between_their_comments() -> Result<(), Failure> {
     let table = r#"{"file": "data.json", "table": "size"}"#;
     let one = r#"{"file": "data.json", "table": "size", "columns": ["ns"], "rows": {"size": "1GB"}}"#;
     let text = r#"{"file": "data.json", "text": true}"#;
+    let words =
+        r#"{"file": "data.json", "table": "size", "rows": {"size": "1GB"}, "words": "- **{ns} ns** in {size}"}"#;
     for (described, expected) in [
+        (words, "- **20.5 ns** in 1GB\n"),
         (table, "| size |   ns |\n| ---- | ---: |\n| 4MB  | 7.70 |\n| 1GB  | 20.5 |\n"),
         (one, "|   ns |\n| ---: |\n| 20.5 |\n"),
         (text, "```text\nbegun\n```\n"),
@@ -112,6 +147,8 @@ fn blocks_that_data_do_not_have_are_refused() -> Result<(), Failure> {
         (r#"{"file": "data.json", "table": "other"}"#, r#"only "size""#),
         (r#"{"file": "data.json", "table": "size", "columns": ["ms"]}"#, r#"no column "ms""#),
         (r#"{"file": "data.json", "table": "size", "rows": {"size": "2GB"}}"#, "no row"),
+        (r#"{"file": "data.json", "table": "size", "words": "{ns}"}"#, "2 rows"),
+        (r#"{"file": "data.json", "table": "size", "rows": {"size": "1GB"}, "words": "{ms}"}"#, "no column for {ms}"),
         (r#"{"file": "none.json"}"#, "none.json"),
         (r#"{"file": "data.json", "tabel": "size"}"#, "tabel"),
     ] {
