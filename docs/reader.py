@@ -18,7 +18,9 @@ from math import comb
 import xxhash
 
 MASK = (1 << 64) - 1
-HEADER = struct.Struct("<8sHBBBBBBQQQQQQBBBB4sQQ24sQQ")
+HEADER = struct.Struct("<8sHBBBBBBQQQQQQBBBBHHQQdQQQQ")
+CHUNK = struct.Struct("<4sIQQ")
+LOWERCASE, TRIM = 1, 2
 FILTER, SET, GROWING, COUNTING, MAP = 1, 2, 3, 4, 5
 REGIONAL, POWER_OF_TWO, TERNARY, QUATERNARY, DOUBLING = 1, 2, 3, 4, 5
 PACKED, SEMI_SORTED = 1, 2
@@ -84,15 +86,18 @@ class Filter:
         fields = HEADER.unpack(data[:128])
         magic, version, self.kind, self.layout, self.addressing, hash_id, self.b, self.f = fields[:8]
         self.k, self.s, self.capacity, self.len, seed, table_size, self.v, self.g = fields[8:16]
-        beyond, promised, reserved, largest, section_size, reserved_at_end, table_checksum, header_checksum = fields[16:]
+        beyond, promised, required_flags, _, largest, chunks_size, rate, mark, reserved, *checksums = fields[16:]
+        table_checksum, header_checksum = checksums
         if magic != b"\x89GUIRA\r\n":
             raise ValueError("not a guira file")
         if version > 1:
             raise ValueError("a later version")
         if xxhash.xxh3_64_intdigest(data[:120]) != header_checksum:
             raise ValueError("the header is damaged")
-        if version != 1 or self.kind not in (FILTER, SET, GROWING, COUNTING, MAP) or self.layout not in (PACKED, SEMI_SORTED) or reserved + reserved_at_end != bytes(28):
+        if version != 1 or self.kind not in (FILTER, SET, GROWING, COUNTING, MAP) or self.layout not in (PACKED, SEMI_SORTED) or required_flags or mark or reserved:
             raise ValueError("unknown")
+        if rate and not 0 < rate < 1:
+            raise ValueError("no rate is like that")
         if self.kind == GROWING or self.kind == SET and beyond:
             if self.addressing != DOUBLING or beyond not in (1, 2) or promised > self.f + self.g - 8:
                 raise ValueError("no growing filter is like that")
@@ -104,12 +109,13 @@ class Filter:
             raise ValueError("values of so many bits are not in such a file")
         self.slot_bits = self.f - 1 if self.layout == SEMI_SORTED else self.f + self.v
         slots = self.k * self.s * self.b
-        if table_size != (-(-slots * self.slot_bits // 8) + 15 + 7) // 8 * 8 or len(data) != 128 + table_size + section_size:
+        if table_size != (-(-slots * self.slot_bits // 8) + 15 + 7) // 8 * 8 or len(data) != 128 + table_size + chunks_size:
             raise ValueError("another size than the measures give")
         table = data[128 : 128 + table_size]
         if xxhash.xxh3_64_intdigest(table) != table_checksum:
             raise ValueError("the table is damaged")
         self.table = table
+        self.treatment = treatment_of(data[128 + table_size :])
         if hash_id == 1:
             self.digest, self.seed = lambda data: xxhash.xxh3_64_intdigest(data, seed), spread(seed)
         elif hash_id == 2:
@@ -167,6 +173,10 @@ class Filter:
 
     def values(self, key):
         """The values of all copies of the key's fingerprint; 0s where there are no values."""
+        if self.treatment & LOWERCASE:
+            key = key.lower()
+        if self.treatment & TRIM:
+            key = key.strip(b" \t\r\v\f")
         digest = self.digest(key)
         if self.addressing == DOUBLING:
             fingerprint, places = self.doubling_candidates(digest)
@@ -185,6 +195,27 @@ class Filter:
         if self.kind == MAP:
             return "\t" + " ".join(str(value) for value in sorted(values))
         return ""
+
+
+def treatment_of(chunks):
+    """What is done to keys before they are hashed, by the chunks behind the table."""
+    treatment = 0
+    while chunks:
+        if len(chunks) < CHUNK.size:
+            raise ValueError("a chunk is cut off")
+        tag, flags, length, checksum = CHUNK.unpack(chunks[: CHUNK.size])
+        chunk, chunks = chunks[CHUNK.size : CHUNK.size + length], chunks[CHUNK.size + length :]
+        if len(chunk) < length:
+            raise ValueError("a chunk is cut off")
+        if xxhash.xxh3_64_intdigest(struct.pack("<4sIQ", tag, flags, length) + chunk) != checksum:
+            raise ValueError("a chunk is damaged")
+        if tag == b"NORM":
+            if len(chunk) != 1 or not 1 <= chunk[0] <= 3:
+                raise ValueError("an unknown treatment of keys")
+            treatment = chunk[0]
+        elif flags & 1:
+            raise ValueError("an unknown chunk that must be known")
+    return treatment
 
 
 def add_digits(a, b, base):

@@ -205,10 +205,9 @@ impl Opened {
     }
 
     fn view(&self) -> Result<CuckooFilterView<'_>, LoadError> {
-        match self.key {
-            Some(key) => LoadOptions::new().key(key.bytes()).view(self.bytes.as_slice()),
-            None => CuckooFilterView::new(self.bytes.as_slice()),
-        }
+        // Whoever asks does to keys what the normalization says.
+        let options = LoadOptions::new().normalized_keys();
+        self.key.map_or(options, |key| options.key(key.bytes())).view(self.bytes.as_slice())
     }
 
     /// The file that a path leads to, if it is another one than this. A path that leads nowhere may be about to be replaced.

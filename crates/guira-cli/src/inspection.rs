@@ -81,7 +81,7 @@ impl Inspection {
             if found > expected {
                 return Err(LoadError::TrailingBytes { expected });
             }
-            inspection.provenance = Provenance::of_section(&section)?;
+            inspection.provenance = Provenance::of_file(&inspection.header, &section)?;
             inspection.file_size = file_size;
             Ok(inspection)
         };

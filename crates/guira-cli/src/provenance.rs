@@ -1,24 +1,27 @@
-//! Where a filter comes from: the section behind the table of a filter file, as docs/format.md describes it.
+//! Where a filter comes from, and what was done to its keys: the rate in the header of a filter file and the chunks behind its
+//! table, as docs/format.md describes them.
 
 use std::io::{self, Read};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use guira::raw::{Chunk, chunks_of};
 use guira::{FileHeader, KeyHasher, LoadError};
 use serde::{Deserialize, Serialize};
 
 use crate::keys::Normalization;
 
-const MAGIC: [u8; 4] = *b"NOTE";
-const VERSION: u16 = 1;
-/// Magic, version, two reserved bytes and the checksum.
-const START_SIZE: usize = 16;
-/// The positions in the header of the section's size and of the header's checksum.
-const SECTION_SIZE_AT: usize = 80;
+/// The chunk with notes, which nobody need know.
+const NOTES: [u8; 4] = *b"NOTE";
+/// What was done to keys, as bits of the chunk that says it.
+const LOWERCASE: u8 = 1;
+const TRIM: u8 = 2;
+/// The positions in the header of the chunks' size, of the rate and of the header's checksum.
+const CHUNKS_SIZE_AT: usize = 80;
+const RATE_AT: usize = 88;
 const HEADER_CHECKSUM_AT: usize = 120;
 
-/// What is known of how a filter was built. The field names are those of the file format and must not change.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-#[serde(default)]
+/// What is known of how a filter was built. The field names are those of the JSON output and must not change.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Provenance {
     /// The false positive rate that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -34,67 +37,81 @@ pub(crate) struct Provenance {
     pub(crate) sources: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) key_count: Option<u64>,
+    /// Chunks of other programs, which are kept.
+    #[serde(skip)]
+    pub(crate) unknown: Vec<u8>,
+}
+
+/// The chunk with notes. The field names are those of the file format and must not change.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(default)]
+struct Notes {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    created: Option<u64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    sources: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key_count: Option<u64>,
 }
 
 impl Provenance {
-    /// Decodes the section; the default if it is empty.
-    pub(crate) fn of_section(section: &[u8]) -> io::Result<Self> {
+    /// Decodes what a file says beside its filter: its rate, and the chunks behind the table.
+    pub(crate) fn of_file(header: &FileHeader, chunks: &[u8]) -> Result<Self, LoadError> {
         let damaged = || io::Error::other("damaged: the notes behind the table are not what was written");
-        if section.is_empty() {
-            return Ok(Self::default());
+        let mut provenance = Self { rate: header.requested_rate(), ..Self::default() };
+        for chunk in chunks_of(chunks)? {
+            match chunk.tag {
+                Chunk::NORMALIZED => {
+                    let [treatment @ 1..=3] = *chunk.data else {
+                        return Err(LoadError::Unknown { what: "treatment of keys", found: 0 });
+                    };
+                    provenance.normalization =
+                        Normalization { lowercase: treatment & LOWERCASE != 0, trim: treatment & TRIM != 0 };
+                }
+                NOTES => {
+                    let notes = serde_json::from_slice(chunk.data).map_err(|_| damaged())?;
+                    let Notes { note, created, sources, key_count } = notes;
+                    provenance = Self { note, created, sources, key_count, ..provenance };
+                }
+                tag if chunk.flags & Chunk::MUST_KNOW != 0 => return Err(LoadError::UnknownChunk { tag }),
+                _ if chunk.flags & Chunk::OF_TABLE == 0 => chunk.append_to(&mut provenance.unknown),
+                _ => {}
+            }
         }
-        // What stands there may decide how keys are hashed, as `lowercase` does.
-        let Some(rest) = section.strip_prefix(&MAGIC) else {
-            return Err(io::Error::other(
-                "a section behind the table that this program does not know: it is damaged, or of a later release",
-            ));
-        };
-        let (version, rest) = rest.split_first_chunk().ok_or_else(damaged)?;
-        let version = u16::from_le_bytes(*version);
-        if version > VERSION {
-            return Err(io::Error::other(format!(
-                "its notes are of version {version}, and this program reads version {VERSION}: use a later release"
-            )));
-        }
-        let (reserved, rest) = rest.split_first_chunk::<2>().ok_or_else(damaged)?;
-        if version != VERSION || *reserved != [0; 2] {
-            return Err(damaged());
-        }
-        let (expected, text) = rest.split_first_chunk().ok_or_else(damaged)?;
-        if checksum(text) != u64::from_le_bytes(*expected) {
-            return Err(damaged());
-        }
-        serde_json::from_slice(text).map_err(|_| damaged())
+        Ok(provenance)
     }
 
-    /// Encodes the section; empty if there is nothing to say.
-    fn section(&self) -> io::Result<Vec<u8>> {
-        if *self == Self::default() {
-            return Ok(Vec::new());
+    /// Encodes the chunks; empty if there is nothing to say.
+    fn chunks(&self) -> io::Result<Vec<u8>> {
+        let mut chunks = Vec::new();
+        let Normalization { lowercase, trim } = self.normalization;
+        let treatment = (u8::from(lowercase) * LOWERCASE) | (u8::from(trim) * TRIM);
+        if treatment != 0 {
+            Chunk::new(Chunk::NORMALIZED, Chunk::MUST_KNOW, &[treatment]).append_to(&mut chunks);
         }
-        let text = serde_json::to_vec(self)?;
-        let mut section = Vec::with_capacity(START_SIZE + text.len());
-        section.extend(MAGIC);
-        section.extend(VERSION.to_le_bytes());
-        section.extend([0; 2]);
-        section.extend(checksum(&text).to_le_bytes());
-        section.extend(text);
-        Ok(section)
+        let Self { note, created, sources, key_count, .. } = self.clone();
+        let notes = Notes { note, created, sources, key_count };
+        if notes != Notes::default() {
+            Chunk::new(NOTES, 0, &serde_json::to_vec(&notes)?).append_to(&mut chunks);
+        }
+        chunks.extend(&self.unknown);
+        Ok(chunks)
     }
 
-    /// Encodes the section, and writes its size into the header of the file.
+    /// Encodes the chunks, and writes their size and the rate into the header of the file.
     pub(crate) fn write_into(&self, header: &mut [u8]) -> io::Result<Vec<u8>> {
-        let section = self.section()?;
-        if !section.is_empty() {
-            set_section_size(header, section.len() as u64);
-        }
-        Ok(section)
+        let chunks = self.chunks()?;
+        header[RATE_AT..RATE_AT + 8].copy_from_slice(&self.rate.unwrap_or(0.0).to_le_bytes());
+        set_chunks_size(header, chunks.len() as u64);
+        Ok(chunks)
     }
 
-    /// Decodes the section of a whole file.
+    /// Decodes what a whole file says beside its filter.
     pub(crate) fn of_file_bytes(header: &FileHeader, bytes: &[u8]) -> Result<Self, LoadError> {
         let start = usize::try_from(table_end(header)).unwrap_or(usize::MAX);
-        Ok(Self::of_section(bytes.get(start..).unwrap_or_default())?)
+        Self::of_file(header, bytes.get(start..).unwrap_or_default())
     }
 
     /// When the filter was built.
@@ -113,16 +130,16 @@ pub(crate) fn now() -> Option<u64> {
     SystemTime::now().duration_since(UNIX_EPOCH).ok().map(|since| since.as_secs())
 }
 
-/// The header of a file, changed as if the file had no section.
+/// The header of a file, changed as if the file had no chunks.
 #[cfg(feature = "redis")]
-pub(crate) fn header_without_section(file: &[u8]) -> Vec<u8> {
+pub(crate) fn header_without_chunks(file: &[u8]) -> Vec<u8> {
     let mut header = file[..FileHeader::SIZE].to_vec();
-    set_section_size(&mut header, 0);
+    set_chunks_size(&mut header, 0);
     header
 }
 
-fn set_section_size(header: &mut [u8], size: u64) {
-    header[SECTION_SIZE_AT..SECTION_SIZE_AT + 8].copy_from_slice(&size.to_le_bytes());
+fn set_chunks_size(header: &mut [u8], size: u64) {
+    header[CHUNKS_SIZE_AT..CHUNKS_SIZE_AT + 8].copy_from_slice(&size.to_le_bytes());
     let header_checksum = checksum(&header[..HEADER_CHECKSUM_AT]);
     header[HEADER_CHECKSUM_AT..].copy_from_slice(&header_checksum.to_le_bytes());
 }
@@ -158,49 +175,58 @@ impl<R: Read> Read for Tail<'_, R> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn what_is_written_is_read() {
-        let provenance = Provenance {
+    fn header_of(provenance: &Provenance) -> (FileHeader, Vec<u8>) {
+        let mut header = guira::CuckooFilter::with_capacity(10, 0.1).expect("a small filter").to_bytes();
+        header.truncate(FileHeader::SIZE);
+        let chunks = provenance.write_into(&mut header).expect("memory");
+        (FileHeader::of_bytes(&header).expect("whole"), chunks)
+    }
+
+    fn example() -> Provenance {
+        let mut unknown = Vec::new();
+        Chunk::new(*b"XTRA", 4, b"of another program").append_to(&mut unknown);
+        Provenance {
             rate: Some(0.001),
             normalization: Normalization { lowercase: true, trim: false },
             note: Some("gr\u{fc}n\n".to_owned()),
             created: Some(951_782_400),
             sources: vec!["a".to_owned(), "b".to_owned()],
             key_count: Some(7),
-        };
-        let section = provenance.section().expect("memory");
-        assert_eq!(Provenance::of_section(&section).expect("whole"), provenance);
+            unknown,
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let provenance = example();
+        let (header, chunks) = header_of(&provenance);
+        assert_eq!(header.file_size(), table_end(&header) + chunks.len() as u64);
+        assert_eq!(Provenance::of_file(&header, &chunks).expect("whole"), provenance);
         // A leap day.
         assert_eq!(provenance.date().as_deref(), Some("2000-02-29T00:00:00Z"));
-        assert_eq!(Provenance::default().section().expect("memory"), b"");
-        assert_eq!(Provenance::of_section(b"").expect("nothing"), Provenance::default());
+        let (header, chunks) = header_of(&Provenance::default());
+        assert_eq!(chunks, b"");
+        assert_eq!(Provenance::of_file(&header, b"").expect("nothing"), Provenance::default());
     }
 
     #[cfg(feature = "redis")]
     #[test]
-    fn without_its_section_a_header_is_that_of_a_file_that_has_none() {
+    fn without_its_chunks_a_header_is_that_of_a_file_that_has_none() {
         let file = guira::CuckooFilter::with_capacity(10, 0.1).expect("a small filter").to_bytes();
         let mut header = file[..FileHeader::SIZE].to_vec();
-        let section = Provenance { rate: Some(0.1), ..Provenance::default() }.write_into(&mut header).expect("memory");
-        assert!(!section.is_empty() && header != file[..FileHeader::SIZE]);
-        assert_eq!(header_without_section(&header), file[..FileHeader::SIZE]);
-        assert_eq!(header_without_section(&file), file[..FileHeader::SIZE]);
+        let chunks = Provenance { rate: None, ..example() }.write_into(&mut header).expect("memory");
+        assert!(!chunks.is_empty() && header != file[..FileHeader::SIZE]);
+        assert_eq!(header_without_chunks(&header), file[..FileHeader::SIZE]);
+        assert_eq!(header_without_chunks(&file), file[..FileHeader::SIZE]);
     }
 
     #[test]
-    fn every_damage_is_noticed_and_a_later_version_refused() {
-        let section = Provenance { rate: Some(0.5), ..Provenance::default() }.section().expect("memory");
-        for at in 8..section.len() {
-            let mut damaged = section.clone();
+    fn every_damage_is_noticed() {
+        let (header, chunks) = header_of(&example());
+        for at in 0..chunks.len() {
+            let mut damaged = chunks.clone();
             damaged[at] ^= 1;
-            assert!(Provenance::of_section(&damaged).is_err(), "byte {at}");
+            assert!(Provenance::of_file(&header, &damaged).is_err(), "byte {at}");
         }
-        for size in MAGIC.len()..section.len() {
-            assert!(Provenance::of_section(&section[..size]).is_err(), "{size} bytes");
-        }
-        let mut later = section;
-        later[4] = 2;
-        let refused = Provenance::of_section(&later).expect_err("a later version");
-        assert!(refused.to_string().contains("version 2"), "{refused}");
     }
 }

@@ -45,9 +45,9 @@ impl StoredFilter {
         let header = FileHeader::of_bytes(&start)?;
         let mut section = Vec::new();
         let whole = Tail { source: io::Cursor::new(start).chain(file), before: table_end(&header), tail: &mut section };
-        let options = key.map_or(LoadOptions::new(), |key| LoadOptions::new().key(key.bytes()));
-        let filter = options.read_from(whole)?;
-        Ok(Self { filter, compression, provenance: Provenance::of_section(&section)? })
+        let options = LoadOptions::new().normalized_keys();
+        let filter = key.map_or(options, |key| options.key(key.bytes())).read_from(whole)?;
+        Ok(Self { filter, compression, provenance: Provenance::of_file(&header, &section)? })
     }
 
     /// Writes the file with the compression of the filter.

@@ -58,9 +58,11 @@ pub(crate) fn hasher(hash: &str, key: Option<&[u8]>, seed: u64) -> PyResult<KeyH
     }
 }
 
-/// The options for loading a file, with its secret key if given.
-pub(crate) fn load_options(key: Option<&[u8]>) -> PyResult<LoadOptions> {
+/// The options for loading a file, with its secret key if given. `normalized` says that the caller does to keys what was done to
+/// those of the file.
+pub(crate) fn load_options(key: Option<&[u8]>, normalized: bool) -> PyResult<LoadOptions> {
     let options = LoadOptions::new();
+    let options = if normalized { options.normalized_keys() } else { options };
     Ok(secret_key(key)?.map_or(options, |key| options.key(key)))
 }
 

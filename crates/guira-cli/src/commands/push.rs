@@ -9,7 +9,7 @@ use crate::exit_status::ExitStatus;
 use crate::failure::{Failure, report};
 use crate::filter_bytes;
 use crate::progress::Progress;
-use crate::provenance::{Provenance, header_without_section, table_end};
+use crate::provenance::{Provenance, header_without_chunks, table_end};
 use crate::render::text::counted;
 use crate::render::{Report, tell};
 use crate::secret_key::SecretKey;
@@ -51,7 +51,7 @@ impl Pushable {
             header.hasher(key.map(SecretKey::bytes))?;
             header.verify(&bytes, key.map(SecretKey::bytes))?;
             let provenance = Provenance::of_file_bytes(&header, &bytes)?;
-            Ok(Self { header_bytes: header_without_section(&bytes), header, bytes, provenance })
+            Ok(Self { header_bytes: header_without_chunks(&bytes), header, bytes, provenance })
         };
         let filter = read().map_err(|error| Failure::of_loading(path, &error))?;
         match filter.header.kind() {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::Write;
 
-use guira::{CuckooMap, CuckooSet};
+use guira::{CuckooFilter, CuckooMap, CuckooSet, KeyHasher, LoadOptions};
 
 use crate::workplace::{GUIRA, Outcome, Workplace, outcome};
 
@@ -459,11 +459,11 @@ fn damaged_notes_are_refused_by_every_command() {
     let place = Workplace::new();
     place.build_with(&["--note", "of birds", "--lowercase"], b"ani\n");
     let mut bytes = place.read("set.guira");
-    // In the middle of the section, with which the file ends.
+    // In the middle of the last chunk, with which the file ends.
     let at = bytes.len() - 10;
     bytes[at] ^= 1;
     place.write("bad.guira", &bytes);
-    let message = "bad.guira: damaged: the notes behind the table are not what was written";
+    let message = "bad.guira: damaged: the checksum of the chunk \"NOTE\" does not match";
     for command in ["check", "add", "remove", "info"] {
         assert_refused(&place.guira_with([command, "bad.guira"], b"ani\n"), message);
     }
@@ -476,15 +476,70 @@ fn damaged_notes_are_refused_by_every_command() {
 #[test]
 fn every_damaged_bit_behind_a_table_is_found() {
     let place = Workplace::new();
-    place.build_with(&["--lowercase"], b"Ani\n");
+    place.build_with(&["--lowercase", "--note", "x"], b"Ani\n");
     let file = place.read("set.guira");
-    let section = file.windows(4).position(|bytes| bytes == b"NOTE").expect("notes");
-    for bit in 8 * section..8 * file.len() {
+    let chunks = file.windows(4).position(|bytes| bytes == b"NORM").expect("chunks");
+    for bit in 8 * chunks..8 * file.len() {
         let mut damaged = file.clone();
         damaged[bit / 8] ^= 1 << (bit % 8);
         place.write("bad.guira", &damaged);
         assert_eq!(place.guira(["verify", "bad.guira"]).status, 2, "bit {bit}");
     }
+}
+
+/// A chunk as docs/format.md describes it.
+fn chunk(tag: &[u8; 4], flags: u32, data: &[u8]) -> Vec<u8> {
+    let start = [&tag[..], &flags.to_le_bytes(), &(data.len() as u64).to_le_bytes()].concat();
+    let checksum = KeyHasher::xxh3(0).digest(&[&start[..], data].concat()).get();
+    [&start[..], &checksum.to_le_bytes(), data].concat()
+}
+
+/// The file with a further chunk, and with flags at byte 70 that a reader need not know.
+fn with_chunk(file: &[u8], chunk: &[u8]) -> Vec<u8> {
+    let mut bytes = [file, chunk].concat();
+    let size = u64::from_le_bytes(*bytes[80..].first_chunk().expect("a header")) + chunk.len() as u64;
+    bytes[80..88].copy_from_slice(&size.to_le_bytes());
+    bytes[70] = 5;
+    let checksum = KeyHasher::xxh3(0).digest(&bytes[..120]).get();
+    bytes[120..128].copy_from_slice(&checksum.to_le_bytes());
+    bytes
+}
+
+#[test]
+fn a_filter_that_another_program_saves_still_says_what_was_done_to_its_keys() {
+    let place = Workplace::new();
+    place.build_with(&["--lowercase", "--capacity", "10"], b"ani\n");
+    let file = place.read("set.guira");
+    let refused = CuckooFilter::from_bytes(&file).expect_err("it doesn't know that keys are made lower case");
+    assert!(refused.to_string().contains("lower case"), "{refused}");
+    let mut filter: CuckooFilter = LoadOptions::new().normalized_keys().from_bytes(&file).expect("whole");
+    filter.insert("koel").expect("it has room");
+    place.write("set.guira", filter.to_bytes());
+    assert_eq!(place.check("ANI\nKoel\n"), b"ANI\nKoel\n");
+    assert_eq!(place.guira_with(["add", "set.guira"], b"GUIRA\n").status, 0);
+    assert_eq!(place.check("guira\n"), b"guira\n");
+}
+
+#[test]
+fn what_other_programs_add_to_a_file_is_kept_or_needs_a_later_release() {
+    let place = Workplace::new();
+    place.build_with(&["--note", "of birds", "--capacity", "10"], b"ani\n");
+    let file = place.read("set.guira");
+    let unknown = chunk(b"XTRA", 0, b"of another program");
+    place.write("set.guira", with_chunk(&file, &unknown));
+    for command in ["add", "remove"] {
+        assert_eq!(place.guira_with([command, "set.guira"], b"koel\n").status, 0, "{command}");
+        let saved = place.read("set.guira");
+        assert!(saved.ends_with(&unknown) && saved[70] == 5, "{command}");
+    }
+    let late = chunk(b"LATE", 1, b"");
+    place.write("late.guira", with_chunk(&file, &late));
+    let message = "late.guira: unknown chunk \"LATE\", which must be known: needs a later release";
+    for command in ["check", "add", "remove", "info"] {
+        assert_refused(&place.guira_with([command, "late.guira"], b"ani\n"), message);
+    }
+    assert_eq!(place.guira(["verify", "late.guira"]).status, 2);
+    assert_eq!(place.read("late.guira"), with_chunk(&file, &late));
 }
 
 #[test]

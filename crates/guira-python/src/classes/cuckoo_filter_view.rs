@@ -44,11 +44,12 @@ impl CuckooFilterView {
 /// Opens a file of a ``CuckooFilter`` or a ``CuckooSet`` as a ``CuckooFilterView``, without loading it.
 ///
 /// While it is open, nobody may write to the file or truncate it. Replacing it, as ``save`` does, is safe: the view keeps the
-/// old file. ``key`` is the secret key, if keys are hashed with one; no file contains it.
+/// old file. ``key`` is the secret key, if keys are hashed with one; no file contains it. ``normalized=True`` is for a file of
+/// ``guira build --lowercase`` or ``--trim``: it says that you do the same to keys.
 #[pyfunction]
-#[pyo3(signature = (path, key=None))]
+#[pyo3(signature = (path, key=None, *, normalized=false))]
 #[expect(clippy::needless_pass_by_value, reason = "it is made for this call")]
-pub(crate) fn open(path: PathBuf, key: Option<&[u8]>) -> PyResult<CuckooFilterView> {
-    let view = map_file(&path, load_options(key)?);
+pub(crate) fn open(path: PathBuf, key: Option<&[u8]>, normalized: bool) -> PyResult<CuckooFilterView> {
+    let view = map_file(&path, load_options(key, normalized)?);
     Ok(CuckooFilterView { table: Locked::new(view.map_err(|error| load_file_error(error, &path))?) })
 }

@@ -53,9 +53,13 @@ pub(crate) fn ratio(part: u64, whole: u64) -> f64 {
 }
 
 /// The bytes of any object with a buffer, as a file.
-pub(crate) fn from_bytes<T: Stored + 'static>(data: &Bound<'_, PyAny>, key: Option<&[u8]>) -> PyResult<Locked<T>> {
+pub(crate) fn from_bytes<T: Stored + 'static>(
+    data: &Bound<'_, PyAny>,
+    key: Option<&[u8]>,
+    normalized: bool,
+) -> PyResult<Locked<T>> {
     let py = data.py();
-    let options = load_options(key)?;
+    let options = load_options(key, normalized)?;
     let table = if let Ok(bytes) = data.cast::<PyBytes>() {
         let bytes = bytes.as_bytes();
         py.detach(|| options.from_bytes::<T>(bytes))
@@ -78,7 +82,10 @@ pub(crate) fn copied(py: Python<'_>, buffer: &PyBuffer<u8>) -> PyResult<Vec<u8>>
 
 pub(crate) fn to_bytes<'py, T: Stored>(py: Python<'py>, table: &Locked<T>) -> PyResult<Bound<'py, PyBytes>> {
     let snapshot = py.detach(|| table.snapshot())?;
-    let size = FileHeader::SIZE as u64 + snapshot.measures().nbytes();
+    // The header alone fits, and says how large the file is.
+    let mut start = [0; FileHeader::SIZE];
+    drop(snapshot.write_to(&mut start[..]));
+    let size = FileHeader::of_bytes(&start).map_err(load_error)?.file_size();
     let size = usize::try_from(size).map_err(|_| PyMemoryError::new_err(format!("a file of {size} bytes")))?;
     PyBytes::new_with(py, size, |bytes| Ok(snapshot.write_to(bytes)?))
 }
@@ -182,11 +189,12 @@ macro_rules! methods_of_files {
 
             /// Loads the bytes of a file, from any object with a buffer. Every byte is checked.
             ///
-            /// ``key`` is the secret key, if keys are hashed with one; no file contains it.
+            /// ``key`` is the secret key, if keys are hashed with one; no file contains it. ``normalized=True`` is for a file
+            /// of ``guira build --lowercase`` or ``--trim``: it says that you do the same to keys.
             #[staticmethod]
-            #[pyo3(signature = (data, key=None))]
-            fn from_bytes(data: &Bound<'_, PyAny>, key: Option<&[u8]>) -> PyResult<Self> {
-                Ok(Self { table: crate::classes::methods::from_bytes(data, key)? })
+            #[pyo3(signature = (data, key=None, *, normalized=false))]
+            fn from_bytes(data: &Bound<'_, PyAny>, key: Option<&[u8]>, normalized: bool) -> PyResult<Self> {
+                Ok(Self { table: crate::classes::methods::from_bytes(data, key, normalized)? })
             }
 
             /// Writes the file, atomically: whoever opens ``path`` finds the old file or the new one, also after a crash.
@@ -198,11 +206,12 @@ macro_rules! methods_of_files {
 
             /// Reads a file. Every byte is checked.
             ///
-            /// ``key`` is the secret key, if keys are hashed with one; no file contains it.
+            /// ``key`` is the secret key, if keys are hashed with one; no file contains it. ``normalized=True`` is for a file
+            /// of ``guira build --lowercase`` or ``--trim``: it says that you do the same to keys.
             #[staticmethod]
-            #[pyo3(signature = (path, key=None))]
-            fn load(py: Python<'_>, path: std::path::PathBuf, key: Option<&[u8]>) -> PyResult<Self> {
-                let options = crate::options::load_options(key)?;
+            #[pyo3(signature = (path, key=None, *, normalized=false))]
+            fn load(py: Python<'_>, path: std::path::PathBuf, key: Option<&[u8]>, normalized: bool) -> PyResult<Self> {
+                let options = crate::options::load_options(key, normalized)?;
                 let loaded = py.detach(|| options.open(&path));
                 let table = loaded.map_err(|error| crate::error::load_file_error(error, &path))?;
                 Ok(Self { table: crate::table::Locked::new(table) })

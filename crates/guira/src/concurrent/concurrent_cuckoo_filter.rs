@@ -1,3 +1,4 @@
+use alloc::sync::Arc;
 use core::fmt;
 
 use super::generation::Generation;
@@ -9,7 +10,7 @@ use crate::cast::{to_f64, to_usize};
 use crate::cuckoo::NoRoom;
 use crate::digest::{Digest, Key, KeyHasher};
 use crate::error::{BuildError, InsertError};
-use crate::filter::{CuckooFilter, CuckooFilterBuilder, Growth, GrowthPolicy};
+use crate::filter::{CuckooFilter, CuckooFilterBuilder, Growth, GrowthPolicy, Kept};
 use crate::parameters::{Layout, Parameters};
 use crate::sync::Replaceable;
 
@@ -89,6 +90,8 @@ use crate::sync::Replaceable;
 pub struct ConcurrentCuckooFilter {
     pub(super) table: Tables,
     hasher: KeyHasher,
+    /// What the file of the filter that it was made of says besides.
+    kept: Option<Arc<Kept>>,
 }
 
 /// The table of a filter; the current one, if the filter grows.
@@ -383,13 +386,14 @@ impl ConcurrentCuckooFilter {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn snapshot(&self) -> Result<CuckooFilter, BuildError> {
-        match &self.table {
+        let copy = match &self.table {
             Tables::Fixed(table) => never_stale(table.copy_locked()),
             Tables::Growing(current, growth) => change_current(current, |generation| match generation.doubling() {
                 None => Ok(generation.table.copy_locked()?.map(|copy| copy.with_growth(Some(*growth)))),
                 Some(doubling) => doubling.copy(generation, growth),
             }),
-        }
+        };
+        Ok(copy?.with_kept(self.kept.clone()))
     }
 
     /// Turns it into a filter for one thread, with the same bits. Tables that are in large pages, which is where a filter of
@@ -406,10 +410,11 @@ impl ConcurrentCuckooFilter {
     /// ```
     #[must_use]
     pub fn into_filter(self) -> CuckooFilter {
-        match self.table {
+        let filter = match self.table {
             Tables::Fixed(table) => table.into_filter(),
             Tables::Growing(current, growth) => current.into_current().into_filter(growth),
-        }
+        };
+        filter.with_kept(self.kept)
     }
 
     const fn growth(&self) -> Option<&Growth> {
@@ -601,14 +606,14 @@ impl TryFrom<CuckooFilter> for ConcurrentCuckooFilter {
     ///
     /// [`BuildError::ConcurrentLayout`] where the table is not packed; [`BuildError::OutOfMemory`].
     fn try_from(filter: CuckooFilter) -> Result<Self, BuildError> {
-        let (growth, hasher) = (filter.growth().copied(), *filter.hasher());
+        let (growth, hasher, kept) = (filter.growth().copied(), *filter.hasher(), filter.kept().cloned());
         let table = match growth {
             None => Tables::Fixed(SharedTable::new(filter)?),
             Some(growth) => {
                 Tables::Growing(Box::new(Replaceable::new(Generation::new(SharedTable::new(filter)?, &growth))), growth)
             }
         };
-        Ok(Self { table, hasher })
+        Ok(Self { table, hasher, kept })
     }
 }
 

@@ -188,6 +188,14 @@ pub(crate) fn checksum(bytes: &[u8]) -> u64 {
     xxh3_64(bytes)
 }
 
+/// The checksum of bytes that are in two pieces.
+pub(crate) fn checksum_of_two(first: &[u8], second: &[u8]) -> u64 {
+    let mut hasher = Xxh3::new();
+    hasher.update(first);
+    hasher.update(second);
+    hasher.digest()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

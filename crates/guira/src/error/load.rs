@@ -61,10 +61,28 @@ pub enum LoadError {
     TableChecksum,
     /// The header asks for something that this version does not know.
     Unknown {
-        /// What it is: "kind", "layout", "addressing", "hash" or "growth policy".
+        /// What it is, such as "kind", "layout", "addressing" or "hash".
         what: &'static str,
         /// The number in the file.
-        found: u8,
+        found: u64,
+    },
+    /// Behind the table is a chunk that this version does not know, and that must be known to read the filter.
+    UnknownChunk {
+        /// Its name.
+        tag: [u8; 4],
+    },
+    /// A chunk behind the table was damaged: its checksum differs.
+    ChunkChecksum {
+        /// Its name.
+        tag: [u8; 4],
+    },
+    /// Something was done to the file's keys before they were hashed, which the library does not do: see
+    /// [`LoadOptions::normalized_keys`](crate::LoadOptions::normalized_keys).
+    KeysNormalized {
+        /// The ASCII letters A to Z were made lower case.
+        lowercase: bool,
+        /// Spaces, tabs, carriage returns, vertical tabs and form feeds at both ends were left out.
+        trim: bool,
     },
     /// The file holds something else than it was loaded as.
     OtherKind {
@@ -122,7 +140,28 @@ impl fmt::Display for LoadError {
             Self::HeaderChecksum => formatter.write_str("damaged: the checksum of the header does not match"),
             Self::TableChecksum => formatter.write_str("damaged: the checksum of the table does not match"),
             Self::Unknown { what, found } => {
-                write!(formatter, "unknown {what} {found}: use a later release")
+                write!(formatter, "unknown {what} {found}: needs a later release")
+            }
+            Self::UnknownChunk { tag } => {
+                write!(
+                    formatter,
+                    "unknown chunk \"{}\", which must be known: needs a later release",
+                    tag.escape_ascii()
+                )
+            }
+            Self::ChunkChecksum { tag } => {
+                write!(formatter, "damaged: the checksum of the chunk \"{}\" does not match", tag.escape_ascii())
+            }
+            Self::KeysNormalized { lowercase, trim } => {
+                let done = match (lowercase, trim) {
+                    (true, false) => "its keys were made lower case",
+                    (false, true) => "blanks at the ends of its keys were left out",
+                    _ => "its keys were made lower case, and blanks at their ends left out,",
+                };
+                write!(
+                    formatter,
+                    "{done} before they were hashed: do the same to keys, and load it with LoadOptions::normalized_keys"
+                )
             }
             Self::OtherKind { found, expected } => {
                 write!(formatter, "the file holds a {found}, and a {expected} is expected: load it as what it is")

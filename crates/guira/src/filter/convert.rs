@@ -55,7 +55,7 @@ impl CuckooFilter {
             if left_out == 0 { fingerprint } else { DoublingAddressing::shortened(fingerprint, left_out) }
         };
         match converted.insert_fingerprints_of(self, shortened) {
-            Ok(()) => Ok(converted.with_growth(self.growth().copied())),
+            Ok(()) => Ok(converted.with_growth(self.growth().copied()).with_kept(self.kept().cloned())),
             Err(NoRoom::Full) => Err(full),
             Err(NoRoom::TooManyCopies { copies }) => {
                 Err(ConvertError::TooManyCopies { copies: to_usize(u64::from(copies)) })

@@ -1,10 +1,11 @@
 use alloc::boxed::Box;
+use alloc::sync::Arc;
 use core::fmt;
 
 #[expect(unused_imports, reason = "named in the documentation")]
 use super::GrowthPolicy;
 use super::doubling::Doubling;
-use super::{CuckooFilterBuilder, Fingerprints, Growth};
+use super::{CuckooFilterBuilder, Fingerprints, Growth, Kept};
 use crate::cast::{to_f64, to_usize};
 use crate::cuckoo::{Crowd, NoRoom, Scheme, Splitting, with_table};
 use crate::digest::{Digest, Key, KeyHasher};
@@ -105,6 +106,8 @@ pub struct CuckooFilter {
     /// The old table, while `storage` is being filled from it. `storage` holds only some of the fingerprints then: see
     /// [`settled`](Self::settled).
     doubling: Option<Box<Doubling>>,
+    /// What its file says besides, if it was loaded from one.
+    kept: Option<Arc<Kept>>,
 }
 
 impl CuckooFilter {
@@ -149,7 +152,7 @@ impl CuckooFilter {
     /// Puts a filter together from parts that were checked against each other.
     pub(crate) fn from_parts(parameters: Parameters, hasher: KeyHasher, storage: Storage, len: usize) -> Self {
         let scheme = Scheme::new(&parameters, hasher.seed());
-        Self { parameters, hasher, scheme, storage, len, growth: None, limit: usize::MAX, doubling: None }
+        Self { parameters, hasher, scheme, storage, len, growth: None, limit: usize::MAX, doubling: None, kept: None }
     }
 
     /// Sets how far the filter grows; `None` keeps it from growing.
@@ -158,6 +161,16 @@ impl CuckooFilter {
         assert!(!self.is_doubling(), "half of a table");
         let limit = growth.map_or(usize::MAX, |growth| growth.limit(&self.parameters));
         Self { growth, limit, ..self }
+    }
+
+    pub(crate) const fn kept(&self) -> Option<&Arc<Kept>> {
+        self.kept.as_ref()
+    }
+
+    /// Sets what is written to its file besides.
+    #[must_use]
+    pub(crate) fn with_kept(self, kept: Option<Arc<Kept>>) -> Self {
+        Self { kept, ..self }
     }
 
     /// Begins or ends a doubling, and returns the one that was in progress. During a doubling the limit is 0, so that
@@ -206,6 +219,7 @@ impl CuckooFilter {
         let out_of_memory = |_| BuildError::OutOfMemory { bytes: self.parameters.table_size() };
         let storage = Storage::copied_from(&self.storage).map_err(out_of_memory)?;
         let mut copy = Self::from_parts(self.parameters, self.hasher, storage, self.len).with_growth(self.growth);
+        copy.kept.clone_from(&self.kept);
         if let Some(doubling) = &self.doubling {
             copy.set_doubling(Some(Box::new(doubling.try_clone().map_err(out_of_memory)?)));
         }

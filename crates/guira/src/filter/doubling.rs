@@ -38,7 +38,7 @@ impl CuckooFilter {
         let mut splitting = Splitting::new(from.parameters(), doubled.parameters(), from.hasher().seed());
         splitting.split(from.bytes(), doubled.scheme_and_bytes().1, u64::MAX);
         doubled.add_to_len(from.len());
-        Ok(doubled.with_growth(from.growth().copied()))
+        Ok(doubled.with_growth(from.growth().copied()).with_kept(from.kept().cloned()))
     }
 
     /// The same keys in half the buckets, with the bit that a doubling took; `None` where they don't fit, or where there
@@ -53,7 +53,7 @@ impl CuckooFilter {
         let splitting = Splitting::new(halved.parameters(), from.parameters(), from.hasher().seed());
         splitting.fold(halved.scheme_and_bytes().1, from.bytes()).ok()?;
         halved.add_to_len(from.len());
-        Some(halved.with_growth(from.growth().copied()))
+        Some(halved.with_growth(from.growth().copied()).with_kept(from.kept().cloned()))
     }
 
     /// Whether the table is large enough to be doubled in steps.
@@ -75,7 +75,8 @@ impl CuckooFilter {
     pub(super) fn begin_doubling(&mut self) -> Result<(), BuildError> {
         self.settle();
         let mut doubled = Self::with_parameters(self.parameters().after_doubling()?, *self.hasher())?
-            .with_growth(self.growth().copied());
+            .with_growth(self.growth().copied())
+            .with_kept(self.kept().cloned());
         doubled.add_to_len(self.len());
         let splitting = Splitting::new(self.parameters(), doubled.parameters(), self.hasher().seed());
         let parameters = *self.parameters();
@@ -89,7 +90,9 @@ impl CuckooFilter {
     pub(super) fn take_back_doubling(&mut self) {
         if let Some(doubling) = self.set_doubling(None) {
             let Doubling { old, parameters, .. } = *doubling;
-            *self = Self::from_parts(parameters, *self.hasher(), old, self.len()).with_growth(self.growth().copied());
+            let kept = self.kept().cloned();
+            let settled = Self::from_parts(parameters, *self.hasher(), old, self.len());
+            *self = settled.with_growth(self.growth().copied()).with_kept(kept);
         }
     }
 

@@ -181,7 +181,7 @@ impl CuckooFilter {
             first = smaller;
         }
         let filter = Self::with_parameters(first, *self.hasher())?;
-        Ok(filter.with_growth(self.growth().copied()))
+        Ok(filter.with_growth(self.growth().copied()).with_kept(self.kept().cloned()))
     }
 
     /// Returns the number of distinct keys up to which the false positive rate is guaranteed: where the filter grows, at

@@ -10,6 +10,7 @@ mod growing;
 mod growth;
 mod growth_plan;
 mod iter;
+mod kept;
 mod merge;
 mod valued;
 mod view;
@@ -23,5 +24,6 @@ pub use view::CuckooFilterView;
 
 pub(crate) use builder::whole_regions;
 pub(crate) use growth::Growth;
+pub(crate) use kept::Kept;
 pub(crate) use valued::{ValuedFilter, measures_of_valued_filter};
 pub(crate) use view::Description;

@@ -1,3 +1,6 @@
+use alloc::sync::Arc;
+
+use super::Kept;
 use crate::addressing::Addressing;
 use crate::cuckoo::{CuckooTable, NoRoom, Scheme, with_table};
 use crate::digest::{Digest, KeyHasher};
@@ -13,6 +16,7 @@ pub(crate) struct ValuedFilter {
     scheme: Scheme,
     storage: Storage,
     len: usize,
+    kept: Option<Arc<Kept>>,
 }
 
 impl<A: Addressing, T: Values> CuckooTable<A, T> {
@@ -49,7 +53,17 @@ impl ValuedFilter {
     /// Puts a filter together from parts that were checked against each other.
     pub(crate) fn from_parts(parameters: Parameters, hasher: KeyHasher, storage: Storage, len: usize) -> Self {
         let scheme = Scheme::new(&parameters, hasher.seed());
-        Self { parameters, hasher, scheme, storage, len }
+        Self { parameters, hasher, scheme, storage, len, kept: None }
+    }
+
+    pub(crate) const fn kept(&self) -> Option<&Arc<Kept>> {
+        self.kept.as_ref()
+    }
+
+    /// Sets what is written to its file besides.
+    #[must_use]
+    pub(crate) fn with_kept(self, kept: Option<Arc<Kept>>) -> Self {
+        Self { kept, ..self }
     }
 
     /// Stores a copy of a key's fingerprint with a value of at most v bits.

@@ -1,6 +1,7 @@
 //! What a file can hold: the parts that are written, and the checks when they are loaded.
 
 use alloc::borrow::Cow;
+use alloc::sync::Arc;
 
 use super::Header;
 use super::any_filter::AnyFilter;
@@ -8,7 +9,7 @@ use super::check::{check_fingerprints, check_len};
 use crate::counting::CountingCuckooFilter;
 use crate::digest::KeyHasher;
 use crate::error::{FileKind, LoadError};
-use crate::filter::{CuckooFilter, Growth, ValuedFilter};
+use crate::filter::{CuckooFilter, Growth, Kept, ValuedFilter};
 use crate::map::{CuckooMap, Value};
 use crate::parameters::Parameters;
 use crate::set::CuckooSet;
@@ -22,7 +23,12 @@ pub(super) trait Contents: Sized {
     fn parts(&self) -> Parts<'_>;
 
     /// Puts the parts together again, after the checks that need the table.
-    fn checked(header: &Header, hasher: KeyHasher, storage: Storage, len: usize) -> Result<Self, LoadError>;
+    fn checked(
+        header: &Header,
+        hasher: KeyHasher,
+        storage: Storage,
+        kept: Option<Arc<Kept>>,
+    ) -> Result<Self, LoadError>;
 }
 
 pub(super) struct Parts<'contents> {
@@ -35,6 +41,8 @@ pub(super) struct Parts<'contents> {
     pub(super) len: usize,
     /// How far a filter grows.
     pub(super) growth: Option<Growth>,
+    /// What the file says besides.
+    pub(super) kept: Option<&'contents Kept>,
 }
 
 impl Contents for CuckooFilter {
@@ -44,13 +52,20 @@ impl Contents for CuckooFilter {
         let growth = self.growth().copied();
         let kind = if growth.is_some() { FileKind::Growing } else { FileKind::Filter };
         let (parameters, hasher) = (self.parameters(), self.hasher());
-        Parts { kind, parameters, hasher, table: self.table(), len: self.len(), growth }
+        let kept = self.kept().map(|kept| &**kept);
+        Parts { kind, parameters, hasher, table: self.table(), len: self.len(), growth, kept }
     }
 
-    fn checked(header: &Header, hasher: KeyHasher, storage: Storage, len: usize) -> Result<Self, LoadError> {
+    fn checked(
+        header: &Header,
+        hasher: KeyHasher,
+        storage: Storage,
+        kept: Option<Arc<Kept>>,
+    ) -> Result<Self, LoadError> {
+        let len = header.len_in_memory()?;
         let filter = Self::from_parts(header.parameters, hasher, storage, len).with_growth(header.growth);
         check_fingerprints(filter.scheme(), filter.bytes(), header.kind(), len)?;
-        Ok(filter)
+        Ok(filter.with_kept(kept))
     }
 }
 
@@ -61,8 +76,13 @@ impl Contents for CuckooSet {
         Parts { kind: FileKind::Set, ..self.as_filter().parts() }
     }
 
-    fn checked(header: &Header, hasher: KeyHasher, storage: Storage, len: usize) -> Result<Self, LoadError> {
-        let filter = CuckooFilter::checked(header, hasher, storage, len)?;
+    fn checked(
+        header: &Header,
+        hasher: KeyHasher,
+        storage: Storage,
+        kept: Option<Arc<Kept>>,
+    ) -> Result<Self, LoadError> {
+        let filter = CuckooFilter::checked(header, hasher, storage, kept)?;
         Ok(Self::from_filter_without_copies(filter))
     }
 }
@@ -74,10 +94,15 @@ impl Contents for CountingCuckooFilter {
         valued_parts(self.filter(), FileKind::Counting)
     }
 
-    fn checked(header: &Header, hasher: KeyHasher, storage: Storage, len: usize) -> Result<Self, LoadError> {
-        let filter = checked_valued_filter(header, hasher, storage, len)?;
+    fn checked(
+        header: &Header,
+        hasher: KeyHasher,
+        storage: Storage,
+        kept: Option<Arc<Kept>>,
+    ) -> Result<Self, LoadError> {
+        let filter = checked_valued_filter(header, hasher, storage)?;
         check_counters(&filter, header.kind())?;
-        Ok(Self::from_filter(filter))
+        Ok(Self::from_filter(filter.with_kept(kept)))
     }
 }
 
@@ -88,12 +113,17 @@ impl<V: Value> Contents for CuckooMap<V> {
         valued_parts(self.filter(), FileKind::Map)
     }
 
-    fn checked(header: &Header, hasher: KeyHasher, storage: Storage, len: usize) -> Result<Self, LoadError> {
+    fn checked(
+        header: &Header,
+        hasher: KeyHasher,
+        storage: Storage,
+        kept: Option<Arc<Kept>>,
+    ) -> Result<Self, LoadError> {
         let value_bits = header.parameters.value_bits();
         if value_bits > V::BITS {
             return Err(LoadError::ValueBits { found: value_bits, most: V::BITS });
         }
-        checked_valued_filter(header, hasher, storage, len).map(Self::from_filter)
+        checked_valued_filter(header, hasher, storage).map(|filter| Self::from_filter(filter.with_kept(kept)))
     }
 }
 
@@ -110,19 +140,25 @@ impl Contents for AnyFilter {
         }
     }
 
-    fn checked(header: &Header, hasher: KeyHasher, storage: Storage, len: usize) -> Result<Self, LoadError> {
+    fn checked(
+        header: &Header,
+        hasher: KeyHasher,
+        storage: Storage,
+        kept: Option<Arc<Kept>>,
+    ) -> Result<Self, LoadError> {
         Ok(match header.kind() {
-            FileKind::Filter | FileKind::Growing => Self::Filter(CuckooFilter::checked(header, hasher, storage, len)?),
-            FileKind::Set => Self::Set(CuckooSet::checked(header, hasher, storage, len)?),
-            FileKind::Counting => Self::Counting(CountingCuckooFilter::checked(header, hasher, storage, len)?),
-            FileKind::Map => Self::Map(CuckooMap::checked(header, hasher, storage, len)?),
+            FileKind::Filter | FileKind::Growing => Self::Filter(CuckooFilter::checked(header, hasher, storage, kept)?),
+            FileKind::Set => Self::Set(CuckooSet::checked(header, hasher, storage, kept)?),
+            FileKind::Counting => Self::Counting(CountingCuckooFilter::checked(header, hasher, storage, kept)?),
+            FileKind::Map => Self::Map(CuckooMap::checked(header, hasher, storage, kept)?),
         })
     }
 }
 
 fn valued_parts(filter: &ValuedFilter, kind: FileKind) -> Parts<'_> {
     let (parameters, hasher) = (filter.parameters(), filter.hasher());
-    Parts { kind, parameters, hasher, table: Cow::Borrowed(filter.storage()), len: filter.len(), growth: None }
+    let kept = filter.kept().map(|kept| &**kept);
+    Parts { kind, parameters, hasher, table: Cow::Borrowed(filter.storage()), len: filter.len(), growth: None, kept }
 }
 
 /// Checks that in a filter that counts every fingerprint has one counter. In a map it may have several values.
@@ -137,8 +173,8 @@ pub(super) fn checked_valued_filter(
     header: &Header,
     hasher: KeyHasher,
     storage: Storage,
-    len: usize,
 ) -> Result<ValuedFilter, LoadError> {
+    let len = header.len_in_memory()?;
     let filter = ValuedFilter::from_parts(header.parameters, hasher, storage, len);
     if !filter.is_well_formed() {
         return Err(LoadError::Inconsistent { what: "an empty slot has a value" });

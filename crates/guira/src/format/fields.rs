@@ -15,7 +15,7 @@ macro_rules! field {
     )*};
 }
 
-field!(u8, u16, u64);
+field!(u8, u16, u32, u64);
 
 /// The part of a header that is still to be read.
 pub(super) struct Fields<'bytes>(pub(super) &'bytes [u8]);

@@ -4,8 +4,9 @@ use core::fmt;
 
 use super::Header;
 use super::check::{check_bytes, check_fingerprints};
+use super::chunks::{Normalization, kept_chunks};
 use super::contents::{check_counters, checked_valued_filter};
-use super::header::{Hash, table_of};
+use super::header::{Hash, chunks_in, table_of};
 use crate::cuckoo::Scheme;
 use crate::digest::KeyHasher;
 use crate::error::{FileKind, LoadError};
@@ -116,7 +117,7 @@ impl FileHeader {
         self.0.len == 0
     }
 
-    /// Returns the size of the whole file in bytes: header, table, and the section behind it, if there is one.
+    /// Returns the size of the whole file in bytes: header, table, and the chunks behind it, if there are any.
     ///
     /// # Examples
     ///
@@ -179,6 +180,22 @@ impl FileHeader {
         self.0.growth.map(|growth| growth.max_capacity)
     }
 
+    /// Returns the false positive rate that was asked for when the filter was built, or `None` if the file doesn't say it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let file = guira::CuckooFilter::with_capacity(100, 0.01)?.to_bytes();
+    /// let header = guira::FileHeader::of_bytes(&file)?;
+    /// // Only the program writes it so far.
+    /// assert_eq!(header.requested_rate(), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn requested_rate(&self) -> Option<f64> {
+        Some(self.0.rate).filter(|&rate| rate > 0.0)
+    }
+
     /// Makes all the checks that loading makes on the bytes of the file. Without the secret key of a file that has one,
     /// one check is left out: that a set or a filter that counts holds no fingerprint twice.
     ///
@@ -205,11 +222,12 @@ impl FileHeader {
         };
         let table = table_of(file, header)?;
         check_bytes(table, &header.parameters, header.table_checksum)?;
+        kept_chunks(chunks_in(file, header), Normalization::ByCaller)?;
         let len = header.len_in_memory()?;
         let (sees_copies, hasher) = (hasher.is_some(), hasher.unwrap_or(KeyHasher::xxh3(0)));
         if matches!(header.kind(), FileKind::Counting | FileKind::Map) {
             let storage = Storage::copied_from(table).map_err(|_| header.out_of_memory())?;
-            let filter = checked_valued_filter(header, hasher, storage, len)?;
+            let filter = checked_valued_filter(header, hasher, storage)?;
             return if sees_copies { check_counters(&filter, header.kind()) } else { Ok(()) };
         }
         // Only the search for copies depends on the seed of the hasher.

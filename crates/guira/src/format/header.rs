@@ -38,8 +38,17 @@ const HASH_SIP_HASH_13: u8 = 2;
 const POLICY_KEEP_RATE: u8 = 1;
 const POLICY_RAISE_RATE: u8 = 2;
 
-const RESERVED: [u8; 4] = [0; 4];
-const RESERVED_AT_END: [u8; 24] = [0; 24];
+/// The longest fingerprints and values that the format has. This release has shorter ones.
+const MAX_FINGERPRINT_BITS: u8 = 56;
+const MAX_VALUE_BITS: u8 = 56;
+
+/// The flags that a reader must know: there are none so far.
+const REQUIRED_FLAGS: u16 = 0;
+
+/// The buckets that are split already, in a table that is being doubled. Such tables are not written so far.
+const MARK: u64 = 0;
+
+const RESERVED: u64 = 0;
 
 /// What a header says, checked as far as it can be without the table.
 #[derive(Clone)]
@@ -50,8 +59,12 @@ pub(super) struct Header {
     pub(super) growth: Option<Growth>,
     pub(super) hash: Hash,
     pub(super) len: u64,
-    /// The bytes behind the table that are not the filter's, which are skipped. The library writes none.
-    section_size: u64,
+    /// The flags that a reader need not know.
+    pub(super) flags: u16,
+    /// The false positive rate that was asked for; 0 if that is not known.
+    pub(super) rate: f64,
+    /// The bytes of the chunks behind the table.
+    chunks_size: u64,
     pub(super) table_checksum: u64,
 }
 
@@ -73,7 +86,9 @@ impl Header {
                 Some(key_check) => Hash::SipHash13 { key_check },
             },
             len: u64::try_from(parts.len).unwrap_or(u64::MAX),
-            section_size: 0,
+            flags: parts.kept.map_or(0, |kept| kept.flags),
+            rate: parts.kept.map_or(0.0, |kept| kept.rate),
+            chunks_size: parts.kept.map_or(0, |kept| u64::try_from(kept.chunks.len()).unwrap_or(u64::MAX)),
             table_checksum: checksum(&parts.table),
         }
     }
@@ -86,13 +101,17 @@ impl Header {
     /// The size of the file in bytes.
     pub(super) fn file_size(&self) -> u64 {
         let header_size = u64::try_from(HEADER_SIZE).unwrap_or(u64::MAX);
-        self.table_size().saturating_add(header_size).saturating_add(self.section_size)
+        self.table_size().saturating_add(header_size).saturating_add(self.chunks_size)
     }
 
-    /// The size in bytes of the section behind the table.
-    #[cfg(feature = "std")]
-    pub(super) const fn section_size(&self) -> u64 {
-        self.section_size
+    /// The size in bytes of the chunks behind the table.
+    pub(super) const fn chunks_size(&self) -> u64 {
+        self.chunks_size
+    }
+
+    /// The header of the same filter in a file without chunks.
+    pub(super) fn without_chunks(self) -> Self {
+        Self { chunks_size: 0, ..self }
     }
 
     pub(super) const fn kind(&self) -> FileKind {
@@ -172,10 +191,13 @@ impl Header {
         };
         bytes.push(policy);
         bytes.push(doublings);
-        bytes.extend(RESERVED);
+        bytes.extend(REQUIRED_FLAGS.to_le_bytes());
+        bytes.extend(self.flags.to_le_bytes());
         bytes.extend(max_capacity.to_le_bytes());
-        bytes.extend(self.section_size.to_le_bytes());
-        bytes.extend(RESERVED_AT_END);
+        bytes.extend(self.chunks_size.to_le_bytes());
+        bytes.extend(self.rate.to_bits().to_le_bytes());
+        bytes.extend(MARK.to_le_bytes());
+        bytes.extend(RESERVED.to_le_bytes());
         bytes.extend(self.table_checksum.to_le_bytes());
         let header_checksum = bytes.get(start..).map_or(0, checksum);
         bytes.extend(header_checksum.to_le_bytes());
@@ -226,13 +248,28 @@ impl Header {
         let doublings: u8 = fields.take()?;
         let policy: u8 = fields.take()?;
         let growth_doublings: u8 = fields.take()?;
-        let reserved: [u8; RESERVED.len()] = fields.take_bytes()?;
+        let required_flags: u16 = fields.take()?;
+        let flags: u16 = fields.take()?;
         let max_capacity: u64 = fields.take()?;
-        let section_size: u64 = fields.take()?;
-        let reserved_at_end: [u8; RESERVED_AT_END.len()] = fields.take_bytes()?;
+        let chunks_size: u64 = fields.take()?;
+        let rate = f64::from_bits(fields.take()?);
+        let mark: u64 = fields.take()?;
+        let reserved: u64 = fields.take()?;
         let table_checksum: u64 = fields.take()?;
 
-        let unknown = |what, found| Some(Err(LoadError::Unknown { what, found }));
+        fn unknown<T>(what: &'static str, found: impl Into<u64>) -> Option<Result<T, LoadError>> {
+            Some(Err(LoadError::Unknown { what, found: found.into() }))
+        }
+        // What this release doesn't know may change what everything else means, so it is looked for first.
+        if required_flags != REQUIRED_FLAGS {
+            return unknown("flags", required_flags);
+        }
+        if mark != MARK {
+            return unknown("state of a doubling", mark);
+        }
+        if reserved != RESERVED {
+            return unknown("field", reserved);
+        }
         let inconsistent = |what| Some(Err(LoadError::Inconsistent { what }));
         let kind = match kind {
             KIND_FILTER => FileKind::Filter,
@@ -260,6 +297,19 @@ impl Header {
             HASH_SIP_HASH_13 => Hash::SipHash13 { key_check: seed },
             found => return unknown("hash", found),
         };
+        // What the format has and this release hasn't.
+        let most_bits = u8::try_from(Parameters::MAX_FINGERPRINT_BITS).unwrap_or(u8::MAX);
+        let has_values = matches!(kind, FileKind::Counting | FileKind::Map);
+        let is_of_format = fingerprint_bits <= MAX_FINGERPRINT_BITS && value_bits <= MAX_VALUE_BITS;
+        if is_of_format && fingerprint_bits > most_bits {
+            return unknown("length of fingerprints", fingerprint_bits);
+        }
+        if is_of_format && has_values && fingerprint_bits.saturating_add(value_bits) > most_bits {
+            return unknown("length of values", value_bits);
+        }
+        if has_values && policy != 0 {
+            return unknown("growth of such a file", policy);
+        }
         let regions = Regions { count: region_count, buckets: buckets_per_region };
         let parameters = Shape::new(layout, addressing, u32::from(slots_per_bucket))
             .and_then(|shape| Parameters::new(shape, u32::from(fingerprint_bits), regions, capacity))
@@ -289,15 +339,16 @@ impl Header {
         if let Some(Err(error)) = growth.map(|growth| growth.check(&parameters)) {
             return Some(Err(LoadError::Parameters(error)));
         }
-        let header = Self { kind, parameters, growth, hash, len, section_size, table_checksum };
+        let header = Self { kind, parameters, growth, hash, len, flags, rate, chunks_size, table_checksum };
         if len > parameters.slot_count() {
             return inconsistent("more fingerprints than slots");
         }
         if table_size != header.table_size() {
             return inconsistent("the table has another size than its parameters give");
         }
-        if reserved != RESERVED || reserved_at_end != RESERVED_AT_END {
-            return inconsistent("reserved bytes are not 0");
+        // Not `rate < 0.0 || rate >= 1.0`: that lets NaN through. Of the zeros only one is written.
+        if !(rate.to_bits() == 0 || (rate > 0.0 && rate < 1.0)) {
+            return inconsistent("the rate that was asked for is none");
         }
         Some(Ok(header))
     }
@@ -308,6 +359,12 @@ pub(super) fn table_of<'bytes>(bytes: &'bytes [u8], header: &Header) -> Result<&
     check_file_size(header, u64::try_from(bytes.len()).unwrap_or(u64::MAX))?;
     let behind = bytes.get(HEADER_SIZE..).unwrap_or_default();
     Ok(usize::try_from(header.table_size()).ok().and_then(|size| behind.get(..size)).unwrap_or_default())
+}
+
+/// Returns the chunks within the bytes of a file that has as many as its header says.
+pub(super) fn chunks_in<'bytes>(bytes: &'bytes [u8], header: &Header) -> &'bytes [u8] {
+    let behind = bytes.get(HEADER_SIZE..).unwrap_or_default();
+    usize::try_from(header.table_size()).ok().and_then(|size| behind.get(size..)).unwrap_or_default()
 }
 
 /// Whether a file has as many bytes as its header says.

@@ -1,17 +1,19 @@
 //! From bytes to filters.
 
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 
 use super::Header;
 use super::any_filter::AnyFilter;
 use super::check::check_bytes;
+use super::chunks::{Normalization, kept_chunks};
 use super::contents::Contents;
-use super::header::{HEADER_SIZE, check_file_size, table_of};
+use super::header::{HEADER_SIZE, check_file_size, chunks_in, table_of};
 use crate::counting::CountingCuckooFilter;
 use crate::digest::KeyHasher;
 use crate::error::LoadError;
-use crate::filter::{CuckooFilter, CuckooFilterView};
+use crate::filter::{CuckooFilter, CuckooFilterView, Kept};
 use crate::map::{CuckooMap, Value};
 use crate::set::CuckooSet;
 use crate::table::Storage;
@@ -36,6 +38,7 @@ use crate::table::Storage;
 #[must_use]
 pub struct LoadOptions {
     key: Option<[u8; 16]>,
+    pub(super) normalization: Normalization,
 }
 
 impl LoadOptions {
@@ -50,7 +53,7 @@ impl LoadOptions {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub const fn new() -> Self {
-        Self { key: None }
+        Self { key: None, normalization: Normalization::Unknown }
     }
 
     /// Sets the secret key with which the file's keys were hashed. No file contains it.
@@ -69,6 +72,23 @@ impl LoadOptions {
     /// ```
     pub const fn key(mut self, key: [u8; 16]) -> Self {
         self.key = Some(key);
+        self
+    }
+
+    /// Says that the caller does to keys what was done to those of the file, as the program `guira` does with `--lowercase` and
+    /// `--trim`. Without this, such a file is refused: keys would not be found that are in it. [`LoadError::KeysNormalized`]
+    /// says what it is that was done.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let file = guira::CuckooFilter::with_capacity(100, 0.01)?.to_bytes();
+    /// let filter: guira::CuckooFilter = guira::LoadOptions::new().normalized_keys().from_bytes(&file)?;
+    /// assert!(filter.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub const fn normalized_keys(mut self) -> Self {
+        self.normalization = Normalization::ByCaller;
         self
     }
 
@@ -97,8 +117,9 @@ impl LoadOptions {
         let header = Header::decode(bytes)?.of_kinds(F::KINDS)?;
         let hasher = header.hash.hasher(self.key)?;
         let table = table_of(bytes, &header)?;
+        let chunks = kept_chunks(chunks_in(bytes, &header), self.normalization)?;
         let storage = Storage::copied_from(table).map_err(|_| LoadError::OutOfMemory { bytes: header.table_size() })?;
-        checked(&header, hasher, storage)
+        checked(&header, hasher, storage, chunks)
     }
 
     /// Loads a filter from a reader, which it reads to the end.
@@ -122,7 +143,7 @@ impl LoadOptions {
     /// ```
     #[cfg(feature = "std")]
     pub fn read_from<F: FilterFile>(self, reader: impl std::io::Read) -> Result<F, LoadError> {
-        load_from_stream(reader, self.key)
+        load_from_stream(reader, self)
     }
 
     /// Loads a filter from a file.
@@ -171,10 +192,9 @@ impl LoadOptions {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn view(self, bytes: &[u8]) -> Result<CuckooFilterView<'_>, LoadError> {
-        CuckooFilterView::of(bytes, self.key)
+        CuckooFilterView::of(bytes, self)
     }
 
-    #[cfg(feature = "mmap")]
     pub(super) const fn secret_key(self) -> Option<[u8; 16]> {
         self.key
     }
@@ -274,11 +294,11 @@ pub(super) fn load_from_parts<C: Contents>(bytes: &[u8], table: Vec<u8>) -> Resu
         return Err(LoadError::TrailingBytes { expected: header.file_size() });
     }
     check_file_size(&header, u64::try_from(bytes.len().saturating_add(table.len())).unwrap_or(u64::MAX))?;
-    checked(&header, hasher, Storage::from_vec(table))
+    checked(&header, hasher, Storage::from_vec(table), Vec::new())
 }
 
 #[cfg(feature = "std")]
-fn load_from_stream<C: Contents, R: std::io::Read>(mut reader: R, key: Option<[u8; 16]>) -> Result<C, LoadError> {
+fn load_from_stream<C: Contents, R: std::io::Read>(mut reader: R, options: LoadOptions) -> Result<C, LoadError> {
     use std::io::Read;
 
     /// How much is asked of the stream, and of the allocator, at a time.
@@ -288,7 +308,7 @@ fn load_from_stream<C: Contents, R: std::io::Read>(mut reader: R, key: Option<[u
     let header_size = u64::try_from(HEADER_SIZE).unwrap_or(u64::MAX);
     reader.by_ref().take(header_size).read_to_end(&mut start)?;
     let header = Header::decode(&start)?.of_kinds(C::KINDS)?;
-    let hasher = header.hash.hasher(key)?;
+    let hasher = header.hash.hasher(options.key)?;
     let (expected, table_size) = (header.file_size(), header.table_size());
     let out_of_memory = |_| LoadError::OutOfMemory { bytes: table_size };
 
@@ -300,24 +320,27 @@ fn load_from_stream<C: Contents, R: std::io::Read>(mut reader: R, key: Option<[u
         let read = reader.by_ref().take(chunk).read_to_end(&mut table)?;
         missing = missing.saturating_sub(u64::try_from(read).unwrap_or(chunk));
         if read == 0 {
-            let unread = missing.saturating_add(header.section_size());
+            let unread = missing.saturating_add(header.chunks_size());
             return Err(LoadError::Truncated { expected, found: expected.saturating_sub(unread) });
         }
     }
-    let section_size = header.section_size();
-    let skipped = std::io::copy(&mut reader.by_ref().take(section_size), &mut std::io::sink())?;
-    if skipped < section_size {
-        return Err(LoadError::Truncated { expected, found: expected.saturating_sub(section_size - skipped) });
+    let mut chunks = Vec::new();
+    let read = reader.by_ref().take(header.chunks_size()).read_to_end(&mut chunks)?;
+    let unread = header.chunks_size().saturating_sub(u64::try_from(read).unwrap_or(u64::MAX));
+    if unread > 0 {
+        return Err(LoadError::Truncated { expected, found: expected.saturating_sub(unread) });
     }
     // Unlike `read`, this does not give up where it is interrupted.
     if reader.take(1).read_to_end(&mut Vec::new())? != 0 {
         return Err(LoadError::TrailingBytes { expected });
     }
-    checked(&header, hasher, Storage::from_vec(table))
+    let chunks = kept_chunks(&chunks, options.normalization)?;
+    checked(&header, hasher, Storage::from_vec(table), chunks)
 }
 
 /// The checks that need the table.
-fn checked<C: Contents>(header: &Header, hasher: KeyHasher, storage: Storage) -> Result<C, LoadError> {
+fn checked<C: Contents>(header: &Header, hasher: KeyHasher, storage: Storage, chunks: Vec<u8>) -> Result<C, LoadError> {
     check_bytes(&storage, &header.parameters, header.table_checksum)?;
-    C::checked(header, hasher, storage, header.len_in_memory()?)
+    let kept = Kept { flags: header.flags, rate: header.rate, chunks };
+    C::checked(header, hasher, storage, (kept != Kept::default()).then(|| Arc::new(kept)))
 }

@@ -3,11 +3,12 @@
 
 use alloc::sync::Arc;
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 use memmap2::MmapOptions;
 
+use super::chunks::kept_chunks;
 use super::header::{HEADER_SIZE, check_file_size};
 use super::{Header, LoadOptions};
 use crate::error::LoadError;
@@ -90,6 +91,10 @@ impl LoadOptions {
         let header = Header::decode(&start)?;
         let description = header.describe(self.secret_key())?;
         check_file_size(&header, file.metadata()?.len())?;
+        let mut chunks = Vec::new();
+        (&file).seek(SeekFrom::Start(header_size.saturating_add(header.table_size())))?;
+        (&file).take(header.chunks_size()).read_to_end(&mut chunks)?;
+        kept_chunks(&chunks, self.normalization)?;
         let bytes = header.table_size();
         let size = usize::try_from(bytes).map_err(|_| LoadError::OutOfMemory { bytes })?;
         // SAFETY: the file is as long as is mapped of it, and the caller promises that it stays so and does not change.

@@ -7,6 +7,7 @@
 
 mod any_filter;
 mod check;
+mod chunks;
 mod contents;
 mod fields;
 mod file_header;

@@ -3,6 +3,7 @@
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
+pub use super::chunks::{Chunk, chunks_of};
 use super::contents::Contents;
 use super::load::load_from_parts;
 use super::save::header_bytes;
@@ -54,7 +55,8 @@ pub fn use_global_allocator_only() {
 /// ```
 pub trait RawFilter: Sized {
     /// Returns the two parts of [`CuckooFilter::to_bytes`]: the header, of 128 bytes, and the table, borrowed. If the
-    /// table is being doubled, it is a copy of the doubled one.
+    /// table is being doubled, it is a copy of the doubled one. The chunks of a file that the filter was loaded from are left
+    /// out.
     fn header_and_table(&self) -> (Vec<u8>, Cow<'_, [u8]>);
 
     /// Finishes the doubling of the table, if it is being doubled. Then the first part of [`memory`](Self::memory) is the

@@ -30,9 +30,10 @@ macro_rules! can_be_saved {
             #[must_use]
             pub fn to_bytes(&self) -> Vec<u8> {
                 let parts = self.parts();
-                let mut bytes = Vec::with_capacity(HEADER_SIZE + parts.table.len());
+                let mut bytes = Vec::with_capacity(HEADER_SIZE + parts.table.len() + parts.chunks().len());
                 Header::of(&parts).encode(&mut bytes);
                 bytes.extend_from_slice(&parts.table);
+                bytes.extend_from_slice(parts.chunks());
                 bytes
             }
 
@@ -54,8 +55,11 @@ macro_rules! can_be_saved {
             #[cfg(feature = "std")]
             pub fn write_to<W: std::io::Write>(&self, mut writer: W) -> std::io::Result<()> {
                 let parts = self.parts();
-                writer.write_all(&header_bytes(&parts))?;
-                writer.write_all(&parts.table)
+                let mut header = Vec::with_capacity(HEADER_SIZE);
+                Header::of(&parts).encode(&mut header);
+                writer.write_all(&header)?;
+                writer.write_all(&parts.table)?;
+                writer.write_all(parts.chunks())
             }
 
             /// Saves it to a file, which atomically replaces any file at the path: whoever opens the path gets either the
@@ -98,9 +102,16 @@ can_be_saved! {
 }
 can_be_saved! { [] AnyFilter, "guira::AnyFilter", "guira::AnyFilter::Filter(guira::CuckooFilter::with_capacity(100, 0.01)?)" }
 
-/// The first part of a file, of [`HEADER_SIZE`] bytes; the table is the rest.
+/// The first part of a file without chunks, of [`HEADER_SIZE`] bytes; the table is the rest.
 pub(super) fn header_bytes(parts: &Parts<'_>) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(HEADER_SIZE);
-    Header::of(parts).encode(&mut bytes);
+    Header::of(parts).without_chunks().encode(&mut bytes);
     bytes
+}
+
+impl<'contents> Parts<'contents> {
+    /// The chunks behind the table.
+    fn chunks(&self) -> &'contents [u8] {
+        self.kept.map_or(&[], |kept| &kept.chunks)
+    }
 }

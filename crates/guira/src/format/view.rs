@@ -1,8 +1,9 @@
 //! Files that are queried in place, without loading them.
 
-use super::Header;
 use super::check::{check_bytes, check_fingerprints};
-use super::header::table_of;
+use super::chunks::kept_chunks;
+use super::header::{chunks_in, table_of};
+use super::{Header, LoadOptions};
 use crate::error::{FileKind, LoadError};
 use crate::filter::{CuckooFilterView, Description};
 use crate::table::Borrowed;
@@ -14,7 +15,8 @@ impl<'bytes> CuckooFilterView<'bytes> {
     /// # Errors
     ///
     /// A [`LoadError`] where the header is damaged, contradicts itself or is that of another kind, or where there are not
-    /// as many bytes as it says. The table is not looked at.
+    /// as many bytes as it says, and where a chunk behind the table is damaged, or must be known and isn't. The table is not
+    /// looked at.
     ///
     /// # Examples
     ///
@@ -27,13 +29,14 @@ impl<'bytes> CuckooFilterView<'bytes> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn new(bytes: &'bytes [u8]) -> Result<Self, LoadError> {
-        Self::of(bytes, None)
+        Self::of(bytes, LoadOptions::new())
     }
 
-    pub(super) fn of(bytes: &'bytes [u8], key: Option<[u8; 16]>) -> Result<Self, LoadError> {
+    pub(super) fn of(bytes: &'bytes [u8], options: LoadOptions) -> Result<Self, LoadError> {
         let header = Header::decode(bytes)?;
-        let description = header.describe(key)?;
+        let description = header.describe(options.secret_key())?;
         let table = table_of(bytes, &header)?;
+        kept_chunks(chunks_in(bytes, &header), options.normalization)?;
         Ok(Self::from_parts(description, Borrowed::Slice(table)))
     }
 

@@ -29,6 +29,11 @@ fn headers_that_contradict_themselves_are_refused() {
     assert!(matches!(refusal("layout 3", |header| header.layout = 3), LoadError::Unknown { what: "layout", found: 3 }));
     let error = refusal("addressing", |header| header.addressing = 6);
     assert!(matches!(error, LoadError::Unknown { what: "addressing", found: 6 }), "{error:?}");
+    // Longer than this release has them, and not longer than the format.
+    let error = refusal("longer fingerprints", |header| header.fingerprint_bits = 33);
+    assert!(matches!(error, LoadError::Unknown { what: "length of fingerprints", found: 33 }), "{error:?}");
+    // Digests that come from the caller.
+    assert!(matches!(refusal("hash 3", |header| header.hash = 3), LoadError::Unknown { what: "hash", found: 3 }));
     assert!(matches!(refusal("hash", |header| header.hash = 9), LoadError::Unknown { what: "hash", found: 9 }));
     assert!(matches!(refusal("hash", |header| header.hash = SIP_HASH_13), LoadError::KeyMissing));
 
@@ -38,7 +43,7 @@ fn headers_that_contradict_themselves_are_refused() {
         ("too many slots", |header| header.slots_per_bucket = 16),
         ("no bits", |header| header.fingerprint_bits = 0),
         ("one bit", |header| header.fingerprint_bits = 1),
-        ("too many bits", |header| header.fingerprint_bits = 33),
+        ("too many bits", |header| header.fingerprint_bits = 57),
         ("no region", |header| header.regions = 0),
         ("no buckets", |header| header.buckets_per_region = 0),
         ("too many regions", |header| header.regions = (1 << 32) / 6 + 1),
@@ -76,15 +81,15 @@ fn headers_that_contradict_themselves_are_refused() {
 }
 
 #[test]
-fn reserved_bytes_and_padding_that_are_not_0_are_refused() {
+fn bytes_for_growth_and_padding_that_are_not_0_are_refused() {
     let file = small_file();
     let header = Header::from_bytes(&file);
     let table_bits = 6 * 4 * usize::from(header.fingerprint_bits);
-    // Bytes 80 to 87 are the size of a section, which this file has not.
-    let reserved = (64 * 8..80 * 8).chain(88 * 8..112 * 8);
+    // Behind them are flags, and behind the largest capacity what has tests of its own.
+    let of_growth = (64 * 8..68 * 8).chain(72 * 8..80 * 8);
     let padding = HEADER_LEN * 8 + table_bits..file.len() * 8;
     assert!(padding.len() >= 15 * 8, "{} bits of padding", padding.len());
-    for bit in reserved.chain(padding) {
+    for bit in of_growth.chain(padding) {
         let mut damaged = file.clone();
         damaged[bit / 8] |= 1 << (bit % 8);
         fix_checksums(&mut damaged);
@@ -110,6 +115,9 @@ fn a_header_byte_with_checksums_made_to_match_is_refused_or_harmless() {
                     (at == 12 && filter.parameters().addressing() == Addressing::Doubling)
                         || (32..40).contains(&at)
                         || (48..56).contains(&at)
+                        // Flags that a reader need not know, and the rate that was asked for.
+                        || (70..72).contains(&at)
+                        || (88..96).contains(&at)
                         || (112..120).contains(&at),
                     "{at}: {filter:?}"
                 );

@@ -1,5 +1,6 @@
 //! Files: that they are the bytes that docs/format.md describes, and that loading trusts none of them.
 
+mod chunks;
 mod file_header;
 mod files;
 mod forging;
@@ -8,7 +9,6 @@ mod mapped;
 mod reading;
 mod refusing;
 mod releases;
-mod section;
 #[cfg(feature = "serde")]
 mod serialization;
 mod view;

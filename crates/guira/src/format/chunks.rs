@@ -1,0 +1,120 @@
+//! What is behind the table: a chain of chunks, each with a checksum.
+
+use alloc::vec::Vec;
+
+use super::fields::Fields;
+use crate::digest::checksum_of_two;
+use crate::error::LoadError;
+
+/// The bytes before the checksum of a chunk: tag, flags and length.
+const START: usize = 16;
+
+/// A part of a file behind the table, with a name that says what it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Chunk<'bytes> {
+    /// The name.
+    pub tag: [u8; 4],
+    /// Of these, [`MUST_KNOW`](Self::MUST_KNOW) and [`OF_TABLE`](Self::OF_TABLE) have a meaning so far.
+    pub flags: u32,
+    /// What the chunk holds.
+    pub data: &'bytes [u8],
+}
+
+impl<'bytes> Chunk<'bytes> {
+    /// The flag of a chunk without which the filter is misread: a reader that doesn't know it refuses the file.
+    pub const MUST_KNOW: u32 = 1;
+
+    /// The flag of a chunk that holds only for this table: a program that doesn't know it leaves it out when it saves the
+    /// filter.
+    pub const OF_TABLE: u32 = 2;
+
+    /// The chunk that says what was done to keys before they were hashed. It has one byte: 1 if the letters A to Z were made
+    /// lower case, 2 if blanks at both ends were left out, 3 if both.
+    pub const NORMALIZED: [u8; 4] = *b"NORM";
+
+    /// Makes a chunk.
+    #[must_use]
+    pub const fn new(tag: [u8; 4], flags: u32, data: &'bytes [u8]) -> Self {
+        Self { tag, flags, data }
+    }
+
+    /// Appends the chunk to the chunks of a file.
+    pub fn append_to(&self, chunks: &mut Vec<u8>) {
+        let start = self.start();
+        chunks.extend(start);
+        chunks.extend(checksum_of_two(&start, self.data).to_le_bytes());
+        chunks.extend(self.data);
+    }
+
+    /// What stands before the checksum, which covers it.
+    fn start(&self) -> [u8; START] {
+        let mut start = [0; START];
+        let length = u64::try_from(self.data.len()).unwrap_or(u64::MAX).to_le_bytes();
+        let fields = self.tag.into_iter().chain(self.flags.to_le_bytes()).chain(length);
+        start.iter_mut().zip(fields).for_each(|(byte, field)| *byte = field);
+        start
+    }
+
+    const fn has(&self, flag: u32) -> bool {
+        self.flags & flag != 0
+    }
+}
+
+/// Reads the chunks behind a table, and checks their checksums.
+///
+/// # Errors
+///
+/// [`LoadError::ChunkChecksum`] for a damaged chunk, [`LoadError::Inconsistent`] where the bytes end within one.
+pub fn chunks_of(bytes: &[u8]) -> Result<Vec<Chunk<'_>>, LoadError> {
+    const CUT_OFF: LoadError = LoadError::Inconsistent { what: "a chunk behind the table is longer than the file" };
+    let mut chunks = Vec::new();
+    let mut rest = Fields(bytes);
+    while !rest.0.is_empty() {
+        let tag = rest.take_bytes::<4>().ok_or(CUT_OFF)?;
+        let flags: u32 = rest.take().ok_or(CUT_OFF)?;
+        let length: u64 = rest.take().ok_or(CUT_OFF)?;
+        let expected: u64 = rest.take().ok_or(CUT_OFF)?;
+        let length = usize::try_from(length).map_err(|_| CUT_OFF)?;
+        let (data, behind) = rest.0.split_at_checked(length).ok_or(CUT_OFF)?;
+        let chunk = Chunk { tag, flags, data };
+        if checksum_of_two(&chunk.start(), data) != expected {
+            return Err(LoadError::ChunkChecksum { tag });
+        }
+        chunks.push(chunk);
+        rest = Fields(behind);
+    }
+    Ok(chunks)
+}
+
+/// Whether the caller does to keys what was done to those of the file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Normalization {
+    /// Not that one knows: then the file must not ask for it.
+    #[default]
+    Unknown,
+    ByCaller,
+}
+
+/// Checks the chunks of a file, and returns those that are kept until it is saved.
+pub(super) fn kept_chunks(bytes: &[u8], normalization: Normalization) -> Result<Vec<u8>, LoadError> {
+    let mut kept = Vec::new();
+    for chunk in chunks_of(bytes)? {
+        match chunk.tag {
+            Chunk::NORMALIZED => {
+                let [treatment @ 1..=3] = chunk.data else {
+                    return Err(LoadError::Unknown { what: "treatment of keys", found: 0 });
+                };
+                if normalization == Normalization::Unknown {
+                    return Err(LoadError::KeysNormalized { lowercase: treatment & 1 != 0, trim: treatment & 2 != 0 });
+                }
+            }
+            tag if chunk.has(Chunk::MUST_KNOW) => return Err(LoadError::UnknownChunk { tag }),
+            _ => {}
+        }
+        if !chunk.has(Chunk::OF_TABLE) {
+            chunk.append_to(&mut kept);
+        }
+    }
+    Ok(kept)
+}
