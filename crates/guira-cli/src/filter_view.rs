@@ -269,7 +269,7 @@ mod tests {
         let mut filter = CuckooFilter::with_capacity(10, 1e-9).expect("valid");
         filter.insert(key).expect("room");
         let normalization = Normalization { lowercase, trim: false };
-        let (mut header, table) = filter.header_and_table();
+        let (mut header, table, _) = filter.file_parts();
         let section = Provenance { normalization, ..Provenance::default() }.write_into(&mut header).expect("memory");
         [&header[..], &table, &section].concat()
     }

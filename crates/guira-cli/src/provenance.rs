@@ -130,14 +130,6 @@ pub(crate) fn now() -> Option<u64> {
     SystemTime::now().duration_since(UNIX_EPOCH).ok().map(|since| since.as_secs())
 }
 
-/// The header of a file, changed as if the file had no chunks.
-#[cfg(feature = "redis")]
-pub(crate) fn header_without_chunks(file: &[u8]) -> Vec<u8> {
-    let mut header = file[..FileHeader::SIZE].to_vec();
-    set_chunks_size(&mut header, 0);
-    header
-}
-
 fn set_chunks_size(header: &mut [u8], size: u64) {
     header[CHUNKS_SIZE_AT..CHUNKS_SIZE_AT + 8].copy_from_slice(&size.to_le_bytes());
     let header_checksum = checksum(&header[..HEADER_CHECKSUM_AT]);
@@ -207,17 +199,6 @@ mod tests {
         let (header, chunks) = header_of(&Provenance::default());
         assert_eq!(chunks, b"");
         assert_eq!(Provenance::of_file(&header, b"").expect("nothing"), Provenance::default());
-    }
-
-    #[cfg(feature = "redis")]
-    #[test]
-    fn without_its_chunks_a_header_is_that_of_a_file_that_has_none() {
-        let file = guira::CuckooFilter::with_capacity(10, 0.1).expect("a small filter").to_bytes();
-        let mut header = file[..FileHeader::SIZE].to_vec();
-        let chunks = Provenance { rate: None, ..example() }.write_into(&mut header).expect("memory");
-        assert!(!chunks.is_empty() && header != file[..FileHeader::SIZE]);
-        assert_eq!(header_without_chunks(&header), file[..FileHeader::SIZE]);
-        assert_eq!(header_without_chunks(&file), file[..FileHeader::SIZE]);
     }
 
     #[test]

@@ -61,7 +61,7 @@ impl StoredFilter {
     }
 
     fn write_uncompressed(&self, file: &mut impl Write) -> io::Result<()> {
-        let (mut header, table) = self.filter.header_and_table();
+        let (mut header, table, _) = self.filter.file_parts();
         let section = self.provenance.write_into(&mut header)?;
         file.write_all(&header)?;
         let progress = Progress::of_writing(table.len());

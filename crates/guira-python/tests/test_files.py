@@ -11,6 +11,7 @@ import threading
 from pathlib import Path
 
 import pytest
+import xxhash
 
 import guira
 from guira import CountingCuckooFilter, CuckooFilter, CuckooMap, CuckooSet
@@ -144,6 +145,69 @@ def test_every_damaged_byte_is_noticed(one):
     for wrong in (b"", whole[:-1], whole + b"\0", bytes(len(whole))):
         with pytest.raises(guira.CorruptFileError):
             class_.from_bytes(wrong)
+
+
+def sealed(header):
+    """The header of a file with its checksum."""
+    return header[:120] + xxhash.xxh3_64_intdigest(header[:120]).to_bytes(8, "little")
+
+
+def with_chunk(file, tag, flags, data):
+    """The file with a chunk behind all others, as docs/format.md describes it."""
+    start = tag + flags.to_bytes(4, "little") + len(data).to_bytes(8, "little")
+    chunk = start + xxhash.xxh3_64_intdigest(start + data).to_bytes(8, "little") + data
+    size = int.from_bytes(file[80:88], "little") + len(chunk)
+    return sealed(file[:80] + size.to_bytes(8, "little") + file[88:120]) + file[128:] + chunk
+
+
+def changed(one):
+    if isinstance(one, CuckooMap):
+        one.add("more", 1)
+    else:
+        one.add("more")
+    return one
+
+
+@pytest.mark.parametrize("one", made(), ids=lambda one: type(one).__name__)
+def test_what_is_not_known_is_kept_when_a_file_is_changed_or_refused_if_it_must_be_known(one, tmp_path):
+    class_, plain = type(one), one.to_bytes()
+    # A flag and a chunk that a reader may ignore.
+    flagged = sealed(plain[:70] + b"\x00\x80" + plain[72:120]) + plain[128:]
+    file = with_chunk(flagged, b"XTRA", 0xFFFFFFFC, b"of another program")
+    chunk = file[len(plain):]
+    assert class_.from_bytes(file).to_bytes() == file
+    assert pickle.loads(pickle.dumps(class_.from_bytes(file))).to_bytes() == file
+    (tmp_path / "file").write_bytes(file)
+    changed(class_.load(tmp_path / "file")).save(tmp_path / "file")
+    saved = (tmp_path / "file").read_bytes()
+    assert saved.endswith(chunk) and saved[70:72] == b"\x00\x80" and saved[80:88] == file[80:88]
+    assert changed(class_.from_bytes(plain)) == class_.load(tmp_path / "file")
+    for refused in [with_chunk(file, b"XTRA", 1, b""), sealed(plain[:68] + b"\x01\x00" + plain[70:120]) + plain[128:]]:
+        with pytest.raises(guira.CorruptFileError, match="needs a later release"):
+            class_.from_bytes(refused)
+
+
+def test_a_file_of_treated_keys_is_taken_where_keys_are_treated_alike(tmp_path):
+    # As of guira build --lowercase.
+    file = with_chunk(CuckooFilter(100).to_bytes(), b"NORM", 1, b"\x01")
+    (tmp_path / "file").write_bytes(file)
+    for load in [
+        lambda **options: CuckooFilter.from_bytes(file, **options),
+        lambda **options: CuckooFilter.load(tmp_path / "file", **options),
+        lambda **options: guira.open(tmp_path / "file", **options),
+    ]:
+        with pytest.raises(guira.GuiraError, match="lower case"):
+            load()
+        assert "ani" not in load(normalized=True)
+    one = CuckooFilter.load(tmp_path / "file", normalized=True)
+    one.add("ani")
+    one.save(tmp_path / "file")
+    assert (tmp_path / "file").read_bytes().endswith(file[-25:])
+    # Merged with a filter of keys that were hashed as they are, it would not find them.
+    with pytest.raises(guira.GuiraError, match="what was done to keys"):
+        one |= CuckooFilter(100)
+    with pytest.raises(guira.GuiraError, match="treatment of keys"):
+        CuckooFilter.from_bytes(with_chunk(CuckooFilter(100).to_bytes(), b"NORM", 1, b"\x04"), normalized=True)
 
 
 def test_another_kind_is_refused_by_its_name(tmp_path):

@@ -78,15 +78,14 @@ fn key_for(
 
 /// Downloads the bytes of the file.
 fn receive(client: &mut Client<'_>, dump: &DumpHeader, address: &Address) -> Result<Vec<u8>, Failure> {
-    let table_size = dump.header.parameters().table_size();
-    let end = usize::try_from(table_size).ok().and_then(|size| size.checked_add(FileHeader::SIZE));
+    let end = usize::try_from(dump.header.file_size()).ok();
     let mut bytes = dump.bytes.clone();
     let reserved = end.map(|end| bytes.try_reserve_exact(end - bytes.len()));
     let (Some(end), Some(Ok(()))) = (end, reserved) else {
-        let size = counted(table_size, "byte");
-        return Err(Failure::of(&*address.shown, format_args!("not enough memory for its table of {size}")));
+        let size = counted(dump.header.file_size(), "byte");
+        return Err(Failure::of(&*address.shown, format_args!("not enough memory for its file of {size}")));
     };
-    let progress = Progress::of_receiving(table_size);
+    let progress = Progress::of_receiving(dump.header.file_size());
     while bytes.len() < end {
         let chunk = client.dump_chunk(bytes.len() - FileHeader::SIZE)?;
         if chunk.len() > end - bytes.len() {

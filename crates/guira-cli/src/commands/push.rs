@@ -9,7 +9,7 @@ use crate::exit_status::ExitStatus;
 use crate::failure::{Failure, report};
 use crate::filter_bytes;
 use crate::progress::Progress;
-use crate::provenance::{Provenance, header_without_chunks, table_end};
+use crate::provenance::Provenance;
 use crate::render::text::counted;
 use crate::render::{Report, tell};
 use crate::secret_key::SecretKey;
@@ -20,14 +20,15 @@ pub(crate) fn run(arguments: &PushArguments) -> Result<ExitStatus, Failure> {
     let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
     let filter = Pushable::of_file(&arguments.file, key)?;
     let existing = if arguments.force { Existing::Replaced } else { Existing::Refused };
-    let progress = Progress::of_sending(filter.table().len());
+    let behind = filter.behind_header();
+    let progress = Progress::of_sending(behind.len());
     let mut client = Client::connect(&address, &arguments.server.prefix)?;
-    let replaced = client.push(&filter.dump_header(key), filter.table(), existing, |sent| progress.advance(sent))?;
+    let replaced = client.push(&filter.dump_header(key), behind, existing, |sent| progress.advance(sent))?;
     drop(progress);
     let push = Push {
         address: address.shown,
         key_count: filter.header.len(),
-        table_size_in_bytes: filter.table().len() as u64,
+        table_size_in_bytes: filter.header.parameters().table_size(),
         replaced,
     };
     tell(&push, arguments.json, arguments.quiet)?;
@@ -38,7 +39,6 @@ pub(crate) fn run(arguments: &PushArguments) -> Result<ExitStatus, Failure> {
 /// A verified file of a kind that the module accepts.
 struct Pushable {
     header: FileHeader,
-    header_bytes: Vec<u8>,
     bytes: Vec<u8>,
     provenance: Provenance,
 }
@@ -51,7 +51,7 @@ impl Pushable {
             header.hasher(key.map(SecretKey::bytes))?;
             header.verify(&bytes, key.map(SecretKey::bytes))?;
             let provenance = Provenance::of_file_bytes(&header, &bytes)?;
-            Ok(Self { header_bytes: header_without_chunks(&bytes), header, bytes, provenance })
+            Ok(Self { header, bytes, provenance })
         };
         let filter = read().map_err(|error| Failure::of_loading(path, &error))?;
         match filter.header.kind() {
@@ -72,15 +72,15 @@ impl Pushable {
         }
     }
 
-    fn table(&self) -> &[u8] {
-        let end = usize::try_from(table_end(&self.header)).unwrap_or(usize::MAX).min(self.bytes.len());
-        self.bytes.get(FileHeader::SIZE..end).unwrap_or_default()
+    /// The table, and the chunks behind it.
+    fn behind_header(&self) -> &[u8] {
+        self.bytes.get(FileHeader::SIZE..).unwrap_or_default()
     }
 
     /// The header of a dump: the number of removals, which is 0, the header of the file, and the key.
     fn dump_header(&self, key: Option<SecretKey>) -> Vec<u8> {
         let key = key.map(SecretKey::bytes);
-        [&0u64.to_le_bytes()[..], &self.header_bytes, key.as_ref().map_or(&[][..], |key| key)].concat()
+        [&0u64.to_le_bytes()[..], &self.bytes[..FileHeader::SIZE], key.as_ref().map_or(&[][..], |key| key)].concat()
     }
 
     fn warn_of_normalization(&self, path: &Path) {

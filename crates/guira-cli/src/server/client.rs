@@ -80,18 +80,18 @@ impl<'address> Client<'address> {
     }
 
     /// Loads a filter under a temporary name, then renames the key: others see all of it or nothing. Returns `true` if a
-    /// filter was replaced. `header` is that of a dump; `advance` is called with the number of bytes of each chunk.
+    /// filter was replaced. `header` is that of a dump, `behind` is what follows; `advance` is called with the number of bytes of each chunk.
     pub(crate) fn push(
         &mut self,
         header: &[u8],
-        table: &[u8],
+        behind: &[u8],
         existing: Existing,
         advance: impl Fn(usize),
     ) -> Result<bool, Failure> {
         // An early check; the one that counts is made at the end.
         self.check_existing(existing)?;
         let temporary = temporary_name(&self.address.name, RandomState::new().hash_one(()));
-        let pushed = self.load(&temporary, header, table, advance).and_then(|()| self.rename(&temporary, existing));
+        let pushed = self.load(&temporary, header, behind, advance).and_then(|()| self.rename(&temporary, existing));
         if pushed.is_err() {
             // If this fails too, the key expires.
             self.query(cmd("UNLINK").arg(&temporary)).ok();
@@ -99,12 +99,12 @@ impl<'address> Client<'address> {
         pushed
     }
 
-    fn load(&mut self, temporary: &[u8], header: &[u8], table: &[u8], advance: impl Fn(usize)) -> Result<(), Failure> {
+    fn load(&mut self, temporary: &[u8], header: &[u8], behind: &[u8], advance: impl Fn(usize)) -> Result<(), Failure> {
         // In one transaction, so that the key always expires.
         let first = [self.command("LOADCHUNK").arg(temporary).arg(1).arg(header).clone(), expire(temporary)];
         self.transaction(&first).map_err(|error| self.refusal(&error))?;
         let mut end = 0;
-        for chunk in table.chunks(CHUNK_SIZE) {
+        for chunk in behind.chunks(CHUNK_SIZE) {
             end += chunk.len();
             let mut pipeline = Pipeline::with_capacity(2);
             pipeline.add_command(self.command("LOADCHUNK").arg(temporary).arg(end + 1).arg(chunk).clone());
@@ -191,7 +191,7 @@ impl<'address> Client<'address> {
         Ok(DumpHeader { header, bytes: bytes.to_vec(), key: key.try_into().ok() })
     }
 
-    /// Requests the next bytes of the filter's table.
+    /// Requests the next bytes behind the header.
     pub(crate) fn dump_chunk(&mut self, received: usize) -> Result<Vec<u8>, Failure> {
         let position = received as u64 + 1;
         let command = self.command("SCANDUMP").arg(&self.address.name).arg(position).clone();

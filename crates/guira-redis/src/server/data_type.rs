@@ -192,9 +192,7 @@ unsafe extern "C" fn digest(digest: *mut RawDigest, value: *mut c_void) {
     // SAFETY: pointer and length are those of the slice.
     let add = |bytes: &[u8]| unsafe { (functions().digest_bytes)(digest, bytes.as_ptr().cast(), bytes.len()) };
     add(&filter.header(Secret::Kept));
-    if !filter.is_summed_in_header() {
-        filter.chunks().for_each(|chunk| add(chunk.bytes));
-    }
+    filter.unsummed().for_each(add);
     // SAFETY: the digest is that of the present call.
     unsafe { (functions().digest_end)(digest) };
 }

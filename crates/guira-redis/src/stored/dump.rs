@@ -29,9 +29,15 @@ impl StoredFilter {
         }
     }
 
-    /// Returns `true` if the header has a checksum of all that is behind it.
-    pub(crate) const fn is_summed_in_header(&self) -> bool {
-        matches!(self, Self::Growing(_))
+    /// What is behind the header, and not covered by a checksum in it.
+    pub(crate) fn unsummed(&mut self) -> impl Iterator<Item = &[u8]> {
+        self.settle();
+        let settled = &*self;
+        let first = match settled {
+            Self::Growing(growing) => 1 + wide(growing.filter.size_in_bytes()),
+            Self::Imported(_) | Self::Incoming(_) => 1,
+        };
+        settled.chunks_from(first).map(|chunk| chunk.bytes)
     }
 
     /// The chunk at a position of at least 1; `None` behind the last.
@@ -47,9 +53,12 @@ impl StoredFilter {
     /// All chunks behind the header.
     pub(crate) fn chunks(&mut self) -> impl Iterator<Item = Chunk<'_>> {
         self.settle();
-        let settled = &*self;
-        let chunk = |position| settled.chunk_of_settled(position).ok().flatten();
-        std::iter::successors(chunk(1), move |before| chunk(before.next))
+        self.chunks_from(1)
+    }
+
+    fn chunks_from(&self, first: u64) -> impl Iterator<Item = Chunk<'_>> {
+        let chunk = |position| self.chunk_of_settled(position).ok().flatten();
+        std::iter::successors(chunk(first), move |before| chunk(before.next))
     }
 
     /// Finishes the doubling of a table, so that its bytes are those of its dump.
@@ -62,7 +71,9 @@ impl StoredFilter {
     fn chunk_of_settled(&self, position: u64) -> Result<Option<Chunk<'_>>, CommandError> {
         let offset = position.checked_sub(1).ok_or(CommandError::InvalidPosition)?;
         match self {
-            Self::Growing(growing) => chunk_of(growing.filter.memory().into_iter(), offset),
+            Self::Growing(growing) => {
+                chunk_of(growing.filter.memory().into_iter().chain([growing.filter.chunks()]), offset)
+            }
             Self::Imported(imported) => chunk_of(imported.layers().iter().map(Vec::as_slice), offset),
             Self::Incoming(incoming) => chunk_of([incoming.received()].into_iter(), offset),
         }

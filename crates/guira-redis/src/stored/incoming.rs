@@ -57,7 +57,7 @@ const COUNT_SIZE: usize = 8;
 
 /// The header of this module's dumps.
 pub(super) fn growing_header(growing: &Growing, secret: Secret) -> Vec<u8> {
-    let mut header = [growing.removed.to_le_bytes().to_vec(), growing.filter.header_and_table().0].concat();
+    let mut header = [growing.removed.to_le_bytes().to_vec(), growing.filter.file_parts().0].concat();
     if let (Secret::Kept, Some(key)) = (secret, growing.key()) {
         header.extend(key.bytes());
     }
@@ -127,15 +127,12 @@ impl Incoming {
             key => Some(SecretKey::new(key.try_into().map_err(|_| CommandError::InvalidHeader)?)),
         };
         let file = FileHeader::of_bytes(header).map_err(|_| CommandError::InvalidHeader)?;
-        let table_size = file.parameters().table_size();
-        // A dump contains only a header and a table.
-        let is_sound =
-            file.kind() == FileKind::Growing && file.file_size() == wide(FileHeader::SIZE).saturating_add(table_size);
-        if !is_sound {
+        if file.kind() != FileKind::Growing {
             return Err(CommandError::InvalidHeader);
         }
         file.hasher(key.map(SecretKey::bytes))?;
-        Ok((Kind::Growing { removed: u64::from_le_bytes(*removed), key }, table_size))
+        let expected = file.file_size().saturating_sub(wide(FileHeader::SIZE));
+        Ok((Kind::Growing { removed: u64::from_le_bytes(*removed), key }, expected))
     }
 
     /// Appends the chunk whose next position is `position`, which identifies it.
@@ -180,7 +177,9 @@ impl Incoming {
                 header.filled(self.received()).map(StoredFilter::Imported).ok_or(CommandError::InvalidChunk)
             }
             Kind::Growing { removed, key } => {
-                let options = key.map_or_else(LoadOptions::new, |key| LoadOptions::new().key(key.bytes()));
+                // What clients do to keys is theirs, and what the file says of it is given back as it came.
+                let options = LoadOptions::new().normalized_keys();
+                let options = key.map_or(options, |key| options.key(key.bytes()));
                 let filter = options.from_bytes(&self.file)?;
                 Ok(StoredFilter::Growing(Growing { filter, removed: *removed }))
             }

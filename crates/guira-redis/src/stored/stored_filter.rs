@@ -201,18 +201,18 @@ impl StoredFilter {
 
     /// The allocations of the filter, besides itself.
     pub(crate) fn pieces(&self) -> impl Iterator<Item = &[u8]> {
-        let (several, one, two): (&[Vec<u8>], _, _) = match self {
+        let (several, few): (&[Vec<u8>], [&[u8]; 3]) = match self {
             Self::Growing(growing) => {
                 let [table, rest] = growing.filter.memory();
-                (&[], table, rest)
+                (&[], [table, rest, growing.filter.chunks()])
             }
-            Self::Imported(imported) => (imported.layers(), [].as_slice(), [].as_slice()),
+            Self::Imported(imported) => (imported.layers(), [&[]; 3]),
             Self::Incoming(incoming) => {
                 let [header, file] = incoming.pieces();
-                (&[], header, file)
+                (&[], [header, file, &[]])
             }
         };
-        several.iter().map(Vec::as_slice).chain([one, two])
+        several.iter().map(Vec::as_slice).chain(few)
     }
 
     /// The bytes of its tables.

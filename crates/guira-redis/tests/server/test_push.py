@@ -12,7 +12,9 @@ import threading
 
 import pytest
 
+import redis
 import redisbloom
+import xxhash
 from servers import MODULE, Server, digest, follow, in_step, until
 
 # That beside the module, if it was built with it.
@@ -58,11 +60,17 @@ def build(path, count, *options):
     assert building.returncode == 0
 
 
-def parts(path):
-    """The header of a file without what depends on its notes, and its table."""
-    contents = path.read_bytes()
-    section = int.from_bytes(contents[80:88], "little")
-    return contents[:80] + contents[88:120], contents[128:len(contents) - section]
+def sealed(header):
+    """The header of a file with its checksum."""
+    return header[:120] + xxhash.xxh3_64_intdigest(header[:120]).to_bytes(8, "little")
+
+
+def with_chunk(file, tag, flags, data):
+    """The file with a chunk behind all others, as docs/format.md describes it."""
+    start = tag + flags.to_bytes(4, "little") + len(data).to_bytes(8, "little")
+    chunk = start + xxhash.xxh3_64_intdigest(start + data).to_bytes(8, "little") + data
+    size = int.from_bytes(file[80:88], "little") + len(chunk)
+    return sealed(file[:80] + size.to_bytes(8, "little") + file[88:120]) + file[128:] + chunk
 
 
 def temporary_keys(client):
@@ -144,13 +152,7 @@ def test_a_file_is_pushed_and_comes_back_with_the_same_bytes(server, files, tmp_
         assert client.ttl(name) == -1 and not temporary_keys(client)
         pulled = tmp_path / f"{name}.guira"
         assert f"{name}.guira: {count:,} keys, a table of " in guira("pull", url(server, name), "-o", pulled)
-        # But for the notes, which the server has not.
-        assert parts(pulled) == parts(files / f"{name}.guira")
-        guira("diff", "-q", files / f"{name}.guira", pulled)
-        # Without notes there is no difference.
-        guira("push", "-q", pulled, url(server, "again"), "--force")
-        guira("pull", "-q", url(server, "again"), "-o", tmp_path / "again.guira", "--force")
-        assert (tmp_path / "again.guira").read_bytes() == pulled.read_bytes()
+        assert pulled.read_bytes() == (files / f"{name}.guira").read_bytes()
     # What a file with another name or standard output has is the same.
     guira("pull", url(server, "small"), "-o", tmp_path / "small.guira.gz")
     guira("diff", "-q", files / "small.guira", tmp_path / "small.guira.gz")
@@ -168,6 +170,64 @@ def test_what_is_pushed_grows_and_what_was_changed_is_pulled(server, files, tmp_
     (tmp_path / "asked.txt").write_text("item 6\nmore 19999\n")
     assert guira("check", "-c", tmp_path / "pulled.guira", tmp_path / "asked.txt") == "2\n"
     assert client.cf().info("birds")["insertedNum"] == 21_999
+
+
+@pytest.fixture
+def copied(server):
+    """Ways to copy the filter at the key "birds" within the server."""
+    client = server.client()
+    yield {
+        "COPY": lambda: client.execute_command("COPY", "birds", "copy"),
+        "DUMP": lambda: client.restore("copy", 0, client.dump("birds")),
+        "DEBUG RELOAD": lambda: client.execute_command("DEBUG", "RELOAD") and client.rename("birds", "copy"),
+    }
+
+
+@pytest.mark.parametrize("way", ["COPY", "DUMP", "DEBUG RELOAD"])
+def test_what_was_done_to_keys_stays_with_the_filter(server, copied, tmp_path, way):
+    client = server.client()
+    (tmp_path / "birds.txt").write_text("  Ani\nKoel \n")
+    guira("build", "-q", "--lowercase", "--trim", "-o", tmp_path / "birds.guira", tmp_path / "birds.txt")
+    assert "treat their keys alike" in guira("push", tmp_path / "birds.guira", url(server))
+    client.execute_command("CF.INSERT", "birds", "ITEMS", "guira", *[f"item {number}" for number in range(5000)])
+    client.delete("copy")
+    assert copied[way]()
+    guira("pull", "-q", url(server, "copy"), "-o", tmp_path / "pulled.guira")
+    (tmp_path / "asked.txt").write_text("ANI\nkoel\nGuira \nauk\n")
+    assert guira("check", tmp_path / "pulled.guira", tmp_path / "asked.txt") == "ANI\nkoel\nGuira \n"
+
+
+@pytest.mark.parametrize("way", ["COPY", "DUMP", "DEBUG RELOAD"])
+def test_what_the_server_does_not_know_is_kept_or_refused(server, copied, files, tmp_path, way):
+    client = server.client()
+    for key in ["birds", "copy"]:
+        client.delete(key)
+    small = (files / "small.guira").read_bytes()
+    # More than a chunk of a dump.
+    notes = bytes(range(256)) * 5000
+    file = with_chunk(with_chunk(small, b"XTRA", 0xFFFFFFFC, notes), b"MORE", 0, b"")
+    # A flag that a reader may ignore.
+    file = sealed(file[:70] + b"\x00\x80" + file[72:120]) + file[128:]
+    (tmp_path / "more.guira").write_bytes(file)
+    guira("push", "-q", tmp_path / "more.guira", url(server))
+    before = client.execute_command("MEMORY", "USAGE", "birds")
+    # The digests of values differ as their files do.
+    guira("push", "-q", files / "small.guira", url(server, "plain"), "--force")
+    assert before >= client.execute_command("MEMORY", "USAGE", "plain") + len(notes)
+    assert digest(client, "birds") != digest(client, "plain")
+    kept = digest(client, "birds")
+    assert copied[way]()
+    assert digest(client, "copy") == kept
+    guira("pull", "-q", url(server, "copy"), "-o", tmp_path / "pulled.guira")
+    assert (tmp_path / "pulled.guira").read_bytes() == file
+    # Of what must be known, the server takes nothing.
+    header, rest = bytes(8), with_chunk(small, b"XTRA", 1, b"must be known")
+    client.execute_command("CF.LOADCHUNK", "must", 1, header + rest[:128])
+    with pytest.raises(redis.ResponseError, match="Couldn't load chunk"):
+        client.execute_command("CF.LOADCHUNK", "must", len(rest) - 128 + 1, rest[128:])
+    flagged = sealed(small[:68] + b"\x01\x00" + small[70:120])
+    with pytest.raises(redis.ResponseError, match="Invalid header"):
+        client.execute_command("CF.LOADCHUNK", "flagged", 1, header + flagged)
 
 
 def test_reports_are_json_on_request(server, files, tmp_path):
@@ -189,7 +249,7 @@ def test_keys_have_any_bytes_and_databases(server, files, tmp_path):
         client = server.client(db=database)
         assert client.execute_command("CF.EXISTS", name, "item 1") == 1, written
         guira("pull", "-q", url(server, written), "--force", "-o", tmp_path / "pulled.guira")
-        assert parts(tmp_path / "pulled.guira") == parts(files / "small.guira"), written
+        assert (tmp_path / "pulled.guira").read_bytes() == (files / "small.guira").read_bytes(), written
         client.delete(name)
     assert server.client().info("keyspace") == {}
 
@@ -200,7 +260,7 @@ def test_a_socket_and_resp3_do_as_well(start, files, tmp_path):
     for address in [f"redis+unix://{path}?key=birds&db=2", f"{url(server, '2/seen')}?protocol=resp3"]:
         guira("push", files / "small.guira", address)
         guira("pull", "--force", address, "-o", tmp_path / "pulled.guira")
-        assert parts(tmp_path / "pulled.guira") == parts(files / "small.guira")
+        assert (tmp_path / "pulled.guira").read_bytes() == (files / "small.guira").read_bytes()
     assert server.client(db=2).exists("birds", "seen") == 2
 
 
@@ -303,7 +363,7 @@ def test_a_file_with_a_secret_key_is_pushed_with_it(server, files, tmp_path):
     assert b"siphash13" in client.execute_command("CF.DEBUG", "birds")
     guira("pull", "--save-key", tmp_path / "pulled.key", url(server), "-o", tmp_path / "pulled.guira")
     assert (tmp_path / "pulled.key").read_text() == SECRET.hex() + "\n"
-    assert parts(tmp_path / "pulled.guira") == parts(files / "keyed.guira")
+    assert (tmp_path / "pulled.guira").read_bytes() == (files / "keyed.guira").read_bytes()
     assert "leave out --key-file" in refused(
         "push", "--force", "--key-file", files / "secret.key", files / "small.guira", url(server))
 
@@ -432,7 +492,7 @@ def test_tls(program, files, tmp_path):
         guira("push", files / "small.guira", address, env={"SSL_CERT_FILE": str(certificate)})
         guira("push", "--force", files / "small.guira", f"{address}#insecure")
         guira("pull", address, "-o", tmp_path / "pulled.guira", env={"SSL_CERT_FILE": str(certificate)})
-        assert parts(tmp_path / "pulled.guira") == parts(files / "small.guira")
+        assert (tmp_path / "pulled.guira").read_bytes() == (files / "small.guira").read_bytes()
         assert "has closed the connection" in refused("push", files / "small.guira", f"redis://localhost:{port}/birds")
     finally:
         server.close()

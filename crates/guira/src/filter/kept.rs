@@ -7,6 +7,9 @@ pub(crate) struct Kept {
     pub(crate) flags: u16,
     /// The false positive rate that was asked for; 0 if that is not known.
     pub(crate) rate: f64,
+    /// What was done to keys before they were hashed: 0 for nothing, else what [`NORMALIZED`](crate::raw::Chunk::NORMALIZED)
+    /// says.
+    pub(crate) treatment: u8,
     /// The chunks behind the table, as they are in the file.
     pub(crate) chunks: Vec<u8>,
 }

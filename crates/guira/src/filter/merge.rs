@@ -193,7 +193,21 @@ impl CuckooFilter {
             };
             return differs("seed", seed(ours), seed(theirs));
         }
+        let (ours, theirs) = (self.treatment(), other.treatment());
+        if ours != theirs {
+            let name = |treatment| match treatment {
+                0 => "hashed as they are",
+                1 => "made lower case",
+                2 => "trimmed",
+                _ => "trimmed and made lower case",
+            };
+            return differs("what was done to keys", name(ours).to_string(), name(theirs).to_string());
+        }
         Ok(())
+    }
+
+    fn treatment(&self) -> u8 {
+        self.kept().map_or(0, |kept| kept.treatment)
     }
 }
 

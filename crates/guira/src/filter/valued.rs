@@ -47,7 +47,7 @@ impl ValuedFilter {
     pub(crate) fn try_clone(&self) -> Result<Self, BuildError> {
         let out_of_memory = |_| BuildError::OutOfMemory { bytes: self.parameters.table_size() };
         let storage = Storage::copied_from(&self.storage).map_err(out_of_memory)?;
-        Ok(Self::from_parts(self.parameters, self.hasher, storage, self.len))
+        Ok(Self::from_parts(self.parameters, self.hasher, storage, self.len).with_kept(self.kept.clone()))
     }
 
     /// Puts a filter together from parts that were checked against each other.

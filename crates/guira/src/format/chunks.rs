@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use super::fields::Fields;
 use crate::digest::checksum_of_two;
 use crate::error::LoadError;
+use crate::filter::Kept;
 
 /// The bytes before the checksum of a chunk: tag, flags and length.
 const START: usize = 16;
@@ -96,15 +97,20 @@ pub(super) enum Normalization {
     ByCaller,
 }
 
-/// Checks the chunks of a file, and returns those that are kept until it is saved.
-pub(super) fn kept_chunks(bytes: &[u8], normalization: Normalization) -> Result<Vec<u8>, LoadError> {
-    let mut kept = Vec::new();
+/// Checks the chunks of a file, and returns what is kept of them until it is saved.
+pub(super) fn kept_chunks(bytes: &[u8], normalization: Normalization) -> Result<Kept, LoadError> {
+    let mut kept = Kept::default();
     for chunk in chunks_of(bytes)? {
         match chunk.tag {
             Chunk::NORMALIZED => {
-                let [treatment @ 1..=3] = chunk.data else {
-                    return Err(LoadError::Unknown { what: "treatment of keys", found: 0 });
+                if kept.treatment != 0 {
+                    return Err(LoadError::Inconsistent { what: "what was done to keys is told twice" });
+                }
+                let &[treatment @ 1..=3] = chunk.data else {
+                    let found = chunk.data.first().map_or(0, |&found| u64::from(found));
+                    return Err(LoadError::Unknown { what: "treatment of keys", found });
                 };
+                kept.treatment = treatment;
                 if normalization == Normalization::Unknown {
                     return Err(LoadError::KeysNormalized { lowercase: treatment & 1 != 0, trim: treatment & 2 != 0 });
                 }
@@ -113,7 +119,7 @@ pub(super) fn kept_chunks(bytes: &[u8], normalization: Normalization) -> Result<
             _ => {}
         }
         if !chunk.has(Chunk::OF_TABLE) {
-            chunk.append_to(&mut kept);
+            chunk.append_to(&mut kept.chunks);
         }
     }
     Ok(kept)

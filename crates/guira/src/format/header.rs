@@ -109,11 +109,6 @@ impl Header {
         self.chunks_size
     }
 
-    /// The header of the same filter in a file without chunks.
-    pub(super) fn without_chunks(self) -> Self {
-        Self { chunks_size: 0, ..self }
-    }
-
     pub(super) const fn kind(&self) -> FileKind {
         self.kind
     }

@@ -117,9 +117,9 @@ impl LoadOptions {
         let header = Header::decode(bytes)?.of_kinds(F::KINDS)?;
         let hasher = header.hash.hasher(self.key)?;
         let table = table_of(bytes, &header)?;
-        let chunks = kept_chunks(chunks_in(bytes, &header), self.normalization)?;
+        let kept = kept_chunks(chunks_in(bytes, &header), self.normalization)?;
         let storage = Storage::copied_from(table).map_err(|_| LoadError::OutOfMemory { bytes: header.table_size() })?;
-        checked(&header, hasher, storage, chunks)
+        checked(&header, hasher, storage, kept)
     }
 
     /// Loads a filter from a reader, which it reads to the end.
@@ -287,14 +287,19 @@ can_be_loaded! { [] CountingCuckooFilter, "guira::CountingCuckooFilter", "guira:
 can_be_loaded! { [V: Value] CuckooMap<V>, "guira::CuckooMap::<u8>", "guira::CuckooMap::<u8>::with_capacity(100, 0.01)?" }
 can_be_loaded! { [] AnyFilter, "guira::AnyFilter", "guira::AnyFilter::Filter(guira::CuckooFilter::with_capacity(100, 0.01)?)" }
 
-pub(super) fn load_from_parts<C: Contents>(bytes: &[u8], table: Vec<u8>) -> Result<C, LoadError> {
+pub(super) fn load_from_parts<C: Contents>(bytes: &[u8], table: Vec<u8>, chunks: &[u8]) -> Result<C, LoadError> {
     let header = Header::decode(bytes)?.of_kinds(C::KINDS)?;
     let hasher = header.hash.hasher(None)?;
     if bytes.len() > HEADER_SIZE {
         return Err(LoadError::TrailingBytes { expected: header.file_size() });
     }
-    check_file_size(&header, u64::try_from(bytes.len().saturating_add(table.len())).unwrap_or(u64::MAX))?;
-    checked(&header, hasher, Storage::from_vec(table), Vec::new())
+    let size = bytes.len().saturating_add(table.len()).saturating_add(chunks.len());
+    check_file_size(&header, u64::try_from(size).unwrap_or(u64::MAX))?;
+    if u64::try_from(table.len()) != Ok(header.table_size()) {
+        return Err(LoadError::Inconsistent { what: "the table has another size than its header says" });
+    }
+    let kept = kept_chunks(chunks, Normalization::Unknown)?;
+    checked(&header, hasher, Storage::from_vec(table), kept)
 }
 
 #[cfg(feature = "std")]
@@ -334,13 +339,13 @@ fn load_from_stream<C: Contents, R: std::io::Read>(mut reader: R, options: LoadO
     if reader.take(1).read_to_end(&mut Vec::new())? != 0 {
         return Err(LoadError::TrailingBytes { expected });
     }
-    let chunks = kept_chunks(&chunks, options.normalization)?;
-    checked(&header, hasher, Storage::from_vec(table), chunks)
+    let kept = kept_chunks(&chunks, options.normalization)?;
+    checked(&header, hasher, Storage::from_vec(table), kept)
 }
 
 /// The checks that need the table.
-fn checked<C: Contents>(header: &Header, hasher: KeyHasher, storage: Storage, chunks: Vec<u8>) -> Result<C, LoadError> {
+fn checked<C: Contents>(header: &Header, hasher: KeyHasher, storage: Storage, kept: Kept) -> Result<C, LoadError> {
     check_bytes(&storage, &header.parameters, header.table_checksum)?;
-    let kept = Kept { flags: header.flags, rate: header.rate, chunks };
+    let kept = Kept { flags: header.flags, rate: header.rate, ..kept };
     C::checked(header, hasher, storage, (kept != Kept::default()).then(|| Arc::new(kept)))
 }

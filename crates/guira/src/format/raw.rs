@@ -38,7 +38,7 @@ pub fn use_global_allocator_only() {
     crate::table::use_global_allocator_only();
 }
 
-/// The two parts of a filter's file, the memory of its table, and insertions that take no more of it.
+/// The three parts of a filter's file, the memory of its table, and insertions that take no more of it.
 ///
 /// # Examples
 ///
@@ -48,16 +48,18 @@ pub fn use_global_allocator_only() {
 ///
 /// let mut filter = CuckooFilter::with_capacity(100, 0.01)?;
 /// filter.insert("ani")?;
-/// let (header, table) = filter.header_and_table();
-/// let copy = CuckooFilter::from_header_and_table(&header, table.to_vec())?;
+/// let (header, table, chunks) = filter.file_parts();
+/// let copy = CuckooFilter::from_file_parts(&header, table.to_vec(), chunks)?;
 /// assert_eq!(copy, filter);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait RawFilter: Sized {
-    /// Returns the two parts of [`CuckooFilter::to_bytes`]: the header, of 128 bytes, and the table, borrowed. If the
-    /// table is being doubled, it is a copy of the doubled one. The chunks of a file that the filter was loaded from are left
-    /// out.
-    fn header_and_table(&self) -> (Vec<u8>, Cow<'_, [u8]>);
+    /// Returns the three parts of [`CuckooFilter::to_bytes`]: the header, of 128 bytes, the table, borrowed, and the chunks of
+    /// the file that the filter was loaded from, often none. If the table is being doubled, it is a copy of the doubled one.
+    fn file_parts(&self) -> (Vec<u8>, Cow<'_, [u8]>, &[u8]);
+
+    /// Returns the chunks of the file that the filter was loaded from, often none, without reading the table.
+    fn chunks(&self) -> &[u8];
 
     /// Finishes the doubling of the table, if it is being doubled. Then the first part of [`memory`](Self::memory) is the
     /// table of the file.
@@ -67,12 +69,12 @@ pub trait RawFilter: Sized {
     /// Each begins where an allocation of the global allocator begins, if [`use_global_allocator_only`] was called.
     fn memory(&self) -> [&[u8]; 2];
 
-    /// Loads a filter from the two parts. The table stays where it is; nothing is copied.
+    /// Loads a filter from the three parts. The table stays where it is; it is not copied.
     ///
     /// # Errors
     ///
     /// Those of [`CuckooFilter::from_bytes`].
-    fn from_header_and_table(header: &[u8], table: Vec<u8>) -> Result<Self, LoadError>;
+    fn from_file_parts(header: &[u8], table: Vec<u8>, chunks: &[u8]) -> Result<Self, LoadError>;
 
     /// Returns a copy of the filter, where there is memory for it. Where there is none, [`Clone`] ends the program.
     ///
@@ -115,14 +117,18 @@ pub trait RawFilter: Sized {
 }
 
 impl RawFilter for CuckooFilter {
-    fn header_and_table(&self) -> (Vec<u8>, Cow<'_, [u8]>) {
+    fn file_parts(&self) -> (Vec<u8>, Cow<'_, [u8]>, &[u8]) {
         let parts = self.parts();
         let header = header_bytes(&parts);
         let table = match parts.table {
             Cow::Borrowed(table) => Cow::Borrowed(&**table),
             Cow::Owned(table) => Cow::Owned(table.to_vec()),
         };
-        (header, table)
+        (header, table, self.chunks())
+    }
+
+    fn chunks(&self) -> &[u8] {
+        self.kept().map_or(&[], |kept| &kept.chunks)
     }
 
     fn settle(&mut self) {
@@ -136,8 +142,8 @@ impl RawFilter for CuckooFilter {
         }
     }
 
-    fn from_header_and_table(header: &[u8], table: Vec<u8>) -> Result<Self, LoadError> {
-        load_from_parts(header, table)
+    fn from_file_parts(header: &[u8], table: Vec<u8>, chunks: &[u8]) -> Result<Self, LoadError> {
+        load_from_parts(header, table, chunks)
     }
 
     fn try_clone(&self) -> Result<Self, BuildError> {

@@ -102,10 +102,10 @@ can_be_saved! {
 }
 can_be_saved! { [] AnyFilter, "guira::AnyFilter", "guira::AnyFilter::Filter(guira::CuckooFilter::with_capacity(100, 0.01)?)" }
 
-/// The first part of a file without chunks, of [`HEADER_SIZE`] bytes; the table is the rest.
+/// The first part of a file, of [`HEADER_SIZE`] bytes.
 pub(super) fn header_bytes(parts: &Parts<'_>) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(HEADER_SIZE);
-    Header::of(parts).without_chunks().encode(&mut bytes);
+    Header::of(parts).encode(&mut bytes);
     bytes
 }
 

@@ -86,6 +86,7 @@ fn what_a_reader_need_not_know_is_kept_when_a_filter_is_loaded_changed_and_saved
                 let mut written = Vec::new();
                 loaded.clone().write_to(&mut written).expect("to memory");
                 assert_eq!(written, loaded.to_bytes(), "{what}");
+                assert_eq!(written, loaded.try_clone().expect("memory").to_bytes(), "{what}");
                 assert_eq!(AnyFilter::from_bytes(&written).expect("whole").to_bytes(), written, "{what}");
             }
         )*};

@@ -67,19 +67,19 @@ pub(crate) fn load(bytes: &[u8]) -> Result<CuckooFilter, LoadError> {
     assert!(peak <= bytes.len() + (16 << 20) + (64 << 10), "{peak} bytes allocated for {}: {read:?}", bytes.len());
     let (header, table) = bytes.split_at(bytes.len().min(HEADER_LEN));
     let table = table.to_vec();
-    let (joined, peak) = peak_of(|| CuckooFilter::from_header_and_table(header, table));
+    let (joined, peak) = peak_of(|| CuckooFilter::from_file_parts(header, table, &[]));
     assert!(peak <= 64 << 10, "{peak} bytes allocated for a table that is there: {joined:?}");
     match (&loaded, &read, &joined) {
         (Ok(loaded), Ok(read), Ok(joined)) => {
             assert_eq!(loaded, read, "from_bytes and read_from");
-            assert_eq!(loaded, joined, "from_bytes and from_header_and_table");
-            let (header, table) = joined.header_and_table();
-            assert_eq!([header, table.to_vec()].concat(), bytes, "the two parts");
+            assert_eq!(loaded, joined, "from_bytes and from_file_parts");
+            let (header, table, chunks) = joined.file_parts();
+            assert_eq!([&header, &*table, chunks].concat(), bytes, "the three parts");
             assert_eq!(loaded.check_invariants(), Ok(()), "{loaded:?}");
             assert_eq!(loaded.fingerprints().count(), loaded.len(), "{loaded:?}");
         }
         (Err(error), Err(_), Err(_)) => assert!(!error.to_string().is_empty(), "an error says why"),
-        _ => panic!("from_bytes gives {loaded:?}, read_from {read:?}, from_header_and_table {joined:?}"),
+        _ => panic!("from_bytes gives {loaded:?}, read_from {read:?}, from_file_parts {joined:?}"),
     }
     loaded
 }
