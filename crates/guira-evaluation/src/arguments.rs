@@ -86,6 +86,9 @@ enum What {
     /// Filters of other people, by their own interfaces
     #[cfg(feature = "peers")]
     Peers,
+    /// What becomes of keys in filters of other people that are overfilled, emptied, or given one key again and again
+    #[cfg(feature = "peers")]
+    Losses,
     /// All of them, into a folder; stopped and typed again, it goes on where it was
     ///
     /// Says first how long it takes, and how much memory. Each finished measurement is kept in the folder, in state.jsonl. On
@@ -232,6 +235,8 @@ impl Arguments {
             What::Floors(_) => vec![Name::Floors],
             #[cfg(feature = "peers")]
             What::Peers => vec![Name::Peers],
+            #[cfg(feature = "peers")]
+            What::Losses => vec![Name::Losses],
             What::All(_) | What::Report(_) => Name::ALL.to_vec(),
             What::Record(_) | What::Splice(_) | What::Draw(_) => Vec::new(),
         }

@@ -11,7 +11,7 @@ pub(crate) use baseline::{GrowOnly, Shrinkable};
 pub(crate) use cuckoo::Cuckoo;
 pub(crate) use lineup::{Kind, Limit, Memory};
 #[cfg(feature = "peers")]
-pub(crate) use peer::{Making, Peer, RATE};
+pub(crate) use peer::{Made, Making, Peer, RATE};
 pub(crate) use rule::{Measures, Rule};
 
 /// A key was refused: the filter is full.

@@ -24,7 +24,7 @@ pub(crate) struct Peer {
 }
 
 /// A peer, or why there is none.
-type Made = Result<Box<dyn Contender>, String>;
+pub(crate) type Made = Result<Box<dyn Contender>, String>;
 
 /// How the filter gets its keys.
 pub(crate) enum Making {
@@ -131,6 +131,21 @@ impl Peer {
             making: Making::Of(|keys| Ok(Box::new(Fuse(xorf::BinaryFuse8::try_from(keys).map_err(str::to_owned)?)))),
         },
     ];
+}
+
+impl Peer {
+    /// The library's filter that grows, which is not one of all.
+    pub(crate) const GROWING: Self = Self {
+        name: "guira, growing",
+        version: env!("CARGO_PKG_VERSION"),
+        kind: "cuckoo filter",
+        cannot: "list its keys",
+        making: Making::Empty(|capacity| {
+            let builder = CuckooFilter::builder().capacity(capacity).max_capacity(20 * capacity);
+            let filter = builder.false_positive_rate(RATE).build().map_err(|error| error.to_string())?;
+            Ok(Box::new(Library(filter)))
+        }),
+    };
 }
 
 /// The library's own plan for the rate that is asked of all filters.

@@ -79,6 +79,8 @@ impl Name {
                 (SOME_SECONDS + tables * space * (INSERT + LOOKUP), 16.0 * space)
             }
             #[cfg(feature = "peers")]
+            Self::Losses => (SOME_SECONDS, 0.0),
+            #[cfg(feature = "peers")]
             Self::Peers => {
                 let keys = approximate(scale.peer_keys().iter().map(|(_, keys)| *keys).sum());
                 let turn = keys * (1.5 * INSERT + LOOKUP + REMOVE) + 3.0 * asked * LOOKUP;

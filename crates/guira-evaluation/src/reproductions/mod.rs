@@ -14,6 +14,8 @@ mod figure_7;
 mod figure_8;
 mod floors;
 mod formulas;
+#[cfg(feature = "peers")]
+mod losses;
 mod name;
 #[cfg(feature = "peers")]
 mod peers;

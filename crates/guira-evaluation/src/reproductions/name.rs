@@ -1,9 +1,9 @@
-#[cfg(feature = "peers")]
-use super::peers;
 use super::{
     d_ary, equation_3, figure_2, figure_3, figure_4, figure_5, figure_6, figure_7, figure_8, floors, table_1, table_2,
     table_3,
 };
+#[cfg(feature = "peers")]
+use super::{losses, peers};
 use crate::contender::Kind;
 use crate::failure::Failure;
 use crate::journal::Journal;
@@ -28,6 +28,9 @@ pub(crate) enum Name {
     Floors,
     #[cfg(feature = "peers")]
     Peers,
+    /// Not one of all: it has no times, and is for another page.
+    #[cfg(feature = "peers")]
+    Losses,
 }
 
 /// How much to measure.
@@ -83,6 +86,8 @@ impl Name {
             Self::Floors => "floors",
             #[cfg(feature = "peers")]
             Self::Peers => "peers",
+            #[cfg(feature = "peers")]
+            Self::Losses => "losses",
         }
     }
 
@@ -90,7 +95,7 @@ impl Name {
     pub(crate) const fn is_of_peers(self) -> bool {
         match self {
             #[cfg(feature = "peers")]
-            Self::Peers => true,
+            Self::Peers | Self::Losses => true,
             _ => false,
         }
     }
@@ -120,6 +125,8 @@ impl Name {
             Self::Floors => whole(&|| floors::reproduce(extent)),
             #[cfg(feature = "peers")]
             Self::Peers => peers::reproduce(extent, journal),
+            #[cfg(feature = "peers")]
+            Self::Losses => whole(&|| losses::reproduce(extent.scale)),
         }
     }
 }

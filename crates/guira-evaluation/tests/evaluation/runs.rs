@@ -300,6 +300,40 @@ fn measured_space_is_that_of_theory() -> Result<(), Failure> {
     Ok(())
 }
 
+#[cfg(feature = "peers")]
+#[test]
+fn losses_of_keys_are_seen_and_the_library_has_none() -> Result<(), Failure> {
+    let folder = tempfile::tempdir()?;
+    let output = evaluate(&["losses", "--output", &folder.path().to_string_lossy()])?;
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let report: Value = serde_json::from_slice(&fs::read(folder.path().join("losses.json"))?)?;
+    let rows = |table: usize| report["tables"][table]["rows"].as_array().ok_or("no rows");
+    let [mut ours, mut theirs] = [0, 0];
+    for (table, not_found) in [(0, 5), (1, 7)] {
+        for row in rows(table)? {
+            let lost = row[not_found].as_u64().ok_or("no count")?;
+            match row[0].as_str().ok_or("no name")? {
+                name if name.starts_with("guira") => {
+                    assert_eq!(lost, 0, "{row}");
+                    ours += 1;
+                }
+                // Each key that it refuses takes the place of another one.
+                "cuckoofilter" => theirs += lost,
+                _ => {}
+            }
+        }
+    }
+    assert!(ours == 6 && theirs > 0, "{ours} rows of the library, {theirs} keys that cuckoofilter lost");
+    // A key that comes again and again makes no table of the library larger.
+    assert!(
+        rows(2)?
+            .iter()
+            .filter(|row| row[0].as_str().is_some_and(|name| name.starts_with("guira")))
+            .all(|row| row[4] == row[5])
+    );
+    Ok(())
+}
+
 #[test]
 fn a_file_that_cannot_be_written_is_an_error() -> Result<(), Failure> {
     let file = tempfile::NamedTempFile::new()?;
