@@ -48,12 +48,12 @@ fn load_as_every_kind(bytes: &[u8]) {
         drop(filter.insert(&key));
     });
     is_loaded |= load!(bytes, CuckooMap<u32>, |map: &mut CuckooMap<u32>| for key in 0..20_u32 {
-        for value in map.get(&key) {
-            let _removed: bool = map.remove(&key, value);
+        for value in map.get_all(&key) {
+            let _removed: bool = map.remove_value(&key, value);
         }
         drop(map.insert(&key, key % 2));
     });
-    match FileHeader::of_bytes(bytes) {
+    match FileHeader::from_bytes(bytes) {
         // Without its secret key no file is loaded, and a few things are not seen.
         Ok(header) if header.has_secret_key() => assert!(!is_loaded),
         Ok(header) => assert_eq!(header.verify(bytes, None).is_ok(), is_loaded, "{header:?}"),

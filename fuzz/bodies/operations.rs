@@ -174,7 +174,7 @@ impl Kind for CountingCuckooFilter {
     }
 
     fn len(&self) -> u64 {
-        self.len()
+        self.total()
     }
 
     alike!();
@@ -191,11 +191,11 @@ impl Kind for CuckooMap<u8> {
     }
 
     fn remove(&mut self, key: u8) -> bool {
-        self.remove(&key, value_of(key))
+        self.remove_value(&key, value_of(key))
     }
 
     fn count(&self, key: u8) -> u64 {
-        self.get(&key).filter(|&value| value == value_of(key)).count() as u64
+        self.get_all(&key).filter(|&value| value == value_of(key)).count() as u64
     }
 
     fn len(&self) -> u64 {

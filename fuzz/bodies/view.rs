@@ -22,11 +22,11 @@ fn view(bytes: &[u8]) {
     };
     let keys: Vec<u32> = (0..50).collect();
     let mut answers = vec![false; keys.len()];
-    view.contains_each(&keys, &mut answers);
+    view.contains_many_into(&keys, &mut answers);
     for (key, answer) in keys.iter().zip(answers) {
         assert_eq!((view.contains(key), view.count(key) > 0), (answer, answer), "{view:?}: {key}");
     }
-    let kind = FileHeader::of_bytes(bytes).expect("it was viewed").kind();
+    let kind = FileHeader::from_bytes(bytes).expect("it was viewed").kind();
     match (view.verify(), load(bytes, kind)) {
         (Ok(()), Ok(filter)) => {
             assert!(keys.iter().all(|key| view.count(key) == filter.count(key)), "{view:?}");

@@ -224,7 +224,7 @@ impl Remove for CuckooFilter {
     }
 
     #[inline(always)]
-    fn remove_each(&mut self, digests: impl Iterator<Item = Digest>) -> u64 {
+    fn remove_many_into(&mut self, digests: impl Iterator<Item = Digest>) -> u64 {
         with_table!(&mut self.table, cuckoo => {
             let mut removed = 0;
             for digest in digests {

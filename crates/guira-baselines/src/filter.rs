@@ -72,7 +72,7 @@ pub trait Remove: Insert {
 
     /// Removes a copy of each key, one after the other, and returns how many there were.
     #[inline(always)]
-    fn remove_each(&mut self, digests: impl Iterator<Item = Digest>) -> u64
+    fn remove_many_into(&mut self, digests: impl Iterator<Item = Digest>) -> u64
     where
         Self: Sized,
     {

@@ -48,8 +48,8 @@ impl Failure {
                 path,
                 format_args!("holds a {found}, which this command is not for: guira info says more about it"),
             ),
-            LoadError::KeyMissing => Self::of_file(path, "made with a secret hash key: give it with --key-file"),
-            LoadError::KeyNotUsed => Self::of_file(path, "made without a secret hash key: leave out --key-file"),
+            LoadError::SecretKeyMissing => Self::of_file(path, "made with a secret hash key: give it with --key-file"),
+            LoadError::SecretKeyNotUsed => Self::of_file(path, "made without a secret hash key: leave out --key-file"),
             error => Self::of_file(path, error),
         }
     }

@@ -49,9 +49,9 @@ pub(crate) fn is_uncompressed(bytes: &[u8]) -> bool {
 pub(crate) fn read(file: impl Read) -> Result<(FileHeader, Vec<u8>), LoadError> {
     let (_, mut contents) = decompressed(file)?;
     let mut bytes = Vec::new();
-    contents.by_ref().take(FileHeader::SIZE as u64).read_to_end(&mut bytes)?;
-    let header = FileHeader::of_bytes(&bytes)?;
-    let rest = header.file_size().saturating_sub(FileHeader::SIZE as u64);
+    contents.by_ref().take(FileHeader::MIN_SIZE as u64).read_to_end(&mut bytes)?;
+    let header = FileHeader::from_bytes(&bytes)?;
+    let rest = header.file_size().saturating_sub(FileHeader::MIN_SIZE as u64);
     contents.take(rest.saturating_add(1)).read_to_end(&mut bytes)?;
     Ok((header, bytes))
 }

@@ -117,8 +117,8 @@ pub(crate) fn key_count(mut file: File) -> Option<u64> {
     let mut bytes = Vec::new();
     file.rewind().ok()?;
     let (_, contents) = decompressed(file).ok()?;
-    contents.take(FileHeader::SIZE as u64).read_to_end(&mut bytes).ok()?;
-    FileHeader::of_bytes(&bytes).ok().map(|header| header.len())
+    contents.take(FileHeader::MIN_SIZE as u64).read_to_end(&mut bytes).ok()?;
+    FileHeader::from_bytes(&bytes).ok().map(|header| header.len())
 }
 
 fn explain(path: &Path, error: ReplaceError) -> Failure {

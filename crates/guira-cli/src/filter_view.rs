@@ -163,7 +163,7 @@ impl Bytes {
         }
         let mapped = map(file)?;
         if filter_bytes::is_uncompressed(&mapped) {
-            return Ok((FileHeader::of_bytes(&mapped)?, Self::Mapped(mapped)));
+            return Ok((FileHeader::from_bytes(&mapped)?, Self::Mapped(mapped)));
         }
         let (header, bytes) = filter_bytes::read(&*mapped)?;
         Ok((header, Self::Read(bytes)))
@@ -183,7 +183,7 @@ impl Opened {
         let explain = |error: LoadError| Failure::of_loading(path, &error);
         let file = filter_bytes::open(path).map_err(|error| explain(error.into()))?;
         let mut opened = Self::of(file, key).map_err(explain)?;
-        if is_key_optional && matches!(opened.view(), Err(LoadError::KeyNotUsed)) {
+        if is_key_optional && matches!(opened.view(), Err(LoadError::SecretKeyNotUsed)) {
             opened.key = None;
         }
         let view = opened.view().map_err(explain)?;
@@ -207,7 +207,7 @@ impl Opened {
     fn view(&self) -> Result<CuckooFilterView<'_>, LoadError> {
         // Whoever asks does to keys what the normalization says.
         let options = LoadOptions::new().normalized_keys();
-        self.key.map_or(options, |key| options.key(key.bytes())).view(self.bytes.as_slice())
+        self.key.map_or(options, |key| options.secret_key(key.bytes())).view(self.bytes.as_slice())
     }
 
     /// The file that a path leads to, if it is another one than this. A path that leads nowhere may be about to be replaced.

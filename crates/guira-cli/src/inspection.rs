@@ -54,8 +54,8 @@ impl Inspection {
             let file_size = metadata.is_file().then_some(metadata.len());
             let (compression, mut contents) = decompressed(&file)?;
             let mut start = Vec::new();
-            contents.by_ref().take(FileHeader::SIZE as u64).read_to_end(&mut start)?;
-            let mut inspection = Self::new(FileHeader::of_bytes(&start)?, key)?;
+            contents.by_ref().take(FileHeader::MIN_SIZE as u64).read_to_end(&mut start)?;
+            let mut inspection = Self::new(FileHeader::from_bytes(&start)?, key)?;
             let header = &inspection.header;
             let expected = header.file_size();
             let section_size = expected.saturating_sub(table_end(header));

@@ -138,7 +138,7 @@ fn set_chunks_size(header: &mut [u8], size: u64) {
 
 /// The offset of the end of the table in a file.
 pub(crate) fn table_end(header: &FileHeader) -> u64 {
-    header.parameters().table_size().saturating_add(FileHeader::SIZE as u64)
+    header.parameters().table_size().saturating_add(FileHeader::MIN_SIZE as u64)
 }
 
 fn checksum(bytes: &[u8]) -> u64 {
@@ -169,9 +169,9 @@ mod tests {
 
     fn header_of(provenance: &Provenance) -> (FileHeader, Vec<u8>) {
         let mut header = guira::CuckooFilter::with_capacity(10, 0.1).expect("a small filter").to_bytes();
-        header.truncate(FileHeader::SIZE);
+        header.truncate(FileHeader::MIN_SIZE);
         let chunks = provenance.write_into(&mut header).expect("memory");
-        (FileHeader::of_bytes(&header).expect("whole"), chunks)
+        (FileHeader::from_bytes(&header).expect("whole"), chunks)
     }
 
     fn example() -> Provenance {

@@ -2,7 +2,7 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 
 use guira::raw::RawFilter as _;
-use guira::{CuckooFilter, Digest, FileHeader, InsertEachError, LoadError, LoadOptions};
+use guira::{CuckooFilter, Digest, FileHeader, LoadError, LoadOptions, TryExtendError};
 
 use crate::filter_bytes::decompressed;
 use crate::keys::Compression;
@@ -41,12 +41,12 @@ impl StoredFilter {
     pub(crate) fn read(file: impl Read, key: Option<SecretKey>) -> Result<Self, LoadError> {
         let (compression, mut file) = decompressed(file)?;
         let mut start = Vec::new();
-        file.by_ref().take(FileHeader::SIZE as u64).read_to_end(&mut start)?;
-        let header = FileHeader::of_bytes(&start)?;
+        file.by_ref().take(FileHeader::MIN_SIZE as u64).read_to_end(&mut start)?;
+        let header = FileHeader::from_bytes(&start)?;
         let mut section = Vec::new();
         let whole = Tail { source: io::Cursor::new(start).chain(file), before: table_end(&header), tail: &mut section };
         let options = LoadOptions::new().normalized_keys();
-        let filter = key.map_or(options, |key| options.key(key.bytes())).read_from(whole)?;
+        let filter = key.map_or(options, |key| options.secret_key(key.bytes())).read_from(whole)?;
         Ok(Self { filter, compression, provenance: Provenance::of_file(&header, &section)? })
     }
 
@@ -97,7 +97,7 @@ impl StoredFilter {
         usize::try_from(kept).unwrap_or(usize::MAX)
     }
 
-    pub(crate) fn insert_each(&mut self, digests: &[Digest], growth: Growth) -> Result<(), InsertEachError> {
+    pub(crate) fn insert_each(&mut self, digests: &[Digest], growth: Growth) -> Result<(), TryExtendError> {
         match growth {
             Growth::Allowed => self.filter.insert_each(digests),
             Growth::Refused => self.filter.insert_each_without_growing(digests),

@@ -35,14 +35,14 @@ fn report<K: Key>(name: &str, keys: &[K]) -> Result<(), Box<dyn std::error::Erro
     let mut filter = CuckooFilter::with_capacity(keys.len(), RATE)?;
     filter.insert_each(keys)?;
     let mut answers = vec![false; keys.len()];
-    let look_up = nanoseconds(keys.len(), || filter.contains_each(black_box(keys), &mut answers));
+    let look_up = nanoseconds(keys.len(), || filter.contains_many_into(black_box(keys), &mut answers));
     assert!(answers.iter().all(|&answer| answer), "no key is lost");
     let insert = nanoseconds(keys.len(), || {
         let filter = CuckooFilter::with_capacity(keys.len(), RATE);
         filter.expect("there was one").insert_each(black_box(keys)).expect("as many fit as before");
     });
     println!("| in Rust: insert_each, {name} | {insert:.1} |");
-    println!("| in Rust: contains_each, {name} | {look_up:.1} |");
+    println!("| in Rust: contains_many, {name} | {look_up:.1} |");
     Ok(())
 }
 

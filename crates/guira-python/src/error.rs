@@ -47,7 +47,7 @@ pub(crate) fn merge_error(error: &Refused) -> PyErr {
 pub(crate) fn load_error(error: LoadError) -> PyErr {
     match error {
         LoadError::OtherKind { .. } | LoadError::ValueBits { .. } => WrongKindError::new_err(error.to_string()),
-        LoadError::KeyMissing | LoadError::KeyDiffers | LoadError::KeyNotUsed => {
+        LoadError::SecretKeyMissing | LoadError::SecretKeyDiffers | LoadError::SecretKeyNotUsed => {
             SecretKeyError::new_err(error.to_string())
         }
         LoadError::OutOfMemory { .. } => PyMemoryError::new_err(error.to_string()),

@@ -45,7 +45,7 @@ macro_rules! operation {
 operation! {
     /// Looks up keys.
     ContainsMany, Lookup, bool, |table, keys, answers| {
-        table.read().contains_each(keys, answers);
+        table.read().contains_many_into(keys, answers);
         Ok(())
     }
 }
@@ -60,7 +60,7 @@ operation! {
     AddUniqueMany, InsertUnique, bool, |table, keys, answers| {
         let mut table = table.write();
         for (inserted, (key, answer)) in keys.iter().zip(answers).enumerate() {
-            *answer = table.insert_unique(key).map_err(|reason| Refused { inserted, reason })?;
+            *answer = table.insert_if_absent(key).map_err(|reason| Refused { inserted, reason })?;
         }
         Ok(())
     }
@@ -69,7 +69,7 @@ operation! {
 operation! {
     /// Removes keys. Answers `true` for each that was present.
     RemoveMany, Change, bool, |table, keys, answers| {
-        table.write().remove_each(keys, answers);
+        table.write().remove_many_into(keys, answers);
         Ok(())
     }
 }

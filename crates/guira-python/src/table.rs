@@ -9,8 +9,8 @@ use std::path::Path;
 use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use guira::{
-    BuildError, CountingCuckooFilter, CuckooFilter, CuckooFilterBuilder, CuckooFilterView, CuckooMap, CuckooSet,
-    FilterFile, InsertEachError, InsertError, Key, KeyHasher, Parameters, SaveError,
+    BuildError, CountingCuckooFilter, CuckooFilter, CuckooFilterView, CuckooMap, CuckooSet, FilterBuilder, FilterFile,
+    InsertError, Key, KeyHasher, Parameters, SaveError, TryExtendError,
 };
 
 use pyo3::PyResult;
@@ -35,7 +35,7 @@ pub(crate) trait Lookup {
     /// The number that Python's `len` returns.
     fn len(&self) -> u64;
     fn contains<K: Key>(&self, key: &K) -> bool;
-    fn contains_each<K: Key>(&self, keys: &[K], answers: &mut [bool]);
+    fn contains_many_into<K: Key>(&self, keys: &[K], answers: &mut [bool]);
 }
 
 /// A type that counts copies of keys.
@@ -47,12 +47,12 @@ pub(crate) trait Count: Lookup {
 pub(crate) trait Change: Count {
     /// Stores keys in order, up to the first that does not fit.
     fn insert_each<K: Key>(&mut self, keys: &[K]) -> Result<(), Refused>;
-    fn remove_each<K: Key>(&mut self, keys: &[K], removed: &mut [bool]);
+    fn remove_many_into<K: Key>(&mut self, keys: &[K], removed: &mut [bool]);
 }
 
 /// A type that can store each key once.
 pub(crate) trait InsertUnique: Lookup {
-    fn insert_unique<K: Key>(&mut self, key: &K) -> Result<bool, InsertError>;
+    fn insert_if_absent<K: Key>(&mut self, key: &K) -> Result<bool, InsertError>;
 }
 
 /// A type that can be saved.
@@ -70,8 +70,8 @@ pub(crate) struct Refused {
     pub(crate) reason: InsertError,
 }
 
-impl From<InsertEachError> for Refused {
-    fn from(error: InsertEachError) -> Self {
+impl From<TryExtendError> for Refused {
+    fn from(error: TryExtendError) -> Self {
         Self { inserted: error.inserted, reason: error.reason }
     }
 }
@@ -116,7 +116,7 @@ impl<T: Stored> Locked<T> {
 }
 
 /// The builder for the arguments of a Python filter or set.
-pub(crate) fn builder(options: &Options) -> CuckooFilterBuilder {
+pub(crate) fn builder(options: &Options) -> FilterBuilder {
     let builder = CuckooFilter::builder().capacity(options.capacity).false_positive_rate(options.rate);
     let builder = builder.preference(options.preference).hasher(options.hasher);
     match options.max_capacity {
@@ -151,8 +151,8 @@ impl Lookup for CuckooFilter {
         self.contains(key)
     }
 
-    fn contains_each<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
-        self.contains_each(keys, answers);
+    fn contains_many_into<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
+        self.contains_many_into(keys, answers);
     }
 }
 
@@ -167,14 +167,14 @@ impl Change for CuckooFilter {
         Ok(self.insert_each(keys)?)
     }
 
-    fn remove_each<K: Key>(&mut self, keys: &[K], removed: &mut [bool]) {
-        self.remove_each(keys, removed);
+    fn remove_many_into<K: Key>(&mut self, keys: &[K], removed: &mut [bool]) {
+        self.remove_many_into(keys, removed);
     }
 }
 
 impl InsertUnique for CuckooFilter {
-    fn insert_unique<K: Key>(&mut self, key: &K) -> Result<bool, InsertError> {
-        self.insert_unique(key)
+    fn insert_if_absent<K: Key>(&mut self, key: &K) -> Result<bool, InsertError> {
+        self.insert_if_absent(key)
     }
 }
 
@@ -225,20 +225,20 @@ impl Lookup for CuckooSet {
         self.contains(key)
     }
 
-    fn contains_each<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
-        self.contains_each(keys, answers);
+    fn contains_many_into<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
+        self.contains_many_into(keys, answers);
     }
 }
 
 impl InsertUnique for CuckooSet {
-    fn insert_unique<K: Key>(&mut self, key: &K) -> Result<bool, InsertError> {
+    fn insert_if_absent<K: Key>(&mut self, key: &K) -> Result<bool, InsertError> {
         self.insert(key)
     }
 }
 
 /// Implements `Lookup` for types without batch lookups.
 macro_rules! lookup {
-    ($type:ty, $table:ident => $occupied:expr, $len:expr) => {
+    ($type:ty, $contains:ident, $table:ident => $occupied:expr, $len:expr) => {
         impl Lookup for $type {
             fn hasher(&self) -> &KeyHasher {
                 self.hasher()
@@ -255,20 +255,20 @@ macro_rules! lookup {
             }
 
             fn contains<K: Key>(&self, key: &K) -> bool {
-                self.contains(key)
+                self.$contains(key)
             }
 
-            fn contains_each<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
+            fn contains_many_into<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
                 for (key, answer) in keys.iter().zip(answers) {
-                    *answer = self.contains(key);
+                    *answer = self.$contains(key);
                 }
             }
         }
     };
 }
 
-lookup!(CountingCuckooFilter, filter => filter.distinct_len() as u64, filter.len());
-lookup!(Map, map => map.len() as u64, map.len() as u64);
+lookup!(CountingCuckooFilter, contains, filter => filter.len() as u64, filter.total());
+lookup!(Map, contains_key, map => map.len() as u64, map.len() as u64);
 
 impl Count for CountingCuckooFilter {
     fn count<K: Key>(&self, key: &K) -> u64 {
@@ -284,7 +284,7 @@ impl Change for CountingCuckooFilter {
         Ok(())
     }
 
-    fn remove_each<K: Key>(&mut self, keys: &[K], removed: &mut [bool]) {
+    fn remove_many_into<K: Key>(&mut self, keys: &[K], removed: &mut [bool]) {
         for (key, removed) in keys.iter().zip(removed) {
             *removed = self.remove(key);
         }
@@ -308,8 +308,8 @@ impl Lookup for CuckooFilterView<'static> {
         self.contains(key)
     }
 
-    fn contains_each<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
-        self.contains_each(keys, answers);
+    fn contains_many_into<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
+        self.contains_many_into(keys, answers);
     }
 }
 

@@ -78,7 +78,11 @@ impl ShardedFilter {
         self.for_each(cluster, "CF.INSERT", &["NOCREATE", "ITEMS"], items)
     }
 
-    fn contains_each(&self, cluster: &mut ClusterConnection, items: &[String]) -> Result<Vec<bool>, Box<dyn Error>> {
+    fn contains_many_into(
+        &self,
+        cluster: &mut ClusterConnection,
+        items: &[String],
+    ) -> Result<Vec<bool>, Box<dyn Error>> {
         self.for_each(cluster, "CF.MEXISTS", &[], items)
     }
 }
@@ -104,10 +108,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let (mut found, mut mistaken) = (0, 0);
     for batch in present.chunks(5000) {
-        found += filter.contains_each(&mut cluster, batch)?.into_iter().filter(|&answer| answer).count();
+        found += filter.contains_many_into(&mut cluster, batch)?.into_iter().filter(|&answer| answer).count();
     }
     for batch in absent.chunks(5000) {
-        mistaken += filter.contains_each(&mut cluster, batch)?.into_iter().filter(|&answer| answer).count();
+        mistaken += filter.contains_many_into(&mut cluster, batch)?.into_iter().filter(|&answer| answer).count();
     }
     println!("{found} of {ITEMS} items found, {mistaken} of {ITEMS} absent ones taken for present");
     // 0.001 of them, and six standard deviations.

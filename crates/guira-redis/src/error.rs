@@ -204,9 +204,9 @@ impl From<LoadError> for CommandError {
     fn from(error: LoadError) -> Self {
         match error {
             LoadError::OutOfMemory { .. } => Self::OutOfMemory,
-            LoadError::KeyMissing => Self::KeyMissing,
-            LoadError::KeyNotUsed => Self::KeyNotUsed,
-            LoadError::KeyDiffers => Self::KeyDiffers,
+            LoadError::SecretKeyMissing => Self::KeyMissing,
+            LoadError::SecretKeyNotUsed => Self::KeyNotUsed,
+            LoadError::SecretKeyDiffers => Self::KeyDiffers,
             _ => Self::InvalidChunk,
         }
     }

@@ -108,7 +108,7 @@ pub fn execute<'arguments>(
         }
         Command::ExistEach { items } => {
             let nothing = || Ok(Answers::from_elem(false, items.len()));
-            Ok(answer(Reply::Flags(place.filter().map_or_else(nothing, |filter| filter.contains_each(items))?)))
+            Ok(answer(Reply::Flags(place.filter().map_or_else(nothing, |filter| filter.contains_many_into(items))?)))
         }
         Command::Count { item } => Ok(answer(Reply::Count(place.filter().map_or(Ok(0), |filter| filter.count(item))?))),
         Command::Delete { item } => {
@@ -117,7 +117,7 @@ pub fn execute<'arguments>(
             Ok(Outcome { reply: Reply::Flag(is_removed), changes })
         }
         Command::DeleteEach { items } => {
-            let removed = place.filter_mut().ok_or(CommandError::NothingToRemoveFrom)?.remove_each(items)?;
+            let removed = place.filter_mut().ok_or(CommandError::NothingToRemoveFrom)?.remove_many_into(items)?;
             let changes = if removed.contains(&true) { same(c"cf.del") } else { NOTHING };
             Ok(Outcome { reply: Reply::Flags(removed), changes })
         }

@@ -1,7 +1,7 @@
 //! The operator's settings, and the parameters of new filters that follow from them.
 
 use guira::raw::{FilterPlan, PlannedFilter};
-use guira::{CuckooFilter, CuckooFilterBuilder, GrowthPolicy, KeyHasher, Parameters};
+use guira::{CuckooFilter, FilterBuilder, GrowthPolicy, KeyHasher, Parameters};
 
 use crate::cast::in_memory;
 use crate::command::Creation;
@@ -248,7 +248,7 @@ impl Measures {
         self.key.map_or_else(KeyHasher::default, SecretKey::hasher)
     }
 
-    fn builder(&self) -> CuckooFilterBuilder {
+    fn builder(&self) -> FilterBuilder {
         CuckooFilter::builder()
             .capacity(in_memory(self.capacity))
             .max_capacity(in_memory(self.max_capacity))

@@ -107,7 +107,7 @@ fn lookups(grown: &CuckooFilter, rounds: u64, queries: u64) {
         .false_positive_rate(grown.parameters().expected_false_positive_rate(grown.capacity() as u64) * 1.01)
         .build()
         .expect("memory for the table");
-    built.insert_bulk(&keys).expect("it is not full");
+    built.insert_many(&keys).expect("it is not full");
     assert_eq!(built.parameters().fingerprint_bits(), parameters.fingerprint_bits(), "as many bits are left");
 
     let contenders =
@@ -135,8 +135,8 @@ fn lookups(grown: &CuckooFilter, rounds: u64, queries: u64) {
             single.push(begin.elapsed().as_secs_f64() * 1e9 / queries as f64);
             let begin = Instant::now();
             match contender {
-                Contender::Fixed(filter) => filter.contains_each(&asked, &mut answers),
-                Contender::Growing(_, filter) => filter.contains_each(&asked, &mut answers),
+                Contender::Fixed(filter) => filter.contains_many_into(&asked, &mut answers),
+                Contender::Growing(_, filter) => filter.contains_many_into(&asked, &mut answers),
             }
             batch.push(begin.elapsed().as_secs_f64() * 1e9 / queries as f64);
             assert_eq!(answers.iter().filter(|&&answer| answer).count(), found, "batch and single calls differ");

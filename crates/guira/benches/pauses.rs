@@ -19,7 +19,7 @@ use std::collections::BinaryHeap;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use guira::{CuckooFilter, CuckooFilterBuilder};
+use guira::{CuckooFilter, FilterBuilder};
 
 fn main() {
     let is_test = !std::env::args().any(|argument| argument == "--bench");
@@ -31,7 +31,7 @@ fn main() {
     lookups(if is_test { 50_000 } else { 10_000_000 }, if is_test { 1000 } else { 1 << 20 });
 }
 
-fn builder(largest: u64) -> CuckooFilterBuilder {
+fn builder(largest: u64) -> FilterBuilder {
     CuckooFilter::builder().capacity(1000).max_capacity(largest as usize).false_positive_rate(0.001)
 }
 
@@ -206,7 +206,7 @@ fn lookups(largest: u64, queries: u64) {
             single.push(begin.elapsed().as_secs_f64() * 1e9 / queries as f64);
             let mut answers = vec![false; asked.len()];
             let begin = Instant::now();
-            filter.contains_each(&asked, &mut answers);
+            filter.contains_many_into(&asked, &mut answers);
             batch.push(begin.elapsed().as_secs_f64() * 1e9 / queries as f64);
             assert_eq!(answers.iter().filter(|&&answer| answer).count(), found, "batch and single calls differ");
         }

@@ -13,7 +13,7 @@
 
 use std::process::ExitCode;
 
-use guira::{Addressing, CuckooFilter, CuckooFilterBuilder, Digest, KeyHasher, Layout, Preference};
+use guira::{Addressing, CuckooFilter, Digest, FilterBuilder, KeyHasher, Layout, Preference};
 use rayon::prelude::*;
 
 const RATES: [f64; 9] = [0.5, 0.3, 0.1, 0.03, 0.01, 0.001, 1e-4, 1e-6, 1e-9];
@@ -43,7 +43,7 @@ fn shapes() -> Vec<Shape> {
 }
 
 impl Shape {
-    fn builder(self, capacity: usize, rate: f64) -> CuckooFilterBuilder {
+    fn builder(self, capacity: usize, rate: f64) -> FilterBuilder {
         let builder = CuckooFilter::builder().capacity(capacity).false_positive_rate(rate).slots_per_bucket(self.slots);
         match self.addressing {
             Addressing::Doubling => builder.max_capacity(capacity),

@@ -13,7 +13,7 @@
 
 use std::time::Instant;
 
-use guira::{CuckooFilter, CuckooFilterBuilder};
+use guira::{CuckooFilter, FilterBuilder};
 
 const ABSENT: u64 = 100_000_000;
 /// How many keys are asked for at a time.
@@ -59,7 +59,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-fn build_held(builder: &CuckooFilterBuilder, keys: u64) -> Result<CuckooFilter, Box<dyn std::error::Error>> {
+fn build_held(builder: &FilterBuilder, keys: u64) -> Result<CuckooFilter, Box<dyn std::error::Error>> {
     let keys: Vec<u64> = (0..keys).collect();
     let start = Instant::now();
     let filter = builder.build_from_keys(&keys)?;
@@ -67,7 +67,7 @@ fn build_held(builder: &CuckooFilterBuilder, keys: u64) -> Result<CuckooFilter, 
     Ok(filter)
 }
 
-fn build_streamed(builder: &CuckooFilterBuilder, keys: u64) -> Result<CuckooFilter, Box<dyn std::error::Error>> {
+fn build_streamed(builder: &FilterBuilder, keys: u64) -> Result<CuckooFilter, Box<dyn std::error::Error>> {
     let start = Instant::now();
     let mut filter = builder.build()?;
     // Keys take an eighth of the table at a time; the digests of the bulk build, twice, a quarter.
@@ -76,7 +76,7 @@ fn build_streamed(builder: &CuckooFilterBuilder, keys: u64) -> Result<CuckooFilt
     for first in (0..keys).step_by(usize::try_from(chunk_len)?) {
         chunk.clear();
         chunk.extend(first..(first + chunk_len).min(keys));
-        filter.insert_bulk(&chunk)?;
+        filter.insert_many(&chunk)?;
     }
     report("made and built", keys, start);
     Ok(filter)
@@ -88,7 +88,7 @@ fn count_found(filter: &CuckooFilter, first: u64, count: u64) -> u64 {
     for start in (first..first + count).step_by(QUERIES as usize) {
         let keys: Vec<u64> = (start..(start + QUERIES).min(first + count)).collect();
         let answers = &mut answers[..keys.len()];
-        filter.contains_each(&keys, answers);
+        filter.contains_many_into(&keys, answers);
         found += answers.iter().filter(|&&answer| answer).count() as u64;
     }
     found

@@ -14,7 +14,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let next_line = || io::stdin().lines().next()?.ok();
     share(Path::new("seen.guira"), Duration::from_secs(60), &|seen| {
         // A line is printed also where there is no more room.
-        let new = iter::from_fn(next_line).filter(|line| seen.insert_unique(line) != Ok(false));
+        let new = iter::from_fn(next_line).filter(|line| seen.insert_if_absent(line) != Ok(false));
         new.for_each(|line| println!("{line}"));
     })
 }

@@ -18,7 +18,7 @@ fn print_new(lines: impl BufRead, mut output: impl Write) -> Result<(), Box<dyn 
         CuckooFilter::builder().capacity(1000).max_capacity(10_000_000).false_positive_rate(0.001).build()?;
     for line in lines.lines() {
         let id = Uuid::try_parse(line?.trim())?;
-        if seen.insert_unique(&id)? {
+        if seen.insert_if_absent(&id)? {
             writeln!(output, "{id}")?;
         }
     }

@@ -34,11 +34,11 @@ pub use digest::{ByHash, Digest, Key, KeyHasher};
 #[cfg(feature = "files")]
 pub use error::SaveError;
 pub use error::{
-    BuildError, BuildFromKeysError, ConvertError, FileKind, InsertBulkError, InsertEachError, InsertError, LoadError,
-    MergeError,
+    BuildError, BuildFromKeysError, ConvertError, FileKind, InsertError, InsertManyError, LoadError, MergeError,
+    TryExtendError,
 };
-pub use filter::{CuckooFilter, CuckooFilterBuilder, CuckooFilterView, Fingerprints, GrowthPolicy, StoredFingerprint};
+pub use filter::{CuckooFilter, CuckooFilterView, FilterBuilder, Fingerprints, GrowthPolicy, StoredFingerprint};
 pub use format::{AnyFilter, FileHeader, FilterFile, LoadOptions, raw};
-pub use map::{CuckooMap, Matches, Value};
+pub use map::{CuckooMap, MapValue, Values};
 pub use parameters::{Addressing, Layout, Parameters};
 pub use set::CuckooSet;

@@ -62,7 +62,7 @@ pub enum Addressing {
     /// Regional, but a full table can be doubled without its keys, at the cost of a bit of every fingerprint. Chosen by
     /// itself it does not make a filter grow; `max_capacity` does, and chooses it.
     /// Fingerprints have at least 8 bits, regions an even number of buckets. See
-    /// [`CuckooFilterBuilder::max_capacity`](crate::CuckooFilterBuilder::max_capacity).
+    /// [`FilterBuilder::max_capacity`](crate::FilterBuilder::max_capacity).
     Doubling,
 }
 
@@ -184,7 +184,7 @@ impl Regions {
     }
 }
 
-/// The parameters of a filter: what [`CuckooFilterBuilder::build`](crate::CuckooFilterBuilder::build) chose and checked.
+/// The parameters of a filter: what [`FilterBuilder::build`](crate::FilterBuilder::build) chose and checked.
 ///
 /// # Examples
 ///

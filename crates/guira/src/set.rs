@@ -2,7 +2,7 @@
 
 use crate::digest::Key;
 use crate::error::{BuildError, InsertError};
-use crate::filter::{CuckooFilter, CuckooFilterBuilder};
+use crate::filter::{CuckooFilter, FilterBuilder};
 
 /// An approximate set of keys that are never removed: it stores every fingerprint once, however often its key comes. Removal
 /// would lose the other keys that share a fingerprint and its buckets.
@@ -28,7 +28,7 @@ pub struct CuckooSet {
     filter: CuckooFilter,
 }
 
-impl CuckooFilterBuilder {
+impl FilterBuilder {
     /// Makes an empty set, which grows where a [`max_capacity`](Self::max_capacity) is given.
     ///
     /// # Errors
@@ -55,7 +55,7 @@ impl CuckooFilterBuilder {
 
 impl CuckooSet {
     /// Makes an empty set for `capacity` distinct keys, with at most this false positive rate. For everything else that can be
-    /// chosen, see [`CuckooFilterBuilder::build_set`].
+    /// chosen, see [`FilterBuilder::build_set`].
     ///
     /// # Errors
     ///
@@ -110,7 +110,7 @@ impl CuckooSet {
     /// ```
     #[inline]
     pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<bool, InsertError> {
-        self.filter.insert_unique(key)
+        self.filter.insert_if_absent(key)
     }
 
     /// Returns `true` if a key is probably present; `false` is certain.
@@ -130,7 +130,7 @@ impl CuckooSet {
     }
 
     /// Writes to `answers`, for each of many keys, what [`contains`](Self::contains) returns. See
-    /// [`CuckooFilter::contains_each`].
+    /// [`CuckooFilter::contains_many_into`].
     ///
     /// # Panics
     ///
@@ -142,12 +142,12 @@ impl CuckooSet {
     /// let mut set = guira::CuckooSet::with_capacity(1000, 0.001)?;
     /// set.insert("ani")?;
     /// let mut answers = [false; 2];
-    /// set.contains_each(&["ani", "koel"], &mut answers);
+    /// set.contains_many_into(&["ani", "koel"], &mut answers);
     /// assert_eq!(answers, [true, false]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn contains_each<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
-        self.filter.contains_each(keys, answers);
+    pub fn contains_many_into<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
+        self.filter.contains_many_into(keys, answers);
     }
 
     /// Removes all keys.

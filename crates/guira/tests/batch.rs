@@ -2,9 +2,7 @@
 
 #![expect(clippy::cast_precision_loss, reason = "numbers of slots are far below 2^53")]
 
-use guira::{
-    Addressing, BuildError, BuildFromKeysError, CuckooFilter, CuckooFilterBuilder, Digest, InsertError, KeyHasher,
-};
+use guira::{Addressing, BuildError, BuildFromKeysError, CuckooFilter, Digest, FilterBuilder, InsertError, KeyHasher};
 
 #[path = "guira/oracle"]
 mod oracle {
@@ -117,11 +115,11 @@ fn batches_do_what_single_calls_do() {
             present += expected.iter().filter(|&&answer| answer).count();
             // Whatever was in the answers before.
             let mut answers: Vec<bool> = (0..batch.len()).map(|_| random.below(2) == 0).collect();
-            by_key.contains_each(batch, &mut answers);
-            assert!(answers == expected, "{case}: contains_each");
+            by_key.contains_many_into(batch, &mut answers);
+            assert!(answers == expected, "{case}: contains_many_into");
             answers.fill(true);
-            by_digest.contains_each(&digests_of(&single, batch), &mut answers);
-            assert!(answers == expected, "{case}: contains_each");
+            by_digest.contains_many_into(&digests_of(&single, batch), &mut answers);
+            assert!(answers == expected, "{case}: contains_many_into");
         }
         assert!(present >= kept.len(), "{case}: {present} found of {}", kept.len());
 
@@ -136,15 +134,15 @@ fn batches_do_what_single_calls_do() {
             let batch: Vec<u64> = batch.iter().chain(batch.first()).copied().collect();
             let expected: Vec<bool> = batch.iter().map(|key| single.remove(key)).collect();
             let mut answers = vec![true; batch.len()];
-            by_key.remove_each(&batch, &mut answers);
-            assert!(answers == expected, "{case}: remove_each");
+            by_key.remove_many_into(&batch, &mut answers);
+            assert!(answers == expected, "{case}: remove_many_into");
             answers.fill(false);
-            by_digest.remove_each(&digests_of(&single, &batch), &mut answers);
-            assert!(answers == expected, "{case}: remove_each");
+            by_digest.remove_many_into(&digests_of(&single, &batch), &mut answers);
+            assert!(answers == expected, "{case}: remove_many_into");
             assert_eq!((by_key.len(), by_digest.len()), (single.len(), single.len()), "{case}: len");
         }
-        assert!(by_key.to_bytes() == single.to_bytes(), "{case}: the bytes of remove_each");
-        assert!(by_digest.to_bytes() == single.to_bytes(), "{case}: the bytes of remove_each");
+        assert!(by_key.to_bytes() == single.to_bytes(), "{case}: the bytes of remove_many_into");
+        assert!(by_digest.to_bytes() == single.to_bytes(), "{case}: the bytes of remove_many_into");
         assert_eq!(by_key.check_invariants(), Ok(()), "{case}");
     });
 }
@@ -171,7 +169,7 @@ fn a_batch_that_does_not_fit_is_stored_up_to_the_first_key_that_does_not() {
             assert_eq!(filter.len(), inserted, "{case}: len");
         }
         let mut answers = vec![false; inserted];
-        batch.contains_each(&keys[..inserted], &mut answers);
+        batch.contains_many_into(&keys[..inserted], &mut answers);
         assert!(answers.iter().all(|&found| found), "{case}: a key is lost");
 
         // Copies of one key: as many as fit, and the error of one more.
@@ -188,9 +186,9 @@ fn empty_batches_change_nothing() {
     for case in cases() {
         let mut filter = case.build();
         assert_eq!(filter.insert_each::<u64>(&[]), Ok(()), "{case}");
-        assert_eq!(filter.insert_bulk::<u64>(&[]), Ok(()), "{case}");
-        filter.contains_each::<u64>(&[], &mut []);
-        filter.remove_each::<u64>(&[], &mut []);
+        assert_eq!(filter.insert_many::<u64>(&[]), Ok(()), "{case}");
+        filter.contains_many_into::<u64>(&[], &mut []);
+        filter.remove_many_into::<u64>(&[], &mut []);
         assert_eq!(filter, case.build(), "{case}");
     }
 }
@@ -266,11 +264,11 @@ fn bulk_gives_the_bytes_of_single_calls() {
         let digests = digests_of(&start, &keys);
         on_any_number_of_threads(|threads| {
             let mut bulk = start.clone();
-            assert_eq!(bulk.insert_bulk(&keys), Ok(()), "{case}, {threads}");
-            assert!(bulk.to_bytes() == expected, "{case}, {threads}: the bytes of insert_bulk");
+            assert_eq!(bulk.insert_many(&keys), Ok(()), "{case}, {threads}");
+            assert!(bulk.to_bytes() == expected, "{case}, {threads}: the bytes of insert_many");
             let mut bulk = start.clone();
-            assert_eq!(bulk.insert_bulk(&digests), Ok(()), "{case}, {threads}");
-            assert!(bulk.to_bytes() == expected, "{case}, {threads}: the bytes of insert_bulk");
+            assert_eq!(bulk.insert_many(&digests), Ok(()), "{case}, {threads}");
+            assert!(bulk.to_bytes() == expected, "{case}, {threads}: the bytes of insert_many");
             assert_eq!((bulk.len(), bulk.check_invariants()), (single.len(), Ok(())), "{case}, {threads}");
         });
     }
@@ -295,7 +293,7 @@ fn a_filter_built_from_keys_has_the_bytes_of_single_calls() {
     }
 }
 
-fn builder_of(case: Case) -> CuckooFilterBuilder {
+fn builder_of(case: Case) -> FilterBuilder {
     CuckooFilter::builder()
         .bucket_count(case.bucket_count)
         .fingerprint_bits(case.fingerprint_bits)
@@ -363,7 +361,7 @@ fn more_keys_than_fit_are_stored_but_for_those_in_the_error() {
 
         on_any_number_of_threads(|threads| {
             let mut bulk = empty.clone();
-            let error = bulk.insert_bulk(&keys).expect_err("there are more keys than slots");
+            let error = bulk.insert_many(&keys).expect_err("there are more keys than slots");
             assert_eq!(bulk.len() + error.rejected.len(), keys.len(), "{case}, {threads}: len and rejected");
             let full = InsertError::Full { len: bulk.len(), capacity: bulk.capacity(), slot_count: bulk.slot_count() };
             assert!(
@@ -409,7 +407,7 @@ fn regions_of_a_few_bits_take_many_keys_at_once() {
             let keys: Vec<u64> = (0..2048 * parameters.region_count()).collect();
             let fitting = keys.iter().filter(|key| single.insert(key).is_ok()).count();
 
-            let error = bulk.insert_bulk(&keys).expect_err("there are more keys than slots");
+            let error = bulk.insert_many(&keys).expect_err("there are more keys than slots");
             assert_eq!((bulk.len(), error.rejected.len()), (fitting, keys.len() - fitting), "{parameters:?}");
             assert!(bulk.to_bytes() == single.to_bytes(), "{parameters:?}: the bytes");
         }

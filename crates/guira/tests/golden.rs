@@ -89,7 +89,7 @@ impl Golden {
     fn load(&self) -> CuckooFilter {
         let bytes = self.bytes();
         let loaded = if self.has_secret() {
-            guira::LoadOptions::new().key(SECRET).from_bytes::<CuckooFilter>(&bytes)
+            guira::LoadOptions::new().secret_key(SECRET).from_bytes::<CuckooFilter>(&bytes)
         } else {
             CuckooFilter::from_bytes(&bytes)
         };
@@ -134,18 +134,18 @@ fn stored_files_hold_what_was_put_into_them() {
 fn a_filter_with_a_secret_key_opens_with_that_key_alone() {
     for golden in GOLDEN.iter().filter(|golden| golden.has_secret()) {
         let bytes = golden.bytes();
-        assert!(matches!(CuckooFilter::from_bytes(&bytes), Err(LoadError::KeyMissing)));
+        assert!(matches!(CuckooFilter::from_bytes(&bytes), Err(LoadError::SecretKeyMissing)));
         assert!(matches!(
-            guira::LoadOptions::new().key([7; 16]).from_bytes::<CuckooFilter>(&bytes),
-            Err(LoadError::KeyDiffers)
+            guira::LoadOptions::new().secret_key([7; 16]).from_bytes::<CuckooFilter>(&bytes),
+            Err(LoadError::SecretKeyDiffers)
         ));
-        assert!(matches!(CuckooFilter::read_from(&bytes[..]), Err(LoadError::KeyMissing)));
+        assert!(matches!(CuckooFilter::read_from(&bytes[..]), Err(LoadError::SecretKeyMissing)));
         assert!(!bytes.windows(SECRET.len()).any(|window| window == SECRET), "the secret is in the file");
     }
     let without = GOLDEN[0].bytes();
     assert!(matches!(
-        guira::LoadOptions::new().key(SECRET).from_bytes::<CuckooFilter>(&without),
-        Err(LoadError::KeyNotUsed)
+        guira::LoadOptions::new().secret_key(SECRET).from_bytes::<CuckooFilter>(&without),
+        Err(LoadError::SecretKeyNotUsed)
     ));
 }
 
@@ -218,7 +218,7 @@ fn stored_counting_filters_count_each_key_and_are_written_again() {
         assert_eq!(filter.to_bytes(), bytes_of(name), "{name}");
         assert_eq!(filter.check_invariants(), Ok(()), "{name}");
         assert!((0..60).all(|number| filter.count(&format!("key {number}")) > number % 7), "{name}");
-        assert_eq!(filter.len(), (0..60).map(|number| number % 7 + 1).sum::<u64>(), "{name}");
+        assert_eq!(filter.total(), (0..60).map(|number| number % 7 + 1).sum::<u64>(), "{name}");
         let count = |query: &str| Some(filter.count(query)).filter(|&count| count > 0);
         assert_answers(name, absent, |query| count(query).map(|count| format!("\t{count}")));
     }
@@ -233,11 +233,11 @@ fn stored_maps_give_each_key_its_value_and_are_written_again() {
         assert_eq!(map.len(), 60, "{name}");
         let value_of = |number: u32| (number + 1).wrapping_mul(0x9e37_79b9) >> (32 - map.parameters().value_bits());
         for number in 0..60 {
-            let mut values = map.get(&format!("key {number}"));
+            let mut values = map.get_all(&format!("key {number}"));
             assert!(values.any(|value| value == value_of(number)), "{name}: the value of key {number}");
         }
         assert_answers(name, absent, |query| {
-            let mut values: Vec<u32> = map.get(query).collect();
+            let mut values: Vec<u32> = map.get_all(query).collect();
             values.sort_unstable();
             let values: Vec<String> = values.iter().map(u32::to_string).collect();
             (!values.is_empty()).then(|| format!("\t{}", values.join(" ")))
@@ -299,7 +299,7 @@ type Answer = Box<dyn Fn(&str) -> Option<String>>;
 
 fn answers_of(bytes: &[u8], has_secret: bool) -> Answer {
     let there = |is_there: bool| is_there.then(String::new);
-    let kind = FileHeader::of_bytes(bytes).expect("a stored file").kind();
+    let kind = FileHeader::from_bytes(bytes).expect("a stored file").kind();
     match kind {
         FileKind::Counting => {
             let filter = CountingCuckooFilter::from_bytes(bytes).expect("a stored file");
@@ -310,7 +310,7 @@ fn answers_of(bytes: &[u8], has_secret: bool) -> Answer {
         FileKind::Map => {
             let map = CuckooMap::<u32>::from_bytes(bytes).expect("a stored file");
             Box::new(move |query| {
-                let mut values: Vec<u32> = map.get(query).collect();
+                let mut values: Vec<u32> = map.get_all(query).collect();
                 values.sort_unstable();
                 let values: Vec<String> = values.iter().map(u32::to_string).collect();
                 (!values.is_empty()).then(|| format!("\t{}", values.join(" ")))
@@ -326,7 +326,7 @@ fn answers_of(bytes: &[u8], has_secret: bool) -> Answer {
         }
         _ => {
             let loaded = if has_secret {
-                guira::LoadOptions::new().key(SECRET).from_bytes::<CuckooFilter>(bytes)
+                guira::LoadOptions::new().secret_key(SECRET).from_bytes::<CuckooFilter>(bytes)
             } else {
                 CuckooFilter::from_bytes(bytes)
             };

@@ -4,16 +4,16 @@
 #![cfg(loom)]
 
 use guira::raw::RawFilter as _;
-use guira::{ConcurrentCuckooFilter, CuckooFilter, CuckooFilterBuilder, Digest, KeyHasher, StoredFingerprint};
+use guira::{ConcurrentCuckooFilter, CuckooFilter, Digest, FilterBuilder, KeyHasher, StoredFingerprint};
 use loom::sync::Arc;
 use loom::thread;
 
 /// Buckets of one slot. Every key has two of them, an even and an odd one.
-fn table(buckets: u64, fingerprint_bits: u32) -> CuckooFilterBuilder {
+fn table(buckets: u64, fingerprint_bits: u32) -> FilterBuilder {
     CuckooFilter::builder().bucket_count(buckets).slots_per_bucket(1).fingerprint_bits(fingerprint_bits)
 }
 
-fn shared(builder: &CuckooFilterBuilder) -> Arc<ConcurrentCuckooFilter> {
+fn shared(builder: &FilterBuilder) -> Arc<ConcurrentCuckooFilter> {
     let filter = builder.build().and_then(ConcurrentCuckooFilter::try_from);
     Arc::new(filter.expect("a few slots"))
 }
@@ -27,7 +27,7 @@ struct Located {
 }
 
 /// The first key with this primary bucket and this other one that is accepted.
-fn key(builder: &CuckooFilterBuilder, buckets: [u64; 2], accepts: impl Fn(&Located) -> bool) -> Located {
+fn key(builder: &FilterBuilder, buckets: [u64; 2], accepts: impl Fn(&Located) -> bool) -> Located {
     let empty = builder.build().expect("a few slots");
     let locate = |digest| {
         let mut filter = empty.clone();
@@ -45,7 +45,7 @@ fn key(builder: &CuckooFilterBuilder, buckets: [u64; 2], accepts: impl Fn(&Locat
 
 /// A filter in which a key is stored in the second of its buckets, so that looking in both of them takes the empty one
 /// first.
-fn with_key_in_other_bucket(builder: &CuckooFilterBuilder, key: Located) -> Arc<ConcurrentCuckooFilter> {
+fn with_key_in_other_bucket(builder: &FilterBuilder, key: Located) -> Arc<ConcurrentCuckooFilter> {
     let filter = shared(builder);
     for _ in 0..2 {
         filter.insert(&key.digest).expect("both buckets are empty");
@@ -63,7 +63,7 @@ fn check(interruptions: usize, model: impl Fn() + Send + Sync + 'static) {
 }
 
 /// A key moves from the bucket that a reader looks at last to the one that it looks at first.
-fn a_reader_finds_a_key_that_moves(builder: CuckooFilterBuilder, [from, to, third, fourth]: [u64; 4]) {
+fn a_reader_finds_a_key_that_moves(builder: FilterBuilder, [from, to, third, fourth]: [u64; 4]) {
     let moving = key(&builder, [to, from], |_| true);
     let new = key(&builder, [from, third], |key| key.fingerprint != moving.fingerprint);
     let in_third = key(&builder, [third, fourth], |_| true);
@@ -230,7 +230,7 @@ fn a_key_that_is_removed_while_it_moves_is_gone() {
 }
 
 /// Two writers store different keys where one of their two buckets is full.
-fn of_two_writers_for_one_slot(builder: CuckooFilterBuilder, [a, b]: [u64; 2]) {
+fn of_two_writers_for_one_slot(builder: FilterBuilder, [a, b]: [u64; 2]) {
     let first = key(&builder, [a, b], |_| true);
     let second = key(&builder, [b, a], |key| key.fingerprint != first.fingerprint);
     let third = key(&builder, [a, b], |key| ![first, second].iter().any(|other| other.fingerprint == key.fingerprint));
@@ -260,7 +260,7 @@ fn of_two_writers_for_one_slot_that_straddles_words_one_stores_its_key_and_the_o
 }
 
 /// Two writers store the same key unless it is there, in a table that has some keys.
-fn of_two_writers_one_stores_the_key(builder: CuckooFilterBuilder, new: Located, stored: Vec<Located>) {
+fn of_two_writers_one_stores_the_key(builder: FilterBuilder, new: Located, stored: Vec<Located>) {
     check(3, move || {
         let filter = shared(&builder);
         for key in &stored {
@@ -268,7 +268,7 @@ fn of_two_writers_one_stores_the_key(builder: CuckooFilterBuilder, new: Located,
         }
         let writers = [(); 2].map(|()| {
             let filter = Arc::clone(&filter);
-            thread::spawn(move || filter.insert_unique(&new.digest).expect("there is room"))
+            thread::spawn(move || filter.insert_if_absent(&new.digest).expect("there is room"))
         });
         let storing = writers.map(|writer| writer.join().expect("it does not panic"));
         assert_eq!(storing.iter().filter(|&&stores| stores).count(), 1);
@@ -296,7 +296,7 @@ fn two_writers_that_lock_the_same_buckets_do_not_wait_for_each_other_for_ever() 
         let filter = shared(&builder);
         let writers = [first, second].map(|key| {
             let filter = Arc::clone(&filter);
-            thread::spawn(move || filter.insert_unique(&key.digest).expect("there is room"))
+            thread::spawn(move || filter.insert_if_absent(&key.digest).expect("there is room"))
         });
         assert!(writers.into_iter().all(|writer| writer.join().expect("it does not panic")));
         assert_eq!((filter.len(), filter.check_invariants()), (2, Ok(())));
@@ -548,7 +548,7 @@ fn keys_that_are_removed_one_by_one_while_another_thread_makes_the_table_grow_ar
 fn keys_that_are_removed_together_while_another_thread_makes_the_table_grow_are_gone() {
     keys_that_are_removed_while_another_thread_makes_the_table_grow_are_gone(|filter, keys| {
         let mut removed = [false; 2];
-        filter.remove_each(keys, &mut removed);
+        filter.remove_many_into(keys, &mut removed);
         removed == [true; 2]
     });
 }

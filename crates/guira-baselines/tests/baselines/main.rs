@@ -40,7 +40,7 @@ fn loops_over_many_keys_do_what_single_operations_do() {
         for &digest in &digests[..half] {
             assert!(single.remove(digest));
         }
-        assert_eq!(filter.remove_each(digests[..half].iter().copied()), half as u64);
+        assert_eq!(filter.remove_many_into(digests[..half].iter().copied()), half as u64);
         let kept = || digests[half..].iter().copied();
         assert_eq!(filter.count_contained(kept()), kept().filter(|&digest| single.contains(digest)).count() as u64);
     }

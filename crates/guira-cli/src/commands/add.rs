@@ -4,7 +4,7 @@ mod rejected;
 
 use std::path::Path;
 
-use guira::{InsertEachError, InsertError};
+use guira::{InsertError, TryExtendError};
 use serde::Serialize;
 
 use super::warnings::{WithoutKey, refuse_to_ignore_case, warn_of_excess, warn_of_missing_fields};
@@ -138,7 +138,7 @@ impl<'arguments> Adding<'arguments> {
         let mut answers = std::mem::take(&mut self.answers);
         answers.clear();
         answers.resize(new.digests.len(), false);
-        filter.filter.contains_each(&new.digests, &mut answers);
+        filter.filter.contains_many_into(&new.digests, &mut answers);
         if self.arguments.unique {
             self.already_present += count_true(&answers);
             new.retain(|index| !answers[index]);
@@ -178,7 +178,7 @@ impl<'arguments> Adding<'arguments> {
             let tried = keys.len().min(room);
             let (stored, reason) = match filter.insert_each(&digests[..tried], growth) {
                 Ok(()) => (tried, None),
-                Err(InsertEachError { inserted, reason, .. }) => (inserted, Some(reason)),
+                Err(TryExtendError { inserted, reason, .. }) => (inserted, Some(reason)),
             };
             self.added += stored as u64;
             self.already_present += count_true(&are_present[..stored]);

@@ -3,7 +3,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use guira::{
-    Addressing, BuildError, CuckooFilter, CuckooFilterBuilder, Digest, GrowthPolicy, InsertError, KeyHasher, Layout,
+    Addressing, BuildError, CuckooFilter, Digest, FilterBuilder, GrowthPolicy, InsertError, KeyHasher, Layout,
     Parameters,
 };
 use indicatif::HumanCount;
@@ -193,7 +193,7 @@ fn build_without(
             }
         }
         let mut answers = vec![false; digests.len()];
-        filter.contains_each(&digests, &mut answers);
+        filter.contains_many_into(&digests, &mut answers);
         if !answers.contains(&true) {
             construction.seeds_tried = Some(tries);
             return Ok(construction);
@@ -257,7 +257,7 @@ impl Report for Built {
 /// The parameters of a filter, known before its keys are read.
 enum Blueprint {
     /// From the options.
-    Options { builder: CuckooFilterBuilder, key: Option<SecretKey> },
+    Options { builder: FilterBuilder, key: Option<SecretKey> },
     /// From the filter file at `path`.
     Like { path: PathBuf, key: Option<SecretKey>, hasher: KeyHasher, provenance: Provenance },
 }
@@ -372,7 +372,7 @@ fn refused(arguments: &BuildArguments, error: &BuildError) -> Failure {
 /// An empty filter. It grows if the options leave the shape to this program and the chosen shape can grow.
 fn empty_filter(
     arguments: &BuildArguments,
-    builder: CuckooFilterBuilder,
+    builder: FilterBuilder,
     capacity: usize,
     hasher: KeyHasher,
 ) -> Result<CuckooFilter, BuildError> {
@@ -458,7 +458,7 @@ fn fill(filter: &mut StoredFilter, digests: &DistinctDigests, growth: Growth) ->
     let progress = Progress::of_keys(digests.len());
     if digests.len() <= filter.filter.capacity() {
         for step in digests.in_steps() {
-            filter.filter.insert_bulk(&step).map_err(|error| error.reason)?;
+            filter.filter.insert_many(&step).map_err(|error| error.reason)?;
             progress.advance(step.len());
         }
     } else {

@@ -14,7 +14,7 @@ pub(crate) fn run(arguments: &DiffArguments) -> Result<ExitStatus, Failure> {
     let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
     let first = filter_file::load(&arguments.first, key)?;
     let second = filter_file::load(&arguments.second, key)?;
-    let common = count_common(arguments, &first, &second)?;
+    let common = intersection_len(arguments, &first, &second)?;
     let difference = Difference {
         first: arguments.first.display().to_string(),
         second: arguments.second.display().to_string(),
@@ -29,7 +29,7 @@ pub(crate) fn run(arguments: &DiffArguments) -> Result<ExitStatus, Failure> {
     Ok(if is_same { ExitStatus::Success } else { ExitStatus::NotFound })
 }
 
-fn count_common(arguments: &DiffArguments, first: &StoredFilter, second: &StoredFilter) -> Result<usize, Failure> {
+fn intersection_len(arguments: &DiffArguments, first: &StoredFilter, second: &StoredFilter) -> Result<usize, Failure> {
     let explain = |difference: &str| {
         let way = way_to_likeness(difference, [&arguments.first, &arguments.second], [first, second]);
         Failure::of_file(&arguments.second, format_args!("can't be compared with the first: {way}"))
@@ -37,7 +37,7 @@ fn count_common(arguments: &DiffArguments, first: &StoredFilter, second: &Stored
     if let Some(difference) = difference_of_files(first, second) {
         return Err(explain(&difference));
     }
-    first.filter.count_common(&second.filter).map_err(|error: MergeError| match difference_of_filters(&error) {
+    first.filter.intersection_len(&second.filter).map_err(|error: MergeError| match difference_of_filters(&error) {
         Some(difference) => explain(&difference),
         None => Failure::of_file(&arguments.second, format_args!("can't be compared with the first: {error}")),
     })

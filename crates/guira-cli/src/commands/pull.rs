@@ -87,7 +87,7 @@ fn receive(client: &mut Client<'_>, dump: &DumpHeader, address: &Address) -> Res
     };
     let progress = Progress::of_receiving(dump.header.file_size());
     while bytes.len() < end {
-        let chunk = client.dump_chunk(bytes.len() - FileHeader::SIZE)?;
+        let chunk = client.dump_chunk(bytes.len() - FileHeader::MIN_SIZE)?;
         if chunk.len() > end - bytes.len() {
             return Err(client.changed());
         }

@@ -74,13 +74,13 @@ impl Pushable {
 
     /// The table, and the chunks behind it.
     fn behind_header(&self) -> &[u8] {
-        self.bytes.get(FileHeader::SIZE..).unwrap_or_default()
+        self.bytes.get(FileHeader::MIN_SIZE..).unwrap_or_default()
     }
 
     /// The header of a dump: the number of removals, which is 0, the header of the file, and the key.
     fn dump_header(&self, key: Option<SecretKey>) -> Vec<u8> {
         let key = key.map(SecretKey::bytes);
-        [&0u64.to_le_bytes()[..], &self.bytes[..FileHeader::SIZE], key.as_ref().map_or(&[][..], |key| key)].concat()
+        [&0u64.to_le_bytes()[..], &self.bytes[..FileHeader::MIN_SIZE], key.as_ref().map_or(&[][..], |key| key)].concat()
     }
 
     fn warn_of_normalization(&self, path: &Path) {

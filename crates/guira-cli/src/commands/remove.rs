@@ -28,7 +28,7 @@ pub(crate) fn run(arguments: &RemoveArguments) -> Result<ExitStatus, Failure> {
         let new = seen.new_ones(keys, &hasher);
         repeated += (keys.len() - new.keys.len()) as u64;
         answers.resize(new.digests.len(), false);
-        filter.filter.remove_each(&new.digests, &mut answers);
+        filter.filter.remove_many_into(&new.digests, &mut answers);
         for (key, &was_there) in new.keys.iter().zip(&answers) {
             if was_there { removed += 1 } else { missing.add(key) }
         }

@@ -320,6 +320,6 @@ impl Inputs {
 fn starts_like_a_filter(path: &Path) -> bool {
     let mut start = Vec::new();
     fs::metadata(path).is_ok_and(|metadata| metadata.is_file())
-        && File::open(path).is_ok_and(|file| file.take(FileHeader::SIZE as u64).read_to_end(&mut start).is_ok())
-        && !matches!(FileHeader::of_bytes(&start), Err(LoadError::NotGuira | LoadError::Truncated { .. }))
+        && File::open(path).is_ok_and(|file| file.take(FileHeader::MIN_SIZE as u64).read_to_end(&mut start).is_ok())
+        && !matches!(FileHeader::from_bytes(&start), Err(LoadError::NotGuira | LoadError::Truncated { .. }))
 }

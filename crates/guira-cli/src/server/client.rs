@@ -186,8 +186,8 @@ impl<'address> Client<'address> {
             self.failure("imported from RedisBloom, and its fingerprints are in no guira file: build one of the keys")
         };
         let (_, bytes) = bytes.split_first_chunk::<COUNT_SIZE>().ok_or_else(no_file)?;
-        let (bytes, key) = bytes.split_at_checked(FileHeader::SIZE).ok_or_else(no_file)?;
-        let header = FileHeader::of_bytes(bytes).map_err(|_| no_file())?;
+        let (bytes, key) = bytes.split_at_checked(FileHeader::MIN_SIZE).ok_or_else(no_file)?;
+        let header = FileHeader::from_bytes(bytes).map_err(|_| no_file())?;
         Ok(DumpHeader { header, bytes: bytes.to_vec(), key: key.try_into().ok() })
     }
 

@@ -64,7 +64,7 @@ fn measure(name: &str, size: u64, scale: Scale) {
     let empty = empty.expect("memory for the table");
     let mut plain = empty.clone();
     let keys: Vec<u64> = (0..(plain.parameters().slot_count() as f64 * LOAD) as u64).collect();
-    plain.insert_bulk(&keys).expect("below the rated load");
+    plain.insert_many(&keys).expect("below the rated load");
     drop(keys);
     let filter = ConcurrentCuckooFilter::try_from(plain.clone()).expect("it is packed");
 
@@ -88,7 +88,7 @@ fn measure(name: &str, size: u64, scale: Scale) {
 
 /// Lookups of the two filters, one call at a time and in batches.
 fn one_thread(plain: &CuckooFilter, filter: &ConcurrentCuckooFilter, scale: Scale) {
-    let names = ["contains, absent", "contains, present", "contains_each, absent", "contains_each, present"];
+    let names = ["contains, absent", "contains, present", "contains_many, absent", "contains_many, present"];
     let mut figures: [[Vec<f64>; 2]; 4] = Default::default();
     for round in 0..scale.rounds {
         let absent = crew::absent(scale.queries, round * scale.queries);
@@ -104,8 +104,8 @@ fn one_thread(plain: &CuckooFilter, filter: &ConcurrentCuckooFilter, scale: Scal
                     keys.iter().filter(|key| filter.contains(black_box(*key))).count()
                 }),
             ];
-            timed(&mut figures[batch][0], keys.len(), || plain.contains_each(keys, &mut answers[0]));
-            timed(&mut figures[batch][1], keys.len(), || filter.contains_each(keys, &mut answers[1]));
+            timed(&mut figures[batch][0], keys.len(), || plain.contains_many_into(keys, &mut answers[0]));
+            timed(&mut figures[batch][1], keys.len(), || filter.contains_many_into(keys, &mut answers[1]));
             assert_eq!(found[0], found[1], "single calls differ");
             assert_eq!(answers[0], answers[1], "batches differ");
             assert_eq!(answers[0].iter().filter(|&&answer| answer).count(), found[0], "batch and single calls differ");

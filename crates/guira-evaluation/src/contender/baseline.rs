@@ -60,7 +60,7 @@ impl<F: Remove> NullaryFnOnce for Removals<'_, F> {
 
     #[inline(always)]
     fn call(self) -> u64 {
-        self.0.remove_each(hashed(self.1, self.2))
+        self.0.remove_many_into(hashed(self.1, self.2))
     }
 }
 

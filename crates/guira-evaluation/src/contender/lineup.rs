@@ -1,4 +1,4 @@
-use guira::{CuckooFilter, CuckooFilterBuilder, Layout};
+use guira::{CuckooFilter, FilterBuilder, Layout};
 use guira_baselines::{
     BlockedBloomFilter, BloomFilter, CountingBloomFilter, CuckooFilter as PrintedCuckooFilter, CuckooMeasures,
     DLeftCountingBloomFilter, QuotientFilter,
@@ -163,7 +163,7 @@ impl Kind {
     }
 
     /// The builder, for the library's own filters.
-    pub(crate) fn cuckoo_builder(self, memory: Memory) -> Option<CuckooFilterBuilder> {
+    pub(crate) fn cuckoo_builder(self, memory: Memory) -> Option<FilterBuilder> {
         let (layout, slots_per_bucket, fingerprint_bits) = match self {
             Self::Packed => (Layout::Packed, 4, 12),
             Self::SemiSorted => (Layout::SemiSorted, 4, 13),

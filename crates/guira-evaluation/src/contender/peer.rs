@@ -227,11 +227,11 @@ contend!(Library,
         }
 
         fn insert_together(&mut self, keys: &[u64]) -> Option<Result<(), Full>> {
-            Some(self.0.insert_bulk(keys).map_err(|_| Full))
+            Some(self.0.insert_many(keys).map_err(|_| Full))
         }
 
         fn count_found_together(&self, keys: &[u64], answers: &mut [bool]) -> Option<u64> {
-            self.0.contains_each(keys, answers);
+            self.0.contains_many_into(keys, answers);
             Some(answers.iter().map(|&answer| u64::from(answer)).sum())
         }
     }

@@ -192,7 +192,7 @@ fn bulk_speed(kind: Kind, memory: Memory) -> Result<Option<f64>, Failure> {
     let mut time = Seconds::default();
     for first in (0..count).step_by(in_memory(chunk_len)) {
         let chunk = KEYS.present(first..count.min(first + chunk_len));
-        let (chunk_time, result) = Seconds::of(|| filter.insert_bulk(&chunk));
+        let (chunk_time, result) = Seconds::of(|| filter.insert_many(&chunk));
         result.map_err(|error| Failure::not_built(kind.name(), error))?;
         time += chunk_time;
     }

@@ -47,7 +47,7 @@ pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
              figure 5, one call per key. Baselines and floors hash by the paper's program, with two multiplications; the \
              library by its own, XXH3. In the other columns the keys were hashed before. A floor has as many lines as a \
              lookup reads at least: 1 for the Bloom filters and QF, 2 for cuckoo filters, 4 for dl-CBF. In batches, lines \
-             are prefetched 32 keys ahead, and the library's filters are asked by contains_each. The keys themselves \
+             are prefetched 32 keys ahead, and the library's filters are asked by contains_many_into. The keys themselves \
              are read one after the other. Medians of {rounds} turns, in which all come one after the other, after one \
              more that warms caches; where caches hold a filter, it is asked for as many other keys before each time."
         ),
@@ -77,7 +77,7 @@ impl Filled {
         let mut in_batches = None;
         if let Some(builder) = kind.cuckoo_builder(memory) {
             let mut filter = builder.build().map_err(|error| not_built(&error))?;
-            filter.insert_bulk(&keys.present(0..capacity)).map_err(|error| not_built(&error))?;
+            filter.insert_many(&keys.present(0..capacity)).map_err(|error| not_built(&error))?;
             in_batches = Some(filter);
         }
         Ok(Self { kind, contender, in_batches })
@@ -106,9 +106,9 @@ impl Filled {
         }
         if let Some(filter) = &self.in_batches {
             if let Some(others) = warming {
-                filter.contains_each(others, answers);
+                filter.contains_many_into(others, answers);
             }
-            let (time, ()) = Seconds::of(|| filter.contains_each(queries, answers));
+            let (time, ()) = Seconds::of(|| filter.contains_many_into(queries, answers));
             // A bulk build inserts in another order: fingerprints are elsewhere, but they are the same ones.
             differ(answers.iter().map(|&answer| u64::from(answer)).sum())?;
             row.batch.note_after_first(round, nanoseconds(count, time));

@@ -74,7 +74,7 @@ impl CountingCuckooFilter {
     /// The number of distinct keys, where keys that the filter can't tell apart count as one.
     #[getter]
     fn distinct_len(&self) -> usize {
-        self.table.read().distinct_len()
+        self.table.read().len()
     }
 
     /// The greatest count of a key.

@@ -83,7 +83,7 @@ impl CuckooFilter {
     /// (True, False)
     fn add_unique(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         let key = key_of(self.table.hasher(), key)?;
-        self.table.write().insert_unique(&key).map_err(|error| insert_error(&error, 0))
+        self.table.write().insert_if_absent(&key).map_err(|error| insert_error(&error, 0))
     }
 
     /// Removes one copy of a key, or raises ``KeyError`` if there is none.

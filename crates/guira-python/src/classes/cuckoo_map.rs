@@ -73,7 +73,7 @@ impl CuckooMap {
     /// The values of a key, and of keys that the map can't tell from it, in no particular order.
     fn get<'py>(&self, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTuple>> {
         let hashed = key_of(self.table.hasher(), key)?;
-        let values = self.table.read().get(&hashed);
+        let values = self.table.read().get_all(&hashed);
         PyTuple::new(key.py(), values)
     }
 
@@ -81,14 +81,14 @@ impl CuckooMap {
     /// added.
     fn remove(&self, key: &Bound<'_, PyAny>, value: u32) -> PyResult<()> {
         let hashed = key_of(self.table.hasher(), key)?;
-        let removed = self.table.write().remove(&hashed, value);
+        let removed = self.table.write().remove_value(&hashed, value);
         if removed { Ok(()) } else { Err(PyKeyError::new_err((key.clone().unbind(), value))) }
     }
 
     /// Removes one copy of a value from a key, if the key has it. Remove only pairs that were added.
     fn discard(&self, key: &Bound<'_, PyAny>, value: u32) -> PyResult<()> {
         let key = key_of(self.table.hasher(), key)?;
-        self.table.write().remove(&key, value);
+        self.table.write().remove_value(&key, value);
         Ok(())
     }
 

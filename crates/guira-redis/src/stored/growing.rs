@@ -49,12 +49,12 @@ impl Growing {
         self.filter.hasher().digest(item)
     }
 
-    pub(super) fn contains_each(&self, items: &[&[u8]]) -> Answers<bool> {
+    pub(super) fn contains_many_into(&self, items: &[&[u8]]) -> Answers<bool> {
         if items.len() < WORTH_A_BLOCK {
             return items.iter().map(|item| self.filter.contains(*item)).collect();
         }
         let mut answers = Answers::from_elem(false, items.len());
-        self.filter.contains_each(items, &mut answers);
+        self.filter.contains_many_into(items, &mut answers);
         answers
     }
 
@@ -150,12 +150,12 @@ impl Growing {
         is_removed
     }
 
-    pub(super) fn remove_each(&mut self, items: &[&[u8]]) -> Answers<bool> {
+    pub(super) fn remove_many_into(&mut self, items: &[&[u8]]) -> Answers<bool> {
         if items.len() < WORTH_A_BLOCK {
             return items.iter().map(|item| self.remove(item)).collect();
         }
         let mut removed = Answers::from_elem(false, items.len());
-        self.filter.remove_each(items, &mut removed);
+        self.filter.remove_many_into(items, &mut removed);
         self.removed = self.removed.saturating_add(wide(removed.iter().filter(|&&removed| removed).count()));
         removed
     }

@@ -80,7 +80,7 @@ impl Incoming {
             }
             None => {
                 if let Some(key) = key {
-                    if header.len() != COUNT_SIZE + FileHeader::SIZE {
+                    if header.len() != COUNT_SIZE + FileHeader::MIN_SIZE {
                         return Err(CommandError::KeyNotUsed);
                     }
                     header.extend(key.bytes());
@@ -114,24 +114,24 @@ impl Incoming {
     /// The header of the library's file; nothing for a filter of RedisBloom.
     fn file_header(&self) -> &[u8] {
         match self.kind {
-            Kind::Growing { .. } => self.header.get(COUNT_SIZE..COUNT_SIZE + FileHeader::SIZE).unwrap_or_default(),
+            Kind::Growing { .. } => self.header.get(COUNT_SIZE..COUNT_SIZE + FileHeader::MIN_SIZE).unwrap_or_default(),
             Kind::Imported(_) => &[],
         }
     }
 
     fn growing_kind(bytes: &[u8]) -> Result<(Kind, u64), CommandError> {
         let (removed, header) = bytes.split_first_chunk::<COUNT_SIZE>().ok_or(CommandError::InvalidHeader)?;
-        let (header, key) = header.split_at_checked(FileHeader::SIZE).ok_or(CommandError::InvalidHeader)?;
+        let (header, key) = header.split_at_checked(FileHeader::MIN_SIZE).ok_or(CommandError::InvalidHeader)?;
         let key = match key {
             [] => None,
             key => Some(SecretKey::new(key.try_into().map_err(|_| CommandError::InvalidHeader)?)),
         };
-        let file = FileHeader::of_bytes(header).map_err(|_| CommandError::InvalidHeader)?;
+        let file = FileHeader::from_bytes(header).map_err(|_| CommandError::InvalidHeader)?;
         if file.kind() != FileKind::Growing {
             return Err(CommandError::InvalidHeader);
         }
         file.hasher(key.map(SecretKey::bytes))?;
-        let expected = file.file_size().saturating_sub(wide(FileHeader::SIZE));
+        let expected = file.file_size().saturating_sub(wide(FileHeader::MIN_SIZE));
         Ok((Kind::Growing { removed: u64::from_le_bytes(*removed), key }, expected))
     }
 
@@ -179,7 +179,7 @@ impl Incoming {
             Kind::Growing { removed, key } => {
                 // What clients do to keys is theirs, and what the file says of it is given back as it came.
                 let options = LoadOptions::new().normalized_keys();
-                let options = key.map_or(options, |key| options.key(key.bytes()));
+                let options = key.map_or(options, |key| options.secret_key(key.bytes()));
                 let filter = options.from_bytes(&self.file)?;
                 Ok(StoredFilter::Growing(Growing { filter, removed: *removed }))
             }

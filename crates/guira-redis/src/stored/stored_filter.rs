@@ -54,9 +54,9 @@ impl StoredFilter {
         }
     }
 
-    pub(crate) fn contains_each(&self, items: &[&[u8]]) -> Result<Answers<bool>, CommandError> {
+    pub(crate) fn contains_many_into(&self, items: &[&[u8]]) -> Result<Answers<bool>, CommandError> {
         match self {
-            Self::Growing(growing) => Ok(growing.contains_each(items)),
+            Self::Growing(growing) => Ok(growing.contains_many_into(items)),
             Self::Imported(imported) => Ok(items.iter().map(|item| imported.contains(item)).collect()),
             Self::Incoming(incoming) => Err(incoming.refusal()),
         }
@@ -128,9 +128,9 @@ impl StoredFilter {
         }
     }
 
-    pub(crate) fn remove_each(&mut self, items: &[&[u8]]) -> Result<Answers<bool>, CommandError> {
+    pub(crate) fn remove_many_into(&mut self, items: &[&[u8]]) -> Result<Answers<bool>, CommandError> {
         match self {
-            Self::Growing(growing) => Ok(growing.remove_each(items)),
+            Self::Growing(growing) => Ok(growing.remove_many_into(items)),
             Self::Imported(imported) => Ok(items.iter().map(|item| imported.remove(item)).collect()),
             Self::Incoming(incoming) => Err(incoming.refusal()),
         }

@@ -11,7 +11,7 @@ const MAX_PUBLIC_FUNCTIONS: usize = 184;
 /// The types whose public functions all have an example. `macro_rules!` has functions that several of them share.
 const HAVE_EXAMPLES: &[&str] = &[
     "CuckooFilter",
-    "CuckooFilterBuilder",
+    "FilterBuilder",
     "CuckooSet",
     "CuckooMap",
     "CountingCuckooFilter",

@@ -94,9 +94,9 @@ macro_rules! build {
                         "contains, present" => nanoseconds_per(present.len(), || {
                             assert!(present.iter().all(|key| self.plain.contains(black_box(key))));
                         }),
-                        "contains_each" => {
+                        "contains_many_into" => {
                             let mut answers = vec![true; keys.len()];
-                            let time = nanoseconds_per(keys.len(), || self.plain.contains_each(keys, &mut answers));
+                            let time = nanoseconds_per(keys.len(), || self.plain.contains_many_into(keys, &mut answers));
                             absent_found(answers.iter().filter(|answer| **answer).count(), keys.len());
                             time
                         }
@@ -229,7 +229,7 @@ fn main() {
     let names = [
         "contains",
         "contains, present",
-        "contains_each",
+        "contains_many_into",
         "insert to 95 %",
         "remove",
         "semi-sorted contains",

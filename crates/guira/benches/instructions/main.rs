@@ -29,20 +29,20 @@ const OPERATIONS: [Operation; 18] = [
     packed("hash only", hash, 26.2),
     packed("contains", contains, 70.7),
     packed("contains_digest", contains_digest, 49.5),
-    packed("contains_each", contains_each, 97.7),
+    packed("contains_many_into", contains_many_into, 97.7),
     packed("insert", insert, 130.2),
     packed("insert_each", insert_each, 186.5),
     packed("insert and remove", insert_and_remove, 246.4),
-    packed("insert_bulk", insert_bulk, 221.9),
+    packed("insert_many", insert_many, 221.9),
     packed("contains, shared", contains_shared, 116.2),
-    packed("contains_each, shared", contains_each_shared, 135.9),
+    packed("contains_many_into, shared", contains_each_shared, 135.9),
     packed("insert, shared", insert_shared, 251.5),
     packed("insert_each, shared", insert_each_shared, 288.4),
     packed("contains, growing", contains_growing, 122.2),
     packed("contains, growing far", contains_growing_far, 166.6),
     packed("contains, half doubled", contains_half_doubled, 239.3),
     semi_sorted("contains", contains, 137.3),
-    semi_sorted("contains_each", contains_each, 139.5),
+    semi_sorted("contains_many_into", contains_many_into, 139.5),
     semi_sorted("insert", insert, 253.5),
 ];
 
@@ -71,9 +71,9 @@ fn contains_digest(filter: &mut CuckooFilter, keys: &[u64]) {
     assert!(keys.iter().filter(|key| filter.contains(&digest(black_box(*key)))).count() == 0, "the filter is empty");
 }
 
-fn contains_each(filter: &mut CuckooFilter, keys: &[u64]) {
+fn contains_many_into(filter: &mut CuckooFilter, keys: &[u64]) {
     let mut answers = vec![true; keys.len()];
-    filter.contains_each(keys, &mut answers);
+    filter.contains_many_into(keys, &mut answers);
     assert!(!answers.contains(&true), "the filter is empty");
 }
 
@@ -94,8 +94,8 @@ fn insert_and_remove(filter: &mut CuckooFilter, keys: &[u64]) {
     assert!(keys.iter().all(|key| filter.remove(black_box(key))), "a key was lost");
 }
 
-fn insert_bulk(filter: &mut CuckooFilter, keys: &[u64]) {
-    filter.insert_bulk(keys).expect("half of the slots are empty");
+fn insert_many(filter: &mut CuckooFilter, keys: &[u64]) {
+    filter.insert_many(keys).expect("half of the slots are empty");
     assert_eq!(filter.len(), keys.len());
 }
 
@@ -111,7 +111,7 @@ fn contains_shared(filter: &mut CuckooFilter, keys: &[u64]) {
 
 fn contains_each_shared(filter: &mut CuckooFilter, keys: &[u64]) {
     let mut answers = vec![true; keys.len()];
-    shared(filter).contains_each(keys, &mut answers);
+    shared(filter).contains_many_into(keys, &mut answers);
     assert!(!answers.contains(&true), "the filter is empty");
 }
 

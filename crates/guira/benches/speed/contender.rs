@@ -1,4 +1,4 @@
-use guira::{Addressing, CuckooFilter, CuckooFilterBuilder, Layout};
+use guira::{Addressing, CuckooFilter, FilterBuilder, Layout};
 
 /// A kind of filter to be measured.
 #[derive(Clone, Copy)]
@@ -35,7 +35,7 @@ const fn packed(name: &'static str, slots_per_bucket: u32, load_factor: f64) -> 
 
 impl Contender {
     /// What builds a filter with a table of about `size` bytes.
-    pub(crate) fn builder(&self, size: u64) -> CuckooFilterBuilder {
+    pub(crate) fn builder(&self, size: u64) -> FilterBuilder {
         CuckooFilter::builder()
             .layout(self.layout)
             .addressing(self.addressing)

@@ -16,7 +16,7 @@ pub(crate) struct Figures {
     insert_each: f64,
     bulk: f64,
     remove: f64,
-    remove_each: f64,
+    remove_many_into: f64,
     /// Batch lookups of absent keys over the two-line floor, prefetched, of the same rounds; and single calls over the
     /// same without prefetch.
     over_floor: [f64; 2],
@@ -45,7 +45,7 @@ impl fmt::Display for Figures {
         write!(
             formatter,
             " | {:.1} | {:.1} | {:.1} | {:.1}",
-            self.insert_each, self.bulk, self.remove, self.remove_each
+            self.insert_each, self.bulk, self.remove, self.remove_many_into
         )?;
         write!(formatter, " | {:.2} | {:.2} |", self.over_floor[0], self.over_floor[1])
     }
@@ -110,7 +110,7 @@ pub(crate) fn all_operations(
             let single = nanoseconds_per(queries.len(), || {
                 found = queries.iter().filter(|key| filter.contains(black_box(*key))).count();
             });
-            let batch = nanoseconds_per(queries.len(), || filter.contains_each(queries, &mut answers));
+            let batch = nanoseconds_per(queries.len(), || filter.contains_many_into(queries, &mut answers));
             assert_eq!(answers.iter().filter(|&&answer| answer).count(), found, "batch and single calls differ");
             let present = usize::try_from(*present).expect("fits memory");
             assert!(found >= present, "{} of {present} keys lost", present - found.min(present));
@@ -123,7 +123,7 @@ pub(crate) fn all_operations(
             }
         }
     }
-    let [remove, remove_each] = removals(&mut filter, &keys, scale);
+    let [remove, remove_many_into] = removals(&mut filter, &keys, scale);
     Figures {
         name: format!("{size_name} | {}", contender.name),
         lookup: lookups.map(|[absent, present, half]| Lookup {
@@ -135,7 +135,7 @@ pub(crate) fn all_operations(
         insert_each,
         bulk,
         remove,
-        remove_each,
+        remove_many_into,
         over_floor: ratios.map(|figures| median(figures.into_iter())),
     }
 }
@@ -152,7 +152,7 @@ fn removals(filter: &mut CuckooFilter, keys: &[u64], scale: Scale) -> [f64; 2] {
             assert!(chosen.iter().all(|key| filter.remove(black_box(key))), "a key was lost");
         }));
         filter.insert_each(chosen).expect("they fitted before");
-        figures[1].push(nanoseconds_per(count, || filter.remove_each(chosen, &mut removed)));
+        figures[1].push(nanoseconds_per(count, || filter.remove_many_into(chosen, &mut removed)));
         assert!(removed.iter().all(|&removed| removed), "a key was lost");
         filter.insert_each(chosen).expect("they fitted before");
     }

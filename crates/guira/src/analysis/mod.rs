@@ -2,8 +2,8 @@
 //! [`Parameters::bits_per_key`](crate::Parameters::bits_per_key), by formulas of Fan, Andersen, Kaminsky, Mitzenmacher: "Cuckoo
 //! Filter: Practically Better Than Bloom" (CoNEXT 2014).
 //!
-//! For what they cost in a cuckoo filter, see [`CuckooFilterBuilder::parameters`](crate::CuckooFilterBuilder::parameters)
-//! and [`alternatives`](crate::CuckooFilterBuilder::alternatives).
+//! For what they cost in a cuckoo filter, see [`FilterBuilder::parameters`](crate::FilterBuilder::parameters)
+//! and [`alternatives`](crate::FilterBuilder::alternatives).
 
 mod capacity;
 mod formulas;

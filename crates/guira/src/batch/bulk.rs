@@ -10,12 +10,12 @@ use crate::addressing::{Addressing, Candidate};
 use crate::cast::to_usize;
 use crate::cuckoo::{NoRoom, Scheme, with_table};
 use crate::digest::{Digest, Key};
-use crate::error::{BuildError, BuildFromKeysError, InsertBulkError, InsertError};
-use crate::filter::{CuckooFilter, CuckooFilterBuilder};
+use crate::error::{BuildError, BuildFromKeysError, InsertError, InsertManyError};
+use crate::filter::{CuckooFilter, FilterBuilder};
 use crate::parameters::Parameters;
 use crate::table::Storage;
 
-impl CuckooFilterBuilder {
+impl FilterBuilder {
     /// Builds a filter of these keys, each stored once for every time it is in the slice. Unless given, the capacity is
     /// their number.
     ///
@@ -40,7 +40,7 @@ impl CuckooFilterBuilder {
     /// ```
     pub fn build_from_keys<K: Key + Sync>(&self, keys: &[K]) -> Result<CuckooFilter, BuildFromKeysError> {
         let mut filter = self.build_for(keys.len())?;
-        filter.insert_bulk(keys)?;
+        filter.insert_many(keys)?;
         Ok(filter)
     }
 
@@ -66,11 +66,11 @@ impl CuckooFilter {
     /// ```
     /// let mut filter = guira::CuckooFilter::with_capacity(100_000, 0.001)?;
     /// let keys: Vec<u64> = (0..100_000).collect();
-    /// filter.insert_bulk(&keys)?;
+    /// filter.insert_many(&keys)?;
     /// assert!(keys.iter().all(|key| filter.contains(key)));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn insert_bulk<K: Key + Sync>(&mut self, keys: &[K]) -> Result<(), InsertBulkError> {
+    pub fn insert_many<K: Key + Sync>(&mut self, keys: &[K]) -> Result<(), InsertManyError> {
         let hasher = *self.hasher();
         let mut rejected = Rejected::default();
         let mut rest = keys;
@@ -83,7 +83,7 @@ impl CuckooFilter {
             if let Some(reason) = outcome.reason {
                 if self.growth().is_none() {
                     let reason = self.insert_error(reason);
-                    return Err(InsertBulkError { rejected: outcome.rejected, reason });
+                    return Err(InsertManyError { rejected: outcome.rejected, reason });
                 }
                 // Keys that found no room in a run are tried one by one, which may make the table grow.
                 rejected.try_each(self, &outcome.rejected);
@@ -95,7 +95,7 @@ impl CuckooFilter {
         }
         match rejected.reason {
             None => Ok(()),
-            Some(reason) => Err(InsertBulkError { rejected: rejected.digests, reason }),
+            Some(reason) => Err(InsertManyError { rejected: rejected.digests, reason }),
         }
     }
 

@@ -5,7 +5,7 @@ use core::ops::Range;
 use super::blocks::{OWN_CACHE, change_each, look_up_each, look_up_in_cache};
 use crate::cuckoo::{BLOCK, Located, NoRoom, Scheme, with_table};
 use crate::digest::{Digest, Key, KeyHasher};
-use crate::error::InsertEachError;
+use crate::error::TryExtendError;
 use crate::filter::{CuckooFilter, CuckooFilterView};
 use crate::probe::vectorized;
 
@@ -23,16 +23,16 @@ impl CuckooFilter {
     /// # let mut filter = guira::CuckooFilter::with_capacity(10, 0.001)?;
     /// filter.insert("ani")?;
     /// let mut answers = [false; 2];
-    /// filter.contains_each(&["ani", "cuckoo"], &mut answers);
+    /// filter.contains_many_into(&["ani", "cuckoo"], &mut answers);
     /// assert_eq!(answers, [true, false]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn contains_each<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
+    pub fn contains_many_into<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
         assert_eq!(keys.len(), answers.len(), "as many answers as keys");
         let hasher = *self.hasher();
         let digest = |numbers: Range<usize>, digests: &mut [Digest]| hash_each(&hasher, &keys[numbers], digests);
         match self.splitting() {
-            None => self.scheme().contains_each(self.bytes(), answers, digest),
+            None => self.scheme().contains_many_into(self.bytes(), answers, digest),
             Some((splitting, old, new)) => look_up_each(
                 answers,
                 digest,
@@ -47,7 +47,7 @@ impl CuckooFilter {
     ///
     /// # Errors
     ///
-    /// [`InsertEachError`] for the first key that can't be stored: why, and how many were stored before it and are kept.
+    /// [`TryExtendError`] for the first key that can't be stored: why, and how many were stored before it and are kept.
     ///
     /// # Examples
     ///
@@ -57,12 +57,12 @@ impl CuckooFilter {
     /// assert_eq!(filter.len(), 2);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn insert_each<K: Key>(&mut self, keys: &[K]) -> Result<(), InsertEachError> {
+    pub fn insert_each<K: Key>(&mut self, keys: &[K]) -> Result<(), TryExtendError> {
         if self.growth().is_none() {
             let hasher = *self.hasher();
             let (inserted, refused) = self.store_run(keys.len(), move |number| hasher.digest(&keys[number]));
             return refused
-                .map_or(Ok(()), |reason| Err(InsertEachError { inserted, reason: self.insert_error(reason) }));
+                .map_or(Ok(()), |reason| Err(TryExtendError { inserted, reason: self.insert_error(reason) }));
         }
         self.insert_each_growing(keys)
     }
@@ -72,7 +72,7 @@ impl CuckooFilter {
     ///
     /// # Errors
     ///
-    /// [`InsertEachError`] for the first key that can't be stored: why, and how many were stored before it and are kept.
+    /// [`TryExtendError`] for the first key that can't be stored: why, and how many were stored before it and are kept.
     /// Some keys after it may have been taken from the iterator.
     ///
     /// # Examples
@@ -83,7 +83,7 @@ impl CuckooFilter {
     /// assert!(filter.len() == 3 && filter.contains("koel"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn try_extend<I>(&mut self, keys: I) -> Result<(), InsertEachError>
+    pub fn try_extend<I>(&mut self, keys: I) -> Result<(), TryExtendError>
     where
         I: IntoIterator,
         I::Item: Key,
@@ -100,13 +100,13 @@ impl CuckooFilter {
                 return Ok(());
             }
             let stored = self.insert_each(&run);
-            stored.map_err(|error| InsertEachError { inserted: inserted + error.inserted, reason: error.reason })?;
+            stored.map_err(|error| TryExtendError { inserted: inserted + error.inserted, reason: error.reason })?;
             inserted += run.len();
         }
     }
 
     #[inline(never)]
-    fn insert_each_growing<K: Key>(&mut self, keys: &[K]) -> Result<(), InsertEachError> {
+    fn insert_each_growing<K: Key>(&mut self, keys: &[K]) -> Result<(), TryExtendError> {
         let hasher = *self.hasher();
         let digest = |number: usize| hasher.digest(&keys[number]);
         let mut inserted = 0;
@@ -116,7 +116,7 @@ impl CuckooFilter {
             inserted += self.store_run(keys.len() - inserted, |number| digest(inserted + number)).0;
             if inserted < keys.len() {
                 let stored = self.insert_digest(digest(inserted));
-                stored.map_err(|reason| InsertEachError { inserted, reason })?;
+                stored.map_err(|reason| TryExtendError { inserted, reason })?;
                 inserted += 1;
             }
         }
@@ -124,7 +124,7 @@ impl CuckooFilter {
     }
 
     /// Stores a copy of each of many keys, in order, as long as the table takes them as it is; never doubles it.
-    pub(crate) fn insert_each_without_growing<K: Key>(&mut self, keys: &[K]) -> Result<(), InsertEachError> {
+    pub(crate) fn insert_each_without_growing<K: Key>(&mut self, keys: &[K]) -> Result<(), TryExtendError> {
         let hasher = *self.hasher();
         let digest = |number: usize| hasher.digest(&keys[number]);
         let (inserted, refused) = self.store_run(keys.len(), digest);
@@ -133,7 +133,7 @@ impl CuckooFilter {
             None if inserted < keys.len() => self.insert_digest_without_growing(digest(inserted)),
             None => Ok(()),
         };
-        refused.map_err(|reason| InsertEachError { inserted, reason })
+        refused.map_err(|reason| TryExtendError { inserted, reason })
     }
 
     /// Stores keys in order until the table should be doubled or one is refused. Returns how many were stored, and why
@@ -181,11 +181,11 @@ impl CuckooFilter {
     /// let mut filter = guira::CuckooFilter::with_capacity(10, 0.001)?;
     /// filter.insert("ani")?;
     /// let mut removed = [false; 2];
-    /// filter.remove_each(&["ani", "cuckoo"], &mut removed);
+    /// filter.remove_many_into(&["ani", "cuckoo"], &mut removed);
     /// assert_eq!(removed, [true, false]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn remove_each<K: Key>(&mut self, keys: &[K], removed: &mut [bool]) {
+    pub fn remove_many_into<K: Key>(&mut self, keys: &[K], removed: &mut [bool]) {
         assert_eq!(keys.len(), removed.len(), "as many answers as keys");
         let hasher = *self.hasher();
         let digest = move |number: usize| hasher.digest(&keys[number]);
@@ -212,7 +212,7 @@ impl CuckooFilter {
 
 impl CuckooFilterView<'_> {
     /// Writes to `answers`, for each of many keys, what [`contains`](Self::contains) returns. See
-    /// [`CuckooFilter::contains_each`].
+    /// [`CuckooFilter::contains_many_into`].
     ///
     /// # Panics
     ///
@@ -225,22 +225,22 @@ impl CuckooFilterView<'_> {
     /// filter.insert("ani")?;
     /// let file = filter.to_bytes();
     /// let mut answers = [false; 2];
-    /// guira::CuckooFilterView::new(&file)?.contains_each(&["ani", "cuckoo"], &mut answers);
+    /// guira::CuckooFilterView::new(&file)?.contains_many_into(&["ani", "cuckoo"], &mut answers);
     /// assert_eq!(answers, [true, false]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn contains_each<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
+    pub fn contains_many_into<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
         assert_eq!(keys.len(), answers.len(), "as many answers as keys");
         let hasher = *self.hasher();
         self.scheme()
-            .contains_each(self.bytes(), answers, |numbers, digests| hash_each(&hasher, &keys[numbers], digests));
+            .contains_many_into(self.bytes(), answers, |numbers, digests| hash_each(&hasher, &keys[numbers], digests));
     }
 }
 
 impl Scheme {
     /// Looks up many keys in a table.
     #[inline]
-    pub(crate) fn contains_each(
+    pub(crate) fn contains_many_into(
         &self,
         bytes: &[u8],
         answers: &mut [bool],

@@ -13,7 +13,7 @@ use crate::batch::{OWN_CACHE, change_each, hash_each, look_up_each, look_up_in_c
 use crate::cast::Whole;
 use crate::cuckoo::{CuckooTable, with_table};
 use crate::digest::{Digest, Key};
-use crate::error::InsertEachError;
+use crate::error::TryExtendError;
 use crate::sync::Replaceable;
 
 impl ConcurrentCuckooFilter {
@@ -32,11 +32,11 @@ impl ConcurrentCuckooFilter {
     /// # let seen = guira::ConcurrentCuckooFilter::with_capacity(100, 0.01)?;
     /// seen.insert("ani")?;
     /// let mut answers = [false; 2];
-    /// seen.contains_each(&["ani", "cuckoo"], &mut answers);
+    /// seen.contains_many_into(&["ani", "cuckoo"], &mut answers);
     /// assert_eq!(answers, [true, false]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn contains_each<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
+    pub fn contains_many_into<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
         assert_eq!(keys.len(), answers.len(), "as many answers as keys");
         let hasher = *self.hasher();
         let digest = |numbers: Range<usize>, digests: &mut [Digest]| hash_each(&hasher, &keys[numbers], digests);
@@ -51,7 +51,7 @@ impl ConcurrentCuckooFilter {
     ///
     /// # Errors
     ///
-    /// [`InsertEachError`] for the first key that can't be stored: why, and how many were stored before it and are kept.
+    /// [`TryExtendError`] for the first key that can't be stored: why, and how many were stored before it and are kept.
     ///
     /// # Examples
     ///
@@ -61,14 +61,14 @@ impl ConcurrentCuckooFilter {
     /// assert_eq!(seen.len(), 2);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn insert_each<K: Key>(&self, keys: &[K]) -> Result<(), InsertEachError> {
+    pub fn insert_each<K: Key>(&self, keys: &[K]) -> Result<(), TryExtendError> {
         let hasher = *self.hasher();
         match &self.table {
             Tables::Fixed(table) => {
                 match table.store_run(keys.len(), move |number| hasher.digest(&keys[number]), |_| Ok(())) {
                     (_, Ok(())) => Ok(()),
                     (inserted, Err(Refusal::NoRoom(reason))) => {
-                        Err(InsertEachError { inserted, reason: table.insert_error(reason) })
+                        Err(TryExtendError { inserted, reason: table.insert_error(reason) })
                     }
                     (_, Err(Refusal::Stale)) => never_stale(Err(Stale)),
                 }
@@ -80,11 +80,7 @@ impl ConcurrentCuckooFilter {
     /// Stores runs of keys together, as long as the table is large enough. The key after a run is stored alone, and makes
     /// the table grow.
     #[inline(never)]
-    fn insert_each_growing<K: Key>(
-        &self,
-        current: &Replaceable<Generation>,
-        keys: &[K],
-    ) -> Result<(), InsertEachError> {
+    fn insert_each_growing<K: Key>(&self, current: &Replaceable<Generation>, keys: &[K]) -> Result<(), TryExtendError> {
         let hasher = *self.hasher();
         let digest = |number: usize| hasher.digest(&keys[number]);
         let mut inserted = 0;
@@ -96,7 +92,7 @@ impl ConcurrentCuckooFilter {
             };
             if inserted < keys.len() {
                 let stored = self.store(digest(inserted), Repeated::Stored);
-                stored.map_err(|reason| InsertEachError { inserted, reason })?;
+                stored.map_err(|reason| TryExtendError { inserted, reason })?;
                 inserted += 1;
             }
         }
@@ -117,11 +113,11 @@ impl ConcurrentCuckooFilter {
     /// # let seen = guira::ConcurrentCuckooFilter::with_capacity(100, 0.01)?;
     /// seen.insert_each(&["ani", "guira"])?;
     /// let mut removed = [false; 2];
-    /// seen.remove_each(&["guira", "cuckoo"], &mut removed);
+    /// seen.remove_many_into(&["guira", "cuckoo"], &mut removed);
     /// assert_eq!(removed, [true, false]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn remove_each<K: Key>(&self, keys: &[K], removed: &mut [bool]) {
+    pub fn remove_many_into<K: Key>(&self, keys: &[K], removed: &mut [bool]) {
         assert_eq!(keys.len(), removed.len(), "as many answers as keys");
         let hasher = *self.hasher();
         match &self.table {

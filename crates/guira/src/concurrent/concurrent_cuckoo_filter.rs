@@ -10,7 +10,7 @@ use crate::cast::{to_f64, to_usize};
 use crate::cuckoo::NoRoom;
 use crate::digest::{Digest, Key, KeyHasher};
 use crate::error::{BuildError, InsertError};
-use crate::filter::{CuckooFilter, CuckooFilterBuilder, Growth, GrowthPolicy, Kept};
+use crate::filter::{CuckooFilter, FilterBuilder, Growth, GrowthPolicy, Kept};
 use crate::parameters::{Layout, Parameters};
 use crate::sync::Replaceable;
 
@@ -27,9 +27,9 @@ use crate::sync::Replaceable;
 ///
 /// - **A key that is in the set is found.** If its insertion happened before the lookup began, and its removal had not
 ///   begun when the lookup ended, the answer is "probably".
-/// - **The operations on each key are linearizable**: [`insert`](Self::insert), [`insert_unique`](Self::insert_unique),
+/// - **The operations on each key are linearizable**: [`insert`](Self::insert), [`insert_if_absent`](Self::insert_if_absent),
 ///   [`contains`](Self::contains) and [`remove`](Self::remove) take effect at one moment between their call and their
-///   return. So of several threads that call `insert_unique` with the same new key, one is told that it stored it. Absent
+///   return. So of several threads that call `insert_if_absent` with the same new key, one is told that it stored it. Absent
 ///   keys may get the answer "probably" at any moment; a lookup that overlaps with writes may give it to a key for which
 ///   the table gives it at no single moment, about as rarely as any false positive.
 /// - **A failed operation changes nothing.** A "full" of a table that never grows was true at a moment when no other thread
@@ -55,7 +55,7 @@ use crate::sync::Replaceable;
 ///
 /// # Growth
 ///
-/// A filter that was built with a [`max_capacity`](crate::CuckooFilterBuilder::max_capacity) doubles its table when it is
+/// A filter that was built with a [`max_capacity`](crate::FilterBuilder::max_capacity) doubles its table when it is
 /// full, from 64 KiB on in steps: each insertion and removal splits four buckets into a table of twice the size, unless
 /// another thread is splitting some, and all operations work on both tables meanwhile. An operation waits for a few
 /// buckets to be split, and an insertion that finds no room meanwhile for 4096 at a time. The old table is freed as a whole
@@ -124,7 +124,7 @@ pub(super) fn never_stale<T>(done: Result<T, Stale>) -> T {
     done.unwrap_or_else(|Stale| unreachable!("only the tables of filters that grow are replaced"))
 }
 
-impl CuckooFilterBuilder {
+impl FilterBuilder {
     /// Makes an empty filter for several threads. Its layout is packed unless another was given, which is refused.
     ///
     /// # Errors
@@ -156,7 +156,7 @@ impl CuckooFilterBuilder {
 
 impl ConcurrentCuckooFilter {
     /// Makes an empty filter for `capacity` distinct keys, with at most this false positive rate. For everything else that
-    /// can be chosen, see [`CuckooFilterBuilder::build_concurrent`].
+    /// can be chosen, see [`FilterBuilder::build_concurrent`].
     ///
     /// # Errors
     ///
@@ -201,23 +201,23 @@ impl ConcurrentCuckooFilter {
     /// Stores a key unless [`contains`](Self::contains) returns `true` for it already. Returns `true` if it was stored. Of
     /// several threads that do this with one key at the same time, one stores it.
     ///
-    /// Never combine this with removal: see [`CuckooFilter::insert_unique`].
+    /// Never combine this with removal: see [`CuckooFilter::insert_if_absent`].
     ///
     /// # Errors
     ///
-    /// Those of [`CuckooFilter::insert_unique`]. In all cases the filter is as it was.
+    /// Those of [`CuckooFilter::insert_if_absent`]. In all cases the filter is as it was.
     ///
     /// # Examples
     ///
     /// ```
     /// # let seen = guira::ConcurrentCuckooFilter::with_capacity(100, 0.01)?;
-    /// assert!(seen.insert_unique("ani")?);
-    /// assert!(!seen.insert_unique("ani")?);
+    /// assert!(seen.insert_if_absent("ani")?);
+    /// assert!(!seen.insert_if_absent("ani")?);
     /// assert_eq!(seen.len(), 1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[inline]
-    pub fn insert_unique<K: Key + ?Sized>(&self, key: &K) -> Result<bool, InsertError> {
+    pub fn insert_if_absent<K: Key + ?Sized>(&self, key: &K) -> Result<bool, InsertError> {
         self.store(self.hasher.digest(key), Repeated::LeftOut)
     }
 

@@ -119,7 +119,7 @@ fn store_in_next(
     let mut next = copy(table, growth, &all)?;
     let stored = match repeated {
         Repeated::Stored => next.insert(&digest).map(|()| true),
-        Repeated::LeftOut => next.insert_unique(&digest),
+        Repeated::LeftOut => next.insert_if_absent(&digest),
     }?;
     replace(current, growth, next, all)?;
     Ok(stored)

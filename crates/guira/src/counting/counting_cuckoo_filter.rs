@@ -2,7 +2,7 @@ use core::fmt;
 
 use crate::digest::Key;
 use crate::error::{BuildError, InsertError};
-use crate::filter::{CuckooFilter, CuckooFilterBuilder, ValuedFilter, measures_of_valued_filter};
+use crate::filter::{CuckooFilter, FilterBuilder, ValuedFilter, measures_of_valued_filter};
 
 /// Counts to 256. Counting Bloom filters get by with 4 bits, since their counters count collisions of distinct keys; these
 /// count how often one key came, for which 16 is soon too little. Each bit more costs a bit per slot and doubles the reach.
@@ -30,7 +30,7 @@ const USUAL_COUNTER_BITS: u32 = 8;
 /// }
 /// assert_eq!(sightings.count("ani"), 100);
 /// assert!(sightings.remove("ani"));
-/// assert_eq!((sightings.count("ani"), sightings.len(), sightings.distinct_len()), (99, 99, 1));
+/// assert_eq!((sightings.count("ani"), sightings.total(), sightings.len()), (99, 99, 1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
@@ -38,10 +38,10 @@ pub struct CountingCuckooFilter {
     /// The value beside a fingerprint is its count less 1, so that no bit pattern is wasted on "none".
     filter: ValuedFilter,
     /// The sum of all counts.
-    len: u64,
+    total: u64,
 }
 
-impl CuckooFilterBuilder {
+impl FilterBuilder {
     /// Makes an empty filter that counts, with counters of 8 bits, which count to 256, unless
     /// [`value_bits`](Self::value_bits) are given. Its table is packed, and doesn't grow.
     ///
@@ -68,7 +68,7 @@ impl CuckooFilterBuilder {
 
 impl CountingCuckooFilter {
     /// Makes an empty filter for `capacity` distinct keys, with at most this false positive rate, and with counters that reach
-    /// to 256. For everything else that can be chosen, see [`CuckooFilterBuilder::build_counting`].
+    /// to 256. For everything else that can be chosen, see [`FilterBuilder::build_counting`].
     ///
     /// # Errors
     ///
@@ -87,8 +87,8 @@ impl CountingCuckooFilter {
 
     /// Makes a filter that counts of one whose values are counters.
     pub(crate) fn from_filter(filter: ValuedFilter) -> Self {
-        let len = filter.sum_of_values() + filter.len() as u64;
-        Self { filter, len }
+        let total = filter.sum_of_values() + filter.len() as u64;
+        Self { filter, total }
     }
 
     /// Returns a copy, like [`clone`](Clone::clone), which ends the process if there is no memory for one.
@@ -105,7 +105,7 @@ impl CountingCuckooFilter {
     /// # Ok::<(), guira::BuildError>(())
     /// ```
     pub fn try_clone(&self) -> Result<Self, BuildError> {
-        Ok(Self { filter: self.filter.try_clone()?, len: self.len })
+        Ok(Self { filter: self.filter.try_clone()?, total: self.total })
     }
 
     /// Counts a key once more.
@@ -134,7 +134,7 @@ impl CountingCuckooFilter {
             Some((place, counter)) => self.filter.set_value(place, counter + 1),
             None => self.filter.insert(digest, 0)?,
         }
-        self.len += 1;
+        self.total += 1;
         Ok(())
     }
 
@@ -196,7 +196,7 @@ impl CountingCuckooFilter {
             Some((place, 0)) => self.filter.empty(place),
             Some((place, counter)) => self.filter.set_value(place, counter - 1),
         }
-        self.len -= 1;
+        self.total -= 1;
         true
     }
 
@@ -214,7 +214,7 @@ impl CountingCuckooFilter {
     /// ```
     pub fn clear(&mut self) {
         self.filter.clear();
-        self.len = 0;
+        self.total = 0;
     }
 
     /// Returns the sum of all counts: how many insertions were not undone by removals.
@@ -225,12 +225,12 @@ impl CountingCuckooFilter {
     /// let mut sightings = guira::CountingCuckooFilter::with_capacity(1000, 0.001)?;
     /// sightings.insert("ani")?;
     /// sightings.insert("ani")?;
-    /// assert_eq!(sightings.len(), 2);
+    /// assert_eq!(sightings.total(), 2);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub const fn len(&self) -> u64 {
-        self.len
+    pub const fn total(&self) -> u64 {
+        self.total
     }
 
     /// Returns `true` if nothing is counted.
@@ -246,7 +246,7 @@ impl CountingCuckooFilter {
     /// ```
     #[must_use]
     pub const fn is_empty(&self) -> bool {
-        self.len == 0
+        self.total == 0
     }
 
     /// Returns how many distinct keys are counted, those that share fingerprint and buckets taken for one: the filled slots.
@@ -257,11 +257,11 @@ impl CountingCuckooFilter {
     /// let mut sightings = guira::CountingCuckooFilter::with_capacity(1000, 0.001)?;
     /// sightings.insert("ani")?;
     /// sightings.insert("ani")?;
-    /// assert_eq!(sightings.distinct_len(), 1);
+    /// assert_eq!(sightings.len(), 1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub const fn distinct_len(&self) -> usize {
+    pub const fn len(&self) -> usize {
         self.filter.len()
     }
 
@@ -294,8 +294,8 @@ impl CountingCuckooFilter {
         if !self.filter.has_no_copies() {
             return Err("a fingerprint has one counter");
         }
-        if self.filter.sum_of_values() + self.filter.len() as u64 != self.len {
-            return Err("len is the sum of all counts");
+        if self.filter.sum_of_values() + self.filter.len() as u64 != self.total {
+            return Err("total is the sum of all counts");
         }
         Ok(())
     }
@@ -309,8 +309,8 @@ impl fmt::Debug for CountingCuckooFilter {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("CountingCuckooFilter")
-            .field("len", &self.len)
-            .field("distinct_len", &self.distinct_len())
+            .field("total", &self.total)
+            .field("len", &self.len())
             .field("load_factor", &self.load_factor())
             .field("parameters", self.parameters())
             .field("hasher", self.hasher())

@@ -87,7 +87,7 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
     /// Looks up a block of keys whose buckets were prefetched. Those of the next block are prefetched in between, key by
     /// key: too few cache lines can be in flight for a whole block at once.
     #[inline(always)]
-    pub(crate) fn contains_each(&self, located: &Located, next: &Located, answers: &mut [bool]) {
+    pub(crate) fn contains_many_into(&self, located: &Located, next: &Located, answers: &mut [bool]) {
         for (number, answer) in answers.iter_mut().enumerate().take(BLOCK) {
             self.prefetch_located(next, number);
             let (fingerprint, first, second) = located.get(number);

@@ -201,7 +201,7 @@ impl Splitting {
         with_splitting_table!(self, (old_bytes, new_bytes), table => table.locate_block(digests, located));
     }
 
-    /// See [`CuckooTable::contains_each`].
+    /// See [`CuckooTable::contains_many_into`].
     #[inline(never)]
     pub(crate) fn answer(
         &self,
@@ -211,6 +211,6 @@ impl Splitting {
         next: &Located,
         answers: &mut [bool],
     ) {
-        with_splitting_table!(self, (old_bytes, new_bytes), table => table.contains_each(located, next, answers));
+        with_splitting_table!(self, (old_bytes, new_bytes), table => table.contains_many_into(located, next, answers));
     }
 }

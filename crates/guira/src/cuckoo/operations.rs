@@ -53,7 +53,7 @@ macro_rules! operations {
                     table!($name, $layout, $compiled, pair.over(bytes)).look_up(digests, answers);
                 },
                 answer: |pair, bytes, located, next, answers| {
-                    table!($name, $layout, $compiled, pair.over(bytes)).contains_each(located, next, answers);
+                    table!($name, $layout, $compiled, pair.over(bytes)).contains_many_into(located, next, answers);
                 },
             }
         }

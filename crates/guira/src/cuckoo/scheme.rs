@@ -283,7 +283,7 @@ impl Scheme {
         (self.operations.look_up)(&self.pair, bytes, digests, answers);
     }
 
-    /// See [`CuckooTable::contains_each`].
+    /// See [`CuckooTable::contains_many_into`].
     #[inline]
     pub(crate) fn answer(&self, bytes: &[u8], located: &Located, next: &Located, answers: &mut [bool]) {
         (self.operations.answer)(&self.pair, bytes, located, next, answers);

@@ -77,7 +77,7 @@ impl KeyHasher {
     /// choose.
     ///
     /// The seed is derived from the secret, so that nobody without it can tell which keys share buckets. It is never
-    /// written to a file: see [`LoadOptions::key`](crate::LoadOptions::key).
+    /// written to a file: see [`LoadOptions::secret_key`](crate::LoadOptions::secret_key).
     #[must_use]
     pub fn sip_hash_13(secret_key: [u8; 16]) -> Self {
         Self { secret_key: Some(secret_key), seed: sip_hash_13(&secret_key, b"guira: alternates") }

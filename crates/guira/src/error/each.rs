@@ -7,20 +7,20 @@ use crate::digest::Digest;
 /// Why not all keys of a batch were stored. The keys before the first refused one are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct InsertEachError {
+pub struct TryExtendError {
     /// How many keys were stored: also the index in the batch of the key that was refused.
     pub inserted: usize,
     /// Why that key was refused.
     pub reason: InsertError,
 }
 
-impl fmt::Display for InsertEachError {
+impl fmt::Display for TryExtendError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{} keys of the batch were stored, the next was not: {}", self.inserted, self.reason)
     }
 }
 
-impl core::error::Error for InsertEachError {
+impl core::error::Error for TryExtendError {
     fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
         Some(&self.reason)
     }
@@ -29,20 +29,20 @@ impl core::error::Error for InsertEachError {
 /// Why not all keys were stored in bulk. All that fit are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct InsertBulkError {
+pub struct InsertManyError {
     /// The digests of the keys that were not stored.
     pub rejected: Vec<Digest>,
     /// Why the first of them was refused.
     pub reason: InsertError,
 }
 
-impl fmt::Display for InsertBulkError {
+impl fmt::Display for InsertManyError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{} keys were not stored: {}", self.rejected.len(), self.reason)
     }
 }
 
-impl core::error::Error for InsertBulkError {
+impl core::error::Error for InsertManyError {
     fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
         Some(&self.reason)
     }
@@ -55,7 +55,7 @@ pub enum BuildFromKeysError {
     /// There is no filter with these parameters.
     Build(BuildError),
     /// Not all keys fit.
-    Insert(InsertBulkError),
+    Insert(InsertManyError),
 }
 
 impl fmt::Display for BuildFromKeysError {
@@ -82,8 +82,8 @@ impl From<BuildError> for BuildFromKeysError {
     }
 }
 
-impl From<InsertBulkError> for BuildFromKeysError {
-    fn from(error: InsertBulkError) -> Self {
+impl From<InsertManyError> for BuildFromKeysError {
+    fn from(error: InsertManyError) -> Self {
         Self::Insert(error)
     }
 }

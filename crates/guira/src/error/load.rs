@@ -107,11 +107,11 @@ pub enum LoadError {
     /// The parameters in the header are those of no filter.
     Parameters(BuildError),
     /// The filter's keys were hashed with a secret key, which was not given.
-    KeyMissing,
+    SecretKeyMissing,
     /// The filter's keys were hashed with a secret key that is not the one given.
-    KeyDiffers,
+    SecretKeyDiffers,
     /// A secret key was given for a filter that has none.
-    KeyNotUsed,
+    SecretKeyNotUsed,
     /// The memory for the table could not be allocated.
     OutOfMemory {
         /// The bytes of the table.
@@ -173,9 +173,9 @@ impl fmt::Display for LoadError {
             ),
             Self::Inconsistent { what } => write!(formatter, "malformed: {what}"),
             Self::Parameters(error) => write!(formatter, "malformed: {error}"),
-            Self::KeyMissing => formatter.write_str("made with a secret hash key: give the key"),
-            Self::KeyDiffers => formatter.write_str("made with another secret hash key than the one given"),
-            Self::KeyNotUsed => formatter.write_str("made without a secret hash key: give none"),
+            Self::SecretKeyMissing => formatter.write_str("made with a secret hash key: give the key"),
+            Self::SecretKeyDiffers => formatter.write_str("made with another secret hash key than the one given"),
+            Self::SecretKeyNotUsed => formatter.write_str("made without a secret hash key: give none"),
             Self::OutOfMemory { bytes } => write!(formatter, "no memory for a table of {bytes} bytes"),
             #[cfg(feature = "std")]
             Self::Io(error) => write!(formatter, "{error}"),

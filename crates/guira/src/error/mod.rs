@@ -9,7 +9,7 @@ mod merge;
 
 pub use build::BuildError;
 pub use convert::ConvertError;
-pub use each::{BuildFromKeysError, InsertBulkError, InsertEachError};
+pub use each::{BuildFromKeysError, InsertManyError, TryExtendError};
 pub use insert::InsertError;
 pub use load::{FileKind, LoadError};
 pub use merge::MergeError;

@@ -27,7 +27,7 @@ use crate::parameters::{Addressing, Layout, Parameters, Regions, Shape};
 /// ```
 #[derive(Clone, Debug, Default)]
 #[must_use]
-pub struct CuckooFilterBuilder {
+pub struct FilterBuilder {
     capacity: Option<u64>,
     bucket_count: Option<u64>,
     false_positive_rate: Option<f64>,
@@ -42,7 +42,7 @@ pub struct CuckooFilterBuilder {
     value_bits: Option<u32>,
 }
 
-impl CuckooFilterBuilder {
+impl FilterBuilder {
     /// Sets how many distinct keys must fit. Of a million filters, at most one is expected not to take that many.
     ///
     /// # Examples

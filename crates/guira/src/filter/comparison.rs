@@ -28,10 +28,10 @@ impl CuckooFilter {
     /// monday.insert("ani")?;
     /// monday.insert("koel")?;
     /// tuesday.insert("koel")?;
-    /// assert_eq!(monday.count_common(&tuesday)?, 1);
+    /// assert_eq!(monday.intersection_len(&tuesday)?, 1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn count_common(&self, other: &Self) -> Result<usize, MergeError> {
+    pub fn intersection_len(&self, other: &Self) -> Result<usize, MergeError> {
         let ours = self.doubled_as_often_as(other)?;
         let theirs = other.doubled_as_often_as(&ours)?;
         ours.refuse_if_made_otherwise(&theirs)?;

@@ -5,7 +5,7 @@ use core::fmt;
 #[expect(unused_imports, reason = "named in the documentation")]
 use super::GrowthPolicy;
 use super::doubling::Doubling;
-use super::{CuckooFilterBuilder, Fingerprints, Growth, Kept};
+use super::{FilterBuilder, Fingerprints, Growth, Kept};
 use crate::cast::{to_f64, to_usize};
 use crate::cuckoo::{Crowd, NoRoom, Scheme, Splitting, with_table};
 use crate::digest::{Digest, Key, KeyHasher};
@@ -32,7 +32,7 @@ use crate::table::{Storage, is_zero_from};
 ///
 /// # Growth
 ///
-/// A filter has room for its capacity unless it was built with a [`max_capacity`](CuckooFilterBuilder::max_capacity):
+/// A filter has room for its capacity unless it was built with a [`max_capacity`](FilterBuilder::max_capacity):
 /// such a filter doubles its table when it is full. It remains one table, not a chain of tables: every bucket becomes
 /// two, and one bit of each fingerprint decides which of the two it moves to. The keys are not needed. So a lookup costs
 /// the same at every size, and removal stays exact.
@@ -51,10 +51,10 @@ use crate::table::{Storage, is_zero_from};
 /// that are inserted more often, the paper (section 3.1) has three ways:
 ///
 /// - **Without removal**, one copy of each fingerprint is enough: [`CuckooSet`](crate::CuckooSet), or
-///   [`insert_unique`](Self::insert_unique). Removing from such a filter loses other keys.
+///   [`insert_if_absent`](Self::insert_if_absent). Removing from such a filter loses other keys.
 /// - **With counters**, at the cost of some bits per key: [`CountingCuckooFilter`](crate::CountingCuckooFilter).
 /// - **With a store of the keys**, which is asked whenever the filter returns `true` and tells whether the key is new:
-///   [`insert_unique_with`](Self::insert_unique_with).
+///   [`insert_unless`](Self::insert_unless).
 ///
 /// # Examples
 ///
@@ -139,8 +139,8 @@ impl CuckooFilter {
     /// assert_eq!(filter.parameters().fingerprint_bits(), 16);
     /// # Ok::<(), guira::BuildError>(())
     /// ```
-    pub fn builder() -> CuckooFilterBuilder {
-        CuckooFilterBuilder::default()
+    pub fn builder() -> FilterBuilder {
+        FilterBuilder::default()
     }
 
     pub(crate) fn with_parameters(parameters: Parameters, hasher: KeyHasher) -> Result<Self, BuildError> {
@@ -285,7 +285,7 @@ impl CuckooFilter {
     /// Never combine this with removal. A key that is mistaken for another with the same fingerprint and buckets shares
     /// the copy of that key, and removing either loses both. Use it for sets that only grow, for which
     /// [`CuckooSet`](crate::CuckooSet) is made, or ask a store of your own with
-    /// [`insert_unique_with`](Self::insert_unique_with).
+    /// [`insert_unless`](Self::insert_unless).
     ///
     /// # Errors
     ///
@@ -295,13 +295,13 @@ impl CuckooFilter {
     ///
     /// ```
     /// let mut seen = guira::CuckooFilter::with_capacity(100, 0.01)?;
-    /// assert!(seen.insert_unique("ani")?);
-    /// assert!(!seen.insert_unique("ani")?);
+    /// assert!(seen.insert_if_absent("ani")?);
+    /// assert!(!seen.insert_if_absent("ani")?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[inline]
-    pub fn insert_unique<K: Key + ?Sized>(&mut self, key: &K) -> Result<bool, InsertError> {
-        self.insert_unique_with(key, || true)
+    pub fn insert_if_absent<K: Key + ?Sized>(&mut self, key: &K) -> Result<bool, InsertError> {
+        self.insert_unless(key, || true)
     }
 
     /// Stores a key unless a store of the caller's has it already. Returns `true` if it was stored. The store is asked only
@@ -322,14 +322,14 @@ impl CuckooFilter {
     /// let mut store = BTreeSet::new();
     /// let mut filter = guira::CuckooFilter::with_capacity(100, 0.01)?;
     /// for key in ["ani", "guira", "ani"] {
-    ///     filter.insert_unique_with(key, || store.contains(key))?;
+    ///     filter.insert_unless(key, || store.contains(key))?;
     ///     store.insert(key);
     /// }
     /// assert_eq!(filter.len(), 2);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[inline]
-    pub fn insert_unique_with<K: Key + ?Sized>(
+    pub fn insert_unless<K: Key + ?Sized>(
         &mut self,
         key: &K,
         is_stored: impl FnOnce() -> bool,
@@ -408,7 +408,7 @@ impl CuckooFilter {
     /// Only remove what was inserted, and at most as often as it was inserted. An absent key may be taken for a present one
     /// that shares its fingerprint and buckets, with the probability of a false positive; removing it then removes the other,
     /// which is not found from then on. Neither `true` from [`contains`](Self::contains) nor `Ok(false)` from
-    /// [`insert_unique`](Self::insert_unique) proves that a key was inserted.
+    /// [`insert_if_absent`](Self::insert_if_absent) proves that a key was inserted.
     ///
     /// # Examples
     ///
@@ -730,7 +730,7 @@ impl fmt::Debug for CuckooFilter {
 /// They then hold the same keys. The reverse does not hold: where a fingerprint is stored depends on what was stored before it, so
 /// filters of the same keys are mostly unequal if the keys came in another order. Filters that are equal may still go different
 /// ways: one whose table is being doubled equals its settled copy, and after the same further insertions their bits may differ.
-/// To compare what filters hold, take [`count_common`](Self::count_common).
+/// To compare what filters hold, take [`intersection_len`](Self::intersection_len).
 impl PartialEq for CuckooFilter {
     fn eq(&self, other: &Self) -> bool {
         self.parameters == other.parameters

@@ -263,7 +263,7 @@ mod tests {
     fn assert_holds(filter: &CuckooFilter, keys: &[u64], step: u64) {
         assert_eq!(filter.len(), keys.len());
         let mut answers = vec![false; keys.len()];
-        filter.contains_each(keys, &mut answers);
+        filter.contains_many_into(keys, &mut answers);
         for (key, answer) in keys.iter().zip(answers) {
             assert!(answer && filter.contains(key) && filter.count(key) > 0, "{key} was lost at step {step}");
         }
@@ -370,11 +370,11 @@ mod tests {
         let mut merged = filter.clone();
         merged.merge(&filter).expect("there is room");
         assert!(keys.iter().all(|key| merged.count(key) >= 2));
-        assert_eq!(filter.count_common(&merged), Ok(keys.len()));
+        assert_eq!(filter.intersection_len(&merged), Ok(keys.len()));
 
         let mut filled = filter.clone();
         let more: Vec<u64> = (1 << 30..(1 << 30) + 20_000).collect();
-        filled.insert_bulk(&more).expect("it may grow");
+        filled.insert_many(&more).expect("it may grow");
         assert!(keys.iter().chain(&more).all(|key| filled.contains(key)));
 
         let mut shrunk = filter.clone();

@@ -1,5 +1,5 @@
 use super::growth_plan::GrowthPlan;
-use super::{CuckooFilter, CuckooFilterBuilder, Growth};
+use super::{CuckooFilter, FilterBuilder, Growth};
 use crate::digest::KeyHasher;
 use crate::error::BuildError;
 use crate::parameters::Parameters;
@@ -23,7 +23,7 @@ use crate::parameters::Parameters;
 /// ```
 #[derive(Clone, Debug)]
 pub struct FilterPlan {
-    builder: CuckooFilterBuilder,
+    builder: FilterBuilder,
     growth: Option<GrowthPlan>,
 }
 
@@ -40,7 +40,7 @@ impl FilterPlan {
     ///
     /// # Errors
     ///
-    /// Those of [`CuckooFilterBuilder::build`], except [`BuildError::OutOfMemory`].
+    /// Those of [`FilterBuilder::build`], except [`BuildError::OutOfMemory`].
     ///
     /// # Examples
     ///
@@ -49,7 +49,7 @@ impl FilterPlan {
     /// assert!(guira::raw::FilterPlan::new(&builder).is_err());
     /// assert!(guira::raw::FilterPlan::new(&builder.capacity(100)).is_ok());
     /// ```
-    pub fn new(builder: &CuckooFilterBuilder) -> Result<Self, BuildError> {
+    pub fn new(builder: &FilterBuilder) -> Result<Self, BuildError> {
         Ok(Self { growth: builder.growth_plan()?, builder: builder.clone() })
     }
 
@@ -57,7 +57,7 @@ impl FilterPlan {
     ///
     /// # Errors
     ///
-    /// Those of [`CuckooFilterBuilder::parameters`].
+    /// Those of [`FilterBuilder::parameters`].
     ///
     /// # Examples
     ///

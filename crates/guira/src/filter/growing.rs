@@ -185,7 +185,7 @@ impl CuckooFilter {
     }
 
     /// Returns the number of distinct keys up to which the false positive rate is guaranteed: where the filter grows, at
-    /// least the [`max_capacity`](crate::CuckooFilterBuilder::max_capacity) it was built for, and otherwise its
+    /// least the [`max_capacity`](crate::FilterBuilder::max_capacity) it was built for, and otherwise its
     /// [`capacity`](Self::capacity).
     ///
     /// # Examples

@@ -16,7 +16,7 @@ impl CuckooFilter {
     /// filters add up, and it must be removed as often.
     ///
     /// If this filter grows, the other need only have begun with the same parameters, however often either has been doubled
-    /// since, and this one grows if it must. Beyond its [`max_capacity`](crate::CuckooFilterBuilder::max_capacity) it does
+    /// since, and this one grows if it must. Beyond its [`max_capacity`](crate::FilterBuilder::max_capacity) it does
     /// not, unless [`GrowthPolicy`](crate::GrowthPolicy) says so.
     ///
     /// It takes memory for a copy of the resulting table while it works.

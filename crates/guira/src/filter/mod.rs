@@ -15,7 +15,7 @@ mod merge;
 mod valued;
 mod view;
 
-pub use builder::CuckooFilterBuilder;
+pub use builder::FilterBuilder;
 pub use cuckoo_filter::CuckooFilter;
 pub use filter_plan::{FilterPlan, PlannedFilter};
 pub use growth::GrowthPolicy;

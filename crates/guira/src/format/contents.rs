@@ -10,7 +10,7 @@ use crate::counting::CountingCuckooFilter;
 use crate::digest::KeyHasher;
 use crate::error::{FileKind, LoadError};
 use crate::filter::{CuckooFilter, Growth, Kept, ValuedFilter};
-use crate::map::{CuckooMap, Value};
+use crate::map::{CuckooMap, MapValue};
 use crate::parameters::Parameters;
 use crate::set::CuckooSet;
 use crate::table::Storage;
@@ -106,7 +106,7 @@ impl Contents for CountingCuckooFilter {
     }
 }
 
-impl<V: Value> Contents for CuckooMap<V> {
+impl<V: MapValue> Contents for CuckooMap<V> {
     const KINDS: &'static [FileKind] = &[FileKind::Map];
 
     fn parts(&self) -> Parts<'_> {

@@ -24,7 +24,7 @@ use crate::table::Storage;
 /// let hasher = KeyHasher::sip_hash_13(*b"nobody knows it.");
 /// let file = CuckooFilter::builder().capacity(1000).false_positive_rate(0.001).hasher(hasher).build()?.to_bytes();
 ///
-/// let header = FileHeader::of_bytes(&file)?;
+/// let header = FileHeader::from_bytes(&file)?;
 /// assert_eq!((header.kind(), header.len(), header.has_secret_key()), (FileKind::Filter, 0, true));
 /// assert_eq!(header.parameters().capacity(), 1000);
 /// // All of it is whole, as far as is seen without the key.
@@ -36,9 +36,9 @@ pub struct FileHeader(Header);
 
 impl FileHeader {
     /// How many bytes a header has, in every version of the format so far.
-    pub const SIZE: usize = super::header::HEADER_SIZE;
+    pub const MIN_SIZE: usize = super::header::HEADER_SIZE;
 
-    /// Reads the header of a file from its first [`SIZE`](Self::SIZE) bytes, or more. What is behind the header is not read.
+    /// Reads the header of a file from its first [`MIN_SIZE`](Self::MIN_SIZE) bytes, or more. What is behind the header is not read.
     ///
     /// # Errors
     ///
@@ -48,12 +48,12 @@ impl FileHeader {
     ///
     /// ```
     /// let file = guira::CuckooFilter::with_capacity(100, 0.01)?.to_bytes();
-    /// let header = guira::FileHeader::of_bytes(&file)?;
+    /// let header = guira::FileHeader::from_bytes(&file)?;
     /// assert!(header.is_empty());
-    /// assert!(guira::FileHeader::of_bytes(b"some other file").is_err());
+    /// assert!(guira::FileHeader::from_bytes(b"some other file").is_err());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn of_bytes(bytes: &[u8]) -> Result<Self, LoadError> {
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, LoadError> {
         Header::decode(bytes).map(Self)
     }
 
@@ -63,7 +63,7 @@ impl FileHeader {
     ///
     /// ```
     /// let file = guira::CuckooFilter::with_capacity(100, 0.01)?.to_bytes();
-    /// let header = guira::FileHeader::of_bytes(&file)?;
+    /// let header = guira::FileHeader::from_bytes(&file)?;
     /// assert_eq!(header.kind(), guira::FileKind::Filter);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -78,7 +78,7 @@ impl FileHeader {
     ///
     /// ```
     /// let file = guira::CuckooFilter::with_capacity(100, 0.01)?.to_bytes();
-    /// let header = guira::FileHeader::of_bytes(&file)?;
+    /// let header = guira::FileHeader::from_bytes(&file)?;
     /// assert_eq!(header.parameters().capacity(), 100);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -93,7 +93,7 @@ impl FileHeader {
     ///
     /// ```
     /// let file = guira::CuckooFilter::with_capacity(100, 0.01)?.to_bytes();
-    /// let header = guira::FileHeader::of_bytes(&file)?;
+    /// let header = guira::FileHeader::from_bytes(&file)?;
     /// assert_eq!(header.len(), 0);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -108,7 +108,7 @@ impl FileHeader {
     ///
     /// ```
     /// let file = guira::CuckooFilter::with_capacity(100, 0.01)?.to_bytes();
-    /// let header = guira::FileHeader::of_bytes(&file)?;
+    /// let header = guira::FileHeader::from_bytes(&file)?;
     /// assert!(header.is_empty());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -123,7 +123,7 @@ impl FileHeader {
     ///
     /// ```
     /// let file = guira::CuckooFilter::with_capacity(100, 0.01)?.to_bytes();
-    /// let header = guira::FileHeader::of_bytes(&file)?;
+    /// let header = guira::FileHeader::from_bytes(&file)?;
     /// assert_eq!(header.file_size(), file.len() as u64);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -138,7 +138,7 @@ impl FileHeader {
     ///
     /// ```
     /// let file = guira::CuckooFilter::with_capacity(100, 0.01)?.to_bytes();
-    /// let header = guira::FileHeader::of_bytes(&file)?;
+    /// let header = guira::FileHeader::from_bytes(&file)?;
     /// assert!(!header.has_secret_key());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -151,13 +151,13 @@ impl FileHeader {
     ///
     /// # Errors
     ///
-    /// [`LoadError::KeyMissing`], [`LoadError::KeyNotUsed`] or [`LoadError::KeyDiffers`] where the key is not the file's.
+    /// [`LoadError::SecretKeyMissing`], [`LoadError::SecretKeyNotUsed`] or [`LoadError::SecretKeyDiffers`] where the key is not the file's.
     ///
     /// # Examples
     ///
     /// ```
     /// let file = guira::CuckooFilter::with_capacity(100, 0.01)?.to_bytes();
-    /// let header = guira::FileHeader::of_bytes(&file)?;
+    /// let header = guira::FileHeader::from_bytes(&file)?;
     /// assert_eq!(header.hasher(None)?, guira::KeyHasher::xxh3(0));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -171,7 +171,7 @@ impl FileHeader {
     ///
     /// ```
     /// let file = guira::CuckooFilter::with_capacity(100, 0.01)?.to_bytes();
-    /// let header = guira::FileHeader::of_bytes(&file)?;
+    /// let header = guira::FileHeader::from_bytes(&file)?;
     /// assert_eq!(header.max_capacity(), None);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -186,7 +186,7 @@ impl FileHeader {
     ///
     /// ```
     /// let file = guira::CuckooFilter::with_capacity(100, 0.01)?.to_bytes();
-    /// let header = guira::FileHeader::of_bytes(&file)?;
+    /// let header = guira::FileHeader::from_bytes(&file)?;
     /// // Only the program writes it so far.
     /// assert_eq!(header.requested_rate(), None);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -209,7 +209,7 @@ impl FileHeader {
     ///
     /// ```
     /// let file = guira::CuckooFilter::with_capacity(100, 0.01)?.to_bytes();
-    /// let header = guira::FileHeader::of_bytes(&file)?;
+    /// let header = guira::FileHeader::from_bytes(&file)?;
     /// assert!(header.verify(&file, None).is_ok());
     /// assert!(header.verify(&file[1..], None).is_err());
     /// # Ok::<(), Box<dyn std::error::Error>>(())

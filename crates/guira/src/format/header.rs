@@ -377,11 +377,11 @@ impl Hash {
     pub(super) fn hasher(&self, key: Option<[u8; 16]>) -> Result<KeyHasher, LoadError> {
         match (self, key) {
             (Self::Xxh3 { seed }, None) => Ok(KeyHasher::xxh3(*seed)),
-            (Self::Xxh3 { .. }, Some(_)) => Err(LoadError::KeyNotUsed),
-            (Self::SipHash13 { .. }, None) => Err(LoadError::KeyMissing),
+            (Self::Xxh3 { .. }, Some(_)) => Err(LoadError::SecretKeyNotUsed),
+            (Self::SipHash13 { .. }, None) => Err(LoadError::SecretKeyMissing),
             (Self::SipHash13 { key_check }, Some(key)) => {
                 let hasher = KeyHasher::sip_hash_13(key);
-                if hasher.key_check() == Some(*key_check) { Ok(hasher) } else { Err(LoadError::KeyDiffers) }
+                if hasher.key_check() == Some(*key_check) { Ok(hasher) } else { Err(LoadError::SecretKeyDiffers) }
             }
         }
     }

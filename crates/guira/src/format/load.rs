@@ -14,7 +14,7 @@ use crate::counting::CountingCuckooFilter;
 use crate::digest::KeyHasher;
 use crate::error::LoadError;
 use crate::filter::{CuckooFilter, CuckooFilterView, Kept};
-use crate::map::{CuckooMap, Value};
+use crate::map::{CuckooMap, MapValue};
 use crate::set::CuckooSet;
 use crate::table::Storage;
 
@@ -30,7 +30,7 @@ use crate::table::Storage;
 /// let mut filter = builder.hasher(KeyHasher::sip_hash_13(key)).build()?;
 /// filter.insert("ani")?;
 ///
-/// let loaded: CuckooFilter = LoadOptions::new().key(key).from_bytes(&filter.to_bytes())?;
+/// let loaded: CuckooFilter = LoadOptions::new().secret_key(key).from_bytes(&filter.to_bytes())?;
 /// assert!(loaded.contains("ani"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -67,10 +67,10 @@ impl LoadOptions {
     /// let builder = CuckooFilter::builder().capacity(100).false_positive_rate(0.01).hasher(KeyHasher::sip_hash_13(key));
     /// let file = builder.build()?.to_bytes();
     /// assert!(LoadOptions::new().from_bytes::<CuckooFilter>(&file).is_err());
-    /// assert!(LoadOptions::new().key(key).from_bytes::<CuckooFilter>(&file).is_ok());
+    /// assert!(LoadOptions::new().secret_key(key).from_bytes::<CuckooFilter>(&file).is_ok());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub const fn key(mut self, key: [u8; 16]) -> Self {
+    pub const fn secret_key(mut self, key: [u8; 16]) -> Self {
         self.key = Some(key);
         self
     }
@@ -98,7 +98,7 @@ impl LoadOptions {
     ///
     /// A [`LoadError`] where the bytes are anything else than what [`to_bytes`](crate::CuckooFilter::to_bytes) of this
     /// type made: every byte is covered by a checksum, and every number is checked. Before that, no memory is allocated
-    /// except for the table itself. [`LoadError::KeyMissing`], [`LoadError::KeyNotUsed`] or [`LoadError::KeyDiffers`] where
+    /// except for the table itself. [`LoadError::SecretKeyMissing`], [`LoadError::SecretKeyNotUsed`] or [`LoadError::SecretKeyDiffers`] where
     /// the key is not the file's.
     ///
     /// # Examples
@@ -109,7 +109,7 @@ impl LoadOptions {
     /// let key = *b"16 random bytes!";
     /// let builder = CuckooFilter::builder().capacity(100).false_positive_rate(0.01).hasher(KeyHasher::sip_hash_13(key));
     /// let file = builder.build()?.to_bytes();
-    /// let filter: CuckooFilter = LoadOptions::new().key(key).from_bytes(&file)?;
+    /// let filter: CuckooFilter = LoadOptions::new().secret_key(key).from_bytes(&file)?;
     /// assert!(filter.is_empty());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -137,7 +137,7 @@ impl LoadOptions {
     /// let key = *b"16 random bytes!";
     /// let builder = CuckooFilter::builder().capacity(100).false_positive_rate(0.01).hasher(KeyHasher::sip_hash_13(key));
     /// let file = builder.build()?.to_bytes();
-    /// let filter: CuckooFilter = LoadOptions::new().key(key).read_from(&file[..])?;
+    /// let filter: CuckooFilter = LoadOptions::new().secret_key(key).read_from(&file[..])?;
     /// assert!(filter.is_empty());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -163,7 +163,7 @@ impl LoadOptions {
     /// # let directory = tempfile::tempdir()?;
     /// # let path = directory.path().join("seen.guira");
     /// std::fs::write(&path, &file)?;
-    /// let filter: CuckooFilter = LoadOptions::new().key(key).open(&path)?;
+    /// let filter: CuckooFilter = LoadOptions::new().secret_key(key).open(&path)?;
     /// assert!(filter.is_empty());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -176,7 +176,7 @@ impl LoadOptions {
     ///
     /// # Errors
     ///
-    /// Those of [`CuckooFilterView::new`]; [`LoadError::KeyNotUsed`] or [`LoadError::KeyDiffers`] where the key is not the
+    /// Those of [`CuckooFilterView::new`]; [`LoadError::SecretKeyNotUsed`] or [`LoadError::SecretKeyDiffers`] where the key is not the
     /// file's.
     ///
     /// # Examples
@@ -187,7 +187,7 @@ impl LoadOptions {
     /// let key = *b"16 random bytes!";
     /// let builder = CuckooFilter::builder().capacity(100).false_positive_rate(0.01).hasher(KeyHasher::sip_hash_13(key));
     /// let file = builder.build()?.to_bytes();
-    /// let view = LoadOptions::new().key(key).view(&file)?;
+    /// let view = LoadOptions::new().secret_key(key).view(&file)?;
     /// assert!(view.is_empty());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -195,7 +195,7 @@ impl LoadOptions {
         CuckooFilterView::of(bytes, self)
     }
 
-    pub(super) const fn secret_key(self) -> Option<[u8; 16]> {
+    pub(super) const fn given_secret_key(self) -> Option<[u8; 16]> {
         self.key
     }
 }
@@ -284,7 +284,7 @@ macro_rules! can_be_loaded {
 can_be_loaded! { [] CuckooFilter, "guira::CuckooFilter", "guira::CuckooFilter::with_capacity(100, 0.01)?" }
 can_be_loaded! { [] CuckooSet, "guira::CuckooSet", "guira::CuckooSet::with_capacity(100, 0.01)?" }
 can_be_loaded! { [] CountingCuckooFilter, "guira::CountingCuckooFilter", "guira::CountingCuckooFilter::with_capacity(100, 0.01)?" }
-can_be_loaded! { [V: Value] CuckooMap<V>, "guira::CuckooMap::<u8>", "guira::CuckooMap::<u8>::with_capacity(100, 0.01)?" }
+can_be_loaded! { [V: MapValue] CuckooMap<V>, "guira::CuckooMap::<u8>", "guira::CuckooMap::<u8>::with_capacity(100, 0.01)?" }
 can_be_loaded! { [] AnyFilter, "guira::AnyFilter", "guira::AnyFilter::Filter(guira::CuckooFilter::with_capacity(100, 0.01)?)" }
 
 pub(super) fn load_from_parts<C: Contents>(bytes: &[u8], table: Vec<u8>, chunks: &[u8]) -> Result<C, LoadError> {

@@ -40,30 +40,30 @@ impl CuckooFilterView<'static> {
     /// std::fs::write(&path, filter.to_bytes())?;
     ///
     /// // SAFETY: the file is this example's own, which writes to it no more.
-    /// let view = unsafe { CuckooFilterView::open(&path)? };
+    /// let view = unsafe { CuckooFilterView::map(&path)? };
     /// assert!(view.contains("ani"));
     /// # drop(view);
     /// # std::fs::remove_file(&path)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[expect(unsafe_code, reason = "the caller alone can know that the file does not change")]
-    pub unsafe fn open<P: AsRef<Path>>(path: P) -> Result<Self, LoadError> {
+    pub unsafe fn map<P: AsRef<Path>>(path: P) -> Result<Self, LoadError> {
         // SAFETY: the caller promises what `map` asks for.
         unsafe { LoadOptions::new().map(path) }
     }
 }
 
 impl LoadOptions {
-    /// Makes a view of a file that is mapped to memory. See [`CuckooFilterView::open`].
+    /// Makes a view of a file that is mapped to memory. See [`CuckooFilterView::map`].
     ///
     /// # Errors
     ///
-    /// Those of [`CuckooFilterView::open`]; [`LoadError::KeyNotUsed`] or [`LoadError::KeyDiffers`] where the key is not the
+    /// Those of [`CuckooFilterView::map`]; [`LoadError::SecretKeyNotUsed`] or [`LoadError::SecretKeyDiffers`] where the key is not the
     /// file's.
     ///
     /// # Safety
     ///
-    /// As with [`CuckooFilterView::open`], nobody may change the file or cut it off while it is mapped.
+    /// As with [`CuckooFilterView::map`], nobody may change the file or cut it off while it is mapped.
     ///
     /// # Examples
     ///
@@ -78,7 +78,7 @@ impl LoadOptions {
     /// std::fs::write(&path, &file)?;
     ///
     /// // SAFETY: the file is this example's own, which writes to it no more.
-    /// let view = unsafe { LoadOptions::new().key(key).map(&path)? };
+    /// let view = unsafe { LoadOptions::new().secret_key(key).map(&path)? };
     /// assert!(view.is_empty());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -89,7 +89,7 @@ impl LoadOptions {
         let header_size = u64::try_from(HEADER_SIZE).unwrap_or(u64::MAX);
         (&file).take(header_size).read_to_end(&mut start)?;
         let header = Header::decode(&start)?;
-        let description = header.describe(self.secret_key())?;
+        let description = header.describe(self.given_secret_key())?;
         check_file_size(&header, file.metadata()?.len())?;
         let mut chunks = Vec::new();
         (&file).seek(SeekFrom::Start(header_size.saturating_add(header.table_size())))?;

@@ -8,7 +8,7 @@ use super::contents::Contents;
 use super::load::load_from_parts;
 use super::save::header_bytes;
 use crate::digest::Key;
-use crate::error::{BuildError, InsertEachError, InsertError, LoadError};
+use crate::error::{BuildError, InsertError, LoadError, TryExtendError};
 use crate::filter::CuckooFilter;
 
 pub use crate::filter::{FilterPlan, PlannedFilter};
@@ -103,8 +103,8 @@ pub trait RawFilter: Sized {
     ///
     /// # Errors
     ///
-    /// [`InsertEachError`] for the first key that can't be stored: why, and how many were stored before it and are kept.
-    fn insert_each_without_growing<K: Key>(&mut self, keys: &[K]) -> Result<(), InsertEachError>;
+    /// [`TryExtendError`] for the first key that can't be stored: why, and how many were stored before it and are kept.
+    fn insert_each_without_growing<K: Key>(&mut self, keys: &[K]) -> Result<(), TryExtendError>;
 
     /// Lets the caller move the bytes of the table elsewhere in memory, as servers do to defragment it. The same bytes
     /// must come back; others would make it another filter. Tables in large pages stay where they are, unless
@@ -160,7 +160,7 @@ impl RawFilter for CuckooFilter {
     }
 
     #[inline]
-    fn insert_each_without_growing<K: Key>(&mut self, keys: &[K]) -> Result<(), InsertEachError> {
+    fn insert_each_without_growing<K: Key>(&mut self, keys: &[K]) -> Result<(), TryExtendError> {
         self.insert_each_without_growing(keys)
     }
 

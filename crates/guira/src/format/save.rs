@@ -10,7 +10,7 @@ use crate::counting::CountingCuckooFilter;
 #[cfg(feature = "files")]
 use crate::error::SaveError;
 use crate::filter::CuckooFilter;
-use crate::map::{CuckooMap, Value};
+use crate::map::{CuckooMap, MapValue};
 use crate::set::CuckooSet;
 
 macro_rules! can_be_saved {
@@ -98,7 +98,7 @@ can_be_saved! { [] CountingCuckooFilter, "guira::CountingCuckooFilter", "guira::
 can_be_saved! {
     ///
     /// The file says how many bits values have, not of which type they are.
-    [V: Value] CuckooMap<V>, "guira::CuckooMap::<u8>", "guira::CuckooMap::<u8>::with_capacity(100, 0.01)?"
+    [V: MapValue] CuckooMap<V>, "guira::CuckooMap::<u8>", "guira::CuckooMap::<u8>::with_capacity(100, 0.01)?"
 }
 can_be_saved! { [] AnyFilter, "guira::AnyFilter", "guira::AnyFilter::Filter(guira::CuckooFilter::with_capacity(100, 0.01)?)" }
 

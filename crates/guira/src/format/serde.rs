@@ -13,7 +13,7 @@ use super::load::LoadOptions;
 use crate::counting::CountingCuckooFilter;
 use crate::error::FileKind;
 use crate::filter::CuckooFilter;
-use crate::map::{CuckooMap, Value};
+use crate::map::{CuckooMap, MapValue};
 use crate::set::CuckooSet;
 
 macro_rules! is_its_file {
@@ -38,7 +38,7 @@ macro_rules! is_its_file {
 is_its_file!([] CuckooFilter);
 is_its_file!([] CuckooSet);
 is_its_file!([] CountingCuckooFilter);
-is_its_file!([V: Value] CuckooMap<V>);
+is_its_file!([V: MapValue] CuckooMap<V>);
 
 /// Takes the bytes of a file of this kind, in one piece or one by one.
 struct FileVisitor<C>(PhantomData<C>);

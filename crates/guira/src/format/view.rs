@@ -34,7 +34,7 @@ impl<'bytes> CuckooFilterView<'bytes> {
 
     pub(super) fn of(bytes: &'bytes [u8], options: LoadOptions) -> Result<Self, LoadError> {
         let header = Header::decode(bytes)?;
-        let description = header.describe(options.secret_key())?;
+        let description = header.describe(options.given_secret_key())?;
         let table = table_of(bytes, &header)?;
         kept_chunks(chunks_in(bytes, &header), options.normalization)?;
         Ok(Self::from_parts(description, Borrowed::Slice(table)))

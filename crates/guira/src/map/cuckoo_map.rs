@@ -1,22 +1,22 @@
 use core::fmt;
 use core::marker::PhantomData;
 
-use super::{Matches, Value};
+use super::{MapValue, Values};
 use crate::digest::Key;
 use crate::error::{BuildError, InsertError};
-use crate::filter::{CuckooFilter, CuckooFilterBuilder, ValuedFilter, measures_of_valued_filter};
+use crate::filter::{CuckooFilter, FilterBuilder, ValuedFilter, measures_of_valued_filter};
 
 /// A table that gives keys small values, in a few bits per key beside the value: the paper's value association (section
 /// 6). Asked for a key, it gives all values of keys that look the same: the right one among them, if there is one.
 ///
 /// What it promises: the value of a key that was inserted and not removed is always among those that are given. On
-/// average [`get`](Self::get) gives 1 + ε values for a present key and ε for an absent one. It takes as many distinct keys
+/// average [`get_all`](Self::get_all) gives 1 + ε values for a present key and ε for an absent one. It takes as many distinct keys
 /// as its [`capacity`](Self::capacity) says; a failed operation leaves every bit as it was; the same operations in the
 /// same order give the same bytes, on every machine and within one release.
 ///
 /// What it doesn't: it stores a fingerprint per key, not the key, so it can't list keys and can't tell which of several
 /// values is the right one. Where that matters, let the value say where to look, as a shard or a page does. Hence also
-/// the rule for [`remove`](Self::remove): only what was inserted.
+/// the rule for [`remove_value`](Self::remove_value): only what was inserted.
 ///
 /// # Examples
 ///
@@ -26,11 +26,11 @@ use crate::filter::{CuckooFilter, CuckooFilterBuilder, ValuedFilter, measures_of
 /// let mut shards = CuckooMap::<u8>::with_capacity(1000, 0.001)?;
 /// shards.insert("ani", 7)?;
 /// shards.insert("guira", 3)?;
-/// assert!(shards.get("ani").any(|shard| shard == 7));
-/// assert!(shards.get("cuckoo").next().is_none());
+/// assert!(shards.get_all("ani").any(|shard| shard == 7));
+/// assert!(shards.get_all("cuckoo").next().is_none());
 ///
-/// assert!(shards.remove("ani", 7));
-/// assert!(!shards.contains("ani"));
+/// assert!(shards.remove_value("ani", 7));
+/// assert!(!shards.contains_key("ani"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
@@ -39,7 +39,7 @@ pub struct CuckooMap<V> {
     value: PhantomData<fn() -> V>,
 }
 
-impl CuckooFilterBuilder {
+impl FilterBuilder {
     /// Makes an empty map, whose values have the bits of their type unless [`value_bits`](Self::value_bits) are given. Its
     /// table is packed, and doesn't grow.
     ///
@@ -56,10 +56,10 @@ impl CuckooFilterBuilder {
     /// let builder = CuckooFilter::builder().capacity(1000).fingerprint_bits(12);
     /// let mut shards: CuckooMap<u8> = builder.build_map()?;
     /// shards.insert("ani", 7)?;
-    /// assert!(shards.get("ani").any(|shard| shard == 7));
+    /// assert!(shards.get_all("ani").any(|shard| shard == 7));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn build_map<V: Value>(&self) -> Result<CuckooMap<V>, BuildError> {
+    pub fn build_map<V: MapValue>(&self) -> Result<CuckooMap<V>, BuildError> {
         let value_bits = self.given_value_bits().unwrap_or(V::BITS);
         if value_bits > V::BITS {
             return Err(BuildError::ValueBitsOfType { given: value_bits, most: V::BITS });
@@ -69,9 +69,9 @@ impl CuckooFilterBuilder {
     }
 }
 
-impl<V: Value> CuckooMap<V> {
+impl<V: MapValue> CuckooMap<V> {
     /// Makes an empty map for `capacity` distinct keys, one value each, which finds a value for absent keys at this rate at the
-    /// most. For everything else that can be chosen, see [`CuckooFilterBuilder::build_map`].
+    /// most. For everything else that can be chosen, see [`FilterBuilder::build_map`].
     ///
     /// # Errors
     ///
@@ -127,7 +127,7 @@ impl<V: Value> CuckooMap<V> {
     /// let mut shards = guira::CuckooMap::<u8>::with_capacity(1000, 0.001)?;
     /// shards.insert("ani", 7)?;
     /// shards.insert("ani", 9)?;
-    /// assert_eq!(shards.get("ani").count(), 2);
+    /// assert_eq!(shards.get_all("ani").count(), 2);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[inline]
@@ -146,16 +146,16 @@ impl<V: Value> CuckooMap<V> {
     /// ```
     /// let mut shards = guira::CuckooMap::<u8>::with_capacity(1000, 0.001)?;
     /// shards.insert("ani", 7)?;
-    /// assert_eq!(shards.get("ani").collect::<Vec<_>>(), [7]);
-    /// assert_eq!(shards.get("koel").next(), None);
+    /// assert_eq!(shards.get_all("ani").collect::<Vec<_>>(), [7]);
+    /// assert_eq!(shards.get_all("koel").next(), None);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[inline]
     #[must_use]
-    pub fn get<K: Key + ?Sized>(&self, key: &K) -> Matches<V> {
-        let mut matches = Matches::NONE;
-        self.filter.visit_values(self.hasher().digest(key), |value| matches.push(value));
-        matches
+    pub fn get_all<K: Key + ?Sized>(&self, key: &K) -> Values<V> {
+        let mut values = Values::NONE;
+        self.filter.visit_values(self.hasher().digest(key), |value| values.push(value));
+        values
     }
 
     /// Returns `true` if a key probably has a value; `false` is certain.
@@ -165,12 +165,12 @@ impl<V: Value> CuckooMap<V> {
     /// ```
     /// let mut shards = guira::CuckooMap::<u8>::with_capacity(1000, 0.001)?;
     /// shards.insert("ani", 7)?;
-    /// assert!(shards.contains("ani") && !shards.contains("koel"));
+    /// assert!(shards.contains_key("ani") && !shards.contains_key("koel"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[inline]
     #[must_use]
-    pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
+    pub fn contains_key<K: Key + ?Sized>(&self, key: &K) -> bool {
         self.filter.contains(self.hasher().digest(key))
     }
 
@@ -184,12 +184,12 @@ impl<V: Value> CuckooMap<V> {
     /// ```
     /// let mut shards = guira::CuckooMap::<u8>::with_capacity(1000, 0.001)?;
     /// shards.insert("ani", 7)?;
-    /// assert!(!shards.remove("ani", 8));
-    /// assert!(shards.remove("ani", 7) && !shards.contains("ani"));
+    /// assert!(!shards.remove_value("ani", 8));
+    /// assert!(shards.remove_value("ani", 7) && !shards.contains_key("ani"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[inline]
-    pub fn remove<K: Key + ?Sized>(&mut self, key: &K, value: V) -> bool {
+    pub fn remove_value<K: Key + ?Sized>(&mut self, key: &K, value: V) -> bool {
         let value = value.to_bits();
         let Some((place, _)) = self.filter.find(self.hasher().digest(key), |stored| stored == value) else {
             return false;
@@ -206,7 +206,7 @@ impl<V: Value> CuckooMap<V> {
     /// let mut shards = guira::CuckooMap::<u8>::with_capacity(1000, 0.001)?;
     /// shards.insert("ani", 7)?;
     /// shards.clear();
-    /// assert!(!shards.contains("ani"));
+    /// assert!(!shards.contains_key("ani"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn clear(&mut self) {
@@ -260,7 +260,7 @@ impl<V: Value> CuckooMap<V> {
     }
 }
 
-impl<V: Value> fmt::Debug for CuckooMap<V> {
+impl<V: MapValue> fmt::Debug for CuckooMap<V> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("CuckooMap")

@@ -1,9 +1,9 @@
 //! Values for keys: fingerprints that carry a small number each.
 
 mod cuckoo_map;
-mod matches;
 mod value;
+mod values;
 
 pub use cuckoo_map::CuckooMap;
-pub use matches::Matches;
-pub use value::Value;
+pub use value::MapValue;
+pub use values::Values;

@@ -3,12 +3,12 @@
 /// # Examples
 ///
 /// ```
-/// use guira::Value;
+/// use guira::MapValue;
 ///
 /// #[derive(Clone, Copy, Debug, PartialEq)]
 /// enum Shelf { Upper, Lower, Unknown }
 ///
-/// impl Value for Shelf {
+/// impl MapValue for Shelf {
 ///     const BITS: u32 = 2;
 ///
 ///     fn to_bits(self) -> u32 {
@@ -24,7 +24,7 @@
 ///     }
 /// }
 /// ```
-pub trait Value: Copy {
+pub trait MapValue: Copy {
     /// The most bits that a value takes, and how many are kept unless the builder is told otherwise. Beside a fingerprint
     /// of f bits there is room for 32 - f.
     const BITS: u32;
@@ -38,7 +38,7 @@ pub trait Value: Copy {
     fn from_bits(bits: u32) -> Self;
 }
 
-impl Value for bool {
+impl MapValue for bool {
     const BITS: u32 = 1;
 
     #[inline]
@@ -52,7 +52,7 @@ impl Value for bool {
     }
 }
 
-impl Value for u8 {
+impl MapValue for u8 {
     const BITS: u32 = Self::BITS;
 
     #[inline]
@@ -66,7 +66,7 @@ impl Value for u8 {
     }
 }
 
-impl Value for u16 {
+impl MapValue for u16 {
     const BITS: u32 = Self::BITS;
 
     #[inline]
@@ -81,9 +81,9 @@ impl Value for u16 {
     }
 }
 
-/// All 32 bits leave no room for a fingerprint: say with [`value_bits`](crate::CuckooFilterBuilder::value_bits) how many are
+/// All 32 bits leave no room for a fingerprint: say with [`value_bits`](crate::FilterBuilder::value_bits) how many are
 /// needed.
-impl Value for u32 {
+impl MapValue for u32 {
     const BITS: Self = Self::BITS;
 
     #[inline]

@@ -3,7 +3,7 @@
 #![expect(clippy::cast_precision_loss, reason = "the counts are far below 2^53, and bounds are approximate")]
 
 use guira::{
-    Addressing, BuildError, CuckooFilter, CuckooFilterBuilder, InsertError, KeyHasher, Layout, Parameters, Preference,
+    Addressing, BuildError, CuckooFilter, FilterBuilder, InsertError, KeyHasher, Layout, Parameters, Preference,
 };
 
 use crate::oracle::binomial::assert_share;
@@ -22,7 +22,7 @@ struct Sweep {
 
 impl Sweep {
     /// Builds a filter with each seed and inserts as many distinct keys as promised.
-    fn fill(&mut self, builder: &CuckooFilterBuilder, capacity: usize, seeds: std::ops::Range<u64>) {
+    fn fill(&mut self, builder: &FilterBuilder, capacity: usize, seeds: std::ops::Range<u64>) {
         for seed in seeds {
             // Neighbouring capacities with the same table and seed would stand and fall together.
             let different = (capacity as u64) << 32 | seed;
@@ -56,7 +56,7 @@ fn insert_keys(filter: &mut CuckooFilter, capacity: usize) -> Result<(), InsertE
     result
 }
 
-fn with_rate(rate: f64) -> CuckooFilterBuilder {
+fn with_rate(rate: f64) -> FilterBuilder {
     CuckooFilter::builder().false_positive_rate(rate)
 }
 
@@ -102,7 +102,7 @@ const fn table_bits(parameters: &Parameters) -> u64 {
     parameters.slot_count() * parameters.bits_per_slot() as u64
 }
 
-fn with_shape(shape: Shape) -> CuckooFilterBuilder {
+fn with_shape(shape: Shape) -> FilterBuilder {
     with_rate(0.001).layout(shape.layout).slots_per_bucket(shape.slots_per_bucket).addressing(shape.addressing)
 }
 
@@ -435,7 +435,7 @@ fn at_capacity_the_rate_asked_for_is_kept() {
 mod what_cannot_be_built_is_refused {
     use super::*;
 
-    fn refusal(builder: &CuckooFilterBuilder) -> BuildError {
+    fn refusal(builder: &FilterBuilder) -> BuildError {
         let planned = builder.parameters().expect_err("it can't be built");
         let built = builder.build().expect_err("it can't be built");
         // NaN is not equal to itself.

@@ -108,7 +108,7 @@ fn converted_and_converted_back_is_the_same_set() {
     (0..5000u64).for_each(|key| filter.insert(&key).expect("it is promised"));
     let there = filter.converted(Layout::SemiSorted, 4, 12).expect("there is such a table");
     let back = there.converted(Layout::Packed, 4, 12).expect("there is such a table");
-    assert_eq!(filter.count_common(&back), Ok(5000));
+    assert_eq!(filter.intersection_len(&back), Ok(5000));
     assert_eq!((back.capacity(), back.size_in_bytes()), (filter.capacity(), filter.size_in_bytes()));
     let large = filter.converted(Layout::Packed, 8, 12).expect("there is such a table");
     assert!(large.capacity() >= 9000, "{}", large.capacity());
@@ -174,14 +174,20 @@ fn filters_have_in_common_what_the_multisets_of_their_classes_have() {
                 fill(&mut theirs, &mut random, slots * other_share / 5),
             );
             let expected = common(&mut Prober::for_filters_like(&ours), &ours, &keys, &other_keys);
-            assert_eq!(ours.count_common(&theirs), Ok(expected), "{case}");
-            assert_eq!(theirs.count_common(&ours), Ok(expected), "{case}");
-            assert_eq!(ours.count_common(&ours), Ok(ours.len()), "{case}");
+            assert_eq!(ours.intersection_len(&theirs), Ok(expected), "{case}");
+            assert_eq!(theirs.intersection_len(&ours), Ok(expected), "{case}");
+            assert_eq!(ours.intersection_len(&ours), Ok(ours.len()), "{case}");
         }
         let other = Case { seed: 8, ..case }.build();
-        assert!(matches!(case.build().count_common(&other), Err(MergeError::Differs { what: "seed", .. })), "{case}");
+        assert!(
+            matches!(case.build().intersection_len(&other), Err(MergeError::Differs { what: "seed", .. })),
+            "{case}"
+        );
         let other = Case { bucket_count: 4096, ..case }.build();
-        assert!(matches!(case.build().count_common(&other), Err(MergeError::Differs { what: "size", .. })), "{case}");
+        assert!(
+            matches!(case.build().intersection_len(&other), Err(MergeError::Differs { what: "size", .. })),
+            "{case}"
+        );
     }
 }
 
@@ -200,6 +206,6 @@ fn filters_that_were_doubled_a_different_number_of_times_are_compared() {
     let (small, large) = (filled(0..90), filled(50..5000));
     assert!(small.parameters().doublings() + 3 < large.parameters().doublings());
     // The rate is so low that none of the others is taken for one of these, of which there are 40.
-    assert_eq!(small.count_common(&large), Ok(40));
-    assert_eq!(large.count_common(&small), Ok(40));
+    assert_eq!(small.intersection_len(&large), Ok(40));
+    assert_eq!(large.intersection_len(&small), Ok(40));
 }

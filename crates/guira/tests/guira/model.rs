@@ -58,20 +58,20 @@ impl Checked {
     }
 
     /// Inserts a key unless it is found; by the digest, as `insert` does by the key.
-    fn insert_unique(&mut self, key: u64) {
+    fn insert_if_absent(&mut self, key: u64) {
         let class = self.class_of(key);
         let before = self.filter.clone();
-        let result = self.filter.insert_unique(&self.filter.hasher().digest(&key));
+        let result = self.filter.insert_if_absent(&self.filter.hasher().digest(&key));
         if self.arrangement.copies_of(class) > 0 {
-            assert_eq!(result, Ok(false), "{}: insert_unique({key}) of {class:?}", self.case);
+            assert_eq!(result, Ok(false), "{}: insert_if_absent({key}) of {class:?}", self.case);
             self.assert_unchanged_since(&before);
         } else {
             let expected = self.arrangement.insert(class);
             let found = Outcome::of(
-                result.map(|stored| assert!(stored, "{}: insert_unique({key}) of {class:?}", self.case)),
+                result.map(|stored| assert!(stored, "{}: insert_if_absent({key}) of {class:?}", self.case)),
                 &if_full(&before),
             );
-            assert_eq!(found, expected, "{}: insert_unique({key}) of {class:?}", self.case);
+            assert_eq!(found, expected, "{}: insert_if_absent({key}) of {class:?}", self.case);
             if expected == Outcome::Stored {
                 self.present.push(key);
             } else {
@@ -186,8 +186,8 @@ fn live_a_life(case: Case) {
         match (random.below(8), present) {
             (0..=2, Some(_)) => checked.remove(picked),
             (3, Some(key)) => drop(checked.insert(key)),
-            (4, Some(key)) => checked.insert_unique(key),
-            (5, _) => checked.insert_unique(fresh_key()),
+            (4, Some(key)) => checked.insert_if_absent(key),
+            (5, _) => checked.insert_if_absent(fresh_key()),
             (6, _) => checked.remove_absent(fresh_key()),
             _ => drop(checked.insert(fresh_key())),
         }
@@ -476,7 +476,7 @@ proptest! {
         for operation in operations {
             match operation {
                 Operation::Insert(key) => drop(checked.insert(key.into())),
-                Operation::InsertUnique(key) => checked.insert_unique(key.into()),
+                Operation::InsertUnique(key) => checked.insert_if_absent(key.into()),
                 Operation::Remove(place) if !checked.present.is_empty() => {
                     checked.remove(usize::from(place) % checked.present.len());
                 }

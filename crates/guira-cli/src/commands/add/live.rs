@@ -24,7 +24,7 @@ use crate::signals::EndingSignals;
 pub(super) fn run(arguments: &AddArguments, key: Option<SecretKey>, every: Duration) -> Result<ExitStatus, Failure> {
     let Inspection { header, secret, provenance, .. } = Inspection::of_header(&arguments.file, key)?;
     if secret == Secret::NotGiven {
-        return Err(Failure::of_loading(&arguments.file, &guira::LoadError::KeyMissing));
+        return Err(Failure::of_loading(&arguments.file, &guira::LoadError::SecretKeyMissing));
     }
     let key_of_filter = key.map(SecretKey::bytes);
     let hasher = header.hasher(key_of_filter).map_err(|error| Failure::of_loading(&arguments.file, &error))?;

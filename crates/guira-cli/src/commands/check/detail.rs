@@ -146,7 +146,7 @@ impl<'names> Detail<'names> {
                 self.digests.extend(keys.iter().map(|key| filter.hasher().digest(key)));
             }
             answers.resize(keys.len(), false);
-            filter.contains_each(&self.digests, answers);
+            filter.contains_many_into(&self.digests, answers);
         }
     }
 

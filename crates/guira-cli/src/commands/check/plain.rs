@@ -110,7 +110,7 @@ impl Worker {
     fn answer(&mut self, filter: &CuckooFilterView<'_>, wanted: bool) {
         let Batch { start, digests, ends, without_key, answers } = &mut self.batch;
         answers.resize(digests.len(), false);
-        filter.contains_each(digests, answers);
+        filter.contains_many_into(digests, answers);
         for &index in &*without_key {
             answers[index] = false;
         }

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 /// What precedes the table in a dump: the number of removals, and the header of the file.
-const HEADER: usize = 8 + guira::FileHeader::SIZE;
+const HEADER: usize = 8 + guira::FileHeader::MIN_SIZE;
 /// The size of the chunks that it sends.
 const CHUNK: usize = 4096;
 

@@ -78,8 +78,8 @@ fn digests_are_the_keys_they_were_made_of() {
         let digest_of = |key: &str| by_key.hasher().digest(key);
         let (ani, koel) = (digest_of("ani"), digest_of("koel"));
         assert_eq!(by_key.insert("ani"), by_digest.insert(&ani));
-        assert_eq!(by_key.insert_unique("ani"), by_digest.insert_unique(&ani));
-        assert_eq!(by_key.insert_unique("koel"), by_digest.insert_unique(&koel));
+        assert_eq!(by_key.insert_if_absent("ani"), by_digest.insert_if_absent(&ani));
+        assert_eq!(by_key.insert_if_absent("koel"), by_digest.insert_if_absent(&koel));
         assert_eq!(by_key, by_digest);
         assert_eq!(by_key.count("ani"), by_digest.count(&ani));
         assert_eq!(by_key.contains("koel"), by_digest.contains(&koel));

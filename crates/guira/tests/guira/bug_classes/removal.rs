@@ -1,4 +1,4 @@
-//! Inherent in every filter that forgets keys, and documented at `remove` and `insert_unique`: who removes what was not
+//! Inherent in every filter that forgets keys, and documented at `remove` and `insert_if_absent`: who removes what was not
 //! inserted removes what was.
 
 use guira::CuckooFilter;
@@ -36,10 +36,10 @@ fn keys_that_are_taken_for_each_other_are_safe_when_each_was_inserted() {
 fn insert_unique_stores_one_copy_for_keys_that_are_taken_for_each_other() {
     let builder = CuckooFilter::builder().capacity(100).false_positive_rate(0.01);
     let mut filter = builder.build().expect("parameters in range");
-    assert_eq!(filter.insert_unique("ani"), Ok(true));
-    assert_eq!(filter.insert_unique("ani"), Ok(false));
+    assert_eq!(filter.insert_if_absent("ani"), Ok(true));
+    assert_eq!(filter.insert_if_absent("ani"), Ok(false));
     let twin = false_positive(&filter);
-    assert_eq!(filter.insert_unique(&twin), Ok(false), "it is taken for the other key");
+    assert_eq!(filter.insert_if_absent(&twin), Ok(false), "it is taken for the other key");
     assert_eq!(filter.len(), 1);
     assert!(filter.remove(&twin), "the one copy of both");
     assert!(!filter.contains("ani"), "removing either loses the other, as documented");

@@ -52,7 +52,7 @@ fn the_same_operations_give_the_same_answers_and_bytes_as_in_a_filter_of_one_thr
                 let key = first + random.below(usize::try_from(end - first).expect("few") + 20_000) as u64;
                 match random.below(8) {
                     0..3 => assert_eq!(filter.insert(&key), plain.insert(&key)),
-                    3 => assert_eq!(filter.insert_unique(&key), plain.insert_unique(&key)),
+                    3 => assert_eq!(filter.insert_if_absent(&key), plain.insert_if_absent(&key)),
                     4..6 => assert_eq!(filter.remove(&key), plain.remove(&key)),
                     6 => assert_eq!(filter.count(&key), plain.count(&key)),
                     _ => assert_eq!(filter.contains(&key), plain.contains(&key)),
@@ -86,13 +86,13 @@ fn batches_between_the_steps_do_what_they_do_in_a_filter_of_one_thread() {
         assert_eq!((filter.insert_each(&new), plain.insert_each(&new)), (Ok(()), Ok(())));
         let old: Vec<u64> = (0..150).map(|key| (number * 150 + key) % end).collect();
         let mut removed = [[false; 150]; 2];
-        filter.remove_each(&old, &mut removed[0]);
-        plain.remove_each(&old, &mut removed[1]);
+        filter.remove_many_into(&old, &mut removed[0]);
+        plain.remove_many_into(&old, &mut removed[1]);
         assert_eq!(removed[0], removed[1]);
         let keys: Vec<u64> = (0..end).step_by(7).chain(new).chain(1 << 50..(1 << 50) + 5000).collect();
         let mut answers = [vec![false; keys.len()], vec![false; keys.len()]];
-        filter.contains_each(&keys, &mut answers[0]);
-        plain.contains_each(&keys, &mut answers[1]);
+        filter.contains_many_into(&keys, &mut answers[0]);
+        plain.contains_many_into(&keys, &mut answers[1]);
         assert!(answers[0] == answers[1]);
         number += 1;
     }
@@ -198,7 +198,7 @@ fn no_key_is_missed_while_the_table_is_doubled_in_steps() {
             let mut met = 0;
             while !is_over.load(Ordering::Relaxed) {
                 assert!(kept.iter().all(|key| filter.contains(key)), "a key is missing");
-                filter.contains_each(&kept, &mut answers);
+                filter.contains_many_into(&kept, &mut answers);
                 assert!(answers.iter().all(|&answer| answer), "a key is missing from a batch");
                 met += u64::from(is_doubling(&filter));
             }

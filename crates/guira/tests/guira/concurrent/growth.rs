@@ -27,7 +27,7 @@ fn the_same_operations_give_the_same_answers_and_bytes_as_in_a_filter_of_one_thr
             let key = random.below(6000) as u64;
             match random.below(6) {
                 0..3 => assert_eq!(filter.insert(&key), plain.insert(&key)),
-                3 => assert_eq!(filter.insert_unique(&key), plain.insert_unique(&key)),
+                3 => assert_eq!(filter.insert_if_absent(&key), plain.insert_if_absent(&key)),
                 4 => assert_eq!(filter.remove(&key), plain.remove(&key)),
                 _ => assert_eq!((filter.contains(&key), filter.count(&key)), (plain.contains(&key), plain.count(&key))),
             }
@@ -149,8 +149,8 @@ fn batches_do_what_they_do_in_a_filter_of_one_thread() {
         let keys: Vec<u64> = (1000..20_000).collect();
         let digests: Vec<_> = keys.iter().map(|key| filter.hasher().digest(key)).collect();
         let mut removed = [vec![false; keys.len()], vec![false; keys.len()]];
-        plain.remove_each(&keys, &mut removed[0]);
-        filter.remove_each(&digests, &mut removed[1]);
+        plain.remove_many_into(&keys, &mut removed[0]);
+        filter.remove_many_into(&digests, &mut removed[1]);
         assert_eq!(removed[0], removed[1]);
         assert_eq!(filter.insert_each(&digests[..100]), plain.insert_each(&digests[..100]));
         assert_eq!((filter.snapshot().as_ref(), filter.check_invariants()), (Ok(&plain), Ok(())));
@@ -200,10 +200,10 @@ fn threads_make_it_grow_by_batches_and_no_key_is_lost() {
                     let keys: Vec<u64> = (0..200).map(|key| number << 40 | batch << 20 | key).collect();
                     filter.insert_each(&keys).expect("it grows");
                     let mut removed = [false; 100];
-                    filter.remove_each(&keys[100..], &mut removed);
+                    filter.remove_many_into(&keys[100..], &mut removed);
                     assert!(removed.iter().all(|&removed| removed), "a key is missing where it is removed");
                     let mut answers = [false; 100];
-                    filter.contains_each(&keys[..100], &mut answers);
+                    filter.contains_many_into(&keys[..100], &mut answers);
                     assert!(answers.iter().all(|&answer| answer), "a key is missing");
                 }
             });
@@ -246,7 +246,7 @@ fn no_key_is_missed_while_the_table_grows() {
             let mut answers = vec![false; kept.len()];
             while !is_over.load(Ordering::Relaxed) {
                 assert!(kept.iter().all(|key| filter.contains(key)), "a key is missing");
-                filter.contains_each(&kept, &mut answers);
+                filter.contains_many_into(&kept, &mut answers);
                 assert!(answers.iter().all(|&answer| answer), "a key is missing from a batch");
             }
         };

@@ -41,7 +41,7 @@ fn the_same_operations_give_the_same_answers_and_bytes_as_in_a_filter_of_one_thr
             let key = random.below(most + most / 4) as u64;
             match random.below(8) {
                 0..4 => assert_eq!(filter.insert(&key), plain.insert(&key)),
-                4 => assert_eq!(filter.insert_unique(&key), plain.insert_unique(&key)),
+                4 => assert_eq!(filter.insert_if_absent(&key), plain.insert_if_absent(&key)),
                 5 => assert_eq!(filter.remove(&key), plain.remove(&key)),
                 6 => assert_eq!(filter.count(&key), plain.count(&key)),
                 _ => assert_eq!(filter.contains(&key), plain.contains(&key)),
@@ -76,19 +76,19 @@ fn batches_do_what_single_calls_do() {
             assert_eq!(filter.insert_each(some), plain.insert_each(some));
             assert_eq!(filter.insert_each(&digests[some.len()..]), plain.insert_each(others));
             let mut answers = [vec![false; keys.len()], vec![true; keys.len()]];
-            filter.contains_each(&keys, &mut answers[0]);
-            filter.contains_each(&digests, &mut answers[1]);
+            filter.contains_many_into(&keys, &mut answers[0]);
+            filter.contains_many_into(&digests, &mut answers[1]);
             assert!(answers.iter().flatten().all(|&answer| answer), "a key was lost");
 
             let mut removed = [vec![false; some.len()], vec![true; some.len()]];
-            filter.remove_each(some, &mut removed[0]);
-            plain.remove_each(some, &mut removed[1]);
+            filter.remove_many_into(some, &mut removed[0]);
+            plain.remove_many_into(some, &mut removed[1]);
             assert_eq!(removed[0], removed[1]);
-            filter.contains_each(&keys, &mut answers[0]);
-            plain.contains_each(&keys, &mut answers[1]);
+            filter.contains_many_into(&keys, &mut answers[0]);
+            plain.contains_many_into(&keys, &mut answers[1]);
             assert_eq!(answers[0], answers[1]);
-            filter.remove_each(&digests[some.len()..], &mut answers[0][some.len()..]);
-            plain.remove_each(others, &mut answers[1][some.len()..]);
+            filter.remove_many_into(&digests[some.len()..], &mut answers[0][some.len()..]);
+            plain.remove_many_into(others, &mut answers[1][some.len()..]);
             assert_eq!(answers[0], answers[1]);
             assert_eq!(filter.into_filter(), plain);
         }
@@ -133,7 +133,7 @@ fn a_failed_insert_changes_nothing() {
     let last = (0_u64..).find(|key| full.insert(key).is_err()).expect("there are 256 slots");
     let before = full.snapshot().expect("small");
     assert!(matches!(full.insert(&last), Err(InsertError::Full { .. })));
-    assert!(matches!(full.insert_unique(&last), Err(InsertError::Full { .. }) | Ok(false)));
+    assert!(matches!(full.insert_if_absent(&last), Err(InsertError::Full { .. }) | Ok(false)));
     assert_eq!(full.snapshot().expect("small"), before);
 
     let copied = shared(build());

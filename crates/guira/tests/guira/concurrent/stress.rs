@@ -18,7 +18,7 @@ pub(crate) trait Shared: Sync {
     fn remove(&self, key: u64) -> bool;
     fn contains(&self, key: u64) -> bool;
     fn count(&self, key: u64) -> usize;
-    fn contains_each(&self, keys: &[u64], answers: &mut [bool]);
+    fn contains_many_into(&self, keys: &[u64], answers: &mut [bool]);
 }
 
 impl Shared for ConcurrentCuckooFilter {
@@ -38,8 +38,8 @@ impl Shared for ConcurrentCuckooFilter {
         self.count(&key)
     }
 
-    fn contains_each(&self, keys: &[u64], answers: &mut [bool]) {
-        self.contains_each(keys, answers);
+    fn contains_many_into(&self, keys: &[u64], answers: &mut [bool]) {
+        self.contains_many_into(keys, answers);
     }
 }
 
@@ -137,7 +137,7 @@ pub(crate) fn stress(
                 assert!(filter.contains(key), "key {key} is missing");
                 assert!(filter.count(key) > 0, "key {key} is not counted");
             }
-            filter.contains_each(kept, &mut answers);
+            filter.contains_many_into(kept, &mut answers);
             assert!(answers.iter().all(|&answer| answer), "a key is missing from a batch");
             lookups.fetch_add(3 * kept.len() as u64, Ordering::Relaxed);
         }

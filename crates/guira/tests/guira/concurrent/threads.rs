@@ -51,7 +51,7 @@ fn of_threads_that_insert_the_same_key_uniquely_one_stores_it() {
         let start = Barrier::new(2);
         let insert_all = || {
             start.wait();
-            (0..KEYS).filter(|key| filter.insert_unique(key).expect("93 % fit")).count()
+            (0..KEYS).filter(|key| filter.insert_if_absent(key).expect("93 % fit")).count()
         };
         let stored: usize = thread::scope(|threads| {
             let both = [threads.spawn(insert_all), threads.spawn(insert_all)];

@@ -63,7 +63,7 @@ fn assert_kept(saved: &[u8], file: &[u8], chunks: &[u8], what: &str) {
     assert_eq!(saved[REQUIRED_FLAGS_AT..FLAGS_AT + 2], file[REQUIRED_FLAGS_AT..FLAGS_AT + 2], "{what}: flags");
     assert_eq!(saved[CHUNKS_SIZE_AT..RATE_AT + 8], file[CHUNKS_SIZE_AT..RATE_AT + 8], "{what}: size and rate");
     assert!(saved.ends_with(chunks), "{what}: chunks");
-    let header = FileHeader::of_bytes(saved).expect("whole");
+    let header = FileHeader::from_bytes(saved).expect("whole");
     assert_eq!((header.requested_rate(), header.file_size()), (Some(0.001), saved.len() as u64), "{what}");
     header.verify(saved, None).expect("whole");
 }
@@ -124,7 +124,7 @@ fn what_a_reader_need_not_know_is_kept_when_a_filter_is_loaded_changed_and_saved
 /// The error of every way to read a file, which must be the same.
 fn refusal(file: &[u8], what: &str) -> LoadError {
     let by_bytes = CuckooFilter::from_bytes(file).expect_err(what);
-    let verified = FileHeader::of_bytes(file).and_then(|header| header.verify(file, None));
+    let verified = FileHeader::from_bytes(file).and_then(|header| header.verify(file, None));
     for other in [
         CuckooFilter::read_from(file).map(drop),
         AnyFilter::from_bytes(file).map(drop),
@@ -181,7 +181,7 @@ fn keys_that_were_normalized_are_refused_unless_the_caller_does_the_same() {
         assert!(loaded.remove(&7));
         assert!(CuckooFilter::from_bytes(&loaded.to_bytes()).is_err(), "what was saved doesn't say it");
         assert!(told.view(&file).is_ok_and(|view| view.contains(&8)));
-        FileHeader::of_bytes(&file).expect("whole").verify(&file, None).expect("whole");
+        FileHeader::from_bytes(&file).expect("whole").verify(&file, None).expect("whole");
     }
     for data in [&[0][..], &[4], &[1, 0], &[]] {
         let file = with_chunks(&file, &chunk(*b"NORM", MUST_KNOW, data));

@@ -35,7 +35,7 @@ fn headers_that_contradict_themselves_are_refused() {
     // Digests that come from the caller.
     assert!(matches!(refusal("hash 3", |header| header.hash = 3), LoadError::Unknown { what: "hash", found: 3 }));
     assert!(matches!(refusal("hash", |header| header.hash = 9), LoadError::Unknown { what: "hash", found: 9 }));
-    assert!(matches!(refusal("hash", |header| header.hash = SIP_HASH_13), LoadError::KeyMissing));
+    assert!(matches!(refusal("hash", |header| header.hash = SIP_HASH_13), LoadError::SecretKeyMissing));
 
     let measures: [(&str, Change); 16] = [
         ("no slots", |header| header.slots_per_bucket = 0),
@@ -358,7 +358,7 @@ proptest! {
         }
         let bytes = [header.to_bytes(&table), table].concat();
         drop(load(&bytes));
-        drop(guira::LoadOptions::new().key(SECRET).from_bytes::<CuckooFilter>(&bytes));
+        drop(guira::LoadOptions::new().secret_key(SECRET).from_bytes::<CuckooFilter>(&bytes));
     }
 
     /// Files of the library with a few bytes changed anywhere, and checksums that match.

@@ -21,12 +21,12 @@ impl TemporaryFile {
 
     fn open(&self) -> Result<CuckooFilterView<'static>, LoadError> {
         // SAFETY: nobody else knows the file, and no test writes to one that it has opened.
-        unsafe { CuckooFilterView::open(&self.0) }
+        unsafe { CuckooFilterView::map(&self.0) }
     }
 
     fn open_with_key(&self, key: [u8; 16]) -> Result<CuckooFilterView<'static>, LoadError> {
         // SAFETY: as above.
-        unsafe { guira::LoadOptions::new().key(key).map(&self.0) }
+        unsafe { guira::LoadOptions::new().secret_key(key).map(&self.0) }
     }
 }
 
@@ -47,7 +47,7 @@ fn a_mapped_file_answers_as_the_filter_does() {
     view.verify().expect("a whole table");
     let keys: Vec<u64> = (0..400_000).step_by(7).collect();
     let mut answers = vec![false; keys.len()];
-    view.contains_each(&keys, &mut answers);
+    view.contains_many_into(&keys, &mut answers);
     for (key, answer) in keys.iter().zip(answers) {
         assert_eq!((view.contains(key), answer), (filter.contains(key), filter.contains(key)), "{key}");
         assert_eq!(view.count(key), filter.count(key), "{key}");
@@ -95,8 +95,8 @@ fn a_secret_key_is_needed_and_checked() {
     filter.insert("ani").expect("room");
     let file = TemporaryFile::new("secret", &filter.to_bytes());
     assert!(file.open_with_key(SECRET).expect("the right key").contains("ani"));
-    assert!(matches!(file.open_with_key([0; 16]), Err(LoadError::KeyDiffers)));
-    assert!(matches!(file.open(), Err(LoadError::KeyMissing)));
+    assert!(matches!(file.open_with_key([0; 16]), Err(LoadError::SecretKeyDiffers)));
+    assert!(matches!(file.open(), Err(LoadError::SecretKeyMissing)));
 }
 
 #[test]

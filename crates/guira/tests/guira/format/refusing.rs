@@ -22,14 +22,15 @@ fn every_changed_byte_is_refused() {
 #[test]
 fn every_changed_byte_of_a_file_with_a_secret_key_is_refused() {
     let file = small_file_with_secret_key();
-    guira::LoadOptions::new().key(SECRET).from_bytes::<CuckooFilter>(&file).expect("undamaged");
+    guira::LoadOptions::new().secret_key(SECRET).from_bytes::<CuckooFilter>(&file).expect("undamaged");
     for at in 0..file.len() {
         for flip in 1..=255 {
             let mut damaged = file.clone();
             damaged[at] ^= flip;
-            let refused = guira::LoadOptions::new().key(SECRET).from_bytes::<CuckooFilter>(&damaged).is_err();
+            let refused = guira::LoadOptions::new().secret_key(SECRET).from_bytes::<CuckooFilter>(&damaged).is_err();
             assert!(refused, "byte {at} xor {flip}");
-            let refused = guira::LoadOptions::new().key(SECRET).read_from::<CuckooFilter>(damaged.as_slice()).is_err();
+            let refused =
+                guira::LoadOptions::new().secret_key(SECRET).read_from::<CuckooFilter>(damaged.as_slice()).is_err();
             assert!(refused, "byte {at} xor {flip}, read");
         }
     }
@@ -102,20 +103,23 @@ fn a_secret_key_is_not_in_the_file_and_must_be_given() {
     for window in file.windows(8) {
         assert!(window != &SECRET[..8] && window != &SECRET[8..], "half the secret is in the file");
     }
-    assert!(matches!(assert_refused(&file, "no key"), LoadError::KeyMissing));
+    assert!(matches!(assert_refused(&file, "no key"), LoadError::SecretKeyMissing));
     for bit in 0..128 {
         let mut wrong = SECRET;
         wrong[bit / 8] ^= 1 << (bit % 8);
-        let error = guira::LoadOptions::new().key(wrong).from_bytes::<CuckooFilter>(&file).expect_err("another key");
-        assert!(matches!(error, LoadError::KeyDiffers), "bit {bit}: {error:?}");
         let error =
-            guira::LoadOptions::new().key(wrong).read_from::<CuckooFilter>(file.as_slice()).expect_err("another key");
-        assert!(matches!(error, LoadError::KeyDiffers), "bit {bit}: {error:?}");
+            guira::LoadOptions::new().secret_key(wrong).from_bytes::<CuckooFilter>(&file).expect_err("another key");
+        assert!(matches!(error, LoadError::SecretKeyDiffers), "bit {bit}: {error:?}");
+        let error = guira::LoadOptions::new()
+            .secret_key(wrong)
+            .read_from::<CuckooFilter>(file.as_slice())
+            .expect_err("another key");
+        assert!(matches!(error, LoadError::SecretKeyDiffers), "bit {bit}: {error:?}");
     }
-    let loaded = guira::LoadOptions::new().key(SECRET).from_bytes::<CuckooFilter>(&file).expect("the right key");
+    let loaded = guira::LoadOptions::new().secret_key(SECRET).from_bytes::<CuckooFilter>(&file).expect("the right key");
     assert_eq!(loaded.to_bytes(), file);
     assert_eq!(
-        guira::LoadOptions::new().key(SECRET).read_from::<CuckooFilter>(file.as_slice()).expect("the right key"),
+        guira::LoadOptions::new().secret_key(SECRET).read_from::<CuckooFilter>(file.as_slice()).expect("the right key"),
         loaded
     );
     for key in 0..4_u64 {
@@ -125,8 +129,9 @@ fn a_secret_key_is_not_in_the_file_and_must_be_given() {
 
 #[test]
 fn a_secret_key_for_a_file_without_one_is_refused() {
-    let error = guira::LoadOptions::new().key(SECRET).from_bytes::<CuckooFilter>(&small_file()).expect_err("no secret");
-    assert!(matches!(error, LoadError::KeyNotUsed), "{error:?}");
+    let error =
+        guira::LoadOptions::new().secret_key(SECRET).from_bytes::<CuckooFilter>(&small_file()).expect_err("no secret");
+    assert!(matches!(error, LoadError::SecretKeyNotUsed), "{error:?}");
 }
 
 #[test]

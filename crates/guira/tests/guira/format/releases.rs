@@ -60,7 +60,7 @@ fn check(name: &str, bytes: &[u8]) {
         }
         "map" => {
             let map = CuckooMap::<u8>::from_bytes(bytes).unwrap_or_else(|error| panic!("{name}: {error}"));
-            let lost = (0..KEYS).find(|&number| !map.get(&key(number)).any(|found| found == value(number)));
+            let lost = (0..KEYS).find(|&number| !map.get_all(&key(number)).any(|found| found == value(number)));
             (lost, map.check_invariants())
         }
         "counting" => {
@@ -70,7 +70,7 @@ fn check(name: &str, bytes: &[u8]) {
         }
         kind => {
             let options = LoadOptions::new();
-            let options = if kind == "secret" { options.key(SECRET) } else { options };
+            let options = if kind == "secret" { options.secret_key(SECRET) } else { options };
             let mut filter: CuckooFilter = options.from_bytes(bytes).unwrap_or_else(|error| panic!("{name}: {error}"));
             let lost = missing(&|key| filter.contains(key));
             filter.insert("another").unwrap_or_else(|error| panic!("{name}: {error}"));

@@ -103,8 +103,11 @@ fn a_filter_with_a_secret_key_is_written_without_it_and_read_as_bytes() {
     filter.insert("ani").expect("room");
     let text = serde_json::to_string(&filter).expect("a list");
     let error = serde_json::from_str::<CuckooFilter>(&text).expect_err("there is no key").to_string();
-    assert!(error.starts_with(&LoadError::KeyMissing.to_string()), "{error}");
+    assert!(error.starts_with(&LoadError::SecretKeyMissing.to_string()), "{error}");
     let file: Vec<u8> = serde_json::from_str(&text).expect("a list of numbers");
     assert!(!file.windows(16).any(|bytes| bytes == SECRET), "the secret is in it");
-    assert_eq!(guira::LoadOptions::new().key(SECRET).from_bytes::<CuckooFilter>(&file).expect("the right key"), filter);
+    assert_eq!(
+        guira::LoadOptions::new().secret_key(SECRET).from_bytes::<CuckooFilter>(&file).expect("the right key"),
+        filter
+    );
 }

@@ -58,10 +58,10 @@ fn assert_answers_alike(view: &CuckooFilterView<'_>, filter: &CuckooFilter, keys
     let digests: Vec<_> = keys.iter().map(|key| filter.hasher().digest(key)).collect();
     let expected: Vec<bool> = keys.iter().map(|key| filter.contains(key)).collect();
     let mut answers = vec![false; keys.len()];
-    view.contains_each(keys, &mut answers);
+    view.contains_many_into(keys, &mut answers);
     assert_eq!(answers, expected, "{filter:?}");
     answers.fill(false);
-    view.contains_each(&digests, &mut answers);
+    view.contains_many_into(&digests, &mut answers);
     assert_eq!(answers, expected, "{filter:?}");
 }
 
@@ -153,7 +153,7 @@ fn a_view_takes_no_memory_and_does_not_look_at_the_table() {
     let (_, peak) = peak_of(|| {
         let view = CuckooFilterView::new(&file).expect("the header is whole");
         let mut answers = [false; 2];
-        view.contains_each(&["ani", "guira"], &mut answers);
+        view.contains_many_into(&["ani", "guira"], &mut answers);
         (view.contains("ani"), view.count("ani"), answers)
     });
     assert_eq!(peak, 0, "bytes allocated");
@@ -210,13 +210,13 @@ fn a_secret_key_is_needed_and_checked() {
     let mut filter = builder.hasher(KeyHasher::sip_hash_13(SECRET)).build().expect("parameters in range");
     filter.insert("ani").expect("room");
     let file = filter.to_bytes();
-    let view = guira::LoadOptions::new().key(SECRET).view(&file).expect("the right key");
+    let view = guira::LoadOptions::new().secret_key(SECRET).view(&file).expect("the right key");
     assert_eq!(view.hasher(), &KeyHasher::sip_hash_13(SECRET));
     assert!(view.contains("ani") && !view.contains("guira"));
-    assert!(matches!(CuckooFilterView::new(&file), Err(LoadError::KeyMissing)));
-    assert!(matches!(guira::LoadOptions::new().key([0; 16]).view(&file), Err(LoadError::KeyDiffers)));
+    assert!(matches!(CuckooFilterView::new(&file), Err(LoadError::SecretKeyMissing)));
+    assert!(matches!(guira::LoadOptions::new().secret_key([0; 16]).view(&file), Err(LoadError::SecretKeyDiffers)));
     let open = build(Shape::USUAL, 6, 13).to_bytes();
-    assert!(matches!(guira::LoadOptions::new().key(SECRET).view(&open), Err(LoadError::KeyNotUsed)));
+    assert!(matches!(guira::LoadOptions::new().secret_key(SECRET).view(&open), Err(LoadError::SecretKeyNotUsed)));
 }
 
 /// Asks a view of anything all that can be asked; the answers must at least agree with each other.
@@ -225,7 +225,7 @@ fn interrogate(file: &[u8]) {
     let most = Shape::of(view.parameters()).compared_slots() as usize;
     let keys: Vec<u64> = (0..40).collect();
     let mut answers = vec![false; keys.len()];
-    view.contains_each(&keys, &mut answers);
+    view.contains_many_into(&keys, &mut answers);
     for (key, answer) in keys.iter().zip(answers) {
         assert_eq!((view.contains(key), view.count(key) > 0), (answer, answer), "{view:?}: {key}");
         assert!(view.count(key) <= most, "{view:?}: {key}");

@@ -13,13 +13,13 @@ fn batches_do_what_single_calls_do() {
     assert!(in_order == singly, "one after the other and in a batch");
 
     let mut in_bulk = growing(0.01);
-    in_bulk.insert_bulk(&keys).expect("it may grow so far");
+    in_bulk.insert_many(&keys).expect("it may grow so far");
     assert!(in_bulk == singly, "one after the other and in bulk");
 
     let mut answers = vec![false; keys.len()];
-    in_bulk.contains_each(&keys, &mut answers);
+    in_bulk.contains_many_into(&keys, &mut answers);
     assert!(answers.iter().all(|&answer| answer));
-    in_bulk.remove_each(&keys, &mut answers);
+    in_bulk.remove_many_into(&keys, &mut answers);
     assert!(answers.iter().all(|&removed| removed) && in_bulk.is_empty());
 
     let mut small = CuckooFilter::builder()
@@ -31,7 +31,7 @@ fn batches_do_what_single_calls_do() {
     let largest = small.max_capacity();
     let error = small.clone().insert_each(&keys).expect_err("too many");
     assert_eq!(error.inserted, largest);
-    let error = small.insert_bulk(&keys).expect_err("too many");
+    let error = small.insert_many(&keys).expect_err("too many");
     assert_eq!((small.len(), error.rejected.len()), (largest, keys.len() - largest));
     assert_holds(&small, 0..largest as u64, "the first ones");
 }
@@ -46,7 +46,7 @@ fn batches_that_make_it_grow_lose_no_key() {
         let most = 2 * slots_per_bucket as usize;
 
         let mut in_bulk = empty.clone();
-        let error = in_bulk.insert_bulk(&keys).expect_err("there are too many copies");
+        let error = in_bulk.insert_many(&keys).expect_err("there are too many copies");
         assert_eq!(error.rejected.len(), 600 - most, "b = {slots_per_bucket}: {}", error.reason);
         assert!(error.rejected.iter().all(|&digest| digest == in_bulk.hasher().digest(&(1_u64 << 30))));
         assert_eq!(in_bulk.len() + error.rejected.len(), keys.len(), "b = {slots_per_bucket}");

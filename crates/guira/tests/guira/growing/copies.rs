@@ -104,7 +104,7 @@ fn copies_in_a_batch_do_not_make_it_grow() {
         assert_eq!(filter.len(), before.len() + error.inserted, "{others} others");
         assert_eq!(filter.size_in_bytes(), before.size_in_bytes(), "{others} others");
         let mut filter = before.clone();
-        let error = filter.insert_bulk(&copies).expect_err("too many copies");
+        let error = filter.insert_many(&copies).expect_err("too many copies");
         assert_eq!(filter.len() + error.rejected.len(), before.len() + copies.len(), "{others} others");
         assert_eq!(filter.size_in_bytes(), before.size_in_bytes(), "{others} others");
     }

@@ -118,8 +118,8 @@ load!(load_counting: CountingCuckooFilter, |filter: &mut CountingCuckooFilter| f
     let _count: u64 = filter.count(&key);
 });
 load!(load_map: CuckooMap<u8>, |map: &mut CuckooMap<u8>| for key in 0..40_u32 {
-    for value in map.get(&key) {
-        let _removed: bool = map.remove(&key, value);
+    for value in map.get_all(&key) {
+        let _removed: bool = map.remove_value(&key, value);
     }
     drop(map.insert(&key, 3));
 });
@@ -344,26 +344,32 @@ fn a_secret_key_is_needed_for_every_kind() {
     let mut map: CuckooMap<u8> = builder.build_map().expect("valid");
     map.insert("ani", 7).expect("room");
     let file = map.to_bytes();
-    assert_eq!(guira::LoadOptions::new().key(key).from_bytes::<CuckooMap<u8>>(&file).expect("the right key"), map);
-    assert_eq!(guira::LoadOptions::new().key(key).read_from::<CuckooMap<u8>>(&file[..]).expect("the right key"), map);
-    assert!(matches!(CuckooMap::<u8>::from_bytes(&file), Err(LoadError::KeyMissing)));
+    assert_eq!(
+        guira::LoadOptions::new().secret_key(key).from_bytes::<CuckooMap<u8>>(&file).expect("the right key"),
+        map
+    );
+    assert_eq!(
+        guira::LoadOptions::new().secret_key(key).read_from::<CuckooMap<u8>>(&file[..]).expect("the right key"),
+        map
+    );
+    assert!(matches!(CuckooMap::<u8>::from_bytes(&file), Err(LoadError::SecretKeyMissing)));
     assert!(matches!(
-        guira::LoadOptions::new().key([0; 16]).from_bytes::<CuckooMap<u8>>(&file),
-        Err(LoadError::KeyDiffers)
+        guira::LoadOptions::new().secret_key([0; 16]).from_bytes::<CuckooMap<u8>>(&file),
+        Err(LoadError::SecretKeyDiffers)
     ));
 
     let filter = builder.build_counting().expect("valid");
     let file = filter.to_bytes();
     assert_eq!(
-        guira::LoadOptions::new().key(key).from_bytes::<CountingCuckooFilter>(&file).expect("the right key"),
+        guira::LoadOptions::new().secret_key(key).from_bytes::<CountingCuckooFilter>(&file).expect("the right key"),
         filter
     );
-    assert!(matches!(CountingCuckooFilter::from_bytes(&file), Err(LoadError::KeyMissing)));
+    assert!(matches!(CountingCuckooFilter::from_bytes(&file), Err(LoadError::SecretKeyMissing)));
 
     let set = builder.build_set().expect("valid");
     let file = set.to_bytes();
-    assert_eq!(guira::LoadOptions::new().key(key).from_bytes::<CuckooSet>(&file).expect("the right key"), set);
-    assert!(matches!(CuckooSet::from_bytes(&file), Err(LoadError::KeyMissing)));
+    assert_eq!(guira::LoadOptions::new().secret_key(key).from_bytes::<CuckooSet>(&file).expect("the right key"), set);
+    assert!(matches!(CuckooSet::from_bytes(&file), Err(LoadError::SecretKeyMissing)));
 }
 
 #[test]

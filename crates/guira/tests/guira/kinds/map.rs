@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use guira::{Addressing, BuildError, CuckooFilter, CuckooMap, InsertError, Layout, Value};
+use guira::{Addressing, BuildError, CuckooFilter, CuckooMap, InsertError, Layout, MapValue};
 
 use super::shape::{Announced, ValuedCase, small_tables};
 use crate::oracle::arrangement::{Arrangement, Outcome};
@@ -64,7 +64,7 @@ impl Checked {
         assert!(self.arrangement.remove(class), "the model holds {key}");
         let values = self.values.get_mut(&class).expect("the model holds it");
         values.remove(values.binary_search(&value).expect("the model holds it"));
-        assert!(self.map.remove(&key, value), "{}: remove({key}, {value}) of {class:?}", self.case);
+        assert!(self.map.remove_value(&key, value), "{}: remove({key}, {value}) of {class:?}", self.case);
         self.look_up(key);
     }
 
@@ -73,7 +73,7 @@ impl Checked {
         let class = self.class_of(key);
         if self.values.get(&class).is_none_or(|values| values.binary_search(&value).is_err()) {
             let before = self.map.clone();
-            assert!(!self.map.remove(&key, value), "{}: remove({key}, {value}), which is not there", self.case);
+            assert!(!self.map.remove_value(&key, value), "{}: remove({key}, {value}), which is not there", self.case);
             self.assert_unchanged_since(&before);
         }
     }
@@ -82,15 +82,15 @@ impl Checked {
         let class = self.class_of(key);
         let expected = self.values.get(&class).cloned().unwrap_or_default();
         let digest = self.map.hasher().digest(&key);
-        let matches = self.map.get(&key);
+        let matches = self.map.get_all(&key);
         assert_eq!(matches.len(), expected.len(), "{}: len of get({key})", self.case);
-        for matches in [matches, self.map.get(&digest)] {
+        for matches in [matches, self.map.get_all(&digest)] {
             let mut found: Vec<u32> = matches.collect();
             found.sort_unstable();
             assert_eq!(found, expected, "{}: get({key}) of {class:?}", self.case);
         }
-        assert_eq!(self.map.contains(&key), !expected.is_empty(), "{}: contains({key})", self.case);
-        assert_eq!(self.map.contains(&digest), !expected.is_empty(), "{}: contains_digest({key})", self.case);
+        assert_eq!(self.map.contains_key(&key), !expected.is_empty(), "{}: contains({key})", self.case);
+        assert_eq!(self.map.contains_key(&digest), !expected.is_empty(), "{}: contains_digest({key})", self.case);
         assert_eq!(self.map.len(), self.arrangement.len(), "{}: len", self.case);
         assert_eq!(self.map.is_empty(), self.arrangement.len() == 0, "{}: is_empty", self.case);
     }
@@ -163,7 +163,7 @@ fn live_a_life(case: ValuedCase) {
     checked.map.clear();
     checked.arrangement.clear();
     assert_eq!(checked.map, case.map(), "{case}: a cleared map is like a new one");
-    assert!(checked.map.is_empty() && !checked.map.contains(&key), "{case}: cleared");
+    assert!(checked.map.is_empty() && !checked.map.contains_key(&key), "{case}: cleared");
 }
 
 #[test]
@@ -183,11 +183,11 @@ fn every_key_of_a_full_table_has_its_own_value() {
         assert!(map.load_factor() > 0.85, "{case}: {}", map.load_factor());
         let keys = u32::try_from(keys).expect("fewer than slots");
         for key in 0..keys {
-            assert!(map.get(&key).any(|value| value == value_of(key)), "{case}: the value of {key} is lost");
+            assert!(map.get_all(&key).any(|value| value == value_of(key)), "{case}: the value of {key} is lost");
         }
         assert_eq!(map.check_invariants(), Ok(()), "{case}");
         for key in 0..keys {
-            assert!(map.remove(&key, value_of(key)), "{case}: remove({key})");
+            assert!(map.remove_value(&key, value_of(key)), "{case}: remove({key})");
         }
         assert_eq!(map, case.map(), "{case}: an emptied map is like a new one");
     }
@@ -198,17 +198,17 @@ fn a_value_too_large_is_refused_with_the_numbers_and_nothing_is_stored() {
     let builder = CuckooFilter::builder().capacity(100).fingerprint_bits(12).value_bits(10);
     let mut map: CuckooMap<u16> = builder.build_map().expect("valid");
     assert_eq!(map.insert("ani", 1024), Err(InsertError::ValueTooLarge { value: 1024, value_bits: 10 }));
-    assert!(map.is_empty() && !map.contains("ani"));
-    assert!(!map.remove("ani", 1024));
+    assert!(map.is_empty() && !map.contains_key("ani"));
+    assert!(!map.remove_value("ani", 1024));
     assert_eq!(map.insert("ani", 1023), Ok(()));
-    assert_eq!(map.get("ani").collect::<Vec<_>>(), [1023]);
+    assert_eq!(map.get_all("ani").collect::<Vec<_>>(), [1023]);
     let text = InsertError::ValueTooLarge { value: 1024, value_bits: 10 }.to_string();
     assert!(text.contains("1024") && text.contains("10 bits"), "{text}");
 }
 
 #[test]
 fn values_are_of_the_bits_of_their_type_unless_the_builder_is_told() {
-    fn bits_of<V: Value>() -> Result<u32, BuildError> {
+    fn bits_of<V: MapValue>() -> Result<u32, BuildError> {
         let builder = CuckooFilter::builder().capacity(100).fingerprint_bits(12);
         builder.build_map::<V>().map(|map| map.parameters().value_bits())
     }
@@ -248,15 +248,15 @@ fn values_of_every_type_come_back() {
     let mut flags = CuckooMap::<bool>::with_capacity(100, 0.001).expect("valid");
     flags.insert("yes", true).expect("room");
     flags.insert("no", false).expect("room");
-    assert!(flags.get("yes").any(|flag| flag) && flags.get("no").any(|flag| !flag));
+    assert!(flags.get_all("yes").any(|flag| flag) && flags.get_all("no").any(|flag| !flag));
     let mut bytes = CuckooMap::<u8>::with_capacity(100, 0.001).expect("valid");
     let mut words = CuckooMap::<u16>::with_capacity(100, 0.01).expect("valid");
     for value in [0, 1, 127, 128, 255] {
         bytes.insert(&value, value).expect("room");
-        assert!(bytes.get(&value).any(|found| found == value));
+        assert!(bytes.get_all(&value).any(|found| found == value));
     }
     for value in [0, 1, 255, 256, 32_767, 65_535] {
         words.insert(&value, value).expect("room");
-        assert!(words.get(&value).any(|found| found == value));
+        assert!(words.get_all(&value).any(|found| found == value));
     }
 }

@@ -45,14 +45,14 @@ fn a_map_gives_one_value_and_the_rate_for_present_keys_and_the_rate_for_absent_o
 
         // An absent key is of each class with the same probability, so on average it gets the average number of values,
         // wherever they are. The squares of these numbers are per_class + per_class² on average, and no more than twice that.
-        let absent: u64 = ABSENT.map(|key| map.get(&key).len() as u64).sum();
+        let absent: u64 = ABSENT.map(|key| map.get_all(&key).len() as u64).sum();
         let queries = ABSENT.len() as f64;
         let variance = 2.0 * queries * (per_class + per_class * per_class);
         assert_sum(case, absent, queries * per_class, variance, "absent keys");
 
         // Each pair of present keys shares a class with probability 1 / classes, and gives each of the two a value more. The
         // pairs are independent, any two of them.
-        let present: u64 = keys.iter().map(|key| map.get(key).len() as u64).sum();
+        let present: u64 = keys.iter().map(|key| map.get_all(key).len() as u64).sum();
         let pairs = keys.len() as f64 * (keys.len() - 1) as f64 / 2.0 / classes(case);
         let others = present - keys.len() as u64;
         assert_sum(case, others / 2, pairs, pairs, "pairs of present keys");
@@ -74,14 +74,14 @@ fn counting_filters_and_sets_have_the_rate_of_their_classes() {
         let mut set = CuckooSet::from(case.without_values().build());
         let most = filter.slot_count() / 8 * if case.slots_per_bucket == 1 { 3 } else { 6 };
         for key in 0_u32.. {
-            if filter.distinct_len() == most {
+            if filter.len() == most {
                 break;
             }
             let counted = filter.insert(&key);
             assert!(matches!(counted, Ok(()) | Err(InsertError::CounterFull { .. })), "{case}: {counted:?}");
             set.insert(&key).expect("the table is not nearly full");
         }
-        assert_eq!(filter.distinct_len(), set.len(), "{case}: the same classes");
+        assert_eq!(filter.len(), set.len(), "{case}: the same classes");
         let rate = set.len() as f64 / classes(case);
         let queries = ABSENT.len() as u64;
         for (what, found) in [
@@ -107,7 +107,7 @@ fn promised_capacities_are_kept_at_promised_rates() {
             assert_eq!((map.len(), map.capacity(), filter.capacity()), (capacity, capacity, capacity));
             assert!(map.expected_false_positive_rate() <= rate, "{map:?}");
             assert!(filter.expected_false_positive_rate() <= rate, "{filter:?}");
-            let found = ABSENT.filter(|key| map.contains(key)).count();
+            let found = ABSENT.filter(|key| map.contains_key(key)).count();
             assert_share(found as u64, ABSENT.len() as u64, 0.0, rate, &format!("{map:?}"));
         }
     }

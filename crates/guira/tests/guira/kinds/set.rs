@@ -101,11 +101,11 @@ fn many_keys_are_answered_as_one_by_one() {
     let keys: Vec<u32> = (50_000..150_000).collect();
     let expected: Vec<bool> = keys.iter().map(|key| set.contains(key)).collect();
     let mut answers = vec![false; keys.len()];
-    set.contains_each(&keys, &mut answers);
+    set.contains_many_into(&keys, &mut answers);
     assert_eq!(answers, expected);
     let digests: Vec<_> = keys.iter().map(|key| set.as_filter().hasher().digest(key)).collect();
     answers.fill(false);
-    set.contains_each(&digests, &mut answers);
+    set.contains_many_into(&digests, &mut answers);
     assert_eq!(answers, expected);
 }
 
@@ -124,7 +124,7 @@ fn a_store_that_is_asked_makes_removal_safe() {
         if random.below(3) == 0 {
             assert_eq!(store.contains(&key), store.remove(&key) && filter.remove(&key), "{key} is lost");
         } else {
-            let is_new = filter.insert_unique_with(&key, || {
+            let is_new = filter.insert_unless(&key, || {
                 asked += 1;
                 store.contains(&key)
             });
@@ -140,12 +140,12 @@ fn a_store_that_is_asked_makes_removal_safe() {
 #[test]
 fn a_store_is_asked_only_where_the_filter_is_not_certain() {
     let mut filter = CuckooFilter::with_capacity(10, 1e-6).expect("parameters in range");
-    assert_eq!(filter.insert_unique_with("ani", || panic!("it is certainly new")), Ok(true));
-    assert_eq!(filter.insert_unique_with("ani", || true), Ok(false));
+    assert_eq!(filter.insert_unless("ani", || panic!("it is certainly new")), Ok(true));
+    assert_eq!(filter.insert_unless("ani", || true), Ok(false));
     assert_eq!(filter.count("ani"), 1);
     // Another key that looks the same, says the store.
-    assert_eq!(filter.insert_unique_with("ani", || false), Ok(true));
+    assert_eq!(filter.insert_unless("ani", || false), Ok(true));
     assert_eq!(filter.count("ani"), 2);
     let digest = filter.hasher().digest("guira");
-    assert_eq!(filter.insert_unique_with(&digest, || panic!("it is certainly new")), Ok(true));
+    assert_eq!(filter.insert_unless(&digest, || panic!("it is certainly new")), Ok(true));
 }

@@ -1,6 +1,6 @@
 //! The slots of a table, as the number that tests count with.
 
-use guira::{CountingCuckooFilter, CuckooFilter, CuckooMap, Parameters, Value};
+use guira::{CountingCuckooFilter, CuckooFilter, CuckooMap, MapValue, Parameters};
 
 pub(crate) trait Slots {
     fn table(&self) -> &Parameters;
@@ -22,7 +22,7 @@ impl Slots for CountingCuckooFilter {
     }
 }
 
-impl<V: Value> Slots for CuckooMap<V> {
+impl<V: MapValue> Slots for CuckooMap<V> {
     fn table(&self) -> &Parameters {
         self.parameters()
     }

@@ -2,23 +2,23 @@ use core::fmt;
 use core::iter::FusedIterator;
 use core::marker::PhantomData;
 
-use super::Value;
+use super::MapValue;
 
 /// The most values of a key: the slots of two buckets of 8.
 const MOST: usize = 16;
 
-/// The values that a map has for a key, in no particular order. Made by [`CuckooMap::get`](crate::CuckooMap::get).
+/// The values that a map has for a key, in no particular order. Made by [`CuckooMap::get_all`](crate::CuckooMap::get_all).
 ///
 /// They were copied out of the map, which may be changed meanwhile.
 #[derive(Clone)]
-pub struct Matches<V> {
+pub struct Values<V> {
     numbers: [u32; MOST],
     /// How many of the numbers are still to come, the last one first.
     len: usize,
     value: PhantomData<fn() -> V>,
 }
 
-impl<V> Matches<V> {
+impl<V> Values<V> {
     pub(super) const NONE: Self = Self { numbers: [0; MOST], len: 0, value: PhantomData };
 
     pub(super) fn push(&mut self, number: u32) {
@@ -27,7 +27,7 @@ impl<V> Matches<V> {
     }
 }
 
-impl<V: Value> Iterator for Matches<V> {
+impl<V: MapValue> Iterator for Values<V> {
     type Item = V;
 
     #[inline]
@@ -42,12 +42,12 @@ impl<V: Value> Iterator for Matches<V> {
     }
 }
 
-impl<V: Value> ExactSizeIterator for Matches<V> {}
-impl<V: Value> FusedIterator for Matches<V> {}
+impl<V: MapValue> ExactSizeIterator for Values<V> {}
+impl<V: MapValue> FusedIterator for Values<V> {}
 
-impl<V: Value + fmt::Debug> fmt::Debug for Matches<V> {
+impl<V: MapValue + fmt::Debug> fmt::Debug for Values<V> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("Matches ")?;
+        formatter.write_str("Values ")?;
         formatter.debug_list().entries(self.clone()).finish()
     }
 }
