@@ -19,6 +19,7 @@ mod push;
 mod remove;
 mod shared;
 mod shrink;
+mod unique;
 mod values;
 mod verify;
 
@@ -45,6 +46,7 @@ pub(crate) use remove::RemoveArguments;
 pub(crate) use shared::ServerArguments;
 pub(crate) use shared::{KeyFileArguments, QuietArguments, ThreadArguments, TrustArguments, WaitArguments};
 pub(crate) use shrink::ShrinkArguments;
+pub(crate) use unique::UniqueArguments;
 pub(crate) use verify::VerifyArguments;
 
 /// Keep a set of keys in a few bits per key, and ask it, add to it, remove from it.
@@ -69,7 +71,10 @@ Examples:
     guira check -v words.guira text.txt
 
   Lines of a log whose first field is in a list, as they are written:
-    tail -f access.log | guira check --follow --field 1 --delimiter blanks blocked.guira";
+    tail -f access.log | guira check --follow --field 1 --delimiter blanks blocked.guira
+
+  Each line of a log the first time that it comes, as it comes:
+    tail -f app.log | guira unique";
 
 const STATUS: &str = "\
 Exit status: 0 if all was done, 1 if nothing was found (check, count), not all was found (remove) or filters differ (diff), \
@@ -111,6 +116,7 @@ const LONG_VERSION: &str = concat!(
 pub(crate) enum Command {
     Build(BuildArguments),
     Check(CheckArguments),
+    Unique(UniqueArguments),
     Add(AddArguments),
     Remove(RemoveArguments),
     Count(CountArguments),

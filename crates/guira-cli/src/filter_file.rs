@@ -84,6 +84,11 @@ impl FilterReplacement {
         Ok((filter, Self { path: path.to_owned(), replacement }))
     }
 
+    /// The file as it is, if there is one.
+    pub(crate) fn old(&self) -> Option<&File> {
+        self.replacement.file()
+    }
+
     /// Writes the filter and replaces the old file. When this returns, the new one is on disk. Returns what was replaced, if
     /// anything.
     pub(crate) fn commit(self, filter: &StoredFilter) -> Result<Option<Replaced>, Failure> {

@@ -8,7 +8,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::arguments::{Arguments, Command};
 use crate::commands::{
-    add, build, check, completions, convert, count, diff, info, man, merge, plan, remove, shrink, verify,
+    add, build, check, completions, convert, count, diff, info, man, merge, plan, remove, shrink, unique, verify,
 };
 #[cfg(feature = "redis")]
 use crate::commands::{pull, push};
@@ -40,6 +40,7 @@ fn execute(command: &Command) -> Result<ExitStatus, Failure> {
     match command {
         Command::Build(arguments) => build::run(arguments),
         Command::Check(arguments) => check::run(arguments),
+        Command::Unique(arguments) => unique::run(arguments),
         Command::Add(arguments) => add::run(arguments),
         Command::Remove(arguments) => remove::run(arguments),
         Command::Count(arguments) => count::run(arguments),
@@ -100,9 +101,8 @@ fn explain(error: &clap::Error) -> ExitStatus {
 fn tip_for(command: &str) -> Option<&'static str> {
     let tips: [(&[&str], &str); 11] = [
         (
-            &["uniq", "dedupe", "dedup", "unique", "distinct"],
-            "\"guira check -v FILE LIST\" prints the lines that are new to a filter, and \"guira add --unique FILE LIST\" stores \
-             them",
+            &["uniq", "dedupe", "dedup", "distinct"],
+            "\"guira unique LIST\" prints each line the first time that it comes",
         ),
         (&["stat", "stats", "show", "inspect", "describe", "size"], "\"guira info FILE\" says what a filter holds"),
         (

@@ -55,14 +55,15 @@ mod unix {
     impl EndingSignals {
         pub(crate) fn new() -> Result<Self, Failure> {
             let received = Arc::new(AtomicUsize::new(0));
-            let (wakes, woken) = UnixStream::pair().map_err(Failure::new)?;
+            let explain = |error: &io::Error| Failure::of_io("waiting for signals", error);
+            let (wakes, woken) = UnixStream::pair().map_err(|error| explain(&error))?;
             for signal in ending() {
                 let number = usize::try_from(signal).unwrap_or(usize::MAX);
-                let woken = woken.try_clone().map_err(Failure::new)?;
+                let woken = woken.try_clone().map_err(|error| explain(&error))?;
                 // In this order: whoever is woken finds the number.
                 flag::register_usize(signal, Arc::clone(&received), number)
                     .and_then(|_| low_level::pipe::register(signal, woken))
-                    .map_err(Failure::new)?;
+                    .map_err(|error| explain(&error))?;
             }
             Ok(Self { received, wakes })
         }

@@ -18,7 +18,10 @@ pub(crate) mod pull;
 pub(crate) mod push;
 pub(crate) mod remove;
 pub(crate) mod shrink;
+pub(crate) mod unique;
 pub(crate) mod verify;
 
+#[cfg(unix)]
+mod intervals;
 mod likeness;
 mod warnings;

@@ -15,6 +15,8 @@ pub(super) enum WithoutKey {
     LeftOut,
     /// They are answered as if their keys were certainly not in the filter.
     Answered,
+    /// They can't be told apart.
+    Printed,
 }
 
 /// Warns of records that are too short to have a key.
@@ -23,6 +25,7 @@ pub(super) fn warn_of_missing_fields(inputs: &InputArguments, count: u64, conseq
         let consequence = match consequence {
             WithoutKey::LeftOut => "left out",
             WithoutKey::Answered => "taken for keys that are not in the filter",
+            WithoutKey::Printed => "printed each time",
         };
         report(format_args!("warning: {} without {fields}, {consequence}", counted(count, "line")));
     }

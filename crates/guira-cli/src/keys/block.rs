@@ -3,6 +3,8 @@ use std::ops::Range;
 use bstr::ByteSlice;
 
 use super::form::{FieldChoice, Fields, KeyForm, KeyPart, RecordEnd, Separator};
+use crate::failure::Failure;
+use crate::render::Output;
 
 /// Consecutive whole records of an input. Only the last record of the input may lack its end.
 #[derive(Clone, Copy, Debug)]
@@ -114,6 +116,22 @@ impl<'input> Block<'input> {
                 }
             }
         }
+    }
+
+    /// Writes these records, each with an end.
+    pub(crate) fn write_runs(
+        &self,
+        output: &mut Output,
+        runs: &[Range<usize>],
+        record_end: RecordEnd,
+    ) -> Result<(), Failure> {
+        for run in runs {
+            output.write(&self.bytes[run.clone()])?;
+            if self.bytes[..run.end].last() != Some(&record_end.byte()) {
+                output.write(&[record_end.byte()])?;
+            }
+        }
+        Ok(())
     }
 
     /// Splits the block into this many blocks of about equal size, or into fewer. `for_each_key` of a piece counts from the

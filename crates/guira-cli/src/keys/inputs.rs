@@ -249,10 +249,7 @@ impl Inputs {
             if let Source::File(path) = &input.source
                 && fs::canonicalize(path).is_ok_and(|path| path == replaced)
             {
-                return Err(Failure::of_file(
-                    path,
-                    "a list of keys that the output would replace: give another --output",
-                ));
+                return Err(Failure::of_file(path, "a list of keys that would be replaced: give another file"));
             }
         }
         Ok(())
@@ -264,22 +261,25 @@ impl Inputs {
     }
 
     /// Calls `take` with every block of every input.
-    pub(crate) fn for_all_blocks(&self, take: impl FnMut(&Block<'_>) -> Result<(), Failure>) -> Result<(), Failure> {
-        self.for_all_blocks_at(None, take)
+    pub(crate) fn for_all_blocks(
+        &self,
+        mut take: impl FnMut(&Block<'_>) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        self.for_all_blocks_at(None, &Progress::of_bytes(self.size()), |block| {
+            take(block)?;
+            Ok(ControlFlow::Continue(()))
+        })
     }
 
-    /// The same at the pace of a pulse, until that is over.
+    /// Calls `take` with the blocks of all inputs at the pace of a pulse, until that is over, or `take` breaks off.
     pub(crate) fn for_all_blocks_at(
         &self,
         pulse: Option<&dyn Pulse>,
-        mut take: impl FnMut(&Block<'_>) -> Result<(), Failure>,
+        progress: &Progress,
+        mut take: impl FnMut(&Block<'_>) -> Result<ControlFlow<()>, Failure>,
     ) -> Result<(), Failure> {
-        let progress = Progress::of_bytes(self.size());
         for input in self.iter() {
-            let flow = input.for_each_block_at(pulse, &progress, |block| {
-                take(block)?;
-                Ok(ControlFlow::Continue(()))
-            });
+            let flow = input.for_each_block_at(pulse, progress, &mut take);
             if pulse.is_some_and(Pulse::is_over) {
                 return Ok(());
             }

@@ -195,14 +195,11 @@ fn a_list_of_keys_is_not_replaced_by_its_filter() {
     for arguments in [["-o", "keys.txt", "keys.txt"], ["-o", "link.txt", "keys.txt"], ["-o", "keys.txt", "./keys.txt"]]
     {
         let refused = place.guira([&["build", "--force"][..], &arguments].concat());
-        let message = format!("{}: a list of keys that the output would replace: give another --output", arguments[2]);
+        let message = format!("{}: a list of keys that would be replaced: give another file", arguments[2]);
         assert_refused(&refused, &message);
     }
     let never = ["build", "--force", "--never", "keys.txt", "-o", "keys.txt", "other.txt"];
-    assert_refused(
-        &place.guira(never),
-        "keys.txt: a list of keys that the output would replace: give another --output",
-    );
+    assert_refused(&place.guira(never), "keys.txt: a list of keys that would be replaced: give another file");
     assert_eq!(place.read("keys.txt"), b"ani\n");
 }
 

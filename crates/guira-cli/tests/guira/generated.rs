@@ -35,6 +35,7 @@ fn there_is_a_manual_page_for_each_command() {
         "diff",
         "convert",
         "shrink",
+        "unique",
         "info",
         "verify",
         "plan",

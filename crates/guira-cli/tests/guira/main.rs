@@ -27,5 +27,7 @@ mod reports;
 mod streams;
 #[cfg(target_os = "linux")]
 mod terminal;
+#[cfg(unix)]
+mod unique;
 mod words;
 mod workplace;

@@ -1,24 +1,23 @@
 //! Keys of a stream that does not end: they are stored at intervals, and when a signal ends the program.
 
-use std::cell::RefCell;
-use std::fs::File;
-use std::io;
 use std::mem;
-use std::time::{Duration, Instant};
+use std::ops::ControlFlow;
+use std::time::Duration;
 
 use guira::KeyHasher;
 
 use super::Adding;
 use super::rejected::RejectedKeys;
 use crate::arguments::AddArguments;
+use crate::commands::intervals::{Intervals, Stored};
 use crate::commands::warnings::{WithoutKey, refuse_to_ignore_case, warn_of_missing_fields};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::filter_file::FilterReplacement;
 use crate::inspection::{Inspection, Secret};
-use crate::keys::{BATCH_SIZE, KeyList, Normalization, Pulse, SeenDigests};
+use crate::keys::{BATCH_SIZE, KeyList, Normalization, SeenDigests};
+use crate::progress::Progress;
 use crate::secret_key::SecretKey;
-use crate::signals::EndingSignals;
 
 /// Adds the keys of the inputs every so often. The file is locked and read while keys are stored, and not in between.
 pub(super) fn run(arguments: &AddArguments, key: Option<SecretKey>, every: Duration) -> Result<ExitStatus, Failure> {
@@ -41,30 +40,18 @@ pub(super) fn run(arguments: &AddArguments, key: Option<SecretKey>, every: Durat
         rejected: RejectedKeys::new(arguments)?,
         status: ExitStatus::Success,
     };
-    let live = Live {
-        every,
-        signals: EndingSignals::new()?,
-        state: RefCell::new(State { store, due: Instant::now() + every, last_reads: LAST_READS, failure: None }),
-    };
+    let live = Intervals::new(every, store)?;
     let mut without_key = 0;
-    let read = inputs.for_all_blocks_at(Some(&live), |block| {
-        let pending = &mut live.state.borrow_mut().store.pending;
+    let read = inputs.for_all_blocks_at(Some(&live), &Progress::of_bytes(inputs.size()), |block| {
+        let pending = &mut live.stored().pending;
         block.for_each_key(|key, _| match key {
             Some(key) => pending.push(key),
             None => without_key += 1,
         });
-        Ok(())
+        Ok(ControlFlow::Continue(()))
     });
-    let Live { signals, state, .. } = live;
-    let State { mut store, failure, .. } = state.into_inner();
-    if let Some(failure) = failure {
-        return Err(failure);
-    }
-    // A second signal ends the program at once.
-    let signal = signals.received();
-    crate::signals::remove_temporary_files_when_ended()?;
     // What was read before an error was stored so far, and is stored now.
-    store.store()?;
+    let (mut store, signal) = live.finish()?;
     if let Some(rejected) = store.rejected.take() {
         rejected.finish()?;
     }
@@ -75,26 +62,6 @@ pub(super) fn run(arguments: &AddArguments, key: Option<SecretKey>, every: Durat
     }
     Ok(store.status)
 }
-
-/// When inputs are read, and when keys are stored.
-struct Live<'arguments> {
-    every: Duration,
-    signals: EndingSignals,
-    state: RefCell<State<'arguments>>,
-}
-
-struct State<'arguments> {
-    store: Store<'arguments>,
-    /// When keys are stored next.
-    due: Instant,
-    /// How often an input may still be read after a signal.
-    last_reads: u32,
-    /// Why keys could not be stored.
-    failure: Option<Failure>,
-}
-
-/// More than it takes to read what a pipe holds.
-const LAST_READS: u32 = 16;
 
 /// Keys that have come, and how they are stored.
 struct Store<'arguments> {
@@ -109,44 +76,7 @@ struct Store<'arguments> {
     status: ExitStatus,
 }
 
-impl Pulse for Live<'_> {
-    fn wait_for(&self, source: &File) -> io::Result<()> {
-        let mut state = self.state.borrow_mut();
-        loop {
-            if state.failure.is_some() {
-                return Err(io::Error::other("no more is read"));
-            }
-            if self.signals.received().is_some() {
-                // What had come before the signal is still read, but not the rest of an input that always has more.
-                if state.last_reads == 0 || !EndingSignals::has_come(source)? {
-                    return Err(io::Error::other("no more is read"));
-                }
-                state.last_reads -= 1;
-                return Ok(());
-            }
-            let now = Instant::now();
-            if now >= state.due {
-                if let Err(failure) = state.store.store() {
-                    state.failure = Some(failure);
-                    continue;
-                }
-                state.due = Instant::now() + self.every;
-            }
-            let left = state.due.saturating_duration_since(Instant::now());
-            if self.signals.wait_for(source, left)? {
-                return Ok(());
-            }
-            // A signal has come, or the time is over.
-        }
-    }
-
-    fn is_over(&self) -> bool {
-        self.state.borrow().failure.is_some() || self.signals.received().is_some()
-    }
-}
-
-impl Store<'_> {
-    /// Stores the keys that have come.
+impl Stored for Store<'_> {
     fn store(&mut self) -> Result<(), Failure> {
         if self.pending.is_empty() {
             return Ok(());

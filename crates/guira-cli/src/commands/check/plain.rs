@@ -43,27 +43,11 @@ impl Plain {
         for (worker, piece) in self.workers.iter().zip(&pieces) {
             counts.add(worker.counts);
             if let Some(output) = output.as_deref_mut() {
-                write_runs(output, piece, &worker.runs, self.record_end)?;
+                piece.write_runs(output, &worker.runs, self.record_end)?;
             }
         }
         Ok(())
     }
-}
-
-fn write_runs(
-    output: &mut Output,
-    piece: &Block<'_>,
-    runs: &[Range<usize>],
-    record_end: RecordEnd,
-) -> Result<(), Failure> {
-    let bytes = piece.bytes();
-    for run in runs {
-        output.write(&bytes[run.clone()])?;
-        if bytes[..run.end].last() != Some(&record_end.byte()) {
-            output.write(&[record_end.byte()])?;
-        }
-    }
-    Ok(())
 }
 
 /// Finds the selected records of a piece of the input.

@@ -65,6 +65,7 @@ pub(super) fn cases(server: &Server) -> Vec<Case> {
         changes(&["convert", "--layout", "packed", "--output", "new.guira", "other.guira"], "new.guira"),
         changes(&["shrink", "wide.guira"], "wide.guira"),
         reads(&["check", "set.guira"]),
+        reads(&["unique"]),
         reads(&["diff", "set.guira", "other.guira"]),
         reads(&["count", "set.guira", "key 7", "koel"]),
         reads(&["info", "set.guira"]),

@@ -1,0 +1,88 @@
+//! The file from which a run goes on, and in which it is remembered for the next.
+
+use std::fs::File;
+use std::io::{self, Read, Seek};
+use std::path::Path;
+
+use guira::FileHeader;
+
+use super::{new_filter, provenance_of};
+use crate::arguments::{UniqueArguments, WaitArguments};
+use crate::commands::warnings::refuse_to_ignore_case;
+use crate::failure::Failure;
+use crate::filter_file::{Existing, FilterReplacement};
+use crate::secret_key::SecretKey;
+use crate::stored_filter::StoredFilter;
+
+pub(super) struct State<'arguments> {
+    path: &'arguments Path,
+    wait: WaitArguments,
+    /// How the file began when it was read or written last, checksums included; `None` if there was none.
+    start: Option<Vec<u8>>,
+    /// The keys that it held then.
+    len: usize,
+}
+
+impl<'arguments> State<'arguments> {
+    /// Reads the filter of a file, or makes one if there is no file.
+    pub(super) fn open(path: &'arguments Path, arguments: &UniqueArguments) -> Result<(StoredFilter, Self), Failure> {
+        let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
+        let wait = arguments.wait;
+        if !path.exists() {
+            // A directory or a permission that is missing is told before the work.
+            FilterReplacement::of_output(path, Existing::Refused, wait)?;
+            let filter = StoredFilter::for_output(new_filter(arguments)?, provenance_of(arguments), path);
+            return Ok((filter, Self { path, wait, start: None, len: 0 }));
+        }
+        let (filter, replacement) = FilterReplacement::of_filter(path, key, wait)?;
+        let start = replacement.old().map(start_of).transpose().map_err(|error| explain(path, &error))?;
+        if arguments.rate.is_some() || arguments.capacity.is_some() {
+            let text = "is there and has its rate and size: leave out --rate and --capacity, or give another --state";
+            return Err(Failure::of_file(path, text));
+        }
+        refuse_to_ignore_case(arguments.ignore_case, path, filter.provenance.normalization)?;
+        if arguments.trim && !filter.provenance.normalization.trim {
+            return Err(Failure::of_file(
+                path,
+                "does not ignore blanks at the ends of keys: it was made without --trim",
+            ));
+        }
+        let len = filter.filter.len();
+        Ok((filter, Self { path, wait, start, len }))
+    }
+
+    pub(super) const fn path(&self) -> &Path {
+        self.path
+    }
+
+    /// Replaces the file if it holds less than the filter, unless another process has replaced it.
+    pub(super) fn save(&mut self, filter: &StoredFilter) -> Result<(), Failure> {
+        let len = filter.filter.len();
+        if self.start.is_some() && len == self.len {
+            return Ok(());
+        }
+        let replacement = FilterReplacement::of_output(self.path, Existing::LockedAndReplaced, self.wait)?;
+        let start = replacement.old().map(start_of).transpose().map_err(|error| explain(self.path, &error))?;
+        if start != self.start {
+            let text = "was changed by another process meanwhile, so it is not replaced: what came since then is not \
+                        remembered; give each run a --state of its own";
+            return Err(Failure::of_file(self.path, text));
+        }
+        replacement.commit(filter)?;
+        let start = File::open(self.path).and_then(|file| start_of(&file));
+        (self.start, self.len) = (Some(start.map_err(|error| explain(self.path, &error))?), len);
+        Ok(())
+    }
+}
+
+fn explain(path: &Path, error: &io::Error) -> Failure {
+    Failure::of_io(path.display().to_string(), error)
+}
+
+/// As many bytes as a header has.
+fn start_of(mut file: &File) -> io::Result<Vec<u8>> {
+    let mut start = Vec::new();
+    file.rewind()?;
+    file.take(FileHeader::MIN_SIZE as u64).read_to_end(&mut start)?;
+    Ok(start)
+}

@@ -1,0 +1,149 @@
+//! Lines that come for the first time, beside an exact set of them.
+
+use std::collections::HashSet;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::ExitStatusExt;
+
+use rustix::process::Signal;
+
+use crate::replacement::{is_ignored, send};
+use crate::workplace::{Workplace, outcome};
+
+/// Lines of which about half are repeated, near and far apart, and some are empty.
+fn lines(count: u64, seed: u64) -> Vec<String> {
+    let mut random = seed;
+    let mut next = || {
+        random = random.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        random >> 33
+    };
+    (0..count)
+        .map(|number| match next() % 8 {
+            0..4 => format!("line {}", number),
+            4..7 => format!("line {}", next() % (number + 1)),
+            _ => "line\t of\r its own".repeat(usize::try_from(next() % 3).expect("few")),
+        })
+        .collect()
+}
+
+fn joined<'line>(lines: impl IntoIterator<Item = &'line String>) -> String {
+    lines.into_iter().flat_map(|line| [line, "\n"]).collect()
+}
+
+#[test]
+fn what_is_printed_are_the_lines_that_a_set_has_not_but_for_the_rate() {
+    let place = Workplace::new();
+    let lines = lines(300_000, 1);
+    let mut seen = HashSet::new();
+    let (new, repeated): (Vec<&String>, Vec<&String>) = lines.iter().partition(|line| seen.insert(*line));
+    let input = joined(&lines);
+    // A filter that never errs on so few lines, but once in a hundred runs.
+    let rate = ["--rate", "1e-8"];
+    let printed = place.guira_with(["unique", "-q"].into_iter().chain(rate), input.as_bytes());
+    assert!(printed.status == 0 && printed.stdout == joined(new.iter().copied()).as_bytes(), "{}", printed.stderr);
+    let printed = place.guira_with(["unique", "-q", "--repeated"].into_iter().chain(rate), input.as_bytes());
+    assert!(printed.stdout == joined(repeated.iter().copied()).as_bytes());
+    // With errors: all that is printed is new, in order, and of the new ones hardly more are left out than the rate says.
+    let printed = place.guira_with(["unique", "-q", "--rate", "0.01", "--capacity", "1000"], input.as_bytes());
+    let text = String::from_utf8(printed.stdout).expect("text");
+    let mut expected = new.iter();
+    assert!(text.split_terminator('\n').all(|line| expected.any(|new| *new == line)), "it is no part of the new lines");
+    let left_out = new.len() - text.split_terminator('\n').count();
+    // Up to 512,000 lines the rate is below a hundredth: the number is binomial, and this is five standard deviations more.
+    let most = new.len() / 100;
+    assert!(left_out < most + 5 * most.isqrt() && left_out > 0, "{left_out} of {}", new.len());
+}
+
+#[test]
+fn a_line_is_printed_while_the_next_one_has_not_come() {
+    let place = Workplace::new();
+    let mut child = place.start(["unique"]);
+    let mut stdin = child.stdin.take().expect("a pipe");
+    let mut printed = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    for line in ["ani", "koel", "guira"] {
+        stdin.write_all(format!("ani\n{line}\n").as_bytes()).expect("the program reads");
+        assert_eq!(printed.next().expect("a line").expect("text"), line);
+    }
+    drop(stdin);
+    assert!(printed.next().is_none());
+    assert_eq!(child.wait().expect("it ends").code(), Some(0));
+}
+
+#[test]
+fn runs_with_a_state_print_what_one_run_does() {
+    let place = Workplace::new();
+    let lines = lines(20_000, 2);
+    let together = place.guira_with(["unique", "-q"], joined(&lines).as_bytes()).stdout;
+    let mut apart = Vec::new();
+    for part in lines.chunks(1234) {
+        let printed = place.guira_with(["unique", "-q", "--state", "seen.guira"], joined(part).as_bytes());
+        assert_eq!((printed.status, &*printed.stderr), (0, ""));
+        apart.extend(printed.stdout);
+    }
+    assert!(apart == together);
+    assert_eq!(place.files(), ["seen.guira"]);
+}
+
+#[test]
+fn what_was_printed_before_a_signal_is_remembered() {
+    for signal in [Signal::TERM, Signal::INT, Signal::HUP].into_iter().filter(|&signal| !is_ignored(signal)) {
+        let place = Workplace::new();
+        let mut child = place.start(["unique", "--state", "seen.guira"]);
+        let mut stdin = child.stdin.take().expect("a pipe");
+        let mut printed = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+        stdin.write_all(b"ani\nkoel\ngui").expect("the program reads");
+        assert_eq!(printed.next().expect("a line").expect("text"), "ani");
+        assert_eq!(printed.next().expect("a line").expect("text"), "koel");
+        send(&child, signal);
+        assert_eq!(child.wait().expect("it ends").signal(), Some(signal.as_raw()));
+        drop(stdin);
+        let next = place.guira_with(["unique", "-q", "--state", "seen.guira"], b"koel\nguira\nani\n");
+        assert_eq!((next.status, &*next.stdout), (0, &b"guira\n"[..]), "{}", next.stderr);
+        assert_eq!(place.files(), ["seen.guira"]);
+    }
+}
+
+/// What was printed is remembered, and nothing else.
+#[test]
+fn an_input_that_cannot_be_read_ends_a_run_whose_state_has_what_was_printed() {
+    let place = Workplace::new();
+    place.write("first.txt", "ani\nkoel\n");
+    place.write("last.txt", "guira\n");
+    let ended = place.guira(["unique", "-q", "--state", "seen.guira", "first.txt", "missing.txt", "last.txt"]);
+    assert_eq!((ended.status, &*ended.stdout), (2, &b"ani\nkoel\n"[..]));
+    assert_eq!(ended.stderr, "guira: missing.txt: No such file or directory\n");
+    let next = place.guira(["unique", "-q", "--state", "seen.guira", "first.txt", "last.txt"]);
+    assert_eq!((next.status, &*next.stdout), (0, &b"guira\n"[..]), "{}", next.stderr);
+}
+
+#[test]
+fn a_state_that_another_run_has_changed_is_not_overwritten() {
+    let place = Workplace::new();
+    let child = place.start(["unique", "-q", "--state", "seen.guira"]);
+    // Whichever is first: the file of the run that ends first stays.
+    let other = place.guira_with(["unique", "-q", "--state", "seen.guira"], b"ani\n");
+    assert_eq!(other.status, 0, "{}", other.stderr);
+    let stored = place.read("seen.guira");
+    let late = outcome(child, b"koel\n");
+    // It may have begun after the other had ended.
+    if late.status == 2 {
+        assert!(late.stderr.contains("was changed by another process"), "{}", late.stderr);
+        assert!(place.read("seen.guira") == stored);
+    } else {
+        assert_eq!(place.check("ani\nkoel\n"), b"");
+    }
+}
+
+#[test]
+fn lines_that_were_not_printed_are_not_remembered() {
+    let place = Workplace::new();
+    let mut child = place.start(["unique", "--state", "seen.guira"]);
+    drop(child.stdout.take());
+    let ended = outcome(child, joined(&lines(100_000, 3)).as_bytes());
+    assert_eq!(ended.status, 2, "{}", ended.stderr);
+    assert!(ended.stderr.contains("standard output was closed"), "{}", ended.stderr);
+    assert_eq!(place.files(), [""; 0]);
+    // Without a state there is nothing to lose.
+    let mut child = place.start(["unique"]);
+    drop(child.stdout.take());
+    assert_eq!(outcome(child, joined(&lines(100_000, 3)).as_bytes()).status, 0);
+}
