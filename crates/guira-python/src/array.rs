@@ -6,7 +6,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::arrow::refused;
-use crate::batch::{BLOCK, Rows, Visit, visit_rows};
+use crate::batch::{BLOCK, Rows, Visit, reserve, visit_rows};
 use crate::memory::Items;
 
 /// An array whose items are keys.
@@ -101,7 +101,8 @@ impl Array {
         visitor: &mut impl Visit,
         value: impl Fn([u8; N]) -> K,
     ) -> PyResult<()> {
-        let mut keys = Vec::with_capacity(BLOCK.min(self.len()));
+        let mut keys = Vec::new();
+        reserve(&mut keys, BLOCK.min(self.len()))?;
         for start in (0..self.len()).step_by(BLOCK) {
             let block = start..self.len().min(start + BLOCK);
             keys.clear();

@@ -294,12 +294,14 @@ pub(crate) fn visit_rows<K: Key>(
     visitor: &mut impl Visit,
     mut key: impl FnMut(usize) -> PyResult<K>,
 ) -> PyResult<()> {
-    let mut keys = Vec::with_capacity(BLOCK.min(count));
-    let mut rows = Vec::new();
+    let nulls = nulls.filter(|nulls| nulls.null_count() > 0);
+    let (mut keys, mut rows) = (Vec::new(), Vec::new());
+    reserve(&mut keys, BLOCK.min(count))?;
+    reserve(&mut rows, if nulls.is_some() { BLOCK.min(count) } else { 0 })?;
     for start in (0..count).step_by(BLOCK) {
         let block = start..count.min(start + BLOCK);
         keys.clear();
-        if let Some(nulls) = nulls.filter(|nulls| nulls.null_count() > 0) {
+        if let Some(nulls) = nulls {
             rows.clear();
             for row in block.filter(|&row| nulls.is_valid(row)) {
                 keys.push(key(row)?);

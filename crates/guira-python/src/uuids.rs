@@ -64,7 +64,9 @@ pub(crate) fn of_column(column: &Column) -> PyResult<Vec<Option<[u8; 16]>>> {
 }
 
 pub(crate) fn visit(uuids: &[Option<[u8; 16]>], visitor: &mut impl Visit) -> PyResult<()> {
-    let (mut keys, mut rows) = (Vec::with_capacity(BLOCK), Vec::with_capacity(BLOCK));
+    let (mut keys, mut rows) = (Vec::new(), Vec::new());
+    reserve(&mut keys, BLOCK.min(uuids.len()))?;
+    reserve(&mut rows, BLOCK.min(uuids.len()))?;
     for (number, block) in uuids.chunks(BLOCK).enumerate() {
         keys.clear();
         rows.clear();
