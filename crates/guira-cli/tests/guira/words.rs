@@ -15,8 +15,8 @@ fn the_name_alone_shows_how_to_begin() {
 fn commands_that_other_programs_have_lead_to_those_that_are_here() {
     let place = Workplace::new();
     for (typed, tip) in [
-        ("uniq", "guira check -v FILE LIST"),
-        ("dedupe", "guira add --unique FILE LIST"),
+        ("uniq", "guira unique LIST"),
+        ("dedupe", "guira unique LIST"),
         ("stat", "guira info FILE"),
         ("list", "a filter keeps no keys that could be listed"),
         ("create", "guira build -o FILE LIST"),
