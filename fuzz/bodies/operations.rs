@@ -33,12 +33,12 @@ pub(crate) fn run(data: &[u8]) {
         2 => {
             let builder = CuckooFilter::builder().bucket_count(size as u64).hasher(KeyHasher::xxh3(seed));
             let builder = builder.fingerprint_bits(valued_bits).value_bits(1 + u32::from(bits % 4));
-            play(builder.build_counting().expect("measures in range"), operations);
+            play(builder.for_kind::<CountingCuckooFilter>().build().expect("measures in range"), operations);
         }
         3 => {
             let builder = CuckooFilter::builder().bucket_count(size as u64).hasher(KeyHasher::xxh3(seed));
             let builder = builder.fingerprint_bits(valued_bits).value_bits(VALUE_BITS);
-            play(builder.build_map::<u8>().expect("measures in range"), operations);
+            play(builder.for_kind::<CuckooMap<u8>>().build().expect("measures in range"), operations);
         }
         number => {
             let shape = shapes[number - 4];

@@ -207,7 +207,11 @@ impl Opened {
     fn view(&self) -> Result<CuckooFilterView<'_>, LoadError> {
         // Whoever asks does to keys what the normalization says.
         let options = LoadOptions::new().normalized_keys();
-        self.key.map_or(options, |key| options.secret_key(key.bytes())).view(self.bytes.as_slice())
+        let options = match self.key {
+            Some(key) => options.secret_key(key.bytes()),
+            None => options,
+        };
+        options.view(self.bytes.as_slice())
     }
 
     /// The file that a path leads to, if it is another one than this. A path that leads nowhere may be about to be replaced.

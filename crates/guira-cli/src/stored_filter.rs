@@ -46,7 +46,11 @@ impl StoredFilter {
         let mut section = Vec::new();
         let whole = Tail { source: io::Cursor::new(start).chain(file), before: table_end(&header), tail: &mut section };
         let options = LoadOptions::new().normalized_keys();
-        let filter = key.map_or(options, |key| options.secret_key(key.bytes())).read_from(whole)?;
+        let options = match key {
+            Some(key) => options.secret_key(key.bytes()),
+            None => options,
+        };
+        let filter = options.read_from(whole)?;
         Ok(Self { filter, compression, provenance: Provenance::of_file(&header, &section)? })
     }
 
@@ -99,7 +103,7 @@ impl StoredFilter {
 
     pub(crate) fn insert_each(&mut self, digests: &[Digest], growth: Growth) -> Result<(), TryExtendError> {
         match growth {
-            Growth::Allowed => self.filter.insert_each(digests),
+            Growth::Allowed => self.filter.try_extend(digests),
             Growth::Refused => self.filter.insert_each_without_growing(digests),
         }
     }

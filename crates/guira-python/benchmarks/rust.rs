@@ -33,15 +33,15 @@ fn word(number: usize, mixed: u64) -> String {
 
 fn report<K: Key>(name: &str, keys: &[K]) -> Result<(), Box<dyn std::error::Error>> {
     let mut filter = CuckooFilter::with_capacity(keys.len(), RATE)?;
-    filter.insert_each(keys)?;
+    filter.try_extend(keys)?;
     let mut answers = vec![false; keys.len()];
     let look_up = nanoseconds(keys.len(), || filter.contains_many_into(black_box(keys), &mut answers));
     assert!(answers.iter().all(|&answer| answer), "no key is lost");
     let insert = nanoseconds(keys.len(), || {
         let filter = CuckooFilter::with_capacity(keys.len(), RATE);
-        filter.expect("there was one").insert_each(black_box(keys)).expect("as many fit as before");
+        filter.expect("there was one").try_extend(black_box(keys)).expect("as many fit as before");
     });
-    println!("| in Rust: insert_each, {name} | {insert:.1} |");
+    println!("| in Rust: try_extend, {name} | {insert:.1} |");
     println!("| in Rust: contains_many, {name} | {look_up:.1} |");
     Ok(())
 }

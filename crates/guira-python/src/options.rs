@@ -63,7 +63,10 @@ pub(crate) fn hasher(hash: &str, key: Option<&[u8]>, seed: u64) -> PyResult<KeyH
 pub(crate) fn load_options(key: Option<&[u8]>, normalized: bool) -> PyResult<LoadOptions> {
     let options = LoadOptions::new();
     let options = if normalized { options.normalized_keys() } else { options };
-    Ok(secret_key(key)?.map_or(options, |key| options.secret_key(key)))
+    Ok(match secret_key(key)? {
+        Some(key) => options.secret_key(key),
+        None => options,
+    })
 }
 
 fn secret_key(key: Option<&[u8]>) -> PyResult<Option<[u8; 16]>> {

@@ -10,7 +10,7 @@ use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use guira::{
     BuildError, CountingCuckooFilter, CuckooFilter, CuckooFilterView, CuckooMap, CuckooSet, FilterBuilder, FilterFile,
-    InsertError, Key, KeyHasher, Parameters, SaveError, TryExtendError,
+    InsertError, Key, KeyHasher, OutOfMemory, Parameters, SaveError, TryExtendError,
 };
 
 use pyo3::PyResult;
@@ -58,7 +58,7 @@ pub(crate) trait InsertUnique: Lookup {
 /// A type that can be saved.
 pub(crate) trait Stored: Lookup + FilterFile + PartialEq + Send + Sync {
     /// A copy, or an error where there is no memory for one.
-    fn try_copy(&self) -> Result<Self, BuildError>;
+    fn try_copy(&self) -> Result<Self, OutOfMemory>;
     fn save(&self, path: &Path) -> Result<(), SaveError>;
     fn write_to(&self, writer: impl Write) -> io::Result<()>;
     fn clear(&mut self);
@@ -111,7 +111,7 @@ impl<T: Send + Sync> Locked<T> {
 impl<T: Stored> Locked<T> {
     /// A consistent copy, which holds no lock.
     pub(crate) fn snapshot(&self) -> PyResult<T> {
-        self.read().try_copy().map_err(|error| build_error(&error))
+        self.read().try_copy().map_err(|error| build_error(&error.into()))
     }
 }
 
@@ -130,7 +130,7 @@ pub(crate) fn new_filter(options: &Options) -> Result<CuckooFilter, BuildError> 
 }
 
 pub(crate) fn new_set(options: &Options) -> Result<CuckooSet, BuildError> {
-    builder(options).build_set()
+    builder(options).for_kind::<CuckooSet>().build()
 }
 
 impl Lookup for CuckooFilter {
@@ -164,7 +164,7 @@ impl Count for CuckooFilter {
 
 impl Change for CuckooFilter {
     fn insert_each<K: Key>(&mut self, keys: &[K]) -> Result<(), Refused> {
-        Ok(self.insert_each(keys)?)
+        Ok(self.try_extend(keys)?)
     }
 
     fn remove_many_into<K: Key>(&mut self, keys: &[K], removed: &mut [bool]) {
@@ -181,7 +181,7 @@ impl InsertUnique for CuckooFilter {
 macro_rules! stored {
     ($type:ty) => {
         impl Stored for $type {
-            fn try_copy(&self) -> Result<Self, BuildError> {
+            fn try_copy(&self) -> Result<Self, OutOfMemory> {
                 self.try_clone()
             }
 
@@ -210,11 +210,12 @@ stored!(Map);
 
 impl Lookup for CuckooSet {
     fn hasher(&self) -> &KeyHasher {
-        self.as_filter().hasher()
+        self.hasher()
     }
 
     fn measures(&self) -> Measures {
-        self.as_filter().measures()
+        let max_capacity = self.growth_policy().map(|_| self.max_capacity());
+        Measures { parameters: *self.parameters(), occupied: self.len() as u64, max_capacity }
     }
 
     fn len(&self) -> u64 {
@@ -259,15 +260,13 @@ macro_rules! lookup {
             }
 
             fn contains_many_into<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
-                for (key, answer) in keys.iter().zip(answers) {
-                    *answer = self.$contains(key);
-                }
+                self.contains_many_into(keys, answers);
             }
         }
     };
 }
 
-lookup!(CountingCuckooFilter, contains, filter => filter.len() as u64, filter.total());
+lookup!(CountingCuckooFilter, contains, filter => filter.len() as u64, filter.len() as u64);
 lookup!(Map, contains_key, map => map.len() as u64, map.len() as u64);
 
 impl Count for CountingCuckooFilter {
@@ -278,16 +277,11 @@ impl Count for CountingCuckooFilter {
 
 impl Change for CountingCuckooFilter {
     fn insert_each<K: Key>(&mut self, keys: &[K]) -> Result<(), Refused> {
-        for (inserted, key) in keys.iter().enumerate() {
-            self.insert(key).map_err(|reason| Refused { inserted, reason })?;
-        }
-        Ok(())
+        Ok(self.try_extend(keys)?)
     }
 
     fn remove_many_into<K: Key>(&mut self, keys: &[K], removed: &mut [bool]) {
-        for (key, removed) in keys.iter().zip(removed) {
-            *removed = self.remove(key);
-        }
+        self.remove_many_into(keys, removed);
     }
 }
 

@@ -35,14 +35,14 @@ def test_a_filter_that_counts_reaches_as_far_as_its_counters():
         seen.update(["ani"] * 100)
     assert raised.value.index == seen.count("ani") == 16
     seen.update(np.arange(10))
-    assert (len(seen), seen.distinct_len) == (26, 11)
+    assert (seen.total(), len(seen)) == (26, 11)
     seen.remove("ani")
     seen.discard("koel")
     assert seen.count("ani") == 15
     with pytest.raises(KeyError):
         seen.remove("koel")
     seen.clear()
-    assert (len(seen), seen.distinct_len, "ani" in seen) == (0, 0, False)
+    assert (seen.total(), len(seen), "ani" in seen) == (0, 0, False)
 
 
 def test_a_map_gives_each_key_its_values():

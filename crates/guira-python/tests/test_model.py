@@ -161,8 +161,8 @@ class Distinct(RuleBasedStateMachine):
     def every_key_is_there_once_and_counted(self):
         if not hasattr(self, "unique"):
             return
-        assert len(self.unique) == len(self.model) == self.counting.distinct_len
-        assert len(self.counting) == self.model.total()
+        assert len(self.unique) == len(self.model) == len(self.counting)
+        assert self.counting.total() == self.model.total()
         assert self.unique.contains_many(list(self.model)).all()
         assert self.counting.count_many(list(self.model)).tolist() == list(self.model.values())
 

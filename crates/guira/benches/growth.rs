@@ -85,7 +85,7 @@ fn grow(start: usize) -> CuckooFilter {
 fn fill(filter: &mut CuckooFilter, keys: &mut impl Iterator<Item = u64>) {
     let full = ((filter.parameters().slot_count() as f64 * 0.95) as usize).min(filter.capacity());
     let batch: Vec<u64> = keys.take(full - filter.len()).collect();
-    filter.insert_each(&batch).expect("it is not full");
+    filter.try_extend(&batch).expect("it is not full");
 }
 
 fn lookups(grown: &CuckooFilter, rounds: u64, queries: u64) {

@@ -19,7 +19,7 @@ use std::collections::BinaryHeap;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use guira::{CuckooFilter, FilterBuilder};
+use guira::{ConcurrentCuckooFilter, CuckooFilter, FilterBuilder};
 
 fn main() {
     let is_test = !std::env::args().any(|argument| argument == "--bench");
@@ -126,7 +126,7 @@ fn pauses_of_threads(threads: u64, keys: u64) {
     for clock in Longest::of_each(threads, reading_the_clock) {
         clock.print("reading the clock");
     }
-    let filter = builder(keys).build_concurrent().expect("memory for the table");
+    let filter = builder(keys).for_kind::<ConcurrentCuckooFilter>().build().expect("memory for the table");
     // Some that stay, to be looked for.
     let kept = keys / 1000;
     (0..kept).for_each(|key| filter.insert(&key).expect("as many were promised"));

@@ -34,10 +34,12 @@ pub use digest::{ByHash, Digest, Key, KeyHasher};
 #[cfg(feature = "files")]
 pub use error::SaveError;
 pub use error::{
-    BuildError, BuildFromKeysError, ConvertError, FileKind, InsertError, InsertManyError, LoadError, MergeError,
-    TryExtendError,
+    BuildError, BuildFromKeysError, ConvertError, Error, FileKind, InsertError, InsertManyError, LoadError, MergeError,
+    OutOfMemory, ReserveError, TryExtendError,
 };
-pub use filter::{CuckooFilter, CuckooFilterView, FilterBuilder, Fingerprints, GrowthPolicy, StoredFingerprint};
+pub use filter::{
+    CuckooFilter, CuckooFilterView, FilterBuilder, FilterKind, Fingerprints, GrowthPolicy, StoredFingerprint,
+};
 pub use format::{AnyFilter, FileHeader, FilterFile, LoadOptions, raw};
 pub use map::{CuckooMap, MapValue, Values};
 pub use parameters::{Addressing, Layout, Parameters};

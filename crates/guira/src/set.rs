@@ -1,8 +1,11 @@
 //! A set that only grows: one copy of each fingerprint, and no removal.
 
-use crate::digest::Key;
-use crate::error::{BuildError, InsertError};
-use crate::filter::{CuckooFilter, FilterBuilder};
+use crate::digest::{Key, KeyHasher};
+use crate::error::{BuildError, InsertError, MergeError, OutOfMemory, ReserveError};
+use crate::filter::{
+    Built, CuckooFilter, FilterBuilder, GrowthPolicy, answers_many, inserts_one_by_one, made_by_builder,
+};
+use crate::parameters::Parameters;
 
 /// An approximate set of keys that are never removed: it stores every fingerprint once, however often its key comes. Removal
 /// would lose the other keys that share a fingerprint and its buckets.
@@ -28,34 +31,18 @@ pub struct CuckooSet {
     filter: CuckooFilter,
 }
 
-impl FilterBuilder {
-    /// Makes an empty set, which grows where a [`max_capacity`](Self::max_capacity) is given.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`build`](Self::build).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use guira::CuckooFilter;
-    ///
-    /// let builder = CuckooFilter::builder().capacity(1000).max_capacity(1_000_000).false_positive_rate(0.001);
-    /// let mut seen = builder.build_set()?;
-    /// for number in 0..20_000 {
-    ///     seen.insert(&number)?;
-    /// }
-    /// assert!(seen.capacity() >= 20_000);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn build_set(&self) -> Result<CuckooSet, BuildError> {
-        self.build().map(CuckooSet::from_filter_without_copies)
+/// A set grows where a [`max_capacity`](FilterBuilder::max_capacity) is given.
+impl Built for CuckooSet {
+    fn build(builder: &FilterBuilder<Self>) -> Result<Self, BuildError> {
+        builder.build_filter().map(Self::from_filter_without_copies)
     }
 }
 
+made_by_builder!([] CuckooSet, "guira::CuckooSet");
+
 impl CuckooSet {
     /// Makes an empty set for `capacity` distinct keys, with at most this false positive rate. For everything else that can be
-    /// chosen, see [`FilterBuilder::build_set`].
+    /// chosen, see [`builder`](Self::builder).
     ///
     /// # Errors
     ///
@@ -81,7 +68,7 @@ impl CuckooSet {
     ///
     /// # Errors
     ///
-    /// [`BuildError::OutOfMemory`].
+    /// [`OutOfMemory`].
     ///
     /// # Examples
     ///
@@ -90,7 +77,7 @@ impl CuckooSet {
     /// assert!(set.try_clone()? == set);
     /// # Ok::<(), guira::BuildError>(())
     /// ```
-    pub fn try_clone(&self) -> Result<Self, BuildError> {
+    pub fn try_clone(&self) -> Result<Self, OutOfMemory> {
         self.filter.try_clone().map(Self::from_filter_without_copies)
     }
 
@@ -98,7 +85,7 @@ impl CuckooSet {
     ///
     /// # Errors
     ///
-    /// [`InsertError::Full`]; the set is as it was.
+    /// [`InsertError::Full`]; a set that grows also returns [`InsertError::OutOfMemory`]. The set is as it was.
     ///
     /// # Examples
     ///
@@ -211,21 +198,199 @@ impl CuckooSet {
         self.filter.capacity()
     }
 
-    /// Returns the filter that holds the fingerprints, with its parameters, its rate and its fingerprints. It can't be
-    /// taken out, since it would offer removal.
+    /// Returns the number of distinct keys up to which the false positive rate is guaranteed. See
+    /// [`CuckooFilter::max_capacity`].
     ///
     /// # Examples
     ///
     /// ```
     /// let mut set = guira::CuckooSet::with_capacity(1000, 0.001)?;
     /// set.insert("ani")?;
-    /// assert_eq!(set.as_filter().count("ani"), 1);
-    /// assert!(set.as_filter().expected_false_positive_rate() < 0.001);
+    /// assert_eq!(set.max_capacity(), set.capacity());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
+    pub fn max_capacity(&self) -> usize {
+        self.filter.max_capacity()
+    }
+
+    /// Returns what the set does with more keys than its [`max_capacity`](Self::max_capacity), or `None` if it doesn't grow.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut set = guira::CuckooSet::with_capacity(1000, 0.001)?;
+    /// set.insert("ani")?;
+    /// assert_eq!(set.growth_policy(), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn growth_policy(&self) -> Option<GrowthPolicy> {
+        self.filter.growth_policy()
+    }
+
+    /// Makes room for `additional` more distinct keys at once. See [`CuckooFilter::reserve`].
+    ///
+    /// # Errors
+    ///
+    /// [`ReserveError::Full`] if the set may not grow so far, and [`ReserveError::OutOfMemory`]; the set is as it was.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut set = guira::CuckooSet::with_capacity(1000, 0.001)?;
+    /// set.insert("ani")?;
+    /// assert!(set.reserve(900).is_ok() && set.reserve(5000).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn reserve(&mut self, additional: usize) -> Result<(), ReserveError> {
+        self.filter.reserve(additional)
+    }
+
+    /// Undoes doublings as long as the keys leave an eighth of the smaller table's capacity free. See
+    /// [`CuckooFilter::shrink_to_fit`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut set = guira::CuckooSet::with_capacity(1000, 0.001)?;
+    /// set.insert("ani")?;
+    /// set.shrink_to_fit();
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn shrink_to_fit(&mut self) {
+        self.filter.shrink_to_fit();
+    }
+
+    /// Returns α, the share of the slots that are filled.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut set = guira::CuckooSet::with_capacity(1000, 0.001)?;
+    /// set.insert("ani")?;
+    /// assert!(set.load_factor() < 0.01);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn load_factor(&self) -> f64 {
+        self.filter.load_factor()
+    }
+
+    /// Returns the size of the table in bytes, padding included, or of both tables during a doubling.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut set = guira::CuckooSet::with_capacity(1000, 0.001)?;
+    /// set.insert("ani")?;
+    /// assert!(set.size_in_bytes() < 2000);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn size_in_bytes(&self) -> usize {
+        self.filter.size_in_bytes()
+    }
+
+    /// Returns the share of absent keys for which [`contains`](Self::contains) is expected to return `true` at the present size and
+    /// load.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut set = guira::CuckooSet::with_capacity(1000, 0.001)?;
+    /// set.insert("ani")?;
+    /// assert!(set.expected_false_positive_rate() < 0.001);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn expected_false_positive_rate(&self) -> f64 {
+        self.filter.expected_false_positive_rate()
+    }
+
+    /// Returns the parameters of the table.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut set = guira::CuckooSet::with_capacity(1000, 0.001)?;
+    /// set.insert("ani")?;
+    /// assert_eq!(set.parameters().capacity(), 1000);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub const fn parameters(&self) -> &Parameters {
+        self.filter.parameters()
+    }
+
+    /// Returns the hash that turns keys into digests.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut set = guira::CuckooSet::with_capacity(1000, 0.001)?;
+    /// set.insert("ani")?;
+    /// assert!(set.hasher().secret_key().is_none());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub const fn hasher(&self) -> &KeyHasher {
+        self.filter.hasher()
+    }
+
+    /// Returns the filter that holds the fingerprints; meant for tests, since it offers what a set does not promise.
+    #[doc(hidden)]
+    #[must_use]
     pub const fn as_filter(&self) -> &CuckooFilter {
         &self.filter
+    }
+
+    /// Returns an empty set that began as this one did, with the same hash, so that the two can be merged.
+    ///
+    /// # Errors
+    ///
+    /// [`OutOfMemory`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut set = guira::CuckooSet::with_capacity(1000, 0.001)?;
+    /// let mut other = set.empty_like()?;
+    /// other.insert("ani")?;
+    /// set.merge(&other)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn empty_like(&self) -> Result<Self, OutOfMemory> {
+        self.filter.empty_like().map(Self::from_filter_without_copies)
+    }
+
+    /// Adds all keys of another set that was made with the same parameters, hash and seed. Each fingerprint is stored once.
+    ///
+    /// If this set grows, the other need only have begun with the same parameters: see [`CuckooFilter::merge`]. It takes memory
+    /// for two copies of the resulting table while it works.
+    ///
+    /// # Errors
+    ///
+    /// [`MergeError::Differs`] if the sets were not made alike; [`MergeError::Full`] if the fingerprints of both, those that both
+    /// have counted twice, don't fit; [`MergeError::OutOfMemory`]. In all cases both sets are as they were.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use guira::CuckooSet;
+    ///
+    /// let mut monday = CuckooSet::with_capacity(1000, 0.001)?;
+    /// let mut tuesday = CuckooSet::with_capacity(1000, 0.001)?;
+    /// monday.try_extend(["ani", "guira"])?;
+    /// tuesday.try_extend(["ani", "koel"])?;
+    /// monday.merge(&tuesday)?;
+    /// assert!(monday.contains("koel") && monday.len() == 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
+        self.filter.merge(&other.filter)?;
+        self.filter.remove_copies();
+        Ok(())
     }
 
     /// Checks what must hold of every set; meant for tests.
@@ -250,3 +415,13 @@ impl From<CuckooFilter> for CuckooSet {
         Self { filter }
     }
 }
+
+answers_many!([] CuckooSet, "let mut filter = guira::CuckooSet::with_capacity(100, 0.001)?;\nfilter.insert(\"ani\")?;");
+inserts_one_by_one!(
+    [] CuckooSet,
+    [],
+    |set, key| set.insert(key).map(|_| ()),
+    |set, key| set.hasher().digest(key),
+    "let mut filter = guira::CuckooSet::with_capacity(100, 0.001)?;",
+    "\"ani\", \"guira\""
+);

@@ -94,16 +94,16 @@ fn batches_do_what_single_calls_do() {
         let mut kept: Vec<u64> = Vec::new();
         for batch in batches(&keys, &mut random) {
             let stored: Vec<u64> = batch.iter().copied().take_while(|key| single.insert(key).is_ok()).collect();
-            let found = by_key.insert_each(batch).map_or_else(|error| error.inserted, |()| batch.len());
-            assert_eq!(found, stored.len(), "{case}: insert_each");
+            let found = by_key.try_extend(batch).map_or_else(|error| error.inserted, |()| batch.len());
+            assert_eq!(found, stored.len(), "{case}: try_extend");
             let digests = digests_of(&single, batch);
-            let found = by_digest.insert_each(&digests).map_or_else(|error| error.inserted, |()| batch.len());
-            assert_eq!(found, stored.len(), "{case}: insert_each");
+            let found = by_digest.try_extend(&digests).map_or_else(|error| error.inserted, |()| batch.len());
+            assert_eq!(found, stored.len(), "{case}: try_extend");
             assert_eq!(by_key.len(), single.len(), "{case}: len");
             kept.extend(stored);
         }
-        assert!(by_key == single && by_key.to_bytes() == single.to_bytes(), "{case}: the bytes of insert_each");
-        assert!(by_digest.to_bytes() == single.to_bytes(), "{case}: the bytes of insert_each");
+        assert!(by_key == single && by_key.to_bytes() == single.to_bytes(), "{case}: the bytes of try_extend");
+        assert!(by_digest.to_bytes() == single.to_bytes(), "{case}: the bytes of try_extend");
         assert!(kept.len() * 2 >= keys.len(), "{case}: {} keys are stored", kept.len());
 
         // Present and absent keys by turns.
@@ -161,9 +161,9 @@ fn a_batch_that_does_not_fit_is_stored_up_to_the_first_key_that_does_not() {
         let inserted = inserted.count();
 
         let mut by_digest = batch.clone();
-        let error = batch.insert_each(&keys).expect_err("there are more keys than slots");
+        let error = batch.try_extend(&keys).expect_err("there are more keys than slots");
         assert_eq!((error.inserted, Err(error.reason.clone())), (inserted, expected), "{case}");
-        assert_eq!(by_digest.insert_each(&digests_of(&batch, &keys)), Err(error), "{case}: insert_each");
+        assert_eq!(by_digest.try_extend(digests_of(&batch, &keys)), Err(error), "{case}: try_extend");
         for filter in [&batch, &by_digest] {
             assert!(filter.to_bytes() == single.to_bytes(), "{case}: the bytes");
             assert_eq!(filter.len(), inserted, "{case}: len");
@@ -175,7 +175,7 @@ fn a_batch_that_does_not_fit_is_stored_up_to_the_first_key_that_does_not() {
         // Copies of one key: as many as fit, and the error of one more.
         let copies = vec![7_u64; 100];
         let mut filter = case.build();
-        let error = filter.insert_each(&copies).expect_err("there are more copies than fit");
+        let error = filter.try_extend(&copies).expect_err("there are more copies than fit");
         assert_eq!(error.reason, InsertError::TooManyCopies { copies: error.inserted }, "{case}");
         assert_eq!((filter.len(), filter.count(&7_u64)), (error.inserted, error.inserted), "{case}");
     });
@@ -185,7 +185,7 @@ fn a_batch_that_does_not_fit_is_stored_up_to_the_first_key_that_does_not() {
 fn empty_batches_change_nothing() {
     for case in cases() {
         let mut filter = case.build();
-        assert_eq!(filter.insert_each::<u64>(&[]), Ok(()), "{case}");
+        assert_eq!(filter.try_extend::<[u64; 0]>([]), Ok(()), "{case}");
         assert_eq!(filter.insert_many::<u64>(&[]), Ok(()), "{case}");
         filter.contains_many_into::<u64>(&[], &mut []);
         filter.remove_many_into::<u64>(&[], &mut []);
@@ -332,10 +332,10 @@ fn a_filter_built_from_keys_without_a_size_is_made_for_them() {
 
 #[test]
 fn a_filter_that_cannot_be_built_from_keys_says_why() {
-    let error = CuckooFilter::builder().build_from_keys(&[1_u64]).expect_err("there is no rate");
+    let error = CuckooFilter::builder().build_from_keys([1_u64]).expect_err("there is no rate");
     assert_eq!(error, BuildFromKeysError::Build(BuildError::PrecisionMissing));
     let copies = [1_u64; 20];
-    let error = CuckooFilter::builder().bucket_count(10).fingerprint_bits(12).build_from_keys(&copies);
+    let error = CuckooFilter::builder().bucket_count(10).fingerprint_bits(12).build_from_keys(copies);
     let Err(BuildFromKeysError::Insert(error)) = error else { panic!("{error:?}") };
     assert_eq!(error.reason, InsertError::TooManyCopies { copies: 8 });
     assert_eq!(error.rejected.len(), 12, "the copies beyond those that fit");

@@ -1,6 +1,6 @@
 //! The numbers of `info` and `plan`, against the formulas and each other.
 
-use guira::{CuckooFilter, CuckooMap, CuckooSet};
+use guira::{CountingCuckooFilter, CuckooFilter, CuckooMap, CuckooSet};
 use serde_json::Value;
 
 use crate::workplace::{Outcome, Workplace};
@@ -79,8 +79,8 @@ fn info_and_verify_know_every_kind_of_file() {
     let place = Workplace::new();
     let set = CuckooSet::with_capacity(100, 0.01).expect("parameters in range");
     let builder = |value_bits| CuckooFilter::builder().capacity(100).false_positive_rate(0.01).value_bits(value_bits);
-    let counting = builder(5).build_counting().expect("parameters in range");
-    let map: CuckooMap<u8> = builder(3).build_map().expect("parameters in range");
+    let counting = builder(5).for_kind::<CountingCuckooFilter>().build().expect("parameters in range");
+    let map: CuckooMap<u8> = builder(3).for_kind::<CuckooMap<_>>().build().expect("parameters in range");
     for (file, kind, value_bits) in [
         (set.to_bytes(), "cuckoo set", None),
         (counting.to_bytes(), "counting cuckoo filter", Some(5)),

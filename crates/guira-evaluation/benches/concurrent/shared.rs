@@ -32,7 +32,7 @@ impl Shared for ConcurrentCuckooFilter {
     const HAS_BATCHES: bool = true;
 
     fn insert_each(&self, keys: &[u64]) -> bool {
-        self.insert_each(keys).is_ok()
+        self.insert_many(keys).is_ok()
     }
 }
 

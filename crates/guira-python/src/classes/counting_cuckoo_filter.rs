@@ -9,11 +9,12 @@ use crate::table::Locked;
 
 /// A filter that counts keys, for keys that occur many times.
 ///
-/// A key is counted up to 2 ** ``counter_bits`` times. ``len`` is the sum of all counts.
+/// A key is counted up to 2 ** ``counter_bits`` times. ``len`` is how many keys are counted, and ``total()`` the sum of
+/// their counts, as with ``collections.Counter``.
 ///
 /// >>> sightings = CountingCuckooFilter(1000)
 /// >>> sightings.update(["ani"] * 100)
-/// >>> sightings.count("ani"), len(sightings), sightings.distinct_len
+/// >>> sightings.count("ani"), sightings.total(), len(sightings)
 /// (100, 100, 1)
 #[pyclass(frozen, module = "guira", weakref)]
 pub(crate) struct CountingCuckooFilter {
@@ -37,9 +38,9 @@ impl CountingCuckooFilter {
         key: Option<&[u8]>,
         seed: u64,
     ) -> PyResult<Self> {
-        let builder = guira::CuckooFilter::builder().capacity(capacity).false_positive_rate(rate);
+        let builder = guira::CountingCuckooFilter::builder().capacity(capacity).false_positive_rate(rate);
         let builder = builder.value_bits(counter_bits).hasher(hasher(hash, key, seed)?);
-        let filter = py.detach(|| builder.build_counting());
+        let filter = py.detach(|| builder.build());
         Ok(Self { table: Locked::new(filter.map_err(|error| build_error(&error))?) })
     }
 
@@ -71,10 +72,9 @@ impl CountingCuckooFilter {
         Ok(self.table.read().count(&key))
     }
 
-    /// The number of distinct keys, where keys that the filter can't tell apart count as one.
-    #[getter]
-    fn distinct_len(&self) -> usize {
-        self.table.read().len()
+    /// The sum of all counts.
+    fn total(&self) -> u64 {
+        self.table.read().total()
     }
 
     /// The greatest count of a key.

@@ -38,9 +38,9 @@ impl CuckooMap {
         key: Option<&[u8]>,
         seed: u64,
     ) -> PyResult<Self> {
-        let builder = guira::CuckooFilter::builder().capacity(capacity).false_positive_rate(rate);
+        let builder = guira::CuckooMap::builder().capacity(capacity).false_positive_rate(rate);
         let builder = builder.value_bits(value_bits).hasher(hasher(hash, key, seed)?);
-        let map = py.detach(|| builder.build_map());
+        let map = py.detach(|| builder.build());
         Ok(Self { table: Locked::new(map.map_err(|error| build_error(&error))?) })
     }
 

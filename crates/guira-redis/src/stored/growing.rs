@@ -26,13 +26,13 @@ impl Growing {
 
     /// An empty filter that can be merged with this one.
     pub(super) fn empty_like(&self, limits: Limits) -> Result<Self, CommandError> {
-        let filter = self.filter.empty_like()?;
+        let filter = self.filter.empty_like().map_err(guira::BuildError::from)?;
         limits.check(wide(filter.size_in_bytes()))?;
         Ok(Self::new(filter))
     }
 
     pub(super) fn try_clone(&self) -> Result<Self, CommandError> {
-        Ok(Self { filter: self.filter.try_clone()?, removed: self.removed })
+        Ok(Self { filter: self.filter.try_clone().map_err(guira::BuildError::from)?, removed: self.removed })
     }
 
     pub(super) fn len(&self) -> u64 {

@@ -179,7 +179,10 @@ impl Incoming {
             Kind::Growing { removed, key } => {
                 // What clients do to keys is theirs, and what the file says of it is given back as it came.
                 let options = LoadOptions::new().normalized_keys();
-                let options = key.map_or(options, |key| options.secret_key(key.bytes()));
+                let options = match key {
+                    Some(key) => options.secret_key(key.bytes()),
+                    None => options,
+                };
                 let filter = options.from_bytes(&self.file)?;
                 Ok(StoredFilter::Growing(Growing { filter, removed: *removed }))
             }

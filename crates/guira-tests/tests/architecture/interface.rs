@@ -4,9 +4,9 @@ use std::path::Path;
 
 use crate::tree::{assert_nothing, files, read, root};
 
-/// The most public functions that the library's source may have, the five in `raw` included that only a server needs, and a
-/// fallible copy of each of four types, for programs that must not end where there is no memory.
-const MAX_PUBLIC_FUNCTIONS: usize = 184;
+/// The most public functions that the library's source may have, those in `raw` included that only a server needs. A macro's
+/// function for several kinds counts once, as a reader learns it once.
+const MAX_PUBLIC_FUNCTIONS: usize = 230;
 
 /// The types whose public functions all have an example. `macro_rules!` has functions that several of them share.
 const HAVE_EXAMPLES: &[&str] = &[

@@ -54,7 +54,7 @@ macro_rules! build {
                             .expect("memory")
                     };
                     let fill = |mut filter: CuckooFilter| {
-                        filter.insert_each(&keys).expect("95 % fit");
+                        filter.try_extend(&keys).expect("95 % fit");
                         filter
                     };
                     let filled = fill(plain.build().expect("memory"));
@@ -69,7 +69,7 @@ macro_rules! build {
                         },
                         growing: if wants("growing") {
                             let mut filter = growing(buckets * 4 * 95 / 100);
-                            filter.insert_each(&keys).expect("they fit");
+                            filter.try_extend(&keys).expect("they fit");
                             filter
                         } else {
                             growing(10)
@@ -122,7 +122,7 @@ macro_rules! build {
                             let time = nanoseconds_per(present.len(), || {
                                 assert!(present.iter().all(|key| self.plain.remove(black_box(key))), "a key was lost");
                             });
-                            self.plain.insert_each(present).expect("they fitted before");
+                            self.plain.try_extend(present).expect("they fitted before");
                             time
                         }
                         "insert to 95 %" => {

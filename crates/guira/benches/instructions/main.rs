@@ -85,7 +85,7 @@ fn insert(filter: &mut CuckooFilter, keys: &[u64]) {
 }
 
 fn insert_each(filter: &mut CuckooFilter, keys: &[u64]) {
-    filter.insert_each(keys).expect("half of the slots are empty");
+    filter.try_extend(keys).expect("half of the slots are empty");
     assert_eq!(filter.len(), keys.len());
 }
 
@@ -125,7 +125,7 @@ fn insert_shared(filter: &mut CuckooFilter, keys: &[u64]) {
 
 fn insert_each_shared(filter: &mut CuckooFilter, keys: &[u64]) {
     let filter = shared(filter);
-    filter.insert_each(keys).expect("half of the slots are empty");
+    filter.try_extend(keys).expect("half of the slots are empty");
     assert_eq!(filter.len(), keys.len());
 }
 

@@ -76,7 +76,7 @@ pub(crate) fn all_operations(
     }));
     let insert_each = median((0..fills).map(|_| {
         filter.clear();
-        nanoseconds_per(keys.len(), || filter.insert_each(&keys).expect("below the rated load"))
+        nanoseconds_per(keys.len(), || filter.try_extend(&keys).expect("below the rated load"))
     }));
     // In ten steps to the last load.
     let steps: Vec<&[u64]> = keys.chunks(keys.len().div_ceil(10)).collect();
@@ -151,10 +151,10 @@ fn removals(filter: &mut CuckooFilter, keys: &[u64], scale: Scale) -> [f64; 2] {
         figures[0].push(nanoseconds_per(count, || {
             assert!(chosen.iter().all(|key| filter.remove(black_box(key))), "a key was lost");
         }));
-        filter.insert_each(chosen).expect("they fitted before");
+        filter.try_extend(chosen).expect("they fitted before");
         figures[1].push(nanoseconds_per(count, || filter.remove_many_into(chosen, &mut removed)));
         assert!(removed.iter().all(|&removed| removed), "a key was lost");
-        filter.insert_each(chosen).expect("they fitted before");
+        filter.try_extend(chosen).expect("they fitted before");
     }
     figures.map(|figures| median(figures.into_iter()))
 }

@@ -10,18 +10,18 @@ use crate::addressing::{Addressing, Candidate};
 use crate::cast::to_usize;
 use crate::cuckoo::{NoRoom, Scheme, with_table};
 use crate::digest::{Digest, Key};
-use crate::error::{BuildError, BuildFromKeysError, InsertError, InsertManyError};
+use crate::error::{BuildError, BuildFromKeysError, InsertManyError, Rejected};
 use crate::filter::{CuckooFilter, FilterBuilder};
 use crate::parameters::Parameters;
 use crate::table::Storage;
 
 impl FilterBuilder {
-    /// Builds a filter of these keys, each stored once for every time it is in the slice. Unless given, the capacity is
-    /// their number.
+    /// Builds a filter of these keys, each stored once for every time that it comes: by value or by reference, from a slice or
+    /// any iterator. Unless given, the capacity is their number; an iterator that does not tell it is collected first.
     ///
     /// The bytes are those of inserting one key after the other, but large tables are built several times faster. The
     /// `rayon` feature uses all threads of the pool; the bytes do not depend on their number. Besides the table,
-    /// large ones take about a byte of memory per key, and small ones up to 1.3 MB.
+    /// large ones take about a byte and a half of memory per key, and small ones up to 2 MB.
     ///
     /// # Errors
     ///
@@ -36,12 +36,38 @@ impl FilterBuilder {
     /// let words = ["ani", "guira", "koel"];
     /// let filter = CuckooFilter::builder().false_positive_rate(0.001).build_from_keys(&words)?;
     /// assert!(words.iter().all(|word| filter.contains(word)));
+    ///
+    /// let numbers = CuckooFilter::builder().false_positive_rate(0.001).build_from_keys(0..1000_u64)?;
+    /// assert!(numbers.contains(&999));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn build_from_keys<K: Key + Sync>(&self, keys: &[K]) -> Result<CuckooFilter, BuildFromKeysError> {
-        let mut filter = self.build_for(keys.len())?;
-        filter.insert_many(keys)?;
-        Ok(filter)
+    pub fn build_from_keys<I>(&self, keys: I) -> Result<CuckooFilter, BuildFromKeysError>
+    where
+        I: IntoIterator,
+        I::Item: Key + Sync,
+    {
+        let mut keys = keys.into_iter();
+        let (least, most) = keys.size_hint();
+        if !self.has_size() && most != Some(least) {
+            let keys: Vec<_> = keys.collect();
+            let mut filter = self.build_for(keys.len())?;
+            filter.insert_many(&keys)?;
+            return Ok(filter);
+        }
+        let mut filter = self.build_for(least)?;
+        let mut rejected = Rejected::default();
+        let mut chunk = Vec::new();
+        loop {
+            chunk.clear();
+            chunk.extend(keys.by_ref().take(chunk_len(filter.parameters())));
+            if chunk.is_empty() {
+                rejected.into_result()?;
+                return Ok(filter);
+            }
+            if let Err(InsertManyError { rejected: digests, reason }) = filter.insert_many(&chunk) {
+                digests.into_iter().for_each(|digest| rejected.note(digest, reason.clone()));
+            }
+        }
     }
 
     fn build_for(&self, keys: usize) -> Result<CuckooFilter, BuildError> {
@@ -50,8 +76,9 @@ impl FilterBuilder {
 }
 
 impl CuckooFilter {
-    /// Stores a copy of each of many keys, region by region: the fastest way to fill a table that is larger than the
-    /// processor's cache. As long as all fit, the bytes are those of inserting one after the other.
+    /// Stores a copy of each of many keys. If they are so many that it is worth it, they are sorted by region first, which is
+    /// the fastest way to fill a table that is larger than the processor's cache. As long as all fit, the bytes are those of
+    /// inserting one after the other.
     ///
     /// To insert from a stream, collect some millions of keys at a time; it takes up to some 60 % of the table's memory, as much
     /// as the table where doublings have made it many times larger, and in small tables up to 1.3 MB. Where the filter grows
@@ -59,7 +86,8 @@ impl CuckooFilter {
     ///
     /// # Errors
     ///
-    /// All keys that fit are stored; the error has the digests of the others.
+    /// All keys that fit are stored; the error has the digests of the others. To stop at the first that does not fit, use
+    /// [`try_extend`](Self::try_extend).
     ///
     /// # Examples
     ///
@@ -75,6 +103,10 @@ impl CuckooFilter {
         let mut rejected = Rejected::default();
         let mut rest = keys;
         while !rest.is_empty() {
+            if !is_worth_sorting(rest.len().min(chunk_len(self.parameters())), self.parameters()) {
+                rest = self.insert_up_to_refusal(rest, &mut rejected);
+                continue;
+            }
             // Sorting by region needs a single table.
             self.settle();
             let (run, behind) = rest.split_at(self.room().min(rest.len()));
@@ -86,17 +118,22 @@ impl CuckooFilter {
                     return Err(InsertManyError { rejected: outcome.rejected, reason });
                 }
                 // Keys that found no room in a run are tried one by one, which may make the table grow.
-                rejected.try_each(self, &outcome.rejected);
+                try_each(self, &outcome.rejected, &mut rejected);
             }
             if let [next, following @ ..] = rest {
-                rejected.try_each(self, &[hasher.digest(next)]);
+                try_each(self, &[hasher.digest(next)], &mut rejected);
                 rest = following;
             }
         }
-        match rejected.reason {
-            None => Ok(()),
-            Some(reason) => Err(InsertManyError { rejected: rejected.digests, reason }),
-        }
+        rejected.into_result()
+    }
+
+    /// Stores keys in order up to the first that is refused, and notes that. Returns those behind it.
+    fn insert_up_to_refusal<'keys, K: Key>(&mut self, keys: &'keys [K], rejected: &mut Rejected) -> &'keys [K] {
+        let Err(error) = self.insert_in_order(keys) else { return &[] };
+        let (refused, behind) = (&keys[error.inserted], &keys[error.inserted + 1..]);
+        rejected.note(self.hasher().digest(refused), error.reason);
+        behind
     }
 
     fn store_bulk<K: Sync>(&mut self, keys: &[K], digest: impl Fn(&K) -> Digest + Sync) -> Outcome {
@@ -116,21 +153,11 @@ impl CuckooFilter {
     }
 }
 
-/// The keys that a filter refused although it may grow.
-#[derive(Default)]
-struct Rejected {
-    digests: Vec<Digest>,
-    /// Why the first of them was rejected.
-    reason: Option<InsertError>,
-}
-
-impl Rejected {
-    fn try_each(&mut self, filter: &mut CuckooFilter, digests: &[Digest]) {
-        for &digest in digests {
-            if let Err(reason) = filter.insert_digest(digest) {
-                self.reason.get_or_insert(reason);
-                self.digests.push(digest);
-            }
+/// Tries keys one by one, and notes those that are refused.
+fn try_each(filter: &mut CuckooFilter, digests: &[Digest], rejected: &mut Rejected) {
+    for &digest in digests {
+        if let Err(reason) = filter.insert_digest(digest) {
+            rejected.note(digest, reason);
         }
     }
 }

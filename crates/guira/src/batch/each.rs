@@ -6,7 +6,7 @@ use super::blocks::{OWN_CACHE, change_each, look_up_each, look_up_in_cache};
 use crate::cuckoo::{BLOCK, Located, NoRoom, Scheme, with_table};
 use crate::digest::{Digest, Key, KeyHasher};
 use crate::error::TryExtendError;
-use crate::filter::{CuckooFilter, CuckooFilterView};
+use crate::filter::{CuckooFilter, CuckooFilterView, answers_many, counts_many, removes_many};
 use crate::probe::vectorized;
 
 impl CuckooFilter {
@@ -42,33 +42,21 @@ impl CuckooFilter {
         }
     }
 
-    /// Stores a copy of each of many keys, in order. In a table larger than the processor's cache this is faster than
-    /// calling [`insert`](Self::insert) for each key.
-    ///
-    /// # Errors
-    ///
-    /// [`TryExtendError`] for the first key that can't be stored: why, and how many were stored before it and are kept.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let mut filter = guira::CuckooFilter::with_capacity(10, 0.001)?;
-    /// filter.insert_each(&["ani", "guira"])?;
-    /// assert_eq!(filter.len(), 2);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn insert_each<K: Key>(&mut self, keys: &[K]) -> Result<(), TryExtendError> {
+    /// Stores a copy of each of many keys, in order, up to the first that can't be stored.
+    pub(crate) fn insert_in_order<K: Key>(&mut self, keys: &[K]) -> Result<(), TryExtendError> {
         if self.growth().is_none() {
             let hasher = *self.hasher();
             let (inserted, refused) = self.store_run(keys.len(), move |number| hasher.digest(&keys[number]));
             return refused
                 .map_or(Ok(()), |reason| Err(TryExtendError { inserted, reason: self.insert_error(reason) }));
         }
-        self.insert_each_growing(keys)
+        self.insert_in_order_growing(keys)
     }
 
-    /// Stores a copy of each key that an iterator gives, in order: [`insert_each`](Self::insert_each) for keys that are
-    /// not in a slice.
+    /// Stores a copy of each key that an iterator gives, in order, up to the first that can't be stored. In a table larger than
+    /// the processor's cache this is faster than calling [`insert`](Self::insert) for each key.
+    ///
+    /// For keys that are in memory, [`insert_many`](Self::insert_many) is faster still.
     ///
     /// # Errors
     ///
@@ -88,25 +76,12 @@ impl CuckooFilter {
         I: IntoIterator,
         I::Item: Key,
     {
-        const RUN: usize = 512;
         let hasher = *self.hasher();
-        let mut digests = keys.into_iter().map(|key| hasher.digest(&key));
-        let mut run = Vec::with_capacity(RUN);
-        let mut inserted = 0;
-        loop {
-            run.clear();
-            run.extend(digests.by_ref().take(RUN));
-            if run.is_empty() {
-                return Ok(());
-            }
-            let stored = self.insert_each(&run);
-            stored.map_err(|error| TryExtendError { inserted: inserted + error.inserted, reason: error.reason })?;
-            inserted += run.len();
-        }
+        extend_in_runs(keys.into_iter().map(|key| hasher.digest(&key)), |run| self.insert_in_order(run))
     }
 
     #[inline(never)]
-    fn insert_each_growing<K: Key>(&mut self, keys: &[K]) -> Result<(), TryExtendError> {
+    fn insert_in_order_growing<K: Key>(&mut self, keys: &[K]) -> Result<(), TryExtendError> {
         let hasher = *self.hasher();
         let digest = |number: usize| hasher.digest(&keys[number]);
         let mut inserted = 0;
@@ -285,6 +260,25 @@ impl Scheme {
     }
 }
 
+/// Stores the digests that an iterator gives in runs, up to the first that can't be stored.
+pub(crate) fn extend_in_runs(
+    mut digests: impl Iterator<Item = Digest>,
+    mut insert: impl FnMut(&[Digest]) -> Result<(), TryExtendError>,
+) -> Result<(), TryExtendError> {
+    const RUN: usize = 512;
+    let mut run = Vec::with_capacity(RUN);
+    let mut inserted = 0;
+    loop {
+        run.clear();
+        run.extend(digests.by_ref().take(RUN));
+        if run.is_empty() {
+            return Ok(());
+        }
+        insert(&run).map_err(|error| TryExtendError { inserted: inserted + error.inserted, reason: error.reason })?;
+        inserted += run.len();
+    }
+}
+
 /// The digests of keys, computed several at a time where the processor can.
 #[inline]
 pub(crate) fn hash_each<K: Key>(hasher: &KeyHasher, keys: &[K], digests: &mut [Digest]) {
@@ -293,3 +287,12 @@ pub(crate) fn hash_each<K: Key>(hasher: &KeyHasher, keys: &[K], digests: &mut [D
         |_| hasher.digest_each(keys, digests),
     );
 }
+
+answers_many!([] CuckooFilter, "let mut filter = guira::CuckooFilter::with_capacity(100, 0.001)?;\nfilter.insert(\"ani\")?;");
+answers_many!(['bytes] CuckooFilterView<'bytes>, "let mut made = guira::CuckooFilter::with_capacity(100, 0.001)?;\nmade.insert(\"ani\")?;\nlet file = made.to_bytes();\nlet filter = guira::CuckooFilterView::new(&file)?;");
+counts_many!([] CuckooFilter, usize, "let mut filter = guira::CuckooFilter::with_capacity(100, 0.001)?;\nfilter.insert(\"ani\")?;");
+counts_many!(['bytes] CuckooFilterView<'bytes>, usize, "let mut made = guira::CuckooFilter::with_capacity(100, 0.001)?;\nmade.insert(\"ani\")?;\nlet file = made.to_bytes();\nlet filter = guira::CuckooFilterView::new(&file)?;");
+removes_many!(
+    CuckooFilter,
+    "let mut filter = guira::CuckooFilter::with_capacity(100, 0.001)?;\nfilter.insert(\"ani\")?;"
+);

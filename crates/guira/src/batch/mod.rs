@@ -9,4 +9,4 @@ mod partition;
 #[cfg(feature = "std")]
 pub(crate) use blocks::{OWN_CACHE, change_each, look_up_each, look_up_in_cache};
 #[cfg(feature = "std")]
-pub(crate) use each::hash_each;
+pub(crate) use each::{extend_in_runs, hash_each};

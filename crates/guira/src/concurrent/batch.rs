@@ -1,3 +1,5 @@
+use alloc::vec;
+use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::ConcurrentCuckooFilter;
@@ -9,11 +11,12 @@ use super::shared_table::SharedTable;
 use super::stripes::Stale;
 use super::update::{self, Refusal, Repeated, insert_with_several_locks};
 use crate::addressing::Addressing as _;
-use crate::batch::{OWN_CACHE, change_each, hash_each, look_up_each, look_up_in_cache};
+use crate::batch::{OWN_CACHE, change_each, extend_in_runs, hash_each, look_up_each, look_up_in_cache};
 use crate::cast::Whole;
 use crate::cuckoo::{CuckooTable, with_table};
 use crate::digest::{Digest, Key};
-use crate::error::TryExtendError;
+use crate::error::{InsertManyError, Rejected, TryExtendError};
+use crate::filter::{answers_many, counts_many};
 use crate::sync::Replaceable;
 
 impl ConcurrentCuckooFilter {
@@ -46,22 +49,57 @@ impl ConcurrentCuckooFilter {
         }
     }
 
-    /// Stores a copy of each of many keys, in order, and doubles the table when it is full, if the filter grows. Other
-    /// threads may see some of them stored and others not.
+    /// Stores a copy of each of many keys, and doubles the table when it is full, if the filter grows. Other threads may see
+    /// some of them stored and others not.
     ///
     /// # Errors
     ///
-    /// [`TryExtendError`] for the first key that can't be stored: why, and how many were stored before it and are kept.
+    /// All keys that fit are stored; the error has the digests of the others.
     ///
     /// # Examples
     ///
     /// ```
     /// # let seen = guira::ConcurrentCuckooFilter::with_capacity(100, 0.01)?;
-    /// seen.insert_each(&["ani", "guira"])?;
+    /// seen.insert_many(&["ani", "guira"])?;
     /// assert_eq!(seen.len(), 2);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn insert_each<K: Key>(&self, keys: &[K]) -> Result<(), TryExtendError> {
+    pub fn insert_many<K: Key>(&self, keys: &[K]) -> Result<(), InsertManyError> {
+        let mut rejected = Rejected::default();
+        let mut rest = keys;
+        while let Err(error) = self.insert_in_order(rest) {
+            rejected.note(self.hasher().digest(&rest[error.inserted]), error.reason);
+            rest = &rest[error.inserted + 1..];
+        }
+        rejected.into_result()
+    }
+
+    /// Stores a copy of each key that an iterator gives, in order, up to the first that can't be stored.
+    ///
+    /// # Errors
+    ///
+    /// [`TryExtendError`] for the first key that can't be stored: why, and how many were stored before it and are kept.
+    /// Some keys after it may have been taken from the iterator.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # let seen = guira::ConcurrentCuckooFilter::with_capacity(100, 0.01)?;
+    /// seen.try_extend("ani guira koel".split(' '))?;
+    /// assert!(seen.len() == 3 && seen.contains("koel"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn try_extend<I>(&self, keys: I) -> Result<(), TryExtendError>
+    where
+        I: IntoIterator,
+        I::Item: Key,
+    {
+        let hasher = *self.hasher();
+        extend_in_runs(keys.into_iter().map(|key| hasher.digest(&key)), |run| self.insert_in_order(run))
+    }
+
+    /// Stores a copy of each of many keys, in order, up to the first that can't be stored.
+    fn insert_in_order<K: Key>(&self, keys: &[K]) -> Result<(), TryExtendError> {
         let hasher = *self.hasher();
         match &self.table {
             Tables::Fixed(table) => {
@@ -73,14 +111,18 @@ impl ConcurrentCuckooFilter {
                     (_, Err(Refusal::Stale)) => never_stale(Err(Stale)),
                 }
             }
-            Tables::Growing(current, _) => self.insert_each_growing(current, keys),
+            Tables::Growing(current, _) => self.insert_in_order_growing(current, keys),
         }
     }
 
     /// Stores runs of keys together, as long as the table is large enough. The key after a run is stored alone, and makes
     /// the table grow.
     #[inline(never)]
-    fn insert_each_growing<K: Key>(&self, current: &Replaceable<Generation>, keys: &[K]) -> Result<(), TryExtendError> {
+    fn insert_in_order_growing<K: Key>(
+        &self,
+        current: &Replaceable<Generation>,
+        keys: &[K],
+    ) -> Result<(), TryExtendError> {
         let hasher = *self.hasher();
         let digest = |number: usize| hasher.digest(&keys[number]);
         let mut inserted = 0;
@@ -99,6 +141,24 @@ impl ConcurrentCuckooFilter {
         Ok(())
     }
 
+    /// Removes one copy of each of many keys, in order. Returns, for each, whether there was one.
+    ///
+    /// Only remove what was inserted: see [`remove`](Self::remove).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # let seen = guira::ConcurrentCuckooFilter::with_capacity(100, 0.01)?;
+    /// seen.insert_many(&["ani", "guira"])?;
+    /// assert_eq!(seen.remove_many(&["guira", "cuckoo"]), [true, false]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn remove_many<K: Key>(&self, keys: &[K]) -> Vec<bool> {
+        let mut removed = vec![false; keys.len()];
+        self.remove_many_into(keys, &mut removed);
+        removed
+    }
+
     /// Removes one copy of each of many keys, in order. Writes to `removed`, for each, whether there was one.
     ///
     /// Only remove what was inserted: see [`remove`](Self::remove).
@@ -111,7 +171,7 @@ impl ConcurrentCuckooFilter {
     ///
     /// ```
     /// # let seen = guira::ConcurrentCuckooFilter::with_capacity(100, 0.01)?;
-    /// seen.insert_each(&["ani", "guira"])?;
+    /// seen.insert_many(&["ani", "guira"])?;
     /// let mut removed = [false; 2];
     /// seen.remove_many_into(&["guira", "cuckoo"], &mut removed);
     /// assert_eq!(removed, [true, false]);
@@ -326,3 +386,6 @@ impl SharedTable {
         size_of_val(&*self.words) <= OWN_CACHE
     }
 }
+
+answers_many!([] ConcurrentCuckooFilter, "let filter = guira::ConcurrentCuckooFilter::with_capacity(100, 0.001)?;\nfilter.insert(\"ani\")?;");
+counts_many!([] ConcurrentCuckooFilter, usize, "let filter = guira::ConcurrentCuckooFilter::with_capacity(100, 0.001)?;\nfilter.insert(\"ani\")?;");

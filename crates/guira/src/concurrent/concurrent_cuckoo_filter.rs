@@ -9,8 +9,8 @@ use super::update::{Refusal, Repeated};
 use crate::cast::{to_f64, to_usize};
 use crate::cuckoo::NoRoom;
 use crate::digest::{Digest, Key, KeyHasher};
-use crate::error::{BuildError, InsertError};
-use crate::filter::{CuckooFilter, FilterBuilder, Growth, GrowthPolicy, Kept};
+use crate::error::{BuildError, InsertError, OutOfMemory, ReserveError};
+use crate::filter::{Built, CuckooFilter, FilterBuilder, Growth, GrowthPolicy, Kept, made_by_builder};
 use crate::parameters::{Layout, Parameters};
 use crate::sync::Replaceable;
 
@@ -124,39 +124,24 @@ pub(super) fn never_stale<T>(done: Result<T, Stale>) -> T {
     done.unwrap_or_else(|Stale| unreachable!("only the tables of filters that grow are replaced"))
 }
 
-impl FilterBuilder {
-    /// Makes an empty filter for several threads. Its layout is packed unless another was given, which is refused.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`build`](Self::build), and [`BuildError::ConcurrentLayout`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use guira::CuckooFilter;
-    ///
-    /// let builder = CuckooFilter::builder().capacity(1000).max_capacity(1_000_000).false_positive_rate(0.001);
-    /// let seen = builder.build_concurrent()?;
-    /// std::thread::scope(|threads| {
-    ///     let writers = [0, 1].map(|first| {
-    ///         let seen = &seen;
-    ///         threads.spawn(move || (first..20_000).step_by(2).try_for_each(|key| seen.insert(&key)))
-    ///     });
-    ///     writers.into_iter().try_for_each(|writer| writer.join().expect("it does not panic"))
-    /// })?;
-    /// assert!((0..20_000).all(|key| seen.contains(&key)));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn build_concurrent(&self) -> Result<ConcurrentCuckooFilter, BuildError> {
-        let packed = if self.has_layout() { self.clone() } else { self.clone().layout(Layout::Packed) };
-        packed.build()?.try_into()
+/// The layout is packed unless another was given, which is refused with [`BuildError::ConcurrentLayout`].
+impl Built for ConcurrentCuckooFilter {
+    fn build(builder: &FilterBuilder<Self>) -> Result<Self, BuildError> {
+        let packed = if builder.has_layout() { builder.clone() } else { builder.clone().layout(Layout::Packed) };
+        packed.build_filter()?.try_into()
+    }
+
+    fn parameters(builder: &FilterBuilder<Self>) -> Result<Parameters, BuildError> {
+        let packed = if builder.has_layout() { builder.clone() } else { builder.clone().layout(Layout::Packed) };
+        packed.planned_parameters()
     }
 }
 
+made_by_builder!([] ConcurrentCuckooFilter, "guira::ConcurrentCuckooFilter");
+
 impl ConcurrentCuckooFilter {
     /// Makes an empty filter for `capacity` distinct keys, with at most this false positive rate. For everything else that
-    /// can be chosen, see [`FilterBuilder::build_concurrent`].
+    /// can be chosen, see [`builder`](Self::builder).
     ///
     /// # Errors
     ///
@@ -170,7 +155,7 @@ impl ConcurrentCuckooFilter {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn with_capacity(capacity: usize, false_positive_rate: f64) -> Result<Self, BuildError> {
-        CuckooFilter::builder().capacity(capacity).false_positive_rate(false_positive_rate).build_concurrent()
+        Self::builder().capacity(capacity).false_positive_rate(false_positive_rate).build()
     }
 
     /// Stores a copy of a key. Where the filter grows, it doubles the table first if that is full.
@@ -238,21 +223,25 @@ impl ConcurrentCuckooFilter {
     ///
     /// # Errors
     ///
-    /// [`InsertError::Full`] if the filter may not grow so far, and [`InsertError::OutOfMemory`]. In both cases the filter
+    /// [`ReserveError::Full`] if the filter may not grow so far, and [`ReserveError::OutOfMemory`]. In both cases the filter
     /// is as it was.
     ///
     /// # Examples
     ///
     /// ```
-    /// use guira::CuckooFilter;
+    /// use guira::ConcurrentCuckooFilter;
     ///
-    /// let builder = CuckooFilter::builder().capacity(100).max_capacity(10_000).false_positive_rate(0.01);
-    /// let seen = builder.build_concurrent()?;
+    /// let builder = ConcurrentCuckooFilter::builder().capacity(100).max_capacity(10_000).false_positive_rate(0.01);
+    /// let seen = builder.build()?;
     /// seen.reserve(5000)?;
     /// assert!(seen.capacity() >= 5000);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn reserve(&self, additional: usize) -> Result<(), InsertError> {
+    pub fn reserve(&self, additional: usize) -> Result<(), ReserveError> {
+        self.make_room(additional).map_err(|error| ReserveError::of(&error, self.len(), additional, self.capacity()))
+    }
+
+    fn make_room(&self, additional: usize) -> Result<(), InsertError> {
         let has_room = |table: &SharedTable| {
             let capacity = to_usize(table.parameters.capacity());
             table.len().saturating_add(additional) <= capacity
@@ -273,7 +262,7 @@ impl ConcurrentCuckooFilter {
             }
             if let Ok(all) = generation.table.guards.stripes.lock_all() {
                 let mut next = copy(&generation.table, growth, &all)?;
-                next.reserve(additional)?;
+                next.make_room(additional)?;
                 return replace(current, growth, next, all);
             }
         }
@@ -373,7 +362,7 @@ impl ConcurrentCuckooFilter {
     ///
     /// # Errors
     ///
-    /// [`BuildError::OutOfMemory`].
+    /// [`OutOfMemory`].
     ///
     /// # Examples
     ///
@@ -385,7 +374,7 @@ impl ConcurrentCuckooFilter {
     /// assert!(copy.contains("ani") && !seen.contains("ani"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn snapshot(&self) -> Result<CuckooFilter, BuildError> {
+    pub fn snapshot(&self) -> Result<CuckooFilter, OutOfMemory> {
         let copy = match &self.table {
             Tables::Fixed(table) => never_stale(table.copy_locked()),
             Tables::Growing(current, growth) => change_current(current, |generation| match generation.doubling() {
@@ -393,7 +382,13 @@ impl ConcurrentCuckooFilter {
                 Some(doubling) => doubling.copy(generation, growth),
             }),
         };
-        Ok(copy?.with_kept(self.kept.clone()))
+        let copy = copy.map_err(|_| OutOfMemory::new(self.parameters().table_size()))?;
+        Ok(copy.with_kept(self.kept.clone()))
+    }
+
+    /// [`snapshot`](Self::snapshot), for what returns no error.
+    pub(crate) fn copy_or_panic(&self) -> CuckooFilter {
+        self.snapshot().expect("no memory for a copy of the filter")
     }
 
     /// Turns it into a filter for one thread, with the same bits. Tables that are in large pages, which is where a filter of
@@ -477,10 +472,10 @@ impl ConcurrentCuckooFilter {
     /// # Examples
     ///
     /// ```
-    /// use guira::CuckooFilter;
+    /// use guira::ConcurrentCuckooFilter;
     ///
-    /// let builder = CuckooFilter::builder().capacity(100).max_capacity(10_000).false_positive_rate(0.01);
-    /// let seen = builder.build_concurrent()?;
+    /// let builder = ConcurrentCuckooFilter::builder().capacity(100).max_capacity(10_000).false_positive_rate(0.01);
+    /// let seen = builder.build()?;
     /// assert!(seen.max_capacity() >= 10_000);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -495,11 +490,11 @@ impl ConcurrentCuckooFilter {
     /// # Examples
     ///
     /// ```
-    /// use guira::{CuckooFilter, GrowthPolicy};
+    /// use guira::{ConcurrentCuckooFilter, GrowthPolicy};
     ///
-    /// let builder = CuckooFilter::builder().capacity(100).false_positive_rate(0.01);
-    /// assert_eq!(builder.build_concurrent()?.growth_policy(), None);
-    /// let growing = builder.max_capacity(10_000).build_concurrent()?;
+    /// let builder = ConcurrentCuckooFilter::builder().capacity(100).false_positive_rate(0.01);
+    /// assert_eq!(builder.build()?.growth_policy(), None);
+    /// let growing = builder.max_capacity(10_000).build()?;
     /// assert_eq!(growing.growth_policy(), Some(GrowthPolicy::KeepRate));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -627,7 +622,7 @@ impl From<ConcurrentCuckooFilter> for CuckooFilter {
 /// memory for it; `clone` panics.
 impl Clone for ConcurrentCuckooFilter {
     fn clone(&self) -> Self {
-        self.snapshot().and_then(Self::try_from).expect("no memory for a copy of the filter")
+        self.snapshot().ok().and_then(|copy| Self::try_from(copy).ok()).expect("no memory for a copy of the filter")
     }
 }
 

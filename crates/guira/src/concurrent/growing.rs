@@ -153,13 +153,18 @@ const fn no_memory(parameters: &Parameters) -> InsertError {
 mod tests {
     use super::super::concurrent_cuckoo_filter::Tables;
     use super::*;
+    use crate::concurrent::ConcurrentCuckooFilter;
 
     /// While others write, a count may be too high for a moment.
     #[test]
     fn a_table_that_is_found_to_have_room_is_not_doubled() {
         for capacity in [100, 100_000] {
             let builder = CuckooFilter::builder().capacity(capacity).max_capacity(10 * capacity);
-            let filter = builder.false_positive_rate(0.001).build_concurrent().expect("memory for the table");
+            let filter = builder
+                .false_positive_rate(0.001)
+                .for_kind::<ConcurrentCuckooFilter>()
+                .build()
+                .expect("memory for the table");
             let Tables::Growing(current, growth) = &filter.table else { panic!("it grows") };
             let store = |key: u64, repeated| {
                 double_and_store(current, growth, &current.load(), filter.hasher().digest(&key), repeated)

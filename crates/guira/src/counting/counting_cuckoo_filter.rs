@@ -1,8 +1,12 @@
 use core::fmt;
 
 use crate::digest::Key;
-use crate::error::{BuildError, InsertError};
-use crate::filter::{CuckooFilter, FilterBuilder, ValuedFilter, measures_of_valued_filter};
+use crate::error::{BuildError, InsertError, OutOfMemory};
+use crate::filter::{
+    Built, FilterBuilder, ValuedFilter, answers_many, contains_one_by_one, counts_many, inserts_one_by_one,
+    made_by_builder, measures_of_valued_filter, removes_many,
+};
+use crate::parameters::Parameters;
 
 /// Counts to 256. Counting Bloom filters get by with 4 bits, since their counters count collisions of distinct keys; these
 /// count how often one key came, for which 16 is soon too little. Each bit more costs a bit per slot and doubles the reach.
@@ -41,34 +45,23 @@ pub struct CountingCuckooFilter {
     total: u64,
 }
 
-impl FilterBuilder {
-    /// Makes an empty filter that counts, with counters of 8 bits, which count to 256, unless
-    /// [`value_bits`](Self::value_bits) are given. Its table is packed, and doesn't grow.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`build`](Self::build), [`BuildError::ValueBits`], and [`BuildError::ValuesInLayout`] for another layout,
-    /// for another addressing and for a table that grows.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use guira::CuckooFilter;
-    ///
-    /// // Up to 2^12 copies of each key.
-    /// let builder = CuckooFilter::builder().capacity(10_000).false_positive_rate(0.001).value_bits(12);
-    /// assert_eq!(builder.build_counting()?.max_count(), 4096);
-    /// # Ok::<(), guira::BuildError>(())
-    /// ```
-    pub fn build_counting(&self) -> Result<CountingCuckooFilter, BuildError> {
-        let parameters = self.parameters_with_values(self.given_value_bits().unwrap_or(USUAL_COUNTER_BITS))?;
-        ValuedFilter::with_parameters(parameters, self.chosen_hasher()).map(CountingCuckooFilter::from_filter)
+/// Counters have 8 bits, which count to 256, unless [`value_bits`](FilterBuilder::value_bits) are given. The table is packed, and
+/// doesn't grow.
+impl Built for CountingCuckooFilter {
+    fn build(builder: &FilterBuilder<Self>) -> Result<Self, BuildError> {
+        ValuedFilter::with_parameters(builder.parameters()?, builder.chosen_hasher()).map(Self::from_filter)
+    }
+
+    fn parameters(builder: &FilterBuilder<Self>) -> Result<Parameters, BuildError> {
+        builder.parameters_with_values(builder.given_value_bits().unwrap_or(USUAL_COUNTER_BITS))
     }
 }
 
+made_by_builder!([] CountingCuckooFilter, "guira::CountingCuckooFilter");
+
 impl CountingCuckooFilter {
     /// Makes an empty filter for `capacity` distinct keys, with at most this false positive rate, and with counters that reach
-    /// to 256. For everything else that can be chosen, see [`FilterBuilder::build_counting`].
+    /// to 256. For everything else that can be chosen, see [`builder`](Self::builder).
     ///
     /// # Errors
     ///
@@ -82,7 +75,7 @@ impl CountingCuckooFilter {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn with_capacity(capacity: usize, false_positive_rate: f64) -> Result<Self, BuildError> {
-        CuckooFilter::builder().capacity(capacity).false_positive_rate(false_positive_rate).build_counting()
+        Self::builder().capacity(capacity).false_positive_rate(false_positive_rate).build()
     }
 
     /// Makes a filter that counts of one whose values are counters.
@@ -95,7 +88,7 @@ impl CountingCuckooFilter {
     ///
     /// # Errors
     ///
-    /// [`BuildError::OutOfMemory`].
+    /// [`OutOfMemory`].
     ///
     /// # Examples
     ///
@@ -104,7 +97,7 @@ impl CountingCuckooFilter {
     /// assert!(sightings.try_clone()? == sightings);
     /// # Ok::<(), guira::BuildError>(())
     /// ```
-    pub fn try_clone(&self) -> Result<Self, BuildError> {
+    pub fn try_clone(&self) -> Result<Self, OutOfMemory> {
         Ok(Self { filter: self.filter.try_clone()?, total: self.total })
     }
 
@@ -198,6 +191,29 @@ impl CountingCuckooFilter {
         }
         self.total -= 1;
         true
+    }
+
+    /// Counts each of many keys once less, in order. Writes to `removed`, for each, whether it was counted.
+    ///
+    /// # Panics
+    ///
+    /// If `keys` and `removed` differ in length.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut sightings = guira::CountingCuckooFilter::with_capacity(1000, 0.001)?;
+    /// sightings.insert("ani")?;
+    /// let mut removed = [false; 2];
+    /// sightings.remove_many_into(&["ani", "koel"], &mut removed);
+    /// assert_eq!(removed, [true, false]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn remove_many_into<K: Key>(&mut self, keys: &[K], removed: &mut [bool]) {
+        assert_eq!(keys.len(), removed.len(), "as many answers as keys");
+        for (key, removed) in keys.iter().zip(removed) {
+            *removed = self.remove(key);
+        }
     }
 
     /// Removes all keys.
@@ -325,3 +341,19 @@ impl PartialEq for CountingCuckooFilter {
         self.filter == other.filter
     }
 }
+
+answers_many!([] CountingCuckooFilter, "let mut filter = guira::CountingCuckooFilter::with_capacity(100, 0.001)?;\nfilter.insert(\"ani\")?;");
+contains_one_by_one!([] CountingCuckooFilter, contains, "let mut filter = guira::CountingCuckooFilter::with_capacity(100, 0.001)?;\nfilter.insert(\"ani\")?;");
+counts_many!([] CountingCuckooFilter, u64, "let mut filter = guira::CountingCuckooFilter::with_capacity(100, 0.001)?;\nfilter.insert(\"ani\")?;");
+removes_many!(
+    CountingCuckooFilter,
+    "let mut filter = guira::CountingCuckooFilter::with_capacity(100, 0.001)?;\nfilter.insert(\"ani\")?;"
+);
+inserts_one_by_one!(
+    [] CountingCuckooFilter,
+    [],
+    |filter, key| filter.insert(key),
+    |filter, key| filter.hasher().digest(key),
+    "let mut filter = guira::CountingCuckooFilter::with_capacity(100, 0.001)?;",
+    "\"ani\", \"guira\""
+);

@@ -4,11 +4,11 @@ use core::fmt;
 use super::{BuildError, InsertError};
 use crate::digest::Digest;
 
-/// Why not all keys of a batch were stored. The keys before the first refused one are kept.
+/// Why not all keys of an iterator were stored. Those before the first refused one are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TryExtendError {
-    /// How many keys were stored: also the index in the batch of the key that was refused.
+    /// How many keys were stored: also the number of the key that was refused, from 0 on.
     pub inserted: usize,
     /// Why that key was refused.
     pub reason: InsertError,
@@ -16,17 +16,14 @@ pub struct TryExtendError {
 
 impl fmt::Display for TryExtendError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{} keys of the batch were stored, the next was not: {}", self.inserted, self.reason)
+        write!(formatter, "{} keys were stored, the next was not: {}", self.inserted, self.reason)
     }
 }
 
-impl core::error::Error for TryExtendError {
-    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
-        Some(&self.reason)
-    }
-}
+/// The reason is part of the message.
+impl core::error::Error for TryExtendError {}
 
-/// Why not all keys were stored in bulk. All that fit are.
+/// Why not all keys of a batch were stored. All that fit are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InsertManyError {
@@ -42,9 +39,28 @@ impl fmt::Display for InsertManyError {
     }
 }
 
-impl core::error::Error for InsertManyError {
-    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
-        Some(&self.reason)
+/// The reason is part of the message.
+impl core::error::Error for InsertManyError {}
+
+/// The keys of a batch that were refused so far.
+#[derive(Default)]
+pub(crate) struct Rejected {
+    digests: Vec<Digest>,
+    /// Why the first of them was refused.
+    reason: Option<InsertError>,
+}
+
+impl Rejected {
+    pub(crate) fn note(&mut self, digest: Digest, reason: InsertError) {
+        self.reason.get_or_insert(reason);
+        self.digests.push(digest);
+    }
+
+    pub(crate) fn into_result(self) -> Result<(), InsertManyError> {
+        match self.reason {
+            None => Ok(()),
+            Some(reason) => Err(InsertManyError { rejected: self.digests, reason }),
+        }
     }
 }
 
@@ -67,14 +83,8 @@ impl fmt::Display for BuildFromKeysError {
     }
 }
 
-impl core::error::Error for BuildFromKeysError {
-    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
-        match self {
-            Self::Build(error) => Some(error),
-            Self::Insert(error) => Some(error),
-        }
-    }
-}
+/// What the cause says is the message.
+impl core::error::Error for BuildFromKeysError {}
 
 impl From<BuildError> for BuildFromKeysError {
     fn from(error: BuildError) -> Self {

@@ -112,6 +112,11 @@ pub enum LoadError {
     SecretKeyDiffers,
     /// A secret key was given for a filter that has none.
     SecretKeyNotUsed,
+    /// The filter was made otherwise than was asked for.
+    MadeOtherwise {
+        /// What differs: "seed", "false positive rate" or "growth".
+        what: &'static str,
+    },
     /// The memory for the table could not be allocated.
     OutOfMemory {
         /// The bytes of the table.
@@ -176,6 +181,12 @@ impl fmt::Display for LoadError {
             Self::SecretKeyMissing => formatter.write_str("made with a secret hash key: give the key"),
             Self::SecretKeyDiffers => formatter.write_str("made with another secret hash key than the one given"),
             Self::SecretKeyNotUsed => formatter.write_str("made without a secret hash key: give none"),
+            Self::MadeOtherwise { what } => {
+                write!(
+                    formatter,
+                    "the filter in the file was made with another {what} than is asked for: open it as it is, or make a new one"
+                )
+            }
             Self::OutOfMemory { bytes } => write!(formatter, "no memory for a table of {bytes} bytes"),
             #[cfg(feature = "std")]
             Self::Io(error) => write!(formatter, "{error}"),
@@ -183,12 +194,13 @@ impl fmt::Display for LoadError {
     }
 }
 
+/// What the cause says is part of the message, so the source is what is behind the cause.
 impl core::error::Error for LoadError {
     fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
         match self {
-            Self::Parameters(error) => Some(error),
+            Self::Parameters(error) => error.source(),
             #[cfg(feature = "std")]
-            Self::Io(error) => Some(error),
+            Self::Io(error) => error.source(),
             _ => None,
         }
     }

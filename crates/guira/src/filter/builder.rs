@@ -1,4 +1,6 @@
 use alloc::vec::Vec;
+use core::fmt;
+use core::marker::PhantomData;
 
 use super::growth::Growth;
 use super::growth_plan::{GrowthPlan, GrowthRequest};
@@ -9,9 +11,8 @@ use crate::digest::KeyHasher;
 use crate::error::BuildError;
 use crate::parameters::{Addressing, Layout, Parameters, Regions, Shape};
 
-/// Chooses the parameters of a filter, and makes it: a [`CuckooFilter`] by [`build`](Self::build), or one of another kind by
-/// [`build_set`](Self::build_set), [`build_map`](Self::build_map), [`build_counting`](Self::build_counting) and
-/// `build_concurrent`.
+/// Chooses the parameters of a filter, and makes it. Every kind has one: `CuckooSet::builder()` makes a
+/// [`CuckooSet`](crate::CuckooSet).
 ///
 /// Quick advice: give a [`capacity`](Self::capacity) and a [`false_positive_rate`](Self::false_positive_rate) and leave
 /// the rest alone. For keys that an attacker may choose, give a [`hasher`](Self::hasher) with a secret key.
@@ -25,9 +26,8 @@ use crate::parameters::{Addressing, Layout, Parameters, Regions, Shape};
 /// assert_eq!(filter.capacity(), 100_000);
 /// # Ok::<(), guira::BuildError>(())
 /// ```
-#[derive(Clone, Debug, Default)]
 #[must_use]
-pub struct FilterBuilder {
+pub struct FilterBuilder<T = CuckooFilter> {
     capacity: Option<u64>,
     bucket_count: Option<u64>,
     false_positive_rate: Option<f64>,
@@ -40,9 +40,67 @@ pub struct FilterBuilder {
     addressing: Addressing,
     hasher: KeyHasher,
     value_bits: Option<u32>,
+    kind: PhantomData<fn() -> T>,
 }
 
-impl FilterBuilder {
+/// A kind of filter that a [`FilterBuilder`] makes: [`CuckooFilter`], [`CuckooSet`](crate::CuckooSet),
+/// [`CountingCuckooFilter`](crate::CountingCuckooFilter), [`CuckooMap`](crate::CuckooMap) and `ConcurrentCuckooFilter`.
+#[expect(private_bounds, reason = "so that nobody else implements it")]
+pub trait FilterKind: Built {}
+
+impl<T: Built> FilterKind for T {}
+
+/// How a kind is made of what was chosen.
+pub(crate) trait Built: Sized {
+    fn build(builder: &FilterBuilder<Self>) -> Result<Self, BuildError>;
+
+    /// The table that [`build`](Self::build) would make.
+    fn parameters(builder: &FilterBuilder<Self>) -> Result<Parameters, BuildError> {
+        builder.planned_parameters()
+    }
+}
+
+impl Built for CuckooFilter {
+    fn build(builder: &FilterBuilder) -> Result<Self, BuildError> {
+        builder.build_filter()
+    }
+}
+
+impl<T> FilterBuilder<T> {
+    /// Returns a builder of another kind, for which the same is chosen.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use guira::{CuckooFilter, CuckooSet};
+    ///
+    /// let builder = CuckooFilter::builder().capacity(1000).false_positive_rate(0.01);
+    /// let (filter, set) = (builder.build()?, builder.for_kind::<CuckooSet>().build()?);
+    /// assert_eq!(filter.parameters(), set.parameters());
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    pub fn for_kind<U: FilterKind>(&self) -> FilterBuilder<U> {
+        self.with_kind()
+    }
+
+    const fn with_kind<U>(&self) -> FilterBuilder<U> {
+        FilterBuilder {
+            capacity: self.capacity,
+            bucket_count: self.bucket_count,
+            false_positive_rate: self.false_positive_rate,
+            fingerprint_bits: self.fingerprint_bits,
+            max_capacity: self.max_capacity,
+            growth_policy: self.growth_policy,
+            preference: self.preference,
+            layout: self.layout,
+            slots_per_bucket: self.slots_per_bucket,
+            addressing: self.addressing,
+            hasher: self.hasher,
+            value_bits: self.value_bits,
+            kind: PhantomData,
+        }
+    }
+
     /// Sets how many distinct keys must fit. Of a million filters, at most one is expected not to take that many.
     ///
     /// # Examples
@@ -243,11 +301,11 @@ impl FilterBuilder {
     /// # Examples
     ///
     /// ```
-    /// use guira::{CuckooFilter, CuckooMap};
+    /// use guira::CuckooMap;
     ///
     /// // Values below 1024.
-    /// let builder = CuckooFilter::builder().capacity(5000).false_positive_rate(0.001).value_bits(10);
-    /// let mut map: CuckooMap<u16> = builder.build_map()?;
+    /// let builder = CuckooMap::<u16>::builder().capacity(5000).false_positive_rate(0.001).value_bits(10);
+    /// let mut map = builder.build()?;
     /// assert!(map.insert("ani", 1023).is_ok() && map.insert("guira", 1024).is_err());
     /// # Ok::<(), guira::BuildError>(())
     /// ```
@@ -256,23 +314,7 @@ impl FilterBuilder {
         self
     }
 
-    /// Checks everything and makes an empty filter.
-    ///
-    /// # Errors
-    ///
-    /// A [`BuildError`] that says what is missing, contradictory or out of range, or that there is no memory.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use guira::{BuildError, CuckooFilter};
-    ///
-    /// let filter = CuckooFilter::builder().capacity(1000).false_positive_rate(0.01).build()?;
-    /// assert!(filter.is_empty());
-    /// assert_eq!(CuckooFilter::builder().capacity(1000).build(), Err(BuildError::PrecisionMissing));
-    /// # Ok::<(), guira::BuildError>(())
-    /// ```
-    pub fn build(&self) -> Result<CuckooFilter, BuildError> {
+    pub(crate) fn build_filter(&self) -> Result<CuckooFilter, BuildError> {
         if self.value_bits.is_some() {
             return Err(BuildError::ValueBitsUnused);
         }
@@ -280,22 +322,8 @@ impl FilterBuilder {
         Ok(CuckooFilter::with_parameters(parameters, self.hasher)?.with_growth(growth))
     }
 
-    /// Returns the parameters of the table that [`build`](Self::build) would make, without making it: what a capacity and
-    /// a rate cost. Maps and filters that count store values in each slot: with [`value_bits`](Self::value_bits) it is their
-    /// table. Filters for several threads have the [packed layout](Layout::Packed), whatever is preferred.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Self::build`], except [`BuildError::OutOfMemory`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let parameters = guira::CuckooFilter::builder().capacity(1_000_000).false_positive_rate(0.001).parameters()?;
-    /// assert!(parameters.bits_per_key() < 14.0);
-    /// # Ok::<(), guira::BuildError>(())
-    /// ```
-    pub fn parameters(&self) -> Result<Parameters, BuildError> {
+    /// The table that was chosen, with values in its slots where their bits were given.
+    pub(crate) fn planned_parameters(&self) -> Result<Parameters, BuildError> {
         match self.value_bits {
             None => self.parameters_and_growth().map(|(parameters, _)| parameters),
             Some(bits) => self.parameters_with_values(bits),
@@ -435,6 +463,16 @@ impl FilterBuilder {
         })
     }
 
+    #[cfg(feature = "files")]
+    pub(crate) const fn chosen_rate(&self) -> Option<f64> {
+        self.false_positive_rate
+    }
+
+    #[cfg(feature = "files")]
+    pub(crate) const fn grows(&self) -> bool {
+        self.max_capacity.is_some()
+    }
+
     pub(crate) const fn chosen_hasher(&self) -> KeyHasher {
         self.hasher
     }
@@ -474,6 +512,118 @@ impl FilterBuilder {
         Shape::new(layout, self.addressing, self.slots_per_bucket.unwrap_or(4))
     }
 }
+
+impl<T: FilterKind> FilterBuilder<T> {
+    /// Checks everything and makes an empty filter.
+    ///
+    /// # Errors
+    ///
+    /// A [`BuildError`] that says what is missing, contradictory or out of range, or that there is no memory.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use guira::{BuildError, CuckooFilter, CuckooMap};
+    ///
+    /// let filter = CuckooFilter::builder().capacity(1000).false_positive_rate(0.01).build()?;
+    /// assert!(filter.is_empty());
+    /// let map = CuckooMap::<u8>::builder().capacity(1000).false_positive_rate(0.01).build()?;
+    /// assert_eq!(map.parameters().value_bits(), 8);
+    /// assert_eq!(CuckooFilter::builder().capacity(1000).build(), Err(BuildError::PrecisionMissing));
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    pub fn build(&self) -> Result<T, BuildError> {
+        T::build(self)
+    }
+
+    /// Returns the parameters of the table that [`build`](Self::build) would make, without making it: what a capacity and
+    /// a rate cost.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::build`], except [`BuildError::OutOfMemory`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let parameters = guira::CuckooFilter::builder().capacity(1_000_000).false_positive_rate(0.001).parameters()?;
+    /// assert!(parameters.bits_per_key() < 14.0);
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    pub fn parameters(&self) -> Result<Parameters, BuildError> {
+        T::parameters(self)
+    }
+}
+
+impl<T> Clone for FilterBuilder<T> {
+    fn clone(&self) -> Self {
+        self.with_kind()
+    }
+}
+
+impl<T> Default for FilterBuilder<T> {
+    fn default() -> Self {
+        Self {
+            capacity: None,
+            bucket_count: None,
+            false_positive_rate: None,
+            fingerprint_bits: None,
+            max_capacity: None,
+            growth_policy: GrowthPolicy::default(),
+            preference: Preference::default(),
+            layout: None,
+            slots_per_bucket: None,
+            addressing: Addressing::default(),
+            hasher: KeyHasher::default(),
+            value_bits: None,
+            kind: PhantomData,
+        }
+    }
+}
+
+impl<T> fmt::Debug for FilterBuilder<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("FilterBuilder")
+            .field("capacity", &self.capacity)
+            .field("bucket_count", &self.bucket_count)
+            .field("false_positive_rate", &self.false_positive_rate)
+            .field("fingerprint_bits", &self.fingerprint_bits)
+            .field("max_capacity", &self.max_capacity)
+            .field("growth_policy", &self.growth_policy)
+            .field("preference", &self.preference)
+            .field("layout", &self.layout)
+            .field("slots_per_bucket", &self.slots_per_bucket)
+            .field("addressing", &self.addressing)
+            .field("hasher", &self.hasher)
+            .field("value_bits", &self.value_bits)
+            .finish()
+    }
+}
+
+/// The builder of a kind, and what else every kind has.
+macro_rules! made_by_builder {
+    ([$($generic:tt)*] $type:ty, $name:literal) => {
+        impl<$($generic)*> $type {
+            /// Returns a builder, for everything else that can be chosen.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            #[doc = concat!("let filter = ", $name, "::builder().capacity(1000).false_positive_rate(0.001).build()?;")]
+            /// assert_eq!(filter.capacity(), 1000);
+            /// # Ok::<(), guira::BuildError>(())
+            /// ```
+            pub fn builder() -> crate::filter::FilterBuilder<Self> {
+                crate::filter::FilterBuilder::default()
+            }
+        }
+    };
+}
+
+pub(crate) use made_by_builder;
+
+made_by_builder!([] CuckooFilter, "guira::CuckooFilter");
 
 /// The smallest regions of at least this size that don't fall into parts with this seed.
 pub(crate) fn whole_regions(regions: Regions, shape: Shape, fingerprint_bits: u32, seed: u64) -> Regions {

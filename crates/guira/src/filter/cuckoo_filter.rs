@@ -5,11 +5,11 @@ use core::fmt;
 #[expect(unused_imports, reason = "named in the documentation")]
 use super::GrowthPolicy;
 use super::doubling::Doubling;
-use super::{FilterBuilder, Fingerprints, Growth, Kept};
+use super::{Fingerprints, Growth, Kept};
 use crate::cast::{to_f64, to_usize};
 use crate::cuckoo::{Crowd, NoRoom, Scheme, Splitting, with_table};
 use crate::digest::{Digest, Key, KeyHasher};
-use crate::error::{BuildError, InsertError};
+use crate::error::{BuildError, InsertError, OutOfMemory};
 use crate::parameters::Parameters;
 use crate::table::{Storage, is_zero_from};
 
@@ -32,7 +32,7 @@ use crate::table::{Storage, is_zero_from};
 ///
 /// # Growth
 ///
-/// A filter has room for its capacity unless it was built with a [`max_capacity`](FilterBuilder::max_capacity):
+/// A filter has room for its capacity unless it was built with a [`max_capacity`](crate::FilterBuilder::max_capacity):
 /// such a filter doubles its table when it is full. It remains one table, not a chain of tables: every bucket becomes
 /// two, and one bit of each fingerprint decides which of the two it moves to. The keys are not needed. So a lookup costs
 /// the same at every size, and removal stays exact.
@@ -128,21 +128,6 @@ impl CuckooFilter {
         Self::builder().capacity(capacity).false_positive_rate(false_positive_rate).build()
     }
 
-    /// Returns a builder, for everything else that can be chosen.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use guira::CuckooFilter;
-    ///
-    /// let filter = CuckooFilter::builder().capacity(1000).fingerprint_bits(16).build()?;
-    /// assert_eq!(filter.parameters().fingerprint_bits(), 16);
-    /// # Ok::<(), guira::BuildError>(())
-    /// ```
-    pub fn builder() -> FilterBuilder {
-        FilterBuilder::default()
-    }
-
     pub(crate) fn with_parameters(parameters: Parameters, hasher: KeyHasher) -> Result<Self, BuildError> {
         let out_of_memory = |_| BuildError::OutOfMemory { bytes: parameters.table_size() };
         let storage = Storage::zeroed(parameters.table_bits()).map_err(out_of_memory)?;
@@ -205,7 +190,7 @@ impl CuckooFilter {
     ///
     /// # Errors
     ///
-    /// [`BuildError::OutOfMemory`].
+    /// [`OutOfMemory`].
     ///
     /// # Examples
     ///
@@ -215,8 +200,8 @@ impl CuckooFilter {
     /// assert!(seen.try_clone()? == seen);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn try_clone(&self) -> Result<Self, BuildError> {
-        let out_of_memory = |_| BuildError::OutOfMemory { bytes: self.parameters.table_size() };
+    pub fn try_clone(&self) -> Result<Self, OutOfMemory> {
+        let out_of_memory = |_| OutOfMemory::new(self.parameters.table_size());
         let storage = Storage::copied_from(&self.storage).map_err(out_of_memory)?;
         let mut copy = Self::from_parts(self.parameters, self.hasher, storage, self.len).with_growth(self.growth);
         copy.kept.clone_from(&self.kept);

@@ -4,7 +4,7 @@ use super::growth::is_crowded;
 use super::{CuckooFilter, GrowthPolicy};
 use crate::cuckoo::NoRoom;
 use crate::digest::{Digest, Key};
-use crate::error::{BuildError, InsertError};
+use crate::error::{BuildError, InsertError, OutOfMemory, ReserveError};
 
 impl CuckooFilter {
     /// Stores a copy of a key if the table takes it as it is; never doubles it.
@@ -104,7 +104,7 @@ impl CuckooFilter {
     ///
     /// # Errors
     ///
-    /// [`InsertError::Full`] if the filter may not grow so far, and [`InsertError::OutOfMemory`]. In both cases the filter
+    /// [`ReserveError::Full`] if the filter may not grow so far, and [`ReserveError::OutOfMemory`]. In both cases the filter
     /// is as it was.
     ///
     /// # Examples
@@ -118,7 +118,11 @@ impl CuckooFilter {
     /// assert!(filter.capacity() >= 50_000);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn reserve(&mut self, additional: usize) -> Result<(), InsertError> {
+    pub fn reserve(&mut self, additional: usize) -> Result<(), ReserveError> {
+        self.make_room(additional).map_err(|error| ReserveError::of(&error, self.len(), additional, self.capacity()))
+    }
+
+    pub(crate) fn make_room(&mut self, additional: usize) -> Result<(), InsertError> {
         self.settle();
         let needed = self.len().saturating_add(additional) as u64;
         // Find out how far it has to grow, and whether it may, before anything is doubled.
@@ -173,14 +177,29 @@ impl CuckooFilter {
         }
     }
 
-    /// An empty filter that began as this one did, with the same hash: as a clone of this one would be after
-    /// [`clear`](Self::clear) and [`shrink_to_fit`](Self::shrink_to_fit), but without a table larger than that.
-    pub(crate) fn empty_like(&self) -> Result<Self, BuildError> {
+    /// Returns an empty filter that began as this one did, with the same hash, so that the two can be merged: in this release
+    /// and in later ones, whose builders may choose other parameters for the same capacity and rate.
+    ///
+    /// # Errors
+    ///
+    /// [`OutOfMemory`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut all = guira::CuckooFilter::with_capacity(1000, 0.001)?;
+    /// let mut today = all.empty_like()?;
+    /// today.insert("ani")?;
+    /// all.merge(&today)?;
+    /// assert!(all.contains("ani"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn empty_like(&self) -> Result<Self, OutOfMemory> {
         let mut first = *self.parameters();
         while let Some(smaller) = first.before_doubling() {
             first = smaller;
         }
-        let filter = Self::with_parameters(first, *self.hasher())?;
+        let filter = Self::with_parameters(first, *self.hasher()).map_err(|_| OutOfMemory::new(first.table_size()))?;
         Ok(filter.with_growth(self.growth().copied()).with_kept(self.kept().cloned()))
     }
 

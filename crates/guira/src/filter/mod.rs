@@ -11,15 +11,18 @@ mod growth;
 mod growth_plan;
 mod iter;
 mod kept;
+mod many;
 mod merge;
 mod valued;
 mod view;
 
-pub use builder::FilterBuilder;
+pub(crate) use builder::{Built, made_by_builder};
+pub use builder::{FilterBuilder, FilterKind};
 pub use cuckoo_filter::CuckooFilter;
 pub use filter_plan::{FilterPlan, PlannedFilter};
 pub use growth::GrowthPolicy;
 pub use iter::{Fingerprints, StoredFingerprint};
+pub(crate) use many::{answers_many, contains_one_by_one, counts_many, inserts_one_by_one, removes_many};
 pub use view::CuckooFilterView;
 
 pub(crate) use builder::whole_regions;

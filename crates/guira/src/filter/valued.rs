@@ -4,7 +4,7 @@ use super::Kept;
 use crate::addressing::Addressing;
 use crate::cuckoo::{CuckooTable, NoRoom, Scheme, with_table};
 use crate::digest::{Digest, KeyHasher};
-use crate::error::{BuildError, InsertError};
+use crate::error::{BuildError, InsertError, OutOfMemory};
 use crate::parameters::Parameters;
 use crate::table::{Place, Storage, TableMut, Values, is_zero_from};
 
@@ -44,10 +44,17 @@ impl ValuedFilter {
     }
 
     /// A copy, unless there is no memory for it.
-    pub(crate) fn try_clone(&self) -> Result<Self, BuildError> {
-        let out_of_memory = |_| BuildError::OutOfMemory { bytes: self.parameters.table_size() };
+    pub(crate) fn try_clone(&self) -> Result<Self, OutOfMemory> {
+        let out_of_memory = |_| OutOfMemory::new(self.parameters.table_size());
         let storage = Storage::copied_from(&self.storage).map_err(out_of_memory)?;
         Ok(Self::from_parts(self.parameters, self.hasher, storage, self.len).with_kept(self.kept.clone()))
+    }
+
+    /// An empty one with the same parameters and hash.
+    pub(crate) fn empty_like(&self) -> Result<Self, OutOfMemory> {
+        let made = Self::with_parameters(self.parameters, self.hasher);
+        let made = made.map_err(|_| OutOfMemory::new(self.parameters.table_size()))?;
+        Ok(made.with_kept(self.kept.clone()))
     }
 
     /// Puts a filter together from parts that were checked against each other.
@@ -262,6 +269,23 @@ macro_rules! measures_of_valued_filter {
         #[must_use]
         pub const fn parameters(&self) -> &crate::parameters::Parameters {
             self.filter.parameters()
+        }
+
+        /// Returns an empty one that was made alike: with the same parameters, hash and seed.
+        ///
+        /// # Errors
+        ///
+        /// [`OutOfMemory`](crate::OutOfMemory).
+        ///
+        /// # Examples
+        ///
+        /// ```
+        #[doc = concat!("let filter = ", $made, ";")]
+        /// assert!(filter.empty_like()? == filter);
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
+        pub fn empty_like(&self) -> Result<Self, crate::error::OutOfMemory> {
+            self.filter.empty_like().map(Self::from_filter)
         }
 
         /// Returns the hash that turns keys into digests.

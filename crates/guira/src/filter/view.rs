@@ -1,6 +1,6 @@
 use core::fmt;
 
-use crate::cast::to_usize;
+use crate::cast::{to_f64, to_usize};
 use crate::cuckoo::Scheme;
 use crate::digest::{Key, KeyHasher};
 use crate::error::FileKind;
@@ -95,8 +95,72 @@ impl<'bytes> CuckooFilterView<'bytes> {
         to_usize(u64::from(self.scheme.count(&self.table, self.hasher.digest(key))))
     }
 
-    pub(crate) const fn kind(&self) -> FileKind {
+    /// Returns what the file holds.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut filter = guira::CuckooFilter::with_capacity(1000, 0.001)?;
+    /// filter.insert("ani")?;
+    /// let file = filter.to_bytes();
+    /// let view = guira::CuckooFilterView::new(&file)?;
+    /// assert_eq!(view.kind(), guira::FileKind::Filter);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub const fn kind(&self) -> FileKind {
         self.kind
+    }
+
+    /// Returns the number of distinct keys that were promised to fit.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut filter = guira::CuckooFilter::with_capacity(1000, 0.001)?;
+    /// filter.insert("ani")?;
+    /// let file = filter.to_bytes();
+    /// let view = guira::CuckooFilterView::new(&file)?;
+    /// assert_eq!(view.capacity(), 1000);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        to_usize(self.parameters.capacity())
+    }
+
+    /// Returns α, the share of the slots that are filled, as the header says.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut filter = guira::CuckooFilter::with_capacity(1000, 0.001)?;
+    /// filter.insert("ani")?;
+    /// let file = filter.to_bytes();
+    /// let view = guira::CuckooFilterView::new(&file)?;
+    /// assert_eq!(view.load_factor(), filter.load_factor());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn load_factor(&self) -> f64 {
+        to_f64(self.len as u64) / to_f64(self.parameters.slot_count())
+    }
+
+    /// Returns the share of absent keys for which [`contains`](Self::contains) is expected to return `true`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut filter = guira::CuckooFilter::with_capacity(1000, 0.001)?;
+    /// filter.insert("ani")?;
+    /// let file = filter.to_bytes();
+    /// let view = guira::CuckooFilterView::new(&file)?;
+    /// assert_eq!(view.expected_false_positive_rate(), filter.expected_false_positive_rate());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn expected_false_positive_rate(&self) -> f64 {
+        self.parameters.expected_false_positive_rate(self.len as u64)
     }
 
     /// Returns how many fingerprints are stored, as the header says.

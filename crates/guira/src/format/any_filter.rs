@@ -1,6 +1,9 @@
 use crate::counting::CountingCuckooFilter;
+use crate::digest::{Key, KeyHasher};
+use crate::error::FileKind;
 use crate::filter::CuckooFilter;
 use crate::map::CuckooMap;
+use crate::parameters::Parameters;
 use crate::set::CuckooSet;
 
 /// What a file of any kind holds.
@@ -29,4 +32,133 @@ pub enum AnyFilter {
     Counting(CountingCuckooFilter),
     /// A map. The file says how many bits its values have, at most 30, but not of which type they were.
     Map(CuckooMap<u32>),
+}
+
+impl AnyFilter {
+    /// Returns `true` if a key is probably present; `false` is certain. A map has a key if it has a value for it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut set = guira::CuckooSet::with_capacity(100, 0.01)?;
+    /// set.insert("ani")?;
+    /// let any = guira::AnyFilter::from_bytes(&set.to_bytes())?;
+    /// assert!(any.contains("ani") && !any.contains("koel"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
+        match self {
+            Self::Filter(filter) => filter.contains(key),
+            Self::Set(set) => set.contains(key),
+            Self::Counting(filter) => filter.contains(key),
+            Self::Map(map) => map.contains_key(key),
+        }
+    }
+
+    /// Returns how many fingerprints are stored, each copy or value of its own counted.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut set = guira::CuckooSet::with_capacity(100, 0.01)?;
+    /// set.insert("ani")?;
+    /// let any = guira::AnyFilter::from_bytes(&set.to_bytes())?;
+    /// assert_eq!(any.len(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        match self {
+            Self::Filter(filter) => filter.len(),
+            Self::Set(set) => set.len(),
+            Self::Counting(filter) => filter.len(),
+            Self::Map(map) => map.len(),
+        }
+    }
+
+    /// Returns `true` if nothing is stored.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut set = guira::CuckooSet::with_capacity(100, 0.01)?;
+    /// set.insert("ani")?;
+    /// let any = guira::AnyFilter::from_bytes(&set.to_bytes())?;
+    /// assert!(!any.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        match self {
+            Self::Filter(filter) => filter.is_empty(),
+            Self::Set(set) => set.is_empty(),
+            Self::Counting(filter) => filter.is_empty(),
+            Self::Map(map) => map.is_empty(),
+        }
+    }
+
+    /// Returns what it is.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut set = guira::CuckooSet::with_capacity(100, 0.01)?;
+    /// set.insert("ani")?;
+    /// let any = guira::AnyFilter::from_bytes(&set.to_bytes())?;
+    /// assert_eq!(any.kind(), guira::FileKind::Set);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn kind(&self) -> FileKind {
+        match self {
+            Self::Filter(filter) if filter.growth().is_some() => FileKind::Growing,
+            Self::Filter(_) => FileKind::Filter,
+            Self::Set(_) => FileKind::Set,
+            Self::Counting(_) => FileKind::Counting,
+            Self::Map(_) => FileKind::Map,
+        }
+    }
+
+    /// Returns the parameters of the table.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut set = guira::CuckooSet::with_capacity(100, 0.01)?;
+    /// set.insert("ani")?;
+    /// let any = guira::AnyFilter::from_bytes(&set.to_bytes())?;
+    /// assert_eq!(any.parameters(), set.parameters());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub const fn parameters(&self) -> &Parameters {
+        match self {
+            Self::Filter(filter) => filter.parameters(),
+            Self::Set(set) => set.parameters(),
+            Self::Counting(filter) => filter.parameters(),
+            Self::Map(map) => map.parameters(),
+        }
+    }
+
+    /// Returns the hash that turns keys into digests.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut set = guira::CuckooSet::with_capacity(100, 0.01)?;
+    /// set.insert("ani")?;
+    /// let any = guira::AnyFilter::from_bytes(&set.to_bytes())?;
+    /// assert_eq!(any.hasher(), set.hasher());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub const fn hasher(&self) -> &KeyHasher {
+        match self {
+            Self::Filter(filter) => filter.hasher(),
+            Self::Set(set) => set.hasher(),
+            Self::Counting(filter) => filter.hasher(),
+            Self::Map(map) => map.hasher(),
+        }
+    }
 }

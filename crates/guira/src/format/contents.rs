@@ -6,8 +6,12 @@ use alloc::sync::Arc;
 use super::Header;
 use super::any_filter::AnyFilter;
 use super::check::{check_fingerprints, check_len};
+#[cfg(feature = "std")]
+use crate::concurrent::ConcurrentCuckooFilter;
 use crate::counting::CountingCuckooFilter;
 use crate::digest::KeyHasher;
+#[cfg(feature = "std")]
+use crate::error::BuildError;
 use crate::error::{FileKind, LoadError};
 use crate::filter::{CuckooFilter, Growth, Kept, ValuedFilter};
 use crate::map::{CuckooMap, MapValue};
@@ -19,9 +23,6 @@ pub(super) trait Contents: Sized {
     /// The kinds of files that can be loaded as this type; the first one gives it its name in errors.
     const KINDS: &'static [FileKind];
 
-    /// Returns the parts that are written.
-    fn parts(&self) -> Parts<'_>;
-
     /// Puts the parts together again, after the checks that need the table.
     fn checked(
         header: &Header,
@@ -29,6 +30,12 @@ pub(super) trait Contents: Sized {
         storage: Storage,
         kept: Option<Arc<Kept>>,
     ) -> Result<Self, LoadError>;
+}
+
+/// What can be written as it is. The filter that threads share is copied first.
+pub(super) trait Written {
+    /// Returns the parts that are written.
+    fn parts(&self) -> Parts<'_>;
 }
 
 pub(super) struct Parts<'contents> {
@@ -48,14 +55,6 @@ pub(super) struct Parts<'contents> {
 impl Contents for CuckooFilter {
     const KINDS: &'static [FileKind] = &[FileKind::Filter, FileKind::Growing];
 
-    fn parts(&self) -> Parts<'_> {
-        let growth = self.growth().copied();
-        let kind = if growth.is_some() { FileKind::Growing } else { FileKind::Filter };
-        let (parameters, hasher) = (self.parameters(), self.hasher());
-        let kept = self.kept().map(|kept| &**kept);
-        Parts { kind, parameters, hasher, table: self.table(), len: self.len(), growth, kept }
-    }
-
     fn checked(
         header: &Header,
         hasher: KeyHasher,
@@ -69,12 +68,18 @@ impl Contents for CuckooFilter {
     }
 }
 
+impl Written for CuckooFilter {
+    fn parts(&self) -> Parts<'_> {
+        let growth = self.growth().copied();
+        let kind = if growth.is_some() { FileKind::Growing } else { FileKind::Filter };
+        let (parameters, hasher) = (self.parameters(), self.hasher());
+        let kept = self.kept().map(|kept| &**kept);
+        Parts { kind, parameters, hasher, table: self.table(), len: self.len(), growth, kept }
+    }
+}
+
 impl Contents for CuckooSet {
     const KINDS: &'static [FileKind] = &[FileKind::Set];
-
-    fn parts(&self) -> Parts<'_> {
-        Parts { kind: FileKind::Set, ..self.as_filter().parts() }
-    }
 
     fn checked(
         header: &Header,
@@ -87,12 +92,14 @@ impl Contents for CuckooSet {
     }
 }
 
+impl Written for CuckooSet {
+    fn parts(&self) -> Parts<'_> {
+        Parts { kind: FileKind::Set, ..self.as_filter().parts() }
+    }
+}
+
 impl Contents for CountingCuckooFilter {
     const KINDS: &'static [FileKind] = &[FileKind::Counting];
-
-    fn parts(&self) -> Parts<'_> {
-        valued_parts(self.filter(), FileKind::Counting)
-    }
 
     fn checked(
         header: &Header,
@@ -106,12 +113,14 @@ impl Contents for CountingCuckooFilter {
     }
 }
 
+impl Written for CountingCuckooFilter {
+    fn parts(&self) -> Parts<'_> {
+        valued_parts(self.filter(), FileKind::Counting)
+    }
+}
+
 impl<V: MapValue> Contents for CuckooMap<V> {
     const KINDS: &'static [FileKind] = &[FileKind::Map];
-
-    fn parts(&self) -> Parts<'_> {
-        valued_parts(self.filter(), FileKind::Map)
-    }
 
     fn checked(
         header: &Header,
@@ -127,18 +136,15 @@ impl<V: MapValue> Contents for CuckooMap<V> {
     }
 }
 
+impl<V: MapValue> Written for CuckooMap<V> {
+    fn parts(&self) -> Parts<'_> {
+        valued_parts(self.filter(), FileKind::Map)
+    }
+}
+
 impl Contents for AnyFilter {
     const KINDS: &'static [FileKind] =
         &[FileKind::Filter, FileKind::Growing, FileKind::Set, FileKind::Counting, FileKind::Map];
-
-    fn parts(&self) -> Parts<'_> {
-        match self {
-            Self::Filter(filter) => filter.parts(),
-            Self::Set(set) => set.parts(),
-            Self::Counting(filter) => filter.parts(),
-            Self::Map(map) => map.parts(),
-        }
-    }
 
     fn checked(
         header: &Header,
@@ -151,6 +157,34 @@ impl Contents for AnyFilter {
             FileKind::Set => Self::Set(CuckooSet::checked(header, hasher, storage, kept)?),
             FileKind::Counting => Self::Counting(CountingCuckooFilter::checked(header, hasher, storage, kept)?),
             FileKind::Map => Self::Map(CuckooMap::checked(header, hasher, storage, kept)?),
+        })
+    }
+}
+
+impl Written for AnyFilter {
+    fn parts(&self) -> Parts<'_> {
+        match self {
+            Self::Filter(filter) => filter.parts(),
+            Self::Set(set) => set.parts(),
+            Self::Counting(filter) => filter.parts(),
+            Self::Map(map) => map.parts(),
+        }
+    }
+}
+
+#[cfg(feature = "std")]
+impl Contents for ConcurrentCuckooFilter {
+    const KINDS: &'static [FileKind] = CuckooFilter::KINDS;
+
+    fn checked(
+        header: &Header,
+        hasher: KeyHasher,
+        storage: Storage,
+        kept: Option<Arc<Kept>>,
+    ) -> Result<Self, LoadError> {
+        CuckooFilter::checked(header, hasher, storage, kept)?.try_into().map_err(|error| match error {
+            BuildError::OutOfMemory { bytes } => LoadError::OutOfMemory { bytes },
+            error => LoadError::Parameters(error),
         })
     }
 }

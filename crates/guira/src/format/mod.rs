@@ -19,6 +19,8 @@ pub mod raw;
 mod save;
 #[cfg(feature = "serde")]
 mod serde;
+#[cfg(feature = "std")]
+mod shared;
 mod view;
 
 pub use any_filter::AnyFilter;

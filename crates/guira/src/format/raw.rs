@@ -1,14 +1,15 @@
-//! For programs that manage memory, or the pieces of a file, themselves. Nobody else needs any of this.
+//! For programs that manage memory, or the pieces of a file, themselves. Nobody else needs any of this, and it may change in any
+//! release: it is not part of what versions promise.
 
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
 pub use super::chunks::{Chunk, chunks_of};
-use super::contents::Contents;
+use super::contents::{Contents, Written};
 use super::load::load_from_parts;
 use super::save::header_bytes;
 use crate::digest::Key;
-use crate::error::{BuildError, InsertError, LoadError, TryExtendError};
+use crate::error::{InsertError, LoadError, TryExtendError};
 use crate::filter::CuckooFilter;
 
 pub use crate::filter::{FilterPlan, PlannedFilter};
@@ -53,7 +54,8 @@ pub fn use_global_allocator_only() {
 /// assert_eq!(copy, filter);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub trait RawFilter: Sized {
+#[expect(private_bounds, reason = "so that nobody else implements it, and it can have more methods")]
+pub trait RawFilter: Sized + Contents {
     /// Returns the three parts of [`CuckooFilter::to_bytes`]: the header, of 128 bytes, the table, borrowed, and the chunks of
     /// the file that the filter was loaded from, often none. If the table is being doubled, it is a copy of the doubled one.
     fn file_parts(&self) -> (Vec<u8>, Cow<'_, [u8]>, &[u8]);
@@ -75,20 +77,6 @@ pub trait RawFilter: Sized {
     ///
     /// Those of [`CuckooFilter::from_bytes`].
     fn from_file_parts(header: &[u8], table: Vec<u8>, chunks: &[u8]) -> Result<Self, LoadError>;
-
-    /// Returns a copy of the filter, where there is memory for it. Where there is none, [`Clone`] ends the program.
-    ///
-    /// # Errors
-    ///
-    /// [`BuildError::OutOfMemory`].
-    fn try_clone(&self) -> Result<Self, BuildError>;
-
-    /// Returns an empty filter that began as this one did, with the same hash, so that the two can be merged.
-    ///
-    /// # Errors
-    ///
-    /// [`BuildError::OutOfMemory`].
-    fn empty_like(&self) -> Result<Self, BuildError>;
 
     /// Stores a copy of a key if the table takes it as it is; never doubles it. So a server can look at its memory before
     /// it lets the table grow.
@@ -144,14 +132,6 @@ impl RawFilter for CuckooFilter {
 
     fn from_file_parts(header: &[u8], table: Vec<u8>, chunks: &[u8]) -> Result<Self, LoadError> {
         load_from_parts(header, table, chunks)
-    }
-
-    fn try_clone(&self) -> Result<Self, BuildError> {
-        self.try_clone().map_err(|_| BuildError::OutOfMemory { bytes: self.parameters().table_size() })
-    }
-
-    fn empty_like(&self) -> Result<Self, BuildError> {
-        self.empty_like()
     }
 
     #[inline]

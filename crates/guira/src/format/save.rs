@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::Header;
 use super::any_filter::AnyFilter;
-use super::contents::{Contents, Parts};
+use super::contents::{Parts, Written};
 use super::header::HEADER_SIZE;
 use crate::counting::CountingCuckooFilter;
 #[cfg(feature = "files")]
@@ -85,8 +85,8 @@ macro_rules! can_be_saved {
             /// ```
             #[cfg(feature = "files")]
             pub fn save<P: AsRef<std::path::Path>>(&self, path: P) -> Result<(), SaveError> {
-                let replacement = guira_files::Replacement::of_any(path.as_ref())?;
-                replacement.commit(|file| self.write_to(file), &|_| {}).map(drop)
+                let replacement = guira_files::Replacement::of_any(path.as_ref()).map_err(SaveError::of)?;
+                replacement.commit(|file| self.write_to(file), &|_| {}).map(drop).map_err(SaveError::of)
             }
         }
     };

@@ -8,8 +8,11 @@ use core::marker::PhantomData;
 use serde_core::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 use serde_core::ser::{Serialize, Serializer};
 
+use super::any_filter::AnyFilter;
 use super::contents::Contents;
 use super::load::LoadOptions;
+#[cfg(feature = "std")]
+use crate::concurrent::ConcurrentCuckooFilter;
 use crate::counting::CountingCuckooFilter;
 use crate::error::FileKind;
 use crate::filter::CuckooFilter;
@@ -39,6 +42,9 @@ is_its_file!([] CuckooFilter);
 is_its_file!([] CuckooSet);
 is_its_file!([] CountingCuckooFilter);
 is_its_file!([V: MapValue] CuckooMap<V>);
+is_its_file!([] AnyFilter);
+#[cfg(feature = "std")]
+is_its_file!([] ConcurrentCuckooFilter);
 
 /// Takes the bytes of a file of this kind, in one piece or one by one.
 struct FileVisitor<C>(PhantomData<C>);

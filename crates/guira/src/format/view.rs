@@ -7,6 +7,10 @@ use super::{Header, LoadOptions};
 use crate::error::{FileKind, LoadError};
 use crate::filter::{CuckooFilterView, Description};
 use crate::table::Borrowed;
+#[cfg(feature = "std")]
+use crate::table::OwnedTable;
+#[cfg(feature = "std")]
+use alloc::{boxed::Box, sync::Arc};
 
 impl<'bytes> CuckooFilterView<'bytes> {
     /// Makes a view of the bytes that `to_bytes` of a [`CuckooFilter`](crate::CuckooFilter) or a [`CuckooSet`](crate::CuckooSet) made. For keys
@@ -83,6 +87,67 @@ impl<'bytes> CuckooFilterView<'bytes> {
     pub fn verify(&self) -> Result<(), LoadError> {
         self.verify_checksum()?;
         check_fingerprints(self.scheme(), self.bytes(), self.kind(), self.len())
+    }
+}
+
+#[cfg(feature = "std")]
+impl CuckooFilterView<'static> {
+    /// Makes a view that owns what it looks at: a vector, a part of a file that was mapped, or an `Arc` of either. So it can be
+    /// kept beside it, in a struct or in another thread; its clones share it.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`new`](Self::new).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use guira::{CuckooFilter, CuckooFilterView};
+    ///
+    /// struct Table { filter: CuckooFilterView<'static> }
+    ///
+    /// let mut filter = CuckooFilter::with_capacity(1000, 0.001)?;
+    /// filter.insert("ani")?;
+    /// let table = Table { filter: CuckooFilterView::from_owner(filter.to_bytes())? };
+    /// assert!(table.filter.contains("ani"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn from_owner(owner: impl AsRef<[u8]> + Send + Sync + 'static) -> Result<Self, LoadError> {
+        LoadOptions::new().view_from_owner(owner)
+    }
+}
+
+#[cfg(feature = "std")]
+impl LoadOptions {
+    /// Makes a view that owns what it looks at. See [`CuckooFilterView::from_owner`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`view`](Self::view).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let file = guira::CuckooFilter::with_capacity(100, 0.01)?.to_bytes();
+    /// assert!(guira::LoadOptions::new().view_from_owner(file)?.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn view_from_owner(
+        self,
+        owner: impl AsRef<[u8]> + Send + Sync + 'static,
+    ) -> Result<CuckooFilterView<'static>, LoadError> {
+        let mut description = None;
+        let table = OwnedTable::try_new(Box::new(owner), |owner| {
+            // What the owner returns is asked for once, so that it is checked what is looked at.
+            let bytes = (**owner).as_ref();
+            let header = Header::decode(bytes)?;
+            description = Some(header.describe(self.given_secret_key())?);
+            let table = table_of(bytes, &header)?;
+            kept_chunks(chunks_in(bytes, &header), self.normalization)?;
+            Ok::<_, LoadError>(table)
+        })?;
+        let description = description.ok_or(LoadError::NotGuira)?;
+        Ok(CuckooFilterView::from_parts(description, Borrowed::Owned(Arc::new(table))))
     }
 }
 

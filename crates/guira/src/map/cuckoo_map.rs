@@ -3,8 +3,12 @@ use core::marker::PhantomData;
 
 use super::{MapValue, Values};
 use crate::digest::Key;
-use crate::error::{BuildError, InsertError};
-use crate::filter::{CuckooFilter, FilterBuilder, ValuedFilter, measures_of_valued_filter};
+use crate::error::{BuildError, InsertError, OutOfMemory};
+use crate::filter::{
+    Built, FilterBuilder, ValuedFilter, answers_many, contains_one_by_one, inserts_one_by_one, made_by_builder,
+    measures_of_valued_filter,
+};
+use crate::parameters::Parameters;
 
 /// A table that gives keys small values, in a few bits per key beside the value: the paper's value association (section
 /// 6). Asked for a key, it gives all values of keys that look the same: the right one among them, if there is one.
@@ -39,39 +43,27 @@ pub struct CuckooMap<V> {
     value: PhantomData<fn() -> V>,
 }
 
-impl FilterBuilder {
-    /// Makes an empty map, whose values have the bits of their type unless [`value_bits`](Self::value_bits) are given. Its
-    /// table is packed, and doesn't grow.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`build`](Self::build), [`BuildError::ValueBits`], [`BuildError::ValueBitsOfType`], and
-    /// [`BuildError::ValuesInLayout`] for another layout, for another addressing and for a table that grows.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use guira::{CuckooFilter, CuckooMap};
-    ///
-    /// let builder = CuckooFilter::builder().capacity(1000).fingerprint_bits(12);
-    /// let mut shards: CuckooMap<u8> = builder.build_map()?;
-    /// shards.insert("ani", 7)?;
-    /// assert!(shards.get_all("ani").any(|shard| shard == 7));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn build_map<V: MapValue>(&self) -> Result<CuckooMap<V>, BuildError> {
-        let value_bits = self.given_value_bits().unwrap_or(V::BITS);
+/// Values have the bits of their type unless [`value_bits`](FilterBuilder::value_bits) are given. The table is packed, and
+/// doesn't grow.
+impl<V: MapValue> Built for CuckooMap<V> {
+    fn build(builder: &FilterBuilder<Self>) -> Result<Self, BuildError> {
+        ValuedFilter::with_parameters(builder.parameters()?, builder.chosen_hasher()).map(Self::from_filter)
+    }
+
+    fn parameters(builder: &FilterBuilder<Self>) -> Result<Parameters, BuildError> {
+        let value_bits = builder.given_value_bits().unwrap_or(V::BITS);
         if value_bits > V::BITS {
             return Err(BuildError::ValueBitsOfType { given: value_bits, most: V::BITS });
         }
-        let parameters = self.parameters_with_values(value_bits)?;
-        ValuedFilter::with_parameters(parameters, self.chosen_hasher()).map(CuckooMap::from_filter)
+        builder.parameters_with_values(value_bits)
     }
 }
 
+made_by_builder!([V: MapValue] CuckooMap<V>, "guira::CuckooMap::<u8>");
+
 impl<V: MapValue> CuckooMap<V> {
     /// Makes an empty map for `capacity` distinct keys, one value each, which finds a value for absent keys at this rate at the
-    /// most. For everything else that can be chosen, see [`FilterBuilder::build_map`].
+    /// most. For everything else that can be chosen, see [`builder`](Self::builder).
     ///
     /// # Errors
     ///
@@ -86,7 +78,7 @@ impl<V: MapValue> CuckooMap<V> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn with_capacity(capacity: usize, false_positive_rate: f64) -> Result<Self, BuildError> {
-        CuckooFilter::builder().capacity(capacity).false_positive_rate(false_positive_rate).build_map()
+        Self::builder().capacity(capacity).false_positive_rate(false_positive_rate).build()
     }
 
     /// Makes a map of a filter whose values have no more bits than the type.
@@ -98,7 +90,7 @@ impl<V: MapValue> CuckooMap<V> {
     ///
     /// # Errors
     ///
-    /// [`BuildError::OutOfMemory`].
+    /// [`OutOfMemory`].
     ///
     /// # Examples
     ///
@@ -107,7 +99,7 @@ impl<V: MapValue> CuckooMap<V> {
     /// assert!(shards.try_clone()? == shards);
     /// # Ok::<(), guira::BuildError>(())
     /// ```
-    pub fn try_clone(&self) -> Result<Self, BuildError> {
+    pub fn try_clone(&self) -> Result<Self, OutOfMemory> {
         self.filter.try_clone().map(Self::from_filter)
     }
 
@@ -279,3 +271,14 @@ impl<V> PartialEq for CuckooMap<V> {
         self.filter == other.filter
     }
 }
+
+answers_many!([V: MapValue] CuckooMap<V>, "let mut filter = guira::CuckooMap::<u8>::with_capacity(100, 0.001)?;\nfilter.insert(\"ani\", 7)?;");
+contains_one_by_one!([V: MapValue] CuckooMap<V>, contains_key, "let mut filter = guira::CuckooMap::<u8>::with_capacity(100, 0.001)?;\nfilter.insert(\"ani\", 7)?;");
+inserts_one_by_one!(
+    [V: MapValue] CuckooMap<V>,
+    [V],
+    |map, (key, value)| map.insert(key, *value),
+    |map, (key, _)| map.hasher().digest(key),
+    "let mut filter = guira::CuckooMap::<u8>::with_capacity(100, 0.001)?;",
+    "(\"ani\", 7), (\"guira\", 3)"
+);

@@ -15,6 +15,8 @@ pub(crate) use atomic::{SharedSlots, Words};
 pub(crate) use packed::{AnyWidths, ConstantWidths, PackedTable, Widths};
 pub(crate) use semi_sorted::{AnyFingerprintBits, ConstantFingerprintBits};
 pub(crate) use splitting::SplittingTable;
+#[cfg(feature = "std")]
+pub(crate) use storage::OwnedTable;
 pub(crate) use storage::{Borrowed, OutOfMemory, Storage, is_zero_from, use_global_allocator_only};
 pub(crate) use valued::{ValuedTable, ValuedWidths};
 

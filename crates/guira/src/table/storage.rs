@@ -4,7 +4,7 @@ use core::ops::{Deref, DerefMut};
 // The one atomic that is no part of a filter: it needs neither the standard library nor a model.
 use core::sync::atomic::{AtomicBool, Ordering};
 
-#[cfg(feature = "mmap")]
+#[cfg(feature = "std")]
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -109,6 +109,32 @@ pub(crate) enum Borrowed<'bytes> {
     /// Part of a file; the caller who mapped it promised that its bytes don't change.
     #[cfg(feature = "mmap")]
     Mapping(Arc<memmap2::Mmap>),
+    /// Part of memory that is kept alive as long as it is looked at.
+    #[cfg(feature = "std")]
+    Owned(Arc<OwnedTable>),
+}
+
+/// Anything that holds bytes, for which it is asked once.
+#[cfg(feature = "std")]
+pub(crate) type Owner = alloc::boxed::Box<dyn AsRef<[u8]> + Send + Sync>;
+
+#[cfg(feature = "std")]
+type Slice<'owner> = &'owner [u8];
+
+#[cfg(feature = "std")]
+self_cell::self_cell!(
+    pub(crate) struct OwnedTable {
+        owner: Owner,
+        #[covariant]
+        dependent: Slice,
+    }
+);
+
+#[cfg(feature = "std")]
+impl core::fmt::Debug for OwnedTable {
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        formatter.debug_struct("OwnedTable").field("len", &self.borrow_dependent().len()).finish_non_exhaustive()
+    }
 }
 
 /// Whether all bits from bit `bits` on are 0 (invariant 4).
@@ -141,6 +167,8 @@ impl Deref for Borrowed<'_> {
             Self::Slice(bytes) => bytes,
             #[cfg(feature = "mmap")]
             Self::Mapping(mapping) => mapping,
+            #[cfg(feature = "std")]
+            Self::Owned(table) => table.borrow_dependent(),
         }
     }
 }

@@ -7,6 +7,7 @@ mod concurrent;
 mod conversion;
 mod format;
 mod growing;
+mod interface;
 mod keys;
 mod kinds;
 mod load;

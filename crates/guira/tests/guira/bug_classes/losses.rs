@@ -1,6 +1,6 @@
 //! Keys that get lost: in failed insertions, beside a full table, and in slots of any width.
 
-use guira::{Addressing, CuckooFilter, CuckooMap, CuckooSet, Digest, InsertError, Layout};
+use guira::{Addressing, CountingCuckooFilter, CuckooFilter, CuckooMap, CuckooSet, Digest, InsertError, Layout};
 
 use super::{every_kind, overfill};
 use crate::oracle::case::Announced;
@@ -70,7 +70,8 @@ fn failed_inserts_into_maps_counting_filters_and_sets_lose_no_key() {
             .fingerprint_bits(case.fingerprint_bits)
             .slots_per_bucket(case.slots_per_bucket)
             .value_bits(value_bits)
-            .build_map()
+            .for_kind::<CuckooMap<_>>()
+            .build()
             .expect("parameters in range");
         let value_of = |key: u64| u8::try_from(key % (1 << value_bits)).expect("at most 8 bits");
         let keys = accepted(4 * slots, |key| map.insert(&key, value_of(key)));
@@ -89,7 +90,8 @@ fn failed_inserts_into_maps_counting_filters_and_sets_lose_no_key() {
             .fingerprint_bits(case.fingerprint_bits)
             .slots_per_bucket(case.slots_per_bucket)
             .value_bits(value_bits)
-            .build_counting()
+            .for_kind::<CountingCuckooFilter>()
+            .build()
             .expect("parameters in range");
         let keys = accepted(4 * slots, |key| counting.insert(&key));
         assert_eq!(counting.total(), keys.len() as u64, "{case}: the others were refused");

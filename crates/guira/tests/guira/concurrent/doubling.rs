@@ -83,7 +83,7 @@ fn batches_between_the_steps_do_what_they_do_in_a_filter_of_one_thread() {
     let mut number = 0;
     while is_doubling(&filter) {
         let new: Vec<u64> = (0..100).map(|key| 1 << 40 | number << 20 | key).collect();
-        assert_eq!((filter.insert_each(&new), plain.insert_each(&new)), (Ok(()), Ok(())));
+        assert_eq!((filter.try_extend(&new), plain.try_extend(&new)), (Ok(()), Ok(())));
         let old: Vec<u64> = (0..150).map(|key| (number * 150 + key) % end).collect();
         let mut removed = [[false; 150]; 2];
         filter.remove_many_into(&old, &mut removed[0]);
@@ -100,7 +100,7 @@ fn batches_between_the_steps_do_what_they_do_in_a_filter_of_one_thread() {
     // One that begins in the middle of a doubling, and ends after another one.
     fill_until_doubling(&mut plain, &filter, 1 << 55);
     let many: Vec<u64> = (1 << 60..(1 << 60) + 150_000).collect();
-    assert_eq!((filter.insert_each(&many), plain.insert_each(&many)), (Ok(()), Ok(())));
+    assert_eq!((filter.try_extend(&many), plain.try_extend(&many)), (Ok(()), Ok(())));
     assert_eq!((filter.snapshot().as_ref(), filter.check_invariants()), (Ok(&plain), Ok(())));
 }
 

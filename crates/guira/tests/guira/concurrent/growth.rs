@@ -142,7 +142,7 @@ fn batches_do_what_they_do_in_a_filter_of_one_thread() {
         let filter = shared(plain.clone());
         // The second batch makes it grow several times, and the third is too much where it may not grow on.
         for keys in [0..30u64, 30..1500, 1500..10_000].map(Vec::from_iter) {
-            assert_eq!(filter.insert_each(&keys), plain.insert_each(&keys));
+            assert_eq!(filter.try_extend(&keys), plain.try_extend(&keys));
             assert_eq!(filter.snapshot().expect("small"), plain);
         }
         assert!(filter.parameters().doublings() > 3);
@@ -152,7 +152,7 @@ fn batches_do_what_they_do_in_a_filter_of_one_thread() {
         plain.remove_many_into(&keys, &mut removed[0]);
         filter.remove_many_into(&digests, &mut removed[1]);
         assert_eq!(removed[0], removed[1]);
-        assert_eq!(filter.insert_each(&digests[..100]), plain.insert_each(&digests[..100]));
+        assert_eq!(filter.try_extend(&digests[..100]), plain.try_extend(&digests[..100]));
         assert_eq!((filter.snapshot().as_ref(), filter.check_invariants()), (Ok(&plain), Ok(())));
         // By value, with what it holds by then.
         assert_eq!(CuckooFilter::from(filter), plain);
@@ -165,7 +165,7 @@ fn what_is_cleared_is_empty_as_large_as_before_and_takes_keys_again() {
     let filter = shared(plain.clone());
     let keys: Vec<u64> = (0..1000).collect();
     for _ in 0..2 {
-        assert_eq!((filter.insert_each(&keys), plain.insert_each(&keys)), (Ok(()), Ok(())));
+        assert_eq!((filter.try_extend(&keys), plain.try_extend(&keys)), (Ok(()), Ok(())));
         filter.clear();
         plain.clear();
         assert_eq!((filter.len(), filter.is_empty(), filter.check_invariants()), (0, true, Ok(())));
@@ -198,7 +198,7 @@ fn threads_make_it_grow_by_batches_and_no_key_is_lost() {
                 start.wait();
                 for batch in 0..50 {
                     let keys: Vec<u64> = (0..200).map(|key| number << 40 | batch << 20 | key).collect();
-                    filter.insert_each(&keys).expect("it grows");
+                    filter.try_extend(&keys).expect("it grows");
                     let mut removed = [false; 100];
                     filter.remove_many_into(&keys[100..], &mut removed);
                     assert!(removed.iter().all(|&removed| removed), "a key is missing where it is removed");

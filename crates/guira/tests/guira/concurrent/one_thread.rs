@@ -73,8 +73,8 @@ fn batches_do_what_single_calls_do() {
             let keys: Vec<u64> = (0..bucket_count * u64::from(slots_per_bucket) * 9 / 10).collect();
             let digests: Vec<Digest> = keys.iter().map(|key| filter.hasher().digest(key)).collect();
             let (some, others) = keys.split_at(keys.len() / 2);
-            assert_eq!(filter.insert_each(some), plain.insert_each(some));
-            assert_eq!(filter.insert_each(&digests[some.len()..]), plain.insert_each(others));
+            assert_eq!(filter.try_extend(some), plain.try_extend(some));
+            assert_eq!(filter.try_extend(&digests[some.len()..]), plain.try_extend(others));
             let mut answers = [vec![false; keys.len()], vec![true; keys.len()]];
             filter.contains_many_into(&keys, &mut answers[0]);
             filter.contains_many_into(&digests, &mut answers[1]);
@@ -100,8 +100,8 @@ fn a_batch_tells_how_many_were_stored_before_the_table_was_full() {
     let mut plain = CuckooFilter::builder().bucket_count(50).fingerprint_bits(12).build().expect("small");
     let filter = shared(plain.clone());
     let keys: Vec<u64> = (0..300).collect();
-    let refused = filter.insert_each(&keys).expect_err("there are 200 slots");
-    assert_eq!(Err(refused.clone()), plain.insert_each(&keys));
+    let refused = filter.try_extend(&keys).expect_err("there are 200 slots");
+    assert_eq!(Err(refused.clone()), plain.try_extend(&keys));
     assert!(matches!(refused.reason, InsertError::Full { slot_count: 200, .. }));
     assert_eq!(filter.len(), refused.inserted);
     assert_eq!(filter.into_filter(), plain);
@@ -113,7 +113,7 @@ fn filters_of_all_sizes_are_converted_there_and_back() {
         let mut plain =
             CuckooFilter::builder().bucket_count(bucket_count).fingerprint_bits(13).build().expect("there is memory");
         let keys: Vec<u64> = (0..plain.parameters().slot_count() / 2).collect();
-        plain.insert_each(&keys).expect("half of the slots are empty");
+        plain.try_extend(&keys).expect("half of the slots are empty");
         let filter = shared(plain.clone());
         assert_eq!(filter.size_in_bytes(), plain.size_in_bytes());
         assert_eq!((filter.len(), filter.parameters()), (plain.len(), *plain.parameters()));

@@ -178,7 +178,7 @@ fn stress_at_full_load(slots_per_bucket: u32, fingerprint_bits: u32, buckets: u6
     let slots = filter.parameters().slot_count();
     let full = slots * 95 / 100;
     let kept: Vec<u64> = (0..full / 4).collect();
-    filter.insert_each(&kept).expect("a quarter fits");
+    filter.try_extend(&kept).expect("a quarter fits");
     let of_each_writer = usize::try_from((full - kept.len() as u64) / WRITERS).expect("few");
     let Outcome { stored, changes, lookups } =
         stress(&filter, &kept, slots, || of_each_writer, |is_well| wait(duration(), is_well));

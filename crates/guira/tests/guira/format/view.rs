@@ -105,7 +105,7 @@ fn sets_and_growing_filters_answer_too_and_are_verified_as_what_they_are() {
     let mut set = CuckooSet::with_capacity(100, 0.01).expect("parameters in range");
     let builder = CuckooFilter::builder().capacity(8).max_capacity(500).false_positive_rate(0.01);
     let mut growing = builder.build().expect("parameters in range");
-    let mut growing_set = builder.build_set().expect("parameters in range");
+    let mut growing_set = builder.for_kind::<CuckooSet>().build().expect("parameters in range");
     for key in &keys[..100] {
         set.insert(key).expect("room");
         growing.insert(key).expect("it grows");

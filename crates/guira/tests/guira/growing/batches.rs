@@ -9,7 +9,7 @@ fn batches_do_what_single_calls_do() {
     let keys: Vec<u64> = (0..60_000).collect();
     let singly = filled(0.01, 60_000);
     let mut in_order = growing(0.01);
-    in_order.insert_each(&keys).expect("it may grow so far");
+    in_order.try_extend(&keys).expect("it may grow so far");
     assert!(in_order == singly, "one after the other and in a batch");
 
     let mut in_bulk = growing(0.01);
@@ -29,7 +29,7 @@ fn batches_do_what_single_calls_do() {
         .build()
         .expect("there is such a filter");
     let largest = small.max_capacity();
-    let error = small.clone().insert_each(&keys).expect_err("too many");
+    let error = small.clone().try_extend(&keys).expect_err("too many");
     assert_eq!(error.inserted, largest);
     let error = small.insert_many(&keys).expect_err("too many");
     assert_eq!((small.len(), error.rejected.len()), (largest, keys.len() - largest));
@@ -55,7 +55,7 @@ fn batches_that_make_it_grow_lose_no_key() {
         let mut in_batches = empty;
         let mut rest = &keys[..];
         let mut refused = 0;
-        while let Err(error) = in_batches.insert_each(rest) {
+        while let Err(error) = in_batches.try_extend(rest) {
             assert_eq!(error.reason, InsertError::TooManyCopies { copies: most });
             assert_eq!(rest[error.inserted], 1 << 30, "b = {slots_per_bucket}");
             rest = &rest[error.inserted + 1..];

@@ -99,7 +99,7 @@ fn copies_in_a_batch_do_not_make_it_grow() {
     for others in room_for_eight.chain([0]) {
         let before = filled(0.01, others);
         let mut filter = before.clone();
-        let error = filter.insert_each(&copies).expect_err("too many copies");
+        let error = filter.try_extend(&copies).expect_err("too many copies");
         assert_eq!(error.reason, InsertError::TooManyCopies { copies: filter.count(&absent(0)) }, "{others} others");
         assert_eq!(filter.len(), before.len() + error.inserted, "{others} others");
         assert_eq!(filter.size_in_bytes(), before.size_in_bytes(), "{others} others");

@@ -144,7 +144,7 @@ fn an_empty_filter_like_another_is_that_one_emptied_and_shrunk() {
             let mut emptied = filter.clone();
             emptied.clear();
             emptied.shrink_to_fit();
-            let like = RawFilter::empty_like(&filter).expect("there is memory");
+            let like = filter.empty_like().expect("there is memory");
             assert_eq!(like, emptied);
             assert_eq!((like.growth_policy(), like.max_capacity()), (filter.growth_policy(), filter.max_capacity()));
         }
@@ -161,7 +161,7 @@ fn a_copy_for_which_there_is_memory_is_a_clone() {
             break;
         }
     }
-    let copy = RawFilter::try_clone(&filter).expect("there is memory");
+    let copy = filter.try_clone().expect("there is memory");
     assert_eq!(copy, filter);
     assert_eq!(copy.memory(), filter.memory());
 }

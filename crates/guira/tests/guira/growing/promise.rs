@@ -1,6 +1,6 @@
 //! What is promised of rates, sizes and capacities.
 
-use guira::{BuildError, CuckooFilter, GrowthPolicy, InsertError};
+use guira::{BuildError, CuckooFilter, GrowthPolicy, InsertError, ReserveError};
 
 use super::{RATES, absent, assert_holds, filled, growing, keys_before_doublings};
 use crate::oracle::binomial::assert_share;
@@ -148,7 +148,7 @@ fn a_reserve_that_fails_changes_nothing() {
         let before = filter.clone();
         // With a rate that may rise there are a few doublings more, and then no bits left.
         for additional in [10_000_000, usize::MAX] {
-            assert!(matches!(filter.reserve(additional), Err(InsertError::Full { .. })), "{filter:?}");
+            assert!(matches!(filter.reserve(additional), Err(ReserveError::Full { .. })), "{filter:?}");
             assert_eq!(filter, before);
             assert_eq!(filter.to_bytes(), before.to_bytes());
         }

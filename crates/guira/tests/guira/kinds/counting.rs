@@ -171,7 +171,7 @@ fn small_counting_filters_agree_with_counts() {
 fn a_counter_goes_to_its_end_and_back_and_takes_one_slot() {
     for counter_bits in 1..=16 {
         let builder = CuckooFilter::builder().capacity(10).fingerprint_bits(12).value_bits(counter_bits);
-        let mut filter = builder.build_counting().expect("parameters in range");
+        let mut filter = builder.for_kind::<CountingCuckooFilter>().build().expect("parameters in range");
         let most = 1_u64 << counter_bits;
         assert_eq!(filter.max_count(), most);
         for count in 1..=most {

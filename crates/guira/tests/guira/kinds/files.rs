@@ -47,7 +47,7 @@ fn small_growing() -> Vec<u8> {
 /// Likewise.
 fn small_growing_set() -> Vec<u8> {
     let builder = CuckooFilter::builder().capacity(8).max_capacity(500).false_positive_rate(0.01);
-    let mut set = builder.build_set().expect("parameters in range");
+    let mut set = builder.for_kind::<CuckooSet>().build().expect("parameters in range");
     (0..40_u32).for_each(|key| assert!(set.insert(&key).is_ok(), "it grows"));
     assert!(set.as_filter().parameters().doublings() > 0, "{set:?}");
     set.to_bytes()
@@ -341,7 +341,7 @@ fn random_bytes_behind_a_magic_are_refused() {
 fn a_secret_key_is_needed_for_every_kind() {
     let key = *b"0123456789abcdef";
     let builder = CuckooFilter::builder().capacity(10).fingerprint_bits(12).hasher(KeyHasher::sip_hash_13(key));
-    let mut map: CuckooMap<u8> = builder.build_map().expect("valid");
+    let mut map: CuckooMap<u8> = builder.for_kind::<CuckooMap<_>>().build().expect("valid");
     map.insert("ani", 7).expect("room");
     let file = map.to_bytes();
     assert_eq!(
@@ -358,7 +358,7 @@ fn a_secret_key_is_needed_for_every_kind() {
         Err(LoadError::SecretKeyDiffers)
     ));
 
-    let filter = builder.build_counting().expect("valid");
+    let filter = builder.for_kind::<CountingCuckooFilter>().build().expect("valid");
     let file = filter.to_bytes();
     assert_eq!(
         guira::LoadOptions::new().secret_key(key).from_bytes::<CountingCuckooFilter>(&file).expect("the right key"),
@@ -366,7 +366,7 @@ fn a_secret_key_is_needed_for_every_kind() {
     );
     assert!(matches!(CountingCuckooFilter::from_bytes(&file), Err(LoadError::SecretKeyMissing)));
 
-    let set = builder.build_set().expect("valid");
+    let set = builder.for_kind::<CuckooSet>().build().expect("valid");
     let file = set.to_bytes();
     assert_eq!(guira::LoadOptions::new().secret_key(key).from_bytes::<CuckooSet>(&file).expect("the right key"), set);
     assert!(matches!(CuckooSet::from_bytes(&file), Err(LoadError::SecretKeyMissing)));

@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use guira::{Addressing, BuildError, CuckooFilter, CuckooMap, InsertError, Layout, MapValue};
+use guira::{
+    Addressing, BuildError, CountingCuckooFilter, CuckooFilter, CuckooMap, CuckooSet, InsertError, Layout, MapValue,
+};
 
 use super::shape::{Announced, ValuedCase, small_tables};
 use crate::oracle::arrangement::{Arrangement, Outcome};
@@ -196,7 +198,7 @@ fn every_key_of_a_full_table_has_its_own_value() {
 #[test]
 fn a_value_too_large_is_refused_with_the_numbers_and_nothing_is_stored() {
     let builder = CuckooFilter::builder().capacity(100).fingerprint_bits(12).value_bits(10);
-    let mut map: CuckooMap<u16> = builder.build_map().expect("valid");
+    let mut map: CuckooMap<u16> = builder.for_kind::<CuckooMap<_>>().build().expect("valid");
     assert_eq!(map.insert("ani", 1024), Err(InsertError::ValueTooLarge { value: 1024, value_bits: 10 }));
     assert!(map.is_empty() && !map.contains_key("ani"));
     assert!(!map.remove_value("ani", 1024));
@@ -210,18 +212,18 @@ fn a_value_too_large_is_refused_with_the_numbers_and_nothing_is_stored() {
 fn values_are_of_the_bits_of_their_type_unless_the_builder_is_told() {
     fn bits_of<V: MapValue>() -> Result<u32, BuildError> {
         let builder = CuckooFilter::builder().capacity(100).fingerprint_bits(12);
-        builder.build_map::<V>().map(|map| map.parameters().value_bits())
+        builder.for_kind::<CuckooMap<V>>().build().map(|map| map.parameters().value_bits())
     }
     assert_eq!((bits_of::<bool>(), bits_of::<u8>(), bits_of::<u16>()), (Ok(1), Ok(8), Ok(16)));
     assert_eq!(bits_of::<u32>(), Err(BuildError::ValueBits { given: 32, fingerprint_bits: 12 }));
     let with_bits = |bits| CuckooFilter::builder().capacity(100).fingerprint_bits(12).value_bits(bits);
-    let build = |bits| with_bits(bits).build_map::<u8>();
+    let build = |bits| with_bits(bits).for_kind::<CuckooMap<u8>>().build();
     assert_eq!(build(0), Err(BuildError::ValueBits { given: 0, fingerprint_bits: 12 }));
     assert_eq!(build(9), Err(BuildError::ValueBitsOfType { given: 9, most: 8 }));
     assert_eq!(with_bits(5).parameters().as_ref(), Ok(build(5).expect("valid").parameters()));
     for fingerprint_bits in 2..=31 {
         let builder = CuckooFilter::builder().bucket_count(5).fingerprint_bits(fingerprint_bits);
-        let build = |bits| builder.clone().value_bits(bits).build_map::<u32>();
+        let build = |bits| builder.clone().value_bits(bits).for_kind::<CuckooMap<u32>>().build();
         assert!(build(32 - fingerprint_bits).is_ok(), "f = {fingerprint_bits}");
         assert!(build(33 - fingerprint_bits).is_err(), "f = {fingerprint_bits}");
     }
@@ -231,15 +233,18 @@ fn values_are_of_the_bits_of_their_type_unless_the_builder_is_told() {
 fn a_builder_refuses_what_a_kind_does_not_have() {
     let builder = CuckooFilter::builder().capacity(100).false_positive_rate(0.01);
     assert_eq!(builder.clone().value_bits(8).build(), Err(BuildError::ValueBitsUnused));
-    assert_eq!(builder.clone().value_bits(8).build_set(), Err(BuildError::ValueBitsUnused));
+    assert_eq!(builder.clone().value_bits(8).for_kind::<CuckooSet>().build(), Err(BuildError::ValueBitsUnused));
     let refused = |layout, addressing| BuildError::ValuesInLayout { layout, addressing };
     let sorted = builder.clone().layout(Layout::SemiSorted);
-    assert_eq!(sorted.build_counting(), Err(refused(Layout::SemiSorted, Addressing::Regional)));
-    assert_eq!(sorted.build_map::<u8>(), Err(refused(Layout::SemiSorted, Addressing::Regional)));
+    assert_eq!(
+        sorted.for_kind::<CountingCuckooFilter>().build(),
+        Err(refused(Layout::SemiSorted, Addressing::Regional))
+    );
+    assert_eq!(sorted.for_kind::<CuckooMap<u8>>().build(), Err(refused(Layout::SemiSorted, Addressing::Regional)));
     let growing = builder.clone().max_capacity(1000);
-    assert_eq!(growing.build_counting(), Err(refused(Layout::Packed, Addressing::Doubling)));
-    assert_eq!(growing.build_map::<u8>(), Err(refused(Layout::Packed, Addressing::Doubling)));
-    let set = growing.build_set().expect("sets grow");
+    assert_eq!(growing.for_kind::<CountingCuckooFilter>().build(), Err(refused(Layout::Packed, Addressing::Doubling)));
+    assert_eq!(growing.for_kind::<CuckooMap<u8>>().build(), Err(refused(Layout::Packed, Addressing::Doubling)));
+    let set = growing.for_kind::<CuckooSet>().build().expect("sets grow");
     assert_eq!(set.as_filter().max_capacity(), growing.build().expect("as filters do").max_capacity());
 }
 

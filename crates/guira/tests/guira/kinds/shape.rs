@@ -34,7 +34,8 @@ impl ValuedCase {
             .slots_per_bucket(self.slots_per_bucket)
             .hasher(KeyHasher::xxh3(self.seed()))
             .value_bits(self.value_bits)
-            .build_map()
+            .for_kind::<CuckooMap<_>>()
+            .build()
             .unwrap_or_else(|error| panic!("{self}: {error}"))
     }
 
@@ -45,7 +46,8 @@ impl ValuedCase {
             .slots_per_bucket(self.slots_per_bucket)
             .hasher(KeyHasher::xxh3(self.seed()))
             .value_bits(self.value_bits)
-            .build_counting()
+            .for_kind::<CountingCuckooFilter>()
+            .build()
             .unwrap_or_else(|error| panic!("{self}: {error}"))
     }
 

@@ -1,0 +1,166 @@
+//! What batches have in common, whatever they are made for: the answers as a vector, and one key after the other for kinds that
+//! have nothing faster.
+
+/// Batches that return their answers. Examples begin with the given statements, which make a filter that holds "ani".
+macro_rules! answers_many {
+    ([$($generic:tt)*] $type:ty, $made:literal) => {
+        impl<$($generic)*> $type {
+            /// Returns, for each of many keys, whether it is probably present. Where the same memory is to be used again,
+            /// [`contains_many_into`](Self::contains_many_into) fills a slice.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            #[doc = $made]
+            /// assert_eq!(filter.contains_many(&["ani", "koel"]), [true, false]);
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// ```
+            #[must_use]
+            pub fn contains_many<K: crate::digest::Key>(&self, keys: &[K]) -> alloc::vec::Vec<bool> {
+                let mut answers = alloc::vec![false; keys.len()];
+                self.contains_many_into(keys, &mut answers);
+                answers
+            }
+        }
+    };
+}
+
+/// Counts of many keys.
+macro_rules! counts_many {
+    ([$($generic:tt)*] $type:ty, $number:ty, $made:literal) => {
+        impl<$($generic)*> $type {
+            /// Returns, for each of many keys, what [`count`](Self::count) returns.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            #[doc = $made]
+            /// assert_eq!(filter.count_many(&["ani", "koel"]), [1, 0]);
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// ```
+            #[must_use]
+            pub fn count_many<K: crate::digest::Key>(&self, keys: &[K]) -> alloc::vec::Vec<$number> {
+                keys.iter().map(|key| self.count(key)).collect()
+            }
+        }
+    };
+}
+
+/// Removals of many keys.
+macro_rules! removes_many {
+    ($type:ty, $made:literal) => {
+        impl $type {
+            /// Removes one copy of each of many keys, in order. Returns, for each, whether there was one.
+            ///
+            /// Only remove what was inserted: see [`remove`](Self::remove).
+            ///
+            /// # Examples
+            ///
+            /// ```
+            #[doc = $made]
+            /// assert_eq!(filter.remove_many(&["ani", "koel"]), [true, false]);
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// ```
+            pub fn remove_many<K: crate::digest::Key>(&mut self, keys: &[K]) -> alloc::vec::Vec<bool> {
+                let mut removed = alloc::vec![false; keys.len()];
+                self.remove_many_into(keys, &mut removed);
+                removed
+            }
+        }
+    };
+}
+
+/// Lookups of one key after the other, for kinds with nothing faster.
+macro_rules! contains_one_by_one {
+    ([$($generic:tt)*] $type:ty, $contains:ident, $made:literal) => {
+        impl<$($generic)*> $type {
+            /// Writes to `answers`, for each of many keys, whether it is probably present.
+            ///
+            /// # Panics
+            ///
+            /// If `keys` and `answers` differ in length.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            #[doc = $made]
+            /// let mut answers = [false; 2];
+            /// filter.contains_many_into(&["ani", "koel"], &mut answers);
+            /// assert_eq!(answers, [true, false]);
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// ```
+            pub fn contains_many_into<K: crate::digest::Key>(&self, keys: &[K], answers: &mut [bool]) {
+                assert_eq!(keys.len(), answers.len(), "as many answers as keys");
+                for (key, answer) in keys.iter().zip(answers) {
+                    *answer = self.$contains(key);
+                }
+            }
+        }
+    };
+}
+
+/// Insertions of one after the other, for kinds with nothing faster: of keys, or of pairs of a key and a value.
+macro_rules! inserts_one_by_one {
+    ([$($generic:tt)*] $type:ty, [$($value:ty)?], $insert:expr, $digest:expr, $made:literal, $keys:literal) => {
+        impl<$($generic)*> $type {
+            /// Inserts many, one after the other, each as by [`insert`](Self::insert).
+            ///
+            /// # Errors
+            ///
+            /// All that fit are stored; the error has the digests of the keys of the others.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            #[doc = $made]
+            #[doc = concat!("filter.insert_many(&[", $keys, "])?;")]
+            /// assert_eq!(filter.len(), 2);
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// ```
+            pub fn insert_many<K: crate::digest::Key>(
+                &mut self,
+                items: &[inserts_one_by_one!(@item K $($value)?)],
+            ) -> Result<(), crate::error::InsertManyError> {
+                let insert: fn(&mut Self, &inserts_one_by_one!(@item K $($value)?)) -> Result<(), crate::error::InsertError> = $insert;
+                let digest: fn(&Self, &inserts_one_by_one!(@item K $($value)?)) -> crate::digest::Digest = $digest;
+                let mut rejected = crate::error::Rejected::default();
+                for item in items {
+                    if let Err(reason) = insert(self, item) {
+                        rejected.note(digest(self, item), reason);
+                    }
+                }
+                rejected.into_result()
+            }
+
+            /// Inserts all that an iterator gives, in order, up to the first that can't be stored.
+            ///
+            /// # Errors
+            ///
+            /// [`TryExtendError`](crate::TryExtendError) for the first that can't be stored: why, and how many were stored
+            /// before it and are kept.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            #[doc = $made]
+            #[doc = concat!("filter.try_extend([", $keys, "])?;")]
+            /// assert_eq!(filter.len(), 2);
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// ```
+            pub fn try_extend<K: crate::digest::Key>(
+                &mut self,
+                items: impl IntoIterator<Item = inserts_one_by_one!(@item K $($value)?)>,
+            ) -> Result<(), crate::error::TryExtendError> {
+                let insert: fn(&mut Self, &inserts_one_by_one!(@item K $($value)?)) -> Result<(), crate::error::InsertError> = $insert;
+                for (inserted, item) in items.into_iter().enumerate() {
+                    insert(self, &item).map_err(|reason| crate::error::TryExtendError { inserted, reason })?;
+                }
+                Ok(())
+            }
+        }
+    };
+    (@item $key:ident) => { $key };
+    (@item $key:ident $value:ty) => { ($key, $value) };
+}
+
+pub(crate) use {answers_many, contains_one_by_one, counts_many, inserts_one_by_one, removes_many};
