@@ -31,13 +31,13 @@ const OPERATIONS: [Operation; 18] = [
     packed("contains_digest", contains_digest, 49.5),
     packed("contains_many_into", contains_many_into, 97.7),
     packed("insert", insert, 130.2),
-    packed("insert_each", insert_each, 186.5),
+    packed("try_extend", try_extend, 196.0),
     packed("insert and remove", insert_and_remove, 246.4),
     packed("insert_many", insert_many, 221.9),
     packed("contains, shared", contains_shared, 116.2),
     packed("contains_many_into, shared", contains_each_shared, 135.9),
     packed("insert, shared", insert_shared, 251.5),
-    packed("insert_each, shared", insert_each_shared, 288.4),
+    packed("try_extend, shared", try_extend_shared, 305.5),
     packed("contains, growing", contains_growing, 122.2),
     packed("contains, growing far", contains_growing_far, 166.6),
     packed("contains, half doubled", contains_half_doubled, 239.3),
@@ -84,7 +84,7 @@ fn insert(filter: &mut CuckooFilter, keys: &[u64]) {
     assert_eq!(filter.len(), keys.len());
 }
 
-fn insert_each(filter: &mut CuckooFilter, keys: &[u64]) {
+fn try_extend(filter: &mut CuckooFilter, keys: &[u64]) {
     filter.try_extend(keys).expect("half of the slots are empty");
     assert_eq!(filter.len(), keys.len());
 }
@@ -123,7 +123,7 @@ fn insert_shared(filter: &mut CuckooFilter, keys: &[u64]) {
     assert_eq!(filter.len(), keys.len());
 }
 
-fn insert_each_shared(filter: &mut CuckooFilter, keys: &[u64]) {
+fn try_extend_shared(filter: &mut CuckooFilter, keys: &[u64]) {
     let filter = shared(filter);
     filter.try_extend(keys).expect("half of the slots are empty");
     assert_eq!(filter.len(), keys.len());
