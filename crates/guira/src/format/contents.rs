@@ -24,18 +24,20 @@ pub(super) trait Contents: Sized {
     const KINDS: &'static [FileKind];
 
     /// Puts the parts together again, after the checks that need the table.
-    fn checked(
-        header: &Header,
-        hasher: KeyHasher,
-        storage: Storage,
-        kept: Option<Arc<Kept>>,
-    ) -> Result<Self, LoadError>;
+    fn checked(header: &Header, loaded: Loaded) -> Result<Self, LoadError>;
 }
 
 /// What can be written as it is. The filter that threads share is copied first.
 pub(super) trait Written {
     /// Returns the parts that are written.
     fn parts(&self) -> Parts<'_>;
+}
+
+/// What was read of a file, apart from its header.
+pub(super) struct Loaded {
+    pub(super) hasher: KeyHasher,
+    pub(super) storage: Storage,
+    pub(super) kept: Option<Arc<Kept>>,
 }
 
 pub(super) struct Parts<'contents> {
@@ -55,13 +57,8 @@ pub(super) struct Parts<'contents> {
 impl Contents for CuckooFilter {
     const KINDS: &'static [FileKind] = &[FileKind::Filter, FileKind::Growing];
 
-    fn checked(
-        header: &Header,
-        hasher: KeyHasher,
-        storage: Storage,
-        kept: Option<Arc<Kept>>,
-    ) -> Result<Self, LoadError> {
-        let len = header.len_in_memory()?;
+    fn checked(header: &Header, loaded: Loaded) -> Result<Self, LoadError> {
+        let (Loaded { hasher, storage, kept }, len) = (loaded, header.len_in_memory()?);
         let filter = Self::from_parts(header.parameters, hasher, storage, len).with_growth(header.growth);
         check_fingerprints(filter.scheme(), filter.bytes(), header.kind(), len)?;
         Ok(filter.with_kept(kept))
@@ -81,13 +78,8 @@ impl Written for CuckooFilter {
 impl Contents for CuckooSet {
     const KINDS: &'static [FileKind] = &[FileKind::Set];
 
-    fn checked(
-        header: &Header,
-        hasher: KeyHasher,
-        storage: Storage,
-        kept: Option<Arc<Kept>>,
-    ) -> Result<Self, LoadError> {
-        let filter = CuckooFilter::checked(header, hasher, storage, kept)?;
+    fn checked(header: &Header, loaded: Loaded) -> Result<Self, LoadError> {
+        let filter = CuckooFilter::checked(header, loaded)?;
         Ok(Self::from_filter_without_copies(filter))
     }
 }
@@ -101,12 +93,8 @@ impl Written for CuckooSet {
 impl Contents for CountingCuckooFilter {
     const KINDS: &'static [FileKind] = &[FileKind::Counting];
 
-    fn checked(
-        header: &Header,
-        hasher: KeyHasher,
-        storage: Storage,
-        kept: Option<Arc<Kept>>,
-    ) -> Result<Self, LoadError> {
+    fn checked(header: &Header, loaded: Loaded) -> Result<Self, LoadError> {
+        let Loaded { hasher, storage, kept } = loaded;
         let filter = checked_valued_filter(header, hasher, storage)?;
         check_counters(&filter, header.kind())?;
         Ok(Self::from_filter(filter.with_kept(kept)))
@@ -122,16 +110,12 @@ impl Written for CountingCuckooFilter {
 impl<V: MapValue> Contents for CuckooMap<V> {
     const KINDS: &'static [FileKind] = &[FileKind::Map];
 
-    fn checked(
-        header: &Header,
-        hasher: KeyHasher,
-        storage: Storage,
-        kept: Option<Arc<Kept>>,
-    ) -> Result<Self, LoadError> {
+    fn checked(header: &Header, loaded: Loaded) -> Result<Self, LoadError> {
         let value_bits = header.parameters.value_bits();
         if value_bits > V::BITS {
             return Err(LoadError::ValueBits { found: value_bits, most: V::BITS });
         }
+        let Loaded { hasher, storage, kept } = loaded;
         checked_valued_filter(header, hasher, storage).map(|filter| Self::from_filter(filter.with_kept(kept)))
     }
 }
@@ -146,17 +130,12 @@ impl Contents for AnyFilter {
     const KINDS: &'static [FileKind] =
         &[FileKind::Filter, FileKind::Growing, FileKind::Set, FileKind::Counting, FileKind::Map];
 
-    fn checked(
-        header: &Header,
-        hasher: KeyHasher,
-        storage: Storage,
-        kept: Option<Arc<Kept>>,
-    ) -> Result<Self, LoadError> {
+    fn checked(header: &Header, loaded: Loaded) -> Result<Self, LoadError> {
         Ok(match header.kind() {
-            FileKind::Filter | FileKind::Growing => Self::Filter(CuckooFilter::checked(header, hasher, storage, kept)?),
-            FileKind::Set => Self::Set(CuckooSet::checked(header, hasher, storage, kept)?),
-            FileKind::Counting => Self::Counting(CountingCuckooFilter::checked(header, hasher, storage, kept)?),
-            FileKind::Map => Self::Map(CuckooMap::checked(header, hasher, storage, kept)?),
+            FileKind::Filter | FileKind::Growing => Self::Filter(CuckooFilter::checked(header, loaded)?),
+            FileKind::Set => Self::Set(CuckooSet::checked(header, loaded)?),
+            FileKind::Counting => Self::Counting(CountingCuckooFilter::checked(header, loaded)?),
+            FileKind::Map => Self::Map(CuckooMap::checked(header, loaded)?),
         })
     }
 }
@@ -176,13 +155,8 @@ impl Written for AnyFilter {
 impl Contents for ConcurrentCuckooFilter {
     const KINDS: &'static [FileKind] = CuckooFilter::KINDS;
 
-    fn checked(
-        header: &Header,
-        hasher: KeyHasher,
-        storage: Storage,
-        kept: Option<Arc<Kept>>,
-    ) -> Result<Self, LoadError> {
-        CuckooFilter::checked(header, hasher, storage, kept)?.try_into().map_err(|error| match error {
+    fn checked(header: &Header, loaded: Loaded) -> Result<Self, LoadError> {
+        CuckooFilter::checked(header, loaded)?.try_into().map_err(|error| match error {
             BuildError::OutOfMemory { bytes } => LoadError::OutOfMemory { bytes },
             error => LoadError::Parameters(error),
         })

@@ -8,7 +8,7 @@ use super::Header;
 use super::any_filter::AnyFilter;
 use super::check::check_bytes;
 use super::chunks::{Normalization, kept_chunks};
-use super::contents::Contents;
+use super::contents::{Contents, Loaded};
 use super::header::{HEADER_SIZE, check_file_size, chunks_in, table_of};
 #[cfg(feature = "std")]
 use crate::concurrent::ConcurrentCuckooFilter;
@@ -408,5 +408,6 @@ fn load_from_stream<C: Contents, R: std::io::Read>(mut reader: R, options: LoadO
 fn checked<C: Contents>(header: &Header, hasher: KeyHasher, storage: Storage, kept: Kept) -> Result<C, LoadError> {
     check_bytes(&storage, &header.parameters, header.table_checksum)?;
     let kept = Kept { flags: header.flags, rate: header.rate, ..kept };
-    C::checked(header, hasher, storage, (kept != Kept::default()).then(|| Arc::new(kept)))
+    let kept = (kept != Kept::default()).then(|| Arc::new(kept));
+    C::checked(header, Loaded { hasher, storage, kept })
 }
