@@ -16,7 +16,7 @@ use arrow_array::{ArrayRef, make_array};
 use arrow_schema::ArrowError;
 use arrow_schema::ffi::FFI_ArrowSchema;
 use guira::{CuckooFilterView, LoadError, LoadOptions};
-use pyo3::buffer::PyUntypedBuffer;
+use pyo3::buffer::{PyBuffer, PyUntypedBuffer};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -148,6 +148,40 @@ impl<T> Held<T> {
         let guard = unsafe { std::mem::transmute::<RwLockWriteGuard<'_, T>, RwLockWriteGuard<'static, T>>(guard) };
         Self { _guard: guard, _lock: lock }
     }
+}
+
+/// Bytes that an object of Python keeps, as long as this value lives.
+struct Exported {
+    buffer: PyBuffer<u8>,
+}
+
+impl AsRef<[u8]> for Exported {
+    fn as_ref(&self) -> &[u8] {
+        let size = self.buffer.item_count();
+        if size == 0 {
+            return &[];
+        }
+        // SAFETY: the buffer protocol promises these bytes, one behind the other, as long as the buffer is exported. They are
+        // read-only, and the documentation of `from_bytes` requires that nobody changes them in another way.
+        unsafe { slice::from_raw_parts(self.buffer.buf_ptr().cast::<u8>().cast_const(), size) }
+    }
+}
+
+/// A view of the bytes of an object, where they are.
+pub(crate) fn view_of_buffer(
+    data: &Bound<'_, PyAny>,
+    options: LoadOptions,
+) -> PyResult<Result<CuckooFilterView<'static>, LoadError>> {
+    let buffer = PyBuffer::<u8>::get(data)?;
+    if !buffer.readonly() {
+        let message =
+            "the memory can be written to: if nobody does, pass memoryview(data).toreadonly(); else pass bytes(data)";
+        return Err(PyValueError::new_err(message));
+    }
+    if !buffer.is_c_contiguous() {
+        return Err(PyValueError::new_err("the bytes are not side by side: pass bytes(data)"));
+    }
+    Ok(options.view_from_owner(Exported { buffer }))
 }
 
 /// A file mapped to memory.

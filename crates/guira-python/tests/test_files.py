@@ -10,6 +10,7 @@ import sys
 import threading
 from pathlib import Path
 
+import numpy as np
 import pytest
 import xxhash
 
@@ -311,6 +312,45 @@ def test_a_view_answers_what_the_filter_answers(tmp_path):
     assert [key in view for key in keys] == [key in seen for key in keys]
     assert not hasattr(view, "add")
     assert len(view) == 10_000
+
+
+def test_a_view_of_bytes_answers_what_the_filter_answers():
+    seen = CuckooFilter(1000)
+    seen.update(PRESENT)
+    data = seen.to_bytes()
+    shared = bytearray(data)
+    for given in (data, memoryview(data), np.frombuffer(data, np.uint8), memoryview(shared).toreadonly()):
+        view = guira.CuckooFilterView.from_bytes(given)
+        assert view.contains_many(PRESENT + ABSENT).tolist() == seen.contains_many(PRESENT + ABSENT).tolist()
+        assert len(view) == len(PRESENT)
+        view.verify()
+    del view, given
+    # They are not copied: what is written there is noticed.
+    view = guira.CuckooFilterView.from_bytes(memoryview(shared).toreadonly())
+    shared[-1] ^= 1
+    with pytest.raises(guira.CorruptFileError):
+        view.verify()
+    # While there is a view, they stay.
+    with pytest.raises(BufferError):
+        shared.clear()
+    del view
+    shared.clear()
+
+
+def test_a_view_is_refused_of_memory_that_may_change_or_is_no_file():
+    data = CuckooFilter(1000).to_bytes()
+    with pytest.raises(ValueError, match="toreadonly"):
+        guira.CuckooFilterView.from_bytes(bytearray(data))
+    with pytest.raises(ValueError, match="side by side"):
+        guira.CuckooFilterView.from_bytes(memoryview(data)[::2])
+    for file in (b"", data[:-1], data + b"x", b"x" + data[1:]):
+        with pytest.raises(guira.CorruptFileError):
+            guira.CuckooFilterView.from_bytes(file)
+    with pytest.raises(guira.WrongKindError):
+        guira.CuckooFilterView.from_bytes(guira.CuckooMap(10).to_bytes())
+    with pytest.raises(guira.SecretKeyError):
+        guira.CuckooFilterView.from_bytes(CuckooFilter(10, hash="siphash", key=SECRET).to_bytes())
+    assert len(guira.CuckooFilterView.from_bytes(CuckooFilter(10, hash="siphash", key=SECRET).to_bytes(), SECRET)) == 0
 
 
 def test_a_damaged_table_is_found_by_verify(tmp_path):

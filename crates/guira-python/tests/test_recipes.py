@@ -1,4 +1,5 @@
-"""The programs of recipes.md that need other programs: servers and loaders, started as it says."""
+"""The programs of recipes.md that need other programs, servers and loaders, started as it says; and the examples with engines that
+are libraries. Those with others are run by crates/guira-python/engines."""
 
 import os
 import re
@@ -13,7 +14,8 @@ import pytest
 
 import guira
 
-RECIPES = (Path(__file__).parents[1] / "recipes.md").read_text()
+PACKAGE = Path(__file__).parents[1]
+RECIPES = (PACKAGE / "recipes.md").read_text()
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 
@@ -93,3 +95,11 @@ def test_a_loader_of_pytorch_has_workers_that_share_a_file(tmp_path):
     (tmp_path / "loader.py").write_text(program_of("loader.py"))
     ran = subprocess.run([python, "loader.py"], cwd=tmp_path, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "polars"])
+def test_the_examples_with_engines_check_their_answers(engine, tmp_path):
+    command = [sys.executable, PACKAGE / "examples" / f"with_{engine}.py", "--keys", "100000"]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    assert "built of 20" in ran.stdout

@@ -5,13 +5,13 @@ use pyo3::prelude::*;
 use super::methods::methods_of_tables;
 use crate::error::{load_error, load_file_error};
 use crate::keys::key_of;
-use crate::memory::map_file;
+use crate::memory::{map_file, view_of_buffer};
 use crate::operations::{CountMany, apply_to_many};
 use crate::options::load_options;
 use crate::table::Locked;
 
 /// A memory-mapped file of a filter or a set: opened at once whatever its size, and shared by all processes that open it. Made
-/// by ``open``.
+/// by ``open``; ``from_bytes`` makes one of a file that is in memory.
 ///
 /// It has the lookups of a filter, and can't be changed. When it is made, only the header is checked; ``verify`` reads the
 /// whole file.
@@ -24,6 +24,22 @@ methods_of_tables!(CuckooFilterView);
 
 #[pymethods]
 impl CuckooFilterView {
+    /// A view of the bytes of a file of a ``CuckooFilter`` or a ``CuckooSet``, which are not copied: of any object with a
+    /// read-only buffer, such as ``bytes`` or an array in memory that processes share.
+    ///
+    /// While there is the view, nobody may change the bytes. The other arguments are those of ``open``.
+    ///
+    /// >>> seen = CuckooFilter(1000)
+    /// >>> seen.add("ani")
+    /// >>> "ani" in CuckooFilterView.from_bytes(seen.to_bytes())
+    /// True
+    #[staticmethod]
+    #[pyo3(signature = (data, key=None, *, normalized=false))]
+    fn from_bytes(data: &Bound<'_, PyAny>, key: Option<&[u8]>, normalized: bool) -> PyResult<Self> {
+        let view = view_of_buffer(data, load_options(key, normalized)?)?;
+        Ok(Self { table: Locked::new(view.map_err(load_error)?) })
+    }
+
     /// How many copies of a key are stored.
     fn count(&self, key: &Bound<'_, PyAny>) -> PyResult<usize> {
         let key = key_of(self.table.hasher(), key)?;
