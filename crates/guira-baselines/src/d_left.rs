@@ -11,8 +11,7 @@ const SLOTS_PER_BUCKET: u32 = 4;
 const MULTIPLIERS: [u64; TABLES] =
     [0x9e37_79b9_7f4a_7c15, 0x6a09_e667_f3bc_c909, 0xbb67_ae85_84ca_a73b, 0x3c6e_f372_fe94_f82b];
 /// Counts to 3; 0 is the empty slot.
-const COUNTER_BITS: u32 = 2;
-const MAX_COPIES: u32 = (1 << COUNTER_BITS) - 1;
+const DEFAULT_COUNTER_BITS: u32 = 2;
 const MAX_REMAINDER_BITS: u32 = 28;
 
 /// The d-left counting Bloom filter, the paper's dl-CBF: section 2.1; Bonomi, Mitzenmacher, Panigrahy, Singh and
@@ -21,16 +20,17 @@ const MAX_REMAINDER_BITS: u32 = 28;
 /// Four tables of B buckets of four slots. A key's fingerprint is a bucket and a remainder of r bits; each table has a
 /// permutation that turns them into its own bucket and remainder. A key goes into the emptiest of its four buckets, the
 /// leftmost of several; nothing is ever moved. Different fingerprints never have the same remainder in the same bucket, since
-/// they are permuted; equal ones share a slot, which counts them to 3, before they take another. So a removal never takes the
+/// they are permuted; equal ones share a slot, which counts them to 3, or with counters of one bit to 1, before they take another. So a removal never takes the
 /// wrong one of two keys with a bucket and a remainder in common (footnote 1 of the paper).
 ///
-/// With n keys, the rate is 1 - (1 - 1/(B · 2^r))^n, or 16 α / 2^r at load α; it takes 16 B (r + 2) bits. In a large table
+/// With n keys, the rate is 1 - (1 - 1/(B · 2^r))^n, or 16 α / 2^r at load α; it takes 16 B (r + 2) bits, or 16 B (r + 1). In a large table
 /// the first key finds no room at a load somewhat below 0.8.
 #[derive(Clone, Debug)]
 pub struct DLeftCountingBloomFilter {
     cells: Cells,
     buckets_per_table: u64,
     remainder_bits: u32,
+    counter_bits: u32,
     len: usize,
 }
 
@@ -38,9 +38,12 @@ pub struct DLeftCountingBloomFilter {
 /// starts.
 #[derive(Clone, Debug)]
 enum Cells {
-    Of10(CellTable<u64, 10>),
-    Narrow(CellTable<u64, 0>),
-    Wide(CellTable<u128, 0>),
+    Of10(CellTable<u64, 10, 2>),
+    Narrow(CellTable<u64, 0, 2>),
+    Wide(CellTable<u128, 0, 2>),
+    Of11Uncounted(CellTable<u64, 11, 1>),
+    NarrowUncounted(CellTable<u64, 0, 1>),
+    WideUncounted(CellTable<u128, 0, 1>),
 }
 
 macro_rules! with_cells {
@@ -49,6 +52,9 @@ macro_rules! with_cells {
             Cells::Of10($table) => $body,
             Cells::Narrow($table) => $body,
             Cells::Wide($table) => $body,
+            Cells::Of11Uncounted($table) => $body,
+            Cells::NarrowUncounted($table) => $body,
+            Cells::WideUncounted($table) => $body,
         }
     };
 }
@@ -62,23 +68,41 @@ struct Places {
 }
 
 impl DLeftCountingBloomFilter {
-    /// A filter of four tables, each of `buckets_per_table` buckets of four slots, with remainders of `remainder_bits` bits.
+    /// A filter of four tables, each of `buckets_per_table` buckets of four slots, with remainders of `remainder_bits` bits
+    /// and counters of two.
     ///
     /// # Errors
     ///
     /// If there are no buckets, remainders have no bits or more than 28, or there is not enough memory.
     pub fn new(buckets_per_table: u64, remainder_bits: u32) -> Result<Self, BuildError> {
+        Self::with_counters(buckets_per_table, remainder_bits, DEFAULT_COUNTER_BITS)
+    }
+
+    /// A filter with counters of one or two bits.
+    ///
+    /// # Errors
+    ///
+    /// As of [`Self::new`], and for counters of another length.
+    pub fn with_counters(buckets_per_table: u64, remainder_bits: u32, counter_bits: u32) -> Result<Self, BuildError> {
         in_range("the number of buckets per table", buckets_per_table, 1, 1 << 36)?;
         in_range("the length of remainders", remainder_bits.into(), 1, MAX_REMAINDER_BITS.into())?;
+        in_range("the length of counters", counter_bits.into(), 1, DEFAULT_COUNTER_BITS.into())?;
         let buckets = buckets_per_table * TABLES as u64;
-        let cells = if remainder_bits == 10 {
-            Cells::Of10(CellTable::empty(buckets, remainder_bits)?)
-        } else if SLOTS_PER_BUCKET * (remainder_bits + COUNTER_BITS) <= u64::USABLE_BITS {
-            Cells::Narrow(CellTable::empty(buckets, remainder_bits)?)
-        } else {
-            Cells::Wide(CellTable::empty(buckets, remainder_bits)?)
+        let is_narrow = SLOTS_PER_BUCKET * (remainder_bits + counter_bits) <= u64::USABLE_BITS;
+        macro_rules! empty {
+            ($cells:ident) => {
+                Cells::$cells(CellTable::empty(buckets, remainder_bits)?)
+            };
+        }
+        let cells = match (counter_bits, remainder_bits) {
+            (1, 11) => empty!(Of11Uncounted),
+            (1, _) if is_narrow => empty!(NarrowUncounted),
+            (1, _) => empty!(WideUncounted),
+            (_, 10) => empty!(Of10),
+            _ if is_narrow => empty!(Narrow),
+            _ => empty!(Wide),
         };
-        Ok(Self { cells, buckets_per_table, remainder_bits, len: 0 })
+        Ok(Self { cells, buckets_per_table, remainder_bits, counter_bits, len: 0 })
     }
 
     /// The slots of all tables.
@@ -134,7 +158,7 @@ impl Filter for DLeftCountingBloomFilter {
     }
 
     fn memory_bits(&self) -> u64 {
-        self.slot_count() * u64::from(self.remainder_bits + COUNTER_BITS)
+        self.slot_count() * u64::from(self.remainder_bits + self.counter_bits)
     }
 
     fn expected_false_positive_rate(&self) -> f64 {
@@ -169,7 +193,7 @@ impl Remove for DLeftCountingBloomFilter {
 ///
 /// A bucket is a word of four lanes. Searches mark lanes by the lowest bit of their counters.
 #[derive(Clone, Debug)]
-struct CellTable<W, const BITS: u32> {
+struct CellTable<W, const BITS: u32, const COUNTER: u32> {
     memory: Memory,
     remainder_bits: u32,
     /// All bits of the remainders.
@@ -178,9 +202,11 @@ struct CellTable<W, const BITS: u32> {
     low: W,
 }
 
-impl<W: Word, const BITS: u32> CellTable<W, BITS> {
+impl<W: Word, const BITS: u32, const COUNTER: u32> CellTable<W, BITS, COUNTER> {
+    const MAX_COPIES: u32 = (1 << COUNTER) - 1;
+
     fn empty(buckets: u64, remainder_bits: u32) -> Result<Self, BuildError> {
-        let width = remainder_bits + COUNTER_BITS;
+        let width = remainder_bits + COUNTER;
         debug_assert!(SLOTS_PER_BUCKET * width <= W::USABLE_BITS);
         Ok(Self {
             memory: Memory::zeroed(buckets * u64::from(SLOTS_PER_BUCKET * width))?,
@@ -197,17 +223,17 @@ impl<W: Word, const BITS: u32> CellTable<W, BITS> {
 
     #[inline]
     fn remainders(&self) -> W {
-        if BITS > 0 { W::lanes(SLOTS_PER_BUCKET, BITS + COUNTER_BITS, W::ones(BITS)) } else { self.remainders }
+        if BITS > 0 { W::lanes(SLOTS_PER_BUCKET, BITS + COUNTER, W::ones(BITS)) } else { self.remainders }
     }
 
     #[inline]
     fn low(&self) -> W {
-        if BITS > 0 { W::lanes(SLOTS_PER_BUCKET, BITS + COUNTER_BITS, W::from(1)) } else { self.low }
+        if BITS > 0 { W::lanes(SLOTS_PER_BUCKET, BITS + COUNTER, W::from(1)) } else { self.low }
     }
 
     #[inline]
     const fn width(&self) -> u32 {
-        self.remainder_bits() + COUNTER_BITS
+        self.remainder_bits() + COUNTER
     }
 
     #[inline]
@@ -223,7 +249,8 @@ impl<W: Word, const BITS: u32> CellTable<W, BITS> {
     /// The lanes that are not empty.
     #[inline]
     fn taken(&self, word: W) -> W {
-        (word | (word >> 1)) & (self.low() << self.remainder_bits())
+        let counted = if COUNTER > 1 { word | (word >> 1) } else { word };
+        counted & (self.low() << self.remainder_bits())
     }
 
     /// The lanes that hold a remainder.
@@ -258,7 +285,7 @@ impl<W: Word, const BITS: u32> CellTable<W, BITS> {
             core::iter::from_fn(move || {
                 let lane = (matches != W::ZERO).then(|| matches.lowest_one())?;
                 matches = matches & matches.minus(W::from(1));
-                Some((bucket, lane, (word >> lane).low_32() & MAX_COPIES))
+                Some((bucket, lane, (word >> lane).low_32() & Self::MAX_COPIES))
             })
         })
     }
@@ -270,7 +297,7 @@ impl<W: Word, const BITS: u32> CellTable<W, BITS> {
         // Hardly any key has its fingerprint stored already, so this branch is predicted.
         let holders = words.map(|word| self.matches(word, places.remainder));
         if holders.into_iter().fold(W::ZERO, |all, found| all | found) != W::ZERO {
-            let mut counters = self.holders(places).filter(|&(_, _, copies)| copies < MAX_COPIES);
+            let mut counters = self.holders(places).filter(|&(_, _, copies)| copies < Self::MAX_COPIES);
             if let Some((bucket, lane, copies)) = counters.next() {
                 drop(counters);
                 self.set(bucket, lane, places.remainder, copies + 1);

@@ -9,6 +9,7 @@
 //! |---|---|---|
 //! | [`BloomFilter`] | the paper's BF: section 2.1, equation (8) | no |
 //! | [`BlockedBloomFilter`] | its blk-BF: Putze, Sanders and Singler 2007 | no |
+//! | [`SplitBlockBloomFilter`] | blk-BF as it is built today: Impala, Kudu, Parquet | no |
 //! | [`CountingBloomFilter`] | Fan, Cao, Almeida and Broder 2000 | yes |
 //! | [`DLeftCountingBloomFilter`] | its dl-CBF: Bonomi et al. 2006 | yes |
 //! | [`QuotientFilter`] | its QF: Bender et al. 2012 | yes |
@@ -39,6 +40,7 @@ mod probes;
 mod quotient;
 mod random;
 mod rank_indexed;
+mod split_block_bloom;
 mod word;
 
 pub use blocked_bloom::BlockedBloomFilter;
@@ -55,3 +57,4 @@ pub use hash_table::{CuckooHashTable, HashTableMeasures};
 pub use multiply_shift::MultiplyShift;
 pub use quotient::QuotientFilter;
 pub use rank_indexed::RankIndexedFilter;
+pub use split_block_bloom::SplitBlockBloomFilter;

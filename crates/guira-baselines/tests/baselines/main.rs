@@ -20,7 +20,7 @@ mod static_filters;
 fn loops_over_many_keys_do_what_single_operations_do() {
     use guira_baselines::{
         BlockedBloomFilter, BloomFilter, CuckooFilter, CuckooMeasures, DLeftCountingBloomFilter, Digest, Insert,
-        QuotientFilter, Remove,
+        QuotientFilter, Remove, SplitBlockBloomFilter,
     };
 
     fn assert_same_lookups(filter: &mut (impl Insert + Clone), digests: &[Digest]) {
@@ -49,9 +49,12 @@ fn loops_over_many_keys_do_what_single_operations_do() {
     let digests = oracle::digests::SplitMix64::new(1).digests(5000);
     assert_same_lookups(&mut BloomFilter::new(40_000, 6).expect("valid"), &digests);
     assert_same_lookups(&mut BlockedBloomFilter::new(40_000).expect("valid"), &digests);
+    assert_same_lookups(&mut SplitBlockBloomFilter::new(40_000).expect("valid"), &digests);
     assert_same_removals(&mut QuotientFilter::new(4096, 9).expect("valid"), &digests);
     for remainder_bits in [9, 10, 20] {
         assert_same_removals(&mut DLeftCountingBloomFilter::new(256, remainder_bits).expect("valid"), &digests);
+        let uncounted = DLeftCountingBloomFilter::with_counters(256, remainder_bits + 1, 1);
+        assert_same_removals(&mut uncounted.expect("valid"), &digests);
     }
     let measures =
         |fingerprint_bits| CuckooMeasures { bucket_count: 1024, slots_per_bucket: 4, fingerprint_bits, seed: 0 };
@@ -74,4 +77,5 @@ fn every_filter_can_be_copied_shown_and_shared_between_threads() {
     assert_is_such_a_filter::<guira_baselines::GolombSequence>();
     assert_is_such_a_filter::<guira_baselines::QuotientFilter>();
     assert_is_such_a_filter::<guira_baselines::RankIndexedFilter>();
+    assert_is_such_a_filter::<guira_baselines::SplitBlockBloomFilter>();
 }

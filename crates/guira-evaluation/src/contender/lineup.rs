@@ -1,7 +1,7 @@
 use guira::{CuckooFilter, FilterBuilder, Layout};
 use guira_baselines::{
     BlockedBloomFilter, BloomFilter, CountingBloomFilter, CuckooFilter as PrintedCuckooFilter, CuckooMeasures,
-    DLeftCountingBloomFilter, QuotientFilter,
+    DLeftCountingBloomFilter, QuotientFilter, SplitBlockBloomFilter,
 };
 
 use super::{Contender, Cuckoo, GrowOnly, Shrinkable};
@@ -51,6 +51,8 @@ pub(crate) enum Kind {
     SemiSorted,
     Bloom,
     BlockedBloom,
+    /// The form of blocked Bloom filters that is in use today, beside the paper's.
+    SplitBlockBloom,
     Quotient,
     DLeft,
     /// In table 1 only.
@@ -67,13 +69,14 @@ pub(crate) enum Limit {
 }
 
 impl Kind {
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::Printed,
         Self::PrintedSemiSorted,
         Self::Packed,
         Self::SemiSorted,
         Self::Bloom,
         Self::BlockedBloom,
+        Self::SplitBlockBloom,
         Self::Quotient,
         Self::DLeft,
     ];
@@ -87,6 +90,7 @@ impl Kind {
             Self::SemiSorted => "ss-CF, guira",
             Self::Bloom => "BF",
             Self::BlockedBloom => "blk-BF",
+            Self::SplitBlockBloom => "split block, as built today",
             Self::Quotient => "QF",
             Self::DLeft => "dl-CBF",
             Self::CountingBloom => "counting BF",
@@ -115,15 +119,17 @@ impl Kind {
             Self::Bloom => {
                 Box::new(GrowOnly::new(BloomFilter::with_capacity(capacity, BLOOM_BITS_PER_KEY).map_err(not_built)?))
             }
-            Self::BlockedBloom => Box::new(GrowOnly::new(
-                // Rounding up to whole blocks would take a little more memory than the others have.
-                BlockedBloomFilter::new(memory.bits()).map_err(not_built)?,
-            )),
+            // Rounding a capacity up to whole blocks would take a little more memory than the others have.
+            Self::BlockedBloom => Box::new(GrowOnly::new(BlockedBloomFilter::new(memory.bits()).map_err(not_built)?)),
+            Self::SplitBlockBloom => {
+                Box::new(GrowOnly::new(SplitBlockBloomFilter::new(memory.bits()).map_err(not_built)?))
+            }
             // Three bits of a slot say where runs are.
             Self::Quotient => Box::new(Shrinkable::new(QuotientFilter::new(memory.slots(), 9).map_err(not_built)?)),
-            // Two bits of a slot are its counter; there are four tables of buckets of four slots.
+            // There are four tables of buckets of four slots. The paper does not say how it splits their 12 bits: remainders
+            // of 11, beside counters of one, come nearest to its rate.
             Self::DLeft => {
-                let filter = DLeftCountingBloomFilter::new(memory.slots() / 16, 10).map_err(not_built)?;
+                let filter = DLeftCountingBloomFilter::with_counters(memory.slots() / 16, 11, 1).map_err(not_built)?;
                 Box::new(Shrinkable::new(filter))
             }
             Self::CountingBloom => {
@@ -142,6 +148,7 @@ impl Kind {
             Self::SemiSorted => Style::dashed(1),
             Self::Bloom => Style::solid(3),
             Self::BlockedBloom => Style::solid(4),
+            Self::SplitBlockBloom => Style::solid(7),
             Self::Quotient => Style::solid(6),
             Self::DLeft => Style::solid(5),
             Self::CountingBloom => Style::solid(9),
@@ -151,15 +158,24 @@ impl Kind {
     /// The least number of cache lines that a lookup reads; most buckets are in one.
     pub(crate) const fn lines(self) -> usize {
         match self {
-            Self::Bloom | Self::BlockedBloom | Self::Quotient | Self::CountingBloom => 1,
+            Self::Bloom | Self::BlockedBloom | Self::SplitBlockBloom | Self::Quotient | Self::CountingBloom => 1,
             Self::Printed | Self::PrintedSemiSorted | Self::Packed | Self::SemiSorted => 2,
             Self::DLeft => 4,
         }
     }
 
-    /// Returns `true` if the paper has this filter: the paper's claims do not apply to the library's own.
+    /// Returns `true` if the paper has this filter: the paper's claims do not apply to others.
     pub(crate) const fn is_of_paper(self) -> bool {
-        !matches!(self, Self::Packed | Self::SemiSorted)
+        !matches!(self, Self::Packed | Self::SemiSorted | Self::SplitBlockBloom)
+    }
+
+    /// Whose algorithm it is.
+    pub(crate) const fn algorithm(self) -> &'static str {
+        match self {
+            Self::Packed | Self::SemiSorted => "guira",
+            Self::SplitBlockBloom => "today's",
+            _ => "paper",
+        }
     }
 
     /// The builder, for the library's own filters.
@@ -177,7 +193,7 @@ impl Kind {
     /// When filling stops in table 3 of the paper.
     pub(crate) fn limit(self, memory: Memory) -> Limit {
         match self {
-            Self::Bloom | Self::BlockedBloom => Limit::Keys(memory.bloom_capacity()),
+            Self::Bloom | Self::BlockedBloom | Self::SplitBlockBloom => Limit::Keys(memory.bloom_capacity()),
             Self::CountingBloom => Limit::Keys(self.design_capacity(memory)),
             // The quotient filter itself stops at nine tenths of its slots.
             _ => Limit::FirstRefusal,
@@ -189,7 +205,7 @@ impl Kind {
         let share = |share: f64| saturating_floor(share * approximate(memory.slots()));
         match self {
             Self::Printed | Self::PrintedSemiSorted | Self::Packed | Self::SemiSorted => share(0.95),
-            Self::Bloom | Self::BlockedBloom => memory.bloom_capacity(),
+            Self::Bloom | Self::BlockedBloom | Self::SplitBlockBloom => memory.bloom_capacity(),
             Self::Quotient => share(0.9),
             Self::DLeft => share(0.75),
             // It has counters of four bits instead of bits.

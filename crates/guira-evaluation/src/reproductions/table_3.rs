@@ -101,7 +101,7 @@ fn table(rows: &[Row]) -> Table {
             [
                 vec![
                     Cell::text(row.kind.name()),
-                    Cell::text(if row.kind.is_of_paper() { PAPER } else { "guira" }),
+                    Cell::text(row.kind.algorithm()),
                     Cell::Number(approximate(row.first.stored) / 1e6),
                     Cell::Number(row.first.load_factor),
                     Cell::Number(row.first.bits_per_key),
