@@ -25,11 +25,12 @@ pub(crate) struct Arguments {
     #[arg(long, global = true, value_enum, default_value_t = Scale::Quick)]
     scale: Scale,
 
-    /// How often filled filters are asked beside the floors; the median counts [default: 3, and 10 at the paper's scale]
+    /// How often filled filters are asked beside the floors; the median counts [default: 3, 16 at medium scale, 24 at the paper's]
     #[arg(long, global = true, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
     rounds: Option<u64>,
 
-    /// How often each filter of tables and figures is filled; the median counts [default: 3, and 10 at the paper's scale]
+    /// How often each filter of tables and figures is filled [default: 3 at quick scale; otherwise 10 times, and on until all
+    /// claims are decided, up to 24]
     #[arg(long, global = true, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
     fills: Option<u64>,
 
@@ -81,6 +82,8 @@ enum What {
     /// Loads and bits per key with two, three and four candidate buckets
     #[command(name = "d-ary")]
     DAry,
+    /// Small claims: copies of a key, short of room, removal of absent keys, values, lines of code
+    Details,
     /// What the memory allows: reading one, two or four random lines
     Floors(FloorsArguments),
     /// Filters of other people, by their own interfaces
@@ -166,7 +169,7 @@ struct Figure2Arguments {
     ///
     /// At the paper's scale there are tables of 2^15, 2^20, 2^25 and 2^30 buckets, up to this one. A single table of 2^25
     /// takes up to 0.7 GB, one of 2^30 up to 21 GB. How much and how long is said before it starts.
-    #[arg(long, value_name = "EXPONENT", default_value_t = 20)]
+    #[arg(long, value_name = "EXPONENT", default_value_t = 25)]
     largest: u32,
 
     /// How many tables are filled for each point of figure 2; the lowest load counts [default: 10 at the paper's scale]
@@ -186,6 +189,10 @@ struct AllArguments {
     /// A folder of earlier results: those of this scale are taken, and only the others are measured
     #[arg(long, value_name = "FOLDER")]
     from: Option<PathBuf>,
+
+    /// Takes earlier results of other scales, too; the page says which they are
+    #[arg(long, requires = "from")]
+    mixed: bool,
 
     #[command(flatten)]
     of_figure_2: Figure2Arguments,
@@ -232,6 +239,7 @@ impl Arguments {
             What::Figure8 => vec![Name::Figure8],
             What::Equation3 => vec![Name::Equation3],
             What::DAry => vec![Name::DAry],
+            What::Details => vec![Name::Details],
             What::Floors(_) => vec![Name::Floors],
             #[cfg(feature = "peers")]
             What::Peers => vec![Name::Peers],
@@ -282,8 +290,21 @@ impl Arguments {
         }
     }
 
+    /// The scale that earlier results must have; any, if they may be mixed.
+    pub(crate) const fn scale_of_earlier(&self) -> Option<Scale> {
+        match &self.what {
+            What::All(AllArguments { mixed: true, .. }) | What::Report(AllArguments { mixed: true, .. }) => None,
+            _ => Some(self.scale),
+        }
+    }
+
     pub(crate) const fn scale(&self) -> Scale {
         self.scale
+    }
+
+    /// The most fillings, where claims are undecided after those of the extent.
+    pub(crate) fn most_fills(&self) -> u64 {
+        self.fills.unwrap_or(self.scale.most_rounds())
     }
 
     pub(crate) fn extent(&self) -> Extent {
@@ -292,7 +313,7 @@ impl Arguments {
             What::Figure2(of_figure_2)
             | What::All(AllArguments { of_figure_2, .. })
             | What::Report(AllArguments { of_figure_2, .. }) => *of_figure_2,
-            _ => Figure2Arguments { largest: 20, runs: None },
+            _ => Figure2Arguments { largest: 25, runs: None },
         };
         let beside_floors = match &self.what {
             What::Floors(floors) if !floors.only.is_empty() => floors.only.clone(),
@@ -301,7 +322,7 @@ impl Arguments {
         Extent {
             scale,
             beside_floors,
-            rounds: self.rounds.unwrap_or(scale.rounds()),
+            rounds: self.rounds.unwrap_or(scale.asks()),
             fills: self.fills.unwrap_or(scale.rounds()),
             largest_exponent: of_figure_2.largest,
             runs: of_figure_2.runs.unwrap_or(scale.runs()),
@@ -319,16 +340,17 @@ impl Arguments {
     pub(crate) fn command_for_all(&self) -> String {
         let features = if cfg!(feature = "peers") { WITH_PEERS } else { "" };
         let from = self.earlier().map_or_else(String::new, |folder| format!(" --from {}", folder.display()));
-        format!("{PROGRAM}{features} -- all{}{}{from}", self.options(), self.options_of_figure_2())
+        let mixed = if self.scale_of_earlier().is_none() { " --mixed" } else { "" };
+        format!("{PROGRAM}{features} -- all{}{}{from}{mixed}", self.options(), self.options_of_figure_2())
     }
 
     fn options(&self) -> String {
         let Extent { scale, rounds, fills, .. } = self.extent();
         let mut options = format!(" --scale {}", scale.name());
-        if rounds != scale.rounds() {
+        if rounds != scale.asks() {
             options += &format!(" --rounds {rounds}");
         }
-        if fills != scale.rounds() {
+        if self.fills.is_some() {
             options += &format!(" --fills {fills}");
         }
         options

@@ -32,6 +32,8 @@ struct Growing {
     known: HashMap<String, Measurement>,
     /// The time of measurements that were found in the file, since this was last asked for.
     seconds_before: f64,
+    /// The time of each reproduction so far.
+    seconds_of: HashMap<String, f64>,
 }
 
 /// The first line. Only a run with an equal one continues the file.
@@ -84,7 +86,7 @@ impl Journal {
         if whole.is_empty() {
             append(&path, &mut file, &begun)?;
         }
-        let growing = Mutex::new(Growing { file: Some(file), known, seconds_before: 0.0 });
+        let growing = Mutex::new(Growing { file: Some(file), known, ..Growing::default() });
         Ok((Self { path, growing }, begun))
     }
 
@@ -118,6 +120,14 @@ impl Journal {
     /// The seconds of measurements found in the file, since the last call.
     pub(crate) fn take_seconds_before(&self) -> f64 {
         core::mem::take(&mut self.growing().seconds_before)
+    }
+
+    /// Adds to the time of a reproduction, which may be measured in several parts. Returns all of it.
+    pub(crate) fn seconds_of(&self, name: &str, more: f64) -> f64 {
+        let mut growing = self.growing();
+        let seconds = growing.seconds_of.entry(name.to_owned()).or_default();
+        *seconds += more;
+        *seconds
     }
 
     fn growing(&self) -> std::sync::MutexGuard<'_, Growing> {

@@ -10,7 +10,9 @@ use crate::arguments::{Arguments, Page, RecordArguments, Task};
 use crate::documents::{record, splice};
 use crate::failure::Failure;
 use crate::journal::{Beginning, Journal};
-use crate::report::{Machine, Measured, Run, draw_pictures, read_earlier, write_measured, write_page, write_report};
+use crate::report::{
+    Machine, Measured, Run, Verdict, draw_pictures, read_earlier, settle, write_measured, write_page, write_report,
+};
 use crate::reproductions::{Cost, Extent, Name};
 
 pub(crate) fn run() -> ExitCode {
@@ -36,7 +38,7 @@ fn reproduce(arguments: &Arguments) -> Result<(), Failure> {
     let mut machine = Machine::here(arguments.commit.as_deref());
     let mut journal = Journal::in_memory();
     let earlier = |name: Name| match arguments.earlier() {
-        Some(folder) => read_earlier(folder, name.name(), arguments.scale()),
+        Some(folder) => read_earlier(folder, name.name(), arguments.scale_of_earlier()),
         None => Ok(None),
     };
     let results = arguments.names().into_iter().map(|name| Ok((name, earlier(name)?)));
@@ -49,22 +51,36 @@ fn reproduce(arguments: &Arguments) -> Result<(), Failure> {
         // Includes the date of the first run.
         (journal, machine) = (opened, begun.machine);
     }
-    let mut all = Vec::new();
-    for (name, earlier) in results {
-        let measured = match earlier {
-            Some(measured) => {
-                if let Some(Page::Folder(folder)) = arguments.page() {
-                    write_measured(folder, &measured)?;
-                }
-                measured
-            }
-            None => measure(arguments, &machine, &journal, name)?,
+    let mut extent = arguments.extent();
+    let all = loop {
+        let mut all = Vec::new();
+        for (name, earlier) in &results {
+            all.push(match earlier {
+                Some(measured) => judged_again(*name, measured),
+                None => measure(arguments, &extent, &machine, &journal, *name)?,
+            });
+        }
+        settle(all.iter_mut().flat_map(|measured| &mut measured.reproduction.claims));
+        let open = undecided(&results, &all);
+        if open == 0 || extent.fills >= arguments.most_fills() {
+            break all;
+        }
+        extent.fills += 1;
+        writeln!(io::stderr().lock(), "{open} claims are undecided: filling {} follows", extent.fills).ok();
+    };
+    for (measured, (_, earlier)) in all.iter().zip(&results) {
+        let folder = match arguments.page() {
+            Some(Page::Folder(folder)) => Some(folder),
+            _ if earlier.is_none() => arguments.results(),
+            _ => None,
         };
+        if let Some(folder) = folder {
+            write_measured(folder, measured)?;
+        }
         if arguments.page().is_none() {
             // A closed pipe, as with `| head`, is no reason to stop measuring.
             writeln!(io::stdout().lock(), "{}", measured.reproduction.to_markdown()).ok();
         }
-        all.push(measured);
     }
     match arguments.page() {
         Some(Page::Html(path)) => write_page(path, &all),
@@ -78,12 +94,36 @@ fn reproduce(arguments: &Arguments) -> Result<(), Failure> {
     }
 }
 
+/// An earlier result with the claims of today, judged by its tables.
+fn judged_again(name: Name, measured: &Measured) -> Measured {
+    let mut measured = measured.clone();
+    measured.reproduction.claims = name.claims(&measured.reproduction.tables, measured.run.scale);
+    measured
+}
+
+/// The undecided claims that more fillings may decide.
+fn undecided(results: &[(Name, Option<Measured>)], all: &[Measured]) -> usize {
+    let filled = results.iter().zip(all).filter(|((name, earlier), _)| earlier.is_none() && name.takes_courses());
+    let claims = filled.flat_map(|(_, measured)| &measured.reproduction.claims);
+    claims.filter(|claim| claim.verdict == Verdict::Undecided).count()
+}
+
 /// Measures one reproduction, reports its time on standard error, and writes its files.
-fn measure(arguments: &Arguments, machine: &Machine, journal: &Journal, name: Name) -> Result<Measured, Failure> {
+fn measure(
+    arguments: &Arguments,
+    extent: &Extent,
+    machine: &Machine,
+    journal: &Journal,
+    name: Name,
+) -> Result<Measured, Failure> {
     let start = Instant::now();
-    let reproduction = name.reproduce(&arguments.extent(), journal)?;
+    let mut reproduction = name.reproduce(extent, journal)?;
+    settle(&mut reproduction.claims);
     let seconds = start.elapsed().as_secs_f64() + journal.take_seconds_before();
-    writeln!(io::stderr().lock(), "{}: {seconds:.1} seconds", name.name()).ok();
+    let seconds = journal.seconds_of(name.name(), seconds);
+    if extent.fills == arguments.extent().fills {
+        writeln!(io::stderr().lock(), "{}: {seconds:.1} seconds", name.name()).ok();
+    }
     let run = Run { machine: machine.clone(), scale: arguments.scale(), command: arguments.command_for(name), seconds };
     let measured = Measured { reproduction, run };
     if let Some(folder) = arguments.results() {

@@ -9,6 +9,8 @@ use crate::contender::Memory;
 pub(crate) enum Scale {
     /// Small tables: everything in a minute or two, to see that it works
     Quick,
+    /// Tables of 24 MB: all claims of times, in some ten minutes
+    Medium,
     /// The paper's sizes: tables of 192 MB
     Paper,
 }
@@ -17,6 +19,7 @@ impl Scale {
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Quick => "quick",
+            Self::Medium => "medium",
             Self::Paper => "paper",
         }
     }
@@ -30,6 +33,7 @@ impl Scale {
         Memory {
             bucket_exponent: match self {
                 Self::Quick => 16,
+                Self::Medium => 22,
                 Self::Paper => 25,
             },
         }
@@ -39,6 +43,7 @@ impl Scale {
     pub(crate) const fn rate_queries(self) -> u64 {
         match self {
             Self::Quick => 500_000,
+            Self::Medium => 4_000_000,
             Self::Paper => 10_000_000,
         }
     }
@@ -47,16 +52,33 @@ impl Scale {
     pub(crate) const fn timed_queries(self) -> u64 {
         match self {
             Self::Quick => 1 << 15,
+            Self::Medium => 1 << 19,
             Self::Paper => 1 << 22,
         }
     }
 
-    /// How often filled filters are compared with the floors, and how often filters are filled for tables and figures: ten
-    /// times in the paper.
+    /// How often filters are filled for tables and figures: ten times in the paper.
     pub(crate) const fn rounds(self) -> u64 {
         match self {
             Self::Quick => 3,
-            Self::Paper => 10,
+            Self::Medium | Self::Paper => 10,
+        }
+    }
+
+    /// How often filled filters are asked beside the floors, which takes less time than filling them.
+    pub(crate) const fn asks(self) -> u64 {
+        match self {
+            Self::Quick => 3,
+            Self::Medium => 16,
+            Self::Paper => 24,
+        }
+    }
+
+    /// How often they are at most, where a claim is undecided before.
+    pub(crate) const fn most_rounds(self) -> u64 {
+        match self {
+            Self::Quick => 3,
+            Self::Medium | Self::Paper => 24,
         }
     }
 
@@ -65,6 +87,7 @@ impl Scale {
     pub(crate) const fn peer_keys(self) -> &'static [(&'static str, u64)] {
         match self {
             Self::Quick => &[("in cache", 200_000)],
+            Self::Medium => &[("in cache", 200_000), ("beyond most caches", 4_000_000)],
             Self::Paper => &[("in cache", 200_000), ("in memory", 60_000_000)],
         }
     }
@@ -74,6 +97,7 @@ impl Scale {
     pub(crate) const fn peer_power(self) -> u32 {
         match self {
             Self::Quick => 14,
+            Self::Medium => 17,
             Self::Paper => 20,
         }
     }
@@ -82,6 +106,7 @@ impl Scale {
     pub(crate) const fn runs(self) -> u64 {
         match self {
             Self::Quick => 2,
+            Self::Medium => 3,
             Self::Paper => 10,
         }
     }
@@ -90,6 +115,7 @@ impl Scale {
     pub(crate) const fn load_fingerprint_bits(self) -> core::ops::RangeInclusive<u32> {
         match self {
             Self::Quick => 1..=12,
+            Self::Medium => 1..=16,
             Self::Paper => 1..=20,
         }
     }
@@ -98,6 +124,7 @@ impl Scale {
     pub(crate) const fn load_exponents(self) -> &'static [u32] {
         match self {
             Self::Quick => &[10, 14],
+            Self::Medium => &[12, 16],
             Self::Paper => &[15, 20, 25, 30],
         }
     }
@@ -106,6 +133,7 @@ impl Scale {
     pub(crate) const fn bound_exponents(self) -> &'static [u32] {
         match self {
             Self::Quick => &[10, 12, 14],
+            Self::Medium => &[10, 12, 14, 16],
             Self::Paper => &[10, 12, 14, 16, 18, 20],
         }
     }
@@ -113,8 +141,7 @@ impl Scale {
     /// The number of tables of which the lowest load counts for equation (3).
     pub(crate) const fn bound_runs(self) -> u64 {
         match self {
-            Self::Quick => 3,
-            Self::Paper => 3,
+            Self::Quick | Self::Medium | Self::Paper => 3,
         }
     }
 
@@ -127,6 +154,7 @@ impl Scale {
     pub(crate) const fn space_exponent(self) -> u32 {
         match self {
             Self::Quick => 14,
+            Self::Medium => 17,
             Self::Paper => 20,
         }
     }

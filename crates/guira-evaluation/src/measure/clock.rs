@@ -31,7 +31,7 @@ pub(crate) fn nanoseconds(operations: u64, Seconds(seconds): Seconds) -> f64 {
 }
 
 /// The median; of an even number of figures, the mean of the middle two. NaN if there are none.
-pub(super) fn median(mut figures: Vec<f64>) -> f64 {
+pub(crate) fn median(mut figures: Vec<f64>) -> f64 {
     figures.sort_by(f64::total_cmp);
     let (lower, upper) = (figures.len().saturating_sub(1) / 2, figures.len() / 2);
     match (figures.get(lower), figures.get(upper)) {

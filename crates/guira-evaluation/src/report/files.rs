@@ -30,20 +30,20 @@ pub(crate) fn write_measured(folder: &Path, measured: &Measured) -> Result<(), F
     write(&path, &json)
 }
 
-/// Reads the earlier result of a reproduction, if there is one. It must be of this scale: what is measured in its place may
+/// Reads the earlier result of a reproduction, if there is one. It must be of this scale, if one is given: what is measured in its place may
 /// be written to this folder, and the other scale takes seconds where this one took hours.
-pub(crate) fn read_earlier(folder: &Path, name: &str, scale: Scale) -> Result<Option<Measured>, Failure> {
+pub(crate) fn read_earlier(folder: &Path, name: &str, scale: Option<Scale>) -> Result<Option<Measured>, Failure> {
     let path = folder.join(format!("{name}.json"));
     if !path.exists() {
         return Ok(None);
     }
     let json = fs::read(&path).map_err(|error| Failure::not_read(&path, error))?;
     let measured: Measured = serde_json::from_slice(&json).map_err(|error| Failure::not_read(&path, error))?;
-    if measured.run.scale != scale {
+    if scale.is_some_and(|scale| measured.run.scale != scale) {
         let theirs = measured.run.scale.name();
         return Err(Failure::not_read(
             &path,
-            format!("a result of {theirs} scale: say --scale {theirs}, or take another folder"),
+            format!("a result of {theirs} scale: say --scale {theirs}, take another folder, or mix them by --mixed"),
         ));
     }
     Ok(Some(measured))
@@ -115,8 +115,10 @@ fn table_of_claims(all: &[Measured]) -> Table {
     let columns = ["measured by", "claim", "whose", "verdict", "by which numbers"];
     let mut table = Table::new("claims", columns.map(Column::timed).into());
     for Measured { reproduction, .. } in all {
-        for Claim { statement, whose, verdict, evidence, .. } in &reproduction.claims {
-            let cells = [&reproduction.name, statement, whose.name(), &verdict.to_string(), evidence];
+        for claim @ Claim { statement, whose, verdict, evidence, .. } in &reproduction.claims {
+            let tried = claim.tried();
+            let evidence = if tried.is_empty() { evidence.clone() } else { format!("{evidence}; {tried}") };
+            let cells = [&reproduction.name, statement, whose.name(), &verdict.to_string(), &evidence];
             table.push(cells.map(Cell::text).into());
         }
     }

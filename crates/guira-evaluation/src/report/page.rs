@@ -6,9 +6,11 @@ use askama::Template;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
+use super::statements::{Told, told};
 use super::svg::{self, Frame};
-use super::{Cell, Chart, Claim, Measured, Origin, Run, Table, Verdict, Whose, csv_of, palette};
+use super::{Cell, Chart, Claim, Measured, Origin, Run, Table, Verdict, Whose, csv_of, pairs, palette};
 use crate::failure::Failure;
+use crate::measure::MOST_DISTURBED;
 use crate::scale::Scale;
 
 #[derive(Template)]
@@ -18,6 +20,9 @@ struct Page<'run> {
     machine: Vec<(&'static str, String)>,
     minutes: String,
     sections: Vec<Section<'run>>,
+    /// The figure that stands first.
+    picture: Option<Figure>,
+    statements: Vec<Told>,
     /// The style sheet's rules for dark charts, which contain only colours.
     dark_drawings: String,
 }
@@ -67,6 +72,8 @@ pub(crate) fn write_page(path: &Path, measured: &[Measured]) -> Result<(), Failu
         machine: first.run.machine.facts(),
         minutes: format!("{:.1}", seconds / 60.0),
         sections: sections.map_err(not_written)?,
+        picture: picture(measured).map_err(not_written)?,
+        statements: told(measured).map_err(|error| not_written(error.to_string()))?,
         dark_drawings: palette::dark_rules(),
     };
     let html = page.render().map_err(|error| not_written(error.to_string()))?;
@@ -103,17 +110,8 @@ impl<'run> Section<'run> {
         self.measured.reproduction.method.split("\n\n")
     }
 
-    fn has_main_claims(&self) -> bool {
-        self.claims().iter().any(Claim::is_main)
-    }
-
-    fn holding(&self) -> usize {
-        self.claims().iter().filter(|claim| claim.verdict == Verdict::Holds).count()
-    }
-
-    /// The number of judged claims.
-    fn judged(&self) -> usize {
-        self.claims().iter().filter(|claim| claim.is_judged()).count()
+    fn count(&self, verdict: &Verdict) -> usize {
+        self.claims().iter().filter(|claim| claim.verdict == *verdict).count()
     }
 
     /// The CSV file of a table, by which claims are decided.
@@ -127,13 +125,125 @@ impl<'run> Section<'run> {
     }
 }
 
+/// The lists of claims: whose, with a heading.
+const LISTS: [(&str, &str, &[Whose]); 3] = [
+    ("of-the-paper", "Claims of the paper", &[Whose::Paper]),
+    ("of-others", "Claims of other documents", &[Whose::Others]),
+    ("of-guira", "The paper's claims about guira's algorithm, and guira's own", &[Whose::PaperOfLibrary, Whose::Own]),
+];
+
+/// A claim, and the section that has its table.
+type Found<'page> = (&'page Section<'page>, &'page Claim);
+
 impl Page<'_> {
+    fn claims(&self) -> impl Iterator<Item = (&Section<'_>, &Claim)> {
+        self.sections.iter().flat_map(|section| section.claims().iter().map(move |claim| (section, claim)))
+    }
+
     /// The number of claims for each verdict, by whose claims they are.
     fn tally(&self) -> Vec<(&'static str, [usize; 4])> {
-        let claims = || self.sections.iter().flat_map(|section| section.claims());
-        let count = |whose, verdict| claims().filter(|claim| (claim.whose, claim.verdict) == (whose, verdict)).count();
+        let count = |whose, verdict| {
+            self.claims().filter(|(_, claim)| (claim.whose, claim.verdict) == (whose, verdict)).count()
+        };
         Whose::ALL.map(|whose| (whose.name(), Verdict::ALL.map(|verdict| count(whose, verdict)))).into()
     }
+
+    /// The lists of claims, in each of which those that fail come first.
+    fn lists(&self) -> Vec<(&'static str, &'static str, Vec<Found<'_>>)> {
+        let rank = |verdict| match verdict {
+            Verdict::DoesNotHold => 0,
+            Verdict::Undecided => 1,
+            Verdict::Holds => 2,
+            Verdict::NotJudged => 3,
+        };
+        let list = |(id, title, whose): (&'static str, &'static str, &[Whose])| {
+            let mut claims: Vec<_> = self.claims().filter(|(_, claim)| whose.contains(&claim.whose)).collect();
+            claims.sort_by_key(|(_, claim)| (rank(claim.verdict), !claim.is_main()));
+            (id, title, claims)
+        };
+        LISTS.map(list).into()
+    }
+
+    /// The claims of the paper that fail.
+    fn failing(&self) -> Vec<Found<'_>> {
+        let fails = |claim: &Claim| claim.verdict == Verdict::DoesNotHold && claim.whose == Whose::Paper;
+        self.claims().filter(|(_, claim)| fails(claim)).collect()
+    }
+
+    /// What was found, in three sentences.
+    fn summary(&self) -> [String; 3] {
+        let of_paper = |verdict| {
+            self.claims().filter(|(_, claim)| claim.whose == Whose::Paper && claim.verdict == verdict).count()
+        };
+        let [holds, fails, open] = [Verdict::Holds, Verdict::DoesNotHold, Verdict::Undecided].map(of_paper);
+        let headline: Vec<&Claim> = self
+            .claims()
+            .map(|(_, claim)| claim)
+            .filter(|claim| claim.whose == Whose::Paper && claim.numbers.contains(&12))
+            .collect();
+        let verdicts = |wanted| headline.iter().filter(|claim| claim.verdict == wanted).count();
+        let headline = match (verdicts(Verdict::Holds), headline.len()) {
+            (_, judged) if judged == verdicts(Verdict::NotJudged) => "needs larger tables to be judged".to_owned(),
+            (held, all) if held == all => "holds here, at every share of present keys and at every load".to_owned(),
+            (held, all) => {
+                format!("holds here in {held} of {all} respects, and fails in {}", verdicts(Verdict::DoesNotHold))
+            }
+        };
+        let failing: Vec<String> = self
+            .failing()
+            .into_iter()
+            .filter(|(_, claim)| claim.is_main())
+            .map(|(_, claim)| claim.statement.clone())
+            .collect();
+        let failing = match failing.len() {
+            0 => "No main claim of the paper fails.".to_owned(),
+            _ => format!("Of its main claims these do not hold: {}.", failing.join("; ")),
+        };
+        [
+            format!(
+                "The paper's first claim, that a cuckoo filter filled to 95 % looks up faster than a Bloom filter, {headline}."
+            ),
+            format!(
+                "Of the {} claims of the paper that were judged, {holds} hold and {fails} do not; {open} {} undecided.",
+                holds + fails + open,
+                if open == 1 { "is" } else { "are" }
+            ),
+            failing,
+        ]
+    }
+
+    /// The expected share of wrong verdicts, in percent.
+    fn level(&self) -> f64 {
+        100.0 * pairs::LEVEL
+    }
+
+    fn most_disturbed(&self) -> f64 {
+        100.0 * MOST_DISTURBED
+    }
+
+    /// How many fillings were disturbed, in a sentence.
+    fn disturbed(&self) -> String {
+        let tables = self.sections.iter().filter(|section| section.measured.reproduction.name == "figure-5");
+        let tables = tables.flat_map(|section| &section.measured.reproduction.tables);
+        let [some, all] =
+            tables.map(Table::disturbed_turns).fold([0, 0], |[some, all], [more, and]| [some + more, all + and]);
+        match (some, all) {
+            (_, 0) => "Of these fillings the single turns were not kept.".to_owned(),
+            _ if 2 * some > all => format!(
+                "Here that were {some} of {all} fillings of table 3 and figures 5 to 8: this machine was too busy to decide much."
+            ),
+            _ => format!("Here that were {some} of {all} fillings of table 3 and figures 5 to 8."),
+        }
+    }
+}
+
+/// Figure 5, the figure of the paper's first claim.
+fn picture(measured: &[Measured]) -> Result<Option<Figure>, String> {
+    let figure_5 = measured.iter().find(|measured| measured.reproduction.name == "figure-5");
+    let Some(chart) = figure_5.and_then(|measured| measured.reproduction.charts.first()) else { return Ok(None) };
+    let mut chart = chart.clone();
+    chart.name += "-first";
+    Figure::new(&chart).map(Some)
 }
 
 impl Figure {
@@ -153,7 +263,10 @@ impl Grid {
     fn new(table: &Table, file: &str) -> Result<Self, String> {
         let csv = csv_of(table).map_err(|error| error.to_string())?;
         let is_text = |column: usize| table.rows.iter().all(|row| matches!(row[column], Cell::Text(_) | Cell::None));
-        let columns = table.columns.iter().enumerate();
+        // The page shows medians and ends; the file has the single turns, too.
+        let shown: Vec<usize> =
+            (0..table.columns.len()).filter(|&column| !table.columns[column].is_of_turns()).collect();
+        let columns = shown.iter().map(|&number| (number, &table.columns[number]));
         Ok(Self {
             title: table.title.clone(),
             file: file.to_owned(),
@@ -161,7 +274,7 @@ impl Grid {
             columns: columns
                 .map(|(number, column)| GridColumn { name: column.name.clone(), is_text: is_text(number) })
                 .collect(),
-            rows: table.rows.iter().map(|row| row.iter().map(Cell::shown).collect()).collect(),
+            rows: table.rows.iter().map(|row| shown.iter().map(|&column| row[column].shown()).collect()).collect(),
         })
     }
 

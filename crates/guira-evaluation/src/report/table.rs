@@ -5,6 +5,8 @@ use super::{Cell, Origin, is_number};
 /// The suffixes of a column's name in the names of the columns with the ends of its intervals.
 pub(crate) const LOWEST: &str = ": lowest";
 pub(crate) const HIGHEST: &str = ": highest";
+/// The suffix of the column with the single turns, by which claims are judged. Files have it, documents do not.
+pub(crate) const TURNS: &str = ": turns";
 
 /// Markdown cells are padded up to this width.
 const WIDEST: usize = 60;
@@ -25,9 +27,15 @@ impl Column {
         Self { name: name.into(), origin: Origin::Timed }
     }
 
-    /// The median of several turns, and columns for the least and the greatest of them.
-    pub(crate) fn interval(name: &str) -> [Self; 3] {
-        [name.to_owned(), format!("{name}{LOWEST}"), format!("{name}{HIGHEST}")].map(Self::timed)
+    /// The median of several turns, columns for the least and the greatest of them, and one for all of them.
+    pub(crate) fn interval(name: &str) -> [Self; 4] {
+        let suffixes = ["", LOWEST, HIGHEST, TURNS];
+        suffixes.map(|suffix| Self::timed(format!("{name}{suffix}")))
+    }
+
+    /// Returns `true` if it has the single turns of another column.
+    pub(crate) fn is_of_turns(&self) -> bool {
+        self.name.ends_with(TURNS)
     }
 }
 
@@ -54,6 +62,28 @@ impl Table {
         self.columns.iter().position(|column| column.name == name)
     }
 
+    /// Returns `true` if the figures of a column are of several turns, which the table has.
+    pub(super) fn has_turns(&self, column: &str) -> bool {
+        self.column(&format!("{column}{TURNS}")).is_some()
+    }
+
+    /// Returns `true` if the figures of a column are of several turns, of which only the ends were kept.
+    pub(super) fn has_lost_turns(&self, column: &str) -> bool {
+        !self.has_turns(column) && self.column(&format!("{column}{LOWEST}")).is_some()
+    }
+
+    /// How many turns of the first figures of each name were disturbed, and how many there were.
+    pub(super) fn disturbed_turns(&self) -> [usize; 2] {
+        let Some(column) = self.columns.iter().position(Column::is_of_turns) else { return [0, 0] };
+        let mut names = std::collections::BTreeSet::new();
+        let firsts = self.rows.iter().filter(|row| row.first().is_some_and(|name| names.insert(name.exact())));
+        let counts = firsts.filter_map(|row| row[column].turns());
+        counts.fold([0, 0], |[some, all], turns| {
+            let quiet = turns.iter().flatten().count();
+            [some + turns.len() - quiet, all + turns.len()]
+        })
+    }
+
     /// The rows in which columns hold values, as the CSV file has them.
     pub(super) fn rows_where(&self, values: &[(String, String)]) -> impl Iterator<Item = &Vec<Cell>> {
         let wanted: Vec<(Option<usize>, &str)> =
@@ -61,6 +91,12 @@ impl Table {
         self.rows.iter().filter(move |row| {
             wanted.iter().all(|(column, value)| column.is_some_and(|column| row[column].exact() == *value))
         })
+    }
+
+    /// The cells of a column in the rows where another one has a value, as the CSV file has them.
+    pub(crate) fn texts_where(&self, column: &str, other: &str, value: &str) -> Vec<String> {
+        let Some(number) = self.column(column) else { return Vec::new() };
+        self.rows_where(&[(other.to_owned(), value.to_owned())]).map(|row| row[number].exact()).collect()
     }
 
     /// Some columns, or all if none is named, of the rows in which other columns have given values.
@@ -74,7 +110,7 @@ impl Table {
             return Err(missing(name));
         }
         let chosen: Vec<usize> = match names {
-            [] => (0..self.columns.len()).collect(),
+            [] => (0..self.columns.len()).filter(|&column| !self.columns[column].is_of_turns()).collect(),
             _ => names.iter().filter_map(|name| self.column(name)).collect(),
         };
         let columns = chosen.iter().map(|&column| self.columns[column].clone()).collect();
@@ -88,6 +124,9 @@ impl Table {
 
     /// As Markdown that is legible as plain text: all cells of a column are equally wide, except for sentences.
     pub(crate) fn to_markdown(&self) -> String {
+        if self.columns.iter().any(Column::is_of_turns) {
+            return self.select(&[], &[]).map_or_else(|reason| reason, |shown| shown.to_markdown());
+        }
         let heading = self.columns.iter().map(|column| column.name.clone()).collect();
         let rows = self.rows.iter().map(|row| row.iter().map(Cell::shown).collect());
         let lines: Vec<Vec<String>> = core::iter::once(heading).chain(rows).collect();

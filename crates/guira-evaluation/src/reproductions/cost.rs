@@ -57,7 +57,7 @@ impl Name {
         let of = |fillings: f64, seconds: f64| fillings * seconds * slow;
         let [rounds, fills] = [rounds, fills].map(approximate);
         let (seconds, bytes) = match self {
-            Self::Table1 | Self::Table2 | Self::Figure4 | Self::DAry => {
+            Self::Table1 | Self::Table2 | Self::Figure4 | Self::DAry | Self::Details => {
                 (SOME_SECONDS + kinds * space * (INSERT + LOOKUP), 4.0 * space)
             }
             Self::Figure3 => (SOME_SECONDS + 96.0 * space * (INSERT + LOOKUP), 8.0 * space),

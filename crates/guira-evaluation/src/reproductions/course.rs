@@ -10,7 +10,8 @@ use crate::failure::Failure;
 use crate::journal::Journal;
 use crate::keys::Keys;
 use crate::measure::{
-    Filled, Seconds, check_present, fill, measure_rate, million_per_second, rotated, timed_lookups, timed_removals,
+    Disturbance, Filled, Seconds, Watch, check_present, fill, measure_rate, million_per_second, ordered, timed_lookups,
+    timed_removals,
 };
 use crate::scale::Scale;
 
@@ -40,6 +41,9 @@ pub(super) struct Course {
     pub(super) construction: Construction,
     /// Removal in each step down from the design capacity, by the load at its beginning; empty if keys can't be removed.
     pub(super) removals: Places,
+    /// Whether the machine was disturbed meanwhile.
+    #[serde(default)]
+    pub(super) disturbance: Disturbance,
 }
 
 /// A filter that takes no more keys.
@@ -56,13 +60,13 @@ pub(super) struct Construction {
     pub(super) bulk_speed: Option<f64>,
 }
 
-/// The courses of all filters. Each round takes the filters in another order.
-pub(super) fn courses(extent: &Extent, journal: &Journal) -> Result<Vec<(Kind, Course)>, Failure> {
+/// The courses of all filters, with the number of their round. Each round takes the filters in another order.
+pub(super) fn courses(extent: &Extent, journal: &Journal) -> Result<Vec<(Kind, u64, Course)>, Failure> {
     let mut courses = Vec::new();
     for round in 0..extent.fills {
-        for (_, &kind) in rotated(&Kind::ALL, round) {
+        for (_, &kind) in ordered(&Kind::ALL, round) {
             let name = format!("course, {}, filling {round}", kind.name());
-            courses.push((kind, journal.measure(&name, || Course::measure(kind, round, extent.scale))?));
+            courses.push((kind, round, journal.measure(&name, || Course::measure(kind, round, extent.scale))?));
         }
     }
     Ok(courses)
@@ -71,6 +75,7 @@ pub(super) fn courses(extent: &Extent, journal: &Journal) -> Result<Vec<(Kind, C
 impl Course {
     fn measure(kind: Kind, round: u64, scale: Scale) -> Result<Self, Failure> {
         let (memory, queries) = (scale.memory(), scale.timed_queries());
+        let watch = Watch::begin();
         let mut subject = Subject::new(kind, round, scale)?;
         let [mut insertions, mut absent, mut present, mut shares] = [const { Places::new() }; 4];
         for step in 1..=STEPS {
@@ -93,7 +98,7 @@ impl Course {
         let removals = subject.empty(at_capacity)?;
         // The other table was freed before this.
         construction.bulk_speed = bulk_speed(kind, memory)?;
-        Ok(Self { insertions, absent, present, shares, construction, removals })
+        Ok(Self { insertions, absent, present, shares, construction, removals, disturbance: watch.end() })
     }
 }
 

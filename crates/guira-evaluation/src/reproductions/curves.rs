@@ -2,7 +2,7 @@
 
 use super::course::Course;
 use crate::contender::Kind;
-use crate::measure::Turns;
+use crate::measure::{Quiet, Turns};
 use crate::report::{self, Axis, Cell, Chart, Column, Rule, Series, Style, Table, Term, cells};
 
 /// Points of a curve: a place on the axis, and million operations per second.
@@ -26,28 +26,28 @@ struct Point {
 
 impl Curves {
     /// The curves of one quantity of the courses, one for each filter.
-    pub(super) fn of(courses: &[(Kind, Course)], shown: impl Fn(&Course) -> &Places) -> Self {
+    pub(super) fn of(courses: &[(Kind, u64, Course)], shown: impl Fn(&Course) -> &Places) -> Self {
         let mut curves = Self::default();
-        for (kind, course) in courses {
+        for (kind, turn, course) in courses {
             for &(x, speed) in shown(course) {
-                curves.note(kind.name(), x, speed);
+                curves.note(kind.name(), x, *turn, speed, course.disturbance.quiet());
             }
         }
         curves
     }
 
     /// Notes a speed at a place of a curve. Every turn has the same places in the same order.
-    fn note(&mut self, name: &str, x: f64, speed: f64) {
+    fn note(&mut self, name: &str, x: f64, turn: u64, speed: f64, quiet: Quiet) {
         let at = self.curves.iter().position(|curve| curve.name == name).unwrap_or_else(|| {
             self.curves.push(Curve { name: name.to_owned(), points: Vec::new() });
             self.curves.len() - 1
         });
         let points = &mut self.curves[at].points;
         match points.iter_mut().find(|point| point.x.total_cmp(&x).is_eq()) {
-            Some(point) => point.speeds.note(speed),
+            Some(point) => point.speeds.note(turn, speed, quiet),
             None => {
                 let mut speeds = Turns::default();
-                speeds.note(speed);
+                speeds.note(turn, speed, quiet);
                 points.push(Point { x, speeds });
             }
         }
@@ -105,22 +105,34 @@ fn style_of(name: &str) -> Style {
 /// The column of speeds.
 pub(super) const SPEED: &str = "million operations/s";
 
-/// A curve is steady if its slowest speed is at least this share of its fastest. A figure would show less.
+/// A curve is steady if none of its speeds is further from their mean in the same filling than by a factor of the root of this,
+/// so that the slowest is at least this share of the fastest. A figure would show less.
 pub(super) const STEADY: f64 = 0.8;
+/// A speed dips if it is below those at both ends by more than this share.
+const DIP: f64 = 0.02;
 
 /// The speeds of a filter, from one end of the axis to the other.
 pub(super) fn speeds_of(kind: Kind) -> Term {
     cells(SPEED).of("filter", kind.name())
 }
 
-/// The rule that the slowest speed of a curve is not far below its fastest.
+/// The rule that no speed of a curve is far from their mean.
 pub(super) fn is_steady(kind: Kind) -> Rule {
-    speeds_of(kind).least().over(speeds_of(kind).greatest()).at_least(STEADY)
+    let from_mean = || speeds_of(kind).over(speeds_of(kind).mean());
+    let near = |border: f64| (1e4 * border).round() / 1e4;
+    from_mean().at_least(near(STEADY.sqrt())).and(from_mean().at_most(near(1.0 / STEADY.sqrt())))
 }
 
-/// The rule that the speed at the end of a curve is far below that at its beginning.
+/// The rule that a line through the speeds ends far below its beginning.
 pub(super) fn slows_down(kind: Kind) -> Rule {
-    speeds_of(kind).last().over(speeds_of(kind).first()).below(STEADY)
+    speeds_of(kind).trend().below(STEADY)
+}
+
+/// The rule that the speed at a place is below those at both ends.
+pub(super) fn dips(kind: Kind, x: &str, place: u64) -> Rule {
+    let at_place = || speeds_of(kind).of(x, place);
+    let below = |end: Term| at_place().over(end).below(1.0 - DIP);
+    below(speeds_of(kind).first()).and(below(speeds_of(kind).last()))
 }
 
 /// Straight lines between points.
@@ -160,9 +172,9 @@ mod tests {
     #[test]
     fn speeds_of_several_turns_become_their_median() {
         let mut curves = Curves::default();
-        for turn in [5.0, 1.0, 3.0] {
-            curves.note("a", 0.0, turn);
-            curves.note("a", 1.0, turn / 2.0);
+        for (turn, speed) in (0..).zip([5.0, 1.0, 3.0]) {
+            curves.note("a", 0.0, turn, speed, Quiet::Yes);
+            curves.note("a", 1.0, turn, speed / 2.0, Quiet::Yes);
         }
         assert_eq!(curves.points("a"), [(0.0, 3.0), (1.0, 1.5)]);
     }

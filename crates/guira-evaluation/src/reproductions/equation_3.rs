@@ -10,6 +10,7 @@ use crate::contender::{Measures, Rule};
 use crate::failure::Failure;
 use crate::journal::Journal;
 use crate::report::{Axis, Cell, Chart, Claim, Column, Judge, Reproduction, Series, Style, Table, Whose, cells};
+use crate::scale::Scale;
 
 const BUCKET_SIZES: [u32; 3] = [2, 4, 8];
 /// Fingerprints of this length limit nothing.
@@ -47,7 +48,6 @@ pub(super) fn reproduce(extent: &Extent, journal: &Journal) -> Result<Reproducti
         .map(|&(rule, slots, exponent)| point(rule, slots, exponent, extent.scale.bound_runs(), journal));
     let points: Vec<Point> = points.collect::<Result<_, _>>()?;
     let table = table(&points);
-    let claims = claims(&points, Judge { table: &table, number: 0, scale: extent.scale });
     Ok(Reproduction {
         name: "equation-3".to_owned(),
         title: "Equation (3): the shortest fingerprints that fill a table".to_owned(),
@@ -61,7 +61,7 @@ pub(super) fn reproduce(extent: &Extent, journal: &Journal) -> Result<Reproducti
         ),
         tables: vec![table],
         charts: BUCKET_SIZES.iter().map(|&slots| chart(slots, &points)).collect(),
-        claims,
+        claims: Vec::new(),
     })
 }
 
@@ -150,21 +150,37 @@ fn chart(slots: u32, points: &[Point]) -> Chart {
     }
 }
 
-fn claims(points: &[Point], judge: Judge<'_>) -> Vec<Claim> {
+pub(super) fn claims(tables: &[Table], scale: Scale) -> Vec<Claim> {
     const PLACE: &str = "section 4, equation (3)";
     const LEAST: &str = "shortest that fills, bits";
+    let judge = Judge::new(tables, 0, scale);
     let statement = "no table fills with shorter fingerprints than equation (3) allows";
     let mut claims = vec![judge.claim(PLACE, statement, &cells(LEAST).at_least(cells("bound, bits")))];
-    let largest = points.iter().map(|point| point.bucket_exponent).max().unwrap_or(0);
+    let exponents = tables[0].texts_where("log2 of buckets", "full when", Rule::Walk.name());
+    let exponents: Vec<u32> = exponents.iter().filter_map(|text| text.parse().ok()).collect();
+    let [smallest, largest] =
+        [exponents.iter().min(), exponents.iter().max()].map(|exponent| exponent.copied().unwrap_or(0));
+    let least = |rule: Rule, slots: u32, exponent: u32| {
+        let of_rule = cells(LEAST).of("full when", rule.name());
+        of_rule.of("slots per bucket", slots).of("log2 of buckets", exponent)
+    };
     for rule in [Rule::Walk, Rule::Search] {
         let whose = if rule == Rule::Walk { Whose::Paper } else { Whose::PaperOfLibrary };
-        let least = |slots: u32| {
-            let of_rule = cells(LEAST).of("full when", rule.name());
-            of_rule.of("slots per bucket", slots).of("log2 of buckets", largest)
-        };
+        let least = |slots: u32| least(rule, slots, largest);
         let decides = least(2).at_least(least(4)).and(least(4).at_least(least(8))).and(least(2).above(least(8)));
         let statement = format!("larger buckets fill with shorter fingerprints, by the rule \"{}\"", rule.name());
         claims.push(judge.claim(PLACE, statement, &decides).of(whose));
     }
+    let grows = |slots| least(Rule::Walk, slots, largest).above(least(Rule::Walk, slots, smallest));
+    claims.push(
+        judge
+            .claim(
+                "section 4, figure 2",
+                format!("the shortest fingerprint that fills a table grows with it, from 2^{smallest} to 2^{largest} buckets"),
+                &grows(2).and(grows(4)).and(grows(8)),
+            )
+            .judging([54])
+            .since("by the bound it grows by a bit for 2^b times the buckets, which only b = 2 shows in this range"),
+    );
     claims
 }

@@ -10,6 +10,7 @@ use crate::journal::Journal;
 use crate::keys::Keys;
 use crate::measure::{check_present, fill};
 use crate::report::{Axis, Cell, Chart, Claim, Column, Judge, Reproduction, Series, Style, Table, Whose, cells};
+use crate::scale::Scale;
 
 const BUCKET_SIZES: [u32; 2] = [4, 8];
 /// The whole keys of a table of 2^25 buckets of 8 slots take 2 GB.
@@ -79,7 +80,6 @@ pub(super) fn reproduce(extent: &Extent, journal: &Journal) -> Result<Reproducti
         .map(|&measures| Ok(Point { measures, load_factor: lowest_load(measures, extent.runs, journal)? }));
     let points: Vec<Point> = points.collect::<Result<_, Failure>>()?;
     let table = table(&points);
-    let claims = claims(&points, Judge { table: &table, number: 0, scale: extent.scale });
     Ok(Reproduction {
         name: "figure-2".to_owned(),
         title: "Figure 2: load factor, by length of fingerprints".to_owned(),
@@ -92,7 +92,7 @@ pub(super) fn reproduce(extent: &Extent, journal: &Journal) -> Result<Reproducti
         ),
         tables: vec![table],
         charts: BUCKET_SIZES.iter().map(|&slots| chart(slots, &points, extent)).collect(),
-        claims,
+        claims: Vec::new(),
     })
 }
 
@@ -189,30 +189,65 @@ fn size_number(exponent: u32, extent: &Extent) -> usize {
 /// In whole percents, as the paper has them.
 const LOAD_TOLERANCE: f64 = 0.005;
 
-fn claims(points: &[Point], judge: Judge<'_>) -> Vec<Claim> {
+pub(super) fn claims(tables: &[Table], scale: Scale) -> Vec<Claim> {
+    const PLACE: &str = "section 4, figure 2";
+    let judge = Judge::new(tables, 0, scale);
     let mut claims = Vec::new();
-    let fingerprints =
-        || points.iter().map(|point| point.measures).filter(|measures| measures.rule != Rule::WalkOfKeys);
-    let most = |figure: fn(&Measures) -> u32| fingerprints().map(|measures| figure(&measures)).max().unwrap_or(0);
-    let longest = most(|measures| measures.fingerprint_bits);
-    let largest = most(|measures| measures.bucket_exponent);
+    let of_walk = |column| tables[0].texts_where(column, "full when", Rule::Walk.name());
+    let numbers = |column| of_walk(column).iter().filter_map(|text| text.parse().ok()).collect::<Vec<u32>>();
+    let longest = numbers("fingerprint bits").into_iter().max().unwrap_or(0);
+    let exponents = numbers("log2 of buckets");
+    let [smallest, largest] =
+        [exponents.iter().min(), exponents.iter().max()].map(|exponent| exponent.copied().unwrap_or(0));
+    let loads = |rule: Rule, slots: u32, bits: u32| {
+        let of_rule = cells("load factor").of("full when", rule.name());
+        of_rule.of("slots per bucket", slots).of("fingerprint bits", bits)
+    };
     for rule in [Rule::Walk, Rule::Search] {
         let whose = if rule == Rule::Walk { Whose::Paper } else { Whose::PaperOfLibrary };
-        let loads = |slots: u32, bits: u32| {
-            let of_rule = cells("load factor").of("full when", rule.name());
-            of_rule.of("slots per bucket", slots).of("fingerprint bits", bits)
-        };
         for (slots, percent) in [(4, 95.0), (8, 98.0)] {
             let statement = format!("b = {slots} fills to {percent} %, by the rule \"{}\"", rule.name());
-            let decides = loads(slots, longest).at_least_about(percent / 100.0, LOAD_TOLERANCE);
+            let decides = loads(rule, slots, longest).at_least_about(percent / 100.0, LOAD_TOLERANCE);
             claims.push(judge.claim("section 5.1", statement, &decides).of(whose).main());
         }
         let statement = format!(
             "6-bit fingerprints suffice for b = 4 (in 2^{largest} buckets; the paper: 2^30), by the rule \"{}\"",
             rule.name()
         );
-        let decides = loads(4, 6).of("log2 of buckets", largest).at_least_about(0.95, LOAD_TOLERANCE);
-        claims.push(judge.claim_at_paper_scale("section 4, figure 2", statement, &decides).of(whose).main());
+        let decides = loads(rule, 4, 6).of("log2 of buckets", largest).at_least_about(0.95, LOAD_TOLERANCE);
+        claims.push(judge.claim_at_paper_scale(PLACE, statement, &decides).of(whose).main());
+    }
+    let in_largest = |slots, bits| loads(Rule::Walk, slots, bits).of("log2 of buckets", largest);
+    let all = |bits: core::ops::RangeInclusive<u32>, rule: &dyn Fn(u32) -> crate::report::Rule| {
+        bits.map(rule).reduce(crate::report::Rule::and)
+    };
+    let near = |bits| {
+        let ratio = || in_largest(4, bits).over(in_largest(4, longest));
+        ratio().at_least(0.99).and(ratio().at_most(1.01))
+    };
+    if let Some(rule) = all(7..=longest, &near) {
+        let statement = "fingerprints of more than 6 bits hardly fill a table further, b = 4 (by 1 %)";
+        claims.push(judge.claim(PLACE, statement, &rule).judging([55]));
+    }
+    let independent = || {
+        cells("load factor")
+            .of("full when", Rule::WalkOfKeys.name())
+            .of("slots per bucket", 4)
+            .of("log2 of buckets", largest)
+    };
+    if let Some(rule) = all(7..=longest, &|bits| in_largest(4, bits).over(independent()).at_least(0.99)) {
+        let statement = format!(
+            "fingerprints of more than 6 bits fill a table as independent hashes do, b = 4, in 2^{largest} buckets (to 1 %)"
+        );
+        claims.push(judge.claim(PLACE, statement, &rule).judging([56]));
+    }
+    let falls =
+        |slots, bits| in_largest(slots, bits).at_most(loads(Rule::Walk, slots, bits).of("log2 of buckets", smallest));
+    if let Some(rule) = all(1..=4, &|bits| falls(4, bits)) {
+        let statement = "with fingerprints too short to fill a table, 1 to 4 bits and b = 4, larger tables fill less";
+        claims.push(judge.claim(PLACE, statement, &rule).judging([57]).since(
+            "with 4 bits they fill more: the walk gives up by chance, and less so the more of the table is empty",
+        ));
     }
     claims
 }

@@ -44,7 +44,6 @@ pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
         costs.push(Cost { name: kind.name().to_owned(), style: kind.style(), of_rate: Box::new(of_rate) });
     }
     let tables = vec![costs_table(&costs), loads, crossings(&costs)];
-    let claims = claims(Judge { table: &tables[2], number: 2, scale });
     Ok(Reproduction {
         name: "figure-4".to_owned(),
         title: "Figure 4: bits per key, by rate".to_owned(),
@@ -55,7 +54,7 @@ pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
             memory.name()
         ),
         charts: vec![chart(&costs)],
-        claims,
+        claims: Vec::new(),
         tables,
     })
 }
@@ -107,7 +106,8 @@ fn crossings(costs: &[Cost]) -> Table {
     table
 }
 
-fn claims(judge: Judge<'_>) -> Vec<Claim> {
+pub(super) fn claims(tables: &[Table], scale: Scale) -> Vec<Claim> {
+    let judge = Judge::new(tables, 2, scale);
     let of = |(kind, ..): (Kind, u32, f64)| {
         let (place, whose) = match kind {
             Kind::Printed => ("abstract and section 1, of cuckoo filters", Whose::Paper),

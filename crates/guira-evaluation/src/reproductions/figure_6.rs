@@ -2,11 +2,12 @@
 
 use super::Extent;
 use super::course::{FILLINGS, STEPS, courses};
-use super::curves::{Curves, is_steady, slows_down};
+use super::curves::{Curves, is_steady, slows_down, speeds_of};
 use crate::contender::Kind;
 use crate::failure::Failure;
 use crate::journal::Journal;
-use crate::report::{Axis, Claim, Judge, Reproduction, Whose};
+use crate::report::{Axis, Claim, Judge, Reproduction, Rule, Table, Whose};
+use crate::scale::Scale;
 
 pub(super) fn reproduce(extent: &Extent, journal: &Journal) -> Result<Reproduction, Failure> {
     let Extent { scale, fills: rounds, .. } = *extent;
@@ -15,12 +16,7 @@ pub(super) fn reproduce(extent: &Extent, journal: &Journal) -> Result<Reproducti
     let courses = courses(extent, journal)?;
     let absent = Curves::of(&courses, |course| &course.absent);
     let present = Curves::of(&courses, |course| &course.present);
-    let tables = vec![
-        absent.table("Lookups of absent keys", "load factor"),
-        present.table("Lookups of present keys", "load factor"),
-    ];
-    let judge = |number: usize| Judge { table: &tables[number], number, scale };
-    let claims = claims([judge(0), judge(1)]);
+    let tables = vec![absent.table("Lookups of absent keys", LOAD), present.table("Lookups of present keys", LOAD)];
     let axis = || Axis::linear_within("keys per slot of 12 bits", [0.0, 1.0]);
     Ok(Reproduction {
         name: "figure-6".to_owned(),
@@ -41,21 +37,71 @@ pub(super) fn reproduce(extent: &Extent, journal: &Journal) -> Result<Reproducti
                 axis(),
             ),
         ],
-        claims,
+        claims: Vec::new(),
     })
 }
 
-fn claims(judges: [Judge<'_>; 2]) -> Vec<Claim> {
-    const PLACE: &str = "section 7, figure 6";
+pub(super) fn claims(tables: &[Table], scale: Scale) -> Vec<Claim> {
+    use Kind::{BlockedBloom, Bloom, DLeft, Packed, Printed, PrintedSemiSorted, Quotient, SemiSorted};
+    const PLACE: &str = "section 7.2, figure 6";
+    let [absent, present] = [0, 1].map(|number| Judge::new(tables, number, scale));
     let mut claims = Vec::new();
-    for (judge, keys) in judges.into_iter().zip(["absent", "present"]) {
-        for kind in [Kind::Printed, Kind::Packed, Kind::PrintedSemiSorted, Kind::SemiSorted] {
+    for (judge, keys) in [(absent, "absent"), (present, "present")] {
+        for kind in [Printed, Packed, PrintedSemiSorted, SemiSorted] {
             let whose = if kind.is_of_paper() { Whose::Paper } else { Whose::PaperOfLibrary };
             let statement = format!("{} lookups of {keys} keys are steady against the load", kind.name());
-            claims.push(judge.claim_at_paper_scale(PLACE, statement, &is_steady(kind)).of(whose).main());
+            claims.push(judge.claim(PLACE, statement, &is_steady(kind)).of(whose).main());
         }
         let statement = format!("QF lookups of {keys} keys slow down as it fills");
-        claims.push(judge.claim_at_paper_scale(PLACE, statement, &slows_down(Kind::Quotient)).main());
+        claims.push(judge.claim(PLACE, statement, &slows_down(Quotient)).main());
+        let statement = format!("CF looks up {keys} keys faster than BF at every load");
+        let rule = speeds_of(Printed).above(speeds_of(Bloom));
+        claims.push(judge.claim("abstract, sections 1 and 8", statement, &rule).judging([12]).main());
+        let evenness = |kind| speeds_of(kind).least().over(speeds_of(kind).greatest());
+        let steadier = |kind: Kind| {
+            let than = |other: Kind| evenness(kind).at_least(evenness(other));
+            than(Bloom).and(than(BlockedBloom)).and(than(Quotient)).and(than(DLeft))
+        };
+        let statement = format!("CF and ss-CF look up {keys} keys the most steadily of all by load");
+        claims.push(judge.claim(PLACE, statement, &steadier(Printed).and(steadier(PrintedSemiSorted))).judging([14]));
     }
+    let both = |rule: fn(Kind) -> Rule| rule(Bloom).and(rule(BlockedBloom));
+    let full = |kind: Kind, step: usize| speeds_of(kind).of(LOAD, load_at(&tables[0], kind, step));
+    let early = |kind: Kind, step: usize| speeds_of(kind).of(LOAD, load_at(&tables[1], kind, step));
+    claims.extend([
+        present.claim(PLACE, "BF and blk-BF look up present keys at a constant speed", &both(is_steady)).judging([15]),
+        absent.claim(PLACE, "BF and blk-BF look up absent keys faster at low loads", &both(slows_down)).judging([16]),
+        absent.claim(PLACE, "dl-CBF looks up absent keys at a constant speed", &is_steady(DLeft)).judging([17]),
+        present
+            .claim(
+                PLACE,
+                "dl-CBF looks up present keys faster at loads below 20 % (by more than 10 % than when half full)",
+                &early(DLeft, 0).over(early(DLeft, 5)).above(1.1),
+            )
+            .judging([18])
+            .since("all four buckets are read for every key, whatever the load"),
+        absent
+            .claim(
+                "section 2.1",
+                "QF slows markedly above a load of 75 % (by more than a fifth up to 90 %)",
+                &full(Quotient, 9).over(full(Quotient, 7)).below(0.8),
+            )
+            .judging([19])
+            .since("it slows all the way, with no knee"),
+        absent
+            .claim(
+                "section 7, summary",
+                "ss-CF looks up absent keys faster than BF at every load",
+                &speeds_of(PrintedSemiSorted).above(speeds_of(Bloom)),
+            )
+            .judging([22]),
+    ]);
     claims
 }
+
+/// The load of a step, as the table has it.
+fn load_at(table: &Table, kind: Kind, step: usize) -> String {
+    table.texts_where(LOAD, "filter", kind.name()).into_iter().nth(step).unwrap_or_default()
+}
+
+const LOAD: &str = "load factor";

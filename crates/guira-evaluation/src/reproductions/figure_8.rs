@@ -6,14 +6,14 @@ use super::curves::{Curves, is_steady, speeds_of};
 use crate::contender::Kind;
 use crate::failure::Failure;
 use crate::journal::Journal;
-use crate::report::{Axis, Claim, Judge, Reproduction};
+use crate::report::{Axis, Claim, Judge, Reproduction, Table};
+use crate::scale::Scale;
 
 pub(super) fn reproduce(extent: &Extent, journal: &Journal) -> Result<Reproduction, Failure> {
     let Extent { scale, fills: rounds, .. } = *extent;
     let memory = scale.memory();
     let curves = Curves::of(&courses(extent, journal)?, |course| &course.removals);
     let table = curves.table("Removals", "load factor");
-    let claims = claims(Judge { table: &table, number: 0, scale });
     Ok(Reproduction {
         name: "figure-8".to_owned(),
         title: "Figure 8: removals, by load".to_owned(),
@@ -31,12 +31,14 @@ pub(super) fn reproduce(extent: &Extent, journal: &Journal) -> Result<Reproducti
             &format!("Removals from filters of {}", memory.name()),
             Axis::linear_within("keys per slot of 12 bits", [0.0, 1.0]),
         )],
-        claims,
+        claims: Vec::new(),
     })
 }
 
-fn claims(judge: Judge<'_>) -> Vec<Claim> {
-    const PLACE: &str = "section 7, figure 8";
+pub(super) fn claims(tables: &[Table], scale: Scale) -> Vec<Claim> {
+    let judge = Judge::new(tables, 0, scale);
+    const PLACE: &str = "section 7.4, figure 8";
+    let above = |one: Kind, other: Kind| speeds_of(one).above(speeds_of(other));
     let faster = |kind| speeds_of(Kind::Printed).above(speeds_of(kind));
     let full = |kind| speeds_of(kind).first();
     let slowest = |kind| full(Kind::Quotient).below(full(kind));
@@ -59,5 +61,25 @@ fn claims(judge: Judge<'_>) -> Vec<Claim> {
             empty(Kind::Quotient).above(empty(Kind::PrintedSemiSorted)),
         ),
     ];
-    claims.map(|(statement, rule)| judge.claim_at_paper_scale(PLACE, statement, &rule)).into()
+    let mut claims: Vec<Claim> = claims.map(|(statement, rule)| judge.claim(PLACE, statement, &rule)).into();
+    claims.extend([
+        judge
+            .claim(
+                PLACE,
+                "dl-CBF removes the second fastest, after CF, at every load",
+                &above(Kind::Printed, Kind::DLeft)
+                    .and(above(Kind::DLeft, Kind::PrintedSemiSorted))
+                    .and(above(Kind::DLeft, Kind::Quotient)),
+            )
+            .judging([20])
+            .since("QF, nearly empty, and ss-CF, where it is full, are about as fast"),
+        judge
+            .claim(
+                "section 7, summary",
+                "ss-CF removes more slowly than CF at every load",
+                &above(Kind::Printed, Kind::PrintedSemiSorted),
+            )
+            .judging([21]),
+    ]);
+    claims
 }

@@ -4,6 +4,7 @@ mod cost;
 mod course;
 mod curves;
 mod d_ary;
+mod details;
 mod equation_3;
 mod figure_2;
 mod figure_3;

@@ -1,13 +1,13 @@
 use super::{
-    d_ary, equation_3, figure_2, figure_3, figure_4, figure_5, figure_6, figure_7, figure_8, floors, table_1, table_2,
-    table_3,
+    d_ary, details, equation_3, figure_2, figure_3, figure_4, figure_5, figure_6, figure_7, figure_8, floors, table_1,
+    table_2, table_3,
 };
 #[cfg(feature = "peers")]
 use super::{losses, peers};
 use crate::contender::Kind;
 use crate::failure::Failure;
 use crate::journal::Journal;
-use crate::report::Reproduction;
+use crate::report::{Claim, Reproduction, Table};
 use crate::scale::Scale;
 
 /// The reproductions.
@@ -25,6 +25,7 @@ pub(crate) enum Name {
     Figure8,
     Equation3,
     DAry,
+    Details,
     Floors,
     #[cfg(feature = "peers")]
     Peers,
@@ -63,6 +64,7 @@ impl Name {
         Self::Figure8,
         Self::Equation3,
         Self::DAry,
+        Self::Details,
         Self::Floors,
         #[cfg(feature = "peers")]
         Self::Peers,
@@ -83,6 +85,7 @@ impl Name {
             Self::Figure8 => "figure-8",
             Self::Equation3 => "equation-3",
             Self::DAry => "d-ary",
+            Self::Details => "details",
             Self::Floors => "floors",
             #[cfg(feature = "peers")]
             Self::Peers => "peers",
@@ -105,11 +108,11 @@ impl Name {
         matches!(self, Self::Table3 | Self::Figure5 | Self::Figure6 | Self::Figure7 | Self::Figure8)
     }
 
-    /// Measures the reproduction. The journal has an entry for each filling of a large filter, and otherwise one for the
-    /// whole.
+    /// Measures the reproduction, and judges its claims. The journal has an entry for each filling of a large filter, and
+    /// otherwise one for the whole.
     pub(crate) fn reproduce(self, extent: &Extent, journal: &Journal) -> Result<Reproduction, Failure> {
         let whole = |reproduce: &dyn Fn() -> Result<Reproduction, Failure>| journal.measure(self.name(), reproduce);
-        match self {
+        let mut reproduction = match self {
             Self::Table1 => whole(&|| table_1::reproduce(extent.scale)),
             Self::Table2 => whole(&|| table_2::reproduce(extent.scale)),
             Self::Table3 => table_3::reproduce(extent, journal),
@@ -122,11 +125,38 @@ impl Name {
             Self::Figure8 => figure_8::reproduce(extent, journal),
             Self::Equation3 => equation_3::reproduce(extent, journal),
             Self::DAry => whole(&|| d_ary::reproduce(extent.scale)),
+            Self::Details => whole(&|| details::reproduce(extent.scale)),
             Self::Floors => whole(&|| floors::reproduce(extent)),
             #[cfg(feature = "peers")]
             Self::Peers => peers::reproduce(extent, journal),
             #[cfg(feature = "peers")]
             Self::Losses => whole(&|| losses::reproduce(extent.scale)),
+        }?;
+        reproduction.claims = self.claims(&reproduction.tables, extent.scale);
+        Ok(reproduction)
+    }
+
+    /// The claims about its tables, whenever they were measured. Those of times are undecided until all of a page are settled.
+    pub(crate) fn claims(self, tables: &[Table], scale: Scale) -> Vec<Claim> {
+        match self {
+            Self::Table1 => table_1::claims(tables, scale),
+            Self::Table2 => table_2::claims(tables, scale),
+            Self::Table3 => table_3::claims(tables, scale),
+            Self::Figure2 => figure_2::claims(tables, scale),
+            Self::Figure3 => figure_3::claims(tables, scale),
+            Self::Figure4 => figure_4::claims(tables, scale),
+            Self::Figure5 => figure_5::claims(tables, scale),
+            Self::Figure6 => figure_6::claims(tables, scale),
+            Self::Figure7 => figure_7::claims(tables, scale),
+            Self::Figure8 => figure_8::claims(tables, scale),
+            Self::Equation3 => equation_3::claims(tables, scale),
+            Self::DAry => d_ary::claims(tables, scale),
+            Self::Details => details::claims(tables, scale),
+            Self::Floors => floors::claims(tables, scale),
+            #[cfg(feature = "peers")]
+            Self::Peers => peers::claims(tables, scale),
+            #[cfg(feature = "peers")]
+            Self::Losses => Vec::new(),
         }
     }
 }

@@ -10,7 +10,8 @@ use crate::failure::Failure;
 use crate::journal::Journal;
 use crate::keys::Keys;
 use crate::measure::{
-    Filled, Seconds, Turns, count_found, fill, measure_rate, million_per_second, rotated, timed_lookups,
+    Disturbance, Filled, Seconds, Turns, Watch, count_found, fill, measure_rate, million_per_second, ordered,
+    timed_lookups,
 };
 use crate::report::{Axis, Cell, Chart, Claim, Column, Judge, Point, Reproduction, Series, Style, Table, Whose, cells};
 use crate::scale::Scale;
@@ -42,13 +43,15 @@ struct Row {
 static PEERS: [Peer; 10] = Peer::ALL;
 
 pub(super) fn reproduce(extent: &Extent, journal: &Journal) -> Result<Reproduction, Failure> {
-    let Extent { scale, fills: rounds, .. } = *extent;
+    let scale = extent.scale;
+    // Their claims are few and clear: fillings that others need are not worth the time of ten filters more.
+    let rounds = extent.fills.min(scale.rounds());
     let mut rows: Vec<Row> = Vec::new();
     for &(place, wanted) in scale.peer_keys() {
         let first = rows.len();
         rows.extend((0..).zip(&PEERS).map(|(number, peer)| Row::new(number, peer, place)));
         for round in 0..rounds {
-            for (number, _) in rotated(&PEERS, round) {
+            for (number, _) in ordered(&PEERS, round) {
                 let row = &mut rows[first + number];
                 let name = format!("peers, {}, {place}, filling {round}", row.peer.name);
                 row.note(round, journal.measure(&name, || Turn::of(row.peer, round, wanted, scale))?);
@@ -64,7 +67,6 @@ pub(super) fn reproduce(extent: &Extent, journal: &Journal) -> Result<Reproducti
         journal.measure("peers, capacities", || capacities(scale))?,
         comparison(&rows)?,
     ];
-    let claims = claims(Judge { table: &tables[4], number: 4, scale });
     let charts = scale.peer_keys().iter().flat_map(|(place, _)| charts_of(&rows, place)).collect();
     Ok(Reproduction {
         name: "peers".to_owned(),
@@ -94,7 +96,7 @@ pub(super) fn reproduce(extent: &Extent, journal: &Journal) -> Result<Reproducti
         ),
         tables,
         charts,
-        claims,
+        claims: Vec::new(),
     })
 }
 
@@ -137,7 +139,7 @@ impl Row {
         ];
         for (turns, speed) in speeds {
             if let Some(speed) = speed {
-                turns.note(speed);
+                turns.note(round, speed, turn.disturbance.quiet());
             }
         }
     }
@@ -158,12 +160,15 @@ struct Turn {
     present: Option<f64>,
     absent_together: Option<f64>,
     removal: Option<f64>,
+    #[serde(default)]
+    disturbance: Disturbance,
 }
 
 impl Turn {
     fn of(peer: &Peer, round: u64, wanted: u64, scale: Scale) -> Result<Self, Failure> {
         let name = peer.name;
         let keys = Keys::of_seed(10);
+        let watch = Watch::begin();
         let (mut contender, Filled { stored, time }) = fill_peer(peer, keys, wanted)?;
         let bits_per_key = approximate(contender.bits()) / approximate(stored);
         let mut turn = Self { stored, bits_per_key, ..Self::default() };
@@ -204,6 +209,7 @@ impl Turn {
         if let Some(speed) = speed_of_bulk(peer, keys, wanted)? {
             turn.insert_together = Some(speed);
         }
+        turn.disturbance = watch.end();
         Ok(turn)
     }
 }
@@ -415,7 +421,8 @@ const BITS: &str = "bits per key";
 const PLANNED: &str = "guira's bits per key at this rate";
 
 /// The claims that the library leads the filters with removal in each respect.
-fn claims(judge: Judge<'_>) -> Vec<Claim> {
+pub(super) fn claims(tables: &[Table], scale: Scale) -> Vec<Claim> {
+    let judge = Judge::new(tables, 4, scale);
     const PLACE: &str = "no place of the paper";
     // The last place: at the paper's scale the larger one, at quick scale the only one.
     let place = judge.scale.peer_keys().last().map_or("", |(place, _)| place);
@@ -426,7 +433,7 @@ fn claims(judge: Judge<'_>) -> Vec<Claim> {
         ("guira inserts faster, in bulk, than every peer that supports removal", INSERTIONS),
     ];
     let timed = timed.map(|(statement, column)| {
-        judge.claim_at_paper_scale(PLACE, statement, &ours(column).greatest().above(others(column).greatest()))
+        judge.claim(PLACE, statement, &ours(column).greatest().above(others(column).greatest()))
     });
     let counted = [
         judge.claim(

@@ -21,15 +21,23 @@ pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
         "filter",
         "bits per key",
         "rate, %",
-        "bits per key by the formula",
+        FORMULA,
         "load factor",
         "references, present key",
         "references, absent key",
         "paper: load factor",
+        "log2(1/rate)",
+        "in information limits",
+        "share of bits set",
     ];
     let mut table = Table::new("Table 2", columns.map(Column::counted).into());
     let bloom = Space::of(Kind::Bloom, memory, keys, scale)?;
-    let [present, absent] = bloom_references(bloom.stored, keys)?;
+    let limits = |space: &Space| {
+        let limit = information_limit(space.rate);
+        [limit, space.bits_per_key / limit].map(Cell::Number)
+    };
+    let ([present, absent], set) = bloom_references(bloom.stored, keys)?;
+    let [limit, in_limits] = limits(&bloom);
     table.push(vec![
         Cell::text(Kind::Bloom.name()),
         Cell::Number(bloom.bits_per_key),
@@ -39,9 +47,13 @@ pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
         Cell::Number(present),
         Cell::Number(absent),
         Cell::None,
+        limit,
+        in_limits,
+        Cell::Number(set),
     ]);
     for (kind, raised) in CUCKOO {
         let space = Space::of(kind, memory, keys, scale)?;
+        let [limit, in_limits] = limits(&space);
         table.push(vec![
             Cell::text(kind.name()),
             Cell::Number(space.bits_per_key),
@@ -51,9 +63,11 @@ pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
             Cell::Number(2.0),
             Cell::Number(2.0),
             Cell::from(kind.is_of_paper().then_some(0.955)),
+            limit,
+            in_limits,
+            Cell::None,
         ]);
     }
-    let claims = claims(Judge { table: &table, number: 0, scale });
     Ok(Reproduction {
         name: "table-2".to_owned(),
         title: "Table 2: space and lookup cost".to_owned(),
@@ -67,11 +81,16 @@ pub(super) fn reproduce(scale: Scale) -> Result<Reproduction, Failure> {
         ),
         tables: vec![table],
         charts: Vec::new(),
-        claims,
+        claims: Vec::new(),
     })
 }
 
-fn claims(judge: Judge<'_>) -> Vec<Claim> {
+const FORMULA: &str = "bits per key by the formula";
+/// How far a figure may be from a formula that takes a whole number of probes, or full slots.
+const ROUNDED: f64 = 0.01;
+
+pub(super) fn claims(tables: &[Table], scale: Scale) -> Vec<Claim> {
+    let judge = Judge::new(tables, 0, scale);
     const PLACE: &str = "section 5.2, table 2";
     let references = || cells("references, absent key").of("filter", Kind::Bloom.name());
     let mut claims = vec![judge.claim(
@@ -88,13 +107,46 @@ fn claims(judge: Judge<'_>) -> Vec<Claim> {
         // In tenths of a percent, as it is printed.
         let rule = cells("load factor").of("filter", kind.name()).at_least_about(0.955, 0.0005);
         claims.push(judge.claim(PLACE, format!("{} fills to 95.5 %", kind.name()), &rule).of(whose));
+        let cost = || cells("bits per key").of("filter", kind.name()).over(cells(FORMULA).of("filter", kind.name()));
+        let raised = if kind == Kind::Printed || kind == Kind::Packed { 3 } else { 2 };
+        let statement = format!("{} takes (log2(1/ε) + {raised}) / α bits per key", kind.name());
+        let rule = cost().at_least_about(1.0, ROUNDED).and(cost().at_most_about(1.0, ROUNDED));
+        claims.push(judge.claim(PLACE, statement, &rule).of(whose).judging([43]));
     }
+    let of_bloom = |column| cells(column).of("filter", Kind::Bloom.name());
+    let over_limit = || of_bloom("in information limits");
+    let references = || of_bloom("references, present key").over(of_bloom("log2(1/rate)"));
+    let set = || of_bloom("share of bits set");
+    claims.extend([
+        judge
+            .claim(
+                "sections 2.1 and 6",
+                "an optimal BF takes 44 % more bits than the information limit",
+                &over_limit().at_least_about(1.44, 0.005).and(over_limit().at_most_about(1.44, 0.005)),
+            )
+            .judging([40]),
+        judge
+            .claim(
+                PLACE,
+                "a present key takes BF log2(1/ε) references",
+                &references().at_least_about(1.0, ROUNDED).and(references().at_most_about(1.0, ROUNDED)),
+            )
+            .judging([41]),
+        judge
+            .claim(
+                "article on Bloom and cuckoo filters",
+                "in an optimal BF half of the bits are set",
+                &set().at_least_about(0.5, 0.005).and(set().at_most_about(0.5, 0.005)),
+            )
+            .of(Whose::Others)
+            .judging([52]),
+    ]);
     claims
 }
 
 /// The number of bits that a lookup reads in a Bloom filter of 13 bits per key: for a present key, and for an absent one on
-/// average.
-fn bloom_references(stored: u64, keys: Keys) -> Result<[f64; 2], Failure> {
+/// average; and the share of its bits that are set.
+fn bloom_references(stored: u64, keys: Keys) -> Result<([f64; 2], f64), Failure> {
     let not_built = |error| Failure::not_built(Kind::Bloom.name(), error);
     let mut bloom = BloomFilter::with_capacity(stored, 13.0).map_err(not_built)?;
     let hash = Hash::new();
@@ -106,5 +158,5 @@ fn bloom_references(stored: u64, keys: Keys) -> Result<[f64; 2], Failure> {
     let probes = f64::from(bloom.probe_count());
     let set = bloom.fill_ratio();
     // The i-th bit is read if the i - 1 before it are set.
-    Ok([probes, (1.0 - set.powf(probes)) / (1.0 - set)])
+    Ok(([probes, (1.0 - set.powf(probes)) / (1.0 - set)], set))
 }

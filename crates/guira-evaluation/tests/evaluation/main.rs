@@ -1,5 +1,7 @@
 //! The evaluation as a program: what it measures, the page that it makes, and the documents that it fills in.
 
+#![expect(clippy::cast_precision_loss, reason = "counts of turns and of claims")]
+
 mod claims;
 mod documents;
 mod page;

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::Failure;
 
-const TABLES: [&str; 4] = ["table-1", "table-2", "table-3", "floors"];
+const TABLES: [&str; 5] = ["table-1", "table-2", "table-3", "details", "floors"];
 /// Figures, and how many drawings each has.
 const FIGURES: [(&str, u64); 9] = [
     ("figure-2", 2),
@@ -65,8 +65,8 @@ window.onload = () => {
       rows: all(section, "tbody tr").length,
       downloads: all(section, "a[download]").filter(link => link.href.startsWith("data:text/csv;base64,")).length,
       shownTables: all(section, "table").filter(shown).length,
-      claims: all(section, ".statement").length,
-      verdicts: all(section, ".verdict").filter(verdict => /holds|does not hold|within noise|not judged/.test(verdict.textContent)).length,
+      claims: all(section, ".statement").length, told: all(section, ".verdicts .verdict").length,
+      verdicts: all(section, ".verdict").filter(verdict => /holds|does not hold|undecided|not judged/.test(verdict.textContent)).length,
     };
   }
   const ids = all(page, "[id]").map(element => element.id);
@@ -198,7 +198,11 @@ fn check(answers: &Value, width: u64) {
         assert_eq!(section["downloads"], section["tables"], "{name} has tables that can't be taken along");
         assert!(count(section, "headings") >= count(section, "tables"), "{name} has tables without headings");
         assert_eq!(section["unnamed"], 0, "{name} has drawings that say nothing");
-        assert!(count(section, "claims") > 0, "{name} has no claims");
+        assert!(count(section, "told") > 0, "{name} has no claims");
+    }
+    for name in ["of-the-paper", "of-others", "of-guira"] {
+        let section = &sections[name];
+        assert!(count(section, "claims") > 2, "{name} has no claims");
         assert_eq!(section["verdicts"], section["claims"], "{name} has claims without verdicts");
     }
     for name in TABLES {
@@ -216,7 +220,7 @@ fn check(answers: &Value, width: u64) {
     if cfg!(feature = "peers") {
         assert_eq!(count(&sections["peers"], "tables"), 9);
         assert_eq!(count(&sections["peers"], "drawings"), 4);
-        assert_eq!(count(&sections["peers"], "claims"), 4);
+        assert!(count(&sections["peers"], "told") > 0);
     }
 }
 

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::{Failure, evaluate};
 
-const NAMES: [&str; 13] = [
+const NAMES: [&str; 14] = [
     "table-1",
     "table-2",
     "table-3",
@@ -23,6 +23,7 @@ const NAMES: [&str; 13] = [
     "figure-8",
     "equation-3",
     "d-ary",
+    "details",
     "floors",
 ];
 
@@ -168,7 +169,7 @@ fn documents_can_show_what_a_run_found() -> Result<(), Failure> {
     let spliced = fs::read_to_string(&document)?;
     assert!(spliced.contains("| blk-BF: removal, no"), "{spliced}");
     assert!(!spliced.contains("table-3 "), "{spliced}");
-    assert!(spliced.contains("-- all --scale quick --largest 20 --runs 2`, on "), "{spliced}");
+    assert!(spliced.contains("-- all --scale quick --largest 25 --runs 2`, on "), "{spliced}");
     assert!(spliced.lines().any(|line| line.starts_with("| dl-CBF ")), "{spliced}");
     Ok(())
 }
