@@ -65,7 +65,10 @@ impl Array {
             Kind::Unsigned(_) if self.is_big_endian => {
                 self.visit_integers(visitor, |bytes| u64::from_le_bytes(bytes).swap_bytes())
             }
-            Kind::Unsigned(_) => self.visit_integers(visitor, u64::from_le_bytes),
+            Kind::Unsigned(_) => match self.words() {
+                Some(words) => visit_blocks(words, visitor),
+                None => self.visit_integers(visitor, u64::from_le_bytes),
+            },
             Kind::Signed(1) => self.visit_integers(visitor, |bytes| widened(i8::from_le_bytes(bytes))),
             Kind::Signed(2) => {
                 self.visit_integers(visitor, |bytes| widened(self.ordered(u16::from_le_bytes(bytes)).cast_signed()))
@@ -76,7 +79,10 @@ impl Array {
             Kind::Signed(_) if self.is_big_endian => {
                 self.visit_integers(visitor, |bytes| i64::from_le_bytes(bytes).swap_bytes())
             }
-            Kind::Signed(_) => self.visit_integers(visitor, i64::from_le_bytes),
+            Kind::Signed(_) => match self.words() {
+                Some(words) => visit_blocks(bytemuck::cast_slice::<_, i64>(words), visitor),
+                None => self.visit_integers(visitor, i64::from_le_bytes),
+            },
             Kind::Truth => self.visit_integers(visitor, |[byte]| u64::from(byte != 0)),
             Kind::Bytes => visit_rows(self.len(), 0, None, visitor, |row| Ok(without_padding(self.items.bytes(row)))),
             Kind::Void => visit_rows(self.len(), 0, None, visitor, |row| Ok(self.items.bytes(row))),
@@ -88,6 +94,13 @@ impl Array {
                 })
             }
         }
+    }
+
+    /// Integers of 64 bits where they are, if this machine reads them so. They need not be copied.
+    fn words(&self) -> Option<&[u64]> {
+        let is_native = self.is_big_endian == cfg!(target_endian = "big");
+        let bytes = self.items.side_by_side(0..self.len()).filter(|_| is_native)?;
+        bytemuck::try_cast_slice(bytes).ok()
     }
 
     /// An integer that was read as little-endian, with its bytes swapped if items are big-endian.
@@ -132,6 +145,11 @@ impl Array {
         }
         Ok(())
     }
+}
+
+fn visit_blocks<K: Key>(keys: &[K], visitor: &mut impl Visit) -> PyResult<()> {
+    let mut blocks = keys.chunks(BLOCK).enumerate();
+    blocks.try_for_each(|(number, block)| visitor.block(block, Rows::From(number * BLOCK)))
 }
 
 trait SwapBytes {

@@ -75,6 +75,54 @@ def test_a_set_that_grows_takes_any_number_up_to_its_maximum():
     assert again.max_capacity == seen.max_capacity
 
 
+@pytest.mark.parametrize("options", [{}, {"max_capacity": 100_000}])
+def test_merged_sets_answer_as_one_set_to_which_all_keys_were_added(options):
+    one, other = (guira.CuckooSet(2000, 1e-4, seed=7, **options) for _ in range(2))
+    one.update(KEYS)
+    other.update(KEYS[300:] + ABSENT[:200])
+    before = one.copy(), other.copy()
+    whole = one.copy()
+    whole.update(other_keys := ABSENT[:200])
+    both = one | other
+    assert (one, other) == before
+    assert both.contains_many(KEYS + ABSENT).tolist() == whole.contains_many(KEYS + ABSENT).tolist()
+    assert len(both) == len(whole) <= len(KEYS) + len(other_keys)
+    one |= other
+    assert one == both
+    one |= one
+    assert (len(one), len(both | both)) == (len(both), len(both))
+    one.merge(before[0])
+    assert len(one) == len(both)
+    with pytest.raises(guira.MergeError, match="seed"):
+        one.merge(guira.CuckooSet(2000, 1e-4, seed=8, **options))
+    assert len(one) == len(both)
+    with pytest.raises(TypeError):
+        one | {"ani"}
+
+
+def test_sets_whose_keys_do_not_fit_together_stay_as_they_were():
+    one, other = guira.CuckooSet(1000), guira.CuckooSet(1000)
+    one.update(KEYS)
+    other.update(ABSENT + [f"more {number}" for number in range(400)])
+    before = one.copy(), other.copy()
+    with pytest.raises(guira.FilterFullError):
+        one |= other
+    assert (one, other) == before
+
+
+def test_a_small_set_with_a_maximum_takes_millions_and_is_merged_with_another():
+    numbers = np.arange(10_000_000)
+    seen, other = (guira.CuckooSet(1000, max_capacity=12_000_000) for _ in range(2))
+    seen.update(numbers)
+    assert seen.contains_many(numbers).all()
+    other.update(np.arange(11_000_000, 11_100_000))
+    seen |= other
+    assert seen.contains_many(numbers).all()
+    assert seen.contains_many(np.arange(11_000_000, 11_100_000)).all()
+    # Keys that look like one that is there are not stored: in each set at most its share of the rate, and a little for chance.
+    assert 10_100_000 * (1 - 0.0012) < len(seen) <= 10_100_000
+
+
 def seen_before(seen, keys):
     """What "have I seen it" code does with a set."""
     first = []

@@ -79,19 +79,20 @@ def test_all_workers_of_gunicorn_answer_from_one_mapped_file(tmp_path):
             server.stderr.read()
 
 
-def has_torch(python):
-    return subprocess.run([python, "-c", "import torch, numpy"], capture_output=True).returncode == 0
+def has_torch(python, folder):
+    """Whether it has PyTorch, and the package in that folder is for its version."""
+    return subprocess.run([python, "-c", "import torch, numpy, guira"], cwd=folder, capture_output=True).returncode == 0
 
 
 @needs_fork
 def test_a_loader_of_pytorch_has_workers_that_share_a_file(tmp_path):
     # Debian has it for its own interpreter, without the gigabytes of other distributions.
     interpreters = [sys.executable, os.environ.get("GUIRA_TORCH_PYTHON", "/usr/bin/python3")]
-    python = next((python for python in interpreters if shutil.which(python) and has_torch(python)), None)
-    if python is None:
-        pytest.skip("there is no PyTorch: apt-get install python3-torch")
-    # Of this environment that interpreter gets the package alone, which serves all versions.
+    # Of this environment another interpreter gets the package alone.
     shutil.copytree(Path(guira.__file__).parent, tmp_path / "guira")
+    python = next((python for python in interpreters if shutil.which(python) and has_torch(python, tmp_path)), None)
+    if python is None:
+        pytest.skip("there is no PyTorch for this version of Python: apt-get install python3-torch")
     (tmp_path / "loader.py").write_text(program_of("loader.py"))
     ran = subprocess.run([python, "loader.py"], cwd=tmp_path, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr

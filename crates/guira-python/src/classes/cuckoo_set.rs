@@ -3,7 +3,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyFrozenSet, PySet};
 
 use super::methods::{methods_of_files, methods_of_tables, methods_of_unique_keys};
-use crate::error::{build_error, insert_error};
+use crate::error::{build_error, insert_error, merge_error};
 use crate::keys::key_of;
 use crate::operations::{AddUniqueMany, apply_to_iterable};
 use crate::options::Options;
@@ -64,13 +64,47 @@ impl CuckooSet {
         apply_to_iterable(&AddUniqueMany(&self.table), keys)
     }
 
-    /// Adds all keys of one of Python's own sets. Sets of this class can't be merged.
+    /// Adds all keys of another set, which was made with the same parameters; sets that grow may have grown differently.
+    ///
+    /// Raises ``MergeError`` if they were made with different parameters, and ``FilterFullError`` if the keys of both, those that
+    /// both have counted twice, don't fit; both are then unchanged.
+    ///
+    /// >>> monday, tuesday = CuckooSet(1000), CuckooSet(1000)
+    /// >>> monday.update(["ani", "guira"])
+    /// >>> tuesday.update(["ani", "koel"])
+    /// >>> monday.merge(tuesday)
+    /// >>> len(monday), "koel" in monday
+    /// (3, True)
+    fn merge(&self, py: Python<'_>, other: &Self) -> PyResult<()> {
+        // One lock after the other: `other` may be this set.
+        let other = py.detach(|| other.table.snapshot())?;
+        let merged = py.detach(|| self.table.write().merge(&other));
+        merged.map_err(|error| merge_error(&error))
+    }
+
+    /// A new set with the keys of both, which were made with the same parameters: see ``merge``.
+    fn __or__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let Ok(other) = other.cast::<Self>() else {
+            return Ok(py.NotImplemented().into_bound(py));
+        };
+        let both = slf.get().copy(py)?;
+        both.merge(py, other.get())?;
+        Ok(Bound::new(py, both)?.into_any())
+    }
+
+    /// Adds all keys of one of Python's own sets, or of another set that was made with the same parameters: see ``merge``.
     fn __ior__(&self, keys: &Bound<'_, PyAny>) -> PyResult<()> {
+        if let Ok(other) = keys.cast::<Self>() {
+            return self.merge(keys.py(), other.get());
+        }
         if keys.is_instance_of::<PySet>() || keys.is_instance_of::<PyFrozenSet>() {
             return self.update(keys);
         }
         let name = keys.get_type().name()?;
-        Err(PyTypeError::new_err(format!("|= takes a set or frozenset, not {name}; update takes anything with keys")))
+        Err(PyTypeError::new_err(format!(
+            "|= takes a CuckooSet, set or frozenset, not {name}; update takes anything with keys"
+        )))
     }
 
     /// The methods of Python's sets that there can't be, each with the reason.
