@@ -167,6 +167,13 @@ def batches(count):
     by_word.update(column)
     assert by_number.contains_many(numbers).all()
     assert by_word.contains_many(column).all()
+    twice = nanoseconds(lambda: add_all(guira.CuckooFilter(2 * count, RATE), words), count)
+    yield "add, str, in a filter of twice the capacity", twice
+    scalars, integers = list(numbers), numbers.tolist()
+    assert by_number.contains_many(scalars).all()
+    assert by_number.contains_many(integers).all()
+    yield "contains_many, list of NumPy's integers", nanoseconds(lambda: by_number.contains_many(scalars), count)
+    yield "contains_many, list of int", nanoseconds(lambda: by_number.contains_many(integers), count)
     yield "update, uint64 in NumPy", nanoseconds(lambda: guira.CuckooFilter(count, RATE).update(numbers), count)
     yield "update, strings in Arrow", nanoseconds(lambda: guira.CuckooFilter(count, RATE).update(column), count)
     yield "contains_many, uint64 in NumPy", nanoseconds(lambda: by_number.contains_many(numbers), count)
