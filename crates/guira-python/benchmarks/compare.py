@@ -24,7 +24,7 @@ import pyarrow as pa
 import rbloom
 import xxhash
 
-import guira
+import guira_filters
 
 RATE = 0.001
 RUNS = 5
@@ -71,10 +71,15 @@ def adapters(count):
         return importlib.metadata.version(package)
 
     return [
-        Adapter(f"guira {version('guira')}", lambda: guira.CuckooFilter(count, RATE), lambda f: f.nbytes, update="update"),
+        Adapter(
+            f"guira {version('guira-filters')}",
+            lambda: guira_filters.CuckooFilter(count, RATE),
+            lambda f: f.nbytes,
+            update="update",
+        ),
         Adapter(
             "guira, prefer='space'",
-            lambda: guira.CuckooFilter(count, RATE, prefer="space"),
+            lambda: guira_filters.CuckooFilter(count, RATE, prefer="space"),
             lambda f: f.nbytes,
             update="update",
         ),
@@ -162,20 +167,20 @@ def batches(count):
     words = [number.to_bytes(8, "little").hex() * 2 for number in numbers.tolist()]
     words = [word[: 16 + number % 17] for number, word in enumerate(words)]
     column = pa.array(words)
-    by_number, by_word = guira.CuckooFilter(count, RATE), guira.CuckooFilter(count, RATE)
+    by_number, by_word = guira_filters.CuckooFilter(count, RATE), guira_filters.CuckooFilter(count, RATE)
     by_number.update(numbers)
     by_word.update(column)
     assert by_number.contains_many(numbers).all()
     assert by_word.contains_many(column).all()
-    twice = nanoseconds(lambda: add_all(guira.CuckooFilter(2 * count, RATE), words), count)
+    twice = nanoseconds(lambda: add_all(guira_filters.CuckooFilter(2 * count, RATE), words), count)
     yield "add, str, in a filter of twice the capacity", twice
     scalars, integers = list(numbers), numbers.tolist()
     assert by_number.contains_many(scalars).all()
     assert by_number.contains_many(integers).all()
     yield "contains_many, list of NumPy's integers", nanoseconds(lambda: by_number.contains_many(scalars), count)
     yield "contains_many, list of int", nanoseconds(lambda: by_number.contains_many(integers), count)
-    yield "update, uint64 in NumPy", nanoseconds(lambda: guira.CuckooFilter(count, RATE).update(numbers), count)
-    yield "update, strings in Arrow", nanoseconds(lambda: guira.CuckooFilter(count, RATE).update(column), count)
+    yield "update, uint64 in NumPy", nanoseconds(lambda: guira_filters.CuckooFilter(count, RATE).update(numbers), count)
+    yield "update, strings in Arrow", nanoseconds(lambda: guira_filters.CuckooFilter(count, RATE).update(column), count)
     yield "contains_many, uint64 in NumPy", nanoseconds(lambda: by_number.contains_many(numbers), count)
     yield "contains_many, strings in Arrow", nanoseconds(lambda: by_word.contains_many(column), count)
     yield "contains_many, list of str", nanoseconds(lambda: by_word.contains_many(words), count)

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from dask.distributed import Client, LocalCluster
 
-import guira
+import guira_filters
 from figures import PARTS, RATE, arguments, check, figure, heading, timed
 
 
@@ -49,7 +49,7 @@ def main():
         users = dd.from_map(users_of, bounds)
         visits = dd.from_map(visits_of, range(PARTS), rows=keys // PARTS, keys=keys)
 
-        plan = guira.plan(keys, RATE)
+        plan = guira_filters.plan(keys, RATE)
         with timed(f"built of {PARTS} partitions, in two processes, and merged as a tree"):
             known = client.compute(tree([build(plan, part) for part in users.to_delayed()])).result()
         check(known, plan, keys)

@@ -11,7 +11,7 @@ import duckdb
 import pyarrow as pa
 from duckdb.sqltypes import BIGINT, BOOLEAN
 
-import guira
+import guira_filters
 from figures import PARTS, RATE, arguments, check, figure, heading, timed
 
 
@@ -30,7 +30,7 @@ def main():
     connection.execute(f"create table users as select range as id from range({keys})")
     connection.execute(f"create table visits as select (hash(range) % {10 * keys})::bigint as id from range({keys})")
 
-    plan = guira.plan(keys, RATE)
+    plan = guira_filters.plan(keys, RATE)
     with timed(f"built of {PARTS} queries, in two threads, and merged"), ThreadPoolExecutor(2) as threads:
         queries = [f"select id from users where id % {PARTS} = {part}" for part in range(PARTS)]
         known = functools.reduce(operator.or_, threads.map(functools.partial(build, connection, plan), queries))

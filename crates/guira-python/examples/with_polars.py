@@ -10,7 +10,7 @@ from pathlib import Path
 
 import polars as pl
 
-import guira
+import guira_filters
 from figures import PARTS, RATE, arguments, check, figure, heading, timed
 
 
@@ -25,7 +25,7 @@ def main():
             pl.select(id=pl.int_range(first, last)).write_parquet(users / f"{part}.parquet")
         pl.select(id=pl.int_range(keys).hash(7) % (10 * keys)).write_parquet(visits)
 
-        plan = guira.plan(keys, RATE)
+        plan = guira_filters.plan(keys, RATE)
         with timed(f"built of {PARTS} files, as they are read, and merged"):
             parts = []
             for file in users.iterdir():

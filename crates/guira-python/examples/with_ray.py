@@ -6,7 +6,7 @@
 import numpy as np
 import ray
 
-import guira
+import guira_filters
 from figures import PARTS, RATE, arguments, check, figure, heading, timed
 
 ACTORS = 2
@@ -42,7 +42,7 @@ def in_store(known):
 
 @ray.remote
 def count_known(data, seed, rows, keys):
-    view = guira.CuckooFilterView.from_bytes(data)
+    view = guira_filters.CuckooFilterView.from_bytes(data)
     visits = np.random.default_rng(seed).integers(10 * keys, size=rows)
     thinned = visits[view.contains_many(visits)]
     return len(thinned), int((thinned < keys).sum()), int((visits < keys).sum()), data.flags.owndata
@@ -52,7 +52,7 @@ def main():
     keys = arguments(__doc__).keys
     heading("Ray")
     ray.init(num_cpus=2, include_dashboard=False, object_store_memory=1 << 30)
-    plan = guira.plan(keys, RATE)
+    plan = guira_filters.plan(keys, RATE)
     shards = [Shard.remote(plan) for _ in range(ACTORS)]
     bounds = [(keys * part // PARTS, keys * (part + 1) // PARTS) for part in range(PARTS)]
     with timed(f"{PARTS} blocks of keys added by {ACTORS} actors, and their filters merged"):

@@ -15,7 +15,7 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-import guira
+import guira_filters
 from figures import PARTS, RATE, arguments, check, figure, heading, timed
 
 
@@ -72,10 +72,10 @@ def main():
         F.pmod(F.xxhash64("id"), F.lit(20 * keys)).alias("id"), F.col("id").alias("weight")
     )
 
-    plan = guira.plan(keys, RATE)
+    plan = guira_filters.plan(keys, RATE)
     with timed(f"built of {PARTS} partitions, and merged as a tree"):
         parts = users.mapInArrow(build_with(plan), "part binary").rdd
-        known = parts.map(lambda row: guira.CuckooFilter.from_bytes(row.part)).treeReduce(operator.or_)
+        known = parts.map(lambda row: guira_filters.CuckooFilter.from_bytes(row.part)).treeReduce(operator.or_)
     check(known, plan, keys)
 
     everywhere = spark.sparkContext.broadcast(known)

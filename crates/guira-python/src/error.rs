@@ -1,4 +1,4 @@
-//! The library's errors as Python exceptions: with the library's texts, in the classes of `python/guira/_errors.py`.
+//! The library's errors as Python exceptions: with the library's texts, in the classes of `python/guira_filters/_errors.py`.
 
 use std::io;
 use std::path::Path;
@@ -7,14 +7,14 @@ use guira::{BuildError, InsertError, LoadError, MergeError as Refused, SaveError
 use pyo3::PyErr;
 use pyo3::exceptions::{PyIsADirectoryError, PyMemoryError, PyOSError};
 
-pyo3::import_exception!(guira._errors, CorruptFileError);
-pyo3::import_exception!(guira._errors, CounterFullError);
-pyo3::import_exception!(guira._errors, FilterFullError);
-pyo3::import_exception!(guira._errors, MergeError);
-pyo3::import_exception!(guira._errors, ParameterError);
-pyo3::import_exception!(guira._errors, SecretKeyError);
-pyo3::import_exception!(guira._errors, TooManyCopiesError);
-pyo3::import_exception!(guira._errors, WrongKindError);
+pyo3::import_exception!(guira_filters._errors, CorruptFileError);
+pyo3::import_exception!(guira_filters._errors, CounterFullError);
+pyo3::import_exception!(guira_filters._errors, FilterFullError);
+pyo3::import_exception!(guira_filters._errors, MergeError);
+pyo3::import_exception!(guira_filters._errors, ParameterError);
+pyo3::import_exception!(guira_filters._errors, SecretKeyError);
+pyo3::import_exception!(guira_filters._errors, TooManyCopiesError);
+pyo3::import_exception!(guira_filters._errors, WrongKindError);
 
 pub(crate) fn build_error(error: &BuildError) -> PyErr {
     match error {

@@ -1,4 +1,4 @@
-//! The extension module of the Python package `guira`, which README.md describes.
+//! The extension module of the Python package `guira_filters`, which README.md describes.
 
 mod array;
 mod arrow;
@@ -15,9 +15,9 @@ mod table;
 mod uuids;
 mod waiting;
 
-/// The compiled part of the package `guira`.
+/// The compiled part of the package `guira_filters`.
 #[pyo3::pymodule(gil_used = false)]
-mod _guira {
+mod _guira_filters {
     #[pymodule_export]
     use crate::classes::{
         CountingCuckooFilter, CuckooFilter, CuckooFilterView, CuckooMap, CuckooSet, Plan, open, plan,

@@ -11,9 +11,9 @@ use crate::arrow::Column;
 use crate::batch::{BLOCK, Batch, Rows, Visit, reserve};
 use crate::libraries::is_missing;
 
-/// UUIDs as keys, made by ``guira.keys.uuid`` of a column of them or of their text. Pass it to ``update``, ``contains_many``
-/// and the like.
-#[pyclass(frozen, module = "guira", name = "Uuids")]
+/// UUIDs as keys, made by ``guira_filters.keys.uuid`` of a column of them or of their text. Pass it to ``update``,
+/// ``contains_many`` and the like.
+#[pyclass(frozen, module = "guira_filters", name = "Uuids")]
 pub(crate) struct Uuids {
     uuids: Arc<Vec<Option<[u8; 16]>>>,
 }

@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 
-import guira
+import guira_filters
 
 COUNT = 500_000
 TEXTS = [str(number) for number in range(2 * COUNT)]
@@ -37,7 +37,7 @@ def program_lines(path, lines):
 
 @pytest.mark.parametrize("options", [{}, {"max_capacity": 4_000_000}, {"prefer": "space"}], ids=["speed", "growing", "space"])
 def test_a_file_of_python_is_answered_alike_by_the_library_and_the_program(tmp_path, options):
-    seen = guira.CuckooFilter(2 * COUNT, **options)
+    seen = guira_filters.CuckooFilter(2 * COUNT, **options)
     seen.update(TEXTS[:COUNT])
     seen.update(NUMBERS[:COUNT])
     path = tmp_path / "seen"
@@ -55,21 +55,21 @@ def test_a_file_of_python_is_answered_alike_by_the_library_and_the_program(tmp_p
 def test_a_file_of_the_library_is_read_and_has_the_bytes_of_python(tmp_path):
     path = tmp_path / "seen"
     subprocess.run([program("GUIRA_ANSWERS"), path, "build"], check=True)
-    loaded = guira.CuckooFilter.load(path)
-    made = guira.CuckooFilter(2 * COUNT)
+    loaded = guira_filters.CuckooFilter.load(path)
+    made = guira_filters.CuckooFilter(2 * COUNT)
     for number in range(COUNT):
         made.add(number)
         made.add(str(number))
     assert made.to_bytes() == path.read_bytes()
     assert made == loaded
-    assert rust_answers(path, "text", TEXTS) == guira.open(path).contains_many(TEXTS).tolist()
+    assert rust_answers(path, "text", TEXTS) == guira_filters.open(path).contains_many(TEXTS).tolist()
 
 
 def test_a_file_of_the_program_is_answered_alike(tmp_path):
     path = tmp_path / "seen"
     command = [program("GUIRA_PROGRAM"), "build", "--rate", "0.001", "--output", path]
     subprocess.run(command, input="\n".join(TEXTS[:COUNT]), text=True, check=True, capture_output=True)
-    loaded, view = guira.CuckooFilter.load(path), guira.open(path)
+    loaded, view = guira_filters.CuckooFilter.load(path), guira_filters.open(path)
     answers = loaded.contains_many(TEXTS)
     assert answers[:COUNT].all()
     assert (view.contains_many(TEXTS) == answers).all()
@@ -99,7 +99,7 @@ def server(tmp_path):
 
 
 def test_a_growing_filter_goes_to_the_server_and_comes_back(server):
-    seen = guira.CuckooFilter(COUNT, max_capacity=4_000_000)
+    seen = guira_filters.CuckooFilter(COUNT, max_capacity=4_000_000)
     seen.update(TEXTS[:COUNT])
     whole = seen.to_bytes()
     # A dump has the number of removals, which Python does not count, before the header; position 1 is where the table begins.
@@ -122,4 +122,4 @@ def test_a_growing_filter_goes_to_the_server_and_comes_back(server):
         if position == 0:
             break
         dumped.append(chunk)
-    assert guira.CuckooFilter.from_bytes(dumped[0][8:] + b"".join(dumped[1:])) == seen
+    assert guira_filters.CuckooFilter.from_bytes(dumped[0][8:] + b"".join(dumped[1:])) == seen

@@ -8,21 +8,22 @@ import pickle
 import numpy as np
 import pytest
 
-import guira
+import guira_filters
+from guira_filters import CountingCuckooFilter, CuckooFilter, CuckooMap, CuckooSet
 
 KEYS = [f"key {number}" for number in range(500)]
 ABSENT = [f"absent {number}" for number in range(500)]
 
 
 def add_all(filter_, keys):
-    filter_.update({key: 1 for key in keys} if isinstance(filter_, guira.CuckooMap) else keys)
+    filter_.update({key: 1 for key in keys} if isinstance(filter_, CuckooMap) else keys)
 
 
 @pytest.mark.parametrize(
     ("class_", "options"),
     [
-        (guira.CuckooFilter, {}), (guira.CuckooFilter, {"max_capacity": 100_000}), (guira.CuckooFilter, {"prefer": "space"}),
-        (guira.CuckooSet, {}), (guira.CuckooSet, {"max_capacity": 100_000}), (guira.CountingCuckooFilter, {}), (guira.CuckooMap, {}),
+        (CuckooFilter, {}), (CuckooFilter, {"max_capacity": 100_000}), (CuckooFilter, {"prefer": "space"}),
+        (CuckooSet, {}), (CuckooSet, {"max_capacity": 100_000}), (CountingCuckooFilter, {}), (CuckooMap, {}),
     ],
 )  # fmt: skip
 def test_every_class_does_what_all_do(class_, options, tmp_path):
@@ -52,8 +53,8 @@ def test_every_class_does_what_all_do(class_, options, tmp_path):
     assert 0 < filter_.rate <= 1e-4
     assert filter_.expected_rate <= filter_.rate
     assert repr(filter_).startswith(f"{class_.__name__}(len=500, capacity=")
-    if class_ in (guira.CuckooFilter, guira.CuckooSet):
-        view = guira.open(tmp_path / "saved")
+    if class_ in (CuckooFilter, CuckooSet):
+        view = guira_filters.open(tmp_path / "saved")
         assert (len(view), view.contains_many(KEYS + ABSENT).tolist()) == (500, answers.tolist())
         assert filter_.max_capacity == (options.get("max_capacity") and filter_.max_capacity)
         assert (filter_.max_capacity or 0) >= options.get("max_capacity", 0)
@@ -64,7 +65,7 @@ def test_every_class_does_what_all_do(class_, options, tmp_path):
 
 
 def test_a_set_that_grows_takes_any_number_up_to_its_maximum():
-    seen = guira.CuckooSet(1000, max_capacity=1_000_000)
+    seen = CuckooSet(1000, max_capacity=1_000_000)
     numbers = np.arange(300_000)
     assert seen.add_many(numbers).sum() > 299_000
     assert seen.contains_many(numbers).all()
@@ -77,7 +78,7 @@ def test_a_set_that_grows_takes_any_number_up_to_its_maximum():
 
 @pytest.mark.parametrize("options", [{}, {"max_capacity": 100_000}])
 def test_merged_sets_answer_as_one_set_to_which_all_keys_were_added(options):
-    one, other = (guira.CuckooSet(2000, 1e-4, seed=7, **options) for _ in range(2))
+    one, other = (CuckooSet(2000, 1e-4, seed=7, **options) for _ in range(2))
     one.update(KEYS)
     other.update(KEYS[300:] + ABSENT[:200])
     before = one.copy(), other.copy()
@@ -93,26 +94,26 @@ def test_merged_sets_answer_as_one_set_to_which_all_keys_were_added(options):
     assert (len(one), len(both | both)) == (len(both), len(both))
     one.merge(before[0])
     assert len(one) == len(both)
-    with pytest.raises(guira.MergeError, match="seed"):
-        one.merge(guira.CuckooSet(2000, 1e-4, seed=8, **options))
+    with pytest.raises(guira_filters.MergeError, match="seed"):
+        one.merge(CuckooSet(2000, 1e-4, seed=8, **options))
     assert len(one) == len(both)
     with pytest.raises(TypeError):
         one | {"ani"}
 
 
 def test_sets_whose_keys_do_not_fit_together_stay_as_they_were():
-    one, other = guira.CuckooSet(1000), guira.CuckooSet(1000)
+    one, other = CuckooSet(1000), CuckooSet(1000)
     one.update(KEYS)
     other.update(ABSENT + [f"more {number}" for number in range(400)])
     before = one.copy(), other.copy()
-    with pytest.raises(guira.FilterFullError):
+    with pytest.raises(guira_filters.FilterFullError):
         one |= other
     assert (one, other) == before
 
 
 def test_a_small_set_with_a_maximum_takes_millions_and_is_merged_with_another():
     numbers = np.arange(10_000_000)
-    seen, other = (guira.CuckooSet(1000, max_capacity=12_000_000) for _ in range(2))
+    seen, other = (CuckooSet(1000, max_capacity=12_000_000) for _ in range(2))
     seen.update(numbers)
     assert seen.contains_many(numbers).all()
     other.update(np.arange(11_000_000, 11_100_000))
@@ -140,12 +141,12 @@ def seen_before(seen, keys):
 
 def test_the_set_stands_in_for_pythons_own():
     keys = ["ani", "guira", "ani", "koel", "guira"]
-    assert seen_before(guira.CuckooSet(1000, 1e-6), keys) == seen_before(set(), keys)
+    assert seen_before(CuckooSet(1000, 1e-6), keys) == seen_before(set(), keys)
 
 
 @pytest.mark.parametrize("name", [name for name in dir(set) if not name.startswith("_")])
 def test_the_set_has_the_methods_of_pythons_own_or_says_why_not(name):
-    seen = guira.CuckooSet(1000)
+    seen = CuckooSet(1000)
     if hasattr(seen, name):
         assert callable(getattr(seen, name))
         return
@@ -159,10 +160,10 @@ def test_the_set_has_the_methods_of_pythons_own_or_says_why_not(name):
 
 @pytest.mark.parametrize("options", [{}, {"prefer": "space"}, {"seed": 7}, {"max_capacity": 1_000_000}])
 def test_twenty_parts_of_a_plan_are_merged_to_what_one_filter_is(options):
-    plan = guira.plan(200_000, 0.001, **options)
+    plan = guira_filters.plan(200_000, 0.001, **options)
     travelled = pickle.loads(pickle.dumps(plan))
     assert (travelled, hash(travelled)) == (plan, hash(plan))
-    assert plan != guira.plan(200_000, 0.002, **options)
+    assert plan != guira_filters.plan(200_000, 0.002, **options)
     numbers, absent = np.arange(200_000), np.arange(1_000_000, 1_500_000)
     whole = plan.build(numbers)
     parts = [travelled.build(part) for part in np.array_split(numbers, 20)]
@@ -175,11 +176,11 @@ def test_twenty_parts_of_a_plan_are_merged_to_what_one_filter_is(options):
 
 
 def test_a_plan_with_a_secret_key_stays_where_it_is():
-    plan = guira.plan(1000, hash="siphash", key=bytes(16))
+    plan = guira_filters.plan(1000, hash="siphash", key=bytes(16))
     assert "ani" in (plan.build(["ani"]) | plan.build())
-    with pytest.raises(guira.SecretKeyError, match="pickled"):
+    with pytest.raises(guira_filters.SecretKeyError, match="pickled"):
         pickle.dumps(plan)
-    with pytest.raises(guira.MergeError):
-        plan.build() | guira.plan(1000).build()
+    with pytest.raises(guira_filters.MergeError):
+        plan.build() | guira_filters.plan(1000).build()
     with pytest.raises(TypeError):
         plan.build() | {"ani"}

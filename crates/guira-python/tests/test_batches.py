@@ -9,8 +9,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-import guira
-from guira import CountingCuckooFilter, CuckooFilter, CuckooSet
+import guira_filters
+from guira_filters import CountingCuckooFilter, CuckooFilter, CuckooSet
 
 WORDS = ["ani", "guira", "", "żółw", "a longer word that no view has inside itself", "ani"]
 BYTES = [word.encode() for word in WORDS]
@@ -180,10 +180,10 @@ def test_batches_of_every_size_are_done_whole(count):
 
 def test_the_index_of_a_refused_key_counts_rows_with_nulls():
     seen = CuckooFilter(1000)
-    with pytest.raises(guira.TooManyCopiesError) as raised:
+    with pytest.raises(guira_filters.TooManyCopiesError) as raised:
         seen.update(pa.array([None, *["ani"] * 20]))
     assert (raised.value.index, len(seen)) == (9, 8)
-    with pytest.raises(guira.FilterFullError) as raised:
+    with pytest.raises(guira_filters.FilterFullError) as raised:
         CuckooSet(100).add_many(np.arange(10_000))
     assert raised.value.index >= 100
 

@@ -24,8 +24,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-import guira
-from guira import CountingCuckooFilter, CuckooFilter, keys
+import guira_filters
+from guira_filters import CountingCuckooFilter, CuckooFilter, keys
 
 UUIDS = [uuid.UUID(int=7), uuid.UUID("12345678-1234-5678-1234-567812345678")]
 TEXTS = [str(one) for one in UUIDS]
@@ -194,9 +194,9 @@ def test_a_column_stands_for_the_keys_of_its_objects(column):
     assert all(one in seen for one in objects if one is not None)
     assert seen.contains_many(column).tolist() == [one is not None for one in objects]
     assert seen.count_many(column).tolist() == [0 if one is None else expected.count(one) for one in objects]
-    alone = guira.CuckooSet(1000, 1e-6)
+    alone = guira_filters.CuckooSet(1000, 1e-6)
     new = [one is not None and alone.add(one) for one in objects]
-    assert guira.CuckooSet(1000, 1e-6).add_many(column).tolist() == new
+    assert guira_filters.CuckooSet(1000, 1e-6).add_many(column).tolist() == new
 
 
 # The types that libraries have in common, with the column of each library.
@@ -375,7 +375,7 @@ def test_pandas_needs_no_pyarrow():
         sys.modules["pyarrow"] = None
         import uuid
         import numpy as np, pandas as pd
-        import guira
+        import guira_filters
         words = ["ani", "guira", None]
         for column in (
             pd.Series(words), pd.Series(words, dtype=object), pd.Series(words, dtype="string"), pd.Series(words, dtype="category"),
@@ -383,14 +383,14 @@ def test_pandas_needs_no_pyarrow():
             pd.Series([b"x", None]), pd.Series([uuid.UUID(int=7)]), pd.Series(pd.arrays.SparseArray([0, 1])), pd.DataFrame({"k": [1]}),
             pd.Categorical(words), pd.array(["ani", None]), pd.array([1, None]), pd.Series([2], dtype="category"),
         ):
-            seen = guira.CuckooFilter(100, 1e-6)
+            seen = guira_filters.CuckooFilter(100, 1e-6)
             seen.update(column)
             objects = (column["k"] if isinstance(column, pd.DataFrame) else column).tolist()
             objects = [one for one in objects if not pd.isna(one)]
             assert len(seen) == len(objects) > 0 and all(one in seen for one in objects), column
         for column in (pd.Series([1.5]), pd.Series([pd.Timestamp(0)]), pd.Series([1.5], dtype="Float64")):
             try:
-                guira.CuckooFilter(100).update(column)
+                guira_filters.CuckooFilter(100).update(column)
             except TypeError:
                 continue
             raise AssertionError(column)

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-import guira
+import guira_filters
 
 PACKAGE = Path(__file__).parents[1]
 
 
 def examples():
     finder = doctest.DocTestFinder(exclude_empty=True)
-    names = vars(guira)
-    for name in guira.__all__:
-        thing = getattr(guira, name)
+    names = vars(guira_filters)
+    for name in guira_filters.__all__:
+        thing = getattr(guira_filters, name)
         if isinstance(thing, type):
             # The methods of compiled classes are none that the finder knows.
             for method in [thing, *vars(thing).values()]:
@@ -36,8 +36,8 @@ def test_the_examples_of_documentation_strings_are_true():
 
 def test_everything_that_is_public_has_a_documentation_string():
     without = []
-    for name in guira.__all__:
-        thing = getattr(guira, name)
+    for name in guira_filters.__all__:
+        thing = getattr(guira_filters, name)
         if name != "__version__" and not thing.__doc__:
             without.append(name)
         if isinstance(thing, type):

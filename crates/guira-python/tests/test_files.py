@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 import xxhash
 
-import guira
-from guira import CountingCuckooFilter, CuckooFilter, CuckooMap, CuckooSet
+import guira_filters
+from guira_filters import CountingCuckooFilter, CuckooFilter, CuckooMap, CuckooSet
 
 SECRET = bytes(range(16))
 READER = Path(__file__).parents[3] / "docs" / "reader.py"
@@ -89,7 +89,7 @@ def test_stored_files_are_answered_as_the_library_does_and_written_again(golden,
     loaded.save(tmp_path / "again")
     assert (tmp_path / "again").read_bytes() == path.read_bytes()
     if class_ in (CuckooFilter, CuckooSet):
-        view = guira.open(path, key_of(name))
+        view = guira_filters.open(path, key_of(name))
         view.verify()
         assert len(view) == len(loaded)
         assert view.contains_many(present).all()
@@ -141,10 +141,10 @@ def test_every_damaged_byte_is_noticed(one):
     for place in range(0, len(whole), max(1, len(whole) // 500)):
         damaged = bytearray(whole)
         damaged[place] ^= 1 << place % 8
-        with pytest.raises(guira.GuiraError):
+        with pytest.raises(guira_filters.GuiraError):
             class_.from_bytes(damaged)
     for wrong in (b"", whole[:-1], whole + b"\0", bytes(len(whole))):
-        with pytest.raises(guira.CorruptFileError):
+        with pytest.raises(guira_filters.CorruptFileError):
             class_.from_bytes(wrong)
 
 
@@ -184,7 +184,7 @@ def test_what_is_not_known_is_kept_when_a_file_is_changed_or_refused_if_it_must_
     assert saved.endswith(chunk) and saved[70:72] == b"\x00\x80" and saved[80:88] == file[80:88]
     assert changed(class_.from_bytes(plain)) == class_.load(tmp_path / "file")
     for refused in [with_chunk(file, b"XTRA", 1, b""), sealed(plain[:68] + b"\x01\x00" + plain[70:120]) + plain[128:]]:
-        with pytest.raises(guira.CorruptFileError, match="needs a later release"):
+        with pytest.raises(guira_filters.CorruptFileError, match="needs a later release"):
             class_.from_bytes(refused)
 
 
@@ -195,9 +195,9 @@ def test_a_file_of_treated_keys_is_taken_where_keys_are_treated_alike(tmp_path):
     for load in [
         lambda **options: CuckooFilter.from_bytes(file, **options),
         lambda **options: CuckooFilter.load(tmp_path / "file", **options),
-        lambda **options: guira.open(tmp_path / "file", **options),
+        lambda **options: guira_filters.open(tmp_path / "file", **options),
     ]:
-        with pytest.raises(guira.GuiraError, match="lower case"):
+        with pytest.raises(guira_filters.GuiraError, match="lower case"):
             load()
         assert "ani" not in load(normalized=True)
     one = CuckooFilter.load(tmp_path / "file", normalized=True)
@@ -205,20 +205,20 @@ def test_a_file_of_treated_keys_is_taken_where_keys_are_treated_alike(tmp_path):
     one.save(tmp_path / "file")
     assert (tmp_path / "file").read_bytes().endswith(file[-25:])
     # Merged with a filter of keys that were hashed as they are, it would not find them.
-    with pytest.raises(guira.GuiraError, match="what was done to keys"):
+    with pytest.raises(guira_filters.GuiraError, match="what was done to keys"):
         one |= CuckooFilter(100)
-    with pytest.raises(guira.GuiraError, match="treatment of keys"):
+    with pytest.raises(guira_filters.GuiraError, match="treatment of keys"):
         CuckooFilter.from_bytes(with_chunk(CuckooFilter(100).to_bytes(), b"NORM", 1, b"\x04"), normalized=True)
 
 
 def test_another_kind_is_refused_by_its_name(tmp_path):
     for one in made():
         for class_ in {CuckooFilter, CuckooSet, CountingCuckooFilter, CuckooMap} - {type(one)}:
-            with pytest.raises(guira.WrongKindError):
+            with pytest.raises(guira_filters.WrongKindError):
                 class_.from_bytes(one.to_bytes())
     CountingCuckooFilter(10).save(tmp_path / "counting")
-    with pytest.raises(guira.WrongKindError):
-        guira.open(tmp_path / "counting")
+    with pytest.raises(guira_filters.WrongKindError):
+        guira_filters.open(tmp_path / "counting")
 
 
 def test_a_secret_key_is_needed_and_never_stored(tmp_path):
@@ -230,23 +230,23 @@ def test_a_secret_key_is_needed_and_never_stored(tmp_path):
     for load in (
         lambda key: CuckooFilter.from_bytes(whole, key),
         lambda key: CuckooFilter.load(tmp_path / "secret", key),
-        lambda key: guira.open(tmp_path / "secret", key),
+        lambda key: guira_filters.open(tmp_path / "secret", key),
     ):
         assert "ani" in load(SECRET)
         for wrong in (None, bytes(16)):
-            with pytest.raises(guira.SecretKeyError):
+            with pytest.raises(guira_filters.SecretKeyError):
                 load(wrong)
-        with pytest.raises(guira.ParameterError, match="16 bytes, not 3"):
+        with pytest.raises(guira_filters.ParameterError, match="16 bytes, not 3"):
             load(b"abc")
-    with pytest.raises(guira.SecretKeyError):
+    with pytest.raises(guira_filters.SecretKeyError):
         CuckooFilter.from_bytes(CuckooFilter(10).to_bytes(), SECRET)
-    with pytest.raises(guira.SecretKeyError, match="pickled"):
+    with pytest.raises(guira_filters.SecretKeyError, match="pickled"):
         pickle.dumps(secret)
     assert "00010203" not in repr(secret)
 
 
 def test_errors_of_the_system_are_those_that_python_raises(tmp_path):
-    for use in (CuckooFilter.load, CuckooSet.load, guira.open, CuckooFilter(10).save):
+    for use in (CuckooFilter.load, CuckooSet.load, guira_filters.open, CuckooFilter(10).save):
         with pytest.raises(FileNotFoundError) as raised:
             use(tmp_path / "nowhere" / "file")
         assert raised.value.errno == 2
@@ -267,12 +267,12 @@ def test_saving_replaces_a_file_whole_and_keeps_its_permissions(tmp_path):
     os.umask(umask)
     assert path.stat().st_mode & 0o777 == 0o666 & ~umask
     path.chmod(0o640)
-    view = guira.open(path)
+    view = guira_filters.open(path)
     larger = CuckooFilter(10_000)
     larger.add("ani")
     larger.save(path)
     assert path.stat().st_mode & 0o777 == 0o640
-    assert "ani" in guira.open(path)
+    assert "ani" in guira_filters.open(path)
     # The view has the old file.
     assert view.capacity == 10
     assert "ani" not in view
@@ -303,7 +303,7 @@ def test_a_view_answers_what_the_filter_answers(tmp_path):
     seen = CuckooFilter(10_000)
     seen.update(range(10_000))
     seen.save(tmp_path / "seen")
-    view = guira.open(tmp_path / "seen")
+    view = guira_filters.open(tmp_path / "seen")
     for name in ("capacity", "rate", "expected_rate", "load_factor", "nbytes", "bits_per_key"):
         assert getattr(view, name) == getattr(seen, name)
     keys = list(range(20_000))
@@ -320,15 +320,15 @@ def test_a_view_of_bytes_answers_what_the_filter_answers():
     data = seen.to_bytes()
     shared = bytearray(data)
     for given in (data, memoryview(data), np.frombuffer(data, np.uint8), memoryview(shared).toreadonly()):
-        view = guira.CuckooFilterView.from_bytes(given)
+        view = guira_filters.CuckooFilterView.from_bytes(given)
         assert view.contains_many(PRESENT + ABSENT).tolist() == seen.contains_many(PRESENT + ABSENT).tolist()
         assert len(view) == len(PRESENT)
         view.verify()
     del view, given
     # They are not copied: what is written there is noticed.
-    view = guira.CuckooFilterView.from_bytes(memoryview(shared).toreadonly())
+    view = guira_filters.CuckooFilterView.from_bytes(memoryview(shared).toreadonly())
     shared[-1] ^= 1
-    with pytest.raises(guira.CorruptFileError):
+    with pytest.raises(guira_filters.CorruptFileError):
         view.verify()
     # While there is a view, they stay.
     with pytest.raises(BufferError):
@@ -340,17 +340,17 @@ def test_a_view_of_bytes_answers_what_the_filter_answers():
 def test_a_view_is_refused_of_memory_that_may_change_or_is_no_file():
     data = CuckooFilter(1000).to_bytes()
     with pytest.raises(ValueError, match="toreadonly"):
-        guira.CuckooFilterView.from_bytes(bytearray(data))
+        guira_filters.CuckooFilterView.from_bytes(bytearray(data))
     with pytest.raises(ValueError, match="side by side"):
-        guira.CuckooFilterView.from_bytes(memoryview(data)[::2])
+        guira_filters.CuckooFilterView.from_bytes(memoryview(data)[::2])
     for file in (b"", data[:-1], data + b"x", b"x" + data[1:]):
-        with pytest.raises(guira.CorruptFileError):
-            guira.CuckooFilterView.from_bytes(file)
-    with pytest.raises(guira.WrongKindError):
-        guira.CuckooFilterView.from_bytes(guira.CuckooMap(10).to_bytes())
-    with pytest.raises(guira.SecretKeyError):
-        guira.CuckooFilterView.from_bytes(CuckooFilter(10, hash="siphash", key=SECRET).to_bytes())
-    assert len(guira.CuckooFilterView.from_bytes(CuckooFilter(10, hash="siphash", key=SECRET).to_bytes(), SECRET)) == 0
+        with pytest.raises(guira_filters.CorruptFileError):
+            guira_filters.CuckooFilterView.from_bytes(file)
+    with pytest.raises(guira_filters.WrongKindError):
+        guira_filters.CuckooFilterView.from_bytes(guira_filters.CuckooMap(10).to_bytes())
+    with pytest.raises(guira_filters.SecretKeyError):
+        guira_filters.CuckooFilterView.from_bytes(CuckooFilter(10, hash="siphash", key=SECRET).to_bytes())
+    assert len(guira_filters.CuckooFilterView.from_bytes(CuckooFilter(10, hash="siphash", key=SECRET).to_bytes(), SECRET)) == 0
 
 
 def test_a_damaged_table_is_found_by_verify(tmp_path):
@@ -360,10 +360,10 @@ def test_a_damaged_table_is_found_by_verify(tmp_path):
     whole = bytearray(seen.to_bytes())
     whole[-10] ^= 1
     path.write_bytes(whole)
-    view = guira.open(path)
-    with pytest.raises(guira.CorruptFileError):
+    view = guira_filters.open(path)
+    with pytest.raises(guira_filters.CorruptFileError):
         view.verify()
-    with pytest.raises(guira.CorruptFileError):
+    with pytest.raises(guira_filters.CorruptFileError):
         CuckooFilter.load(path)
 
 
@@ -381,8 +381,8 @@ def test_a_reader_that_shares_no_code_gives_the_same_answers(tmp_path):
 
 
 SCRIPT = """
-import sys, guira
-view, loaded = guira.open(sys.argv[1]), guira.CuckooFilter.load(sys.argv[1])
+import sys, guira_filters
+view, loaded = guira_filters.open(sys.argv[1]), guira_filters.CuckooFilter.load(sys.argv[1])
 keys = [f"key {number}" for number in range(2000)] + list(range(2000))
 assert view.contains_many(keys).tolist() == loaded.contains_many(keys).tolist() == [key in loaded for key in keys]
 print(sum(key in view for key in keys), hash("key") % 1000)
@@ -408,7 +408,7 @@ def test_other_processes_give_the_same_answers_whatever_their_hash_seed(tmp_path
 def count_present(arguments):
     pickled, path = arguments
     keys = [f"key {number}" for number in range(2000)]
-    return sum(key in pickled for key in keys), sum(key in guira.open(path) for key in keys)
+    return sum(key in pickled for key in keys), sum(key in guira_filters.open(path) for key in keys)
 
 
 @pytest.mark.parametrize("method", ["spawn", "forkserver"])

@@ -9,8 +9,8 @@ import weakref
 
 import pytest
 
-import guira
-from guira import CuckooFilter
+import guira_filters
+from guira_filters import CorruptFileError, CuckooFilter, MergeError, ParameterError, SecretKeyError
 
 
 def test_a_filter_has_what_was_added_until_it_is_removed():
@@ -107,7 +107,7 @@ def test_a_filter_can_be_merged_with_itself():
 def test_filters_that_were_made_otherwise_are_not_merged(other):
     for ours, theirs in ((CuckooFilter(1000), other), (other, CuckooFilter(1000))):
         before = ours.copy()
-        with pytest.raises(guira.MergeError, match="differ in"):
+        with pytest.raises(guira_filters.MergeError, match="differ in"):
             ours.merge(theirs)
         assert ours == before
 
@@ -135,9 +135,9 @@ def test_the_rate_that_was_asked_for_holds():
 
 
 def test_a_plan_says_what_the_filter_takes():
-    plan = guira.plan(100_000, 0.01)
+    plan = guira_filters.plan(100_000, 0.01)
     assert plan.nbytes == CuckooFilter(100_000, 0.01).nbytes
-    assert guira.plan(100_000, 0.001, prefer="space").nbytes < guira.plan(100_000, 0.001).nbytes
+    assert guira_filters.plan(100_000, 0.001, prefer="space").nbytes < guira_filters.plan(100_000, 0.001).nbytes
     assert plan.layout == "packed"
 
 
@@ -158,7 +158,7 @@ def test_a_filter_grows_up_to_its_largest_capacity():
     for key in range(99_000):
         seen.remove(key)
     assert all(key in seen for key in range(99_000, 100_000))
-    with pytest.raises(guira.FilterFullError):
+    with pytest.raises(guira_filters.FilterFullError):
         seen.update(range(100_000, 400_000))
 
 
@@ -174,13 +174,13 @@ def test_growing_filters_of_different_sizes_are_merged():
 
 def test_a_full_filter_says_so_and_keeps_what_it_has():
     seen = CuckooFilter(100)
-    with pytest.raises(guira.FilterFullError, match="the filter is full: it holds") as raised:
+    with pytest.raises(guira_filters.FilterFullError, match="the filter is full: it holds") as raised:
         seen.update(list(range(1000)))
     stored = raised.value.index
     assert stored == len(seen) >= 100
     assert all(key in seen for key in range(stored))
     before = seen.copy()
-    with pytest.raises(guira.FilterFullError) as raised:
+    with pytest.raises(guira_filters.FilterFullError) as raised:
         for key in range(1000, 2000):
             seen.add(key)
     assert raised.value.index == 0
@@ -189,10 +189,10 @@ def test_a_full_filter_says_so_and_keeps_what_it_has():
 
 def test_one_copy_too_many_has_an_error_of_its_own():
     seen = CuckooFilter(1000)
-    with pytest.raises(guira.TooManyCopiesError, match="copies of this key") as raised:
+    with pytest.raises(guira_filters.TooManyCopiesError, match="copies of this key") as raised:
         seen.update(["ani"] * 100)
     assert raised.value.index == len(seen) == seen.count("ani") == 8
-    assert isinstance(raised.value, guira.FilterFullError)
+    assert isinstance(raised.value, guira_filters.FilterFullError)
 
 
 @pytest.mark.parametrize(
@@ -214,7 +214,7 @@ def test_one_copy_too_many_has_an_error_of_its_own():
     ],
 )
 def test_parameters_that_there_is_no_filter_for_are_refused(arguments, words):
-    with pytest.raises(guira.ParameterError, match=words):
+    with pytest.raises(guira_filters.ParameterError, match=words):
         CuckooFilter(**arguments)
 
 
@@ -225,11 +225,11 @@ def test_numbers_that_are_too_large_or_negative_are_refused(arguments):
 
 
 def test_exceptions_have_the_bases_that_one_would_catch():
-    for error in (guira.ParameterError, guira.MergeError, guira.CorruptFileError, guira.SecretKeyError):
-        assert issubclass(error, guira.GuiraError)
+    for error in (CorruptFileError, MergeError, ParameterError, SecretKeyError):
+        assert issubclass(error, guira_filters.GuiraError)
         assert issubclass(error, ValueError)
-    for error in (guira.TooManyCopiesError, guira.CounterFullError):
-        assert issubclass(error, guira.FilterFullError)
+    for error in (guira_filters.TooManyCopiesError, guira_filters.CounterFullError):
+        assert issubclass(error, guira_filters.FilterFullError)
 
 
 def test_a_generator_sees_what_was_added_before_it_is_asked_again():
@@ -270,12 +270,12 @@ def test_an_interrupt_stops_a_long_update():
             yield "ani"
 
     old = signal.signal(signal.SIGALRM, interrupt)
-    seen = guira.CountingCuckooFilter(1000, counter_bits=20)
+    seen = guira_filters.CountingCuckooFilter(1000, counter_bits=20)
     try:
         for keys in (forever(), ["ani"] * 30_000_000):
             seen.clear()
             signal.setitimer(signal.ITIMER_REAL, 0.05)
-            with pytest.raises((Interrupt, guira.CounterFullError)) as raised:
+            with pytest.raises((Interrupt, guira_filters.CounterFullError)) as raised:
                 seen.update(keys)
             signal.setitimer(signal.ITIMER_REAL, 0)
             assert raised.type is Interrupt or seen.count("ani") == 2**20

@@ -6,7 +6,7 @@ import uuid
 import numpy as np
 import pytest
 
-from guira import CountingCuckooFilter, CuckooFilter, CuckooMap, CuckooSet
+from guira_filters import CountingCuckooFilter, CuckooFilter, CuckooMap, CuckooSet
 
 UUID = uuid.UUID("12345678-1234-5678-1234-567812345678")
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-import guira
-from guira import CountingCuckooFilter, CuckooFilter, CuckooMap, CuckooSet
+import guira_filters
+from guira_filters import CountingCuckooFilter, CuckooFilter, CuckooMap, CuckooSet
 
 
 def test_a_set_says_which_keys_are_new():
@@ -18,7 +18,7 @@ def test_a_set_says_which_keys_are_new():
 
 def test_a_full_set_takes_what_it_has_without_end():
     seen = CuckooSet(100)
-    with pytest.raises(guira.FilterFullError):
+    with pytest.raises(guira_filters.FilterFullError):
         seen.update(range(10_000))
     stored = [key for key in range(10_000) if key in seen]
     assert not seen.add_many(stored * 10).any()
@@ -31,7 +31,7 @@ def test_sets_take_less_space_where_it_is_preferred():
 def test_a_filter_that_counts_reaches_as_far_as_its_counters():
     seen = CountingCuckooFilter(1000, counter_bits=4)
     assert seen.most_copies == 16
-    with pytest.raises(guira.CounterFullError) as raised:
+    with pytest.raises(guira_filters.CounterFullError) as raised:
         seen.update(["ani"] * 100)
     assert raised.value.index == seen.count("ani") == 16
     seen.update(np.arange(10))
@@ -64,7 +64,7 @@ def test_a_map_gives_each_key_its_values():
 
 def test_a_map_refuses_values_that_it_has_no_bits_for():
     shards = CuckooMap(1000, value_bits=4)
-    with pytest.raises(guira.ParameterError, match="more than the 4 bits"):
+    with pytest.raises(guira_filters.ParameterError, match="more than the 4 bits"):
         shards.add("ani", 16)
     for value in (-1, 2**32):
         with pytest.raises(OverflowError):
@@ -73,7 +73,7 @@ def test_a_map_refuses_values_that_it_has_no_bits_for():
         shards.add("ani", "seven")
     with pytest.raises(ValueError, match="pairs of a key and a value"):
         shards.update(["ani"])
-    with pytest.raises(guira.ParameterError):
+    with pytest.raises(guira_filters.ParameterError):
         CuckooMap(1000, 1e-9, value_bits=30)
     assert len(shards) == 0
 
@@ -86,5 +86,5 @@ def test_all_kinds_have_the_same_ways_to_hash(class_):
     assert plain != secret
     assert class_.from_bytes(secret.to_bytes(), bytes(16)) == secret
     assert repr(plain).startswith(f"{class_.__name__}(len=0, capacity=1000, rate=")
-    with pytest.raises(guira.ParameterError):
+    with pytest.raises(guira_filters.ParameterError):
         class_(0)

@@ -13,7 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-import guira
+import guira_filters
+from guira_filters import CountingCuckooFilter, CuckooFilter, CuckooMap, CuckooSet
 
 MILLION = 1_000_000
 
@@ -31,8 +32,8 @@ def attempt(call, *arguments):
 
 def operations():
     """Each kind of operation, with how many times it is done: a million, or fewer of those that are a million by themselves."""
-    filter_ = guira.CuckooFilter(1000, max_capacity=10_000)
-    unique, counting, map_ = guira.CuckooSet(1000), guira.CountingCuckooFilter(1000, counter_bits=4), guira.CuckooMap(1000)
+    filter_ = CuckooFilter(1000, max_capacity=10_000)
+    unique, counting, map_ = CuckooSet(1000), CountingCuckooFilter(1000, counter_bits=4), CuckooMap(1000)
     words = [f"word {number}" for number in range(500)]
     numbers, column = np.arange(500), pa.array([*words, None])
     text, objects = np.array(words), np.array(words, dtype=object)
@@ -69,15 +70,15 @@ def operations():
     yield "iterator", 2000, lambda: unique.update(iter(words))
     yield "bad key in a list", 20_000, lambda: attempt(filter_.contains_many, ["ani", 3.5])
     yield "bad column", 20_000, lambda: attempt(filter_.contains_many, pa.array([1.5]))
-    yield "build", 50_000, lambda: guira.CuckooFilter(100)
-    yield "refused", 50_000, lambda: attempt(guira.CuckooFilter, 0)
+    yield "build", 50_000, lambda: CuckooFilter(100)
+    yield "refused", 50_000, lambda: attempt(CuckooFilter, 0)
     yield "copy", 50_000, lambda: copy.copy(filter_) == other
-    yield "bytes and back", 20_000, lambda: guira.CuckooFilter.from_bytes(filter_.to_bytes())
-    yield "damaged", 20_000, lambda: attempt(guira.CuckooFilter.from_bytes, whole[:-1])
+    yield "bytes and back", 20_000, lambda: CuckooFilter.from_bytes(filter_.to_bytes())
+    yield "damaged", 20_000, lambda: attempt(CuckooFilter.from_bytes, whole[:-1])
     yield "pickle", 20_000, lambda: pickle.load(io.BytesIO(pickle.dumps(filter_)))
     yield "merge", 20_000, lambda: filter_.merge(other)
     yield "clear", MILLION // 4, filter_.clear
-    yield "plan", 2000, lambda: guira.plan(1000)
+    yield "plan", 2000, lambda: guira_filters.plan(1000)
 
 
 @pytest.mark.parametrize(("name", "times", "operation"), [*operations()], ids=lambda value: value if type(value) is str else "")
@@ -95,7 +96,7 @@ def test_operations_leave_memory_as_it_was(name, times, operation):
 
 
 def test_operations_keep_no_reference_to_what_they_are_given():
-    filter_, map_ = guira.CuckooFilter(1000), guira.CuckooMap(1000)
+    filter_, map_ = CuckooFilter(1000), CuckooMap(1000)
     key, number, memory = "a key of its own " + str(os.getpid()), 2**100 + os.getpid(), bytearray(b"ani")
     keys, array, column = [key] * 5, np.arange(7000) + 1000, pa.array([key])
     objects = np.array([key, number], dtype=object)
@@ -116,7 +117,7 @@ def test_operations_keep_no_reference_to_what_they_are_given():
 
 def share(path, opened, read, ended, answers):
     """Opens a file, reads all of it, and says how much of it is counted to this process alone."""
-    view = guira.open(path)
+    view = guira_filters.open(path)
     opened.wait()
     view.verify()
     read.wait()
@@ -136,7 +137,7 @@ def test_processes_that_open_one_file_share_its_memory(tmp_path):
     size = int(os.environ.get("GUIRA_LARGE_FILE", "64000000"))
     processes = 32
     path = tmp_path / "large"
-    filter_ = guira.CuckooFilter(int(size * 8 / guira.plan(10_000_000).bits_per_key))
+    filter_ = CuckooFilter(int(size * 8 / guira_filters.plan(10_000_000).bits_per_key))
     assert filter_.nbytes > 0.95 * size
     size = filter_.nbytes
     filter_.save(path)

@@ -9,8 +9,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-import guira
-from guira import CountingCuckooFilter, CuckooFilter, CuckooSet
+import guira_filters
+from guira_filters import CountingCuckooFilter, CuckooFilter, CuckooSet
 
 # So low a rate that no two of the few keys look the same.
 RATE = 1e-8
@@ -51,11 +51,11 @@ class Multiset(RuleBasedStateMachine):
         try:
             update(keys)
             stored = len(keys)
-        except guira.TooManyCopiesError as error:
+        except guira_filters.TooManyCopiesError as error:
             stored = error.index
             refused = meant(keys[stored])
             assert self.model[refused] + sum(meant(key) == refused for key in keys[:stored]) >= 4
-        except guira.FilterFullError as error:
+        except guira_filters.FilterFullError as error:
             stored = error.index
             # The capacity is promised for distinct keys: copies may fill buckets before.
             together = self.model + collections.Counter(meant(key) for key in keys[: stored + 1])

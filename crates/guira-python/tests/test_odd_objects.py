@@ -17,7 +17,8 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import guira
+import guira_filters
+from guira_filters import CountingCuckooFilter, CuckooFilter, CuckooMap, CuckooSet
 
 
 def failing(name, error=ZeroDivisionError):
@@ -94,7 +95,7 @@ OBJECTS = [
     *(failing(name, AttributeError) for name in METHODS),
     *(giving(name, value) for name in METHODS for value in VALUES),
     Text("ani"), Text("\ud800"), Number(5), Endless(), LongList(["ani"]), LongList(), released(), moved_out(),
-    True, 0.0, float("nan"), 1j, ..., NotImplemented, type, guira, guira.CuckooFilter(10), guira.CuckooFilter,
+    True, 0.0, float("nan"), 1j, ..., NotImplemented, type, guira_filters, CuckooFilter(10), CuckooFilter,
     bytearray(), memoryview(b""), memoryview(bytearray(24)).cast("q"), memoryview(bytes(24)).cast("B", (4, 6)),
     memoryview(bytes(8)).cast("d"), (ctypes.c_int64 * 3)(), (ctypes.c_char * 3)(), ctypes.c_int64(3),
     array.array("d", [1.5]), array.array("b", [-1]), array.array("i"), collections.deque(["ani"]),
@@ -127,7 +128,7 @@ ANYTHING = st.one_of(
     st.floats(),
 )
 
-CLASSES = [guira.CuckooFilter, guira.CuckooSet, guira.CountingCuckooFilter, guira.CuckooMap]
+CLASSES = [CuckooFilter, CuckooSet, CountingCuckooFilter, CuckooMap]
 
 
 def attempt(call, *arguments, **keywords):
@@ -142,7 +143,7 @@ def attempt(call, *arguments, **keywords):
 @given(class_=st.sampled_from(CLASSES), arguments=st.lists(ANYTHING, min_size=1, max_size=3), data=st.data())
 def test_methods_take_anything_and_never_panic(class_, arguments, data):
     filter_ = class_(500)
-    filter_.update({"here": 1} if class_ is guira.CuckooMap else ["here"])
+    filter_.update({"here": 1} if class_ is CuckooMap else ["here"])
     name = data.draw(st.sampled_from([name for name in dir(filter_) if name not in ("__class__", "__init__", "clear", "save")]))
     method = getattr(filter_, name)
     if callable(method):
@@ -153,7 +154,11 @@ def test_methods_take_anything_and_never_panic(class_, arguments, data):
 
 
 @settings(max_examples=2000, deadline=None)
-@given(class_=st.sampled_from([*CLASSES, guira.plan, guira.open]), arguments=st.lists(ANYTHING, max_size=3), data=st.data())
+@given(
+    class_=st.sampled_from([*CLASSES, guira_filters.plan, guira_filters.open]),
+    arguments=st.lists(ANYTHING, max_size=3),
+    data=st.data(),
+)
 def test_constructors_take_anything_and_never_panic(class_, arguments, data):
     names = ["max_capacity", "prefer", "hash", "key", "seed", "value_bits", "counter_bits", "rate"]
     keywords = data.draw(st.dictionaries(st.sampled_from(names), ANYTHING, max_size=3))

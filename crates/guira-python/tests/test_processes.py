@@ -13,7 +13,8 @@ import warnings
 import numpy as np
 import pytest
 
-import guira
+import guira_filters
+from guira_filters import CountingCuckooFilter, CuckooFilter, CuckooMap, CuckooSet
 
 HANGS_AFTER = 3  # seconds
 
@@ -73,8 +74,8 @@ class Writers:
 def test_a_thousand_children_find_all_keys_beside_threads_that_write():
     numbers = np.arange(3000, dtype=np.uint64)
     kept = np.arange(1_000_000, 1_000_100, dtype=np.uint64)
-    plain, growing = guira.CuckooFilter(20_000), guira.CuckooFilter(1000, max_capacity=20_000)
-    unique, counting, map_ = guira.CuckooSet(20_000), guira.CountingCuckooFilter(20_000), guira.CuckooMap(1000)
+    plain, growing = CuckooFilter(20_000), CuckooFilter(1000, max_capacity=20_000)
+    unique, counting, map_ = CuckooSet(20_000), CountingCuckooFilter(20_000), CuckooMap(1000)
     filters = [plain, growing, unique, counting]
     for filter_ in filters:
         filter_.update(kept)
@@ -85,7 +86,7 @@ def test_a_thousand_children_find_all_keys_beside_threads_that_write():
         assert filter_.remove_many(numbers).all()
 
     def grow():
-        other = guira.CuckooFilter(1000, max_capacity=20_000)
+        other = CuckooFilter(1000, max_capacity=20_000)
         other.update(numbers)
         other |= growing.copy()
         unique.update(numbers)
@@ -99,7 +100,7 @@ def test_a_thousand_children_find_all_keys_beside_threads_that_write():
             assert b"a key of the child" in filter_
             assert filter_.copy() == filter_
         assert map_.get("ani") == (3,)
-        made = guira.CuckooFilter(1000)
+        made = CuckooFilter(1000)
         made.add("ani")
         return b"y" if "ani" in made else b"n"
 
@@ -118,7 +119,7 @@ def test_a_thousand_children_find_all_keys_beside_threads_that_write():
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 def test_children_of_children_and_of_threads_can_use_filters():
-    seen = guira.CuckooFilter(1000)
+    seen = CuckooFilter(1000)
     seen.add("ani")
     numbers = np.arange(500)
 
@@ -141,7 +142,7 @@ def test_children_of_children_and_of_threads_can_use_filters():
 
 def start(path):
     global view
-    view = guira.open(path)
+    view = guira_filters.open(path)
 
 
 def count_in_view(keys):
@@ -158,10 +159,10 @@ METHODS = [method for method in ("fork", "forkserver", "spawn") if method in mul
 
 @pytest.mark.parametrize("method", METHODS)
 def test_workers_get_filters_as_pickles_or_as_a_file(method, tmp_path):
-    known = guira.CuckooFilter(10_000)
+    known = CuckooFilter(10_000)
     known.update(range(10_000))
     known.save(tmp_path / "known")
-    unique, counting, map_ = guira.CuckooSet(1000), guira.CountingCuckooFilter(1000), guira.CuckooMap(1000)
+    unique, counting, map_ = CuckooSet(1000), CountingCuckooFilter(1000), CuckooMap(1000)
     unique.update(range(1000))
     counting.update(range(1000))
     map_.update({number: 1 for number in range(1000)})

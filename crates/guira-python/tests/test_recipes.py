@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-import guira
+import guira_filters
 
 PACKAGE = Path(__file__).parents[1]
 RECIPES = (PACKAGE / "recipes.md").read_text()
@@ -40,7 +40,7 @@ def answer(connection):
 
 @needs_fork
 def test_all_workers_of_gunicorn_answer_from_one_mapped_file(tmp_path):
-    known = guira.CuckooFilter(1000)
+    known = guira_filters.CuckooFilter(1000)
     known.update(f"user {n}" for n in range(1000))
     known.save(tmp_path / "known.guira")
     (tmp_path / "app.py").write_text(program_of("app.py"))
@@ -81,7 +81,8 @@ def test_all_workers_of_gunicorn_answer_from_one_mapped_file(tmp_path):
 
 def has_torch(python, folder):
     """Whether it has PyTorch, and the package in that folder is for its version."""
-    return subprocess.run([python, "-c", "import torch, numpy, guira"], cwd=folder, capture_output=True).returncode == 0
+    command = [python, "-c", "import torch, numpy, guira_filters"]
+    return subprocess.run(command, cwd=folder, capture_output=True).returncode == 0
 
 
 @needs_fork
@@ -89,7 +90,7 @@ def test_a_loader_of_pytorch_has_workers_that_share_a_file(tmp_path):
     # Debian has it for its own interpreter, without the gigabytes of other distributions.
     interpreters = [sys.executable, os.environ.get("GUIRA_TORCH_PYTHON", "/usr/bin/python3")]
     # Of this environment another interpreter gets the package alone.
-    shutil.copytree(Path(guira.__file__).parent, tmp_path / "guira")
+    shutil.copytree(Path(guira_filters.__file__).parent, tmp_path / "guira_filters")
     python = next((python for python in interpreters if shutil.which(python) and has_torch(python, tmp_path)), None)
     if python is None:
         pytest.skip("there is no PyTorch for this version of Python: apt-get install python3-torch")

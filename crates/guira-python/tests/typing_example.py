@@ -7,27 +7,27 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-import guira
+import guira_filters
 
 
 def use(folder: Path, words: list[str], table: pl.Series) -> NDArray[np.bool_]:
-    seen = guira.CuckooFilter(1000, 0.001, max_capacity=1_000_000, hash="siphash", key=bytes(16))
+    seen = guira_filters.CuckooFilter(1000, 0.001, max_capacity=1_000_000, hash="siphash", key=bytes(16))
     seen.add("ani")
     seen.add(UUID(int=1))
-    seen.add(guira.keys.uuid("12345678-1234-5678-1234-567812345678"))
-    seen.update(guira.keys.uuid(table))
+    seen.add(guira_filters.keys.uuid("12345678-1234-5678-1234-567812345678"))
+    seen.update(guira_filters.keys.uuid(table))
     seen.update(words)
     seen.add_many(np.arange(5, dtype=np.uint64))
     seen |= seen.copy()
     seen.save(folder / "seen")
-    view: guira.CuckooFilterView = guira.open(folder / "seen", bytes(16))
+    view: guira_filters.CuckooFilterView = guira_filters.open(folder / "seen", bytes(16))
     counts: NDArray[np.uint64] = view.count_many(table)
-    shards = guira.CuckooMap(10)
+    shards = guira_filters.CuckooMap(10)
     shards.update({"ani": 3})
     values: tuple[int, ...] = shards.get("ani")
-    new: bool = guira.CuckooSet(10).add(b"ani")
+    new: bool = guira_filters.CuckooSet(10).add(b"ani")
     try:
         seen.add_many(table)
-    except guira.FilterFullError as error:
+    except guira_filters.FilterFullError as error:
         print(error.index, counts, values, new)
     return seen.contains_many(words)

@@ -16,7 +16,7 @@ use crate::table::Locked;
 /// >>> sightings.update(["ani"] * 100)
 /// >>> sightings.count("ani"), sightings.total(), len(sightings)
 /// (100, 100, 1)
-#[pyclass(frozen, module = "guira", weakref)]
+#[pyclass(frozen, module = "guira_filters", weakref)]
 pub(crate) struct CountingCuckooFilter {
     table: Locked<guira::CountingCuckooFilter>,
 }

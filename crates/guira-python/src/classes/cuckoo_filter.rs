@@ -22,7 +22,7 @@ use crate::table::{Locked, new_filter};
 /// >>> seen.remove("ani")
 /// >>> len(seen)
 /// 0
-#[pyclass(frozen, module = "guira", weakref)]
+#[pyclass(frozen, module = "guira_filters", weakref)]
 pub(crate) struct CuckooFilter {
     table: Locked<guira::CuckooFilter>,
 }

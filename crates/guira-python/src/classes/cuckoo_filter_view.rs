@@ -15,7 +15,7 @@ use crate::table::Locked;
 ///
 /// It has the lookups of a filter, and can't be changed. When it is made, only the header is checked; ``verify`` reads the
 /// whole file.
-#[pyclass(frozen, module = "guira", weakref)]
+#[pyclass(frozen, module = "guira_filters", weakref)]
 pub(crate) struct CuckooFilterView {
     table: Locked<guira::CuckooFilterView<'static>>,
 }

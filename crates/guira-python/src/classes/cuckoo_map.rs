@@ -17,7 +17,7 @@ use crate::table::{Locked, Map};
 /// >>> shards.add("ani", 7)
 /// >>> shards.get("ani"), shards.get("koel")
 /// ((7,), ())
-#[pyclass(frozen, module = "guira", weakref)]
+#[pyclass(frozen, module = "guira_filters", weakref)]
 pub(crate) struct CuckooMap {
     table: Locked<Map>,
 }

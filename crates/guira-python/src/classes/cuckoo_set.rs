@@ -16,7 +16,7 @@ use crate::table::{Locked, new_set};
 /// >>> seen = CuckooSet(1000)
 /// >>> [word for word in ["ani", "guira", "ani"] if seen.add(word)]
 /// ['ani', 'guira']
-#[pyclass(frozen, module = "guira", weakref)]
+#[pyclass(frozen, module = "guira_filters", weakref)]
 pub(crate) struct CuckooSet {
     table: Locked<guira::CuckooSet>,
 }

@@ -12,7 +12,7 @@ use crate::table::builder;
 ///
 /// It can be pickled, and so travel to other processes and machines, where ``build`` makes filters that can be merged with
 /// each other.
-#[pyclass(frozen, module = "guira")]
+#[pyclass(frozen, module = "guira_filters")]
 pub(crate) struct Plan {
     options: Options,
     table: Parameters,
@@ -63,7 +63,7 @@ impl Plan {
         rest.set_item("max_capacity", options.max_capacity)?;
         rest.set_item("prefer", options.prefer())?;
         rest.set_item("seed", options.hasher.seed())?;
-        let plan = py.import("guira")?.getattr("plan")?;
+        let plan = py.import("guira_filters")?.getattr("plan")?;
         let call =
             py.import("functools")?.getattr("partial")?.call((plan, options.capacity, options.rate), Some(&rest))?;
         Ok((call, PyTuple::empty(py)))

@@ -3,13 +3,13 @@
 import os
 import sys
 
-import guira
+import guira_filters
 
 KINDS = {
-    "filter": guira.CuckooFilter,
-    "set": guira.CuckooSet,
-    "map": guira.CuckooMap,
-    "counting": guira.CountingCuckooFilter,
+    "filter": guira_filters.CuckooFilter,
+    "set": guira_filters.CuckooSet,
+    "map": guira_filters.CuckooMap,
+    "counting": guira_filters.CountingCuckooFilter,
 }
 
 
@@ -22,7 +22,7 @@ def mark(name):
 
 def fill(kind):
     if kind == "map":
-        made = guira.CuckooMap(3000, 0.001, value_bits=8)
+        made = guira_filters.CuckooMap(3000, 0.001, value_bits=8)
         for number in range(1500):
             made.add(f"key {number}", number % 256)
         return made
@@ -42,7 +42,7 @@ try:
     if call == "save":
         made.save(path)
     elif call == "map":
-        answer = str("key 7" in guira.open(path))
+        answer = str("key 7" in guira_filters.open(path))
     else:
         loaded = KINDS[kind].load(path)
         if call == "update":

@@ -1,7 +1,7 @@
 """Cuckoo filters: set membership in a few bits per key, with removal, and no key ever lost."""
 
-from guira import keys
-from guira._errors import (
+from guira_filters import keys
+from guira_filters._errors import (
     CorruptFileError,
     CounterFullError,
     FilterFullError,
@@ -12,7 +12,7 @@ from guira._errors import (
     TooManyCopiesError,
     WrongKindError,
 )
-from guira._guira import (
+from guira_filters._guira_filters import (
     CountingCuckooFilter,
     CuckooFilter,
     CuckooFilterView,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, overload
 from uuid import UUID
 
-from guira._guira import Uuids, uuids
+from guira_filters._guira_filters import Uuids, uuids
 
 if TYPE_CHECKING:
-    from guira._guira import _Keys
+    from guira_filters._guira_filters import _Keys
 
 __all__ = ["uuid"]
 
@@ -23,7 +23,7 @@ def uuid(keys: str | UUID | _Keys) -> UUID | Uuids:
 
     The text of a UUID is the key of a text otherwise, and not that of the UUID.
 
-    >>> from guira import CuckooFilter, keys
+    >>> from guira_filters import CuckooFilter, keys
     >>> seen = CuckooFilter(1000)
     >>> seen.update(keys.uuid(["12345678-1234-5678-1234-567812345678"]))
     >>> UUID("12345678-1234-5678-1234-567812345678") in seen
