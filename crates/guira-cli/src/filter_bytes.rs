@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
+use guira::raw::{Change, Journal};
 use guira::{FileHeader, LoadError};
 
 use crate::keys::Compression;
@@ -45,13 +46,22 @@ pub(crate) fn is_uncompressed(bytes: &[u8]) -> bool {
     decompressed(bytes).is_ok_and(|(compression, _)| compression == Compression::None)
 }
 
-/// Reads a file, to one byte more than its header says: that suffices to refuse longer ones.
+/// How many keys a filter holds.
+pub(crate) fn key_count(header: &FileHeader, journal: &Journal) -> u64 {
+    journal.changes().iter().fold(header.len(), |keys, change| match change {
+        Change::Insert(_) => keys.saturating_add(1),
+        _ => keys.saturating_sub(1),
+    })
+}
+
+/// Reads a file, to one byte more than may be in it: that suffices to refuse longer ones.
 pub(crate) fn read(file: impl Read) -> Result<(FileHeader, Vec<u8>), LoadError> {
     let (_, mut contents) = decompressed(file)?;
     let mut bytes = Vec::new();
     contents.by_ref().take(FileHeader::MIN_SIZE as u64).read_to_end(&mut bytes)?;
     let header = FileHeader::from_bytes(&bytes)?;
-    let rest = header.file_size().saturating_sub(FileHeader::MIN_SIZE as u64);
+    let most = header.file_size().saturating_add(Journal::max_size(&header));
+    let rest = most.saturating_sub(FileHeader::MIN_SIZE as u64);
     contents.take(rest.saturating_add(1)).read_to_end(&mut bytes)?;
     Ok((header, bytes))
 }

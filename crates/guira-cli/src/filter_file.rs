@@ -1,15 +1,17 @@
 //! Filter files: read as a whole, and replaced as a whole under a lock.
 
 use std::fs::{self, File};
-use std::io::{self, Read, Seek};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use guira::FileHeader;
-use guira_files::{Notice, ReplaceError, Replacement};
+use guira::raw::Journal;
+use guira_files::{LockedFile, Notice, ReplaceError, Replacement};
 
 use crate::arguments::WaitArguments;
 use crate::failure::{Failure, report, without_code};
 use crate::filter_bytes::{self, decompressed};
+use crate::keys::Compression;
 use crate::progress::{Progress, Watched};
 use crate::render::text::counted;
 use crate::secret_key::SecretKey;
@@ -77,8 +79,16 @@ impl FilterReplacement {
         key: Option<SecretKey>,
         wait: WaitArguments,
     ) -> Result<(StoredFilter, Self), Failure> {
-        let replacement = Replacement::of_existing_within(path, wait.at_most, &|notice| tell(path, &notice));
-        let replacement = replacement.map_err(|error| explain(path, error))?;
+        Self::of_locked(path, lock(path, wait)?, key)
+    }
+
+    /// Reads a filter whose file is locked already.
+    pub(crate) fn of_locked(
+        path: &Path,
+        locked: LockedFile,
+        key: Option<SecretKey>,
+    ) -> Result<(StoredFilter, Self), Failure> {
+        let replacement = locked.into_replacement().map_err(|error| explain(path, error))?;
         let locked = replacement.file().ok_or_else(|| explain(path, ReplaceError::Changed))?;
         let filter = read(path, locked, key)?;
         Ok((filter, Self { path: path.to_owned(), replacement }))
@@ -117,16 +127,29 @@ impl Replaced {
     }
 }
 
-/// How many keys a filter holds, by its header; `None` for a file that is no filter.
+/// Locks a file that is to be changed.
+pub(crate) fn lock(path: &Path, wait: WaitArguments) -> Result<LockedFile, Failure> {
+    let locked = LockedFile::within(path, wait.at_most, &|notice| tell(path, &notice));
+    locked.map_err(|error| explain(path, error))
+}
+
+/// How many keys a filter holds, by its header, and its journal if it is not compressed; `None` for a file that is no filter.
 pub(crate) fn key_count(mut file: File) -> Option<u64> {
     let mut bytes = Vec::new();
     file.rewind().ok()?;
-    let (_, contents) = decompressed(file).ok()?;
+    let (compression, contents) = decompressed(&file).ok()?;
     contents.take(FileHeader::MIN_SIZE as u64).read_to_end(&mut bytes).ok()?;
-    FileHeader::from_bytes(&bytes).ok().map(|header| header.len())
+    let header = FileHeader::from_bytes(&bytes).ok()?;
+    let mut behind = Vec::new();
+    if compression == Compression::None {
+        file.seek(SeekFrom::Start(header.file_size())).ok()?;
+        file.take(Journal::max_size(&header).saturating_add(1)).read_to_end(&mut behind).ok()?;
+    }
+    let journal = Journal::read(&header, &behind).unwrap_or_default();
+    Some(filter_bytes::key_count(&header, &journal))
 }
 
-fn explain(path: &Path, error: ReplaceError) -> Failure {
+pub(crate) fn explain(path: &Path, error: ReplaceError) -> Failure {
     match error {
         ReplaceError::Io(error) if error.kind() == io::ErrorKind::NotFound => match missing_directory(path) {
             Some(directory) => Failure::of_file(path, format_args!("there is no directory {}", directory.display())),

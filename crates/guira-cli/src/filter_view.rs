@@ -3,8 +3,10 @@
 use std::fs::{self, File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 
+use guira::raw::Journal;
 use guira::{CuckooFilterView, FileHeader, LoadError, LoadOptions};
 use memmap2::Mmap;
 
@@ -88,30 +90,33 @@ impl Filters {
     }
 
     /// The filters as they can be queried now.
-    pub(crate) fn views(&self) -> Result<Vec<CuckooFilterView<'_>>, Failure> {
-        let views = self.sources.iter().map(|source| {
-            let view = source.opened.view();
-            view.map_err(|error| Failure::of_loading(&source.path, &error))
-        });
-        views.collect()
+    pub(crate) fn views(&self) -> Vec<CuckooFilterView<'static>> {
+        self.sources.iter().map(|source| source.opened.view.clone()).collect()
     }
 
-    /// Looks whether the paths lead to other files by now. Those that can't be opened are told of, and the filter that is open is
+    /// Looks whether the paths lead to other files by now, or to more of them. Those that can't be opened are told of, and the filter that is open is
     /// kept in their place.
     pub(crate) fn look_for_replaced(&mut self, replaced: Replaced) -> Result<(), Failure> {
         if replaced == Replaced::Ignored {
             return Ok(());
         }
         for source in &mut self.sources {
-            let Some(current) = source.opened.replaced_by(&source.path) else { continue };
-            if source.told_of == Some(current) {
+            let Some((current, change)) = source.opened.changed_to(&source.path) else { continue };
+            let is_told = source
+                .told_of
+                .is_some_and(|told| told == current || (replaced == Replaced::Told && told.is_same_file(&current)));
+            if is_told {
                 continue;
             }
             source.told_of = Some(current);
             let path = source.path.display();
+            let what = match change {
+                Change::Replaced => "was replaced",
+                Change::Appended => "was added to",
+            };
             if replaced == Replaced::Told {
                 report(format_args!(
-                    "warning: {path}: was replaced, and lines are still checked with the filter that it was: --follow takes \
+                    "warning: {path}: {what}, and lines are still checked with the filter that it was: --follow takes \
                      the new one"
                 ));
                 continue;
@@ -123,7 +128,7 @@ impl Filters {
                     return Err(Failure::of_file(&source.path, text));
                 }
                 Ok(opened) => {
-                    report(format_args!("{path}: was replaced: lines from here on are checked with the new filter"));
+                    report(format_args!("{path}: {what}: lines from here on are checked with the new filter"));
                     source.opened = opened;
                 }
                 Err(failure) => {
@@ -135,14 +140,23 @@ impl Filters {
     }
 }
 
-/// A filter file's bytes, and what is done to keys before they are hashed.
+/// Bytes that several views look at.
+#[derive(Clone)]
+pub(crate) struct SharedBytes(pub(crate) Arc<Bytes>);
+
+impl AsRef<[u8]> for SharedBytes {
+    fn as_ref(&self) -> &[u8] {
+        self.0.as_slice()
+    }
+}
+
+/// A filter as its file is, and what is done to keys before they are hashed.
 ///
 /// Everything is read from one open file: the path may be replaced at any time, and the table of one file with the notes of
 /// another would miss keys.
 struct Opened {
-    bytes: Bytes,
+    view: CuckooFilterView<'static>,
     normalization: Normalization,
-    key: Option<SecretKey>,
     /// Which file it is; `None` for a stream. It stays open, so that no other file gets its number.
     file: Option<(File, Identity)>,
 }
@@ -155,7 +169,7 @@ pub(crate) enum Bytes {
 }
 
 impl Bytes {
-    /// The header and all of the bytes, which may be fewer than the header says, or one more.
+    /// The header and all of the bytes, which may be fewer than the header says, or more.
     pub(crate) fn of(file: &File) -> Result<(FileHeader, Self), LoadError> {
         if !file.metadata()?.is_file() {
             let (header, bytes) = filter_bytes::read(file)?;
@@ -167,6 +181,19 @@ impl Bytes {
         }
         let (header, bytes) = filter_bytes::read(&*mapped)?;
         Ok((header, Self::Read(bytes)))
+    }
+
+    /// The header and all of the bytes of a regular file, if it is not compressed.
+    pub(crate) fn mapped(file: &File) -> Result<Option<(FileHeader, Self)>, LoadError> {
+        let mapped = map(file)?;
+        let is_uncompressed = filter_bytes::is_uncompressed(&mapped);
+        Ok(if is_uncompressed { Some((FileHeader::from_bytes(&mapped)?, Self::Mapped(mapped))) } else { None })
+    }
+
+    /// The journal behind what the header counts.
+    pub(crate) fn journal(&self, header: &FileHeader) -> Result<Journal, LoadError> {
+        let end = usize::try_from(header.file_size()).unwrap_or(usize::MAX);
+        Journal::read(header, self.as_slice().get(end..).unwrap_or_default())
     }
 
     pub(crate) fn as_slice(&self) -> &[u8] {
@@ -182,43 +209,58 @@ impl Opened {
     fn new(path: &Path, key: Option<SecretKey>, is_key_optional: bool, trust: Trust) -> Result<Self, Failure> {
         let explain = |error: LoadError| Failure::of_loading(path, &error);
         let file = filter_bytes::open(path).map_err(|error| explain(error.into()))?;
-        let mut opened = Self::of(file, key).map_err(explain)?;
-        if is_key_optional && matches!(opened.view(), Err(LoadError::SecretKeyNotUsed)) {
-            opened.key = None;
-        }
-        let view = opened.view().map_err(explain)?;
-        if trust.verifies(view.parameters().table_size()) {
-            view.verify_checksum().map_err(explain)?;
+        let opened = Self::of(file, key, is_key_optional).map_err(explain)?;
+        if trust.verifies(opened.view.parameters().table_size()) {
+            opened.view.verify_checksum().map_err(explain)?;
         }
         Ok(opened)
     }
 
-    fn of(file: File, key: Option<SecretKey>) -> Result<Self, LoadError> {
+    fn of(file: File, key: Option<SecretKey>, is_key_optional: bool) -> Result<Self, LoadError> {
+        // Before it is read: what is appended meanwhile is seen the next time.
+        let identity = file.metadata().ok().and_then(|metadata| Identity::of(&metadata));
         let (header, bytes) = Bytes::of(&file)?;
-        // If the size is wrong, the view reports that.
-        let is_whole = bytes.as_slice().len() as u64 == header.file_size();
+        // If there is too little, the view reports that.
+        let is_whole = bytes.as_slice().len() as u64 >= header.file_size();
         let provenance =
             if is_whole { Provenance::of_file_bytes(&header, bytes.as_slice())? } else { Provenance::default() };
         let normalization = provenance.normalization;
-        let identity = file.metadata().ok().and_then(|metadata| Identity::of(&metadata));
-        Ok(Self { bytes, normalization, key, file: identity.map(|identity| (file, identity)) })
-    }
-
-    fn view(&self) -> Result<CuckooFilterView<'_>, LoadError> {
-        // Whoever asks does to keys what the normalization says.
-        let options = LoadOptions::new().normalized_keys();
-        let options = match self.key {
-            Some(key) => options.secret_key(key.bytes()),
-            None => options,
+        let bytes = SharedBytes(Arc::new(bytes));
+        let view = match view_options(key).view_from_owner(bytes.clone()) {
+            Err(LoadError::SecretKeyNotUsed) if is_key_optional => view_options(None).view_from_owner(bytes)?,
+            view => view?,
         };
-        options.view(self.bytes.as_slice())
+        Ok(Self { view, normalization, file: identity.map(|identity| (file, identity)) })
     }
 
-    /// The file that a path leads to, if it is another one than this. A path that leads nowhere may be about to be replaced.
-    fn replaced_by(&self, path: &Path) -> Option<Identity> {
+    /// The file that a path leads to, if it is not as this was when it was opened. A path that leads nowhere may be about to be
+    /// replaced.
+    fn changed_to(&self, path: &Path) -> Option<(Identity, Change)> {
         let (_, identity) = self.file.as_ref()?;
         let current = Identity::of(&fs::metadata(path).ok()?)?;
-        (!current.is_same_file(identity)).then_some(current)
+        if !current.is_same_file(identity) {
+            Some((current, Change::Replaced))
+        } else {
+            (current.size != identity.size).then_some((current, Change::Appended))
+        }
+    }
+}
+
+/// What has happened to a file that is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Change {
+    Replaced,
+    /// Its journal has grown.
+    Appended,
+}
+
+/// How a filter is viewed.
+pub(crate) fn view_options(key: Option<SecretKey>) -> LoadOptions {
+    // Whoever asks does to keys what the normalization says.
+    let options = LoadOptions::new().normalized_keys();
+    match key {
+        Some(key) => options.secret_key(key.bytes()),
+        None => options,
     }
 }
 
@@ -255,8 +297,8 @@ impl Identity {
 
 #[expect(unsafe_code, reason = "that others leave a file alone can be asked of them, and not be seen to")]
 fn map(file: &File) -> io::Result<Mmap> {
-    // This program never writes into a filter file: it replaces the file, and the old one stays unchanged while it is mapped.
-    // The help of `check` asks the same of other programs.
+    // This program never changes a byte of a filter file, nor cuts it off: it replaces the file, or appends to it, and what is mapped
+    // stays as it is. The help of `check` asks the same of other programs.
     // SAFETY: hence nobody changes the file while it is mapped, as far as can be known here.
     unsafe { Mmap::map(file) }
 }
@@ -288,9 +330,9 @@ mod tests {
             fs::write(&other, file_of("koel", !lowercase)).expect("writable");
             fs::rename(&other, &path).expect("the same directory");
 
-            let opened = Opened::of(file, None).expect("whole");
+            let opened = Opened::of(file, None, false).expect("whole");
             assert_eq!(opened.normalization.lowercase, lowercase);
-            let view = opened.view().expect("whole");
+            let view = opened.view;
             assert!(view.contains("Ani") && !view.contains("koel"));
         }
     }
@@ -314,7 +356,7 @@ mod tests {
         };
         replace(file_of("ani", false));
         let mut filters = Filters::open(&[&path], None, Trust::Verified).expect("a filter");
-        let has = |filters: &Filters, key: &str| filters.views().expect("filters")[0].contains(key);
+        let has = |filters: &Filters, key: &str| filters.views()[0].contains(key);
         filters.look_for_replaced(Replaced::Followed).expect("nothing new");
         assert!(has(&filters, "ani") && !has(&filters, "koel"));
 

@@ -1,6 +1,7 @@
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
+use guira::raw::Journal;
 use guira::{FileHeader, LoadError};
 
 use crate::failure::Failure;
@@ -15,6 +16,7 @@ pub(crate) struct Inspection {
     pub(crate) header: FileHeader,
     pub(crate) secret: Secret,
     pub(crate) provenance: Provenance,
+    pub(crate) journal: Journal,
     /// `None` for a stream.
     pub(crate) file_size: Option<u64>,
 }
@@ -40,6 +42,7 @@ impl Inspection {
             let key = key.filter(|_| inspection.secret == Secret::Fits).map(SecretKey::bytes);
             inspection.header.verify(bytes.as_slice(), key)?;
             inspection.provenance = Provenance::of_file_bytes(&inspection.header, bytes.as_slice())?;
+            inspection.journal = bytes.journal(&inspection.header)?;
             Ok(inspection)
         };
         inspect().map_err(|error| Failure::of_loading(path, &error))
@@ -59,33 +62,37 @@ impl Inspection {
             let header = &inspection.header;
             let expected = header.file_size();
             let section_size = expected.saturating_sub(table_end(header));
-            let mut section = Vec::new();
+            let max_journal_size = Journal::max_size(header).saturating_add(1);
+            let (mut section, mut behind) = (Vec::new(), Vec::new());
             let found = match file_size {
                 Some(size) if compression == Compression::None => {
                     drop(contents);
                     (&file).seek(SeekFrom::Start(table_end(header)))?;
                     (&file).take(section_size).read_to_end(&mut section)?;
+                    (&file).take(max_journal_size).read_to_end(&mut behind)?;
                     size
                 }
                 _ => {
                     let table_size = header.parameters().table_size();
                     let table = io::copy(&mut contents.by_ref().take(table_size), &mut io::sink())?;
                     contents.by_ref().take(section_size).read_to_end(&mut section)?;
-                    let more = io::copy(&mut contents.take(1), &mut io::sink())?;
-                    start.len() as u64 + table + section.len() as u64 + more
+                    contents.take(max_journal_size).read_to_end(&mut behind)?;
+                    start.len() as u64 + table + section.len() as u64
                 }
             };
             if found < expected {
                 return Err(LoadError::Truncated { expected, found });
             }
-            if found > expected {
-                return Err(LoadError::TrailingBytes { expected });
-            }
+            inspection.journal = Journal::read(header, &behind)?;
             inspection.provenance = Provenance::of_file(&inspection.header, &section)?;
             inspection.file_size = file_size;
             Ok(inspection)
         };
         inspect().map_err(|error| Failure::of_loading(path, &error))
+    }
+
+    pub(crate) fn key_count(&self) -> u64 {
+        filter_bytes::key_count(&self.header, &self.journal)
     }
 
     fn new(header: FileHeader, key: Option<SecretKey>) -> Result<Self, LoadError> {
@@ -97,6 +104,6 @@ impl Inspection {
                 Secret::Fits
             }
         };
-        Ok(Self { header, secret, provenance: Provenance::default(), file_size: None })
+        Ok(Self { header, secret, provenance: Provenance::default(), journal: Journal::default(), file_size: None })
     }
 }

@@ -4,6 +4,7 @@
 mod allocator;
 mod arguments;
 mod commands;
+mod edited_filter;
 mod exit_status;
 mod failure;
 mod filter_bytes;
@@ -11,6 +12,7 @@ mod filter_file;
 mod filter_output;
 mod filter_view;
 mod inspection;
+mod journaled_filter;
 pub mod keys;
 mod program;
 mod progress;

@@ -57,8 +57,10 @@ struct Notes {
 }
 
 impl Provenance {
-    /// Decodes what a file says beside its filter: its rate, and the chunks behind the table.
-    pub(crate) fn of_file(header: &FileHeader, chunks: &[u8]) -> Result<Self, LoadError> {
+    /// Decodes what a file says beside its filter: its rate, and the chunks among what is behind the table.
+    pub(crate) fn of_file(header: &FileHeader, behind: &[u8]) -> Result<Self, LoadError> {
+        let chunks_size = usize::try_from(header.file_size().saturating_sub(table_end(header))).unwrap_or(usize::MAX);
+        let chunks = behind.get(..chunks_size).unwrap_or(behind);
         let damaged = || io::Error::other("damaged: the notes behind the table are not what was written");
         let mut provenance = Self { rate: header.requested_rate(), ..Self::default() };
         for chunk in chunks_of(chunks)? {

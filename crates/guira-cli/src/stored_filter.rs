@@ -64,7 +64,8 @@ impl StoredFilter {
         self.write_uncompressed(&mut file)
     }
 
-    fn write_uncompressed(&self, file: &mut impl Write) -> io::Result<()> {
+    /// Writes the file, not compressed.
+    pub(crate) fn write_uncompressed(&self, file: &mut impl Write) -> io::Result<()> {
         let (mut header, table, _) = self.filter.file_parts();
         let section = self.provenance.write_into(&mut header)?;
         file.write_all(&header)?;

@@ -3,7 +3,7 @@ use std::fmt;
 use std::io;
 use std::time::Duration;
 
-/// Why a file was not replaced. Except with [`NotDurable`](Self::NotDurable), nothing has changed.
+/// Why a file was not changed. Except with [`NotDurable`](Self::NotDurable), nothing has changed.
 #[derive(Debug)]
 pub enum ReplaceError {
     /// The system refused something.
@@ -24,7 +24,7 @@ pub enum ReplaceError {
     /// A file that was read, or that was known to be missing, is no longer what the path names: a program that does not
     /// take the lock has created, replaced or removed it.
     Changed,
-    /// The file was replaced, but flushing its directory to disk failed.
+    /// The file was replaced or appended to, but flushing that to disk failed.
     NotDurable(io::Error),
 }
 
@@ -44,7 +44,7 @@ impl fmt::Display for ReplaceError {
                  command again",
             ),
             Self::NotDurable(error) => {
-                write!(formatter, "was replaced, but a power failure may bring back the old file: {error}")
+                write!(formatter, "was changed, but a power failure may bring back the old file: {error}")
             }
         }
     }

@@ -1,6 +1,6 @@
-//! Files that are replaced as a whole: atomically, durably, and under a lock.
+//! Files that are replaced as a whole, or appended to: durably, and under a lock.
 //!
-//! Every writer of a file follows one protocol:
+//! Every writer that replaces a file follows one protocol:
 //!
 //! 1. Open the file, lock it exclusively, and check that the path still names the locked file. If another writer has
 //!    replaced it in between, open the new one. A writer whose new content depends on the old one does this before it
@@ -14,6 +14,10 @@
 //!    and that of the new one.
 //!
 //! Readers take no lock: whoever opens the path gets either the old file or the new one, and both are complete.
+//!
+//! A writer that appends to a file locks it as in step 1, and flushes what it appended before it releases the lock. Bytes
+//! that are there never change, and a file is never cut off: whoever has it mapped is not disturbed. So the content must tell
+//! what was appended as a whole from what was not.
 //!
 //! ```
 //! use std::io::Write;
@@ -29,6 +33,7 @@
 //! ```
 
 mod error;
+mod locked;
 mod replacement;
 #[cfg(not(unix))]
 #[path = "portable.rs"]
@@ -39,6 +44,7 @@ mod system;
 mod temporary;
 
 pub use error::ReplaceError;
+pub use locked::{Appendable, LockedFile};
 pub use replacement::{Notice, Replacement};
 #[cfg(unix)]
 pub use temporary::{remove_temporary_files, try_remove_temporary_files};

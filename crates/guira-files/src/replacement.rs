@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::error::ReplaceError;
+use super::locked::LockedFile;
 use super::system;
 use super::temporary::{Access, IfExists, Temporary, directory, remove_left_overs};
 
@@ -60,14 +61,7 @@ impl Replacement {
         at_most: Option<Duration>,
         notify: &dyn Fn(Notice<'_>),
     ) -> Result<Self, ReplaceError> {
-        let wait = Wait::new(at_most, notify);
-        loop {
-            let target = fs::canonicalize(path)?;
-            refuse_irregular(&fs::metadata(&target)?)?;
-            if let Some(file) = lock_current(&target, &wait)? {
-                return Self::new(target, Current::Locked(file));
-            }
-        }
+        LockedFile::within(path, at_most, notify)?.into_replacement()
     }
 
     /// Locks a file if it exists, to replace it by content that may depend on it. Otherwise there must be none when the new
@@ -105,8 +99,17 @@ impl Replacement {
         Self::new(target, Current::Any)
     }
 
+    /// Prepares to replace a file that is locked already.
+    pub(crate) fn of_locked(target: PathBuf, file: File) -> Result<Self, ReplaceError> {
+        Self::beside(target, Current::Locked(file))
+    }
+
     fn new(target: PathBuf, current: Current) -> Result<Self, ReplaceError> {
         remove_left_overs(&target);
+        Self::beside(target, current)
+    }
+
+    fn beside(target: PathBuf, current: Current) -> Result<Self, ReplaceError> {
         let directory = system::Directory::open(directory(&target))?;
         let temporary = Temporary::new(&target, Access::Private)?;
         Ok(Self { target, current, temporary, patience: None, directory })
@@ -174,14 +177,14 @@ impl Replacement {
 }
 
 /// How long another process is waited for that holds the lock, and who is told so.
-struct Wait<'notify> {
+pub(crate) struct Wait<'notify> {
     at_most: Option<Duration>,
     deadline: Option<Instant>,
     notify: &'notify dyn Fn(Notice<'_>),
 }
 
 impl<'notify> Wait<'notify> {
-    fn new(at_most: Option<Duration>, notify: &'notify dyn Fn(Notice<'_>)) -> Self {
+    pub(crate) fn new(at_most: Option<Duration>, notify: &'notify dyn Fn(Notice<'_>)) -> Self {
         // A deadline beyond the end of time is none.
         Self { at_most, deadline: at_most.and_then(|at_most| Instant::now().checked_add(at_most)), notify }
     }
@@ -207,7 +210,7 @@ fn resolve(path: &Path) -> Result<Option<PathBuf>, ReplaceError> {
 }
 
 /// Refuses everything but regular files: renaming would replace a device by a file.
-fn refuse_irregular(metadata: &Metadata) -> Result<(), ReplaceError> {
+pub(crate) fn refuse_irregular(metadata: &Metadata) -> Result<(), ReplaceError> {
     if metadata.is_file() {
         Ok(())
     } else if metadata.is_dir() {
@@ -218,7 +221,7 @@ fn refuse_irregular(metadata: &Metadata) -> Result<(), ReplaceError> {
 }
 
 /// Opens and locks the file that a path names, if it names one. It still names that file when this returns.
-fn lock_current(target: &Path, wait: &Wait<'_>) -> Result<Option<File>, ReplaceError> {
+pub(crate) fn lock_current(target: &Path, wait: &Wait<'_>) -> Result<Option<File>, ReplaceError> {
     loop {
         match fs::symlink_metadata(target) {
             // Anything else could block when it is opened.

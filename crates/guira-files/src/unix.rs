@@ -57,6 +57,17 @@ pub(crate) fn open_locked(
     Ok(Some(file))
 }
 
+/// Opens a file that is locked to append to it, unless it has other names, or is not to be written to: a mode says so to root too.
+pub(crate) fn open_to_append(path: &Path, locked: &File) -> Option<File> {
+    let metadata = locked.metadata().ok()?;
+    if metadata.nlink() != 1 || metadata.mode() & 0o222 == 0 {
+        return None;
+    }
+    let file = OpenOptions::new().append(true).open(path).ok()?;
+    let opened = file.metadata().ok()?;
+    ((opened.dev(), opened.ino()) == (metadata.dev(), metadata.ino())).then_some(file)
+}
+
 /// Returns `false` if another process holds the lock beyond the deadline.
 fn lock_or_wait(file: &File, deadline: Option<Instant>, notify: &dyn Fn(Notice<'_>)) -> io::Result<bool> {
     /// Between two tries, since a lock can't be waited for with a deadline.

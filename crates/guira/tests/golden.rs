@@ -7,7 +7,8 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use guira::{
-    Addressing, CountingCuckooFilter, CuckooFilter, CuckooMap, CuckooSet, FileHeader, FileKind, Layout, LoadError,
+    Addressing, CountingCuckooFilter, CuckooFilter, CuckooFilterView, CuckooMap, CuckooSet, FileHeader, FileKind,
+    Layout, LoadError,
 };
 
 /// The secret key of the one filter that has one.
@@ -64,6 +65,13 @@ const GOLDEN_SETS: [(&str, usize); 2] = [("set-packed-4-f12", 1), ("set-growing-
 const GOLDEN_GROWING: [(&str, u32, usize); 2] = [("growing-4-f13-doubled-3", 3, 2), ("growing-2-f8-doubled-5", 5, 11)];
 const GOLDEN_COUNTING: [(&str, usize); 2] = [("counting-2-f9-v3", 6), ("counting-4-f12-v8", 1)];
 const GOLDEN_MAPS: [(&str, usize); 2] = [("map-4-f6-v5", 135), ("map-8-f13-v19", 0)];
+
+/// Two of the files above with a journal: it removes `key 0` to `key 4`, and inserts `key 0` again, `key 1` twice, and `absent 0` to
+/// `absent 7`. At the end of the second one is half of a batch with `absent 8` and `absent 9`.
+const GOLDEN_JOURNALS: [(&str, &str, usize); 2] = [
+    ("journal-packed-4-regional-f12", "packed-4-regional-f12", 10),
+    ("journal-growing-4-f13-doubled-3", "growing-4-f13-doubled-3", 10),
+];
 
 fn path_of(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/v1").join(name).with_extension("guira")
@@ -156,7 +164,12 @@ fn every_stored_file_is_one_of_these() {
     let stored = std::fs::read_dir(folder).expect("the folder can be read").count();
     assert_eq!(
         stored,
-        GOLDEN.len() + GOLDEN_SETS.len() + GOLDEN_GROWING.len() + GOLDEN_COUNTING.len() + GOLDEN_MAPS.len()
+        GOLDEN.len()
+            + GOLDEN_SETS.len()
+            + GOLDEN_GROWING.len()
+            + GOLDEN_COUNTING.len()
+            + GOLDEN_MAPS.len()
+            + GOLDEN_JOURNALS.len()
     );
 }
 
@@ -242,6 +255,25 @@ fn stored_maps_give_each_key_its_value_and_are_written_again() {
             let values: Vec<String> = values.iter().map(u32::to_string).collect();
             (!values.is_empty()).then(|| format!("\t{}", values.join(" ")))
         });
+    }
+}
+
+#[test]
+fn stored_journals_are_part_of_the_filter_and_are_made_in_the_table_when_it_is_written() {
+    for (name, without, absent) in GOLDEN_JOURNALS {
+        let bytes = bytes_of(name);
+        let mut expected = CuckooFilter::from_bytes(&bytes_of(without)).expect("a stored file");
+        assert!((0..5).all(|number| expected.remove(&format!("key {number}"))), "{name}");
+        for key in ["key 0", "key 1", "key 1"] {
+            expected.insert(key).expect("it has room");
+        }
+        (0..8).for_each(|number| expected.insert(&format!("absent {number}")).expect("it has room"));
+        let filter = CuckooFilter::from_bytes(&bytes).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(filter.to_bytes(), expected.to_bytes(), "{name}");
+        let view = CuckooFilterView::new(&bytes).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!((view.len(), view.count("key 1"), view.count("key 2")), (66, 2, 0), "{name}");
+        assert_answers(name, absent, |query| filter.contains(query).then(String::new));
+        assert_answers(name, absent, |query| view.contains(query).then(String::new));
     }
 }
 

@@ -9,9 +9,9 @@ use serde::Serialize;
 
 use super::warnings::{WithoutKey, refuse_to_ignore_case, warn_of_excess, warn_of_missing_fields};
 use crate::arguments::AddArguments;
+use crate::edited_filter::{EditedFilter, IfLoaded};
 use crate::exit_status::ExitStatus;
 use crate::failure::{Failure, report};
-use crate::filter_file::FilterReplacement;
 use crate::keys::{Examples, NewKeys, Normalization, SeenDigests};
 use crate::render::text::{self, counted};
 use crate::render::{Report, tell};
@@ -34,8 +34,8 @@ pub(crate) fn run(arguments: &AddArguments) -> Result<ExitStatus, Failure> {
     if let Some(every) = arguments.every {
         return live::run(arguments, key, every);
     }
-    let (mut filter, replacement) = FilterReplacement::of_filter(&arguments.file, key, arguments.wait)?;
-    let normalization = filter.provenance.normalization;
+    let mut filter = EditedFilter::open(&arguments.file, key, arguments.wait)?;
+    let normalization = filter.provenance().normalization;
     refuse_to_ignore_case(arguments.ignore_case, &arguments.file, normalization)?;
     let inputs = arguments.inputs.inputs(normalization, arguments.quiet.quiet);
     let mut adding = Adding::new(arguments, &filter, SeenDigests::default(), RejectedKeys::new(arguments)?);
@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &AddArguments) -> Result<ExitStatus, Failure> {
     if let Some(rejected) = adding.rejected.take() {
         rejected.finish()?;
     }
-    let (status, _) = adding.finish(&filter, replacement)?;
+    let (status, _) = adding.finish(filter)?;
     warn_of_missing_fields(&arguments.inputs, without_key, WithoutKey::LeftOut);
     Ok(status)
 }
@@ -72,7 +72,7 @@ struct Adding<'arguments> {
 struct Before {
     len: usize,
     capacity: usize,
-    size: usize,
+    table_size: u64,
 }
 
 /// Why a key found no room.
@@ -88,14 +88,14 @@ enum NoRoom {
 impl<'arguments> Adding<'arguments> {
     fn new(
         arguments: &'arguments AddArguments,
-        filter: &StoredFilter,
+        filter: &EditedFilter,
         seen: SeenDigests,
         rejected: Option<RejectedKeys>,
     ) -> Self {
-        let (len, capacity) = (filter.filter.len(), filter.filter.capacity());
+        let (len, capacity) = (filter.len(), filter.capacity());
         Self {
             arguments,
-            before: Before { len, capacity, size: filter.filter.size_in_bytes() },
+            before: Before { len, capacity, table_size: filter.table_size() },
             seen,
             answers: Vec::new(),
             added: 0,
@@ -108,21 +108,23 @@ impl<'arguments> Adding<'arguments> {
         }
     }
 
-    /// Replaces the file, unless nothing was added or not all that must be, and tells what was done.
-    fn finish(self, filter: &StoredFilter, replacement: FilterReplacement) -> Result<(ExitStatus, Self), Failure> {
+    /// Changes the file, unless nothing was added or not all that must be, and tells what was done.
+    fn finish(self, mut filter: EditedFilter) -> Result<(ExitStatus, Self), Failure> {
         let is_refused = self.is_refused();
         if is_refused || self.added == 0 {
-            drop(replacement);
+            filter.release();
         } else {
-            replacement.commit(filter)?;
+            filter.commit()?;
         }
-        self.tell(filter)?;
+        self.tell(&filter)?;
         if is_refused {
-            return Ok((self.report_refusal(filter), self));
+            return Ok((filter.loaded().map_or(ExitStatus::Error, |filter| self.report_refusal(filter)), self));
         }
         if !self.arguments.unique {
-            self.warn_of_copies(filter);
+            self.warn_of_copies(&filter);
         }
+        // In a journal is no key beyond the capacity, and none that was left out.
+        let Some(filter) = filter.loaded() else { return Ok((ExitStatus::Success, self)) };
         warn_of_excess(&self.arguments.file, filter);
         Ok((self.report_rejected(filter), self))
     }
@@ -132,20 +134,28 @@ impl<'arguments> Adding<'arguments> {
         !self.arguments.keep_fitting && (self.without_room.is_some() || self.with_too_many_copies.is_some())
     }
 
-    fn take(&mut self, filter: &mut StoredFilter, keys: &[&[u8]]) -> Result<(), Failure> {
-        let mut new = self.seen.new_ones(keys, filter.filter.hasher());
+    fn take(&mut self, filter: &mut EditedFilter, keys: &[&[u8]]) -> Result<(), Failure> {
+        let mut new = self.seen.new_ones(keys, filter.hasher());
         self.repeated += (keys.len() - new.keys.len()) as u64;
         let mut answers = std::mem::take(&mut self.answers);
         answers.clear();
         answers.resize(new.digests.len(), false);
-        filter.filter.contains_many_into(&new.digests, &mut answers);
+        filter.contains_many_into(&new.digests, &mut answers);
         if self.arguments.unique {
             self.already_present += count_true(&answers);
             new.retain(|index| !answers[index]);
             answers.clear();
             answers.resize(new.digests.len(), false);
         }
-        let added = self.add(filter, &new, &answers);
+        let added = match filter.insert_in_journal(&new.digests) {
+            Ok(IfLoaded::Journaled) => {
+                self.added += new.digests.len() as u64;
+                self.already_present += count_true(&answers);
+                Ok(())
+            }
+            Ok(IfLoaded::Loaded(filter)) => self.add(filter, &new, &answers),
+            Err(failure) => Err(failure),
+        };
         self.answers = answers;
         added
     }
@@ -207,17 +217,14 @@ impl<'arguments> Adding<'arguments> {
     }
 
     /// Tells what was done. If nothing was, only JSON says so here: for people, the error does.
-    fn tell(&self, filter: &StoredFilter) -> Result<(), Failure> {
+    fn tell(&self, filter: &EditedFilter) -> Result<(), Failure> {
         let is_refused = self.is_refused();
         if is_refused && !self.arguments.json {
             return Ok(());
         }
         let count = |keys: Option<&Examples>| keys.map_or(0, Examples::count);
-        let (key_count, capacity) = if is_refused {
-            (self.before.len, self.before.capacity)
-        } else {
-            (filter.filter.len(), filter.filter.capacity())
-        };
+        let (key_count, capacity) =
+            if is_refused { (self.before.len, self.before.capacity) } else { (filter.len(), filter.capacity()) };
         let addition = Addition {
             file: self.arguments.file.display().to_string(),
             is_unique: self.arguments.unique,
@@ -229,7 +236,7 @@ impl<'arguments> Adding<'arguments> {
             too_many_copies_count: count(self.with_too_many_copies.as_ref().map(|(keys, _)| keys)),
             key_count: key_count as u64,
             capacity: capacity as u64,
-            has_grown: !is_refused && filter.filter.size_in_bytes() > self.before.size,
+            has_grown: !is_refused && filter.table_size() > self.before.table_size,
         };
         tell(&addition, self.arguments.json, self.arguments.quiet)
     }
@@ -290,9 +297,9 @@ impl<'arguments> Adding<'arguments> {
 
     /// Warns of keys that are now stored more than once, if they are more than false positives explain.
     #[expect(clippy::cast_precision_loss, reason = "a threshold")]
-    fn warn_of_copies(&self, filter: &StoredFilter) {
+    fn warn_of_copies(&self, filter: &EditedFilter) {
         let (added, present) = (self.added, self.already_present);
-        let mistaken = filter.filter.expected_false_positive_rate() * added as f64;
+        let mistaken = filter.expected_false_positive_rate() * added as f64;
         // False positives are nearly Poisson-distributed: the standard deviation is the root of the mean.
         if present as f64 <= mistaken + 3.0 * mistaken.sqrt() || present < added / 100 {
             return;

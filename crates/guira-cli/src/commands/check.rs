@@ -66,7 +66,7 @@ fn select(
         let result = input.for_each_block(&progress, |block| {
             // Its lines have come, so whatever was replaced before they came is seen here.
             filters.look_for_replaced(replaced)?;
-            selection.take_block(&filters.views()?, block)
+            selection.take_block(&filters.views(), block)
         });
         let is_read = result.is_ok();
         if let Err(failure) = result {

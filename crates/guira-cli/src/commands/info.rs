@@ -49,6 +49,8 @@ struct FilterReport {
     /// For growing filters, how often the table was doubled.
     doublings: Option<u32>,
     key_count: u64,
+    /// The insertions and removals in the journal, which the table does not have yet.
+    journal_change_count: u64,
     load_factor: f64,
     expected_false_positive_rate: f64,
     expected_false_positive_rate_at_capacity: f64,
@@ -60,9 +62,9 @@ struct FilterReport {
 
 impl FilterReport {
     fn new(inspection: &Inspection) -> Self {
-        let Inspection { header, secret, provenance, file_size } = inspection;
-        let parameters = header.parameters();
-        let load_factor = load_factor(header, header.len());
+        let Inspection { header, secret, provenance, journal, file_size } = inspection;
+        let (parameters, key_count) = (header.parameters(), inspection.key_count());
+        let load_factor = load_factor(header, key_count);
         let bits_per_key = |load_factor| f64::from(parameters.bits_per_slot()) / load_factor;
         Self {
             file_size_in_bytes: *file_size,
@@ -84,11 +86,12 @@ impl FilterReport {
             capacity: parameters.capacity(),
             max_capacity: header.max_capacity(),
             doublings: header.max_capacity().map(|_| parameters.doublings()),
-            key_count: header.len(),
+            key_count,
+            journal_change_count: journal.changes().len() as u64,
             load_factor,
-            expected_false_positive_rate: parameters.expected_false_positive_rate(header.len()),
+            expected_false_positive_rate: parameters.expected_false_positive_rate(key_count),
             expected_false_positive_rate_at_capacity: parameters.expected_false_positive_rate(parameters.capacity()),
-            bits_per_key: (!header.is_empty()).then(|| bits_per_key(load_factor)),
+            bits_per_key: (key_count > 0).then(|| bits_per_key(load_factor)),
             bits_per_key_at_capacity: parameters.bits_per_key(),
             provenance: provenance.clone(),
         }
@@ -133,7 +136,11 @@ impl Report for FilterReport {
         ]);
         rows.extend(self.max_capacity.map(|keys| ("rate promised up to", text::counted(keys, "key"))));
         rows.extend(self.doublings.map(|doublings| ("doublings", doublings.to_string())));
-        rows.extend([("keys stored", text::count(self.key_count)), ("load factor", text::percent(self.load_factor))]);
+        rows.push(("keys stored", text::count(self.key_count)));
+        if self.journal_change_count > 0 {
+            rows.push(("in the journal", text::counted(self.journal_change_count, "change")));
+        }
+        rows.extend([("load factor", text::percent(self.load_factor))]);
         rows.extend(self.provenance.rate.map(|rate| ("rate asked for", text::rate(rate))));
         rows.extend([
             ("false positive rate now", text::rate(self.expected_false_positive_rate)),

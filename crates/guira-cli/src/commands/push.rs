@@ -14,6 +14,7 @@ use crate::render::text::counted;
 use crate::render::{Report, tell};
 use crate::secret_key::SecretKey;
 use crate::server::{Address, Client, Existing};
+use crate::stored_filter::StoredFilter;
 
 pub(crate) fn run(arguments: &PushArguments) -> Result<ExitStatus, Failure> {
     let address = Address::parse(&arguments.url)?;
@@ -51,7 +52,14 @@ impl Pushable {
             header.hasher(key.map(SecretKey::bytes))?;
             header.verify(&bytes, key.map(SecretKey::bytes))?;
             let provenance = Provenance::of_file_bytes(&header, &bytes)?;
-            Ok(Self { header, bytes, provenance })
+            if bytes.len() as u64 == header.file_size() {
+                return Ok(Self { header, bytes, provenance });
+            }
+            // A server takes no journal.
+            let mut without_journal = Vec::new();
+            StoredFilter::read(&*bytes, key)?.write_uncompressed(&mut without_journal)?;
+            let header = FileHeader::from_bytes(&without_journal)?;
+            Ok(Self { header, bytes: without_journal, provenance })
         };
         let filter = read().map_err(|error| Failure::of_loading(path, &error))?;
         match filter.header.kind() {

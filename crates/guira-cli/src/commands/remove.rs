@@ -3,9 +3,9 @@ use serde::Serialize;
 
 use super::warnings::{WithoutKey, refuse_to_ignore_case, warn_of_missing_fields};
 use crate::arguments::RemoveArguments;
+use crate::edited_filter::EditedFilter;
 use crate::exit_status::ExitStatus;
 use crate::failure::{Failure, report};
-use crate::filter_file::FilterReplacement;
 use crate::keys::{Examples, Normalization, SeenDigests};
 use crate::render::text::counted;
 use crate::render::{Report, tell};
@@ -15,10 +15,11 @@ pub(crate) fn run(arguments: &RemoveArguments) -> Result<ExitStatus, Failure> {
     arguments.inputs.refuse_contradictions()?;
     arguments.inputs.inputs(Normalization::default(), true).refuse_filters()?;
     let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
-    let (mut filter, replacement) = FilterReplacement::of_filter(&arguments.file, key, arguments.wait)?;
-    refuse_to_ignore_case(arguments.ignore_case, &arguments.file, filter.provenance.normalization)?;
-    let inputs = arguments.inputs.inputs(filter.provenance.normalization, arguments.quiet.quiet);
-    let hasher: KeyHasher = *filter.filter.hasher();
+    let mut filter = EditedFilter::open(&arguments.file, key, arguments.wait)?;
+    let normalization = filter.provenance().normalization;
+    refuse_to_ignore_case(arguments.ignore_case, &arguments.file, normalization)?;
+    let inputs = arguments.inputs.inputs(normalization, arguments.quiet.quiet);
+    let hasher: KeyHasher = *filter.hasher();
     // Otherwise a line that occurs twice could remove another key that collides with it.
     let mut seen = SeenDigests::default();
     let (mut removed, mut repeated) = (0, 0);
@@ -28,14 +29,14 @@ pub(crate) fn run(arguments: &RemoveArguments) -> Result<ExitStatus, Failure> {
         let new = seen.new_ones(keys, &hasher);
         repeated += (keys.len() - new.keys.len()) as u64;
         answers.resize(new.digests.len(), false);
-        filter.filter.remove_many_into(&new.digests, &mut answers);
+        filter.remove_many_into(&new.digests, &mut answers)?;
         for (key, &was_there) in new.keys.iter().zip(&answers) {
             if was_there { removed += 1 } else { missing.add(key) }
         }
         Ok(())
     })?;
     if removed > 0 {
-        replacement.commit(&filter)?;
+        filter.commit()?;
     }
 
     let removal = Removal {
@@ -44,7 +45,7 @@ pub(crate) fn run(arguments: &RemoveArguments) -> Result<ExitStatus, Failure> {
         repeated_count: repeated,
         without_key_count: without_key,
         not_found_count: missing.count(),
-        key_count: filter.filter.len() as u64,
+        key_count: filter.len() as u64,
     };
     tell(&removal, arguments.json, arguments.quiet)?;
     warn_of_missing_fields(&arguments.inputs, without_key, WithoutKey::LeftOut);

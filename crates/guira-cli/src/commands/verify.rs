@@ -53,12 +53,12 @@ impl Verdict {
     fn of(path: &Path, key: Option<SecretKey>) -> Self {
         let file = path.display().to_string();
         match Inspection::of_whole_file(path, key) {
-            Ok(Inspection { header, secret, .. }) => Self {
+            Ok(inspection) => Self {
                 file,
                 is_ok: true,
                 problem: None,
-                key_count: Some(header.len()),
-                secret_key: names::secret(secret),
+                key_count: Some(inspection.key_count()),
+                secret_key: names::secret(inspection.secret),
             },
             Err(failure) => Self {
                 file,

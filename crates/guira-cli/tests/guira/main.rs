@@ -11,6 +11,8 @@ mod files;
 mod generated;
 mod inputs;
 #[cfg(unix)]
+mod journal;
+#[cfg(unix)]
 mod live;
 #[cfg(target_os = "linux")]
 mod opened;

@@ -209,6 +209,14 @@ impl CuckooFilterView<'_> {
         let hasher = *self.hasher();
         self.scheme()
             .contains_many_into(self.bytes(), answers, |numbers, digests| hash_each(&hasher, &keys[numbers], digests));
+        if let Some(pending) = self.pending() {
+            for (key, answer) in keys.iter().zip(answers) {
+                let digest = hasher.digest(key);
+                if pending.more_copies(self.scheme(), digest) != 0 {
+                    *answer = self.count_digest(digest) > 0;
+                }
+            }
+        }
     }
 }
 

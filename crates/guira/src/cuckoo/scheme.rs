@@ -255,6 +255,18 @@ impl Scheme {
         (self.operations.count)(&self.pair, bytes, digest)
     }
 
+    /// A number for a key that is the same for all keys whose copies can't be told from its own, and for no others: its fingerprint
+    /// and the first of its candidate buckets.
+    pub(crate) fn id_of_copies(&self, digest: Digest) -> u64 {
+        with_pair!(&self.pair, (addressing, _layout) => {
+            let (fingerprint, primary) = addressing.locate(digest);
+            let candidates = addressing.distinct_candidates(primary, fingerprint);
+            let first = candidates.map(|candidate| candidate.bucket().get()).min().unwrap_or_default();
+            // Tables have at most 2^32 buckets.
+            first << 32 | u64::from(fingerprint.get())
+        })
+    }
+
     /// Algorithm 1: see [`CuckooTable::insert`].
     #[inline]
     pub(crate) fn insert(&self, bytes: &mut [u8], digest: Digest) -> Result<(), NoRoom> {

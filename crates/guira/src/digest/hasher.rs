@@ -188,6 +188,11 @@ pub(crate) fn checksum(bytes: &[u8]) -> u64 {
     xxh3_64(bytes)
 }
 
+/// A checksum of the file format with a seed: XXH3-64.
+pub(crate) fn seeded_checksum(bytes: &[u8], seed: u64) -> u64 {
+    xxh3_64_with_seed(bytes, seed)
+}
+
 /// The checksum of bytes that are in two pieces.
 pub(crate) fn checksum_of_two(first: &[u8], second: &[u8]) -> u64 {
     let mut hasher = Xxh3::new();

@@ -6,4 +6,4 @@ mod key;
 pub use hasher::{Digest, KeyHasher};
 pub use key::{ByHash, Key};
 
-pub(crate) use hasher::{checksum, checksum_of_two};
+pub(crate) use hasher::{checksum, checksum_of_two, seeded_checksum};

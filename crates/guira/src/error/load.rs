@@ -1,6 +1,6 @@
 use core::fmt;
 
-use super::BuildError;
+use super::{BuildError, InsertError};
 
 /// The kind of a file: what it holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -117,6 +117,11 @@ pub enum LoadError {
         /// What differs: "seed", "false positive rate" or "growth".
         what: &'static str,
     },
+    /// A key of the journal, behind the table, finds no room in the table. Views answer for it all the same.
+    JournalDoesNotFit {
+        /// Why it finds none.
+        reason: InsertError,
+    },
     /// The memory for the table could not be allocated.
     OutOfMemory {
         /// The bytes of the table.
@@ -187,6 +192,10 @@ impl fmt::Display for LoadError {
                     "the filter in the file was made with another {what} than is asked for: open it as it is, or make a new one"
                 )
             }
+            Self::JournalDoesNotFit { reason } => write!(
+                formatter,
+                "a key that was added finds no room in the table: {reason}. It is in the file, so lookups in a view find it"
+            ),
             Self::OutOfMemory { bytes } => write!(formatter, "no memory for a table of {bytes} bytes"),
             #[cfg(feature = "std")]
             Self::Io(error) => write!(formatter, "{error}"),

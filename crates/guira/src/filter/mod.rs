@@ -13,6 +13,7 @@ mod iter;
 mod kept;
 mod many;
 mod merge;
+mod pending;
 mod valued;
 mod view;
 
@@ -23,10 +24,12 @@ pub use filter_plan::{FilterPlan, PlannedFilter};
 pub use growth::GrowthPolicy;
 pub use iter::{Fingerprints, StoredFingerprint};
 pub(crate) use many::{answers_many, contains_one_by_one, counts_many, inserts_one_by_one, removes_many};
+pub use pending::Change;
 pub use view::CuckooFilterView;
 
 pub(crate) use builder::whole_regions;
 pub(crate) use growth::Growth;
 pub(crate) use kept::Kept;
+pub(crate) use pending::Pending;
 pub(crate) use valued::{ValuedFilter, measures_of_valued_filter};
 pub(crate) use view::Description;

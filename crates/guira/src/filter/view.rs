@@ -1,8 +1,10 @@
+use alloc::sync::Arc;
 use core::fmt;
 
+use super::pending::{Change, Pending};
 use crate::cast::{to_f64, to_usize};
 use crate::cuckoo::Scheme;
-use crate::digest::{Key, KeyHasher};
+use crate::digest::{Digest, Key, KeyHasher};
 use crate::error::FileKind;
 use crate::parameters::Parameters;
 use crate::table::Borrowed;
@@ -15,6 +17,9 @@ use crate::table::Borrowed;
 ///
 /// The bytes of the file may be in any memory: read, received, part of a larger buffer, or a file that the caller mapped.
 /// With the feature `mmap`, `open` maps one.
+///
+/// Keys that the program `guira` has appended to the file, in a journal, are answered for as those of the table. What is appended
+/// once the view was made is seen by the next one.
 ///
 /// # Examples
 ///
@@ -38,6 +43,11 @@ pub struct CuckooFilterView<'bytes> {
     hasher: KeyHasher,
     scheme: Scheme,
     table: Borrowed<'bytes>,
+    /// What the file holds beside the table, if anything.
+    pending: Option<Arc<Pending>>,
+    /// The fingerprints in the table.
+    table_len: usize,
+    /// Those, and what is beside them.
     len: usize,
     table_checksum: u64,
 }
@@ -52,11 +62,26 @@ pub(crate) struct Description {
 }
 
 impl<'bytes> CuckooFilterView<'bytes> {
-    /// Makes a view of a table, whose size must be what its parameters give.
-    pub(crate) fn from_parts(description: Description, table: Borrowed<'bytes>) -> Self {
+    /// Makes a view of a table, whose size must be what its parameters give, and of changes that have not been made in it.
+    pub(crate) fn from_parts(description: Description, table: Borrowed<'bytes>, changes: &[Change]) -> Self {
         let Description { kind, parameters, hasher, len, table_checksum } = description;
         let scheme = Scheme::new(&parameters, hasher.seed());
-        Self { kind, parameters, hasher, scheme, table, len, table_checksum }
+        let pending = (!changes.is_empty()).then(|| Arc::new(Pending::of(&scheme, changes)));
+        let mut view = Self { kind, parameters, hasher, scheme, table, pending, table_len: len, len, table_checksum };
+        view.count_pending();
+        view
+    }
+
+    fn count_pending(&mut self) {
+        let total = self.pending.as_ref().map_or(0, |pending| pending.total());
+        let len = u64::try_from(self.table_len).unwrap_or(u64::MAX).saturating_add_signed(total);
+        self.len = to_usize(len);
+    }
+
+    /// Makes a change for this view, which the file does not hold.
+    pub(crate) fn push(&mut self, change: Change) {
+        Arc::make_mut(self.pending.get_or_insert_default()).push(&self.scheme, change);
+        self.count_pending();
     }
 
     /// Returns `true` if a key is probably present; `false` is certain.
@@ -74,7 +99,11 @@ impl<'bytes> CuckooFilterView<'bytes> {
     #[inline]
     #[must_use]
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
-        self.scheme.contains(&self.table, self.hasher.digest(key))
+        let digest = self.hasher.digest(key);
+        if self.pending.is_some() {
+            return self.count_digest(digest) > 0;
+        }
+        self.scheme.contains(&self.table, digest)
     }
 
     /// Returns how many copies of a key are stored. See [`CuckooFilter::count`](crate::CuckooFilter::count).
@@ -92,7 +121,7 @@ impl<'bytes> CuckooFilterView<'bytes> {
     #[inline]
     #[must_use]
     pub fn count<K: Key + ?Sized>(&self, key: &K) -> usize {
-        to_usize(u64::from(self.scheme.count(&self.table, self.hasher.digest(key))))
+        self.count_digest(self.hasher.digest(key))
     }
 
     /// Returns what the file holds.
@@ -129,7 +158,7 @@ impl<'bytes> CuckooFilterView<'bytes> {
         to_usize(self.parameters.capacity())
     }
 
-    /// Returns α, the share of the slots that are filled, as the header says.
+    /// Returns α, the share of the slots that are filled, as the header and the journal say.
     ///
     /// # Examples
     ///
@@ -163,7 +192,7 @@ impl<'bytes> CuckooFilterView<'bytes> {
         self.parameters.expected_false_positive_rate(self.len as u64)
     }
 
-    /// Returns how many fingerprints are stored, as the header says.
+    /// Returns how many fingerprints are stored, as the header and the journal say.
     ///
     /// # Examples
     ///
@@ -180,7 +209,7 @@ impl<'bytes> CuckooFilterView<'bytes> {
         self.len
     }
 
-    /// Returns `true` if nothing is stored, as the header says.
+    /// Returns `true` if nothing is stored, as the header and the journal say.
     ///
     /// # Examples
     ///
@@ -229,6 +258,27 @@ impl<'bytes> CuckooFilterView<'bytes> {
     #[must_use]
     pub const fn hasher(&self) -> &KeyHasher {
         &self.hasher
+    }
+
+    pub(crate) fn count_digest(&self, digest: Digest) -> usize {
+        let count = self.scheme.count(&self.table, digest);
+        match &self.pending {
+            None => to_usize(u64::from(count)),
+            Some(pending) => {
+                let count = i64::from(count).saturating_add(pending.more_copies(&self.scheme, digest));
+                // Only a forged file removes what is not there.
+                to_usize(u64::try_from(count).unwrap_or(0))
+            }
+        }
+    }
+
+    pub(crate) const fn pending(&self) -> Option<&Arc<Pending>> {
+        self.pending.as_ref()
+    }
+
+    /// How many fingerprints are in the table.
+    pub(crate) const fn table_len(&self) -> usize {
+        self.table_len
     }
 
     pub(crate) const fn scheme(&self) -> &Scheme {

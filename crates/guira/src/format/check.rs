@@ -3,6 +3,7 @@
 use crate::cuckoo::Scheme;
 use crate::digest::checksum;
 use crate::error::{FileKind, LoadError};
+use crate::filter::Pending;
 use crate::parameters::Parameters;
 use crate::table::is_zero_from;
 
@@ -34,4 +35,12 @@ pub(super) fn check_len(occupied_slots: u64, len: usize) -> Result<(), LoadError
         return Ok(());
     }
     Err(LoadError::Inconsistent { what: "the table holds another number of fingerprints than the header says" })
+}
+
+pub(super) const REMOVES_WHAT_IS_NOT_THERE: LoadError =
+    LoadError::Inconsistent { what: "the journal removes a key that is not there" };
+
+/// Checks that what the journal removes is there.
+pub(super) fn check_removals(scheme: &Scheme, table: &[u8], pending: &Pending) -> Result<(), LoadError> {
+    if pending.removes_what_is_there(scheme, table) { Ok(()) } else { Err(REMOVES_WHAT_IS_NOT_THERE) }
 }

@@ -2,10 +2,11 @@
 
 use alloc::borrow::Cow;
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 
 use super::Header;
 use super::any_filter::AnyFilter;
-use super::check::{check_fingerprints, check_len};
+use super::check::{REMOVES_WHAT_IS_NOT_THERE, check_fingerprints, check_len};
 #[cfg(feature = "std")]
 use crate::concurrent::ConcurrentCuckooFilter;
 use crate::counting::CountingCuckooFilter;
@@ -13,7 +14,7 @@ use crate::digest::KeyHasher;
 #[cfg(feature = "std")]
 use crate::error::BuildError;
 use crate::error::{FileKind, LoadError};
-use crate::filter::{CuckooFilter, Growth, Kept, ValuedFilter};
+use crate::filter::{Change, CuckooFilter, Growth, Kept, ValuedFilter};
 use crate::map::{CuckooMap, MapValue};
 use crate::parameters::Parameters;
 use crate::set::CuckooSet;
@@ -38,6 +39,8 @@ pub(super) struct Loaded {
     pub(super) hasher: KeyHasher,
     pub(super) storage: Storage,
     pub(super) kept: Option<Arc<Kept>>,
+    /// What is to be done to the table; nothing where it is no filter's.
+    pub(super) changes: Vec<Change>,
 }
 
 pub(super) struct Parts<'contents> {
@@ -58,9 +61,18 @@ impl Contents for CuckooFilter {
     const KINDS: &'static [FileKind] = &[FileKind::Filter, FileKind::Growing];
 
     fn checked(header: &Header, loaded: Loaded) -> Result<Self, LoadError> {
-        let (Loaded { hasher, storage, kept }, len) = (loaded, header.len_in_memory()?);
-        let filter = Self::from_parts(header.parameters, hasher, storage, len).with_growth(header.growth);
+        let (Loaded { hasher, storage, kept, changes }, len) = (loaded, header.len_in_memory()?);
+        let mut filter = Self::from_parts(header.parameters, hasher, storage, len).with_growth(header.growth);
         check_fingerprints(filter.scheme(), filter.bytes(), header.kind(), len)?;
+        for change in changes {
+            match change {
+                Change::Insert(digest) => {
+                    filter.insert_digest(digest).map_err(|reason| LoadError::JournalDoesNotFit { reason })?;
+                }
+                Change::Remove(digest) if filter.remove_digest(digest) => {}
+                Change::Remove(_) => return Err(REMOVES_WHAT_IS_NOT_THERE),
+            }
+        }
         Ok(filter.with_kept(kept))
     }
 }
@@ -94,7 +106,7 @@ impl Contents for CountingCuckooFilter {
     const KINDS: &'static [FileKind] = &[FileKind::Counting];
 
     fn checked(header: &Header, loaded: Loaded) -> Result<Self, LoadError> {
-        let Loaded { hasher, storage, kept } = loaded;
+        let Loaded { hasher, storage, kept, .. } = loaded;
         let filter = checked_valued_filter(header, hasher, storage)?;
         check_counters(&filter, header.kind())?;
         Ok(Self::from_filter(filter.with_kept(kept)))
@@ -115,7 +127,7 @@ impl<V: MapValue> Contents for CuckooMap<V> {
         if value_bits > V::BITS {
             return Err(LoadError::ValueBits { found: value_bits, most: V::BITS });
         }
-        let Loaded { hasher, storage, kept } = loaded;
+        let Loaded { hasher, storage, kept, .. } = loaded;
         checked_valued_filter(header, hasher, storage).map(|filter| Self::from_filter(filter.with_kept(kept)))
     }
 }

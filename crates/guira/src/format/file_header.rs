@@ -3,13 +3,14 @@
 use core::fmt;
 
 use super::Header;
-use super::check::{check_bytes, check_fingerprints};
+use super::check::{check_bytes, check_fingerprints, check_removals};
 use super::chunks::{Normalization, kept_chunks};
 use super::contents::{check_counters, checked_valued_filter};
-use super::header::{Hash, chunks_in, table_of};
+use super::header::{Hash, Sections};
 use crate::cuckoo::Scheme;
 use crate::digest::KeyHasher;
 use crate::error::{FileKind, LoadError};
+use crate::filter::Pending;
 use crate::parameters::Parameters;
 use crate::table::Storage;
 
@@ -87,7 +88,7 @@ impl FileHeader {
         &self.0.parameters
     }
 
-    /// Returns how many fingerprints are stored.
+    /// Returns how many fingerprints are in the table. A journal behind it may make them more or fewer.
     ///
     /// # Examples
     ///
@@ -117,7 +118,8 @@ impl FileHeader {
         self.0.len == 0
     }
 
-    /// Returns the size of the whole file in bytes: header, table, and the chunks behind it, if there are any.
+    /// Returns the size in bytes of what the header counts: itself, the table, and the chunks behind it, if there are any. A
+    /// journal, to which the program `guira` may have appended keys, follows them.
     ///
     /// # Examples
     ///
@@ -220,9 +222,9 @@ impl FileHeader {
             (Hash::SipHash13 { .. }, None) => None,
             (hash, key) => Some(hash.hasher(key)?),
         };
-        let table = table_of(file, header)?;
+        let Sections { table, chunks, journal } = Sections::of(file, header)?;
         check_bytes(table, &header.parameters, header.table_checksum)?;
-        kept_chunks(chunks_in(file, header), Normalization::ByCaller)?;
+        kept_chunks(chunks, Normalization::ByCaller)?;
         let len = header.len_in_memory()?;
         let (sees_copies, hasher) = (hasher.is_some(), hasher.unwrap_or(KeyHasher::xxh3(0)));
         if matches!(header.kind(), FileKind::Counting | FileKind::Map) {
@@ -232,7 +234,14 @@ impl FileHeader {
         }
         // Only the search for copies depends on the seed of the hasher.
         let kind = if sees_copies { header.kind() } else { FileKind::Filter };
-        check_fingerprints(&Scheme::new(&header.parameters, hasher.seed()), table, kind, len)
+        let scheme = Scheme::new(&header.parameters, hasher.seed());
+        check_fingerprints(&scheme, table, kind, len)?;
+        // Where the key's copies are takes the hasher too.
+        if sees_copies { check_removals(&scheme, table, &Pending::of(&scheme, journal.changes())) } else { Ok(()) }
+    }
+
+    pub(super) const fn header(&self) -> &Header {
+        &self.0
     }
 }
 

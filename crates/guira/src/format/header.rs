@@ -5,6 +5,7 @@ use core::cmp::Ordering;
 
 use super::contents::Parts;
 use super::fields::Fields;
+use super::journal::Journal;
 use crate::digest::{KeyHasher, checksum};
 use crate::error::{FileKind, LoadError};
 use crate::filter::{Growth, GrowthPolicy};
@@ -350,17 +351,26 @@ impl Header {
     }
 }
 
-/// Returns the table within the bytes of a file, if these are as many as the header says.
-pub(super) fn table_of<'bytes>(bytes: &'bytes [u8], header: &Header) -> Result<&'bytes [u8], LoadError> {
-    check_file_size(header, u64::try_from(bytes.len()).unwrap_or(u64::MAX))?;
-    let behind = bytes.get(HEADER_SIZE..).unwrap_or_default();
-    Ok(usize::try_from(header.table_size()).ok().and_then(|size| behind.get(..size)).unwrap_or_default())
+/// The parts of a file behind its header.
+pub(super) struct Sections<'bytes> {
+    pub(super) table: &'bytes [u8],
+    pub(super) chunks: &'bytes [u8],
+    pub(super) journal: Journal,
 }
 
-/// Returns the chunks within the bytes of a file that has as many as its header says.
-pub(super) fn chunks_in<'bytes>(bytes: &'bytes [u8], header: &Header) -> &'bytes [u8] {
-    let behind = bytes.get(HEADER_SIZE..).unwrap_or_default();
-    usize::try_from(header.table_size()).ok().and_then(|size| behind.get(size..)).unwrap_or_default()
+impl<'bytes> Sections<'bytes> {
+    /// Finds the parts in the bytes of a file, if these are as many as the header says, or a journal is behind them.
+    pub(super) fn of(bytes: &'bytes [u8], header: &Header) -> Result<Self, LoadError> {
+        let (expected, found) = (header.file_size(), u64::try_from(bytes.len()).unwrap_or(u64::MAX));
+        let truncated = || LoadError::Truncated { expected, found };
+        let split = |bytes: &'bytes [u8], size| {
+            usize::try_from(size).ok().and_then(|size| bytes.split_at_checked(size)).ok_or_else(truncated)
+        };
+        let (_, behind) = bytes.split_at_checked(HEADER_SIZE).ok_or_else(truncated)?;
+        let (table, behind) = split(behind, header.table_size())?;
+        let (chunks, behind) = split(behind, header.chunks_size)?;
+        Ok(Self { table, chunks, journal: Journal::of(header, behind)? })
+    }
 }
 
 /// Whether a file has as many bytes as its header says.

@@ -9,7 +9,10 @@ use super::any_filter::AnyFilter;
 use super::check::check_bytes;
 use super::chunks::{Normalization, kept_chunks};
 use super::contents::{Contents, Loaded};
-use super::header::{HEADER_SIZE, check_file_size, chunks_in, table_of};
+use super::header::{HEADER_SIZE, Sections, check_file_size};
+use super::journal::Journal;
+#[cfg(feature = "std")]
+use super::journal::max_size;
 #[cfg(feature = "std")]
 use crate::concurrent::ConcurrentCuckooFilter;
 use crate::counting::CountingCuckooFilter;
@@ -122,10 +125,10 @@ impl LoadOptions {
     pub fn from_bytes<F: FilterFile>(self, bytes: &[u8]) -> Result<F, LoadError> {
         let header = Header::decode(bytes)?.of_kinds(F::KINDS)?;
         let hasher = header.hash.hasher(self.key)?;
-        let table = table_of(bytes, &header)?;
-        let kept = kept_chunks(chunks_in(bytes, &header), self.normalization)?;
+        let Sections { table, chunks, journal } = Sections::of(bytes, &header)?;
+        let kept = kept_chunks(chunks, self.normalization)?;
         let storage = Storage::copied_from(table).map_err(|_| LoadError::OutOfMemory { bytes: header.table_size() })?;
-        checked(&header, hasher, storage, kept)
+        checked(&header, hasher, storage, kept, journal)
     }
 
     /// Loads a filter from a reader, which it reads to the end.
@@ -360,7 +363,7 @@ pub(super) fn load_from_parts<C: Contents>(bytes: &[u8], table: Vec<u8>, chunks:
         return Err(LoadError::Inconsistent { what: "the table has another size than its header says" });
     }
     let kept = kept_chunks(chunks, Normalization::Unknown)?;
-    checked(&header, hasher, Storage::from_vec(table), kept)
+    checked(&header, hasher, Storage::from_vec(table), kept, Journal::default())
 }
 
 #[cfg(feature = "std")]
@@ -396,18 +399,24 @@ fn load_from_stream<C: Contents, R: std::io::Read>(mut reader: R, options: LoadO
     if unread > 0 {
         return Err(LoadError::Truncated { expected, found: expected.saturating_sub(unread) });
     }
-    // Unlike `read`, this does not give up where it is interrupted.
-    if reader.take(1).read_to_end(&mut Vec::new())? != 0 {
-        return Err(LoadError::TrailingBytes { expected });
-    }
+    // One byte more than may be there shows that there are too many.
+    let mut behind = Vec::new();
+    reader.take(max_size(&header).saturating_add(1)).read_to_end(&mut behind)?;
+    let journal = Journal::of(&header, &behind)?;
     let kept = kept_chunks(&chunks, options.normalization)?;
-    checked(&header, hasher, Storage::from_vec(table), kept)
+    checked(&header, hasher, Storage::from_vec(table), kept, journal)
 }
 
 /// The checks that need the table.
-fn checked<C: Contents>(header: &Header, hasher: KeyHasher, storage: Storage, kept: Kept) -> Result<C, LoadError> {
+fn checked<C: Contents>(
+    header: &Header,
+    hasher: KeyHasher,
+    storage: Storage,
+    kept: Kept,
+    journal: Journal,
+) -> Result<C, LoadError> {
     check_bytes(&storage, &header.parameters, header.table_checksum)?;
     let kept = Kept { flags: header.flags, rate: header.rate, ..kept };
     let kept = (kept != Kept::default()).then(|| Arc::new(kept));
-    C::checked(header, Loaded { hasher, storage, kept })
+    C::checked(header, Loaded { hasher, storage, kept, changes: journal.into_changes() })
 }

@@ -9,7 +9,8 @@ use std::path::Path;
 use memmap2::MmapOptions;
 
 use super::chunks::kept_chunks;
-use super::header::{HEADER_SIZE, check_file_size};
+use super::header::HEADER_SIZE;
+use super::journal::{Journal, max_size};
 use super::{Header, LoadOptions};
 use crate::error::LoadError;
 use crate::filter::CuckooFilterView;
@@ -90,15 +91,21 @@ impl LoadOptions {
         (&file).take(header_size).read_to_end(&mut start)?;
         let header = Header::decode(&start)?;
         let description = header.describe(self.given_secret_key())?;
-        check_file_size(&header, file.metadata()?.len())?;
+        let (expected, found) = (header.file_size(), file.metadata()?.len());
+        if found < expected {
+            return Err(LoadError::Truncated { expected, found });
+        }
         let mut chunks = Vec::new();
         (&file).seek(SeekFrom::Start(header_size.saturating_add(header.table_size())))?;
         (&file).take(header.chunks_size()).read_to_end(&mut chunks)?;
+        let mut behind = Vec::new();
+        (&file).take(max_size(&header).saturating_add(1)).read_to_end(&mut behind)?;
+        let journal = Journal::of(&header, &behind)?;
         kept_chunks(&chunks, self.normalization)?;
         let bytes = header.table_size();
         let size = usize::try_from(bytes).map_err(|_| LoadError::OutOfMemory { bytes })?;
         // SAFETY: the file is as long as is mapped of it, and the caller promises that it stays so and does not change.
         let table = unsafe { MmapOptions::new().offset(header_size).len(size).map(&file)? };
-        Ok(CuckooFilterView::from_parts(description, Borrowed::Mapping(Arc::new(table))))
+        Ok(CuckooFilterView::from_parts(description, Borrowed::Mapping(Arc::new(table)), journal.changes()))
     }
 }

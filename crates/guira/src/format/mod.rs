@@ -12,6 +12,7 @@ mod contents;
 mod fields;
 mod file_header;
 mod header;
+mod journal;
 mod load;
 #[cfg(feature = "mmap")]
 mod mapped;

@@ -6,13 +6,14 @@ use alloc::vec::Vec;
 
 pub use super::chunks::{Chunk, chunks_of};
 use super::contents::{Contents, Written};
+pub use super::journal::Journal;
 use super::load::load_from_parts;
 use super::save::header_bytes;
 use crate::digest::Key;
 use crate::error::{InsertError, LoadError, TryExtendError};
-use crate::filter::CuckooFilter;
+use crate::filter::{CuckooFilter, CuckooFilterView};
 
-pub use crate::filter::{FilterPlan, PlannedFilter};
+pub use crate::filter::{Change, FilterPlan, PlannedFilter};
 
 /// From now on, the memory of all tables comes from the global allocator. Without this call, and with the feature `std`,
 /// that of large tables is mapped, in large pages, where an allocator that counts what a program takes does not see it.
@@ -148,5 +149,17 @@ impl RawFilter for CuckooFilter {
         if !self.is_doubling() {
             self.storage_mut().move_bytes(elsewhere);
         }
+    }
+}
+
+/// Changes of a view that are in memory only.
+pub trait RawView {
+    /// Answers from now on as if a change had been made. One that removes a key must have found it.
+    fn push(&mut self, change: Change);
+}
+
+impl RawView for CuckooFilterView<'_> {
+    fn push(&mut self, change: Change) {
+        self.push(change);
     }
 }

@@ -1,8 +1,10 @@
 //! Files that are queried in place, without loading them.
 
-use super::check::{check_bytes, check_fingerprints};
+use super::check::{check_bytes, check_fingerprints, check_removals};
 use super::chunks::kept_chunks;
-use super::header::{chunks_in, table_of};
+use super::header::Sections;
+#[cfg(feature = "std")]
+use super::journal::Journal;
 use super::{Header, LoadOptions};
 use crate::error::{FileKind, LoadError};
 use crate::filter::{CuckooFilterView, Description};
@@ -39,9 +41,9 @@ impl<'bytes> CuckooFilterView<'bytes> {
     pub(super) fn of(bytes: &'bytes [u8], options: LoadOptions) -> Result<Self, LoadError> {
         let header = Header::decode(bytes)?;
         let description = header.describe(options.given_secret_key())?;
-        let table = table_of(bytes, &header)?;
-        kept_chunks(chunks_in(bytes, &header), options.normalization)?;
-        Ok(Self::from_parts(description, Borrowed::Slice(table)))
+        let Sections { table, chunks, journal } = Sections::of(bytes, &header)?;
+        kept_chunks(chunks, options.normalization)?;
+        Ok(Self::from_parts(description, Borrowed::Slice(table), journal.changes()))
     }
 
     /// Checks that the table is the one that was written: one pass over it, for its checksum. Against tables that were
@@ -86,7 +88,8 @@ impl<'bytes> CuckooFilterView<'bytes> {
     /// ```
     pub fn verify(&self) -> Result<(), LoadError> {
         self.verify_checksum()?;
-        check_fingerprints(self.scheme(), self.bytes(), self.kind(), self.len())
+        check_fingerprints(self.scheme(), self.bytes(), self.kind(), self.table_len())?;
+        self.pending().map_or(Ok(()), |pending| check_removals(self.scheme(), self.bytes(), pending))
     }
 }
 
@@ -136,18 +139,19 @@ impl LoadOptions {
         self,
         owner: impl AsRef<[u8]> + Send + Sync + 'static,
     ) -> Result<CuckooFilterView<'static>, LoadError> {
-        let mut description = None;
+        let (mut description, mut journal) = (None, Journal::default());
         let table = OwnedTable::try_new(Box::new(owner), |owner| {
             // What the owner returns is asked for once, so that it is checked what is looked at.
             let bytes = (**owner).as_ref();
             let header = Header::decode(bytes)?;
             description = Some(header.describe(self.given_secret_key())?);
-            let table = table_of(bytes, &header)?;
-            kept_chunks(chunks_in(bytes, &header), self.normalization)?;
-            Ok::<_, LoadError>(table)
+            let sections = Sections::of(bytes, &header)?;
+            kept_chunks(sections.chunks, self.normalization)?;
+            journal = sections.journal;
+            Ok::<_, LoadError>(sections.table)
         })?;
         let description = description.ok_or(LoadError::NotGuira)?;
-        Ok(CuckooFilterView::from_parts(description, Borrowed::Owned(Arc::new(table))))
+        Ok(CuckooFilterView::from_parts(description, Borrowed::Owned(Arc::new(table)), journal.changes()))
     }
 }
 

@@ -11,9 +11,9 @@ use super::rejected::RejectedKeys;
 use crate::arguments::AddArguments;
 use crate::commands::intervals::{Intervals, Stored};
 use crate::commands::warnings::{WithoutKey, refuse_to_ignore_case, warn_of_missing_fields};
+use crate::edited_filter::EditedFilter;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
-use crate::filter_file::FilterReplacement;
 use crate::inspection::{Inspection, Secret};
 use crate::keys::{BATCH_SIZE, KeyList, Normalization, SeenDigests};
 use crate::progress::Progress;
@@ -82,8 +82,8 @@ impl Stored for Store<'_> {
             return Ok(());
         }
         let arguments = self.arguments;
-        let (mut filter, replacement) = FilterReplacement::of_filter(&arguments.file, self.key, arguments.wait)?;
-        if *filter.filter.hasher() != self.hasher || filter.provenance.normalization != self.normalization {
+        let mut filter = EditedFilter::open(&arguments.file, self.key, arguments.wait)?;
+        if *filter.hasher() != self.hasher || filter.provenance().normalization != self.normalization {
             let text = "was replaced by a filter whose keys are hashed or treated otherwise: start again";
             return Err(Failure::of_file(&arguments.file, text));
         }
@@ -98,7 +98,7 @@ impl Stored for Store<'_> {
         if let Some(rejected) = &mut adding.rejected {
             rejected.flush()?;
         }
-        let (status, adding) = adding.finish(&filter, replacement)?;
+        let (status, adding) = adding.finish(filter)?;
         (self.seen, self.rejected) = (adding.seen, adding.rejected);
         match (status, self.status) {
             (ExitStatus::Error, _) if !arguments.keep_fitting => Err(Failure::of_file(

@@ -17,8 +17,8 @@ use crate::stored_filter::StoredFilter;
 pub(super) struct State<'arguments> {
     path: &'arguments Path,
     wait: WaitArguments,
-    /// How the file began when it was read or written last, checksums included; `None` if there was none.
-    start: Option<Vec<u8>>,
+    /// What the file was when it was read or written last; `None` if there was none.
+    contents: Option<Contents>,
     /// The keys that it held then.
     len: usize,
 }
@@ -32,10 +32,10 @@ impl<'arguments> State<'arguments> {
             // A directory or a permission that is missing is told before the work.
             FilterReplacement::of_output(path, Existing::Refused, wait)?;
             let filter = StoredFilter::for_output(new_filter(arguments)?, provenance_of(arguments), path);
-            return Ok((filter, Self { path, wait, start: None, len: 0 }));
+            return Ok((filter, Self { path, wait, contents: None, len: 0 }));
         }
         let (filter, replacement) = FilterReplacement::of_filter(path, key, wait)?;
-        let start = replacement.old().map(start_of).transpose().map_err(|error| explain(path, &error))?;
+        let contents = replacement.old().map(contents_of).transpose().map_err(|error| explain(path, &error))?;
         if arguments.rate.is_some() || arguments.capacity.is_some() {
             let text = "is there and has its rate and size: leave out --rate and --capacity, or give another --state";
             return Err(Failure::of_file(path, text));
@@ -48,7 +48,7 @@ impl<'arguments> State<'arguments> {
             ));
         }
         let len = filter.filter.len();
-        Ok((filter, Self { path, wait, start, len }))
+        Ok((filter, Self { path, wait, contents, len }))
     }
 
     pub(super) const fn path(&self) -> &Path {
@@ -58,31 +58,37 @@ impl<'arguments> State<'arguments> {
     /// Replaces the file if it holds less than the filter, unless another process has replaced it.
     pub(super) fn save(&mut self, filter: &StoredFilter) -> Result<(), Failure> {
         let len = filter.filter.len();
-        if self.start.is_some() && len == self.len {
+        if self.contents.is_some() && len == self.len {
             return Ok(());
         }
         let replacement = FilterReplacement::of_output(self.path, Existing::LockedAndReplaced, self.wait)?;
-        let start = replacement.old().map(start_of).transpose().map_err(|error| explain(self.path, &error))?;
-        if start != self.start {
+        let contents = replacement.old().map(contents_of).transpose().map_err(|error| explain(self.path, &error))?;
+        if contents != self.contents {
             let text = "was changed by another process meanwhile, so it is not replaced: what came since then is not \
                         remembered; give each run a --state of its own";
             return Err(Failure::of_file(self.path, text));
         }
         replacement.commit(filter)?;
-        let start = File::open(self.path).and_then(|file| start_of(&file));
-        (self.start, self.len) = (Some(start.map_err(|error| explain(self.path, &error))?), len);
+        let contents = File::open(self.path).and_then(|file| contents_of(&file));
+        (self.contents, self.len) = (Some(contents.map_err(|error| explain(self.path, &error))?), len);
         Ok(())
     }
+}
+
+/// What tells one content of a file from others: its header, which has checksums, and its size, which grows with the journal.
+#[derive(Debug, PartialEq, Eq)]
+struct Contents {
+    header: Vec<u8>,
+    size: u64,
 }
 
 fn explain(path: &Path, error: &io::Error) -> Failure {
     Failure::of_io(path.display().to_string(), error)
 }
 
-/// As many bytes as a header has.
-fn start_of(mut file: &File) -> io::Result<Vec<u8>> {
-    let mut start = Vec::new();
+fn contents_of(mut file: &File) -> io::Result<Contents> {
+    let mut header = Vec::new();
     file.rewind()?;
-    file.take(FileHeader::MIN_SIZE as u64).read_to_end(&mut start)?;
-    Ok(start)
+    file.take(FileHeader::MIN_SIZE as u64).read_to_end(&mut header)?;
+    Ok(Contents { header, size: file.metadata()?.len() })
 }

@@ -4,8 +4,13 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::process::Command;
 
+use guira::CuckooFilter;
+
 use super::server::{Keys, Server};
 use crate::workplace::{GUIRA, Workplace};
+
+/// Files that are so large that changes are appended to them: one without a journal, and one with.
+const WITH_JOURNALS: [&str; 2] = ["large.guira", "journal.guira"];
 
 /// The variable that names an interpreter which has the Python package.
 const PYTHON: &str = "GUIRA_FAULTS_PYTHON";
@@ -64,6 +69,10 @@ pub(super) fn cases(server: &Server) -> Vec<Case> {
         changes(&["merge", "--output", "new.guira", "set.guira", "other.guira"], "new.guira"),
         changes(&["convert", "--layout", "packed", "--output", "new.guira", "other.guira"], "new.guira"),
         changes(&["shrink", "wide.guira"], "wide.guira"),
+        changes(&["add", "-q", "large.guira", "few.txt"], "large.guira"),
+        changes(&["remove", "-q", "large.guira"], "large.guira"),
+        changes(&["add", "-q", "journal.guira"], "journal.guira"),
+        reads(&["check", "journal.guira"]),
         reads(&["check", "set.guira"]),
         reads(&["unique"]),
         reads(&["diff", "set.guira", "other.guira"]),
@@ -158,15 +167,33 @@ pub(super) struct State {
 
 impl State {
     /// What a command replaces or creates.
-    pub(super) fn of(&self, target: &Target) -> Option<&Vec<u8>> {
+    pub(super) fn of(&self, target: &Target) -> Option<Vec<u8>> {
         match target {
             Target::Nothing => None,
-            Target::File(name) => self.files.get(*name),
+            Target::File(name) => content(&self.files, name),
             Target::Key(name) => {
-                self.keys.get(name.as_bytes()).filter(|value| !value.expires).map(|value| &value.bytes)
+                self.keys.get(name.as_bytes()).filter(|value| !value.expires).map(|value| value.bytes.clone())
             }
         }
     }
+
+    /// Returns `true` if the files have the names and the contents of others.
+    pub(super) fn has_files_of(&self, other: &Self) -> bool {
+        let is_same = |name: &String| {
+            self.files.get(name) == other.files.get(name) || content(&self.files, name) == content(&other.files, name)
+        };
+        self.files.keys().eq(other.files.keys()) && self.files.keys().all(is_same)
+    }
+}
+
+/// A file; one with a journal as it would be written as a whole, without what was not written to its end.
+pub(super) fn content(files: &BTreeMap<String, Vec<u8>>, name: &str) -> Option<Vec<u8>> {
+    let bytes = files.get(name)?;
+    if !WITH_JOURNALS.contains(&name) {
+        return Some(bytes.clone());
+    }
+    let filter = CuckooFilter::from_bytes(bytes);
+    Some(filter.unwrap_or_else(|error| panic!("{name}: {error}")).to_bytes())
 }
 
 impl World {
@@ -188,6 +215,11 @@ impl World {
             done(&["push", "-q", "wide.guira", &server.url("birds")]);
         }
         done(&["remove", "-q", "wide.guira", "keys.txt"]);
+        place.write("few.txt", lines(0..100));
+        for file in WITH_JOURNALS {
+            done(&["build", "-q", "--capacity", "4200000", "--fingerprint-bits", "32", "--output", file, "few.txt"]);
+        }
+        done(&["add", "-q", "journal.guira", "more.txt"]);
         Self { place, server }
     }
 
@@ -203,10 +235,16 @@ impl World {
     }
 
     pub(super) fn restore_files(&self, files: &BTreeMap<String, Vec<u8>>) {
-        for name in self.place.files() {
+        // What is as it was stays: some files are large.
+        let (kept, removed): (Vec<_>, Vec<_>) = self
+            .place
+            .files()
+            .into_iter()
+            .partition(|name| files.get(name).is_some_and(|b| *b == self.place.read(name)));
+        for name in removed {
             fs::remove_file(self.place.path(&name)).expect("writable");
         }
-        for (name, bytes) in files {
+        for (name, bytes) in files.iter().filter(|(name, _)| !kept.contains(name)) {
             self.place.write(name, bytes);
         }
     }

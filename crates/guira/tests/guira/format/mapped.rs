@@ -2,10 +2,13 @@
 
 #![expect(unsafe_code, reason = "the tests promise that their files do not change")]
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::{env, fs, process};
 
 use guira::{CuckooFilter, CuckooFilterView, KeyHasher, LoadError};
+
+use super::journal::{Random, apply, assert_answers_alike, filters, journal, some_changes};
 
 const SECRET: [u8; 16] = *b"0123456789abcdef";
 
@@ -112,4 +115,22 @@ fn a_file_of_a_gigabyte_is_opened() {
         let answered = begun.elapsed();
         println!("{} bytes opened after {opened:?}, answered after {answered:?}", view.parameters().table_size());
     }
+}
+
+#[test]
+fn a_mapped_file_is_answered_from_with_its_journal_and_stays_as_it_was_opened() {
+    let (_, filter) = filters().swap_remove(0);
+    let batches = some_changes(&filter, &mut Random(3));
+    let (bytes, ends) = journal(&batches);
+    let file = TemporaryFile::new("journal", &[&filter.to_bytes()[..], &bytes[..ends[3]]].concat());
+    let view = file.open().expect("whole");
+    let mut expected = filter.clone();
+    apply(&mut expected, &batches[..4]);
+    assert_answers_alike(&view, &expected, "before");
+    // What is mapped of the file does not change.
+    let mut appended = fs::File::options().append(true).open(&file.0).expect("writable");
+    appended.write_all(&bytes[ends[3]..]).expect("writable");
+    assert_answers_alike(&view, &expected, "after");
+    apply(&mut expected, &batches[4..]);
+    assert_answers_alike(&file.open().expect("whole"), &expected, "opened again");
 }

@@ -4,6 +4,7 @@ mod chunks;
 mod file_header;
 mod files;
 mod forging;
+mod journal;
 #[cfg(feature = "mmap")]
 mod mapped;
 mod reading;

@@ -1,0 +1,219 @@
+//! The journal: changes of the keys that are appended to a file, whose other bytes stay as they are.
+
+use alloc::vec::Vec;
+
+use super::Header;
+use super::fields::Fields;
+use super::file_header::FileHeader;
+use crate::digest::{Digest, checksum, seeded_checksum};
+use crate::error::{FileKind, LoadError};
+use crate::filter::Change;
+
+/// The bytes before the first record: those before the data of a chunk that must be known and goes to the end of the file.
+const START_SIZE: usize = 24;
+const TAG: [u8; 4] = *b"JRNL";
+
+/// The bytes of a record: digest, change, the size of the batch that it ends, checksum.
+const RECORD_SIZE: usize = 24;
+/// The bytes of a record before its checksum.
+const CHECKED_SIZE: usize = 16;
+const INSERT: u32 = 1;
+const REMOVE: u32 = 2;
+
+/// A journal has at most one record for so many slots, but any may have this many. So it takes no more memory than its table.
+const SLOTS_PER_RECORD: u64 = 16;
+const MIN_MOST_RECORDS: u64 = 1 << 12;
+
+/// The journal of a file: changes that were appended behind everything that the header counts.
+#[derive(Clone, Debug, Default)]
+pub struct Journal {
+    changes: Vec<Change>,
+    end: End,
+}
+
+/// How a journal ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum End {
+    /// It has not begun.
+    #[default]
+    Missing,
+    /// With a batch, or with nothing behind its start.
+    Whole,
+    /// With the beginning of something that was not written to its end.
+    CutOff,
+}
+
+impl Journal {
+    /// Reads the journal of a file from all bytes that follow those that its header counts.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError::TrailingBytes`] where they are none, [`LoadError::ChunkChecksum`] where one of its records was damaged, and
+    /// [`LoadError::Unknown`] for a change that this release doesn't know.
+    pub fn read(header: &FileHeader, bytes: &[u8]) -> Result<Self, LoadError> {
+        Self::of(header.header(), bytes)
+    }
+
+    pub(super) fn into_changes(self) -> Vec<Change> {
+        self.changes
+    }
+
+    pub(super) fn of(header: &Header, bytes: &[u8]) -> Result<Self, LoadError> {
+        if bytes.is_empty() {
+            return Ok(Self::default());
+        }
+        let trailing = || LoadError::TrailingBytes { expected: header.file_size() };
+        let has_journal = matches!(header.kind(), FileKind::Filter | FileKind::Growing);
+        let size = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        if !has_journal || size > max_size(header) {
+            return Err(trailing());
+        }
+        let cut_off = Self { changes: Vec::new(), end: End::CutOff };
+        let expected = start();
+        let Some((found, records)) = bytes.split_first_chunk::<START_SIZE>() else {
+            return if expected.starts_with(bytes) { Ok(cut_off) } else { Err(trailing()) };
+        };
+        if *found != expected {
+            // A disk may have been told its length before its bytes.
+            let is_missing = |(found, expected): (&u8, &u8)| found == expected || *found == 0;
+            let is_cut_off = records.is_empty() && found.iter().zip(&expected).all(is_missing);
+            return if is_cut_off { Ok(cut_off) } else { Err(trailing()) };
+        }
+        Self::of_records(records)
+    }
+
+    /// Reads records. Behind the last whole batch may be anything: it was not written to its end. Before it, nothing may be amiss.
+    fn of_records(bytes: &[u8]) -> Result<Self, LoadError> {
+        let (records, partial) = bytes.as_chunks::<RECORD_SIZE>();
+        let mut changes = Vec::new();
+        let (mut whole, mut since_damage, mut is_damaged) = (0, 0_usize, false);
+        for (number, bytes) in records.iter().enumerate() {
+            let Some(record) = Record::decode(number, bytes) else {
+                (is_damaged, since_damage) = (true, 0);
+                continue;
+            };
+            since_damage += 1;
+            let unknown = LoadError::Unknown { what: "change in the journal", found: record.change.into() };
+            changes.push(record.change().ok_or(unknown)?);
+            let batch_size = usize::try_from(record.batch_size).unwrap_or(usize::MAX);
+            if batch_size == 0 || batch_size > since_damage {
+                continue;
+            }
+            if is_damaged {
+                return Err(LoadError::ChunkChecksum { tag: TAG });
+            }
+            if whole + batch_size != changes.len() {
+                return Err(LoadError::Inconsistent { what: "the journal has records of no batch" });
+            }
+            whole = changes.len();
+        }
+        changes.truncate(whole);
+        let is_whole = whole == records.len() && partial.is_empty();
+        Ok(Self { changes, end: if is_whole { End::Whole } else { End::CutOff } })
+    }
+
+    /// Returns the changes, in the order in which they are made.
+    #[must_use]
+    pub fn changes(&self) -> &[Change] {
+        &self.changes
+    }
+
+    /// Returns `true` if it ends with something that was not written to its end. Nothing may be appended to such a file.
+    #[must_use]
+    pub fn is_cut_off(&self) -> bool {
+        self.end == End::CutOff
+    }
+
+    /// Returns what is to be appended to a file without a journal before its first batch, and to be on disk before that is
+    /// appended; nothing for a file that has one.
+    #[must_use]
+    pub fn start(&self) -> Vec<u8> {
+        if self.end == End::Missing { start().to_vec() } else { Vec::new() }
+    }
+
+    /// Returns what is to be appended for changes that are made all or none. They count once all of it is in the file.
+    #[must_use]
+    pub fn batch(&self, changes: &[Change]) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(changes.len() * RECORD_SIZE);
+        for (index, &change) in changes.iter().enumerate() {
+            let is_last = index + 1 == changes.len();
+            let batch_size = if is_last { u32::try_from(changes.len()).unwrap_or(u32::MAX) } else { 0 };
+            Record::of(change, batch_size).encode(self.changes.len() + index, &mut bytes);
+        }
+        bytes
+    }
+
+    /// Returns the most bytes that a file may have behind those that its header counts.
+    #[must_use]
+    pub fn max_size(header: &FileHeader) -> u64 {
+        max_size(header.header())
+    }
+}
+
+pub(super) fn max_size(header: &Header) -> u64 {
+    let records = (header.parameters.slot_count() / SLOTS_PER_RECORD).max(MIN_MOST_RECORDS);
+    // Of at most 2^36 slots.
+    let wide = |size| u64::try_from(size).unwrap_or(u64::MAX);
+    wide(START_SIZE) + wide(RECORD_SIZE) * records
+}
+
+/// The bytes before the first record.
+fn start() -> [u8; START_SIZE] {
+    let mut start = [0; START_SIZE];
+    let flags: u32 = super::raw::Chunk::MUST_KNOW | super::raw::Chunk::OF_TABLE;
+    let checked = TAG.into_iter().chain(flags.to_le_bytes()).chain(u64::MAX.to_le_bytes());
+    start.iter_mut().zip(checked).for_each(|(byte, field)| *byte = field);
+    let sum = start.first_chunk::<CHECKED_SIZE>().map_or(0, |checked| checksum(checked));
+    start.iter_mut().skip(CHECKED_SIZE).zip(sum.to_le_bytes()).for_each(|(byte, field)| *byte = field);
+    start
+}
+
+/// A record as it is in the file.
+struct Record {
+    digest: u64,
+    change: u32,
+    /// If it is the last of a batch, the records of that; else 0.
+    batch_size: u32,
+}
+
+impl Record {
+    const fn of(change: Change, batch_size: u32) -> Self {
+        let (digest, change) = match change {
+            Change::Insert(digest) => (digest.get(), INSERT),
+            Change::Remove(digest) => (digest.get(), REMOVE),
+        };
+        Self { digest, change, batch_size }
+    }
+
+    const fn change(&self) -> Option<Change> {
+        match self.change {
+            INSERT => Some(Change::Insert(Digest::new(self.digest))),
+            REMOVE => Some(Change::Remove(Digest::new(self.digest))),
+            _ => None,
+        }
+    }
+
+    fn encode(&self, number: usize, bytes: &mut Vec<u8>) {
+        let start = bytes.len();
+        bytes.extend(self.digest.to_le_bytes());
+        bytes.extend(self.change.to_le_bytes());
+        bytes.extend(self.batch_size.to_le_bytes());
+        let sum = bytes.get(start..).map_or(0, |checked| checksum_of_record(number, checked));
+        bytes.extend(sum.to_le_bytes());
+    }
+
+    /// `None` for a record that is not what was written.
+    fn decode(number: usize, bytes: &[u8; RECORD_SIZE]) -> Option<Self> {
+        let (checked, sum) = bytes.split_first_chunk::<CHECKED_SIZE>()?;
+        if checksum_of_record(number, checked).to_le_bytes() != *sum {
+            return None;
+        }
+        let mut fields = Fields(checked);
+        Some(Self { digest: fields.take()?, change: fields.take()?, batch_size: fields.take()? })
+    }
+}
+
+/// A record at another place has another checksum.
+fn checksum_of_record(number: usize, checked: &[u8]) -> u64 {
+    seeded_checksum(checked, u64::try_from(number).unwrap_or(u64::MAX))
+}
