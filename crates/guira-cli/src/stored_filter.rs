@@ -1,3 +1,4 @@
+use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
@@ -6,7 +7,7 @@ use guira::{CuckooFilter, Digest, FileHeader, LoadError, LoadOptions, TryExtendE
 
 use crate::filter_bytes::decompressed;
 use crate::keys::Compression;
-use crate::progress::Progress;
+use crate::progress::{Progress, Watched};
 use crate::provenance::{Provenance, Tail, table_end};
 use crate::secret_key::SecretKey;
 
@@ -52,6 +53,23 @@ impl StoredFilter {
         };
         let filter = options.read_from(whole)?;
         Ok(Self { filter, compression, provenance: Provenance::of_file(&header, &section)? })
+    }
+
+    /// Merges the filter with that of a file, of which a part is in memory at a time. `None` where that does not do.
+    pub(crate) fn merged_with_file(self, path: &Path) -> Result<Option<Self>, LoadError> {
+        let file = File::open(path)?;
+        let size = file.metadata()?.len();
+        let progress = Progress::of_bytes(Some(size));
+        let (_, mut file) = decompressed(Watched { source: &file, progress: &progress })?;
+        let mut start = Vec::new();
+        file.by_ref().take(FileHeader::MIN_SIZE as u64).read_to_end(&mut start)?;
+        let header = FileHeader::from_bytes(&start)?;
+        let Self { filter, compression, mut provenance } = self;
+        if header.requested_rate() != provenance.rate {
+            provenance.rate = None;
+        }
+        let merged = filter.merged_with_file(io::Cursor::new(start).chain(file))?;
+        Ok(merged.map(|filter| Self { filter, compression, provenance }))
     }
 
     /// Writes the file with the compression of the filter.

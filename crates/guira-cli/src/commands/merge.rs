@@ -21,18 +21,10 @@ pub(crate) fn run(arguments: &MergeArguments) -> Result<ExitStatus, Failure> {
     let existing = if arguments.force { Existing::LockedAndReplaced } else { Existing::Refused };
     let output = FilterOutput::new(&arguments.output, existing, arguments.json, arguments.wait)?;
     let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
-    let mut merged: Option<StoredFilter> = None;
-    for file in &arguments.files {
-        let next = filter_file::load(file, key)?;
-        merged = Some(match merged {
-            None => next,
-            Some(mut merged) => {
-                merge(&mut merged, &next).map_err(|refusal| refusal.explain(file, arguments, &merged, &next))?;
-                merged
-            }
-        });
-    }
-    let Some(merged) = merged else { return Err(Failure::new("nothing to merge: give the filter files")) };
+    let merged = match merged_in_parts(arguments, key)? {
+        Some(merged) => merged,
+        None => merged_in_memory(arguments, key)?,
+    };
     // Notes describe a single file, so they are dropped.
     let Provenance { rate, normalization, .. } = merged.provenance;
     let provenance = Provenance { rate, normalization, ..Provenance::default() };
@@ -49,6 +41,39 @@ pub(crate) fn run(arguments: &MergeArguments) -> Result<ExitStatus, Failure> {
     tell(&merger, arguments.json, arguments.quiet)?;
     warn_of_excess(&arguments.output, &merged);
     Ok(ExitStatus::Success)
+}
+
+/// Merges files with the first, of each of the others only a part being in memory at a time. `None` where that does not do, and where
+/// something is wrong, which `merged_in_memory` explains.
+fn merged_in_parts(arguments: &MergeArguments, key: Option<SecretKey>) -> Result<Option<StoredFilter>, Failure> {
+    let Some((first, others)) = arguments.files.split_first() else { return Ok(None) };
+    // A stream can't be read again.
+    if !arguments.files.iter().all(|file| file.is_file()) {
+        return Ok(None);
+    }
+    let mut merged = filter_file::load(first, key)?;
+    for file in others {
+        match merged.merged_with_file(file) {
+            Ok(Some(both)) => merged = both,
+            Ok(None) | Err(_) => return Ok(None),
+        }
+    }
+    Ok(Some(merged))
+}
+
+fn merged_in_memory(arguments: &MergeArguments, key: Option<SecretKey>) -> Result<StoredFilter, Failure> {
+    let mut merged: Option<StoredFilter> = None;
+    for file in &arguments.files {
+        let next = filter_file::load(file, key)?;
+        merged = Some(match merged {
+            None => next,
+            Some(mut merged) => {
+                merge(&mut merged, &next).map_err(|refusal| refusal.explain(file, arguments, &merged, &next))?;
+                merged
+            }
+        });
+    }
+    merged.ok_or_else(|| Failure::new("nothing to merge: give the filter files"))
 }
 
 /// Why a filter can't be merged with those before it.

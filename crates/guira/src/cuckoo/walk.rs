@@ -1,8 +1,42 @@
 //! Walks through all buckets: what is stored, and whether it may be.
 
+#[cfg(feature = "std")]
+use alloc::vec::Vec;
+
 use super::CuckooTable;
+#[cfg(feature = "std")]
+use super::{Scheme, with_table};
 use crate::addressing::{Addressing, BucketIndex, Candidate, Fingerprint};
 use crate::table::{Place, Table, TableMut};
+
+#[cfg(feature = "std")]
+impl Scheme {
+    /// The fingerprints in some buckets of a table of which `bytes` is a part: it begins with bucket `first`, and ends behind the last
+    /// of the buckets with 16 bytes more. `None` where they hold what no table holds.
+    pub(crate) fn fingerprints_in(
+        &self,
+        bytes: &[u8],
+        first: u64,
+        count: u64,
+    ) -> Option<Vec<(BucketIndex, Fingerprint)>> {
+        with_table!(self, over(bytes), table => {
+            let mut fingerprints = Vec::new();
+            for index in 0..count {
+                let (here, bucket) = (BucketIndex::new(index), BucketIndex::new(first + index));
+                if !table.slots.is_well_formed(here) {
+                    return None;
+                }
+                for (_, _, fingerprint) in table.slots.filled_slots(here) {
+                    if !table.addressing.may_hold(fingerprint) {
+                        return None;
+                    }
+                    fingerprints.push((bucket, fingerprint));
+                }
+            }
+            Some(fingerprints)
+        })
+    }
+}
 
 impl<A: Addressing, T: Table> CuckooTable<A, T> {
     /// The fingerprints in a bucket of the [grid](Addressing::grid), given its number, each with the bucket that it is in.

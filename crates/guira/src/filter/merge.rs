@@ -4,6 +4,8 @@ use alloc::string::ToString;
 
 use super::CuckooFilter;
 use super::growth::is_crowded;
+#[cfg(feature = "std")]
+use crate::addressing::BucketIndex;
 use crate::addressing::{Addressing, Fingerprint};
 use crate::cast::to_usize;
 use crate::cuckoo::{NoRoom, with_table};
@@ -79,6 +81,21 @@ impl CuckooFilter {
             })
         })?;
         self.add_to_len(other.len());
+        Ok(())
+    }
+
+    /// Stores fingerprints of another table of the same parameters, where it stores them. If one finds no room, those before it are
+    /// stored.
+    #[cfg(feature = "std")]
+    pub(crate) fn insert_fingerprints(&mut self, fingerprints: &[(BucketIndex, Fingerprint)]) -> Result<(), NoRoom> {
+        let (scheme, bytes) = self.scheme_and_bytes();
+        with_table!(scheme, over_mut(bytes), table => {
+            let grid = table.addressing.grid();
+            fingerprints.iter().try_for_each(|&(bucket, fingerprint)| {
+                table.insert_fingerprint(fingerprint, grid.candidate(bucket)).map(|_| ())
+            })
+        })?;
+        self.add_to_len(fingerprints.len());
         Ok(())
     }
 

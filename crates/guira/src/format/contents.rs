@@ -64,15 +64,7 @@ impl Contents for CuckooFilter {
         let (Loaded { hasher, storage, kept, changes }, len) = (loaded, header.len_in_memory()?);
         let mut filter = Self::from_parts(header.parameters, hasher, storage, len).with_growth(header.growth);
         check_fingerprints(filter.scheme(), filter.bytes(), header.kind(), len)?;
-        for change in changes {
-            match change {
-                Change::Insert(digest) => {
-                    filter.insert_digest(digest).map_err(|reason| LoadError::JournalDoesNotFit { reason })?;
-                }
-                Change::Remove(digest) if filter.remove_digest(digest) => {}
-                Change::Remove(_) => return Err(REMOVES_WHAT_IS_NOT_THERE),
-            }
-        }
+        make_changes(&mut filter, changes)?;
         Ok(filter.with_kept(kept))
     }
 }
@@ -173,6 +165,20 @@ impl Contents for ConcurrentCuckooFilter {
             error => LoadError::Parameters(error),
         })
     }
+}
+
+/// Makes the changes of a journal in the table.
+pub(super) fn make_changes(filter: &mut CuckooFilter, changes: Vec<Change>) -> Result<(), LoadError> {
+    for change in changes {
+        match change {
+            Change::Insert(digest) => {
+                filter.insert_digest(digest).map_err(|reason| LoadError::JournalDoesNotFit { reason })?;
+            }
+            Change::Remove(digest) if filter.remove_digest(digest) => {}
+            Change::Remove(_) => return Err(REMOVES_WHAT_IS_NOT_THERE),
+        }
+    }
+    Ok(())
 }
 
 fn valued_parts(filter: &ValuedFilter, kind: FileKind) -> Parts<'_> {

@@ -16,6 +16,8 @@ mod journal;
 mod load;
 #[cfg(feature = "mmap")]
 mod mapped;
+#[cfg(feature = "std")]
+mod merge;
 pub mod raw;
 mod save;
 #[cfg(feature = "serde")]

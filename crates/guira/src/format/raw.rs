@@ -95,6 +95,15 @@ pub trait RawFilter: Sized + Contents {
     /// [`TryExtendError`] for the first key that can't be stored: why, and how many were stored before it and are kept.
     fn insert_each_without_growing<K: Key>(&mut self, keys: &[K]) -> Result<(), TryExtendError>;
 
+    /// Returns the filter merged with that in a file, as [`CuckooFilter::merge`] makes it, of which about 1 MiB is in memory at a
+    /// time; `None` where their tables have other parameters, or not all keys fit: then `merge` may do more, and says why not.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`LoadOptions::read_from`](crate::LoadOptions::read_from). Keys must be treated as the file says.
+    #[cfg(feature = "std")]
+    fn merged_with_file(self, file: impl std::io::Read) -> Result<Option<Self>, LoadError>;
+
     /// Lets the caller move the bytes of the table elsewhere in memory, as servers do to defragment it. The same bytes
     /// must come back; others would make it another filter. Tables in large pages stay where they are, unless
     /// [`use_global_allocator_only`] was called, and `elsewhere` is not called; nor is it for a table that is being doubled.
@@ -143,6 +152,11 @@ impl RawFilter for CuckooFilter {
     #[inline]
     fn insert_each_without_growing<K: Key>(&mut self, keys: &[K]) -> Result<(), TryExtendError> {
         self.insert_each_without_growing(keys)
+    }
+
+    #[cfg(feature = "std")]
+    fn merged_with_file(self, file: impl std::io::Read) -> Result<Option<Self>, LoadError> {
+        super::merge::merged_with(self, file)
     }
 
     fn move_table(&mut self, elsewhere: impl FnOnce(Vec<u8>) -> Vec<u8>) {

@@ -7,6 +7,7 @@ mod forging;
 mod journal;
 #[cfg(feature = "mmap")]
 mod mapped;
+mod merging;
 mod reading;
 mod refusing;
 mod releases;

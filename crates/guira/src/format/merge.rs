@@ -1,0 +1,101 @@
+//! Merging with a filter in a file, of which a part is in memory at a time.
+
+use alloc::vec::Vec;
+use std::io::Read;
+
+use super::Header;
+use super::check::check_len;
+use super::chunks::{Normalization, kept_chunks};
+use super::contents::make_changes;
+use super::header::HEADER_SIZE;
+use super::journal::{Journal, max_size};
+use crate::digest::Checksum;
+use crate::error::{FileKind, LoadError};
+use crate::filter::CuckooFilter;
+use crate::table::is_zero_from;
+
+/// About so many bytes of a table are in memory.
+const PART_SIZE: u64 = 1 << 20;
+
+/// The bytes that are read at any slot, at most.
+const READ_AT_ONCE: usize = 16;
+
+/// Merges a filter with that in a file. `None` where they were not made alike, or not all keys fit.
+pub(super) fn merged_with(mut filter: CuckooFilter, mut file: impl Read) -> Result<Option<CuckooFilter>, LoadError> {
+    let mut start = Vec::with_capacity(HEADER_SIZE);
+    file.by_ref().take(wide(HEADER_SIZE)).read_to_end(&mut start)?;
+    let header = Header::decode(&start)?;
+    filter.settle();
+    if !is_alike(&filter, &header)? {
+        return Ok(None);
+    }
+    let parameters = &header.parameters;
+    let bits_per_bucket = u64::from(parameters.slots_per_bucket()) * u64::from(parameters.bits_per_slot());
+    // Every eighth bucket begins with a byte.
+    let buckets_per_part = (PART_SIZE * 8 / bits_per_bucket).next_multiple_of(8);
+    let (bucket_count, mut first, mut len) = (parameters.bucket_count(), 0, 0);
+    let (mut checksum, mut part) = (Checksum::default(), Vec::new());
+    while first < bucket_count {
+        let count = buckets_per_part.min(bucket_count - first);
+        let begin = first * bits_per_bucket / 8;
+        let is_last = first + count == bucket_count;
+        let end = if is_last { header.table_size() } else { (first + count) * bits_per_bucket / 8 };
+        part.clear();
+        file.by_ref().take(end - begin).read_to_end(&mut part)?;
+        let found = wide(HEADER_SIZE) + begin + wide(part.len());
+        if wide(part.len()) < end - begin {
+            return Err(LoadError::Truncated { expected: header.file_size(), found });
+        }
+        checksum.update(&part);
+        if is_last && !is_zero_from(&part, count * bits_per_bucket) {
+            return Err(LoadError::Inconsistent { what: "padding bits are not 0" });
+        }
+        part.resize(part.len() + READ_AT_ONCE, 0);
+        let Some(fingerprints) = filter.scheme().fingerprints_in(&part, first, count) else {
+            return Err(LoadError::Inconsistent { what: "a bucket holds what no fingerprints give" });
+        };
+        len += wide(fingerprints.len());
+        if filter.insert_fingerprints(&fingerprints).is_err() {
+            return Ok(None);
+        }
+        first += count;
+    }
+    if checksum.get() != header.table_checksum {
+        return Err(LoadError::TableChecksum);
+    }
+    check_len(len, header.len_in_memory()?)?;
+    let mut chunks = Vec::new();
+    file.by_ref().take(header.chunks_size()).read_to_end(&mut chunks)?;
+    if wide(chunks.len()) < header.chunks_size() {
+        let found = header.file_size() - header.chunks_size() + wide(chunks.len());
+        return Err(LoadError::Truncated { expected: header.file_size(), found });
+    }
+    let mut behind = Vec::new();
+    file.take(max_size(&header).saturating_add(1)).read_to_end(&mut behind)?;
+    let journal = Journal::of(&header, &behind)?;
+    let treatment = filter.kept().map_or(0, |kept| kept.treatment);
+    if kept_chunks(&chunks, Normalization::ByCaller)?.treatment != treatment {
+        return Ok(None);
+    }
+    match make_changes(&mut filter, journal.into_changes()) {
+        Err(LoadError::JournalDoesNotFit { .. }) => Ok(None),
+        Err(error) => Err(error),
+        Ok(()) => Ok(Some(filter)),
+    }
+}
+
+/// Returns `true` if a filter and that of a file have tables of the same parameters, and the first may have room for both.
+fn is_alike(filter: &CuckooFilter, header: &Header) -> Result<bool, LoadError> {
+    let hasher = filter.hasher();
+    let together = wide(filter.len()).saturating_add(header.len);
+    Ok(matches!(header.kind(), FileKind::Filter | FileKind::Growing)
+        && header.growth.is_some() == filter.growth().is_some()
+        && header.parameters == *filter.parameters()
+        && together <= wide(filter.slot_count())
+        && (filter.growth().is_none() || header.len <= wide(filter.room()))
+        && header.hash.hasher(hasher.secret_key())? == *hasher)
+}
+
+fn wide(size: usize) -> u64 {
+    u64::try_from(size).unwrap_or(u64::MAX)
+}
