@@ -70,8 +70,33 @@ def made():
     return [seen, growing, small, unique, counting, map_]
 
 
+# Stored files with a journal, and those that they are without it.
+JOURNALS = {
+    "journal-packed-4-regional-f12": "packed-4-regional-f12",
+    "journal-growing-4-f13-doubled-3": "growing-4-f13-doubled-3",
+}
+
+
 def test_every_stored_file_is_one_of_these(golden):
-    assert {file.stem for file in golden.iterdir()} == set(STORED)
+    assert {file.stem for file in golden.iterdir()} == set(STORED) | set(JOURNALS)
+
+
+@pytest.mark.parametrize("name", JOURNALS)
+def test_a_journal_is_part_of_the_filter(golden, name):
+    path = golden / f"{name}.guira"
+    expected = CuckooFilter.load(golden / f"{JOURNALS[name]}.guira")
+    assert expected.remove_many([f"key {number}" for number in range(5)]).all()
+    for key in ["key 0", "key 1", "key 1", *(f"absent {number}" for number in range(8))]:
+        expected.add(key)
+    loaded = CuckooFilter.load(path)
+    assert loaded == expected and loaded.to_bytes() == expected.to_bytes()
+    assert CuckooFilter.from_bytes(path.read_bytes()) == expected
+    view = guira.open(path)
+    view.verify()
+    assert len(view) == len(expected) == 66
+    keys = PRESENT[:60] + ABSENT
+    assert view.count_many(keys).tolist() == expected.count_many(keys).tolist()
+    assert view.contains_many(keys).tolist() == [key in expected for key in keys]
 
 
 @pytest.mark.parametrize("name", STORED)
