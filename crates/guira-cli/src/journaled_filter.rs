@@ -18,6 +18,8 @@ const MIN_TABLE_SIZE: u64 = 1 << 24;
 const KEYS_PER_CHANGE: usize = 1000;
 /// Whoever opens the file reads all changes, and so many in some 15 ms.
 const MAX_CHANGES: usize = 1 << 16;
+/// Where a command has more, it loads the file, and what was taken for the journal was for nothing: some 1 % of the whole.
+const MAX_CHANGES_AT_ONCE: usize = 1 << 13;
 
 /// A filter in its file, and changes that are to be appended.
 pub(crate) struct JournaledFilter {
@@ -98,7 +100,8 @@ impl JournaledFilter {
 
     fn has_room_for(&self, count: usize) -> bool {
         let max_changes = (self.view.capacity() / KEYS_PER_CHANGE).min(MAX_CHANGES);
-        self.journal.changes().len() + self.changes.len() + count <= max_changes
+        let at_once = self.changes.len() + count;
+        at_once <= MAX_CHANGES_AT_ONCE && self.journal.changes().len() + at_once <= max_changes
     }
 
     fn push(&mut self, change: Change) {

@@ -123,3 +123,33 @@ impl Report for Push {
         format!("{}: {keys}, a table of {bytes}{replaced}", self.address)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use guira::CuckooFilter;
+    use guira::raw::{Change, Journal};
+
+    use super::*;
+
+    #[test]
+    fn a_journal_is_put_into_the_table_that_is_sent() {
+        let builder = CuckooFilter::builder().capacity(100).max_capacity(1000).false_positive_rate(1e-6);
+        let mut filter = builder.build().expect("possible");
+        filter.insert("ani").expect("room");
+        let mut file = filter.to_bytes();
+        let journal = Journal::default();
+        let changes = ["koel", "emu"].map(|key| Change::Insert(filter.hasher().digest(key)));
+        file.extend(journal.start());
+        file.extend(journal.batch(&changes));
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let path = directory.path().join("set.guira");
+        std::fs::write(&path, &file).expect("writable");
+
+        let pushable = Pushable::of_file(&path, None).expect("it grows");
+        for key in ["koel", "emu"] {
+            filter.insert(key).expect("room");
+        }
+        assert_eq!(pushable.header.len(), 3);
+        assert!([&pushable.dump_header(None)[8..], pushable.behind_header()].concat() == filter.to_bytes());
+    }
+}
