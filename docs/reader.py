@@ -7,7 +7,7 @@ the two. It is a reader to read, not one to use: a lookup takes some 100 microse
     pip install xxhash
     python3 docs/reader.py FILE [KEY_IN_HEXADECIMAL] < LINES
 
-Prints the lines that may be in it; of a counting filter also how often each is counted, of a map its values in ascending
+Prints the lines that may be in it, of those that expire at the time that the file has reached; of a counting filter also how often each is counted, of a map its values in ascending
 order, behind a tab. Exits with 2 where the file is none that it can read.
 """
 
@@ -24,8 +24,9 @@ JOURNAL = struct.pack("<4sIQ", b"JRNL", 3, MASK)
 JOURNAL += struct.pack("<Q", xxhash.xxh3_64_intdigest(JOURNAL))
 RECORD = struct.Struct("<QIIQ")
 INSERT, REMOVE = 1, 2
+EXPIRY = struct.Struct("<QQQQQII")
 LOWERCASE, TRIM = 1, 2
-FILTER, SET, GROWING, COUNTING, MAP = 1, 2, 3, 4, 5
+FILTER, SET, GROWING, COUNTING, MAP, EXPIRING = 1, 2, 3, 4, 5, 6
 REGIONAL, POWER_OF_TWO, TERNARY, QUATERNARY, DOUBLING = 1, 2, 3, 4, 5
 PACKED, SEMI_SORTED = 1, 2
 CODES = {
@@ -98,18 +99,18 @@ class Filter:
             raise ValueError("a later version")
         if xxhash.xxh3_64_intdigest(data[:120]) != header_checksum:
             raise ValueError("the header is damaged")
-        if version != 1 or self.kind not in (FILTER, SET, GROWING, COUNTING, MAP) or self.layout not in (PACKED, SEMI_SORTED) or required_flags or mark or reserved:
+        if version != 1 or not FILTER <= self.kind <= EXPIRING or self.layout not in (PACKED, SEMI_SORTED) or required_flags or mark or reserved:
             raise ValueError("unknown")
         if rate and not 0 < rate < 1:
             raise ValueError("no rate is like that")
-        if self.kind == GROWING or self.kind == SET and beyond:
+        if self.kind == GROWING or self.kind != FILTER and beyond:
             if self.addressing != DOUBLING or beyond not in (1, 2) or promised > self.f + self.g - 8:
                 raise ValueError("no growing filter is like that")
         elif beyond or promised or largest:
             raise ValueError("a promise of growth in what does not grow")
-        if self.g and (self.addressing != DOUBLING or self.f + self.g > 32):
+        if self.g and (self.addressing != DOUBLING or self.f + self.g + self.v > 32):
             raise ValueError("no table is doubled so often")
-        if (self.v > 0) != (self.kind in (COUNTING, MAP)) or self.f + self.v > 32:
+        if (self.v > 0) != (self.kind in (COUNTING, MAP, EXPIRING)) or self.f + self.v > 32:
             raise ValueError("values of so many bits are not in such a file")
         self.slot_bits = self.f - 1 if self.layout == SEMI_SORTED else self.f + self.v
         slots = self.k * self.s * self.b
@@ -120,7 +121,8 @@ class Filter:
         if xxhash.xxh3_64_intdigest(table) != table_checksum:
             raise ValueError("the table is damaged")
         self.table = table
-        self.treatment = treatment_of(data[128 + table_size : end])
+        self.treatment, times = chunks_of(data[128 + table_size : end], self.kind)
+        self.living = self.living_values(times)
         has_journal = self.kind in (FILTER, GROWING) and len(data) - end <= 24 + 24 * max(4096, slots // 16)
         changes = changes_of(data[end:] if has_journal or len(data) == end else b"?")
         if hash_id == 1:
@@ -137,6 +139,22 @@ class Filter:
             fingerprint, places = self.fingerprint_and_places(digest)
             copies = fingerprint, frozenset(places)
             self.more_copies[copies] = self.more_copies.get(copies, 0) + (1 if change == INSERT else -1)
+
+    def living_values(self, times):
+        """The values that stand for living generations; all values where keys don't expire."""
+        if self.kind != EXPIRING:
+            return range(1 << self.v)
+        if times is None or len(times) < EXPIRY.size + 8 or len(times) % 8:
+            raise ValueError("the times are missing, or cut off")
+        lifetime, resolution, time, beginning, _, current, _ = EXPIRY.unpack(times[: EXPIRY.size])
+        ends = [end for (end,) in struct.iter_unpack("<Q", times[EXPIRY.size :])]
+        if not resolution or lifetime % resolution or not 1 <= lifetime // resolution <= 254:
+            raise ValueError("no lifetime is like that")
+        if (lifetime // resolution + 1).bit_length() != self.v or current >> self.v or len(ends) > 1 << self.v:
+            raise ValueError("the times are not those of such values")
+        if beginning > time // resolution or [time, *ends] != sorted([time, *ends], reverse=True):
+            raise ValueError("the times are out of order")
+        return {(current - a) % (1 << self.v) for a, end in enumerate(ends) if a == 0 or time - end < lifetime}
 
     def bits(self, start, count):
         word = int.from_bytes(self.table[start // 8 : (start + count + 7) // 8], "little")
@@ -190,7 +208,8 @@ class Filter:
         if self.treatment & TRIM:
             key = key.strip(b" \t\r\v\f")
         fingerprint, places = self.fingerprint_and_places(self.digest(key))
-        values = [value for place in places for stored, value in self.slots(place) if stored == fingerprint]
+        stored = [slot for place in places for slot in self.slots(place)]
+        values = [value for found, value in stored if found == fingerprint and value in self.living]
         more = self.more_copies.get((fingerprint, frozenset(places)), 0)
         return [0] * (len(values) + more) if more else values
 
@@ -212,9 +231,9 @@ class Filter:
         return ""
 
 
-def treatment_of(chunks):
-    """What is done to keys before they are hashed, by the chunks behind the table."""
-    treatment = 0
+def chunks_of(chunks, kind):
+    """What is done to keys before they are hashed, and the times of keys that expire, by the chunks behind the table."""
+    treatment, times = 0, None
     while chunks:
         if len(chunks) < CHUNK.size:
             raise ValueError("a chunk is cut off")
@@ -228,9 +247,11 @@ def treatment_of(chunks):
             if len(chunk) != 1 or not 1 <= chunk[0] <= 3:
                 raise ValueError("an unknown treatment of keys")
             treatment = chunk[0]
+        elif tag == b"EXPR" and kind == EXPIRING:
+            times = chunk
         elif flags & 1:
             raise ValueError("an unknown chunk that must be known")
-    return treatment
+    return treatment, times
 
 
 def changes_of(journal):

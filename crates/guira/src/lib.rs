@@ -15,6 +15,7 @@ mod counting;
 mod cuckoo;
 mod digest;
 mod error;
+mod expiring;
 mod filter;
 mod format;
 mod map;
@@ -34,9 +35,10 @@ pub use digest::{ByHash, Digest, Key, KeyHasher};
 #[cfg(feature = "files")]
 pub use error::SaveError;
 pub use error::{
-    BuildError, BuildFromKeysError, ConvertError, Error, FileKind, InsertError, InsertManyError, LoadError, MergeError,
-    OutOfMemory, ReserveError, TryExtendError,
+    AdvanceError, BuildError, BuildFromKeysError, ConvertError, Error, FileKind, InsertError, InsertManyError,
+    LoadError, MergeError, OutOfMemory, ReserveError, TryExtendError,
 };
+pub use expiring::ExpiringCuckooFilter;
 pub use filter::{
     CuckooFilter, CuckooFilterView, FilterBuilder, FilterKind, Fingerprints, GrowthPolicy, StoredFingerprint,
 };

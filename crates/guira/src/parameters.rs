@@ -261,7 +261,8 @@ impl Parameters {
             return Ok(self);
         }
         let has_addressing = self.shape.addressing == Addressing::Doubling;
-        let has_bits = self.fingerprint_bits.saturating_add(doublings) <= Self::MAX_FINGERPRINT_BITS;
+        let bits_at_first = self.fingerprint_bits.saturating_add(doublings);
+        let has_bits = bits_at_first.saturating_add(self.value_bits) <= Self::MAX_BITS_WITH_VALUE;
         // The table began with at least one pair of buckets per region.
         let began_even = self.regions.buckets.trailing_zeros() > doublings;
         if !(has_addressing && has_bits && began_even) {
@@ -273,7 +274,7 @@ impl Parameters {
     /// Adds a value of so many bits beside every fingerprint.
     pub(crate) fn with_value_bits(self, value_bits: u32) -> Result<Self, BuildError> {
         let Shape { layout, addressing, .. } = self.shape;
-        if (layout, addressing) != (Layout::Packed, Addressing::Regional) {
+        if layout != Layout::Packed || !matches!(addressing, Addressing::Regional | Addressing::Doubling) {
             return Err(BuildError::ValuesInLayout { layout, addressing });
         }
         let fingerprint_bits = self.fingerprint_bits;

@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use guira::{
-    Addressing, CountingCuckooFilter, CuckooFilter, CuckooFilterView, CuckooMap, CuckooSet, FileHeader, FileKind,
-    Layout, LoadError,
+    Addressing, CountingCuckooFilter, CuckooFilter, CuckooFilterView, CuckooMap, CuckooSet, ExpiringCuckooFilter,
+    FileHeader, FileKind, Layout, LoadError,
 };
 
 /// The secret key of the one filter that has one.
@@ -63,8 +63,13 @@ const GOLDEN: [Golden; 13] = {
 /// absent keys are found, as `docs/reader.py` counted them.
 const GOLDEN_SETS: [(&str, usize); 2] = [("set-packed-4-f12", 1), ("set-growing-4-f12-doubled-2", 2)];
 const GOLDEN_GROWING: [(&str, u32, usize); 2] = [("growing-4-f13-doubled-3", 3, 2), ("growing-2-f8-doubled-5", 5, 11)];
-const GOLDEN_COUNTING: [(&str, usize); 2] = [("counting-2-f9-v3", 6), ("counting-4-f12-v8", 1)];
-const GOLDEN_MAPS: [(&str, usize); 2] = [("map-4-f6-v5", 135), ("map-8-f13-v19", 0)];
+const GOLDEN_COUNTING: [(&str, usize); 3] =
+    [("counting-2-f9-v3", 6), ("counting-4-f12-v8", 1), ("counting-growing-4-f13-v3-doubled-2", 1)];
+const GOLDEN_MAPS: [(&str, usize); 3] =
+    [("map-4-f6-v5", 135), ("map-8-f13-v19", 0), ("map-growing-4-f10-v7-doubled-2", 8)];
+/// `key n` came at 1,000,000 + 10 n; a lifetime and a time after which the last n are alive.
+const GOLDEN_EXPIRING: [(&str, [u64; 2], u64, usize); 2] =
+    [("expiring-4-f11-v4", [140, 1_000_598], 14, 3), ("expiring-growing-4-f15-v5-doubled-1", [300, 1_000_594], 30, 0)];
 
 /// Two of the files above with a journal: it removes `key 0` to `key 4`, and inserts `key 0` again, `key 1` twice, and `absent 0` to
 /// `absent 7`. At the end of the second one is half of a batch with `absent 8` and `absent 9`.
@@ -170,6 +175,7 @@ fn every_stored_file_is_one_of_these() {
             + GOLDEN_COUNTING.len()
             + GOLDEN_MAPS.len()
             + GOLDEN_JOURNALS.len()
+            + GOLDEN_EXPIRING.len()
     );
 }
 
@@ -277,6 +283,23 @@ fn stored_journals_are_part_of_the_filter_and_are_made_in_the_table_when_it_is_w
     }
 }
 
+#[test]
+fn stored_keys_that_expire_are_found_for_a_lifetime_and_are_written_again() {
+    for (name, [lifetime, time], living, absent) in GOLDEN_EXPIRING {
+        let mut filter =
+            ExpiringCuckooFilter::from_bytes(&bytes_of(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(filter.to_bytes(), bytes_of(name), "{name}");
+        assert_eq!(filter.check_invariants(), Ok(()), "{name}");
+        assert_eq!((filter.lifetime(), filter.time()), (lifetime, time), "{name}");
+        assert!((60 - living..60).all(|number| filter.contains(&format!("key {number}"))), "{name}");
+        assert_answers(name, absent, |query| filter.contains(query).then(String::new));
+        // It goes on from there: all keys but those of the last two resolutions are dead soon.
+        assert_eq!(filter.advance(time + lifetime - 20), Ok(true), "{name}");
+        assert!((58..60).all(|number| filter.contains(&format!("key {number}"))), "{name}");
+        assert!(filter.len() <= 4, "{name}: {}", filter.len());
+    }
+}
+
 /// What `docs/reader.py` says of some lines, or why it can't be asked.
 fn ask_reader(path: &Path, has_secret: bool, lines: &str) -> Result<String, String> {
     let reader = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reader.py");
@@ -347,6 +370,10 @@ fn answers_of(bytes: &[u8], has_secret: bool) -> Answer {
                 let values: Vec<String> = values.iter().map(u32::to_string).collect();
                 (!values.is_empty()).then(|| format!("\t{}", values.join(" ")))
             })
+        }
+        FileKind::Expiring => {
+            let filter = ExpiringCuckooFilter::from_bytes(bytes).expect("a stored file");
+            Box::new(move |query| there(filter.contains(query)))
         }
         FileKind::Set => {
             let set = CuckooSet::from_bytes(bytes).expect("a stored file");

@@ -6,7 +6,7 @@ use crate::tree::{assert_nothing, files, read, root};
 
 /// The most public functions that the library's source may have, those in `raw` included that only a server needs. A macro's
 /// function for several kinds counts once, as a reader learns it once.
-const MAX_PUBLIC_FUNCTIONS: usize = 230;
+const MAX_PUBLIC_FUNCTIONS: usize = 255;
 
 /// The types whose public functions all have an example. `macro_rules!` has functions that several of them share.
 const HAVE_EXAMPLES: &[&str] = &[
@@ -15,6 +15,7 @@ const HAVE_EXAMPLES: &[&str] = &[
     "CuckooSet",
     "CuckooMap",
     "CountingCuckooFilter",
+    "ExpiringCuckooFilter",
     "CuckooFilterView",
     "ConcurrentCuckooFilter",
     "FileHeader",

@@ -9,7 +9,7 @@
 use std::hint::black_box;
 use std::process::{Command, ExitCode};
 
-use guira::{ConcurrentCuckooFilter, CuckooFilter, Digest, Layout};
+use guira::{ConcurrentCuckooFilter, CuckooFilter, Digest, ExpiringCuckooFilter, Layout};
 
 const BUCKETS: u64 = 1 << 18;
 const ABSENT: u64 = 1 << 40;
@@ -25,7 +25,7 @@ struct Operation {
     limit: f64,
 }
 
-const OPERATIONS: [Operation; 18] = [
+const OPERATIONS: [Operation; 20] = [
     packed("hash only", hash, 26.2),
     packed("contains", contains, 70.7),
     packed("contains_digest", contains_digest, 49.5),
@@ -41,6 +41,8 @@ const OPERATIONS: [Operation; 18] = [
     packed("contains, growing", contains_growing, 122.2),
     packed("contains, growing far", contains_growing_far, 166.6),
     packed("contains, half doubled", contains_half_doubled, 239.3),
+    packed("contains, expiring", contains_expiring, 159.5),
+    packed("insert_if_absent, expiring", insert_if_absent_expiring, 323.5),
     semi_sorted("contains", contains, 137.3),
     semi_sorted("contains_many_into", contains_many_into, 139.5),
     semi_sorted("insert", insert, 253.5),
@@ -152,6 +154,23 @@ fn contains_growing_far(filter: &mut CuckooFilter, keys: &[u64]) {
 fn contains_half_doubled(_filter: &mut CuckooFilter, keys: &[u64]) {
     let filter = half_doubled();
     assert!(keys.iter().filter(|key| filter.contains(black_box(*key))).count() < keys.len() / 100);
+}
+
+/// A filter with about as many buckets, whose keys expire: fingerprints of 9 bits and numbers of 4.
+fn expiring(filter: &CuckooFilter) -> ExpiringCuckooFilter {
+    let slots = usize::try_from(filter.parameters().slot_count()).expect("a table that fits memory");
+    ExpiringCuckooFilter::with_capacity(slots * 8 / 10, 0.015, 14_000).expect("memory for the table")
+}
+
+fn contains_expiring(filter: &mut CuckooFilter, keys: &[u64]) {
+    let filter = expiring(filter);
+    assert!(keys.iter().filter(|key| filter.contains(black_box(*key))).count() == 0, "the filter is empty");
+}
+
+fn insert_if_absent_expiring(filter: &mut CuckooFilter, keys: &[u64]) {
+    let mut filter = expiring(filter);
+    let new = keys.iter().filter(|key| filter.insert_if_absent(black_box(*key)).expect("half of the slots are empty"));
+    assert!(new.count() > keys.len() * 98 / 100);
 }
 
 fn half_doubled() -> CuckooFilter {

@@ -131,9 +131,9 @@ impl Built for ConcurrentCuckooFilter {
         packed.build_filter()?.try_into()
     }
 
-    fn parameters(builder: &FilterBuilder<Self>) -> Result<Parameters, BuildError> {
+    fn plan(builder: &FilterBuilder<Self>) -> Result<(Parameters, Option<Growth>), BuildError> {
         let packed = if builder.has_layout() { builder.clone() } else { builder.clone().layout(Layout::Packed) };
-        packed.planned_parameters()
+        packed.plan_as_given()
     }
 }
 

@@ -1,10 +1,10 @@
 use core::fmt;
 
 use crate::digest::Key;
-use crate::error::{BuildError, InsertError, OutOfMemory};
+use crate::error::{BuildError, InsertError, MergeError, OutOfMemory};
 use crate::filter::{
-    Built, FilterBuilder, ValuedFilter, answers_many, contains_one_by_one, counts_many, inserts_one_by_one,
-    made_by_builder, measures_of_valued_filter, removes_many,
+    Built, FilterBuilder, Growth, Living, Meeting, ValuedFilter, answers_many, contains_one_by_one, counts_many,
+    growth_of_valued_filter, inserts_one_by_one, made_by_builder, measures_of_valued_filter, removes_many,
 };
 use crate::parameters::Parameters;
 
@@ -45,15 +45,17 @@ pub struct CountingCuckooFilter {
     total: u64,
 }
 
-/// Counters have 8 bits, which count to 256, unless [`value_bits`](FilterBuilder::value_bits) are given. The table is packed, and
-/// doesn't grow.
+/// Counters have 8 bits, which count to 256, unless [`value_bits`](FilterBuilder::value_bits) are given. The table is packed. It
+/// grows if a [`max_capacity`](FilterBuilder::max_capacity) is given, and is then doubled at once.
 impl Built for CountingCuckooFilter {
     fn build(builder: &FilterBuilder<Self>) -> Result<Self, BuildError> {
-        ValuedFilter::with_parameters(builder.parameters()?, builder.chosen_hasher()).map(Self::from_filter)
+        let (parameters, growth) = Self::plan(builder)?;
+        let filter = ValuedFilter::with_parameters(parameters, builder.chosen_hasher())?;
+        Ok(Self::from_filter(filter.with_growth(growth)))
     }
 
-    fn parameters(builder: &FilterBuilder<Self>) -> Result<Parameters, BuildError> {
-        builder.parameters_with_values(builder.given_value_bits().unwrap_or(USUAL_COUNTER_BITS))
+    fn plan(builder: &FilterBuilder<Self>) -> Result<(Parameters, Option<Growth>), BuildError> {
+        builder.plan_with_values(builder.given_value_bits().unwrap_or(USUAL_COUNTER_BITS))
     }
 }
 
@@ -216,6 +218,34 @@ impl CountingCuckooFilter {
         }
     }
 
+    /// Adds all counts of another filter that was made with the same parameters, hash and seed. The counts of a key in both add up.
+    ///
+    /// If this filter grows, the other need only have begun with the same parameters, however often either has been doubled
+    /// since, and this one grows if it must. It takes memory for a copy of the resulting table while it works.
+    ///
+    /// # Errors
+    ///
+    /// [`MergeError::Differs`] if they were not made alike; [`MergeError::Full`] if not all keys fit; [`MergeError::CounterFull`] if a
+    /// key is counted too often;
+    /// [`MergeError::OutOfMemory`]. In all cases both are as they were.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut sightings = guira::CountingCuckooFilter::with_capacity(1000, 0.001)?;
+    /// let mut others = sightings.empty_like()?;
+    /// sightings.insert("ani")?;
+    /// others.insert("ani")?;
+    /// sightings.merge(&others)?;
+    /// assert_eq!(sightings.count("ani"), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
+        self.filter.merge(&other.filter, Meeting::Sum, Living::ALL, Some)?;
+        self.total += other.total;
+        Ok(())
+    }
+
     /// Removes all keys.
     ///
     /// # Examples
@@ -297,6 +327,7 @@ impl CountingCuckooFilter {
         self.filter.greatest_value() as u64 + 1
     }
 
+    growth_of_valued_filter!("guira::CountingCuckooFilter::builder()");
     measures_of_valued_filter!("guira::CountingCuckooFilter::with_capacity(1000, 0.001)?");
 
     /// Checks what must hold of every filter; meant for tests.

@@ -4,6 +4,7 @@ mod blocks;
 mod crowd;
 mod cuckoo_table;
 mod doubling;
+mod living;
 mod operations;
 mod scheme;
 mod walk;
@@ -14,4 +15,5 @@ pub(crate) use cuckoo_table::{CuckooTable, NoRoom};
 #[cfg(feature = "std")]
 pub(crate) use doubling::with_splitting_table;
 pub(crate) use doubling::{Splitting, SplittingLayouts, with_layouts};
+pub(crate) use living::{Filled, LivingOperations};
 pub(crate) use scheme::{Pair, Scheme, with_pair, with_table};

@@ -24,7 +24,7 @@ pub(crate) struct Operations {
 
 #[cold]
 #[inline(never)]
-fn other_pair() -> ! {
+pub(super) fn other_pair() -> ! {
     unreachable!("operations that were chosen for this pair")
 }
 

@@ -78,8 +78,10 @@ pairs! {
     RegionalSemiSortedWide: RegionalAddressing, AnyFingerprintBits<u128>;
     PowerOfTwoSemiSortedNarrow: PowerOfTwoAddressing, AnyFingerprintBits<u64>;
     PowerOfTwoSemiSortedWide: PowerOfTwoAddressing, AnyFingerprintBits<u128>;
-    ValuedNarrow: RegionalAddressing, ValuedWidths<u64>;
-    ValuedWide: RegionalAddressing, ValuedWidths<u128>;
+    ValuedNarrow: RegionalAddressing, ValuedWidths<AnyWidths<u64>>;
+    ValuedWide: RegionalAddressing, ValuedWidths<AnyWidths<u128>>;
+    DoublingValuedNarrow: DoublingAddressing, ValuedWidths<AnyWidths<u64>>;
+    DoublingValuedWide: DoublingAddressing, ValuedWidths<AnyWidths<u128>>;
 }
 
 /// Evaluates an expression with the cuckoo table of a scheme: `over` memory to read, `over_mut` bytes to write, over
@@ -91,7 +93,8 @@ macro_rules! with_table {
             PowerOfTwoWide TernaryNarrow TernaryWide QuaternaryNarrow QuaternaryWide)
     };
     ($scheme:expr, valued($memory:expr), $table:ident => $body:expr) => {
-        $crate::cuckoo::with_table!(@of ValuedTable, $scheme, $memory, $table => $body; ValuedNarrow ValuedWide)
+        $crate::cuckoo::with_table!(@of ValuedTable, $scheme, $memory, $table => $body;
+            ValuedNarrow ValuedWide DoublingValuedNarrow DoublingValuedWide)
     };
     ($scheme:expr, $over:ident($memory:expr), $table:ident => $body:expr) => {
         $crate::cuckoo::with_pair!(&$scheme.pair, (addressing, layout) => {
@@ -148,9 +151,13 @@ impl Pair {
             };
         }
         if parameters.value_bits() > 0 {
-            return match ValuedWidths::new(parameters) {
-                Some(widths) => Self::ValuedNarrow(regional(), widths),
-                None => Self::ValuedWide(regional(), ValuedWidths::new(parameters).expect(fits)),
+            let doubling = || DoublingAddressing::new(parameters, seed);
+            let wide = || ValuedWidths::new(parameters).expect(fits);
+            return match (parameters.addressing(), ValuedWidths::new(parameters)) {
+                (Doubling, Some(widths)) => Self::DoublingValuedNarrow(doubling(), widths),
+                (Doubling, None) => Self::DoublingValuedWide(doubling(), wide()),
+                (_, Some(widths)) => Self::ValuedNarrow(regional(), widths),
+                (_, None) => Self::ValuedWide(regional(), wide()),
             };
         }
         match (parameters.layout(), parameters.addressing()) {

@@ -3,8 +3,8 @@ use core::fmt;
 #[cfg(feature = "files")]
 use super::SaveError;
 use super::{
-    BuildError, BuildFromKeysError, ConvertError, InsertError, InsertManyError, LoadError, MergeError, OutOfMemory,
-    ReserveError, TryExtendError,
+    AdvanceError, BuildError, BuildFromKeysError, ConvertError, InsertError, InsertManyError, LoadError, MergeError,
+    OutOfMemory, ReserveError, TryExtendError,
 };
 
 macro_rules! any_error {
@@ -63,6 +63,7 @@ any_error! {
     Insert(InsertError): "A key was not stored.",
     InsertMany(InsertManyError): "Not all keys were stored.",
     TryExtend(TryExtendError): "Not all keys of an iterator were stored.",
+    Advance(AdvanceError): "The time was not moved on, since all keys would expire.",
     Reserve(ReserveError): "There is no room for so many keys.",
     OutOfMemory(OutOfMemory): "There is no memory for a copy.",
     Merge(MergeError): "Two filters were not merged.",

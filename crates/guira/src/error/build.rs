@@ -102,6 +102,15 @@ pub enum BuildError {
     },
     /// Bits of values for a filter without values.
     ValueBitsUnused,
+    /// No lifetime was given for a filter whose keys expire.
+    LifetimeMissing,
+    /// A lifetime, or a resolution of it, that filters whose keys expire can't have.
+    Resolution {
+        /// The resolution that was asked for, or that follows from the lifetime.
+        given: u64,
+        /// The lifetime asked for.
+        lifetime: u64,
+    },
     /// Values in a table that can't have them.
     ValuesInLayout {
         /// The layout asked for.
@@ -216,8 +225,17 @@ impl fmt::Display for BuildError {
                 .write_str("bits of values, for a filter without values: maps and filters that count have them"),
             Self::ValuesInLayout { layout, addressing } => write!(
                 formatter,
-                "values in a {layout} table with {addressing} addressing: only packed tables with regional addressing \
-                 have them"
+                "values in a {layout} table with {addressing} addressing: only packed tables with regional or doubling \
+                 addressing have them"
+            ),
+            Self::LifetimeMissing => formatter.write_str("a filter whose keys expire needs a lifetime"),
+            Self::Resolution { lifetime: 0, .. } => {
+                formatter.write_str("a lifetime of 0: give the time for which keys are found, at least 1")
+            }
+            Self::Resolution { given, lifetime } => write!(
+                formatter,
+                "a resolution of {given} for a lifetime of {lifetime}: give at least a 254th of the lifetime, and at most all \
+                 of it"
             ),
             Self::ConcurrentLayout { layout } => {
                 write!(formatter, "a {layout} table: filters for several threads are packed")

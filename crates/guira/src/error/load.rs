@@ -16,6 +16,8 @@ pub enum FileKind {
     Counting,
     /// A [`CuckooMap`](crate::CuckooMap).
     Map,
+    /// An [`ExpiringCuckooFilter`](crate::ExpiringCuckooFilter).
+    Expiring,
 }
 
 impl fmt::Display for FileKind {
@@ -26,6 +28,7 @@ impl fmt::Display for FileKind {
             Self::Growing => "growing filter",
             Self::Counting => "counting filter",
             Self::Map => "map",
+            Self::Expiring => "filter with keys that expire",
         })
     }
 }

@@ -28,6 +28,11 @@ pub enum MergeError {
         /// The most copies that fit.
         copies: usize,
     },
+    /// Together a key is counted more often than its counter reaches.
+    CounterFull {
+        /// How often a key can be counted.
+        count: u64,
+    },
     /// The memory for another table could not be allocated.
     OutOfMemory {
         /// The bytes of a table.
@@ -51,6 +56,11 @@ impl fmt::Display for MergeError {
                 formatter,
                 "together there are more than {copies} copies of a key (or of keys that share its fingerprint and \
                  buckets), which is as many as fit"
+            ),
+            Self::CounterFull { count } => write!(
+                formatter,
+                "together a key is counted more than {count} times, which is as far as counters go: build both filters with \
+                 more counter bits"
             ),
             Self::OutOfMemory { bytes } => write!(formatter, "no memory for another table of {bytes} bytes"),
         }

@@ -1,5 +1,6 @@
 //! One error type per activity, with the numbers that explain it.
 
+mod advance;
 mod any;
 mod build;
 mod convert;
@@ -11,6 +12,7 @@ mod out_of_memory;
 #[cfg(feature = "files")]
 mod save;
 
+pub use advance::AdvanceError;
 pub use any::Error;
 pub use build::BuildError;
 pub use convert::ConvertError;

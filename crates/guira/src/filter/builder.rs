@@ -40,11 +40,21 @@ pub struct FilterBuilder<T = CuckooFilter> {
     addressing: Addressing,
     hasher: KeyHasher,
     value_bits: Option<u32>,
+    times: ChosenTimes,
     kind: PhantomData<fn() -> T>,
 }
 
+/// What was chosen for a filter whose keys expire.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ChosenTimes {
+    pub(crate) lifetime: Option<u64>,
+    pub(crate) resolution: Option<u64>,
+    pub(crate) start: u64,
+}
+
 /// A kind of filter that a [`FilterBuilder`] makes: [`CuckooFilter`], [`CuckooSet`](crate::CuckooSet),
-/// [`CountingCuckooFilter`](crate::CountingCuckooFilter), [`CuckooMap`](crate::CuckooMap) and `ConcurrentCuckooFilter`.
+/// [`CountingCuckooFilter`](crate::CountingCuckooFilter), [`CuckooMap`](crate::CuckooMap),
+/// [`ExpiringCuckooFilter`](crate::ExpiringCuckooFilter) and `ConcurrentCuckooFilter`.
 #[expect(private_bounds, reason = "so that nobody else implements it")]
 pub trait FilterKind: Built {}
 
@@ -54,9 +64,9 @@ impl<T: Built> FilterKind for T {}
 pub(crate) trait Built: Sized {
     fn build(builder: &FilterBuilder<Self>) -> Result<Self, BuildError>;
 
-    /// The table that [`build`](Self::build) would make.
-    fn parameters(builder: &FilterBuilder<Self>) -> Result<Parameters, BuildError> {
-        builder.planned_parameters()
+    /// The table that [`build`](Self::build) would make, and how far it grows.
+    fn plan(builder: &FilterBuilder<Self>) -> Result<(Parameters, Option<Growth>), BuildError> {
+        builder.plan_as_given()
     }
 }
 
@@ -97,6 +107,7 @@ impl<T> FilterBuilder<T> {
             addressing: self.addressing,
             hasher: self.hasher,
             value_bits: self.value_bits,
+            times: self.times,
             kind: PhantomData,
         }
     }
@@ -322,12 +333,9 @@ impl<T> FilterBuilder<T> {
         Ok(CuckooFilter::with_parameters(parameters, self.hasher)?.with_growth(growth))
     }
 
-    /// The table that was chosen, with values in its slots where their bits were given.
-    pub(crate) fn planned_parameters(&self) -> Result<Parameters, BuildError> {
-        match self.value_bits {
-            None => self.parameters_and_growth().map(|(parameters, _)| parameters),
-            Some(bits) => self.parameters_with_values(bits),
-        }
+    /// The table that was chosen, with values in its slots where their bits were given, and how far it grows.
+    pub(crate) fn plan_as_given(&self) -> Result<(Parameters, Option<Growth>), BuildError> {
+        self.value_bits.map_or_else(|| self.parameters_and_growth(), |bits| self.plan_with_values(bits))
     }
 
     /// Returns the parameters of the smallest table in each layout, with each addressing and bucket size, that takes the
@@ -392,6 +400,7 @@ impl<T> FilterBuilder<T> {
             max_capacity,
             false_positive_rate: self.false_positive_rate.ok_or(BuildError::PrecisionMissing)?,
             slots_per_bucket: self.slots_per_bucket.unwrap_or(4),
+            value_bits: None,
             policy: self.growth_policy,
             seed: self.hasher.seed(),
         })
@@ -439,28 +448,49 @@ impl<T> FilterBuilder<T> {
         with_bucket_count(given, fingerprint_bits, |regions, bits| parts_of_regions(regions, shape, bits, seed), shape)
     }
 
+    pub(crate) const fn times(&self) -> ChosenTimes {
+        self.times
+    }
+
+    pub(crate) const fn with_times(mut self, times: ChosenTimes) -> Self {
+        self.times = times;
+        self
+    }
+
+    /// The builder with other capacities, each computed from the one that was given.
+    pub(crate) fn with_capacities(&self, changed: impl Fn(u64) -> u64) -> Self {
+        let (capacity, max_capacity) = (self.capacity.map(&changed), self.max_capacity.map(&changed));
+        Self { capacity, max_capacity, ..self.clone() }
+    }
+
     /// The bits beside each fingerprint, if they were given.
     pub(crate) const fn given_value_bits(&self) -> Option<u32> {
         self.value_bits
     }
 
-    /// The parameters of a filter whose fingerprints carry values of so many bits. The layout is packed unless another
-    /// was given, which is refused.
-    pub(crate) fn parameters_with_values(&self, value_bits: u32) -> Result<Parameters, BuildError> {
-        let of = |builder: &Self| builder.parameters_and_growth()?.0.with_value_bits(value_bits);
+    /// The table of a filter whose fingerprints carry values of so many bits, and how far it grows. The layout is packed
+    /// unless another was given, which is refused.
+    pub(crate) fn plan_with_values(&self, value_bits: u32) -> Result<(Parameters, Option<Growth>), BuildError> {
+        if let Some(max_capacity) = self.max_capacity {
+            let request = self.growth_request(max_capacity)?;
+            let (parameters, growth) = GrowthRequest { value_bits: Some(value_bits), ..request }.plan()?;
+            return Ok((parameters, Some(growth)));
+        }
+        let of = |builder: &Self| builder.parameters_without_growth()?.with_value_bits(value_bits);
         let packed = if self.layout.is_some() { self.clone() } else { self.clone().layout(Layout::Packed) };
         if self.slots_per_bucket.is_some() || self.capacity.is_none() || self.false_positive_rate.is_none() {
-            return of(&packed);
+            return of(&packed).map(|parameters| (parameters, None));
         }
         // With a value in every slot, another bucket size may take the least memory.
-        [2, 8].into_iter().fold(of(&packed.clone().slots_per_bucket(4)), |best, slots| {
+        let smallest = [2, 8].into_iter().fold(of(&packed.clone().slots_per_bucket(4)), |best, slots| {
             let other = of(&packed.clone().slots_per_bucket(slots));
             match (&best, &other) {
                 (Ok(smallest), Ok(table)) if table.table_bits() < smallest.table_bits() => other,
                 (Err(_), Ok(_)) => other,
                 _ => best,
             }
-        })
+        });
+        smallest.map(|parameters| (parameters, None))
     }
 
     #[cfg(feature = "files")]
@@ -551,7 +581,7 @@ impl<T: FilterKind> FilterBuilder<T> {
     /// # Ok::<(), guira::BuildError>(())
     /// ```
     pub fn parameters(&self) -> Result<Parameters, BuildError> {
-        T::parameters(self)
+        T::plan(self).map(|(parameters, _)| parameters)
     }
 }
 
@@ -576,6 +606,7 @@ impl<T> Default for FilterBuilder<T> {
             addressing: Addressing::default(),
             hasher: KeyHasher::default(),
             value_bits: None,
+            times: ChosenTimes::default(),
             kind: PhantomData,
         }
     }
@@ -597,20 +628,22 @@ impl<T> fmt::Debug for FilterBuilder<T> {
             .field("addressing", &self.addressing)
             .field("hasher", &self.hasher)
             .field("value_bits", &self.value_bits)
+            .field("times", &self.times)
             .finish()
     }
 }
 
 /// The builder of a kind, and what else every kind has.
 macro_rules! made_by_builder {
-    ([$($generic:tt)*] $type:ty, $name:literal) => {
+    ([$($generic:tt)*] $type:ty, $name:literal $(, $chosen:literal)?) => {
         impl<$($generic)*> $type {
             /// Returns a builder, for everything else that can be chosen.
             ///
             /// # Examples
             ///
             /// ```
-            #[doc = concat!("let filter = ", $name, "::builder().capacity(1000).false_positive_rate(0.001).build()?;")]
+            #[doc = concat!("let builder = ", $name, "::builder().capacity(1000).false_positive_rate(0.001)" $(, $chosen)?, ";")]
+            /// let filter = builder.build()?;
             /// assert_eq!(filter.capacity(), 1000);
             /// # Ok::<(), guira::BuildError>(())
             /// ```

@@ -34,7 +34,7 @@ impl CuckooFilter {
     pub fn intersection_len(&self, other: &Self) -> Result<usize, MergeError> {
         let ours = self.doubled_as_often_as(other)?;
         let theirs = other.doubled_as_often_as(&ours)?;
-        ours.refuse_if_made_otherwise(&theirs)?;
+        ours.made().refuse_if_made_otherwise(&theirs.made())?;
         // `smaller[n]` sums, over our fingerprints with n copies, the smaller number of copies in both filters. Each of
         // them is visited n times, so the sum is divided by n.
         let mut smaller = [0u64; MAX_COPIES + 1];

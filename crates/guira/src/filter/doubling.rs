@@ -226,7 +226,9 @@ impl Parameters {
         // First without a capacity, so that sizes out of range are refused before anything is computed from them.
         Self::new(self.shape(), fingerprint_bits, regions, 0)?.doubled(doublings)?;
         let capacity = promised_by(regions, self.shape());
-        Self::new(self.shape(), fingerprint_bits, regions, capacity)?.doubled(doublings)
+        let doubled = Self::new(self.shape(), fingerprint_bits, regions, capacity)?;
+        let with_values = if self.value_bits() > 0 { doubled.with_value_bits(self.value_bits())? } else { doubled };
+        with_values.doubled(doublings)
     }
 }
 

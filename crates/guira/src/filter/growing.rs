@@ -237,4 +237,4 @@ impl CuckooFilter {
 }
 
 /// After shrinking, at least one part in so many of the capacity is free.
-const ROOM_TO_SPARE: u64 = 8;
+pub(super) const ROOM_TO_SPARE: u64 = 8;

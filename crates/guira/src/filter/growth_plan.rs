@@ -13,6 +13,8 @@ pub(super) struct GrowthRequest {
     pub(super) max_capacity: u64,
     pub(super) false_positive_rate: f64,
     pub(super) slots_per_bucket: u32,
+    /// The bits of the value beside each fingerprint, if there is one.
+    pub(super) value_bits: Option<u32>,
     pub(super) policy: GrowthPolicy,
     pub(super) seed: u64,
 }
@@ -48,10 +50,15 @@ impl GrowthRequest {
             // Without doublings, promise just what was asked for; after doublings, all that fits.
             let promised = if doublings == 0 { max_capacity } else { promised_by(last, shape) };
             let bits_at_last = fingerprint_bits_for_rate(self.false_positive_rate, promised, last, shape)?;
-            if bits_at_last + doublings <= Parameters::MAX_FINGERPRINT_BITS {
-                let bits = bits_at_last + doublings;
+            let bits = bits_at_last + doublings;
+            if bits + self.value_bits.unwrap_or(0) <= Parameters::MAX_BITS_WITH_VALUE {
                 let parameters = Parameters::new(shape, bits, regions, promised_by(regions, shape).min(max_capacity))?;
+                let parameters = self.value_bits.map_or(Ok(parameters), |bits| parameters.with_value_bits(bits))?;
                 return Ok((parameters, Growth { doublings, max_capacity: promised, policy: self.policy }));
+            }
+            if doublings == 0 {
+                let fingerprint_bits = bits_at_last;
+                return Err(BuildError::ValueBits { given: self.value_bits.unwrap_or(0), fingerprint_bits });
             }
             // Fingerprints have too few bits for so many doublings. Each doubling less needs a first table of twice the size.
             capacity *= 2;
@@ -144,6 +151,7 @@ mod tests {
                 max_capacity: capacity << (capacity % 9),
                 false_positive_rate: 0.001,
                 slots_per_bucket,
+                value_bits: None,
                 policy: GrowthPolicy::RaiseRate,
                 seed,
             };

@@ -1,17 +1,14 @@
 use alloc::borrow::Cow;
-use alloc::format;
-use alloc::string::ToString;
 
 use super::CuckooFilter;
 use super::growth::is_crowded;
+use super::made::Made;
 #[cfg(feature = "std")]
 use crate::addressing::BucketIndex;
 use crate::addressing::{Addressing, Fingerprint};
 use crate::cast::to_usize;
 use crate::cuckoo::{NoRoom, with_table};
-use crate::digest::KeyHasher;
 use crate::error::{BuildError, InsertError, MergeError};
-use crate::parameters::{Parameters, Shape};
 
 impl CuckooFilter {
     /// Adds all keys of another filter that was made with the same parameters, hash and seed. The copies of a key in both
@@ -48,7 +45,7 @@ impl CuckooFilter {
     }
 
     fn merge_of_one_size(&mut self, other: &Self) -> Result<(), MergeError> {
-        self.refuse_if_made_otherwise(other)?;
+        self.made().refuse_if_made_otherwise(&other.made())?;
         let full = MergeError::Full { len: self.len(), other_len: other.len(), slot_count: self.slot_count() };
         if self.len().saturating_add(other.len()) > self.slot_count() {
             return Err(full);
@@ -100,7 +97,7 @@ impl CuckooFilter {
     }
 
     fn merge_growing(&mut self, other: &Self) -> Result<(), MergeError> {
-        self.refuse_if_begun_otherwise(other)?;
+        self.made().refuse_if_begun_otherwise(&other.made())?;
         // `None` as long as this filter need not grow. A larger one replaces it only when the merge has succeeded.
         let mut grown: Option<Self> = None;
         let mut theirs = Cow::Borrowed(other);
@@ -131,28 +128,6 @@ impl CuckooFilter {
         Ok(())
     }
 
-    /// Compares all that doublings keep, before any table is doubled.
-    fn refuse_if_begun_otherwise(&self, other: &Self) -> Result<(), MergeError> {
-        self.refuse_if_shaped_otherwise(other)?;
-        let beginning = |parameters: &Parameters| {
-            [
-                ("slots per bucket", u64::from(parameters.slots_per_bucket())),
-                ("regions", parameters.region_count()),
-                ("the buckets per region at the beginning", parameters.buckets_per_region() >> parameters.doublings()),
-                (
-                    "the fingerprint bits at the beginning",
-                    u64::from(parameters.fingerprint_bits() + parameters.doublings()),
-                ),
-            ]
-        };
-        for ((what, ours), (_, theirs)) in beginning(self.parameters()).into_iter().zip(beginning(other.parameters())) {
-            if ours != theirs {
-                return Err(MergeError::Differs { what, ours: ours.to_string(), theirs: theirs.to_string() });
-            }
-        }
-        self.refuse_if_hashed_otherwise(other)
-    }
-
     pub(super) fn no_memory_for_copy(&self) -> MergeError {
         MergeError::OutOfMemory { bytes: self.parameters().table_size() }
     }
@@ -164,67 +139,9 @@ impl CuckooFilter {
         }
     }
 
-    pub(super) fn refuse_if_made_otherwise(&self, other: &Self) -> Result<(), MergeError> {
-        let (a, b) = (self.parameters(), other.parameters());
-        let regions = |parameters: &Parameters| {
-            format!("{} regions of {} buckets", parameters.region_count(), parameters.buckets_per_region())
-        };
-        let differs = |what, ours, theirs| Err(MergeError::Differs { what, ours, theirs });
-        self.refuse_if_shaped_otherwise(other)?;
-        let numbers = [
-            ("slots per bucket", a.slots_per_bucket(), b.slots_per_bucket()),
-            ("fingerprint bits", a.fingerprint_bits(), b.fingerprint_bits()),
-            ("doublings", a.doublings(), b.doublings()),
-        ];
-        for (what, ours, theirs) in numbers {
-            if ours != theirs {
-                return differs(what, ours.to_string(), theirs.to_string());
-            }
-        }
-        if (a.region_count(), a.buckets_per_region()) != (b.region_count(), b.buckets_per_region()) {
-            return differs("size", regions(a), regions(b));
-        }
-        self.refuse_if_hashed_otherwise(other)
-    }
-
-    fn refuse_if_shaped_otherwise(&self, other: &Self) -> Result<(), MergeError> {
-        let (ours, theirs) = (self.parameters().shape(), other.parameters().shape());
-        if (ours.layout(), ours.addressing()) == (theirs.layout(), theirs.addressing()) {
-            return Ok(());
-        }
-        let name = |shape: Shape| format!("{} with {} addressing", shape.layout(), shape.addressing());
-        Err(MergeError::Differs { what: "layout", ours: name(ours), theirs: name(theirs) })
-    }
-
-    fn refuse_if_hashed_otherwise(&self, other: &Self) -> Result<(), MergeError> {
-        let differs = |what, ours, theirs| Err(MergeError::Differs { what, ours, theirs });
-        let (ours, theirs) = (self.hasher(), other.hasher());
-        if ours.secret_key().is_some() != theirs.secret_key().is_some() {
-            return differs("hash", ours.to_string(), theirs.to_string());
-        }
-        if ours != theirs {
-            // The seed that is derived from a secret key is as secret.
-            let seed = |hasher: &KeyHasher| match hasher.key_check() {
-                None => hasher.seed().to_string(),
-                Some(_) => "a secret key".to_string(),
-            };
-            return differs("seed", seed(ours), seed(theirs));
-        }
-        let (ours, theirs) = (self.treatment(), other.treatment());
-        if ours != theirs {
-            let name = |treatment| match treatment {
-                0 => "hashed as they are",
-                1 => "made lower case",
-                2 => "trimmed",
-                _ => "trimmed and made lower case",
-            };
-            return differs("what was done to keys", name(ours).to_string(), name(theirs).to_string());
-        }
-        Ok(())
-    }
-
-    fn treatment(&self) -> u8 {
-        self.kept().map_or(0, |kept| kept.treatment)
+    /// How it was made, to be compared with another filter.
+    pub(super) fn made(&self) -> Made<'_> {
+        Made::new(self.parameters(), self.hasher(), self.kept())
     }
 }
 

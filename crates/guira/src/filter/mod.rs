@@ -11,13 +11,16 @@ mod growth;
 mod growth_plan;
 mod iter;
 mod kept;
+mod made;
 mod many;
 mod merge;
 mod pending;
 mod valued;
+mod valued_growth;
+mod valued_merge;
 mod view;
 
-pub(crate) use builder::{Built, made_by_builder};
+pub(crate) use builder::{Built, ChosenTimes, made_by_builder};
 pub use builder::{FilterBuilder, FilterKind};
 pub use cuckoo_filter::CuckooFilter;
 pub use filter_plan::{FilterPlan, PlannedFilter};
@@ -31,5 +34,9 @@ pub(crate) use builder::whole_regions;
 pub(crate) use growth::Growth;
 pub(crate) use kept::Kept;
 pub(crate) use pending::Pending;
-pub(crate) use valued::{ValuedFilter, measures_of_valued_filter};
+pub(crate) use valued::{ValuedFilter, growth_of_valued_filter, measures_of_valued_filter};
+pub(crate) use valued_merge::Meeting;
+
+pub(crate) use crate::cuckoo::Filled;
+pub(crate) use crate::table::{Living, Place};
 pub(crate) use view::Description;

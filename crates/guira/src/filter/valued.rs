@@ -1,12 +1,12 @@
 use alloc::sync::Arc;
 
-use super::Kept;
-use crate::addressing::Addressing;
-use crate::cuckoo::{CuckooTable, NoRoom, Scheme, with_table};
+use super::{Growth, Kept};
+use crate::addressing::{Addressing, BucketIndex};
+use crate::cuckoo::{CuckooTable, Filled, LivingOperations, NoRoom, Scheme, with_table};
 use crate::digest::{Digest, KeyHasher};
 use crate::error::{BuildError, InsertError, OutOfMemory};
 use crate::parameters::Parameters;
-use crate::table::{Place, Storage, TableMut, Values, is_zero_from};
+use crate::table::{Living, LivingTable, Place, Storage, Table, TableMut, Values, ValuesMut, is_zero_from};
 
 /// A filter with a value beside each fingerprint. Maps and counting filters are made of it, and decide what a value means.
 #[derive(Clone)]
@@ -14,8 +14,12 @@ pub(crate) struct ValuedFilter {
     parameters: Parameters,
     hasher: KeyHasher,
     scheme: Scheme,
+    operations: &'static LivingOperations,
     storage: Storage,
     len: usize,
+    growth: Option<Growth>,
+    /// The number of fingerprints at which the table is doubled, if the filter grows.
+    limit: usize,
     kept: Option<Arc<Kept>>,
 }
 
@@ -36,6 +40,14 @@ impl<A: Addressing, T: Values> CuckooTable<A, T> {
     }
 }
 
+impl<A: Addressing, T: Values> CuckooTable<A, LivingTable<T>> {
+    /// The table with the dead fingerprints.
+    #[inline]
+    pub(super) fn with_dead(self) -> CuckooTable<A, T> {
+        CuckooTable { addressing: self.addressing, slots: self.slots.into_slots() }
+    }
+}
+
 impl ValuedFilter {
     pub(crate) fn with_parameters(parameters: Parameters, hasher: KeyHasher) -> Result<Self, BuildError> {
         let out_of_memory = |_| BuildError::OutOfMemory { bytes: parameters.table_size() };
@@ -47,20 +59,36 @@ impl ValuedFilter {
     pub(crate) fn try_clone(&self) -> Result<Self, OutOfMemory> {
         let out_of_memory = |_| OutOfMemory::new(self.parameters.table_size());
         let storage = Storage::copied_from(&self.storage).map_err(out_of_memory)?;
-        Ok(Self::from_parts(self.parameters, self.hasher, storage, self.len).with_kept(self.kept.clone()))
+        let copy = Self::from_parts(self.parameters, self.hasher, storage, self.len);
+        Ok(copy.with_growth(self.growth).with_kept(self.kept.clone()))
     }
 
-    /// An empty one with the same parameters and hash.
+    /// An empty one that began with the same parameters, and has the same hash.
     pub(crate) fn empty_like(&self) -> Result<Self, OutOfMemory> {
-        let made = Self::with_parameters(self.parameters, self.hasher);
-        let made = made.map_err(|_| OutOfMemory::new(self.parameters.table_size()))?;
-        Ok(made.with_kept(self.kept.clone()))
+        let mut first = self.parameters;
+        while let Some(smaller) = first.before_doubling() {
+            first = smaller;
+        }
+        let made = Self::with_parameters(first, self.hasher).map_err(|_| OutOfMemory::new(first.table_size()))?;
+        Ok(made.with_growth(self.growth).with_kept(self.kept.clone()))
     }
 
     /// Puts a filter together from parts that were checked against each other.
     pub(crate) fn from_parts(parameters: Parameters, hasher: KeyHasher, storage: Storage, len: usize) -> Self {
         let scheme = Scheme::new(&parameters, hasher.seed());
-        Self { parameters, hasher, scheme, storage, len, kept: None }
+        let operations = LivingOperations::of(&scheme.pair);
+        Self { parameters, hasher, scheme, operations, storage, len, growth: None, limit: usize::MAX, kept: None }
+    }
+
+    pub(crate) const fn growth(&self) -> Option<&Growth> {
+        self.growth.as_ref()
+    }
+
+    /// Sets how far it grows, if it does.
+    #[must_use]
+    pub(crate) fn with_growth(self, growth: Option<Growth>) -> Self {
+        let limit = growth.map_or(usize::MAX, |growth| growth.limit(&self.parameters));
+        Self { growth, limit, ..self }
     }
 
     pub(crate) const fn kept(&self) -> Option<&Arc<Kept>> {
@@ -76,23 +104,70 @@ impl ValuedFilter {
     /// Stores a copy of a key's fingerprint with a value of at most v bits.
     #[inline]
     pub(crate) fn insert(&mut self, digest: Digest, value: u32) -> Result<(), InsertError> {
+        self.insert_among_living(digest, value, 0, Living::ALL, false).map(|_| ())
+    }
+
+    /// Stores a copy of a key's fingerprint with a value of at most v bits, in an empty slot or in place of a dead
+    /// fingerprint, of which there are `dead`; with `if_absent`, only if there is no living copy.
+    #[inline]
+    pub(crate) fn insert_among_living(
+        &mut self,
+        digest: Digest,
+        value: u32,
+        dead: usize,
+        living: Living,
+        if_absent: bool,
+    ) -> Result<Filled, InsertError> {
         debug_assert!(value <= self.greatest_value());
-        let stored = with_table!(self.scheme, valued(&mut self.storage[..]), table => {
-            table.insert(digest).map(|place| table.slots.set_value(place, value))
-        });
-        match stored {
-            Ok(()) => {
-                self.len += 1;
-                Ok(())
-            }
-            Err(reason) => Err(self.insert_error(reason)),
+        if self.len - dead >= self.limit {
+            let is_there = if_absent && self.contains_living(digest, living);
+            return if is_there { Ok(Filled::AlreadyThere) } else { self.insert_growing(digest, value, living) };
         }
+        let filled = (self.operations.fill)(&self.scheme.pair, &mut self.storage, digest, value, living, if_absent);
+        match filled {
+            Filled::Empty => self.len += 1,
+            Filled::AlreadyThere | Filled::Dead(_) => {}
+            Filled::NoRoom => return self.insert_by_moving(digest, value, living),
+        }
+        Ok(filled)
+    }
+
+    /// Stores a fingerprint whose buckets are full.
+    #[cold]
+    fn insert_by_moving(&mut self, digest: Digest, value: u32, living: Living) -> Result<Filled, InsertError> {
+        match self.insert_by_relocation(digest, value, living) {
+            Err(NoRoom::Full) if self.growth.is_some() => self.insert_growing(digest, value, living),
+            stored => stored.map_err(|reason| self.insert_error(reason)),
+        }
+    }
+
+    /// Stores a fingerprint where the table has room for it as it is.
+    pub(super) fn insert_into_table(&mut self, digest: Digest, value: u32, living: Living) -> Result<Filled, NoRoom> {
+        let filled = (self.operations.fill)(&self.scheme.pair, &mut self.storage, digest, value, living, false);
+        if matches!(filled, Filled::NoRoom) {
+            return self.insert_by_relocation(digest, value, living);
+        }
+        self.len += usize::from(matches!(filled, Filled::Empty));
+        Ok(filled)
+    }
+
+    #[cold]
+    fn insert_by_relocation(&mut self, digest: Digest, value: u32, living: Living) -> Result<Filled, NoRoom> {
+        let filled = (self.operations.relocate)(&self.scheme.pair, &mut self.storage, digest, value, living)?;
+        self.len += usize::from(matches!(filled, Filled::Empty));
+        Ok(filled)
     }
 
     /// Whether a key's fingerprint is stored.
     #[inline]
     pub(crate) fn contains(&self, digest: Digest) -> bool {
-        with_table!(self.scheme, valued(&self.storage[..]), table => table.contains(digest))
+        self.contains_living(digest, Living::ALL)
+    }
+
+    /// Whether a key's fingerprint is stored and lives.
+    #[inline]
+    pub(crate) fn contains_living(&self, digest: Digest, living: Living) -> bool {
+        (self.operations.contains)(&self.scheme.pair, &self.storage, digest, living)
     }
 
     /// Calls `visit` with the value of each copy of a key's fingerprint.
@@ -109,11 +184,45 @@ impl ValuedFilter {
         with_table!(self.scheme, valued(&self.storage[..]), table => table.values(digest).find(|&(_, value)| accepts(value)))
     }
 
+    /// The copy of a key's fingerprint whose value has the greatest rank, of those that have one.
+    #[inline]
+    pub(crate) fn greatest(&self, digest: Digest, rank: impl Fn(u32) -> Option<u32>) -> Option<(Place, u32)> {
+        with_table!(self.scheme, valued(&self.storage[..]), table => {
+            let ranked = table.values(digest).filter_map(|(place, value)| Some((rank(value)?, (place, value))));
+            ranked.max_by_key(|&(rank, _)| rank).map(|(_, found)| found)
+        })
+    }
+
+    /// Calls `visit` with the value of every fingerprint.
+    pub(crate) fn visit_all_values(&self, mut visit: impl FnMut(u32)) {
+        with_table!(self.scheme, valued(&self.storage[..]), table => {
+            let filled = table.places().filter(|place| table.slots.get(place.bucket, place.slot).is_some());
+            filled.for_each(|place| visit(table.slots.value(place)));
+        });
+    }
+
     /// Replaces the value in a slot that [`find`](Self::find) found.
     #[inline]
     pub(crate) fn set_value(&mut self, place: Place, value: u32) {
         debug_assert!(value <= self.greatest_value());
         with_table!(self.scheme, valued(&mut self.storage[..]), table => table.slots.set_value(place, value));
+    }
+
+    /// Empties the slots of some buckets that hold dead fingerprints, and calls `removed` with each of their values.
+    pub(crate) fn sweep(&mut self, buckets: core::ops::Range<u64>, living: Living, mut removed: impl FnMut(u32)) {
+        let mut buckets = buckets;
+        loop {
+            // Most buckets have no fingerprint of a dead generation.
+            buckets.start += (self.operations.swept)(&self.scheme.pair, &self.storage, buckets.clone(), living);
+            let Some(bucket) = buckets.next() else { return };
+            with_table!(self.scheme, valued(&mut self.storage[..]), table => {
+                while let Some((place, value)) = first_dead(&table.slots, BucketIndex::new(bucket), living) {
+                    table.slots.set(place.bucket, place.slot, None);
+                    removed(value);
+                    self.len -= 1;
+                }
+            });
+        }
     }
 
     /// Empties a slot that [`find`](Self::find) found.
@@ -143,6 +252,30 @@ impl ValuedFilter {
 
     pub(crate) const fn storage(&self) -> &Storage {
         &self.storage
+    }
+
+    pub(super) const fn scheme(&self) -> &Scheme {
+        &self.scheme
+    }
+
+    /// The table, to be filled.
+    pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.storage
+    }
+
+    /// The scheme, and the table to be written.
+    pub(super) fn scheme_and_bytes(&mut self) -> (&Scheme, &mut [u8]) {
+        (&self.scheme, &mut self.storage)
+    }
+
+    /// Whether a table that grows is not so full that it would have been doubled.
+    pub(super) const fn is_within_limit(&self) -> bool {
+        self.len <= self.limit
+    }
+
+    /// Sets how many fingerprints a table holds that was just filled.
+    pub(super) const fn set_len(&mut self, len: usize) {
+        self.len = len;
     }
 
     /// 2^v - 1.
@@ -184,14 +317,26 @@ impl ValuedFilter {
     }
 
     #[cold]
-    fn insert_error(&self, reason: NoRoom) -> InsertError {
+    pub(super) fn insert_error(&self, reason: NoRoom) -> InsertError {
         reason.as_error(self.len, &self.parameters)
     }
 }
 
+/// The first dead fingerprint of a bucket, with its value.
+fn first_dead(slots: &impl Values, bucket: BucketIndex, living: Living) -> Option<(Place, u32)> {
+    let with_values = slots.filled_slots(bucket).map(|(_, slot, _)| {
+        let place = Place { bucket, slot };
+        (place, slots.value(place))
+    });
+    { with_values }.find(|&(_, value)| living.is_dead(value))
+}
+
 impl PartialEq for ValuedFilter {
     fn eq(&self, other: &Self) -> bool {
-        self.parameters == other.parameters && self.hasher == other.hasher && self.storage() == other.storage()
+        self.parameters == other.parameters
+            && self.hasher == other.hasher
+            && self.growth == other.growth
+            && self.storage() == other.storage()
     }
 }
 
@@ -304,4 +449,63 @@ macro_rules! measures_of_valued_filter {
     };
 }
 
-pub(crate) use measures_of_valued_filter;
+/// How the types made of a [`ValuedFilter`] grow. Examples begin with the given builder, to which a capacity of 1000 and a
+/// largest one are added.
+macro_rules! growth_of_valued_filter {
+    ($builder:literal) => {
+        /// Returns the number of distinct keys up to which the false positive rate is guaranteed: where it grows, at least the
+        /// [`max_capacity`](FilterBuilder::max_capacity) it was built for, and otherwise its [`capacity`](Self::capacity).
+        ///
+        /// # Examples
+        ///
+        /// ```
+        #[doc = concat!("let builder = ", $builder, ".capacity(1000).max_capacity(50_000).false_positive_rate(0.01);")]
+        /// assert!(builder.build()?.max_capacity() >= 50_000);
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
+        #[must_use]
+        pub fn max_capacity(&self) -> usize {
+            self.filter.growth().map_or(self.capacity(), |growth| growth.max_capacity())
+        }
+
+        /// Makes room for `additional` more distinct keys at once.
+        ///
+        /// # Errors
+        ///
+        /// [`ReserveError::Full`](crate::ReserveError::Full) if it may not grow so far, and
+        /// [`ReserveError::OutOfMemory`](crate::ReserveError::OutOfMemory). In both cases it is as it was.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        #[doc = concat!("let builder = ", $builder, ".capacity(1000).max_capacity(50_000).false_positive_rate(0.01);")]
+        /// let mut filter = builder.build()?;
+        /// filter.reserve(20_000)?;
+        /// assert!(filter.capacity() >= 20_000);
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
+        pub fn reserve(&mut self, additional: usize) -> Result<(), crate::error::ReserveError> {
+            self.filter.reserve(self.filter.len(), additional, crate::filter::Living::ALL).map(drop)
+        }
+
+        /// Undoes doublings as long as what is stored leaves an eighth of the smaller table's capacity free, down to the size that
+        /// it began with. One that doesn't grow stays as it is.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        #[doc = concat!("let builder = ", $builder, ".capacity(1000).max_capacity(50_000).false_positive_rate(0.01);")]
+        /// let mut filter = builder.build()?;
+        /// let size = filter.size_in_bytes();
+        /// filter.reserve(20_000)?;
+        /// filter.shrink_to_fit();
+        /// assert_eq!(filter.size_in_bytes(), size);
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
+        pub fn shrink_to_fit(&mut self) {
+            self.filter.shrink_to_fit(self.filter.len(), crate::filter::Living::ALL);
+        }
+    };
+}
+
+pub(crate) use {growth_of_valued_filter, measures_of_valued_filter};

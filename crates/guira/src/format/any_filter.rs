@@ -1,6 +1,7 @@
 use crate::counting::CountingCuckooFilter;
 use crate::digest::{Key, KeyHasher};
 use crate::error::FileKind;
+use crate::expiring::ExpiringCuckooFilter;
 use crate::filter::CuckooFilter;
 use crate::map::CuckooMap;
 use crate::parameters::Parameters;
@@ -32,6 +33,8 @@ pub enum AnyFilter {
     Counting(CountingCuckooFilter),
     /// A map. The file says how many bits its values have, at most 30, but not of which type they were.
     Map(CuckooMap<u32>),
+    /// A filter whose keys expire.
+    Expiring(ExpiringCuckooFilter),
 }
 
 impl AnyFilter {
@@ -53,6 +56,7 @@ impl AnyFilter {
             Self::Set(set) => set.contains(key),
             Self::Counting(filter) => filter.contains(key),
             Self::Map(map) => map.contains_key(key),
+            Self::Expiring(filter) => filter.contains(key),
         }
     }
 
@@ -74,6 +78,7 @@ impl AnyFilter {
             Self::Set(set) => set.len(),
             Self::Counting(filter) => filter.len(),
             Self::Map(map) => map.len(),
+            Self::Expiring(filter) => filter.len(),
         }
     }
 
@@ -95,6 +100,7 @@ impl AnyFilter {
             Self::Set(set) => set.is_empty(),
             Self::Counting(filter) => filter.is_empty(),
             Self::Map(map) => map.is_empty(),
+            Self::Expiring(filter) => filter.is_empty(),
         }
     }
 
@@ -117,6 +123,7 @@ impl AnyFilter {
             Self::Set(_) => FileKind::Set,
             Self::Counting(_) => FileKind::Counting,
             Self::Map(_) => FileKind::Map,
+            Self::Expiring(_) => FileKind::Expiring,
         }
     }
 
@@ -138,6 +145,7 @@ impl AnyFilter {
             Self::Set(set) => set.parameters(),
             Self::Counting(filter) => filter.parameters(),
             Self::Map(map) => map.parameters(),
+            Self::Expiring(filter) => filter.parameters(),
         }
     }
 
@@ -159,6 +167,7 @@ impl AnyFilter {
             Self::Set(set) => set.hasher(),
             Self::Counting(filter) => filter.hasher(),
             Self::Map(map) => map.hasher(),
+            Self::Expiring(filter) => filter.hasher(),
         }
     }
 }

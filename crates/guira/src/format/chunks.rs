@@ -4,7 +4,8 @@ use alloc::vec::Vec;
 
 use super::fields::Fields;
 use crate::digest::checksum_of_two;
-use crate::error::LoadError;
+use crate::error::{FileKind, LoadError};
+use crate::expiring::{Pass, Times};
 use crate::filter::Kept;
 
 /// The bytes before the checksum of a chunk: tag, flags and length.
@@ -33,6 +34,9 @@ impl<'bytes> Chunk<'bytes> {
     /// The chunk that says what was done to keys before they were hashed. It has one byte: 1 if the letters A to Z were made
     /// lower case, 2 if blanks at both ends were left out, 3 if both.
     pub const NORMALIZED: [u8; 4] = *b"NORM";
+
+    /// The chunk of a filter whose keys expire: its times, laid out as docs/format.md says.
+    pub(super) const EXPIRING: [u8; 4] = *b"EXPR";
 
     /// Makes a chunk.
     #[must_use]
@@ -97,9 +101,17 @@ pub(super) enum Normalization {
     ByCaller,
 }
 
+/// What was read of the chunks behind a table.
+#[derive(Default)]
+pub(super) struct Behind {
+    pub(super) kept: Kept,
+    /// The times of a filter whose keys expire.
+    pub(super) times: Option<Times>,
+}
+
 /// Checks the chunks of a file, and returns what is kept of them until it is saved.
-pub(super) fn kept_chunks(bytes: &[u8], normalization: Normalization) -> Result<Kept, LoadError> {
-    let mut kept = Kept::default();
+pub(super) fn read_chunks(bytes: &[u8], kind: FileKind, normalization: Normalization) -> Result<Behind, LoadError> {
+    let Behind { mut kept, mut times } = Behind::default();
     for chunk in chunks_of(bytes)? {
         match chunk.tag {
             Chunk::NORMALIZED => {
@@ -115,6 +127,13 @@ pub(super) fn kept_chunks(bytes: &[u8], normalization: Normalization) -> Result<
                     return Err(LoadError::KeysNormalized { lowercase: treatment & 1 != 0, trim: treatment & 2 != 0 });
                 }
             }
+            Chunk::EXPIRING if kind == FileKind::Expiring => {
+                let decoded = Times::decode(chunk.data);
+                if times.is_some() || decoded.is_none() || !chunk.has(Chunk::OF_TABLE) {
+                    return Err(LoadError::Inconsistent { what: "the times are none that a filter can have" });
+                }
+                times = decoded;
+            }
             tag if chunk.has(Chunk::MUST_KNOW) => return Err(LoadError::UnknownChunk { tag }),
             _ => {}
         }
@@ -122,5 +141,38 @@ pub(super) fn kept_chunks(bytes: &[u8], normalization: Normalization) -> Result<
             chunk.append_to(&mut kept.chunks);
         }
     }
-    Ok(kept)
+    if kind == FileKind::Expiring && times.is_none() {
+        return Err(LoadError::Inconsistent { what: "keys expire, and the times are missing" });
+    }
+    Ok(Behind { kept, times })
+}
+
+/// Where there is no pass over the table, the file says so in place of the generations that it spares.
+const NO_PASS: u32 = u32::MAX;
+
+impl Times {
+    /// The chunk of the times.
+    pub(super) fn chunk(&self) -> Vec<u8> {
+        let (next, spared) = self.pass.map_or((0, NO_PASS), |pass| (pass.next, pass.spared));
+        let numbers = [self.lifetime, self.resolution, self.time, self.began, next];
+        let mut data: Vec<u8> = numbers.into_iter().flat_map(u64::to_le_bytes).collect();
+        data.extend([self.current, spared].into_iter().flat_map(u32::to_le_bytes));
+        data.extend(self.ended.iter().flat_map(|ended| ended.to_le_bytes()));
+        let mut chunk = Vec::new();
+        Chunk::new(Chunk::EXPIRING, Chunk::MUST_KNOW | Chunk::OF_TABLE, &data).append_to(&mut chunk);
+        chunk
+    }
+
+    fn decode(data: &[u8]) -> Option<Self> {
+        let mut fields = Fields(data);
+        let (lifetime, resolution, time) = (fields.take()?, fields.take()?, fields.take()?);
+        let (began, next) = (fields.take()?, fields.take()?);
+        let (current, spared): (u32, u32) = (fields.take()?, fields.take()?);
+        let pass = (spared != NO_PASS).then_some(Pass { next, spared });
+        let mut ended = Vec::new();
+        while !fields.0.is_empty() {
+            ended.push(fields.take()?);
+        }
+        Some(Self { lifetime, resolution, time, current, began, pass, ended })
+    }
 }

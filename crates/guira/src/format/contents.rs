@@ -14,6 +14,7 @@ use crate::digest::KeyHasher;
 #[cfg(feature = "std")]
 use crate::error::BuildError;
 use crate::error::{FileKind, LoadError};
+use crate::expiring::{ExpiringCuckooFilter, Generations, Times};
 use crate::filter::{Change, CuckooFilter, Growth, Kept, ValuedFilter};
 use crate::map::{CuckooMap, MapValue};
 use crate::parameters::Parameters;
@@ -41,6 +42,8 @@ pub(super) struct Loaded {
     pub(super) kept: Option<Arc<Kept>>,
     /// What is to be done to the table; nothing where it is no filter's.
     pub(super) changes: Vec<Change>,
+    /// The times of a filter whose keys expire.
+    pub(super) times: Option<Times>,
 }
 
 pub(super) struct Parts<'contents> {
@@ -53,6 +56,8 @@ pub(super) struct Parts<'contents> {
     pub(super) len: usize,
     /// How far a filter grows.
     pub(super) growth: Option<Growth>,
+    /// The chunk of the times, of a filter whose keys expire.
+    pub(super) times: Vec<u8>,
     /// What the file says besides.
     pub(super) kept: Option<&'contents Kept>,
 }
@@ -61,7 +66,7 @@ impl Contents for CuckooFilter {
     const KINDS: &'static [FileKind] = &[FileKind::Filter, FileKind::Growing];
 
     fn checked(header: &Header, loaded: Loaded) -> Result<Self, LoadError> {
-        let (Loaded { hasher, storage, kept, changes }, len) = (loaded, header.len_in_memory()?);
+        let (Loaded { hasher, storage, kept, changes, .. }, len) = (loaded, header.len_in_memory()?);
         let mut filter = Self::from_parts(header.parameters, hasher, storage, len).with_growth(header.growth);
         check_fingerprints(filter.scheme(), filter.bytes(), header.kind(), len)?;
         make_changes(&mut filter, changes)?;
@@ -75,7 +80,7 @@ impl Written for CuckooFilter {
         let kind = if growth.is_some() { FileKind::Growing } else { FileKind::Filter };
         let (parameters, hasher) = (self.parameters(), self.hasher());
         let kept = self.kept().map(|kept| &**kept);
-        Parts { kind, parameters, hasher, table: self.table(), len: self.len(), growth, kept }
+        Parts { kind, parameters, hasher, table: self.table(), len: self.len(), growth, times: Vec::new(), kept }
     }
 }
 
@@ -130,9 +135,44 @@ impl<V: MapValue> Written for CuckooMap<V> {
     }
 }
 
+impl Contents for ExpiringCuckooFilter {
+    const KINDS: &'static [FileKind] = &[FileKind::Expiring];
+
+    fn checked(header: &Header, loaded: Loaded) -> Result<Self, LoadError> {
+        let Loaded { hasher, storage, kept, times, .. } = loaded;
+        let filter = checked_valued_filter(header, hasher, storage)?;
+        let generations = checked_generations(&filter, times.as_ref())?;
+        Ok(Self::from_parts(filter.with_kept(kept), generations))
+    }
+}
+
+/// The generations of a filter whose keys expire, with its fingerprints counted.
+pub(super) fn checked_generations(filter: &ValuedFilter, times: Option<&Times>) -> Result<Generations, LoadError> {
+    let bucket_count = filter.parameters().bucket_count();
+    let fits = |times: &&Times| times.pass.is_none_or(|pass| pass.next < bucket_count);
+    let generations = times.filter(fits).and_then(Generations::of_times);
+    let generations =
+        generations.filter(|found| u32::checked_ilog2(found.numbers()) == Some(filter.parameters().value_bits()));
+    let Some(mut generations) = generations else {
+        return Err(LoadError::Inconsistent { what: "the times are none that a filter can have" });
+    };
+    let mut is_possible = true;
+    filter.visit_all_values(|number| is_possible &= generations.count(number));
+    if !is_possible {
+        return Err(LoadError::Inconsistent { what: "a key is older than all that the times speak of" });
+    }
+    Ok(generations)
+}
+
+impl Written for ExpiringCuckooFilter {
+    fn parts(&self) -> Parts<'_> {
+        Parts { times: self.generations().times().chunk(), ..valued_parts(self.filter(), FileKind::Expiring) }
+    }
+}
+
 impl Contents for AnyFilter {
     const KINDS: &'static [FileKind] =
-        &[FileKind::Filter, FileKind::Growing, FileKind::Set, FileKind::Counting, FileKind::Map];
+        &[FileKind::Filter, FileKind::Growing, FileKind::Set, FileKind::Counting, FileKind::Map, FileKind::Expiring];
 
     fn checked(header: &Header, loaded: Loaded) -> Result<Self, LoadError> {
         Ok(match header.kind() {
@@ -140,6 +180,7 @@ impl Contents for AnyFilter {
             FileKind::Set => Self::Set(CuckooSet::checked(header, loaded)?),
             FileKind::Counting => Self::Counting(CountingCuckooFilter::checked(header, loaded)?),
             FileKind::Map => Self::Map(CuckooMap::checked(header, loaded)?),
+            FileKind::Expiring => Self::Expiring(ExpiringCuckooFilter::checked(header, loaded)?),
         })
     }
 }
@@ -151,6 +192,7 @@ impl Written for AnyFilter {
             Self::Set(set) => set.parts(),
             Self::Counting(filter) => filter.parts(),
             Self::Map(map) => map.parts(),
+            Self::Expiring(filter) => filter.parts(),
         }
     }
 }
@@ -184,7 +226,8 @@ pub(super) fn make_changes(filter: &mut CuckooFilter, changes: Vec<Change>) -> R
 fn valued_parts(filter: &ValuedFilter, kind: FileKind) -> Parts<'_> {
     let (parameters, hasher) = (filter.parameters(), filter.hasher());
     let kept = filter.kept().map(|kept| &**kept);
-    Parts { kind, parameters, hasher, table: Cow::Borrowed(filter.storage()), len: filter.len(), growth: None, kept }
+    let (table, len, growth) = (Cow::Borrowed(filter.storage()), filter.len(), filter.growth().copied());
+    Parts { kind, parameters, hasher, table, len, growth, times: Vec::new(), kept }
 }
 
 /// Checks that in a filter that counts every fingerprint has one counter. In a map it may have several values.
@@ -201,7 +244,7 @@ pub(super) fn checked_valued_filter(
     storage: Storage,
 ) -> Result<ValuedFilter, LoadError> {
     let len = header.len_in_memory()?;
-    let filter = ValuedFilter::from_parts(header.parameters, hasher, storage, len);
+    let filter = ValuedFilter::from_parts(header.parameters, hasher, storage, len).with_growth(header.growth);
     if !filter.is_well_formed() {
         return Err(LoadError::Inconsistent { what: "an empty slot has a value" });
     }

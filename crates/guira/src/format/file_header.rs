@@ -4,8 +4,8 @@ use core::fmt;
 
 use super::Header;
 use super::check::{check_bytes, check_fingerprints, check_removals};
-use super::chunks::{Normalization, kept_chunks};
-use super::contents::{check_counters, checked_valued_filter};
+use super::chunks::{Normalization, read_chunks};
+use super::contents::{check_counters, checked_generations, checked_valued_filter};
 use super::header::{Hash, Sections};
 use crate::cuckoo::Scheme;
 use crate::digest::KeyHasher;
@@ -224,12 +224,15 @@ impl FileHeader {
         };
         let Sections { table, chunks, journal } = Sections::of(file, header)?;
         check_bytes(table, &header.parameters, header.table_checksum)?;
-        kept_chunks(chunks, Normalization::ByCaller)?;
+        let behind = read_chunks(chunks, header.kind(), Normalization::ByCaller)?;
         let len = header.len_in_memory()?;
         let (sees_copies, hasher) = (hasher.is_some(), hasher.unwrap_or(KeyHasher::xxh3(0)));
-        if matches!(header.kind(), FileKind::Counting | FileKind::Map) {
+        if header.parameters.value_bits() > 0 {
             let storage = Storage::copied_from(table).map_err(|_| header.out_of_memory())?;
             let filter = checked_valued_filter(header, hasher, storage)?;
+            if header.kind() == FileKind::Expiring {
+                return checked_generations(&filter, behind.times.as_ref()).map(drop);
+            }
             return if sees_copies { check_counters(&filter, header.kind()) } else { Ok(()) };
         }
         // Only the search for copies depends on the seed of the hasher.

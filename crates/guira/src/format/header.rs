@@ -26,6 +26,7 @@ const KIND_SET: u8 = 2;
 const KIND_GROWING: u8 = 3;
 const KIND_COUNTING: u8 = 4;
 const KIND_MAP: u8 = 5;
+const KIND_EXPIRING: u8 = 6;
 const LAYOUT_PACKED: u8 = 1;
 const LAYOUT_SEMI_SORTED: u8 = 2;
 const ADDRESSING_REGIONAL: u8 = 1;
@@ -89,7 +90,7 @@ impl Header {
             len: u64::try_from(parts.len).unwrap_or(u64::MAX),
             flags: parts.kept.map_or(0, |kept| kept.flags),
             rate: parts.kept.map_or(0.0, |kept| kept.rate),
-            chunks_size: parts.kept.map_or(0, |kept| u64::try_from(kept.chunks.len()).unwrap_or(u64::MAX)),
+            chunks_size: u64::try_from(parts.chunks().map(<[u8]>::len).sum::<usize>()).unwrap_or(u64::MAX),
             table_checksum: checksum(&parts.table),
         }
     }
@@ -151,6 +152,7 @@ impl Header {
             FileKind::Growing => KIND_GROWING,
             FileKind::Counting => KIND_COUNTING,
             FileKind::Map => KIND_MAP,
+            FileKind::Expiring => KIND_EXPIRING,
         });
         bytes.push(match parameters.layout() {
             Layout::Packed => LAYOUT_PACKED,
@@ -274,6 +276,7 @@ impl Header {
             KIND_GROWING => FileKind::Growing,
             KIND_COUNTING => FileKind::Counting,
             KIND_MAP => FileKind::Map,
+            KIND_EXPIRING => FileKind::Expiring,
             found => return unknown("kind", found),
         };
         let layout = match layout {
@@ -296,7 +299,7 @@ impl Header {
         };
         // What the format has and this release hasn't.
         let most_bits = u8::try_from(Parameters::MAX_FINGERPRINT_BITS).unwrap_or(u8::MAX);
-        let has_values = matches!(kind, FileKind::Counting | FileKind::Map);
+        let has_values = matches!(kind, FileKind::Counting | FileKind::Map | FileKind::Expiring);
         let is_of_format = fingerprint_bits <= MAX_FINGERPRINT_BITS && value_bits <= MAX_VALUE_BITS;
         if is_of_format && fingerprint_bits > most_bits {
             return unknown("length of fingerprints", fingerprint_bits);
@@ -304,16 +307,14 @@ impl Header {
         if is_of_format && has_values && fingerprint_bits.saturating_add(value_bits) > most_bits {
             return unknown("length of values", value_bits);
         }
-        if has_values && policy != 0 {
-            return unknown("growth of such a file", policy);
-        }
         let regions = Regions { count: region_count, buckets: buckets_per_region };
         let parameters = Shape::new(layout, addressing, u32::from(slots_per_bucket))
             .and_then(|shape| Parameters::new(shape, u32::from(fingerprint_bits), regions, capacity))
-            .and_then(|parameters| match kind {
-                FileKind::Counting | FileKind::Map => parameters.with_value_bits(u32::from(value_bits)),
-                FileKind::Filter | FileKind::Set | FileKind::Growing => Ok(parameters),
-            })
+            .and_then(
+                |parameters| {
+                    if has_values { parameters.with_value_bits(u32::from(value_bits)) } else { Ok(parameters) }
+                },
+            )
             .and_then(|parameters| parameters.doubled(u32::from(doublings)));
         let parameters = match parameters {
             Ok(parameters) => parameters,
@@ -323,9 +324,10 @@ impl Header {
             return inconsistent("bits for values where there are none");
         }
         let policy = match (kind, policy) {
-            (FileKind::Growing | FileKind::Set, POLICY_KEEP_RATE) => Some(GrowthPolicy::KeepRate),
-            (FileKind::Growing | FileKind::Set, POLICY_RAISE_RATE) => Some(GrowthPolicy::RaiseRate),
-            (FileKind::Growing, found) => return unknown("growth policy", found),
+            (FileKind::Filter, 1..) => return inconsistent("a growth policy in what does not grow"),
+            (_, POLICY_KEEP_RATE) => Some(GrowthPolicy::KeepRate),
+            (_, POLICY_RAISE_RATE) => Some(GrowthPolicy::RaiseRate),
+            (FileKind::Growing, found) | (_, found @ 1..) => return unknown("growth policy", found),
             _ if (policy, growth_doublings, max_capacity) != (0, 0, 0) => {
                 return inconsistent("a growth policy in what does not grow");
             }

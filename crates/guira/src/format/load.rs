@@ -7,7 +7,7 @@ use core::fmt;
 use super::Header;
 use super::any_filter::AnyFilter;
 use super::check::check_bytes;
-use super::chunks::{Normalization, kept_chunks};
+use super::chunks::{Behind, Normalization, read_chunks};
 use super::contents::{Contents, Loaded};
 use super::header::{HEADER_SIZE, Sections, check_file_size};
 use super::journal::Journal;
@@ -20,6 +20,7 @@ use crate::digest::KeyHasher;
 #[cfg(feature = "files")]
 use crate::error::Error;
 use crate::error::LoadError;
+use crate::expiring::ExpiringCuckooFilter;
 use crate::filter::{CuckooFilter, CuckooFilterView, Kept};
 #[cfg(feature = "files")]
 use crate::filter::{FilterBuilder, FilterKind};
@@ -126,9 +127,9 @@ impl LoadOptions {
         let header = Header::decode(bytes)?.of_kinds(F::KINDS)?;
         let hasher = header.hash.hasher(self.key)?;
         let Sections { table, chunks, journal } = Sections::of(bytes, &header)?;
-        let kept = kept_chunks(chunks, self.normalization)?;
+        let behind = read_chunks(chunks, header.kind(), self.normalization)?;
         let storage = Storage::copied_from(table).map_err(|_| LoadError::OutOfMemory { bytes: header.table_size() })?;
-        checked(&header, hasher, storage, kept, journal)
+        checked(&header, hasher, storage, behind, journal)
     }
 
     /// Loads a filter from a reader, which it reads to the end.
@@ -216,7 +217,8 @@ impl fmt::Debug for LoadOptions {
     }
 }
 
-/// A type that can be loaded from a file: [`CuckooFilter`], `ConcurrentCuckooFilter`, [`CuckooSet`], [`CountingCuckooFilter`], [`CuckooMap`], and
+/// A type that can be loaded from a file: [`CuckooFilter`], `ConcurrentCuckooFilter`, [`CuckooSet`], [`CountingCuckooFilter`], [`CuckooMap`],
+/// [`ExpiringCuckooFilter`], and
 /// [`AnyFilter`] for a file of any of these kinds.
 #[expect(private_bounds, reason = "so that nobody else implements it")]
 pub trait FilterFile: Contents {}
@@ -349,6 +351,7 @@ can_be_loaded! { [] CountingCuckooFilter, "guira::CountingCuckooFilter", "guira:
 can_be_loaded! { [V: MapValue] CuckooMap<V>, "guira::CuckooMap::<u8>", "guira::CuckooMap::<u8>::with_capacity(100, 0.01)?" }
 #[cfg(feature = "std")]
 can_be_loaded! { [] ConcurrentCuckooFilter, "guira::ConcurrentCuckooFilter", "guira::ConcurrentCuckooFilter::with_capacity(100, 0.01)?" }
+can_be_loaded! { [] ExpiringCuckooFilter, "guira::ExpiringCuckooFilter", "guira::ExpiringCuckooFilter::with_capacity(100, 0.01, 60)?" }
 can_be_loaded! { [] AnyFilter, "guira::AnyFilter", "guira::AnyFilter::Filter(guira::CuckooFilter::with_capacity(100, 0.01)?)" }
 
 pub(super) fn load_from_parts<C: Contents>(bytes: &[u8], table: Vec<u8>, chunks: &[u8]) -> Result<C, LoadError> {
@@ -362,8 +365,8 @@ pub(super) fn load_from_parts<C: Contents>(bytes: &[u8], table: Vec<u8>, chunks:
     if u64::try_from(table.len()) != Ok(header.table_size()) {
         return Err(LoadError::Inconsistent { what: "the table has another size than its header says" });
     }
-    let kept = kept_chunks(chunks, Normalization::Unknown)?;
-    checked(&header, hasher, Storage::from_vec(table), kept, Journal::default())
+    let behind = read_chunks(chunks, header.kind(), Normalization::Unknown)?;
+    checked(&header, hasher, Storage::from_vec(table), behind, Journal::default())
 }
 
 #[cfg(feature = "std")]
@@ -400,11 +403,11 @@ fn load_from_stream<C: Contents, R: std::io::Read>(mut reader: R, options: LoadO
         return Err(LoadError::Truncated { expected, found: expected.saturating_sub(unread) });
     }
     // One byte more than may be there shows that there are too many.
-    let mut behind = Vec::new();
-    reader.take(max_size(&header).saturating_add(1)).read_to_end(&mut behind)?;
-    let journal = Journal::of(&header, &behind)?;
-    let kept = kept_chunks(&chunks, options.normalization)?;
-    checked(&header, hasher, Storage::from_vec(table), kept, journal)
+    let mut rest = Vec::new();
+    reader.take(max_size(&header).saturating_add(1)).read_to_end(&mut rest)?;
+    let journal = Journal::of(&header, &rest)?;
+    let behind = read_chunks(&chunks, header.kind(), options.normalization)?;
+    checked(&header, hasher, Storage::from_vec(table), behind, journal)
 }
 
 /// The checks that need the table.
@@ -412,11 +415,11 @@ fn checked<C: Contents>(
     header: &Header,
     hasher: KeyHasher,
     storage: Storage,
-    kept: Kept,
+    Behind { kept, times }: Behind,
     journal: Journal,
 ) -> Result<C, LoadError> {
     check_bytes(&storage, &header.parameters, header.table_checksum)?;
     let kept = Kept { flags: header.flags, rate: header.rate, ..kept };
     let kept = (kept != Kept::default()).then(|| Arc::new(kept));
-    C::checked(header, Loaded { hasher, storage, kept, changes: journal.into_changes() })
+    C::checked(header, Loaded { hasher, storage, kept, changes: journal.into_changes(), times })
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use memmap2::MmapOptions;
 
-use super::chunks::kept_chunks;
+use super::chunks::read_chunks;
 use super::header::HEADER_SIZE;
 use super::journal::{Journal, max_size};
 use super::{Header, LoadOptions};
@@ -101,7 +101,7 @@ impl LoadOptions {
         let mut behind = Vec::new();
         (&file).take(max_size(&header).saturating_add(1)).read_to_end(&mut behind)?;
         let journal = Journal::of(&header, &behind)?;
-        kept_chunks(&chunks, self.normalization)?;
+        read_chunks(&chunks, header.kind(), self.normalization)?;
         let bytes = header.table_size();
         let size = usize::try_from(bytes).map_err(|_| LoadError::OutOfMemory { bytes })?;
         // SAFETY: the file is as long as is mapped of it, and the caller promises that it stays so and does not change.

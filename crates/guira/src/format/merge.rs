@@ -5,7 +5,7 @@ use std::io::Read;
 
 use super::Header;
 use super::check::check_len;
-use super::chunks::{Normalization, kept_chunks};
+use super::chunks::{Normalization, read_chunks};
 use super::contents::make_changes;
 use super::header::HEADER_SIZE;
 use super::journal::{Journal, max_size};
@@ -74,7 +74,7 @@ pub(super) fn merged_with(mut filter: CuckooFilter, mut file: impl Read) -> Resu
     file.take(max_size(&header).saturating_add(1)).read_to_end(&mut behind)?;
     let journal = Journal::of(&header, &behind)?;
     let treatment = filter.kept().map_or(0, |kept| kept.treatment);
-    if kept_chunks(&chunks, Normalization::ByCaller)?.treatment != treatment {
+    if read_chunks(&chunks, header.kind(), Normalization::ByCaller)?.kept.treatment != treatment {
         return Ok(None);
     }
     match make_changes(&mut filter, journal.into_changes()) {

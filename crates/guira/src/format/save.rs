@@ -9,6 +9,7 @@ use super::header::HEADER_SIZE;
 use crate::counting::CountingCuckooFilter;
 #[cfg(feature = "files")]
 use crate::error::SaveError;
+use crate::expiring::ExpiringCuckooFilter;
 use crate::filter::CuckooFilter;
 use crate::map::{CuckooMap, MapValue};
 use crate::set::CuckooSet;
@@ -30,10 +31,11 @@ macro_rules! can_be_saved {
             #[must_use]
             pub fn to_bytes(&self) -> Vec<u8> {
                 let parts = self.parts();
-                let mut bytes = Vec::with_capacity(HEADER_SIZE + parts.table.len() + parts.chunks().len());
-                Header::of(&parts).encode(&mut bytes);
+                let header = Header::of(&parts);
+                let mut bytes = Vec::with_capacity(usize::try_from(header.file_size()).unwrap_or(0));
+                header.encode(&mut bytes);
                 bytes.extend_from_slice(&parts.table);
-                bytes.extend_from_slice(parts.chunks());
+                parts.chunks().for_each(|chunks| bytes.extend_from_slice(chunks));
                 bytes
             }
 
@@ -59,7 +61,7 @@ macro_rules! can_be_saved {
                 Header::of(&parts).encode(&mut header);
                 writer.write_all(&header)?;
                 writer.write_all(&parts.table)?;
-                writer.write_all(parts.chunks())
+                parts.chunks().try_for_each(|chunks| writer.write_all(chunks))
             }
 
             /// Saves it to a file, which atomically replaces any file at the path: whoever opens the path gets either the
@@ -100,6 +102,7 @@ can_be_saved! {
     /// The file says how many bits values have, not of which type they are.
     [V: MapValue] CuckooMap<V>, "guira::CuckooMap::<u8>", "guira::CuckooMap::<u8>::with_capacity(100, 0.01)?"
 }
+can_be_saved! { [] ExpiringCuckooFilter, "guira::ExpiringCuckooFilter", "guira::ExpiringCuckooFilter::with_capacity(100, 0.01, 60)?" }
 can_be_saved! { [] AnyFilter, "guira::AnyFilter", "guira::AnyFilter::Filter(guira::CuckooFilter::with_capacity(100, 0.01)?)" }
 
 /// The first part of a file, of [`HEADER_SIZE`] bytes.
@@ -109,9 +112,9 @@ pub(super) fn header_bytes(parts: &Parts<'_>) -> Vec<u8> {
     bytes
 }
 
-impl<'contents> Parts<'contents> {
-    /// The chunks behind the table.
-    fn chunks(&self) -> &'contents [u8] {
-        self.kept.map_or(&[], |kept| &kept.chunks)
+impl Parts<'_> {
+    /// The chunks behind the table, one piece after the other.
+    pub(super) fn chunks(&self) -> impl Iterator<Item = &[u8]> {
+        [self.times.as_slice(), self.kept.map_or(&[], |kept| &kept.chunks)].into_iter()
     }
 }

@@ -15,6 +15,7 @@ use super::load::LoadOptions;
 use crate::concurrent::ConcurrentCuckooFilter;
 use crate::counting::CountingCuckooFilter;
 use crate::error::FileKind;
+use crate::expiring::ExpiringCuckooFilter;
 use crate::filter::CuckooFilter;
 use crate::map::{CuckooMap, MapValue};
 use crate::set::CuckooSet;
@@ -42,6 +43,7 @@ is_its_file!([] CuckooFilter);
 is_its_file!([] CuckooSet);
 is_its_file!([] CountingCuckooFilter);
 is_its_file!([V: MapValue] CuckooMap<V>);
+is_its_file!([] ExpiringCuckooFilter);
 is_its_file!([] AnyFilter);
 #[cfg(feature = "std")]
 is_its_file!([] ConcurrentCuckooFilter);

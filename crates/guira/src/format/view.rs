@@ -1,7 +1,7 @@
 //! Files that are queried in place, without loading them.
 
 use super::check::{check_bytes, check_fingerprints, check_removals};
-use super::chunks::kept_chunks;
+use super::chunks::read_chunks;
 use super::header::Sections;
 #[cfg(feature = "std")]
 use super::journal::Journal;
@@ -42,7 +42,7 @@ impl<'bytes> CuckooFilterView<'bytes> {
         let header = Header::decode(bytes)?;
         let description = header.describe(options.given_secret_key())?;
         let Sections { table, chunks, journal } = Sections::of(bytes, &header)?;
-        kept_chunks(chunks, options.normalization)?;
+        read_chunks(chunks, header.kind(), options.normalization)?;
         Ok(Self::from_parts(description, Borrowed::Slice(table), journal.changes()))
     }
 
@@ -146,7 +146,7 @@ impl LoadOptions {
             let header = Header::decode(bytes)?;
             description = Some(header.describe(self.given_secret_key())?);
             let sections = Sections::of(bytes, &header)?;
-            kept_chunks(sections.chunks, self.normalization)?;
+            read_chunks(sections.chunks, header.kind(), self.normalization)?;
             journal = sections.journal;
             Ok::<_, LoadError>(sections.table)
         })?;
@@ -160,7 +160,7 @@ impl Header {
     pub(super) fn describe(&self, key: Option<[u8; 16]>) -> Result<Description, LoadError> {
         let kind = match self.kind() {
             kind @ (FileKind::Filter | FileKind::Set | FileKind::Growing) => kind,
-            found @ (FileKind::Counting | FileKind::Map) => {
+            found @ (FileKind::Counting | FileKind::Map | FileKind::Expiring) => {
                 return Err(LoadError::OtherKind { found, expected: FileKind::Filter });
             }
         };

@@ -3,10 +3,10 @@ use core::marker::PhantomData;
 
 use super::{MapValue, Values};
 use crate::digest::Key;
-use crate::error::{BuildError, InsertError, OutOfMemory};
+use crate::error::{BuildError, InsertError, MergeError, OutOfMemory};
 use crate::filter::{
-    Built, FilterBuilder, ValuedFilter, answers_many, contains_one_by_one, inserts_one_by_one, made_by_builder,
-    measures_of_valued_filter,
+    Built, FilterBuilder, Growth, Living, Meeting, ValuedFilter, answers_many, contains_one_by_one,
+    growth_of_valued_filter, inserts_one_by_one, made_by_builder, measures_of_valued_filter,
 };
 use crate::parameters::Parameters;
 
@@ -43,19 +43,21 @@ pub struct CuckooMap<V> {
     value: PhantomData<fn() -> V>,
 }
 
-/// Values have the bits of their type unless [`value_bits`](FilterBuilder::value_bits) are given. The table is packed, and
-/// doesn't grow.
+/// Values have the bits of their type unless [`value_bits`](FilterBuilder::value_bits) are given. The table is packed. It
+/// grows if a [`max_capacity`](FilterBuilder::max_capacity) is given, and is then doubled at once.
 impl<V: MapValue> Built for CuckooMap<V> {
     fn build(builder: &FilterBuilder<Self>) -> Result<Self, BuildError> {
-        ValuedFilter::with_parameters(builder.parameters()?, builder.chosen_hasher()).map(Self::from_filter)
+        let (parameters, growth) = Self::plan(builder)?;
+        let filter = ValuedFilter::with_parameters(parameters, builder.chosen_hasher())?;
+        Ok(Self::from_filter(filter.with_growth(growth)))
     }
 
-    fn parameters(builder: &FilterBuilder<Self>) -> Result<Parameters, BuildError> {
+    fn plan(builder: &FilterBuilder<Self>) -> Result<(Parameters, Option<Growth>), BuildError> {
         let value_bits = builder.given_value_bits().unwrap_or(V::BITS);
         if value_bits > V::BITS {
             return Err(BuildError::ValueBitsOfType { given: value_bits, most: V::BITS });
         }
-        builder.parameters_with_values(value_bits)
+        builder.plan_with_values(value_bits)
     }
 }
 
@@ -190,6 +192,31 @@ impl<V: MapValue> CuckooMap<V> {
         true
     }
 
+    /// Adds all pairs of another map that was made with the same parameters, hash and seed. A pair that both have is stored twice.
+    ///
+    /// If this map grows, the other need only have begun with the same parameters, however often either has been doubled
+    /// since, and this one grows if it must. It takes memory for a copy of the resulting table while it works.
+    ///
+    /// # Errors
+    ///
+    /// [`MergeError::Differs`] if they were not made alike; [`MergeError::Full`] or [`MergeError::TooManyCopies`] if not all fit;
+    /// [`MergeError::OutOfMemory`]. In all cases both are as they were.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut shards = guira::CuckooMap::<u8>::with_capacity(1000, 0.001)?;
+    /// let mut others = shards.empty_like()?;
+    /// shards.insert("ani", 7)?;
+    /// others.insert("guira", 3)?;
+    /// shards.merge(&others)?;
+    /// assert!(shards.get_all("guira").any(|shard| shard == 3));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
+        self.filter.merge(&other.filter, Meeting::Both, Living::ALL, Some)
+    }
+
     /// Removes all keys.
     ///
     /// # Examples
@@ -235,6 +262,7 @@ impl<V: MapValue> CuckooMap<V> {
         self.filter.len() == 0
     }
 
+    growth_of_valued_filter!("guira::CuckooMap::<u8>::builder()");
     measures_of_valued_filter!("guira::CuckooMap::<u8>::with_capacity(1000, 0.001)?");
 
     /// Checks what must hold of every map; meant for tests.

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "std")]
 mod atomic;
+mod living;
 mod packed;
 mod semi_sorted;
 mod splitting;
@@ -12,6 +13,7 @@ use core::hint::select_unpredictable;
 
 #[cfg(feature = "std")]
 pub(crate) use atomic::{SharedSlots, Words};
+pub(crate) use living::{Living, LivingTable};
 pub(crate) use packed::{AnyWidths, ConstantWidths, PackedTable, Widths};
 pub(crate) use semi_sorted::{AnyFingerprintBits, ConstantFingerprintBits};
 pub(crate) use splitting::SplittingTable;
@@ -236,4 +238,17 @@ pub(crate) trait Layout: Copy {
 pub(crate) trait Values: Table {
     /// The value in a slot.
     fn value(&self, place: Place) -> u32;
+
+    /// Whether a slot of a bucket may hold a fingerprint with this value. It may be an empty slot that makes it say so, whose
+    /// value is 0.
+    fn may_have_value(&self, bucket: BucketIndex, value: u32) -> bool;
+}
+
+/// A table with values that can be written.
+pub(crate) trait ValuesMut: Values + TableMut {
+    /// Replaces the value in a slot that is filled.
+    fn set_value(&mut self, place: Place, value: u32);
+
+    /// Fills an empty slot with a fingerprint and its value.
+    fn fill_with_value(&mut self, place: Place, fingerprint: Fingerprint, value: u32);
 }

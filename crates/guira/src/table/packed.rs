@@ -247,7 +247,7 @@ impl<G: Widths, M> PackedTable<G, M> {
 impl<G: Widths, M: Memory> PackedTable<G, M> {
     /// The word of a bucket that starts at its bit `at`; the bits above its slots belong to others.
     #[inline(always)]
-    fn word(&self, bucket: BucketIndex, at: u32) -> G::Word {
+    pub(super) fn word(&self, bucket: BucketIndex, at: u32) -> G::Word {
         let (byte, before) = self.byte_of(bucket, at);
         self.memory.word(byte, before, self.widths.word_bits())
     }
@@ -411,7 +411,7 @@ impl<G: Widths, M: MemoryMut> PackedTable<G, M> {
 
     /// Replaces the bits of a slot, given what they are.
     #[inline]
-    fn replace(&mut self, place: Place, old: u32, new: u32) {
+    pub(super) fn replace(&mut self, place: Place, old: u32, new: u32) {
         debug_assert_eq!(self.content(place.bucket, place.slot), old);
         let (byte, before) = self.byte_of(place.bucket, place.slot.0);
         if G::Word::BITS == u64::BITS {

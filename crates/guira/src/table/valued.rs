@@ -1,22 +1,24 @@
 //! Packed slots with a value beside the fingerprint: f + v bits, the fingerprint in the low f.
 
-use super::{AnyWidths, Layout, Memory, MemoryMut, PackedTable, Place, Slot, Table, TableMut, Vacancy, Values};
+use super::{
+    AnyWidths, Layout, Memory, MemoryMut, PackedTable, Place, Slot, Table, TableMut, Vacancy, Values, ValuesMut, Widths,
+};
 use crate::addressing::{BucketIndex, Fingerprint};
 use crate::parameters::Parameters;
 use crate::probe::Word;
 
 /// The widths of a table with values.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ValuedWidths<W> {
-    slots: AnyWidths<W>,
+pub(crate) struct ValuedWidths<G: Widths> {
+    slots: G,
     /// The bits of a word that belong to fingerprints.
-    fingerprints: W,
+    fingerprints: G::Word,
     fingerprint_bits: u32,
     /// 2^f - 1.
     fingerprint_mask: u32,
 }
 
-impl<W: Word> ValuedWidths<W> {
+impl<W: Word> ValuedWidths<AnyWidths<W>> {
     /// The widths of a table with these parameters; `None` where its buckets don't fit these words.
     pub(crate) fn new(parameters: &Parameters) -> Option<Self> {
         debug_assert!(parameters.value_bits() > 0);
@@ -25,9 +27,22 @@ impl<W: Word> ValuedWidths<W> {
         let fingerprints = PackedTable::new(slots, ()).lanes().broadcast(fingerprint_mask);
         Some(Self { slots, fingerprints, fingerprint_bits: parameters.fingerprint_bits(), fingerprint_mask })
     }
+
+    /// The widths of the slots, values included.
+    #[inline(always)]
+    pub(crate) const fn slots(self) -> AnyWidths<W> {
+        self.slots
+    }
+
+    /// The same widths, of which those of slots are constants.
+    #[inline(always)]
+    pub(crate) fn with_slots<G: Widths<Word = W>>(self, slots: G) -> ValuedWidths<G> {
+        let Self { fingerprints, fingerprint_bits, fingerprint_mask, .. } = self;
+        ValuedWidths { slots, fingerprints, fingerprint_bits, fingerprint_mask }
+    }
 }
 
-impl<W: Word> Layout for ValuedWidths<W> {
+impl<G: Widths> Layout for ValuedWidths<G> {
     #[inline]
     fn over<M: Memory>(self, memory: M) -> impl Table {
         ValuedTable::new(self, memory)
@@ -42,25 +57,35 @@ impl<W: Word> Layout for ValuedWidths<W> {
 /// A slot is empty where its fingerprint is 0; its value is then 0 too, so that equal contents are equal bits.
 ///
 /// Comparing takes one more instruction per word than without values: all but the fingerprints is masked away.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ValuedTable<W, M> {
-    slots: PackedTable<AnyWidths<W>, M>,
-    widths: ValuedWidths<W>,
+#[derive(Clone, Copy)]
+pub(crate) struct ValuedTable<G: Widths, M> {
+    slots: PackedTable<G, M>,
+    widths: ValuedWidths<G>,
 }
 
-impl<W: Word, M> ValuedTable<W, M> {
+impl<G: Widths, M> ValuedTable<G, M> {
     /// The table that this memory holds.
     #[inline]
-    pub(crate) fn new(widths: ValuedWidths<W>, memory: M) -> Self {
+    pub(crate) fn new(widths: ValuedWidths<G>, memory: M) -> Self {
         Self { slots: PackedTable::new(widths.slots, memory), widths }
     }
 }
 
-impl<W: Word, M: Memory> Table for ValuedTable<W, M> {
+impl<G: Widths, M: Memory> Table for ValuedTable<G, M> {
     #[inline]
     fn contains(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> bool {
         let (lanes, pattern) = (self.slots.lanes(), self.slots.lanes().broadcast(fingerprint.get()));
         self.slots.any_word(bucket, |word| lanes.any_equal(word & self.widths.fingerprints, pattern))
+    }
+
+    #[inline(always)]
+    fn either_contains(&self, first: BucketIndex, second: BucketIndex, fingerprint: Fingerprint) -> bool {
+        if !G::ONE_WORD {
+            return self.contains(first, fingerprint) | self.contains(second, fingerprint);
+        }
+        let (lanes, pattern) = (self.slots.lanes(), self.slots.lanes().broadcast(fingerprint.get()));
+        let [first, second] = [first, second].map(|bucket| self.slots.word(bucket, 0) & self.widths.fingerprints);
+        lanes.any_equal_of_two(first, second, pattern)
     }
 
     #[inline]
@@ -109,7 +134,7 @@ impl<W: Word, M: Memory> Table for ValuedTable<W, M> {
     }
 }
 
-impl<W: Word, M: MemoryMut> TableMut for ValuedTable<W, M> {
+impl<G: Widths, M: MemoryMut> TableMut for ValuedTable<G, M> {
     #[inline]
     fn set(&mut self, bucket: BucketIndex, slot: Slot, fingerprint: Option<Fingerprint>) {
         self.slots.set(bucket, slot, fingerprint);
@@ -127,19 +152,30 @@ impl<W: Word, M: MemoryMut> TableMut for ValuedTable<W, M> {
     }
 }
 
-impl<W: Word, M: Memory> Values for ValuedTable<W, M> {
+impl<G: Widths, M: Memory> Values for ValuedTable<G, M> {
     #[inline]
     fn value(&self, place: Place) -> u32 {
         self.slots.content(place.bucket, place.slot) >> self.widths.fingerprint_bits
     }
+
+    #[inline]
+    fn may_have_value(&self, bucket: BucketIndex, value: u32) -> bool {
+        let (lanes, pattern) =
+            (self.slots.lanes(), self.slots.lanes().broadcast(value << self.widths.fingerprint_bits));
+        self.slots.any_word(bucket, |word| lanes.any_equal(word & !self.widths.fingerprints, pattern))
+    }
 }
 
-impl<W: Word, M: MemoryMut> ValuedTable<W, M> {
-    /// Replaces the value in a slot that is filled.
+impl<G: Widths, M: MemoryMut> ValuesMut for ValuedTable<G, M> {
     #[inline]
-    pub(crate) fn set_value(&mut self, place: Place, value: u32) {
+    fn set_value(&mut self, place: Place, value: u32) {
         let fingerprint = self.slots.content(place.bucket, place.slot) & self.widths.fingerprint_mask;
         self.slots.set_content(place.bucket, place.slot, fingerprint | (value << self.widths.fingerprint_bits));
+    }
+
+    #[inline]
+    fn fill_with_value(&mut self, place: Place, fingerprint: Fingerprint, value: u32) {
+        self.slots.replace(place, 0, fingerprint.get() | (value << self.widths.fingerprint_bits));
     }
 }
 
@@ -165,7 +201,7 @@ mod tests {
     fn assert_agrees_with_list<W: Word>(parameters: &Parameters) {
         let what = alloc::format!("{parameters:?}");
         let mut storage = Storage::zeroed(parameters.table_bits()).expect("small");
-        let widths = ValuedWidths::<W>::new(parameters).expect("buckets that fit the words");
+        let widths = ValuedWidths::<AnyWidths<W>>::new(parameters).expect("buckets that fit the words");
         let mut table = ValuedTable::new(widths, &mut storage[..]);
         let greatest_value = u32::MAX >> (32 - parameters.value_bits());
         let mixed = |number: u32| number.wrapping_add(1).wrapping_mul(0x9e37_79b9);
@@ -231,7 +267,7 @@ mod tests {
                 for value_bits in 1..=32 - fingerprint_bits {
                     let parameters = parameters(slots_per_bucket, fingerprint_bits, value_bits);
                     assert_agrees_with_list::<u128>(&parameters);
-                    if ValuedWidths::<u64>::new(&parameters).is_some() {
+                    if ValuedWidths::<AnyWidths<u64>>::new(&parameters).is_some() {
                         assert_agrees_with_list::<u64>(&parameters);
                     }
                 }

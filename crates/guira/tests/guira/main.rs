@@ -5,6 +5,7 @@ mod bug_classes;
 mod capacity;
 mod concurrent;
 mod conversion;
+mod expiring;
 mod format;
 mod growing;
 mod interface;

@@ -15,7 +15,7 @@ const MUST_KNOW: u32 = 1;
 const OF_TABLE: u32 = 2;
 
 /// A chunk: tag, flags, length, the checksum of these and the data, and the data.
-fn chunk(tag: [u8; 4], flags: u32, data: &[u8]) -> Vec<u8> {
+pub(crate) fn chunk(tag: [u8; 4], flags: u32, data: &[u8]) -> Vec<u8> {
     let start = [&tag[..], &flags.to_le_bytes(), &(data.len() as u64).to_le_bytes()].concat();
     let checksum = xxh3_64(&[&start[..], data].concat()).to_le_bytes();
     [&start[..], &checksum, data].concat()
@@ -30,7 +30,7 @@ fn with_header(file: &[u8], change: impl FnOnce(&mut [u8])) -> Vec<u8> {
 }
 
 /// The file with further bytes behind its table, as many as its header says.
-fn with_chunks(file: &[u8], chunks: &[u8]) -> Vec<u8> {
+pub(crate) fn with_chunks(file: &[u8], chunks: &[u8]) -> Vec<u8> {
     let file = with_header(file, |header| {
         header[CHUNKS_SIZE_AT..CHUNKS_SIZE_AT + 8].copy_from_slice(&(chunks.len() as u64).to_le_bytes());
     });

@@ -1,6 +1,6 @@
 //! Files: that they are the bytes that docs/format.md describes, and that loading trusts none of them.
 
-mod chunks;
+pub(crate) mod chunks;
 mod file_header;
 mod files;
 mod forging;

@@ -2,7 +2,8 @@ use std::sync::Arc;
 
 use guira::{
     AnyFilter, ConcurrentCuckooFilter, CountingCuckooFilter, CuckooFilter, CuckooFilterView, CuckooMap, CuckooSet,
-    Error, FileKind, FilterBuilder, FilterFile, FilterKind, KeyHasher, LoadError, LoadOptions, MergeError,
+    Error, ExpiringCuckooFilter, FileKind, FilterBuilder, FilterFile, FilterKind, KeyHasher, LoadError, LoadOptions,
+    MergeError,
 };
 
 /// `T::builder()` makes a `T`, with the table that it tells before.
@@ -145,6 +146,9 @@ fn any_filter_answers_for_every_kind() {
     let mut map = builder.for_kind::<CuckooMap<u8>>().build().expect("valid");
     map.try_extend((0..300_u64).map(|key| (key, 1))).expect("room");
     assert_agrees(&map.to_bytes(), FileKind::Map, 300);
+    let mut expiring = ExpiringCuckooFilter::with_capacity(1000, 1e-6, 60).expect("valid");
+    expiring.try_extend(0..300_u64).expect("room");
+    assert_agrees(&expiring.to_bytes(), FileKind::Expiring, 300);
 }
 
 #[test]

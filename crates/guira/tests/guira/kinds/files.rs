@@ -1,6 +1,8 @@
 //! Files of every kind: that each loads as what it is alone, and that loading trusts no byte.
 
-use guira::{CountingCuckooFilter, CuckooFilter, CuckooMap, CuckooSet, FileKind, KeyHasher, LoadError};
+use guira::{
+    CountingCuckooFilter, CuckooFilter, CuckooMap, CuckooSet, ExpiringCuckooFilter, FileKind, KeyHasher, LoadError,
+};
 
 use super::shape::ValuedCase;
 use crate::oracle::checksums::{HEADER_LEN, fix_checksums};
@@ -53,6 +55,25 @@ fn small_growing_set() -> Vec<u8> {
     set.to_bytes()
 }
 
+/// A map that was doubled, and has doublings to come.
+fn small_growing_map() -> Vec<u8> {
+    let builder = CuckooFilter::builder().capacity(8).max_capacity(500).false_positive_rate(0.01);
+    let mut map = builder.for_kind::<CuckooMap<u8>>().build().expect("parameters in range");
+    (0..40_u8).for_each(|key| map.insert(&key, key).expect("it grows"));
+    assert!(map.parameters().doublings() > 0, "{map:?}");
+    map.to_bytes()
+}
+
+fn small_expiring() -> Vec<u8> {
+    let builder = ExpiringCuckooFilter::builder().bucket_count(6).fingerprint_bits(9).lifetime(14);
+    let mut filter = builder.build().expect("parameters in range");
+    for key in 0..12_u32 {
+        filter.insert(&key).expect("half of the slots are empty");
+        filter.advance(filter.time() + 1).expect("small steps");
+    }
+    filter.to_bytes()
+}
+
 fn small_filter() -> Vec<u8> {
     let mut filter = SMALL.without_values().build();
     (0..12_u32).for_each(|key| filter.insert(&key).expect("half of the slots are empty"));
@@ -63,13 +84,15 @@ type Save = fn() -> Vec<u8>;
 type Load = fn(&[u8]) -> Result<Vec<u8>, LoadError>;
 
 /// Every kind: its file, its loading in both ways, which must agree, and a use of what was loaded.
-const KINDS: [(FileKind, Save, Load); 6] = [
+const KINDS: [(FileKind, Save, Load); 8] = [
     (FileKind::Filter, small_filter, load_filter),
     (FileKind::Set, small_set, load_set),
     (FileKind::Set, small_growing_set, load_set),
     (FileKind::Growing, small_growing, load_growing),
     (FileKind::Counting, small_counting, load_counting),
     (FileKind::Map, small_map, load_map),
+    (FileKind::Map, small_growing_map, load_map),
+    (FileKind::Expiring, small_expiring, load_expiring),
 ];
 
 macro_rules! load {
@@ -124,6 +147,13 @@ load!(load_map: CuckooMap<u8>, |map: &mut CuckooMap<u8>| for key in 0..40_u32 {
     drop(map.insert(&key, 3));
 });
 
+load!(load_expiring: ExpiringCuckooFilter, |filter: &mut ExpiringCuckooFilter| for key in 0..40_u32 {
+    let _removed: bool = filter.remove(&key);
+    drop(filter.insert(&key));
+    drop(filter.insert_or_renew(&key));
+    let _caught_up: bool = filter.jump(filter.time().saturating_add(u64::from(key)));
+});
+
 #[test]
 fn every_kind_comes_back_as_it_was() {
     for (kind, file, load) in KINDS {
@@ -147,7 +177,7 @@ fn a_file_loaded_as_another_kind_is_refused_with_the_names_of_both() {
         }
     }
     let mut unknown = small_map();
-    for kind in [0, 6, 255] {
+    for kind in [0, 7, 255] {
         unknown[KIND_AT] = kind;
         fix_checksums(&mut unknown);
         let error = load_map(&unknown).expect_err("there is no such kind");

@@ -242,10 +242,15 @@ fn a_builder_refuses_what_a_kind_does_not_have() {
     );
     assert_eq!(sorted.for_kind::<CuckooMap<u8>>().build(), Err(refused(Layout::SemiSorted, Addressing::Regional)));
     let growing = builder.clone().max_capacity(1000);
-    assert_eq!(growing.for_kind::<CountingCuckooFilter>().build(), Err(refused(Layout::Packed, Addressing::Doubling)));
-    assert_eq!(growing.for_kind::<CuckooMap<u8>>().build(), Err(refused(Layout::Packed, Addressing::Doubling)));
-    let set = growing.for_kind::<CuckooSet>().build().expect("sets grow");
-    assert_eq!(set.as_filter().max_capacity(), growing.build().expect("as filters do").max_capacity());
+    let expected = growing.build().expect("filters grow").max_capacity();
+    assert_eq!(growing.for_kind::<CuckooSet>().build().expect("sets grow").max_capacity(), expected);
+    assert_eq!(growing.for_kind::<CountingCuckooFilter>().build().expect("counters grow").max_capacity(), expected);
+    let map = growing.for_kind::<CuckooMap<u8>>();
+    assert_eq!(map.build().expect("maps grow").max_capacity(), expected);
+    assert_eq!(map.clone().value_bits(25).build(), Err(BuildError::ValueBitsOfType { given: 25, most: 8 }));
+    // A fingerprint of 12 bits and no doublings, or 8 bits and more of them, beside 24 bits.
+    let map = growing.for_kind::<CuckooMap<u32>>().value_bits(24);
+    assert!(matches!(map.build(), Err(BuildError::ValueBits { given: 24, .. })), "{:?}", map.build());
 }
 
 #[test]

@@ -4,6 +4,7 @@
 
 mod counting;
 mod files;
+mod growing;
 mod map;
 mod rates;
 mod set;

@@ -1,0 +1,333 @@
+//! Generations: which value beside a fingerprint stands for which time.
+
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use crate::cast::to_usize;
+use crate::filter::Living;
+
+/// The times of an expiring filter, and the generations that its keys belong to.
+///
+/// Keys that come within one resolution form a generation. The value beside a fingerprint is the number of its generation;
+/// when all 2^v numbers have been given, the first is given again. A generation lives until the last of its keys is a lifetime
+/// old, so no key dies early, and each is dead one resolution after its lifetime.
+///
+/// A number is free again when no fingerprint has it any more. So the table is swept in passes over all buckets, and until a pass
+/// has freed the next number, keys go on joining the current generation, which then ends later.
+///
+/// How many numbers are enough: a lifetime of k resolutions has at most k + 1 living generations. Together with the one that
+/// is being swept away they are k + 2.
+#[derive(Clone, Debug)]
+pub(crate) struct Generations {
+    lifetime: u64,
+    resolution: u64,
+    time: u64,
+    /// What is known of each generation, by its number.
+    generations: Vec<Generation>,
+    /// 2^v - 1, the greatest number.
+    greatest: u32,
+    /// The number of the generation that keys join now.
+    current: u32,
+    /// When that began, in whole resolutions since time 0.
+    began: u64,
+    /// How many generations before the current one live.
+    living: u32,
+    /// How many generations before the current one may have fingerprints in the table.
+    stored: u32,
+    /// The pass over the table that is under way.
+    pass: Option<Pass>,
+    /// The fingerprints of dead generations that are still in the table.
+    dead: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Generation {
+    /// The time at which the last of its keys came, or if none came, at which it began.
+    ended: u64,
+    /// Its fingerprints in the table.
+    len: usize,
+}
+
+/// A pass over the table that empties the slots of dead generations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pass {
+    /// The first bucket that it has not come to.
+    pub(crate) next: u64,
+    /// How many generations before the current one lived when it began. What died since may be found in buckets before `next`.
+    pub(crate) spared: u32,
+}
+
+/// What a file says of the generations.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Times {
+    pub(crate) lifetime: u64,
+    pub(crate) resolution: u64,
+    pub(crate) time: u64,
+    pub(crate) current: u32,
+    pub(crate) began: u64,
+    pub(crate) pass: Option<Pass>,
+    /// When the last key of each generation came, the current one's first: of all that may have fingerprints in the table.
+    pub(crate) ended: Vec<u64>,
+}
+
+impl Generations {
+    /// The longest lifetime, in resolutions.
+    pub(crate) const MOST_RESOLUTIONS: u64 = 254;
+
+    /// How many bits the number of a generation takes where a lifetime has so many resolutions.
+    pub(crate) const fn bits_for(resolutions: u64) -> u32 {
+        u64::BITS - (resolutions + 1).leading_zeros()
+    }
+
+    /// The generations of an empty filter. The lifetime is a whole number of resolutions.
+    pub(crate) fn new(lifetime: u64, resolution: u64, time: u64) -> Self {
+        let greatest = u32::MAX >> (u32::BITS - Self::bits_for(lifetime / resolution));
+        Self {
+            lifetime,
+            resolution,
+            time,
+            generations: (0..=greatest).map(|_| Generation { ended: time, len: 0 }).collect(),
+            greatest,
+            current: 0,
+            began: time / resolution,
+            living: 0,
+            stored: 0,
+            pass: None,
+            dead: 0,
+        }
+    }
+
+    /// The generations that a file describes; `None` where none can have come to be like this.
+    pub(crate) fn of_times(times: &Times) -> Option<Self> {
+        if !is_valid(times.lifetime, times.resolution) {
+            return None;
+        }
+        let mut all = Self::new(times.lifetime, times.resolution, times.time);
+        let stored = u32::try_from(times.ended.len()).ok()?.checked_sub(1)?;
+        let is_possible = times.current <= all.greatest
+            && stored <= all.greatest
+            && core::iter::once(&times.time).chain(&times.ended).is_sorted_by(|later, earlier| later >= earlier)
+            && times.began <= times.time / times.resolution
+            && times.pass.is_none_or(|pass| pass.spared <= stored);
+        if !is_possible {
+            return None;
+        }
+        (all.current, all.began, all.stored) = (times.current, times.began, stored);
+        for (age, &ended) in (0..).zip(&times.ended) {
+            all.of_age_mut(age).ended = ended;
+        }
+        (all.living, all.pass) = (stored, times.pass);
+        all.bury();
+        Some(all)
+    }
+
+    /// The generations of a filter whose table is empty.
+    pub(crate) fn without_fingerprints(&self) -> Self {
+        let mut all = self.clone();
+        all.generations.iter_mut().for_each(|generation| generation.len = 0);
+        Self { dead: 0, ..all }
+    }
+
+    pub(crate) fn times(&self) -> Times {
+        let ended = (0..=self.stored).map(|age| self.of_age(age).ended).collect();
+        let &Self { lifetime, resolution, time, current, began, pass, .. } = self;
+        Times { lifetime, resolution, time, current, began, pass, ended }
+    }
+
+    /// How many fingerprints each generation has in the table, by its number.
+    fn lens(&self) -> impl Iterator<Item = usize> {
+        self.generations.iter().map(|generation| generation.len)
+    }
+
+    /// How many numbers there are: 2^v.
+    pub(crate) const fn numbers(&self) -> u32 {
+        self.greatest + 1
+    }
+
+    pub(crate) const fn lifetime(&self) -> u64 {
+        self.lifetime
+    }
+
+    pub(crate) const fn resolution(&self) -> u64 {
+        self.resolution
+    }
+
+    pub(crate) const fn time(&self) -> u64 {
+        self.time
+    }
+
+    /// The number of the generation that keys join now.
+    pub(crate) const fn current(&self) -> u32 {
+        self.current
+    }
+
+    /// Which numbers are those of living generations.
+    #[inline]
+    pub(crate) const fn living(&self) -> Living {
+        Living { current: self.current, greatest: self.greatest, older: self.living, oldest: self.stored }
+    }
+
+    /// The fingerprints of dead generations that are still in the table.
+    pub(crate) const fn dead(&self) -> usize {
+        self.dead
+    }
+
+    /// Whether keys join a generation whose resolution is over, until a pass has freed a number for the next one.
+    pub(crate) const fn is_behind(&self) -> bool {
+        self.dead > 0 && self.time / self.resolution > self.began
+    }
+
+    /// Notes that a key has joined the current generation.
+    pub(crate) fn join(&mut self) {
+        let time = self.time;
+        let generation = self.of_age_mut(0);
+        generation.ended = time;
+        generation.len += 1;
+    }
+
+    /// Counts a fingerprint of the table, given its number; `false` if there can be none with this number.
+    pub(crate) fn count(&mut self, number: u32) -> bool {
+        let age = self.age(number);
+        self.of_age_mut(age).len += 1;
+        self.dead += usize::from(age > self.living);
+        age <= self.stored
+    }
+
+    /// Notes that a fingerprint has left the table, given its number.
+    pub(crate) fn leave(&mut self, number: u32) {
+        let age = self.age(number);
+        self.of_age_mut(age).len -= 1;
+        self.dead -= usize::from(age > self.living);
+    }
+
+    /// Moves the time on.
+    pub(crate) fn advance(&mut self, now: u64) {
+        if now > self.time {
+            self.begin(now);
+            self.time = now;
+            self.bury();
+        }
+    }
+
+    /// Ends the current generation if its resolution is over at a time, and the next number is free.
+    fn begin(&mut self, now: u64) {
+        let resolution = now / self.resolution;
+        if resolution <= self.began {
+            return;
+        }
+        if self.of_age(0).len == 0 {
+            // Nobody joined it, so that it may as well begin now.
+            self.began = resolution;
+        } else if self.stored < self.greatest {
+            self.current = (self.current + 1) & self.greatest;
+            *self.of_age_mut(0) = Generation { ended: now, len: 0 };
+            self.began = resolution;
+            self.living += 1;
+            self.stored += 1;
+            if let Some(pass) = &mut self.pass {
+                pass.spared += 1;
+            }
+        }
+    }
+
+    /// Finds out which generations have died.
+    fn bury(&mut self) {
+        while self.living > 0 && self.time - self.of_age(self.living).ended >= self.lifetime {
+            self.dead += self.of_age(self.living).len;
+            self.living -= 1;
+        }
+    }
+
+    /// The next buckets to be swept of a table of so many, at most `count`; none where nothing is dead.
+    pub(crate) fn next_buckets(&mut self, bucket_count: u64, count: u64) -> Range<u64> {
+        if self.dead == 0 {
+            self.forget_dead();
+            return 0..0;
+        }
+        let pass = self.pass.get_or_insert(Pass { next: 0, spared: self.living });
+        pass.next..bucket_count.min(pass.next.saturating_add(count))
+    }
+
+    /// Notes that the table has been swept up to a bucket.
+    pub(crate) fn swept(&mut self, end: u64, bucket_count: u64) {
+        if let Some(pass) = &mut self.pass {
+            pass.next = end;
+            if end >= bucket_count {
+                self.stored = pass.spared;
+                self.pass = None;
+            }
+        }
+        if self.dead == 0 {
+            self.forget_dead();
+        }
+        self.begin(self.time);
+        self.bury();
+    }
+
+    /// Notes that the table has no dead fingerprints any more.
+    pub(crate) fn forget_dead(&mut self) {
+        for age in self.living + 1..=self.stored {
+            self.of_age_mut(age).len = 0;
+        }
+        (self.stored, self.pass, self.dead) = (self.living, None, 0);
+    }
+
+    /// The number of the oldest living generation that lives at least as long as one that ended at this time.
+    pub(crate) fn number_for(&self, ended: u64) -> u32 {
+        let oldest = (1..=self.living).rev().find(|&age| self.of_age(age).ended >= ended);
+        self.number(oldest.unwrap_or(0))
+    }
+
+    /// Lets keys of another filter's generations join those that [`number_for`](Self::number_for) says.
+    pub(crate) fn admit(&mut self, other: &Self) {
+        let living = (0..=other.living).map(|age| other.of_age(age)).filter(|generation| generation.len > 0);
+        for &Generation { ended, .. } in living {
+            if self.is_alive_after(ended) && self.number_for(ended) == self.current {
+                let current = self.of_age_mut(0);
+                current.ended = current.ended.max(ended);
+            }
+        }
+    }
+
+    /// Whether a generation whose last key came at this time lives.
+    pub(crate) const fn is_alive_after(&self, ended: u64) -> bool {
+        self.time.saturating_sub(ended) < self.lifetime
+    }
+
+    /// The time at which the last key of a generation came, given its number.
+    pub(crate) fn ended(&self, number: u32) -> u64 {
+        self.of_age(self.age(number)).ended
+    }
+
+    fn age(&self, number: u32) -> u32 {
+        self.living().age(number)
+    }
+
+    fn number(&self, age: u32) -> u32 {
+        self.living().number(age)
+    }
+
+    fn of_age(&self, age: u32) -> &Generation {
+        &self.generations[to_usize(u64::from(self.number(age)))]
+    }
+
+    fn of_age_mut(&mut self, age: u32) -> &mut Generation {
+        let number = to_usize(u64::from(self.number(age)));
+        &mut self.generations[number]
+    }
+}
+
+/// What numbers that no fingerprint has stood for before makes no difference.
+impl PartialEq for Generations {
+    fn eq(&self, other: &Self) -> bool {
+        self.times() == other.times() && self.lens().eq(other.lens())
+    }
+}
+
+/// Whether a lifetime is a whole number of resolutions, 1 to [`Generations::MOST_RESOLUTIONS`].
+pub(crate) const fn is_valid(lifetime: u64, resolution: u64) -> bool {
+    resolution > 0
+        && lifetime.is_multiple_of(resolution)
+        && lifetime / resolution >= 1
+        && lifetime / resolution <= Generations::MOST_RESOLUTIONS
+}

@@ -1,0 +1,8 @@
+//! Keys that expire: each fingerprint carries the number of the generation in which its key came.
+
+mod builder;
+mod expiring_cuckoo_filter;
+mod generations;
+
+pub use expiring_cuckoo_filter::ExpiringCuckooFilter;
+pub(crate) use generations::{Generations, Pass, Times};

@@ -1,0 +1,185 @@
+//! Growth of filters with values. Their tables are doubled at once.
+
+use alloc::vec::Vec;
+
+use super::ValuedFilter;
+use super::growth::is_crowded;
+use crate::addressing::{Addressing as _, BucketIndex, DoublingAddressing};
+use crate::cast::to_usize;
+use crate::cuckoo::{Crowd, CuckooTable, Filled, NoRoom, with_table};
+use crate::digest::Digest;
+use crate::error::{BuildError, InsertError, ReserveError};
+use crate::parameters::Parameters;
+use crate::table::{AnyWidths, Living, Place, Table, TableMut, ValuedTable, ValuedWidths, Values, ValuesMut};
+
+/// The widths of a table before or after a doubling, for words that have room for any bucket.
+pub(super) fn widths(parameters: &Parameters) -> ValuedWidths<AnyWidths<u128>> {
+    ValuedWidths::new(parameters).expect("all buckets fit some words")
+}
+
+impl ValuedFilter {
+    /// Stores a fingerprint for which the table has no room: its limit is reached, or no slot can be freed. Dead ones are
+    /// left out of the larger table.
+    #[cold]
+    pub(super) fn insert_growing(&mut self, digest: Digest, value: u32, living: Living) -> Result<Filled, InsertError> {
+        if self.growth().is_none() {
+            return Err(self.insert_error(NoRoom::Full));
+        }
+        self.refuse_without_hope(digest, living)?;
+        // One doubling may not be enough, and the next may fail. So the table is replaced only when the key is stored
+        // (invariant 2).
+        let mut grown = self.grown(self.len(), living)?;
+        loop {
+            match grown.insert_into_table(digest, value, living) {
+                Err(NoRoom::Full) => grown = grown.grown(grown.len(), living)?,
+                Err(reason) => return Err(grown.insert_error(reason)),
+                Ok(filled) => {
+                    *self = grown;
+                    return Ok(filled);
+                }
+            }
+        }
+    }
+
+    /// Refuses a key that the largest table would refuse too, before any table is made.
+    fn refuse_without_hope(&self, digest: Digest, living: Living) -> Result<(), InsertError> {
+        let mut copies = 0;
+        self.visit_values(digest, |value| copies += usize::from(!living.is_dead(value)));
+        // The two buckets of a key are never the same in a table that grows.
+        if copies >= 2 * self.parameters().slots_per_bucket() as usize {
+            return Err(InsertError::TooManyCopies { copies });
+        }
+        let Some(growth) = self.growth() else { return Err(self.insert_error(NoRoom::Full)) };
+        growth.refuse_without_hope(self.parameters(), self.len(), copies, self.crowd(digest, living))
+    }
+
+    fn crowd(&self, digest: Digest, living: Living) -> Option<Crowd> {
+        with_table!(self.scheme(), valued(&self.storage()[..]), table => {
+            let table = table.living(living);
+            Crowd::around(digest, self.parameters(), self.hasher().seed(), |bucket| {
+                table.slots.filled_slots(bucket).map(|(_, _, fingerprint)| (bucket, fingerprint)).collect()
+            })
+        })
+    }
+
+    /// The living fingerprints in twice the table, if the filter may grow so far, for `len` fingerprints in the end.
+    pub(super) fn grown(&self, len: usize, living: Living) -> Result<Self, InsertError> {
+        if self.growth().is_none_or(|growth| growth.is_last(self.parameters())) {
+            return Err(self.insert_error(NoRoom::Full));
+        }
+        if is_crowded(len, self.parameters().slot_count()) {
+            let slot_count = to_usize(self.parameters().slot_count());
+            return Err(InsertError::Crowded { len, slot_count });
+        }
+        self.doubled(living).map_err(|error| match error {
+            BuildError::OutOfMemory { bytes } => InsertError::OutOfMemory { bytes },
+            // No bits are left to give away, or there would be too many buckets.
+            _ => self.insert_error(NoRoom::Full),
+        })
+    }
+
+    /// The living fingerprints in twice the buckets, with a bit less of each. It fails only for want of bits, of numbers for
+    /// buckets, or of memory.
+    pub(super) fn doubled(&self, living: Living) -> Result<Self, BuildError> {
+        let mut doubled = self.empty_with(self.parameters().after_doubling()?)?;
+        let addressing = DoublingAddressing::new(self.parameters(), self.hasher().seed());
+        let from = ValuedTable::new(widths(self.parameters()), &self.storage()[..]);
+        let mut len = 0;
+        let mut into = ValuedTable::new(widths(doubled.parameters()), doubled.bytes_mut());
+        let slots: Vec<_> = into.slots().collect();
+        for bucket in addressing.grid().buckets().map(|bucket| bucket.bucket()) {
+            // A bucket has room for all that comes from the one that it is half of.
+            let mut free = [slots.iter(), slots.iter()];
+            for (_, slot, fingerprint) in from.filled_slots(bucket) {
+                let value = from.value(Place { bucket, slot });
+                if living.is_dead(value) {
+                    continue;
+                }
+                let half = addressing.half(bucket, fingerprint);
+                if let Some(&slot) = free[usize::from(half == 1)].next() {
+                    let place = Place { bucket: BucketIndex::new(2 * bucket.get() + half), slot };
+                    into.fill(place, addressing.rest(fingerprint));
+                    into.set_value(place, value);
+                    len += 1;
+                }
+            }
+        }
+        doubled.set_len(len);
+        Ok(doubled)
+    }
+
+    /// The living fingerprints in half the buckets, with the bit that a doubling took; `None` where they don't fit, or where
+    /// there was no doubling, or no memory.
+    fn halved(&self, living: Living) -> Option<Self> {
+        let mut halved = self.empty_with(self.parameters().before_doubling()?).ok()?;
+        let addressing = DoublingAddressing::new(halved.parameters(), self.hasher().seed());
+        let from = ValuedTable::new(widths(self.parameters()), &self.storage()[..]);
+        let mut len = 0;
+        let slots = ValuedTable::new(widths(halved.parameters()), halved.bytes_mut());
+        let mut into = CuckooTable { addressing, slots };
+        for bucket in addressing.grid().buckets() {
+            for half in [2 * bucket.bucket().get(), 2 * bucket.bucket().get() + 1].map(BucketIndex::new) {
+                for (_, slot, rest) in from.filled_slots(half) {
+                    let value = from.value(Place { bucket: half, slot });
+                    if !living.is_dead(value) {
+                        let place = into.insert_fingerprint(addressing.restored(half, rest), bucket).ok()?;
+                        into.slots.set_value(place, value);
+                        len += 1;
+                    }
+                }
+            }
+        }
+        halved.set_len(len);
+        Some(halved)
+    }
+
+    /// An empty filter with other parameters, and all else alike.
+    fn empty_with(&self, parameters: Parameters) -> Result<Self, BuildError> {
+        let empty = Self::with_parameters(parameters, *self.hasher())?;
+        Ok(empty.with_growth(self.growth().copied()).with_kept(self.kept().cloned()))
+    }
+
+    /// Makes room for `additional` more fingerprints beside `len` living ones. Returns whether the table was doubled, which
+    /// leaves the dead out.
+    pub(crate) fn reserve(&mut self, len: usize, additional: usize, living: Living) -> Result<bool, ReserveError> {
+        let needed = len.saturating_add(additional) as u64;
+        let error = |filter: &Self, error: &InsertError| {
+            ReserveError::of(error, len, additional, to_usize(filter.parameters().capacity()))
+        };
+        // Find out how far it has to grow, and whether it may, before anything is doubled.
+        let mut parameters = *self.parameters();
+        while parameters.capacity() < needed {
+            let is_last = self.growth().is_none_or(|growth| growth.is_last(&parameters));
+            parameters = match parameters.after_doubling() {
+                Ok(doubled) if !is_last => doubled,
+                _ => return Err(error(self, &self.insert_error(NoRoom::Full))),
+            };
+        }
+        let mut grown: Option<Self> = None;
+        for _ in self.parameters().doublings()..parameters.doublings() {
+            let doubled = grown.as_ref().unwrap_or(self).doubled(living);
+            grown =
+                Some(doubled.map_err(|_| error(self, &InsertError::OutOfMemory { bytes: parameters.table_size() }))?);
+        }
+        let is_grown = grown.is_some();
+        if let Some(grown) = grown {
+            *self = grown;
+        }
+        Ok(is_grown)
+    }
+
+    /// Undoes doublings as long as `len` living fingerprints leave an eighth of the smaller table's capacity free. Returns
+    /// whether it did, which leaves the dead out.
+    pub(crate) fn shrink_to_fit(&mut self, len: usize, living: Living) -> bool {
+        let before = self.parameters().doublings();
+        while let Some(smaller) = self.parameters().before_doubling() {
+            if len as u64 > smaller.capacity() - smaller.capacity().div_ceil(super::growing::ROOM_TO_SPARE) {
+                break;
+            }
+            // Copies may fill a few buckets of the smaller table; then nothing changes.
+            let Some(halved) = self.halved(living) else { break };
+            *self = halved;
+        }
+        self.parameters().doublings() < before
+    }
+}

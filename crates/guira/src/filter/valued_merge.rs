@@ -1,0 +1,122 @@
+//! Merging of filters with values.
+
+use alloc::borrow::Cow;
+
+use super::ValuedFilter;
+use super::growth::is_crowded;
+use super::made::Made;
+use super::valued_growth::widths;
+use crate::addressing::{Addressing as _, BucketIndex};
+use crate::cast::to_usize;
+use crate::cuckoo::{NoRoom, with_table};
+use crate::error::{BuildError, InsertError, MergeError};
+use crate::table::{Living, Place, Table, ValuedTable, Values, ValuesMut};
+
+/// What is stored where both filters hold a fingerprint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Meeting {
+    /// Both, each with its value.
+    Both,
+    /// One, with the sum of both counters, which are one more than the values.
+    Sum,
+}
+
+impl ValuedFilter {
+    /// Adds all fingerprints of another filter that was made alike, each with its value `changed`, and without those for which
+    /// there is none. Of this one's, dead ones give way.
+    pub(crate) fn merge(
+        &mut self,
+        other: &Self,
+        meeting: Meeting,
+        living: Living,
+        changed: impl Fn(u32) -> Option<u32> + Copy,
+    ) -> Result<(), MergeError> {
+        if self.growth().is_some() {
+            self.made().refuse_if_begun_otherwise(&other.made())?;
+        } else {
+            self.made().refuse_if_made_otherwise(&other.made())?;
+        }
+        let no_room = |slot_count| MergeError::Full { len: self.len(), other_len: other.len(), slot_count };
+        let no_memory = |filter: &Self| MergeError::OutOfMemory { bytes: filter.parameters().table_size() };
+        let (mut ours, mut theirs) = (Cow::Borrowed(&*self), Cow::Borrowed(other));
+        loop {
+            while theirs.parameters().doublings() < ours.parameters().doublings() {
+                let doubled = theirs.doubled(Living::ALL);
+                theirs = Cow::Owned(doubled.map_err(|error| match error {
+                    BuildError::OutOfMemory { bytes } => MergeError::OutOfMemory { bytes },
+                    // Nothing else can fail: ours has been doubled as often, and began alike.
+                    error => unreachable!("{error}"),
+                })?);
+            }
+            let slot_count = to_usize(ours.parameters().slot_count());
+            if ours.parameters().doublings() == theirs.parameters().doublings() {
+                let mut merged = ours.try_clone().map_err(|_| no_memory(&ours))?;
+                match merged.insert_all(&theirs, meeting, living, changed) {
+                    Ok(()) if merged.is_within_limit() => {
+                        *self = merged;
+                        return Ok(());
+                    }
+                    // As with insertions: in a table this empty, copies are in the way, and growing would not help.
+                    Ok(()) | Err(MergeError::Full { .. })
+                        if ours.growth().is_some() && !is_crowded(ours.len() + theirs.len(), slot_count as u64) => {}
+                    Ok(()) | Err(MergeError::Full { .. }) => return Err(no_room(slot_count)),
+                    Err(error) => return Err(error),
+                }
+            }
+            let grown = ours.grown(ours.len() + theirs.len(), living).map_err(|error| match error {
+                InsertError::OutOfMemory { bytes } => MergeError::OutOfMemory { bytes },
+                _ => no_room(slot_count),
+            })?;
+            ours = Cow::Owned(grown);
+        }
+    }
+
+    /// Stores the fingerprints of a filter of the same size, up to the first that finds no room.
+    fn insert_all(
+        &mut self,
+        other: &Self,
+        meeting: Meeting,
+        living: Living,
+        changed: impl Fn(u32) -> Option<u32>,
+    ) -> Result<(), MergeError> {
+        let (mut added, greatest) = (0, self.greatest_value());
+        let slot_count = to_usize(self.parameters().slot_count());
+        let full = MergeError::Full { len: self.len(), other_len: other.len(), slot_count };
+        let from = ValuedTable::new(widths(other.parameters()), &other.storage()[..]);
+        let (scheme, bytes) = self.scheme_and_bytes();
+        with_table!(scheme, valued(bytes), table => {
+            let grid = table.addressing.grid();
+            for bucket in (0..grid.bucket_count()).map(BucketIndex::new) {
+                for (_, slot, fingerprint) in from.filled_slots(bucket) {
+                    let Some(value) = changed(from.value(Place { bucket, slot })) else { continue };
+                    let mut into = table.living(living);
+                    let candidate = grid.candidate(bucket);
+                    let here = into.place_of(fingerprint, candidate).filter(|_| meeting == Meeting::Sum);
+                    if let Some(place) = here {
+                        let sum = into.slots.value(place).checked_add(value + 1).filter(|&sum| sum <= greatest);
+                        let Some(sum) = sum else {
+                            return Err(MergeError::CounterFull { count: u64::from(greatest) + 1 });
+                        };
+                        into.slots.set_value(place, sum);
+                    } else {
+                        match into.insert_fingerprint(fingerprint, candidate) {
+                            Ok(place) => into.slots.set_value(place, value),
+                            Err(NoRoom::Full) => return Err(full),
+                            Err(NoRoom::TooManyCopies { copies }) => {
+                                return Err(MergeError::TooManyCopies { copies: to_usize(u64::from(copies)) });
+                            }
+                        }
+                        added += usize::from(into.slots.overwritten().is_none());
+                    }
+                    table = into.with_dead();
+                }
+            }
+        });
+        self.set_len(self.len() + added);
+        Ok(())
+    }
+
+    fn made(&self) -> Made<'_> {
+        Made::new(self.parameters(), self.hasher(), self.kept())
+    }
+}

@@ -1,0 +1,162 @@
+use guira::{ExpiringCuckooFilter, GrowthPolicy, MergeError};
+
+use super::{Checked, builder};
+
+#[test]
+fn a_filter_that_grows_and_shrinks_agrees_with_the_times_of_each_copy() {
+    for seed in 0..6 {
+        let builder = builder(20, 0.01, 1400).max_capacity(5000);
+        let mut checked = Checked::new(&builder, seed);
+        let mut doublings = 0;
+        for _ in 0..4 {
+            for _ in 0..6 {
+                for _ in 0..checked.random.next() % 700 {
+                    let key = checked.new_key();
+                    assert!(checked.insert(key), "it may grow");
+                }
+                checked.work(200);
+                doublings = doublings.max(checked.filter.parameters().doublings());
+            }
+            checked.advance(1000);
+            checked.filter.shrink_to_fit();
+            checked.look();
+        }
+        assert!(doublings > 0, "it has not grown");
+        checked.assert_rate();
+    }
+}
+
+#[test]
+fn a_table_that_is_doubled_leaves_dead_keys_behind() {
+    let mut filter = builder(1000, 0.001, 60).max_capacity(100_000).build().expect("small");
+    filter.try_extend(0..20_000_u64).expect("it may grow");
+    let size = filter.size_in_bytes();
+    // The keys die, and others come: more than fit beside them, and no more than fit.
+    filter.jump(1000);
+    filter.try_extend(1 << 40..(1 << 40) + 20_000_u64).expect("the dead take no room");
+    assert_eq!(filter.size_in_bytes(), size);
+    filter.jump(2000);
+    filter.shrink_to_fit();
+    assert!(filter.size_in_bytes() < size / 8);
+    assert_eq!(filter.check_invariants(), Ok(()));
+}
+
+#[test]
+fn a_table_that_is_doubled_while_it_is_swept_leaves_dead_keys_behind() {
+    for shrinks in [false, true] {
+        let mut filter = builder(20_000, 0.001, 60).max_capacity(1_000_000).build().expect("small");
+        filter.reserve(200_000).expect("it may grow");
+        filter.try_extend(0..150_000_u64).expect("there is room");
+        // One call sweeps 4096 of tens of thousands of buckets.
+        filter.jump(1000);
+        let (size, in_table) = (filter.size_in_bytes(), filter.to_bytes()[40..48].to_vec());
+        assert_ne!(in_table, [0; 8], "it was swept as a whole");
+        if shrinks {
+            filter.shrink_to_fit();
+        } else {
+            filter.reserve(500_000).expect("it may grow");
+        }
+        assert_ne!(filter.size_in_bytes(), size);
+        assert_eq!(filter.to_bytes()[40..48], [0; 8], "dead keys were taken along");
+        assert_eq!(filter.check_invariants(), Ok(()));
+    }
+}
+
+#[test]
+fn a_filter_refuses_more_than_its_largest_capacity_unless_it_may_raise_its_rate() {
+    let builder = builder(100, 0.001, 60).max_capacity(1000);
+    let mut filter = builder.build().expect("small");
+    let error = filter.try_extend(0..5000_u64).expect_err("at most 1000 keys");
+    assert!(error.inserted >= 1000, "{error:?}");
+    assert!(filter.expected_false_positive_rate() <= 0.001);
+    let mut filter = builder.growth_policy(GrowthPolicy::RaiseRate).build().expect("small");
+    filter.try_extend(0..5000_u64).expect("at a higher rate");
+    assert!((0..5000_u64).all(|key| filter.contains(&key)));
+}
+
+/// Filters that were filled at different times, and have grown to different sizes.
+#[test]
+fn merging_loses_no_key_and_keeps_none_for_more_than_one_resolution_longer() {
+    for seed in 0..12 {
+        let builder = builder(50, 0.001, 1400).max_capacity(20_000);
+        let mut parts = [0, 1].map(|part| {
+            let mut checked = Checked::new(&builder, 2 * seed + part);
+            checked.next = part << 32;
+            for _ in 0..(seed + 1) * 200 * (1 + 3 * part) {
+                let key = checked.new_key();
+                assert!(checked.insert(key), "it may grow");
+                let by = checked.random.next() % 3;
+                checked.advance(by);
+            }
+            checked
+        });
+        if seed % 2 == 0 {
+            parts.reverse();
+        }
+        let [mut ours, theirs] = parts;
+        let before = theirs.filter.to_bytes();
+        ours.filter.merge(&theirs.filter).expect("it may grow");
+        assert_eq!(theirs.filter.to_bytes(), before);
+        assert_eq!(ours.filter.check_invariants(), Ok(()));
+        ours.copies.extend(theirs.copies);
+        let time = ours.time();
+        assert_eq!(time, time.max(theirs.filter.time()));
+        for round in 0..30 {
+            for (key, times) in &ours.copies {
+                let age = ours.time() - times[0];
+                assert!(age >= 1400 || ours.filter.contains(key), "{key} is not found {age} after it came");
+            }
+            assert_eq!(ours.filter.check_invariants(), Ok(()), "round {round}");
+            ours.advance(100);
+        }
+        // A lifetime and two resolutions after the last came, which was at the time of the merge at the latest.
+        assert!(ours.filter.is_empty());
+    }
+}
+
+/// A filter that was not swept for long, so that its keys go on joining an old generation, takes keys that came later.
+#[test]
+fn keys_that_join_a_generation_by_a_merge_live_as_long_as_they_should() {
+    let mut ours = builder(500_000, 0.001, 140).build().expect("a megabyte");
+    let mut now = 0;
+    // Without sweeping, numbers are used up.
+    let is_behind = (0..100_u64).any(|key| {
+        ours.insert(&key).expect("room");
+        now += 10;
+        !ours.advance(now).expect("less than a lifetime")
+    });
+    assert!(is_behind);
+    let mut theirs = ours.empty_like().expect("memory");
+    theirs.jump(now + 9);
+    theirs.insert("ani").expect("room");
+    ours.merge(&theirs).expect("made alike");
+    while !ours.jump(now + 9 + 139) {}
+    assert!(ours.contains("ani"));
+    while !ours.jump(now + 9 + 160) {}
+    assert!(!ours.contains("ani"));
+}
+
+#[test]
+fn filters_that_were_made_otherwise_are_not_merged() {
+    let filter = |lifetime, resolution| builder(100, 0.001, lifetime).resolution(resolution).build().expect("small");
+    for (other, what) in [(filter(120, 10), "lifetime"), (filter(60, 5), "resolution")] {
+        let mut ours = filter(60, 10);
+        assert!(matches!(ours.merge(&other), Err(MergeError::Differs { what: found, .. }) if found == what));
+    }
+    let mut full = filter(60, 10);
+    let mut other = full.empty_like().expect("small");
+    while other.insert(&other.len()).is_ok() {}
+    full.try_extend(0..50_u64).expect("half of its capacity");
+    let before = full.to_bytes();
+    assert!(matches!(full.merge(&other), Err(MergeError::Full { .. })));
+    assert_eq!(full.to_bytes(), before);
+    // Once they are dead, there is room.
+    full.jump(1000);
+    assert_eq!(full.merge(&filter_at(&other, 1000)), Ok(()));
+}
+
+fn filter_at(filter: &ExpiringCuckooFilter, time: u64) -> ExpiringCuckooFilter {
+    let mut later = filter.clone();
+    later.jump(time);
+    later
+}
