@@ -11,6 +11,7 @@ use super::load::load_from_parts;
 use super::save::header_bytes;
 use crate::digest::Key;
 use crate::error::{InsertError, LoadError, TryExtendError};
+use crate::expiring::ExpiringCuckooFilter;
 use crate::filter::{CuckooFilter, CuckooFilterView};
 
 pub use crate::filter::{Change, FilterPlan, PlannedFilter};
@@ -38,6 +39,23 @@ pub use crate::filter::{Change, FilterPlan, PlannedFilter};
 /// ```
 pub fn use_global_allocator_only() {
     crate::table::use_global_allocator_only();
+}
+
+/// Returns the three parts of [`ExpiringCuckooFilter::to_bytes`]: the header, of 128 bytes, the table, and the chunk of the times.
+/// Other chunks of the file that the filter was loaded from are left out, though the header counts them.
+///
+/// # Examples
+///
+/// ```
+/// let filter = guira::ExpiringCuckooFilter::with_capacity(100, 0.01, 60)?;
+/// let (header, table, times) = guira::raw::expiring_file_parts(&filter);
+/// assert_eq!([&header, table, &times].concat(), filter.to_bytes());
+/// # Ok::<(), guira::BuildError>(())
+/// ```
+#[must_use]
+pub fn expiring_file_parts(filter: &ExpiringCuckooFilter) -> (Vec<u8>, &[u8], Vec<u8>) {
+    let parts = filter.parts();
+    (header_bytes(&parts), filter.filter().storage(), parts.times)
 }
 
 /// The three parts of a filter's file, the memory of its table, and insertions that take no more of it.
