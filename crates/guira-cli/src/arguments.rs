@@ -11,6 +11,7 @@ mod info;
 mod inputs;
 mod merge;
 mod names;
+mod now;
 mod plan;
 #[cfg(feature = "redis")]
 mod pull;
@@ -35,7 +36,8 @@ pub(crate) use generate::{CompletionsArguments, ManArguments};
 pub(crate) use info::InfoArguments;
 pub(crate) use inputs::InputArguments;
 pub(crate) use merge::MergeArguments;
-pub(crate) use names::{HashName, Prefer};
+pub(crate) use names::{HashName, Prefer, Untimed};
+pub(crate) use now::NowArguments;
 pub(crate) use plan::PlanArguments;
 #[cfg(feature = "redis")]
 pub(crate) use pull::PullArguments;

@@ -7,7 +7,7 @@ use guira::raw::Change;
 use guira::{Digest, KeyHasher};
 use guira_files::LockedFile;
 
-use crate::arguments::WaitArguments;
+use crate::arguments::{NowArguments, WaitArguments};
 use crate::failure::Failure;
 use crate::filter_file::{FilterReplacement, explain, lock};
 use crate::journaled_filter::JournaledFilter;
@@ -47,6 +47,14 @@ impl EditedFilter {
             }
         };
         Ok(Self { path: path.to_owned(), key, filter, target: Some(target) })
+    }
+
+    /// Lets keys expire that would not be found any more. Those of a file with a journal don't.
+    pub(crate) fn bring(&mut self, now: NowArguments) -> Result<(), Failure> {
+        match &mut self.filter {
+            Filter::Loaded(filter) => now.bring(&self.path, filter),
+            Filter::Journaled(_) => now.refuse_for_lasting(&self.path),
+        }
     }
 
     /// The filter, if it was loaded. Until then all keys fit.

@@ -6,6 +6,7 @@ use guira::{BuildError, LoadError};
 
 use crate::filter_bytes;
 use crate::render::{escaped, text};
+use crate::time;
 
 /// Why a command could not do its work: one line for the person who must act.
 #[derive(Debug)]
@@ -60,6 +61,12 @@ impl Failure {
             BuildError::Capacity { given, most } if given > 0 => {
                 let (keys, slots) = (text::counted(given, "key"), text::count(most));
                 Self::new(format_args!("a capacity of {keys} is too large: the largest table has {slots} slots"))
+            }
+            BuildError::Resolution { given, lifetime } => {
+                let (given, lifetime) = (time::duration(given), time::duration(lifetime));
+                Self::new(format_args!(
+                    "a --resolution of {given} is not for {lifetime}: give at least a 254th of that, and at most all of it"
+                ))
             }
             BuildError::OutOfMemory { bytes } => {
                 Self::new(format_args!("not enough memory: the table takes {}", text::counted(bytes, "byte")))

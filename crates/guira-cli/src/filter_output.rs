@@ -3,10 +3,9 @@
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use guira::CuckooFilter;
-
 use crate::arguments::WaitArguments;
 use crate::failure::Failure;
+use crate::filter::Filter;
 use crate::filter_file::{Existing, FilterReplacement, Replaced};
 #[cfg(feature = "redis")]
 use crate::keys::Compression;
@@ -39,7 +38,7 @@ impl FilterOutput {
     }
 
     /// A filter to be written here.
-    pub(crate) fn filter(&self, filter: CuckooFilter, provenance: Provenance) -> StoredFilter {
+    pub(crate) fn filter(&self, filter: impl Into<Filter>, provenance: Provenance) -> StoredFilter {
         match self {
             Self::StandardOutput => StoredFilter::for_output(filter, provenance, Path::new("")),
             Self::File(path, _) => StoredFilter::for_output(filter, provenance, path),

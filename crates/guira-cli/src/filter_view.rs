@@ -7,13 +7,14 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use guira::raw::Journal;
-use guira::{CuckooFilterView, FileHeader, LoadError, LoadOptions};
+use guira::{CuckooFilterView, Digest, ExpiringCuckooFilter, FileHeader, FileKind, KeyHasher, LoadError, LoadOptions};
 use memmap2::Mmap;
 
+use crate::arguments::NowArguments;
 use crate::failure::{Failure, report};
 use crate::filter_bytes;
 use crate::keys::Normalization;
-use crate::provenance::Provenance;
+use crate::provenance::{Provenance, TimeSource};
 use crate::secret_key::SecretKey;
 
 /// Whether the checksum of a table is verified before the first answer. A damaged table would silently miss keys.
@@ -51,11 +52,44 @@ pub(crate) enum Replaced {
     Ignored,
 }
 
-/// Filters, sets and growing filters that are open.
+/// A filter that can be queried.
+pub(crate) enum FilterView<'filter> {
+    /// It is queried where it is.
+    InPlace(&'filter CuckooFilterView<'static>),
+    /// Its keys expire, and it is in memory.
+    Loaded(&'filter ExpiringCuckooFilter),
+}
+
+impl FilterView<'_> {
+    pub(crate) const fn hasher(&self) -> &KeyHasher {
+        match self {
+            Self::InPlace(filter) => filter.hasher(),
+            Self::Loaded(filter) => filter.hasher(),
+        }
+    }
+
+    pub(crate) fn contains_many_into(&self, digests: &[Digest], answers: &mut [bool]) {
+        match self {
+            Self::InPlace(filter) => filter.contains_many_into(digests, answers),
+            Self::Loaded(filter) => filter.contains_many_into(digests, answers),
+        }
+    }
+
+    /// How many copies of a key there are.
+    pub(crate) fn count(&self, key: &[u8]) -> usize {
+        match self {
+            Self::InPlace(filter) => filter.count(key),
+            Self::Loaded(filter) => filter.count(key),
+        }
+    }
+}
+
+/// Filters, sets, growing filters and those whose keys expire that are open.
 pub(crate) struct Filters {
     sources: Vec<Source>,
     key: Option<SecretKey>,
     trust: Trust,
+    now: NowArguments,
     normalization: Normalization,
 }
 
@@ -69,10 +103,15 @@ struct Source {
 
 impl Filters {
     /// Opens filters. If there is more than one, the key is for those that need one.
-    pub(crate) fn open(paths: &[impl AsRef<Path>], key: Option<SecretKey>, trust: Trust) -> Result<Self, Failure> {
+    pub(crate) fn open(
+        paths: &[impl AsRef<Path>],
+        key: Option<SecretKey>,
+        trust: Trust,
+        now: NowArguments,
+    ) -> Result<Self, Failure> {
         let mut sources = Vec::new();
         for path in paths.iter().map(AsRef::as_ref) {
-            let opened = Opened::new(path, key, paths.len() > 1, trust)?;
+            let opened = Opened::new(path, key, paths.len() > 1, trust, now)?;
             sources.push(Source { path: path.to_owned(), opened, told_of: None });
         }
         let normalization = sources.first().map(|source| source.opened.normalization).unwrap_or_default();
@@ -81,7 +120,7 @@ impl Filters {
                 "keys are not treated as in the first filter, by --lowercase or --trim: check the filters one by one";
             return Err(Failure::of_file(&unlike.path, text));
         }
-        Ok(Self { sources, key, trust, normalization })
+        Ok(Self { sources, key, trust, now, normalization })
     }
 
     /// What is done to keys before they are hashed, in all of the filters.
@@ -89,9 +128,14 @@ impl Filters {
         self.normalization
     }
 
+    /// Lets keys expire that would not be found any more.
+    pub(crate) fn expire(&mut self) -> Result<(), Failure> {
+        self.sources.iter_mut().try_for_each(|source| source.opened.expire(&source.path, self.now))
+    }
+
     /// The filters as they can be queried now.
-    pub(crate) fn views(&self) -> Vec<CuckooFilterView<'static>> {
-        self.sources.iter().map(|source| source.opened.view.clone()).collect()
+    pub(crate) fn views(&self) -> Vec<FilterView<'_>> {
+        self.sources.iter().map(|source| source.opened.view()).collect()
     }
 
     /// Looks whether the paths lead to other files by now, or to more of them. Those that can't be opened are told of, and the filter that is open is
@@ -121,7 +165,7 @@ impl Filters {
                 ));
                 continue;
             }
-            match Opened::new(&source.path, self.key, true, self.trust) {
+            match Opened::new(&source.path, self.key, true, self.trust, self.now) {
                 Ok(opened) if opened.normalization != self.normalization => {
                     let text = "was replaced by a filter whose keys are treated otherwise, by --lowercase or --trim: start \
                                 again";
@@ -155,10 +199,18 @@ impl AsRef<[u8]> for SharedBytes {
 /// Everything is read from one open file: the path may be replaced at any time, and the table of one file with the notes of
 /// another would miss keys.
 struct Opened {
-    view: CuckooFilterView<'static>,
+    contents: Contents,
     normalization: Normalization,
+    /// If keys expire, where its time comes from.
+    time_source: Option<TimeSource>,
     /// Which file it is; `None` for a stream. It stays open, so that no other file gets its number.
     file: Option<(File, Identity)>,
+}
+
+/// What is looked at.
+enum Contents {
+    File(CuckooFilterView<'static>),
+    Loaded(Box<ExpiringCuckooFilter>),
 }
 
 /// The bytes of a filter file.
@@ -206,12 +258,22 @@ impl Bytes {
 
 impl Opened {
     /// Opens a filter. Of several, not all need the key.
-    fn new(path: &Path, key: Option<SecretKey>, is_key_optional: bool, trust: Trust) -> Result<Self, Failure> {
+    fn new(
+        path: &Path,
+        key: Option<SecretKey>,
+        is_key_optional: bool,
+        trust: Trust,
+        now: NowArguments,
+    ) -> Result<Self, Failure> {
         let explain = |error: LoadError| Failure::of_loading(path, &error);
         let file = filter_bytes::open(path).map_err(|error| explain(error.into()))?;
-        let opened = Self::of(file, key, is_key_optional).map_err(explain)?;
-        if trust.verifies(opened.view.parameters().table_size()) {
-            opened.view.verify_checksum().map_err(explain)?;
+        let mut opened = Self::of(file, key, is_key_optional).map_err(explain)?;
+        opened.expire(path, now)?;
+        // What is loaded is verified.
+        if let Contents::File(view) = &opened.contents
+            && trust.verifies(view.parameters().table_size())
+        {
+            view.verify_checksum().map_err(explain)?;
         }
         Ok(opened)
     }
@@ -224,13 +286,27 @@ impl Opened {
         let is_whole = bytes.as_slice().len() as u64 >= header.file_size();
         let provenance =
             if is_whole { Provenance::of_file_bytes(&header, bytes.as_slice())? } else { Provenance::default() };
-        let normalization = provenance.normalization;
-        let bytes = SharedBytes(Arc::new(bytes));
-        let view = match view_options(key).view_from_owner(bytes.clone()) {
-            Err(LoadError::SecretKeyNotUsed) if is_key_optional => view_options(None).view_from_owner(bytes)?,
-            view => view?,
+        let Provenance { normalization, time_source, .. } = provenance;
+        let key = key.filter(|_| header.has_secret_key() || !is_key_optional);
+        let contents = match header.kind() {
+            FileKind::Expiring => Contents::Loaded(Box::new(view_options(key).from_bytes(bytes.as_slice())?)),
+            _ => Contents::File(view_options(key).view_from_owner(SharedBytes(Arc::new(bytes)))?),
         };
-        Ok(Self { view, normalization, file: identity.map(|identity| (file, identity)) })
+        Ok(Self { contents, normalization, time_source, file: identity.map(|identity| (file, identity)) })
+    }
+
+    fn view(&self) -> FilterView<'_> {
+        match &self.contents {
+            Contents::File(view) => FilterView::InPlace(view),
+            Contents::Loaded(filter) => FilterView::Loaded(filter),
+        }
+    }
+
+    fn expire(&mut self, path: &Path, now: NowArguments) -> Result<(), Failure> {
+        match &mut self.contents {
+            Contents::File(_) => now.refuse_for_lasting(path),
+            Contents::Loaded(filter) => now.bring_expiring(path, filter, self.time_source),
+        }
     }
 
     /// The file that a path leads to, if it is not as this was when it was opened. A path that leads nowhere may be about to be
@@ -257,6 +333,15 @@ enum Change {
 /// How a filter is viewed.
 pub(crate) fn view_options(key: Option<SecretKey>) -> LoadOptions {
     // Whoever asks does to keys what the normalization says.
+    let options = LoadOptions::new().normalized_keys();
+    match key {
+        Some(key) => options.secret_key(key.bytes()),
+        None => options,
+    }
+}
+
+/// Whoever asks does to keys what the normalization says.
+pub(crate) fn load_options(key: Option<SecretKey>) -> LoadOptions {
     let options = LoadOptions::new().normalized_keys();
     match key {
         Some(key) => options.secret_key(key.bytes()),
@@ -316,7 +401,8 @@ mod tests {
         filter.insert(key).expect("room");
         let normalization = Normalization { lowercase, trim: false };
         let (mut header, table, _) = filter.file_parts();
-        let section = Provenance { normalization, ..Provenance::default() }.write_into(&mut header).expect("memory");
+        let section =
+            Provenance { normalization, ..Provenance::default() }.write_into(&mut header, Vec::new()).expect("memory");
         [&header[..], &table, &section].concat()
     }
 
@@ -332,8 +418,8 @@ mod tests {
 
             let opened = Opened::of(file, None, false).expect("whole");
             assert_eq!(opened.normalization.lowercase, lowercase);
-            let view = opened.view;
-            assert!(view.contains("Ani") && !view.contains("koel"));
+            let view = opened.view();
+            assert_eq!((view.count(b"Ani"), view.count(b"koel")), (1, 0));
         }
     }
 
@@ -355,8 +441,8 @@ mod tests {
             fs::rename(&other, &path).expect("the same directory");
         };
         replace(file_of("ani", false));
-        let mut filters = Filters::open(&[&path], None, Trust::Verified).expect("a filter");
-        let has = |filters: &Filters, key: &str| filters.views()[0].contains(key);
+        let mut filters = Filters::open(&[&path], None, Trust::Verified, NowArguments::default()).expect("a filter");
+        let has = |filters: &Filters, key: &str| filters.views()[0].count(key.as_bytes()) > 0;
         filters.look_for_replaced(Replaced::Followed).expect("nothing new");
         assert!(has(&filters, "ani") && !has(&filters, "koel"));
 

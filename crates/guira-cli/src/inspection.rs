@@ -1,14 +1,15 @@
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use guira::raw::Journal;
-use guira::{FileHeader, LoadError};
+use guira::raw::{Journal, chunks_of};
+use guira::{ExpiringCuckooFilter, FileHeader, FileKind, LoadError};
 
 use crate::failure::Failure;
 use crate::filter_bytes::{self, decompressed};
 use crate::filter_view::Bytes;
+use crate::filter_view::load_options;
 use crate::keys::Compression;
-use crate::provenance::{Provenance, table_end};
+use crate::provenance::{self, Provenance, table_end};
 use crate::secret_key::SecretKey;
 
 /// A file that is inspected but not queried: its secret key, if it has one, may be missing.
@@ -19,6 +20,18 @@ pub(crate) struct Inspection {
     pub(crate) journal: Journal,
     /// `None` for a stream.
     pub(crate) file_size: Option<u64>,
+    /// When keys expire, if they do.
+    pub(crate) expiry: Option<Expiry>,
+}
+
+/// When the keys of a filter expire.
+pub(crate) struct Expiry {
+    pub(crate) lifetime: u64,
+    pub(crate) resolution: u64,
+    /// The time that the file has reached.
+    pub(crate) time: u64,
+    /// The filter, unless its secret key is missing.
+    pub(crate) filter: Option<ExpiringCuckooFilter>,
 }
 
 /// What is known of a filter's secret key.
@@ -49,7 +62,7 @@ impl Inspection {
     }
 
     /// Reads what stands before and behind the table, and not the table where it can be left out: in a file that is not
-    /// compressed.
+    /// compressed, and whose keys do not expire, as those that are alive must be counted.
     pub(crate) fn of_header(path: &Path, key: Option<SecretKey>) -> Result<Self, Failure> {
         let inspect = || {
             let file = filter_bytes::open(path)?;
@@ -65,6 +78,14 @@ impl Inspection {
             let max_journal_size = Journal::max_size(header).saturating_add(1);
             let (mut section, mut behind) = (Vec::new(), Vec::new());
             let found = match file_size {
+                _ if header.kind() == FileKind::Expiring => {
+                    contents
+                        .take(expected.saturating_sub(start.len() as u64).saturating_add(1))
+                        .read_to_end(&mut start)?;
+                    let table_end = usize::try_from(table_end(header)).unwrap_or(usize::MAX);
+                    section.extend_from_slice(start.get(table_end..).unwrap_or_default());
+                    start.len() as u64
+                }
                 Some(size) if compression == Compression::None => {
                     drop(contents);
                     (&file).seek(SeekFrom::Start(table_end(header)))?;
@@ -86,6 +107,9 @@ impl Inspection {
             inspection.journal = Journal::read(header, &behind)?;
             inspection.provenance = Provenance::of_file(&inspection.header, &section)?;
             inspection.file_size = file_size;
+            if inspection.header.kind() == FileKind::Expiring {
+                inspection.expiry = Some(Expiry::of(&start, &section, inspection.secret, key)?);
+            }
             Ok(inspection)
         };
         inspect().map_err(|error| Failure::of_loading(path, &error))
@@ -104,6 +128,45 @@ impl Inspection {
                 Secret::Fits
             }
         };
-        Ok(Self { header, secret, provenance: Provenance::default(), journal: Journal::default(), file_size: None })
+        Ok(Self {
+            header,
+            secret,
+            provenance: Provenance::default(),
+            journal: Journal::default(),
+            file_size: None,
+            expiry: None,
+        })
+    }
+}
+
+impl Expiry {
+    /// What a file says, given the chunks behind its table as well.
+    fn of(file: &[u8], chunks: &[u8], secret: Secret, key: Option<SecretKey>) -> Result<Self, LoadError> {
+        let filter = match secret {
+            Secret::NotGiven => None,
+            Secret::None => Some(load_options(None).from_bytes::<ExpiringCuckooFilter>(file)?),
+            Secret::Fits => Some(load_options(key).from_bytes::<ExpiringCuckooFilter>(file)?),
+        };
+        let [lifetime, resolution, time] = match &filter {
+            Some(filter) => [filter.lifetime(), filter.resolution(), filter.time()],
+            None => {
+                let chunks = chunks_of(chunks)?;
+                let times = chunks.iter().find(|chunk| chunk.tag == provenance::TIMES);
+                let mut numbers = times.map_or(&[][..], |times| times.data).chunks_exact(8);
+                let missing = LoadError::Inconsistent { what: "keys expire, and the times are missing" };
+                let mut next = || numbers.next()?.try_into().ok().map(u64::from_le_bytes);
+                match (next(), next(), next()) {
+                    (Some(lifetime), Some(resolution @ 1..), Some(time)) => [lifetime, resolution, time],
+                    _ => return Err(missing),
+                }
+            }
+        };
+        Ok(Self { lifetime, resolution, time, filter })
+    }
+
+    /// How many keys can be alive at a time where a table promises to take so many.
+    pub(crate) fn living_of(&self, in_table: u64) -> u64 {
+        let resolutions = u128::from(self.lifetime / self.resolution);
+        u64::try_from(u128::from(in_table) * resolutions / (resolutions + 1)).unwrap_or(u64::MAX)
     }
 }

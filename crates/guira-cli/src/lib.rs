@@ -7,6 +7,7 @@ mod commands;
 mod edited_filter;
 mod exit_status;
 mod failure;
+mod filter;
 mod filter_bytes;
 mod filter_file;
 mod filter_output;
@@ -25,6 +26,7 @@ mod shell;
 mod signals;
 mod stored_filter;
 mod threads;
+mod time;
 
 pub use allocator::Ending;
 pub use program::run;

@@ -5,13 +5,15 @@ use std::io::{self, Read};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use guira::raw::{Chunk, chunks_of};
-use guira::{FileHeader, KeyHasher, LoadError};
+use guira::{FileHeader, FileKind, KeyHasher, LoadError};
 use serde::{Deserialize, Serialize};
 
 use crate::keys::Normalization;
 
 /// The chunk with notes, which nobody need know.
 const NOTES: [u8; 4] = *b"NOTE";
+/// The chunk with the times of keys that expire, which belongs to the filter.
+pub(crate) const TIMES: [u8; 4] = *b"TIME";
 /// What was done to keys, as bits of the chunk that says it.
 const LOWERCASE: u8 = 1;
 const TRIM: u8 = 2;
@@ -37,9 +39,22 @@ pub(crate) struct Provenance {
     pub(crate) sources: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) key_count: Option<u64>,
+    /// If keys expire and this program made the filter, where its time comes from. Then it is in milliseconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) time_source: Option<TimeSource>,
     /// Chunks of other programs, which are kept.
     #[serde(skip)]
     pub(crate) unknown: Vec<u8>,
+}
+
+/// Where the time comes from at which keys expire. The names are those of the file format and must not change.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum TimeSource {
+    /// It is the time at which keys came.
+    Clock,
+    /// It came with the keys.
+    Data,
 }
 
 /// The chunk with notes. The field names are those of the file format and must not change.
@@ -54,6 +69,8 @@ struct Notes {
     sources: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     key_count: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time_source: Option<TimeSource>,
 }
 
 impl Provenance {
@@ -74,9 +91,10 @@ impl Provenance {
                 }
                 NOTES => {
                     let notes = serde_json::from_slice(chunk.data).map_err(|_| damaged())?;
-                    let Notes { note, created, sources, key_count } = notes;
-                    provenance = Self { note, created, sources, key_count, ..provenance };
+                    let Notes { note, created, sources, key_count, time_source } = notes;
+                    provenance = Self { note, created, sources, key_count, time_source, ..provenance };
                 }
+                TIMES if header.kind() == FileKind::Expiring => {}
                 tag if chunk.flags & Chunk::MUST_KNOW != 0 => return Err(LoadError::UnknownChunk { tag }),
                 _ if chunk.flags & Chunk::OF_TABLE == 0 => chunk.append_to(&mut provenance.unknown),
                 _ => {}
@@ -93,8 +111,8 @@ impl Provenance {
         if treatment != 0 {
             Chunk::new(Chunk::NORMALIZED, Chunk::MUST_KNOW, &[treatment]).append_to(&mut chunks);
         }
-        let Self { note, created, sources, key_count, .. } = self.clone();
-        let notes = Notes { note, created, sources, key_count };
+        let Self { note, created, sources, key_count, time_source, .. } = self.clone();
+        let notes = Notes { note, created, sources, key_count, time_source };
         if notes != Notes::default() {
             Chunk::new(NOTES, 0, &serde_json::to_vec(&notes)?).append_to(&mut chunks);
         }
@@ -102,9 +120,9 @@ impl Provenance {
         Ok(chunks)
     }
 
-    /// Encodes the chunks, and writes their size and the rate into the header of the file.
-    pub(crate) fn write_into(&self, header: &mut [u8]) -> io::Result<Vec<u8>> {
-        let chunks = self.chunks()?;
+    /// Appends the chunks to those of the filter, and writes their size and the rate into the header of the file.
+    pub(crate) fn write_into(&self, header: &mut [u8], mut chunks: Vec<u8>) -> io::Result<Vec<u8>> {
+        chunks.extend(self.chunks()?);
         header[RATE_AT..RATE_AT + 8].copy_from_slice(&self.rate.unwrap_or(0.0).to_le_bytes());
         set_chunks_size(header, chunks.len() as u64);
         Ok(chunks)
@@ -172,7 +190,7 @@ mod tests {
     fn header_of(provenance: &Provenance) -> (FileHeader, Vec<u8>) {
         let mut header = guira::CuckooFilter::with_capacity(10, 0.1).expect("a small filter").to_bytes();
         header.truncate(FileHeader::MIN_SIZE);
-        let chunks = provenance.write_into(&mut header).expect("memory");
+        let chunks = provenance.write_into(&mut header, Vec::new()).expect("memory");
         (FileHeader::from_bytes(&header).expect("whole"), chunks)
     }
 
@@ -186,6 +204,7 @@ mod tests {
             created: Some(951_782_400),
             sources: vec!["a".to_owned(), "b".to_owned()],
             key_count: Some(7),
+            time_source: Some(TimeSource::Data),
             unknown,
         }
     }

@@ -2,9 +2,9 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-use guira::raw::RawFilter as _;
-use guira::{CuckooFilter, Digest, FileHeader, LoadError, LoadOptions, TryExtendError};
+use guira::{Digest, FileHeader, LoadError, LoadOptions, TryExtendError};
 
+use crate::filter::Filter;
 use crate::filter_bytes::decompressed;
 use crate::keys::Compression;
 use crate::progress::{Progress, Watched};
@@ -13,7 +13,7 @@ use crate::secret_key::SecretKey;
 
 /// A filter of a file, with the file's compression and notes.
 pub(crate) struct StoredFilter {
-    pub(crate) filter: CuckooFilter,
+    pub(crate) filter: Filter,
     compression: Compression,
     pub(crate) provenance: Provenance,
 }
@@ -30,12 +30,12 @@ const WRITTEN_AT_ONCE: usize = 1 << 24;
 
 impl StoredFilter {
     /// A filter for a new file, compressed if its name says so.
-    pub(crate) fn for_output(filter: CuckooFilter, provenance: Provenance, output: &Path) -> Self {
-        Self { filter, compression: Compression::named(Some(output)), provenance }
+    pub(crate) fn for_output(filter: impl Into<Filter>, provenance: Provenance, output: &Path) -> Self {
+        Self { filter: filter.into(), compression: Compression::named(Some(output)), provenance }
     }
 
     /// A filter that is not in a file yet.
-    pub(crate) fn in_memory(filter: CuckooFilter) -> Self {
+    pub(crate) fn in_memory(filter: Filter) -> Self {
         Self { filter, compression: Compression::None, provenance: Provenance::default() }
     }
 
@@ -51,7 +51,7 @@ impl StoredFilter {
             Some(key) => options.secret_key(key.bytes()),
             None => options,
         };
-        let filter = options.read_from(whole)?;
+        let filter = Filter::read(options, header.kind(), whole)?;
         Ok(Self { filter, compression, provenance: Provenance::of_file(&header, &section)? })
     }
 
@@ -84,8 +84,8 @@ impl StoredFilter {
 
     /// Writes the file, not compressed.
     pub(crate) fn write_uncompressed(&self, file: &mut impl Write) -> io::Result<()> {
-        let (mut header, table, _) = self.filter.file_parts();
-        let section = self.provenance.write_into(&mut header)?;
+        let (mut header, table, times) = self.filter.file_parts();
+        let section = self.provenance.write_into(&mut header, times)?;
         file.write_all(&header)?;
         let progress = Progress::of_writing(table.len());
         for piece in table.chunks(WRITTEN_AT_ONCE) {
@@ -96,7 +96,7 @@ impl StoredFilter {
     }
 
     pub(crate) fn grows(&self) -> bool {
-        self.filter.growth_policy().is_some()
+        self.filter.grows()
     }
 
     /// The false positive rate with so many keys, also where the table grows for them: then fingerprints lose the bit that
@@ -123,13 +123,7 @@ impl StoredFilter {
     pub(crate) fn insert_each(&mut self, digests: &[Digest], growth: Growth) -> Result<(), TryExtendError> {
         match growth {
             Growth::Allowed => self.filter.try_extend(digests),
-            Growth::Refused => self.filter.insert_each_without_growing(digests),
+            Growth::Refused => self.filter.try_extend_without_growing(digests),
         }
-    }
-
-    /// Removes all keys, and shrinks the table to its first size.
-    pub(crate) fn clear(&mut self) {
-        self.filter.clear();
-        self.filter.shrink_to_fit();
     }
 }

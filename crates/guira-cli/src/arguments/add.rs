@@ -6,7 +6,7 @@ use clap::Args;
 
 #[cfg(unix)]
 use super::values;
-use super::{InputArguments, KeyFileArguments, QuietArguments, WaitArguments};
+use super::{InputArguments, KeyFileArguments, NowArguments, QuietArguments, WaitArguments};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -88,6 +88,9 @@ pub(crate) struct AddArguments {
     /// Ignore the case of the letters A to Z: for filters that were built with --lowercase
     #[arg(long, short = 'i')]
     pub(crate) ignore_case: bool,
+
+    #[command(flatten)]
+    pub(crate) now: NowArguments,
 
     #[command(flatten)]
     pub(crate) wait: WaitArguments,

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::names::{HashName, LayoutName, Prefer};
-use super::{InputArguments, KeyFileArguments, QuietArguments, ThreadArguments, WaitArguments, values};
+use super::{InputArguments, KeyFileArguments, NowArguments, QuietArguments, ThreadArguments, WaitArguments, values};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -107,6 +107,25 @@ pub(crate) struct BuildArguments {
     #[arg(long, help_heading = HASH)]
     pub(crate) trim: bool,
 
+    /// Let each key expire so long after it is stored, such as 24h, 90m, 7d or 500ms
+    ///
+    /// The file has the time of the clock, in milliseconds since 1970, and commands that query or change it let keys expire first.
+    /// --capacity and --max-capacity are numbers of keys that are alive at a time.
+    #[arg(
+        long,
+        help_heading = SIZE,
+        value_name = "TIME",
+        value_parser = values::lifetime,
+        conflicts_with_all = ["fingerprint_bits", "prefer", "layout", "slots_per_bucket"]
+    )]
+    pub(crate) lifetime: Option<u64>,
+
+    /// With --lifetime, how much longer than that a key may be found [default: a twelfth of it, or so]
+    ///
+    /// A finer one takes more bits for each key. A lifetime has at most 254 of them, and is made longer to be a whole number.
+    #[arg(long, help_heading = SIZE, value_name = "TIME", value_parser = values::lifetime, requires = "lifetime")]
+    pub(crate) resolution: Option<u64>,
+
     /// Use the parameters of another filter file, so that both can be merged later
     #[arg(
         long,
@@ -114,7 +133,7 @@ pub(crate) struct BuildArguments {
         value_name = "FILTER",
         conflicts_with_all = [
             "rate", "fingerprint_bits", "capacity", "max_capacity", "prefer", "layout", "slots_per_bucket", "seed", "hash",
-            "never",
+            "never", "lifetime",
         ]
     )]
     pub(crate) like: Option<PathBuf>,
@@ -141,6 +160,9 @@ pub(crate) struct BuildArguments {
     /// Print what was done as JSON
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,
+
+    #[command(flatten, next_help_heading = SIZE)]
+    pub(crate) now: NowArguments,
 
     #[command(flatten)]
     pub(crate) threads: ThreadArguments,

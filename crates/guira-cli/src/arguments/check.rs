@@ -3,7 +3,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{InputArguments, KeyFileArguments, ThreadArguments, TrustArguments, values};
+use super::{InputArguments, KeyFileArguments, NowArguments, ThreadArguments, TrustArguments, values};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -132,6 +132,9 @@ pub(crate) struct CheckArguments {
     /// old one does, by --lowercase and --trim. One that can't be read is reported, and the old filter is kept meanwhile.
     #[arg(long, help_heading = FILTERS)]
     pub(crate) follow: bool,
+
+    #[command(flatten, next_help_heading = FILTERS)]
+    pub(crate) now: NowArguments,
 
     #[command(flatten, next_help_heading = FILTERS)]
     pub(crate) key: KeyFileArguments,

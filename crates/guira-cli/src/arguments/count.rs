@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{KeyFileArguments, TrustArguments};
+use super::{KeyFileArguments, NowArguments, TrustArguments};
 
 /// Print how many copies of keys a filter holds
 ///
@@ -17,6 +17,9 @@ use super::{KeyFileArguments, TrustArguments};
 pub(crate) struct CountArguments {
     #[command(flatten)]
     pub(crate) key: KeyFileArguments,
+
+    #[command(flatten)]
+    pub(crate) now: NowArguments,
 
     #[command(flatten)]
     pub(crate) trust: TrustArguments,

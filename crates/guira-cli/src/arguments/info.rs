@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::KeyFileArguments;
+use super::{KeyFileArguments, NowArguments};
 
 /// Show what a filter file holds
 ///
@@ -21,6 +21,9 @@ pub(crate) struct InfoArguments {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) now: NowArguments,
 
     #[command(flatten)]
     pub(crate) key: KeyFileArguments,

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 
 use super::names::CompressionName;
 use super::values;
@@ -13,8 +13,11 @@ use crate::keys::{FieldChoice, Fields, Inputs, KeyForm, KeyPart, Normalization, 
 const HEADING: &str = "Input";
 /// The arguments that choose fields, of which one at most is given.
 const FIELDS: &str = "fields";
+/// The arguments for which lines are divided into fields.
+pub(super) const DIVIDED: &str = "divided";
 
 #[derive(Args, Debug)]
+#[command(group(ArgGroup::new(DIVIDED).multiple(true)))]
 pub(crate) struct InputArguments {
     /// Files of keys, one on each line; "-", or no input at all, is standard input
     ///
@@ -36,17 +39,17 @@ pub(crate) struct InputArguments {
         value_parser = values::field,
         value_delimiter = ',',
         allow_negative_numbers = true,
-        group = FIELDS,
+        groups = [FIELDS, DIVIDED],
         help_heading = HEADING
     )]
     field: Vec<NonZeroUsize>,
 
     /// Use every field of each line as a key
-    #[arg(long, group = FIELDS, help_heading = HEADING)]
+    #[arg(long, groups = [FIELDS, DIVIDED], help_heading = HEADING)]
     any_field: bool,
 
     /// Use the fields with these names, separated by commas; the first line of each input has the names
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', group = FIELDS, help_heading = HEADING)]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', groups = [FIELDS, DIVIDED], help_heading = HEADING)]
     header: Vec<String>,
 
     /// Each line is a JSON object: use the values at these paths, separated by commas, such as source.ip
@@ -57,14 +60,14 @@ pub(crate) struct InputArguments {
         long,
         value_name = "PATHS",
         value_delimiter = ',',
-        group = FIELDS,
+        groups = [FIELDS, DIVIDED],
         conflicts_with_all = ["delimiter", "csv"],
         help_heading = HEADING
     )]
     json_field: Vec<String>,
 
     /// The byte between fields, or "blanks" for any number of spaces and tabs [default: a tab, or a comma with --csv]
-    #[arg(long, short, value_name = "BYTE", requires = FIELDS, value_parser = values::delimiter, help_heading = HEADING)]
+    #[arg(long, short, value_name = "BYTE", requires = DIVIDED, value_parser = values::delimiter, help_heading = HEADING)]
     delimiter: Option<Separator>,
 
     /// The lines are CSV: fields may be quoted, and the key is what stands between the quotes

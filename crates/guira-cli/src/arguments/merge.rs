@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{KeyFileArguments, QuietArguments, WaitArguments};
+use super::{KeyFileArguments, NowArguments, QuietArguments, WaitArguments};
 
 /// Make one filter file of several
 ///
@@ -26,6 +26,9 @@ pub(crate) struct MergeArguments {
 
     #[command(flatten)]
     pub(crate) key: KeyFileArguments,
+
+    #[command(flatten)]
+    pub(crate) now: NowArguments,
 
     #[command(flatten)]
     pub(crate) wait: WaitArguments,

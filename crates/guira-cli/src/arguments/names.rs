@@ -41,6 +41,17 @@ impl From<LayoutName> for Layout {
     }
 }
 
+/// What is done with lines that have no time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Untimed {
+    /// The first one is an error
+    Refuse,
+    /// They are taken as if they had the time of the line before them
+    Keep,
+    /// They are left out, and counted
+    Skip,
+}
+
 /// How an input is compressed, as it is typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CompressionName {

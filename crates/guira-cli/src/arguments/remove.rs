@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{InputArguments, KeyFileArguments, QuietArguments, WaitArguments};
+use super::{InputArguments, KeyFileArguments, NowArguments, QuietArguments, WaitArguments};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -39,6 +39,9 @@ pub(crate) struct RemoveArguments {
     /// Ignore the case of the letters A to Z: for filters that were built with --lowercase
     #[arg(long, short = 'i')]
     pub(crate) ignore_case: bool,
+
+    #[command(flatten)]
+    pub(crate) now: NowArguments,
 
     #[command(flatten)]
     pub(crate) wait: WaitArguments,

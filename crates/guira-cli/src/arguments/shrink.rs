@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{KeyFileArguments, QuietArguments, WaitArguments};
+use super::{KeyFileArguments, NowArguments, QuietArguments, WaitArguments};
 
 /// Give back the memory that a filter file has grown by
 ///
@@ -16,6 +16,9 @@ use super::{KeyFileArguments, QuietArguments, WaitArguments};
 pub(crate) struct ShrinkArguments {
     #[command(flatten)]
     pub(crate) key: KeyFileArguments,
+
+    #[command(flatten)]
+    pub(crate) now: NowArguments,
 
     #[command(flatten)]
     pub(crate) wait: WaitArguments,

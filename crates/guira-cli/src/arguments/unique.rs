@@ -2,7 +2,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{InputArguments, KeyFileArguments, WaitArguments, values};
+use super::inputs::DIVIDED;
+use super::names::Untimed;
+use super::{InputArguments, KeyFileArguments, NowArguments, WaitArguments, values};
 use crate::keys::Normalization;
 
 const EXAMPLES: &str = "\
@@ -17,7 +19,15 @@ Examples:
     guira unique --state seen.guira addresses.txt
 
   How many lines of a file are repeated:
-    guira unique --count events.csv";
+    guira unique --count events.csv
+
+  Each line that has not come within the last 24 hours:
+    tail -f app.log | guira unique --for 24h --state seen.guira
+
+  The same of a log that was written, whose lines begin with a time and a tab:
+    guira unique --for 24h --time-field 1 app.log";
+
+const FORGETTING: &str = "Forgetting lines";
 
 const STATUS: &str = "Exit status: 0 if all was read, 2 if there was an error";
 
@@ -31,6 +41,8 @@ const STATUS: &str = "Exit status: 0 if all was read, 2 if there was an error";
 ///
 /// With --field and the like, lines are told apart by these fields alone, and a line is printed if any of its keys is new. A
 /// line without a key is always printed.
+///
+/// With --for, lines are forgotten after that time, and printed again when they come again.
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLES, after_help = STATUS)]
 pub(crate) struct UniqueArguments {
@@ -38,9 +50,9 @@ pub(crate) struct UniqueArguments {
     #[arg(long, short, value_name = "RATE", value_parser = values::rate, allow_negative_numbers = true)]
     pub(crate) rate: Option<f64>,
 
-    /// How many distinct lines are expected; it grows beyond [default: 350,000]
+    /// How many distinct lines are expected, with --for at a time; it grows beyond [default: 350,000]
     ///
-    /// The closer this is, the less memory is taken. Up to 512 times as many, the rate is kept.
+    /// The closer this is, the less memory is taken. Up to 512 times as many, the rate is kept, with --for up to 32 times.
     #[arg(long, value_name = "LINES", value_parser = values::capacity, allow_negative_numbers = true)]
     pub(crate) capacity: Option<usize>,
 
@@ -54,6 +66,62 @@ pub(crate) struct UniqueArguments {
     /// Print the lines that came before, in place of those that are new
     #[arg(long)]
     pub(crate) repeated: bool,
+
+    /// Forget a line so long after it came first, such as 24h, 90m, 7d or 500ms
+    ///
+    /// It is then taken for new when it comes again. Within this time it is never printed twice; after this time and the
+    /// resolution it is forgotten.
+    #[arg(long = "for", value_name = "TIME", value_parser = values::lifetime, help_heading = FORGETTING)]
+    pub(crate) lifetime: Option<u64>,
+
+    /// With --for, count from when the line came last, so that a line is printed when it has not come for that time
+    #[arg(long, help_heading = FORGETTING)]
+    pub(crate) renew: bool,
+
+    /// How much later than that a line may be forgotten [default: a twelfth of it, or so]
+    ///
+    /// A finer one takes more bits for each line, and the rate is kept for fewer. At most 254 fit the time of --for, which is made
+    /// longer to be a whole number of them.
+    #[arg(long, value_name = "TIME", value_parser = values::lifetime, help_heading = FORGETTING)]
+    pub(crate) resolution: Option<u64>,
+
+    /// Take the time from this field of each line, and not from the clock
+    ///
+    /// So the lines of a log are the same whenever it is read. A number from 1 on, with the fields that --delimiter and --csv say;
+    /// with --header a name, with --json-field a path. A time is one of RFC 3339 (2026-11-25T10:00:00+01:00), of the common log
+    /// format ([25/Nov/2026:10:00:00 +0100], also between blanks), or a number: seconds since 1970, with a fraction or without,
+    /// or milliseconds. Where whole lines are compared, they are compared without their time.
+    ///
+    /// A line that comes late, with a time before that of another, is taken as if it had the latest time that was read.
+    #[arg(long, value_name = "FIELD", group = DIVIDED, conflicts_with = "now", help_heading = FORGETTING)]
+    pub(crate) time_field: Option<String>,
+
+    /// What to do with lines without a time in that field [default: refuse]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHAT",
+        default_value_t = Untimed::Refuse,
+        hide_default_value = true,
+        requires = "time_field",
+        help_heading = FORGETTING
+    )]
+    pub(crate) untimed: Untimed,
+
+    /// Refuse a line whose time is so much after the latest that was read [default: the time of --for, and at least 24h]
+    ///
+    /// A single time that is wrong, far in the future, would make all lines be forgotten, and the following ones come late.
+    #[arg(
+        long,
+        value_name = "TIME",
+        value_parser = values::lifetime,
+        requires = "time_field",
+        help_heading = FORGETTING
+    )]
+    pub(crate) max_gap: Option<u64>,
+
+    #[command(flatten, next_help_heading = FORGETTING)]
+    pub(crate) now: NowArguments,
 
     /// Print only how many lines would be printed
     #[arg(long, short)]

@@ -6,7 +6,9 @@ use std::time::Duration;
 use clap::ValueEnum;
 
 use super::names::LayoutName;
+use super::now::GivenTime;
 use crate::keys::Separator;
+use crate::time;
 
 /// A share: `0.001`, `1e-3`, `0.1%` or `1/1000`.
 pub(super) fn rate(text: &str) -> Result<f64, String> {
@@ -101,6 +103,27 @@ pub(super) fn interval(text: &str) -> Result<Duration, String> {
     match duration(text)? {
         interval if interval >= Duration::from_millis(1) => Ok(interval),
         _ => Err("the time between two is at least 1ms".into()),
+    }
+}
+
+/// A lifetime or the like, in milliseconds: `24h`, `90m`, `7d`, `500ms`, `1h 30m`.
+pub(super) fn lifetime(text: &str) -> Result<u64, String> {
+    let is_whole = |duration: &Duration| duration.subsec_nanos().is_multiple_of(1_000_000);
+    match humantime::parse_duration(text).ok().filter(is_whole).map(time::milliseconds) {
+        Some(milliseconds) if (1..u64::MAX / 2).contains(&milliseconds) => Ok(milliseconds),
+        _ => Err("a time is a number and its unit, at least 1ms, such as 24h, 90m, 7d or 500ms".into()),
+    }
+}
+
+/// A time: `2026-11-25T10:00:00Z`, or a number of seconds or milliseconds.
+pub(super) fn time(text: &str) -> Result<GivenTime, String> {
+    let number = text.parse().ok();
+    match time::parsed(text.as_bytes()) {
+        // A number may be in a unit of its own.
+        None if number.is_none() => {
+            Err("a time is one such as 2026-11-25T10:00:00Z, or seconds or milliseconds since 1970".into())
+        }
+        milliseconds => Ok(GivenTime { milliseconds, number }),
     }
 }
 
@@ -254,6 +277,33 @@ mod tests {
         }
         assert!(interval("0").is_err() && interval("0.0001s").is_err());
         assert_eq!(interval("1ms"), Ok(Duration::from_millis(1)));
+    }
+
+    #[test]
+    fn lifetimes_have_units() {
+        for (typed, milliseconds) in [
+            ("24h", 86_400_000),
+            ("90m", 5_400_000),
+            ("7d", 604_800_000),
+            ("500ms", 500),
+            ("1h 30m", 5_400_000),
+            ("2weeks", 1_209_600_000),
+            ("1s", 1000),
+        ] {
+            assert_eq!(lifetime(typed), Ok(milliseconds), "{typed}");
+        }
+        for refused in ["", "0", "0s", "5", "1.5h", "-1h", "1500us", "999us", "h", "1 fortnight", "999999999999999y"] {
+            assert!(lifetime(refused).is_err(), "{refused}");
+        }
+    }
+
+    #[test]
+    fn a_number_is_a_time_in_any_unit() {
+        let given = |milliseconds, number| Ok(GivenTime { milliseconds, number });
+        assert_eq!(time("2026-11-25T10:00:00Z"), given(Some(1_795_600_800_000), None));
+        assert_eq!(time("1795600800"), given(Some(1_795_600_800_000), Some(1_795_600_800)));
+        assert_eq!(time("1795600800123456"), given(None, Some(1_795_600_800_123_456)));
+        assert!(time("yesterday").is_err() && time("").is_err() && time("-5").is_err());
     }
 
     #[test]

@@ -35,6 +35,7 @@ pub(crate) fn run(arguments: &AddArguments) -> Result<ExitStatus, Failure> {
         return live::run(arguments, key, every);
     }
     let mut filter = EditedFilter::open(&arguments.file, key, arguments.wait)?;
+    filter.bring(arguments.now)?;
     let normalization = filter.provenance().normalization;
     refuse_to_ignore_case(arguments.ignore_case, &arguments.file, normalization)?;
     let inputs = arguments.inputs.inputs(normalization, arguments.quiet.quiet);

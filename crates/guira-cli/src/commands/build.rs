@@ -3,8 +3,8 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use guira::{
-    Addressing, BuildError, CuckooFilter, Digest, FilterBuilder, GrowthPolicy, InsertError, KeyHasher, Layout,
-    Parameters,
+    Addressing, BuildError, CuckooFilter, Digest, ExpiringCuckooFilter, FilterBuilder, GrowthPolicy, InsertError,
+    KeyHasher, Layout, Parameters,
 };
 use indicatif::HumanCount;
 use serde::Serialize;
@@ -13,18 +13,20 @@ use super::warnings::{WithoutKey, warn_of_excess, warn_of_missing_fields};
 use crate::arguments::{BuildArguments, HashName, Prefer};
 use crate::exit_status::ExitStatus;
 use crate::failure::{self, Failure};
+use crate::filter::Filter;
 use crate::filter_file::{self, Existing, Replaced};
 use crate::filter_output::{self, FilterOutput};
 use crate::keys::{
     DigestCollector, DistinctDigests, Examples, Input, Inputs, KeyForm, KeyList, KeyPart, Normalization,
 };
 use crate::progress::Progress;
-use crate::provenance::{self, Provenance};
+use crate::provenance::{self, Provenance, TimeSource};
 use crate::render::text::{self, counted};
 use crate::render::{Report, tell};
 use crate::secret_key::SecretKey;
 use crate::stored_filter::{Growth, StoredFilter};
 use crate::threads;
+use crate::time;
 
 const DEFAULT_RATE: f64 = 0.001;
 
@@ -126,7 +128,7 @@ fn refuse_to_empty(output: &Path) -> Result<(), Failure> {
 
 /// A filter that was built.
 struct Construction {
-    filter: CuckooFilter,
+    filter: Filter,
     digests: DistinctDigests,
     /// With `--never`, how many seeds it took.
     seeds_tried: Option<u64>,
@@ -258,6 +260,8 @@ impl Report for Built {
 enum Blueprint {
     /// From the options.
     Options { builder: FilterBuilder, key: Option<SecretKey> },
+    /// From the options, for keys that expire.
+    Expiring { builder: FilterBuilder<ExpiringCuckooFilter>, key: Option<SecretKey> },
     /// From the filter file at `path`.
     Like { path: PathBuf, key: Option<SecretKey>, hasher: KeyHasher, provenance: Provenance },
 }
@@ -273,6 +277,17 @@ impl Blueprint {
         }
         refuse_vain_growth(arguments)?;
         let key = secret_key(arguments)?;
+        if let Some(lifetime) = arguments.lifetime {
+            let builder = ExpiringCuckooFilter::builder()
+                .false_positive_rate(arguments.rate.unwrap_or(DEFAULT_RATE))
+                .lifetime(lifetime)
+                .start_time(arguments.now.or_clock()?);
+            let builder = builder.resolution(arguments.resolution.unwrap_or_else(|| time::usual_resolution(lifetime)));
+            let parameters = builder.clone().capacity(arguments.capacity.unwrap_or(1)).parameters();
+            parameters.map_err(|error| refused(arguments, &error))?;
+            return Ok(Self::Expiring { builder, key });
+        }
+        arguments.now.refuse_for_lasting(&arguments.output)?;
         let mut builder = CuckooFilter::builder().hasher(hasher(key, arguments.seed));
         builder = match arguments.fingerprint_bits {
             Some(bits) => builder.fingerprint_bits(bits),
@@ -292,18 +307,32 @@ impl Blueprint {
 
     fn hasher(&self, seed: u64) -> KeyHasher {
         match self {
-            Self::Options { key, .. } => hasher(*key, seed),
+            Self::Options { key, .. } | Self::Expiring { key, .. } => hasher(*key, seed),
             Self::Like { hasher, .. } => *hasher,
         }
     }
 
-    fn empty_filter(&self, arguments: &BuildArguments, seed: u64, keys: usize) -> Result<CuckooFilter, Failure> {
+    fn empty_filter(&self, arguments: &BuildArguments, seed: u64, keys: usize) -> Result<Filter, Failure> {
+        let capacity = arguments.capacity.unwrap_or(keys.max(1));
         match self {
             Self::Options { builder, key } => {
-                let capacity = arguments.capacity.unwrap_or(keys.max(1));
                 let hasher = hasher(*key, seed);
                 let builder = builder.clone().hasher(hasher).capacity(capacity);
-                empty_filter(arguments, builder, capacity, hasher).map_err(|error| refused(arguments, &error))
+                let filter = empty_filter(arguments, builder, capacity, hasher);
+                filter.map(Filter::from).map_err(|error| refused(arguments, &error))
+            }
+            Self::Expiring { builder, key } => {
+                if keys > capacity.max(arguments.max_capacity.unwrap_or(0)) {
+                    let text = format_args!(
+                        "{} do not fit the capacity of {}: give a larger --capacity, or leave it out; no file was written",
+                        counted(keys as u64, "key"),
+                        text::count(capacity as u64)
+                    );
+                    return Err(Failure::of(filter_output::name(&arguments.output), text));
+                }
+                let builder = builder.clone().hasher(hasher(*key, seed)).capacity(capacity);
+                let filter = empty_expiring_filter(arguments, builder, capacity);
+                filter.map(Filter::from).map_err(|error| refused(arguments, &error))
             }
             Self::Like { path, key, hasher, .. } => {
                 let mut filter = filter_file::load(path, *key)?;
@@ -312,7 +341,8 @@ impl Blueprint {
                     let text = "was replaced by another program in the meantime: run the command again";
                     return Err(Failure::of_file(path, text));
                 }
-                filter.clear();
+                filter.filter.clear();
+                arguments.now.bring(path, &mut filter)?;
                 Ok(filter.filter)
             }
         }
@@ -340,12 +370,14 @@ impl Blueprint {
         inputs: &Inputs,
         digests: &DistinctDigests,
     ) -> Provenance {
-        let rate = match self {
-            Self::Like { provenance, .. } => provenance.rate,
-            Self::Options { .. } if arguments.fingerprint_bits.is_some() => None,
-            Self::Options { .. } => Some(arguments.rate.unwrap_or(DEFAULT_RATE)),
+        let default_rate = arguments.rate.unwrap_or(DEFAULT_RATE);
+        let (rate, time_source) = match self {
+            Self::Like { provenance, .. } => (provenance.rate, provenance.time_source),
+            Self::Options { .. } if arguments.fingerprint_bits.is_some() => (None, None),
+            Self::Options { .. } => (Some(default_rate), None),
+            Self::Expiring { .. } => (Some(default_rate), Some(TimeSource::Clock)),
         };
-        let provenance = Provenance { rate, normalization, ..Provenance::default() };
+        let provenance = Provenance { rate, normalization, time_source, ..Provenance::default() };
         let Some(note) = &arguments.note else { return provenance };
         Provenance {
             note: Some(note.clone()),
@@ -359,7 +391,7 @@ impl Blueprint {
     /// With `--like`, the filter grows as the other one does.
     const fn growth(&self) -> Growth {
         match self {
-            Self::Options { .. } => Growth::Refused,
+            Self::Options { .. } | Self::Expiring { .. } => Growth::Refused,
             Self::Like { .. } => Growth::Allowed,
         }
     }
@@ -391,10 +423,31 @@ fn empty_filter(
         .slots_per_bucket(parameters.slots_per_bucket())
         .growth_policy(GrowthPolicy::RaiseRate)
         .hasher(hasher);
-    // The longest fingerprints have no bits to spare, and then a table that can grow is several times as large. That of a few
-    // keys is so within a page of memory, which nobody misses.
-    let is_worth_it = |table_size| table_size <= parameters.table_size() / 4 * 5 + 4096;
-    if arguments.max_capacity.is_none() && !growing.parameters().is_ok_and(|grown| is_worth_it(grown.table_size())) {
+    if arguments.max_capacity.is_none() && !is_worth_growing(&parameters, growing.parameters()) {
+        return builder.build();
+    }
+    growing.build()
+}
+
+/// The longest fingerprints have no bits to spare, and then a table that can grow is several times as large. That of a few keys is
+/// so within a page of memory, which nobody misses.
+fn is_worth_growing(parameters: &Parameters, growing: Result<Parameters, BuildError>) -> bool {
+    growing.is_ok_and(|growing| growing.table_size() <= parameters.table_size() / 4 * 5 + 4096)
+}
+
+/// An empty filter for keys that expire. It grows if its rate leaves a bit for that.
+fn empty_expiring_filter(
+    arguments: &BuildArguments,
+    builder: FilterBuilder<ExpiringCuckooFilter>,
+    capacity: usize,
+) -> Result<ExpiringCuckooFilter, BuildError> {
+    let parameters = builder.parameters()?;
+    let growing = builder
+        .clone()
+        .max_capacity(max_capacity(arguments, capacity, parameters.fingerprint_bits()))
+        .growth_policy(GrowthPolicy::RaiseRate);
+    let is_long = parameters.fingerprint_bits() >= MIN_BITS_TO_GROW;
+    if arguments.max_capacity.is_none() && !(is_long && is_worth_growing(&parameters, growing.parameters())) {
         return builder.build();
     }
     growing.build()

@@ -4,7 +4,6 @@ mod plain;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use guira::CuckooFilterView;
 use serde::Serialize;
 
 use super::warnings::{WithoutKey, refuse_to_ignore_case, warn_of_missing_fields};
@@ -12,7 +11,7 @@ use crate::arguments::{CheckArguments, Print};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::filter_bytes;
-use crate::filter_view::{Filters, Replaced};
+use crate::filter_view::{FilterView, Filters, Replaced};
 use crate::keys::{Block, Input, Inputs, KeyPart, Normalization};
 use crate::progress::Progress;
 use crate::render::Output;
@@ -30,7 +29,7 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<ExitStatus, Failure> {
     let names: Vec<Vec<u8>> = filters.iter().map(|path| path.as_os_str().as_encoded_bytes().to_vec()).collect();
     let inputs = |normalization| arguments.inputs.inputs_with(first_input, normalization, arguments.quiet);
     refuse_standard_input_twice(&filters, &inputs(Normalization::default()))?;
-    let opened = Filters::open(&filters, key, arguments.trust.trust())?;
+    let opened = Filters::open(&filters, key, arguments.trust.trust(), arguments.now)?;
     refuse_to_ignore_case(arguments.ignore_case, &filters[0], opened.normalization())?;
     let inputs = inputs(opened.normalization());
     select(opened, &names, &inputs, arguments)
@@ -66,6 +65,7 @@ fn select(
         let result = input.for_each_block(&progress, |block| {
             // Its lines have come, so whatever was replaced before they came is seen here.
             filters.look_for_replaced(replaced)?;
+            filters.expire()?;
             selection.take_block(&filters.views(), block)
         });
         let is_read = result.is_ok();
@@ -177,7 +177,7 @@ impl<'names> Selection<'names> {
         }
     }
 
-    fn take_block(&mut self, filters: &[CuckooFilterView<'_>], block: &Block<'_>) -> Result<ControlFlow<()>, Failure> {
+    fn take_block(&mut self, filters: &[FilterView<'_>], block: &Block<'_>) -> Result<ControlFlow<()>, Failure> {
         let Self { engine, form, labels, output, input, input_counts, .. } = self;
         let mut printed = (*form == Form::Lines).then_some(&mut *output);
         let flow = match engine {

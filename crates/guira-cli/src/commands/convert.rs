@@ -1,16 +1,21 @@
-use guira::{ConvertError, CuckooFilter, Layout, Parameters};
+use std::path::Path;
+
+use guira::{ConvertError, ExpiringCuckooFilter, Layout, Parameters};
 use serde::Serialize;
 
 use crate::arguments::ConvertArguments;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
+use crate::filter::Filter;
 use crate::filter_file::{self, Existing, Replaced};
 use crate::filter_output::{self, FilterOutput};
+use crate::provenance::Provenance;
 use crate::render::text::counted;
 use crate::render::{Report, tell};
 use crate::secret_key::SecretKey;
 use crate::shell::quoted;
 use crate::stored_filter::StoredFilter;
+use crate::time;
 
 pub(crate) fn run(arguments: &ConvertArguments) -> Result<ExitStatus, Failure> {
     // The output may be the input.
@@ -20,8 +25,7 @@ pub(crate) fn run(arguments: &ConvertArguments) -> Result<ExitStatus, Failure> {
     let stored = filter_file::load(&arguments.file, key)?;
     let before = *stored.filter.parameters();
     let target = Target::new(arguments, &before);
-    let filter = target.convert(&stored).map_err(|error| target.explain(arguments, &stored, &error))?;
-    let mut provenance = stored.provenance;
+    let (filter, mut provenance) = target.convert(arguments, stored)?;
     if !target.keeps_rate(&before) {
         provenance.rate = None;
     }
@@ -65,8 +69,27 @@ impl Target {
         }
     }
 
-    fn convert(self, stored: &StoredFilter) -> Result<CuckooFilter, ConvertError> {
-        stored.filter.converted(self.layout, self.slots_per_bucket, self.fingerprint_bits)
+    fn convert(self, arguments: &ConvertArguments, stored: StoredFilter) -> Result<(Filter, Provenance), Failure> {
+        let converted = match &stored.filter {
+            Filter::Lasting(filter) => filter.converted(self.layout, self.slots_per_bucket, self.fingerprint_bits),
+            Filter::Expiring(filter) if self.is_that_of(filter.parameters()) => {
+                return Ok((stored.filter, stored.provenance));
+            }
+            Filter::Expiring(filter) => {
+                let command = build_command_of_expiring(arguments, &stored, filter);
+                let text = format_args!(
+                    "not converted: a filter whose keys expire keeps its layout, bucket size and fingerprint length. From the \
+                     list of its keys: {command}"
+                );
+                return Err(Failure::of_file(&arguments.file, text));
+            }
+        };
+        let filter = converted.map_err(|error| self.explain(arguments, &stored, &error))?;
+        Ok((filter.into(), stored.provenance))
+    }
+
+    fn is_that_of(self, before: &Parameters) -> bool {
+        self.layout == before.layout() && self.keeps_rate(before)
     }
 
     /// Returns `true` if the rate still holds at the capacity.
@@ -113,20 +136,42 @@ impl Target {
                 self.layout, self.slots_per_bucket, self.fingerprint_bits
             )
         };
-        let hasher = filter.hasher();
-        if hasher.secret_key().is_some() {
-            command += " --hash siphash --key-file KEYFILE";
-        } else if hasher.seed() != 0 {
-            command += &format!(" --seed {}", hasher.seed());
-        }
-        for (is_given, option) in [
-            (stored.provenance.normalization.lowercase, " --lowercase"),
-            (stored.provenance.normalization.trim, " --trim"),
-        ] {
-            command += if is_given { option } else { "" };
-        }
+        command += &options_of_keys(stored);
         command + " -o " + &quoted(&arguments.output) + " LIST"
     }
+}
+
+/// The command that makes a filter from keys, which expire alike.
+fn build_command_of_expiring(
+    arguments: &ConvertArguments,
+    stored: &StoredFilter,
+    filter: &ExpiringCuckooFilter,
+) -> String {
+    // The time of other programs has another unit.
+    let lifetime = match stored.provenance.time_source {
+        Some(_) => quoted(Path::new(&time::duration(filter.lifetime()))),
+        None => "TIME".to_owned(),
+    };
+    let rate = stored.provenance.rate.map(|rate| format!(" --rate {rate:.1e}")).unwrap_or_default();
+    let options = options_of_keys(stored);
+    format!("guira build --lifetime {lifetime}{rate}{options} -o {} LIST", quoted(&arguments.output))
+}
+
+/// The options of `build` that say how keys are hashed.
+fn options_of_keys(stored: &StoredFilter) -> String {
+    let mut options = String::new();
+    let hasher = stored.filter.hasher();
+    if hasher.secret_key().is_some() {
+        options += " --hash siphash --key-file KEYFILE";
+    } else if hasher.seed() != 0 {
+        options += &format!(" --seed {}", hasher.seed());
+    }
+    for (is_given, option) in
+        [(stored.provenance.normalization.lowercase, " --lowercase"), (stored.provenance.normalization.trim, " --trim")]
+    {
+        options += if is_given { option } else { "" };
+    }
+    options
 }
 
 /// What was done. The field names are those of the JSON output and must not change.

@@ -11,12 +11,12 @@ use crate::secret_key::SecretKey;
 
 pub(crate) fn run(arguments: &CountArguments) -> Result<ExitStatus, Failure> {
     let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
-    let filters = Filters::open(&[&arguments.file], key, arguments.trust.trust())?;
+    let filters = Filters::open(&[&arguments.file], key, arguments.trust.trust(), arguments.now)?;
     let views = filters.views();
     let count = |key: &OsString| {
         let mut bytes = Vec::new();
         filters.normalization().apply(key.as_encoded_bytes(), &mut bytes);
-        views[0].count(&*bytes)
+        views[0].count(&bytes)
     };
     let counts: Vec<usize> = arguments.keys.iter().map(count).collect();
     let mut output = Output::new();

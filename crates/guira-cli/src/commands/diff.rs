@@ -5,6 +5,7 @@ use super::likeness::{difference_of_files, difference_of_filters, way_to_likenes
 use crate::arguments::DiffArguments;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
+use crate::filter::Filter;
 use crate::filter_file;
 use crate::render::{Report, print, text};
 use crate::secret_key::SecretKey;
@@ -37,7 +38,12 @@ fn intersection_len(arguments: &DiffArguments, first: &StoredFilter, second: &St
     if let Some(difference) = difference_of_files(first, second) {
         return Err(explain(&difference));
     }
-    first.filter.intersection_len(&second.filter).map_err(|error: MergeError| match difference_of_filters(&error) {
+    let (Filter::Lasting(first_filter), Filter::Lasting(second_filter)) = (&first.filter, &second.filter) else {
+        let text = "can't be compared with the first: a fingerprint whose key expires stands for a time too, and only files \
+                    whose keys stay are compared; guira info says how many keys each has";
+        return Err(Failure::of_file(&arguments.second, text));
+    };
+    first_filter.intersection_len(second_filter).map_err(|error: MergeError| match difference_of_filters(&error) {
         Some(difference) => explain(&difference),
         None => Failure::of_file(&arguments.second, format_args!("can't be compared with the first: {error}")),
     })

@@ -1,17 +1,26 @@
-use guira::FileHeader;
+use guira::ExpiringCuckooFilter;
 use serde::Serialize;
 
 use crate::arguments::InfoArguments;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
-use crate::inspection::Inspection;
-use crate::provenance::Provenance;
+use crate::inspection::{Expiry, Inspection};
+use crate::provenance::{Provenance, TimeSource};
 use crate::render::{Report, escaped, names, print, text};
 use crate::secret_key::SecretKey;
+use crate::time;
 
 pub(crate) fn run(arguments: &InfoArguments) -> Result<ExitStatus, Failure> {
     let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
-    let inspection = Inspection::of_header(&arguments.file, key)?;
+    let mut inspection = Inspection::of_header(&arguments.file, key)?;
+    let time_source = inspection.provenance.time_source;
+    match &mut inspection.expiry {
+        None => arguments.now.refuse_for_lasting(&arguments.file)?,
+        Some(Expiry { filter: Some(filter), .. }) => {
+            arguments.now.bring_expiring(&arguments.file, filter, time_source)?;
+        }
+        Some(_) => {}
+    }
     if arguments.quiet {
         return Ok(ExitStatus::Success);
     }
@@ -51,6 +60,8 @@ struct FilterReport {
     key_count: u64,
     /// The insertions and removals in the journal, which the table does not have yet.
     journal_change_count: u64,
+    #[serde(flatten)]
+    expiry: Option<ExpiryReport>,
     load_factor: f64,
     expected_false_positive_rate: f64,
     expected_false_positive_rate_at_capacity: f64,
@@ -60,12 +71,31 @@ struct FilterReport {
     provenance: Provenance,
 }
 
+/// When keys expire. Times are in milliseconds, if this program made the filter, and otherwise in a unit of its maker.
+#[derive(Debug, Serialize)]
+struct ExpiryReport {
+    lifetime: u64,
+    resolution: u64,
+    /// The time that the file has reached.
+    time: u64,
+    /// The time for which keys were counted.
+    now: Option<u64>,
+    /// `None` without the secret key, like the next.
+    living_count: Option<u64>,
+    /// Fingerprints of dead keys that are still in the file.
+    dead_count: Option<u64>,
+}
+
 impl FilterReport {
     fn new(inspection: &Inspection) -> Self {
-        let Inspection { header, secret, provenance, journal, file_size } = inspection;
-        let (parameters, key_count) = (header.parameters(), inspection.key_count());
-        let load_factor = load_factor(header, key_count);
+        let Inspection { header, secret, provenance, journal, file_size, expiry } = inspection;
+        let parameters = header.parameters();
+        let filter = expiry.as_ref().and_then(|expiry| expiry.filter.as_ref());
+        let key_count = filter.map_or(inspection.key_count(), |filter| filter.len() as u64);
+        let living_of = |in_table| expiry.as_ref().map_or(in_table, |expiry| expiry.living_of(in_table));
+        let load_factor = |count| load_factor(count, parameters.slot_count());
         let bits_per_key = |load_factor| f64::from(parameters.bits_per_slot()) / load_factor;
+        let capacity = living_of(parameters.capacity());
         Self {
             file_size_in_bytes: *file_size,
             kind: names::kind(header.kind()),
@@ -83,16 +113,27 @@ impl FilterReport {
             bucket_count: parameters.bucket_count(),
             slot_count: parameters.slot_count(),
             table_size_in_bytes: parameters.table_size(),
-            capacity: parameters.capacity(),
-            max_capacity: header.max_capacity(),
+            capacity,
+            max_capacity: header.max_capacity().map(living_of),
             doublings: header.max_capacity().map(|_| parameters.doublings()),
             key_count,
             journal_change_count: journal.changes().len() as u64,
-            load_factor,
+            expiry: expiry.as_ref().map(|&Expiry { lifetime, resolution, time, .. }| ExpiryReport {
+                lifetime,
+                resolution,
+                time,
+                now: filter.map(ExpiringCuckooFilter::time),
+                living_count: filter.map(|_| key_count),
+                dead_count: filter.map(|_| header.len() - key_count),
+            }),
+            load_factor: load_factor(filter.map_or(key_count, |_| header.len())),
             expected_false_positive_rate: parameters.expected_false_positive_rate(key_count),
-            expected_false_positive_rate_at_capacity: parameters.expected_false_positive_rate(parameters.capacity()),
-            bits_per_key: (key_count > 0).then(|| bits_per_key(load_factor)),
-            bits_per_key_at_capacity: parameters.bits_per_key(),
+            expected_false_positive_rate_at_capacity: parameters.expected_false_positive_rate(capacity),
+            bits_per_key: (key_count > 0).then(|| bits_per_key(load_factor(key_count))),
+            bits_per_key_at_capacity: match expiry {
+                None => parameters.bits_per_key(),
+                Some(_) => bits_per_key(load_factor(capacity)),
+            },
             provenance: provenance.clone(),
         }
     }
@@ -100,8 +141,8 @@ impl FilterReport {
 
 /// The load factor with this number of fingerprints.
 #[expect(clippy::cast_precision_loss, reason = "shown with a few digits")]
-fn load_factor(header: &FileHeader, count: u64) -> f64 {
-    count as f64 / header.parameters().slot_count() as f64
+const fn load_factor(count: u64, slot_count: u64) -> f64 {
+    count as f64 / slot_count as f64
 }
 
 /// More bits per key than this are not shown to people.
@@ -136,11 +177,14 @@ impl Report for FilterReport {
         ]);
         rows.extend(self.max_capacity.map(|keys| ("rate promised up to", text::counted(keys, "key"))));
         rows.extend(self.doublings.map(|doublings| ("doublings", doublings.to_string())));
-        rows.push(("keys stored", text::count(self.key_count)));
+        match &self.expiry {
+            None => rows.push(("keys stored", text::count(self.key_count))),
+            Some(expiry) => rows.extend(expiry.rows(self.provenance.time_source)),
+        }
         if self.journal_change_count > 0 {
             rows.push(("in the journal", text::counted(self.journal_change_count, "change")));
         }
-        rows.extend([("load factor", text::percent(self.load_factor))]);
+        rows.push(("load factor", text::percent(self.load_factor)));
         rows.extend(self.provenance.rate.map(|rate| ("rate asked for", text::rate(rate))));
         rows.extend([
             ("false positive rate now", text::rate(self.expected_false_positive_rate)),
@@ -163,5 +207,27 @@ impl Report for FilterReport {
         rows.extend(sources.iter().map(|source| ("source", escaped(source).into_owned())));
         rows.extend(note.iter().map(|note| ("note", escaped(note).into_owned())));
         text::table(&rows)
+    }
+}
+
+impl ExpiryReport {
+    fn rows(&self, source: Option<TimeSource>) -> Vec<(&'static str, String)> {
+        // The unit of other programs is not known.
+        let duration = |time| if source.is_some() { time::duration(time) } else { text::count(time) };
+        let date = |time| if source.is_some() { time::shown(time) } else { text::count(time) };
+        let origin = match source {
+            Some(TimeSource::Clock) => ", of the clock",
+            Some(TimeSource::Data) => ", of the keys",
+            None => "",
+        };
+        let mut rows = vec![
+            ("keys live for", duration(self.lifetime)),
+            ("and at most longer by", duration(self.resolution)),
+            ("time in the file", format!("{}{origin}", date(self.time))),
+        ];
+        rows.extend(self.now.filter(|&now| now != self.time).map(|now| ("time now", date(now))));
+        rows.extend(self.living_count.map(|keys| ("keys alive", text::count(keys))));
+        rows.extend(self.dead_count.map(|keys| ("dead fingerprints", text::count(keys))));
+        rows
     }
 }

@@ -10,10 +10,19 @@ use crate::stored_filter::StoredFilter;
 /// The difference between a filter that grows and one that does not.
 pub(super) const OTHER_KIND: &str = "one of them was built to grow, and the other was not";
 
+/// The difference between a filter whose keys expire and one whose keys don't.
+pub(super) const OTHER_EXPIRY: &str = "in one of them keys expire, and in the other they do not";
+
 /// A difference between two files that is not in their tables, if there is one.
 pub(super) fn difference_of_files(first: &StoredFilter, second: &StoredFilter) -> Option<String> {
     if first.provenance.normalization != second.provenance.normalization {
         return Some("keys are not treated alike in both, by --lowercase or --trim".to_owned());
+    }
+    if first.filter.as_expiring().is_some() != second.filter.as_expiring().is_some() {
+        return Some(OTHER_EXPIRY.to_owned());
+    }
+    if first.provenance.time_source != second.provenance.time_source {
+        return Some("the time of one is that of the clock, and of the other that of its keys".to_owned());
     }
     match (first.grows(), second.grows()) {
         (false, false) | (true, true) => None,

@@ -3,11 +3,12 @@ use std::path::Path;
 use guira::MergeError;
 use serde::Serialize;
 
-use super::likeness::{OTHER_KIND, difference_of_files, difference_of_filters, way_to_likeness};
+use super::likeness::{OTHER_EXPIRY, OTHER_KIND, difference_of_files, difference_of_filters, way_to_likeness};
 use super::warnings::warn_of_excess;
 use crate::arguments::MergeArguments;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
+use crate::filter::Filter;
 use crate::filter_file::{self, Existing, Replaced};
 use crate::filter_output::{self, FilterOutput};
 use crate::provenance::Provenance;
@@ -26,8 +27,8 @@ pub(crate) fn run(arguments: &MergeArguments) -> Result<ExitStatus, Failure> {
         None => merged_in_memory(arguments, key)?,
     };
     // Notes describe a single file, so they are dropped.
-    let Provenance { rate, normalization, .. } = merged.provenance;
-    let provenance = Provenance { rate, normalization, ..Provenance::default() };
+    let Provenance { rate, normalization, time_source, .. } = merged.provenance;
+    let provenance = Provenance { rate, normalization, time_source, ..Provenance::default() };
     let merged = output.filter(merged.filter, provenance);
     let replaced = output.commit(&merged)?;
     let merger = Merger {
@@ -47,8 +48,8 @@ pub(crate) fn run(arguments: &MergeArguments) -> Result<ExitStatus, Failure> {
 /// something is wrong, which `merged_in_memory` explains.
 fn merged_in_parts(arguments: &MergeArguments, key: Option<SecretKey>) -> Result<Option<StoredFilter>, Failure> {
     let Some((first, others)) = arguments.files.split_first() else { return Ok(None) };
-    // A stream can't be read again.
-    if !arguments.files.iter().all(|file| file.is_file()) {
+    // A stream can't be read again; a time is for keys that expire, which are merged in memory.
+    if arguments.now.given().is_some() || !arguments.files.iter().all(|file| file.is_file()) {
         return Ok(None);
     }
     let mut merged = filter_file::load(first, key)?;
@@ -64,7 +65,8 @@ fn merged_in_parts(arguments: &MergeArguments, key: Option<SecretKey>) -> Result
 fn merged_in_memory(arguments: &MergeArguments, key: Option<SecretKey>) -> Result<StoredFilter, Failure> {
     let mut merged: Option<StoredFilter> = None;
     for file in &arguments.files {
-        let next = filter_file::load(file, key)?;
+        let mut next = filter_file::load(file, key)?;
+        arguments.now.bring(file, &mut next)?;
         merged = Some(match merged {
             None => next,
             Some(mut merged) => {
@@ -93,7 +95,12 @@ fn merge(merged: &mut StoredFilter, next: &StoredFilter) -> Result<(), Refusal> 
     if merged.grows() != next.grows() {
         return Err(Refusal::Unlike(OTHER_KIND.to_owned()));
     }
-    merged.filter.merge(&next.filter).map_err(|error| match difference_of_filters(&error) {
+    let together = match (&mut merged.filter, &next.filter) {
+        (Filter::Lasting(merged), Filter::Lasting(next)) => merged.merge(next),
+        (Filter::Expiring(merged), Filter::Expiring(next)) => merged.merge(next),
+        _ => return Err(Refusal::Unlike(OTHER_EXPIRY.to_owned())),
+    };
+    together.map_err(|error| match difference_of_filters(&error) {
         Some(difference) => Refusal::Unlike(difference),
         None => Refusal::Other(error),
     })

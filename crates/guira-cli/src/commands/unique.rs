@@ -1,9 +1,11 @@
 mod state;
+mod times;
 
+use std::mem;
 use std::ops::{ControlFlow, Range};
 use std::path::Path;
 
-use guira::{CuckooFilter, Digest, GrowthPolicy, InsertError};
+use guira::{CuckooFilter, Digest, ExpiringCuckooFilter, FilterBuilder, GrowthPolicy, InsertError};
 use serde::Serialize;
 
 #[cfg(unix)]
@@ -12,13 +14,16 @@ use super::warnings::{WithoutKey, warn_of_missing_fields};
 use crate::arguments::UniqueArguments;
 use crate::exit_status::ExitStatus;
 use crate::failure::{Failure, report};
-use crate::keys::{BATCH_SIZE, Block, RecordEnd};
+use crate::filter::Filter;
+use crate::keys::{BATCH_SIZE, Block, Input, RecordEnd};
 use crate::progress::Progress;
 use crate::provenance::Provenance;
 use crate::render::Output;
 use crate::render::text::{self, counted};
 use crate::stored_filter::StoredFilter;
+use crate::time;
 use state::State;
+use times::{Moved, Times};
 
 /// The share of new lines that are left out.
 const RATE: f64 = 1e-6;
@@ -45,19 +50,20 @@ pub(crate) fn run(arguments: &UniqueArguments) -> Result<ExitStatus, Failure> {
     #[cfg(unix)]
     let signal = if work.state.is_some() {
         let intervals = Intervals::new(STORED_EVERY, work)?;
-        let read = inputs.for_all_blocks_at(Some(&intervals), &progress, |block| intervals.stored().take_block(block));
+        let read = inputs
+            .for_all_blocks_at(Some(&intervals), &progress, |input, block| intervals.stored().take_block(input, block));
         // What was printed before an error is stored.
         let (stored, signal) = intervals.finish()?;
         work = stored;
         read?;
         signal
     } else {
-        inputs.for_all_blocks_at(None, &progress, |block| work.take_block(block))?;
+        inputs.for_all_blocks_at(None, &progress, |input, block| work.take_block(input, block))?;
         None
     };
     #[cfg(not(unix))]
     {
-        let read = inputs.for_all_blocks_at(None, &progress, |block| work.take_block(block));
+        let read = inputs.for_all_blocks_at(None, &progress, |input, block| work.take_block(input, block));
         work.store_state()?;
         read?;
     }
@@ -75,9 +81,16 @@ struct Deduplication<'arguments> {
     arguments: &'arguments UniqueArguments,
     filter: StoredFilter,
     state: Option<State<'arguments>>,
+    /// Where the time comes from, if lines are forgotten.
+    times: Option<Times>,
+    /// The name of the input that is read, its number, and how many of its lines are done.
+    input: (String, Option<usize>),
+    lines: u64,
     record_end: RecordEnd,
     output: Output,
     counts: Counts,
+    /// The highest rate so far, as the number of lines that are remembered may fall.
+    rate: f64,
     batch: Batch,
     /// The positions in a block of the records that are printed; adjacent ones are joined.
     runs: Vec<Range<usize>>,
@@ -94,6 +107,14 @@ struct Counts {
     repeated: u64,
     #[serde(rename = "without_key_count")]
     without_key: u64,
+    /// Those that were left out since they have no time.
+    #[serde(rename = "without_time_count", skip_serializing_if = "is_zero")]
+    without_time: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+const fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// Neighbouring records that are answered together.
@@ -109,6 +130,8 @@ struct Record {
     keys: usize,
     /// Where it ends in the block.
     end: usize,
+    /// Its time, if it has one and that is asked for.
+    time: Option<u64>,
 }
 
 impl<'arguments> Deduplication<'arguments> {
@@ -123,83 +146,165 @@ impl<'arguments> Deduplication<'arguments> {
                 (filter, Some(state))
             }
         };
+        let times = match filter.filter.as_expiring() {
+            Some(filter) => Some(Times::new(arguments, filter)?),
+            None => refuse_times(arguments).map(|()| None)?,
+        };
         Ok(Self {
             arguments,
             filter,
             state,
+            times,
+            input: (String::new(), None),
+            lines: 0,
             record_end: arguments.inputs.form().end,
             output: Output::new(),
             counts: Counts::default(),
+            rate: 0.0,
             batch: Batch::default(),
             runs: Vec::new(),
         })
     }
 
-    fn take_block(&mut self, block: &Block<'_>) -> Result<ControlFlow<()>, Failure> {
-        let hasher = *self.filter.filter.hasher();
-        let (mut start, mut last_end, mut answered) = (0, 0, Ok(()));
+    fn take_block(&mut self, input: &Input, block: &Block<'_>) -> Result<ControlFlow<()>, Failure> {
+        if self.input.1 != Some(input.number()) {
+            self.input = (input.name(), Some(input.number()));
+            self.lines = 0;
+        }
+        if let (Some(times), Filter::Expiring(filter)) = (&self.times, &mut self.filter.filter) {
+            times.begin_block(filter);
+        }
         self.runs.clear();
+        // Also where it fails, what is remembered of a block is printed: whoever goes on from the state has lost no line.
+        let taken = self.take_records(block);
+        self.rate = self.rate.max(self.filter.filter.expected_false_positive_rate());
+        if !self.arguments.count {
+            block.write_runs(&mut self.output, &self.runs, self.record_end)?;
+            // The next block may take long to arrive.
+            self.output.finish()?;
+        }
+        taken?;
+        Ok(if self.output.is_closed() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    }
+
+    /// Remembers the keys of a block, and notes which of its records are printed.
+    fn take_records(&mut self, block: &Block<'_>) -> Result<(), Failure> {
+        let hasher = *self.filter.filter.hasher();
+        let normalization = self.filter.provenance.normalization;
+        if block.is_header() {
+            self.lines += block.lines_between(0, block.bytes().len());
+            return match self.times.as_mut().and_then(Times::of_lines) {
+                Some(times) => times.read_header(block.bytes()).map_err(|error| Failure::of_io(&*self.input.0, &error)),
+                None => Ok(()),
+            };
+        }
+        let (mut start, mut last_end, mut answered) = (0, 0, Ok(()));
         block.for_each_key(|key, end| {
             if answered.is_err() {
                 return;
             }
             let is_next = end != last_end;
             if is_next && self.batch.records.len().max(self.batch.digests.len()) >= BATCH_SIZE {
-                answered = self.answer(&mut start);
+                answered = self.answer(&mut start, block);
             }
-            self.batch.digests.extend(key.map(|key| hasher.digest(key)));
+            let mut time = None;
+            let mut digest = None;
+            if is_next && let Some(times) = self.times.as_mut().and_then(Times::of_lines) {
+                match times.of(&block.bytes()[last_end..end], normalization) {
+                    Ok((found, key)) => (time, digest) = (found, key.map(|key| hasher.digest(key))),
+                    Err(error) => answered = Err(Failure::of_io(&*self.input.0, &error)),
+                }
+            }
+            self.batch.digests.extend(digest.or_else(|| key.map(|key| hasher.digest(key))));
             let keys = self.batch.digests.len();
             match self.batch.records.last_mut() {
                 Some(record) if !is_next => record.keys = keys,
-                _ => self.batch.records.push(Record { keys, end }),
+                _ => self.batch.records.push(Record { keys, end, time }),
             }
             last_end = end;
         });
-        answered.and_then(|()| self.answer(&mut start))?;
-        if !self.arguments.count {
-            block.write_runs(&mut self.output, &self.runs, self.record_end)?;
-            // The next block may take long to arrive.
-            self.output.finish()?;
-        }
-        Ok(if self.output.is_closed() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        answered.and_then(|()| self.answer(&mut start, block))
     }
 
     /// Remembers the keys of a batch, and notes which of its records are printed. They begin at `start`, which is moved to
     /// their end.
-    fn answer(&mut self, start: &mut usize) -> Result<(), Failure> {
-        let Batch { digests, answers, records } = &mut self.batch;
+    fn answer(&mut self, start: &mut usize, block: &Block<'_>) -> Result<(), Failure> {
+        let mut batch = mem::take(&mut self.batch);
+        let answered = self.answer_each(&mut batch, start, block);
+        batch.digests.clear();
+        batch.records.clear();
+        self.batch = batch;
+        answered
+    }
+
+    fn answer_each(&mut self, batch: &mut Batch, start: &mut usize, block: &Block<'_>) -> Result<(), Failure> {
+        let Batch { digests, answers, records } = batch;
         answers.clear();
         answers.resize(digests.len(), false);
-        // All at once, since each waits for memory. Those that are new are looked for once more, which no longer waits.
-        self.filter.filter.contains_many_into(digests, answers);
-        for (digest, is_there) in digests.iter().zip(&mut *answers) {
-            if !*is_there {
-                *is_there = !self.filter.filter.insert_if_absent(digest).map_err(|error| explain(&error))?;
-            }
+        if self.times.is_none() {
+            // All at once, since each waits for memory. Those that are new are looked for once more, which no longer waits.
+            self.filter.filter.contains_many_into(digests, answers);
         }
         let mut first_key = 0;
         for record in &*records {
-            let answers = &answers[first_key..record.keys];
-            let is_new = answers.is_empty() || answers.contains(&false);
-            self.counts.all += 1;
-            self.counts.without_key += u64::from(answers.is_empty());
-            *(if is_new { &mut self.counts.new } else { &mut self.counts.repeated }) += 1;
-            if is_new != self.arguments.repeated {
-                match self.runs.last_mut() {
-                    Some(run) if run.end == *start => run.end = record.end,
-                    _ => self.runs.push(*start..record.end),
+            let keys = first_key..record.keys;
+            first_key = record.keys;
+            let moved = self.move_on(record, *start, block)?;
+            let (mut is_new, mut stored) = (keys.is_empty(), Ok(()));
+            if moved == Moved::On {
+                for (digest, is_there) in digests[keys.clone()].iter().zip(&answers[keys.clone()]) {
+                    if !*is_there && stored.is_ok() {
+                        stored = self.remember(digest).map(|is_first| is_new |= is_first);
+                    }
                 }
+                if stored.is_ok() || is_new {
+                    self.note(is_new, keys.is_empty(), *start..record.end);
+                }
+            } else {
+                self.counts.without_time += 1;
             }
-            (first_key, *start) = (record.keys, record.end);
+            *start = record.end;
+            stored?;
         }
-        digests.clear();
-        records.clear();
         Ok(())
+    }
+
+    /// Moves the time on to that of a record.
+    fn move_on(&mut self, record: &Record, start: usize, block: &Block<'_>) -> Result<Moved, Failure> {
+        let (Some(Times::Lines(times)), Filter::Expiring(filter)) = (&mut self.times, &mut self.filter.filter) else {
+            return Ok(Moved::On);
+        };
+        let line = self.lines + 1;
+        self.lines += block.lines_between(start, record.end);
+        let moved = times.move_on(filter, record.time);
+        moved.map_err(|wrong| Failure::of(&*self.input.0, format_args!("line {line}: {wrong}")))
+    }
+
+    /// Stores a key. Returns `true` if it is new.
+    fn remember(&mut self, digest: &Digest) -> Result<bool, Failure> {
+        let stored = match &mut self.filter.filter {
+            Filter::Expiring(filter) if self.arguments.renew => filter.insert_or_renew(digest),
+            filter => filter.insert_if_absent(digest),
+        };
+        stored.map_err(|error| explain(&error))
+    }
+
+    /// Counts a record, and notes it if it is to be printed.
+    fn note(&mut self, is_new: bool, has_no_key: bool, record: Range<usize>) {
+        self.counts.all += 1;
+        self.counts.without_key += u64::from(has_no_key);
+        *(if is_new { &mut self.counts.new } else { &mut self.counts.repeated }) += 1;
+        if is_new != self.arguments.repeated {
+            match self.runs.last_mut() {
+                Some(run) if run.end == record.start => run.end = record.end,
+                _ => self.runs.push(record),
+            }
+        }
     }
 
     /// Says how many lines there were.
     fn finish(mut self) -> Result<(), Failure> {
-        let Counts { all, new, repeated, without_key } = self.counts;
+        let Counts { all, new, repeated, without_key, without_time } = self.counts;
         let printed = if self.arguments.repeated { repeated } else { new };
         if self.arguments.json {
             self.output.write_json(&self.counts)?;
@@ -208,6 +313,10 @@ impl<'arguments> Deduplication<'arguments> {
         }
         self.output.finish()?;
         warn_of_missing_fields(&self.arguments.inputs, without_key, WithoutKey::Printed);
+        if without_time > 0 {
+            report(format_args!("warning: {} without a time, left out", counted(without_time, "line")));
+        }
+        self.warn_of_late_lines();
         self.warn_of_rate();
         if !(self.arguments.quiet || self.arguments.count || self.output.is_closed()) {
             let (lines, printed) = (counted(all, "line"), text::count(printed));
@@ -220,7 +329,18 @@ impl<'arguments> Deduplication<'arguments> {
     /// The rate that was asked for, or the present one if that is higher.
     fn rate(&self) -> f64 {
         let asked = self.filter.provenance.rate.unwrap_or(0.0);
-        self.filter.filter.expected_false_positive_rate().max(asked)
+        self.rate.max(self.filter.filter.expected_false_positive_rate()).max(asked)
+    }
+
+    /// Warns of a time that was far ahead of those behind it, which then were not forgotten.
+    fn warn_of_late_lines(&mut self) {
+        let late = self.times.as_mut().and_then(Times::of_lines).map_or(0, |times| times.late);
+        if late > 0 {
+            report(format_args!(
+                "warning: {} came long after another with a later time, and were taken as if they had that: was it wrong?",
+                counted(late, "line")
+            ));
+        }
     }
 
     fn warn_of_rate(&self) {
@@ -251,28 +371,70 @@ impl Deduplication<'_> {
             let text = "not saved, since standard output was closed before all lines were printed";
             return Err(Failure::of_file(state.path(), text));
         }
-        state.save(&self.filter)
+        state.save(&self.filter, self.counts.all + self.counts.without_time)
     }
 }
 
-/// An empty filter, and the rate that it is made for.
-fn new_filter(arguments: &UniqueArguments) -> Result<CuckooFilter, Failure> {
-    let capacity = arguments.capacity.unwrap_or(CAPACITY);
-    let builder = |doublings: u32| {
-        CuckooFilter::builder()
-            .capacity(capacity)
-            .max_capacity(capacity.saturating_mul(1 << doublings))
-            .false_positive_rate(arguments.rate.unwrap_or(RATE))
-            .growth_policy(GrowthPolicy::RaiseRate)
+/// An empty filter.
+fn new_filter(arguments: &UniqueArguments) -> Result<Filter, Failure> {
+    let (capacity, rate) = (arguments.capacity.unwrap_or(CAPACITY), arguments.rate.unwrap_or(RATE));
+    let filter = match arguments.lifetime {
+        None => {
+            let builder = growing(CuckooFilter::builder(), capacity, rate);
+            // For low rates, fingerprints have fewer bits to give away.
+            let doublings = (0..=DOUBLINGS).rev().find(|&doublings| builder(doublings).parameters().is_ok());
+            builder(doublings.unwrap_or(0)).build().map(Filter::from)
+        }
+        Some(lifetime) => {
+            let resolution = resolution(arguments, lifetime);
+            let builder = ExpiringCuckooFilter::builder().lifetime(lifetime).resolution(resolution);
+            let builder = growing(builder, capacity, rate);
+            // Where fingerprint and time have no bits for so many doublings, the first table would be larger instead: it is at most
+            // twice as large as it must be for other reasons.
+            let is_small = |doublings: &u32| {
+                let parameters = builder(*doublings).parameters();
+                parameters.is_ok_and(|first| first.capacity() / 5 < capacity as u64 / 2)
+            };
+            let doublings = (0..=DOUBLINGS).rev().find(is_small);
+            builder(doublings.unwrap_or(0)).build().map(Filter::from)
+        }
     };
-    // For low rates, fingerprints have fewer bits to give away.
-    let doublings = (0..=DOUBLINGS).rev().find(|&doublings| builder(doublings).parameters().is_ok()).unwrap_or(0);
-    builder(doublings).build().map_err(|error| Failure::of_parameters(&error))
+    filter.map_err(|error| Failure::of_parameters(&error))
+}
+
+/// Builders of a filter that is doubled so often at most before its rate rises.
+fn growing<T>(builder: FilterBuilder<T>, capacity: usize, rate: f64) -> impl Fn(u32) -> FilterBuilder<T> {
+    move |doublings| {
+        let builder = builder.clone().capacity(capacity).max_capacity(capacity.saturating_mul(1 << doublings));
+        builder.false_positive_rate(rate).growth_policy(GrowthPolicy::RaiseRate)
+    }
+}
+
+/// How much longer than its lifetime a line may be remembered.
+fn resolution(arguments: &UniqueArguments, lifetime: u64) -> u64 {
+    arguments.resolution.unwrap_or_else(|| time::usual_resolution(lifetime))
 }
 
 fn provenance_of(arguments: &UniqueArguments) -> Provenance {
     let rate = Some(arguments.rate.unwrap_or(RATE));
-    Provenance { rate, normalization: arguments.normalization(), ..Provenance::default() }
+    let time_source = arguments.lifetime.map(|_| Times::source_of(arguments));
+    Provenance { rate, normalization: arguments.normalization(), time_source, ..Provenance::default() }
+}
+
+/// Refuses what has a meaning only where lines are forgotten.
+fn refuse_times(arguments: &UniqueArguments) -> Result<(), Failure> {
+    let given = [
+        ("--renew", arguments.renew),
+        ("--resolution", arguments.resolution.is_some()),
+        ("--time-field", arguments.time_field.is_some()),
+        ("--now", arguments.now.given().is_some()),
+    ];
+    match given.iter().find(|(_, is_given)| *is_given) {
+        Some((option, _)) => {
+            Err(Failure::new(format_args!("{option} is for lines that are forgotten: give --for as well")))
+        }
+        None => Ok(()),
+    }
 }
 
 fn explain(error: &InsertError) -> Failure {

@@ -70,6 +70,11 @@ impl<'input> Block<'input> {
         Self { bytes, keys: Keys::Found { rows, unquoted } }
     }
 
+    /// Returns `true` if this is the first record of an input, which names its fields.
+    pub(crate) const fn is_header(&self) -> bool {
+        matches!(self.keys, Keys::None)
+    }
+
     pub(crate) const fn bytes(&self) -> &'input [u8] {
         self.bytes
     }

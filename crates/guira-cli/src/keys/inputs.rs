@@ -30,6 +30,8 @@ pub(crate) enum Source {
 /// A source, and how to read it.
 #[derive(Clone, Debug)]
 pub(crate) struct Input {
+    /// Its position among the inputs.
+    number: usize,
     source: Source,
     form: KeyForm,
     /// If not given, it is detected.
@@ -115,6 +117,10 @@ impl Input {
     ) -> io::Result<Opened<'progress>> {
         // The bytes before they are decompressed: of those it is known how many there are.
         open(Watched { source, progress }, path, self.compression)
+    }
+
+    pub(crate) const fn number(&self) -> usize {
+        self.number
     }
 
     pub(crate) fn is_standard_input(&self) -> bool {
@@ -205,7 +211,15 @@ impl Inputs {
         Self(
             sources
                 .into_iter()
-                .map(|source| Input { source, form: form.clone(), compression, normalization, is_quiet })
+                .enumerate()
+                .map(|(number, source)| Input {
+                    number,
+                    source,
+                    form: form.clone(),
+                    compression,
+                    normalization,
+                    is_quiet,
+                })
                 .collect(),
         )
     }
@@ -265,21 +279,21 @@ impl Inputs {
         &self,
         mut take: impl FnMut(&Block<'_>) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        self.for_all_blocks_at(None, &Progress::of_bytes(self.size()), |block| {
+        self.for_all_blocks_at(None, &Progress::of_bytes(self.size()), |_, block| {
             take(block)?;
             Ok(ControlFlow::Continue(()))
         })
     }
 
-    /// Calls `take` with the blocks of all inputs at the pace of a pulse, until that is over, or `take` breaks off.
+    /// Calls `take` with each input and one of its blocks, for all of them at the pace of a pulse, until that is over, or `take` breaks off.
     pub(crate) fn for_all_blocks_at(
         &self,
         pulse: Option<&dyn Pulse>,
         progress: &Progress,
-        mut take: impl FnMut(&Block<'_>) -> Result<ControlFlow<()>, Failure>,
+        mut take: impl FnMut(&Input, &Block<'_>) -> Result<ControlFlow<()>, Failure>,
     ) -> Result<(), Failure> {
         for input in self.iter() {
-            let flow = input.for_each_block_at(pulse, progress, &mut take);
+            let flow = input.for_each_block_at(pulse, progress, |block| take(input, block));
             if pulse.is_some_and(Pulse::is_over) {
                 return Ok(());
             }

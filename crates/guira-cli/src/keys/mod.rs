@@ -15,6 +15,7 @@ mod normalization;
 mod record;
 mod records;
 mod run;
+mod time_field;
 mod zstandard;
 
 pub(crate) use block::Block;
@@ -26,3 +27,4 @@ pub(crate) use inputs::{BATCH_SIZE, Input, Inputs, Pulse};
 pub(crate) use list::KeyList;
 pub(crate) use normalization::Normalization;
 pub use record::Record;
+pub(crate) use time_field::{RecordTime, TimeField};

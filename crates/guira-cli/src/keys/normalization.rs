@@ -57,6 +57,9 @@ impl Normalized {
 
     /// A block of the same records with normalized keys. Fails if there is not enough memory for a key.
     pub(crate) fn block<'block>(&'block mut self, block: &Block<'block>) -> io::Result<Block<'block>> {
+        if block.is_header() {
+            return Ok(*block);
+        }
         self.rows.clear();
         self.keys.clear();
         let mut result = Ok(());

@@ -120,7 +120,7 @@ fn read_header(reader: &mut impl BufRead, end: RecordEnd, csv: bool) -> io::Resu
 }
 
 /// Finds the fields of a header with these names.
-fn named_fields(
+pub(super) fn named_fields(
     header: &[u8],
     names: &[String],
     separator: Separator,

@@ -11,6 +11,7 @@ pub(crate) fn kind(kind: FileKind) -> &'static str {
         FileKind::Growing => "growing cuckoo filter",
         FileKind::Counting => "counting cuckoo filter",
         FileKind::Map => "cuckoo map",
+        FileKind::Expiring => "expiring cuckoo filter",
         _ => "unknown",
     }
 }

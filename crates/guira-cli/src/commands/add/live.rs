@@ -42,7 +42,7 @@ pub(super) fn run(arguments: &AddArguments, key: Option<SecretKey>, every: Durat
     };
     let live = Intervals::new(every, store)?;
     let mut without_key = 0;
-    let read = inputs.for_all_blocks_at(Some(&live), &Progress::of_bytes(inputs.size()), |block| {
+    let read = inputs.for_all_blocks_at(Some(&live), &Progress::of_bytes(inputs.size()), |_, block| {
         let pending = &mut live.stored().pending;
         block.for_each_key(|key, _| match key {
             Some(key) => pending.push(key),
@@ -87,6 +87,7 @@ impl Stored for Store<'_> {
             let text = "was replaced by a filter whose keys are hashed or treated otherwise: start again";
             return Err(Failure::of_file(&arguments.file, text));
         }
+        filter.bring(arguments.now)?;
         // With --unique the filter itself says what was there before, so nothing else has to be kept for it.
         let seen = if arguments.unique { SeenDigests::default() } else { mem::take(&mut self.seen) };
         let mut adding = Adding::new(arguments, &filter, seen, self.rejected.take());

@@ -2,11 +2,12 @@ use std::io::IsTerminal;
 use std::ops::{ControlFlow, Range};
 
 use bstr::ByteSlice;
-use guira::{CuckooFilterView, Digest, KeyHasher};
+use guira::{Digest, KeyHasher};
 
 use super::Counts;
 use crate::arguments::{CheckArguments, Print, When};
 use crate::failure::Failure;
+use crate::filter_view::FilterView;
 use crate::keys::{BATCH_SIZE, Block, RecordEnd};
 use crate::render::Output;
 
@@ -71,7 +72,7 @@ impl<'names> Detail<'names> {
     /// Counts the records of a block, and prints those that are selected if there is an output.
     pub(super) fn take_block(
         &mut self,
-        filters: &[CuckooFilterView<'_>],
+        filters: &[FilterView<'_>],
         block: &Block<'_>,
         mut printed: Option<Printed<'_>>,
         counts: &mut Counts,
@@ -109,7 +110,7 @@ impl<'names> Detail<'names> {
 
     fn answer(
         &mut self,
-        filters: &[CuckooFilterView<'_>],
+        filters: &[FilterView<'_>],
         block: &Block<'_>,
         batch: &Batch<'_>,
         printed: &mut Option<Printed<'_>>,
@@ -137,7 +138,7 @@ impl<'names> Detail<'names> {
     }
 
     /// Looks up all keys in each filter.
-    fn ask(&mut self, filters: &[CuckooFilterView<'_>], keys: &[&[u8]]) {
+    fn ask(&mut self, filters: &[FilterView<'_>], keys: &[&[u8]]) {
         let mut hasher: Option<&KeyHasher> = None;
         for (filter, answers) in filters.iter().zip(&mut self.answers) {
             if hasher != Some(filter.hasher()) {

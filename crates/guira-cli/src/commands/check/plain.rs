@@ -1,10 +1,11 @@
 use std::ops::Range;
 
-use guira::{CuckooFilterView, Digest};
+use guira::Digest;
 
 use super::Counts;
 use crate::arguments::CheckArguments;
 use crate::failure::Failure;
+use crate::filter_view::FilterView;
 use crate::keys::{BATCH_SIZE, Block, RecordEnd};
 use crate::render::Output;
 use crate::threads;
@@ -30,7 +31,7 @@ impl Plain {
     /// Counts the records of a block, and prints those that are selected if there is an output.
     pub(super) fn take_block(
         &mut self,
-        filter: &CuckooFilterView<'_>,
+        filter: &FilterView<'_>,
         block: &Block<'_>,
         mut output: Option<&mut Output>,
         counts: &mut Counts,
@@ -72,7 +73,7 @@ struct Batch {
 }
 
 impl Worker {
-    fn select(&mut self, filter: &CuckooFilterView<'_>, wanted: bool, piece: &Block<'_>) {
+    fn select(&mut self, filter: &FilterView<'_>, wanted: bool, piece: &Block<'_>) {
         self.runs.clear();
         self.counts = Counts::default();
         self.batch.start = 0;
@@ -91,7 +92,7 @@ impl Worker {
         self.answer(filter, wanted);
     }
 
-    fn answer(&mut self, filter: &CuckooFilterView<'_>, wanted: bool) {
+    fn answer(&mut self, filter: &FilterView<'_>, wanted: bool) {
         let Batch { start, digests, ends, without_key, answers } = &mut self.batch;
         answers.resize(digests.len(), false);
         filter.contains_many_into(digests, answers);

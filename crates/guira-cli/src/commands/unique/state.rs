@@ -6,21 +6,26 @@ use std::path::Path;
 
 use guira::FileHeader;
 
-use super::{new_filter, provenance_of};
+use super::times::Times;
+use super::{new_filter, provenance_of, resolution};
 use crate::arguments::{UniqueArguments, WaitArguments};
 use crate::commands::warnings::refuse_to_ignore_case;
-use crate::failure::Failure;
+use crate::failure::{Failure, report};
+use crate::filter::Filter;
 use crate::filter_file::{Existing, FilterReplacement};
+use crate::provenance::TimeSource;
 use crate::secret_key::SecretKey;
 use crate::stored_filter::StoredFilter;
+use crate::time;
 
 pub(super) struct State<'arguments> {
     path: &'arguments Path,
     wait: WaitArguments,
     /// What the file was when it was read or written last; `None` if there was none.
     contents: Option<Contents>,
-    /// The keys that it held then.
+    /// The keys that it held then, and how many lines had been taken.
     len: usize,
+    taken: u64,
 }
 
 impl<'arguments> State<'arguments> {
@@ -32,7 +37,7 @@ impl<'arguments> State<'arguments> {
             // A directory or a permission that is missing is told before the work.
             FilterReplacement::of_output(path, Existing::Refused, wait)?;
             let filter = StoredFilter::for_output(new_filter(arguments)?, provenance_of(arguments), path);
-            return Ok((filter, Self { path, wait, contents: None, len: 0 }));
+            return Ok((filter, Self { path, wait, contents: None, len: 0, taken: 0 }));
         }
         let (filter, replacement) = FilterReplacement::of_filter(path, key, wait)?;
         let contents = replacement.old().map(contents_of).transpose().map_err(|error| explain(path, &error))?;
@@ -40,6 +45,7 @@ impl<'arguments> State<'arguments> {
             let text = "is there and has its rate and size: leave out --rate and --capacity, or give another --state";
             return Err(Failure::of_file(path, text));
         }
+        refuse_other_times(path, arguments, &filter)?;
         refuse_to_ignore_case(arguments.ignore_case, path, filter.provenance.normalization)?;
         if arguments.trim && !filter.provenance.normalization.trim {
             return Err(Failure::of_file(
@@ -48,17 +54,23 @@ impl<'arguments> State<'arguments> {
             ));
         }
         let len = filter.filter.len();
-        Ok((filter, Self { path, wait, contents, len }))
+        Ok((filter, Self { path, wait, contents, len, taken: 0 }))
     }
 
     pub(super) const fn path(&self) -> &Path {
         self.path
     }
 
-    /// Replaces the file if it holds less than the filter, unless another process has replaced it.
-    pub(super) fn save(&mut self, filter: &StoredFilter) -> Result<(), Failure> {
+    /// Replaces the file if the filter may have changed since then, unless another process has replaced it. So many lines have
+    /// been taken.
+    pub(super) fn save(&mut self, filter: &StoredFilter, taken: u64) -> Result<(), Failure> {
         let len = filter.filter.len();
-        if self.contents.is_some() && len == self.len {
+        // What is forgotten or renewed changes a filter too.
+        let is_unchanged = match filter.filter {
+            Filter::Lasting(_) => len == self.len,
+            Filter::Expiring(_) => taken == self.taken,
+        };
+        if self.contents.is_some() && is_unchanged {
             return Ok(());
         }
         let replacement = FilterReplacement::of_output(self.path, Existing::LockedAndReplaced, self.wait)?;
@@ -70,9 +82,67 @@ impl<'arguments> State<'arguments> {
         }
         replacement.commit(filter)?;
         let contents = File::open(self.path).and_then(|file| contents_of(&file));
-        (self.contents, self.len) = (Some(contents.map_err(|error| explain(self.path, &error))?), len);
+        self.contents = Some(contents.map_err(|error| explain(self.path, &error))?);
+        (self.len, self.taken) = (len, taken);
         Ok(())
     }
+}
+
+/// Refuses a file whose lines are forgotten otherwise than the arguments say. They need not say it again.
+fn refuse_other_times(path: &Path, arguments: &UniqueArguments, filter: &StoredFilter) -> Result<(), Failure> {
+    let refused = |text: &str| Err(Failure::of_file(path, text));
+    let Some(expiring) = filter.filter.as_expiring() else {
+        return match arguments.lifetime {
+            Some(_) => refused("remembers lines for good: leave out --for, or give another --state"),
+            None => Ok(()),
+        };
+    };
+    match (filter.provenance.time_source, Times::source_of(arguments)) {
+        (Some(TimeSource::Clock), TimeSource::Data) => {
+            return refused("its time is that of the clock: leave out --time-field, or give another --state");
+        }
+        (Some(TimeSource::Data), TimeSource::Clock) => {
+            return refused(
+                "its time is that of lines: say with --time-field where it stands, or give another --state",
+            );
+        }
+        (Some(_), _) => {}
+        (None, _) => {
+            return refused(
+                "was not made by this program, and does not say in which unit its time is: give another --state",
+            );
+        }
+    }
+    let (lifetime, resolution) = match arguments.lifetime {
+        // A lifetime is rounded up to whole resolutions.
+        Some(given) => {
+            let resolution = resolution(arguments, given);
+            (given.div_ceil(resolution) * resolution, resolution)
+        }
+        None => (expiring.lifetime(), arguments.resolution.unwrap_or(expiring.resolution())),
+    };
+    if (lifetime, resolution) != (expiring.lifetime(), expiring.resolution()) {
+        let [lifetime, resolution] = [expiring.lifetime(), expiring.resolution()].map(time::duration);
+        return Err(Failure::of_file(
+            path,
+            format_args!(
+                "remembers lines for {lifetime}, with a resolution of {resolution}: leave out --for and --resolution, or give \
+                 another --state"
+            ),
+        ));
+    }
+    let ahead = expiring.time().saturating_sub(time::now());
+    if Times::source_of(arguments) == TimeSource::Clock
+        && arguments.now.given().is_none()
+        && ahead > expiring.resolution()
+    {
+        let ahead = time::duration(ahead);
+        report(format_args!(
+            "warning: {}: its time is {ahead} ahead of the clock, and nothing is forgotten until that gets there",
+            path.display()
+        ));
+    }
+    Ok(())
 }
 
 /// What tells one content of a file from others: its header, which has checksums, and its size, which grows with the journal.
