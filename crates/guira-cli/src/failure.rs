@@ -68,6 +68,12 @@ impl Failure {
                     "a --resolution of {given} is not for {lifetime}: give at least a 254th of that, and at most all of it"
                 ))
             }
+            // Values are the times of keys here.
+            BuildError::ValueBits { given, .. } => Self::new(format_args!(
+                "so low a rate is not for keys that expire: a fingerprint has at most 32 bits together with the {} for its time; \
+                 give a higher --rate, or a coarser --resolution",
+                text::counted(given.into(), "bit")
+            )),
             BuildError::OutOfMemory { bytes } => {
                 Self::new(format_args!("not enough memory: the table takes {}", text::counted(bytes, "byte")))
             }

@@ -161,14 +161,14 @@ pub(crate) struct BuildArguments {
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,
 
-    #[command(flatten, next_help_heading = SIZE)]
-    pub(crate) now: NowArguments,
-
     #[command(flatten)]
     pub(crate) threads: ThreadArguments,
 
     #[command(flatten)]
     pub(crate) inputs: InputArguments,
+
+    #[command(flatten, next_help_heading = SIZE)]
+    pub(crate) now: NowArguments,
 
     #[command(flatten, next_help_heading = OUTPUT)]
     pub(crate) wait: WaitArguments,

@@ -52,7 +52,7 @@ pub(crate) struct UniqueArguments {
 
     /// How many distinct lines are expected, with --for at a time; it grows beyond [default: 350,000]
     ///
-    /// The closer this is, the less memory is taken. Up to 512 times as many, the rate is kept, with --for up to 32 times.
+    /// The closer this is, the less memory is taken. Up to 512 times as many, the rate is kept, with --for up to 64 times.
     #[arg(long, value_name = "LINES", value_parser = values::capacity, allow_negative_numbers = true)]
     pub(crate) capacity: Option<usize>,
 
@@ -120,9 +120,6 @@ pub(crate) struct UniqueArguments {
     )]
     pub(crate) max_gap: Option<u64>,
 
-    #[command(flatten, next_help_heading = FORGETTING)]
-    pub(crate) now: NowArguments,
-
     /// Print only how many lines would be printed
     #[arg(long, short)]
     pub(crate) count: bool,
@@ -151,6 +148,9 @@ pub(crate) struct UniqueArguments {
 
     #[command(flatten)]
     pub(crate) inputs: InputArguments,
+
+    #[command(flatten, next_help_heading = FORGETTING)]
+    pub(crate) now: NowArguments,
 }
 
 impl UniqueArguments {

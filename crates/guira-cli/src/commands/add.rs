@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &AddArguments) -> Result<ExitStatus, Failure> {
         return live::run(arguments, key, every);
     }
     let mut filter = EditedFilter::open(&arguments.file, key, arguments.wait)?;
-    filter.bring(arguments.now)?;
+    prepare(arguments, &mut filter)?;
     let normalization = filter.provenance().normalization;
     refuse_to_ignore_case(arguments.ignore_case, &arguments.file, normalization)?;
     let inputs = arguments.inputs.inputs(normalization, arguments.quiet.quiet);
@@ -49,6 +49,16 @@ pub(crate) fn run(arguments: &AddArguments) -> Result<ExitStatus, Failure> {
     let (status, _) = adding.finish(filter)?;
     warn_of_missing_fields(&arguments.inputs, without_key, WithoutKey::LeftOut);
     Ok(status)
+}
+
+/// Lets keys expire that would not be found any more.
+fn prepare(arguments: &AddArguments, filter: &mut EditedFilter) -> Result<(), Failure> {
+    filter.bring(arguments.now)?;
+    if arguments.no_grow && filter.loaded().is_some_and(|filter| filter.filter.as_expiring().is_some()) {
+        let text = "its keys expire, and such a filter grows where it was built to: leave out --no-grow";
+        return Err(Failure::of_file(&arguments.file, text));
+    }
+    Ok(())
 }
 
 /// Keys on their way into a filter, and what became of them.

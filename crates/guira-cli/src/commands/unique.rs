@@ -337,7 +337,7 @@ impl<'arguments> Deduplication<'arguments> {
         let late = self.times.as_mut().and_then(Times::of_lines).map_or(0, |times| times.late);
         if late > 0 {
             report(format_args!(
-                "warning: {} came long after another with a later time, and were taken as if they had that: was it wrong?",
+                "warning: {} far behind the latest time, and taken as of that time: was it wrong?",
                 counted(late, "line")
             ));
         }

@@ -4,6 +4,7 @@ mod additions;
 mod cases;
 #[cfg(unix)]
 mod crash;
+mod expiring;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod faults;
 mod feeds;
@@ -31,5 +32,7 @@ mod streams;
 mod terminal;
 #[cfg(unix)]
 mod unique;
+#[cfg(unix)]
+mod unique_for;
 mod words;
 mod workplace;

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use guira::KeyHasher;
 
-use super::Adding;
 use super::rejected::RejectedKeys;
+use super::{Adding, prepare};
 use crate::arguments::AddArguments;
 use crate::commands::intervals::{Intervals, Stored};
 use crate::commands::warnings::{WithoutKey, refuse_to_ignore_case, warn_of_missing_fields};
@@ -87,7 +87,7 @@ impl Stored for Store<'_> {
             let text = "was replaced by a filter whose keys are hashed or treated otherwise: start again";
             return Err(Failure::of_file(&arguments.file, text));
         }
-        filter.bring(arguments.now)?;
+        prepare(arguments, &mut filter)?;
         // With --unique the filter itself says what was there before, so nothing else has to be kept for it.
         let seen = if arguments.unique { SeenDigests::default() } else { mem::take(&mut self.seen) };
         let mut adding = Adding::new(arguments, &filter, seen, self.rejected.take());
