@@ -1,13 +1,13 @@
 //! A filter of either kind that files of this program hold: keys stay, or they expire.
 
-use guira::{
-    Addressing, CuckooFilter, Digest, ExpiringCuckooFilter, FileKind, InsertError, InsertManyError, KeyHasher,
-    LoadError, LoadOptions, Parameters, TryExtendError, raw,
-};
-
-use raw::RawFilter as _;
 use std::borrow::Cow;
 use std::io::Read;
+
+use guira::raw::{self, RawFilter as _};
+use guira::{
+    Addressing, CuckooFilter, Digest, ExpiringCuckooFilter, FileKind, InsertError, InsertManyError, KeyHasher,
+    LoadError, LoadOptions, Parameters, TryExtendError,
+};
 
 /// What both kinds of filters do.
 pub(crate) enum Filter {

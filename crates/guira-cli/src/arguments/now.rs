@@ -1,12 +1,13 @@
+use std::path::Path;
+
 use clap::Args;
+use guira::ExpiringCuckooFilter;
 
 use super::values;
 use crate::failure::Failure;
 use crate::provenance::TimeSource;
 use crate::stored_filter::StoredFilter;
 use crate::time;
-use guira::ExpiringCuckooFilter;
-use std::path::Path;
 
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub(crate) struct NowArguments {
