@@ -209,7 +209,7 @@ struct Opened {
 
 /// What is looked at.
 enum Contents {
-    File(CuckooFilterView<'static>),
+    File(Box<CuckooFilterView<'static>>),
     Loaded(Box<ExpiringCuckooFilter>),
 }
 
@@ -290,7 +290,7 @@ impl Opened {
         let key = key.filter(|_| header.has_secret_key() || !is_key_optional);
         let contents = match header.kind() {
             FileKind::Expiring => Contents::Loaded(Box::new(view_options(key).from_bytes(bytes.as_slice())?)),
-            _ => Contents::File(view_options(key).view_from_owner(SharedBytes(Arc::new(bytes)))?),
+            _ => Contents::File(Box::new(view_options(key).view_from_owner(SharedBytes(Arc::new(bytes)))?)),
         };
         Ok(Self { contents, normalization, time_source, file: identity.map(|identity| (file, identity)) })
     }

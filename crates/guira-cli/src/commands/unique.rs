@@ -241,9 +241,11 @@ impl<'arguments> Deduplication<'arguments> {
         let Batch { digests, answers, records } = batch;
         answers.clear();
         answers.resize(digests.len(), false);
-        if self.times.is_none() {
-            // All at once, since each waits for memory. Those that are new are looked for once more, which no longer waits.
-            self.filter.filter.contains_many_into(digests, answers);
+        // All at once, since each waits for memory. Those that are new are looked for once more, which no longer waits; so are all
+        // where time moves on from line to line, or where what is there is renewed.
+        self.filter.filter.contains_many_into(digests, answers);
+        if self.arguments.renew || matches!(self.times, Some(Times::Lines(_))) {
+            answers.fill(false);
         }
         let mut first_key = 0;
         for record in &*records {

@@ -18,10 +18,12 @@ pub(crate) struct LivingOperations {
     /// if no living copy is there.
     pub(crate) fill: Fill,
     /// Inserts a key with a value, by making room in one of its buckets, which are full of living fingerprints.
-    pub(crate) relocate: fn(&Pair, &mut [u8], Digest, u32, Living) -> Result<Filled, NoRoom>,
+    pub(crate) relocate: Relocate,
     /// Counts the buckets, from the first on, that have no dead fingerprints.
     pub(crate) swept: fn(&Pair, &[u8], core::ops::Range<u64>, Living) -> u64,
 }
+
+type Relocate = fn(&Pair, &mut [u8], Digest, u32, Living) -> Result<Filled, NoRoom>;
 
 type Fill = fn(&Pair, &mut [u8], Digest, u32, Living, bool) -> Filled;
 

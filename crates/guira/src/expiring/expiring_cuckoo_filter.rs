@@ -3,11 +3,12 @@ use core::fmt;
 
 use super::Generations;
 use super::generations::is_valid;
+use crate::cuckoo::BLOCK;
 use crate::digest::{Digest, Key};
 use crate::error::{AdvanceError, BuildError, InsertError, MergeError, OutOfMemory, ReserveError};
 use crate::filter::{
-    Built, Filled, FilterBuilder, Growth, Meeting, Place, ValuedFilter, answers_many, contains_one_by_one, counts_many,
-    inserts_one_by_one, made_by_builder,
+    Built, Filled, FilterBuilder, Growth, Meeting, Place, ValuedFilter, answers_many, counts_many, inserts_one_by_one,
+    made_by_builder,
 };
 use crate::parameters::Parameters;
 
@@ -333,6 +334,35 @@ impl ExpiringCuckooFilter {
     #[must_use]
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
         self.filter.contains_living(self.hasher().digest(key), self.generations.living())
+    }
+
+    /// Writes to `answers`, for each of many keys, whether it is probably alive. It waits for the memory of several keys at once.
+    ///
+    /// # Panics
+    ///
+    /// If `keys` and `answers` differ in length.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut filter = guira::ExpiringCuckooFilter::with_capacity(1000, 0.001, 60)?;
+    /// filter.insert("ani")?;
+    /// let mut answers = [false; 2];
+    /// filter.contains_many_into(&["ani", "koel"], &mut answers);
+    /// assert_eq!(answers, [true, false]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn contains_many_into<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
+        assert_eq!(keys.len(), answers.len(), "as many answers as keys");
+        let mut digests = [Digest::new(0); BLOCK];
+        for (keys, answers) in keys.chunks(BLOCK).zip(answers.chunks_mut(BLOCK)) {
+            let digests = &mut digests[..keys.len()];
+            digests.iter_mut().zip(keys).for_each(|(digest, key)| *digest = self.hasher().digest(key));
+            self.filter.prefetch_each(digests);
+            for (digest, answer) in digests.iter().zip(answers) {
+                *answer = self.contains(digest);
+            }
+        }
     }
 
     /// Returns how many living copies of a key are stored, together with those of keys that share its fingerprint and
@@ -719,7 +749,6 @@ impl PartialEq for ExpiringCuckooFilter {
 }
 
 answers_many!([] ExpiringCuckooFilter, "let mut filter = guira::ExpiringCuckooFilter::with_capacity(100, 0.001, 60)?;\nfilter.insert(\"ani\")?;");
-contains_one_by_one!([] ExpiringCuckooFilter, contains, "let mut filter = guira::ExpiringCuckooFilter::with_capacity(100, 0.001, 60)?;\nfilter.insert(\"ani\")?;");
 counts_many!([] ExpiringCuckooFilter, usize, "let mut filter = guira::ExpiringCuckooFilter::with_capacity(100, 0.001, 60)?;\nfilter.insert(\"ani\")?;");
 inserts_one_by_one!(
     [] ExpiringCuckooFilter,

@@ -170,6 +170,11 @@ impl ValuedFilter {
         (self.operations.contains)(&self.scheme.pair, &self.storage, digest, living)
     }
 
+    /// Prefetches the candidate buckets of keys.
+    pub(crate) fn prefetch_each(&self, digests: &[Digest]) {
+        with_table!(self.scheme, valued(&self.storage[..]), table => table.prefetch_each(digests));
+    }
+
     /// Calls `visit` with the value of each copy of a key's fingerprint.
     #[inline]
     pub(crate) fn visit_values(&self, digest: Digest, visit: impl FnMut(u32)) {
