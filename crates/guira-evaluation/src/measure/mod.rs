@@ -11,7 +11,5 @@ pub(crate) use clock::{Seconds, median, million_per_second, nanoseconds};
 pub(crate) use disturbance::{Disturbance, MOST as MOST_DISTURBED, Watch};
 pub(crate) use filling::{Filled, fill};
 pub(crate) use floor::Floor;
-#[cfg(feature = "peers")]
-pub(crate) use lookup::count_found;
-pub(crate) use lookup::{check_answers, check_present, measure_rate, timed_lookups, timed_removals};
+pub(crate) use lookup::{check_answers, check_present, count_found, measure_rate, timed_lookups, timed_removals};
 pub(crate) use turns::{Quiet, Single, Turns, ordered};
