@@ -102,7 +102,7 @@ def test_a_journal_is_part_of_the_filter(golden, name):
     loaded = CuckooFilter.load(path)
     assert loaded == expected and loaded.to_bytes() == expected.to_bytes()
     assert CuckooFilter.from_bytes(path.read_bytes()) == expected
-    view = guira.open(path)
+    view = guira_filters.open(path)
     view.verify()
     assert len(view) == len(expected) == 66
     keys = PRESENT[:60] + ABSENT

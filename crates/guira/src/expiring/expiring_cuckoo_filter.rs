@@ -3,7 +3,6 @@ use core::fmt;
 
 use super::Generations;
 use super::generations::is_valid;
-use crate::cuckoo::BLOCK;
 use crate::digest::{Digest, Key};
 use crate::error::{AdvanceError, BuildError, InsertError, MergeError, OutOfMemory, ReserveError};
 use crate::filter::{
@@ -353,16 +352,7 @@ impl ExpiringCuckooFilter {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn contains_many_into<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
-        assert_eq!(keys.len(), answers.len(), "as many answers as keys");
-        let mut digests = [Digest::new(0); BLOCK];
-        for (keys, answers) in keys.chunks(BLOCK).zip(answers.chunks_mut(BLOCK)) {
-            let digests = &mut digests[..keys.len()];
-            digests.iter_mut().zip(keys).for_each(|(digest, key)| *digest = self.hasher().digest(key));
-            self.filter.prefetch_each(digests);
-            for (digest, answer) in digests.iter().zip(answers) {
-                *answer = self.contains(digest);
-            }
-        }
+        self.filter.contains_many_living(keys, answers, self.generations.living());
     }
 
     /// Returns how many living copies of a key are stored, together with those of keys that share its fingerprint and

@@ -2,8 +2,8 @@ use alloc::sync::Arc;
 
 use super::{Growth, Kept};
 use crate::addressing::{Addressing, BucketIndex};
-use crate::cuckoo::{CuckooTable, Filled, LivingOperations, NoRoom, Scheme, with_table};
-use crate::digest::{Digest, KeyHasher};
+use crate::cuckoo::{BLOCK, CuckooTable, Filled, LivingOperations, NoRoom, Scheme, with_table};
+use crate::digest::{Digest, Key, KeyHasher};
 use crate::error::{BuildError, InsertError, OutOfMemory};
 use crate::parameters::Parameters;
 use crate::table::{Living, LivingTable, Place, Storage, Table, TableMut, Values, ValuesMut, is_zero_from};
@@ -170,9 +170,18 @@ impl ValuedFilter {
         (self.operations.contains)(&self.scheme.pair, &self.storage, digest, living)
     }
 
-    /// Prefetches the candidate buckets of keys.
-    pub(crate) fn prefetch_each(&self, digests: &[Digest]) {
-        with_table!(self.scheme, valued(&self.storage[..]), table => table.prefetch_each(digests));
+    /// For each of many keys, whether its fingerprint is stored and lives.
+    pub(crate) fn contains_many_living<K: Key>(&self, keys: &[K], answers: &mut [bool], living: Living) {
+        assert_eq!(keys.len(), answers.len(), "as many answers as keys");
+        let mut digests = [Digest::new(0); BLOCK];
+        for (keys, answers) in keys.chunks(BLOCK).zip(answers.chunks_mut(BLOCK)) {
+            let digests = &mut digests[..keys.len()];
+            digests.iter_mut().zip(keys).for_each(|(digest, key)| *digest = self.hasher.digest(key));
+            with_table!(self.scheme, valued(&self.storage[..]), table => table.prefetch_each(digests));
+            for (digest, answer) in digests.iter().zip(answers) {
+                *answer = self.contains_living(*digest, living);
+            }
+        }
     }
 
     /// Calls `visit` with the value of each copy of a key's fingerprint.
