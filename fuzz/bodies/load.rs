@@ -1,7 +1,7 @@
 //! Loads bytes as each kind of file. Whatever they are, it must not panic; what is taken must be saved as it came, and
 //! must be sound, also after it was used.
 
-use guira::{CountingCuckooFilter, CuckooFilter, CuckooMap, CuckooSet, FileHeader, LoadError};
+use guira::{CountingCuckooFilter, CuckooFilter, CuckooMap, CuckooSet, ExpiringCuckooFilter, FileHeader, LoadError};
 
 use super::oracle::checksums;
 
@@ -54,6 +54,13 @@ fn load_as_every_kind(bytes: &[u8]) {
             let _removed: bool = map.remove_value(&key, value);
         }
         drop(map.insert(&key, key % 2));
+    });
+    is_loaded |= load!(bytes, ExpiringCuckooFilter, |filter: &mut ExpiringCuckooFilter| for key in 0..20_u32 {
+        let _removed: bool = filter.remove(&key);
+        drop(filter.insert(&key));
+        drop(filter.insert_or_renew(&key));
+        let step = if key == 19 { u64::MAX } else { filter.resolution() / 3 };
+        let _caught_up: bool = filter.jump(filter.time().saturating_add(step));
     });
     match FileHeader::from_bytes(bytes) {
         // Without its secret key no file is loaded, and a few things are not seen.
