@@ -88,7 +88,7 @@ def test_every_stored_file_is_one_of_these(golden):
 @pytest.mark.parametrize("name", EXPIRING)
 def test_files_of_keys_that_expire_are_refused_by_name(golden, name):
     for class_ in (CuckooFilter, CuckooSet, CountingCuckooFilter, CuckooMap):
-        with pytest.raises(ValueError, match="filter with keys that expire"):
+        with pytest.raises(guira_filters.WrongKindError, match="filter with keys that expire"):
             class_.load(golden / f"{name}.guira")
 
 
