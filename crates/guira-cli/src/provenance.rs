@@ -13,7 +13,7 @@ use crate::keys::Normalization;
 /// The chunk with notes, which nobody need know.
 const NOTES: [u8; 4] = *b"NOTE";
 /// The chunk with the times of keys that expire, which belongs to the filter.
-pub(crate) const TIMES: [u8; 4] = *b"TIME";
+pub(crate) const TIMES: [u8; 4] = *b"EXPR";
 /// What was done to keys, as bits of the chunk that says it.
 const LOWERCASE: u8 = 1;
 const TRIM: u8 = 2;
