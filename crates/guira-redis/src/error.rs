@@ -98,6 +98,20 @@ pub enum CommandError {
     MergeKeys,
     /// An imported filter can't be the example for a new one.
     LikeImported,
+    /// A filter whose items expire was to grow.
+    GrowingExpiring,
+    /// Filters whose items expire can't be merged.
+    MergeExpiring,
+    /// Filters whose items expire can't be the example for a new one.
+    LikeExpiring,
+    /// Filters whose items expire can't be dumped in chunks.
+    DumpExpiring,
+    /// Filters whose items expire have nothing to give back.
+    CompactExpiring,
+    /// A time was given where there is no filter whose items expire.
+    TimeNotUsed,
+    /// A time was given that is still to come.
+    TimeToCome,
     /// The filters are not compatible.
     Merge(MergeError),
     /// No filter can be built with these parameters.
@@ -155,6 +169,21 @@ impl fmt::Display for CommandError {
             }
             Self::LikeImported => formatter
                 .write_str("ERR no filter can be made like one imported from RedisBloom: reserve it with a capacity"),
+            Self::GrowingExpiring => formatter.write_str(
+                "ERR a filter with LIFETIME does not grow: leave out MAXCAPACITY, and EXPANSION or give it 0",
+            ),
+            Self::MergeExpiring => formatter.write_str("ERR filters with LIFETIME can't be merged"),
+            Self::LikeExpiring => {
+                formatter.write_str("ERR no filter can be made like one with LIFETIME: reserve it with LIFETIME")
+            }
+            Self::DumpExpiring => {
+                formatter.write_str("ERR a filter with LIFETIME is not dumped in chunks: use DUMP and RESTORE, or COPY")
+            }
+            Self::CompactExpiring => {
+                formatter.write_str("ERR a filter with LIFETIME does not grow, so there is nothing to compact")
+            }
+            Self::TimeNotUsed => formatter.write_str("AT: only filters with LIFETIME have a time"),
+            Self::TimeToCome => formatter.write_str("AT: the time must not be later than that of the server"),
             Self::MergeKeys => formatter.write_str(
                 "ERR the filters have different secret keys: reserve filters that are to be merged with LIKE, or with \
                  HASH xxh3",

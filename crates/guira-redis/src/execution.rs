@@ -63,6 +63,20 @@ pub enum Told<'arguments> {
     Same,
     /// An insertion of these items.
     Items(Vec<&'arguments [u8]>),
+    /// An insertion of these items at this time, into a filter whose items expire.
+    InsertedAt {
+        /// In milliseconds.
+        time: u64,
+        /// The items that were stored, or for which there was no room once the time had moved on.
+        items: Vec<&'arguments [u8]>,
+    },
+    /// A removal of these items at this time, from a filter whose items expire.
+    DeletedAt {
+        /// In milliseconds.
+        time: u64,
+        /// The items of which a copy was removed.
+        items: Vec<&'arguments [u8]>,
+    },
 }
 
 const NOTHING: Changes<'static> = Changes { created: None, told: Told::Nothing, event: c"" };
@@ -76,7 +90,8 @@ const fn answer<'arguments>(reply: Reply<'static>) -> Outcome<'arguments> {
 }
 
 /// Executes a command on the value of its key. Commands with several keys, and those that answer with a part of the filter, have
-/// functions of their own: [`merge`], [`reserve_like`] and [`scan_dump`]. The settings are asked only if a filter is created.
+/// functions of their own: [`merge`], [`reserve_like`] and [`scan_dump`]. The settings are asked only if a filter is created, and the
+/// clock, which gives milliseconds, only if its items expire and the command doesn't say when it is; once.
 ///
 /// # Errors
 ///
@@ -87,42 +102,62 @@ pub fn execute<'arguments>(
     place: &mut impl Place,
     settings: impl FnOnce() -> Settings,
     limits: Limits,
+    clock: impl FnOnce() -> u64,
 ) -> Result<Outcome<'arguments>, CommandError> {
     match *command {
         Command::Reserve { creation } => {
             if place.filter().is_some() {
                 return Err(CommandError::Exists);
             }
+            let start = creation.lifetime.map(|_| creation.at.unwrap_or_else(clock));
+            let creation = Creation { at: start, ..creation };
             let created = create(place, Some(&creation), settings, limits)?;
             Ok(Outcome { reply: Reply::Done, changes: Changes { created: Some(created), ..NOTHING } })
         }
-        Command::Add { item, repeats } => add(item, repeats, place, settings, limits),
-        Command::Insert { ref creation, absent, items, repeats } => {
+        Command::Add { item, repeats } => add(item, repeats, place, settings, limits, clock),
+        Command::Insert { ref creation, absent, at, items, repeats } => {
+            refuse_time_without_use(at, place)?;
             if absent == Absent::Refused && place.filter().is_none() {
                 return Err(CommandError::NotFound);
             }
-            insert(creation.as_deref(), items, repeats, place, settings, limits)
+            let now = || at.unwrap_or_else(clock);
+            insert(creation.as_deref(), items, repeats, place, settings, limits, now)
         }
         Command::Exists { item } => {
-            Ok(answer(Reply::Flag(place.filter().map_or(Ok(false), |filter| filter.contains(item))?)))
+            Ok(answer(Reply::Flag(place.filter().map_or(Ok(false), |filter| filter.contains(item, clock))?)))
         }
         Command::ExistEach { items } => {
             let nothing = || Ok(Answers::from_elem(false, items.len()));
-            Ok(answer(Reply::Flags(place.filter().map_or_else(nothing, |filter| filter.contains_many_into(items))?)))
+            Ok(answer(Reply::Flags(
+                place.filter().map_or_else(nothing, |filter| filter.contains_many_into(items, clock))?,
+            )))
         }
-        Command::Count { item } => Ok(answer(Reply::Count(place.filter().map_or(Ok(0), |filter| filter.count(item))?))),
-        Command::Delete { item } => {
-            let is_removed = place.filter_mut().ok_or(CommandError::NothingToRemoveFrom)?.remove(item)?;
-            let changes = if is_removed { same(c"cf.del") } else { NOTHING };
+        Command::Count { item } => {
+            Ok(answer(Reply::Count(place.filter().map_or(Ok(0), |filter| filter.count(item, clock))?)))
+        }
+        Command::Delete { item, at } => {
+            refuse_time_without_use(at, place)?;
+            let filter = place.filter_mut().ok_or(CommandError::NothingToRemoveFrom)?;
+            let is_removed = filter.remove(item, || at.unwrap_or_else(clock))?;
+            let changes = match filter.time() {
+                _ if !is_removed => NOTHING,
+                None => same(c"cf.del"),
+                Some(time) => removed_at(time, vec![item]),
+            };
             Ok(Outcome { reply: Reply::Flag(is_removed), changes })
         }
         Command::DeleteEach { items } => {
-            let removed = place.filter_mut().ok_or(CommandError::NothingToRemoveFrom)?.remove_many_into(items)?;
-            let changes = if removed.contains(&true) { same(c"cf.del") } else { NOTHING };
+            let filter = place.filter_mut().ok_or(CommandError::NothingToRemoveFrom)?;
+            let removed = filter.remove_many_into(items, clock)?;
+            let changes = match filter.time() {
+                _ if !removed.contains(&true) => NOTHING,
+                None => same(c"cf.del"),
+                Some(time) => removed_at(time, chosen(items, &removed, |&is_removed| is_removed)),
+            };
             Ok(Outcome { reply: Reply::Flags(removed), changes })
         }
-        Command::Info => Ok(answer(Reply::Fields(place.filter().ok_or(CommandError::NotFound)?.fields()?))),
-        Command::Debug => Ok(answer(Reply::Text(place.filter().ok_or(CommandError::NotFound)?.describe()?))),
+        Command::Info => Ok(answer(Reply::Fields(place.filter().ok_or(CommandError::NotFound)?.fields(clock)?))),
+        Command::Debug => Ok(answer(Reply::Text(place.filter().ok_or(CommandError::NotFound)?.describe(clock)?))),
         Command::Compact => {
             place.filter_mut().ok_or(CommandError::NothingToCompact)?.compact()?;
             Ok(Outcome { reply: Reply::Done, changes: same(c"cf.compact") })
@@ -130,6 +165,28 @@ pub fn execute<'arguments>(
         Command::LoadChunk { position, data, key } => load_chunk(position, data, key, place, limits),
         Command::ReserveLike { .. } | Command::Merge { .. } | Command::ScanDump { .. } => Err(CommandError::NotFound),
     }
+}
+
+/// Refuses a time for any filter but one whose items expire.
+#[inline]
+fn refuse_time_without_use(at: Option<u64>, place: &impl Place) -> Result<(), CommandError> {
+    match at {
+        Some(_) if place.filter().and_then(StoredFilter::time).is_none() => Err(CommandError::TimeNotUsed),
+        _ => Ok(()),
+    }
+}
+
+const fn removed_at(time: u64, items: Vec<&[u8]>) -> Changes<'_> {
+    Changes { created: None, told: Told::DeletedAt { time, items }, event: c"cf.del" }
+}
+
+/// Those of the items whose answer is as it should be.
+fn chosen<'arguments, T>(
+    items: &[&'arguments [u8]],
+    answers: &[T],
+    is_chosen: impl Fn(&T) -> bool,
+) -> Vec<&'arguments [u8]> {
+    items.iter().zip(answers).filter(|(_, answer)| is_chosen(answer)).map(|(item, _)| *item).collect()
 }
 
 #[cold]
@@ -166,14 +223,25 @@ fn add<'arguments>(
     place: &mut impl Place,
     settings: impl FnOnce() -> Settings,
     limits: Limits,
+    clock: impl FnOnce() -> u64,
 ) -> Result<Outcome<'arguments>, CommandError> {
     let (filter, created) = filter_or_new(place, None, settings, limits)?;
-    let is_new = match repeats {
-        Repeats::Stored => filter.store(item, limits).map(|()| true)?,
-        Repeats::LeftOut => filter.store_unless_present(item, limits)?,
+    let before = filter.time();
+    let result = match repeats {
+        Repeats::Stored => filter.store(item, limits, clock).map(|()| true),
+        Repeats::LeftOut => filter.store_unless_present(item, limits, clock),
     };
-    let told = if is_new { Told::Same } else { Told::Nothing };
-    Ok(Outcome { reply: Reply::Flag(is_new), changes: Changes { created, told, event: c"cf.add" } })
+    let reply = match result {
+        Ok(is_new) => Reply::Flag(is_new),
+        Err(error) if filter.time() == before => return Err(error),
+        Err(error) => Reply::Refused(error.to_string()),
+    };
+    let told = match filter.time() {
+        _ if reply == Reply::Flag(false) => Told::Nothing,
+        None => Told::Same,
+        Some(time) => Told::InsertedAt { time, items: vec![item] },
+    };
+    Ok(Outcome { reply, changes: Changes { created, told, event: c"cf.add" } })
 }
 
 #[inline]
@@ -184,11 +252,13 @@ fn insert<'arguments>(
     place: &mut impl Place,
     settings: impl FnOnce() -> Settings,
     limits: Limits,
+    clock: impl FnOnce() -> u64,
 ) -> Result<Outcome<'arguments>, CommandError> {
     if let [item] = *items {
-        return insert_one(creation, item, repeats, place, settings, limits);
+        return insert_one(creation, item, repeats, place, settings, limits, clock);
     }
     let (filter, created) = filter_or_new(place, creation, settings, limits)?;
+    let before = filter.time();
     let (mut insertions, mut stored, mut at_limit) = (Answers::new(), 0, None);
     let mut add = |result: Result<bool, CommandError>| {
         insertions.push(match result {
@@ -206,28 +276,32 @@ fn insert<'arguments>(
         });
     };
     match repeats {
-        Repeats::Stored => filter.store_each(items, limits, |result| add(result.map(|()| true)))?,
-        Repeats::LeftOut => filter.store_each_unless_present(items, limits, add)?,
+        Repeats::Stored => filter.store_each(items, limits, clock, |result| add(result.map(|()| true)))?,
+        Repeats::LeftOut => filter.store_each_unless_present(items, limits, clock, add)?,
     }
     // As in RedisBloom: when a filter can grow no further, the whole command fails; a filter that does not grow answers for
     // each item. An error says nothing about single items, so it is returned only if none was stored.
     if let Some(error) = at_limit.filter(|_| created.is_none() && stored == 0) {
         return Err(error);
     }
-    // Items that were refused here for lack of memory might be accepted by a replica, so only stored items are replicated.
-    let told = match stored {
-        0 => Told::Nothing,
-        all if all == items.len() => Told::Same,
-        _ => {
-            let stored = items.iter().zip(&insertions).filter(|(_, insertion)| **insertion == Insertion::Stored);
-            Told::Items(stored.map(|(item, _)| *item).collect())
-        }
+    let told = match (stored, filter.time()) {
+        (0, time) if time == before => Told::Nothing,
+        (_, Some(time)) => told_at(time, items, &insertions),
+        (all, None) if all == items.len() => Told::Same,
+        // Items that were refused here for lack of memory might be accepted by a replica, so only stored items are replicated.
+        (_, None) => Told::Items(chosen(items, &insertions, |&insertion| insertion == Insertion::Stored)),
     };
     let reply = match repeats {
         Repeats::Stored => Reply::Insertions(insertions),
         Repeats::LeftOut => Reply::UniqueInsertions(insertions),
     };
     Ok(Outcome { reply, changes: Changes { created, told, event: c"cf.add" } })
+}
+
+/// What is told of an insertion into a filter whose items expire. For what was refused there is no room elsewhere either, as such
+/// filters don't grow; but it has moved the time on.
+fn told_at<'arguments>(time: u64, items: &[&'arguments [u8]], insertions: &[Insertion]) -> Told<'arguments> {
+    Told::InsertedAt { time, items: chosen(items, insertions, |&insertion| insertion != Insertion::Present) }
 }
 
 /// What [`insert`] does, for one item.
@@ -239,11 +313,13 @@ fn insert_one<'arguments>(
     place: &mut impl Place,
     settings: impl FnOnce() -> Settings,
     limits: Limits,
+    clock: impl FnOnce() -> u64,
 ) -> Result<Outcome<'arguments>, CommandError> {
     let (filter, created) = filter_or_new(place, creation, settings, limits)?;
+    let before = filter.time();
     let result = match repeats {
-        Repeats::Stored => filter.store(item, limits).map(|()| true),
-        Repeats::LeftOut => filter.store_unless_present(item, limits),
+        Repeats::Stored => filter.store(item, limits, clock).map(|()| true),
+        Repeats::LeftOut => filter.store_unless_present(item, limits, clock),
     };
     let insertion = match result {
         Ok(true) => Insertion::Stored,
@@ -252,7 +328,11 @@ fn insert_one<'arguments>(
         Err(error) if created.is_none() && error.is_limit() => return Err(error),
         Err(_) => Insertion::Refused,
     };
-    let told = if insertion == Insertion::Stored { Told::Same } else { Told::Nothing };
+    let told = match filter.time() {
+        Some(time) if insertion == Insertion::Stored || before != Some(time) => told_at(time, &[item], &[insertion]),
+        None if insertion == Insertion::Stored => Told::Same,
+        _ => Told::Nothing,
+    };
     let mut insertions = Answers::new();
     insertions.push(insertion);
     let reply = match repeats {
@@ -269,12 +349,12 @@ fn insert_one<'arguments>(
 /// If there is no filter, or only a part of one, or no chunk at this position.
 pub fn scan_dump(place: &mut impl Place, position: u64, secret: Secret) -> Result<Reply<'_>, CommandError> {
     let filter = place.filter_mut().ok_or(CommandError::NotFound)?;
-    // A filter of which only a part was loaded can't be dumped; `fields` returns the error.
-    if filter.is_incoming() {
-        filter.fields()?;
+    // One of which only a part was loaded can't be dumped.
+    if let StoredFilter::Incoming(incoming) = filter {
+        return Err(incoming.refusal());
     }
     if position == 0 {
-        return Ok(Reply::Chunk { next: 1, bytes: Cow::Owned(filter.header(secret)) });
+        return Ok(Reply::Chunk { next: 1, bytes: Cow::Owned(filter.header(secret)?) });
     }
     let chunk = filter.chunk(position)?;
     Ok(chunk.map_or(Reply::LastChunk, |chunk| Reply::Chunk { next: chunk.next, bytes: Cow::Borrowed(chunk.bytes) }))

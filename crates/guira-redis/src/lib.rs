@@ -22,5 +22,5 @@ pub use execution::{Changes, Outcome, Place, Told, execute, merge, reserve_like,
 pub use load_arguments::LoadArguments;
 pub use reply::{Answers, Frames, Insertion, Protocol, Reply};
 pub use secret::SecretKey;
-pub use settings::{HashName, Limits, Measures, Settings};
-pub use stored::{Growing, Imported, Incoming, StoredFilter};
+pub use settings::{HashName, Lifetime, Limits, Measures, Settings};
+pub use stored::{Expiring, Growing, Imported, Incoming, StoredFilter};

@@ -57,6 +57,8 @@ pub enum Reply<'filter> {
     LastChunk,
     /// A line of text.
     Text(String),
+    /// The item was not stored, for the reason that this error gives; but the time of its filter has moved on.
+    Refused(String),
 }
 
 /// Where the parts of a reply go, one after the other. Booleans and maps are sent as such; the server converts them for RESP2.
@@ -73,6 +75,8 @@ pub trait Frames {
     fn bytes(&mut self, bytes: &[u8]);
     /// `+Size`: names are simple strings in RedisBloom's replies.
     fn name(&mut self, name: &str);
+    /// `-ERR …`
+    fn error(&mut self, text: &str);
     /// `_`, or `$-1`
     fn null(&mut self);
     /// `*2`: as many frames follow.
@@ -125,6 +129,7 @@ impl Reply<'_> {
                 to.integer(0);
                 to.null();
             }
+            Self::Refused(text) => to.error(text),
             Self::Text(text) => to.bytes(text.as_bytes()),
         }
     }

@@ -1,7 +1,7 @@
 //! The operator's settings, and the parameters of new filters that follow from them.
 
 use guira::raw::{FilterPlan, PlannedFilter};
-use guira::{CuckooFilter, FilterBuilder, GrowthPolicy, KeyHasher, Parameters};
+use guira::{CuckooFilter, ExpiringCuckooFilter, FilterBuilder, GrowthPolicy, KeyHasher, Parameters};
 
 use crate::cast::in_memory;
 use crate::command::Creation;
@@ -127,6 +127,17 @@ pub struct Measures {
     pub policy: GrowthPolicy,
     /// The secret key; none for a filter that hashes with XXH3-64.
     pub key: Option<SecretKey>,
+    /// The times of a filter whose items expire.
+    pub lifetime: Option<Lifetime>,
+}
+
+/// The times of a new filter whose items expire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lifetime {
+    /// For how long an item is found.
+    pub seconds: u64,
+    /// The time at which the filter begins, in milliseconds.
+    pub start: u64,
 }
 
 /// Every filter that grows takes at least this many items, if its fingerprints have enough bits and memory allows; beyond its
@@ -150,7 +161,7 @@ impl Measures {
     ///
     /// # Errors
     ///
-    /// If the maximum capacity contradicts the first capacity, or EXPANSION.
+    /// If the maximum capacity contradicts the first capacity, EXPANSION or LIFETIME.
     pub fn new(creation: &Creation, settings: &Settings) -> Result<Self, CommandError> {
         let capacity = creation.capacity.unwrap_or(settings.capacity);
         let least_slots = match creation.bucket_size.unwrap_or(settings.bucket_size) {
@@ -158,7 +169,13 @@ impl Measures {
             3 | 4 => 4,
             _ => 8,
         };
-        let grows = creation.expansion.unwrap_or(settings.expansion) > 0;
+        let start = creation.at.unwrap_or(0);
+        let lifetime = creation.lifetime.map(|seconds| Lifetime { seconds, start });
+        let expansion = if lifetime.is_some() { 0 } else { settings.expansion };
+        let grows = creation.expansion.unwrap_or(expansion) > 0;
+        if lifetime.is_some() && (grows || creation.max_capacity.is_some_and(|most| most != capacity)) {
+            return Err(CommandError::GrowingExpiring);
+        }
         let key = match (creation.key, creation.hash.unwrap_or(settings.hash)) {
             (Some(key), _) => Some(key),
             (None, HashName::SipHash13) => Some((settings.new_key)()),
@@ -171,7 +188,11 @@ impl Measures {
             max_capacity: capacity,
             policy: if grows { GrowthPolicy::RaiseRate } else { GrowthPolicy::KeepRate },
             key,
+            lifetime,
         };
+        if lifetime.is_some() {
+            return Ok(fixed);
+        }
         let fixed = fixed.with_larger_buckets_where_smaller();
         match creation.max_capacity {
             Some(given) if given < capacity || (!grows && given != capacity) => Err(CommandError::MaxCapacity),
@@ -264,6 +285,23 @@ impl Measures {
         Ok(planned.build()?)
     }
 
+    /// Builds an empty filter whose items expire, if the limits allow its memory.
+    pub(crate) fn build_expiring(
+        &self,
+        lifetime: Lifetime,
+        limits: Limits,
+    ) -> Result<ExpiringCuckooFilter, CommandError> {
+        let builder = ExpiringCuckooFilter::builder()
+            .capacity(in_memory(self.capacity))
+            .false_positive_rate(self.error_rate)
+            .slots_per_bucket(self.slots_per_bucket)
+            .hasher(self.hasher())
+            .lifetime(lifetime.seconds.saturating_mul(1000))
+            .start_time(lifetime.start);
+        limits.check(builder.parameters()?.table_size())?;
+        Ok(builder.build()?)
+    }
+
     /// The arguments of CF.RESERVE behind the key that create this filter.
     #[must_use]
     pub fn arguments(&self) -> Vec<String> {
@@ -278,6 +316,9 @@ impl Measures {
             Some(key) => ("KEY", key.to_hex()),
             None => ("HASH", HashName::Xxh3.name().to_owned()),
         });
+        if let Some(Lifetime { seconds, start }) = self.lifetime {
+            pairs.extend([("LIFETIME", seconds.to_string()), ("AT", start.to_string())]);
+        }
         let options = pairs.into_iter().flat_map(|(name, value)| [name.to_owned(), value]);
         std::iter::once(self.capacity.to_string()).chain(options).collect()
     }

@@ -19,10 +19,17 @@ pub struct Creation {
     pub hash: Option<HashName>,
     /// KEY: the secret key, in place of a random one.
     pub key: Option<SecretKey>,
+    /// LIFETIME: for how many seconds an item is found.
+    pub lifetime: Option<u64>,
+    /// AT: the time at which a filter whose items expire begins, in milliseconds.
+    pub at: Option<u64>,
 }
 
 /// RedisBloom's greatest capacity.
 pub(crate) const MAX_CAPACITY: u64 = 1 << 30;
+
+/// The longest lifetime, in seconds: some 136 years.
+pub(crate) const MAX_LIFETIME: u64 = (1 << 32) - 1;
 
 impl Creation {
     /// Parses the arguments of CF.RESERVE behind the key.
@@ -73,6 +80,8 @@ impl Creation {
                 self.max_capacity = Some(capacity);
             }
             ReserveOption::Hash => self.hash = Some(HashName::parse(value).ok_or(CommandError::UnknownHash)?),
+            ReserveOption::Lifetime => self.lifetime = Some(number_in(value, "LIFETIME", 1, MAX_LIFETIME)?),
+            ReserveOption::At => self.at = Some(time(value)?),
             ReserveOption::Key => self.key = Some(SecretKey::parse(value).ok_or(CommandError::BadKey)?),
         }
         Ok(())
@@ -81,6 +90,9 @@ impl Creation {
     fn check(&self) -> Result<(), CommandError> {
         if self.capacity.is_some_and(|capacity| !(1..=MAX_CAPACITY).contains(&capacity)) {
             return Err(CommandError::CapacityRange);
+        }
+        if self.at.is_some() && self.lifetime.is_none() {
+            return Err(CommandError::TimeNotUsed);
         }
         match (self.hash, self.key) {
             (Some(HashName::Xxh3), Some(_)) => Err(CommandError::KeyNotUsed),
@@ -98,6 +110,8 @@ enum ReserveOption {
     MaxCapacity,
     Hash,
     Key,
+    Lifetime,
+    At,
 }
 
 impl ReserveOption {
@@ -110,6 +124,8 @@ impl ReserveOption {
             ("MAXCAPACITY", Self::MaxCapacity),
             ("HASH", Self::Hash),
             ("KEY", Self::Key),
+            ("LIFETIME", Self::Lifetime),
+            ("AT", Self::At),
         ];
         options.into_iter().find(|(option, _)| name.eq_ignore_ascii_case(option.as_bytes())).map(|(_, option)| option)
     }
@@ -120,6 +136,11 @@ pub(super) fn number(text: &[u8]) -> Option<u64> {
     let digits = std::str::from_utf8(text).ok()?;
     // `parse` takes a leading plus too, which servers do not.
     if digits.starts_with('+') { None } else { digits.parse().ok() }
+}
+
+/// The value of AT: milliseconds since the beginning of 1970, as the server counts them.
+pub(super) fn time(text: &[u8]) -> Result<u64, CommandError> {
+    number_in(text, "AT", 0, i64::MAX as u64)
 }
 
 /// Parses a whole number in a range. A negative number is out of range; what is no number is a parsing error.

@@ -87,12 +87,14 @@ const fn option(name: &'static str, token: &'static str, kind: ArgumentKind) -> 
 const KEY: Argument = argument("key", ArgumentKind::Key { specification: 0 });
 const ITEM: Argument = argument("item", ArgumentKind::Text);
 const ITEMS: Argument = Argument { need: Need::Several, ..ITEM };
+const AT: Argument = option("milliseconds", "AT", ArgumentKind::Integer);
 const ITERATOR: Argument = argument("iterator", ArgumentKind::Integer);
 const INSERT: &[Argument] = &[
     KEY,
     option("capacity", "CAPACITY", ArgumentKind::Integer),
     option("hash", "HASH", ArgumentKind::Text),
     option("nocreate", "NOCREATE", ArgumentKind::Token),
+    AT,
     Argument { name: "items", kind: ArgumentKind::Token, token: Some("ITEMS"), need: Need::Once },
     ITEMS,
 ];
@@ -107,6 +109,8 @@ const RESERVE: &[Argument] = &[
     option("maxcapacity", "MAXCAPACITY", ArgumentKind::Integer),
     option("hash", "HASH", ArgumentKind::Text),
     option("secret", "KEY", ArgumentKind::Text),
+    option("lifetime", "LIFETIME", ArgumentKind::Integer),
+    AT,
     option("other", "LIKE", ArgumentKind::Key { specification: 1 }),
 ];
 const SCAN_DUMP: &[Argument] = &[KEY, ITERATOR, option("nokey", "NOKEY", ArgumentKind::Token)];
@@ -228,13 +232,13 @@ impl CommandName {
             },
             Self::Del => &Specification {
                 name: "cf.del",
-                arity: 3,
+                arity: -3,
                 flags: "write fast",
                 tips: "",
                 key_use: KeyUse::Delete,
                 summary: "Removes a copy of an item, which must have been stored",
                 complexity: "O(1)",
-                arguments: &[KEY, ITEM],
+                arguments: &[KEY, ITEM, AT],
             },
             Self::MDel => &Specification {
                 name: "cf.mdel",

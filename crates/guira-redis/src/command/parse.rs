@@ -1,4 +1,4 @@
-use super::creation::number;
+use super::creation::{number, time};
 use super::{CommandName, Creation};
 use crate::error::CommandError;
 use crate::secret::SecretKey;
@@ -44,7 +44,13 @@ pub enum Command<'arguments> {
     /// CF.ADD, CF.ADDNX
     Add { item: &'arguments [u8], repeats: Repeats },
     /// CF.INSERT, CF.INSERTNX
-    Insert { creation: Option<Box<Creation>>, absent: Absent, items: &'arguments [&'arguments [u8]], repeats: Repeats },
+    Insert {
+        creation: Option<Box<Creation>>,
+        absent: Absent,
+        at: Option<u64>,
+        items: &'arguments [&'arguments [u8]],
+        repeats: Repeats,
+    },
     /// CF.EXISTS
     Exists { item: &'arguments [u8] },
     /// CF.MEXISTS
@@ -52,7 +58,7 @@ pub enum Command<'arguments> {
     /// CF.COUNT
     Count { item: &'arguments [u8] },
     /// CF.DEL
-    Delete { item: &'arguments [u8] },
+    Delete { item: &'arguments [u8], at: Option<u64> },
     /// CF.MDEL
     DeleteEach { items: &'arguments [&'arguments [u8]] },
     /// CF.INFO
@@ -89,7 +95,10 @@ impl<'arguments> Command<'arguments> {
             (CommandName::Exists, [item]) => Self::Exists { item },
             (CommandName::MExists, [_, ..]) => Self::ExistEach { items: arguments },
             (CommandName::Count, [item]) => Self::Count { item },
-            (CommandName::Del, [item]) => Self::Delete { item },
+            (CommandName::Del, [item]) => Self::Delete { item, at: None },
+            (CommandName::Del, [item, option, at]) if option.eq_ignore_ascii_case(b"AT") => {
+                Self::Delete { item, at: Some(time(at)?) }
+            }
             (CommandName::MDel, [_, ..]) => Self::DeleteEach { items: arguments },
             (CommandName::Info, []) => Self::Info,
             (CommandName::Debug, []) => Self::Debug,
@@ -102,12 +111,24 @@ impl<'arguments> Command<'arguments> {
             (CommandName::LoadChunk, [position, data, option, key]) if option.eq_ignore_ascii_case(b"KEY") => {
                 Self::parse_chunk(position, data, Some(SecretKey::parse(key).ok_or(CommandError::BadKey)?))?
             }
-            (CommandName::ScanDump, [_, _]) | (CommandName::LoadChunk, [_, _, _, _]) => {
+            (CommandName::ScanDump, [_, _])
+            | (CommandName::LoadChunk, [_, _, _, _])
+            | (CommandName::Del, [_, _, _]) => {
                 return Err(CommandError::UnknownArgument);
             }
             (CommandName::Merge, [_, ..]) => Self::Merge { sources: arguments },
             _ => return Err(CommandError::Arity { command: name.specification().name }),
         })
+    }
+
+    /// The time that the command is given, in milliseconds.
+    #[inline(always)]
+    pub(crate) const fn at(&self) -> Option<u64> {
+        match self {
+            Self::Reserve { creation } => creation.at,
+            Self::Insert { at, .. } | Self::Delete { at, .. } => *at,
+            _ => None,
+        }
     }
 
     fn parse_dump(position: &[u8], secret: Secret) -> Result<Self, CommandError> {
@@ -132,7 +153,7 @@ impl<'arguments> Command<'arguments> {
     ) -> Result<Self, CommandError> {
         let wrong_arity = CommandError::Arity { command: name.specification().name };
         // Allocated only where there are options, which few commands have.
-        let (mut creation, mut absent) = (None::<Box<Creation>>, Absent::Created);
+        let (mut creation, mut absent, mut given_at) = (None::<Box<Creation>>, Absent::Created, None);
         let mut rest = arguments;
         loop {
             match rest {
@@ -140,17 +161,25 @@ impl<'arguments> Command<'arguments> {
                     if items.is_empty() {
                         return Err(wrong_arity);
                     }
-                    return Ok(Self::Insert { creation, absent, items, repeats });
+                    return Ok(Self::Insert { creation, absent, at: given_at, items, repeats });
                 }
                 [option, behind @ ..] if option.eq_ignore_ascii_case(b"NOCREATE") => {
                     absent = Absent::Refused;
+                    rest = behind;
+                }
+                [option, value, behind @ ..] if option.eq_ignore_ascii_case(b"AT") => {
+                    given_at = Some(time(value)?);
                     rest = behind;
                 }
                 [option, value, behind @ ..] => {
                     creation.get_or_insert_default().set_for_insertion(option, value)?;
                     rest = behind;
                 }
-                [option] if !["CAPACITY", "HASH"].iter().any(|known| option.eq_ignore_ascii_case(known.as_bytes())) => {
+                [option]
+                    if !["CAPACITY", "HASH", "AT"]
+                        .iter()
+                        .any(|known| option.eq_ignore_ascii_case(known.as_bytes())) =>
+                {
                     return Err(CommandError::UnknownArgument);
                 }
                 [] | [_] => return Err(wrong_arity),

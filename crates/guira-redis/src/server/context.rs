@@ -115,6 +115,10 @@ impl Frames for Context {
         unsafe { (functions().reply_status)(self.0, name.as_ptr()) };
     }
 
+    fn error(&mut self, text: &str) {
+        self.refuse(text);
+    }
+
     fn null(&mut self) {
         // SAFETY: the context is that of the present call.
         unsafe { (functions().reply_null)(self.0) };
@@ -129,6 +133,12 @@ impl Frames for Context {
         // SAFETY: as many pairs follow.
         unsafe { (functions().reply_map)(self.0, count(length)) };
     }
+}
+
+/// The time by the server's clock, in milliseconds since the beginning of 1970.
+pub(super) fn now() -> u64 {
+    // SAFETY: the function takes nothing.
+    u64::try_from(unsafe { (functions().milliseconds)() }).unwrap_or(0)
 }
 
 /// A string of the server that the module must free.

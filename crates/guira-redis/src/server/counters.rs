@@ -37,14 +37,18 @@ pub(super) fn count_refusal(error: &CommandError) {
     counter.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Counts the items of CF.INSERT or CF.INSERTNX that were refused beside others.
+/// Counts the items that were refused, where not the whole command was.
 #[inline]
 pub(super) fn count_refused_items(reply: &Reply<'_>) {
-    if let Reply::Insertions(insertions) | Reply::UniqueInsertions(insertions) = reply {
-        let refused = insertions.iter().filter(|&&insertion| insertion == Insertion::Refused).count();
-        if refused > 0 {
-            REFUSED_FOR_ROOM.fetch_add(crate::cast::wide(refused), Ordering::Relaxed);
+    let refused = match reply {
+        Reply::Insertions(insertions) | Reply::UniqueInsertions(insertions) => {
+            insertions.iter().filter(|&&insertion| insertion == Insertion::Refused).count()
         }
+        Reply::Refused(_) => 1,
+        _ => 0,
+    };
+    if refused > 0 {
+        REFUSED_FOR_ROOM.fetch_add(crate::cast::wide(refused), Ordering::Relaxed);
     }
 }
 

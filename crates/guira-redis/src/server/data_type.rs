@@ -9,7 +9,7 @@ use super::context::Context;
 use super::functions::{RawDefrag, RawDigest, RawStream, RawString, RawType, functions};
 use super::names;
 use crate::cast::{in_memory, signed};
-use crate::command::{CommandName, Secret};
+use crate::command::CommandName;
 use crate::settings::Limits;
 use crate::stored::{Incoming, StoredFilter};
 
@@ -143,15 +143,14 @@ unsafe extern "C" fn save(stream: *mut RawStream, value: *mut c_void) {
     let filter = unsafe { filter_mut(value) };
     let stream = Stream(stream);
     stream.save_number(if filter.is_incoming() { PART } else { WHOLE });
-    stream.save_bytes(&filter.header(Secret::Kept));
-    filter.chunks().for_each(|chunk| stream.save_bytes(chunk.bytes));
+    filter.save(|_, bytes| stream.save_bytes(bytes));
     stream.save_bytes(&[]);
 }
 
 unsafe extern "C" fn rewrite(stream: *mut RawStream, key: *mut RawString, value: *mut c_void) {
     // SAFETY: the server gives a value of this type, and runs no command meanwhile, or calls this in a forked process.
     let filter = unsafe { filter_mut(value) };
-    let emit = |position: u64, bytes: &[u8]| {
+    filter.save(|position, bytes| {
         let (position, start) = (signed(position), bytes.as_ptr().cast::<c_char>());
         // SAFETY: the format takes a string of the server, a number, and bytes with their length.
         unsafe {
@@ -165,15 +164,13 @@ unsafe extern "C" fn rewrite(stream: *mut RawStream, key: *mut RawString, value:
                 bytes.len(),
             );
         }
-    };
-    emit(1, &filter.header(Secret::Kept));
-    filter.chunks().for_each(|chunk| emit(chunk.next, chunk.bytes));
+    });
 }
 
 unsafe extern "C" fn memory(value: *const c_void) -> usize {
     // SAFETY: the server gives a value of this type.
     let filter = unsafe { filter(value) };
-    let own = allocated(value.cast(), size_of::<StoredFilter>());
+    let own = allocated(value.cast(), size_of::<StoredFilter>()).saturating_add(filter.unlisted());
     filter.pieces().map(|piece| allocated(piece.as_ptr(), piece.len())).fold(own, usize::saturating_add)
 }
 
@@ -191,8 +188,7 @@ unsafe extern "C" fn digest(digest: *mut RawDigest, value: *mut c_void) {
     let filter = unsafe { filter_mut(value) };
     // SAFETY: pointer and length are those of the slice.
     let add = |bytes: &[u8]| unsafe { (functions().digest_bytes)(digest, bytes.as_ptr().cast(), bytes.len()) };
-    add(&filter.header(Secret::Kept));
-    filter.unsummed().for_each(add);
+    filter.sum_up(add);
     // SAFETY: the digest is that of the present call.
     unsafe { (functions().digest_end)(digest) };
 }

@@ -162,6 +162,7 @@ functions! {
         information_section c"RedisModule_InfoAddSection": unsafe extern "C" fn(*mut RawInformation, *const c_char) -> c_int;
         information_number c"RedisModule_InfoAddFieldULongLong": InformationNumber;
         information_text c"RedisModule_InfoAddFieldCString": InformationText;
+        milliseconds c"RedisModule_Milliseconds": unsafe extern "C" fn() -> c_longlong;
         log c"RedisModule_Log": unsafe extern "C" fn(*mut RawContext, *const c_char, *const c_char, ...);
         context_flags c"RedisModule_GetContextFlags": unsafe extern "C" fn(*mut RawContext) -> c_int;
         string_bytes c"RedisModule_StringPtrLen": unsafe extern "C" fn(*const RawString, *mut usize) -> *const c_char;

@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_int};
 
 use smallvec::SmallVec;
 
-use super::context::{Context, OwnedString, bytes_of};
+use super::context::{Context, OwnedString, bytes_of, now};
 use super::counters::{Stopwatch, count_refusal, count_refused_items};
 use super::functions::{CommandFunction, OK, RawContext, RawString};
 use super::key::{Access, Key};
@@ -69,6 +69,10 @@ fn obey(mut context: Context, name: CommandName, arguments: &[*mut RawString]) -
     }
     let _stopwatch = Stopwatch::start(name);
     let command = Command::parse(name, texts)?;
+    // Nobody but a primary or a file on disk moves a filter's time ahead of the clock, where it would stay.
+    if command.at().is_some_and(|at| at > now()) && !context.must_obey() {
+        return Err(CommandError::TimeToCome);
+    }
     let access = if specification.key_use == KeyUse::Read { Access::Read } else { Access::Write };
     let outcome = match command {
         Command::Merge { sources } => {
@@ -134,7 +138,7 @@ fn execute_within_limits<'arguments>(
         Command::Insert { items: [_, _, ..], .. } => limits(context),
         _ => configuration::limits(),
     };
-    match execute(command, key, configuration::settings, first) {
+    match execute(command, key, configuration::settings, first, now) {
         Err(CommandError::MemoryLimit { .. }) if context.must_obey() => execute_without_limits(command, key),
         outcome => outcome,
     }
@@ -145,7 +149,7 @@ fn execute_without_limits<'arguments>(
     command: &Command<'arguments>,
     key: &mut Key,
 ) -> Result<Outcome<'arguments>, CommandError> {
-    execute(command, key, configuration::settings, Limits::Lifted)
+    execute(command, key, configuration::settings, Limits::Lifted, now)
 }
 
 /// Replicates the changes, and notifies clients that watch the key or listen to events.
@@ -177,6 +181,17 @@ fn tell_more(context: Context, key: *mut RawString, changes: &Changes<'_>) {
         Told::Items(items) => {
             let words = [b"NOCREATE".as_slice(), b"ITEMS"];
             replicate(names::of(CommandName::Insert), words.iter().chain(items).map(|word| word.to_vec()).collect());
+        }
+        Told::InsertedAt { time, items } => {
+            let time = time.to_string();
+            let words = [b"NOCREATE".as_slice(), b"AT", time.as_bytes(), b"ITEMS"];
+            replicate(names::of(CommandName::Insert), words.iter().chain(items).map(|word| word.to_vec()).collect());
+        }
+        Told::DeletedAt { time, items } => {
+            for item in items {
+                let words = vec![item.to_vec(), b"AT".to_vec(), time.to_string().into_bytes()];
+                replicate(names::of(CommandName::Del), words);
+            }
         }
     }
     context.signal(key);

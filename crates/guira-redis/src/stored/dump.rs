@@ -1,6 +1,6 @@
 //! Filters in chunks, as CF.SCANDUMP gives them: position 0 is the header, and position n > 0 is byte n - 1 behind it.
 
-use super::incoming::growing_header;
+use super::incoming::{expiring_parts, growing_header};
 use super::{Incoming, StoredFilter};
 use crate::cast::{in_memory, wide};
 use crate::command::Secret;
@@ -20,40 +20,61 @@ pub(crate) struct Chunk<'filter> {
 
 impl StoredFilter {
     /// The header, which is the first chunk.
-    pub(crate) fn header(&mut self, secret: Secret) -> Vec<u8> {
+    ///
+    /// # Errors
+    ///
+    /// If its items expire.
+    pub(crate) fn header(&mut self, secret: Secret) -> Result<Vec<u8>, CommandError> {
         self.settle();
         match self {
-            Self::Growing(growing) => growing_header(growing, secret),
-            Self::Imported(imported) => imported.header(),
-            Self::Incoming(incoming) => incoming.header().to_vec(),
+            Self::Growing(growing) => Ok(growing_header(growing, secret)),
+            Self::Expiring(_) => Err(CommandError::DumpExpiring),
+            Self::Imported(imported) => Ok(imported.header()),
+            Self::Incoming(incoming) => Ok(incoming.header().to_vec()),
         }
     }
 
-    /// What is behind the header, and not covered by a checksum in it.
-    pub(crate) fn unsummed(&mut self) -> impl Iterator<Item = &[u8]> {
-        self.settle();
-        let settled = &*self;
-        let first = match settled {
-            Self::Growing(growing) => 1 + wide(growing.filter.size_in_bytes()),
+    /// Gives the whole filter, with its secret key, in the chunks that load it: each with its position. One whose items expire is
+    /// copied for that.
+    pub(crate) fn save(&mut self, mut chunk: impl FnMut(u64, &[u8])) {
+        if let Self::Expiring(expiring) = self {
+            let (header, rest) = expiring_parts(expiring);
+            chunk(1, &header);
+            let mut position = 1;
+            for bytes in rest.chunks(LARGEST_CHUNK) {
+                position += wide(bytes.len());
+                chunk(position, bytes);
+            }
+        } else if let Ok(header) = self.header(Secret::Kept) {
+            chunk(1, &header);
+            self.chunks_from(1).for_each(|Chunk { next, bytes }| chunk(next, bytes));
+        }
+    }
+
+    /// Gives what tells the filter from others: its header, and what no checksum in that covers.
+    pub(crate) fn sum_up(&mut self, mut add: impl FnMut(&[u8])) {
+        let first = match self {
+            Self::Growing(growing) => {
+                growing.filter.settle();
+                1 + wide(growing.filter.size_in_bytes())
+            }
+            Self::Expiring(_) => return self.save(|_, bytes| add(bytes)),
             Self::Imported(_) | Self::Incoming(_) => 1,
         };
-        settled.chunks_from(first).map(|chunk| chunk.bytes)
+        if let Ok(header) = self.header(Secret::Kept) {
+            add(&header);
+            self.chunks_from(first).for_each(|chunk| add(chunk.bytes));
+        }
     }
 
     /// The chunk at a position of at least 1; `None` behind the last.
     ///
     /// # Errors
     ///
-    /// If the position is out of range.
+    /// If the position is out of range, or its items expire.
     pub(crate) fn chunk(&mut self, position: u64) -> Result<Option<Chunk<'_>>, CommandError> {
         self.settle();
         self.chunk_of_settled(position)
-    }
-
-    /// All chunks behind the header.
-    pub(crate) fn chunks(&mut self) -> impl Iterator<Item = Chunk<'_>> {
-        self.settle();
-        self.chunks_from(1)
     }
 
     fn chunks_from(&self, first: u64) -> impl Iterator<Item = Chunk<'_>> {
@@ -74,6 +95,7 @@ impl StoredFilter {
             Self::Growing(growing) => {
                 chunk_of(growing.filter.memory().into_iter().chain([growing.filter.chunks()]), offset)
             }
+            Self::Expiring(_) => Err(CommandError::DumpExpiring),
             Self::Imported(imported) => chunk_of(imported.layers().iter().map(Vec::as_slice), offset),
             Self::Incoming(incoming) => chunk_of([incoming.received()].into_iter(), offset),
         }
@@ -101,4 +123,39 @@ fn chunk_of<'filter>(
         start = end;
     }
     if offset == start { Ok(None) } else { Err(CommandError::InvalidPosition) }
+}
+
+#[cfg(test)]
+mod tests {
+    use guira::ExpiringCuckooFilter;
+
+    use super::*;
+    use crate::settings::Limits;
+    use crate::stored::Expiring;
+
+    fn loaded(filter: &mut StoredFilter) -> Result<StoredFilter, CommandError> {
+        let mut chunks = Vec::new();
+        filter.save(|position, bytes| chunks.push((position, bytes.to_vec())));
+        let (_, header) = chunks.first().expect("a header");
+        let mut incoming = Incoming::new(header, None, Limits::Lifted)?;
+        chunks.iter().skip(1).try_for_each(|(position, bytes)| incoming.take(*position, bytes))?;
+        assert!(chunks.iter().all(|(_, bytes)| bytes.len() <= LARGEST_CHUNK));
+        incoming.to_filter()
+    }
+
+    #[test]
+    fn a_filter_whose_items_expire_is_loaded_as_it_was_saved_unless_it_grows() {
+        let builder = ExpiringCuckooFilter::builder().capacity(1_000_000).false_positive_rate(0.001).lifetime(1000);
+        let mut filter = builder.build().expect("it is made");
+        for time in 0..3000 {
+            filter.jump(time);
+            filter.insert(&time).expect("there is room");
+        }
+        assert!(filter.size_in_bytes() > 2 * LARGEST_CHUNK);
+        let mut stored = StoredFilter::Expiring(Expiring { filter, removed: 7 });
+        assert_eq!(loaded(&mut stored).expect("sound"), stored);
+        let growing = builder.capacity(100).max_capacity(100_000).build().expect("it is made");
+        let mut stored = StoredFilter::Expiring(Expiring { filter: growing, removed: 0 });
+        assert!(matches!(loaded(&mut stored), Err(CommandError::InvalidHeader)));
+    }
 }

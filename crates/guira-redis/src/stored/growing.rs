@@ -16,6 +16,9 @@ pub struct Growing {
     pub(super) removed: u64,
 }
 
+/// The number of buckets that the library's search visits.
+pub(super) const MAX_BUCKETS_VISITED: u64 = 4096;
+
 /// Fewer items are handled one by one: what is done for a block of them together takes more instructions than they do.
 const WORTH_A_BLOCK: usize = 4;
 
@@ -193,9 +196,6 @@ impl Growing {
     }
 
     pub(super) fn fields(&self) -> Vec<(&'static str, u64)> {
-        /// The number of buckets that the library's search visits.
-        const MAX_BUCKETS_VISITED: u64 = 4096;
-
         let parameters = self.filter.parameters();
         vec![
             ("Size", wide(self.filter.size_in_bytes())),

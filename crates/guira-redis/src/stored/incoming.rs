@@ -1,11 +1,10 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use guira::raw::RawFilter as _;
-use guira::{FileHeader, FileKind, LoadOptions};
+use guira::{ExpiringCuckooFilter, FileHeader, FileKind, LoadOptions};
 
-use super::Growing;
-use super::StoredFilter;
 use super::imported::{ImportedHeader, copied};
+use super::{Expiring, Growing, StoredFilter};
 use crate::cast::{in_memory, wide};
 use crate::command::Secret;
 use crate::error::CommandError;
@@ -47,7 +46,7 @@ impl Drop for Counted {
 enum Kind {
     /// A filter of this module. Its header is the number of removals, the header of the library's file, and the secret key if
     /// there is one.
-    Growing { removed: u64, key: Option<SecretKey> },
+    OfLibrary { file: FileKind, removed: u64, key: Option<SecretKey> },
     /// A filter of RedisBloom.
     Imported(ImportedHeader),
 }
@@ -57,8 +56,19 @@ const COUNT_SIZE: usize = 8;
 
 /// The header of this module's dumps.
 pub(super) fn growing_header(growing: &Growing, secret: Secret) -> Vec<u8> {
-    let mut header = [growing.removed.to_le_bytes().to_vec(), growing.filter.file_parts().0].concat();
-    if let (Secret::Kept, Some(key)) = (secret, growing.key()) {
+    header_of(growing.removed, &growing.filter.file_parts().0, growing.key().filter(|_| secret == Secret::Kept))
+}
+
+/// The header with which a filter whose items expire is saved, and the rest of its file.
+pub(super) fn expiring_parts(expiring: &Expiring) -> (Vec<u8>, Vec<u8>) {
+    let mut file = expiring.filter.to_bytes();
+    let rest = file.split_off(FileHeader::MIN_SIZE);
+    (header_of(expiring.removed, &file, expiring.key()), rest)
+}
+
+fn header_of(removed: u64, file_header: &[u8], key: Option<SecretKey>) -> Vec<u8> {
+    let mut header = [&removed.to_le_bytes(), file_header].concat();
+    if let Some(key) = key {
         header.extend(key.bytes());
     }
     header
@@ -85,7 +95,7 @@ impl Incoming {
                     }
                     header.extend(key.bytes());
                 }
-                Self::growing_kind(&header)?
+                Self::kind_of_library(&header)?
             }
         };
         limits.check(expected)?;
@@ -114,12 +124,14 @@ impl Incoming {
     /// The header of the library's file; nothing for a filter of RedisBloom.
     fn file_header(&self) -> &[u8] {
         match self.kind {
-            Kind::Growing { .. } => self.header.get(COUNT_SIZE..COUNT_SIZE + FileHeader::MIN_SIZE).unwrap_or_default(),
+            Kind::OfLibrary { .. } => {
+                self.header.get(COUNT_SIZE..COUNT_SIZE + FileHeader::MIN_SIZE).unwrap_or_default()
+            }
             Kind::Imported(_) => &[],
         }
     }
 
-    fn growing_kind(bytes: &[u8]) -> Result<(Kind, u64), CommandError> {
+    fn kind_of_library(bytes: &[u8]) -> Result<(Kind, u64), CommandError> {
         let (removed, header) = bytes.split_first_chunk::<COUNT_SIZE>().ok_or(CommandError::InvalidHeader)?;
         let (header, key) = header.split_at_checked(FileHeader::MIN_SIZE).ok_or(CommandError::InvalidHeader)?;
         let key = match key {
@@ -127,12 +139,18 @@ impl Incoming {
             key => Some(SecretKey::new(key.try_into().map_err(|_| CommandError::InvalidHeader)?)),
         };
         let file = FileHeader::from_bytes(header).map_err(|_| CommandError::InvalidHeader)?;
-        if file.kind() != FileKind::Growing {
+        let is_of_server = match file.kind() {
+            FileKind::Growing => true,
+            // Here they don't grow.
+            FileKind::Expiring => file.max_capacity().is_none(),
+            _ => false,
+        };
+        if !is_of_server {
             return Err(CommandError::InvalidHeader);
         }
         file.hasher(key.map(SecretKey::bytes))?;
         let expected = file.file_size().saturating_sub(wide(FileHeader::MIN_SIZE));
-        Ok((Kind::Growing { removed: u64::from_le_bytes(*removed), key }, expected))
+        Ok((Kind::OfLibrary { file: file.kind(), removed: u64::from_le_bytes(*removed), key }, expected))
     }
 
     /// Appends the chunk whose next position is `position`, which identifies it.
@@ -176,15 +194,20 @@ impl Incoming {
             Kind::Imported(header) => {
                 header.filled(self.received()).map(StoredFilter::Imported).ok_or(CommandError::InvalidChunk)
             }
-            Kind::Growing { removed, key } => {
+            &Kind::OfLibrary { file, removed, key } => {
                 // What clients do to keys is theirs, and what the file says of it is given back as it came.
                 let options = LoadOptions::new().normalized_keys();
                 let options = match key {
                     Some(key) => options.secret_key(key.bytes()),
                     None => options,
                 };
-                let filter = options.from_bytes(&self.file)?;
-                Ok(StoredFilter::Growing(Growing { filter, removed: *removed }))
+                Ok(match file {
+                    FileKind::Expiring => {
+                        let filter: ExpiringCuckooFilter = options.from_bytes(&self.file)?;
+                        StoredFilter::Expiring(Expiring { filter, removed })
+                    }
+                    _ => StoredFilter::Growing(Growing { filter: options.from_bytes(&self.file)?, removed }),
+                })
             }
         }
     }
@@ -207,7 +230,7 @@ impl Incoming {
     }
 
     /// The error that says how much of the filter has come.
-    pub(super) fn refusal(&self) -> CommandError {
+    pub(crate) fn refusal(&self) -> CommandError {
         CommandError::Incomplete { received: wide(self.received().len()), expected: self.expected }
     }
 }

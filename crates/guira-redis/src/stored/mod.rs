@@ -1,12 +1,14 @@
 //! What a key holds.
 
 mod dump;
+mod expiring;
 mod growing;
 mod imported;
 mod incoming;
 mod murmur;
 mod stored_filter;
 
+pub use expiring::Expiring;
 pub use growing::Growing;
 pub use imported::Imported;
 pub use incoming::Incoming;

@@ -1,4 +1,4 @@
-use super::{Growing, Imported, Incoming};
+use super::{Expiring, Growing, Imported, Incoming};
 use crate::cast::wide;
 use crate::error::CommandError;
 use crate::reply::Answers;
@@ -7,26 +7,31 @@ use guira::raw::RawFilter as _;
 
 /// The value of a key.
 #[derive(Debug, PartialEq)]
-#[expect(clippy::large_enum_variant, reason = "nearly all values are of the largest")]
 pub enum StoredFilter {
     /// A filter of the library.
     Growing(Growing),
+    /// A filter of the library whose items expire.
+    Expiring(Expiring),
     /// A filter imported from RedisBloom.
     Imported(Imported),
-    /// A partly loaded filter of either kind.
+    /// A partly loaded filter of any kind.
     Incoming(Incoming),
 }
 
 impl StoredFilter {
     /// An empty filter.
     pub(crate) fn create(measures: &Measures, limits: Limits) -> Result<Self, CommandError> {
-        Ok(Self::Growing(Growing::new(measures.build(limits)?)))
+        Ok(match measures.lifetime {
+            None => Self::Growing(Growing::new(measures.build(limits)?)),
+            Some(lifetime) => Self::Expiring(Expiring::new(measures.build_expiring(lifetime, limits)?)),
+        })
     }
 
     /// An empty filter that can be merged with this one.
     pub(crate) fn empty_like(&self, limits: Limits) -> Result<Self, CommandError> {
         match self {
             Self::Growing(growing) => growing.empty_like(limits).map(Self::Growing),
+            Self::Expiring(_) => Err(CommandError::LikeExpiring),
             Self::Imported(_) => Err(CommandError::LikeImported),
             Self::Incoming(incoming) => Err(incoming.refusal()),
         }
@@ -40,49 +45,77 @@ impl StoredFilter {
     pub fn try_clone(&self) -> Result<Self, CommandError> {
         match self {
             Self::Growing(growing) => growing.try_clone().map(Self::Growing),
+            Self::Expiring(expiring) => expiring.try_clone().map(Self::Expiring),
             Self::Imported(imported) => imported.try_clone().map(Self::Imported),
             Self::Incoming(incoming) => incoming.try_clone().map(Self::Incoming),
         }
     }
 
+    /// The time that the filter has reached, if its items expire.
     #[inline]
-    pub(crate) fn contains(&self, item: &[u8]) -> Result<bool, CommandError> {
+    pub(crate) const fn time(&self) -> Option<u64> {
+        match self {
+            Self::Expiring(expiring) => Some(expiring.filter.time()),
+            Self::Growing(_) | Self::Imported(_) | Self::Incoming(_) => None,
+        }
+    }
+
+    /// Whether the item is present. What time it is, is asked only of filters whose items expire, here and below.
+    #[inline]
+    pub(crate) fn contains(&self, item: &[u8], now: impl FnOnce() -> u64) -> Result<bool, CommandError> {
         match self {
             Self::Growing(growing) => Ok(growing.filter.contains(item)),
+            Self::Expiring(expiring) => Ok(expiring.contains(item, now())),
             Self::Imported(imported) => Ok(imported.contains(item)),
             Self::Incoming(incoming) => Err(incoming.refusal()),
         }
     }
 
-    pub(crate) fn contains_many_into(&self, items: &[&[u8]]) -> Result<Answers<bool>, CommandError> {
+    pub(crate) fn contains_many_into(
+        &self,
+        items: &[&[u8]],
+        now: impl FnOnce() -> u64,
+    ) -> Result<Answers<bool>, CommandError> {
         match self {
             Self::Growing(growing) => Ok(growing.contains_many_into(items)),
+            Self::Expiring(expiring) => {
+                let now = now();
+                Ok(items.iter().map(|item| expiring.contains(item, now)).collect())
+            }
             Self::Imported(imported) => Ok(items.iter().map(|item| imported.contains(item)).collect()),
             Self::Incoming(incoming) => Err(incoming.refusal()),
         }
     }
 
-    pub(crate) fn count(&self, item: &[u8]) -> Result<u64, CommandError> {
+    pub(crate) fn count(&self, item: &[u8], now: impl FnOnce() -> u64) -> Result<u64, CommandError> {
         match self {
             Self::Growing(growing) => Ok(wide(growing.filter.count(item))),
+            Self::Expiring(expiring) => Ok(expiring.count(item, now())),
             Self::Imported(imported) => Ok(imported.count(item)),
             Self::Incoming(incoming) => Err(incoming.refusal()),
         }
     }
 
     #[inline]
-    pub(crate) fn store(&mut self, item: &[u8], limits: Limits) -> Result<(), CommandError> {
+    pub(crate) fn store(&mut self, item: &[u8], limits: Limits, now: impl FnOnce() -> u64) -> Result<(), CommandError> {
         match self {
             Self::Growing(growing) => growing.store(growing.digest(item), limits),
+            Self::Expiring(expiring) => expiring.store(item, now()),
             Self::Imported(imported) => imported.store(item, limits),
             Self::Incoming(incoming) => Err(incoming.refusal()),
         }
     }
 
     /// Stores an item unless it is present or seems to be. Returns `true` if it was stored.
-    pub(crate) fn store_unless_present(&mut self, item: &[u8], limits: Limits) -> Result<bool, CommandError> {
+    pub(crate) fn store_unless_present(
+        &mut self,
+        item: &[u8],
+        limits: Limits,
+        now: impl FnOnce() -> u64,
+    ) -> Result<bool, CommandError> {
         match self {
             Self::Growing(growing) => growing.store_unless_present(item, limits),
+            Self::Expiring(expiring) => expiring.store_unless_present(item, now()),
             Self::Imported(imported) => imported.store_unless_present(item, limits),
             Self::Incoming(incoming) => Err(incoming.refusal()),
         }
@@ -94,10 +127,15 @@ impl StoredFilter {
         &mut self,
         items: &[&[u8]],
         limits: Limits,
+        now: impl FnOnce() -> u64,
         add: impl FnMut(Result<bool, CommandError>),
     ) -> Result<(), CommandError> {
         match self {
             Self::Growing(growing) => items.iter().map(|item| growing.store_unless_present(item, limits)).for_each(add),
+            Self::Expiring(expiring) => {
+                let now = now();
+                items.iter().map(|item| expiring.store_unless_present(item, now)).for_each(add);
+            }
             Self::Imported(imported) => {
                 items.iter().map(|item| imported.store_unless_present(item, limits)).for_each(add);
             }
@@ -110,27 +148,41 @@ impl StoredFilter {
         &mut self,
         items: &[&[u8]],
         limits: Limits,
+        now: impl FnOnce() -> u64,
         add: impl FnMut(Result<(), CommandError>),
     ) -> Result<(), CommandError> {
         match self {
             Self::Growing(growing) => growing.store_each(items, limits, add),
+            Self::Expiring(expiring) => {
+                let now = now();
+                items.iter().map(|item| expiring.store(item, now)).for_each(add);
+            }
             Self::Imported(imported) => items.iter().map(|item| imported.store(item, limits)).for_each(add),
             Self::Incoming(incoming) => return Err(incoming.refusal()),
         }
         Ok(())
     }
 
-    pub(crate) fn remove(&mut self, item: &[u8]) -> Result<bool, CommandError> {
+    pub(crate) fn remove(&mut self, item: &[u8], now: impl FnOnce() -> u64) -> Result<bool, CommandError> {
         match self {
             Self::Growing(growing) => Ok(growing.remove(item)),
+            Self::Expiring(expiring) => Ok(expiring.remove(item, now())),
             Self::Imported(imported) => Ok(imported.remove(item)),
             Self::Incoming(incoming) => Err(incoming.refusal()),
         }
     }
 
-    pub(crate) fn remove_many_into(&mut self, items: &[&[u8]]) -> Result<Answers<bool>, CommandError> {
+    pub(crate) fn remove_many_into(
+        &mut self,
+        items: &[&[u8]],
+        now: impl FnOnce() -> u64,
+    ) -> Result<Answers<bool>, CommandError> {
         match self {
             Self::Growing(growing) => Ok(growing.remove_many_into(items)),
+            Self::Expiring(expiring) => {
+                let now = now();
+                Ok(items.iter().map(|item| expiring.remove(item, now)).collect())
+            }
             Self::Imported(imported) => Ok(items.iter().map(|item| imported.remove(item)).collect()),
             Self::Incoming(incoming) => Err(incoming.refusal()),
         }
@@ -139,6 +191,7 @@ impl StoredFilter {
     pub(crate) fn compact(&mut self) -> Result<(), CommandError> {
         match self {
             Self::Growing(growing) => growing.compact(),
+            Self::Expiring(_) => return Err(CommandError::CompactExpiring),
             Self::Imported(imported) => imported.compact(),
             Self::Incoming(incoming) => return Err(incoming.refusal()),
         }
@@ -148,43 +201,47 @@ impl StoredFilter {
     /// Refuses filters that can't be merged into this one, as far as that is known without looking at their tables.
     pub(crate) fn refuse_to_merge(&self, others: &[&Self]) -> Result<(), CommandError> {
         // Also without others: a copy is made then.
-        let Self::Growing(ours) = self else {
-            self.fields()?;
-            return Err(CommandError::MergeImported);
-        };
+        let Self::Growing(ours) = self else { return Err(self.merge_refusal()) };
         let mut theirs = 0_u64;
         for other in others {
-            let Self::Growing(other) = other else {
-                other.fields()?;
-                return Err(CommandError::MergeImported);
-            };
+            let Self::Growing(other) = other else { return Err(other.merge_refusal()) };
             ours.refuse_other_key(other)?;
             theirs = theirs.saturating_add(other.len());
         }
         ours.refuse_if_too_many(theirs)
     }
 
-    /// Adds all items of another filter. If that fails, the other is unchanged, and this one is not to be used.
-    pub(crate) fn merge(&mut self, other: &Self, limits: Limits) -> Result<(), CommandError> {
-        match (self, other) {
-            (Self::Incoming(incoming), _) => Err(incoming.refusal()),
-            (_, Self::Incoming(incoming)) => Err(incoming.refusal()),
-            (Self::Growing(ours), Self::Growing(theirs)) => ours.merge(theirs, limits),
-            _ => Err(CommandError::MergeImported),
+    /// Why a filter that does not grow can't be merged.
+    fn merge_refusal(&self) -> CommandError {
+        match self {
+            Self::Expiring(_) => CommandError::MergeExpiring,
+            Self::Incoming(incoming) => incoming.refusal(),
+            Self::Growing(_) | Self::Imported(_) => CommandError::MergeImported,
         }
     }
 
-    pub(crate) fn fields(&self) -> Result<Vec<(&'static str, u64)>, CommandError> {
+    /// Adds all items of another filter. If that fails, the other is unchanged, and this one is not to be used.
+    pub(crate) fn merge(&mut self, other: &Self, limits: Limits) -> Result<(), CommandError> {
+        match (self, other) {
+            (Self::Growing(ours), Self::Growing(theirs)) => ours.merge(theirs, limits),
+            (Self::Growing(_), other) => Err(other.merge_refusal()),
+            (ours, _) => Err(ours.merge_refusal()),
+        }
+    }
+
+    pub(crate) fn fields(&self, now: impl FnOnce() -> u64) -> Result<Vec<(&'static str, u64)>, CommandError> {
         match self {
             Self::Growing(growing) => Ok(growing.fields()),
+            Self::Expiring(expiring) => Ok(expiring.fields(now())),
             Self::Imported(imported) => Ok(imported.fields()),
             Self::Incoming(incoming) => Err(incoming.refusal()),
         }
     }
 
-    pub(crate) fn describe(&self) -> Result<String, CommandError> {
+    pub(crate) fn describe(&self, now: impl FnOnce() -> u64) -> Result<String, CommandError> {
         match self {
             Self::Growing(growing) => Ok(growing.describe()),
+            Self::Expiring(expiring) => Ok(expiring.describe(now())),
             Self::Imported(imported) => Ok(imported.describe()),
             Self::Incoming(incoming) => Err(incoming.refusal()),
         }
@@ -194,18 +251,21 @@ impl StoredFilter {
     pub(crate) fn move_tables(&mut self, elsewhere: impl Fn(Vec<u8>) -> Vec<u8>) {
         match self {
             Self::Growing(growing) => growing.filter.move_table(elsewhere),
+            // It stays where it is.
+            Self::Expiring(_) => {}
             Self::Imported(imported) => imported.move_layers(elsewhere),
             Self::Incoming(incoming) => incoming.move_file(elsewhere),
         }
     }
 
-    /// The allocations of the filter, besides itself.
+    /// The allocations of the filter, besides itself and those that [`unlisted`](Self::unlisted) counts.
     pub(crate) fn pieces(&self) -> impl Iterator<Item = &[u8]> {
         let (several, few): (&[Vec<u8>], [&[u8]; 3]) = match self {
             Self::Growing(growing) => {
                 let [table, rest] = growing.filter.memory();
                 (&[], [table, rest, growing.filter.chunks()])
             }
+            Self::Expiring(_) => (&[], [&[]; 3]),
             Self::Imported(imported) => (imported.layers(), [&[]; 3]),
             Self::Incoming(incoming) => {
                 let [header, file] = incoming.pieces();
@@ -215,11 +275,20 @@ impl StoredFilter {
         several.iter().map(Vec::as_slice).chain(few)
     }
 
+    /// The bytes of its allocations of which it does not say where they are.
+    pub(crate) fn unlisted(&self) -> usize {
+        match self {
+            Self::Expiring(expiring) => expiring.filter.size_in_bytes(),
+            Self::Growing(_) | Self::Imported(_) | Self::Incoming(_) => 0,
+        }
+    }
+
     /// The bytes of its tables.
     #[must_use]
     pub fn size(&self) -> u64 {
         match self {
             Self::Growing(growing) => wide(growing.filter.size_in_bytes()),
+            Self::Expiring(expiring) => wide(expiring.filter.size_in_bytes()),
             Self::Imported(imported) => imported.size(),
             Self::Incoming(incoming) => wide(incoming.received().len()),
         }

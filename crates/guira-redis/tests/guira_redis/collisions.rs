@@ -4,7 +4,7 @@ use guira_redis::{Command, CommandError, CommandName, Limits, Settings, StoredFi
 
 fn run(value: &mut Option<StoredFilter>, name: CommandName, words: &[&[u8]]) -> Result<(), CommandError> {
     let command = Command::parse(name, words)?;
-    execute(&command, value, Settings::default, Limits::Bytes(1 << 30)).map(|_| ())
+    execute(&command, value, Settings::default, Limits::Bytes(1 << 30), || 0).map(|_| ())
 }
 
 /// XXH3-64 of eight bytes is a bijection of a number made of them: this is its inverse, but for a constant.

@@ -5,6 +5,11 @@ use guira_redis::{
     Told, execute, merge, reserve_like, scan_dump,
 };
 
+/// Filters here have no time, so nobody asks what it is.
+fn no_clock() -> u64 {
+    panic!("the time was asked for")
+}
+
 /// A key of a server without a server.
 #[derive(Default)]
 struct Key {
@@ -34,7 +39,7 @@ impl Key {
         if let Command::ScanDump { position, secret } = command {
             return scan_dump(&mut self.value, position, secret).map(|reply| (reply, Vec::new()));
         }
-        let Outcome { reply, changes } = execute(&command, &mut self.value, || self.settings, limits)?;
+        let Outcome { reply, changes } = execute(&command, &mut self.value, || self.settings, limits, no_clock)?;
         let mut told = Vec::new();
         if let Some(measures) = changes.created {
             told.push([b"CF.RESERVE".to_vec(), measures.arguments().join(" ").into_bytes()].join(&b' '));
@@ -42,6 +47,7 @@ impl Key {
         match changes.told {
             Told::Nothing => {}
             Told::Same => told.push(line.join(&b' ')),
+            Told::InsertedAt { .. } | Told::DeletedAt { .. } => panic!("these filters have no time"),
             Told::Items(items) => told.push([b"CF.INSERT NOCREATE ITEMS".to_vec(), items.join(&b' ')].join(&b' ')),
         }
         Ok((reply, told))
@@ -197,6 +203,7 @@ fn replies_have_the_shapes_of_both_protocols() {
         assert_eq!(sent(Reply::Chunk { next: 7, bytes: b"ab".into() }), "*2 :7 $ab");
         assert_eq!(sent(Reply::Fields(vec![("Size", 9)])), "%1 +Size :9");
         assert_eq!(sent(Reply::Text("a b".to_owned())), "$a b");
+        assert_eq!(sent(Reply::Refused("Filter is full".to_owned())), "-Filter is full");
     }
 }
 
@@ -222,6 +229,9 @@ fn sent(reply: &Reply<'_>, protocol: Protocol) -> String {
         }
         fn name(&mut self, name: &str) {
             self.1.push(format!("+{name}"));
+        }
+        fn error(&mut self, text: &str) {
+            self.1.push(format!("-{text}"));
         }
         fn null(&mut self) {
             self.1.push("_".to_owned());
@@ -403,7 +413,8 @@ fn a_replica_that_does_what_it_is_told_ends_with_the_same_bytes() {
             let words: Vec<&[u8]> = line.split(|&byte| byte == b' ').collect();
             let name = command_called(str::from_utf8(words[0]).expect("a name"));
             let command = Command::parse(name, &words[1..]).expect("it was told");
-            execute(&command, &mut replica.value, || replica.settings, Limits::Lifted).expect("it was accepted there");
+            execute(&command, &mut replica.value, || replica.settings, Limits::Lifted, no_clock)
+                .expect("it was accepted there");
         }
     }
     assert!(primary.value.as_ref().is_some_and(|filter| filter.size() > 10_000), "it has grown");

@@ -11,7 +11,7 @@ fn run<'value>(
     if let Command::ScanDump { position, secret } = command {
         return scan_dump(value, position, secret);
     }
-    execute(&command, value, Settings::default, Limits::Bytes(1 << 30)).map(|outcome| outcome.reply)
+    execute(&command, value, Settings::default, Limits::Bytes(1 << 30), || 0).map(|outcome| outcome.reply)
 }
 
 /// All chunks of a filter, each with the position that loads it.
@@ -239,9 +239,9 @@ fn a_header_takes_no_memory_for_what_it_promises() {
     let command = [b"1".as_slice(), &promised];
     let command = Command::parse(CommandName::LoadChunk, &command).expect("a chunk");
     let mut value = None;
-    execute(&command, &mut value, Settings::default, Limits::Lifted).expect("a sound header");
+    execute(&command, &mut value, Settings::default, Limits::Lifted, || 0).expect("a sound header");
     assert_eq!(value.expect("it waits for more").size(), 0);
-    let refusal = execute(&command, &mut None, Settings::default, Limits::Bytes(1 << 20)).expect_err("too large");
+    let refusal = execute(&command, &mut None, Settings::default, Limits::Bytes(1 << 20), || 0).expect_err("too large");
     assert!(matches!(refusal, CommandError::MemoryLimit { .. }), "{refusal}");
 }
 

@@ -3,5 +3,6 @@
 mod collisions;
 mod commands;
 mod dumps;
+mod expiring;
 mod measures;
 mod redisbloom;

@@ -81,13 +81,13 @@ fn grow(line: &str, items: u64) -> Option<String> {
     let words: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
     let (mut value, limits) = (None, Limits::Bytes(Settings::DEFAULT.memory_limit));
     let reserve = Command::parse(CommandName::Reserve, &words).expect("it is taken");
-    execute(&reserve, &mut value, Settings::default, limits).expect("created");
+    execute(&reserve, &mut value, Settings::default, limits, || 0).expect("created");
     for start in (0..items).step_by(10_000) {
         let texts: Vec<String> = (start..start + 10_000).map(|item| format!("item-{item}")).collect();
         let words: Vec<&[u8]> =
             std::iter::once("ITEMS").chain(texts.iter().map(String::as_str)).map(str::as_bytes).collect();
         let insert = Command::parse(CommandName::Insert, &words).expect("items");
-        match execute(&insert, &mut value, Settings::default, limits) {
+        match execute(&insert, &mut value, Settings::default, limits, || 0) {
             Ok(outcome) => {
                 let Reply::Insertions(insertions) = outcome.reply else { panic!("insertions") };
                 if insertions.contains(&guira_redis::Insertion::Refused) {

@@ -30,7 +30,7 @@ fn stored(dump: &Value) -> Vec<u64> {
 
 fn run(value: &mut Option<StoredFilter>, name: CommandName, words: &[&[u8]]) -> Reply<'static> {
     let command = Command::parse(name, words).expect("a command");
-    let outcome = execute(&command, value, Settings::default, Limits::Bytes(1 << 30));
+    let outcome = execute(&command, value, Settings::default, Limits::Bytes(1 << 30), || 0);
     outcome.unwrap_or_else(|error| panic!("{error}")).reply
 }
 

@@ -374,6 +374,57 @@ impl ExpiringCuckooFilter {
         copies
     }
 
+    /// Returns `true` if a key is probably alive at a later time, without moving there. A time before the one that was reached
+    /// stands for that.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut filter = guira::ExpiringCuckooFilter::with_capacity(1000, 0.001, 60)?;
+    /// filter.insert("ani")?;
+    /// assert!(filter.contains_at("ani", 59) && !filter.contains_at("ani", 65));
+    /// assert_eq!(filter.time(), 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn contains_at<K: Key + ?Sized>(&self, key: &K, now: u64) -> bool {
+        let living = self.generations.living_at(now);
+        living.is_some_and(|living| self.filter.contains_living(self.hasher().digest(key), living))
+    }
+
+    /// Returns how many copies of a key are alive at a later time, as [`count`](Self::count) does for the present one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut filter = guira::ExpiringCuckooFilter::with_capacity(1000, 0.001, 60)?;
+    /// filter.insert("ani")?;
+    /// assert_eq!((filter.count_at("ani", 59), filter.count_at("ani", 65)), (1, 0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn count_at<K: Key + ?Sized>(&self, key: &K, now: u64) -> usize {
+        let Some(living) = self.generations.living_at(now) else { return 0 };
+        let mut copies = 0;
+        self.filter.visit_values(self.hasher().digest(key), |number| copies += usize::from(!living.is_dead(number)));
+        copies
+    }
+
+    /// Returns how many fingerprints are alive at a later time, as [`len`](Self::len) does for the present one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut filter = guira::ExpiringCuckooFilter::with_capacity(1000, 0.001, 60)?;
+    /// filter.insert("ani")?;
+    /// assert_eq!((filter.len_at(59), filter.len_at(65)), (1, 0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn len_at(&self, now: u64) -> usize {
+        self.generations.len_at(now)
+    }
+
     /// Removes a copy of a key. Returns `true` if there was a living one.
     ///
     /// Only remove what [`insert`](Self::insert) stored, at most as often as it was, and before it expires. Then no other key dies

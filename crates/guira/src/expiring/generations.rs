@@ -167,6 +167,18 @@ impl Generations {
         Living { current: self.current, greatest: self.greatest, older: self.living, oldest: self.stored }
     }
 
+    /// Which numbers are those of generations that live at this time or, where it is later, at another; `None` where all are dead.
+    pub(crate) fn living_at(&self, now: u64) -> Option<Living> {
+        let now = now.max(self.time);
+        let oldest = (0..=self.living).rev().find(|&age| now - self.of_age(age).ended < self.lifetime);
+        oldest.map(|older| Living { older, ..self.living() })
+    }
+
+    /// How many fingerprints are of such generations.
+    pub(crate) fn len_at(&self, now: u64) -> usize {
+        self.living_at(now).map_or(0, |living| (0..=living.older).map(|age| self.of_age(age).len).sum())
+    }
+
     /// The fingerprints of dead generations that are still in the table.
     pub(crate) const fn dead(&self) -> usize {
         self.dead

@@ -95,6 +95,7 @@ impl Checked {
 
     /// Drops from the model what nobody expects to be found, and looks for all else.
     fn look(&mut self) {
+        self.look_ahead();
         let time = self.time();
         let (lifetime, resolution) = (self.filter.lifetime(), self.filter.resolution());
         assert_eq!(self.filter.check_invariants(), Ok(()));
@@ -116,6 +117,20 @@ impl Checked {
         for absent in 0..50 {
             let found = self.filter.contains(&(1 << 40 | self.random.next() >> 30 | absent));
             self.ask(found, rate);
+        }
+    }
+
+    /// What it says of a later time is what it says once it is there.
+    fn look_ahead(&mut self) {
+        let later = self.time() + self.random.next() % (2 * self.filter.lifetime());
+        let mut there = self.filter.clone();
+        while !there.jump(later) {}
+        assert_eq!(self.filter.len_at(later), there.len());
+        for key in self.copies.keys() {
+            assert_eq!(self.filter.contains_at(key, later), there.contains(key), "{key} at {later}");
+            assert_eq!(self.filter.count_at(key, later), there.count(key), "{key} at {later}");
+            // The time does not go back.
+            assert_eq!(there.contains_at(key, 0), there.contains(key));
         }
     }
 
