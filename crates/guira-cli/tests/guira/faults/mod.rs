@@ -368,10 +368,12 @@ fn a_program_that_does_not_flush_is_noticed_within_200_seeds() {
     }
     let is_appended = |record: &Record| record.case.file() == Some("journal.guira");
     let (of_journal, of_file): (Vec<_>, Vec<_>) = of_file.into_iter().partition(is_appended);
-    assert_eq!(of_journal.len(), 1);
-    for (what, records) in
-        [("file", of_file), ("journal", of_journal), ("directory", of_names), ("rename before flush", too_early)]
-    {
+    // The package of Python replaces files, and appends to none.
+    let appends = std::env::var_os("GUIRA_FAULTS_PYTHON").is_none();
+    assert_eq!(of_journal.len(), usize::from(appends));
+    let journal = appends.then_some(("journal", of_journal));
+    let replaced = [("file", of_file), ("directory", of_names), ("rename before flush", too_early)];
+    for (what, records) in replaced.into_iter().chain(journal) {
         let noticed = seeds_until_noticed(&records);
         println!("{what}: noticed after {noticed:?} seeds");
         assert!(noticed.is_some(), "{what}: not noticed");
