@@ -1,7 +1,7 @@
 //! How long single insertions take while a filter grows, and what lookups cost while a table is being doubled.
 //!
-//! `cargo bench -p guira --bench pauses -- [KEYS]`; 60 million keys unless given. By `cargo test --benches` it is run once,
-//! small, for its answers alone.
+//! `cargo bench -p guira --bench pauses -- [KEYS]`; 60 million keys unless given. With `-- expiring [OPERATIONS]`, 50 million unless
+//! given, how long single operations take while keys expire. By `cargo test --benches` all is run once, small, for its answers alone.
 //!
 //! Keys are counted `u64`s. Each insertion is timed by itself; a loop that only reads the clock as often stands beside, since
 //! the system takes the processor away now and then. Then writers and readers of one filter, beside as many such loops:
@@ -19,11 +19,19 @@ use std::collections::BinaryHeap;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use guira::{ConcurrentCuckooFilter, CuckooFilter, FilterBuilder};
+use guira::{ConcurrentCuckooFilter, CuckooFilter, ExpiringCuckooFilter, FilterBuilder};
 
 fn main() {
     let is_test = !std::env::args().any(|argument| argument == "--bench");
     let asked = std::env::args().skip(1).find_map(|argument| argument.parse().ok());
+    let is_expiring = std::env::args().any(|argument| argument == "expiring");
+    if is_test || is_expiring {
+        pauses_while_keys_expire(asked.unwrap_or(if is_test { 100_000 } else { 50_000_000 }));
+        pauses_of_sweeping(if is_test { 10_000 } else { 44_000_000 });
+    }
+    if is_expiring {
+        return;
+    }
     let keys = asked.unwrap_or(if is_test { 100_000 } else { 60_000_000 });
     pauses(keys);
     // As many as there may be processors, and twice as many.
@@ -43,17 +51,19 @@ struct Longest {
 }
 
 impl Longest {
+    const fn new(count: u64) -> Self {
+        Self { kept: BinaryHeap::new(), total: Duration::ZERO, count }
+    }
+
     fn of(count: u64, mut measured: impl FnMut(u64)) -> Self {
-        let mut longest = Self { kept: BinaryHeap::new(), total: Duration::ZERO, count };
-        let begin = Instant::now();
-        let mut before = begin;
+        let mut longest = Self::new(count);
+        let mut before = Instant::now();
         for number in 0..count {
             measured(number);
             let now = Instant::now();
             longest.add(now - before);
             before = now;
         }
-        longest.total = begin.elapsed();
         longest
     }
 
@@ -68,6 +78,7 @@ impl Longest {
 
     fn add(&mut self, duration: Duration) {
         const KEPT: usize = 1000;
+        self.total += duration;
         if self.kept.len() < KEPT {
             self.kept.push(Reverse(duration));
         } else if self.kept.peek().is_some_and(|least| duration > least.0) {
@@ -144,6 +155,74 @@ fn pauses_of_threads(threads: u64, keys: u64) {
     }
     assert!((0..kept + writers * each).all(|key| filter.contains(&key)), "a key was lost");
     println!("\nA table of {:.1} MB at the end.", filter.size_in_bytes() as f64 / 1e6);
+}
+
+/// A steady stream of new keys over a hundred generations, beside a filter that is as full, from which the oldest key is removed
+/// for each that comes.
+fn pauses_while_keys_expire(operations: u64) {
+    const GENERATIONS: u64 = 100;
+    let resolution = operations / GENERATIONS;
+    let lifetime = 14 * resolution;
+    println!(
+        "\n| {operations} times, over {GENERATIONS} generations | the five longest, µs | 99.9999 %, µs | total, s | each, ns |"
+    );
+    println!("|---|---|---|---|---|");
+    Longest::of(operations, |number| {
+        black_box(number);
+    })
+    .print("reading the clock");
+    let builder = CuckooFilter::builder().capacity(lifetime as usize).false_positive_rate(0.001);
+    let mut plain = builder.build().expect("memory for the table");
+    (0..lifetime).for_each(|key| plain.insert(&key).expect("there is room"));
+    Longest::of(operations, |key| {
+        assert!(plain.remove(&key), "a key was lost");
+        plain.insert_if_absent(&(lifetime + key)).expect("there is room");
+    })
+    .print("a key removed, a new one inserted");
+    let builder = ExpiringCuckooFilter::builder().capacity(lifetime as usize).false_positive_rate(0.001);
+    let mut expiring = builder.lifetime(lifetime).resolution(resolution).build().expect("memory for the table");
+    for key in 0..lifetime {
+        expiring.advance(key).expect("small steps");
+        expiring.insert_if_absent(&key).expect("there is room");
+    }
+    let mut swept = Longest::new(operations);
+    Longest::of(operations, |number| {
+        let time = lifetime + number;
+        let begin = Instant::now();
+        expiring.advance(time).expect("small steps");
+        swept.add(begin.elapsed());
+        expiring.insert_if_absent(&time).expect("there is room");
+        assert!(expiring.contains(&(time - lifetime / 2)), "a key was lost");
+    })
+    .print("keys expire: `advance`, a new one inserted, one looked for");
+    swept.print("`advance` alone");
+}
+
+/// How long `advance` takes in a large filter all of whose keys die.
+fn pauses_of_sweeping(keys: u64) {
+    let lifetime = 14;
+    let mut filter = ExpiringCuckooFilter::with_capacity(keys as usize, 0.001, lifetime).expect("memory for the table");
+    (0..keys).for_each(|key| filter.insert(&key).expect("there is room"));
+    let mut longest = Longest::new(0);
+    for time in 1..=3 * lifetime {
+        loop {
+            let begin = Instant::now();
+            let has_arrived = filter.advance(time).expect("small steps");
+            longest.add(begin.elapsed());
+            longest.count += 1;
+            if has_arrived {
+                break;
+            }
+        }
+    }
+    assert_eq!(filter.len(), 0, "keys outlived their time");
+    let megabytes = filter.size_in_bytes() as f64 / 1e6;
+    println!(
+        "\n| a filter of {megabytes:.1} MB, {} times | the five longest, µs | 99.9999 %, µs | total, s | each, ns |",
+        longest.count
+    );
+    println!("|---|---|---|---|---|");
+    longest.print("`advance`");
 }
 
 /// The most memory that this process has had, in MB, where the system tells.
