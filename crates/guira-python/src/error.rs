@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use guira::{BuildError, InsertError, LoadError, MergeError as Refused, SaveError};
+use guira::{BuildError, InsertError, LoadError, MergeError as Refused, ReserveError, SaveError};
 use pyo3::PyErr;
 use pyo3::exceptions::{PyIsADirectoryError, PyMemoryError, PyOSError};
 
@@ -39,8 +39,16 @@ pub(crate) fn merge_error(error: &Refused) -> PyErr {
     match error {
         Refused::Full { .. } => FilterFullError::new_err(error.to_string()),
         Refused::TooManyCopies { .. } => TooManyCopiesError::new_err(error.to_string()),
+        Refused::CounterFull { .. } => CounterFullError::new_err(error.to_string()),
         Refused::OutOfMemory { .. } => PyMemoryError::new_err(error.to_string()),
         _ => MergeError::new_err(error.to_string()),
+    }
+}
+
+pub(crate) fn reserve_error(error: &ReserveError) -> PyErr {
+    match error {
+        ReserveError::OutOfMemory { .. } => PyMemoryError::new_err(error.to_string()),
+        _ => FilterFullError::new_err(error.to_string()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The arguments of constructors.
 
-use guira::{KeyHasher, LoadOptions, Preference};
+use guira::{GrowthPolicy, KeyHasher, LoadOptions, Preference};
 use pyo3::PyResult;
 
 use crate::error::ParameterError;
@@ -11,6 +11,7 @@ pub(crate) struct Options {
     pub(crate) capacity: usize,
     pub(crate) rate: f64,
     pub(crate) max_capacity: Option<usize>,
+    pub(crate) growth_policy: GrowthPolicy,
     pub(crate) preference: Preference,
     pub(crate) hasher: KeyHasher,
 }
@@ -18,7 +19,7 @@ pub(crate) struct Options {
 impl Options {
     pub(crate) fn new(
         (capacity, rate): (usize, f64),
-        max_capacity: Option<usize>,
+        (max_capacity, growth_policy): (Option<usize>, Option<&str>),
         prefer: &str,
         (hash, key, seed): (&str, Option<&[u8]>, u64),
     ) -> PyResult<Self> {
@@ -26,13 +27,36 @@ impl Options {
             let message = "a filter that grows has one layout: give max_capacity or prefer='space', not both";
             return Err(ParameterError::new_err(message));
         }
+        if max_capacity.is_none() && growth_policy.is_some() {
+            return Err(ParameterError::new_err("growth_policy is for a filter that grows: give max_capacity too"));
+        }
+        let growth_policy = growth_policy.map_or(Ok(GrowthPolicy::KeepRate), self::growth_policy)?;
         let (preference, hasher) = (preference(prefer)?, hasher(hash, key, seed)?);
-        Ok(Self { capacity, rate, max_capacity, preference, hasher })
+        Ok(Self { capacity, rate, max_capacity, growth_policy, preference, hasher })
+    }
+
+    /// The value of `growth_policy` for the same.
+    pub(crate) fn growth_policy(&self) -> Option<&'static str> {
+        self.max_capacity.map(|_| name_of(self.growth_policy))
     }
 
     /// The value of `prefer` that was given.
     pub(crate) fn prefer(&self) -> &'static str {
         if self.preference == Preference::Space { "space" } else { "speed" }
+    }
+}
+
+/// `growth_policy="keep-rate"` or `growth_policy="raise-rate"`.
+fn growth_policy(name: &str) -> PyResult<GrowthPolicy> {
+    let found = [GrowthPolicy::KeepRate, GrowthPolicy::RaiseRate].into_iter().find(|&policy| name_of(policy) == name);
+    let message = || format!("growth_policy is 'keep-rate' or 'raise-rate', not {name:?}");
+    found.ok_or_else(|| ParameterError::new_err(message()))
+}
+
+pub(crate) const fn name_of(policy: GrowthPolicy) -> &'static str {
+    match policy {
+        GrowthPolicy::RaiseRate => "raise-rate",
+        _ => "keep-rate",
     }
 }
 

@@ -9,8 +9,9 @@ use std::path::Path;
 use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use guira::{
-    BuildError, CountingCuckooFilter, CuckooFilter, CuckooFilterView, CuckooMap, CuckooSet, FilterBuilder, FilterFile,
-    InsertError, Key, KeyHasher, OutOfMemory, Parameters, SaveError, TryExtendError,
+    CountingCuckooFilter, CuckooFilter, CuckooFilterView, CuckooMap, CuckooSet, FilterBuilder, FilterFile, FilterKind,
+    GrowthPolicy, InsertError, Key, KeyHasher, MergeError, OutOfMemory, Parameters, ReserveError, SaveError,
+    TryExtendError,
 };
 
 use pyo3::PyResult;
@@ -25,7 +26,8 @@ pub(crate) struct Measures {
     pub(crate) parameters: Parameters,
     /// The number of occupied slots.
     pub(crate) occupied: u64,
-    pub(crate) max_capacity: Option<usize>,
+    /// The number of keys up to which it grows at its rate, and what it does with more; `None` if it does not grow.
+    pub(crate) growth: Option<(usize, GrowthPolicy)>,
 }
 
 /// The operations of every type.
@@ -55,13 +57,18 @@ pub(crate) trait InsertUnique: Lookup {
     fn insert_if_absent<K: Key>(&mut self, key: &K) -> Result<bool, InsertError>;
 }
 
-/// A type that can be saved.
+/// A type that can be saved, and merged with others that were made alike.
 pub(crate) trait Stored: Lookup + FilterFile + PartialEq + Send + Sync {
     /// A copy, or an error where there is no memory for one.
     fn try_copy(&self) -> Result<Self, OutOfMemory>;
     fn save(&self, path: &Path) -> Result<(), SaveError>;
     fn write_to(&self, writer: impl Write) -> io::Result<()>;
     fn clear(&mut self);
+    /// An empty one that was made alike.
+    fn empty_like(&self) -> Result<Self, OutOfMemory>;
+    fn merge(&mut self, other: &Self) -> Result<(), MergeError>;
+    fn reserve(&mut self, additional: usize) -> Result<(), ReserveError>;
+    fn shrink_to_fit(&mut self);
 }
 
 /// Why a key of a batch was not stored, after `inserted` others.
@@ -115,46 +122,48 @@ impl<T: Stored> Locked<T> {
     }
 }
 
-/// The builder for the arguments of a Python filter or set.
-pub(crate) fn builder(options: &Options) -> FilterBuilder {
-    let builder = CuckooFilter::builder().capacity(options.capacity).false_positive_rate(options.rate);
+/// The builder for the arguments of a Python class.
+pub(crate) fn builder<T: FilterKind>(options: &Options) -> FilterBuilder<T> {
+    let builder = FilterBuilder::default().capacity(options.capacity).false_positive_rate(options.rate);
     let builder = builder.preference(options.preference).hasher(options.hasher);
     match options.max_capacity {
-        Some(keys) => builder.max_capacity(keys),
+        Some(keys) => builder.max_capacity(keys).growth_policy(options.growth_policy),
         None => builder,
     }
 }
 
-pub(crate) fn new_filter(options: &Options) -> Result<CuckooFilter, BuildError> {
-    builder(options).build()
+/// Implements `Lookup` for types that can be changed.
+macro_rules! lookup {
+    ($type:ty, $contains:ident) => {
+        impl Lookup for $type {
+            fn hasher(&self) -> &KeyHasher {
+                self.hasher()
+            }
+
+            fn measures(&self) -> Measures {
+                let growth = self.growth_policy().map(|policy| (self.max_capacity(), policy));
+                Measures { parameters: *self.parameters(), occupied: self.len() as u64, growth }
+            }
+
+            fn len(&self) -> u64 {
+                self.len() as u64
+            }
+
+            fn contains<K: Key>(&self, key: &K) -> bool {
+                self.$contains(key)
+            }
+
+            fn contains_many_into<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
+                self.contains_many_into(keys, answers);
+            }
+        }
+    };
 }
 
-pub(crate) fn new_set(options: &Options) -> Result<CuckooSet, BuildError> {
-    builder(options).for_kind::<CuckooSet>().build()
-}
-
-impl Lookup for CuckooFilter {
-    fn hasher(&self) -> &KeyHasher {
-        self.hasher()
-    }
-
-    fn measures(&self) -> Measures {
-        let max_capacity = self.growth_policy().map(|_| self.max_capacity());
-        Measures { parameters: *self.parameters(), occupied: self.len() as u64, max_capacity }
-    }
-
-    fn len(&self) -> u64 {
-        self.len() as u64
-    }
-
-    fn contains<K: Key>(&self, key: &K) -> bool {
-        self.contains(key)
-    }
-
-    fn contains_many_into<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
-        self.contains_many_into(keys, answers);
-    }
-}
+lookup!(CuckooFilter, contains);
+lookup!(CuckooSet, contains);
+lookup!(CountingCuckooFilter, contains);
+lookup!(Map, contains_key);
 
 impl Count for CuckooFilter {
     fn count<K: Key>(&self, key: &K) -> u64 {
@@ -196,6 +205,22 @@ macro_rules! stored {
             fn clear(&mut self) {
                 self.clear();
             }
+
+            fn empty_like(&self) -> Result<Self, OutOfMemory> {
+                self.empty_like()
+            }
+
+            fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
+                self.merge(other)
+            }
+
+            fn reserve(&mut self, additional: usize) -> Result<(), ReserveError> {
+                self.reserve(additional)
+            }
+
+            fn shrink_to_fit(&mut self) {
+                self.shrink_to_fit();
+            }
         }
     };
 }
@@ -208,66 +233,11 @@ stored!(CountingCuckooFilter);
 stored!(CuckooSet);
 stored!(Map);
 
-impl Lookup for CuckooSet {
-    fn hasher(&self) -> &KeyHasher {
-        self.hasher()
-    }
-
-    fn measures(&self) -> Measures {
-        let max_capacity = self.growth_policy().map(|_| self.max_capacity());
-        Measures { parameters: *self.parameters(), occupied: self.len() as u64, max_capacity }
-    }
-
-    fn len(&self) -> u64 {
-        self.len() as u64
-    }
-
-    fn contains<K: Key>(&self, key: &K) -> bool {
-        self.contains(key)
-    }
-
-    fn contains_many_into<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
-        self.contains_many_into(keys, answers);
-    }
-}
-
 impl InsertUnique for CuckooSet {
     fn insert_if_absent<K: Key>(&mut self, key: &K) -> Result<bool, InsertError> {
         self.insert(key)
     }
 }
-
-/// Implements `Lookup` for types without batch lookups.
-macro_rules! lookup {
-    ($type:ty, $contains:ident, $table:ident => $occupied:expr, $len:expr) => {
-        impl Lookup for $type {
-            fn hasher(&self) -> &KeyHasher {
-                self.hasher()
-            }
-
-            fn measures(&self) -> Measures {
-                let $table = self;
-                Measures { parameters: *self.parameters(), occupied: $occupied, max_capacity: None }
-            }
-
-            fn len(&self) -> u64 {
-                let $table = self;
-                $len
-            }
-
-            fn contains<K: Key>(&self, key: &K) -> bool {
-                self.$contains(key)
-            }
-
-            fn contains_many_into<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
-                self.contains_many_into(keys, answers);
-            }
-        }
-    };
-}
-
-lookup!(CountingCuckooFilter, contains, filter => filter.len() as u64, filter.len() as u64);
-lookup!(Map, contains_key, map => map.len() as u64, map.len() as u64);
 
 impl Count for CountingCuckooFilter {
     fn count<K: Key>(&self, key: &K) -> u64 {
@@ -291,7 +261,7 @@ impl Lookup for CuckooFilterView<'static> {
     }
 
     fn measures(&self) -> Measures {
-        Measures { parameters: *self.parameters(), occupied: self.len() as u64, max_capacity: None }
+        Measures { parameters: *self.parameters(), occupied: self.len() as u64, growth: None }
     }
 
     fn len(&self) -> u64 {

@@ -19,13 +19,12 @@ def add_all(filter_, keys):
     filter_.update({key: 1 for key in keys} if isinstance(filter_, CuckooMap) else keys)
 
 
-@pytest.mark.parametrize(
-    ("class_", "options"),
-    [
-        (CuckooFilter, {}), (CuckooFilter, {"max_capacity": 100_000}), (CuckooFilter, {"prefer": "space"}),
-        (CuckooSet, {}), (CuckooSet, {"max_capacity": 100_000}), (CountingCuckooFilter, {}), (CuckooMap, {}),
-    ],
-)  # fmt: skip
+CLASSES = [CuckooFilter, CuckooSet, CountingCuckooFilter, CuckooMap]
+FIXED = [(class_, {}) for class_ in CLASSES] + [(CuckooFilter, {"prefer": "space"}), (CuckooSet, {"prefer": "space"})]
+GROWING = [(class_, {"max_capacity": 100_000}) for class_ in CLASSES]
+
+
+@pytest.mark.parametrize(("class_", "options"), FIXED + GROWING)
 def test_every_class_does_what_all_do(class_, options, tmp_path):
     filter_ = class_(1000, 1e-4, seed=7, **options)
     assert (len(filter_), bool(filter_), "key 1" in filter_) == (0, False, False)
@@ -46,9 +45,11 @@ def test_every_class_does_what_all_do(class_, options, tmp_path):
         assert type(one) is class_
         assert one == filter_
         assert one.contains_many(KEYS + ABSENT).tolist() == answers.tolist()
+        assert (one.max_capacity, one.growth_policy) == (filter_.max_capacity, filter_.growth_policy)
         one.clear()
         assert (len(one), one == empty) == (0, True)
     assert filter_.contains_many(KEYS).all()
+    assert filter_.empty_like() == empty
     assert 0 < filter_.load_factor <= 1
     assert 0 < filter_.rate <= 1e-4
     assert filter_.expected_rate <= filter_.rate
@@ -56,12 +57,126 @@ def test_every_class_does_what_all_do(class_, options, tmp_path):
     if class_ in (CuckooFilter, CuckooSet):
         view = guira_filters.open(tmp_path / "saved")
         assert (len(view), view.contains_many(KEYS + ABSENT).tolist()) == (500, answers.tolist())
-        assert filter_.max_capacity == (options.get("max_capacity") and filter_.max_capacity)
-        assert (filter_.max_capacity or 0) >= options.get("max_capacity", 0)
+    if options.get("max_capacity"):
+        assert (filter_.max_capacity >= 100_000, filter_.growth_policy) == (True, "keep-rate")
+    else:
+        assert (filter_.max_capacity, filter_.growth_policy) == (None, None)
     with pytest.raises(TypeError):
         hash(filter_)
     with pytest.raises(TypeError, match="one key"):
         filter_.contains_many("ani")
+
+
+@pytest.mark.parametrize(("class_", "options"), FIXED + GROWING)
+def test_every_class_is_merged_with_others_of_its_kind(class_, options):
+    one = class_(2000, 1e-6, seed=7, **options)
+    other = one.empty_like()
+    add_all(one, KEYS)
+    add_all(other, ABSENT)
+    before = one.copy(), other.copy()
+    both = one | other
+    assert (one, other) == before
+    assert (type(both), len(both)) == (class_, 1000)
+    assert both.contains_many(KEYS + ABSENT).all()
+    assert both.contains_many(range(10_000)).sum() <= 1
+    merged = one
+    merged |= other
+    assert merged is one
+    assert one == both
+    with pytest.raises(guira_filters.MergeError, match="seed"):
+        one.merge(class_(2000, 1e-6, seed=8, **options))
+    with pytest.raises(guira_filters.MergeError):
+        one |= class_(2000, 1e-3, seed=7, **options)
+    with pytest.raises(TypeError):
+        one | {"ani"}
+    with pytest.raises(TypeError):
+        one.merge(["ani"])
+    assert one == both
+
+
+@pytest.mark.parametrize("class_", CLASSES)
+def test_every_class_that_does_not_grow_refuses_what_does_not_fit_and_stays_as_it_was(class_):
+    one = class_(1000)
+    other = one.empty_like()
+    add_all(one, KEYS)
+    add_all(other, [*ABSENT, *(f"more {number}" for number in range(400))])
+    before = one.copy(), other.copy()
+    with pytest.raises(guira_filters.FilterFullError):
+        one |= other
+    with pytest.raises(guira_filters.FilterFullError):
+        one.reserve(10_000)
+    assert (one, other) == before
+    one.shrink_to_fit()
+    assert one == before[0]
+    with pytest.raises(guira_filters.ParameterError, match="max_capacity"):
+        class_(1000, growth_policy="raise-rate")
+
+
+@pytest.mark.parametrize("class_", CLASSES)
+def test_every_class_grows_at_its_rate_and_shrinks_again(class_):
+    seen = class_(1000, 0.001, max_capacity=60_000)
+    small, keys = seen.nbytes, [f"key {number}" for number in range(50_000)]
+    add_all(seen, keys)
+    assert seen.contains_many(keys).all()
+    assert seen.capacity >= len(seen) > 49_900  # a set leaves out what looks like another key
+    assert seen.expected_rate <= seen.rate <= 0.001
+    # 50 are expected; 125 or more of 50,000 have a probability below 1e-17, by Chernoff's bound.
+    assert seen.contains_many([f"absent {number}" for number in range(50_000)]).sum() < 125
+    other = seen.empty_like()
+    assert (other.nbytes, other.max_capacity) == (small, seen.max_capacity)
+    add_all(other, ["one more"])
+    large = seen.nbytes
+    for both in (seen | other, other | seen):
+        assert both.contains_many([*keys, "one more"]).all()
+        assert both.nbytes >= large
+    seen.clear()
+    assert seen.nbytes == large
+    seen.shrink_to_fit()
+    assert seen.nbytes == small
+    seen.reserve(50_000)
+    assert seen.capacity >= 50_000
+    assert seen.nbytes == large
+    with pytest.raises(guira_filters.FilterFullError):
+        seen.reserve(1_000_000)
+    assert seen.nbytes == large
+
+
+@pytest.mark.parametrize("class_", CLASSES)
+def test_every_class_takes_more_keys_at_a_higher_rate_where_it_is_told_so(class_):
+    bounded = class_(100, 0.001, max_capacity=1000)
+    seen = class_(100, 0.001, max_capacity=1000, growth_policy="raise-rate")
+    keys = [f"key {number}" for number in range(10_000)]
+    with pytest.raises(guira_filters.FilterFullError):
+        add_all(bounded, keys)
+    add_all(seen, keys)
+    assert seen.contains_many(keys).all()
+    assert seen.expected_rate > 0.001 >= bounded.expected_rate
+    assert pickle.loads(pickle.dumps(seen)).growth_policy == seen.growth_policy == "raise-rate"
+    with pytest.raises(guira_filters.ParameterError, match="'keep-rate' or 'raise-rate'"):
+        class_(100, max_capacity=1000, growth_policy="other")
+
+
+def test_merged_counts_add_up_and_merged_maps_have_the_values_of_both():
+    counts = CountingCuckooFilter(1000, 1e-6, counter_bits=4)
+    others = counts.empty_like()
+    counts.update(["ani"] * 10 + ["guira"])
+    others.update(["ani"] * 5 + ["koel"])
+    counts |= others
+    assert counts.count_many(["ani", "guira", "koel", "hoopoe"]).tolist() == [15, 1, 1, 0]
+    assert (counts.total(), len(counts)) == (17, 3)
+    before = counts.copy()
+    with pytest.raises(guira_filters.CounterFullError, match="16"):
+        counts |= others
+    assert (counts == before, counts.total()) == (True, 17)
+    shards = CuckooMap(1000, 1e-6)
+    more = shards.empty_like()
+    shards.update({"ani": 1, "guira": 2})
+    more.update({"ani": 3, "koel": 4})
+    shards |= more
+    assert [sorted(shards.get(key)) for key in ("ani", "guira", "koel", "hoopoe")] == [[1, 3], [2], [4], []]
+    with pytest.raises(guira_filters.TooManyCopiesError):
+        for _ in range(10):
+            shards |= more
 
 
 def test_a_set_that_grows_takes_any_number_up_to_its_maximum():
@@ -99,16 +214,6 @@ def test_merged_sets_answer_as_one_set_to_which_all_keys_were_added(options):
     assert len(one) == len(both)
     with pytest.raises(TypeError):
         one | {"ani"}
-
-
-def test_sets_whose_keys_do_not_fit_together_stay_as_they_were():
-    one, other = CuckooSet(1000), CuckooSet(1000)
-    one.update(KEYS)
-    other.update(ABSENT + [f"more {number}" for number in range(400)])
-    before = one.copy(), other.copy()
-    with pytest.raises(guira_filters.FilterFullError):
-        one |= other
-    assert (one, other) == before
 
 
 def test_a_small_set_with_a_maximum_takes_millions_and_is_merged_with_another():
@@ -158,7 +263,13 @@ def test_the_set_has_the_methods_of_pythons_own_or_says_why_not(name):
         seen |= ["ani"]
 
 
-@pytest.mark.parametrize("options", [{}, {"prefer": "space"}, {"seed": 7}, {"max_capacity": 1_000_000}])
+PLANNED = [
+    {}, {"prefer": "space"}, {"seed": 7}, {"max_capacity": 1_000_000},
+    {"max_capacity": 1_000_000, "growth_policy": "raise-rate"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("options", PLANNED)
 def test_twenty_parts_of_a_plan_are_merged_to_what_one_filter_is(options):
     plan = guira_filters.plan(200_000, 0.001, **options)
     travelled = pickle.loads(pickle.dumps(plan))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 import guira_filters
-from guira_filters import CountingCuckooFilter, CuckooFilter, CuckooSet
+from guira_filters import CountingCuckooFilter, CuckooFilter, CuckooMap, CuckooSet
 
 # So low a rate that no two of the few keys look the same.
 RATE = 1e-8
@@ -138,13 +138,20 @@ Multiset.TestCase.settings = settings(max_examples=100, stateful_step_count=40, 
 TestMultiset = Multiset.TestCase
 
 
-class Distinct(RuleBasedStateMachine):
-    """A set and a filter that counts, beside theirs."""
+class Kinds(RuleBasedStateMachine):
+    """A set, a filter that counts and a map, which may grow and be merged with others, beside counters of what was added."""
 
-    @initialize(seed=st.integers(0, 2**64 - 1))
-    def make(self, seed):
-        self.unique = CuckooSet(20_000, RATE, seed=seed)
-        self.counting = CountingCuckooFilter(20_000, 1e-6, seed=seed)
+    @initialize(
+        options=st.sampled_from(
+            [(20_000, {}), (50, {"max_capacity": 20_000}), (50, {"max_capacity": 10_000, "growth_policy": "raise-rate"})]
+        ),
+        seed=st.integers(0, 2**64 - 1),
+    )
+    def make(self, options, seed):
+        capacity, growth = options
+        self.unique = CuckooSet(capacity, RATE, seed=seed, **growth)
+        self.counting = CountingCuckooFilter(capacity, 1e-6, seed=seed, **growth)
+        self.map = CuckooMap(capacity, 1e-6, seed=seed, **growth)
         self.model = collections.Counter()
 
     @rule(keys=st.lists(KEYS, max_size=20))
@@ -155,17 +162,64 @@ class Distinct(RuleBasedStateMachine):
             expected.append(not self.model[meant(key)])
             self.model[meant(key)] += 1
             self.counting.add(key)
+            if expected[-1]:
+                self.map.add(key, self.value(key))
         assert new == expected
+
+    @rule(first=st.integers(0, 10_000), count=st.integers(1, 300))
+    def add_numbers(self, first, count):
+        self.add(list(range(first, first + count)))
+
+    @rule(keys=st.lists(KEYS, max_size=20))
+    def merge(self, keys):
+        others = [filter_.empty_like() for filter_ in (self.unique, self.counting, self.map)]
+        others[0].update(keys)
+        others[1].update(keys)
+        others[2].update({meant(key): self.value(key) for key in keys if not self.model[meant(key)]})
+        self.unique |= others[0]
+        self.counting |= others[1]
+        self.map |= others[2]
+        self.model.update(meant(key) for key in keys)
+
+    @rule(data=st.data())
+    def remove(self, data):
+        present = [key for key, count in self.model.items() if count]
+        if present:
+            key = data.draw(st.sampled_from(present))
+            self.counting.remove(key)
+            self.model[key] -= 1
+            if not self.model[key]:
+                del self.model[key]
+                self.map.remove(key, self.value(key))
+                # Nothing is removed from a set: it begins anew with what is left.
+                self.unique.clear()
+                self.unique.update(list(self.model))
+
+    @rule(room=st.integers(0, 2000))
+    def make_room_and_undo_it(self, room):
+        for filter_ in (self.unique, self.counting, self.map):
+            try:
+                filter_.reserve(room)
+            except guira_filters.FilterFullError:
+                assert len(filter_) + room > filter_.capacity
+            else:
+                assert len(filter_) + room <= filter_.capacity
+            filter_.shrink_to_fit()
+
+    @staticmethod
+    def value(key):
+        return sum(meant(key)) % 256
 
     @invariant()
     def every_key_is_there_once_and_counted(self):
         if not hasattr(self, "unique"):
             return
-        assert len(self.unique) == len(self.model) == len(self.counting)
+        assert len(self.unique) == len(self.model) == len(self.counting) == len(self.map)
         assert self.counting.total() == self.model.total()
         assert self.unique.contains_many(list(self.model)).all()
         assert self.counting.count_many(list(self.model)).tolist() == list(self.model.values())
+        assert all(self.map.get(key) == (self.value(key),) for key in self.model)
 
 
-Distinct.TestCase.settings = settings(max_examples=50, stateful_step_count=20, deadline=None)
-TestDistinct = Distinct.TestCase
+Kinds.TestCase.settings = settings(max_examples=50, stateful_step_count=20, deadline=None)
+TestKinds = Kinds.TestCase

@@ -1,16 +1,18 @@
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 
-use super::methods::{methods_of_copies, methods_of_files, methods_of_tables};
-use crate::error::{build_error, insert_error};
+use super::methods::{
+    built, merged_in_place, methods_of_copies, methods_of_files, methods_of_growth, methods_of_tables,
+};
+use crate::error::insert_error;
 use crate::keys::key_of;
-use crate::options::hasher;
-use crate::table::Locked;
+use crate::options::Options;
+use crate::table::{Locked, builder};
 
 /// A filter that counts keys, for keys that occur many times.
 ///
 /// A key is counted up to 2 ** ``counter_bits`` times. ``len`` is how many keys are counted, and ``total()`` the sum of
-/// their counts, as with ``collections.Counter``.
+/// their counts, as with ``collections.Counter``. With a ``max_capacity``, its table grows; see ``CuckooFilter``.
 ///
 /// >>> sightings = CountingCuckooFilter(1000)
 /// >>> sightings.update(["ani"] * 100)
@@ -24,24 +26,42 @@ pub(crate) struct CountingCuckooFilter {
 methods_of_tables!(CountingCuckooFilter);
 methods_of_files!(CountingCuckooFilter);
 methods_of_copies!(CountingCuckooFilter);
+methods_of_growth!(
+    CountingCuckooFilter,
+    "Adds all counts of another filter, which was made with the same parameters; filters that grow may have grown differently.",
+    "",
+    "Raises ``MergeError`` if they were made with different parameters, ``FilterFullError`` if not all keys fit, and",
+    "``CounterFullError`` if a key is counted too often; both are then unchanged.",
+    "",
+    ">>> monday = CountingCuckooFilter(1000)",
+    ">>> tuesday = monday.empty_like()",
+    ">>> monday.add(\"ani\")",
+    ">>> tuesday.update([\"ani\", \"koel\"])",
+    ">>> (monday | tuesday).count(\"ani\")",
+    "2"
+);
+merged_in_place!(CountingCuckooFilter);
 
 #[pymethods]
 impl CountingCuckooFilter {
     #[new]
-    #[pyo3(signature = (capacity, rate=0.001, *, counter_bits=8, hash="xxh3", key=None, seed=0))]
+    #[pyo3(signature = (
+        capacity, rate=0.001, *, counter_bits=8, max_capacity=None, growth_policy=None, hash="xxh3", key=None, seed=0
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "they have names in Python")]
     fn new(
         py: Python<'_>,
         capacity: usize,
         rate: f64,
         counter_bits: u32,
+        max_capacity: Option<usize>,
+        growth_policy: Option<&str>,
         hash: &str,
         key: Option<&[u8]>,
         seed: u64,
     ) -> PyResult<Self> {
-        let builder = guira::CountingCuckooFilter::builder().capacity(capacity).false_positive_rate(rate);
-        let builder = builder.value_bits(counter_bits).hasher(hasher(hash, key, seed)?);
-        let filter = py.detach(|| builder.build());
-        Ok(Self { table: Locked::new(filter.map_err(|error| build_error(&error))?) })
+        let options = Options::new((capacity, rate), (max_capacity, growth_policy), "speed", (hash, key, seed))?;
+        Ok(Self { table: built(py, &builder(&options).value_bits(counter_bits))? })
     }
 
     /// Counts a key once more.

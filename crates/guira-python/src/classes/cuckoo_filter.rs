@@ -1,16 +1,21 @@
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 
-use super::methods::{methods_of_copies, methods_of_files, methods_of_tables, methods_of_unique_keys};
-use crate::error::{build_error, insert_error, merge_error};
+use super::methods::{
+    built, merged_in_place, methods_of_copies, methods_of_files, methods_of_growth, methods_of_tables,
+    methods_of_unique_keys,
+};
+use crate::error::insert_error;
 use crate::keys::key_of;
 use crate::options::Options;
-use crate::table::{Locked, new_filter};
+use crate::table::{Locked, builder};
 
 /// A set of keys that answers "certainly not" or "probably", in a few bits per key, and that supports removal.
 ///
 /// A key that was added and not removed is always found. An absent key is reported as present with a probability of at most
 /// ``rate``, while the filter holds no more than ``capacity`` distinct keys, or ``max_capacity`` if it may grow that far.
+///
+/// With ``growth_policy="raise-rate"`` it takes still more keys, at a rate that doubles each time their number does.
 ///
 /// ``prefer`` is "speed", or "space" for the least memory. ``hash`` is "xxh3" with a ``seed``, or "siphash" with a secret
 /// ``key`` of 16 bytes, for keys that an attacker may choose.
@@ -30,6 +35,14 @@ pub(crate) struct CuckooFilter {
 methods_of_tables!(CuckooFilter);
 methods_of_files!(CuckooFilter);
 methods_of_copies!(CuckooFilter);
+methods_of_growth!(
+    CuckooFilter,
+    "Adds all keys of another filter, which was made with the same parameters; filters that grow may have grown differently.",
+    "",
+    "Raises ``MergeError`` if they were made with different parameters, and ``FilterFullError`` if not all keys fit; both",
+    "are then unchanged."
+);
+merged_in_place!(CuckooFilter);
 methods_of_unique_keys!(
     CuckooFilter,
     "Adds those of many keys that are probably not there; which were added, as a NumPy array of bools.",
@@ -38,27 +51,29 @@ methods_of_unique_keys!(
 
 impl CuckooFilter {
     pub(crate) fn of_options(py: Python<'_>, options: &Options) -> PyResult<Self> {
-        let table = py.detach(|| new_filter(options));
-        Ok(Self { table: Locked::new(table.map_err(|error| build_error(&error))?) })
+        Ok(Self { table: built(py, &builder(options))? })
     }
 }
 
 #[pymethods]
 impl CuckooFilter {
     #[new]
-    #[pyo3(signature = (capacity, rate=0.001, *, max_capacity=None, prefer="speed", hash="xxh3", key=None, seed=0))]
+    #[pyo3(signature = (
+        capacity, rate=0.001, *, max_capacity=None, growth_policy=None, prefer="speed", hash="xxh3", key=None, seed=0
+    ))]
     #[expect(clippy::too_many_arguments, reason = "they have names in Python")]
     fn new(
         py: Python<'_>,
         capacity: usize,
         rate: f64,
         max_capacity: Option<usize>,
+        growth_policy: Option<&str>,
         prefer: &str,
         hash: &str,
         key: Option<&[u8]>,
         seed: u64,
     ) -> PyResult<Self> {
-        let options = Options::new((capacity, rate), max_capacity, prefer, (hash, key, seed))?;
+        let options = Options::new((capacity, rate), (max_capacity, growth_policy), prefer, (hash, key, seed))?;
         Self::of_options(py, &options)
     }
 
@@ -110,37 +125,5 @@ impl CuckooFilter {
     fn count(&self, key: &Bound<'_, PyAny>) -> PyResult<usize> {
         let key = key_of(self.table.hasher(), key)?;
         Ok(self.table.read().count(&key))
-    }
-
-    /// Adds all keys of another filter, which was made with the same parameters; filters that grow may have grown differently.
-    ///
-    /// Raises ``MergeError`` if they were made with different parameters, and ``FilterFullError`` if not all keys fit; both
-    /// are then unchanged.
-    fn merge(&self, py: Python<'_>, other: &Self) -> PyResult<()> {
-        // One lock after the other: `other` may be this filter.
-        let other = py.detach(|| other.table.snapshot())?;
-        let merged = py.detach(|| self.table.write().merge(&other));
-        merged.map_err(|error| merge_error(&error))
-    }
-
-    fn __ior__(&self, py: Python<'_>, other: &Self) -> PyResult<()> {
-        self.merge(py, other)
-    }
-
-    /// A new filter with the keys of both, which were made with the same parameters: see ``merge``.
-    fn __or__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let py = slf.py();
-        let Ok(other) = other.cast::<Self>() else {
-            return Ok(py.NotImplemented().into_bound(py));
-        };
-        let both = slf.get().copy(py)?;
-        both.merge(py, other.get())?;
-        Ok(Bound::new(py, both)?.into_any())
-    }
-
-    /// The number of distinct keys up to which the filter grows at its rate; ``None`` if it does not grow.
-    #[getter]
-    fn max_capacity(&self) -> Option<usize> {
-        self.measures().max_capacity
     }
 }

@@ -2,16 +2,17 @@ use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use super::methods::{methods_of_files, methods_of_tables};
-use crate::error::{build_error, insert_error};
+use super::methods::{built, merged_in_place, methods_of_files, methods_of_growth, methods_of_tables};
+use crate::error::insert_error;
 use crate::keys::key_of;
-use crate::options::hasher;
-use crate::table::{Locked, Map};
+use crate::options::Options;
+use crate::table::{Locked, Map, builder};
 
 /// A map from keys to small numbers of ``value_bits`` bits each, which takes a few more bits per key.
 ///
 /// A lookup returns the values of all keys that the map can't tell apart: the values of a key that was added are always among
-/// them, and an absent key has none, except with probability ``rate``.
+/// them, and an absent key has none, except with probability ``rate``. With a ``max_capacity``, its table grows; see
+/// ``CuckooFilter``.
 ///
 /// >>> shards = CuckooMap(1000, value_bits=8)
 /// >>> shards.add("ani", 7)
@@ -24,24 +25,36 @@ pub(crate) struct CuckooMap {
 
 methods_of_tables!(CuckooMap);
 methods_of_files!(CuckooMap);
+methods_of_growth!(
+    CuckooMap,
+    "Adds all pairs of another map, which was made with the same parameters; maps that grow may have grown differently. A pair",
+    "that both have is stored twice.",
+    "",
+    "Raises ``MergeError`` if they were made with different parameters, and ``FilterFullError`` or ``TooManyCopiesError`` if not",
+    "all pairs fit; both are then unchanged."
+);
+merged_in_place!(CuckooMap);
 
 #[pymethods]
 impl CuckooMap {
     #[new]
-    #[pyo3(signature = (capacity, rate=0.001, *, value_bits=8, hash="xxh3", key=None, seed=0))]
+    #[pyo3(signature = (
+        capacity, rate=0.001, *, value_bits=8, max_capacity=None, growth_policy=None, hash="xxh3", key=None, seed=0
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "they have names in Python")]
     fn new(
         py: Python<'_>,
         capacity: usize,
         rate: f64,
         value_bits: u32,
+        max_capacity: Option<usize>,
+        growth_policy: Option<&str>,
         hash: &str,
         key: Option<&[u8]>,
         seed: u64,
     ) -> PyResult<Self> {
-        let builder = guira::CuckooMap::builder().capacity(capacity).false_positive_rate(rate);
-        let builder = builder.value_bits(value_bits).hasher(hasher(hash, key, seed)?);
-        let map = py.detach(|| builder.build());
-        Ok(Self { table: Locked::new(map.map_err(|error| build_error(&error))?) })
+        let options = Options::new((capacity, rate), (max_capacity, growth_policy), "speed", (hash, key, seed))?;
+        Ok(Self { table: built(py, &builder(&options).value_bits(value_bits))? })
     }
 
     /// Adds a value to those of a key.

@@ -2,16 +2,16 @@ use pyo3::exceptions::{PyAttributeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyFrozenSet, PySet};
 
-use super::methods::{methods_of_files, methods_of_tables, methods_of_unique_keys};
-use crate::error::{build_error, insert_error, merge_error};
+use super::methods::{built, methods_of_files, methods_of_growth, methods_of_tables, methods_of_unique_keys};
+use crate::error::insert_error;
 use crate::keys::key_of;
 use crate::operations::{AddUniqueMany, apply_to_iterable};
 use crate::options::Options;
-use crate::table::{Locked, new_set};
+use crate::table::{Locked, builder};
 
 /// A set of keys to which keys are only added: each is stored once, however often it is added, and none is removed.
 ///
-/// With a ``max_capacity``, its table grows. It has the methods of Python's own sets, as far as it can.
+/// With a ``max_capacity``, its table grows; see ``CuckooFilter``. It has the methods of Python's own sets, as far as it can.
 ///
 /// >>> seen = CuckooSet(1000)
 /// >>> [word for word in ["ani", "guira", "ani"] if seen.add(word)]
@@ -23,6 +23,20 @@ pub(crate) struct CuckooSet {
 
 methods_of_tables!(CuckooSet);
 methods_of_files!(CuckooSet);
+methods_of_growth!(
+    CuckooSet,
+    "Adds all keys of another set, which was made with the same parameters; sets that grow may have grown differently.",
+    "",
+    "Raises ``MergeError`` if they were made with different parameters, and ``FilterFullError`` if the keys of both, those that",
+    "both have counted twice, don't fit; both are then unchanged.",
+    "",
+    ">>> monday, tuesday = CuckooSet(1000), CuckooSet(1000)",
+    ">>> monday.update([\"ani\", \"guira\"])",
+    ">>> tuesday.update([\"ani\", \"koel\"])",
+    ">>> monday.merge(tuesday)",
+    ">>> len(monday), \"koel\" in monday",
+    "(3, True)"
+);
 methods_of_unique_keys!(
     CuckooSet,
     "Adds many keys; which were probably not there before, as a NumPy array of bools.",
@@ -32,21 +46,23 @@ methods_of_unique_keys!(
 #[pymethods]
 impl CuckooSet {
     #[new]
-    #[pyo3(signature = (capacity, rate=0.001, *, max_capacity=None, prefer="speed", hash="xxh3", key=None, seed=0))]
+    #[pyo3(signature = (
+        capacity, rate=0.001, *, max_capacity=None, growth_policy=None, prefer="speed", hash="xxh3", key=None, seed=0
+    ))]
     #[expect(clippy::too_many_arguments, reason = "they have names in Python")]
     fn new(
         py: Python<'_>,
         capacity: usize,
         rate: f64,
         max_capacity: Option<usize>,
+        growth_policy: Option<&str>,
         prefer: &str,
         hash: &str,
         key: Option<&[u8]>,
         seed: u64,
     ) -> PyResult<Self> {
-        let options = Options::new((capacity, rate), max_capacity, prefer, (hash, key, seed))?;
-        let set = py.detach(|| new_set(&options));
-        Ok(Self { table: Locked::new(set.map_err(|error| build_error(&error))?) })
+        let options = Options::new((capacity, rate), (max_capacity, growth_policy), prefer, (hash, key, seed))?;
+        Ok(Self { table: built(py, &builder(&options))? })
     }
 
     /// Adds a key. Returns ``False`` if it was probably present before.
@@ -62,35 +78,6 @@ impl CuckooSet {
     /// Raises ``FilterFullError`` for the first key that does not fit, with its ``index``; the keys before it are stored.
     fn update(&self, keys: &Bound<'_, PyAny>) -> PyResult<()> {
         apply_to_iterable(&AddUniqueMany(&self.table), keys)
-    }
-
-    /// Adds all keys of another set, which was made with the same parameters; sets that grow may have grown differently.
-    ///
-    /// Raises ``MergeError`` if they were made with different parameters, and ``FilterFullError`` if the keys of both, those that
-    /// both have counted twice, don't fit; both are then unchanged.
-    ///
-    /// >>> monday, tuesday = CuckooSet(1000), CuckooSet(1000)
-    /// >>> monday.update(["ani", "guira"])
-    /// >>> tuesday.update(["ani", "koel"])
-    /// >>> monday.merge(tuesday)
-    /// >>> len(monday), "koel" in monday
-    /// (3, True)
-    fn merge(&self, py: Python<'_>, other: &Self) -> PyResult<()> {
-        // One lock after the other: `other` may be this set.
-        let other = py.detach(|| other.table.snapshot())?;
-        let merged = py.detach(|| self.table.write().merge(&other));
-        merged.map_err(|error| merge_error(&error))
-    }
-
-    /// A new set with the keys of both, which were made with the same parameters: see ``merge``.
-    fn __or__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let py = slf.py();
-        let Ok(other) = other.cast::<Self>() else {
-            return Ok(py.NotImplemented().into_bound(py));
-        };
-        let both = slf.get().copy(py)?;
-        both.merge(py, other.get())?;
-        Ok(Bound::new(py, both)?.into_any())
     }
 
     /// Adds all keys of one of Python's own sets, or of another set that was made with the same parameters: see ``merge``.
@@ -130,11 +117,5 @@ impl CuckooSet {
             _ => return Err(PyAttributeError::new_err(format!("'CuckooSet' object has no attribute '{name}'"))),
         };
         Err(PyAttributeError::new_err(format!("'CuckooSet' object has no attribute '{name}': {reason}")))
-    }
-
-    /// The number of distinct keys up to which the set grows at its rate; ``None`` if it does not grow.
-    #[getter]
-    fn max_capacity(&self) -> Option<usize> {
-        self.measures().max_capacity
     }
 }

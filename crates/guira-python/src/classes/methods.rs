@@ -1,12 +1,12 @@
 //! The methods that several classes have in common.
 
-use guira::FileHeader;
+use guira::{FileHeader, FilterBuilder, FilterKind};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple, PyType};
 
-use crate::error::{SecretKeyError, load_error};
+use crate::error::{SecretKeyError, build_error, load_error, merge_error};
 use crate::options::load_options;
 use crate::table::{Locked, Measures, Stored};
 
@@ -36,7 +36,7 @@ impl Measures {
     }
 
     pub(crate) fn repr(&self, name: &str, len: u64) -> String {
-        let growth = self.max_capacity.map_or_else(String::new, |keys| format!(", max_capacity={keys}"));
+        let growth = self.growth.map_or_else(String::new, |(keys, _)| format!(", max_capacity={keys}"));
         format!(
             "{name}(len={len}, capacity={}{growth}, rate={:.3e}, load_factor={:.3}, nbytes={})",
             self.capacity(),
@@ -50,6 +50,15 @@ impl Measures {
 #[expect(clippy::cast_precision_loss, reason = "a ratio is a double, and so has 53 bits")]
 pub(crate) fn ratio(part: u64, whole: u64) -> f64 {
     part as f64 / whole as f64
+}
+
+/// A new table.
+pub(crate) fn built<T: FilterKind + Stored + 'static>(
+    py: Python<'_>,
+    builder: &FilterBuilder<T>,
+) -> PyResult<Locked<T>> {
+    let table = py.detach(|| builder.build());
+    table.map(Locked::new).map_err(|error| build_error(&error))
 }
 
 /// The bytes of any object with a buffer, as a file.
@@ -88,6 +97,14 @@ pub(crate) fn to_bytes<'py, T: Stored>(py: Python<'py>, table: &Locked<T>) -> Py
     let size = FileHeader::from_bytes(&start).map_err(load_error)?.file_size();
     let size = usize::try_from(size).map_err(|_| PyMemoryError::new_err(format!("a file of {size} bytes")))?;
     PyBytes::new_with(py, size, |bytes| Ok(snapshot.write_to(bytes)?))
+}
+
+/// Adds what another table holds.
+pub(crate) fn merge<T: Stored>(py: Python<'_>, table: &Locked<T>, other: &Locked<T>) -> PyResult<()> {
+    // One lock after the other: they may be one.
+    let other = py.detach(|| other.snapshot())?;
+    let merged = py.detach(|| table.write().merge(&other));
+    merged.map_err(|error| merge_error(&error))
 }
 
 /// The function that `pickle` calls, and its argument: `from_bytes` of the class, and the bytes of the file.
@@ -258,6 +275,76 @@ macro_rules! methods_of_files {
     };
 }
 
+/// The methods of every class that is merged and grows.
+macro_rules! methods_of_growth {
+    ($class:ident, $($merge:literal),+) => {
+        #[pymethods]
+        impl $class {
+            $(#[doc = $merge])+
+            fn merge(&self, py: Python<'_>, other: &Self) -> PyResult<()> {
+                crate::classes::methods::merge(py, &self.table, &other.table)
+            }
+
+            /// A new one with what both hold, which were made with the same parameters: see ``merge``.
+            fn __or__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+                let py = slf.py();
+                let Ok(other) = other.cast::<Self>() else {
+                    return Ok(py.NotImplemented().into_bound(py));
+                };
+                let both = slf.get().copy(py)?;
+                both.merge(py, other.get())?;
+                Ok(Bound::new(py, both)?.into_any())
+            }
+
+            /// An empty one with the same parameters, so that the two can be merged; it also grows as far.
+            fn empty_like(&self, py: Python<'_>) -> PyResult<Self> {
+                let empty = py.detach(|| crate::table::Stored::empty_like(&*self.table.read()));
+                let empty = empty.map_err(|error| crate::error::build_error(&error.into()))?;
+                Ok(Self { table: crate::table::Locked::new(empty) })
+            }
+
+            /// Makes room for so many distinct keys more, so that the table is not enlarged while they are added.
+            ///
+            /// Raises ``FilterFullError`` if it may not grow so far; it is then unchanged.
+            fn reserve(&self, py: Python<'_>, additional: usize) -> PyResult<()> {
+                let reserved = py.detach(|| crate::table::Stored::reserve(&mut *self.table.write(), additional));
+                reserved.map_err(|error| crate::error::reserve_error(&error))
+            }
+
+            /// Makes the table smaller as long as an eighth of its capacity stays free, down to the size it had at first. One
+            /// that does not grow stays as it is.
+            fn shrink_to_fit(&self, py: Python<'_>) {
+                py.detach(|| crate::table::Stored::shrink_to_fit(&mut *self.table.write()));
+            }
+
+            /// The number of distinct keys up to which it grows at its rate; ``None`` if it does not grow.
+            #[getter]
+            fn max_capacity(&self) -> Option<usize> {
+                self.measures().growth.map(|(keys, _)| keys)
+            }
+
+            /// What it does with more keys than ``max_capacity``: "keep-rate", which refuses them, or "raise-rate"; ``None`` if
+            /// it does not grow.
+            #[getter]
+            fn growth_policy(&self) -> Option<&'static str> {
+                self.measures().growth.map(|(_, policy)| crate::options::name_of(policy))
+            }
+        }
+    };
+}
+
+/// `|=` for what is of the same class.
+macro_rules! merged_in_place {
+    ($class:ident) => {
+        #[pymethods]
+        impl $class {
+            fn __ior__(&self, py: Python<'_>, other: &Self) -> PyResult<()> {
+                self.merge(py, other)
+            }
+        }
+    };
+}
+
 /// The methods of classes that store copies of keys and remove them.
 macro_rules! methods_of_copies {
     ($class:ident) => {
@@ -308,7 +395,9 @@ macro_rules! methods_of_unique_keys {
     };
 }
 
+pub(crate) use merged_in_place;
 pub(crate) use methods_of_copies;
 pub(crate) use methods_of_files;
+pub(crate) use methods_of_growth;
 pub(crate) use methods_of_tables;
 pub(crate) use methods_of_unique_keys;

@@ -20,7 +20,7 @@ pub(crate) struct Plan {
 
 impl Plan {
     fn new(options: Options) -> PyResult<Self> {
-        let table = builder(&options).parameters().map_err(|error| build_error(&error))?;
+        let table = builder::<guira::CuckooFilter>(&options).parameters().map_err(|error| build_error(&error))?;
         Ok(Self { options, table })
     }
 }
@@ -61,6 +61,7 @@ impl Plan {
         }
         let rest = PyDict::new(py);
         rest.set_item("max_capacity", options.max_capacity)?;
+        rest.set_item("growth_policy", options.growth_policy())?;
         rest.set_item("prefer", options.prefer())?;
         rest.set_item("seed", options.hasher.seed())?;
         let plan = py.import("guira_filters")?.getattr("plan")?;
@@ -134,15 +135,19 @@ impl Plan {
 /// >>> plan(1_000_000, 0.001).bits_per_key < 14
 /// True
 #[pyfunction]
-#[pyo3(signature = (capacity, rate=0.001, *, max_capacity=None, prefer="speed", hash="xxh3", key=None, seed=0))]
+#[pyo3(signature = (
+    capacity, rate=0.001, *, max_capacity=None, growth_policy=None, prefer="speed", hash="xxh3", key=None, seed=0
+))]
+#[expect(clippy::too_many_arguments, reason = "they have names in Python")]
 pub(crate) fn plan(
     capacity: usize,
     rate: f64,
     max_capacity: Option<usize>,
+    growth_policy: Option<&str>,
     prefer: &str,
     hash: &str,
     key: Option<&[u8]>,
     seed: u64,
 ) -> PyResult<Plan> {
-    Plan::new(Options::new((capacity, rate), max_capacity, prefer, (hash, key, seed))?)
+    Plan::new(Options::new((capacity, rate), (max_capacity, growth_policy), prefer, (hash, key, seed))?)
 }

@@ -6,8 +6,8 @@ use super::generations::is_valid;
 use crate::digest::{Digest, Key};
 use crate::error::{AdvanceError, BuildError, InsertError, MergeError, OutOfMemory, ReserveError};
 use crate::filter::{
-    Built, Filled, FilterBuilder, Growth, Meeting, Place, ValuedFilter, answers_many, counts_many, inserts_one_by_one,
-    made_by_builder,
+    Built, Filled, FilterBuilder, Growth, GrowthPolicy, Meeting, Place, ValuedFilter, answers_many, counts_many,
+    inserts_one_by_one, made_by_builder,
 };
 use crate::parameters::Parameters;
 
@@ -610,6 +610,20 @@ impl ExpiringCuckooFilter {
     pub fn max_capacity(&self) -> usize {
         let in_table = self.filter.growth().map_or(self.filter.parameters().capacity(), |growth| growth.max_capacity);
         self.living_of(in_table)
+    }
+
+    /// Returns what the filter does with more keys than its [`max_capacity`](Self::max_capacity), or `None` if it doesn't grow.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let builder = guira::ExpiringCuckooFilter::builder().capacity(1000).max_capacity(50_000).false_positive_rate(0.001);
+    /// assert_eq!(builder.lifetime(60).build()?.growth_policy(), Some(guira::GrowthPolicy::KeepRate));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn growth_policy(&self) -> Option<GrowthPolicy> {
+        self.filter.growth().map(|growth| growth.policy)
     }
 
     /// How many keys younger than a lifetime there are among so many in the table, if they came evenly.

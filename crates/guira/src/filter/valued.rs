@@ -482,6 +482,20 @@ macro_rules! growth_of_valued_filter {
             self.filter.growth().map_or(self.capacity(), |growth| growth.max_capacity())
         }
 
+        /// Returns what it does with more keys than its [`max_capacity`](Self::max_capacity), or `None` if it doesn't grow.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        #[doc = concat!("let builder = ", $builder, ".capacity(1000).max_capacity(50_000).false_positive_rate(0.01);")]
+        /// assert_eq!(builder.build()?.growth_policy(), Some(guira::GrowthPolicy::KeepRate));
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
+        #[must_use]
+        pub fn growth_policy(&self) -> Option<crate::filter::GrowthPolicy> {
+            self.filter.growth().map(|growth| growth.policy)
+        }
+
         /// Makes room for `additional` more distinct keys at once.
         ///
         /// # Errors
