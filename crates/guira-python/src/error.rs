@@ -3,10 +3,16 @@
 use std::io;
 use std::path::Path;
 
-use guira::{BuildError, InsertError, LoadError, MergeError as Refused, ReserveError, SaveError};
+use guira::{
+    AdvanceError as WouldEmpty, BuildError, FileKind, InsertError, LoadError, MergeError as Refused, ReserveError,
+    SaveError,
+};
 use pyo3::PyErr;
 use pyo3::exceptions::{PyIsADirectoryError, PyMemoryError, PyOSError};
 
+use crate::times::seconds;
+
+pyo3::import_exception!(guira_filters._errors, AdvanceError);
 pyo3::import_exception!(guira_filters._errors, CorruptFileError);
 pyo3::import_exception!(guira_filters._errors, CounterFullError);
 pyo3::import_exception!(guira_filters._errors, FilterFullError);
@@ -19,6 +25,11 @@ pyo3::import_exception!(guira_filters._errors, WrongKindError);
 pub(crate) fn build_error(error: &BuildError) -> PyErr {
     match error {
         BuildError::OutOfMemory { .. } => PyMemoryError::new_err(error.to_string()),
+        BuildError::Resolution { given, lifetime } => ParameterError::new_err(format!(
+            "a resolution of {} s for a lifetime of {} s: give at least a 254th of the lifetime, and at most all of it",
+            seconds(*given),
+            seconds(*lifetime)
+        )),
         _ => ParameterError::new_err(error.to_string()),
     }
 }
@@ -45,6 +56,14 @@ pub(crate) fn merge_error(error: &Refused) -> PyErr {
     }
 }
 
+pub(crate) fn advance_error(error: &WouldEmpty) -> PyErr {
+    let [ahead, time, lifetime] = [error.now - error.time, error.time, error.lifetime].map(seconds);
+    AdvanceError::new_err(format!(
+        "all keys would have expired: now is {ahead} s after {time}, the time of the filter, and keys live for {lifetime} s; if \
+         that is no mistake, call advance(now, jump=True) first"
+    ))
+}
+
 pub(crate) fn reserve_error(error: &ReserveError) -> PyErr {
     match error {
         ReserveError::OutOfMemory { .. } => PyMemoryError::new_err(error.to_string()),
@@ -54,7 +73,18 @@ pub(crate) fn reserve_error(error: &ReserveError) -> PyErr {
 
 pub(crate) fn load_error(error: LoadError) -> PyErr {
     match error {
-        LoadError::OtherKind { .. } | LoadError::ValueBits { .. } => WrongKindError::new_err(error.to_string()),
+        LoadError::OtherKind { found, .. } => {
+            let class = match found {
+                FileKind::Filter | FileKind::Growing => "CuckooFilter",
+                FileKind::Set => "CuckooSet",
+                FileKind::Counting => "CountingCuckooFilter",
+                FileKind::Map => "CuckooMap",
+                FileKind::Expiring => "ExpiringCuckooFilter",
+                _ => return WrongKindError::new_err(error.to_string()),
+            };
+            WrongKindError::new_err(format!("{error}, by {class}.load or {class}.from_bytes"))
+        }
+        LoadError::ValueBits { .. } => WrongKindError::new_err(error.to_string()),
         LoadError::SecretKeyMissing | LoadError::SecretKeyDiffers | LoadError::SecretKeyNotUsed => {
             SecretKeyError::new_err(error.to_string())
         }

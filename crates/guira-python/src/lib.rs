@@ -12,6 +12,7 @@ mod memory;
 mod operations;
 mod options;
 mod table;
+mod times;
 mod uuids;
 mod waiting;
 
@@ -20,7 +21,8 @@ mod waiting;
 mod _guira_filters {
     #[pymodule_export]
     use crate::classes::{
-        CountingCuckooFilter, CuckooFilter, CuckooFilterView, CuckooMap, CuckooSet, Plan, open, plan,
+        CountingCuckooFilter, CuckooFilter, CuckooFilterView, CuckooMap, CuckooSet, ExpiringCuckooFilter, Plan, open,
+        plan,
     };
 
     #[pymodule_export]

@@ -9,7 +9,8 @@ use pyo3::types::PyByteArray;
 use crate::batch::{Batch, Rows, Visit, iterate, reserve};
 use crate::error::insert_error;
 use crate::keys::key_of;
-use crate::table::{Change, Count, InsertUnique, Locked, Lookup, Refused};
+use crate::table::{Change, Count, Expire, InsertUnique, Locked, Lookup, Refused};
+use crate::times::Moment;
 
 /// How many single keys are processed between two checks for Ctrl-C.
 const UNINTERRUPTED: usize = 1 << 12;
@@ -19,6 +20,10 @@ pub(crate) trait Operation: Send + Sync {
     /// The answer for each key; the default, whose bytes are 0, for null keys.
     type Answer: Copy + Default + Send;
     fn hasher(&self) -> &KeyHasher;
+    /// Prepares the table for keys that have just come.
+    fn begin(&self, _py: Python<'_>) -> PyResult<()> {
+        Ok(())
+    }
     fn apply<K: Key>(&self, keys: &[K], answers: &mut [Self::Answer]) -> Result<(), Refused>;
 }
 
@@ -85,6 +90,86 @@ operation! {
     }
 }
 
+operation! {
+    /// Stores keys, or renews those that are present. Answers `true` for each key that was stored.
+    RenewMany, Expire, bool, |table, keys, answers| {
+        let mut table = table.write();
+        for (inserted, (key, answer)) in keys.iter().zip(answers).enumerate() {
+            *answer = table.insert_or_renew(key).map_err(|reason| Refused { inserted, reason })?;
+        }
+        Ok(())
+    }
+}
+
+/// A filter whose time is moved on before keys are stored or removed: to the time that is told, or to that of its clock.
+pub(crate) trait Moving: Sync {
+    fn move_on(&self, py: Python<'_>, now: Option<Moment>) -> PyResult<()>;
+}
+
+/// An operation that changes a filter, at a time.
+pub(crate) struct At<'filter, F, O> {
+    pub(crate) filter: &'filter F,
+    pub(crate) now: Option<Moment>,
+    pub(crate) operation: O,
+}
+
+impl<F: Moving, O: Operation> Operation for At<'_, F, O> {
+    type Answer = O::Answer;
+
+    fn hasher(&self) -> &KeyHasher {
+        self.operation.hasher()
+    }
+
+    fn begin(&self, py: Python<'_>) -> PyResult<()> {
+        self.filter.move_on(py, self.now)
+    }
+
+    fn apply<K: Key>(&self, keys: &[K], answers: &mut [Self::Answer]) -> Result<(), Refused> {
+        self.operation.apply(keys, answers)
+    }
+}
+
+/// Looks up keys that expire, at a time.
+pub(crate) struct ContainsManyAt<'table, T> {
+    pub(crate) table: &'table Locked<T>,
+    pub(crate) now: u64,
+}
+
+impl<T: Expire + Send + Sync> Operation for ContainsManyAt<'_, T> {
+    type Answer = bool;
+
+    fn hasher(&self) -> &KeyHasher {
+        self.table.hasher()
+    }
+
+    fn apply<K: Key>(&self, keys: &[K], answers: &mut [bool]) -> Result<(), Refused> {
+        self.table.read().contains_many_at_into(keys, answers, self.now);
+        Ok(())
+    }
+}
+
+/// Counts the copies of keys that expire, at a time.
+pub(crate) struct CountManyAt<'table, T> {
+    pub(crate) table: &'table Locked<T>,
+    pub(crate) now: u64,
+}
+
+impl<T: Expire + Send + Sync> Operation for CountManyAt<'_, T> {
+    type Answer = u64;
+
+    fn hasher(&self) -> &KeyHasher {
+        self.table.hasher()
+    }
+
+    fn apply<K: Key>(&self, keys: &[K], answers: &mut [u64]) -> Result<(), Refused> {
+        let table = self.table.read();
+        for (key, answer) in keys.iter().zip(answers) {
+            *answer = table.count_at(key, self.now);
+        }
+        Ok(())
+    }
+}
+
 /// An answer that NumPy's arrays hold.
 pub(crate) trait Item: NoUninit + CheckedBitPattern {
     /// NumPy's name of the type.
@@ -112,6 +197,7 @@ pub(crate) fn apply_to_many<'py, O: Operation<Answer: Item>>(
         needed
     })?;
     let batch = Batch::of_any(keys)?;
+    operation.begin(py)?;
     let answers = PyByteArray::new_with(py, batch.len() * size_of::<O::Answer>(), |bytes| {
         // The bytes are 0 now, which are the default answers. Where there are none, they are not aligned.
         let answers = if bytes.is_empty() { &mut [] } else { bytemuck::checked::cast_slice_mut(bytes) };
@@ -126,6 +212,7 @@ pub(crate) fn apply_to_iterable<O: Operation>(operation: &O, keys: &Bound<'_, Py
     let py = keys.py();
     let hasher = operation.hasher();
     if let Some(batch) = Batch::of_columns(keys)? {
+        operation.begin(py)?;
         let answers = &mut Vec::new();
         reserve(answers, batch.len())?;
         answers.resize(batch.len(), O::Answer::default());
@@ -133,6 +220,7 @@ pub(crate) fn apply_to_iterable<O: Operation>(operation: &O, keys: &Bound<'_, Py
     }
     for (number, key) in iterate(keys)?.enumerate() {
         let key = key_of(hasher, &key?)?;
+        operation.begin(py)?;
         let applied = operation.apply(&[key], &mut [O::Answer::default()]);
         applied.map_err(|refused| insert_error(&refused.reason, number))?;
         if number % UNINTERRUPTED == UNINTERRUPTED - 1 {

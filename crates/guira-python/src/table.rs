@@ -9,9 +9,9 @@ use std::path::Path;
 use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use guira::{
-    CountingCuckooFilter, CuckooFilter, CuckooFilterView, CuckooMap, CuckooSet, FilterBuilder, FilterFile, FilterKind,
-    GrowthPolicy, InsertError, Key, KeyHasher, MergeError, OutOfMemory, Parameters, ReserveError, SaveError,
-    TryExtendError,
+    CountingCuckooFilter, CuckooFilter, CuckooFilterView, CuckooMap, CuckooSet, ExpiringCuckooFilter, FilterBuilder,
+    FilterFile, FilterKind, GrowthPolicy, InsertError, Key, KeyHasher, MergeError, OutOfMemory, Parameters,
+    ReserveError, SaveError, TryExtendError,
 };
 
 use pyo3::PyResult;
@@ -24,7 +24,9 @@ use crate::waiting;
 /// The parameters and sizes of a table.
 pub(crate) struct Measures {
     pub(crate) parameters: Parameters,
-    /// The number of occupied slots.
+    /// The number of keys that are promised to fit. Where keys expire, the table has room for dead ones beside them.
+    pub(crate) capacity: u64,
+    /// The number of occupied slots; where keys expire, of those of living ones.
     pub(crate) occupied: u64,
     /// The number of keys up to which it grows at its rate, and what it does with more; `None` if it does not grow.
     pub(crate) growth: Option<(usize, GrowthPolicy)>,
@@ -55,6 +57,14 @@ pub(crate) trait Change: Count {
 /// A type that can store each key once.
 pub(crate) trait InsertUnique: Lookup {
     fn insert_if_absent<K: Key>(&mut self, key: &K) -> Result<bool, InsertError>;
+}
+
+/// A type whose keys expire.
+pub(crate) trait Expire: Lookup {
+    /// Stores a key, or renews one that is present. Returns `true` if it was stored.
+    fn insert_or_renew<K: Key>(&mut self, key: &K) -> Result<bool, InsertError>;
+    fn contains_many_at_into<K: Key>(&self, keys: &[K], answers: &mut [bool], now: u64);
+    fn count_at<K: Key>(&self, key: &K, now: u64) -> u64;
 }
 
 /// A type that can be saved, and merged with others that were made alike.
@@ -142,7 +152,8 @@ macro_rules! lookup {
 
             fn measures(&self) -> Measures {
                 let growth = self.growth_policy().map(|policy| (self.max_capacity(), policy));
-                Measures { parameters: *self.parameters(), occupied: self.len() as u64, growth }
+                let (capacity, occupied) = (self.capacity() as u64, self.len() as u64);
+                Measures { parameters: *self.parameters(), capacity, occupied, growth }
             }
 
             fn len(&self) -> u64 {
@@ -164,6 +175,7 @@ lookup!(CuckooFilter, contains);
 lookup!(CuckooSet, contains);
 lookup!(CountingCuckooFilter, contains);
 lookup!(Map, contains_key);
+lookup!(ExpiringCuckooFilter, contains);
 
 impl Count for CuckooFilter {
     fn count<K: Key>(&self, key: &K) -> u64 {
@@ -231,6 +243,7 @@ pub(crate) type Map = CuckooMap<u32>;
 stored!(CuckooFilter);
 stored!(CountingCuckooFilter);
 stored!(CuckooSet);
+stored!(ExpiringCuckooFilter);
 stored!(Map);
 
 impl InsertUnique for CuckooSet {
@@ -255,13 +268,50 @@ impl Change for CountingCuckooFilter {
     }
 }
 
+impl Count for ExpiringCuckooFilter {
+    fn count<K: Key>(&self, key: &K) -> u64 {
+        self.count(key) as u64
+    }
+}
+
+impl Change for ExpiringCuckooFilter {
+    fn insert_each<K: Key>(&mut self, keys: &[K]) -> Result<(), Refused> {
+        Ok(self.try_extend(keys)?)
+    }
+
+    fn remove_many_into<K: Key>(&mut self, keys: &[K], removed: &mut [bool]) {
+        keys.iter().zip(removed).for_each(|(key, removed)| *removed = self.remove(key));
+    }
+}
+
+impl InsertUnique for ExpiringCuckooFilter {
+    fn insert_if_absent<K: Key>(&mut self, key: &K) -> Result<bool, InsertError> {
+        self.insert_if_absent(key)
+    }
+}
+
+impl Expire for ExpiringCuckooFilter {
+    fn insert_or_renew<K: Key>(&mut self, key: &K) -> Result<bool, InsertError> {
+        self.insert_or_renew(key)
+    }
+
+    fn contains_many_at_into<K: Key>(&self, keys: &[K], answers: &mut [bool], now: u64) {
+        self.contains_many_at_into(keys, answers, now);
+    }
+
+    fn count_at<K: Key>(&self, key: &K, now: u64) -> u64 {
+        self.count_at(key, now) as u64
+    }
+}
+
 impl Lookup for CuckooFilterView<'static> {
     fn hasher(&self) -> &KeyHasher {
         self.hasher()
     }
 
     fn measures(&self) -> Measures {
-        Measures { parameters: *self.parameters(), occupied: self.len() as u64, growth: None }
+        let (parameters, occupied) = (*self.parameters(), self.len() as u64);
+        Measures { parameters, capacity: parameters.capacity(), occupied, growth: None }
     }
 
     fn len(&self) -> u64 {

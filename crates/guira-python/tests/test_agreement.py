@@ -52,6 +52,40 @@ def test_a_file_of_python_is_answered_alike_by_the_library_and_the_program(tmp_p
     assert program_lines(path, TEXTS) == [text for text, present in zip(TEXTS, texts) if present]
 
 
+def test_keys_that_expire_are_answered_alike_by_the_program(tmp_path):
+    """Keys of two days, at times of each."""
+    path, start = tmp_path / "seen", 1_800_000_000
+    seen = guira_filters.ExpiringCuckooFilter(COUNT, lifetime=24 * 3600, now=start)
+    for hour in range(48):
+        seen.update(TEXTS[hour * 1000 : hour * 1000 + 1000], now=start + hour * 3600)
+    seen.save(path)
+    info = [program("GUIRA_PROGRAM"), "info", path, "--now", str(start + 47 * 3600)]
+    shown = subprocess.run(info, capture_output=True, text=True)
+    assert ("of the clock" in shown.stdout, shown.returncode) == (True, 0)
+    for hours in (47, 50, 70):
+        now = start + hours * 3600
+        check = [program("GUIRA_PROGRAM"), "check", path, "--now", str(now)]
+        answers = subprocess.run(check, input="\n".join(TEXTS[:60_000]), capture_output=True, text=True)
+        alive = seen.contains_many(TEXTS[:60_000], now=now)
+        assert answers.stdout.splitlines() == [text for text, is_alive in zip(TEXTS, alive) if is_alive]
+        assert alive[(hours - 23) * 1000 : 48_000].all()
+
+
+def test_a_file_of_the_program_whose_keys_expire_is_read(tmp_path):
+    path, now = tmp_path / "seen", 1_800_000_000
+    built = subprocess.run(
+        [program("GUIRA_PROGRAM"), "build", "--lifetime", "24h", "--now", str(now), "--rate", "0.001", "--output", path],
+        input="\n".join(TEXTS[:1000]), capture_output=True, text=True,
+    )  # fmt: skip
+    assert built.returncode == 0, built.stderr
+    loaded = guira_filters.ExpiringCuckooFilter.load(path)
+    assert (loaded.clock, loaded.time) == (True, now)
+    assert loaded.contains_many(TEXTS[:1000], now=now + 3600).all()
+    assert not loaded.contains_many(TEXTS[:1000], now=now + 27 * 3600).any()
+    loaded.save(tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == path.read_bytes()
+
+
 def test_a_file_of_the_library_is_read_and_has_the_bytes_of_python(tmp_path):
     path = tmp_path / "seen"
     subprocess.run([program("GUIRA_ANSWERS"), path, "build"], check=True)

@@ -47,7 +47,7 @@ def test_everything_that_is_public_has_a_documentation_string():
     assert without == []
 
 
-@pytest.mark.parametrize("document", ["README.md", "recipes.md", "../../README.md"])
+@pytest.mark.parametrize("document", ["README.md", "recipes.md", "../../README.md", "../../docs/expiring.md"])
 def test_the_examples_of_documents_are_true(document, tmp_path):
     """All Python of a document is one program, in a folder of its own."""
     lines, program, inside = (PACKAGE / document).read_text().splitlines(), [], False

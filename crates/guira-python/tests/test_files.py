@@ -8,6 +8,7 @@ import pickle
 import subprocess
 import sys
 import threading
+from datetime import timedelta
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ import pytest
 import xxhash
 
 import guira_filters
-from guira_filters import CountingCuckooFilter, CuckooFilter, CuckooMap, CuckooSet
+from guira_filters import CountingCuckooFilter, CuckooFilter, CuckooMap, CuckooSet, ExpiringCuckooFilter
 
 SECRET = bytes(range(16))
 READER = Path(__file__).parents[3] / "docs" / "reader.py"
@@ -49,8 +50,12 @@ OTHERS = {
     "map-8-f13-v19": (CuckooMap, 0),
     "map-growing-4-f10-v7-doubled-2": (CuckooMap, 8),
 }
-# The library has these, and this package has no class for them.
-EXPIRING = ["expiring-4-f11-v4", "expiring-growing-4-f15-v5-doubled-1"]
+# Filters whose keys expire, "key n" of which came at 1,000,000 + 10 n: the lifetime and the time that was reached, all in
+# milliseconds, the last keys that are alive, and the absent ones that are answered with "probably".
+EXPIRING = {
+    "expiring-4-f11-v4": (140, 1_000_598, 14, 3),
+    "expiring-growing-4-f15-v5-doubled-1": (300, 1_000_594, 30, 0),
+}
 STORED = {name: (CuckooFilter, absent) for name, absent in FILTERS.items()} | OTHERS
 PRESENT = [f"key {number}" for number in range(60)]
 ABSENT = [f"absent {number}" for number in range(2000)]
@@ -71,7 +76,9 @@ def made():
         filter_.update(PRESENT)
     map_ = CuckooMap(1000)
     map_.update({key: number for number, key in enumerate(PRESENT)})
-    return [seen, growing, small, unique, counting, map_]
+    expiring = ExpiringCuckooFilter(1000, lifetime=60, clock=False)
+    expiring.update(PRESENT, now=1000)
+    return [seen, growing, small, unique, counting, map_, expiring]
 
 
 # Stored files with a journal, and those that they are without it.
@@ -86,10 +93,22 @@ def test_every_stored_file_is_one_of_these(golden):
 
 
 @pytest.mark.parametrize("name", EXPIRING)
-def test_files_of_keys_that_expire_are_refused_by_name(golden, name):
+def test_stored_keys_that_expire_are_answered_as_the_library_does_and_written_again(golden, name, tmp_path):
+    path = golden / f"{name}.guira"
+    lifetime, reached, living, absent = EXPIRING[name]
+    loaded = ExpiringCuckooFilter.load(path)
+    assert (loaded.lifetime, loaded.time, loaded.clock) == (timedelta(milliseconds=lifetime), reached / 1000, False)
+    assert all(key in loaded for key in PRESENT[-living:])
+    assert loaded.contains_many(PRESENT[-living:]).all()
+    assert sum(key in loaded for key in ABSENT) == loaded.contains_many(ABSENT).sum() == absent
+    assert loaded.to_bytes() == path.read_bytes()
+    loaded.save(tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == path.read_bytes()
+    later = loaded.contains_many(PRESENT, now=(reached + lifetime // 2) / 1000)
+    assert later[-living // 2 + 1 :].all()
     for class_ in (CuckooFilter, CuckooSet, CountingCuckooFilter, CuckooMap):
-        with pytest.raises(guira_filters.WrongKindError, match="filter with keys that expire"):
-            class_.load(golden / f"{name}.guira")
+        with pytest.raises(guira_filters.WrongKindError, match="keys that expire.*ExpiringCuckooFilter.load"):
+            class_.load(path)
 
 
 @pytest.mark.parametrize("name", JOURNALS)

@@ -1,10 +1,12 @@
 """The set, the filter that counts, and the map."""
 
+import functools
+
 import numpy as np
 import pytest
 
 import guira_filters
-from guira_filters import CountingCuckooFilter, CuckooFilter, CuckooMap, CuckooSet
+from guira_filters import CountingCuckooFilter, CuckooFilter, CuckooMap, CuckooSet, ExpiringCuckooFilter
 
 
 def test_a_set_says_which_keys_are_new():
@@ -78,13 +80,14 @@ def test_a_map_refuses_values_that_it_has_no_bits_for():
     assert len(shards) == 0
 
 
-@pytest.mark.parametrize("class_", [CuckooFilter, CuckooSet, CountingCuckooFilter, CuckooMap])
+@pytest.mark.parametrize("class_", [CuckooFilter, CuckooSet, CountingCuckooFilter, CuckooMap, ExpiringCuckooFilter])
 def test_all_kinds_have_the_same_ways_to_hash(class_):
-    plain, seeded, secret = class_(1000), class_(1000, seed=1), class_(1000, hash="siphash", key=bytes(16))
-    assert plain == class_(1000)
+    make = functools.partial(class_, lifetime=60, now=0) if class_ is ExpiringCuckooFilter else class_
+    plain, seeded, secret = make(1000), make(1000, seed=1), make(1000, hash="siphash", key=bytes(16))
+    assert plain == make(1000)
     assert plain != seeded
     assert plain != secret
     assert class_.from_bytes(secret.to_bytes(), bytes(16)) == secret
     assert repr(plain).startswith(f"{class_.__name__}(len=0, capacity=1000, rate=")
     with pytest.raises(guira_filters.ParameterError):
-        class_(0)
+        make(0)

@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import pickle
 import sys
+from datetime import datetime, timezone
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 import guira_filters
-from guira_filters import CountingCuckooFilter, CuckooFilter, CuckooMap, CuckooSet
+from guira_filters import CountingCuckooFilter, CuckooFilter, CuckooMap, CuckooSet, ExpiringCuckooFilter
 
 MILLION = 1_000_000
 
@@ -57,6 +58,10 @@ def operations():
     yield "add to a set", MILLION, lambda: unique.add("ani")
     yield "full counter", MILLION // 10, lambda: attempt(counting.add, "ani")
     yield "map", MILLION // 2, lambda: (map_.add("ani", 3), map_.get("ani"), map_.discard("ani", 3))
+    expiring, ago = ExpiringCuckooFilter(1000, lifetime=60), datetime.now(timezone.utc)
+    yield "expiring", MILLION // 4, lambda: (expiring.add_unique("ani"), "ani" in expiring, len(expiring), expiring.lifetime)
+    yield "expiring, told a time", MILLION // 4, lambda: (expiring.add_or_renew("koel", now=ago), expiring.count("ani", now=1.5))
+    yield "no time", MILLION // 10, lambda: attempt(lambda: expiring.add("ani", now="today"))
     yield "properties", MILLION // 10, lambda: (repr(filter_), len(filter_), filter_.rate, filter_.nbytes)
     for keys in (words, tuple(words), set(words), numbers, text, objects, column, column.dictionary_encode()):
         name = type(keys).__name__

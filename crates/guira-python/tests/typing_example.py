@@ -1,5 +1,7 @@
 """What a user writes, for the type checkers alone."""
 
+import time
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from uuid import UUID
 
@@ -26,6 +28,13 @@ def use(folder: Path, words: list[str], table: pl.Series) -> NDArray[np.bool_]:
     shards.update({"ani": 3})
     values: tuple[int, ...] = shards.get("ani")
     new: bool = guira_filters.CuckooSet(10).add(b"ani")
+    recent = guira_filters.ExpiringCuckooFilter(1000, lifetime=timedelta(hours=24), resolution=3600)
+    recent.add_unique("ani", now=datetime.now(timezone.utc))
+    recent.advance(time.time() + 60)
+    alive: NDArray[np.bool_] = recent.add_or_renew_many(table, now=np.float64(1.8e9))
+    lifetime: timedelta = recent.lifetime
+    recent |= recent.copy()
+    print(alive, lifetime)
     try:
         seen.add_many(table)
     except guira_filters.FilterFullError as error:

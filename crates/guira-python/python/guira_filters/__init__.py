@@ -2,6 +2,7 @@
 
 from guira_filters import keys
 from guira_filters._errors import (
+    AdvanceError,
     CorruptFileError,
     CounterFullError,
     FilterFullError,
@@ -18,6 +19,7 @@ from guira_filters._guira_filters import (
     CuckooFilterView,
     CuckooMap,
     CuckooSet,
+    ExpiringCuckooFilter,
     Plan,
     __version__,
     open,
@@ -25,6 +27,7 @@ from guira_filters._guira_filters import (
 )
 
 __all__ = [
+    "AdvanceError",
     "CorruptFileError",
     "CounterFullError",
     "CountingCuckooFilter",
@@ -32,6 +35,7 @@ __all__ = [
     "CuckooFilterView",
     "CuckooMap",
     "CuckooSet",
+    "ExpiringCuckooFilter",
     "FilterFullError",
     "GuiraError",
     "MergeError",

@@ -35,6 +35,10 @@ class CounterFullError(FilterFullError):
     """A key was not counted: its counter is at its greatest."""
 
 
+class AdvanceError(GuiraError, ValueError):
+    """A filter was not moved to a time so far ahead that all its keys would have expired, since it may be a mistake."""
+
+
 class MergeError(GuiraError, ValueError):
     """Two filters were not merged, since they were not made alike."""
 

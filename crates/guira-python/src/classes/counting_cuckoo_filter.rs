@@ -2,7 +2,7 @@ use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 
 use super::methods::{
-    built, merged_in_place, methods_of_copies, methods_of_files, methods_of_growth, methods_of_tables,
+    built, class_of_table, merged_in_place, methods_of_copies, methods_of_files, methods_of_growth, methods_of_tables,
 };
 use crate::error::insert_error;
 use crate::keys::key_of;
@@ -23,6 +23,7 @@ pub(crate) struct CountingCuckooFilter {
     table: Locked<guira::CountingCuckooFilter>,
 }
 
+class_of_table!(CountingCuckooFilter, guira::CountingCuckooFilter);
 methods_of_tables!(CountingCuckooFilter);
 methods_of_files!(CountingCuckooFilter);
 methods_of_copies!(CountingCuckooFilter);

@@ -2,7 +2,7 @@ use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 
 use super::methods::{
-    built, merged_in_place, methods_of_copies, methods_of_files, methods_of_growth, methods_of_tables,
+    built, class_of_table, merged_in_place, methods_of_copies, methods_of_files, methods_of_growth, methods_of_tables,
     methods_of_unique_keys,
 };
 use crate::error::insert_error;
@@ -32,6 +32,7 @@ pub(crate) struct CuckooFilter {
     table: Locked<guira::CuckooFilter>,
 }
 
+class_of_table!(CuckooFilter, guira::CuckooFilter);
 methods_of_tables!(CuckooFilter);
 methods_of_files!(CuckooFilter);
 methods_of_copies!(CuckooFilter);

@@ -2,7 +2,7 @@ use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use super::methods::{built, merged_in_place, methods_of_files, methods_of_growth, methods_of_tables};
+use super::methods::{built, class_of_table, merged_in_place, methods_of_files, methods_of_growth, methods_of_tables};
 use crate::error::insert_error;
 use crate::keys::key_of;
 use crate::options::Options;
@@ -23,6 +23,7 @@ pub(crate) struct CuckooMap {
     table: Locked<Map>,
 }
 
+class_of_table!(CuckooMap, Map);
 methods_of_tables!(CuckooMap);
 methods_of_files!(CuckooMap);
 methods_of_growth!(

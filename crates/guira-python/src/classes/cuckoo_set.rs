@@ -2,7 +2,9 @@ use pyo3::exceptions::{PyAttributeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyFrozenSet, PySet};
 
-use super::methods::{built, methods_of_files, methods_of_growth, methods_of_tables, methods_of_unique_keys};
+use super::methods::{
+    built, class_of_table, methods_of_files, methods_of_growth, methods_of_tables, methods_of_unique_keys,
+};
 use crate::error::insert_error;
 use crate::keys::key_of;
 use crate::operations::{AddUniqueMany, apply_to_iterable};
@@ -21,6 +23,7 @@ pub(crate) struct CuckooSet {
     table: Locked<guira::CuckooSet>,
 }
 
+class_of_table!(CuckooSet, guira::CuckooSet);
 methods_of_tables!(CuckooSet);
 methods_of_files!(CuckooSet);
 methods_of_growth!(

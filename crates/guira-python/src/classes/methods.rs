@@ -11,12 +11,8 @@ use crate::options::load_options;
 use crate::table::{Locked, Measures, Stored};
 
 impl Measures {
-    pub(crate) fn capacity(&self) -> u64 {
-        self.parameters.capacity()
-    }
-
     pub(crate) fn rate(&self) -> f64 {
-        self.parameters.expected_false_positive_rate(self.capacity())
+        self.parameters.expected_false_positive_rate(self.capacity)
     }
 
     pub(crate) fn expected_rate(&self) -> f64 {
@@ -32,14 +28,14 @@ impl Measures {
     }
 
     pub(crate) fn bits_per_key(&self) -> f64 {
-        self.parameters.bits_per_key()
+        self.parameters.bits_per_key() * ratio(self.parameters.capacity(), self.capacity)
     }
 
     pub(crate) fn repr(&self, name: &str, len: u64) -> String {
         let growth = self.growth.map_or_else(String::new, |(keys, _)| format!(", max_capacity={keys}"));
         format!(
             "{name}(len={len}, capacity={}{growth}, rate={:.3e}, load_factor={:.3}, nbytes={})",
-            self.capacity(),
+            self.capacity,
             self.rate(),
             self.load_factor(),
             self.nbytes()
@@ -50,6 +46,24 @@ impl Measures {
 #[expect(clippy::cast_precision_loss, reason = "a ratio is a double, and so has 53 bits")]
 pub(crate) fn ratio(part: u64, whole: u64) -> f64 {
     part as f64 / whole as f64
+}
+
+/// A class that can be changed, over a table of the library.
+pub(crate) trait Class: Sized + Sync {
+    type Table: Stored + 'static;
+
+    fn table(&self) -> &Locked<Self::Table>;
+    fn of_file(py: Python<'_>, table: Locked<Self::Table>) -> PyResult<Self>;
+    /// Another one that differs in its table only.
+    fn with_table(&self, table: Locked<Self::Table>) -> Self;
+    /// Does what is to be done before the size of the table changes.
+    fn before_change(&self, _py: Python<'_>) -> PyResult<()> {
+        Ok(())
+    }
+    /// Refuses what is not to be merged though the tables could be.
+    fn refuse_to_merge(&self, _other: &Self) -> PyResult<()> {
+        Ok(())
+    }
 }
 
 /// A new table.
@@ -99,11 +113,12 @@ pub(crate) fn to_bytes<'py, T: Stored>(py: Python<'py>, table: &Locked<T>) -> Py
     PyBytes::new_with(py, size, |bytes| Ok(snapshot.write_to(bytes)?))
 }
 
-/// Adds what another table holds.
-pub(crate) fn merge<T: Stored>(py: Python<'_>, table: &Locked<T>, other: &Locked<T>) -> PyResult<()> {
+/// Adds what another one holds.
+pub(crate) fn merge<C: Class>(py: Python<'_>, one: &C, other: &C) -> PyResult<()> {
+    one.refuse_to_merge(other)?;
     // One lock after the other: they may be one.
-    let other = py.detach(|| other.snapshot())?;
-    let merged = py.detach(|| table.write().merge(&other));
+    let other = py.detach(|| other.table().snapshot())?;
+    let merged = py.detach(|| one.table().write().merge(&other));
     merged.map_err(|error| merge_error(&error))
 }
 
@@ -122,15 +137,9 @@ pub(crate) fn reduce<'py, T: Stored>(
     Ok((from_bytes, PyTuple::new(py, [class])?))
 }
 
-/// The methods of every class.
+/// The methods of every class whose answers do not depend on the time.
 macro_rules! methods_of_tables {
     ($class:ident) => {
-        impl $class {
-            fn measures(&self) -> crate::table::Measures {
-                crate::table::Lookup::measures(&*self.table.read())
-            }
-        }
-
         #[pymethods]
         impl $class {
             fn __contains__(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
@@ -154,11 +163,27 @@ macro_rules! methods_of_tables {
             fn __repr__(&self) -> String {
                 self.measures().repr(stringify!($class), crate::table::Lookup::len(&*self.table.read()))
             }
+        }
 
+        crate::classes::methods::measures_of_tables!($class);
+    };
+}
+
+/// The numbers of every class.
+macro_rules! measures_of_tables {
+    ($class:ident) => {
+        impl $class {
+            fn measures(&self) -> crate::table::Measures {
+                crate::table::Lookup::measures(&*self.table.read())
+            }
+        }
+
+        #[pymethods]
+        impl $class {
             /// The number of distinct keys that are promised to fit, or, if the filter grows, to fit before it grows next.
             #[getter]
             fn capacity(&self) -> u64 {
-                self.measures().capacity()
+                self.measures().capacity
             }
 
             /// The false positive rate when ``capacity`` keys are stored: at most the rate that was asked for.
@@ -194,6 +219,27 @@ macro_rules! methods_of_tables {
     };
 }
 
+/// A class that is its table alone.
+macro_rules! class_of_table {
+    ($class:ident, $table:ty) => {
+        impl crate::classes::methods::Class for $class {
+            type Table = $table;
+
+            fn table(&self) -> &Locked<$table> {
+                &self.table
+            }
+
+            fn of_file(_py: Python<'_>, table: Locked<$table>) -> PyResult<Self> {
+                Ok(Self { table })
+            }
+
+            fn with_table(&self, table: Locked<$table>) -> Self {
+                Self { table }
+            }
+        }
+    };
+}
+
 /// The methods of every class that can be saved.
 macro_rules! methods_of_files {
     ($class:ident) => {
@@ -211,7 +257,8 @@ macro_rules! methods_of_files {
             #[staticmethod]
             #[pyo3(signature = (data, key=None, *, normalized=false))]
             fn from_bytes(data: &Bound<'_, PyAny>, key: Option<&[u8]>, normalized: bool) -> PyResult<Self> {
-                Ok(Self { table: crate::classes::methods::from_bytes(data, key, normalized)? })
+                let table = crate::classes::methods::from_bytes(data, key, normalized)?;
+                crate::classes::methods::Class::of_file(data.py(), table)
             }
 
             /// Writes the file, atomically: whoever opens ``path`` finds the old file or the new one, also after a crash.
@@ -231,7 +278,7 @@ macro_rules! methods_of_files {
                 let options = crate::options::load_options(key, normalized)?;
                 let loaded = py.detach(|| options.open(&path));
                 let table = loaded.map_err(|error| crate::error::load_file_error(error, &path))?;
-                Ok(Self { table: crate::table::Locked::new(table) })
+                crate::classes::methods::Class::of_file(py, crate::table::Locked::new(table))
             }
 
             /// Removes all keys.
@@ -241,7 +288,8 @@ macro_rules! methods_of_files {
 
             /// A copy, which shares nothing with this one.
             fn copy(&self, py: Python<'_>) -> PyResult<Self> {
-                Ok(Self { table: crate::table::Locked::new(py.detach(|| self.table.snapshot())?) })
+                let copy = crate::table::Locked::new(py.detach(|| self.table.snapshot())?);
+                Ok(crate::classes::methods::Class::with_table(self, copy))
             }
 
             fn __copy__(&self, py: Python<'_>) -> PyResult<Self> {
@@ -282,7 +330,7 @@ macro_rules! methods_of_growth {
         impl $class {
             $(#[doc = $merge])+
             fn merge(&self, py: Python<'_>, other: &Self) -> PyResult<()> {
-                crate::classes::methods::merge(py, &self.table, &other.table)
+                crate::classes::methods::merge(py, self, other)
             }
 
             /// A new one with what both hold, which were made with the same parameters: see ``merge``.
@@ -300,21 +348,24 @@ macro_rules! methods_of_growth {
             fn empty_like(&self, py: Python<'_>) -> PyResult<Self> {
                 let empty = py.detach(|| crate::table::Stored::empty_like(&*self.table.read()));
                 let empty = empty.map_err(|error| crate::error::build_error(&error.into()))?;
-                Ok(Self { table: crate::table::Locked::new(empty) })
+                Ok(crate::classes::methods::Class::with_table(self, crate::table::Locked::new(empty)))
             }
 
             /// Makes room for so many distinct keys more, so that the table is not enlarged while they are added.
             ///
             /// Raises ``FilterFullError`` if it may not grow so far; it is then unchanged.
             fn reserve(&self, py: Python<'_>, additional: usize) -> PyResult<()> {
+                crate::classes::methods::Class::before_change(self, py)?;
                 let reserved = py.detach(|| crate::table::Stored::reserve(&mut *self.table.write(), additional));
                 reserved.map_err(|error| crate::error::reserve_error(&error))
             }
 
             /// Makes the table smaller as long as an eighth of its capacity stays free, down to the size it had at first. One
             /// that does not grow stays as it is.
-            fn shrink_to_fit(&self, py: Python<'_>) {
+            fn shrink_to_fit(&self, py: Python<'_>) -> PyResult<()> {
+                crate::classes::methods::Class::before_change(self, py)?;
                 py.detach(|| crate::table::Stored::shrink_to_fit(&mut *self.table.write()));
+                Ok(())
             }
 
             /// The number of distinct keys up to which it grows at its rate; ``None`` if it does not grow.
@@ -395,6 +446,8 @@ macro_rules! methods_of_unique_keys {
     };
 }
 
+pub(crate) use class_of_table;
+pub(crate) use measures_of_tables;
 pub(crate) use merged_in_place;
 pub(crate) use methods_of_copies;
 pub(crate) use methods_of_files;

@@ -1,4 +1,5 @@
 use alloc::string::ToString;
+use alloc::vec::Vec;
 use core::fmt;
 
 use super::Generations;
@@ -392,6 +393,35 @@ impl ExpiringCuckooFilter {
         living.is_some_and(|living| self.filter.contains_living(self.hasher().digest(key), living))
     }
 
+    /// Writes to `answers`, for each of many keys, whether it is probably alive at a later time, as
+    /// [`contains_at`](Self::contains_at) does for one.
+    ///
+    /// # Panics
+    ///
+    /// If `keys` and `answers` differ in length.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut filter = guira::ExpiringCuckooFilter::with_capacity(1000, 0.001, 60)?;
+    /// filter.insert("ani")?;
+    /// let mut answers = [false; 2];
+    /// filter.contains_many_at_into(&["ani", "koel"], &mut answers, 59);
+    /// assert_eq!(answers, [true, false]);
+    /// filter.contains_many_at_into(&["ani", "koel"], &mut answers, 65);
+    /// assert_eq!(answers, [false, false]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn contains_many_at_into<K: Key>(&self, keys: &[K], answers: &mut [bool], now: u64) {
+        match self.generations.living_at(now) {
+            Some(living) => self.filter.contains_many_living(keys, answers, living),
+            None => {
+                assert_eq!(keys.len(), answers.len(), "as many answers as keys");
+                answers.fill(false);
+            }
+        }
+    }
+
     /// Returns how many copies of a key are alive at a later time, as [`count`](Self::count) does for the present one.
     ///
     /// # Examples
@@ -778,6 +808,11 @@ impl ExpiringCuckooFilter {
 
     pub(crate) const fn generations(&self) -> &Generations {
         &self.generations
+    }
+
+    /// Sets the chunks that are written to its file besides.
+    pub(crate) fn set_chunks(&mut self, chunks: Vec<u8>) {
+        self.filter.set_chunks(chunks);
     }
 }
 

@@ -1,4 +1,5 @@
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 
 use super::{Growth, Kept};
 use crate::addressing::{Addressing, BucketIndex};
@@ -99,6 +100,12 @@ impl ValuedFilter {
     #[must_use]
     pub(crate) fn with_kept(self, kept: Option<Arc<Kept>>) -> Self {
         Self { kept, ..self }
+    }
+
+    /// Sets the chunks that are written to its file besides, and leaves what else is.
+    pub(crate) fn set_chunks(&mut self, chunks: Vec<u8>) {
+        let kept = self.kept.as_deref().cloned().unwrap_or_default();
+        self.kept = Some(Arc::new(Kept { chunks, ..kept }));
     }
 
     /// Stores a copy of a key's fingerprint with a value of at most v bits.

@@ -58,6 +58,32 @@ pub fn expiring_file_parts(filter: &ExpiringCuckooFilter) -> (Vec<u8>, &[u8], Ve
     (header_bytes(&parts), filter.filter().storage(), parts.times)
 }
 
+/// Returns the chunks of the file that the filter was loaded from, without its times. They are written again when it is saved.
+///
+/// # Examples
+///
+/// ```
+/// use guira::raw::{self, Chunk};
+///
+/// let mut filter = guira::ExpiringCuckooFilter::with_capacity(100, 0.01, 60)?;
+/// let mut chunks = Vec::new();
+/// Chunk::new(*b"NOTE", 0, b"{}").append_to(&mut chunks);
+/// raw::set_expiring_chunks(&mut filter, chunks.clone());
+/// let loaded = guira::ExpiringCuckooFilter::from_bytes(&filter.to_bytes())?;
+/// assert_eq!(raw::expiring_chunks(&loaded), chunks);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use]
+pub fn expiring_chunks(filter: &ExpiringCuckooFilter) -> &[u8] {
+    filter.filter().kept().map_or(&[], |kept| &kept.chunks)
+}
+
+/// Sets the chunks that are written to the file of a filter behind its times, in place of those that there were: see
+/// [`expiring_chunks`]. A chunk that readers must know is to be one of docs/format.md.
+pub fn set_expiring_chunks(filter: &mut ExpiringCuckooFilter, chunks: Vec<u8>) {
+    filter.set_chunks(chunks);
+}
+
 /// The three parts of a filter's file, the memory of its table, and insertions that take no more of it.
 ///
 /// # Examples
