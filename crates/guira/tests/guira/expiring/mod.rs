@@ -126,6 +126,10 @@ impl Checked {
         let mut there = self.filter.clone();
         while !there.jump(later) {}
         assert_eq!(self.filter.len_at(later), there.len());
+        let keys: Vec<_> = self.copies.keys().copied().collect();
+        let mut found = vec![true; keys.len()];
+        self.filter.contains_many_at_into(&keys, &mut found, later);
+        assert_eq!(found, there.contains_many(&keys), "at {later}");
         for key in self.copies.keys() {
             assert_eq!(self.filter.contains_at(key, later), there.contains(key), "{key} at {later}");
             assert_eq!(self.filter.count_at(key, later), there.count(key), "{key} at {later}");
