@@ -4,10 +4,10 @@
 //! Python; nobody waits for it while holding the interpreter's lock, see `waiting.rs`. The library's `ConcurrentCuckooFilter`
 //! needs no lock for lookups, but takes twice the time for batches and insertions of a single thread.
 
-use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use guira::raw::FileToWrite;
 use guira::{
     CountingCuckooFilter, CuckooFilter, CuckooFilterView, CuckooMap, CuckooSet, ExpiringCuckooFilter, FilterBuilder,
     FilterFile, FilterKind, GrowthPolicy, InsertError, Key, KeyHasher, MergeError, OutOfMemory, Parameters,
@@ -72,7 +72,7 @@ pub(crate) trait Stored: Lookup + FilterFile + PartialEq + Send + Sync {
     /// A copy, or an error where there is no memory for one.
     fn try_copy(&self) -> Result<Self, OutOfMemory>;
     fn save(&self, path: &Path) -> Result<(), SaveError>;
-    fn write_to(&self, writer: impl Write) -> io::Result<()>;
+    fn file(&self) -> FileToWrite<'_>;
     fn clear(&mut self);
     /// An empty one that was made alike.
     fn empty_like(&self) -> Result<Self, OutOfMemory>;
@@ -210,8 +210,8 @@ macro_rules! stored {
                 self.save(path)
             }
 
-            fn write_to(&self, writer: impl Write) -> io::Result<()> {
-                self.write_to(writer)
+            fn file(&self) -> FileToWrite<'_> {
+                FileToWrite::of(self)
             }
 
             fn clear(&mut self) {

@@ -1,6 +1,6 @@
 //! The methods that several classes have in common.
 
-use guira::{FileHeader, FilterBuilder, FilterKind};
+use guira::{FilterBuilder, FilterKind};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
@@ -105,12 +105,10 @@ pub(crate) fn copied(py: Python<'_>, buffer: &PyBuffer<u8>) -> PyResult<Vec<u8>>
 
 pub(crate) fn to_bytes<'py, T: Stored>(py: Python<'py>, table: &Locked<T>) -> PyResult<Bound<'py, PyBytes>> {
     let snapshot = py.detach(|| table.snapshot())?;
-    // The header alone fits, and says how large the file is.
-    let mut start = [0; FileHeader::MIN_SIZE];
-    drop(snapshot.write_to(&mut start[..]));
-    let size = FileHeader::from_bytes(&start).map_err(load_error)?.file_size();
-    let size = usize::try_from(size).map_err(|_| PyMemoryError::new_err(format!("a file of {size} bytes")))?;
-    PyBytes::new_with(py, size, |bytes| Ok(snapshot.write_to(bytes)?))
+    let file = py.detach(|| snapshot.file());
+    let size = usize::try_from(file.size());
+    let size = size.map_err(|_| PyMemoryError::new_err(format!("a file of {} bytes", file.size())))?;
+    PyBytes::new_with(py, size, |bytes| Ok(file.write_to(bytes)?))
 }
 
 /// Adds what another one holds.

@@ -5,7 +5,11 @@ use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
 pub use super::chunks::{Chunk, chunks_of};
+#[cfg(feature = "std")]
+use super::contents::Parts;
 use super::contents::{Contents, Written};
+#[cfg(feature = "std")]
+use super::header::Header;
 pub use super::journal::Journal;
 use super::load::load_from_parts;
 use super::save::header_bytes;
@@ -56,6 +60,64 @@ pub fn use_global_allocator_only() {
 pub fn expiring_file_parts(filter: &ExpiringCuckooFilter) -> (Vec<u8>, &[u8], Vec<u8>) {
     let parts = filter.parts();
     (header_bytes(&parts), filter.filter().storage(), parts.times)
+}
+
+/// The file of a filter that is about to be written, for programs that need to know its size first.
+///
+/// # Examples
+///
+/// ```
+/// use guira::raw::FileToWrite;
+///
+/// let filter = guira::CuckooFilter::with_capacity(100, 0.01)?;
+/// let file = FileToWrite::of(&filter);
+/// let mut bytes = vec![0; usize::try_from(file.size())?];
+/// file.write_to(&mut bytes[..])?;
+/// assert_eq!(bytes, filter.to_bytes());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[cfg(feature = "std")]
+pub struct FileToWrite<'filter> {
+    header: Vec<u8>,
+    size: u64,
+    parts: Parts<'filter>,
+}
+
+#[cfg(feature = "std")]
+#[expect(private_bounds, reason = "what can be written is a matter of the library")]
+impl<'filter> FileToWrite<'filter> {
+    /// Makes the header of the file.
+    pub fn of(filter: &'filter impl Written) -> Self {
+        let parts = filter.parts();
+        let header = Header::of(&parts);
+        let (size, mut bytes) = (header.file_size(), Vec::new());
+        header.encode(&mut bytes);
+        Self { header: bytes, size, parts }
+    }
+
+    /// Returns the size of the file in bytes.
+    #[must_use]
+    pub const fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Writes the file, as [`CuckooFilter::write_to`] does.
+    ///
+    /// # Errors
+    ///
+    /// Those of the writer.
+    pub fn write_to(&self, mut writer: impl std::io::Write) -> std::io::Result<()> {
+        writer.write_all(&self.header)?;
+        writer.write_all(&self.parts.table)?;
+        self.parts.chunks().try_for_each(|chunks| writer.write_all(chunks))
+    }
+}
+
+#[cfg(feature = "std")]
+impl core::fmt::Debug for FileToWrite<'_> {
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        formatter.debug_struct("FileToWrite").field("size", &self.size).finish_non_exhaustive()
+    }
 }
 
 /// Returns the chunks of the file that the filter was loaded from, without its times. They are written again when it is saved.
