@@ -100,14 +100,14 @@ pub enum CommandError {
     LikeImported,
     /// A filter whose items expire was to grow.
     GrowingExpiring,
-    /// Filters whose items expire can't be merged.
+    /// A filter whose items expire and one whose items do not can't be merged.
     MergeExpiring,
-    /// Filters whose items expire can't be the example for a new one.
-    LikeExpiring,
-    /// Filters whose items expire can't be dumped in chunks.
-    DumpExpiring,
     /// Filters whose items expire have nothing to give back.
     CompactExpiring,
+    /// A resolution was given for a filter whose items do not expire.
+    ResolutionNotUsed,
+    /// A resolution that is too fine or too coarse for the lifetime.
+    ResolutionRange,
     /// A time was given where there is no filter whose items expire.
     TimeNotUsed,
     /// A time was given that is still to come.
@@ -172,15 +172,13 @@ impl fmt::Display for CommandError {
             Self::GrowingExpiring => formatter.write_str(
                 "ERR a filter with LIFETIME does not grow: leave out MAXCAPACITY, and EXPANSION or give it 0",
             ),
-            Self::MergeExpiring => formatter.write_str("ERR filters with LIFETIME can't be merged"),
-            Self::LikeExpiring => {
-                formatter.write_str("ERR no filter can be made like one with LIFETIME: reserve it with LIFETIME")
-            }
-            Self::DumpExpiring => {
-                formatter.write_str("ERR a filter with LIFETIME is not dumped in chunks: use DUMP and RESTORE, or COPY")
-            }
+            Self::MergeExpiring => formatter.write_str("ERR a filter with LIFETIME and one without can't be merged"),
             Self::CompactExpiring => {
                 formatter.write_str("ERR a filter with LIFETIME does not grow, so there is nothing to compact")
+            }
+            Self::ResolutionNotUsed => formatter.write_str("RESOLUTION: only filters with LIFETIME have one"),
+            Self::ResolutionRange => {
+                formatter.write_str("RESOLUTION: give at least a 254th of LIFETIME, and at most all of it")
             }
             Self::TimeNotUsed => formatter.write_str("AT: only filters with LIFETIME have a time"),
             Self::TimeToCome => formatter.write_str("AT: the time must not be later than that of the server"),

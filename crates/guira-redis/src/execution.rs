@@ -354,10 +354,10 @@ pub fn scan_dump(place: &mut impl Place, position: u64, secret: Secret) -> Resul
         return Err(incoming.refusal());
     }
     if position == 0 {
-        return Ok(Reply::Chunk { next: 1, bytes: Cow::Owned(filter.header(secret)?) });
+        return Ok(Reply::Chunk { next: 1, bytes: Cow::Owned(filter.header(secret)) });
     }
     let chunk = filter.chunk(position)?;
-    Ok(chunk.map_or(Reply::LastChunk, |chunk| Reply::Chunk { next: chunk.next, bytes: Cow::Borrowed(chunk.bytes) }))
+    Ok(chunk.map_or(Reply::LastChunk, |chunk| Reply::Chunk { next: chunk.next, bytes: chunk.bytes }))
 }
 
 fn load_chunk<'arguments>(

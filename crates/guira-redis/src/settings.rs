@@ -136,6 +136,8 @@ pub struct Measures {
 pub struct Lifetime {
     /// For how long an item is found.
     pub seconds: u64,
+    /// For how many seconds longer it may be found, if that was chosen.
+    pub resolution: Option<u64>,
     /// The time at which the filter begins, in milliseconds.
     pub start: u64,
 }
@@ -170,7 +172,7 @@ impl Measures {
             _ => 8,
         };
         let start = creation.at.unwrap_or(0);
-        let lifetime = creation.lifetime.map(|seconds| Lifetime { seconds, start });
+        let lifetime = creation.lifetime.map(|seconds| Lifetime { seconds, resolution: creation.resolution, start });
         let expansion = if lifetime.is_some() { 0 } else { settings.expansion };
         let grows = creation.expansion.unwrap_or(expansion) > 0;
         if lifetime.is_some() && (grows || creation.max_capacity.is_some_and(|most| most != capacity)) {
@@ -298,6 +300,10 @@ impl Measures {
             .hasher(self.hasher())
             .lifetime(lifetime.seconds.saturating_mul(1000))
             .start_time(lifetime.start);
+        let builder = match lifetime.resolution {
+            Some(seconds) => builder.resolution(seconds.saturating_mul(1000)),
+            None => builder,
+        };
         limits.check(builder.parameters()?.table_size())?;
         Ok(builder.build()?)
     }
@@ -316,8 +322,9 @@ impl Measures {
             Some(key) => ("KEY", key.to_hex()),
             None => ("HASH", HashName::Xxh3.name().to_owned()),
         });
-        if let Some(Lifetime { seconds, start }) = self.lifetime {
+        if let Some(Lifetime { seconds, resolution, start }) = self.lifetime {
             pairs.extend([("LIFETIME", seconds.to_string()), ("AT", start.to_string())]);
+            pairs.extend(resolution.map(|seconds| ("RESOLUTION", seconds.to_string())));
         }
         let options = pairs.into_iter().flat_map(|(name, value)| [name.to_owned(), value]);
         std::iter::once(self.capacity.to_string()).chain(options).collect()

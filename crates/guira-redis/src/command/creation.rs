@@ -21,6 +21,8 @@ pub struct Creation {
     pub key: Option<SecretKey>,
     /// LIFETIME: for how many seconds an item is found.
     pub lifetime: Option<u64>,
+    /// RESOLUTION: for how many seconds longer an item may be found.
+    pub resolution: Option<u64>,
     /// AT: the time at which a filter whose items expire begins, in milliseconds.
     pub at: Option<u64>,
 }
@@ -30,6 +32,9 @@ pub(crate) const MAX_CAPACITY: u64 = 1 << 30;
 
 /// The longest lifetime, in seconds: some 136 years.
 pub(crate) const MAX_LIFETIME: u64 = (1 << 32) - 1;
+
+/// The most resolutions in a lifetime, as far as their numbers have bits.
+const MOST_RESOLUTIONS: u64 = 254;
 
 impl Creation {
     /// Parses the arguments of CF.RESERVE behind the key.
@@ -81,6 +86,7 @@ impl Creation {
             }
             ReserveOption::Hash => self.hash = Some(HashName::parse(value).ok_or(CommandError::UnknownHash)?),
             ReserveOption::Lifetime => self.lifetime = Some(number_in(value, "LIFETIME", 1, MAX_LIFETIME)?),
+            ReserveOption::Resolution => self.resolution = Some(number_in(value, "RESOLUTION", 1, MAX_LIFETIME)?),
             ReserveOption::At => self.at = Some(time(value)?),
             ReserveOption::Key => self.key = Some(SecretKey::parse(value).ok_or(CommandError::BadKey)?),
         }
@@ -93,6 +99,15 @@ impl Creation {
         }
         if self.at.is_some() && self.lifetime.is_none() {
             return Err(CommandError::TimeNotUsed);
+        }
+        match (self.resolution, self.lifetime) {
+            (Some(_), None) => return Err(CommandError::ResolutionNotUsed),
+            (Some(resolution), Some(lifetime))
+                if !(lifetime.div_ceil(MOST_RESOLUTIONS)..=lifetime).contains(&resolution) =>
+            {
+                return Err(CommandError::ResolutionRange);
+            }
+            _ => {}
         }
         match (self.hash, self.key) {
             (Some(HashName::Xxh3), Some(_)) => Err(CommandError::KeyNotUsed),
@@ -111,6 +126,7 @@ enum ReserveOption {
     Hash,
     Key,
     Lifetime,
+    Resolution,
     At,
 }
 
@@ -125,6 +141,7 @@ impl ReserveOption {
             ("HASH", Self::Hash),
             ("KEY", Self::Key),
             ("LIFETIME", Self::Lifetime),
+            ("RESOLUTION", Self::Resolution),
             ("AT", Self::At),
         ];
         options.into_iter().find(|(option, _)| name.eq_ignore_ascii_case(option.as_bytes())).map(|(_, option)| option)

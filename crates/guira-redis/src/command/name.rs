@@ -110,6 +110,7 @@ const RESERVE: &[Argument] = &[
     option("hash", "HASH", ArgumentKind::Text),
     option("secret", "KEY", ArgumentKind::Text),
     option("lifetime", "LIFETIME", ArgumentKind::Integer),
+    option("resolution", "RESOLUTION", ArgumentKind::Integer),
     AT,
     option("other", "LIKE", ArgumentKind::Key { specification: 1 }),
 ];

@@ -170,7 +170,7 @@ unsafe extern "C" fn rewrite(stream: *mut RawStream, key: *mut RawString, value:
 unsafe extern "C" fn memory(value: *const c_void) -> usize {
     // SAFETY: the server gives a value of this type.
     let filter = unsafe { filter(value) };
-    let own = allocated(value.cast(), size_of::<StoredFilter>()).saturating_add(filter.unlisted());
+    let own = allocated(value.cast(), size_of::<StoredFilter>());
     filter.pieces().map(|piece| allocated(piece.as_ptr(), piece.len())).fold(own, usize::saturating_add)
 }
 

@@ -1,54 +1,40 @@
 //! Filters in chunks, as CF.SCANDUMP gives them: position 0 is the header, and position n > 0 is byte n - 1 behind it.
 
-use super::incoming::{expiring_parts, growing_header};
+use super::incoming::{expiring_header, growing_header};
 use super::{Incoming, StoredFilter};
 use crate::cast::{in_memory, wide};
 use crate::command::Secret;
 use crate::error::CommandError;
 use guira::raw::RawFilter as _;
+use std::borrow::Cow;
 
 /// The largest chunk, which a server sends without delaying other clients or growing its buffers.
 pub(crate) const LARGEST_CHUNK: usize = 1 << 20;
 
 /// A piece of a dump.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Chunk<'filter> {
     /// The position of the next chunk, by which CF.LOADCHUNK identifies this one.
     pub(crate) next: u64,
-    pub(crate) bytes: &'filter [u8],
+    pub(crate) bytes: Cow<'filter, [u8]>,
 }
 
 impl StoredFilter {
     /// The header, which is the first chunk.
-    ///
-    /// # Errors
-    ///
-    /// If its items expire.
-    pub(crate) fn header(&mut self, secret: Secret) -> Result<Vec<u8>, CommandError> {
+    pub(crate) fn header(&mut self, secret: Secret) -> Vec<u8> {
         self.settle();
         match self {
-            Self::Growing(growing) => Ok(growing_header(growing, secret)),
-            Self::Expiring(_) => Err(CommandError::DumpExpiring),
-            Self::Imported(imported) => Ok(imported.header()),
-            Self::Incoming(incoming) => Ok(incoming.header().to_vec()),
+            Self::Growing(growing) => growing_header(growing, secret),
+            Self::Expiring(expiring) => expiring_header(expiring, secret),
+            Self::Imported(imported) => imported.header(),
+            Self::Incoming(incoming) => incoming.header().to_vec(),
         }
     }
 
-    /// Gives the whole filter, with its secret key, in the chunks that load it: each with its position. One whose items expire is
-    /// copied for that.
+    /// Gives the whole filter, with its secret key, in the chunks that load it: each with its position.
     pub(crate) fn save(&mut self, mut chunk: impl FnMut(u64, &[u8])) {
-        if let Self::Expiring(expiring) = self {
-            let (header, rest) = expiring_parts(expiring);
-            chunk(1, &header);
-            let mut position = 1;
-            for bytes in rest.chunks(LARGEST_CHUNK) {
-                position += wide(bytes.len());
-                chunk(position, bytes);
-            }
-        } else if let Ok(header) = self.header(Secret::Kept) {
-            chunk(1, &header);
-            self.chunks_from(1).for_each(|Chunk { next, bytes }| chunk(next, bytes));
-        }
+        chunk(1, &self.header(Secret::Kept));
+        self.chunks_from(1).for_each(|Chunk { next, bytes }| chunk(next, &bytes));
     }
 
     /// Gives what tells the filter from others: its header, and what no checksum in that covers.
@@ -58,20 +44,18 @@ impl StoredFilter {
                 growing.filter.settle();
                 1 + wide(growing.filter.size_in_bytes())
             }
-            Self::Expiring(_) => return self.save(|_, bytes| add(bytes)),
+            Self::Expiring(expiring) => 1 + wide(expiring.table().len()),
             Self::Imported(_) | Self::Incoming(_) => 1,
         };
-        if let Ok(header) = self.header(Secret::Kept) {
-            add(&header);
-            self.chunks_from(first).for_each(|chunk| add(chunk.bytes));
-        }
+        add(&self.header(Secret::Kept));
+        self.chunks_from(first).for_each(|chunk| add(&chunk.bytes));
     }
 
     /// The chunk at a position of at least 1; `None` behind the last.
     ///
     /// # Errors
     ///
-    /// If the position is out of range, or its items expire.
+    /// If the position is out of range.
     pub(crate) fn chunk(&mut self, position: u64) -> Result<Option<Chunk<'_>>, CommandError> {
         self.settle();
         self.chunk_of_settled(position)
@@ -93,11 +77,12 @@ impl StoredFilter {
         let offset = position.checked_sub(1).ok_or(CommandError::InvalidPosition)?;
         match self {
             Self::Growing(growing) => {
-                chunk_of(growing.filter.memory().into_iter().chain([growing.filter.chunks()]), offset)
+                let parts = growing.filter.memory().into_iter().chain([growing.filter.chunks()]);
+                chunk_of(parts.map(Cow::from), offset)
             }
-            Self::Expiring(_) => Err(CommandError::DumpExpiring),
-            Self::Imported(imported) => chunk_of(imported.layers().iter().map(Vec::as_slice), offset),
-            Self::Incoming(incoming) => chunk_of([incoming.received()].into_iter(), offset),
+            Self::Expiring(expiring) => chunk_of(expiring.pieces_of_file(), offset),
+            Self::Imported(imported) => chunk_of(imported.layers().iter().map(Cow::from), offset),
+            Self::Incoming(incoming) => chunk_of([incoming.received().into()], offset),
         }
     }
 
@@ -109,16 +94,21 @@ impl StoredFilter {
 
 /// The chunk at an offset into consecutive parts; no chunk crosses the end of a part.
 fn chunk_of<'filter>(
-    parts: impl Iterator<Item = &'filter [u8]>,
+    parts: impl IntoIterator<Item = Cow<'filter, [u8]>>,
     offset: u64,
 ) -> Result<Option<Chunk<'filter>>, CommandError> {
     let mut start = 0;
     for part in parts {
         let end = start + wide(part.len());
         if offset < end {
-            let rest = part.get(in_memory(offset - start)..).unwrap_or_default();
-            let bytes = rest.get(..LARGEST_CHUNK).unwrap_or(rest);
-            return Ok(Some(Chunk { next: 1 + offset + wide(bytes.len()), bytes }));
+            let (first, last) = (in_memory(offset - start), part.len());
+            let range = first..last.min(first + LARGEST_CHUNK);
+            let next = 1 + offset + wide(range.len());
+            let bytes = match part {
+                Cow::Borrowed(bytes) => Cow::Borrowed(bytes.get(range).unwrap_or_default()),
+                Cow::Owned(bytes) => Cow::Owned(bytes.get(range).unwrap_or_default().to_vec()),
+            };
+            return Ok(Some(Chunk { next, bytes }));
         }
         start = end;
     }

@@ -1,9 +1,11 @@
-use guira::ExpiringCuckooFilter;
+use std::borrow::Cow;
+
+use guira::{ExpiringCuckooFilter, raw};
 
 use crate::cast::wide;
 use crate::error::CommandError;
 use crate::secret::SecretKey;
-use crate::settings::HashName;
+use crate::settings::{HashName, Limits};
 
 /// A filter whose items expire. Its times are milliseconds, since the beginning of 1970.
 ///
@@ -31,6 +33,36 @@ impl Expiring {
     /// The secret key, if there is one.
     pub(super) fn key(&self) -> Option<SecretKey> {
         SecretKey::of_hasher(self.filter.hasher())
+    }
+
+    /// An empty filter that can be merged with this one, and has reached its time.
+    pub(super) fn empty_like(&self, limits: Limits) -> Result<Self, CommandError> {
+        let filter = self.filter.empty_like().map_err(guira::BuildError::from)?;
+        limits.check(wide(filter.size_in_bytes()))?;
+        Ok(Self::new(filter))
+    }
+
+    /// What its file has behind the header, in order.
+    pub(super) fn pieces_of_file(&self) -> [Cow<'_, [u8]>; 3] {
+        let chunks = raw::expiring_chunks(&self.filter);
+        [self.table().into(), raw::expiring_times(&self.filter).into(), chunks.into()]
+    }
+
+    pub(super) fn table(&self) -> &[u8] {
+        raw::expiring_table(&self.filter)
+    }
+
+    pub(super) fn refuse_other_key(&self, other: &Self) -> Result<(), CommandError> {
+        if self.key() == other.key() { Ok(()) } else { Err(CommandError::MergeKeys) }
+    }
+
+    /// Merges another filter into this one, which then has reached the time of both. If that fails, the other is unchanged, and
+    /// this one is not to be used.
+    pub(super) fn merge(&mut self, other: &Self) -> Result<(), CommandError> {
+        self.refuse_other_key(other)?;
+        self.filter.merge(&other.filter)?;
+        self.removed = self.removed.saturating_add(other.removed);
+        Ok(())
     }
 
     pub(super) fn contains(&self, item: &[u8], now: u64) -> bool {

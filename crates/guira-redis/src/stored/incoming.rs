@@ -1,6 +1,6 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use guira::raw::RawFilter as _;
+use guira::raw::{self, RawFilter as _};
 use guira::{ExpiringCuckooFilter, FileHeader, FileKind, LoadOptions};
 
 use super::imported::{ImportedHeader, copied};
@@ -59,11 +59,10 @@ pub(super) fn growing_header(growing: &Growing, secret: Secret) -> Vec<u8> {
     header_of(growing.removed, &growing.filter.file_parts().0, growing.key().filter(|_| secret == Secret::Kept))
 }
 
-/// The header with which a filter whose items expire is saved, and the rest of its file.
-pub(super) fn expiring_parts(expiring: &Expiring) -> (Vec<u8>, Vec<u8>) {
-    let mut file = expiring.filter.to_bytes();
-    let rest = file.split_off(FileHeader::MIN_SIZE);
-    (header_of(expiring.removed, &file, expiring.key()), rest)
+/// The header of the dump of a filter whose items expire.
+pub(super) fn expiring_header(expiring: &Expiring, secret: Secret) -> Vec<u8> {
+    let (header, ..) = raw::expiring_file_parts(&expiring.filter);
+    header_of(expiring.removed, &header, expiring.key().filter(|_| secret == Secret::Kept))
 }
 
 fn header_of(removed: u64, file_header: &[u8], key: Option<SecretKey>) -> Vec<u8> {

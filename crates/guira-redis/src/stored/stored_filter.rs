@@ -3,7 +3,7 @@ use crate::cast::wide;
 use crate::error::CommandError;
 use crate::reply::Answers;
 use crate::settings::{Limits, Measures};
-use guira::raw::RawFilter as _;
+use guira::raw::{self, RawFilter as _};
 
 /// The value of a key.
 #[derive(Debug, PartialEq)]
@@ -31,7 +31,7 @@ impl StoredFilter {
     pub(crate) fn empty_like(&self, limits: Limits) -> Result<Self, CommandError> {
         match self {
             Self::Growing(growing) => growing.empty_like(limits).map(Self::Growing),
-            Self::Expiring(_) => Err(CommandError::LikeExpiring),
+            Self::Expiring(expiring) => expiring.empty_like(limits).map(Self::Expiring),
             Self::Imported(_) => Err(CommandError::LikeImported),
             Self::Incoming(incoming) => Err(incoming.refusal()),
         }
@@ -200,23 +200,31 @@ impl StoredFilter {
 
     /// Refuses filters that can't be merged into this one, as far as that is known without looking at their tables.
     pub(crate) fn refuse_to_merge(&self, others: &[&Self]) -> Result<(), CommandError> {
-        // Also without others: a copy is made then.
-        let Self::Growing(ours) = self else { return Err(self.merge_refusal()) };
-        let mut theirs = 0_u64;
-        for other in others {
-            let Self::Growing(other) = other else { return Err(other.merge_refusal()) };
-            ours.refuse_other_key(other)?;
-            theirs = theirs.saturating_add(other.len());
+        match self {
+            Self::Growing(ours) => {
+                let mut theirs = 0_u64;
+                for other in others {
+                    let Self::Growing(other) = other else { return Err(self.merge_refusal(other)) };
+                    ours.refuse_other_key(other)?;
+                    theirs = theirs.saturating_add(other.len());
+                }
+                ours.refuse_if_too_many(theirs)
+            }
+            Self::Expiring(ours) => others.iter().try_for_each(|other| match other {
+                Self::Expiring(other) => ours.refuse_other_key(other),
+                other => Err(self.merge_refusal(other)),
+            }),
+            // Also without others: a copy is made then.
+            Self::Imported(_) | Self::Incoming(_) => Err(self.merge_refusal(self)),
         }
-        ours.refuse_if_too_many(theirs)
     }
 
-    /// Why a filter that does not grow can't be merged.
-    fn merge_refusal(&self) -> CommandError {
-        match self {
-            Self::Expiring(_) => CommandError::MergeExpiring,
-            Self::Incoming(incoming) => incoming.refusal(),
-            Self::Growing(_) | Self::Imported(_) => CommandError::MergeImported,
+    /// Why this filter and another one are not merged, one of which is of a kind that the other is not of.
+    fn merge_refusal(&self, other: &Self) -> CommandError {
+        match (self, other) {
+            (Self::Incoming(incoming), _) | (_, Self::Incoming(incoming)) => incoming.refusal(),
+            (Self::Imported(_), _) | (_, Self::Imported(_)) => CommandError::MergeImported,
+            (Self::Growing(_) | Self::Expiring(_), _) => CommandError::MergeExpiring,
         }
     }
 
@@ -224,8 +232,8 @@ impl StoredFilter {
     pub(crate) fn merge(&mut self, other: &Self, limits: Limits) -> Result<(), CommandError> {
         match (self, other) {
             (Self::Growing(ours), Self::Growing(theirs)) => ours.merge(theirs, limits),
-            (Self::Growing(_), other) => Err(other.merge_refusal()),
-            (ours, _) => Err(ours.merge_refusal()),
+            (Self::Expiring(ours), Self::Expiring(theirs)) => ours.merge(theirs),
+            (ours, theirs) => Err(ours.merge_refusal(theirs)),
         }
     }
 
@@ -251,21 +259,20 @@ impl StoredFilter {
     pub(crate) fn move_tables(&mut self, elsewhere: impl Fn(Vec<u8>) -> Vec<u8>) {
         match self {
             Self::Growing(growing) => growing.filter.move_table(elsewhere),
-            // It stays where it is.
-            Self::Expiring(_) => {}
+            Self::Expiring(expiring) => raw::move_expiring_table(&mut expiring.filter, elsewhere),
             Self::Imported(imported) => imported.move_layers(elsewhere),
             Self::Incoming(incoming) => incoming.move_file(elsewhere),
         }
     }
 
-    /// The allocations of the filter, besides itself and those that [`unlisted`](Self::unlisted) counts.
+    /// The allocations of the filter, besides itself and some of a few bytes.
     pub(crate) fn pieces(&self) -> impl Iterator<Item = &[u8]> {
         let (several, few): (&[Vec<u8>], [&[u8]; 3]) = match self {
             Self::Growing(growing) => {
                 let [table, rest] = growing.filter.memory();
                 (&[], [table, rest, growing.filter.chunks()])
             }
-            Self::Expiring(_) => (&[], [&[]; 3]),
+            Self::Expiring(expiring) => (&[], [expiring.table(), raw::expiring_chunks(&expiring.filter), &[]]),
             Self::Imported(imported) => (imported.layers(), [&[]; 3]),
             Self::Incoming(incoming) => {
                 let [header, file] = incoming.pieces();
@@ -273,14 +280,6 @@ impl StoredFilter {
             }
         };
         several.iter().map(Vec::as_slice).chain(few)
-    }
-
-    /// The bytes of its allocations of which it does not say where they are.
-    pub(crate) fn unlisted(&self) -> usize {
-        match self {
-            Self::Expiring(expiring) => expiring.filter.size_in_bytes(),
-            Self::Growing(_) | Self::Imported(_) | Self::Incoming(_) => 0,
-        }
     }
 
     /// The bytes of its tables.

@@ -40,6 +40,10 @@ impl Pair {
         pair
     }
 
+    fn made(reserve: &str) -> Option<StoredFilter> {
+        Self::new(reserve).primary
+    }
+
     fn ask(&mut self, line: &str) -> Result<Reply<'static>, CommandError> {
         let before = self.primary.as_ref().map(|filter| filter.try_clone().expect("there is memory"));
         let words = words(line);
@@ -233,6 +237,15 @@ fn what_filters_with_a_lifetime_are_not_for_is_refused_with_the_reason() {
         ("CF.RESERVE 100 LIFETIME 60 AT -1", "AT: value must be in the range [0, 9223372036854775807]"),
         ("CF.RESERVE 100 LIFETIME 60 EXPANSION 2", grows),
         ("CF.RESERVE 100 LIFETIME 60 MAXCAPACITY 200", grows),
+        (
+            "CF.RESERVE 100 LIFETIME 60 RESOLUTION 61",
+            "RESOLUTION: give at least a 254th of LIFETIME, and at most all of it",
+        ),
+        (
+            "CF.RESERVE 100 LIFETIME 255 RESOLUTION 1",
+            "RESOLUTION: give at least a 254th of LIFETIME, and at most all of it",
+        ),
+        ("CF.RESERVE 100 RESOLUTION 1", "RESOLUTION: only filters with LIFETIME have one"),
         ("CF.RESERVE 100 AT 5", "AT: only filters with LIFETIME have a time"),
         ("CF.RESERVE 100 LIFETIME", "ERR wrong number of arguments for 'cf.reserve' command"),
         ("CF.INSERT AT 5 ITEMS a", "AT: only filters with LIFETIME have a time"),
@@ -247,17 +260,76 @@ fn what_filters_with_a_lifetime_are_not_for_is_refused_with_the_reason() {
     pair.run("CF.RESERVE 100 LIFETIME 60 EXPANSION 0 MAXCAPACITY 100");
     assert_eq!(pair.refusal("CF.COMPACT"), "ERR a filter with LIFETIME does not grow, so there is nothing to compact");
     let limits = Limits::Bytes(1 << 20);
-    let dumped = scan_dump(&mut pair.primary, 0, guira_redis::Secret::Kept).expect_err("refused").to_string();
-    assert_eq!(dumped, "ERR a filter with LIFETIME is not dumped in chunks: use DUMP and RESTORE, or COPY");
-    let like = reserve_like(&mut None, pair.primary.as_ref(), limits).expect_err("refused").to_string();
-    assert_eq!(like, "ERR no filter can be made like one with LIFETIME: reserve it with LIFETIME");
-    let sources = [pair.primary.as_ref(), pair.replica.as_ref()];
-    let refusal = merge(&mut None, &sources, limits).expect_err("refused").to_string();
-    assert_eq!(refusal, "ERR filters with LIFETIME can't be merged");
+    let plain = Pair::made("CF.RESERVE 100 HASH xxh3");
+    for sources in [[&plain, &pair.primary], [&pair.primary, &plain]] {
+        let refusal = merge(&mut None, &sources.map(Option::as_ref), limits).expect_err("refused").to_string();
+        assert_eq!(refusal, "ERR a filter with LIFETIME and one without can't be merged");
+    }
+    let otherwise = Pair::made("CF.RESERVE 100 LIFETIME 61 HASH xxh3");
+    let pair = Pair::new("CF.RESERVE 100 LIFETIME 60 HASH xxh3");
+    let refusal =
+        merge(&mut None, &[pair.primary.as_ref(), otherwise.as_ref()], limits).expect_err("refused").to_string();
+    assert!(refusal.contains("lifetime"), "{refusal}");
     let limited = parse(&words("CF.RESERVE 1000000 LIFETIME 60")).map(|command| {
         execute(&command, &mut None, Settings::default, limits, || START).expect_err("too large").to_string()
     });
     assert!(limited.expect("it is parsed").contains("more than the 1048576 of guira.memory-limit"));
+}
+
+#[test]
+fn a_resolution_may_be_chosen() {
+    for (lifetime, resolution) in [(60, 1), (60, 60), (254, 1), (86_400, 3600)] {
+        let mut pair = Pair::new(&format!("CF.RESERVE 100 LIFETIME {lifetime} RESOLUTION {resolution}"));
+        assert_eq!(pair.field("Lifetime"), lifetime * SECOND);
+        assert_eq!(pair.field("Resolution"), resolution * SECOND);
+        pair.run("CF.ADD ani");
+        pair.now += (lifetime + resolution) * SECOND;
+        assert_eq!(pair.run("CF.EXISTS ani"), Reply::Flag(false));
+    }
+}
+
+#[test]
+fn filters_made_alike_are_merged_and_none_of_their_items_dies_early() {
+    let mut first = Pair::new("CF.RESERVE 1000 LIFETIME 60");
+    let mut second = Pair { primary: None, replica: None, now: START + 30 * SECOND };
+    let limits = Limits::Bytes(1 << 20);
+    reserve_like(&mut second.primary, first.primary.as_ref(), limits).expect("there is memory");
+    second.replica = second.primary.as_ref().map(|filter| filter.try_clone().expect("there is memory"));
+    first.run("CF.INSERT ITEMS ani koel");
+    second.run("CF.INSERT ITEMS koel guira");
+    let mut merged = Pair { primary: None, replica: None, now: START + 30 * SECOND };
+    for place in [&mut merged.primary, &mut merged.replica] {
+        merge(place, &[first.primary.as_ref(), second.primary.as_ref()], limits).expect("they were made alike");
+    }
+    assert_eq!(merged.field("Time"), START + 30 * SECOND);
+    assert_eq!(merged.run("CF.MEXISTS ani koel guira absent"), Reply::Flags(vec![true, true, true, false].into()));
+    assert_eq!(merged.run("CF.COUNT koel"), Reply::Count(2));
+    merged.now = START + 60 * SECOND;
+    assert_eq!(merged.run("CF.MEXISTS ani koel guira"), Reply::Flags(vec![true; 3].into()));
+    // A resolution later the items of the first are dead, and those of the second live on.
+    merged.now = START + 65 * SECOND;
+    assert_eq!(merged.run("CF.MEXISTS ani koel guira"), Reply::Flags(vec![false, true, true].into()));
+    assert_eq!(merged.run("CF.COUNT koel"), Reply::Count(1));
+    merged.run("CF.ADD ani");
+}
+
+#[test]
+fn what_is_dumped_in_chunks_is_loaded() {
+    let mut pair = Pair::new("CF.RESERVE 1000000 LIFETIME 60");
+    pair.run("CF.INSERT ITEMS ani koel");
+    pair.now += 30 * SECOND;
+    pair.run("CF.ADD guira");
+    let (mut loaded, mut position, mut chunks) = (None, 0, 0);
+    let limits = Limits::Bytes(1 << 24);
+    while let Reply::Chunk { next, bytes } =
+        scan_dump(&mut pair.primary, position, guira_redis::Secret::Kept).expect("it is whole")
+    {
+        let command = Command::LoadChunk { position: next, data: &bytes, key: None };
+        execute(&command, &mut loaded, Settings::default, limits, || panic!("the clock was asked")).expect("sound");
+        (position, chunks) = (next, chunks + 1);
+    }
+    assert!(chunks > 3, "{chunks} chunks");
+    assert_eq!(loaded, pair.primary);
 }
 
 #[test]

@@ -220,17 +220,41 @@ def test_a_time_to_come_is_for_primaries_and_files_alone(server):
     assert client.execute_command("CF.EXISTS", "past", "ani") == 0, "by the server's clock it is long dead"
 
 
-def test_what_is_not_there_yet_is_refused(server):
+def test_filters_made_alike_are_merged_and_the_replica_has_the_same_bytes(start):
+    server, replica = start(), start()
+    follow(replica, server)
+    client = server.client()
+    client.execute_command("CF.RESERVE", "monday", 1000, "LIFETIME", LONG, "RESOLUTION", LONG // 100)
+    client.execute_command("CF.RESERVE", "tuesday", "LIKE", "monday")
+    client.execute_command("CF.INSERT", "monday", "ITEMS", *items(0, 300))
+    client.execute_command("CF.INSERT", "tuesday", "ITEMS", *items(200, 500))
+    client.execute_command("CF.MERGE", "both", "monday", "tuesday")
+    assert all(client.execute_command("CF.MEXISTS", "both", *items(0, 500)))
+    assert client.execute_command("CF.COUNT", "both", "item-250") == 2
+    in_step(replica, server)
+    for key in ["monday", "tuesday", "both"]:
+        assert digest(client, key) == digest(replica.client(), key)
+    position = 0
+    while True:
+        position, chunk = client.execute_command("CF.SCANDUMP", "both", position)
+        if position == 0:
+            break
+        client.execute_command("CF.LOADCHUNK", "loaded", position, chunk)
+    assert digest(client, "loaded") == digest(client, "both")
+
+
+def test_what_it_is_not_for_is_refused(server):
     client = server.client()
     client.execute_command("CF.RESERVE", "key", 100, "LIFETIME", 60)
-    client.execute_command("CF.RESERVE", "other", 100, "LIFETIME", 60)
+    client.execute_command("CF.RESERVE", "plain", 100)
+    client.execute_command("CF.RESERVE", "other", 100, "LIFETIME", 61)
     for words, text in [
-        (("CF.MERGE", "key", "other"), "can't be merged"),
-        (("CF.MERGE", "new", "key"), "can't be merged"),
-        (("CF.RESERVE", "new", "LIKE", "key"), "reserve it with LIFETIME"),
+        (("CF.MERGE", "key", "plain"), "can't be merged"),
+        (("CF.MERGE", "plain", "key"), "can't be merged"),
+        (("CF.MERGE", "new", "key", "plain"), "can't be merged"),
+        (("CF.MERGE", "new", "key", "other"), "secret key"),
         (("CF.COMPACT", "key"), "nothing to compact"),
-        (("CF.SCANDUMP", "key", 0), "use DUMP and RESTORE, or COPY"),
-        (("CF.SCANDUMP", "key", 1), "use DUMP and RESTORE, or COPY"),
+        (("CF.SCANDUMP", "key", 10**9), "Invalid position"),
     ]:
         with pytest.raises(redis.exceptions.ResponseError, match=text):
             client.execute_command(*words)

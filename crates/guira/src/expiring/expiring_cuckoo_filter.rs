@@ -810,6 +810,11 @@ impl ExpiringCuckooFilter {
         &self.generations
     }
 
+    /// Lets the caller move the bytes of the table elsewhere.
+    pub(crate) fn move_table(&mut self, elsewhere: impl FnOnce(Vec<u8>) -> Vec<u8>) {
+        self.filter.move_table(elsewhere);
+    }
+
     /// Sets the chunks that are written to its file besides.
     pub(crate) fn set_chunks(&mut self, chunks: Vec<u8>) {
         self.filter.set_chunks(chunks);

@@ -102,6 +102,11 @@ impl ValuedFilter {
         Self { kept, ..self }
     }
 
+    /// Lets the caller move the bytes of the table elsewhere.
+    pub(crate) fn move_table(&mut self, elsewhere: impl FnOnce(Vec<u8>) -> Vec<u8>) {
+        self.storage.move_bytes(elsewhere);
+    }
+
     /// Sets the chunks that are written to its file besides, and leaves what else is.
     pub(crate) fn set_chunks(&mut self, chunks: Vec<u8>) {
         let kept = self.kept.as_deref().cloned().unwrap_or_default();

@@ -146,6 +146,28 @@ pub fn set_expiring_chunks(filter: &mut ExpiringCuckooFilter, chunks: Vec<u8>) {
     filter.set_chunks(chunks);
 }
 
+/// Returns the table of a filter whose keys expire, as its file has it: its memory, which begins where an allocation of the global
+/// allocator begins, if [`use_global_allocator_only`] was called.
+#[must_use]
+pub fn expiring_table(filter: &ExpiringCuckooFilter) -> &[u8] {
+    filter.filter().storage()
+}
+
+/// Returns the chunk of the times that is behind the table in the file of a filter whose keys expire.
+#[must_use]
+pub fn expiring_times(filter: &ExpiringCuckooFilter) -> Vec<u8> {
+    filter.parts().times
+}
+
+/// Does with the table of a filter whose keys expire what [`RawFilter::move_table`] does.
+///
+/// # Panics
+///
+/// If more bytes come back, or fewer.
+pub fn move_expiring_table(filter: &mut ExpiringCuckooFilter, elsewhere: impl FnOnce(Vec<u8>) -> Vec<u8>) {
+    filter.move_table(elsewhere);
+}
+
 /// The three parts of a filter's file, the memory of its table, and insertions that take no more of it.
 ///
 /// # Examples
