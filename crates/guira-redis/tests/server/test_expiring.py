@@ -190,7 +190,8 @@ def test_it_is_copied_dumped_and_measured(server):
         client.restore(f"restored {key}", 0, client.dump(key))
         assert digest(client, key) == digest(client, f"copy of {key}") == digest(client, f"restored {key}")
         size = information(client, key)["Size"]
-        assert size <= client.memory_usage(key) < size + 1000
+        # An allocator has sizes of which each is up to a quarter more than the one before.
+        assert size <= client.memory_usage(key) < size * 5 / 4 + 1000
     client.execute_command("CF.ADD", "copy of long", "only there")
     assert client.execute_command("CF.EXISTS", "long", "only there") == 0
     assert b"kind:expiring" in client.execute_command("CF.DEBUG", "long")

@@ -172,6 +172,20 @@ def test_what_is_pushed_grows_and_what_was_changed_is_pulled(server, files, tmp_
     assert client.cf().info("birds")["insertedNum"] == 21_999
 
 
+def test_a_filter_whose_items_expire_is_pulled_and_keeps_its_times(server, files, tmp_path):
+    client = server.client()
+    client.execute_command("CF.RESERVE", "birds", 200_000, "LIFETIME", 86_400, "HASH", "xxh3", "AT", 1_700_000_000_000)
+    client.execute_command("CF.INSERT", "birds", "AT", 1_700_000_000_000, "ITEMS", "item 1", "item 2")
+    client.execute_command("CF.INSERT", "birds", "AT", 1_700_040_000_000, "ITEMS", "item 3")
+    pulled = tmp_path / "pulled.guira"
+    guira("pull", url(server), "-o", pulled)
+    guira("verify", pulled)
+    (tmp_path / "asked.txt").write_text("item 1\nitem 2\nitem 3\nabsent\n")
+    assert guira("check", "-c", pulled, tmp_path / "asked.txt") == "3\n"
+    assert guira("check", "-c", "--now", 1_700_100_000_000, pulled, tmp_path / "asked.txt") == "1\n"
+    assert "expire" in refused("push", pulled, url(server, "other"))
+
+
 @pytest.fixture
 def copied(server):
     """Ways to copy the filter at the key "birds" within the server."""

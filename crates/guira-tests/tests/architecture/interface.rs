@@ -6,7 +6,7 @@ use crate::tree::{assert_nothing, files, read, root};
 
 /// The most public functions that the library's source may have, those in `raw` included that only a server needs. A macro's
 /// function for several kinds counts once, as a reader learns it once.
-const MAX_PUBLIC_FUNCTIONS: usize = 272;
+const MAX_PUBLIC_FUNCTIONS: usize = 275;
 
 /// The types whose public functions all have an example. `macro_rules!` has functions that several of them share.
 const HAVE_EXAMPLES: &[&str] = &[
