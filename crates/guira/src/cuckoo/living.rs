@@ -3,7 +3,7 @@
 use super::operations::other_pair;
 use super::scheme::Pair;
 use super::{CuckooTable, NoRoom};
-use crate::addressing::{Addressing, BucketIndex};
+use crate::addressing::Addressing;
 use crate::cast::Whole;
 use crate::digest::Digest;
 use crate::table::{ConstantWidths, Living, LivingTable, Table, ValuedTable, Values, ValuesMut, Widths};
@@ -91,10 +91,7 @@ macro_rules! operations {
                     table!($name, pair, bytes, $slots, living).relocate_for(digest, value)
                 },
                 swept: |pair, bytes, buckets, living| {
-                    let table = table!($name, pair, bytes, $slots, living);
-                    let start = buckets.start;
-                    let found = { buckets.clone() }.find(|&bucket| table.slots.may_have_dead(BucketIndex::new(bucket)));
-                    found.unwrap_or(buckets.end) - start
+                    table!($name, pair, bytes, $slots, living).slots.without_dead(buckets)
                 },
             }
         }
@@ -117,7 +114,7 @@ impl LivingOperations {
             Pair::ValuedWide(_, widths) => valued!(ValuedWide, u128, widths: 15 16 17 18 20 21 24),
             Pair::DoublingValuedNarrow(_, widths) => valued!(DoublingValuedNarrow, u64, widths: 12 13 14),
             Pair::DoublingValuedWide(_, widths) => {
-                valued!(DoublingValuedWide, u128, widths: 15 16 17 18 19 20 21 22 23 24 25 26 27 28)
+                valued!(DoublingValuedWide, u128, widths: 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32)
             }
             _ => unreachable!("a filter with values has no such table"),
         }

@@ -1,5 +1,7 @@
 //! A table in which some fingerprints are dead, as their values say.
 
+use core::ops::Range;
+
 use super::{Place, Slot, Table, TableMut, Vacancy, Values, ValuesMut};
 use crate::addressing::{BucketIndex, Fingerprint};
 
@@ -74,6 +76,19 @@ impl<T: Values> LivingTable<T> {
     pub(crate) fn may_have_dead(&self, bucket: BucketIndex) -> bool {
         let mut ages = self.living.older..self.living.oldest;
         ages.any(|age| self.slots.may_have_value(bucket, self.living.number(age + 1)))
+    }
+
+    /// How many of some buckets, from the first on, hold no dead fingerprint.
+    #[inline(always)]
+    pub(crate) fn without_dead(&self, buckets: Range<u64>) -> u64 {
+        let mut end = buckets.end;
+        // One generation after the other, so that what is looked for stays in registers. Mostly there is one.
+        for age in self.living.older..self.living.oldest {
+            let value = self.living.number(age + 1);
+            let mut numbers = buckets.start..end;
+            end = numbers.find(|&number| self.slots.may_have_value(BucketIndex::new(number), value)).unwrap_or(end);
+        }
+        end - buckets.start
     }
 
     /// The table with the dead fingerprints.
