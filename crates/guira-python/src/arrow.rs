@@ -69,13 +69,18 @@ impl Meaning {
         }
     }
 
-    pub(crate) fn column(self, chunks: Vec<ArrayRef>) -> PyResult<Column> {
-        let column = |chunk: ArrayRef| match chunk.as_struct_opt().filter(|_| self.is_table) {
-            Some(table) if table.null_count() > 0 => Err(PyTypeError::new_err("a table with rows that are null")),
-            Some(table) => Ok(table.column(0).clone()),
-            None => Ok(chunk),
-        };
-        Ok(Column { chunks: chunks.into_iter().map(column).collect::<PyResult<_>>()?, values: self.values })
+    pub(crate) fn column(self, mut chunks: Vec<ArrayRef>) -> PyResult<Column> {
+        for chunk in &mut chunks {
+            let column = match chunk.as_struct_opt().filter(|_| self.is_table) {
+                Some(table) if table.null_count() > 0 => {
+                    return Err(PyTypeError::new_err("a table with rows that are null"));
+                }
+                Some(table) => table.column(0).clone(),
+                None => continue,
+            };
+            *chunk = column;
+        }
+        Ok(Column { chunks, values: self.values })
     }
 }
 

@@ -140,8 +140,19 @@ impl<'py> Batch<'py> {
         let described = Described { name: name_of(keys), is_table };
         let meaning = schema.map(|schema| Meaning::of(&schema, &described)).transpose()?;
         // The producer of the stream may compute it now, and may need the lock for that.
-        let chunks = keys.py().detach(|| stream?.collect::<Result<Vec<_>, _>>());
-        meaning.unwrap_or_default().column(chunks.map_err(arrow::error)?)
+        let chunks = keys.py().detach(|| {
+            let mut chunks = Vec::new();
+            for chunk in stream.map_err(arrow::error)? {
+                let chunk = chunk.map_err(arrow::error)?;
+                let count = chunks.len();
+                if count == chunks.capacity() {
+                    reserve(&mut chunks, count.max(4))?;
+                }
+                chunks.push(chunk);
+            }
+            Ok::<_, PyErr>(chunks)
+        });
+        meaning.unwrap_or_default().column(chunks?)
     }
 
     fn of_arrow_array(keys: &Bound<'py, PyAny>, is_table: bool) -> PyResult<Column> {

@@ -46,7 +46,8 @@ pub(crate) fn register<T: Send + Sync + 'static>(table: &Arc<RwLock<T>>) {
         tables.retain(|table| table.strong_count() > 0);
         // At least as many more as there are, so that each is looked at a few times in all.
         let more = tables.len().max(64);
-        tables.reserve(more);
+        let reserved = tables.try_reserve(more).or_else(|_| tables.try_reserve(1));
+        reserved.expect("memory for a few words");
     }
     tables.push(table);
 }

@@ -244,6 +244,7 @@ impl<O: Operation> Visit for Application<'_, O> {
             Rows::From(first) => self.operation.apply(keys, &mut self.answers[first..first + keys.len()]),
             Rows::Listed(rows) => {
                 self.block.clear();
+                reserve(&mut self.block, keys.len())?;
                 self.block.resize(keys.len(), O::Answer::default());
                 let applied = self.operation.apply(keys, &mut self.block);
                 for (row, answer) in rows.iter().zip(&self.block) {

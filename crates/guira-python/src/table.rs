@@ -72,7 +72,7 @@ pub(crate) trait Stored: Lookup + FilterFile + PartialEq + Send + Sync {
     /// A copy, or an error where there is no memory for one.
     fn try_copy(&self) -> Result<Self, OutOfMemory>;
     fn save(&self, path: &Path) -> Result<(), SaveError>;
-    fn file(&self) -> FileToWrite<'_>;
+    fn file(&self) -> Result<FileToWrite<'_>, OutOfMemory>;
     fn clear(&mut self);
     /// An empty one that was made alike.
     fn empty_like(&self) -> Result<Self, OutOfMemory>;
@@ -210,7 +210,7 @@ macro_rules! stored {
                 self.save(path)
             }
 
-            fn file(&self) -> FileToWrite<'_> {
+            fn file(&self) -> Result<FileToWrite<'_>, OutOfMemory> {
                 FileToWrite::of(self)
             }
 

@@ -6,6 +6,7 @@ import io
 import multiprocessing
 import os
 import pickle
+import subprocess
 import sys
 from datetime import datetime, timezone
 from pathlib import Path
@@ -118,6 +119,15 @@ def test_operations_keep_no_reference_to_what_they_are_given():
     del one
     gc.collect()
     assert [sys.getrefcount(one) for one in everything] == before
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="limits as Linux has them")
+def test_without_memory_there_is_an_error_and_the_filter_as_before():
+    program = Path(__file__).parent / "without_memory.py"
+    # Memory that is given back goes to the system, so that the limit is what counts.
+    environment = {**os.environ, "MALLOC_MMAP_THRESHOLD_": "32768", "MALLOC_ARENA_MAX": "1"}
+    done = subprocess.run([sys.executable, program], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def share(path, opened, read, ended, answers):

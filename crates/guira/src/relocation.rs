@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 
 use crate::addressing::{Addressing, Candidate, Fingerprint};
 use crate::cast::{low_32, to_usize};
+use crate::table::OutOfMemory;
 use crate::table::{Place, Slot, Table, TableMut};
 
 /// How many buckets a search visits before it gives up.
@@ -18,6 +19,9 @@ pub(crate) const MAX_BUCKETS_VISITED: usize = 4096;
 
 /// The nodes for which a search takes memory at first. Few searches need more, even at a load of 95 %.
 const USUAL_NODES: usize = 64;
+
+/// The most bytes that a search takes at a time.
+pub(crate) const MAX_SEARCH_SIZE: usize = MAX_BUCKETS_VISITED * (size_of::<Node>() + 2 * size_of::<u32>());
 
 /// A breadth-first search, and its memory.
 #[derive(Clone, Debug, Default)]
@@ -74,13 +78,14 @@ pub(crate) struct Path {
 }
 
 impl Search {
-    /// Looks for the shortest chain of moves that frees a slot in one of the `roots`, all of which are full.
+    /// Looks for the shortest chain of moves that frees a slot in one of the `roots`, all of which are full. `None` if there is
+    /// none, or an error if there is no memory to look further.
     pub(crate) fn find<A: Addressing, T: Table>(
         &mut self,
         addressing: &A,
         table: &T,
         roots: impl Iterator<Item = Candidate> + Clone,
-    ) -> Option<Path> {
+    ) -> Result<Option<Path>, OutOfMemory> {
         // Mostly one move is enough, and is found without a queue.
         for root in roots.clone() {
             // All are prefetched before the first is looked at: which of them has room is hard to predict.
@@ -93,30 +98,35 @@ impl Search {
                 Some(Path { first: Move { from: (root, slot), to: (place, empty) }, source: None })
             });
             if path.is_some() {
-                return path;
+                return Ok(path);
             }
         }
-        self.nodes.reserve(USUAL_NODES);
         for root in roots {
-            self.reach(root, None);
+            self.reach(root, None)?;
         }
         let mut next = 0;
         while self.nodes.len() < MAX_BUCKETS_VISITED
             && let Some(&node) = self.nodes.get(next)
         {
             let path = first_step(addressing, table, node.candidate, |slot, place| {
-                if self.nodes.len() == MAX_BUCKETS_VISITED || !self.reach(place, Some((low_32(next as u64), slot))) {
+                if self.nodes.len() == MAX_BUCKETS_VISITED {
                     return None;
                 }
+                match self.reach(place, Some((low_32(next as u64), slot))) {
+                    Ok(true) => {}
+                    Ok(false) => return None,
+                    Err(OutOfMemory) => return Some(Err(OutOfMemory)),
+                }
                 let empty = table.vacancy(place.bucket()).slot()?;
-                Some(Path { first: Move { from: (node.candidate, slot), to: (place, empty) }, source: node.source })
+                let first = Move { from: (node.candidate, slot), to: (place, empty) };
+                Some(Ok(Path { first, source: node.source }))
             });
             if path.is_some() {
-                return path;
+                return path.transpose();
             }
             next += 1;
         }
-        None
+        Ok(None)
     }
 
     /// Makes the moves of a path, and then puts `fingerprint` into the slot they free, which is returned.
@@ -135,7 +145,7 @@ impl Search {
     }
 
     /// The moves of a path from its far end.
-    pub(crate) fn moves(&self, path: &Path) -> impl Iterator<Item = Move> {
+    pub(crate) fn moves(&self, path: &Path) -> impl Iterator<Item = Move> + Clone {
         let mut next = Some((path.first, path.source));
         core::iter::from_fn(move || {
             let (step, source) = next?;
@@ -149,12 +159,24 @@ impl Search {
 
     /// Adds a bucket to the queue unless it is in it already.
     #[inline]
-    fn reach(&mut self, candidate: Candidate, source: Source) -> bool {
+    fn reach(&mut self, candidate: Candidate, source: Source) -> Result<bool, OutOfMemory> {
+        if self.visited.is_full(self.nodes.len()) {
+            self.grow()?;
+        }
         let is_new = self.visited.insert(candidate, &self.nodes);
         if is_new {
             self.nodes.push(Node { candidate, source });
         }
-        is_new
+        Ok(is_new)
+    }
+
+    /// Takes memory for twice the nodes, in both places.
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) -> Result<(), OutOfMemory> {
+        let nodes = self.nodes.len();
+        self.nodes.try_reserve_exact(nodes.max(USUAL_NODES)).map_err(|_| OutOfMemory)?;
+        self.visited.grow(&self.nodes)
     }
 }
 
@@ -205,12 +227,16 @@ struct VisitedSet {
 impl VisitedSet {
     const MIN_PLACES: usize = 2 * USUAL_NODES;
 
-    /// Adds the bucket that is to become the next of `nodes`. Returns `false` if it is among them already.
+    /// Whether there is no place for one more than so many nodes.
+    #[inline]
+    const fn is_full(&self, nodes: usize) -> bool {
+        self.places.len() < 2 * (nodes + 1)
+    }
+
+    /// Adds the bucket that is to become the next of `nodes`, for which there is a place. Returns `false` if it is among them
+    /// already.
     #[inline]
     fn insert(&mut self, candidate: Candidate, nodes: &[Node]) -> bool {
-        if self.places.len() < 2 * (nodes.len() + 1) {
-            self.grow(nodes);
-        }
         let mask = self.places.len() - 1;
         let mut place = self.first_place(candidate);
         loop {
@@ -225,15 +251,15 @@ impl VisitedSet {
         }
     }
 
-    #[cold]
-    #[inline(never)]
-    fn grow(&mut self, nodes: &[Node]) {
+    fn grow(&mut self, nodes: &[Node]) -> Result<(), OutOfMemory> {
         let places = (2 * self.places.len()).max(Self::MIN_PLACES);
         self.places.clear();
+        self.places.try_reserve_exact(places).map_err(|_| OutOfMemory)?;
         self.places.resize(places, 0);
         for index in 0..nodes.len() {
             self.insert(nodes[index].candidate, &nodes[..index]);
         }
+        Ok(())
     }
 
     fn first_place(&self, candidate: Candidate) -> usize {
@@ -251,8 +277,8 @@ mod tests {
     fn the_visited_set_knows_each_bucket_once() {
         let mut search = Search::default();
         for offset in 0..3000 {
-            assert!(search.reach(Candidate::at(7, offset), None));
-            assert!(!search.reach(Candidate::at(7, offset), None));
+            assert!(matches!(search.reach(Candidate::at(7, offset), None), Ok(true)));
+            assert!(matches!(search.reach(Candidate::at(7, offset), None), Ok(false)));
         }
         assert_eq!(search.nodes.len(), 3000);
     }

@@ -105,7 +105,8 @@ pub(crate) fn copied(py: Python<'_>, buffer: &PyBuffer<u8>) -> PyResult<Vec<u8>>
 
 pub(crate) fn to_bytes<'py, T: Stored>(py: Python<'py>, table: &Locked<T>) -> PyResult<Bound<'py, PyBytes>> {
     let snapshot = py.detach(|| table.snapshot())?;
-    let file = py.detach(|| snapshot.file());
+    let file =
+        py.detach(|| snapshot.file()).map_err(|_| PyMemoryError::new_err("no memory for a copy of the filter"))?;
     let size = usize::try_from(file.size());
     let size = size.map_err(|_| PyMemoryError::new_err(format!("a file of {} bytes", file.size())))?;
     PyBytes::new_with(py, size, |bytes| Ok(file.write_to(bytes)?))

@@ -15,6 +15,7 @@ const MAY_BE_UNSAFE: &[&str] = &[
     "crates/guira-cli/src/allocator.rs",
     "crates/guira-cli/src/filter_view.rs",
     "crates/guira-cli/tests/memory.rs",
+    "crates/guira/tests/memory.rs",
     "crates/guira/benches/against",
     "crates/guira/benches/speed",
     "crates/guira/tests/guira/oracle/allocation.rs",

@@ -10,10 +10,10 @@ use crate::addressing::{Addressing, Candidate};
 use crate::cast::to_usize;
 use crate::cuckoo::{NoRoom, Scheme, with_table};
 use crate::digest::{Digest, Key};
-use crate::error::{BuildError, BuildFromKeysError, InsertManyError, Rejected};
+use crate::error::{BuildError, BuildFromKeysError, InsertError, InsertManyError, Rejected};
 use crate::filter::{CuckooFilter, FilterBuilder};
 use crate::parameters::Parameters;
-use crate::table::Storage;
+use crate::table::{OutOfMemory, Storage};
 
 impl FilterBuilder {
     /// Builds a filter of these keys, each stored once for every time that it comes: by value or by reference, from a slice or
@@ -49,9 +49,10 @@ impl FilterBuilder {
         let mut keys = keys.into_iter();
         let (least, most) = keys.size_hint();
         if !self.has_size() && most != Some(least) {
-            let keys: Vec<_> = keys.collect();
-            let mut filter = self.build_for(keys.len())?;
-            filter.insert_many(&keys)?;
+            let mut all = Vec::new();
+            take_up_to(usize::MAX, keys, &mut all)?;
+            let mut filter = self.build_for(all.len())?;
+            filter.insert_many(&all)?;
             return Ok(filter);
         }
         let mut filter = self.build_for(least)?;
@@ -59,13 +60,16 @@ impl FilterBuilder {
         let mut chunk = Vec::new();
         loop {
             chunk.clear();
-            chunk.extend(keys.by_ref().take(chunk_len(filter.parameters())));
+            take_up_to(chunk_len(filter.parameters()), keys.by_ref(), &mut chunk)?;
             if chunk.is_empty() {
                 rejected.into_result()?;
                 return Ok(filter);
             }
-            if let Err(InsertManyError { rejected: digests, reason }) = filter.insert_many(&chunk) {
-                digests.into_iter().for_each(|digest| rejected.note(digest, reason.clone()));
+            if let Err(error) = filter.insert_many(&chunk) {
+                if matches!(error.reason, InsertError::OutOfMemory { .. }) {
+                    return Err(error.into());
+                }
+                error.rejected.iter().try_for_each(|&digest| rejected.note(digest, error.reason.clone()))?;
             }
         }
     }
@@ -73,6 +77,20 @@ impl FilterBuilder {
     fn build_for(&self, keys: usize) -> Result<CuckooFilter, BuildError> {
         if self.has_size() { self.build() } else { self.clone().capacity(keys.max(1)).build() }
     }
+}
+
+/// Takes the next keys of an iterator, at most so many.
+fn take_up_to<K>(most: usize, keys: impl Iterator<Item = K>, chunk: &mut Vec<K>) -> Result<(), BuildError> {
+    let no_memory = |count: usize| BuildError::OutOfMemory { bytes: count.saturating_mul(size_of::<K>()) as u64 };
+    let least = keys.size_hint().0.min(most);
+    chunk.try_reserve(least).map_err(|_| no_memory(least))?;
+    for key in keys.take(most) {
+        if chunk.len() == chunk.capacity() {
+            chunk.try_reserve(1).map_err(|_| no_memory(chunk.len() + 1))?;
+        }
+        chunk.push(key);
+    }
+    Ok(())
 }
 
 impl CuckooFilter {
@@ -86,7 +104,8 @@ impl CuckooFilter {
     ///
     /// # Errors
     ///
-    /// All keys that fit are stored; the error has the digests of the others. To stop at the first that does not fit, use
+    /// All keys that fit are stored; the error has the digests of the others, unless it is for want of memory: see
+    /// [`InsertManyError`]. Memory to sort keys may be missing, and they are stored one after the other then. To stop at the first that does not fit, use
     /// [`try_extend`](Self::try_extend).
     ///
     /// # Examples
@@ -104,7 +123,7 @@ impl CuckooFilter {
         let mut rest = keys;
         while !rest.is_empty() {
             if !is_worth_sorting(rest.len().min(chunk_len(self.parameters())), self.parameters()) {
-                rest = self.insert_up_to_refusal(rest, &mut rejected);
+                rest = self.insert_up_to_refusal(rest, &mut rejected)?;
                 continue;
             }
             // Sorting by region needs a single table.
@@ -113,15 +132,15 @@ impl CuckooFilter {
             rest = behind;
             let outcome = self.store_bulk(run, |key| hasher.digest(key));
             if let Some(reason) = outcome.reason {
-                if self.growth().is_none() {
+                if self.growth().is_none() || reason == NoRoom::OutOfMemory {
                     let reason = self.insert_error(reason);
                     return Err(InsertManyError { rejected: outcome.rejected, reason });
                 }
                 // Keys that found no room in a run are tried one by one, which may make the table grow.
-                try_each(self, &outcome.rejected, &mut rejected);
+                try_each(self, &outcome.rejected, &mut rejected)?;
             }
             if let [next, following @ ..] = rest {
-                try_each(self, &[hasher.digest(next)], &mut rejected);
+                try_each(self, &[hasher.digest(next)], &mut rejected)?;
                 rest = following;
             }
         }
@@ -129,11 +148,15 @@ impl CuckooFilter {
     }
 
     /// Stores keys in order up to the first that is refused, and notes that. Returns those behind it.
-    fn insert_up_to_refusal<'keys, K: Key>(&mut self, keys: &'keys [K], rejected: &mut Rejected) -> &'keys [K] {
-        let Err(error) = self.insert_in_order(keys) else { return &[] };
+    fn insert_up_to_refusal<'keys, K: Key>(
+        &mut self,
+        keys: &'keys [K],
+        rejected: &mut Rejected,
+    ) -> Result<&'keys [K], InsertManyError> {
+        let Err(error) = self.insert_in_order(keys) else { return Ok(&[]) };
         let (refused, behind) = (&keys[error.inserted], &keys[error.inserted + 1..]);
-        rejected.note(self.hasher().digest(refused), error.reason);
-        behind
+        rejected.note(self.hasher().digest(refused), error.reason)?;
+        Ok(behind)
     }
 
     fn store_bulk<K: Sync>(&mut self, keys: &[K], digest: impl Fn(&K) -> Digest + Sync) -> Outcome {
@@ -142,8 +165,10 @@ impl CuckooFilter {
         let mut partitions = Vec::new();
         for chunk in keys.chunks(chunk_len(&parameters)) {
             let (scheme, bytes) = self.scheme_and_bytes();
-            outcome.append(if is_worth_sorting(chunk.len(), &parameters) {
-                insert_by_region(scheme, bytes, chunk, &digest, &parameters, &mut partitions)
+            let sorted = is_worth_sorting(chunk.len(), &parameters)
+                && sort_by_region(chunk, &digest, &parameters, &mut partitions).is_ok();
+            outcome.append(if sorted {
+                insert_by_region(scheme, bytes, &parameters, &partitions)
             } else {
                 insert_in_order(scheme, bytes, chunk, &digest)
             });
@@ -154,12 +179,13 @@ impl CuckooFilter {
 }
 
 /// Tries keys one by one, and notes those that are refused.
-fn try_each(filter: &mut CuckooFilter, digests: &[Digest], rejected: &mut Rejected) {
+fn try_each(filter: &mut CuckooFilter, digests: &[Digest], rejected: &mut Rejected) -> Result<(), InsertManyError> {
     for &digest in digests {
         if let Err(reason) = filter.insert_digest(digest) {
-            rejected.note(digest, reason);
+            rejected.note(digest, reason)?;
         }
     }
+    Ok(())
 }
 
 /// How many keys are sorted at a time: two copies of their digests take at most half the size of the table, and a byte
@@ -187,7 +213,7 @@ const fn bits_per_region(parameters: &Parameters) -> u64 {
 struct Outcome {
     inserted: usize,
     rejected: Vec<Digest>,
-    /// Why the first of them was rejected.
+    /// Why the first of them was rejected; for want of memory if any was, of which there may be more than are listed.
     reason: Option<NoRoom>,
 }
 
@@ -195,17 +221,28 @@ impl Outcome {
     fn note(&mut self, digest: Digest, result: Result<(), NoRoom>) {
         match result {
             Ok(()) => self.inserted += 1,
-            Err(reason) => {
+            Err(reason) if self.rejected.try_reserve(1).is_ok() => {
                 self.rejected.push(digest);
-                self.reason.get_or_insert(reason);
+                self.refuse(reason);
             }
+            Err(_) => self.refuse(NoRoom::OutOfMemory),
+        }
+    }
+
+    fn refuse(&mut self, reason: NoRoom) {
+        if self.reason.is_none() || reason == NoRoom::OutOfMemory {
+            self.reason = Some(reason);
         }
     }
 
     fn append(&mut self, mut other: Self) {
         self.inserted += other.inserted;
-        self.rejected.append(&mut other.rejected);
-        self.reason = self.reason.or(other.reason);
+        other.reason.into_iter().for_each(|reason| self.refuse(reason));
+        if self.rejected.try_reserve(other.rejected.len()).is_ok() {
+            self.rejected.append(&mut other.rejected);
+        } else {
+            self.refuse(NoRoom::OutOfMemory);
+        }
     }
 }
 
@@ -227,49 +264,88 @@ fn insert_in_order<K>(scheme: &Scheme, bytes: &mut [u8], keys: &[K], digest: &im
     }
 }
 
-fn insert_by_region<K: Sync>(
-    scheme: &Scheme,
-    bytes: &mut [u8],
+/// Sorts the digests of keys by region, unless there is no memory for them.
+fn sort_by_region<K: Sync>(
     keys: &[K],
     digest: &(impl Fn(&K) -> Digest + Sync),
     parameters: &Parameters,
     partitions: &mut Vec<Partition>,
-) -> Outcome {
+) -> Result<(), OutOfMemory> {
     // Each thread sorts one part. A region then takes its keys from one part after the other, so in the order in which
     // they came, however many parts there are.
     let part_len = keys.len().div_ceil(parallel::threads()).max(1);
-    partitions.resize_with(keys.len().div_ceil(part_len), Partition::default);
-    let parts = partitions.iter_mut().zip(keys.chunks(part_len)).collect();
-    parallel::map(parts, |(partition, part): (&mut Partition, &[K])| {
+    let parts = keys.len().div_ceil(part_len);
+    partitions.try_reserve(parts.saturating_sub(partitions.len())).map_err(|_| OutOfMemory)?;
+    partitions.resize_with(parts, Partition::default);
+    parallel::for_each(partitions, |number, partition| {
+        let part = keys.chunks(part_len).nth(number).unwrap_or(&[]);
         partition.refill(part.iter().map(digest), parameters.region_count());
     });
-    let region_bits = bits_per_region(parameters);
-    let fill = |(region, table): (usize, RegionBytes<'_>)| fill_region(scheme, region, region_bits, table, partitions);
-    // Neighbouring regions may share a byte, so they are filled one after the other: first the even ones.
+    if partitions.iter().all(Partition::is_filled) { Ok(()) } else { Err(OutOfMemory) }
+}
+
+fn insert_by_region(scheme: &Scheme, bytes: &mut [u8], parameters: &Parameters, partitions: &[Partition]) -> Outcome {
+    let (region_bits, region_count) = (bits_per_region(parameters), parameters.region_count());
+    let fill = |_, region: &mut Region<'_>| region.outcome = fill_region(scheme, region, region_bits, partitions);
     let mut outcome = Outcome::default();
+    let mut without_memory = Vec::new();
+    let regions_per_turn = to_usize(region_count.div_ceil(2));
+    // Neighbouring regions may share a byte, so they are filled one after the other: first the even ones.
     for parity in [0, 1] {
-        let regions = regions_of_parity(bytes, region_bits, parameters.region_count(), parity);
-        for of_region in parallel::map(regions, fill) {
-            outcome.append(of_region);
+        without_memory.clear();
+        let regions = match without_memory.try_reserve_exact(regions_per_turn) {
+            Ok(()) => regions_of_parity(bytes, region_bits, region_count, parity),
+            Err(_) => Err(OutOfMemory),
+        };
+        let Ok(mut regions) = regions else {
+            (parity..region_count).step_by(2).for_each(|region| {
+                fill_in_place(scheme, bytes, to_usize(region), partitions, &mut outcome);
+            });
+            continue;
+        };
+        parallel::for_each(&mut regions, fill);
+        for region in regions {
+            match region.outcome {
+                Some(of_region) => outcome.append(of_region),
+                None => without_memory.push(region.number),
+            }
+        }
+        for &region in &without_memory {
+            fill_in_place(scheme, bytes, region, partitions, &mut outcome);
         }
     }
     outcome
 }
 
-/// The bytes that hold a region, and the bit of the first byte at which it starts.
-struct RegionBytes<'table> {
-    bytes: &'table mut [u8],
-    first_bit: u32,
+/// The digests that belong to a region, in order.
+fn digests_of(partitions: &[Partition], region: usize) -> impl Iterator<Item = Digest> {
+    partitions.iter().flat_map(move |partition| partition.region(region)).copied()
 }
 
-/// The bytes of every second region.
+/// Fills a region where it is.
+fn fill_in_place(scheme: &Scheme, bytes: &mut [u8], region: usize, partitions: &[Partition], outcome: &mut Outcome) {
+    digests_of(partitions, region).for_each(|digest| outcome.note(digest, scheme.insert(bytes, digest)));
+}
+
+/// A region, and the bytes that hold it.
+struct Region<'table> {
+    number: usize,
+    bytes: &'table mut [u8],
+    /// The bit of the first byte at which it starts.
+    first_bit: u32,
+    /// What came of filling it; `None` before, or where there was no memory for a copy.
+    outcome: Option<Outcome>,
+}
+
+/// Every second region.
 fn regions_of_parity(
     table: &mut [u8],
     region_bits: u64,
     region_count: u64,
     parity: u64,
-) -> Vec<(usize, RegionBytes<'_>)> {
+) -> Result<Vec<Region<'_>>, OutOfMemory> {
     let mut regions = Vec::new();
+    regions.try_reserve_exact(to_usize(region_count.div_ceil(2))).map_err(|_| OutOfMemory)?;
     let (mut rest, mut rest_start) = (table, 0);
     for region in (parity..region_count).step_by(2) {
         let (start, end) = (region * region_bits, (region + 1) * region_bits);
@@ -277,35 +353,35 @@ fn regions_of_parity(
         let (before, behind) = core::mem::take(&mut rest).split_at_mut(end_byte - rest_start);
         let (_, bytes) = before.split_at_mut(start_byte - rest_start);
         let first_bit = u32::from(start.to_le_bytes()[0] & 7);
-        regions.push((to_usize(region), RegionBytes { bytes, first_bit }));
+        regions.push(Region { number: to_usize(region), bytes, first_bit, outcome: None });
         (rest, rest_start) = (behind, end_byte);
     }
-    regions
+    Ok(regions)
 }
 
 /// Fills one region in a copy of its own, which starts at a byte and stays in the cache, and puts it back.
+///
+/// `None` where there is no memory for a copy.
 fn fill_region(
     scheme: &Scheme,
-    region: usize,
+    region: &mut Region<'_>,
     region_bits: u64,
-    table: RegionBytes<'_>,
     partitions: &[Partition],
-) -> Outcome {
+) -> Option<Outcome> {
     let mut outcome = Outcome::default();
-    if partitions.iter().all(|partition| partition.region(region).is_empty()) {
-        return outcome;
+    if digests_of(partitions, region.number).next().is_none() {
+        return Some(outcome);
     }
-    let mut copy = Storage::zeroed(region_bits).expect("memory for one region");
-    bits::copy(table.bytes, table.first_bit, &mut copy, 0, region_bits);
-    let digests = partitions.iter().flat_map(|partition| partition.region(region)).copied();
+    let mut copy = Storage::zeroed(region_bits).ok()?;
+    bits::copy(region.bytes, region.first_bit, &mut copy, 0, region_bits);
     with_table!(scheme, over_mut(&mut copy), table => {
-        for digest in digests {
+        for digest in digests_of(partitions, region.number) {
             let (fingerprint, primary) = table.addressing.locate(digest);
             outcome.note(digest, table.insert_fingerprint(fingerprint, Candidate::at(0, primary.offset())).map(|_place| ()));
         }
     });
-    bits::copy(&copy, 0, table.bytes, table.first_bit, region_bits);
-    outcome
+    bits::copy(&copy, 0, region.bytes, region.first_bit, region_bits);
+    Some(outcome)
 }
 
 /// Copies of runs of bits.
@@ -381,8 +457,6 @@ mod bits {
 
 /// Runs work for each region, on all threads of the rayon pool or on this one.
 mod parallel {
-    use alloc::vec::Vec;
-
     #[cfg(feature = "rayon")]
     pub(super) fn threads() -> usize {
         rayon::current_num_threads()
@@ -393,16 +467,16 @@ mod parallel {
         1
     }
 
-    /// The results, in the order of the items.
+    /// Does the work for each item, given its number.
     #[cfg(feature = "rayon")]
-    pub(super) fn map<I: Send, R: Send>(items: Vec<I>, of_item: impl Fn(I) -> R + Sync) -> Vec<R> {
-        use rayon::iter::{IntoParallelIterator, ParallelIterator};
+    pub(super) fn for_each<I: Send>(items: &mut [I], work: impl Fn(usize, &mut I) + Sync) {
+        use rayon::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
 
-        items.into_par_iter().map(&of_item).collect()
+        items.par_iter_mut().enumerate().for_each(|(number, item)| work(number, item));
     }
 
     #[cfg(not(feature = "rayon"))]
-    pub(super) fn map<I, R>(items: Vec<I>, of_item: impl Fn(I) -> R) -> Vec<R> {
-        items.into_iter().map(of_item).collect()
+    pub(super) fn for_each<I>(items: &mut [I], work: impl Fn(usize, &mut I)) {
+        items.iter_mut().enumerate().for_each(|(number, item)| work(number, item));
     }
 }

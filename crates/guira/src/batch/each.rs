@@ -1,6 +1,7 @@
-use alloc::vec::Vec;
 use core::convert::Infallible;
 use core::ops::Range;
+
+use arrayvec::ArrayVec;
 
 use super::blocks::{OWN_CACHE, change_each, look_up_each, look_up_in_cache};
 use crate::cuckoo::{BLOCK, Located, NoRoom, Scheme, with_table};
@@ -274,7 +275,7 @@ pub(crate) fn extend_in_runs(
     mut insert: impl FnMut(&[Digest]) -> Result<(), TryExtendError>,
 ) -> Result<(), TryExtendError> {
     const RUN: usize = 512;
-    let mut run = Vec::with_capacity(RUN);
+    let mut run = ArrayVec::<Digest, RUN>::new();
     let mut inserted = 0;
     loop {
         run.clear();

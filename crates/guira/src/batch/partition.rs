@@ -14,15 +14,32 @@ pub(super) struct Partition {
     starts: Vec<usize>,
     /// Where the next digest of each region goes.
     next: Vec<usize>,
+    is_filled: bool,
 }
 
 impl Partition {
     /// Sorts digests by region, by a counting sort. In every addressing the region is ⌊digest · regions / 2^64⌋.
-    pub(super) fn refill(&mut self, digests: impl Iterator<Item = Digest>, region_count: u64) {
+    ///
+    /// Without memory for them it is [not filled](Self::is_filled).
+    pub(super) fn refill(&mut self, digests: impl ExactSizeIterator<Item = Digest>, region_count: u64) {
+        self.is_filled = self.try_refill(digests, region_count).is_some();
+    }
+
+    /// Whether it was filled at the last time.
+    pub(super) const fn is_filled(&self) -> bool {
+        self.is_filled
+    }
+
+    fn try_refill(&mut self, digests: impl ExactSizeIterator<Item = Digest>, region_count: u64) -> Option<()> {
+        let (ends, count) = (to_usize(region_count) + 1, digests.len());
         let region_of = |digest: Digest| to_usize(multiply_shift(digest.get(), region_count).0);
         self.starts.clear();
-        self.starts.resize(to_usize(region_count) + 1, 0);
+        self.starts.try_reserve(ends).ok()?;
+        self.starts.resize(ends, 0);
         self.unsorted.clear();
+        self.unsorted.try_reserve(count).ok()?;
+        self.next.try_reserve(ends.saturating_sub(self.next.len())).ok()?;
+        self.digests.try_reserve(count.saturating_sub(self.digests.len())).ok()?;
         let starts = &mut self.starts;
         self.unsorted.extend(digests.inspect(|&digest| starts[region_of(digest) + 1] += 1));
         for region in 1..starts.len() {
@@ -35,6 +52,7 @@ impl Partition {
             self.digests[*place] = digest;
             *place += 1;
         }
+        Some(())
     }
 
     pub(super) fn region(&self, region: usize) -> &[Digest] {
@@ -52,8 +70,9 @@ mod tests {
             (0..1000u64).map(|number| Digest::new(number.wrapping_mul(0x9e37_79b9_7f4a_7c15))).collect();
         let mut partition = Partition::default();
         // What was there before leaves nothing behind.
-        partition.refill(digests.iter().rev().copied().chain(digests.iter().copied()), 9);
+        partition.refill([&*digests, &digests].concat().into_iter().rev(), 9);
         partition.refill(digests.iter().copied(), 7);
+        assert!(partition.is_filled());
         let mut total = 0;
         for region in 0..7 {
             let bounds = |digest: &&Digest| (u128::from(digest.get()) * 7) >> 64 == region;

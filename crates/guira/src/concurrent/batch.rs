@@ -68,7 +68,7 @@ impl ConcurrentCuckooFilter {
         let mut rejected = Rejected::default();
         let mut rest = keys;
         while let Err(error) = self.insert_in_order(rest) {
-            rejected.note(self.hasher().digest(&rest[error.inserted]), error.reason);
+            rejected.note(self.hasher().digest(&rest[error.inserted]), error.reason)?;
             rest = &rest[error.inserted + 1..];
         }
         rejected.into_result()
@@ -141,7 +141,8 @@ impl ConcurrentCuckooFilter {
         Ok(())
     }
 
-    /// Removes one copy of each of many keys, in order. Returns, for each, whether there was one.
+    /// Removes one copy of each of many keys, in order. Returns, for each, whether there was one. Without memory for that, the
+    /// process ends, which [`remove_many_into`](Self::remove_many_into) needs none for.
     ///
     /// Only remove what was inserted: see [`remove`](Self::remove).
     ///

@@ -13,6 +13,7 @@ use crate::error::{BuildError, InsertError, OutOfMemory, ReserveError};
 use crate::filter::{Built, CuckooFilter, FilterBuilder, Growth, GrowthPolicy, Kept, made_by_builder};
 use crate::parameters::{Layout, Parameters};
 use crate::sync::Replaceable;
+use crate::table::{Counted, ask_for, try_box};
 
 /// A [`CuckooFilter`] for several threads: every operation takes it by shared reference.
 ///
@@ -165,7 +166,8 @@ impl ConcurrentCuckooFilter {
     ///
     /// # Errors
     ///
-    /// Those of [`CuckooFilter::insert`]. In all cases the filter is as it was.
+    /// Those of [`CuckooFilter::insert`]. In all cases the filter is as it was; but for want of memory, a doubling of its table
+    /// may have begun.
     ///
     /// # Examples
     ///
@@ -394,6 +396,8 @@ impl ConcurrentCuckooFilter {
     /// Turns it into a filter for one thread, with the same bits. Tables that are in large pages, which is where a filter of
     /// 4 MiB or more is built, are not copied.
     ///
+    /// Without memory for a copy of a smaller one the process ends; [`snapshot`](Self::snapshot) returns an error.
+    ///
     /// # Examples
     ///
     /// ```
@@ -605,7 +609,11 @@ impl TryFrom<CuckooFilter> for ConcurrentCuckooFilter {
         let table = match growth {
             None => Tables::Fixed(SharedTable::new(filter)?),
             Some(growth) => {
-                Tables::Growing(Box::new(Replaceable::new(Generation::new(SharedTable::new(filter)?, &growth))), growth)
+                let out_of_memory = BuildError::OutOfMemory { bytes: filter.parameters().table_size() };
+                let generation = Generation::new(SharedTable::new(filter)?, &growth);
+                ask_for::<Counted<Generation>>().map_err(|_| out_of_memory.clone())?;
+                let current = try_box(Replaceable::new(generation)).map_err(|_| out_of_memory)?;
+                Tables::Growing(current, growth)
             }
         };
         Ok(Self { table, hasher, kept })

@@ -17,7 +17,7 @@ use std::sync::TryLockError;
 use super::generation::Generation;
 use super::guards::SplittingGuards;
 use super::shared_table::SharedTable;
-use super::stripes::{Stale, StripeGuards, Stripes};
+use super::stripes::{AllGuards, Stale, Stripes};
 use super::update::{Refusal, Repeated};
 use crate::addressing::{Addressing as _, BucketIndex};
 use crate::cast::to_usize;
@@ -26,7 +26,7 @@ use crate::digest::Digest;
 use crate::error::{BuildError, InsertError};
 use crate::filter::{CuckooFilter, Growth};
 use crate::sync::{Arc, Mutex, Replaceable, into_inner};
-use crate::table::Words;
+use crate::table::{Counted, Words, ask_for};
 
 /// The doubling of a table, from the moment at which it began.
 pub(super) struct Doubling {
@@ -59,11 +59,13 @@ impl Doubling {
         let versions = table.guards.versions.clone();
         let next = SharedTable::empty(parameters, table.hasher, versions).ok()?;
         let splitting = Splitting::new(&table.parameters, &parameters, table.hasher.seed());
+        let stripes = Stripes::new(table.parameters.bucket_count(), table.len()).ok()?;
+        ask_for::<Counted<Generation>>().ok()?;
         let doubling = Self {
             splitting,
             growth: *growth,
             next: Arc::new(Generation::new(next, growth)),
-            stripes: Stripes::new(table.parameters.bucket_count(), table.len()),
+            stripes,
             turn: Mutex::new(()),
         };
         let all = splitting.whole();
@@ -265,7 +267,7 @@ impl Doubling {
     }
 
     /// Lets the doubled table take the place of both.
-    fn end(&self, current: &Replaceable<Generation>, all: Result<StripeGuards<'_>, Stale>) {
+    fn end(&self, current: &Replaceable<Generation>, all: Result<AllGuards<'_>, Stale>) {
         let Ok(all) = all else { unreachable!("it is current until it ends") };
         self.next.table.guards.stripes.count_all(self.len());
         current.replace(Arc::clone(&self.next));
@@ -289,9 +291,10 @@ impl Doubling {
         let all = self.stripes.lock_all()?;
         Ok(self.next.table.copy(&all).and_then(|mut next| {
             next.add_to_len(self.len());
+            let (parameters, splitting) = (old.table.parameters, self.splitting.when(old.whole()));
             let old_table = old.table.copy(&all)?.into_storage();
-            let next = next.with_growth(Some(*growth));
-            Ok(CuckooFilter::while_doubling(next, self.splitting.when(old.whole()), old_table, old.table.parameters))
+            CuckooFilter::while_doubling(next.with_growth(Some(*growth)), splitting, old_table, parameters)
+                .map_err(|_| BuildError::OutOfMemory { bytes: parameters.table_size() })
         }))
     }
 
@@ -302,6 +305,7 @@ impl Doubling {
         next.add_to_len(stripes.stored());
         let next = next.with_growth(Some(growth));
         CuckooFilter::while_doubling(next, splitting.when(whole), old.words.into_storage(), old.parameters)
+            .expect("memory for a few words")
     }
 }
 
@@ -312,7 +316,7 @@ impl Tables<'_> {
         with_splitting_table!(splitting, (&**old, &**new), table => {
             let (fingerprint, primary) = table.addressing.locate(digest);
             table.vacant_place(fingerprint, primary).is_some()
-                || table.moves_to_make_room(fingerprint, primary).is_some()
+                || matches!(table.path_to_make_room(fingerprint, primary), Ok(Some(_)))
         })
     }
 

@@ -3,7 +3,7 @@
 use super::doubling::Doubling;
 use super::generation::Generation;
 use super::shared_table::SharedTable;
-use super::stripes::{Stale, StripeGuards};
+use super::stripes::{AllGuards, Stale};
 use super::update::{Refusal, Repeated};
 use crate::cast::to_usize;
 use crate::cuckoo::{NoRoom, Splitting};
@@ -12,6 +12,7 @@ use crate::error::InsertError;
 use crate::filter::{CuckooFilter, Growth};
 use crate::parameters::Parameters;
 use crate::sync::{Arc, Replaceable};
+use crate::table::{Counted, OutOfMemory, ask_for};
 
 /// Calls `change` with the current generation, and again with the next one if that was replaced meanwhile.
 #[inline]
@@ -114,7 +115,7 @@ fn store_in_next(
     table: &SharedTable,
     digest: Digest,
     repeated: Repeated,
-    all: StripeGuards<'_>,
+    all: AllGuards<'_>,
 ) -> Result<bool, InsertError> {
     let mut next = copy(table, growth, &all)?;
     let stored = match repeated {
@@ -126,7 +127,7 @@ fn store_in_next(
 }
 
 /// A copy of the filter, while nobody writes.
-pub(super) fn copy(table: &SharedTable, growth: &Growth, all: &StripeGuards<'_>) -> Result<CuckooFilter, InsertError> {
+pub(super) fn copy(table: &SharedTable, growth: &Growth, all: &AllGuards<'_>) -> Result<CuckooFilter, InsertError> {
     let copy = table.copy(all).map_err(|_| no_memory(&table.parameters))?;
     Ok(copy.with_growth(Some(*growth)))
 }
@@ -136,10 +137,11 @@ pub(super) fn replace(
     current: &Replaceable<Generation>,
     growth: &Growth,
     next: CuckooFilter,
-    all: StripeGuards<'_>,
+    all: AllGuards<'_>,
 ) -> Result<(), InsertError> {
     let parameters = *next.parameters();
     let table = SharedTable::new(next).map_err(|_| no_memory(&parameters))?;
+    ask_for::<Counted<Generation>>().map_err(|OutOfMemory| no_memory(&parameters))?;
     current.replace(Arc::new(Generation::new(table, growth)));
     all.retire();
     Ok(())

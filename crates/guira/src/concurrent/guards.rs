@@ -1,10 +1,9 @@
-use alloc::vec::Vec;
-
-use super::stripes::{Stale, StripeGuard, StripeGuards, Stripes};
+use super::stripes::{AllGuards, Stale, StripeGuard, StripeGuards, Stripes};
 use super::versions::Versions;
 use crate::addressing::BucketIndex;
 use crate::parameters::Parameters;
 use crate::sync::{AtomicU64, Ordering};
+use crate::table::OutOfMemory;
 
 /// The locks by which writers exclude each other from buckets, and the versions that tell readers what leaves a slot.
 ///
@@ -18,11 +17,11 @@ pub(super) trait Guard {
     /// Takes the lock that is needed to fill a slot that does not straddle words.
     fn lock_to_fill(&self, bucket: BucketIndex) -> Result<StripeGuard<'_>, Stale>;
 
-    /// Locks several buckets.
-    fn lock_each(&self, buckets: impl Iterator<Item = BucketIndex>) -> Result<StripeGuards<'_>, Stale>;
+    /// Locks several buckets: see [`Stripes::lock_each`].
+    fn lock_each(&self, buckets: impl Iterator<Item = BucketIndex> + Clone) -> Result<StripeGuards<'_>, Stale>;
 
     /// Locks the whole table.
-    fn lock_all(&self) -> Result<StripeGuards<'_>, Stale>;
+    fn lock_all(&self) -> Result<AllGuards<'_>, Stale>;
 }
 
 /// The guards of a table that is not being doubled.
@@ -34,8 +33,8 @@ pub(super) struct Guards {
 
 impl Guards {
     /// The guards of a table that holds `stored` fingerprints.
-    pub(super) fn new(parameters: &Parameters, stored: usize, versions: Versions) -> Self {
-        Self { stripes: Stripes::new(parameters.bucket_count(), stored), versions }
+    pub(super) fn new(parameters: &Parameters, stored: usize, versions: Versions) -> Result<Self, OutOfMemory> {
+        Ok(Self { stripes: Stripes::new(parameters.bucket_count(), stored)?, versions })
     }
 }
 
@@ -56,11 +55,11 @@ impl Guard for Guards {
         self.stripes.lock_of_this_thread()
     }
 
-    fn lock_each(&self, buckets: impl Iterator<Item = BucketIndex>) -> Result<StripeGuards<'_>, Stale> {
+    fn lock_each(&self, buckets: impl Iterator<Item = BucketIndex> + Clone) -> Result<StripeGuards<'_>, Stale> {
         self.stripes.lock_each(buckets)
     }
 
-    fn lock_all(&self) -> Result<StripeGuards<'_>, Stale> {
+    fn lock_all(&self) -> Result<AllGuards<'_>, Stale> {
         self.stripes.lock_all()
     }
 }
@@ -107,13 +106,12 @@ impl Guard for SplittingGuards<'_> {
         self.lock(bucket)
     }
 
-    fn lock_each(&self, buckets: impl Iterator<Item = BucketIndex>) -> Result<StripeGuards<'_>, Stale> {
-        let buckets: Vec<BucketIndex> = buckets.collect();
-        let guards = self.stripes.lock_each(buckets.iter().copied().map(Self::in_old_table))?;
-        buckets.into_iter().try_for_each(|bucket| self.check(bucket)).map(|()| guards)
+    fn lock_each(&self, buckets: impl Iterator<Item = BucketIndex> + Clone) -> Result<StripeGuards<'_>, Stale> {
+        let guards = self.stripes.lock_each(buckets.clone().map(Self::in_old_table))?;
+        { buckets }.try_for_each(|bucket| self.check(bucket)).map(|()| guards)
     }
 
-    fn lock_all(&self) -> Result<StripeGuards<'_>, Stale> {
+    fn lock_all(&self) -> Result<AllGuards<'_>, Stale> {
         let guards = self.stripes.lock_all()?;
         // Relaxed: see `check`.
         if self.whole.load(Ordering::Relaxed) == self.seen { Ok(guards) } else { Err(Stale) }
@@ -126,7 +124,8 @@ mod tests {
 
     #[test]
     fn whoever_saw_a_bucket_whole_that_was_split_since_gets_no_lock_of_it() {
-        let (stripes, versions, whole) = (Stripes::new(1000, 0), Versions::new(), AtomicU64::new(600));
+        let stripes = Stripes::new(1000, 0).expect("small");
+        let (versions, whole) = (Versions::new().expect("small"), AtomicU64::new(600));
         let guards = |seen| SplittingGuards { stripes: &stripes, versions: &versions, whole: &whole, seen };
         let bucket = BucketIndex::new;
         // Buckets of the doubled table: those made of 599, of 600, of 699 and of 700.

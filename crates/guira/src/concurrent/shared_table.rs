@@ -1,5 +1,5 @@
 use super::guards::Guards;
-use super::stripes::{Stale, StripeGuards};
+use super::stripes::{AllGuards, Stale};
 use super::update::{Refusal, Repeated};
 use super::versions::Versions;
 use super::{lookup, update};
@@ -31,16 +31,20 @@ impl SharedTable {
         if layout != Layout::Packed {
             return Err(BuildError::ConcurrentLayout { layout });
         }
-        let words = Words::from_storage(filter.into_storage()).map_err(|_| out_of_memory(&parameters))?;
+        let no_memory = |_| out_of_memory(&parameters);
+        let words = Words::from_storage(filter.into_storage()).map_err(no_memory)?;
         let scheme = Scheme::new(&parameters, hasher.seed());
-        Ok(Self { parameters, hasher, scheme, words, guards: Guards::new(&parameters, len, Versions::new()) })
+        let guards = Versions::new().and_then(|versions| Guards::new(&parameters, len, versions)).map_err(no_memory)?;
+        Ok(Self { parameters, hasher, scheme, words, guards })
     }
 
     /// An empty table that is to replace the one with these versions.
     pub(super) fn empty(parameters: Parameters, hasher: KeyHasher, versions: Versions) -> Result<Self, BuildError> {
-        let words = Words::zeroed(parameters.table_bits()).map_err(|_| out_of_memory(&parameters))?;
+        let no_memory = |_| out_of_memory(&parameters);
+        let words = Words::zeroed(parameters.table_bits()).map_err(no_memory)?;
         let scheme = Scheme::new(&parameters, hasher.seed());
-        Ok(Self { parameters, hasher, scheme, words, guards: Guards::new(&parameters, 0, versions) })
+        let guards = Guards::new(&parameters, 0, versions).map_err(no_memory)?;
+        Ok(Self { parameters, hasher, scheme, words, guards })
     }
 
     pub(super) fn size_in_bytes(&self) -> usize {
@@ -58,7 +62,7 @@ impl SharedTable {
     }
 
     /// Stores a copy of a key in a table that nobody else writes, unless there is no room. Returns `true` if it was stored.
-    pub(super) fn insert_locked(&self, digest: Digest, all: &StripeGuards<'_>) -> bool {
+    pub(super) fn insert_locked(&self, digest: Digest, all: &AllGuards<'_>) -> bool {
         let is_stored = update::insert_locked(&self.scheme, &self.words, digest, &self.guards);
         if is_stored {
             all.one().count_stored();
@@ -91,7 +95,7 @@ impl SharedTable {
     }
 
     /// What keeps a key out of a table that nobody writes.
-    pub(super) fn crowd(&self, digest: Digest, _all: &StripeGuards<'_>) -> Option<Crowd> {
+    pub(super) fn crowd(&self, digest: Digest, _all: &AllGuards<'_>) -> Option<Crowd> {
         Crowd::around(
             digest,
             &self.parameters,
@@ -101,7 +105,7 @@ impl SharedTable {
     }
 
     /// A copy of a table that nobody writes.
-    pub(super) fn copy(&self, _all: &StripeGuards<'_>) -> Result<CuckooFilter, BuildError> {
+    pub(super) fn copy(&self, _all: &AllGuards<'_>) -> Result<CuckooFilter, BuildError> {
         let storage = self.words.to_storage().map_err(|_| out_of_memory(&self.parameters))?;
         Ok(CuckooFilter::from_parts(self.parameters, self.hasher, storage, self.len()))
     }

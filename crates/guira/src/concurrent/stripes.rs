@@ -6,15 +6,25 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use std::sync::PoisonError;
 
+use arrayvec::ArrayVec;
+
 use crate::addressing::BucketIndex;
 use crate::cast::to_usize;
 use crate::sync::{AtomicU64, Mutex, MutexGuard, Ordering, number_of_this_thread};
+use crate::table::{OutOfMemory, try_collect};
 
 /// Enough that writers seldom meet, and few enough that one thread can take them all.
 const MAX_STRIPES: u64 = if cfg!(loom) { 4 } else { 256 };
 
 /// The most locks of threads. If there are more threads, they share them.
 const MAX_THREAD_LOCKS: u64 = if cfg!(loom) { 4 } else { 64 };
+
+/// The most locks of a table, of both kinds.
+const MAX_LOCKS: usize = 256 + 64;
+
+/// The most buckets that are locked together: the candidates of a key and the ends of nearly all paths. Whoever needs more
+/// locks the whole table.
+pub(super) const MAX_LOCKED: usize = 16;
 
 /// Small tables have fewer stripes, so that locks take less memory than the table.
 const MIN_BUCKETS_PER_STRIPE: u64 = if cfg!(loom) { 1 } else { 64 };
@@ -56,19 +66,20 @@ pub(super) struct Stale;
 
 impl Stripes {
     /// The locks of a table with so many buckets and `stored` fingerprints.
-    pub(super) fn new(buckets: u64, stored: usize) -> Self {
-        let count = (buckets / MIN_BUCKETS_PER_STRIPE).clamp(1, MAX_STRIPES).next_power_of_two();
+    pub(super) fn new(buckets: u64, stored: usize) -> Result<Self, OutOfMemory> {
+        let stripes = (buckets / MIN_BUCKETS_PER_STRIPE).clamp(1, MAX_STRIPES).next_power_of_two();
         let stripe = |number| Stripe {
             state: Mutex::new(State::Current),
             stored: AtomicU64::new(if number == 0 { stored as u64 } else { 0 }),
         };
-        let thread_locks = (0..count.min(MAX_THREAD_LOCKS)).map(|_| stripe(1)).collect();
-        Self {
-            of_buckets: (0..count).map(stripe).collect(),
-            thread_locks,
+        let locks =
+            |count, first: usize| try_collect((first..first + to_usize(count)).map(stripe)).map(Vec::into_boxed_slice);
+        Ok(Self {
+            of_buckets: locks(stripes, 0)?,
+            thread_locks: locks(stripes.min(MAX_THREAD_LOCKS), 1)?,
             #[cfg(test)]
             whole_locks: Default::default(),
-        }
+        })
     }
 
     fn number_of(&self, bucket: BucketIndex) -> usize {
@@ -87,12 +98,18 @@ impl Stripes {
         self.thread_locks[number_of_this_thread() & (self.thread_locks.len() - 1)].lock()
     }
 
-    /// Locks several buckets, in the order of the stripes, so that no two threads wait for each other.
+    /// Locks several buckets, in the order of the stripes, so that no two threads wait for each other: at most
+    /// [`MAX_LOCKED`].
     pub(super) fn lock_each(&self, buckets: impl Iterator<Item = BucketIndex>) -> Result<StripeGuards<'_>, Stale> {
-        let mut numbers: Vec<usize> = buckets.map(|bucket| self.number_of(bucket)).collect();
+        let mut numbers: ArrayVec<usize, MAX_LOCKED> = buckets.map(|bucket| self.number_of(bucket)).collect();
         numbers.sort_unstable();
-        numbers.dedup();
-        numbers.into_iter().map(|number| self.of_buckets[number].lock()).collect::<Result<_, _>>().map(StripeGuards)
+        let mut guards = ArrayVec::new();
+        for (index, &number) in numbers.iter().enumerate() {
+            if index == 0 || number != numbers[index - 1] {
+                guards.push(self.of_buckets[number].lock()?);
+            }
+        }
+        Ok(StripeGuards(guards))
     }
 
     fn all(&self) -> impl Iterator<Item = &Stripe> {
@@ -100,10 +117,14 @@ impl Stripes {
     }
 
     /// Locks the whole table, in the same order.
-    pub(super) fn lock_all(&self) -> Result<StripeGuards<'_>, Stale> {
+    pub(super) fn lock_all(&self) -> Result<AllGuards<'_>, Stale> {
         #[cfg(test)]
         self.whole_locks.fetch_add(1, Ordering::Relaxed);
-        self.all().map(Stripe::lock).collect::<Result<_, _>>().map(StripeGuards)
+        let mut guards = ArrayVec::new();
+        for stripe in self.all() {
+            guards.push(stripe.lock()?);
+        }
+        Ok(StripeGuards(guards))
     }
 
     #[cfg(test)]
@@ -165,16 +186,21 @@ impl StripeGuard<'_> {
     }
 }
 
-/// Several stripes that are locked, at least one.
-pub(super) struct StripeGuards<'stripes>(Vec<StripeGuard<'stripes>>);
+/// Several stripes that are locked, at least one. They are not in memory that could be missing: removal can't fail.
+pub(super) struct StripeGuards<'stripes, const MAX: usize = MAX_LOCKED>(ArrayVec<StripeGuard<'stripes>, MAX>);
 
-impl<'stripes> StripeGuards<'stripes> {
+/// All stripes of a table, locked.
+pub(super) type AllGuards<'stripes> = StripeGuards<'stripes, MAX_LOCKS>;
+
+impl<'stripes, const MAX: usize> StripeGuards<'stripes, MAX> {
     /// Any of them, to count with.
     pub(super) fn one(&self) -> &StripeGuard<'stripes> {
         &self.0[0]
     }
+}
 
-    /// Sets all counts to 0. These must be all locks of the table.
+impl AllGuards<'_> {
+    /// Sets all counts to 0.
     ///
     /// Relaxed: as for a single count.
     pub(super) fn count_none(&self) {

@@ -1,13 +1,13 @@
 //! Algorithms 1 and 3 under locks.
 
-use alloc::vec::Vec;
+use core::iter;
 
 use super::guards::{Guard, Guards};
-use super::stripes::{Stale, StripeGuards};
+use super::stripes::{MAX_LOCKED, Stale, StripeGuards};
 use crate::addressing::{Addressing, Candidate, Fingerprint};
 use crate::cuckoo::{CuckooTable, NoRoom, Scheme, with_table};
 use crate::digest::Digest;
-use crate::relocation::{Move, Search};
+use crate::relocation::{Move, Path, Search};
 use crate::sync::AtomicU64;
 use crate::table::{Place, SharedSlots, Table, TableMut};
 
@@ -137,23 +137,27 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
     ) -> Result<bool, Refusal> {
         let is_left_out = || repeated == Repeated::LeftOut && self.place_of(fingerprint, primary).is_some();
         for _ in 0..MAX_SEARCHES {
-            let moves = match self.vacant_place(fingerprint, primary) {
-                Some(_) => Vec::new(),
-                None => match self.moves_to_make_room(fingerprint, primary) {
-                    Some(moves) => moves,
+            let found = match self.vacant_place(fingerprint, primary) {
+                Some(_) => None,
+                None => match self.path_to_make_room(fingerprint, primary)? {
                     None => break,
+                    found => found,
                 },
             };
-            let guard = self.lock_path(fingerprint, primary, &moves, guards)?;
+            let moves = found.iter().flat_map(|(search, path)| search.moves(path));
+            if A::CANDIDATES + moves.clone().count() > MAX_LOCKED {
+                break;
+            }
+            let guard = self.lock_path(fingerprint, primary, moves.clone(), guards)?;
             if is_left_out() {
                 return Ok(false);
             }
-            if self.fill_by(&moves, fingerprint, primary, guards) {
+            if self.fill_by(moves, fingerprint, primary, guards) {
                 guard.one().count_stored();
                 return Ok(true);
             }
         }
-        // No path was found, or none was still there when it was locked. Only while nobody else writes is it certain
+        // No path was found, or only a long one, or none was still there when it was locked. Only while nobody else writes is it certain
         // whether there is one.
         let guard = guards.lock_all()?;
         if is_left_out() {
@@ -167,11 +171,18 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
     /// Makes the moves of a path and puts a fingerprint into the slot that they free, or without moves into any empty
     /// slot of a candidate. The caller has locked all these buckets. Returns `false`, and changes nothing, if that is no
     /// longer possible.
-    fn fill_by(&self, moves: &[Move], fingerprint: Fingerprint, primary: Candidate, guards: &impl Guard) -> bool {
-        let [first, further @ ..] = moves else {
+    fn fill_by(
+        &self,
+        mut moves: impl Iterator<Item = Move> + Clone,
+        fingerprint: Fingerprint,
+        primary: Candidate,
+        guards: &impl Guard,
+    ) -> bool {
+        let all = moves.clone();
+        let Some(first) = moves.next() else {
             return self.vacant_place(fingerprint, primary).is_some_and(|place| self.slots.fill(place, fingerprint));
         };
-        if !moves.iter().all(|made| made.is_possible(&self.addressing, &self.slots)) {
+        if !{ all }.all(|made| made.is_possible(&self.addressing, &self.slots)) {
             return false;
         }
         // The locks protect filled slots, but others may still fill the empty one at the far end.
@@ -179,10 +190,12 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
             self.slots.get(first.from().bucket, first.from().slot).is_some_and(|it| self.slots.fill(first.to(), it));
         if is_filled {
             let mut writer = self.writer(guards);
-            for made in further {
+            let mut freed = first.from();
+            for made in moves {
                 writer.slots.copy(made.from(), made.to());
+                freed = made.from();
             }
-            let Place { bucket, slot } = further.last().unwrap_or(first).from();
+            let Place { bucket, slot } = freed;
             writer.slots.set(bucket, slot, Some(fingerprint));
         }
         is_filled
@@ -193,12 +206,12 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
         &self,
         fingerprint: Fingerprint,
         primary: Candidate,
-        moves: &[Move],
+        moves: impl Iterator<Item = Move> + Clone,
         guards: &'guards impl Guard,
     ) -> Result<StripeGuards<'guards>, Stale> {
         // The path starts in a candidate, so only the ends of its moves are added.
         let candidates = self.addressing.distinct_candidates(primary, fingerprint).map(Candidate::bucket);
-        guards.lock_each(candidates.chain(moves.iter().map(|made| made.to().bucket)))
+        guards.lock_each(candidates.chain(moves.map(|made| made.to().bucket)))
     }
 
     /// Removes a copy of a key's fingerprint if a look finds one that is still in its bucket when that is locked. Returns
@@ -224,7 +237,7 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
         primary: Candidate,
         guards: &impl Guard,
     ) -> Result<bool, Stale> {
-        let guard = self.lock_path(fingerprint, primary, &[], guards)?;
+        let guard = self.lock_path(fingerprint, primary, iter::empty(), guards)?;
         let place = self.place_of(fingerprint, primary);
         if let Some(place) = place {
             self.writer(guards).slots.erase(place, fingerprint);
@@ -235,12 +248,17 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
 }
 
 impl<A: Addressing, T: Table> CuckooTable<A, T> {
-    /// The moves that free a slot in a candidate bucket, from the far end. Other writers may make them impossible.
-    pub(super) fn moves_to_make_room(&self, fingerprint: Fingerprint, primary: Candidate) -> Option<Vec<Move>> {
+    /// A path that frees a slot in a candidate bucket, with the search that has its moves. Other writers may make them
+    /// impossible.
+    pub(super) fn path_to_make_room(
+        &self,
+        fingerprint: Fingerprint,
+        primary: Candidate,
+    ) -> Result<Option<(Search, Path)>, NoRoom> {
         let mut search = Search::default();
         let candidates = self.addressing.distinct_candidates(primary, fingerprint);
         let path = search.find(&self.addressing, &self.slots, candidates)?;
-        Some(search.moves(&path).collect())
+        Ok(path.map(|path| (search, path)))
     }
 }
 

@@ -30,6 +30,7 @@ use crate::addressing::Fingerprint;
 use crate::cast::to_usize;
 use crate::parameters::Parameters;
 use crate::sync::{AtomicU64, Ordering, fence};
+use crate::table::{OutOfMemory, try_arc};
 
 /// How many classes there are: so many that moves seldom disturb readers of other keys, and so few that all versions stay
 /// in the innermost cache.
@@ -45,8 +46,8 @@ const CLASSES: usize = if cfg!(loom) { 2 } else { 1 << Parameters::CORE_BITS };
 pub(super) struct Versions(Arc<[AtomicU64; CLASSES]>);
 
 impl Versions {
-    pub(super) fn new() -> Self {
-        Self(Arc::new(core::array::from_fn(|_| AtomicU64::new(0))))
+    pub(super) fn new() -> Result<Self, OutOfMemory> {
+        try_arc(core::array::from_fn(|_| AtomicU64::new(0))).map(Self)
     }
 
     #[inline]

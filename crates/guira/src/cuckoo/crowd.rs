@@ -1,9 +1,8 @@
 //! What doublings would do for a key that finds no room, without doubling anything.
 
-use alloc::vec;
-use alloc::vec::Vec;
+use arrayvec::ArrayVec;
 
-use crate::addressing::{Addressing as _, BucketIndex, DoublingAddressing, Fingerprint};
+use crate::addressing::{Addressing as _, BucketIndex, Candidate, DoublingAddressing, Fingerprint};
 use crate::cast::to_usize;
 use crate::digest::Digest;
 use crate::parameters::Parameters;
@@ -11,10 +10,17 @@ use crate::parameters::Parameters;
 /// So many buckets and more are no crowd: a table in which that many are full is full as a whole.
 const MOST_BUCKETS: usize = 16;
 
+/// The most slots of a bucket in a table that can be doubled.
+const MOST_SLOTS: usize = 8;
+
+/// What is stored in a bucket.
+pub(crate) type Stored = ArrayVec<(BucketIndex, Fingerprint), MOST_SLOTS>;
+
 /// What keeps a key out of its buckets, for good until the table is doubled: copies, and others that share their buckets.
 #[derive(Debug)]
 pub(crate) struct Crowd {
-    fingerprints: Vec<(BucketIndex, Fingerprint)>,
+    /// They need no memory that could be missing.
+    fingerprints: ArrayVec<(BucketIndex, Fingerprint), { MOST_BUCKETS * MOST_SLOTS }>,
     digest: Digest,
     seed: u64,
     slots_per_bucket: usize,
@@ -27,10 +33,10 @@ impl Crowd {
         digest: Digest,
         parameters: &Parameters,
         seed: u64,
-        stored_in: impl Fn(BucketIndex) -> Vec<(BucketIndex, Fingerprint)>,
+        stored_in: impl Fn(BucketIndex) -> Stored,
     ) -> Option<Self> {
         let slots_per_bucket = to_usize(u64::from(parameters.slots_per_bucket()));
-        let mut crowd = Self { fingerprints: Vec::new(), digest, seed, slots_per_bucket };
+        let mut crowd = Self { fingerprints: ArrayVec::new(), digest, seed, slots_per_bucket };
         crowd.fingerprints = crowd.gather(&DoublingAddressing::new(parameters, seed), stored_in)?;
         Some(crowd)
     }
@@ -59,11 +65,12 @@ impl Crowd {
     fn gather(
         &self,
         addressing: &DoublingAddressing,
-        stored_in: impl Fn(BucketIndex) -> Vec<(BucketIndex, Fingerprint)>,
-    ) -> Option<Vec<(BucketIndex, Fingerprint)>> {
+        stored_in: impl Fn(BucketIndex) -> Stored,
+    ) -> Option<ArrayVec<(BucketIndex, Fingerprint), { MOST_BUCKETS * MOST_SLOTS }>> {
         let (fingerprint, primary) = addressing.locate(self.digest);
-        let mut buckets = vec![primary, addressing.alternate(primary, fingerprint)];
-        let mut gathered = Vec::new();
+        let mut buckets = ArrayVec::<Candidate, { MOST_BUCKETS + MOST_SLOTS }>::new();
+        buckets.extend([primary, addressing.alternate(primary, fingerprint)]);
+        let mut gathered = ArrayVec::new();
         let mut next = 0;
         while let Some(&candidate) = buckets.get(next) {
             let stored = stored_in(candidate.bucket());

@@ -7,8 +7,8 @@ use crate::cast::{Whole, to_usize};
 use crate::digest::Digest;
 use crate::error::InsertError;
 use crate::parameters::Parameters;
-use crate::relocation::Search;
-use crate::table::{Place, Table, TableMut, Vacancy};
+use crate::relocation::{MAX_SEARCH_SIZE, Search};
+use crate::table::{OutOfMemory, Place, Table, TableMut, Vacancy};
 
 /// A table of slots with the rule by which its fingerprints are placed.
 ///
@@ -23,7 +23,17 @@ pub(crate) struct CuckooTable<A, T> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoRoom {
     Full,
-    TooManyCopies { copies: u32 },
+    TooManyCopies {
+        copies: u32,
+    },
+    /// There may be room, but no memory to look for it.
+    OutOfMemory,
+}
+
+impl From<OutOfMemory> for NoRoom {
+    fn from(OutOfMemory: OutOfMemory) -> Self {
+        Self::OutOfMemory
+    }
 }
 
 impl NoRoom {
@@ -36,6 +46,7 @@ impl NoRoom {
                 slot_count: to_usize(parameters.slot_count()),
             },
             Self::TooManyCopies { copies } => InsertError::TooManyCopies { copies: to_usize(copies as u64) },
+            Self::OutOfMemory => InsertError::OutOfMemory { bytes: MAX_SEARCH_SIZE as u64 },
         }
     }
 }
@@ -145,7 +156,7 @@ impl<A: Addressing, T: TableMut> CuckooTable<A, T> {
     ) -> Result<Place, NoRoom> {
         let candidates = self.addressing.distinct_candidates(primary, fingerprint);
         let mut search = Search::default();
-        if let Some(path) = search.find(&self.addressing, &self.slots, candidates) {
+        if let Some(path) = search.find(&self.addressing, &self.slots, candidates)? {
             return Ok(search.apply(&path, &mut self.slots, fingerprint));
         }
         let (mut copies, mut only_copies) = (0, true);

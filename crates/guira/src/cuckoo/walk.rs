@@ -7,6 +7,8 @@ use super::CuckooTable;
 #[cfg(feature = "std")]
 use super::{Scheme, with_table};
 use crate::addressing::{Addressing, BucketIndex, Candidate, Fingerprint};
+#[cfg(feature = "std")]
+use crate::table::OutOfMemory;
 use crate::table::{Place, Table, TableMut};
 
 #[cfg(feature = "std")]
@@ -18,22 +20,23 @@ impl Scheme {
         bytes: &[u8],
         first: u64,
         count: u64,
-    ) -> Option<Vec<(BucketIndex, Fingerprint)>> {
+    ) -> Result<Option<Vec<(BucketIndex, Fingerprint)>>, OutOfMemory> {
         with_table!(self, over(bytes), table => {
             let mut fingerprints = Vec::new();
             for index in 0..count {
                 let (here, bucket) = (BucketIndex::new(index), BucketIndex::new(first + index));
                 if !table.slots.is_well_formed(here) {
-                    return None;
+                    return Ok(None);
                 }
                 for (_, _, fingerprint) in table.slots.filled_slots(here) {
                     if !table.addressing.may_hold(fingerprint) {
-                        return None;
+                        return Ok(None);
                     }
+                    fingerprints.try_reserve(1).map_err(|_| OutOfMemory)?;
                     fingerprints.push((bucket, fingerprint));
                 }
             }
-            Some(fingerprints)
+            Ok(Some(fingerprints))
         })
     }
 }

@@ -1,5 +1,6 @@
 use alloc::vec::Vec;
 use core::fmt;
+use core::mem::take;
 
 use super::{BuildError, InsertError};
 use crate::digest::Digest;
@@ -23,7 +24,8 @@ impl fmt::Display for TryExtendError {
 /// The reason is part of the message.
 impl core::error::Error for TryExtendError {}
 
-/// Why not all keys of a batch were stored. All that fit are.
+/// Why not all keys of a batch were stored. All that fit are, unless there is no memory for the list of the others: it then
+/// lacks some, and the reason is [`InsertError::OutOfMemory`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InsertManyError {
@@ -51,9 +53,17 @@ pub(crate) struct Rejected {
 }
 
 impl Rejected {
-    pub(crate) fn note(&mut self, digest: Digest, reason: InsertError) {
+    pub(crate) fn note(&mut self, digest: Digest, reason: InsertError) -> Result<(), InsertManyError> {
+        if self.digests.try_reserve(1).is_err() {
+            let bytes = 2 * size_of_val(&*self.digests) as u64;
+            return Err(InsertManyError {
+                rejected: take(&mut self.digests),
+                reason: InsertError::OutOfMemory { bytes },
+            });
+        }
         self.reason.get_or_insert(reason);
         self.digests.push(digest);
+        Ok(())
     }
 
     pub(crate) fn into_result(self) -> Result<(), InsertManyError> {

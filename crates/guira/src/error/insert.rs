@@ -27,9 +27,9 @@ pub enum InsertError {
         /// The slots of the table.
         slot_count: usize,
     },
-    /// The memory for a table of twice the size could not be allocated.
+    /// The memory for a table of twice the size could not be allocated, or that for a search for a slot that can be freed.
     OutOfMemory {
-        /// The bytes of the table.
+        /// The bytes of the table, or those that a search takes at most.
         bytes: u64,
     },
     /// The counter of the key is at its greatest. Other keys may still be inserted.
@@ -65,10 +65,7 @@ impl fmt::Display for InsertError {
                  fingerprints in {slot_count} slots: store fewer copies of each key, or count them"
             ),
             Self::OutOfMemory { bytes } => {
-                write!(
-                    formatter,
-                    "the filter is full, and there is no memory for a table of {bytes} bytes to grow into"
-                )
+                write!(formatter, "there is no memory for {bytes} bytes to make room for the key")
             }
             Self::CounterFull { count } => write!(
                 formatter,

@@ -60,6 +60,7 @@ impl CuckooFilter {
             Err(NoRoom::TooManyCopies { copies }) => {
                 Err(ConvertError::TooManyCopies { copies: to_usize(u64::from(copies)) })
             }
+            Err(NoRoom::OutOfMemory) => Err(BuildError::OutOfMemory { bytes: parameters.table_size() }.into()),
         }
     }
 

@@ -11,7 +11,7 @@ use crate::cuckoo::{Crowd, NoRoom, Scheme, Splitting, with_table};
 use crate::digest::{Digest, Key, KeyHasher};
 use crate::error::{BuildError, InsertError, OutOfMemory};
 use crate::parameters::Parameters;
-use crate::table::{Storage, is_zero_from};
+use crate::table::{Storage, is_zero_from, try_box};
 
 /// An approximate set of keys that supports removal: it answers "definitely not present" or "probably present", and takes
 /// a few bits per key.
@@ -206,7 +206,8 @@ impl CuckooFilter {
         let mut copy = Self::from_parts(self.parameters, self.hasher, storage, self.len).with_growth(self.growth);
         copy.kept.clone_from(&self.kept);
         if let Some(doubling) = &self.doubling {
-            copy.set_doubling(Some(Box::new(doubling.try_clone().map_err(out_of_memory)?)));
+            let doubling = doubling.try_clone().and_then(try_box).map_err(out_of_memory)?;
+            copy.set_doubling(Some(doubling));
         }
         Ok(copy)
     }

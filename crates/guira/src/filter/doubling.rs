@@ -10,7 +10,9 @@ use crate::cuckoo::{NoRoom, Splitting};
 use crate::digest::Digest;
 use crate::error::BuildError;
 use crate::parameters::{Parameters, Regions, bytes_for};
-use crate::table::{OutOfMemory, Storage};
+#[cfg(feature = "std")]
+use crate::table::try_box;
+use crate::table::{OutOfMemory, Storage, ask_for};
 
 /// What a filter has besides its table while that is being filled from one of half the size, a few buckets with each
 /// insertion and removal.
@@ -63,12 +65,17 @@ impl CuckooFilter {
 
     /// A filter whose table is being doubled, made of the doubled table and the one that it is filled from.
     #[cfg(feature = "std")]
-    pub(crate) fn while_doubling(doubled: Self, splitting: Splitting, old: Storage, parameters: Parameters) -> Self {
+    pub(crate) fn while_doubling(
+        doubled: Self,
+        splitting: Splitting,
+        old: Storage,
+        parameters: Parameters,
+    ) -> Result<Self, OutOfMemory> {
         let mut filter = doubled;
         if splitting.whole() > 0 {
-            filter.set_doubling(Some(Box::new(Doubling { splitting, old, parameters })));
+            filter.set_doubling(Some(try_box(Doubling { splitting, old, parameters })?));
         }
-        filter
+        Ok(filter)
     }
 
     /// Begins to double the table. It fails as [`doubled`](Self::doubled) does, and changes nothing then.
@@ -80,6 +87,7 @@ impl CuckooFilter {
         doubled.add_to_len(self.len());
         let splitting = Splitting::new(self.parameters(), doubled.parameters(), self.hasher().seed());
         let parameters = *self.parameters();
+        ask_for::<Doubling>().map_err(|OutOfMemory| BuildError::OutOfMemory { bytes: parameters.table_size() })?;
         let old = core::mem::replace(self, doubled).into_storage();
         self.set_doubling(Some(Box::new(Doubling { splitting, old, parameters })));
         Ok(())
@@ -149,12 +157,12 @@ impl CuckooFilter {
         self.split(u64::MAX);
     }
 
-    /// The table of the [`settled`](Self::settled) filter.
-    pub(crate) fn table(&self) -> Cow<'_, Storage> {
-        match self.settled() {
+    /// The table of the [`try_settled`](Self::try_settled) filter.
+    pub(crate) fn table(&self) -> Result<Cow<'_, Storage>, OutOfMemory> {
+        Ok(match self.try_settled().map_err(|_| OutOfMemory)? {
             Cow::Borrowed(filter) => Cow::Borrowed(filter.storage()),
             Cow::Owned(filter) => Cow::Owned(filter.into_storage()),
-        }
+        })
     }
 
     /// The [`try_settled`](Self::try_settled) filter, for callers that can't fail.

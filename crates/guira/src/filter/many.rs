@@ -5,8 +5,8 @@
 macro_rules! answers_many {
     ([$($generic:tt)*] $type:ty, $made:literal) => {
         impl<$($generic)*> $type {
-            /// Returns, for each of many keys, whether it is probably present. Where the same memory is to be used again,
-            /// [`contains_many_into`](Self::contains_many_into) fills a slice.
+            /// Returns, for each of many keys, whether it is probably present. Where the same memory is to be used again, or a want
+            /// of it must not end the process, [`contains_many_into`](Self::contains_many_into) fills a slice.
             ///
             /// # Examples
             ///
@@ -29,7 +29,7 @@ macro_rules! answers_many {
 macro_rules! counts_many {
     ([$($generic:tt)*] $type:ty, $number:ty, $made:literal) => {
         impl<$($generic)*> $type {
-            /// Returns, for each of many keys, what [`count`](Self::count) returns.
+            /// Returns, for each of many keys, what [`count`](Self::count) returns. Without memory for the counts, the process ends.
             ///
             /// # Examples
             ///
@@ -50,7 +50,8 @@ macro_rules! counts_many {
 macro_rules! removes_many {
     ($type:ty, $made:literal) => {
         impl $type {
-            /// Removes one copy of each of many keys, in order. Returns, for each, whether there was one.
+            /// Removes one copy of each of many keys, in order. Returns, for each, whether there was one. Without memory for that,
+            /// the process ends, which [`remove_many_into`](Self::remove_many_into) needs none for.
             ///
             /// Only remove what was inserted: see [`remove`](Self::remove).
             ///
@@ -126,7 +127,7 @@ macro_rules! inserts_one_by_one {
                 let mut rejected = crate::error::Rejected::default();
                 for item in items {
                     if let Err(reason) = insert(self, item) {
-                        rejected.note(digest(self, item), reason);
+                        rejected.note(digest(self, item), reason)?;
                     }
                 }
                 rejected.into_result()

@@ -60,6 +60,7 @@ impl CuckooFilter {
             Err(NoRoom::TooManyCopies { copies }) => {
                 Err(MergeError::TooManyCopies { copies: to_usize(u64::from(copies)) })
             }
+            Err(NoRoom::OutOfMemory) => Err(self.no_memory_for_copy()),
         }
     }
 

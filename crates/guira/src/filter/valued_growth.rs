@@ -1,6 +1,6 @@
 //! Growth of filters with values. Their tables are doubled at once.
 
-use alloc::vec::Vec;
+use arrayvec::ArrayVec;
 
 use super::ValuedFilter;
 use super::growth::is_crowded;
@@ -86,7 +86,7 @@ impl ValuedFilter {
         let from = ValuedTable::new(widths(self.parameters()), &self.storage()[..]);
         let mut len = 0;
         let mut into = ValuedTable::new(widths(doubled.parameters()), doubled.bytes_mut());
-        let slots: Vec<_> = into.slots().collect();
+        let slots: ArrayVec<_, 8> = into.slots().collect();
         for bucket in addressing.grid().buckets().map(|bucket| bucket.bucket()) {
             // A bucket has room for all that comes from the one that it is half of.
             let mut free = [slots.iter(), slots.iter()];

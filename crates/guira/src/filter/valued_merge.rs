@@ -105,6 +105,9 @@ impl ValuedFilter {
                             Err(NoRoom::TooManyCopies { copies }) => {
                                 return Err(MergeError::TooManyCopies { copies: to_usize(u64::from(copies)) });
                             }
+                            Err(NoRoom::OutOfMemory) => {
+                                return Err(MergeError::OutOfMemory { bytes: other.parameters().table_size() });
+                            }
                         }
                         added += usize::from(into.slots.overwritten().is_none());
                     }

@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use super::fields::Fields;
+use super::load::no_memory;
 use crate::digest::checksum_of_two;
 use crate::error::{FileKind, LoadError};
 use crate::expiring::{Pass, Times};
@@ -86,6 +87,7 @@ pub fn chunks_of(bytes: &[u8]) -> Result<Vec<Chunk<'_>>, LoadError> {
         if checksum_of_two(&chunk.start(), data) != expected {
             return Err(LoadError::ChunkChecksum { tag });
         }
+        chunks.try_reserve(1).map_err(no_memory)?;
         chunks.push(chunk);
         rest = Fields(behind);
     }
@@ -138,6 +140,7 @@ pub(super) fn read_chunks(bytes: &[u8], kind: FileKind, normalization: Normaliza
             _ => {}
         }
         if !chunk.has(Chunk::OF_TABLE) {
+            kept.chunks.try_reserve(START + size_of::<u64>() + chunk.data.len()).map_err(no_memory)?;
             chunk.append_to(&mut kept.chunks);
         }
     }

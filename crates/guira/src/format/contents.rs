@@ -19,7 +19,7 @@ use crate::filter::{Change, CuckooFilter, Growth, Kept, ValuedFilter};
 use crate::map::{CuckooMap, MapValue};
 use crate::parameters::Parameters;
 use crate::set::CuckooSet;
-use crate::table::Storage;
+use crate::table::{OutOfMemory, Storage};
 
 pub(super) trait Contents: Sized {
     /// The kinds of files that can be loaded as this type; the first one gives it its name in errors.
@@ -31,8 +31,8 @@ pub(super) trait Contents: Sized {
 
 /// What can be written as it is. The filter that threads share is copied first.
 pub(super) trait Written {
-    /// Returns the parts that are written.
-    fn parts(&self) -> Parts<'_>;
+    /// Returns the parts that are written, or an error where there is no memory for a copy of what is being doubled.
+    fn parts(&self) -> Result<Parts<'_>, OutOfMemory>;
 }
 
 /// What was read of a file, apart from its header.
@@ -75,12 +75,13 @@ impl Contents for CuckooFilter {
 }
 
 impl Written for CuckooFilter {
-    fn parts(&self) -> Parts<'_> {
+    fn parts(&self) -> Result<Parts<'_>, OutOfMemory> {
         let growth = self.growth().copied();
         let kind = if growth.is_some() { FileKind::Growing } else { FileKind::Filter };
         let (parameters, hasher) = (self.parameters(), self.hasher());
         let kept = self.kept().map(|kept| &**kept);
-        Parts { kind, parameters, hasher, table: self.table(), len: self.len(), growth, times: Vec::new(), kept }
+        let (table, len) = (self.table()?, self.len());
+        Ok(Parts { kind, parameters, hasher, table, len, growth, times: Vec::new(), kept })
     }
 }
 
@@ -94,8 +95,8 @@ impl Contents for CuckooSet {
 }
 
 impl Written for CuckooSet {
-    fn parts(&self) -> Parts<'_> {
-        Parts { kind: FileKind::Set, ..self.as_filter().parts() }
+    fn parts(&self) -> Result<Parts<'_>, OutOfMemory> {
+        Ok(Parts { kind: FileKind::Set, ..self.as_filter().parts()? })
     }
 }
 
@@ -111,8 +112,8 @@ impl Contents for CountingCuckooFilter {
 }
 
 impl Written for CountingCuckooFilter {
-    fn parts(&self) -> Parts<'_> {
-        valued_parts(self.filter(), FileKind::Counting)
+    fn parts(&self) -> Result<Parts<'_>, OutOfMemory> {
+        Ok(valued_parts(self.filter(), FileKind::Counting))
     }
 }
 
@@ -130,8 +131,8 @@ impl<V: MapValue> Contents for CuckooMap<V> {
 }
 
 impl<V: MapValue> Written for CuckooMap<V> {
-    fn parts(&self) -> Parts<'_> {
-        valued_parts(self.filter(), FileKind::Map)
+    fn parts(&self) -> Result<Parts<'_>, OutOfMemory> {
+        Ok(valued_parts(self.filter(), FileKind::Map))
     }
 }
 
@@ -165,8 +166,8 @@ pub(super) fn checked_generations(filter: &ValuedFilter, times: Option<&Times>) 
 }
 
 impl Written for ExpiringCuckooFilter {
-    fn parts(&self) -> Parts<'_> {
-        Parts { times: self.generations().times().chunk(), ..valued_parts(self.filter(), FileKind::Expiring) }
+    fn parts(&self) -> Result<Parts<'_>, OutOfMemory> {
+        Ok(Parts { times: self.generations().times().chunk(), ..valued_parts(self.filter(), FileKind::Expiring) })
     }
 }
 
@@ -186,7 +187,7 @@ impl Contents for AnyFilter {
 }
 
 impl Written for AnyFilter {
-    fn parts(&self) -> Parts<'_> {
+    fn parts(&self) -> Result<Parts<'_>, OutOfMemory> {
         match self {
             Self::Filter(filter) => filter.parts(),
             Self::Set(set) => set.parts(),

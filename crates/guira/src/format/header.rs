@@ -1,6 +1,6 @@
 //! The first 128 bytes of a file.
 
-use alloc::vec::Vec;
+use arrayvec::ArrayVec;
 use core::cmp::Ordering;
 
 use super::contents::Parts;
@@ -136,9 +136,9 @@ impl Header {
         LoadError::OutOfMemory { bytes: self.table_size() }
     }
 
-    /// Appends the header to `bytes`.
-    pub(super) fn encode(&self, bytes: &mut Vec<u8>) {
-        let start = bytes.len();
+    /// The bytes of the header.
+    pub(super) fn encode(&self) -> ArrayVec<u8, HEADER_SIZE> {
+        let mut bytes = ArrayVec::new();
         let parameters = &self.parameters;
         let (hash, seed) = match self.hash {
             Hash::Xxh3 { seed } => (HASH_XXH3, seed),
@@ -198,8 +198,9 @@ impl Header {
         bytes.extend(MARK.to_le_bytes());
         bytes.extend(RESERVED.to_le_bytes());
         bytes.extend(self.table_checksum.to_le_bytes());
-        let header_checksum = bytes.get(start..).map_or(0, checksum);
+        let header_checksum = checksum(&bytes);
         bytes.extend(header_checksum.to_le_bytes());
+        bytes
     }
 
     /// Reads the header of a file, and checks all that it says.

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use super::Header;
 use super::fields::Fields;
 use super::file_header::FileHeader;
+use super::load::no_memory;
 use crate::digest::{Digest, checksum, seeded_checksum};
 use crate::error::{FileKind, LoadError};
 use crate::filter::Change;
@@ -94,6 +95,7 @@ impl Journal {
             };
             since_damage += 1;
             let unknown = LoadError::Unknown { what: "change in the journal", found: record.change.into() };
+            changes.try_reserve(1).map_err(no_memory)?;
             changes.push(record.change().ok_or(unknown)?);
             let batch_size = usize::try_from(record.batch_size).unwrap_or(usize::MAX);
             if batch_size == 0 || batch_size > since_damage {

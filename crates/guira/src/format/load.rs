@@ -1,6 +1,5 @@
 //! From bytes to filters.
 
-use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -26,7 +25,7 @@ use crate::filter::{CuckooFilter, CuckooFilterView, Kept};
 use crate::filter::{FilterBuilder, FilterKind};
 use crate::map::{CuckooMap, MapValue};
 use crate::set::CuckooSet;
-use crate::table::Storage;
+use crate::table::{Storage, try_arc};
 
 /// How a file is loaded: with a secret key, where its keys were hashed with one.
 ///
@@ -255,10 +254,7 @@ impl<T: FilterKind + FilterFile> FilterBuilder<T> {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(self.build()?),
             opened => opened.map_err(LoadError::Io)?,
         };
-        let mut start = Vec::with_capacity(HEADER_SIZE);
-        let header_size = u64::try_from(HEADER_SIZE).unwrap_or(u64::MAX);
-        std::io::Read::read_to_end(&mut std::io::Read::take(&file, header_size), &mut start).map_err(LoadError::Io)?;
-        let header = Header::decode(&start)?;
+        let header = Header::decode(&read_header(&mut file)?)?;
         let expected = self.chosen_hasher();
         let hasher = header.hash.hasher(expected.secret_key())?;
         let made_otherwise = |what| Err(Error::Load(LoadError::MadeOtherwise { what }));
@@ -369,45 +365,59 @@ pub(super) fn load_from_parts<C: Contents>(bytes: &[u8], table: Vec<u8>, chunks:
     checked(&header, hasher, Storage::from_vec(table), behind, Journal::default())
 }
 
+/// Reads at most so many bytes, and takes memory for those that come, and for as many more, or 64 KiB; at most for 16 MiB more.
 #[cfg(feature = "std")]
-fn load_from_stream<C: Contents, R: std::io::Read>(mut reader: R, options: LoadOptions) -> Result<C, LoadError> {
-    use std::io::Read;
+pub(super) fn read_up_to(mut reader: impl std::io::Read, most: u64) -> Result<Vec<u8>, LoadError> {
+    use std::io::Read as _;
 
-    /// How much is asked of the stream, and of the allocator, at a time.
-    const CHUNK: u64 = 16 << 20;
+    const MIN_CHUNK: usize = 64 << 10;
+    const MAX_CHUNK: usize = 16 << 20;
+    /// What is asked for besides: `read_to_end` reads into memory of its own, and appends that, where less is left.
+    const PROBE: usize = 32;
 
-    let mut start = Vec::with_capacity(HEADER_SIZE);
-    let header_size = u64::try_from(HEADER_SIZE).unwrap_or(u64::MAX);
-    reader.by_ref().take(header_size).read_to_end(&mut start)?;
-    let header = Header::decode(&start)?.of_kinds(C::KINDS)?;
-    let hasher = header.hash.hasher(options.key)?;
-    let (expected, table_size) = (header.file_size(), header.table_size());
-    let out_of_memory = |_| LoadError::OutOfMemory { bytes: table_size };
-
-    let mut table = Vec::new();
-    let mut missing = table_size;
-    while missing > 0 {
-        let chunk = missing.min(CHUNK);
-        table.try_reserve_exact(usize::try_from(chunk).unwrap_or(usize::MAX)).map_err(out_of_memory)?;
-        let read = reader.by_ref().take(chunk).read_to_end(&mut table)?;
-        missing = missing.saturating_sub(u64::try_from(read).unwrap_or(chunk));
-        if read == 0 {
-            let unread = missing.saturating_add(header.chunks_size());
-            return Err(LoadError::Truncated { expected, found: expected.saturating_sub(unread) });
+    let mut bytes = Vec::new();
+    loop {
+        let missing = most.saturating_sub(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
+        let chunk = bytes.len().clamp(MIN_CHUNK, MAX_CHUNK).min(usize::try_from(missing).unwrap_or(usize::MAX));
+        if chunk == 0 {
+            return Ok(bytes);
+        }
+        let out_of_memory = |_| LoadError::OutOfMemory { bytes: most };
+        bytes.try_reserve_exact(chunk.saturating_add(PROBE)).map_err(out_of_memory)?;
+        if reader.by_ref().take(u64::try_from(chunk).unwrap_or(u64::MAX)).read_to_end(&mut bytes)? == 0 {
+            return Ok(bytes);
         }
     }
-    let mut chunks = Vec::new();
-    let read = reader.by_ref().take(header.chunks_size()).read_to_end(&mut chunks)?;
-    let unread = header.chunks_size().saturating_sub(u64::try_from(read).unwrap_or(u64::MAX));
+}
+
+/// Reads the header of a file.
+#[cfg(feature = "std")]
+pub(super) fn read_header(reader: impl std::io::Read) -> Result<Vec<u8>, LoadError> {
+    read_up_to(reader, u64::try_from(HEADER_SIZE).unwrap_or(u64::MAX))
+}
+
+#[cfg(feature = "std")]
+fn load_from_stream<C: Contents, R: std::io::Read>(mut reader: R, options: LoadOptions) -> Result<C, LoadError> {
+    let header = Header::decode(&read_header(&mut reader)?)?.of_kinds(C::KINDS)?;
+    let hasher = header.hash.hasher(options.key)?;
+    let table = read_up_to(&mut reader, header.table_size())?;
+    let chunks = read_up_to(&mut reader, header.chunks_size())?;
+    let missing = |bytes: &Vec<u8>, size: u64| size.saturating_sub(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
+    let unread = missing(&table, header.table_size()).saturating_add(missing(&chunks, header.chunks_size()));
     if unread > 0 {
+        let expected = header.file_size();
         return Err(LoadError::Truncated { expected, found: expected.saturating_sub(unread) });
     }
     // One byte more than may be there shows that there are too many.
-    let mut rest = Vec::new();
-    reader.take(max_size(&header).saturating_add(1)).read_to_end(&mut rest)?;
+    let rest = read_up_to(&mut reader, max_size(&header).saturating_add(1))?;
     let journal = Journal::of(&header, &rest)?;
     let behind = read_chunks(&chunks, header.kind(), options.normalization)?;
     checked(&header, hasher, Storage::from_vec(table), behind, journal)
+}
+
+/// The error of small things that there is no memory for: a page of them, say.
+pub(super) fn no_memory<E>(_: E) -> LoadError {
+    LoadError::OutOfMemory { bytes: 4096 }
 }
 
 /// The checks that need the table.
@@ -420,6 +430,6 @@ fn checked<C: Contents>(
 ) -> Result<C, LoadError> {
     check_bytes(&storage, &header.parameters, header.table_checksum)?;
     let kept = Kept { flags: header.flags, rate: header.rate, ..kept };
-    let kept = (kept != Kept::default()).then(|| Arc::new(kept));
+    let kept = if kept == Kept::default() { None } else { Some(try_arc(kept).map_err(no_memory)?) };
     C::checked(header, Loaded { hasher, storage, kept, changes: journal.into_changes(), times })
 }

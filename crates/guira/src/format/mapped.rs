@@ -1,9 +1,8 @@
 //! Files mapped to memory. No code here can keep others from changing them, so the caller must promise that nobody does:
 //! hence the one `unsafe` outside the room `probe`.
 
-use alloc::sync::Arc;
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{Seek, SeekFrom};
 use std::path::Path;
 
 use memmap2::MmapOptions;
@@ -11,10 +10,11 @@ use memmap2::MmapOptions;
 use super::chunks::read_chunks;
 use super::header::HEADER_SIZE;
 use super::journal::{Journal, max_size};
+use super::load::{no_memory, read_header, read_up_to};
 use super::{Header, LoadOptions};
 use crate::error::LoadError;
 use crate::filter::CuckooFilterView;
-use crate::table::Borrowed;
+use crate::table::{Borrowed, try_arc};
 
 impl CuckooFilterView<'static> {
     /// Makes a view of a file that is mapped to memory. It opens at once, whatever its size: the system reads only the
@@ -86,26 +86,26 @@ impl LoadOptions {
     #[expect(unsafe_code, reason = "the caller alone can know that the file does not change")]
     pub unsafe fn map<P: AsRef<Path>>(self, path: P) -> Result<CuckooFilterView<'static>, LoadError> {
         let file = File::open(path)?;
-        let mut start = Vec::with_capacity(HEADER_SIZE);
         let header_size = u64::try_from(HEADER_SIZE).unwrap_or(u64::MAX);
-        (&file).take(header_size).read_to_end(&mut start)?;
-        let header = Header::decode(&start)?;
+        let header = Header::decode(&read_header(&file)?)?;
         let description = header.describe(self.given_secret_key())?;
         let (expected, found) = (header.file_size(), file.metadata()?.len());
         if found < expected {
             return Err(LoadError::Truncated { expected, found });
         }
-        let mut chunks = Vec::new();
         (&file).seek(SeekFrom::Start(header_size.saturating_add(header.table_size())))?;
-        (&file).take(header.chunks_size()).read_to_end(&mut chunks)?;
-        let mut behind = Vec::new();
-        (&file).take(max_size(&header).saturating_add(1)).read_to_end(&mut behind)?;
+        let chunks = read_up_to(&file, header.chunks_size())?;
+        let behind = read_up_to(&file, max_size(&header).saturating_add(1))?;
         let journal = Journal::of(&header, &behind)?;
         read_chunks(&chunks, header.kind(), self.normalization)?;
         let bytes = header.table_size();
         let size = usize::try_from(bytes).map_err(|_| LoadError::OutOfMemory { bytes })?;
         // SAFETY: the file is as long as is mapped of it, and the caller promises that it stays so and does not change.
         let table = unsafe { MmapOptions::new().offset(header_size).len(size).map(&file)? };
-        Ok(CuckooFilterView::from_parts(description, Borrowed::Mapping(Arc::new(table)), journal.changes()))
+        Ok(CuckooFilterView::from_parts(
+            description,
+            Borrowed::Mapping(try_arc(table).map_err(no_memory)?),
+            journal.changes(),
+        ))
     }
 }

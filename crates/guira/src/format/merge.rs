@@ -1,6 +1,5 @@
 //! Merging with a filter in a file, of which a part is in memory at a time.
 
-use alloc::vec::Vec;
 use std::io::Read;
 
 use super::Header;
@@ -9,6 +8,8 @@ use super::chunks::{Normalization, read_chunks};
 use super::contents::make_changes;
 use super::header::HEADER_SIZE;
 use super::journal::{Journal, max_size};
+use super::load::{no_memory, read_header, read_up_to};
+use crate::cuckoo::NoRoom;
 use crate::digest::Checksum;
 use crate::error::{FileKind, LoadError};
 use crate::filter::CuckooFilter;
@@ -22,9 +23,7 @@ const READ_AT_ONCE: usize = 16;
 
 /// Merges a filter with that in a file. `None` where they were not made alike, or not all keys fit.
 pub(super) fn merged_with(mut filter: CuckooFilter, mut file: impl Read) -> Result<Option<CuckooFilter>, LoadError> {
-    let mut start = Vec::with_capacity(HEADER_SIZE);
-    file.by_ref().take(wide(HEADER_SIZE)).read_to_end(&mut start)?;
-    let header = Header::decode(&start)?;
+    let header = Header::decode(&read_header(&mut file)?)?;
     filter.settle();
     if !is_alike(&filter, &header)? {
         return Ok(None);
@@ -34,14 +33,13 @@ pub(super) fn merged_with(mut filter: CuckooFilter, mut file: impl Read) -> Resu
     // Every eighth bucket begins with a byte.
     let buckets_per_part = (PART_SIZE * 8 / bits_per_bucket).next_multiple_of(8);
     let (bucket_count, mut first, mut len) = (parameters.bucket_count(), 0, 0);
-    let (mut checksum, mut part) = (Checksum::default(), Vec::new());
+    let mut checksum = Checksum::default();
     while first < bucket_count {
         let count = buckets_per_part.min(bucket_count - first);
         let begin = first * bits_per_bucket / 8;
         let is_last = first + count == bucket_count;
         let end = if is_last { header.table_size() } else { (first + count) * bits_per_bucket / 8 };
-        part.clear();
-        file.by_ref().take(end - begin).read_to_end(&mut part)?;
+        let mut part = read_up_to(&mut file, end - begin)?;
         let found = wide(HEADER_SIZE) + begin + wide(part.len());
         if wide(part.len()) < end - begin {
             return Err(LoadError::Truncated { expected: header.file_size(), found });
@@ -50,13 +48,16 @@ pub(super) fn merged_with(mut filter: CuckooFilter, mut file: impl Read) -> Resu
         if is_last && !is_zero_from(&part, count * bits_per_bucket) {
             return Err(LoadError::Inconsistent { what: "padding bits are not 0" });
         }
+        part.try_reserve(READ_AT_ONCE).map_err(no_memory)?;
         part.resize(part.len() + READ_AT_ONCE, 0);
-        let Some(fingerprints) = filter.scheme().fingerprints_in(&part, first, count) else {
+        let Some(fingerprints) = filter.scheme().fingerprints_in(&part, first, count).map_err(no_memory)? else {
             return Err(LoadError::Inconsistent { what: "a bucket holds what no fingerprints give" });
         };
         len += wide(fingerprints.len());
-        if filter.insert_fingerprints(&fingerprints).is_err() {
-            return Ok(None);
+        match filter.insert_fingerprints(&fingerprints) {
+            Ok(()) => {}
+            Err(NoRoom::OutOfMemory) => return Err(no_memory(NoRoom::OutOfMemory)),
+            Err(_) => return Ok(None),
         }
         first += count;
     }
@@ -64,14 +65,12 @@ pub(super) fn merged_with(mut filter: CuckooFilter, mut file: impl Read) -> Resu
         return Err(LoadError::TableChecksum);
     }
     check_len(len, header.len_in_memory()?)?;
-    let mut chunks = Vec::new();
-    file.by_ref().take(header.chunks_size()).read_to_end(&mut chunks)?;
+    let chunks = read_up_to(&mut file, header.chunks_size())?;
     if wide(chunks.len()) < header.chunks_size() {
         let found = header.file_size() - header.chunks_size() + wide(chunks.len());
         return Err(LoadError::Truncated { expected: header.file_size(), found });
     }
-    let mut behind = Vec::new();
-    file.take(max_size(&header).saturating_add(1)).read_to_end(&mut behind)?;
+    let behind = read_up_to(file, max_size(&header).saturating_add(1))?;
     let journal = Journal::of(&header, &behind)?;
     let treatment = filter.kept().map_or(0, |kept| kept.treatment);
     if read_chunks(&chunks, header.kind(), Normalization::ByCaller)?.kept.treatment != treatment {

@@ -4,16 +4,21 @@
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
+#[cfg(feature = "std")]
+use arrayvec::ArrayVec;
+
 pub use super::chunks::{Chunk, chunks_of};
 #[cfg(feature = "std")]
 use super::contents::Parts;
 use super::contents::{Contents, Written};
 #[cfg(feature = "std")]
-use super::header::Header;
+use super::header::{HEADER_SIZE, Header};
 pub use super::journal::Journal;
 use super::load::load_from_parts;
 use super::save::header_bytes;
 use crate::digest::Key;
+#[cfg(feature = "std")]
+use crate::error::OutOfMemory;
 use crate::error::{InsertError, LoadError, TryExtendError};
 use crate::expiring::ExpiringCuckooFilter;
 use crate::filter::{CuckooFilter, CuckooFilterView};
@@ -57,8 +62,9 @@ pub fn use_global_allocator_only() {
 /// # Ok::<(), guira::BuildError>(())
 /// ```
 #[must_use]
+#[expect(clippy::expect_used, reason = "a table with values is not doubled in steps, so nothing is copied")]
 pub fn expiring_file_parts(filter: &ExpiringCuckooFilter) -> (Vec<u8>, &[u8], Vec<u8>) {
-    let parts = filter.parts();
+    let parts = filter.parts().expect("its table is not being doubled");
     (header_bytes(&parts), filter.filter().storage(), parts.times)
 }
 
@@ -70,7 +76,7 @@ pub fn expiring_file_parts(filter: &ExpiringCuckooFilter) -> (Vec<u8>, &[u8], Ve
 /// use guira::raw::FileToWrite;
 ///
 /// let filter = guira::CuckooFilter::with_capacity(100, 0.01)?;
-/// let file = FileToWrite::of(&filter);
+/// let file = FileToWrite::of(&filter)?;
 /// let mut bytes = vec![0; usize::try_from(file.size())?];
 /// file.write_to(&mut bytes[..])?;
 /// assert_eq!(bytes, filter.to_bytes());
@@ -78,7 +84,7 @@ pub fn expiring_file_parts(filter: &ExpiringCuckooFilter) -> (Vec<u8>, &[u8], Ve
 /// ```
 #[cfg(feature = "std")]
 pub struct FileToWrite<'filter> {
-    header: Vec<u8>,
+    header: ArrayVec<u8, HEADER_SIZE>,
     size: u64,
     parts: Parts<'filter>,
 }
@@ -87,12 +93,15 @@ pub struct FileToWrite<'filter> {
 #[expect(private_bounds, reason = "what can be written is a matter of the library")]
 impl<'filter> FileToWrite<'filter> {
     /// Makes the header of the file.
-    pub fn of(filter: &'filter impl Written) -> Self {
-        let parts = filter.parts();
+    ///
+    /// # Errors
+    ///
+    /// [`OutOfMemory`], where the table is being doubled.
+    pub fn of(filter: &'filter impl Written) -> Result<Self, OutOfMemory> {
+        let parts = filter.parts().map_err(|_| OutOfMemory::new(u64::try_from(HEADER_SIZE).unwrap_or(u64::MAX)))?;
         let header = Header::of(&parts);
-        let (size, mut bytes) = (header.file_size(), Vec::new());
-        header.encode(&mut bytes);
-        Self { header: bytes, size, parts }
+        let size = header.file_size();
+        Ok(Self { header: header.encode(), size, parts })
     }
 
     /// Returns the size of the file in bytes.
@@ -156,7 +165,7 @@ pub fn expiring_table(filter: &ExpiringCuckooFilter) -> &[u8] {
 /// Returns the chunk of the times that is behind the table in the file of a filter whose keys expire.
 #[must_use]
 pub fn expiring_times(filter: &ExpiringCuckooFilter) -> Vec<u8> {
-    filter.parts().times
+    filter.generations().times().chunk()
 }
 
 /// Does with the table of a filter whose keys expire what [`RawFilter::move_table`] does.
@@ -243,8 +252,9 @@ pub trait RawFilter: Sized + Contents {
 }
 
 impl RawFilter for CuckooFilter {
+    #[expect(clippy::expect_used, reason = "as in `to_bytes`")]
     fn file_parts(&self) -> (Vec<u8>, Cow<'_, [u8]>, &[u8]) {
-        let parts = self.parts();
+        let parts = self.parts().expect("memory for a copy of the filter");
         let header = header_bytes(&parts);
         let table = match parts.table {
             Cow::Borrowed(table) => Cow::Borrowed(&**table),

@@ -5,7 +5,6 @@ use alloc::vec::Vec;
 use super::Header;
 use super::any_filter::AnyFilter;
 use super::contents::{Parts, Written};
-use super::header::HEADER_SIZE;
 use crate::counting::CountingCuckooFilter;
 #[cfg(feature = "files")]
 use crate::error::SaveError;
@@ -13,12 +12,15 @@ use crate::expiring::ExpiringCuckooFilter;
 use crate::filter::CuckooFilter;
 use crate::map::{CuckooMap, MapValue};
 use crate::set::CuckooSet;
+#[cfg(feature = "std")]
+use crate::table::OutOfMemory;
 
 macro_rules! can_be_saved {
     ($(#[$note:meta])* [$($generic:tt)*] $type:ty, $name:literal, $made:literal) => {
         impl<$($generic)*> $type {
             /// Returns the bytes of its file, in format version 1, to be loaded by [`from_bytes`](Self::from_bytes) on any
-            /// machine and by any later release. A secret hash key is not in it.
+            /// machine and by any later release. A secret hash key is not in it. Where there is no memory for them, the process
+            /// ends; [`write_to`](Self::write_to) returns an error.
             $(#[$note])*
             ///
             /// # Examples
@@ -30,10 +32,10 @@ macro_rules! can_be_saved {
             /// ```
             #[must_use]
             pub fn to_bytes(&self) -> Vec<u8> {
-                let parts = self.parts();
+                let parts = self.parts().expect("memory for a copy of the filter");
                 let header = Header::of(&parts);
                 let mut bytes = Vec::with_capacity(usize::try_from(header.file_size()).unwrap_or(0));
-                header.encode(&mut bytes);
+                bytes.extend_from_slice(&header.encode());
                 bytes.extend_from_slice(&parts.table);
                 parts.chunks().for_each(|chunks| bytes.extend_from_slice(chunks));
                 bytes
@@ -43,7 +45,7 @@ macro_rules! can_be_saved {
             ///
             /// # Errors
             ///
-            /// Those of the writer.
+            /// Those of the writer; [`OutOfMemory`](std::io::ErrorKind::OutOfMemory).
             ///
             /// # Examples
             ///
@@ -56,10 +58,8 @@ macro_rules! can_be_saved {
             /// ```
             #[cfg(feature = "std")]
             pub fn write_to<W: std::io::Write>(&self, mut writer: W) -> std::io::Result<()> {
-                let parts = self.parts();
-                let mut header = Vec::with_capacity(HEADER_SIZE);
-                Header::of(&parts).encode(&mut header);
-                writer.write_all(&header)?;
+                let parts = self.parts().map_err(|OutOfMemory| std::io::ErrorKind::OutOfMemory)?;
+                writer.write_all(&Header::of(&parts).encode())?;
                 writer.write_all(&parts.table)?;
                 parts.chunks().try_for_each(|chunks| writer.write_all(chunks))
             }
@@ -105,11 +105,9 @@ can_be_saved! {
 can_be_saved! { [] ExpiringCuckooFilter, "guira::ExpiringCuckooFilter", "guira::ExpiringCuckooFilter::with_capacity(100, 0.01, 60)?" }
 can_be_saved! { [] AnyFilter, "guira::AnyFilter", "guira::AnyFilter::Filter(guira::CuckooFilter::with_capacity(100, 0.01)?)" }
 
-/// The first part of a file, of [`HEADER_SIZE`] bytes.
+/// The first part of a file.
 pub(super) fn header_bytes(parts: &Parts<'_>) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(HEADER_SIZE);
-    Header::of(parts).encode(&mut bytes);
-    bytes
+    Header::of(parts).encode().to_vec()
 }
 
 impl Parts<'_> {

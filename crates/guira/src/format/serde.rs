@@ -67,6 +67,7 @@ impl<'de, C: Contents> Visitor<'de> for FileVisitor<C> {
         // The length that the sequence announces is not trusted: memory is only taken for bytes that came.
         let mut bytes = Vec::new();
         while let Some(byte) = numbers.next_element()? {
+            bytes.try_reserve(1).map_err(A::Error::custom)?;
             bytes.push(byte);
         }
         self.visit_bytes(&bytes)

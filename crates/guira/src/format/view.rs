@@ -5,14 +5,14 @@ use super::chunks::read_chunks;
 use super::header::Sections;
 #[cfg(feature = "std")]
 use super::journal::Journal;
+#[cfg(feature = "std")]
+use super::load::no_memory;
 use super::{Header, LoadOptions};
 use crate::error::{FileKind, LoadError};
 use crate::filter::{CuckooFilterView, Description};
 use crate::table::Borrowed;
 #[cfg(feature = "std")]
-use crate::table::OwnedTable;
-#[cfg(feature = "std")]
-use alloc::{boxed::Box, sync::Arc};
+use crate::table::{OwnedTable, try_arc, try_box};
 
 impl<'bytes> CuckooFilterView<'bytes> {
     /// Makes a view of the bytes that `to_bytes` of a [`CuckooFilter`](crate::CuckooFilter) or a [`CuckooSet`](crate::CuckooSet) made. For keys
@@ -140,7 +140,7 @@ impl LoadOptions {
         owner: impl AsRef<[u8]> + Send + Sync + 'static,
     ) -> Result<CuckooFilterView<'static>, LoadError> {
         let (mut description, mut journal) = (None, Journal::default());
-        let table = OwnedTable::try_new(Box::new(owner), |owner| {
+        let table = OwnedTable::try_new(try_box(owner).map_err(no_memory)?, |owner| {
             // What the owner returns is asked for once, so that it is checked what is looked at.
             let bytes = (**owner).as_ref();
             let header = Header::decode(bytes)?;
@@ -151,7 +151,11 @@ impl LoadOptions {
             Ok::<_, LoadError>(sections.table)
         })?;
         let description = description.ok_or(LoadError::NotGuira)?;
-        Ok(CuckooFilterView::from_parts(description, Borrowed::Owned(Arc::new(table)), journal.changes()))
+        Ok(CuckooFilterView::from_parts(
+            description,
+            Borrowed::Owned(try_arc(table).map_err(no_memory)?),
+            journal.changes(),
+        ))
     }
 }
 

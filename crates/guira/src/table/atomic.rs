@@ -10,7 +10,7 @@ use zerocopy::{FromBytes as _, FromZeros as _};
 
 #[cfg(not(loom))]
 use super::storage::Mapping;
-use super::{Memory, MemoryMut, OutOfMemory, PackedTable, Place, Storage, Table, TableMut, Widths, storage};
+use super::{Memory, MemoryMut, OutOfMemory, PackedTable, Place, Storage, Table, TableMut, Widths, ask_for, storage};
 use crate::addressing::Fingerprint;
 use crate::cast::{low_32, low_64, to_usize};
 #[cfg(not(loom))]
@@ -40,22 +40,23 @@ enum Owned {
 }
 
 impl Words {
-    fn new(memory: Owned) -> Self {
-        Self(Kept::new(MutBorrow::new(memory), |memory| match memory.borrow_mut() {
+    fn new(memory: Owned) -> Result<Self, OutOfMemory> {
+        ask_for::<(MutBorrow<Owned>, Slice<'_>)>()?;
+        Ok(Self(Kept::new(MutBorrow::new(memory), |memory| match memory.borrow_mut() {
             Owned::Heap(words) => words,
             #[cfg(not(loom))]
             Owned::HugePages(mapping) => match <[AtomicU64]>::mut_from_bytes(mapping.bytes_mut()) {
                 Ok(words) => words,
                 Err(_) => unreachable!("a mapping starts at a page, and its size is a multiple of 8"),
             },
-        }))
+        })))
     }
 
     /// Turns the bytes of a table into words. A large table is not copied.
     pub(crate) fn from_storage(storage: Storage) -> Result<Self, OutOfMemory> {
         let bytes = match storage.0 {
             #[cfg(not(loom))]
-            storage::Memory::HugePages(mapping) => return Ok(Self::new(Owned::HugePages(mapping))),
+            storage::Memory::HugePages(mapping) => return Self::new(Owned::HugePages(mapping)),
             #[cfg(loom)]
             storage::Memory::HugePages(mapping) => mapping.bytes().to_vec(),
             storage::Memory::Heap(bytes) => bytes,
@@ -64,7 +65,7 @@ impl Words {
         words.try_reserve_exact(bytes.len() / 8).map_err(|_| OutOfMemory)?;
         let (chunks, _) = bytes.as_chunks();
         words.extend(chunks.iter().map(|&bytes| AtomicU64::new(u64::from_le_bytes(bytes).to_le())));
-        Ok(Self::new(Owned::Heap(words)))
+        Self::new(Owned::Heap(words))
     }
 
     /// Turns the words into the bytes of a table. A large table is not copied.
@@ -82,10 +83,10 @@ impl Words {
         {
             let size = usize::try_from(bytes_for(bits)).map_err(|_| OutOfMemory)?;
             match Mapping::zeroed(size) {
-                Some(mapping) => Ok(Self::new(Owned::HugePages(mapping))),
+                Some(mapping) => Self::new(Owned::HugePages(mapping)),
                 None => {
                     let words = AtomicU64::new_vec_zeroed(size / 8).map_err(|_| OutOfMemory)?;
-                    Ok(Self::new(Owned::Heap(words)))
+                    Self::new(Owned::Heap(words))
                 }
             }
         }

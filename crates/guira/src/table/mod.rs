@@ -2,6 +2,7 @@
 
 #[cfg(feature = "std")]
 mod atomic;
+mod fallible;
 mod living;
 mod packed;
 mod semi_sorted;
@@ -13,6 +14,9 @@ use core::hint::select_unpredictable;
 
 #[cfg(feature = "std")]
 pub(crate) use atomic::{SharedSlots, Words};
+#[cfg(feature = "std")]
+pub(crate) use fallible::{Counted, try_collect};
+pub(crate) use fallible::{ask_for, try_arc, try_box};
 pub(crate) use living::{Living, LivingTable};
 pub(crate) use packed::{AnyWidths, ConstantWidths, PackedTable, Widths};
 pub(crate) use semi_sorted::{AnyFingerprintBits, ConstantFingerprintBits};
