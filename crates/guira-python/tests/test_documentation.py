@@ -1,8 +1,10 @@
 """The examples in the documentation strings and in the documents, run."""
 
 import doctest
+import re
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -45,6 +47,23 @@ def test_everything_that_is_public_has_a_documentation_string():
                 if not member.startswith("_") and not value.__doc__:
                     without.append(f"{name}.{member}")
     assert without == []
+
+
+def test_the_programs_of_engines_are_those_of_the_examples():
+    document = (PACKAGE / "../../docs/engines.md").read_text()
+    sections = re.split(r"^## ", document, flags=re.MULTILINE)[1:]
+    found = 0
+    for section in sections:
+        example = PACKAGE / "examples" / f"with_{section.splitlines()[0].lower()}.py"
+        if not example.exists():
+            continue
+        program = example.read_text()
+        for code in re.findall(r"```python\n(.*?)```", section, flags=re.DOTALL):
+            # It may be the body of a function there.
+            places = [textwrap.indent(code, " " * 4 * depth).rstrip() for depth in range(6)]
+            assert any(place in program for place in places), f"{example.name} has other lines than {code}"
+            found += 1
+    assert found >= 10
 
 
 @pytest.mark.parametrize("document", ["README.md", "recipes.md", "../../README.md", "../../docs/expiring.md"])
