@@ -6,6 +6,7 @@ use super::{Addressing, Candidate, Fingerprint, Grid, hash_of_fingerprint, mix};
 use crate::cast::{Product, Whole};
 use crate::digest::Digest;
 use crate::parameters::Parameters;
+use crate::probe::{Below, Buckets, Regions};
 
 /// k regions of s buckets, neither of them a power of two in general.
 ///
@@ -167,6 +168,16 @@ impl<R: RegionSize> Addressing for RegionalAddressing<R> {
     #[inline]
     fn alternate(&self, candidate: Candidate, fingerprint: Fingerprint) -> Candidate {
         self.alternate_by::<Whole>(candidate, fingerprint)
+    }
+}
+
+impl RegionalAddressing {
+    /// The fingerprint of a key and its candidates among these buckets, which are those of the table.
+    #[inline(always)]
+    pub(crate) fn locate_in<R: Regions>(&self, buckets: &Buckets<'_>, digest: Digest) -> (Fingerprint, [Below; 2]) {
+        let fingerprint = Fingerprint::of(digest, self.fingerprint_mask);
+        let hash = hash_of_fingerprint::<Whole>(fingerprint.get(), self.seed);
+        (fingerprint, buckets.candidates::<R>(digest.get(), hash))
     }
 }
 

@@ -8,20 +8,59 @@ use crate::addressing::{
 };
 use crate::digest::Digest;
 use crate::parameters::{self, Parameters};
-use crate::table::{AnyFingerprintBits, AnyWidths, Layout, ValuedWidths};
+use crate::probe::{Buckets, Extent, Lanes, OneRegion, Regions, Regions65536, SeveralRegions};
+use crate::table::{AnyFingerprintBits, AnyWidths, Layout, ValuedWidths, Widths as _};
 
 /// An addressing and a layout with all their numbers. It has no memory of its own, and works on any that it is given.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scheme {
     pub(crate) pair: Pair,
     operations: &'static Operations,
-    /// Whether the pair is [`Pair::AlignedBytes`]; likewise the next two.
-    ///
-    /// Lookups ask for these first, one after the other. They would find them by the pair itself as well, but by a jump
-    /// through a table of all pairs that they are compiled for, which takes up to 13 instructions more.
+    planned: Planned,
+    /// Whether the pair is [`Pair::AlignedBytes`], and [`Pair::DoublingNarrow`]. Asking for the pair itself is a jump through a table of
+    /// all pairs that lookups are compiled for, which takes up to 13 instructions more.
     pub(crate) is_aligned_bytes: bool,
-    is_aligned_narrow: bool,
     is_doubling_narrow: bool,
+}
+
+/// The numbers of tables that are planned by default, without a choice of addressing and layout: packed buckets that fit 64 bits,
+/// in regions.
+#[derive(Clone, Copy, Debug)]
+struct Planned {
+    addressing: RegionalAddressing,
+    lanes: Lanes<u64>,
+    /// The buckets of the table, whichever it is.
+    extent: Extent,
+    /// Whether each bucket starts at a byte. In other tables than these both are `false`.
+    is_whole_bytes: bool,
+    is_narrow: bool,
+}
+
+impl Planned {
+    fn new(parameters: &Parameters, pair: &Pair, seed: u64) -> Self {
+        use Pair::{AlignedBytes, AlignedNarrow, RegionalBytes, RegionalNarrow};
+
+        let addressing = RegionalAddressing::new(parameters, AnySize::new(parameters.buckets_per_region()), seed);
+        let lanes = match pair {
+            AlignedBytes(_, widths) | RegionalBytes(_, widths) => Some(widths.lanes()),
+            AlignedNarrow(_, widths) | RegionalNarrow(_, widths) => Some(widths.lanes()),
+            _ => None,
+        };
+        Self {
+            addressing,
+            lanes: lanes.unwrap_or(Lanes::of_64(1, 1)),
+            extent: Extent::new(parameters.region_count(), parameters.buckets_per_region(), parameters.bucket_bits()),
+            is_whole_bytes: matches!(pair, AlignedBytes(..) | RegionalBytes(..)),
+            is_narrow: matches!(pair, AlignedNarrow(..) | RegionalNarrow(..)),
+        }
+    }
+
+    #[inline(always)]
+    fn contains<R: Regions, const WHOLE_BYTES: bool>(&self, buckets: &Buckets<'_>, digest: Digest) -> bool {
+        let (fingerprint, candidates) = self.addressing.locate_in::<R>(buckets, digest);
+        let [first, second] = candidates.map(|candidate| buckets.word::<WHOLE_BYTES>(candidate));
+        self.lanes.any_equal_of_two(first, second, self.lanes.broadcast(fingerprint.get()))
+    }
 }
 
 /// Defines the pairs, each by its addressing and by its layout with the widths.
@@ -193,17 +232,14 @@ impl Pair {
 impl Scheme {
     /// The scheme of filters with these parameters.
     pub(crate) fn new(parameters: &Parameters, seed: u64) -> Self {
-        Self::of(Pair::new(parameters, seed))
+        Self::of(Pair::new(parameters, seed), parameters, seed)
     }
 
-    fn of(pair: Pair) -> Self {
-        Self {
-            pair,
-            operations: Operations::of(&pair),
-            is_aligned_bytes: matches!(pair, Pair::AlignedBytes(..)),
-            is_aligned_narrow: matches!(pair, Pair::AlignedNarrow(..)),
-            is_doubling_narrow: matches!(pair, Pair::DoublingNarrow(..)),
-        }
+    fn of(pair: Pair, parameters: &Parameters, seed: u64) -> Self {
+        let planned = Planned::new(parameters, &pair, seed);
+        let is_aligned_bytes = matches!(pair, Pair::AlignedBytes(..));
+        let is_doubling_narrow = matches!(pair, Pair::DoublingNarrow(..));
+        Self { pair, operations: Operations::of(&pair), planned, is_aligned_bytes, is_doubling_narrow }
     }
 
     /// Algorithm 2.
@@ -223,31 +259,36 @@ impl Scheme {
     /// Algorithm 2 for the pairs that are planned by default, and `None` for all others. `is_doubling` says whether `bytes`
     /// are only one of two tables, which is not looked up here either.
     ///
-    /// These are inlined: in a loop over keys, all their numbers then stay in registers. With more pairs inlined,
-    /// registers would hold what any of them needs, and call sites would grow.
+    /// These are inlined, and no more, since each makes call sites larger. In a loop over keys, conditions that are the same for all
+    /// keys are asked for once, and each answer has a loop of its own; with more than about eight of them the compiler leaves
+    /// them where they are.
     #[inline(always)]
     pub(crate) fn contains_planned(&self, bytes: &[u8], digest: Digest, is_doubling: bool) -> Option<bool> {
-        if self.is_aligned_bytes
-            && let Pair::AlignedBytes(addressing, layout) = &self.pair
-        {
-            return Some(contains(addressing, layout, bytes, digest));
-        }
-        if self.is_aligned_narrow
-            && let Pair::AlignedNarrow(addressing, layout) = &self.pair
-        {
-            return Some(contains(addressing, layout, bytes, digest));
-        }
-        if self.is_doubling_narrow
-            && !is_doubling
+        if (self.is_doubling_narrow & !is_doubling)
             && let Pair::DoublingNarrow(addressing, layout) = &self.pair
         {
             return Some(contains(addressing, layout, bytes, digest));
         }
-        match &self.pair {
-            Pair::RegionalBytes(addressing, layout) => Some(contains(addressing, layout, bytes, digest)),
-            Pair::RegionalNarrow(addressing, layout) => Some(contains(addressing, layout, bytes, digest)),
-            _ => None,
+        let planned = &self.planned;
+        let buckets = planned.extent.over(bytes);
+        let (is_aligned, is_single) = (buckets.are_in::<Regions65536>(), buckets.are_in::<OneRegion>());
+        if planned.is_whole_bytes & is_aligned {
+            return Some(planned.contains::<Regions65536, true>(&buckets, digest));
         }
+        if planned.is_narrow & is_aligned {
+            return Some(planned.contains::<Regions65536, false>(&buckets, digest));
+        }
+        if planned.is_whole_bytes & is_single {
+            return Some(planned.contains::<OneRegion, true>(&buckets, digest));
+        }
+        if planned.is_narrow & is_single {
+            return Some(planned.contains::<OneRegion, false>(&buckets, digest));
+        }
+        // Fewer tables have regions of this kind, so buckets of whole bytes have no code of their own.
+        if (planned.is_whole_bytes | planned.is_narrow) & buckets.are_in::<SeveralRegions>() {
+            return Some(planned.contains::<SeveralRegions, false>(&buckets, digest));
+        }
+        None
     }
 
     /// Algorithm 2 for any pair. Call it from a function that is not inlined, so that callers hold fewer values in registers.
@@ -355,7 +396,7 @@ mod tests {
                 Pair::AlignedSemiSorted(_, bits) => Pair::RegionalSemiSortedNarrow(any_size, bits),
                 other => panic!("not aligned: {other:?}"),
             };
-            let regional = Scheme::of(pair);
+            let regional = Scheme::of(pair, &parameters, 7);
             let mut bytes = vec![0; usize::try_from(parameters.table_size()).expect("small")];
             let digests = (1..2000u64).map(|number| Digest::new(number.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
             for digest in digests.clone() {

@@ -90,6 +90,15 @@ impl KeyHasher {
         key.digest(self)
     }
 
+    /// This hash if it is XXH3, as one of which the compiler knows that: in a loop over keys it is asked for once.
+    #[inline(always)]
+    pub(crate) const fn as_xxh3(&self) -> Option<Self> {
+        match self.secret_key {
+            None => Some(Self::xxh3(self.seed)),
+            Some(_) => None,
+        }
+    }
+
     /// The digest of a key that is these bytes.
     #[inline]
     pub(super) fn digest_bytes(&self, bytes: &[u8]) -> Digest {
@@ -123,8 +132,7 @@ impl KeyHasher {
     #[inline(always)]
     pub(crate) fn digest_each<K: Key>(&self, keys: &[K], digests: &mut [Digest]) {
         assert_eq!(keys.len(), digests.len(), "as many digests as keys");
-        if self.secret_key.is_none() {
-            let hasher = Self::xxh3(self.seed);
+        if let Some(hasher) = self.as_xxh3() {
             for (key, digest) in keys.iter().zip(digests) {
                 *digest = hasher.digest(key);
             }

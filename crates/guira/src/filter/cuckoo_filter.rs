@@ -341,7 +341,16 @@ impl CuckooFilter {
     #[inline(always)]
     #[must_use]
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
-        self.contains_digest(self.hasher.digest(key))
+        match self.hasher.as_xxh3() {
+            Some(hasher) => self.contains_digest(hasher.digest(key)),
+            None => self.contains_keyed(key),
+        }
+    }
+
+    /// Not inlined, so that callers hold fewer values in registers.
+    #[inline(never)]
+    fn contains_keyed<K: Key + ?Sized>(&self, key: &K) -> bool {
+        self.contains_elsewhere(self.hasher.digest(key))
     }
 
     #[inline(always)]
@@ -352,7 +361,6 @@ impl CuckooFilter {
         }
     }
 
-    /// Not inlined, so that callers hold fewer values in registers.
     #[inline(never)]
     fn contains_elsewhere(&self, digest: Digest) -> bool {
         match self.splitting() {

@@ -99,11 +99,16 @@ impl<'bytes> CuckooFilterView<'bytes> {
     #[inline]
     #[must_use]
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
-        let digest = self.hasher.digest(key);
-        if self.pending.is_some() {
-            return self.count_digest(digest) > 0;
+        match self.hasher.as_xxh3() {
+            Some(hasher) if self.pending.is_none() => self.scheme.contains(&self.table, hasher.digest(key)),
+            _ => self.contains_elsewhere(key),
         }
-        self.scheme.contains(&self.table, digest)
+    }
+
+    #[inline(never)]
+    fn contains_elsewhere<K: Key + ?Sized>(&self, key: &K) -> bool {
+        let digest = self.hasher.digest(key);
+        if self.pending.is_some() { self.count_digest(digest) > 0 } else { self.scheme.contains(&self.table, digest) }
     }
 
     /// Returns how many copies of a key are stored. See [`CuckooFilter::count`](crate::CuckooFilter::count).

@@ -1,12 +1,14 @@
 //! Match tests on one machine word, prefetching, and pages that are given back. Nothing here knows what a bucket or a
 //! fingerprint is.
 
+mod buckets;
 mod lanes;
 #[cfg(all(feature = "std", target_os = "linux"))]
 mod pages;
 mod prefetch;
 mod vectorized;
 
+pub(crate) use buckets::{Below, Buckets, Extent, OneRegion, Regions, Regions65536, SeveralRegions};
 pub(crate) use lanes::{Lanes, Word};
 #[cfg(all(feature = "std", target_os = "linux"))]
 pub(crate) use pages::give_back;
