@@ -19,6 +19,7 @@ pub(crate) struct Scheme {
     planned: Planned,
     /// Whether the pair is [`Pair::AlignedBytes`], and [`Pair::DoublingNarrow`]. Asking for the pair itself is a jump through a table of
     /// all pairs that lookups are compiled for, which takes up to 13 instructions more.
+    #[cfg(feature = "std")]
     pub(crate) is_aligned_bytes: bool,
     is_doubling_narrow: bool,
 }
@@ -237,9 +238,15 @@ impl Scheme {
 
     fn of(pair: Pair, parameters: &Parameters, seed: u64) -> Self {
         let planned = Planned::new(parameters, &pair, seed);
-        let is_aligned_bytes = matches!(pair, Pair::AlignedBytes(..));
         let is_doubling_narrow = matches!(pair, Pair::DoublingNarrow(..));
-        Self { pair, operations: Operations::of(&pair), planned, is_aligned_bytes, is_doubling_narrow }
+        Self {
+            pair,
+            operations: Operations::of(&pair),
+            planned,
+            #[cfg(feature = "std")]
+            is_aligned_bytes: matches!(pair, Pair::AlignedBytes(..)),
+            is_doubling_narrow,
+        }
     }
 
     /// Algorithm 2.
