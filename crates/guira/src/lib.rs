@@ -29,7 +29,7 @@ mod table;
 
 pub use analysis::Preference;
 #[cfg(feature = "std")]
-pub use concurrent::ConcurrentCuckooFilter;
+pub use concurrent::{ConcurrentCuckooFilter, ConcurrentExpiringCuckooFilter};
 pub use counting::CountingCuckooFilter;
 pub use digest::{ByHash, Digest, Key, KeyHasher};
 #[cfg(feature = "files")]

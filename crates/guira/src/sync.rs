@@ -60,6 +60,9 @@ impl AtomicU64 {
     }
 }
 
+/// A number that threads only count with, or that locks order: models need not run every order of its changes.
+pub(crate) type Count = core::sync::atomic::AtomicU64;
+
 /// Returns what is shared, if nobody else holds it.
 pub(crate) fn into_inner<T>(shared: Arc<T>) -> Option<T> {
     #[cfg(not(loom))]

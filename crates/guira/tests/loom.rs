@@ -4,7 +4,10 @@
 #![cfg(loom)]
 
 use guira::raw::RawFilter as _;
-use guira::{ConcurrentCuckooFilter, CuckooFilter, Digest, FilterBuilder, KeyHasher, StoredFingerprint};
+use guira::{
+    ConcurrentCuckooFilter, ConcurrentExpiringCuckooFilter, CuckooFilter, Digest, ExpiringCuckooFilter, FilterBuilder,
+    KeyHasher, StoredFingerprint,
+};
 use loom::sync::Arc;
 use loom::thread;
 
@@ -550,5 +553,169 @@ fn keys_that_are_removed_together_while_another_thread_makes_the_table_grow_are_
         let mut removed = [false; 2];
         filter.remove_many_into(keys, &mut removed);
         removed == [true; 2]
+    });
+}
+
+/// The slots of [`table`], whose keys live for three resolutions of one. Their numbers have three bits.
+fn expiring(buckets: u64, fingerprint_bits: u32) -> ExpiringCuckooFilter {
+    let builder = ExpiringCuckooFilter::builder().bucket_count(buckets).slots_per_bucket(1);
+    builder.fingerprint_bits(fingerprint_bits).lifetime(3).resolution(1).build().expect("a few slots")
+}
+
+fn share_expiring(filter: &ExpiringCuckooFilter) -> Arc<ConcurrentExpiringCuckooFilter> {
+    Arc::new(filter.clone().try_into().expect("a few slots"))
+}
+
+#[test]
+fn a_reader_finds_a_key_that_moves_to_the_slot_of_one_that_died() {
+    let builder = table(4, 8);
+    let [from, to, third, fourth] = [0, 1, 3, 2];
+    let dying = key(&builder, [to, from], |_| true);
+    let moving = key(&builder, [to, from], |key| key.fingerprint != dying.fingerprint);
+    let new = key(&builder, [from, third], |key| key.fingerprint != moving.fingerprint);
+    let in_third = key(&builder, [third, fourth], |_| true);
+    let mut plain = expiring(4, 8);
+    plain.insert(&dying.digest).expect("it is empty");
+    assert!(plain.jump(1));
+    for key in [moving, in_third] {
+        plain.insert(&key.digest).expect("its other bucket is empty");
+    }
+    assert!(plain.jump(2));
+    check(2, move || {
+        let filter = share_expiring(&plain);
+        let writer = {
+            let filter = Arc::clone(&filter);
+            thread::spawn(move || {
+                filter.jump(3);
+                filter.insert(&new.digest).expect("there is a path");
+            })
+        };
+        assert!(filter.contains(&moving.digest), "missed while it moved");
+        writer.join().expect("it does not panic");
+        assert!([moving, new, in_third].iter().all(|key| filter.contains(&key.digest)), "a key was lost");
+        assert!(!filter.contains(&dying.digest));
+        assert_eq!((filter.len(), filter.check_invariants()), (3, Ok(())));
+    });
+}
+
+#[test]
+fn a_key_is_moved_by_one_thread_while_another_sweeps_the_table() {
+    let builder = table(4, 8);
+    let dying = key(&builder, [1, 0], |_| true);
+    let moving = key(&builder, [1, 0], |key| key.fingerprint != dying.fingerprint);
+    let new = key(&builder, [0, 3], |key| key.fingerprint != moving.fingerprint);
+    let in_third = key(&builder, [3, 2], |_| true);
+    let mut plain = expiring(4, 8);
+    plain.insert(&dying.digest).expect("it is empty");
+    assert!(plain.jump(1));
+    for key in [moving, in_third] {
+        plain.insert(&key.digest).expect("its other bucket is empty");
+    }
+    assert!(plain.jump(2));
+    check(1, move || {
+        let filter = share_expiring(&plain);
+        let sweeper = {
+            let filter = Arc::clone(&filter);
+            thread::spawn(move || filter.jump(3))
+        };
+        // Another key moves if the dead one is not known to be dead yet.
+        filter.insert(&new.digest).expect("there is a path");
+        assert!(sweeper.join().expect("it does not panic"));
+        assert!([moving, new, in_third].iter().all(|key| filter.contains(&key.digest)), "a key was lost");
+        assert_eq!((filter.len(), filter.check_invariants()), (3, Ok(())));
+    });
+}
+
+#[test]
+fn of_two_threads_that_insert_a_key_if_it_is_absent_while_a_generation_begins_one_stores_it() {
+    let builder = table(4, 8);
+    let new = key(&builder, [0, 1], |_| true);
+    let other = key(&builder, [3, 2], |_| true);
+    let mut plain = expiring(4, 8);
+    plain.insert(&other.digest).expect("it is empty");
+    check(1, move || {
+        let filter = share_expiring(&plain);
+        let writer = {
+            let filter = Arc::clone(&filter);
+            thread::spawn(move || {
+                filter.jump(1);
+                filter.insert_if_absent(&new.digest).expect("there is room")
+            })
+        };
+        let is_stored = filter.insert_if_absent(&new.digest).expect("there is room");
+        assert_ne!(writer.join().expect("it does not panic"), is_stored);
+        assert_eq!((filter.count(&new.digest), filter.len(), filter.check_invariants()), (1, 2, Ok(())));
+    });
+}
+
+#[test]
+fn a_key_that_is_inserted_while_generations_begin_and_die_is_of_one_that_lives() {
+    let builder = table(4, 8);
+    let first = key(&builder, [0, 1], |_| true);
+    let [new, other] = [[1, 0], [3, 2]].map(|buckets| key(&builder, buckets, |_| true));
+    let mut plain = expiring(4, 8);
+    plain.insert(&first.digest).expect("it is empty");
+    check(1, move || {
+        let filter = share_expiring(&plain);
+        let clock = {
+            let filter = Arc::clone(&filter);
+            thread::spawn(move || {
+                // The first key dies, and all that came before.
+                filter.jump(3);
+                filter.insert(&other.digest).expect("there is room");
+            })
+        };
+        let came = filter.time();
+        filter.insert(&new.digest).expect("there is room");
+        clock.join().expect("it does not panic");
+        assert_eq!(filter.check_invariants(), Ok(()));
+        assert!(filter.time() - came >= 3 || filter.contains(&new.digest), "it came at {came}");
+        assert!(filter.contains(&other.digest));
+    });
+}
+
+#[test]
+fn a_reader_finds_a_key_that_is_renewed_in_a_generation_that_begins_meanwhile() {
+    let builder = table(2, 8);
+    let kept = key(&builder, [0, 1], |_| true);
+    let mut plain = expiring(2, 8);
+    plain.insert(&kept.digest).expect("it is empty");
+    check(2, move || {
+        let filter = share_expiring(&plain);
+        let writer = {
+            let filter = Arc::clone(&filter);
+            thread::spawn(move || {
+                filter.jump(1);
+                assert_eq!(filter.insert_or_renew(&kept.digest), Ok(false));
+            })
+        };
+        assert!(filter.contains(&kept.digest), "missed while it was renewed");
+        assert!(filter.contains_at(&kept.digest, 2), "missed at a later time");
+        writer.join().expect("it does not panic");
+        assert!(filter.contains_at(&kept.digest, 3) && !filter.contains_at(&kept.digest, 4));
+        assert_eq!((filter.len(), filter.check_invariants()), (1, Ok(())));
+    });
+}
+
+#[test]
+fn a_reader_finds_a_key_whose_number_is_replaced_in_two_words() {
+    let builder = table(6, 8);
+    // Slots of 11 bits: the number of slot 5 is at bits 63 to 66. From 1 to 2 it goes through 0, a generation that has died.
+    let [first, kept] = [[0, 1], [5, 0]].map(|buckets| key(&builder, buckets, |_| true));
+    let mut plain = expiring(6, 8);
+    plain.insert(&first.digest).expect("it is empty");
+    assert!(plain.jump(1));
+    plain.insert(&kept.digest).expect("its bucket is empty");
+    assert!(plain.jump(3));
+    check(2, move || {
+        let filter = share_expiring(&plain);
+        let writer = {
+            let filter = Arc::clone(&filter);
+            thread::spawn(move || assert_eq!(filter.insert_or_renew(&kept.digest), Ok(false)))
+        };
+        assert!(filter.contains(&kept.digest), "missed while it was renewed");
+        writer.join().expect("it does not panic");
+        assert!(filter.contains_at(&kept.digest, 5));
+        assert_eq!((filter.len(), filter.check_invariants()), (1, Ok(())));
     });
 }

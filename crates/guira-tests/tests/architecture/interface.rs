@@ -6,7 +6,9 @@ use crate::tree::{assert_nothing, files, read, root};
 
 /// The most public functions that the library's source may have, those in `raw` included that only a server needs. A macro's
 /// function for several kinds counts once, as a reader learns it once.
-const MAX_PUBLIC_FUNCTIONS: usize = 275;
+///
+/// 23 of them are those of `ConcurrentExpiringCuckooFilter`, which takes all that is done to whole filters from the plain one.
+const MAX_PUBLIC_FUNCTIONS: usize = 298;
 
 /// The types whose public functions all have an example. `macro_rules!` has functions that several of them share.
 const HAVE_EXAMPLES: &[&str] = &[
@@ -18,6 +20,7 @@ const HAVE_EXAMPLES: &[&str] = &[
     "ExpiringCuckooFilter",
     "CuckooFilterView",
     "ConcurrentCuckooFilter",
+    "ConcurrentExpiringCuckooFilter",
     "FileHeader",
     "LoadOptions",
     "$type",

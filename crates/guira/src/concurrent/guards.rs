@@ -22,6 +22,12 @@ pub(super) trait Guard {
 
     /// Locks the whole table.
     fn lock_all(&self) -> Result<AllGuards<'_>, Stale>;
+
+    /// Counts a fingerprint that was stored under a lock that is held.
+    #[inline]
+    fn note_stored(&self, held: &StripeGuard<'_>) {
+        held.count_stored();
+    }
 }
 
 /// The guards of a table that is not being doubled.

@@ -5,6 +5,7 @@
 
 mod batch;
 mod concurrent_cuckoo_filter;
+mod concurrent_expiring_cuckoo_filter;
 mod doubling;
 mod generation;
 mod growing;
@@ -12,7 +13,9 @@ mod guards;
 mod lookup;
 mod shared_table;
 mod stripes;
+mod times;
 mod update;
 mod versions;
 
 pub use concurrent_cuckoo_filter::ConcurrentCuckooFilter;
+pub use concurrent_expiring_cuckoo_filter::ConcurrentExpiringCuckooFilter;

@@ -3,7 +3,7 @@
 use core::iter;
 
 use super::guards::{Guard, Guards};
-use super::stripes::{MAX_LOCKED, Stale, StripeGuards};
+use super::stripes::{MAX_LOCKED, Stale, StripeGuard, StripeGuards};
 use crate::addressing::{Addressing, Candidate, Fingerprint};
 use crate::cuckoo::{CuckooTable, NoRoom, Scheme, with_table};
 use crate::digest::Digest;
@@ -105,7 +105,7 @@ fn remove_with_several_locks(
 impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
     /// The table, to be written under locks that the caller holds.
     #[inline]
-    fn writer(&self, guards: &impl Guard) -> CuckooTable<A, impl TableMut> {
+    pub(super) fn writer(&self, guards: &impl Guard) -> CuckooTable<A, impl TableMut> {
         let Self { addressing, slots } = *self;
         CuckooTable { addressing, slots: slots.watched(|leaving| guards.versions().bump(leaving)) }
     }
@@ -117,12 +117,15 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
         let (fingerprint, primary) = self.addressing.locate(digest);
         // The look fetches the buckets before a lock is held that others may wait for.
         let Some(place) = self.vacant_place(fingerprint, primary) else { return Ok(false) };
-        let guard =
-            if self.slots.straddles(place) { guards.lock(place.bucket)? } else { guards.lock_to_fill(place.bucket)? };
+        let guard = if self.slots.is_filled_locked(place) {
+            guards.lock(place.bucket)?
+        } else {
+            guards.lock_to_fill(place.bucket)?
+        };
         // It fails if another thread has filled the slot since the look.
         let is_stored = self.slots.fill(place, fingerprint);
         if is_stored {
-            guard.count_stored();
+            guards.note_stored(&guard);
         }
         Ok(is_stored)
     }
@@ -135,7 +138,18 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
         repeated: Repeated,
         guards: &impl Guard,
     ) -> Result<bool, Refusal> {
-        let is_left_out = || repeated == Repeated::LeftOut && self.place_of(fingerprint, primary).is_some();
+        let is_stored = || repeated == Repeated::LeftOut && self.place_of(fingerprint, primary).is_some();
+        self.insert_unless(fingerprint, primary, |_held| is_stored(), guards)
+    }
+
+    /// Stores a copy unless `is_left_out` returns `true`, which is asked when the candidates are locked, with one of the locks.
+    pub(super) fn insert_unless(
+        &self,
+        fingerprint: Fingerprint,
+        primary: Candidate,
+        is_left_out: impl Fn(&StripeGuard<'_>) -> bool,
+        guards: &impl Guard,
+    ) -> Result<bool, Refusal> {
         for _ in 0..MAX_SEARCHES {
             let found = match self.vacant_place(fingerprint, primary) {
                 Some(_) => None,
@@ -149,22 +163,22 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
                 break;
             }
             let guard = self.lock_path(fingerprint, primary, moves.clone(), guards)?;
-            if is_left_out() {
+            if is_left_out(guard.one()) {
                 return Ok(false);
             }
             if self.fill_by(moves, fingerprint, primary, guards) {
-                guard.one().count_stored();
+                guards.note_stored(guard.one());
                 return Ok(true);
             }
         }
         // No path was found, or only a long one, or none was still there when it was locked. Only while nobody else writes is it certain
         // whether there is one.
         let guard = guards.lock_all()?;
-        if is_left_out() {
+        if is_left_out(guard.one()) {
             return Ok(false);
         }
         self.writer(guards).insert_fingerprint(fingerprint, primary)?;
-        guard.one().count_stored();
+        guards.note_stored(guard.one());
         Ok(true)
     }
 
@@ -186,8 +200,7 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
             return false;
         }
         // The locks protect filled slots, but others may still fill the empty one at the far end.
-        let is_filled =
-            self.slots.get(first.from().bucket, first.from().slot).is_some_and(|it| self.slots.fill(first.to(), it));
+        let is_filled = self.slots.fill_from(first.from(), first.to());
         if is_filled {
             let mut writer = self.writer(guards);
             let mut freed = first.from();
@@ -202,7 +215,7 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
     }
 
     /// Locks the candidate buckets of a fingerprint and all buckets of a path.
-    fn lock_path<'guards>(
+    pub(super) fn lock_path<'guards>(
         &self,
         fingerprint: Fingerprint,
         primary: Candidate,

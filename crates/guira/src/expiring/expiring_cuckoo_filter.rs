@@ -64,11 +64,11 @@ pub struct ExpiringCuckooFilter {
 }
 
 /// How many buckets `advance` sweeps at most: some 20 µs.
-const SWEPT_BY_ADVANCE: u64 = 4096;
+pub(crate) const SWEPT_BY_ADVANCE: u64 = 4096;
 
 /// How many buckets an insertion sweeps at most. A filter to which as many keys come in a lifetime as it has room for has fewer
 /// than four buckets for each insertion of a resolution, so a pass is over in time.
-const SWEPT_BY_INSERTION: u64 = 4;
+pub(crate) const SWEPT_BY_INSERTION: u64 = 4;
 
 /// A lifetime has so many resolutions unless another resolution is chosen: as many as the numbers of 4 bits are enough for.
 const USUAL_RESOLUTIONS: u64 = 14;
@@ -208,6 +208,7 @@ impl ExpiringCuckooFilter {
             let (end, living) = (buckets.end, self.generations.living());
             self.filter.sweep(buckets, living, |number| self.generations.leave(number));
             self.generations.swept(end, bucket_count);
+            self.generations.catch_up();
         }
     }
 
@@ -623,7 +624,7 @@ impl ExpiringCuckooFilter {
     /// ```
     #[must_use]
     pub fn capacity(&self) -> usize {
-        self.living_of(self.filter.parameters().capacity())
+        Self::living_of(self.filter.parameters().capacity(), self.lifetime() / self.resolution())
     }
 
     /// Returns up to how many keys at a time the false positive rate is kept: where the filter grows, at least the
@@ -639,7 +640,7 @@ impl ExpiringCuckooFilter {
     #[must_use]
     pub fn max_capacity(&self) -> usize {
         let in_table = self.filter.growth().map_or(self.filter.parameters().capacity(), |growth| growth.max_capacity);
-        self.living_of(in_table)
+        Self::living_of(in_table, self.lifetime() / self.resolution())
     }
 
     /// Returns what the filter does with more keys than its [`max_capacity`](Self::max_capacity), or `None` if it doesn't grow.
@@ -657,8 +658,7 @@ impl ExpiringCuckooFilter {
     }
 
     /// How many keys younger than a lifetime there are among so many in the table, if they came evenly.
-    fn living_of(&self, in_table: u64) -> usize {
-        let resolutions = self.lifetime() / self.resolution();
+    pub(crate) fn living_of(in_table: u64, resolutions: u64) -> usize {
         let living = u128::from(in_table) * u128::from(resolutions) / u128::from(resolutions + 1);
         usize::try_from(living).unwrap_or(usize::MAX)
     }
@@ -800,6 +800,12 @@ impl ExpiringCuckooFilter {
             return Err("each generation has as many fingerprints as are counted");
         }
         Ok(())
+    }
+
+    /// Takes it apart.
+    #[cfg(feature = "std")]
+    pub(crate) fn into_parts(self) -> (ValuedFilter, Generations) {
+        (self.filter, self.generations)
     }
 
     pub(crate) const fn filter(&self) -> &ValuedFilter {

@@ -221,6 +221,49 @@ impl Generations {
         }
     }
 
+    /// Whether a generation begins, ends or dies at a time, where `has_joined` says whether keys have joined the current one.
+    #[cfg(feature = "std")]
+    pub(crate) fn is_due(&self, now: u64, has_joined: impl FnOnce() -> bool) -> bool {
+        let now = now.max(self.time);
+        let begins = now / self.resolution > self.began && (self.stored < self.greatest || !has_joined());
+        begins || self.living > 0 && now - self.of_age(self.living).ended >= self.lifetime
+    }
+
+    /// Moves the time on where nothing [`is_due`](Self::is_due).
+    #[cfg(feature = "std")]
+    pub(crate) fn pass_time(&mut self, now: u64) {
+        self.time = self.time.max(now);
+    }
+
+    /// Sets the fingerprints of each generation in the table, by its number, and when the last key of the current one came.
+    #[cfg(feature = "std")]
+    pub(crate) fn set_counts(&mut self, len: impl Fn(u32) -> usize, ended: u64) {
+        for (number, generation) in (0..).zip(&mut self.generations) {
+            generation.len = len(number);
+        }
+        let current = self.of_age_mut(0);
+        current.ended = current.ended.max(ended);
+        self.dead = (self.living + 1..=self.stored).map(|age| self.of_age(age).len).sum();
+    }
+
+    /// Sets how many fingerprints of dead generations are in the table.
+    #[cfg(feature = "std")]
+    pub(crate) fn set_dead(&mut self, dead: usize) {
+        self.dead = dead;
+    }
+
+    /// How many fingerprints all generations have in the table.
+    #[cfg(feature = "std")]
+    pub(crate) fn in_table(&self) -> usize {
+        self.lens().sum()
+    }
+
+    /// How many fingerprints a generation has in the table, given its number.
+    #[cfg(feature = "std")]
+    pub(crate) fn len_of(&self, number: u32) -> usize {
+        self.generations[to_usize(u64::from(number))].len
+    }
+
     /// Ends the current generation if its resolution is over at a time, and the next number is free.
     fn begin(&mut self, now: u64) {
         let resolution = now / self.resolution;
@@ -260,7 +303,7 @@ impl Generations {
         pass.next..bucket_count.min(pass.next.saturating_add(count))
     }
 
-    /// Notes that the table has been swept up to a bucket.
+    /// Notes that the table has been swept up to a bucket. Generations may begin and end by [`catch_up`](Self::catch_up).
     pub(crate) fn swept(&mut self, end: u64, bucket_count: u64) {
         if let Some(pass) = &mut self.pass {
             pass.next = end;
@@ -272,6 +315,10 @@ impl Generations {
         if self.dead == 0 {
             self.forget_dead();
         }
+    }
+
+    /// Begins and ends what is due at the time that was reached.
+    pub(crate) fn catch_up(&mut self) {
         self.begin(self.time);
         self.bury();
     }

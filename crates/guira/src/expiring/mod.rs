@@ -5,4 +5,6 @@ mod expiring_cuckoo_filter;
 mod generations;
 
 pub use expiring_cuckoo_filter::ExpiringCuckooFilter;
+#[cfg(feature = "std")]
+pub(crate) use expiring_cuckoo_filter::{SWEPT_BY_ADVANCE, SWEPT_BY_INSERTION};
 pub(crate) use generations::{Generations, Pass, Times};

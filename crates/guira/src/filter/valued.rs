@@ -280,6 +280,11 @@ impl ValuedFilter {
         &self.storage
     }
 
+    #[cfg(feature = "std")]
+    pub(crate) fn into_storage(self) -> Storage {
+        self.storage
+    }
+
     pub(super) const fn scheme(&self) -> &Scheme {
         &self.scheme
     }

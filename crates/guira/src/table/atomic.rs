@@ -229,12 +229,19 @@ impl<L: Fn(Fingerprint)> MemoryMut for Watched<'_, L> {
 
 /// Slots in words that other threads read and write.
 pub(crate) trait SharedSlots: Table + Copy {
-    /// Whether a slot is in two words.
-    fn straddles(&self, place: Place) -> bool;
+    /// Whether a slot is filled under the lock of its bucket only: one that is in two words, or that holds what may be
+    /// overwritten.
+    fn is_filled_locked(&self, place: Place) -> bool;
 
-    /// Fills a slot if it is empty. Returns `true` if it was. If several threads fill a slot in one word at a time, one
-    /// succeeds; for a slot that straddles words, the caller holds the lock of its bucket.
+    /// Fills a slot if it is vacant. Returns `true` if it was. If several threads fill an empty slot in one word at a time,
+    /// one succeeds; for others, the caller holds the lock of their bucket.
     fn fill(&self, place: Place, fingerprint: Fingerprint) -> bool;
+
+    /// Copies what a slot holds to another one if that is vacant. Returns `true` if it was. The caller holds the locks of
+    /// both buckets.
+    fn fill_from(&self, from: Place, to: Place) -> bool {
+        self.get(from.bucket, from.slot).is_some_and(|fingerprint| self.fill(to, fingerprint))
+    }
 
     /// The table, for writing. `leaves` is called as [`Watched`] says.
     fn watched(self, leaves: impl Fn(Fingerprint) + Copy) -> impl TableMut;
@@ -254,26 +261,28 @@ impl<'table, G: Widths> PackedTable<G, &'table [AtomicU64]> {
     }
 }
 
-impl<G: Widths> SharedSlots for PackedTable<G, &[AtomicU64]> {
+impl<G: Widths> PackedTable<G, &[AtomicU64]> {
+    /// Whether bits of a slot, from one of them on, are in two words.
     #[inline]
-    fn watched(self, leaves: impl Fn(Fingerprint) + Copy) -> impl TableMut {
-        self.over_watched(leaves)
+    pub(super) fn straddles(&self, Place { bucket, slot }: Place, from: u32) -> bool {
+        let bit = self.bit(bucket, slot.0 + from);
+        (bit & 63) + u64::from(self.widths().slot_bits() - from) > 64
     }
 
-    #[inline]
-    fn straddles(&self, Place { bucket, slot }: Place) -> bool {
-        let bit = self.bit(bucket, slot.0);
-        (bit & 63) + u64::from(self.widths().slot_bits()) > 64
+    /// Inverts bits of a slot that the caller has locked.
+    pub(super) fn flip(&self, Place { bucket, slot }: Place, difference: u32) {
+        flip(self.memory(), self.bit(bucket, slot.0), difference);
     }
 
+    /// Writes bits that are not all 0 to a slot that is empty; see [`SharedSlots::fill`].
     #[inline(always)]
-    fn fill(&self, place: Place, fingerprint: Fingerprint) -> bool {
+    pub(super) fn fill_with(&self, place: Place, content: u32) -> bool {
         let Place { bucket, slot } = place;
         let bit = self.bit(bucket, slot.0);
-        if self.straddles(place) {
-            let is_empty = self.get(bucket, slot).is_none();
+        if self.straddles(place, 0) {
+            let is_empty = self.content(bucket, slot) == 0;
             if is_empty {
-                flip(self.memory(), bit, fingerprint.get());
+                self.flip(place, content);
             }
             return is_empty;
         }
@@ -282,7 +291,7 @@ impl<G: Widths> SharedSlots for PackedTable<G, &[AtomicU64]> {
         let before = bit.to_le_bytes()[0] & 63;
         let ones = u64::MAX >> (64 - self.widths().slot_bits());
         while (found >> before) & ones == 0 {
-            let filled = found | (u64::from(fingerprint.get()) << before);
+            let filled = found | (u64::from(content) << before);
             // Release, as in `flip`, though no answer depends on it: a fill hides nothing that was there, and continues
             // the release sequence of the word. Relaxed if it fails: the word is only compared again.
             match word.compare_exchange_weak(found.to_le(), filled.to_le(), Ordering::Release, Ordering::Relaxed) {
@@ -291,6 +300,23 @@ impl<G: Widths> SharedSlots for PackedTable<G, &[AtomicU64]> {
             }
         }
         false
+    }
+}
+
+impl<G: Widths> SharedSlots for PackedTable<G, &[AtomicU64]> {
+    #[inline]
+    fn is_filled_locked(&self, place: Place) -> bool {
+        self.straddles(place, 0)
+    }
+
+    #[inline(always)]
+    fn fill(&self, place: Place, fingerprint: Fingerprint) -> bool {
+        self.fill_with(place, fingerprint.get())
+    }
+
+    #[inline]
+    fn watched(self, leaves: impl Fn(Fingerprint) + Copy) -> impl TableMut {
+        self.over_watched(leaves)
     }
 }
 

@@ -6,12 +6,16 @@ mod fallible;
 mod living;
 mod packed;
 mod semi_sorted;
+#[cfg(feature = "std")]
+mod shared_living;
 mod splitting;
 mod storage;
 mod valued;
 
 use core::hint::select_unpredictable;
 
+#[cfg(feature = "std")]
+use atomic::Watched;
 #[cfg(feature = "std")]
 pub(crate) use atomic::{SharedSlots, Words};
 #[cfg(feature = "std")]
@@ -20,6 +24,8 @@ pub(crate) use fallible::{ask_for, try_arc, try_box};
 pub(crate) use living::{Living, LivingTable};
 pub(crate) use packed::{AnyWidths, ConstantWidths, PackedTable, Widths};
 pub(crate) use semi_sorted::{AnyFingerprintBits, ConstantFingerprintBits};
+#[cfg(feature = "std")]
+pub(crate) use shared_living::{SharedLivingTable, SharedNumbers};
 pub(crate) use splitting::SplittingTable;
 #[cfg(feature = "std")]
 pub(crate) use storage::OwnedTable;

@@ -99,9 +99,9 @@ impl<G: Widths, M: MemoryMut + Deref<Target: Memory>> TableMut for SplittingTabl
 #[cfg(feature = "std")]
 impl<G: Widths> SharedSlots for SplittingTable<G, &[AtomicU64]> {
     #[inline]
-    fn straddles(&self, Place { bucket, slot }: Place) -> bool {
+    fn is_filled_locked(&self, Place { bucket, slot }: Place) -> bool {
         let (table, index) = self.at(bucket);
-        table.straddles(Place { bucket: index, slot })
+        table.is_filled_locked(Place { bucket: index, slot })
     }
 
     #[inline]

@@ -1,11 +1,15 @@
 //! Packed slots with a value beside the fingerprint: f + v bits, the fingerprint in the low f.
 
+#[cfg(feature = "std")]
+use super::Watched;
 use super::{
     AnyWidths, Layout, Memory, MemoryMut, PackedTable, Place, Slot, Table, TableMut, Vacancy, Values, ValuesMut, Widths,
 };
 use crate::addressing::{BucketIndex, Fingerprint};
 use crate::parameters::Parameters;
 use crate::probe::Word;
+#[cfg(feature = "std")]
+use crate::sync::AtomicU64;
 
 /// The widths of a table with values.
 #[derive(Clone, Copy, Debug)]
@@ -68,6 +72,46 @@ impl<G: Widths, M> ValuedTable<G, M> {
     #[inline]
     pub(crate) fn new(widths: ValuedWidths<G>, memory: M) -> Self {
         Self { slots: PackedTable::new(widths.slots, memory), widths }
+    }
+}
+
+#[cfg(feature = "std")]
+impl<G: Widths, M: MemoryMut> ValuedTable<G, M> {
+    /// Replaces all that a slot holds.
+    pub(super) fn overwrite(&mut self, place: Place, content: u32) {
+        self.slots.set_content(place.bucket, place.slot, content);
+    }
+}
+
+#[cfg(feature = "std")]
+impl<'table, G: Widths> ValuedTable<G, &'table [AtomicU64]> {
+    /// The slots, values and all.
+    #[inline]
+    pub(super) const fn slots(&self) -> &PackedTable<G, &'table [AtomicU64]> {
+        &self.slots
+    }
+
+    /// All that a slot holds of a fingerprint with a value.
+    #[inline]
+    pub(super) const fn content_of(&self, fingerprint: Fingerprint, value: u32) -> u32 {
+        fingerprint.get() | (value << self.widths.fingerprint_bits)
+    }
+
+    /// Whether the value of a slot is in two words.
+    #[inline]
+    pub(super) fn value_straddles(&self, place: Place) -> bool {
+        self.slots.straddles(place, self.widths.fingerprint_bits)
+    }
+
+    /// The table, to be written. `leaves` is called as [`Watched`] says, with the fingerprint alone.
+    #[inline]
+    pub(super) fn over_watched(
+        self,
+        leaves: impl Fn(Fingerprint),
+    ) -> ValuedTable<G, Watched<'table, impl Fn(Fingerprint)>> {
+        let (widths, mask) = (self.widths, self.widths.fingerprint_mask);
+        let leaves = move |content: Fingerprint| Fingerprint::new(content.get() & mask).into_iter().for_each(&leaves);
+        ValuedTable { slots: self.slots.over_watched(leaves), widths }
     }
 }
 

@@ -7,6 +7,8 @@
 
 mod growing;
 mod interface;
+#[cfg(not(target_family = "wasm"))]
+mod shared;
 mod steady;
 
 use std::collections::BTreeMap;
@@ -254,4 +256,9 @@ fn keys_that_are_inserted_if_absent_or_renewed_are_found_for_a_lifetime() {
             checked.assert_rate();
         }
     }
+}
+
+/// How many operations the long tests make.
+fn operations(unless_given: u64) -> u64 {
+    std::env::var("GUIRA_OPERATIONS").map_or(unless_given, |given| given.parse().expect("a whole number"))
 }
