@@ -674,48 +674,69 @@ fn a_key_that_is_inserted_while_generations_begin_and_die_is_of_one_that_lives()
     });
 }
 
+/// A filter at time 2 with a key that dies at time 3, before which no word says that there may be dead ones, and one that came at 1.
+fn before_a_key_dies(
+    builder: &FilterBuilder,
+    buckets: u64,
+    dying: [u64; 2],
+    kept: [u64; 2],
+) -> (ExpiringCuckooFilter, Located) {
+    let [dying, kept] = [dying, kept].map(|buckets| key(builder, buckets, |_| true));
+    let mut plain = expiring(buckets, 8);
+    plain.insert(&dying.digest).expect("it is empty");
+    assert!(plain.jump(1));
+    plain.insert(&kept.digest).expect("its bucket is empty");
+    assert!(plain.jump(2));
+    (plain, kept)
+}
+
 #[test]
-fn a_reader_finds_a_key_that_is_renewed_in_a_generation_that_begins_meanwhile() {
-    let builder = table(2, 8);
-    let kept = key(&builder, [0, 1], |_| true);
-    let mut plain = expiring(2, 8);
-    plain.insert(&kept.digest).expect("it is empty");
+fn a_reader_finds_a_key_that_is_renewed_in_generations_that_begin_meanwhile() {
+    let (plain, kept) = before_a_key_dies(&table(2, 8), 2, [0, 1], [1, 0]);
     check(2, move || {
         let filter = share_expiring(&plain);
         let writer = {
             let filter = Arc::clone(&filter);
             thread::spawn(move || {
-                filter.jump(1);
-                assert_eq!(filter.insert_or_renew(&kept.digest), Ok(false));
+                for time in [3, 4] {
+                    filter.jump(time);
+                    assert_eq!(filter.insert_or_renew(&kept.digest), Ok(false));
+                }
             })
         };
         assert!(filter.contains(&kept.digest), "missed while it was renewed");
-        assert!(filter.contains_at(&kept.digest, 2), "missed at a later time");
         writer.join().expect("it does not panic");
-        assert!(filter.contains_at(&kept.digest, 3) && !filter.contains_at(&kept.digest, 4));
+        assert!(filter.contains_at(&kept.digest, 6) && !filter.contains_at(&kept.digest, 7));
         assert_eq!((filter.len(), filter.check_invariants()), (1, Ok(())));
     });
 }
 
 #[test]
 fn a_reader_finds_a_key_whose_number_is_replaced_in_two_words() {
-    let builder = table(6, 8);
-    // Slots of 11 bits: the number of slot 5 is at bits 63 to 66. From 1 to 2 it goes through 0, a generation that has died.
-    let [first, kept] = [[0, 1], [5, 0]].map(|buckets| key(&builder, buckets, |_| true));
-    let mut plain = expiring(6, 8);
-    plain.insert(&first.digest).expect("it is empty");
+    // So many buckets that one step of sweeping leaves dead keys behind.
+    let builder = table(1 << 13, 8);
+    let bucket_of = |digest: &Digest| {
+        let mut filter = builder.build().expect("some kilobytes");
+        filter.insert(digest).expect("it is empty");
+        filter.fingerprints().next().map(|stored| stored.bucket)
+    };
+    // The lowest bit of its number is the last one of a word. From 1 to 2 it goes through 0, a generation that has died.
+    let is_in_two_words =
+        |digest: &Digest| bucket_of(digest).is_some_and(|bucket| (11 * bucket + 9).is_multiple_of(64));
+    let kept = (0..10_000_u64).map(|key| KeyHasher::xxh3(7).digest(&key)).find(is_in_two_words).expect("there is one");
+    let mut plain = expiring(1 << 13, 8);
+    plain.try_extend(1 << 32..(1 << 32) + 20_u64).expect("there is room");
     assert!(plain.jump(1));
-    plain.insert(&kept.digest).expect("its bucket is empty");
-    assert!(plain.jump(3));
-    check(2, move || {
+    plain.insert(&kept).expect("there is room");
+    plain.jump(3);
+    check(1, move || {
         let filter = share_expiring(&plain);
         let writer = {
             let filter = Arc::clone(&filter);
-            thread::spawn(move || assert_eq!(filter.insert_or_renew(&kept.digest), Ok(false)))
+            thread::spawn(move || assert_eq!(filter.insert_or_renew(&kept), Ok(false)))
         };
-        assert!(filter.contains(&kept.digest), "missed while it was renewed");
+        assert!(filter.contains(&kept), "missed while it was renewed");
         writer.join().expect("it does not panic");
-        assert!(filter.contains_at(&kept.digest, 5));
-        assert_eq!((filter.len(), filter.check_invariants()), (1, Ok(())));
+        assert!(filter.contains_at(&kept, 5) && filter.len() == 1);
     });
 }
