@@ -114,7 +114,7 @@ impl LivingOperations {
             Pair::ValuedWide(_, widths) => valued!(ValuedWide, u128, widths: 15 16 17 18 20 21 24),
             Pair::DoublingValuedNarrow(_, widths) => valued!(DoublingValuedNarrow, u64, widths: 12 13 14),
             Pair::DoublingValuedWide(_, widths) => {
-                valued!(DoublingValuedWide, u128, widths: 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32)
+                valued!(DoublingValuedWide, u128, widths: 15 16 17 18 19 20 21 22 23 24 25 26 27 28)
             }
             _ => unreachable!("a filter with values has no such table"),
         }
