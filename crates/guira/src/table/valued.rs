@@ -38,9 +38,10 @@ impl<W: Word> ValuedWidths<AnyWidths<W>> {
         self.slots
     }
 
-    /// The same widths, of which those of slots are constants.
+    /// These widths, of which those of slots are constants. A bucket must be divided into words as it was.
     #[inline(always)]
     pub(crate) fn with_slots<G: Widths<Word = W>>(self, slots: G) -> ValuedWidths<G> {
+        debug_assert_eq!(slots.word_bits(), self.slots.word_bits(), "the mask has the slots of a word");
         let Self { fingerprints, fingerprint_bits, fingerprint_mask, .. } = self;
         ValuedWidths { slots, fingerprints, fingerprint_bits, fingerprint_mask }
     }

@@ -218,6 +218,34 @@ fn random_operations_agree_with_the_times_of_each_copy() {
     }
 }
 
+/// Lifetimes, rates and sizes at random, fixed and growing. As many operations as the variable `GUIRA_OPERATIONS` says:
+/// `GUIRA_OPERATIONS=100000000 cargo test --release -p guira --test guira -- --ignored --nocapture many_operations`.
+#[test]
+#[ignore = "takes minutes"]
+fn random_operations_agree_with_the_times_of_each_copy_in_many_operations() {
+    const AT_A_TIME: u32 = 2000;
+    let (most, mut made, mut seed) = (operations(2_000_000), 0, 0);
+    while made < most {
+        seed += 1;
+        let mut random = SplitMix64::new(seed);
+        let capacity = usize::try_from(1 + random.next() % (1 << (random.next() % 10))).expect("small");
+        let resolution = 1 + random.next() % (1 << (random.next() % 20));
+        let lifetime = resolution * (1 + random.next() % 60) - random.next() % resolution;
+        let rate = [0.3, 0.02, 0.001][usize::try_from(random.next() % 3).expect("small")];
+        let fixed = builder(capacity, rate, lifetime).resolution(resolution.min(lifetime));
+        let growing = fixed.clone().max_capacity(capacity * 30);
+        let mut checked = Checked::new(if random.next().is_multiple_of(2) { &fixed } else { &growing }, seed);
+        for _ in 0..5 {
+            checked.work(AT_A_TIME);
+            checked.filter.shrink_to_fit();
+            checked.look();
+            made += u64::from(AT_A_TIME);
+        }
+        checked.assert_rate();
+    }
+    println!("{made} operations in {seed} filters");
+}
+
 /// Keys that are not looked at one by one, and so only need to be found: by whoever has their fingerprint.
 #[test]
 fn keys_that_are_inserted_if_absent_or_renewed_are_found_for_a_lifetime() {
