@@ -176,14 +176,14 @@ fn pauses_while_keys_expire(operations: u64) {
     (0..lifetime).for_each(|key| plain.insert(&key).expect("there is room"));
     Longest::of(operations, |key| {
         assert!(plain.remove(&key), "a key was lost");
-        plain.insert_if_absent(&(lifetime + key)).expect("there is room");
+        plain.insert(&(lifetime + key)).expect("there is room");
     })
     .print("a key removed, a new one inserted");
     let builder = ExpiringCuckooFilter::builder().capacity(lifetime as usize).false_positive_rate(0.001);
     let mut expiring = builder.lifetime(lifetime).resolution(resolution).build().expect("memory for the table");
     for key in 0..lifetime {
         expiring.advance(key).expect("small steps");
-        expiring.insert_if_absent(&key).expect("there is room");
+        expiring.insert(&key).expect("there is room");
     }
     let mut swept = Longest::new(operations);
     Longest::of(operations, |number| {
@@ -191,7 +191,7 @@ fn pauses_while_keys_expire(operations: u64) {
         let begin = Instant::now();
         expiring.advance(time).expect("small steps");
         swept.add(begin.elapsed());
-        expiring.insert_if_absent(&time).expect("there is room");
+        expiring.insert(&time).expect("there is room");
         assert!(expiring.contains(&(time - lifetime / 2)), "a key was lost");
     })
     .print("keys expire: `advance`, a new one inserted, one looked for");
