@@ -19,8 +19,8 @@ const MAX_STRIPES: u64 = if cfg!(loom) { 4 } else { 256 };
 /// The most locks of threads. If there are more threads, they share them.
 const MAX_THREAD_LOCKS: u64 = if cfg!(loom) { 4 } else { 64 };
 
-/// The most locks of a table, of both kinds.
-const MAX_LOCKS: usize = 256 + 64;
+/// The most locks of a table, of both kinds. Stacks in models are small.
+const MAX_LOCKS: usize = if cfg!(loom) { 4 + 4 } else { 256 + 64 };
 
 /// The most buckets that are locked together: the candidates of a key and the ends of nearly all paths. Whoever needs more
 /// locks the whole table.
