@@ -1,12 +1,14 @@
 //! Filters in chunks, as CF.SCANDUMP gives them: position 0 is the header, and position n > 0 is byte n - 1 behind it.
 
+use std::borrow::Cow;
+
+use guira::raw::RawFilter as _;
+
 use super::incoming::{expiring_header, growing_header};
 use super::{Incoming, StoredFilter};
 use crate::cast::{in_memory, wide};
 use crate::command::Secret;
 use crate::error::CommandError;
-use guira::raw::RawFilter as _;
-use std::borrow::Cow;
 
 /// The largest chunk, which a server sends without delaying other clients or growing its buffers.
 pub(crate) const LARGEST_CHUNK: usize = 1 << 20;

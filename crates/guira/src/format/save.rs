@@ -12,8 +12,6 @@ use crate::expiring::ExpiringCuckooFilter;
 use crate::filter::CuckooFilter;
 use crate::map::{CuckooMap, MapValue};
 use crate::set::CuckooSet;
-#[cfg(feature = "std")]
-use crate::table::OutOfMemory;
 
 macro_rules! can_be_saved {
     ($(#[$note:meta])* [$($generic:tt)*] $type:ty, $name:literal, $made:literal) => {
@@ -57,11 +55,8 @@ macro_rules! can_be_saved {
             /// # Ok::<(), Box<dyn std::error::Error>>(())
             /// ```
             #[cfg(feature = "std")]
-            pub fn write_to<W: std::io::Write>(&self, mut writer: W) -> std::io::Result<()> {
-                let parts = self.parts().map_err(|OutOfMemory| std::io::ErrorKind::OutOfMemory)?;
-                writer.write_all(&Header::of(&parts).encode())?;
-                writer.write_all(&parts.table)?;
-                parts.chunks().try_for_each(|chunks| writer.write_all(chunks))
+            pub fn write_to<W: std::io::Write>(&self, writer: W) -> std::io::Result<()> {
+                super::raw::FileToWrite::of(self).map_err(|_| std::io::ErrorKind::OutOfMemory)?.write_to(writer)
             }
 
             /// Saves it to a file, which atomically replaces any file at the path: whoever opens the path gets either the
