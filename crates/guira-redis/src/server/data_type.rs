@@ -171,7 +171,7 @@ unsafe extern "C" fn memory(value: *const c_void) -> usize {
     // SAFETY: the server gives a value of this type.
     let filter = unsafe { filter(value) };
     let own = allocated(value.cast(), size_of::<StoredFilter>());
-    filter.pieces().map(|piece| allocated(piece.as_ptr(), piece.len())).fold(own, usize::saturating_add)
+    filter.allocations().map(|(start, size)| allocated(start, size)).fold(own, usize::saturating_add)
 }
 
 /// The bytes that an allocation takes, by the server's allocator if that can tell.

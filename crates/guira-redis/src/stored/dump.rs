@@ -144,10 +144,10 @@ mod tests {
             filter.insert(&time).expect("there is room");
         }
         assert!(filter.size_in_bytes() > 2 * LARGEST_CHUNK);
-        let mut stored = StoredFilter::Expiring(Expiring { filter, removed: 7 });
+        let mut stored = StoredFilter::from(Expiring { filter, removed: 7 });
         assert_eq!(loaded(&mut stored).expect("sound"), stored);
         let growing = builder.capacity(100).max_capacity(100_000).build().expect("it is made");
-        let mut stored = StoredFilter::Expiring(Expiring { filter: growing, removed: 0 });
+        let mut stored = StoredFilter::from(Expiring { filter: growing, removed: 0 });
         assert!(matches!(loaded(&mut stored), Err(CommandError::InvalidHeader)));
     }
 }

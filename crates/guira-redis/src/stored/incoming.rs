@@ -203,7 +203,7 @@ impl Incoming {
                 Ok(match file {
                     FileKind::Expiring => {
                         let filter: ExpiringCuckooFilter = options.from_bytes(&self.file)?;
-                        StoredFilter::Expiring(Expiring { filter, removed })
+                        StoredFilter::from(Expiring { filter, removed })
                     }
                     _ => StoredFilter::Growing(Growing { filter: options.from_bytes(&self.file)?, removed }),
                 })

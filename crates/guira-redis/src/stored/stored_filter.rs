@@ -7,15 +7,22 @@ use guira::raw::{self, RawFilter as _};
 
 /// The value of a key.
 #[derive(Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "the most common kind is found without one more step")]
 pub enum StoredFilter {
     /// A filter of the library.
     Growing(Growing),
-    /// A filter of the library whose items expire.
-    Expiring(Expiring),
+    /// A filter of the library whose items expire, in a box because it is larger than the others.
+    Expiring(Box<Expiring>),
     /// A filter imported from RedisBloom.
     Imported(Imported),
     /// A partly loaded filter of any kind.
     Incoming(Incoming),
+}
+
+impl From<Expiring> for StoredFilter {
+    fn from(expiring: Expiring) -> Self {
+        Self::Expiring(Box::new(expiring))
+    }
 }
 
 impl StoredFilter {
@@ -23,7 +30,7 @@ impl StoredFilter {
     pub(crate) fn create(measures: &Measures, limits: Limits) -> Result<Self, CommandError> {
         Ok(match measures.lifetime {
             None => Self::Growing(Growing::new(measures.build(limits)?)),
-            Some(lifetime) => Self::Expiring(Expiring::new(measures.build_expiring(lifetime, limits)?)),
+            Some(lifetime) => Expiring::new(measures.build_expiring(lifetime, limits)?).into(),
         })
     }
 
@@ -31,7 +38,7 @@ impl StoredFilter {
     pub(crate) fn empty_like(&self, limits: Limits) -> Result<Self, CommandError> {
         match self {
             Self::Growing(growing) => growing.empty_like(limits).map(Self::Growing),
-            Self::Expiring(expiring) => expiring.empty_like(limits).map(Self::Expiring),
+            Self::Expiring(expiring) => expiring.empty_like(limits).map(Self::from),
             Self::Imported(_) => Err(CommandError::LikeImported),
             Self::Incoming(incoming) => Err(incoming.refusal()),
         }
@@ -45,7 +52,7 @@ impl StoredFilter {
     pub fn try_clone(&self) -> Result<Self, CommandError> {
         match self {
             Self::Growing(growing) => growing.try_clone().map(Self::Growing),
-            Self::Expiring(expiring) => expiring.try_clone().map(Self::Expiring),
+            Self::Expiring(expiring) => expiring.try_clone().map(Self::from),
             Self::Imported(imported) => imported.try_clone().map(Self::Imported),
             Self::Incoming(incoming) => incoming.try_clone().map(Self::Incoming),
         }
@@ -265,8 +272,12 @@ impl StoredFilter {
         }
     }
 
-    /// The allocations of the filter, besides itself and some of a few bytes.
-    pub(crate) fn pieces(&self) -> impl Iterator<Item = &[u8]> {
+    /// Where the allocations of the filter start, and their bytes, besides itself and some of a few bytes.
+    pub(crate) fn allocations(&self) -> impl Iterator<Item = (*const u8, usize)> {
+        let boxed = match self {
+            Self::Expiring(expiring) => Some((std::ptr::from_ref(&**expiring).cast(), size_of::<Expiring>())),
+            Self::Growing(_) | Self::Imported(_) | Self::Incoming(_) => None,
+        };
         let (several, few): (&[Vec<u8>], [&[u8]; 3]) = match self {
             Self::Growing(growing) => {
                 let [table, rest] = growing.filter.memory();
@@ -279,7 +290,7 @@ impl StoredFilter {
                 (&[], [header, file, &[]])
             }
         };
-        several.iter().map(Vec::as_slice).chain(few)
+        several.iter().map(Vec::as_slice).chain(few).map(|piece| (piece.as_ptr(), piece.len())).chain(boxed)
     }
 
     /// The bytes of its tables.
