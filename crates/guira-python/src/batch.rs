@@ -246,7 +246,9 @@ fn visit_objects<'py>(
         match key_of(hasher, &object) {
             Ok(key) => {
                 // A list that gets longer meanwhile.
-                reserve(&mut keys, 1)?;
+                if keys.len() == keys.capacity() {
+                    reserve(&mut keys, 1)?;
+                }
                 keys.push(key);
             }
             // As in `set.update`, the keys before an object that is no key are processed.

@@ -8,6 +8,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyByteArray, PyBytes, PyInt, PyMemoryView, PyString, PyType};
 
 use crate::classes::copied;
+use crate::memory::{index_of, value_of};
 
 /// The key of a Python object, as its digest, since the object can't be used without the interpreter's lock.
 pub(crate) fn key_of(hasher: &KeyHasher, object: &Bound<'_, PyAny>) -> PyResult<Digest> {
@@ -20,25 +21,19 @@ pub(crate) fn key_of(hasher: &KeyHasher, object: &Bound<'_, PyAny>) -> PyResult<
     if let Ok(integer) = object.cast::<PyInt>() {
         return key_of_integer(hasher, integer);
     }
-    // NumPy's integers, and other objects that say they are integers. What says so of itself by a failing method, or is too
-    // large, is asked again below.
-    if let Some(value) = index_of(object) {
-        return Ok(hasher.digest(&value));
+    match index_of(object) {
+        Some(Ok(integer)) => key_of_integer(hasher, &integer),
+        // NumPy's truth values say that they are integers, and refuse to say which.
+        Some(Err(error)) => key_of_truth(hasher, object).ok_or(error),
+        None => key_of_other(hasher, object),
     }
-    key_of_other(hasher, object)
-}
-
-/// The integer that an object stands for, if it has 64 bits and is none of the objects that are keys by their bytes.
-fn index_of(object: &Bound<'_, PyAny>) -> Option<i64> {
-    let py = object.py();
-    let class = object.get_type();
-    let has_bytes = kinds_with_bytes(py).ok()?.iter().any(|(kind, _)| class.is(*kind));
-    if has_bytes { None } else { object.extract::<i64>().ok() }
 }
 
 /// Hashes an integer by its value, as the library does, whatever its type in Python.
 fn key_of_integer(hasher: &KeyHasher, integer: &Bound<'_, PyInt>) -> PyResult<Digest> {
-    if let Ok(value) = integer.extract::<i64>() {
+    if let Some(value) = value_of(integer) {
+        Ok(hasher.digest(&value))
+    } else if let Ok(value) = integer.extract::<u64>() {
         Ok(hasher.digest(&value))
     } else if let Ok(value) = integer.extract::<i128>() {
         Ok(hasher.digest(&value))
@@ -65,21 +60,12 @@ fn key_of_other(hasher: &KeyHasher, object: &Bound<'_, PyAny>) -> PyResult<Diges
             return Ok(hasher.digest(bytes.cast::<PyBytes>()?.as_bytes()));
         }
     }
-    if object.get_type().hasattr("__index__")? {
-        let integer = py.import("operator")?.call_method1("index", (object,));
-        return match integer {
-            Ok(integer) => key_of_integer(hasher, integer.cast()?),
-            // NumPy's truth values have the method, and it refuses.
-            Err(error) => match object.extract::<bool>() {
-                Ok(value) => Ok(hasher.digest(&u64::from(value))),
-                Err(_) => Err(error),
-            },
-        };
-    }
-    match object.extract::<bool>() {
-        Ok(value) => Ok(hasher.digest(&u64::from(value))),
-        Err(_) => Err(no_key(object)),
-    }
+    key_of_truth(hasher, object).ok_or_else(|| no_key(object))
+}
+
+/// The key of a truth value, Python's or NumPy's.
+fn key_of_truth(hasher: &KeyHasher, object: &Bound<'_, PyAny>) -> Option<Digest> {
+    object.extract::<bool>().ok().map(|value| hasher.digest(&u64::from(value)))
 }
 
 /// The types whose values are keys by the bytes of an attribute.

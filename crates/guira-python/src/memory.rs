@@ -1,4 +1,4 @@
-//! Memory that Python's objects own: the only file with `unsafe`.
+//! Memory that Python's objects own, and what they say of themselves: the only file with `unsafe`.
 //!
 //! Arrays, Arrow columns and mapped files are read in place and without the interpreter's lock. Rust can't guarantee that this
 //! is safe: the buffer protocol and the Arrow C data interface do, as each block says.
@@ -18,8 +18,9 @@ use arrow_schema::ffi::FFI_ArrowSchema;
 use guira::{CuckooFilterView, LoadError, LoadOptions};
 use pyo3::buffer::{PyBuffer, PyUntypedBuffer};
 use pyo3::exceptions::PyValueError;
+use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::PyCapsule;
+use pyo3::types::{PyCapsule, PyInt};
 
 /// The items of a one-dimensional buffer, of any size and with any stride. The exporter neither frees nor moves them while
 /// this value lives.
@@ -88,6 +89,29 @@ impl Items {
         // SAFETY: the buffer protocol promises that items are that far apart, in one allocation.
         unsafe { self.buffer.buf_ptr().cast::<u8>().cast_const().offset(distance) }
     }
+}
+
+/// The integer that an object says it is, by its `__index__`; `None` if it says nothing of the kind.
+pub(crate) fn index_of<'py>(object: &Bound<'py, PyAny>) -> Option<PyResult<Bound<'py, PyInt>>> {
+    // SAFETY: the object is there, and the interpreter's lock is held.
+    if unsafe { ffi::PyIndex_Check(object.as_ptr()) } == 0 {
+        return None;
+    }
+    // SAFETY: as before.
+    let integer = unsafe { ffi::PyNumber_Index(object.as_ptr()) };
+    // SAFETY: a new reference, or null and an exception is set.
+    let integer = unsafe { Bound::from_owned_ptr_or_err(object.py(), integer) };
+    Some(integer.and_then(|integer| Ok(integer.cast_into::<PyInt>()?)))
+}
+
+/// The value of an integer from -2^63 to 2^63 - 1, and `None` for others, without the exception that would be made for those
+/// elsewhere.
+#[inline]
+pub(crate) fn value_of(integer: &Bound<'_, PyInt>) -> Option<i64> {
+    let mut overflow = 0;
+    // SAFETY: the object is there and an integer, and the interpreter's lock is held.
+    let value = unsafe { ffi::PyLong_AsLongLongAndOverflow(integer.as_ptr(), &raw mut overflow) };
+    (overflow == 0).then_some(value)
 }
 
 /// The schema of the stream in a capsule from `__arrow_c_stream__`, if it has one, and the stream, which is moved out.

@@ -116,10 +116,12 @@ impl<T> Locked<T> {
 }
 
 impl<T: Send + Sync> Locked<T> {
+    #[inline]
     pub(crate) fn read(&self) -> RwLockReadGuard<'_, T> {
         waiting::lock(|| self.table.try_read(), || self.table.read())
     }
 
+    #[inline]
     pub(crate) fn write(&self) -> RwLockWriteGuard<'_, T> {
         waiting::lock(|| self.table.try_write(), || self.table.write())
     }

@@ -51,7 +51,8 @@ pub(crate) fn attached<T>(run: impl FnOnce(Python<'_>) -> T) -> T {
 }
 
 /// Takes a lock. Where it is taken already, waits for it without the interpreter's lock.
-#[inline]
+// A guard that is returned from a call goes through memory.
+#[inline(always)]
 pub(crate) fn lock<G>(attempt: impl Fn() -> TryLockResult<G>, wait: impl Fn() -> LockResult<G> + Sync) -> G {
     match attempt() {
         Ok(guard) => guard,

@@ -58,8 +58,9 @@ impl Planned {
 
     #[inline(always)]
     fn contains<R: Regions, const WHOLE_BYTES: bool>(&self, buckets: &Buckets<'_>, digest: Digest) -> bool {
-        let (fingerprint, candidates) = self.addressing.locate_in::<R>(buckets, digest);
-        let [first, second] = candidates.map(|candidate| buckets.word::<WHOLE_BYTES>(candidate));
+        let (fingerprint, [first, second]) = self.addressing.locate_in::<R>(buckets, digest);
+        // Not by `map`, which is a call where this is inlined several times.
+        let (first, second) = (buckets.word::<WHOLE_BYTES>(first), buckets.word::<WHOLE_BYTES>(second));
         self.lanes.any_equal_of_two(first, second, self.lanes.broadcast(fingerprint.get()))
     }
 }
