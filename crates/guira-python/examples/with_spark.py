@@ -1,6 +1,6 @@
 """Spark: a filter that is built by partitions and merged as a tree, then broadcast, so that a join shuffles only what may match.
 
-    python with_spark.py [--keys 10000000] [--rows 100000000]
+    python with_spark.py [--keys 10000000] [--rows 10000000]
 
 Of the rows that are joined, one of twenty has one of the keys. Needs Java, such as Debian's default-jre-headless.
 """
@@ -49,7 +49,7 @@ def join(spark, name, visits, users):
 
 
 def main():
-    options = arguments(__doc__, rows=100_000_000)
+    options = arguments(__doc__, rows=10_000_000)
     keys, rows = options.keys, options.rows
     heading("Spark")
     # Workers run in the environment of this program.
@@ -58,7 +58,8 @@ def main():
         SparkSession.builder.master("local[2]")
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.driver.memory", "4g")
+        # All of it runs in one process of a small machine.
+        .config("spark.driver.memory", "2g")
         .config("spark.ui.showConsoleProgress", False)
         # The keys are to be shuffled, as those of a table that no machine can hold.
         .config("spark.sql.autoBroadcastJoinThreshold", -1)
@@ -87,7 +88,8 @@ def main():
     joined, size = join(spark, f"join of {rows} rows", visits, users)
     thinned, thinned_size = join(spark, f"join of {rows} rows, those with `is_known(id)`", visits.where(is_known("id")), users)
     assert thinned == joined
-    assert thinned_size < size / 4
+    # The keys are shuffled with and without the function.
+    assert thinned_size < size / 2
     figure("rows joined", joined[0])
     spark.stop()
 
