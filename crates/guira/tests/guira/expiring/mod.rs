@@ -25,6 +25,9 @@ type Copies = BTreeMap<u64, Vec<u64>>;
 struct Checked {
     filter: ExpiringCuckooFilter,
     copies: Copies,
+    /// When the youngest copy of each key came that the model has removed. The filter removes the oldest instead, so that it may have
+    /// this one still.
+    removed: BTreeMap<u64, u64>,
     random: SplitMix64,
     next: u64,
     /// Dead and absent keys that were asked for, and how many of them were found.
@@ -40,7 +43,17 @@ impl Checked {
     fn new(builder: &FilterBuilder<ExpiringCuckooFilter>, seed: u64) -> Self {
         let filter = builder.build().expect("a small filter");
         let random = SplitMix64::new(seed);
-        Self { filter, copies: Copies::new(), random, next: 0, asked: 0, found: 0, expected: 0.0, are_own: true }
+        Self {
+            filter,
+            copies: Copies::new(),
+            removed: BTreeMap::new(),
+            random,
+            next: 0,
+            asked: 0,
+            found: 0,
+            expected: 0.0,
+            are_own: true,
+        }
     }
 
     fn time(&self) -> u64 {
@@ -79,13 +92,21 @@ impl Checked {
         let lifetime = self.filter.lifetime();
         let time = self.time();
         let Some(times) = self.copies.get_mut(&key) else { return };
-        if self.are_own && times.last().is_some_and(|&came| time - came < lifetime) {
-            times.pop();
+        if self.are_own
+            && let Some(came) = times.pop_if(|came| time - *came < lifetime)
+        {
+            let youngest = self.removed.entry(key).or_insert(came);
+            *youngest = came.max(*youngest);
             if times.is_empty() {
-                self.copies.remove(&key);
+                self.forget(key);
             }
             assert!(self.filter.remove(&key), "{key} was lost before it was removed");
         }
+    }
+
+    fn forget(&mut self, key: u64) {
+        self.copies.remove(&key);
+        self.removed.remove(&key);
     }
 
     /// Moves on, as a caller does who lets the filter sweep as much as it wants.
@@ -111,9 +132,9 @@ impl Checked {
             let count = self.filter.count(&key);
             assert!(count >= if self.are_own { living } else { living.min(1) }, "{key}: {count} of {living} copies");
             assert_eq!(self.filter.contains(&key), found);
-            if times.iter().all(|&came| time - came >= lifetime + resolution) {
+            if times.iter().chain(self.removed.get(&key)).all(|&came| time - came >= lifetime + resolution) {
                 self.ask(found, rate);
-                self.copies.remove(&key);
+                self.forget(key);
             }
         }
         for absent in 0..50 {
