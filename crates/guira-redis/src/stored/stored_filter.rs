@@ -274,16 +274,16 @@ impl StoredFilter {
 
     /// Where the allocations of the filter start, and their bytes, besides itself and some of a few bytes.
     pub(crate) fn allocations(&self) -> impl Iterator<Item = (*const u8, usize)> {
-        let boxed = match self {
-            Self::Expiring(expiring) => Some((std::ptr::from_ref(&**expiring).cast(), size_of::<Expiring>())),
-            Self::Growing(_) | Self::Imported(_) | Self::Incoming(_) => None,
-        };
+        let mut boxed = None;
         let (several, few): (&[Vec<u8>], [&[u8]; 3]) = match self {
             Self::Growing(growing) => {
                 let [table, rest] = growing.filter.memory();
                 (&[], [table, rest, growing.filter.chunks()])
             }
-            Self::Expiring(expiring) => (&[], [expiring.table(), raw::expiring_chunks(&expiring.filter), &[]]),
+            Self::Expiring(expiring) => {
+                boxed = Some((std::ptr::from_ref(&**expiring).cast(), size_of::<Expiring>()));
+                (&[], [expiring.table(), raw::expiring_chunks(&expiring.filter), &[]])
+            }
             Self::Imported(imported) => (imported.layers(), [&[]; 3]),
             Self::Incoming(incoming) => {
                 let [header, file] = incoming.pieces();
