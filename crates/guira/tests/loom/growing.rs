@@ -1,0 +1,258 @@
+//! Filters that grow: tables that are split, and replaced.
+
+use guira::raw::RawFilter as _;
+use guira::{ConcurrentCuckooFilter, CuckooFilter, KeyHasher, StoredFingerprint};
+use loom::sync::Arc;
+use loom::thread;
+
+use super::check;
+
+/// A filter that grows, whose table takes no more keys before it is doubled, and its keys.
+fn full(seed: u64) -> (CuckooFilter, Vec<u64>) {
+    let builder =
+        CuckooFilter::builder().capacity(2).max_capacity(64).slots_per_bucket(2).hasher(KeyHasher::xxh3(seed));
+    let mut full = builder.false_positive_rate(0.1).build().expect("a few slots");
+    let keys = (0..).take_while(|key| full.insert_without_growing(key).is_ok()).collect();
+    (full, keys)
+}
+
+/// A filter that grows, with fewer keys by one than make it do so.
+fn nearly_full() -> (CuckooFilter, Vec<u64>) {
+    let (mut full, mut keys) = full(0);
+    assert!(keys.pop().is_some_and(|last| full.remove(&last)), "there is one");
+    (full, keys)
+}
+
+fn share(filter: &CuckooFilter) -> Arc<ConcurrentCuckooFilter> {
+    Arc::new(ConcurrentCuckooFilter::try_from(filter.clone()).expect("a few slots"))
+}
+
+/// The buckets of a table that fingerprints of these keys are in, where they are in one alone.
+fn buckets_of(filter: &CuckooFilter, keys: &[u64]) -> Vec<Option<u64>> {
+    let bucket_of = |key: &u64| {
+        let mut without = filter.clone();
+        assert!(without.remove(key));
+        let left = |stored: &StoredFingerprint| !without.fingerprints().any(|other| other == *stored);
+        let mut gone = filter.fingerprints().filter(left);
+        gone.next().filter(|_| gone.next().is_none()).map(|stored| stored.bucket)
+    };
+    keys.iter().map(bucket_of).collect()
+}
+
+/// Full tables that are doubled for a new key, of which each makes a stored key move, with that key.
+fn doublings_with_moves() -> impl Iterator<Item = (CuckooFilter, Vec<u64>, u64, u64)> {
+    (0..).map(full).flat_map(|(full, keys)| {
+        (1 << 32..(1 << 32) + 20).find_map(|new| {
+            let mut doubled = full.clone();
+            doubled.insert(&new).ok()?;
+            let before = buckets_of(&full, &keys);
+            let after = buckets_of(&doubled, &keys);
+            let both = keys.iter().zip(before.into_iter().zip(after));
+            // Each bucket of the old table becomes two.
+            let (&moved, _) = both.into_iter().find(|(_, (before, after))| {
+                before.is_some() && after.is_some() && *before != after.map(|after| after / 2)
+            })?;
+            Some((full.clone(), keys.clone(), new, moved))
+        })
+    })
+}
+
+#[test]
+fn a_reader_finds_a_key_that_moves_to_a_bucket_that_was_just_split() {
+    for (full, kept, new, moved) in doublings_with_moves().take(3) {
+        check(2, move || {
+            let filter = share(&full);
+            let writer = {
+                let filter = Arc::clone(&filter);
+                thread::spawn(move || filter.insert(&new).expect("it grows"))
+            };
+            assert!(filter.contains(&moved), "missed while it moved");
+            writer.join().expect("it does not panic");
+            assert!(kept.iter().chain([&new]).all(|key| filter.contains(key)), "a key was lost");
+        });
+    }
+}
+
+#[test]
+fn a_reader_finds_the_keys_of_a_bucket_that_is_split() {
+    let ((full, kept), begins) = (full(0), 1_u64 << 32);
+    for looked_up in kept.clone() {
+        let (full, kept) = (full.clone(), kept.clone());
+        check(2, move || {
+            let filter = share(&full);
+            let writer = {
+                let filter = Arc::clone(&filter);
+                thread::spawn(move || {
+                    // The first begins, and each of them splits a bucket.
+                    for new in [begins, begins + 1] {
+                        filter.insert(&new).expect("it grows");
+                    }
+                })
+            };
+            assert!(filter.contains(&looked_up), "missed while its bucket was split");
+            writer.join().expect("it does not panic");
+            assert!(kept.iter().all(|key| filter.contains(key)), "a key was lost");
+        });
+    }
+}
+
+/// A copy of a key is stored in another bucket of the doubled table, and the one that was there is removed.
+#[test]
+fn a_reader_who_came_before_the_end_of_a_doubling_finds_a_key_that_moves_after_it() {
+    let (full, kept) = full(0);
+    let mut plain = full.clone();
+    // As many as there are buckets, so that all of them are split.
+    let inserted: Vec<u64> =
+        (1 << 32..).take(usize::try_from(plain.parameters().slot_count() / 2).expect("a few")).collect();
+    inserted.iter().for_each(|key| plain.insert(key).expect("it grows"));
+    let moves = |key: &&u64| {
+        let mut moved = plain.clone();
+        assert!(moved.insert(*key).is_ok() && moved.remove(*key));
+        let [before, after] = [&plain, &moved].map(|filter| buckets_of(filter, &[**key])[0]);
+        before.is_some() && after.is_some() && before != after
+    };
+    let moving = *kept.iter().find(moves).expect("there is one");
+    check(2, move || {
+        let filter = share(&full);
+        let (last, begun) = inserted.split_last().expect("there are some");
+        begun.iter().for_each(|key| filter.insert(key).expect("it grows"));
+        let (last, writer) = (*last, Arc::clone(&filter));
+        let writer = thread::spawn(move || {
+            writer.insert(&last).expect("it grows");
+            writer.insert(&moving).expect("there is room");
+            assert!(writer.remove(&moving), "there are two");
+        });
+        assert!(filter.contains(&moving), "missed while it moved");
+        writer.join().expect("it does not panic");
+        assert!(kept.iter().all(|key| filter.contains(key)), "a key was lost");
+    });
+}
+
+/// Two threads each change a table that is being doubled, and split buckets of it.
+fn two_writers_change_a_table_that_is_split(seed: u64, remove_one: bool) {
+    let ((full, kept), begins) = (full(seed), 1_u64 << 32);
+    check(2, move || {
+        let filter = share(&full);
+        filter.insert(&begins).expect("it grows");
+        let writer = {
+            let filter = Arc::clone(&filter);
+            thread::spawn(move || filter.insert(&(begins + 1)).expect("it grows"))
+        };
+        let (removed, new) = if remove_one { (1, None) } else { (0, Some(begins + 2)) };
+        if remove_one {
+            assert!(filter.remove(&kept[0]), "it is there");
+        } else {
+            filter.insert(&(begins + 2)).expect("it grows");
+        }
+        writer.join().expect("it does not panic");
+        let keys = || kept[removed..].iter().copied().chain([begins, begins + 1]).chain(new);
+        assert!(keys().all(|key| filter.contains(&key)), "a key was lost");
+        assert_eq!((filter.len(), filter.check_invariants()), (keys().count(), Ok(())));
+        assert!(keys().all(|key| filter.remove(&key)), "a key was lost");
+        assert_eq!((filter.len(), filter.check_invariants()), (0, Ok(())));
+    });
+}
+
+#[test]
+fn keys_that_two_threads_insert_into_a_table_that_is_split_are_not_lost() {
+    (0..4).for_each(|seed| two_writers_change_a_table_that_is_split(seed, false));
+}
+
+/// Full tables, and for each a key that is stored in the third bucket from the end when the two behind it were split.
+fn keys_in_the_next_bucket(begins: u64) -> impl Iterator<Item = (CuckooFilter, Vec<u64>, u64)> {
+    (0..).map(full).filter_map(move |(full, keys)| {
+        let mut begun = full.clone();
+        begun.insert(&begins).expect("it grows");
+        let whole = begun.parameters().slot_count() / 4;
+        let is_next = |key: &u64| {
+            let mut stored = begun.clone();
+            stored.insert(key).expect("it grows");
+            buckets_of(&stored, &[*key])[0].is_some_and(|bucket| bucket / 2 == whole - 3)
+                && buckets_of(&begun, &keys) == buckets_of(&stored, &keys)
+        };
+        let key = (1 << 33..(1 << 33) + 20).find(is_next)?;
+        Some((full, keys, key))
+    })
+}
+
+#[test]
+fn a_key_that_is_stored_in_a_bucket_while_another_thread_splits_it_is_not_lost() {
+    let begins = 1 << 32;
+    for (full, kept, new) in keys_in_the_next_bucket(begins).take(2) {
+        check(2, move || {
+            let filter = share(&full);
+            filter.insert(&begins).expect("it grows");
+            let writer = {
+                let filter = Arc::clone(&filter);
+                thread::spawn(move || filter.insert(&new).expect("it grows"))
+            };
+            assert!(filter.remove(&begins), "it is there");
+            writer.join().expect("it does not panic");
+            assert!(kept.iter().chain([&new]).all(|key| filter.contains(key)), "a key was lost");
+            assert_eq!((filter.len(), filter.check_invariants()), (kept.len() + 1, Ok(())));
+        });
+    }
+}
+
+#[test]
+fn a_key_that_is_removed_from_a_table_that_another_thread_splits_is_gone() {
+    (0..4).for_each(|seed| two_writers_change_a_table_that_is_split(seed, true));
+}
+
+#[test]
+fn a_key_that_is_inserted_while_another_thread_makes_the_table_grow_is_not_lost() {
+    let (full, kept) = nearly_full();
+    let new @ [one, two, three] = [1 << 32, 1 << 33, 1 << 34];
+    check(2, move || {
+        let filter = Arc::new(ConcurrentCuckooFilter::try_from(full.clone()).expect("a few slots"));
+        let writer = {
+            let filter = Arc::clone(&filter);
+            // The first fills the table, unless the other thread's key does, and the second makes it grow.
+            thread::spawn(move || [one, two].map(|key| filter.insert(&key).expect("it grows")))
+        };
+        filter.insert(&three).expect("it grows");
+        assert!(filter.contains(&kept[0]), "missed while the table grew");
+        writer.join().expect("it does not panic");
+        let keys = || kept.iter().chain(&new);
+        assert!(keys().all(|key| filter.contains(key)), "a key was lost");
+        assert_eq!((filter.len(), filter.check_invariants()), (keys().count(), Ok(())));
+        assert!(filter.parameters().doublings() > 0, "it grew");
+    });
+}
+
+/// Two keys, either of which may meet the table that was replaced; whether both were there.
+type RemoveTwo = fn(&ConcurrentCuckooFilter, &[u64]) -> bool;
+
+fn keys_that_are_removed_while_another_thread_makes_the_table_grow_are_gone(remove: RemoveTwo) {
+    let (full, kept) = nearly_full();
+    let new = [1 << 32, 1 << 33];
+    check(2, move || {
+        let filter = Arc::new(ConcurrentCuckooFilter::try_from(full.clone()).expect("a few slots"));
+        let writer = {
+            let filter = Arc::clone(&filter);
+            thread::spawn(move || filter.try_extend(&new).expect("it grows"))
+        };
+        assert!(remove(&filter, &kept[..2]), "they are there");
+        assert!(filter.contains(&kept[2]), "missed while the table grew");
+        writer.join().expect("it does not panic");
+        let keys = || kept[2..].iter().chain(&new);
+        assert!(keys().all(|key| filter.contains(key)), "a key was lost");
+        assert_eq!((filter.len(), filter.check_invariants()), (keys().count(), Ok(())));
+    });
+}
+
+#[test]
+fn keys_that_are_removed_one_by_one_while_another_thread_makes_the_table_grow_are_gone() {
+    keys_that_are_removed_while_another_thread_makes_the_table_grow_are_gone(|filter, keys| {
+        keys.iter().all(|key| filter.remove(key))
+    });
+}
+
+#[test]
+fn keys_that_are_removed_together_while_another_thread_makes_the_table_grow_are_gone() {
+    keys_that_are_removed_while_another_thread_makes_the_table_grow_are_gone(|filter, keys| {
+        let mut removed = [false; 2];
+        filter.remove_many_into(keys, &mut removed);
+        removed == [true; 2]
+    });
+}
