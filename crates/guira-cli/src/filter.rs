@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io::Read;
 
-use guira::raw::{self, RawFilter as _};
+use guira::raw::{RawFilter as _, RawInsert as _};
 use guira::{
     Addressing, CuckooFilter, Digest, ExpiringCuckooFilter, FileKind, InsertError, InsertManyError, KeyHasher,
     LoadError, LoadOptions, Parameters, TryExtendError,
@@ -36,16 +36,7 @@ impl Filter {
 
     /// The header of the file, the table, and the chunks that the filter itself has behind it.
     pub(crate) fn file_parts(&self) -> (Vec<u8>, Cow<'_, [u8]>, Vec<u8>) {
-        match self {
-            Self::Lasting(filter) => {
-                let (header, table, _) = filter.file_parts();
-                (header, table, Vec::new())
-            }
-            Self::Expiring(filter) => {
-                let (header, table, times) = raw::expiring_file_parts(filter);
-                (header, Cow::Borrowed(table), times)
-            }
-        }
+        of_either!(self, filter => filter.file_parts())
     }
 
     pub(crate) const fn as_expiring(&self) -> Option<&ExpiringCuckooFilter> {

@@ -1,11 +1,11 @@
 //! A set that only grows: one copy of each fingerprint, and no removal.
 
-use crate::digest::{Key, KeyHasher};
-use crate::error::{BuildError, InsertError, MergeError, OutOfMemory, ReserveError};
+use crate::digest::Key;
+use crate::error::{BuildError, InsertError, MergeError};
 use crate::filter::{
-    Built, CuckooFilter, FilterBuilder, GrowthPolicy, answers_many, inserts_one_by_one, made_by_builder,
+    Built, CuckooFilter, FilterBuilder, Growth, answers_many, empty_like, grows, inserts_one_by_one, made_by_builder,
+    made_with, numbers, try_clone,
 };
-use crate::parameters::Parameters;
 
 /// An approximate set of keys that are never removed: it stores every fingerprint once, however often its key comes. Removal
 /// would lose the other keys that share a fingerprint and its buckets.
@@ -41,45 +41,12 @@ impl Built for CuckooSet {
 made_by_builder!([] CuckooSet, "guira::CuckooSet");
 
 impl CuckooSet {
-    /// Makes an empty set for `capacity` distinct keys, with at most this false positive rate. For everything else that can be
-    /// chosen, see [`builder`](Self::builder).
-    ///
-    /// # Errors
-    ///
-    /// A [`BuildError`] that says what is out of range, or that there is no memory.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let set = guira::CuckooSet::with_capacity(1000, 0.001)?;
-    /// assert_eq!(set.capacity(), 1000);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn with_capacity(capacity: usize, false_positive_rate: f64) -> Result<Self, BuildError> {
-        CuckooFilter::with_capacity(capacity, false_positive_rate).map(|filter| Self { filter })
-    }
-
     /// Makes a set of a filter without copies.
     pub(crate) const fn from_filter_without_copies(filter: CuckooFilter) -> Self {
         Self { filter }
     }
 
-    /// Returns a copy, like [`clone`](Clone::clone), which ends the process if there is no memory for one.
-    ///
-    /// # Errors
-    ///
-    /// [`OutOfMemory`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let set = guira::CuckooSet::with_capacity(1000, 0.001)?;
-    /// assert!(set.try_clone()? == set);
-    /// # Ok::<(), guira::BuildError>(())
-    /// ```
-    pub fn try_clone(&self) -> Result<Self, OutOfMemory> {
-        self.filter.try_clone().map(Self::from_filter_without_copies)
-    }
+    try_clone!("guira::CuckooSet::with_capacity(1000, 0.001)?");
 
     /// Stores a key. Returns `false` if it is probably present already; then nothing is stored, nor need be.
     ///
@@ -116,25 +83,8 @@ impl CuckooSet {
         self.filter.contains(key)
     }
 
-    /// Writes to `answers`, for each of many keys, what [`contains`](Self::contains) returns. See
-    /// [`CuckooFilter::contains_many_into`].
-    ///
-    /// # Panics
-    ///
-    /// If `keys` and `answers` differ in length.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let mut set = guira::CuckooSet::with_capacity(1000, 0.001)?;
-    /// set.insert("ani")?;
-    /// let mut answers = [false; 2];
-    /// set.contains_many_into(&["ani", "koel"], &mut answers);
-    /// assert_eq!(answers, [true, false]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn contains_many_into<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
-        self.filter.contains_many_into(keys, answers);
+    fn look_up_many<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
+        self.filter.look_up_many(keys, answers);
     }
 
     /// Removes all keys.
@@ -152,190 +102,22 @@ impl CuckooSet {
         self.filter.clear();
     }
 
-    /// Returns how many fingerprints are stored: the distinct keys, except those that share fingerprint and buckets with
-    /// another.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let mut set = guira::CuckooSet::with_capacity(1000, 0.001)?;
-    /// set.insert("ani")?;
-    /// set.insert("ani")?;
-    /// assert_eq!(set.len(), 1);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub const fn len(&self) -> usize {
-        self.filter.len()
-    }
+    numbers!(
+        "guira::CuckooSet::with_capacity(1000, 0.001)?",
+        len,
+        is_empty,
+        capacity,
+        load_factor,
+        expected_false_positive_rate,
+        size_in_bytes
+    );
 
-    /// Returns `true` if nothing is stored.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let mut set = guira::CuckooSet::with_capacity(1000, 0.001)?;
-    /// set.insert("ani")?;
-    /// assert!(!set.is_empty());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub const fn is_empty(&self) -> bool {
-        self.filter.is_empty()
-    }
+    made_with!("guira::CuckooSet::with_capacity(1000, 0.001)?", set, set.filter.parameters(), set.filter.hasher());
 
-    /// Returns the number of distinct keys promised to fit: of a million sets, at most one is expected to refuse one of them.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let set = guira::CuckooSet::with_capacity(1000, 0.001)?;
-    /// assert_eq!(set.capacity(), 1000);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub const fn capacity(&self) -> usize {
-        self.filter.capacity()
-    }
+    grows!("guira::CuckooSet::builder()", max_capacity, growth_policy, reserve, shrink_to_fit);
 
-    /// Returns the number of distinct keys up to which the false positive rate is guaranteed. See
-    /// [`CuckooFilter::max_capacity`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let mut set = guira::CuckooSet::with_capacity(1000, 0.001)?;
-    /// set.insert("ani")?;
-    /// assert_eq!(set.max_capacity(), set.capacity());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn max_capacity(&self) -> usize {
-        self.filter.max_capacity()
-    }
-
-    /// Returns what the set does with more keys than its [`max_capacity`](Self::max_capacity), or `None` if it doesn't grow.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let mut set = guira::CuckooSet::with_capacity(1000, 0.001)?;
-    /// set.insert("ani")?;
-    /// assert_eq!(set.growth_policy(), None);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn growth_policy(&self) -> Option<GrowthPolicy> {
-        self.filter.growth_policy()
-    }
-
-    /// Makes room for `additional` more distinct keys at once. See [`CuckooFilter::reserve`].
-    ///
-    /// # Errors
-    ///
-    /// [`ReserveError::Full`] if the set may not grow so far, and [`ReserveError::OutOfMemory`]; the set is as it was.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let mut set = guira::CuckooSet::with_capacity(1000, 0.001)?;
-    /// set.insert("ani")?;
-    /// assert!(set.reserve(900).is_ok() && set.reserve(5000).is_err());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn reserve(&mut self, additional: usize) -> Result<(), ReserveError> {
-        self.filter.reserve(additional)
-    }
-
-    /// Undoes doublings as long as the keys leave an eighth of the smaller table's capacity free. See
-    /// [`CuckooFilter::shrink_to_fit`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let mut set = guira::CuckooSet::with_capacity(1000, 0.001)?;
-    /// set.insert("ani")?;
-    /// set.shrink_to_fit();
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn shrink_to_fit(&mut self) {
-        self.filter.shrink_to_fit();
-    }
-
-    /// Returns α, the share of the slots that are filled.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let mut set = guira::CuckooSet::with_capacity(1000, 0.001)?;
-    /// set.insert("ani")?;
-    /// assert!(set.load_factor() < 0.01);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn load_factor(&self) -> f64 {
-        self.filter.load_factor()
-    }
-
-    /// Returns the size of the table in bytes, padding included, or of both tables during a doubling.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let mut set = guira::CuckooSet::with_capacity(1000, 0.001)?;
-    /// set.insert("ani")?;
-    /// assert!(set.size_in_bytes() < 2000);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn size_in_bytes(&self) -> usize {
-        self.filter.size_in_bytes()
-    }
-
-    /// Returns the share of absent keys for which [`contains`](Self::contains) is expected to return `true` at the present size and
-    /// load.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let mut set = guira::CuckooSet::with_capacity(1000, 0.001)?;
-    /// set.insert("ani")?;
-    /// assert!(set.expected_false_positive_rate() < 0.001);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn expected_false_positive_rate(&self) -> f64 {
-        self.filter.expected_false_positive_rate()
-    }
-
-    /// Returns the parameters of the table.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let mut set = guira::CuckooSet::with_capacity(1000, 0.001)?;
-    /// set.insert("ani")?;
-    /// assert_eq!(set.parameters().capacity(), 1000);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub const fn parameters(&self) -> &Parameters {
-        self.filter.parameters()
-    }
-
-    /// Returns the hash that turns keys into digests.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let mut set = guira::CuckooSet::with_capacity(1000, 0.001)?;
-    /// set.insert("ani")?;
-    /// assert!(set.hasher().secret_key().is_none());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub const fn hasher(&self) -> &KeyHasher {
-        self.filter.hasher()
+    const fn growth(&self) -> Option<&Growth> {
+        self.filter.growth()
     }
 
     /// Returns the filter that holds the fingerprints; meant for tests, since it offers what a set does not promise.
@@ -345,24 +127,7 @@ impl CuckooSet {
         &self.filter
     }
 
-    /// Returns an empty set that began as this one did, with the same hash, so that the two can be merged.
-    ///
-    /// # Errors
-    ///
-    /// [`OutOfMemory`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let mut set = guira::CuckooSet::with_capacity(1000, 0.001)?;
-    /// let mut other = set.empty_like()?;
-    /// other.insert("ani")?;
-    /// set.merge(&other)?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn empty_like(&self) -> Result<Self, OutOfMemory> {
-        self.filter.empty_like().map(Self::from_filter_without_copies)
-    }
+    empty_like!("guira::CuckooSet::with_capacity(1000, 0.001)?", from_filter_without_copies);
 
     /// Adds all keys of another set that was made with the same parameters, hash and seed. Each fingerprint is stored once.
     ///
@@ -418,7 +183,7 @@ impl From<CuckooFilter> for CuckooSet {
 
 answers_many!([] CuckooSet, "let mut filter = guira::CuckooSet::with_capacity(100, 0.001)?;\nfilter.insert(\"ani\")?;");
 inserts_one_by_one!(
-    [] CuckooSet,
+    [] [mut] CuckooSet,
     [],
     |set, key| set.insert(key).map(|_| ()),
     |set, key| set.hasher().digest(key),

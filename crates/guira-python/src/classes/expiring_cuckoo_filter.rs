@@ -1,4 +1,4 @@
-use guira::raw;
+use guira::raw::{self, RawFilter as _};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDelta};
@@ -66,7 +66,7 @@ impl Class for ExpiringCuckooFilter {
     /// Finds out where the time comes from. A file that does not say it has the time of its keys.
     fn of_file(py: Python<'_>, table: Locked<Self::Table>) -> PyResult<Self> {
         let damaged = |_| CorruptFileError::new_err("damaged: the notes behind the table are not what was written");
-        let kept = raw::expiring_chunks(&table.read()).to_vec();
+        let kept = table.read().chunks().to_vec();
         let chunks = raw::chunks_of(&kept).map_err(crate::error::load_error)?;
         let mut has_clock = false;
         if let Some(notes) = chunks.iter().find(|chunk| chunk.tag == NOTES) {
@@ -170,7 +170,7 @@ impl ExpiringCuckooFilter {
         let table = built(py, &builder.start_time(start))?;
         let mut chunks = Vec::new();
         raw::Chunk::new(NOTES, 0, notes(clock)).append_to(&mut chunks);
-        raw::set_expiring_chunks(&mut table.write(), chunks);
+        table.write().set_chunks(chunks);
         Ok(Self { table, has_clock: clock })
     }
 

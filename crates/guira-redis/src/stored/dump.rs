@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use guira::raw::RawFilter as _;
+use guira::raw::{RawFilter as _, RawInsert as _};
 
 use super::incoming::{expiring_header, growing_header};
 use super::{Incoming, StoredFilter};

@@ -1,6 +1,7 @@
 use std::borrow::Cow;
 
-use guira::{ExpiringCuckooFilter, raw};
+use guira::ExpiringCuckooFilter;
+use guira::raw::RawFilter as _;
 
 use crate::cast::wide;
 use crate::error::CommandError;
@@ -44,12 +45,12 @@ impl Expiring {
 
     /// What its file has behind the header, in order.
     pub(super) fn pieces_of_file(&self) -> [Cow<'_, [u8]>; 3] {
-        let chunks = raw::expiring_chunks(&self.filter);
-        [self.table().into(), raw::expiring_times(&self.filter).into(), chunks.into()]
+        let (_, table, times) = self.filter.file_parts();
+        [table, times.into(), self.filter.chunks().into()]
     }
 
     pub(super) fn table(&self) -> &[u8] {
-        raw::expiring_table(&self.filter)
+        self.filter.memory()[0]
     }
 
     pub(super) fn refuse_other_key(&self, other: &Self) -> Result<(), CommandError> {

@@ -1,4 +1,4 @@
-use guira::raw::RawFilter as _;
+use guira::raw::RawInsert as _;
 use guira::{CuckooFilter, Digest, GrowthPolicy, InsertError, MergeError};
 use smallvec::SmallVec;
 

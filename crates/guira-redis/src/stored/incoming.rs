@@ -1,6 +1,6 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use guira::raw::{self, RawFilter as _};
+use guira::raw::RawFilter as _;
 use guira::{ExpiringCuckooFilter, FileHeader, FileKind, LoadOptions};
 
 use super::imported::{ImportedHeader, copied};
@@ -61,7 +61,7 @@ pub(super) fn growing_header(growing: &Growing, secret: Secret) -> Vec<u8> {
 
 /// The header of the dump of a filter whose items expire.
 pub(super) fn expiring_header(expiring: &Expiring, secret: Secret) -> Vec<u8> {
-    let (header, ..) = raw::expiring_file_parts(&expiring.filter);
+    let (header, ..) = expiring.filter.file_parts();
     header_of(expiring.removed, &header, expiring.key().filter(|_| secret == Secret::Kept))
 }
 

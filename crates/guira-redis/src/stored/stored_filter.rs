@@ -3,7 +3,7 @@ use crate::cast::wide;
 use crate::error::CommandError;
 use crate::reply::Answers;
 use crate::settings::{Limits, Measures};
-use guira::raw::{self, RawFilter as _};
+use guira::raw::RawFilter as _;
 
 /// The value of a key.
 #[derive(Debug, PartialEq)]
@@ -266,7 +266,7 @@ impl StoredFilter {
     pub(crate) fn move_tables(&mut self, elsewhere: impl Fn(Vec<u8>) -> Vec<u8>) {
         match self {
             Self::Growing(growing) => growing.filter.move_table(elsewhere),
-            Self::Expiring(expiring) => raw::move_expiring_table(&mut expiring.filter, elsewhere),
+            Self::Expiring(expiring) => expiring.filter.move_table(elsewhere),
             Self::Imported(imported) => imported.move_layers(elsewhere),
             Self::Incoming(incoming) => incoming.move_file(elsewhere),
         }
@@ -282,7 +282,7 @@ impl StoredFilter {
             }
             Self::Expiring(expiring) => {
                 boxed = Some((std::ptr::from_ref(&**expiring).cast(), size_of::<Expiring>()));
-                (&[], [expiring.table(), raw::expiring_chunks(&expiring.filter), &[]])
+                (&[], [expiring.table(), expiring.filter.chunks(), &[]])
             }
             Self::Imported(imported) => (imported.layers(), [&[]; 3]),
             Self::Incoming(incoming) => {

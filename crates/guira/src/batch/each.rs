@@ -11,25 +11,8 @@ use crate::filter::{CuckooFilter, CuckooFilterView, answers_many, counts_many, r
 use crate::probe::vectorized;
 
 impl CuckooFilter {
-    /// Writes to `answers`, for each of many keys, what [`contains`](Self::contains) returns. In a table larger than the
-    /// processor's cache this is several times as fast as calling it for each key.
-    ///
-    /// # Panics
-    ///
-    /// If `keys` and `answers` differ in length.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # let mut filter = guira::CuckooFilter::with_capacity(10, 0.001)?;
-    /// filter.insert("ani")?;
-    /// let mut answers = [false; 2];
-    /// filter.contains_many_into(&["ani", "cuckoo"], &mut answers);
-    /// assert_eq!(answers, [true, false]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn contains_many_into<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
-        assert_eq!(keys.len(), answers.len(), "as many answers as keys");
+    #[inline]
+    pub(crate) fn look_up_many<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
         let hasher = *self.hasher();
         let digest = |numbers: Range<usize>, digests: &mut [Digest]| hash_each(&hasher, &keys[numbers], digests);
         match self.splitting() {
@@ -143,26 +126,8 @@ impl CuckooFilter {
         (inserted, None)
     }
 
-    /// Removes one copy of each of many keys, in order. Writes to `removed`, for each, whether there was one.
-    ///
-    /// Only remove what was inserted: see [`remove`](Self::remove).
-    ///
-    /// # Panics
-    ///
-    /// If `keys` and `removed` differ in length.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let mut filter = guira::CuckooFilter::with_capacity(10, 0.001)?;
-    /// filter.insert("ani")?;
-    /// let mut removed = [false; 2];
-    /// filter.remove_many_into(&["ani", "cuckoo"], &mut removed);
-    /// assert_eq!(removed, [true, false]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn remove_many_into<K: Key>(&mut self, keys: &[K], removed: &mut [bool]) {
-        assert_eq!(keys.len(), removed.len(), "as many answers as keys");
+    #[inline]
+    fn remove_in_order<K: Key>(&mut self, keys: &[K], removed: &mut [bool]) {
         let hasher = *self.hasher();
         let digest = move |number: usize| hasher.digest(&keys[number]);
         if self.is_doubling() {
@@ -187,26 +152,8 @@ impl CuckooFilter {
 }
 
 impl CuckooFilterView<'_> {
-    /// Writes to `answers`, for each of many keys, what [`contains`](Self::contains) returns. See
-    /// [`CuckooFilter::contains_many_into`].
-    ///
-    /// # Panics
-    ///
-    /// If `keys` and `answers` differ in length.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let mut filter = guira::CuckooFilter::with_capacity(10, 0.001)?;
-    /// filter.insert("ani")?;
-    /// let file = filter.to_bytes();
-    /// let mut answers = [false; 2];
-    /// guira::CuckooFilterView::new(&file)?.contains_many_into(&["ani", "cuckoo"], &mut answers);
-    /// assert_eq!(answers, [true, false]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn contains_many_into<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
-        assert_eq!(keys.len(), answers.len(), "as many answers as keys");
+    #[inline]
+    fn look_up_many<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
         let hasher = *self.hasher();
         self.scheme()
             .contains_many_into(self.bytes(), answers, |numbers, digests| hash_each(&hasher, &keys[numbers], digests));
@@ -302,6 +249,6 @@ answers_many!(['bytes] CuckooFilterView<'bytes>, "let mut made = guira::CuckooFi
 counts_many!([] CuckooFilter, usize, "let mut filter = guira::CuckooFilter::with_capacity(100, 0.001)?;\nfilter.insert(\"ani\")?;");
 counts_many!(['bytes] CuckooFilterView<'bytes>, usize, "let mut made = guira::CuckooFilter::with_capacity(100, 0.001)?;\nmade.insert(\"ani\")?;\nlet file = made.to_bytes();\nlet filter = guira::CuckooFilterView::new(&file)?;");
 removes_many!(
-    CuckooFilter,
+    [mut] CuckooFilter,
     "let mut filter = guira::CuckooFilter::with_capacity(100, 0.001)?;\nfilter.insert(\"ani\")?;"
 );

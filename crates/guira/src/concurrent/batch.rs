@@ -1,5 +1,3 @@
-use alloc::vec;
-use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::ConcurrentCuckooFilter;
@@ -16,31 +14,11 @@ use crate::cast::Whole;
 use crate::cuckoo::{CuckooTable, with_table};
 use crate::digest::{Digest, Key};
 use crate::error::{InsertManyError, Rejected, TryExtendError};
-use crate::filter::{answers_many, counts_many};
+use crate::filter::{answers_many, counts_many, removes_many};
 use crate::sync::Replaceable;
 
 impl ConcurrentCuckooFilter {
-    /// Writes to `answers`, for each of many keys, what [`contains`](Self::contains) returns. In a table larger than the
-    /// processor's cache this is several times as fast as calling it for each key.
-    ///
-    /// Each answer is as right as that of a single call, but together they need not be right at any one moment.
-    ///
-    /// # Panics
-    ///
-    /// If `keys` and `answers` differ in length.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # let seen = guira::ConcurrentCuckooFilter::with_capacity(100, 0.01)?;
-    /// seen.insert("ani")?;
-    /// let mut answers = [false; 2];
-    /// seen.contains_many_into(&["ani", "cuckoo"], &mut answers);
-    /// assert_eq!(answers, [true, false]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn contains_many_into<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
-        assert_eq!(keys.len(), answers.len(), "as many answers as keys");
+    fn look_up_many<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
         let hasher = *self.hasher();
         let digest = |numbers: Range<usize>, digests: &mut [Digest]| hash_each(&hasher, &keys[numbers], digests);
         match &self.table {
@@ -141,45 +119,7 @@ impl ConcurrentCuckooFilter {
         Ok(())
     }
 
-    /// Removes one copy of each of many keys, in order. Returns, for each, whether there was one. Without memory for that, the
-    /// process ends, which [`remove_many_into`](Self::remove_many_into) needs none for.
-    ///
-    /// Only remove what was inserted: see [`remove`](Self::remove).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # let seen = guira::ConcurrentCuckooFilter::with_capacity(100, 0.01)?;
-    /// seen.insert_many(&["ani", "guira"])?;
-    /// assert_eq!(seen.remove_many(&["guira", "cuckoo"]), [true, false]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn remove_many<K: Key>(&self, keys: &[K]) -> Vec<bool> {
-        let mut removed = vec![false; keys.len()];
-        self.remove_many_into(keys, &mut removed);
-        removed
-    }
-
-    /// Removes one copy of each of many keys, in order. Writes to `removed`, for each, whether there was one.
-    ///
-    /// Only remove what was inserted: see [`remove`](Self::remove).
-    ///
-    /// # Panics
-    ///
-    /// If `keys` and `removed` differ in length.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # let seen = guira::ConcurrentCuckooFilter::with_capacity(100, 0.01)?;
-    /// seen.insert_many(&["ani", "guira"])?;
-    /// let mut removed = [false; 2];
-    /// seen.remove_many_into(&["guira", "cuckoo"], &mut removed);
-    /// assert_eq!(removed, [true, false]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn remove_many_into<K: Key>(&self, keys: &[K], removed: &mut [bool]) {
-        assert_eq!(keys.len(), removed.len(), "as many answers as keys");
+    fn remove_in_order<K: Key>(&self, keys: &[K], removed: &mut [bool]) {
         let hasher = *self.hasher();
         match &self.table {
             Tables::Fixed(table) => {
@@ -390,3 +330,7 @@ impl SharedTable {
 
 answers_many!([] ConcurrentCuckooFilter, "let filter = guira::ConcurrentCuckooFilter::with_capacity(100, 0.001)?;\nfilter.insert(\"ani\")?;");
 counts_many!([] ConcurrentCuckooFilter, usize, "let filter = guira::ConcurrentCuckooFilter::with_capacity(100, 0.001)?;\nfilter.insert(\"ani\")?;");
+removes_many!(
+    [] ConcurrentCuckooFilter,
+    "let filter = guira::ConcurrentCuckooFilter::with_capacity(100, 0.001)?;\nfilter.insert(\"ani\")?;"
+);

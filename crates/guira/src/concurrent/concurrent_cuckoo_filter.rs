@@ -6,11 +6,11 @@ use super::growing::{change_current, contains_in_current, copy, remove_in_curren
 use super::shared_table::SharedTable;
 use super::stripes::Stale;
 use super::update::{Refusal, Repeated};
-use crate::cast::{to_f64, to_usize};
+use crate::cast::to_usize;
 use crate::cuckoo::NoRoom;
 use crate::digest::{Digest, Key, KeyHasher};
 use crate::error::{BuildError, InsertError, OutOfMemory, ReserveError};
-use crate::filter::{Built, CuckooFilter, FilterBuilder, Growth, GrowthPolicy, Kept, made_by_builder};
+use crate::filter::{Built, CuckooFilter, FilterBuilder, Growth, Kept, grows, made_by_builder, made_with, numbers};
 use crate::parameters::{Layout, Parameters};
 use crate::sync::Replaceable;
 use crate::table::{Counted, ask_for, try_box};
@@ -141,24 +141,6 @@ impl Built for ConcurrentCuckooFilter {
 made_by_builder!([] ConcurrentCuckooFilter, "guira::ConcurrentCuckooFilter");
 
 impl ConcurrentCuckooFilter {
-    /// Makes an empty filter for `capacity` distinct keys, with at most this false positive rate. For everything else that
-    /// can be chosen, see [`builder`](Self::builder).
-    ///
-    /// # Errors
-    ///
-    /// A [`BuildError`] that says what is out of range, or that there is no memory.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let seen = guira::ConcurrentCuckooFilter::with_capacity(1_000_000, 0.001)?;
-    /// assert_eq!(seen.capacity(), 1_000_000);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn with_capacity(capacity: usize, false_positive_rate: f64) -> Result<Self, BuildError> {
-        Self::builder().capacity(capacity).false_positive_rate(false_positive_rate).build()
-    }
-
     /// Stores a copy of a key. Where the filter grows, it doubles the table first if that is full.
     ///
     /// A key that is inserted again is stored again, up to 2b times (d · b with d candidate buckets), and must be removed as
@@ -388,11 +370,6 @@ impl ConcurrentCuckooFilter {
         Ok(copy.with_kept(self.kept.clone()))
     }
 
-    /// [`snapshot`](Self::snapshot), for what returns no error.
-    pub(crate) fn copy_or_panic(&self) -> CuckooFilter {
-        self.snapshot().expect("no memory for a copy of the filter")
-    }
-
     /// Turns it into a filter for one thread, with the same bits. Tables that are in large pages, which is where a filter of
     /// 4 MiB or more is built, are not copied.
     ///
@@ -442,85 +419,17 @@ impl ConcurrentCuckooFilter {
         }
     }
 
-    /// Returns `true` if nothing is stored, with the same reservation as [`len`](Self::len).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # let seen = guira::ConcurrentCuckooFilter::with_capacity(100, 0.01)?;
-    /// assert!(seen.is_empty());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
+    numbers!(
+        "guira::ConcurrentCuckooFilter::with_capacity(1000, 0.001)?",
+        is_empty,
+        capacity,
+        load_factor,
+        expected_false_positive_rate
+    );
 
-    /// Returns the number of distinct keys promised to fit. See [`CuckooFilter::capacity`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # let seen = guira::ConcurrentCuckooFilter::with_capacity(100, 0.01)?;
-    /// assert_eq!(seen.capacity(), 100);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn capacity(&self) -> usize {
-        to_usize(self.parameters().capacity())
-    }
+    made_with!("guira::ConcurrentCuckooFilter::with_capacity(1000, 0.001)?", shared, &shared.hasher);
 
-    /// Returns the number of distinct keys up to which the false positive rate is guaranteed. See
-    /// [`CuckooFilter::max_capacity`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use guira::ConcurrentCuckooFilter;
-    ///
-    /// let builder = ConcurrentCuckooFilter::builder().capacity(100).max_capacity(10_000).false_positive_rate(0.01);
-    /// let seen = builder.build()?;
-    /// assert!(seen.max_capacity() >= 10_000);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn max_capacity(&self) -> usize {
-        self.growth().map_or_else(|| self.capacity(), |growth| growth.max_capacity())
-    }
-
-    /// Returns what the filter does with more keys than its [`max_capacity`](Self::max_capacity), or `None` if it doesn't
-    /// grow.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use guira::{ConcurrentCuckooFilter, GrowthPolicy};
-    ///
-    /// let builder = ConcurrentCuckooFilter::builder().capacity(100).false_positive_rate(0.01);
-    /// assert_eq!(builder.build()?.growth_policy(), None);
-    /// let growing = builder.max_capacity(10_000).build()?;
-    /// assert_eq!(growing.growth_policy(), Some(GrowthPolicy::KeepRate));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn growth_policy(&self) -> Option<GrowthPolicy> {
-        self.growth().map(|growth| growth.policy)
-    }
-
-    /// Returns α, the share of the slots that are filled, with the same reservation as [`len`](Self::len).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let seen = guira::ConcurrentCuckooFilter::with_capacity(1000, 0.01)?;
-    /// (0..1000_u64).try_for_each(|key| seen.insert(&key))?;
-    /// assert!(seen.load_factor() > 0.8);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn load_factor(&self) -> f64 {
-        to_f64(self.len() as u64) / to_f64(self.parameters().slot_count())
-    }
+    grows!("guira::ConcurrentCuckooFilter::builder()", max_capacity, growth_policy);
 
     /// Returns the size of the table in bytes, padding included, or of both tables during a doubling. Locks and versions
     /// take at most 45 KB more for each.
@@ -540,23 +449,6 @@ impl ConcurrentCuckooFilter {
         }
     }
 
-    /// Returns the share of absent keys for which [`contains`](Self::contains) is expected to return `true` at the present
-    /// size and load.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # let seen = guira::ConcurrentCuckooFilter::with_capacity(100, 0.01)?;
-    /// assert_eq!(seen.expected_false_positive_rate(), 0.0);
-    /// (0..100_u64).try_for_each(|key| seen.insert(&key))?;
-    /// assert!(seen.expected_false_positive_rate() <= 0.01);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn expected_false_positive_rate(&self) -> f64 {
-        self.parameters().expected_false_positive_rate(self.len() as u64)
-    }
-
     /// Returns the parameters of the table as it is now.
     ///
     /// # Examples
@@ -569,20 +461,6 @@ impl ConcurrentCuckooFilter {
     #[must_use]
     pub fn parameters(&self) -> Parameters {
         self.table.with_latest(|table| table.parameters)
-    }
-
-    /// Returns the hash that turns keys into digests.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # let seen = guira::ConcurrentCuckooFilter::with_capacity(100, 0.01)?;
-    /// assert!(seen.hasher().secret_key().is_none());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub const fn hasher(&self) -> &KeyHasher {
-        &self.hasher
     }
 
     /// Checks what must hold of every filter; meant for tests.

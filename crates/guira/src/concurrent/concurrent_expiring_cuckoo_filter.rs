@@ -11,10 +11,13 @@ use super::versions::Versions;
 use crate::addressing::{Addressing, BucketIndex, Candidate, Fingerprint};
 use crate::cast::{Whole, to_usize};
 use crate::cuckoo::{BLOCK, CuckooTable, Scheme, with_table};
-use crate::digest::{Digest, Key, KeyHasher};
+use crate::digest::{Digest, Key};
 use crate::error::{AdvanceError, BuildError, InsertError, OutOfMemory};
-use crate::expiring::{ExpiringCuckooFilter, Generations, SWEPT_BY_ADVANCE, SWEPT_BY_INSERTION};
-use crate::filter::{Growth, Kept, Living, ValuedFilter, answers_many};
+use crate::expiring::{Expires, ExpiringCuckooFilter, Generations, SWEPT_BY_ADVANCE, SWEPT_BY_INSERTION, lifetimes};
+use crate::filter::{
+    Built, FilterBuilder, Growth, Kept, Living, ValuedFilter, answers_many, counts_many, inserts_one_by_one,
+    made_by_builder, made_with, numbers,
+};
 use crate::parameters::Parameters;
 use crate::sync::AtomicU64;
 use crate::table::{Place, SharedLivingTable, TableMut as _, ValuedTable, Widths, Words};
@@ -22,8 +25,7 @@ use crate::table::{Place, SharedLivingTable, TableMut as _, ValuedTable, Widths,
 /// An [`ExpiringCuckooFilter`] for several threads: every operation takes it by shared reference.
 ///
 /// Lookups take no lock, wait for nobody, and never miss a living key, not even while it is moved or renewed, time moves on, or
-/// the table is swept. Bits, files and errors are those of an [`ExpiringCuckooFilter`], and the two can be turned into each other:
-/// all that can be chosen is chosen with its [builder](ExpiringCuckooFilter::builder).
+/// the table is swept. Bits, files and errors are those of an [`ExpiringCuckooFilter`], and the two can be turned into each other.
 ///
 /// # What you can rely on
 ///
@@ -69,6 +71,20 @@ pub struct ConcurrentExpiringCuckooFilter {
     /// What the file of the filter that it was made of says besides.
     kept: Option<Arc<Kept>>,
 }
+
+impl Expires for ConcurrentExpiringCuckooFilter {}
+
+impl Built for ConcurrentExpiringCuckooFilter {
+    fn build(builder: &FilterBuilder<Self>) -> Result<Self, BuildError> {
+        builder.for_kind::<ExpiringCuckooFilter>().build()?.try_into()
+    }
+
+    fn plan(builder: &FilterBuilder<Self>) -> Result<(Parameters, Option<Growth>), BuildError> {
+        ExpiringCuckooFilter::plan(&builder.for_kind())
+    }
+}
+
+made_by_builder!([] ConcurrentExpiringCuckooFilter, "guira::ConcurrentExpiringCuckooFilter", ".lifetime(60)");
 
 /// What becomes of a key that is alive already.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -132,7 +148,7 @@ impl<'table, A: Addressing, G: Widths> CuckooTable<A, SharedLivingTable<'table, 
 
 impl ConcurrentExpiringCuckooFilter {
     /// Makes an empty filter for `capacity` keys at a time, which are found for a lifetime after they came, with at most this false
-    /// positive rate. Its time is 0. For all else that can be chosen, turn an [`ExpiringCuckooFilter`] into one.
+    /// positive rate. Its time is 0. For everything else that can be chosen, see [`builder`](Self::builder).
     ///
     /// # Errors
     ///
@@ -141,17 +157,12 @@ impl ConcurrentExpiringCuckooFilter {
     /// # Examples
     ///
     /// ```
-    /// use guira::{ConcurrentExpiringCuckooFilter, ExpiringCuckooFilter};
-    ///
-    /// let seen = ConcurrentExpiringCuckooFilter::with_capacity(1000, 0.001, 3600)?;
-    /// assert_eq!(seen.capacity(), 1000);
-    /// let builder = ExpiringCuckooFilter::builder().capacity(1000).false_positive_rate(0.001).lifetime(3600);
-    /// let finer: ConcurrentExpiringCuckooFilter = builder.resolution(60).build()?.try_into()?;
-    /// assert_eq!(finer.resolution(), 60);
+    /// let seen = guira::ConcurrentExpiringCuckooFilter::with_capacity(1000, 0.001, 3600)?;
+    /// assert_eq!((seen.capacity(), seen.resolution()), (1000, 258));
     /// # Ok::<(), guira::BuildError>(())
     /// ```
     pub fn with_capacity(capacity: usize, false_positive_rate: f64, lifetime: u64) -> Result<Self, BuildError> {
-        ExpiringCuckooFilter::with_capacity(capacity, false_positive_rate, lifetime)?.try_into()
+        Self::builder().capacity(capacity).false_positive_rate(false_positive_rate).lifetime(lifetime).build()
     }
 
     /// Moves the time on to `now`, so that keys expire, and sweeps up to 4096 buckets of the table; see
@@ -378,24 +389,7 @@ impl ConcurrentExpiringCuckooFilter {
         }
     }
 
-    /// Writes to `answers`, for each of many keys, whether it is probably alive. It waits for the memory of several keys at once.
-    ///
-    /// # Panics
-    ///
-    /// If `keys` and `answers` differ in length.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let seen = guira::ConcurrentExpiringCuckooFilter::with_capacity(1000, 0.001, 60)?;
-    /// seen.insert("ani")?;
-    /// let mut answers = [false; 2];
-    /// seen.contains_many_into(&["ani", "koel"], &mut answers);
-    /// assert_eq!(answers, [true, false]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn contains_many_into<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
-        assert_eq!(keys.len(), answers.len(), "as many answers as keys");
+    fn look_up_many<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
         let mut digests = [Digest::new(0); BLOCK];
         for (keys, answers) in keys.chunks(BLOCK).zip(answers.chunks_mut(BLOCK)) {
             let digests = &mut digests[..keys.len()];
@@ -531,18 +525,20 @@ impl ConcurrentExpiringCuckooFilter {
         self.table.len() + self.times.older()
     }
 
-    /// Returns `true` if no key is alive, with the same reservation as [`len`](Self::len).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// assert!(guira::ConcurrentExpiringCuckooFilter::with_capacity(1000, 0.001, 60)?.is_empty());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
+    numbers!(
+        "guira::ConcurrentExpiringCuckooFilter::with_capacity(1000, 0.001, 60)?",
+        is_empty,
+        expected_false_positive_rate
+    );
+
+    made_with!(
+        "guira::ConcurrentExpiringCuckooFilter::with_capacity(1000, 0.001, 60)?",
+        shared,
+        &shared.table.parameters,
+        &shared.table.hasher
+    );
+
+    lifetimes!("guira::ConcurrentExpiringCuckooFilter::with_capacity(1000, 0.001, 60)?", times);
 
     /// Returns the time that was reached.
     ///
@@ -557,34 +553,6 @@ impl ConcurrentExpiringCuckooFilter {
     #[must_use]
     pub fn time(&self) -> u64 {
         self.times.time()
-    }
-
-    /// Returns for how long a key is found at least. See [`ExpiringCuckooFilter::lifetime`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let seen = guira::ConcurrentExpiringCuckooFilter::with_capacity(1000, 0.001, 140)?;
-    /// assert_eq!(seen.lifetime(), 140);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub const fn lifetime(&self) -> u64 {
-        self.times.lifetime()
-    }
-
-    /// Returns for how long after its lifetime a key may still be found.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let seen = guira::ConcurrentExpiringCuckooFilter::with_capacity(1000, 0.001, 140)?;
-    /// assert_eq!(seen.resolution(), 10);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub const fn resolution(&self) -> u64 {
-        self.times.resolution()
     }
 
     /// Returns how many keys at a time, all of them younger than a lifetime, are promised to fit. See
@@ -614,34 +582,6 @@ impl ConcurrentExpiringCuckooFilter {
     #[must_use]
     pub fn size_in_bytes(&self) -> usize {
         self.table.size_in_bytes()
-    }
-
-    /// Returns the parameters of the table; its values are the numbers of generations.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let seen = guira::ConcurrentExpiringCuckooFilter::with_capacity(1000, 0.001, 60)?;
-    /// assert_eq!(seen.parameters().value_bits(), 4);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub const fn parameters(&self) -> &Parameters {
-        &self.table.parameters
-    }
-
-    /// Returns the hash that turns keys into digests.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let seen = guira::ConcurrentExpiringCuckooFilter::with_capacity(1000, 0.001, 60)?;
-    /// assert_eq!(seen.hasher(), &guira::KeyHasher::default());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub const fn hasher(&self) -> &KeyHasher {
-        &self.table.hasher
     }
 
     /// Checks what must hold of every filter; meant for tests.
@@ -704,3 +644,12 @@ impl fmt::Debug for ConcurrentExpiringCuckooFilter {
 }
 
 answers_many!([] ConcurrentExpiringCuckooFilter, "let filter = guira::ConcurrentExpiringCuckooFilter::with_capacity(100, 0.001, 60)?;\nfilter.insert(\"ani\")?;");
+counts_many!([] ConcurrentExpiringCuckooFilter, usize, "let filter = guira::ConcurrentExpiringCuckooFilter::with_capacity(100, 0.001, 60)?;\nfilter.insert(\"ani\")?;");
+inserts_one_by_one!(
+    [] [] ConcurrentExpiringCuckooFilter,
+    [],
+    |filter, key| filter.insert(key),
+    |filter, key| filter.hasher().digest(key),
+    "let filter = guira::ConcurrentExpiringCuckooFilter::with_capacity(100, 0.001, 60)?;",
+    "\"ani\", \"guira\""
+);

@@ -1,10 +1,10 @@
 use core::fmt;
 
 use crate::digest::Key;
-use crate::error::{BuildError, InsertError, MergeError, OutOfMemory};
+use crate::error::{BuildError, InsertError, MergeError};
 use crate::filter::{
-    Built, FilterBuilder, Growth, Living, Meeting, ValuedFilter, answers_many, contains_one_by_one, counts_many,
-    growth_of_valued_filter, inserts_one_by_one, made_by_builder, measures_of_valued_filter, removes_many,
+    Built, FilterBuilder, Growth, Living, Meeting, ValuedFilter, answers_many, counts_many, empty_like, grows,
+    inserts_one_by_one, made_by_builder, made_with, numbers, removes_many, try_clone,
 };
 use crate::parameters::Parameters;
 
@@ -62,46 +62,13 @@ impl Built for CountingCuckooFilter {
 made_by_builder!([] CountingCuckooFilter, "guira::CountingCuckooFilter");
 
 impl CountingCuckooFilter {
-    /// Makes an empty filter for `capacity` distinct keys, with at most this false positive rate, and with counters that reach
-    /// to 256. For everything else that can be chosen, see [`builder`](Self::builder).
-    ///
-    /// # Errors
-    ///
-    /// A [`BuildError`] that says what is out of range, or that there is no memory.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let filter = guira::CountingCuckooFilter::with_capacity(1000, 0.001)?;
-    /// assert_eq!(filter.max_count(), 256);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn with_capacity(capacity: usize, false_positive_rate: f64) -> Result<Self, BuildError> {
-        Self::builder().capacity(capacity).false_positive_rate(false_positive_rate).build()
-    }
-
     /// Makes a filter that counts of one whose values are counters.
     pub(crate) fn from_filter(filter: ValuedFilter) -> Self {
         let total = filter.sum_of_values() + filter.len() as u64;
         Self { filter, total }
     }
 
-    /// Returns a copy, like [`clone`](Clone::clone), which ends the process if there is no memory for one.
-    ///
-    /// # Errors
-    ///
-    /// [`OutOfMemory`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let sightings = guira::CountingCuckooFilter::with_capacity(1000, 0.001)?;
-    /// assert!(sightings.try_clone()? == sightings);
-    /// # Ok::<(), guira::BuildError>(())
-    /// ```
-    pub fn try_clone(&self) -> Result<Self, OutOfMemory> {
-        Ok(Self { filter: self.filter.try_clone()?, total: self.total })
-    }
+    try_clone!("guira::CountingCuckooFilter::with_capacity(1000, 0.001)?", total);
 
     /// Counts a key once more.
     ///
@@ -195,24 +162,11 @@ impl CountingCuckooFilter {
         true
     }
 
-    /// Counts each of many keys once less, in order. Writes to `removed`, for each, whether it was counted.
-    ///
-    /// # Panics
-    ///
-    /// If `keys` and `removed` differ in length.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let mut sightings = guira::CountingCuckooFilter::with_capacity(1000, 0.001)?;
-    /// sightings.insert("ani")?;
-    /// let mut removed = [false; 2];
-    /// sightings.remove_many_into(&["ani", "koel"], &mut removed);
-    /// assert_eq!(removed, [true, false]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn remove_many_into<K: Key>(&mut self, keys: &[K], removed: &mut [bool]) {
-        assert_eq!(keys.len(), removed.len(), "as many answers as keys");
+    fn look_up_many<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
+        self.filter.look_up_many(keys, answers, Living::ALL);
+    }
+
+    fn remove_in_order<K: Key>(&mut self, keys: &[K], removed: &mut [bool]) {
         for (key, removed) in keys.iter().zip(removed) {
             *removed = self.remove(key);
         }
@@ -279,38 +233,6 @@ impl CountingCuckooFilter {
         self.total
     }
 
-    /// Returns `true` if nothing is counted.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let mut sightings = guira::CountingCuckooFilter::with_capacity(1000, 0.001)?;
-    /// sightings.insert("ani")?;
-    /// sightings.insert("ani")?;
-    /// assert!(!sightings.is_empty());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub const fn is_empty(&self) -> bool {
-        self.total == 0
-    }
-
-    /// Returns how many distinct keys are counted, those that share fingerprint and buckets taken for one: the filled slots.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let mut sightings = guira::CountingCuckooFilter::with_capacity(1000, 0.001)?;
-    /// sightings.insert("ani")?;
-    /// sightings.insert("ani")?;
-    /// assert_eq!(sightings.len(), 1);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub const fn len(&self) -> usize {
-        self.filter.len()
-    }
-
     /// Returns how often one key can be counted: 2^v, with counters of v bits.
     ///
     /// # Examples
@@ -327,8 +249,30 @@ impl CountingCuckooFilter {
         self.filter.greatest_value() as u64 + 1
     }
 
-    growth_of_valued_filter!("guira::CountingCuckooFilter::builder()");
-    measures_of_valued_filter!("guira::CountingCuckooFilter::with_capacity(1000, 0.001)?");
+    numbers!(
+        "guira::CountingCuckooFilter::with_capacity(1000, 0.001)?",
+        len,
+        is_empty,
+        capacity,
+        load_factor,
+        expected_false_positive_rate,
+        size_in_bytes
+    );
+
+    made_with!(
+        "guira::CountingCuckooFilter::with_capacity(1000, 0.001)?",
+        counting,
+        counting.filter.parameters(),
+        counting.filter.hasher()
+    );
+
+    grows!("guira::CountingCuckooFilter::builder()", max_capacity, growth_policy, reserve, shrink_to_fit);
+
+    const fn growth(&self) -> Option<&Growth> {
+        self.filter.growth()
+    }
+
+    empty_like!("guira::CountingCuckooFilter::with_capacity(1000, 0.001)?", from_filter);
 
     /// Checks what must hold of every filter; meant for tests.
     ///
@@ -374,14 +318,13 @@ impl PartialEq for CountingCuckooFilter {
 }
 
 answers_many!([] CountingCuckooFilter, "let mut filter = guira::CountingCuckooFilter::with_capacity(100, 0.001)?;\nfilter.insert(\"ani\")?;");
-contains_one_by_one!([] CountingCuckooFilter, contains, "let mut filter = guira::CountingCuckooFilter::with_capacity(100, 0.001)?;\nfilter.insert(\"ani\")?;");
 counts_many!([] CountingCuckooFilter, u64, "let mut filter = guira::CountingCuckooFilter::with_capacity(100, 0.001)?;\nfilter.insert(\"ani\")?;");
 removes_many!(
-    CountingCuckooFilter,
+    [mut] CountingCuckooFilter,
     "let mut filter = guira::CountingCuckooFilter::with_capacity(100, 0.001)?;\nfilter.insert(\"ani\")?;"
 );
 inserts_one_by_one!(
-    [] CountingCuckooFilter,
+    [] [mut] CountingCuckooFilter,
     [],
     |filter, key| filter.insert(key),
     |filter, key| filter.hasher().digest(key),

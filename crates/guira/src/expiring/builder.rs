@@ -1,8 +1,14 @@
 use super::ExpiringCuckooFilter;
 use crate::filter::{ChosenTimes, FilterBuilder};
 
-/// Times, in any unit.
-impl FilterBuilder<ExpiringCuckooFilter> {
+/// The kinds whose keys expire.
+pub(crate) trait Expires {}
+
+impl Expires for ExpiringCuckooFilter {}
+
+/// Times, in any unit, where keys expire.
+#[expect(private_bounds, reason = "so that nobody else implements it")]
+impl<T: Expires> FilterBuilder<T> {
     /// Sets for how long a key is found after it came. It is rounded up to a whole number of resolutions.
     ///
     /// # Examples

@@ -2,13 +2,13 @@ use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::Generations;
 use super::generations::is_valid;
+use super::{Generations, lifetimes};
 use crate::digest::{Digest, Key};
 use crate::error::{AdvanceError, BuildError, InsertError, MergeError, OutOfMemory, ReserveError};
 use crate::filter::{
-    Built, Filled, FilterBuilder, Growth, GrowthPolicy, Meeting, Place, ValuedFilter, answers_many, counts_many,
-    inserts_one_by_one, made_by_builder,
+    Built, Filled, FilterBuilder, Growth, Meeting, Place, ValuedFilter, answers_many, counts_many, grows,
+    inserts_one_by_one, made_by_builder, made_with, numbers, try_clone,
 };
 use crate::parameters::Parameters;
 
@@ -133,22 +133,7 @@ impl ExpiringCuckooFilter {
         Self { filter, generations }
     }
 
-    /// Returns a copy, like [`clone`](Clone::clone), which ends the process if there is no memory for one.
-    ///
-    /// # Errors
-    ///
-    /// [`OutOfMemory`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let filter = guira::ExpiringCuckooFilter::with_capacity(1000, 0.001, 60)?;
-    /// assert!(filter.try_clone()? == filter);
-    /// # Ok::<(), guira::BuildError>(())
-    /// ```
-    pub fn try_clone(&self) -> Result<Self, OutOfMemory> {
-        Ok(Self { filter: self.filter.try_clone()?, generations: self.generations.clone() })
-    }
+    try_clone!("guira::ExpiringCuckooFilter::with_capacity(1000, 0.001, 60)?", generations);
 
     /// Moves the time on to `now`, so that keys expire, and sweeps up to 4096 buckets of the table.
     ///
@@ -337,24 +322,8 @@ impl ExpiringCuckooFilter {
         self.filter.contains_living(self.hasher().digest(key), self.generations.living())
     }
 
-    /// Writes to `answers`, for each of many keys, whether it is probably alive. It waits for the memory of several keys at once.
-    ///
-    /// # Panics
-    ///
-    /// If `keys` and `answers` differ in length.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let mut filter = guira::ExpiringCuckooFilter::with_capacity(1000, 0.001, 60)?;
-    /// filter.insert("ani")?;
-    /// let mut answers = [false; 2];
-    /// filter.contains_many_into(&["ani", "koel"], &mut answers);
-    /// assert_eq!(answers, [true, false]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn contains_many_into<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
-        self.filter.contains_many_living(keys, answers, self.generations.living());
+    fn look_up_many<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
+        self.filter.look_up_many(keys, answers, self.generations.living());
     }
 
     /// Returns how many living copies of a key are stored, together with those of keys that share its fingerprint and
@@ -414,12 +383,10 @@ impl ExpiringCuckooFilter {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn contains_many_at_into<K: Key>(&self, keys: &[K], answers: &mut [bool], now: u64) {
+        assert_eq!(keys.len(), answers.len(), "as many answers as keys");
         match self.generations.living_at(now) {
-            Some(living) => self.filter.contains_many_living(keys, answers, living),
-            None => {
-                assert_eq!(keys.len(), answers.len(), "as many answers as keys");
-                answers.fill(false);
-            }
+            Some(living) => self.filter.look_up_many(keys, answers, living),
+            None => answers.fill(false),
         }
     }
 
@@ -556,18 +523,21 @@ impl ExpiringCuckooFilter {
         self.filter.len() - self.generations.dead()
     }
 
-    /// Returns `true` if no key is alive.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// assert!(guira::ExpiringCuckooFilter::with_capacity(1000, 0.001, 60)?.is_empty());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub const fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
+    numbers!(
+        "guira::ExpiringCuckooFilter::with_capacity(1000, 0.001, 60)?",
+        is_empty,
+        expected_false_positive_rate,
+        size_in_bytes
+    );
+
+    made_with!(
+        "guira::ExpiringCuckooFilter::with_capacity(1000, 0.001, 60)?",
+        expiring,
+        expiring.filter.parameters(),
+        expiring.filter.hasher()
+    );
+
+    lifetimes!("guira::ExpiringCuckooFilter::with_capacity(1000, 0.001, 60)?", generations);
 
     /// Returns the time that was reached.
     ///
@@ -582,34 +552,6 @@ impl ExpiringCuckooFilter {
     #[must_use]
     pub const fn time(&self) -> u64 {
         self.generations.time()
-    }
-
-    /// Returns for how long a key is found at least: the lifetime that was asked for, rounded up to whole resolutions.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let builder = guira::ExpiringCuckooFilter::builder().capacity(1000).false_positive_rate(0.001);
-    /// assert_eq!(builder.lifetime(100).resolution(30).build()?.lifetime(), 120);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub const fn lifetime(&self) -> u64 {
-        self.generations.lifetime()
-    }
-
-    /// Returns for how long after its lifetime a key may still be found.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let filter = guira::ExpiringCuckooFilter::with_capacity(1000, 0.001, 1400)?;
-    /// assert_eq!(filter.resolution(), 100);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub const fn resolution(&self) -> u64 {
-        self.generations.resolution()
     }
 
     /// Returns how many keys at a time, all of them younger than a lifetime, are promised to fit: of a million filters, at most one
@@ -643,18 +585,10 @@ impl ExpiringCuckooFilter {
         Self::living_of(in_table, self.lifetime() / self.resolution())
     }
 
-    /// Returns what the filter does with more keys than its [`max_capacity`](Self::max_capacity), or `None` if it doesn't grow.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let builder = guira::ExpiringCuckooFilter::builder().capacity(1000).max_capacity(50_000).false_positive_rate(0.001);
-    /// assert_eq!(builder.lifetime(60).build()?.growth_policy(), Some(guira::GrowthPolicy::KeepRate));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn growth_policy(&self) -> Option<GrowthPolicy> {
-        self.filter.growth().map(|growth| growth.policy)
+    grows!("guira::ExpiringCuckooFilter::builder().lifetime(60)", growth_policy);
+
+    const fn growth(&self) -> Option<&Growth> {
+        self.filter.growth()
     }
 
     /// How many keys younger than a lifetime there are among so many in the table, if they came evenly.
@@ -682,7 +616,7 @@ impl ExpiringCuckooFilter {
     pub fn reserve(&mut self, additional: usize) -> Result<(), ReserveError> {
         let resolutions = usize::try_from(self.lifetime() / self.resolution()).unwrap_or(usize::MAX);
         let in_table = additional.saturating_add(additional.div_ceil(resolutions)).saturating_add(1);
-        if self.filter.reserve(self.len(), in_table, self.generations.living())? {
+        if self.filter.reserve_among_living(self.len(), in_table, self.generations.living())? {
             self.generations.forget_dead();
         }
         Ok(())
@@ -704,64 +638,9 @@ impl ExpiringCuckooFilter {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn shrink_to_fit(&mut self) {
-        if self.filter.shrink_to_fit(self.len(), self.generations.living()) {
+        if self.filter.shrink_to_living(self.len(), self.generations.living()) {
             self.generations.forget_dead();
         }
-    }
-
-    /// Returns the size of the table in bytes, padding included.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// assert!(guira::ExpiringCuckooFilter::with_capacity(1000, 0.001, 60)?.size_in_bytes() < 2500);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn size_in_bytes(&self) -> usize {
-        self.filter.storage().len()
-    }
-
-    /// Returns the share of absent keys that are expected to be reported as alive at present.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let filter = guira::ExpiringCuckooFilter::with_capacity(1000, 0.001, 60)?;
-    /// assert_eq!(filter.expected_false_positive_rate(), 0.0);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn expected_false_positive_rate(&self) -> f64 {
-        self.filter.parameters().expected_false_positive_rate(self.len() as u64)
-    }
-
-    /// Returns the parameters of the table; its values are the numbers of generations.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let filter = guira::ExpiringCuckooFilter::with_capacity(1000, 0.001, 60)?;
-    /// assert_eq!(filter.parameters().value_bits(), 4);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub const fn parameters(&self) -> &Parameters {
-        self.filter.parameters()
-    }
-
-    /// Returns the hash that turns keys into digests.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let filter = guira::ExpiringCuckooFilter::with_capacity(1000, 0.001, 60)?;
-    /// assert_eq!(filter.hasher(), &guira::KeyHasher::default());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub const fn hasher(&self) -> &crate::digest::KeyHasher {
-        self.filter.hasher()
     }
 
     /// Returns an empty filter that began as this one did, at its time, with the same hash.
@@ -852,7 +731,7 @@ impl PartialEq for ExpiringCuckooFilter {
 answers_many!([] ExpiringCuckooFilter, "let mut filter = guira::ExpiringCuckooFilter::with_capacity(100, 0.001, 60)?;\nfilter.insert(\"ani\")?;");
 counts_many!([] ExpiringCuckooFilter, usize, "let mut filter = guira::ExpiringCuckooFilter::with_capacity(100, 0.001, 60)?;\nfilter.insert(\"ani\")?;");
 inserts_one_by_one!(
-    [] ExpiringCuckooFilter,
+    [] [mut] ExpiringCuckooFilter,
     [],
     |filter, key| filter.insert(key),
     |filter, key| filter.hasher().digest(key),

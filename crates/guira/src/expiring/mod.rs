@@ -3,8 +3,12 @@
 mod builder;
 mod expiring_cuckoo_filter;
 mod generations;
+mod lifetimes;
 
+#[cfg(feature = "std")]
+pub(crate) use builder::Expires;
 pub use expiring_cuckoo_filter::ExpiringCuckooFilter;
 #[cfg(feature = "std")]
 pub(crate) use expiring_cuckoo_filter::{SWEPT_BY_ADVANCE, SWEPT_BY_INSERTION};
 pub(crate) use generations::{Generations, Pass, Times};
+pub(crate) use lifetimes::lifetimes;

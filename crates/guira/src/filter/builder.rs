@@ -633,16 +633,39 @@ impl<T> fmt::Debug for FilterBuilder<T> {
     }
 }
 
-/// The builder of a kind, and what else every kind has.
+/// The builder of a kind. Without the given choices, which examples make, a capacity and a rate are all that it needs.
 macro_rules! made_by_builder {
-    ([$($generic:tt)*] $type:ty, $name:literal $(, $chosen:literal)?) => {
+    ([$($generic:tt)*] $type:ty, $name:literal) => {
+        impl<$($generic)*> $type {
+            /// Makes an empty one for `capacity` distinct keys, which takes absent keys for present ones at this rate at the most.
+            /// For everything else that can be chosen, see [`builder`](Self::builder).
+            ///
+            /// # Errors
+            ///
+            /// A [`BuildError`](crate::BuildError) that says what is out of range, or that there is no memory.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            #[doc = concat!("let filter = ", $name, "::with_capacity(1_000_000, 0.001)?;")]
+            /// assert_eq!(filter.capacity(), 1_000_000);
+            /// # Ok::<(), guira::BuildError>(())
+            /// ```
+            pub fn with_capacity(capacity: usize, false_positive_rate: f64) -> Result<Self, crate::error::BuildError> {
+                Self::builder().capacity(capacity).false_positive_rate(false_positive_rate).build()
+            }
+        }
+
+        crate::filter::made_by_builder!([$($generic)*] $type, $name, "");
+    };
+    ([$($generic:tt)*] $type:ty, $name:literal, $chosen:literal) => {
         impl<$($generic)*> $type {
             /// Returns a builder, for everything else that can be chosen.
             ///
             /// # Examples
             ///
             /// ```
-            #[doc = concat!("let builder = ", $name, "::builder().capacity(1000).false_positive_rate(0.001)" $(, $chosen)?, ";")]
+            #[doc = concat!("let builder = ", $name, "::builder().capacity(1000).false_positive_rate(0.001)", $chosen, ";")]
             /// let filter = builder.build()?;
             /// assert_eq!(filter.capacity(), 1000);
             /// # Ok::<(), guira::BuildError>(())

@@ -1,12 +1,13 @@
 use alloc::boxed::Box;
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 use core::fmt;
 
 #[expect(unused_imports, reason = "named in the documentation")]
 use super::GrowthPolicy;
 use super::doubling::Doubling;
-use super::{Fingerprints, Growth, Kept};
-use crate::cast::{to_f64, to_usize};
+use super::{Fingerprints, Growth, Kept, made_with, numbers};
+use crate::cast::to_usize;
 use crate::cuckoo::{Crowd, NoRoom, Scheme, Splitting, with_table};
 use crate::digest::{Digest, Key, KeyHasher};
 use crate::error::{BuildError, InsertError, OutOfMemory};
@@ -111,23 +112,6 @@ pub struct CuckooFilter {
 }
 
 impl CuckooFilter {
-    /// Makes an empty filter for `capacity` distinct keys, with at most this false positive rate.
-    ///
-    /// # Errors
-    ///
-    /// A [`BuildError`] that says what is out of range, or that there is no memory.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let filter = guira::CuckooFilter::with_capacity(1_000_000, 0.001)?;
-    /// assert!(filter.size_in_bytes() < 1_750_000);
-    /// # Ok::<(), guira::BuildError>(())
-    /// ```
-    pub fn with_capacity(capacity: usize, false_positive_rate: f64) -> Result<Self, BuildError> {
-        Self::builder().capacity(capacity).false_positive_rate(false_positive_rate).build()
-    }
-
     pub(crate) fn with_parameters(parameters: Parameters, hasher: KeyHasher) -> Result<Self, BuildError> {
         let out_of_memory = |_| BuildError::OutOfMemory { bytes: parameters.table_size() };
         let storage = Storage::zeroed(parameters.table_bits()).map_err(out_of_memory)?;
@@ -156,6 +140,12 @@ impl CuckooFilter {
     #[must_use]
     pub(crate) fn with_kept(self, kept: Option<Arc<Kept>>) -> Self {
         Self { kept, ..self }
+    }
+
+    /// Sets the chunks that are written to its file besides, and leaves what else is.
+    pub(crate) fn set_chunks(&mut self, chunks: Vec<u8>) {
+        let kept = self.kept.as_deref().cloned().unwrap_or_default();
+        self.kept = Some(Arc::new(Kept { chunks, ..kept }));
     }
 
     /// Begins or ends a doubling, and returns the one that was in progress. During a doubling the limit is 0, so that
@@ -463,53 +453,18 @@ impl CuckooFilter {
         self.len
     }
 
-    /// Returns `true` if nothing is stored.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let mut filter = guira::CuckooFilter::with_capacity(1000, 0.001)?;
-    /// filter.insert("ani")?;
-    /// assert!(!filter.is_empty());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub const fn is_empty(&self) -> bool {
-        self.len == 0
-    }
+    numbers!(
+        "guira::CuckooFilter::with_capacity(1000, 0.001)?",
+        is_empty,
+        capacity,
+        load_factor,
+        expected_false_positive_rate
+    );
 
-    /// Returns the number of distinct keys promised to fit: of a million filters, at most one is expected to refuse one
-    /// of them. A filter that grows has room for this many before the next doubling.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let filter = guira::CuckooFilter::with_capacity(1000, 0.001)?;
-    /// assert_eq!(filter.capacity(), 1000);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub const fn capacity(&self) -> usize {
-        to_usize(self.parameters.capacity())
-    }
+    made_with!("guira::CuckooFilter::with_capacity(1000, 0.001)?", filter, &filter.parameters, &filter.hasher);
 
     pub(crate) const fn slot_count(&self) -> usize {
         to_usize(self.parameters.slot_count())
-    }
-
-    /// Returns α, the share of the slots that are filled.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let mut filter = guira::CuckooFilter::with_capacity(1000, 0.001)?;
-    /// filter.insert("ani")?;
-    /// assert_eq!(filter.load_factor(), 1.0 / filter.parameters().slot_count() as f64);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn load_factor(&self) -> f64 {
-        to_f64(self.len as u64) / to_f64(self.parameters.slot_count())
     }
 
     /// Returns the size of the table in bytes, padding included.
@@ -524,53 +479,6 @@ impl CuckooFilter {
     #[must_use]
     pub fn size_in_bytes(&self) -> usize {
         self.storage.len() + self.doubling.as_deref().map_or(0, Doubling::size)
-    }
-
-    /// Returns the share of absent keys for which [`contains`](Self::contains) is expected to return `true` at the present
-    /// load.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let mut filter = guira::CuckooFilter::with_capacity(1000, 0.001)?;
-    /// filter.insert("ani")?;
-    /// assert!(filter.expected_false_positive_rate() < 0.000_01);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn expected_false_positive_rate(&self) -> f64 {
-        self.parameters.expected_false_positive_rate(self.len as u64)
-    }
-
-    /// Returns the parameters of the table as it is now.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let mut filter = guira::CuckooFilter::with_capacity(1000, 0.001)?;
-    /// filter.insert("ani")?;
-    /// assert_eq!((filter.parameters().slots_per_bucket(), filter.parameters().fingerprint_bits()), (4, 13));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub const fn parameters(&self) -> &Parameters {
-        &self.parameters
-    }
-
-    /// Returns the hash that turns keys into digests.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let mut filter = guira::CuckooFilter::with_capacity(1000, 0.001)?;
-    /// filter.insert("ani")?;
-    /// let digest = filter.hasher().digest("ani");
-    /// assert!(filter.contains(&digest));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub const fn hasher(&self) -> &KeyHasher {
-        &self.hasher
     }
 
     /// Returns the stored fingerprints with their buckets, bucket by bucket.

@@ -6,6 +6,7 @@ use crate::cuckoo::with_table;
 
 /// A fingerprint and the bucket that holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub struct StoredFingerprint {
     /// The number of the bucket in the table, counted from 0.
     pub bucket: u64,

@@ -14,6 +14,7 @@ mod kept;
 mod made;
 mod many;
 mod merge;
+mod numbers;
 mod pending;
 mod valued;
 mod valued_growth;
@@ -26,15 +27,16 @@ pub use cuckoo_filter::CuckooFilter;
 pub use filter_plan::{FilterPlan, PlannedFilter};
 pub use growth::GrowthPolicy;
 pub use iter::{Fingerprints, StoredFingerprint};
-pub(crate) use many::{answers_many, contains_one_by_one, counts_many, inserts_one_by_one, removes_many};
+pub(crate) use many::{answers_many, counts_many, inserts_one_by_one, removes_many};
 pub use pending::Change;
 pub use view::CuckooFilterView;
 
 pub(crate) use builder::whole_regions;
 pub(crate) use growth::Growth;
 pub(crate) use kept::Kept;
+pub(crate) use numbers::{empty_like, grows, made_with, numbers, try_clone};
 pub(crate) use pending::Pending;
-pub(crate) use valued::{ValuedFilter, growth_of_valued_filter, measures_of_valued_filter};
+pub(crate) use valued::ValuedFilter;
 pub(crate) use valued_merge::Meeting;
 
 pub(crate) use crate::cuckoo::Filled;

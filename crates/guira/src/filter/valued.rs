@@ -183,8 +183,7 @@ impl ValuedFilter {
     }
 
     /// For each of many keys, whether its fingerprint is stored and lives.
-    pub(crate) fn contains_many_living<K: Key>(&self, keys: &[K], answers: &mut [bool], living: Living) {
-        assert_eq!(keys.len(), answers.len(), "as many answers as keys");
+    pub(crate) fn look_up_many<K: Key>(&self, keys: &[K], answers: &mut [bool], living: Living) {
         let mut digests = [Digest::new(0); BLOCK];
         for (keys, answers) in keys.chunks(BLOCK).zip(answers.chunks_mut(BLOCK)) {
             let digests = &mut digests[..keys.len()];
@@ -274,6 +273,10 @@ impl ValuedFilter {
 
     pub(crate) const fn hasher(&self) -> &KeyHasher {
         &self.hasher
+    }
+
+    pub(crate) fn size_in_bytes(&self) -> usize {
+        self.storage.len()
     }
 
     pub(crate) const fn storage(&self) -> &Storage {
@@ -370,187 +373,3 @@ impl PartialEq for ValuedFilter {
             && self.storage() == other.storage()
     }
 }
-
-/// The getters of the types made of a [`ValuedFilter`]. Examples begin with the given expression, which makes one for
-/// 1000 keys.
-macro_rules! measures_of_valued_filter {
-    ($made:literal) => {
-        /// Returns the number of distinct keys promised to fit: of a million tables, at most one is expected to refuse
-        /// one of them.
-        ///
-        /// # Examples
-        ///
-        /// ```
-        #[doc = concat!("let filter = ", $made, ";")]
-        /// assert_eq!(filter.capacity(), 1000);
-        /// # Ok::<(), Box<dyn std::error::Error>>(())
-        /// ```
-        #[must_use]
-        pub const fn capacity(&self) -> usize {
-            crate::cast::to_usize(self.filter.parameters().capacity())
-        }
-
-        /// Returns α, the share of the slots that are filled.
-        ///
-        /// # Examples
-        ///
-        /// ```
-        #[doc = concat!("let filter = ", $made, ";")]
-        /// assert_eq!(filter.load_factor(), 0.0);
-        /// # Ok::<(), Box<dyn std::error::Error>>(())
-        /// ```
-        #[must_use]
-        pub fn load_factor(&self) -> f64 {
-            let slots = crate::cast::to_f64(self.filter.parameters().slot_count());
-            crate::cast::to_f64(self.filter.len() as u64) / slots
-        }
-
-        /// Returns the size of the table in bytes, padding included.
-        ///
-        /// # Examples
-        ///
-        /// ```
-        #[doc = concat!("let filter = ", $made, ";")]
-        /// assert!(filter.size_in_bytes() < 3000);
-        /// # Ok::<(), Box<dyn std::error::Error>>(())
-        /// ```
-        #[must_use]
-        pub fn size_in_bytes(&self) -> usize {
-            self.filter.storage().len()
-        }
-
-        /// Returns the share of absent keys that are expected to be reported as present at the present load.
-        ///
-        /// # Examples
-        ///
-        /// ```
-        #[doc = concat!("let filter = ", $made, ";")]
-        /// assert_eq!(filter.expected_false_positive_rate(), 0.0);
-        /// # Ok::<(), Box<dyn std::error::Error>>(())
-        /// ```
-        #[must_use]
-        pub fn expected_false_positive_rate(&self) -> f64 {
-            self.filter.parameters().expected_false_positive_rate(self.filter.len() as u64)
-        }
-
-        /// Returns the parameters of the table.
-        ///
-        /// # Examples
-        ///
-        /// ```
-        #[doc = concat!("let filter = ", $made, ";")]
-        /// assert_eq!(filter.parameters().capacity(), 1000);
-        /// # Ok::<(), Box<dyn std::error::Error>>(())
-        /// ```
-        #[must_use]
-        pub const fn parameters(&self) -> &crate::parameters::Parameters {
-            self.filter.parameters()
-        }
-
-        /// Returns an empty one that was made alike: with the same parameters, hash and seed.
-        ///
-        /// # Errors
-        ///
-        /// [`OutOfMemory`](crate::OutOfMemory).
-        ///
-        /// # Examples
-        ///
-        /// ```
-        #[doc = concat!("let filter = ", $made, ";")]
-        /// assert!(filter.empty_like()? == filter);
-        /// # Ok::<(), Box<dyn std::error::Error>>(())
-        /// ```
-        pub fn empty_like(&self) -> Result<Self, crate::error::OutOfMemory> {
-            self.filter.empty_like().map(Self::from_filter)
-        }
-
-        /// Returns the hash that turns keys into digests.
-        ///
-        /// # Examples
-        ///
-        /// ```
-        #[doc = concat!("let filter = ", $made, ";")]
-        /// assert_eq!(filter.hasher(), &guira::KeyHasher::default());
-        /// # Ok::<(), Box<dyn std::error::Error>>(())
-        /// ```
-        #[must_use]
-        pub const fn hasher(&self) -> &crate::digest::KeyHasher {
-            self.filter.hasher()
-        }
-    };
-}
-
-/// How the types made of a [`ValuedFilter`] grow. Examples begin with the given builder, to which a capacity of 1000 and a
-/// largest one are added.
-macro_rules! growth_of_valued_filter {
-    ($builder:literal) => {
-        /// Returns the number of distinct keys up to which the false positive rate is guaranteed: where it grows, at least the
-        /// [`max_capacity`](FilterBuilder::max_capacity) it was built for, and otherwise its [`capacity`](Self::capacity).
-        ///
-        /// # Examples
-        ///
-        /// ```
-        #[doc = concat!("let builder = ", $builder, ".capacity(1000).max_capacity(50_000).false_positive_rate(0.01);")]
-        /// assert!(builder.build()?.max_capacity() >= 50_000);
-        /// # Ok::<(), Box<dyn std::error::Error>>(())
-        /// ```
-        #[must_use]
-        pub fn max_capacity(&self) -> usize {
-            self.filter.growth().map_or(self.capacity(), |growth| growth.max_capacity())
-        }
-
-        /// Returns what it does with more keys than its [`max_capacity`](Self::max_capacity), or `None` if it doesn't grow.
-        ///
-        /// # Examples
-        ///
-        /// ```
-        #[doc = concat!("let builder = ", $builder, ".capacity(1000).max_capacity(50_000).false_positive_rate(0.01);")]
-        /// assert_eq!(builder.build()?.growth_policy(), Some(guira::GrowthPolicy::KeepRate));
-        /// # Ok::<(), Box<dyn std::error::Error>>(())
-        /// ```
-        #[must_use]
-        pub fn growth_policy(&self) -> Option<crate::filter::GrowthPolicy> {
-            self.filter.growth().map(|growth| growth.policy)
-        }
-
-        /// Makes room for `additional` more distinct keys at once.
-        ///
-        /// # Errors
-        ///
-        /// [`ReserveError::Full`](crate::ReserveError::Full) if it may not grow so far, and
-        /// [`ReserveError::OutOfMemory`](crate::ReserveError::OutOfMemory). In both cases it is as it was.
-        ///
-        /// # Examples
-        ///
-        /// ```
-        #[doc = concat!("let builder = ", $builder, ".capacity(1000).max_capacity(50_000).false_positive_rate(0.01);")]
-        /// let mut filter = builder.build()?;
-        /// filter.reserve(20_000)?;
-        /// assert!(filter.capacity() >= 20_000);
-        /// # Ok::<(), Box<dyn std::error::Error>>(())
-        /// ```
-        pub fn reserve(&mut self, additional: usize) -> Result<(), crate::error::ReserveError> {
-            self.filter.reserve(self.filter.len(), additional, crate::filter::Living::ALL).map(drop)
-        }
-
-        /// Undoes doublings as long as what is stored leaves an eighth of the smaller table's capacity free, down to the size that
-        /// it began with. One that doesn't grow stays as it is.
-        ///
-        /// # Examples
-        ///
-        /// ```
-        #[doc = concat!("let builder = ", $builder, ".capacity(1000).max_capacity(50_000).false_positive_rate(0.01);")]
-        /// let mut filter = builder.build()?;
-        /// let size = filter.size_in_bytes();
-        /// filter.reserve(20_000)?;
-        /// filter.shrink_to_fit();
-        /// assert_eq!(filter.size_in_bytes(), size);
-        /// # Ok::<(), Box<dyn std::error::Error>>(())
-        /// ```
-        pub fn shrink_to_fit(&mut self) {
-            self.filter.shrink_to_fit(self.filter.len(), crate::filter::Living::ALL);
-        }
-    };
-}
-
-pub(crate) use {growth_of_valued_filter, measures_of_valued_filter};

@@ -139,9 +139,19 @@ impl ValuedFilter {
         Ok(empty.with_growth(self.growth().copied()).with_kept(self.kept().cloned()))
     }
 
+    /// Makes room for `additional` more fingerprints where all live.
+    pub(crate) fn reserve(&mut self, additional: usize) -> Result<(), ReserveError> {
+        self.reserve_among_living(self.len(), additional, Living::ALL).map(drop)
+    }
+
     /// Makes room for `additional` more fingerprints beside `len` living ones. Returns whether the table was doubled, which
     /// leaves the dead out.
-    pub(crate) fn reserve(&mut self, len: usize, additional: usize, living: Living) -> Result<bool, ReserveError> {
+    pub(crate) fn reserve_among_living(
+        &mut self,
+        len: usize,
+        additional: usize,
+        living: Living,
+    ) -> Result<bool, ReserveError> {
         let needed = len.saturating_add(additional) as u64;
         let error = |filter: &Self, error: &InsertError| {
             ReserveError::of(error, len, additional, to_usize(filter.parameters().capacity()))
@@ -168,9 +178,14 @@ impl ValuedFilter {
         Ok(is_grown)
     }
 
+    /// Undoes doublings as long as an eighth of the smaller table's capacity stays free, where all fingerprints live.
+    pub(crate) fn shrink_to_fit(&mut self) {
+        self.shrink_to_living(self.len(), Living::ALL);
+    }
+
     /// Undoes doublings as long as `len` living fingerprints leave an eighth of the smaller table's capacity free. Returns
     /// whether it did, which leaves the dead out.
-    pub(crate) fn shrink_to_fit(&mut self, len: usize, living: Living) -> bool {
+    pub(crate) fn shrink_to_living(&mut self, len: usize, living: Living) -> bool {
         let before = self.parameters().doublings();
         while let Some(smaller) = self.parameters().before_doubling() {
             if len as u64 > smaller.capacity() - smaller.capacity().div_ceil(super::growing::ROOM_TO_SPARE) {

@@ -2,7 +2,8 @@ use alloc::sync::Arc;
 use core::fmt;
 
 use super::pending::{Change, Pending};
-use crate::cast::{to_f64, to_usize};
+use super::{made_with, numbers};
+use crate::cast::to_usize;
 use crate::cuckoo::Scheme;
 use crate::digest::{Digest, Key, KeyHasher};
 use crate::error::FileKind;
@@ -146,57 +147,6 @@ impl<'bytes> CuckooFilterView<'bytes> {
         self.kind
     }
 
-    /// Returns the number of distinct keys that were promised to fit.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let mut filter = guira::CuckooFilter::with_capacity(1000, 0.001)?;
-    /// filter.insert("ani")?;
-    /// let file = filter.to_bytes();
-    /// let view = guira::CuckooFilterView::new(&file)?;
-    /// assert_eq!(view.capacity(), 1000);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn capacity(&self) -> usize {
-        to_usize(self.parameters.capacity())
-    }
-
-    /// Returns α, the share of the slots that are filled, as the header and the journal say.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let mut filter = guira::CuckooFilter::with_capacity(1000, 0.001)?;
-    /// filter.insert("ani")?;
-    /// let file = filter.to_bytes();
-    /// let view = guira::CuckooFilterView::new(&file)?;
-    /// assert_eq!(view.load_factor(), filter.load_factor());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn load_factor(&self) -> f64 {
-        to_f64(self.len as u64) / to_f64(self.parameters.slot_count())
-    }
-
-    /// Returns the share of absent keys for which [`contains`](Self::contains) is expected to return `true`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let mut filter = guira::CuckooFilter::with_capacity(1000, 0.001)?;
-    /// filter.insert("ani")?;
-    /// let file = filter.to_bytes();
-    /// let view = guira::CuckooFilterView::new(&file)?;
-    /// assert_eq!(view.expected_false_positive_rate(), filter.expected_false_positive_rate());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn expected_false_positive_rate(&self) -> f64 {
-        self.parameters.expected_false_positive_rate(self.len as u64)
-    }
-
     /// Returns how many fingerprints are stored, as the header and the journal say.
     ///
     /// # Examples
@@ -214,56 +164,20 @@ impl<'bytes> CuckooFilterView<'bytes> {
         self.len
     }
 
-    /// Returns `true` if nothing is stored, as the header and the journal say.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let mut filter = guira::CuckooFilter::with_capacity(1000, 0.001)?;
-    /// filter.insert("ani")?;
-    /// let file = filter.to_bytes();
-    /// let view = guira::CuckooFilterView::new(&file)?;
-    /// assert!(!view.is_empty());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub const fn is_empty(&self) -> bool {
-        self.len == 0
-    }
+    numbers!(
+        "guira::CuckooFilterView::from_owner(guira::CuckooFilter::with_capacity(1000, 0.001)?.to_bytes())?",
+        is_empty,
+        capacity,
+        load_factor,
+        expected_false_positive_rate
+    );
 
-    /// Returns the parameters of the table.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let mut filter = guira::CuckooFilter::with_capacity(1000, 0.001)?;
-    /// filter.insert("ani")?;
-    /// let file = filter.to_bytes();
-    /// let view = guira::CuckooFilterView::new(&file)?;
-    /// assert_eq!(view.parameters(), filter.parameters());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub const fn parameters(&self) -> &Parameters {
-        &self.parameters
-    }
-
-    /// Returns the hash that turns keys into digests.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let mut filter = guira::CuckooFilter::with_capacity(1000, 0.001)?;
-    /// filter.insert("ani")?;
-    /// let file = filter.to_bytes();
-    /// let view = guira::CuckooFilterView::new(&file)?;
-    /// assert_eq!(view.hasher(), filter.hasher());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub const fn hasher(&self) -> &KeyHasher {
-        &self.hasher
-    }
+    made_with!(
+        "guira::CuckooFilterView::from_owner(guira::CuckooFilter::with_capacity(1000, 0.001)?.to_bytes())?",
+        view,
+        &view.parameters,
+        &view.hasher
+    );
 
     pub(crate) fn count_digest(&self, digest: Digest) -> usize {
         let count = self.scheme.count(&self.table, digest);

@@ -1,10 +1,9 @@
 use crate::counting::CountingCuckooFilter;
-use crate::digest::{Key, KeyHasher};
+use crate::digest::Key;
 use crate::error::FileKind;
 use crate::expiring::ExpiringCuckooFilter;
-use crate::filter::CuckooFilter;
+use crate::filter::{CuckooFilter, made_with, numbers};
 use crate::map::CuckooMap;
-use crate::parameters::Parameters;
 use crate::set::CuckooSet;
 
 /// What a file of any kind holds.
@@ -82,28 +81,6 @@ impl AnyFilter {
         }
     }
 
-    /// Returns `true` if nothing is stored.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let mut set = guira::CuckooSet::with_capacity(100, 0.01)?;
-    /// set.insert("ani")?;
-    /// let any = guira::AnyFilter::from_bytes(&set.to_bytes())?;
-    /// assert!(!any.is_empty());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub const fn is_empty(&self) -> bool {
-        match self {
-            Self::Filter(filter) => filter.is_empty(),
-            Self::Set(set) => set.is_empty(),
-            Self::Counting(filter) => filter.is_empty(),
-            Self::Map(map) => map.is_empty(),
-            Self::Expiring(filter) => filter.is_empty(),
-        }
-    }
-
     /// Returns what it is.
     ///
     /// # Examples
@@ -127,47 +104,24 @@ impl AnyFilter {
         }
     }
 
-    /// Returns the parameters of the table.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let mut set = guira::CuckooSet::with_capacity(100, 0.01)?;
-    /// set.insert("ani")?;
-    /// let any = guira::AnyFilter::from_bytes(&set.to_bytes())?;
-    /// assert_eq!(any.parameters(), set.parameters());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub const fn parameters(&self) -> &Parameters {
-        match self {
+    numbers!("guira::AnyFilter::Set(guira::CuckooSet::with_capacity(1000, 0.001)?)", is_empty);
+
+    made_with!(
+        "guira::AnyFilter::Set(guira::CuckooSet::with_capacity(1000, 0.001)?)",
+        any,
+        match any {
             Self::Filter(filter) => filter.parameters(),
             Self::Set(set) => set.parameters(),
             Self::Counting(filter) => filter.parameters(),
             Self::Map(map) => map.parameters(),
             Self::Expiring(filter) => filter.parameters(),
-        }
-    }
-
-    /// Returns the hash that turns keys into digests.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let mut set = guira::CuckooSet::with_capacity(100, 0.01)?;
-    /// set.insert("ani")?;
-    /// let any = guira::AnyFilter::from_bytes(&set.to_bytes())?;
-    /// assert_eq!(any.hasher(), set.hasher());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub const fn hasher(&self) -> &KeyHasher {
-        match self {
+        },
+        match any {
             Self::Filter(filter) => filter.hasher(),
             Self::Set(set) => set.hasher(),
             Self::Counting(filter) => filter.hasher(),
             Self::Map(map) => map.hasher(),
             Self::Expiring(filter) => filter.hasher(),
         }
-    }
+    );
 }

@@ -10,7 +10,7 @@ use super::header::{Hash, Sections};
 use crate::cuckoo::Scheme;
 use crate::digest::KeyHasher;
 use crate::error::{FileKind, LoadError};
-use crate::filter::Pending;
+use crate::filter::{Pending, numbers};
 use crate::parameters::Parameters;
 use crate::table::Storage;
 
@@ -103,20 +103,7 @@ impl FileHeader {
         self.0.len
     }
 
-    /// Returns `true` if nothing is stored.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let file = guira::CuckooFilter::with_capacity(100, 0.01)?.to_bytes();
-    /// let header = guira::FileHeader::from_bytes(&file)?;
-    /// assert!(header.is_empty());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub const fn is_empty(&self) -> bool {
-        self.0.len == 0
-    }
+    numbers!("guira::FileHeader::from_bytes(&guira::CuckooFilter::with_capacity(1000, 0.001)?.to_bytes())?", is_empty);
 
     /// Returns the size in bytes of what the header counts: itself, the table, and the chunks behind it, if there are any. A
     /// journal, to which the program `guira` may have appended keys, follows them.

@@ -13,7 +13,7 @@ use super::journal::Journal;
 #[cfg(feature = "std")]
 use super::journal::max_size;
 #[cfg(feature = "std")]
-use crate::concurrent::ConcurrentCuckooFilter;
+use crate::concurrent::{ConcurrentCuckooFilter, ConcurrentExpiringCuckooFilter};
 use crate::counting::CountingCuckooFilter;
 use crate::digest::KeyHasher;
 #[cfg(feature = "files")]
@@ -347,6 +347,8 @@ can_be_loaded! { [] CountingCuckooFilter, "guira::CountingCuckooFilter", "guira:
 can_be_loaded! { [V: MapValue] CuckooMap<V>, "guira::CuckooMap::<u8>", "guira::CuckooMap::<u8>::with_capacity(100, 0.01)?" }
 #[cfg(feature = "std")]
 can_be_loaded! { [] ConcurrentCuckooFilter, "guira::ConcurrentCuckooFilter", "guira::ConcurrentCuckooFilter::with_capacity(100, 0.01)?" }
+#[cfg(feature = "std")]
+can_be_loaded! { [] ConcurrentExpiringCuckooFilter, "guira::ConcurrentExpiringCuckooFilter", "guira::ConcurrentExpiringCuckooFilter::with_capacity(100, 0.01, 60)?" }
 can_be_loaded! { [] ExpiringCuckooFilter, "guira::ExpiringCuckooFilter", "guira::ExpiringCuckooFilter::with_capacity(100, 0.01, 60)?" }
 can_be_loaded! { [] AnyFilter, "guira::AnyFilter", "guira::AnyFilter::Filter(guira::CuckooFilter::with_capacity(100, 0.01)?)" }
 

@@ -50,24 +50,6 @@ pub fn use_global_allocator_only() {
     crate::table::use_global_allocator_only();
 }
 
-/// Returns the three parts of [`ExpiringCuckooFilter::to_bytes`]: the header, of 128 bytes, the table, and the chunk of the times.
-/// Other chunks of the file that the filter was loaded from are left out, though the header counts them.
-///
-/// # Examples
-///
-/// ```
-/// let filter = guira::ExpiringCuckooFilter::with_capacity(100, 0.01, 60)?;
-/// let (header, table, times) = guira::raw::expiring_file_parts(&filter);
-/// assert_eq!([&header, table, &times].concat(), filter.to_bytes());
-/// # Ok::<(), guira::BuildError>(())
-/// ```
-#[must_use]
-#[expect(clippy::expect_used, reason = "a table with values is not doubled in steps, so nothing is copied")]
-pub fn expiring_file_parts(filter: &ExpiringCuckooFilter) -> (Vec<u8>, &[u8], Vec<u8>) {
-    let parts = filter.parts().expect("its table is not being doubled");
-    (header_bytes(&parts), filter.filter().storage(), parts.times)
-}
-
 /// The file of a filter that is about to be written, for programs that need to know its size first.
 ///
 /// # Examples
@@ -129,92 +111,132 @@ impl core::fmt::Debug for FileToWrite<'_> {
     }
 }
 
-/// Returns the chunks of the file that the filter was loaded from, without its times. They are written again when it is saved.
-///
-/// # Examples
-///
-/// ```
-/// use guira::raw::{self, Chunk};
-///
-/// let mut filter = guira::ExpiringCuckooFilter::with_capacity(100, 0.01, 60)?;
-/// let mut chunks = Vec::new();
-/// Chunk::new(*b"NOTE", 0, b"{}").append_to(&mut chunks);
-/// raw::set_expiring_chunks(&mut filter, chunks.clone());
-/// let loaded = guira::ExpiringCuckooFilter::from_bytes(&filter.to_bytes())?;
-/// assert_eq!(raw::expiring_chunks(&loaded), chunks);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[must_use]
-pub fn expiring_chunks(filter: &ExpiringCuckooFilter) -> &[u8] {
-    filter.filter().kept().map_or(&[], |kept| &kept.chunks)
-}
-
-/// Sets the chunks that are written to the file of a filter behind its times, in place of those that there were: see
-/// [`expiring_chunks`]. A chunk that readers must know is to be one of docs/format.md.
-pub fn set_expiring_chunks(filter: &mut ExpiringCuckooFilter, chunks: Vec<u8>) {
-    filter.set_chunks(chunks);
-}
-
-/// Returns the table of a filter whose keys expire, as its file has it: its memory, which begins where an allocation of the global
-/// allocator begins, if [`use_global_allocator_only`] was called.
-#[must_use]
-pub fn expiring_table(filter: &ExpiringCuckooFilter) -> &[u8] {
-    filter.filter().storage()
-}
-
-/// Returns the chunk of the times that is behind the table in the file of a filter whose keys expire.
-#[must_use]
-pub fn expiring_times(filter: &ExpiringCuckooFilter) -> Vec<u8> {
-    filter.generations().times().chunk()
-}
-
-/// Does with the table of a filter whose keys expire what [`RawFilter::move_table`] does.
-///
-/// # Panics
-///
-/// If more bytes come back, or fewer.
-pub fn move_expiring_table(filter: &mut ExpiringCuckooFilter, elsewhere: impl FnOnce(Vec<u8>) -> Vec<u8>) {
-    filter.move_table(elsewhere);
-}
-
-/// The three parts of a filter's file, the memory of its table, and insertions that take no more of it.
+/// The parts of a filter's file, and the memory of its table, where keys stay or expire.
 ///
 /// # Examples
 ///
 /// ```
 /// use guira::CuckooFilter;
-/// use guira::raw::RawFilter;
+/// use guira::raw::{Chunk, RawFilter};
 ///
 /// let mut filter = CuckooFilter::with_capacity(100, 0.01)?;
 /// filter.insert("ani")?;
-/// let (header, table, chunks) = filter.file_parts();
-/// let copy = CuckooFilter::from_file_parts(&header, table.to_vec(), chunks)?;
+/// let mut chunks = Vec::new();
+/// Chunk::new(*b"NOTE", 0, b"{}").append_to(&mut chunks);
+/// filter.set_chunks(chunks);
+///
+/// let (header, table, times) = filter.file_parts();
+/// assert_eq!([&header, &*table, &times, filter.chunks()].concat(), filter.to_bytes());
+/// let copy = CuckooFilter::from_file_parts(&header, table.to_vec(), filter.chunks())?;
 /// assert_eq!(copy, filter);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[expect(private_bounds, reason = "so that nobody else implements it, and it can have more methods")]
 pub trait RawFilter: Sized + Contents {
-    /// Returns the three parts of [`CuckooFilter::to_bytes`]: the header, of 128 bytes, the table, borrowed, and the chunks of
-    /// the file that the filter was loaded from, often none. If the table is being doubled, it is a copy of the doubled one.
-    fn file_parts(&self) -> (Vec<u8>, Cow<'_, [u8]>, &[u8]);
+    /// Returns what [`CuckooFilter::to_bytes`] consists of, but for the [`chunks`](Self::chunks) behind it: the header, of 128
+    /// bytes, which counts those; the table, borrowed, or if it is being doubled a copy of the doubled one; and the chunk of the
+    /// times where keys expire, otherwise nothing.
+    fn file_parts(&self) -> (Vec<u8>, Cow<'_, [u8]>, Vec<u8>);
 
-    /// Returns the chunks of the file that the filter was loaded from, often none, without reading the table.
+    /// Returns the chunks of the file that the filter was loaded from, often none, without its times and without reading the table.
     fn chunks(&self) -> &[u8];
 
-    /// Finishes the doubling of the table, if it is being doubled. Then the first part of [`memory`](Self::memory) is the
-    /// table of the file.
-    fn settle(&mut self);
+    /// Sets the [`chunks`](Self::chunks), which are written when the filter is saved. One that readers must know is to be one of
+    /// docs/format.md.
+    fn set_chunks(&mut self, chunks: Vec<u8>);
 
-    /// Returns the memory of the filter: its table, and what is left of the old table during a doubling, otherwise nothing.
-    /// Each begins where an allocation of the global allocator begins, if [`use_global_allocator_only`] was called.
-    fn memory(&self) -> [&[u8]; 2];
-
-    /// Loads a filter from the three parts. The table stays where it is; it is not copied.
+    /// Loads a filter from the header, the table and all chunks behind it. The table stays where it is; it is not copied.
     ///
     /// # Errors
     ///
     /// Those of [`CuckooFilter::from_bytes`].
     fn from_file_parts(header: &[u8], table: Vec<u8>, chunks: &[u8]) -> Result<Self, LoadError>;
+
+    /// Returns the memory of the filter: its table, and what is left of the old table during a doubling, otherwise nothing.
+    /// Each begins where an allocation of the global allocator begins, if [`use_global_allocator_only`] was called.
+    fn memory(&self) -> [&[u8]; 2];
+
+    /// Lets the caller move the bytes of the table elsewhere in memory, as servers do to defragment it. The same bytes
+    /// must come back; others would make it another filter. Tables in large pages stay where they are, unless
+    /// [`use_global_allocator_only`] was called, and `elsewhere` is not called; nor is it for a table that is being doubled.
+    ///
+    /// # Panics
+    ///
+    /// If more bytes come back, or fewer.
+    fn move_table(&mut self, elsewhere: impl FnOnce(Vec<u8>) -> Vec<u8>);
+}
+
+impl RawFilter for CuckooFilter {
+    #[expect(clippy::expect_used, reason = "as in `to_bytes`")]
+    fn file_parts(&self) -> (Vec<u8>, Cow<'_, [u8]>, Vec<u8>) {
+        let parts = self.parts().expect("memory for a copy of the filter");
+        let header = header_bytes(&parts);
+        let table = match parts.table {
+            Cow::Borrowed(table) => Cow::Borrowed(&**table),
+            Cow::Owned(table) => Cow::Owned(table.to_vec()),
+        };
+        (header, table, Vec::new())
+    }
+
+    fn chunks(&self) -> &[u8] {
+        self.kept().map_or(&[], |kept| &kept.chunks)
+    }
+
+    fn set_chunks(&mut self, chunks: Vec<u8>) {
+        self.set_chunks(chunks);
+    }
+
+    fn from_file_parts(header: &[u8], table: Vec<u8>, chunks: &[u8]) -> Result<Self, LoadError> {
+        load_from_parts(header, table, chunks)
+    }
+
+    fn memory(&self) -> [&[u8]; 2] {
+        match self.splitting() {
+            None => [self.bytes(), &[]],
+            Some((_, old, new)) => [new, old],
+        }
+    }
+
+    fn move_table(&mut self, elsewhere: impl FnOnce(Vec<u8>) -> Vec<u8>) {
+        if !self.is_doubling() {
+            self.storage_mut().move_bytes(elsewhere);
+        }
+    }
+}
+
+impl RawFilter for ExpiringCuckooFilter {
+    #[expect(clippy::expect_used, reason = "a table with values is not doubled in steps, so nothing is copied")]
+    fn file_parts(&self) -> (Vec<u8>, Cow<'_, [u8]>, Vec<u8>) {
+        let parts = self.parts().expect("its table is not being doubled");
+        (header_bytes(&parts), Cow::Borrowed(self.filter().storage()), parts.times)
+    }
+
+    fn chunks(&self) -> &[u8] {
+        self.filter().kept().map_or(&[], |kept| &kept.chunks)
+    }
+
+    fn set_chunks(&mut self, chunks: Vec<u8>) {
+        self.set_chunks(chunks);
+    }
+
+    fn from_file_parts(header: &[u8], table: Vec<u8>, chunks: &[u8]) -> Result<Self, LoadError> {
+        load_from_parts(header, table, chunks)
+    }
+
+    fn memory(&self) -> [&[u8]; 2] {
+        [self.filter().storage(), &[]]
+    }
+
+    fn move_table(&mut self, elsewhere: impl FnOnce(Vec<u8>) -> Vec<u8>) {
+        self.move_table(elsewhere);
+    }
+}
+
+/// Insertions that take no more memory, and merging with a file that is never in memory as a whole.
+pub trait RawInsert: RawFilter {
+    /// Finishes the doubling of the table, if it is being doubled. Then the first part of [`memory`](RawFilter::memory) is the
+    /// table of the file.
+    fn settle(&mut self);
 
     /// Stores a copy of a key if the table takes it as it is; never doubles it. So a server can look at its memory before
     /// it lets the table grow.
@@ -240,46 +262,11 @@ pub trait RawFilter: Sized + Contents {
     /// Those of [`LoadOptions::read_from`](crate::LoadOptions::read_from). Keys must be treated as the file says.
     #[cfg(feature = "std")]
     fn merged_with_file(self, file: impl std::io::Read) -> Result<Option<Self>, LoadError>;
-
-    /// Lets the caller move the bytes of the table elsewhere in memory, as servers do to defragment it. The same bytes
-    /// must come back; others would make it another filter. Tables in large pages stay where they are, unless
-    /// [`use_global_allocator_only`] was called, and `elsewhere` is not called; nor is it for a table that is being doubled.
-    ///
-    /// # Panics
-    ///
-    /// If more bytes come back, or fewer.
-    fn move_table(&mut self, elsewhere: impl FnOnce(Vec<u8>) -> Vec<u8>);
 }
 
-impl RawFilter for CuckooFilter {
-    #[expect(clippy::expect_used, reason = "as in `to_bytes`")]
-    fn file_parts(&self) -> (Vec<u8>, Cow<'_, [u8]>, &[u8]) {
-        let parts = self.parts().expect("memory for a copy of the filter");
-        let header = header_bytes(&parts);
-        let table = match parts.table {
-            Cow::Borrowed(table) => Cow::Borrowed(&**table),
-            Cow::Owned(table) => Cow::Owned(table.to_vec()),
-        };
-        (header, table, self.chunks())
-    }
-
-    fn chunks(&self) -> &[u8] {
-        self.kept().map_or(&[], |kept| &kept.chunks)
-    }
-
+impl RawInsert for CuckooFilter {
     fn settle(&mut self) {
         self.settle();
-    }
-
-    fn memory(&self) -> [&[u8]; 2] {
-        match self.splitting() {
-            None => [self.bytes(), &[]],
-            Some((_, old, new)) => [new, old],
-        }
-    }
-
-    fn from_file_parts(header: &[u8], table: Vec<u8>, chunks: &[u8]) -> Result<Self, LoadError> {
-        load_from_parts(header, table, chunks)
     }
 
     #[inline]
@@ -295,12 +282,6 @@ impl RawFilter for CuckooFilter {
     #[cfg(feature = "std")]
     fn merged_with_file(self, file: impl std::io::Read) -> Result<Option<Self>, LoadError> {
         super::merge::merged_with(self, file)
-    }
-
-    fn move_table(&mut self, elsewhere: impl FnOnce(Vec<u8>) -> Vec<u8>) {
-        if !self.is_doubling() {
-            self.storage_mut().move_bytes(elsewhere);
-        }
     }
 }
 

@@ -12,7 +12,7 @@ use super::any_filter::AnyFilter;
 use super::contents::Contents;
 use super::load::LoadOptions;
 #[cfg(feature = "std")]
-use crate::concurrent::ConcurrentCuckooFilter;
+use crate::concurrent::{ConcurrentCuckooFilter, ConcurrentExpiringCuckooFilter};
 use crate::counting::CountingCuckooFilter;
 use crate::error::FileKind;
 use crate::expiring::ExpiringCuckooFilter;
@@ -47,6 +47,8 @@ is_its_file!([] ExpiringCuckooFilter);
 is_its_file!([] AnyFilter);
 #[cfg(feature = "std")]
 is_its_file!([] ConcurrentCuckooFilter);
+#[cfg(feature = "std")]
+is_its_file!([] ConcurrentExpiringCuckooFilter);
 
 /// Takes the bytes of a file of this kind, in one piece or one by one.
 struct FileVisitor<C>(PhantomData<C>);

@@ -3,10 +3,10 @@ use core::marker::PhantomData;
 
 use super::{MapValue, Values};
 use crate::digest::Key;
-use crate::error::{BuildError, InsertError, MergeError, OutOfMemory};
+use crate::error::{BuildError, InsertError, MergeError};
 use crate::filter::{
-    Built, FilterBuilder, Growth, Living, Meeting, ValuedFilter, answers_many, contains_one_by_one,
-    growth_of_valued_filter, inserts_one_by_one, made_by_builder, measures_of_valued_filter,
+    Built, FilterBuilder, Growth, Living, Meeting, ValuedFilter, answers_many, empty_like, grows, inserts_one_by_one,
+    made_by_builder, made_with, numbers, try_clone,
 };
 use crate::parameters::Parameters;
 
@@ -64,46 +64,12 @@ impl<V: MapValue> Built for CuckooMap<V> {
 made_by_builder!([V: MapValue] CuckooMap<V>, "guira::CuckooMap::<u8>");
 
 impl<V: MapValue> CuckooMap<V> {
-    /// Makes an empty map for `capacity` distinct keys, one value each, which finds a value for absent keys at this rate at the
-    /// most. For everything else that can be chosen, see [`builder`](Self::builder).
-    ///
-    /// # Errors
-    ///
-    /// A [`BuildError`] that says what is out of range, or that there is no memory. Fingerprints for the rate and values
-    /// have at most 32 bits together.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let map = guira::CuckooMap::<u8>::with_capacity(1000, 0.001)?;
-    /// assert_eq!(map.parameters().value_bits(), 8);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn with_capacity(capacity: usize, false_positive_rate: f64) -> Result<Self, BuildError> {
-        Self::builder().capacity(capacity).false_positive_rate(false_positive_rate).build()
-    }
-
     /// Makes a map of a filter whose values have no more bits than the type.
     pub(crate) const fn from_filter(filter: ValuedFilter) -> Self {
         Self { filter, value: PhantomData }
     }
 
-    /// Returns a copy, like [`clone`](Clone::clone), which ends the process if there is no memory for one.
-    ///
-    /// # Errors
-    ///
-    /// [`OutOfMemory`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let shards = guira::CuckooMap::<u8>::with_capacity(1000, 0.001)?;
-    /// assert!(shards.try_clone()? == shards);
-    /// # Ok::<(), guira::BuildError>(())
-    /// ```
-    pub fn try_clone(&self) -> Result<Self, OutOfMemory> {
-        self.filter.try_clone().map(Self::from_filter)
-    }
+    try_clone!("guira::CuckooMap::<u8>::with_capacity(1000, 0.001)?", value);
 
     /// Adds a value to those that a key has.
     ///
@@ -192,6 +158,10 @@ impl<V: MapValue> CuckooMap<V> {
         true
     }
 
+    fn look_up_many<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
+        self.filter.look_up_many(keys, answers, Living::ALL);
+    }
+
     /// Adds all pairs of another map that was made with the same parameters, hash and seed. A pair that both have is stored twice.
     ///
     /// If this map grows, the other need only have begun with the same parameters, however often either has been doubled
@@ -247,23 +217,29 @@ impl<V: MapValue> CuckooMap<V> {
         self.filter.len()
     }
 
-    /// Returns `true` if nothing is stored.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let mut shards = guira::CuckooMap::<u8>::with_capacity(1000, 0.001)?;
-    /// shards.insert("ani", 7)?;
-    /// assert!(!shards.is_empty());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub const fn is_empty(&self) -> bool {
-        self.filter.len() == 0
+    numbers!(
+        "guira::CuckooMap::<u8>::with_capacity(1000, 0.001)?",
+        is_empty,
+        capacity,
+        load_factor,
+        expected_false_positive_rate,
+        size_in_bytes
+    );
+
+    made_with!(
+        "guira::CuckooMap::<u8>::with_capacity(1000, 0.001)?",
+        map,
+        map.filter.parameters(),
+        map.filter.hasher()
+    );
+
+    grows!("guira::CuckooMap::<u8>::builder()", max_capacity, growth_policy, reserve, shrink_to_fit);
+
+    const fn growth(&self) -> Option<&Growth> {
+        self.filter.growth()
     }
 
-    growth_of_valued_filter!("guira::CuckooMap::<u8>::builder()");
-    measures_of_valued_filter!("guira::CuckooMap::<u8>::with_capacity(1000, 0.001)?");
+    empty_like!("guira::CuckooMap::<u8>::with_capacity(1000, 0.001)?", from_filter);
 
     /// Checks what must hold of every map; meant for tests.
     ///
@@ -301,9 +277,8 @@ impl<V> PartialEq for CuckooMap<V> {
 }
 
 answers_many!([V: MapValue] CuckooMap<V>, "let mut filter = guira::CuckooMap::<u8>::with_capacity(100, 0.001)?;\nfilter.insert(\"ani\", 7)?;");
-contains_one_by_one!([V: MapValue] CuckooMap<V>, contains_key, "let mut filter = guira::CuckooMap::<u8>::with_capacity(100, 0.001)?;\nfilter.insert(\"ani\", 7)?;");
 inserts_one_by_one!(
-    [V: MapValue] CuckooMap<V>,
+    [V: MapValue] [mut] CuckooMap<V>,
     [V],
     |map, (key, value)| map.insert(key, *value),
     |map, (key, _)| map.hasher().digest(key),

@@ -73,8 +73,8 @@ pub(crate) fn load(bytes: &[u8]) -> Result<CuckooFilter, LoadError> {
         (Ok(loaded), Ok(read), Ok(joined)) => {
             assert_eq!(loaded, read, "from_bytes and read_from");
             assert_eq!(loaded, joined, "from_bytes and from_file_parts");
-            let (header, table, chunks) = joined.file_parts();
-            assert_eq!([&header, &*table, chunks].concat(), bytes, "the three parts");
+            let (header, table, times) = joined.file_parts();
+            assert_eq!([&header, &*table, &times, joined.chunks()].concat(), bytes, "the parts");
             assert_eq!(loaded.check_invariants(), Ok(()), "{loaded:?}");
             assert_eq!(loaded.fingerprints().count(), loaded.len(), "{loaded:?}");
         }

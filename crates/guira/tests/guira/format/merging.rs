@@ -1,6 +1,6 @@
 //! Filters that are merged with those in files, a part of which is in memory at a time.
 
-use guira::raw::RawFilter as _;
+use guira::raw::RawInsert as _;
 use guira::{CuckooFilter, CuckooSet, KeyHasher, Layout, LoadError};
 
 use super::journal::{Random, apply, filters, journal, some_changes};

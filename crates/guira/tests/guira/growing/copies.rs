@@ -1,6 +1,6 @@
 //! Copies that do not fit never make a filter grow.
 
-use guira::raw::RawFilter as _;
+use guira::raw::RawInsert as _;
 use guira::{InsertError, MergeError};
 
 use super::{RATES, absent, assert_holds, filled, growing, keys_before_doublings};

@@ -1,9 +1,9 @@
 use std::sync::Arc;
 
 use guira::{
-    AnyFilter, ConcurrentCuckooFilter, CountingCuckooFilter, CuckooFilter, CuckooFilterView, CuckooMap, CuckooSet,
-    Error, ExpiringCuckooFilter, FileKind, FilterBuilder, FilterFile, FilterKind, KeyHasher, LoadError, LoadOptions,
-    MergeError,
+    AnyFilter, ConcurrentCuckooFilter, ConcurrentExpiringCuckooFilter, CountingCuckooFilter, CuckooFilter,
+    CuckooFilterView, CuckooMap, CuckooSet, Error, ExpiringCuckooFilter, FileKind, FilterBuilder, FilterFile,
+    FilterKind, KeyHasher, LoadError, LoadOptions, MergeError,
 };
 
 /// `T::builder()` makes a `T`, with the table that it tells before.
@@ -168,6 +168,22 @@ fn a_filter_that_threads_share_is_saved_and_loaded() {
         loaded.insert("another").expect("room");
         assert!(ConcurrentCuckooFilter::read_from(&file[..]).expect("what was saved").to_bytes() == file);
     }
+    let builder = ConcurrentExpiringCuckooFilter::builder().capacity(1000).false_positive_rate(0.001).lifetime(60);
+    let shared = builder.build().expect("valid");
+    assert_eq!(builder.parameters().as_ref(), Ok(shared.parameters()));
+    (0..900_u64).try_for_each(|key| shared.insert(&key)).expect("room");
+    let file = shared.to_bytes();
+    assert!(file == shared.snapshot().expect("memory").to_bytes());
+    let mut written = Vec::new();
+    shared.write_to(&mut written).expect("a vector");
+    assert!(written == file);
+    let loaded = ConcurrentExpiringCuckooFilter::from_bytes(&file).expect("what was saved");
+    assert!((0..900_u64).all(|key| loaded.contains(&key)) && loaded.to_bytes() == file);
+    assert!(matches!(
+        ConcurrentExpiringCuckooFilter::from_bytes(&CuckooSet::with_capacity(9, 0.1).expect("valid").to_bytes()),
+        Err(LoadError::OtherKind { .. })
+    ));
+
     let sorted = CuckooFilter::builder().capacity(1000).false_positive_rate(0.001).layout(guira::Layout::SemiSorted);
     let file = sorted.build().expect("valid").to_bytes();
     assert!(matches!(ConcurrentCuckooFilter::from_bytes(&file), Err(LoadError::Parameters(_))));
