@@ -1,6 +1,6 @@
 //! Filters that grow: tables that are split, and replaced.
 
-use guira::raw::RawFilter as _;
+use guira::raw::RawInsert as _;
 use guira::{ConcurrentCuckooFilter, CuckooFilter, KeyHasher, StoredFingerprint};
 use loom::sync::Arc;
 use loom::thread;
