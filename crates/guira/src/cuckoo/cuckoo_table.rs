@@ -138,15 +138,19 @@ impl<A: Addressing, T: TableMut> CuckooTable<A, T> {
         }
     }
 
-    /// Puts a fingerprint into a candidate bucket that has room.
+    /// Puts a fingerprint into a candidate bucket that has room. `None` if none seems to have.
     #[inline]
     pub(crate) fn fill(&mut self, fingerprint: Fingerprint, primary: Candidate) -> Option<Place> {
+        if A::CANDIDATES == 2 && self.slots.fills_emptier() {
+            let second = self.addressing.alternate(primary, fingerprint);
+            return self.slots.fill_emptier(primary.bucket(), second.bucket(), fingerprint);
+        }
         let place = self.vacant_place(fingerprint, primary)?;
         self.slots.fill(place, fingerprint);
         Some(place)
     }
 
-    /// Inserts a fingerprint whose candidate buckets are full, by making room in one of them.
+    /// Inserts a fingerprint whose candidate buckets are full, or seemed to be, by making room in one of them.
     #[cold]
     #[inline(never)]
     pub(crate) fn insert_by_relocation(
@@ -154,6 +158,12 @@ impl<A: Addressing, T: TableMut> CuckooTable<A, T> {
         fingerprint: Fingerprint,
         primary: Candidate,
     ) -> Result<Place, NoRoom> {
+        if self.slots.fills_emptier()
+            && let Some(place) = self.vacant_place(fingerprint, primary)
+        {
+            self.slots.fill(place, fingerprint);
+            return Ok(place);
+        }
         let candidates = self.addressing.distinct_candidates(primary, fingerprint);
         let mut search = Search::default();
         if let Some(path) = search.find(&self.addressing, &self.slots, candidates)? {

@@ -220,6 +220,19 @@ pub(crate) trait TableMut: Table {
         self.set(place.bucket, place.slot, Some(fingerprint));
     }
 
+    /// Whether [`fill_emptier`](Self::fill_emptier) fills slots in fewer steps than looking for one first.
+    #[inline(always)]
+    fn fills_emptier(&self) -> bool {
+        false
+    }
+
+    /// Puts a fingerprint into the one of two buckets that seems to be emptier. `None` if that has no empty slot; the other may have
+    /// one.
+    #[inline(always)]
+    fn fill_emptier(&mut self, _first: BucketIndex, _second: BucketIndex, _fingerprint: Fingerprint) -> Option<Place> {
+        None
+    }
+
     /// Empties a slot that holds this fingerprint.
     #[inline]
     fn erase(&mut self, place: Place, _fingerprint: Fingerprint) {

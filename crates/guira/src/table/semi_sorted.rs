@@ -3,6 +3,8 @@
 //! The order of the fingerprints in a bucket means nothing. Sorted, their four low nibbles have one of 3876 values, which
 //! fit 12 bits instead of 16. The other bits are stored beside them in the same order.
 
+use core::hint::select_unpredictable;
+
 use super::{Layout, Memory, Place, Slot, Table, TableMut, Vacancy, byte_of};
 use crate::addressing::{BucketIndex, Fingerprint};
 use crate::cast::to_usize;
@@ -37,6 +39,9 @@ trait FingerprintBits: Copy {
 
     /// How a bucket is unfolded.
     fn unfolding(self) -> Unfolding<Self::Word>;
+
+    /// Masks for insertions, where f is a constant.
+    const INSERTIONS: Option<&'static [Insertion; 4]> = None;
 
     /// The bits of a bucket.
     #[inline]
@@ -96,6 +101,7 @@ pub(crate) struct ConstantFingerprintBits<const F: u32>;
 
 impl<const F: u32> FingerprintBits for ConstantFingerprintBits<F> {
     type Word = u64;
+    const INSERTIONS: Option<&'static [Insertion; 4]> = Some(&const { Insertion::all(F - NIBBLE_BITS) });
 
     #[inline]
     fn get(self) -> u32 {
@@ -153,6 +159,17 @@ impl<F: FingerprintBits, M> SemiSortedTable<F, M> {
         bucket.get() * u64::from(self.widths.bucket_bits()) + u64::from(at)
     }
 
+    /// The byte in which a bucket starts, and how many bits come before it there.
+    #[inline(always)]
+    fn start(&self, bucket: BucketIndex) -> (usize, u32) {
+        let bucket_bits = self.widths.bucket_bits();
+        if bucket_bits.is_multiple_of(8) {
+            (to_usize(bucket.get() * u64::from(bucket_bits / 8)), 0)
+        } else {
+            byte_of(self.bit(bucket, 0))
+        }
+    }
+
     /// The value in a slot of a bucket that was read.
     #[inline]
     fn value(&self, fingerprints: F::Word, slot: Slot) -> u32 {
@@ -165,11 +182,7 @@ impl<F: FingerprintBits, M: Memory> SemiSortedTable<F, M> {
     #[inline]
     fn parts(&self, bucket: BucketIndex) -> (u32, F::Word) {
         let bucket_bits = self.widths.bucket_bits();
-        let (byte, before) = if bucket_bits.is_multiple_of(8) {
-            (to_usize(bucket.get() * u64::from(bucket_bits / 8)), 0)
-        } else {
-            byte_of(self.bit(bucket, 0))
-        };
+        let (byte, before) = self.start(bucket);
         if Self::ONE_WORD {
             let word: F::Word = self.memory.word(byte, before, bucket_bits);
             (word.low_32() & 0xfff, word)
@@ -324,6 +337,105 @@ impl<F: FingerprintBits> TableMut for SemiSortedTable<F, &mut [u8]> {
         debug_assert!(self.get(place.bucket, Slot(0)).is_none(), "empty slots come first");
         self.exchange(place.bucket, 0, fingerprint.get());
     }
+
+    #[inline(always)]
+    fn fills_emptier(&self) -> bool {
+        Self::ONE_WORD && self.high_width() >= MIN_TELLING_BITS
+    }
+
+    /// Which bucket is emptier, the high bits say alone: a fingerprint that has none of them, one in 2^(f - 4), counts as an empty
+    /// slot if it follows those.
+    #[inline(always)]
+    fn fill_emptier(&mut self, first: BucketIndex, second: BucketIndex, fingerprint: Fingerprint) -> Option<Place> {
+        let high_width = self.high_width();
+        let [(first_byte, first_before), (second_byte, second_before)] = [first, second].map(|it| self.start(it));
+        let (first_word, second_word) =
+            (u64::read(self.memory, first_byte) >> first_before, u64::read(self.memory, second_byte) >> second_before);
+        let empty_bits = |word: u64| ((word & !0xfff) | 1 << (CODE_BITS + 4 * high_width)).trailing_zeros();
+        let is_first = empty_bits(first_word) >= empty_bits(second_word);
+        let word = select_unpredictable(is_first, first_word, second_word);
+        let nibbles = u64::from(NIBBLES[to_usize(word & 0xfff)]);
+        let high_bits = word >> CODE_BITS & ((1 << high_width) - 1);
+        if nibbles & 0xf | high_bits != 0 {
+            return None;
+        }
+        let bucket = select_unpredictable(is_first, first, second);
+        match F::INSERTIONS {
+            Some(insertions) => {
+                let changed = inserted(insertions, high_width, word, nibbles, fingerprint.get());
+                let byte = select_unpredictable(is_first, first_byte, second_byte);
+                let before = select_unpredictable(is_first, first_before, second_before);
+                ((word ^ changed) << before).flip(self.memory, byte);
+            }
+            None => self.exchange(bucket, 0, fingerprint.get()),
+        }
+        Some(Place { bucket, slot: Slot(0) })
+    }
+}
+
+/// With how many high bits they alone say how full a bucket is.
+const MIN_TELLING_BITS: u32 = 8;
+
+/// What stays and what moves where a fingerprint is inserted behind so many others that are less.
+#[derive(Clone, Copy, Debug)]
+struct Insertion {
+    /// Of the high bits, those that move down by one fingerprint's, where they come to be; those that stay, with all that is above
+    /// the bucket; and the lowest that is inserted.
+    high_moved: u64,
+    high_kept: u64,
+    high_inserted: u64,
+    /// The nibbles, likewise.
+    moved: u16,
+    kept: u16,
+    inserted: u16,
+}
+
+impl Insertion {
+    /// Behind three others, none, one and two, for fingerprints with so many high bits.
+    const fn all(high_width: u32) -> [Self; 4] {
+        let none = Self { high_moved: 0, high_kept: 0, high_inserted: 0, moved: 0, kept: 0, inserted: 0 };
+        let mut all = [none; 4];
+        let mut less = 0;
+        while less < 4 {
+            let (high, low) = (CODE_BITS + less * high_width, less * NIBBLE_BITS);
+            all[(less as usize + 1) % 4] = Self {
+                high_moved: (1 << high) - (1 << CODE_BITS),
+                high_kept: !0 << (high + high_width),
+                high_inserted: 1 << high,
+                moved: !(u16::MAX << low),
+                kept: u16::MAX << low << NIBBLE_BITS,
+                inserted: 1 << low,
+            };
+            less += 1;
+        }
+        all
+    }
+}
+
+/// The word of a bucket whose lowest slot is empty, with a fingerprint in order.
+#[inline(always)]
+fn inserted(insertions: &[Insertion; 4], high_width: u32, word: u64, nibbles: u64, value: u32) -> u64 {
+    // Lanes of 16 bits whose highest one is 0: the nibble above the high bits.
+    let pair = (1 << (2 * high_width)) - 1;
+    let high_bits = word >> CODE_BITS;
+    let pairs = (high_bits & pair) | ((high_bits << (32 - 2 * high_width)) & (pair << 32));
+    let high = 0x0000_0001_0000_0001 * ((1 << high_width) - 1);
+    let high_lanes = (pairs & high) | ((pairs << (16 - high_width)) & (high << 16));
+    let nibble_pairs = (nibbles | nibbles << 24) & 0x0000_00ff_0000_00ff;
+    let nibble_lanes = (nibble_pairs | nibble_pairs << 12) & 0x000f_000f_000f_000f;
+    let lanes = (nibble_lanes << high_width) | high_lanes;
+
+    let (nibble, high) = (u64::from(value & 0xf), u64::from(value >> NIBBLE_BITS));
+    let highest = 0x8000_8000_8000_8000;
+    let not_less = ((lanes | highest) - 0x0001_0001_0001_0001 * (nibble << high_width | high)) & highest;
+    // Of the empty slot, which is less, and leaves, this is one more.
+    let at = &insertions[to_usize(u64::from(not_less.trailing_zeros() / 16 % 4))];
+    let nibbles = (nibbles >> NIBBLE_BITS & u64::from(at.moved))
+        | (nibbles & u64::from(at.kept))
+        | (nibble * u64::from(at.inserted));
+    let [lower, upper, ..] = nibbles.to_le_bytes();
+    let code = RANKS_OF_PAIRS[0][usize::from(lower)] + RANKS_OF_PAIRS[1][usize::from(upper)];
+    (word >> high_width & at.high_moved) | (word & at.high_kept) | (high * at.high_inserted) | u64::from(code)
 }
 
 impl<F: FingerprintBits> SemiSortedTable<F, &mut [u8]> {
@@ -498,6 +610,20 @@ static RANKS: [[u32; 16]; 3] = {
     ranks
 };
 
+/// What the two lower nibbles and the two upper ones, as they follow each other in a byte, add to a rank.
+#[expect(clippy::cast_possible_truncation, reason = "all ranks are below 2^12")]
+static RANKS_OF_PAIRS: [[u16; 256]; 2] = {
+    let mut ranks = [[0; 256]; 2];
+    let mut pair = 0;
+    while pair < 256 {
+        let (first, second) = (pair % 16, pair / 16);
+        ranks[0][pair] = first as u16 + RANKS[0][second] as u16;
+        ranks[1][pair] = (RANKS[1][first] + RANKS[2][second]) as u16;
+        pair += 1;
+    }
+    ranks
+};
+
 #[cfg(test)]
 mod tests {
     use super::super::{Storage, is_zero_from};
@@ -633,5 +759,89 @@ mod tests {
                 assert_slots_are_set_as_in_a_list::<u64>(fingerprint_bits);
             }
         }
+    }
+
+    /// Values of f bits, of which many are equal, or equal in one of their parts.
+    fn values(fingerprint_bits: u32) -> impl Iterator<Item = u32> {
+        let mask = u32::MAX >> (32 - fingerprint_bits);
+        (0..).map(move |step: u32| {
+            let random = step.wrapping_mul(0x9e37_79b9);
+            ((random >> 8) ^ (random << 3)) & mask & (0xffff_ff33 | (random >> 20)) & !((random >> 28 & 1) * 0xfff0)
+        })
+    }
+
+    fn assert_inserted_as_where_f_is_a_number<const F: u32>() {
+        let bucket = BucketIndex::new(1);
+        let widths = AnyFingerprintBits::<u64>::new(F).expect("buckets that fit the words");
+        let mut storage = Storage::zeroed(4 * u64::from(FingerprintBits::bucket_bits(widths))).expect("small");
+        storage.iter_mut().for_each(|byte| *byte = 0xff);
+        let mut table = SemiSortedTable::new(widths, &mut storage[..]);
+        let insertions = ConstantFingerprintBits::<F>::INSERTIONS.expect("f is a constant");
+        let mut values = values(F).filter_map(Fingerprint::new);
+        for round in 0..3000 {
+            (0..4).for_each(|_| table.set(bucket, Slot(3 * F), None));
+            for stored in 0..4 {
+                let (_, word) = table.parts(bucket);
+                let (value, nibbles) = (values.next().expect("endless"), u64::from(NIBBLES[to_usize(word & 0xfff)]));
+                let changed = inserted(insertions, F - NIBBLE_BITS, word, nibbles, value.get());
+                table.fill(Place { bucket, slot: Slot(0) }, value);
+                assert_eq!(changed, table.parts(bucket).1, "f = {F}, round {round}: {value:?} beside {stored}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_fingerprint_is_inserted_as_where_f_is_a_number() {
+        assert_inserted_as_where_f_is_a_number::<5>();
+        assert_inserted_as_where_f_is_a_number::<6>();
+        assert_inserted_as_where_f_is_a_number::<7>();
+        assert_inserted_as_where_f_is_a_number::<8>();
+        assert_inserted_as_where_f_is_a_number::<9>();
+        assert_inserted_as_where_f_is_a_number::<10>();
+        assert_inserted_as_where_f_is_a_number::<11>();
+        assert_inserted_as_where_f_is_a_number::<12>();
+        assert_inserted_as_where_f_is_a_number::<13>();
+        assert_inserted_as_where_f_is_a_number::<14>();
+        assert_inserted_as_where_f_is_a_number::<15>();
+    }
+
+    /// Fills two buckets of a table with constant widths, and the same of one with numbers, to the end.
+    fn assert_the_emptier_bucket_is_filled<const F: u32>() {
+        let any = AnyFingerprintBits::<u64>::new(F).expect("buckets that fit the words");
+        let size = 4 * u64::from(FingerprintBits::bucket_bits(any));
+        let buckets = [BucketIndex::new(1), BucketIndex::new(2)];
+        for high_bits in [1, 0] {
+            let mut values = values(F).map(|value| value | high_bits << NIBBLE_BITS).filter_map(Fingerprint::new);
+            for _ in 0..1000 {
+                let mut memory = [size, size].map(|size| Storage::zeroed(size).expect("small"));
+                let [first, second] = &mut memory;
+                let mut constant = SemiSortedTable::new(ConstantFingerprintBits::<F>, &mut first[..]);
+                let mut table = SemiSortedTable::new(any, &mut second[..]);
+                assert!(constant.fills_emptier() && table.fills_emptier());
+                for stored in 0..=8 {
+                    let value = values.next().expect("endless");
+                    let empty = buckets.map(|bucket| table.empty_slots(bucket));
+                    let place = table.fill_emptier(buckets[stored % 2], buckets[1 - stored % 2], value);
+                    assert_eq!(constant.fill_emptier(buckets[stored % 2], buckets[1 - stored % 2], value), place);
+                    match place {
+                        Some(place) if high_bits == 1 => {
+                            assert_eq!(empty[to_usize(place.bucket.get()) - 1], empty[0].max(empty[1]));
+                        }
+                        Some(_) => {}
+                        // One without high bits may hide that the other bucket has an empty slot.
+                        None => assert!(empty == [0, 0] || (high_bits == 0 && empty.contains(&0)), "{empty:?}"),
+                    }
+                }
+                assert!(constant.memory == table.memory && buckets.iter().all(|&bucket| table.is_well_formed(bucket)));
+            }
+        }
+    }
+
+    #[test]
+    fn the_emptier_bucket_is_filled() {
+        assert_the_emptier_bucket_is_filled::<12>();
+        assert_the_emptier_bucket_is_filled::<13>();
+        assert_the_emptier_bucket_is_filled::<14>();
+        assert_the_emptier_bucket_is_filled::<15>();
     }
 }
