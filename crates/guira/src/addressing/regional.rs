@@ -174,7 +174,11 @@ impl<R: RegionSize> Addressing for RegionalAddressing<R> {
 impl RegionalAddressing {
     /// The fingerprint of a key and its candidates among these buckets, which are those of the table.
     #[inline(always)]
-    pub(crate) fn locate_in<R: Regions>(&self, buckets: &Buckets<'_>, digest: Digest) -> (Fingerprint, [Below; 2]) {
+    pub(crate) fn locate_in<R: Regions>(
+        &self,
+        buckets: &Buckets<impl Sized>,
+        digest: Digest,
+    ) -> (Fingerprint, [Below; 2]) {
         let fingerprint = Fingerprint::of(digest, self.fingerprint_mask);
         let hash = hash_of_fingerprint::<Whole>(fingerprint.get(), self.seed);
         (fingerprint, buckets.candidates::<R>(digest.get(), hash))

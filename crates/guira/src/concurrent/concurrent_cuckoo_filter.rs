@@ -266,7 +266,20 @@ impl ConcurrentCuckooFilter {
     #[inline(always)]
     #[must_use]
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
-        let digest = self.hasher.digest(key);
+        match self.hasher.as_xxh3() {
+            Some(hasher) => self.contains_digest(hasher.digest(key)),
+            None => self.contains_keyed(key),
+        }
+    }
+
+    /// Not inlined, so that callers hold fewer values in registers.
+    #[inline(never)]
+    fn contains_keyed<K: Key + ?Sized>(&self, key: &K) -> bool {
+        self.contains_digest(self.hasher.digest(key))
+    }
+
+    #[inline(always)]
+    fn contains_digest(&self, digest: Digest) -> bool {
         match &self.table {
             Tables::Fixed(table) => table.contains(digest),
             Tables::Growing(current, _) => contains_in_current(current, digest),

@@ -2,13 +2,13 @@
 
 use super::guards::Guards;
 use super::stripes::Stale;
-use super::versions::Versions;
+use super::versions::{OptimisticRead, Versions};
 use crate::addressing::{Addressing, Candidate, Fingerprint};
 use crate::cast::Whole;
-use crate::cuckoo::{CuckooTable, Pair, Scheme, with_table};
+use crate::cuckoo::{CuckooTable, Look, Scheme, with_table};
 use crate::digest::Digest;
 use crate::sync::AtomicU64;
-use crate::table::{PackedTable, Table, Widths};
+use crate::table::Table;
 
 /// How often a reader looks at most. Each look but the first follows a removal or a move of a fingerprint of the same
 /// class, so a second is rare, and this many in a row come only if somebody provokes them.
@@ -17,10 +17,24 @@ pub(super) const MAX_LOOKS: u32 = 64;
 /// What `contains` returns at one look; `None` if it found nothing and a fingerprint may have moved past it.
 #[inline]
 pub(super) fn look(versions: &Versions, fingerprint: Fingerprint, contains: impl FnOnce() -> bool) -> Option<bool> {
-    let watch = versions.watch(fingerprint);
-    let found = contains();
-    // Not `||`: whether a key is found is hard to guess, and that something moved is rare.
-    (found | watch.is_unchanged()).then_some(found)
+    let watch = versions.begin(fingerprint);
+    <&Versions>::end(watch, contains())
+}
+
+impl<'versions> Look for &'versions Versions {
+    type Watch = OptimisticRead<'versions>;
+    type Output = Option<bool>;
+
+    #[inline(always)]
+    fn begin(self, fingerprint: Fingerprint) -> OptimisticRead<'versions> {
+        self.watch(fingerprint)
+    }
+
+    #[inline(always)]
+    fn end(watch: OptimisticRead<'_>, found: bool) -> Option<bool> {
+        // Not `||`: whether a key is found is hard to guess, and that something moved is rare.
+        (found | watch.is_unchanged()).then_some(found)
+    }
 }
 
 impl<A: Addressing, T: Table> CuckooTable<A, T> {
@@ -46,36 +60,19 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
 /// As in filters for one thread, only the schemes that are planned by default are inlined.
 #[inline(always)]
 pub(super) fn contains(scheme: &Scheme, words: &[AtomicU64], digest: Digest, guards: &Guards) -> bool {
-    let found = if scheme.is_aligned_bytes
-        && let Pair::AlignedBytes(addressing, widths) = &scheme.pair
-    {
-        look_once(addressing, *widths, words, digest, guards)
-    } else {
-        match &scheme.pair {
-            Pair::AlignedNarrow(addressing, widths) => look_once(addressing, *widths, words, digest, guards),
-            Pair::RegionalBytes(addressing, widths) => look_once(addressing, *widths, words, digest, guards),
-            Pair::RegionalNarrow(addressing, widths) => look_once(addressing, *widths, words, digest, guards),
-            _ => look_elsewhere(scheme, words, digest, guards),
-        }
+    let found = match scheme.look_planned(words, digest, &guards.versions) {
+        Some(found) => found,
+        None => look_elsewhere(scheme, words, digest, guards),
     };
     found.unwrap_or_else(|| look_again(scheme, words, digest, guards))
 }
 
-#[inline(always)]
-fn look_once<A: Addressing, G: Widths>(
-    addressing: &A,
-    widths: G,
-    words: &[AtomicU64],
-    digest: Digest,
-    guards: &Guards,
-) -> Option<bool> {
-    let table = CuckooTable { addressing: *addressing, slots: PackedTable::new(widths, words) };
-    table.contains_concurrent(digest, &guards.versions)
-}
-
 #[inline(never)]
 fn look_elsewhere(scheme: &Scheme, words: &[AtomicU64], digest: Digest, guards: &Guards) -> Option<bool> {
-    with_table!(scheme, shared(words), table => table.contains_concurrent(digest, &guards.versions))
+    match scheme.look_in_halves(words, digest, &guards.versions) {
+        Some(found) => found,
+        None => with_table!(scheme, shared(words), table => table.contains_concurrent(digest, &guards.versions)),
+    }
 }
 
 /// Looks again after a first look that was disturbed.

@@ -6,6 +6,7 @@ mod cuckoo_table;
 mod doubling;
 mod living;
 mod operations;
+mod planned;
 mod scheme;
 mod walk;
 
@@ -16,4 +17,6 @@ pub(crate) use cuckoo_table::{CuckooTable, NoRoom};
 pub(crate) use doubling::with_splitting_table;
 pub(crate) use doubling::{Splitting, SplittingLayouts, with_layouts};
 pub(crate) use living::{Filled, LivingOperations};
+#[cfg(feature = "std")]
+pub(crate) use planned::Look;
 pub(crate) use scheme::{Pair, Scheme, with_pair, with_table};

@@ -2,13 +2,14 @@
 
 use super::blocks::{BLOCK, Located};
 use super::operations::Operations;
+use super::planned::{Look, Once};
 use super::{CuckooTable, NoRoom};
 use crate::addressing::{
     Addressing, AnySize, DaryAddressing, DoublingAddressing, PowerOfTwoAddressing, RegionalAddressing, Size65536,
 };
 use crate::digest::Digest;
 use crate::parameters::{self, Parameters};
-use crate::probe::{Buckets, Extent, Lanes, OneRegion, Regions, Regions65536, SeveralRegions};
+use crate::probe::{Bytes, Extent, Lanes};
 use crate::table::{AnyFingerprintBits, AnyWidths, Layout, ValuedWidths, Widths as _};
 
 /// An addressing and a layout with all their numbers. It has no memory of its own, and works on any that it is given.
@@ -17,34 +18,36 @@ pub(crate) struct Scheme {
     pub(crate) pair: Pair,
     operations: &'static Operations,
     planned: Planned,
-    /// Whether the pair is [`Pair::AlignedBytes`], and [`Pair::DoublingNarrow`]. Asking for the pair itself is a jump through a table of
-    /// all pairs that lookups are compiled for, which takes up to 13 instructions more.
-    #[cfg(feature = "std")]
-    pub(crate) is_aligned_bytes: bool,
+    /// Whether the pair is [`Pair::DoublingNarrow`]. Asking for the pair itself is a jump through a table of all pairs that lookups
+    /// are compiled for, which takes up to 13 instructions more.
     is_doubling_narrow: bool,
 }
 
 /// The numbers of tables that are planned by default, without a choice of addressing and layout: packed buckets that fit 64 bits,
 /// in regions.
 #[derive(Clone, Copy, Debug)]
-struct Planned {
-    addressing: RegionalAddressing,
-    lanes: Lanes<u64>,
+pub(super) struct Planned {
+    pub(super) addressing: RegionalAddressing,
+    pub(super) lanes: Lanes<u64>,
     /// The buckets of the table, whichever it is.
-    extent: Extent,
-    /// Whether each bucket starts at a byte. In other tables than these both are `false`.
-    is_whole_bytes: bool,
-    is_narrow: bool,
+    pub(super) extent: Extent,
+    /// Whether each bucket starts at a byte. In other tables than these all are `false`.
+    pub(super) is_whole_bytes: bool,
+    pub(super) is_narrow: bool,
+    /// Whether each bucket starts at a byte, and takes more than 64 bits, but each of its halves does not; the lanes are those of a
+    /// half then.
+    pub(super) is_halved: bool,
 }
 
 impl Planned {
     fn new(parameters: &Parameters, pair: &Pair, seed: u64) -> Self {
-        use Pair::{AlignedBytes, AlignedNarrow, RegionalBytes, RegionalNarrow};
+        use Pair::{AlignedBytes, AlignedNarrow, RegionalBytes, RegionalNarrow, RegionalWide};
 
         let addressing = RegionalAddressing::new(parameters, AnySize::new(parameters.buckets_per_region()), seed);
         let lanes = match pair {
             AlignedBytes(_, widths) | RegionalBytes(_, widths) => Some(widths.lanes()),
             AlignedNarrow(_, widths) | RegionalNarrow(_, widths) => Some(widths.lanes()),
+            RegionalWide(_, widths) => widths.lanes_of_half(),
             _ => None,
         };
         Self {
@@ -53,15 +56,8 @@ impl Planned {
             extent: Extent::new(parameters.region_count(), parameters.buckets_per_region(), parameters.bucket_bits()),
             is_whole_bytes: matches!(pair, AlignedBytes(..) | RegionalBytes(..)),
             is_narrow: matches!(pair, AlignedNarrow(..) | RegionalNarrow(..)),
+            is_halved: matches!(pair, RegionalWide(..)) && lanes.is_some(),
         }
-    }
-
-    #[inline(always)]
-    fn contains<R: Regions, const WHOLE_BYTES: bool>(&self, buckets: &Buckets<'_>, digest: Digest) -> bool {
-        let (fingerprint, [first, second]) = self.addressing.locate_in::<R>(buckets, digest);
-        // Not by `map`, which is a call where this is inlined several times.
-        let (first, second) = (buckets.word::<WHOLE_BYTES>(first), buckets.word::<WHOLE_BYTES>(second));
-        self.lanes.any_equal_of_two(first, second, self.lanes.broadcast(fingerprint.get()))
     }
 }
 
@@ -240,14 +236,7 @@ impl Scheme {
     fn of(pair: Pair, parameters: &Parameters, seed: u64) -> Self {
         let planned = Planned::new(parameters, &pair, seed);
         let is_doubling_narrow = matches!(pair, Pair::DoublingNarrow(..));
-        Self {
-            pair,
-            operations: Operations::of(&pair),
-            planned,
-            #[cfg(feature = "std")]
-            is_aligned_bytes: matches!(pair, Pair::AlignedBytes(..)),
-            is_doubling_narrow,
-        }
+        Self { pair, operations: Operations::of(&pair), planned, is_doubling_narrow }
     }
 
     /// Algorithm 2.
@@ -266,10 +255,6 @@ impl Scheme {
 
     /// Algorithm 2 for the pairs that are planned by default, and `None` for all others. `is_doubling` says whether `bytes`
     /// are only one of two tables, which is not looked up here either.
-    ///
-    /// These are inlined, and no more, since each makes call sites larger. In a loop over keys, conditions that are the same for all
-    /// keys are asked for once, and each answer has a loop of its own; with more than about eight of them the compiler leaves
-    /// them where they are.
     #[inline(always)]
     pub(crate) fn contains_planned(&self, bytes: &[u8], digest: Digest, is_doubling: bool) -> Option<bool> {
         if (self.is_doubling_narrow & !is_doubling)
@@ -277,32 +262,28 @@ impl Scheme {
         {
             return Some(contains(addressing, layout, bytes, digest));
         }
-        let planned = &self.planned;
-        let buckets = planned.extent.over(bytes);
-        let (is_aligned, is_single) = (buckets.are_in::<Regions65536>(), buckets.are_in::<OneRegion>());
-        if planned.is_whole_bytes & is_aligned {
-            return Some(planned.contains::<Regions65536, true>(&buckets, digest));
-        }
-        if planned.is_narrow & is_aligned {
-            return Some(planned.contains::<Regions65536, false>(&buckets, digest));
-        }
-        if planned.is_whole_bytes & is_single {
-            return Some(planned.contains::<OneRegion, true>(&buckets, digest));
-        }
-        if planned.is_narrow & is_single {
-            return Some(planned.contains::<OneRegion, false>(&buckets, digest));
-        }
-        // Fewer tables have regions of this kind, so buckets of whole bytes have no code of their own.
-        if (planned.is_whole_bytes | planned.is_narrow) & buckets.are_in::<SeveralRegions>() {
-            return Some(planned.contains::<SeveralRegions, false>(&buckets, digest));
-        }
-        None
+        self.look_planned(bytes, digest, Once)
+    }
+
+    /// Algorithm 2 for the same pairs, but those of growing filters, with something to do before and after.
+    #[inline(always)]
+    pub(crate) fn look_planned<M: Bytes, L: Look>(&self, memory: M, digest: Digest, look: L) -> Option<L::Output> {
+        self.planned.look(memory, digest, look)
+    }
+
+    /// The same for the pairs whose buckets are compared by halves.
+    #[inline(always)]
+    pub(crate) fn look_in_halves<M: Bytes, L: Look>(&self, memory: M, digest: Digest, look: L) -> Option<L::Output> {
+        self.planned.is_halved.then(|| self.planned.look_in_halves(memory, digest, look))
     }
 
     /// Algorithm 2 for any pair. Call it from a function that is not inlined, so that callers hold fewer values in registers.
     #[inline(always)]
     pub(crate) fn contains_elsewhere(&self, bytes: &[u8], digest: Digest) -> bool {
-        (self.operations.contains)(&self.pair, bytes, digest)
+        match self.look_in_halves(bytes, digest, Once) {
+            Some(found) => found,
+            None => (self.operations.contains)(&self.pair, bytes, digest),
+        }
     }
 
     /// How many copies of a key's fingerprint are stored.
@@ -340,9 +321,12 @@ impl Scheme {
     }
 
     /// Algorithm 3: see [`CuckooTable::remove`].
-    #[inline]
+    #[inline(always)]
     pub(crate) fn remove(&self, bytes: &mut [u8], digest: Digest) -> bool {
-        (self.operations.remove)(&self.pair, bytes, digest)
+        match self.planned.remove(bytes, digest) {
+            Some(is_removed) => is_removed,
+            None => (self.operations.remove)(&self.pair, bytes, digest),
+        }
     }
 
     /// See [`CuckooTable::look_up`].

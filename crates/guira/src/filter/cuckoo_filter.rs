@@ -405,6 +405,15 @@ impl CuckooFilter {
     /// ```
     #[inline]
     pub fn remove<K: Key + ?Sized>(&mut self, key: &K) -> bool {
+        match self.hasher.as_xxh3() {
+            Some(hasher) => self.remove_digest(hasher.digest(key)),
+            None => self.remove_keyed(key),
+        }
+    }
+
+    /// Not inlined, so that callers hold fewer values in registers.
+    #[inline(never)]
+    fn remove_keyed<K: Key + ?Sized>(&mut self, key: &K) -> bool {
         self.remove_digest(self.hasher.digest(key))
     }
 
@@ -413,9 +422,11 @@ impl CuckooFilter {
         if self.is_doubling() {
             return self.remove_while_doubling(digest);
         }
-        let removed = self.scheme.remove(&mut self.storage, digest);
-        self.len -= usize::from(removed);
-        removed
+        let is_removed = self.scheme.remove(&mut self.storage, digest);
+        if is_removed {
+            self.len -= 1;
+        }
+        is_removed
     }
 
     /// Removes all keys. The table stays as large as it is.

@@ -3,6 +3,8 @@
 
 use core::hint::select_unpredictable;
 
+use super::bytes::Bytes;
+
 /// The number of a bucket that is less than the number of all buckets. Only [`Buckets`] make one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Below {
@@ -18,7 +20,10 @@ pub(crate) struct Extent {
     size: u64,
     count: u64,
     bits: u64,
-    /// Where the 64 bits end that start in the first byte of the last bucket; behind all memory if there is no such bucket.
+    /// The bytes of a bucket, if it starts at one.
+    stride: u64,
+    /// Where the 64 bits end that start in the byte in which the upper half of the last bucket starts; behind all memory if there
+    /// is no such bucket.
     end: u64,
 }
 
@@ -27,19 +32,19 @@ impl Extent {
     pub(crate) const fn new(regions: u64, size: u64, bits: u32) -> Self {
         let (count, bits) = (regions.saturating_mul(size), bits as u64);
         let end = match count.saturating_sub(1).checked_mul(bits) {
-            Some(last) if count > 0 && count < u64::MAX => last / 8 + 8,
+            Some(last) if count > 0 && count < u64::MAX => (last + bits / 2) / 8 + 8,
             _ => u64::MAX,
         };
-        Self { regions, size, count, bits, end }
+        Self { regions, size, count, bits, stride: bits / 8, end }
     }
 
-    /// The buckets in these bytes, which must not end before the last one.
+    /// The buckets in this memory, which must not end before the last one.
     #[inline(always)]
-    pub(crate) const fn over(self, bytes: &[u8]) -> Buckets<'_> {
-        if (bytes.len() as u64) < self.end {
+    pub(crate) fn over<M: Bytes>(self, memory: M) -> Buckets<M> {
+        if (memory.size() as u64) < self.end {
             too_few_bytes();
         }
-        Buckets { bytes, extent: self }
+        Buckets { memory, extent: self }
     }
 }
 
@@ -70,6 +75,10 @@ pub(crate) struct Regions65536;
 /// Several regions of any size.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SeveralRegions;
+
+/// Any number of regions of any size.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AnyRegions;
 
 impl Regions for OneRegion {
     #[inline(always)]
@@ -104,6 +113,18 @@ impl Regions for SeveralRegions {
 
     #[inline(always)]
     fn opposite(extent: &Extent, bucket: u64, digest: u64, hash: u64) -> u64 {
+        AnyRegions::opposite(extent, bucket, digest, hash)
+    }
+}
+
+impl Regions for AnyRegions {
+    #[inline(always)]
+    fn are_of(_extent: &Extent) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn opposite(extent: &Extent, bucket: u64, digest: u64, hash: u64) -> u64 {
         // Rounded down to a region in one step, or in two by way of a bucket, it is the same region.
         opposite_in(high(digest, extent.regions) * extent.size, extent.size, bucket, hash)
     }
@@ -120,14 +141,14 @@ fn opposite_in(start: u64, size: u64, bucket: u64, hash: u64) -> u64 {
     difference.wrapping_add(select_unpredictable(borrowed, start + size, start))
 }
 
-/// Bytes that hold buckets.
+/// Memory that holds buckets.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Buckets<'bytes> {
-    bytes: &'bytes [u8],
+pub(crate) struct Buckets<M> {
+    memory: M,
     extent: Extent,
 }
 
-impl Buckets<'_> {
+impl<M> Buckets<M> {
     /// Whether all regions are of this kind.
     #[inline(always)]
     pub(crate) fn are_in<R: Regions>(&self) -> bool {
@@ -147,27 +168,72 @@ impl Buckets<'_> {
         [number, R::opposite(&self.extent, number, digest, hash)].map(|number| Below { number, count })
     }
 
-    /// The word whose lowest bit is the first of a bucket. Unless buckets start at a byte, only its low 57 bits are defined.
+    /// The byte in which a bucket starts, and how many bits come before it there.
     #[inline(always)]
-    #[expect(clippy::cast_possible_truncation, reason = "a position in a slice")]
-    #[expect(
-        unsafe_code,
-        reason = "a comparison for each word takes two instructions, and keeps loops from being vectorised"
-    )]
-    pub(crate) fn word<const WHOLE_BYTES: bool>(&self, bucket: Below) -> u64 {
+    #[expect(clippy::cast_possible_truncation, reason = "a position in memory")]
+    fn position<const WHOLE_BYTES: bool>(&self, bucket: Below) -> (usize, u64) {
         if bucket.count != self.extent.count {
             other_buckets();
         }
-        let (byte, before) = if WHOLE_BYTES {
-            (bucket.number * (self.extent.bits / 8), 0)
+        if WHOLE_BYTES {
+            ((bucket.number * self.extent.stride) as usize, 0)
         } else {
             let bit = bucket.number * self.extent.bits;
-            (bit / 8, bit % 8)
-        };
-        let start = self.bytes.as_ptr().wrapping_add(byte as usize).cast::<u64>();
-        // SAFETY: the number is below the count, so the word starts no later than that of the last bucket, and `over` found that one to
-        // end inside the slice. The read needs no alignment.
-        u64::from_le(unsafe { start.read_unaligned() }) >> before
+            ((bit / 8) as usize, bit % 8)
+        }
+    }
+}
+
+#[expect(
+    unsafe_code,
+    reason = "a comparison for each word takes two instructions, and keeps loops from being vectorised"
+)]
+impl<M: Bytes> Buckets<M> {
+    /// The word whose lowest bit is the first of a bucket. Unless buckets start at a byte, only its low 57 bits are defined.
+    #[inline(always)]
+    pub(crate) fn word<const WHOLE_BYTES: bool>(&self, bucket: Below) -> u64 {
+        let (byte, before) = self.position::<WHOLE_BYTES>(bucket);
+        // SAFETY: the number is below the count, so the word starts no later than that of the last bucket, and `over` found a later
+        // one to end inside the memory.
+        unsafe { self.memory.word(byte) >> before }
+    }
+
+    /// The words whose lowest bits are the first of each half of a bucket. Buckets start at a byte.
+    #[inline(always)]
+    pub(crate) fn halves(&self, bucket: Below) -> [u64; 2] {
+        let half = self.extent.bits / 2;
+        let (byte, _) = self.position::<true>(bucket);
+        // SAFETY: the number is below the count, so the word starts no later than that of the last bucket, and `over` found a later
+        // one to end inside the memory.
+        let lower = unsafe { self.memory.word(byte) };
+        // SAFETY: this one starts no later than that of the upper half of the last bucket, which `over` found to end inside the memory.
+        let upper = unsafe { self.memory.word(byte + (half / 8) as usize) };
+        [lower, upper >> (half % 8)]
+    }
+}
+
+#[expect(unsafe_code, reason = "the word was read from there")]
+impl Buckets<&mut [u8]> {
+    /// Inverts bits of a bucket where those of `difference`, all of them bits of the bucket, are 1.
+    #[inline(always)]
+    pub(crate) fn flip<const WHOLE_BYTES: bool>(&mut self, bucket: Below, difference: u64) {
+        let (byte, before) = self.position::<WHOLE_BYTES>(bucket);
+        let start = self.memory.as_mut_ptr().wrapping_add(byte).cast::<u64>();
+        // SAFETY: as for `word`.
+        let word = unsafe { self.memory.word(byte) } ^ (difference << before);
+        // SAFETY: this word ends inside the memory, which nobody else reads or writes. The write needs no alignment.
+        unsafe { start.write_unaligned(word.to_le()) };
+    }
+}
+
+impl Below {
+    /// Selects one of two buckets of the same memory, without a branch.
+    #[inline(always)]
+    pub(crate) fn select(is_first: bool, first: Self, second: Self) -> Self {
+        if first.count != second.count {
+            other_buckets();
+        }
+        Self { number: select_unpredictable(is_first, first.number, second.number), count: first.count }
     }
 }
 
@@ -231,7 +297,7 @@ mod tests {
     fn regions_are_of_their_kind_only() {
         let kinds = |regions, size| {
             let bytes = vec![0; 4 << 16];
-            let buckets = Extent::new(regions, size, 8).over(&bytes);
+            let buckets = Extent::new(regions, size, 8).over(&bytes[..]);
             [buckets.are_in::<OneRegion>(), buckets.are_in::<Regions65536>(), buckets.are_in::<SeveralRegions>()]
         };
         assert_eq!(kinds(1, 100), [true, false, false]);
@@ -243,16 +309,16 @@ mod tests {
     #[test]
     #[should_panic(expected = "other buckets")]
     fn there_are_no_candidates_in_regions_of_another_kind() {
-        let _ = Extent::new(2, 3, 8).over(&[0; 64]).candidates::<OneRegion>(0, 0);
+        let _ = Extent::new(2, 3, 8).over(&[0_u8; 64][..]).candidates::<OneRegion>(0, 0);
     }
 
     #[test]
     fn buckets_are_read_up_to_the_last() {
         let bytes: Vec<u8> = (1..=100).collect();
-        for (count, bits, end) in [(1, 48, 8), (2, 48, 14), (9, 12, 20), (9, 13, 21), (3, 57, 22)] {
+        for (count, bits, end) in [(1, 48, 11), (2, 48, 17), (9, 12, 20), (9, 13, 21), (3, 57, 25), (5, 104, 66)] {
             let extent = Extent::new(1, count, bits);
             assert_eq!(extent.end, end, "{count} of {bits} bits");
-            let buckets = extent.over(&bytes);
+            let buckets = extent.over(&bytes[..]);
             for number in 0..count {
                 let (byte, bit) = (number * u64::from(bits) / 8, number * u64::from(bits) % 8);
                 let word = (0..8).fold(0, |word, at| word | (byte + at + 1) << (8 * at));
@@ -260,15 +326,40 @@ mod tests {
                 assert_eq!(buckets.word::<false>(bucket), word >> bit);
                 if u64::from(bits).is_multiple_of(8) {
                     assert_eq!(buckets.word::<true>(bucket), word);
+                    let upper = (byte + u64::from(bits / 16) + 1, bits / 2 % 8);
+                    let upper = (0..8).fold(0, |word, at| word | (upper.0 + at) << (8 * at)) >> upper.1;
+                    assert_eq!(buckets.halves(bucket), [word, upper]);
                 }
             }
         }
     }
 
     #[test]
+    fn bits_of_one_bucket_are_inverted() {
+        for bits in [48, 52] {
+            let mut bytes = [0; 64];
+            for (number, chosen) in [(3, true), (1, false)] {
+                let mut buckets = Extent::new(1, 5, bits).over(&mut bytes[..]);
+                let [first, _] = buckets.candidates::<OneRegion>(fraction(3, 5), 0);
+                let [second, _] = buckets.candidates::<OneRegion>(fraction(1, 5), 0);
+                let bucket = Below::select(chosen, first, second);
+                assert_eq!(bucket.number, number);
+                let difference = 0x8000_0000_0abc;
+                if bits == 48 {
+                    buckets.flip::<true>(bucket, difference);
+                } else {
+                    buckets.flip::<false>(bucket, difference);
+                }
+                assert_eq!(buckets.word::<false>(bucket) & ((1 << bits) - 1), difference);
+            }
+            assert_eq!(bytes.iter().map(|byte| byte.count_ones()).sum::<u32>(), 2 * 0x8000_0000_0abc_u64.count_ones());
+        }
+    }
+
+    #[test]
     #[should_panic(expected = "ends before its last bucket")]
     fn a_table_that_is_a_byte_too_short_is_not_read() {
-        let _ = Extent::new(1, 2, 48).over(&[0; 13]);
+        let _ = Extent::new(1, 2, 48).over(&[0_u8; 16][..]);
     }
 
     #[test]
@@ -281,7 +372,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "other buckets")]
     fn the_number_of_another_bucket_is_not_read() {
-        let [more, _] = Extent::new(1, 3, 48).over(&[0; 64]).candidates::<OneRegion>(u64::MAX, 0);
-        Extent::new(1, 2, 48).over(&[0; 64]).word::<true>(more);
+        let [more, _] = Extent::new(1, 3, 48).over(&[0_u8; 64][..]).candidates::<OneRegion>(u64::MAX, 0);
+        Extent::new(1, 2, 48).over(&[0_u8; 64][..]).word::<true>(more);
     }
 }

@@ -197,9 +197,13 @@ impl<W: Word> Lanes<W> {
     /// first word. A lane of that one comes before those of the other.
     #[inline]
     pub(crate) fn lowest_equal_of_two(&self, first: W, second: W, pattern: W) -> Option<(bool, u32)> {
-        let (in_first, in_second) = (self.equal_or_borrowing(first, pattern), self.equal_or_borrowing(second, pattern));
-        let is_first = in_first != W::ZERO;
-        let found = select_unpredictable(is_first, in_first, in_second);
+        let equal = |word: W| {
+            let x = word ^ pattern;
+            x.minus(self.low) & !x
+        };
+        let (in_first, in_second) = (equal(first), equal(second));
+        let is_first = in_first & self.high != W::ZERO;
+        let found = select_unpredictable(is_first, in_first, in_second) & self.high;
         (found != W::ZERO).then(|| (is_first, found.lowest_one() + 1 - self.width))
     }
 

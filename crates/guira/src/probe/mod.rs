@@ -2,13 +2,15 @@
 //! fingerprint is.
 
 mod buckets;
+mod bytes;
 mod lanes;
 #[cfg(all(feature = "std", target_os = "linux"))]
 mod pages;
 mod prefetch;
 mod vectorized;
 
-pub(crate) use buckets::{Below, Buckets, Extent, OneRegion, Regions, Regions65536, SeveralRegions};
+pub(crate) use buckets::{AnyRegions, Below, Buckets, Extent, OneRegion, Regions, Regions65536, SeveralRegions};
+pub(crate) use bytes::Bytes;
 pub(crate) use lanes::{Lanes, Word};
 #[cfg(all(feature = "std", target_os = "linux"))]
 pub(crate) use pages::give_back;

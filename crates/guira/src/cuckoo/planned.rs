@@ -1,0 +1,126 @@
+//! Operations on the tables that are planned by default, and on those whose buckets are read in halves. The former are inlined into
+//! their callers, and no others, since each way makes call sites larger. Which of them a table is, a few flags say: asking for its
+//! pair is a jump through a table of all pairs.
+
+use super::scheme::Planned;
+use crate::addressing::Fingerprint;
+use crate::digest::Digest;
+use crate::probe::{AnyRegions, Below, Buckets, Bytes, OneRegion, Regions, Regions65536, SeveralRegions};
+
+/// What a lookup does before and after it reads the buckets of a fingerprint.
+pub(crate) trait Look {
+    type Watch;
+    type Output;
+
+    fn begin(self, fingerprint: Fingerprint) -> Self::Watch;
+
+    fn end(watch: Self::Watch, found: bool) -> Self::Output;
+}
+
+/// Nothing, in a table that nobody writes meanwhile.
+pub(crate) struct Once;
+
+impl Look for Once {
+    type Watch = ();
+    type Output = bool;
+
+    #[inline(always)]
+    fn begin(self, _fingerprint: Fingerprint) {}
+
+    #[inline(always)]
+    fn end((): (), found: bool) -> bool {
+        found
+    }
+}
+
+impl Planned {
+    /// Algorithm 2 for the pairs that are planned by default, and `None` for all others.
+    ///
+    /// In a loop over keys, conditions that are the same for all keys are asked for once, and each answer has a loop of its own; with
+    /// more than about eight of them the compiler leaves them where they are.
+    #[inline(always)]
+    pub(super) fn look<M: Bytes, L: Look>(&self, memory: M, digest: Digest, look: L) -> Option<L::Output> {
+        let buckets = self.extent.over(memory);
+        let (is_aligned, is_single) = (buckets.are_in::<Regions65536>(), buckets.are_in::<OneRegion>());
+        if self.is_whole_bytes & is_aligned {
+            return Some(self.look_in::<Regions65536, true, M, L>(&buckets, digest, look));
+        }
+        if self.is_narrow & is_aligned {
+            return Some(self.look_in::<Regions65536, false, M, L>(&buckets, digest, look));
+        }
+        if self.is_whole_bytes & is_single {
+            return Some(self.look_in::<OneRegion, true, M, L>(&buckets, digest, look));
+        }
+        if self.is_narrow & is_single {
+            return Some(self.look_in::<OneRegion, false, M, L>(&buckets, digest, look));
+        }
+        // Fewer tables have regions of this kind, so buckets of whole bytes have no code of their own.
+        if (self.is_whole_bytes | self.is_narrow) & buckets.are_in::<SeveralRegions>() {
+            return Some(self.look_in::<SeveralRegions, false, M, L>(&buckets, digest, look));
+        }
+        None
+    }
+
+    #[inline(always)]
+    fn look_in<R: Regions, const WHOLE_BYTES: bool, M: Bytes, L: Look>(
+        &self,
+        buckets: &Buckets<M>,
+        digest: Digest,
+        look: L,
+    ) -> L::Output {
+        let (fingerprint, [first, second]) = self.addressing.locate_in::<R>(buckets, digest);
+        let watch = look.begin(fingerprint);
+        // Not by `map`, which is a call where this is inlined several times.
+        let (first, second) = (buckets.word::<WHOLE_BYTES>(first), buckets.word::<WHOLE_BYTES>(second));
+        L::end(watch, self.lanes.any_equal_of_two(first, second, self.lanes.broadcast(fingerprint.get())))
+    }
+
+    /// Algorithm 2 where buckets are read in halves.
+    #[inline(never)]
+    pub(super) fn look_in_halves<M: Bytes, L: Look>(&self, memory: M, digest: Digest, look: L) -> L::Output {
+        debug_assert!(self.is_halved);
+        let buckets = self.extent.over(memory);
+        let (fingerprint, [first, second]) = if buckets.are_in::<Regions65536>() {
+            self.addressing.locate_in::<Regions65536>(&buckets, digest)
+        } else {
+            self.addressing.locate_in::<AnyRegions>(&buckets, digest)
+        };
+        let watch = look.begin(fingerprint);
+        let (lanes, pattern) = (self.lanes, self.lanes.broadcast(fingerprint.get()));
+        let ([a, b], [c, d]) = (buckets.halves(first), buckets.halves(second));
+        L::end(watch, lanes.any_equal_of_two(a, b, pattern) | lanes.any_equal_of_two(c, d, pattern))
+    }
+
+    /// Algorithm 3 for the pairs that are planned by default, if regions have 2^16 buckets or there is one, and `None` for all others.
+    #[inline(always)]
+    pub(super) fn remove(&self, bytes: &mut [u8], digest: Digest) -> Option<bool> {
+        let mut buckets = self.extent.over(bytes);
+        if buckets.are_in::<Regions65536>() {
+            if self.is_whole_bytes {
+                return Some(self.remove_in::<Regions65536, true>(&mut buckets, digest));
+            }
+            if self.is_narrow {
+                return Some(self.remove_in::<Regions65536, false>(&mut buckets, digest));
+            }
+        } else if buckets.are_in::<OneRegion>() {
+            if self.is_whole_bytes {
+                return Some(self.remove_in::<OneRegion, true>(&mut buckets, digest));
+            }
+            if self.is_narrow {
+                return Some(self.remove_in::<OneRegion, false>(&mut buckets, digest));
+            }
+        }
+        None
+    }
+
+    #[inline(always)]
+    fn remove_in<R: Regions, const WHOLE_BYTES: bool>(&self, buckets: &mut Buckets<&mut [u8]>, digest: Digest) -> bool {
+        let (fingerprint, [first, second]) = self.addressing.locate_in::<R>(buckets, digest);
+        let (in_first, in_second) = (buckets.word::<WHOLE_BYTES>(first), buckets.word::<WHOLE_BYTES>(second));
+        let pattern = self.lanes.broadcast(fingerprint.get());
+        let Some((is_first, bit)) = self.lanes.lowest_equal_of_two(in_first, in_second, pattern) else { return false };
+        let bucket = Below::select(is_first, first, second);
+        buckets.flip::<WHOLE_BYTES>(bucket, u64::from(fingerprint.get()) << bit);
+        true
+    }
+}
