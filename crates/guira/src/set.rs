@@ -3,7 +3,7 @@
 use crate::digest::Key;
 use crate::error::{BuildError, InsertError, MergeError};
 use crate::filter::{
-    Built, CuckooFilter, FilterBuilder, Growth, answers_many, empty_like, grows, inserts_one_by_one, made_by_builder,
+    Built, CuckooFilter, FilterBuilder, answers_many, empty_like, grows, inserts_one_by_one, made_by_builder,
     made_with, numbers, try_clone,
 };
 
@@ -114,11 +114,7 @@ impl CuckooSet {
 
     made_with!("guira::CuckooSet::with_capacity(1000, 0.001)?", set, set.filter.parameters(), set.filter.hasher());
 
-    grows!("guira::CuckooSet::builder()", max_capacity, growth_policy, reserve, shrink_to_fit);
-
-    const fn growth(&self) -> Option<&Growth> {
-        self.filter.growth()
-    }
+    grows!("guira::CuckooSet::builder()", growth, max_capacity, growth_policy, reserve, shrink_to_fit);
 
     /// Returns the filter that holds the fingerprints; meant for tests, since it offers what a set does not promise.
     #[doc(hidden)]

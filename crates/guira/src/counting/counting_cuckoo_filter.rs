@@ -266,11 +266,7 @@ impl CountingCuckooFilter {
         counting.filter.hasher()
     );
 
-    grows!("guira::CountingCuckooFilter::builder()", max_capacity, growth_policy, reserve, shrink_to_fit);
-
-    const fn growth(&self) -> Option<&Growth> {
-        self.filter.growth()
-    }
+    grows!("guira::CountingCuckooFilter::builder()", growth, max_capacity, growth_policy, reserve, shrink_to_fit);
 
     empty_like!("guira::CountingCuckooFilter::with_capacity(1000, 0.001)?", from_filter);
 

@@ -2,10 +2,14 @@
 //! their callers, and no others, since each way makes call sites larger. Which of them a table is, a few flags say: asking for its
 //! pair is a jump through a table of all pairs.
 
-use super::scheme::Planned;
-use crate::addressing::Fingerprint;
+use super::Pair;
+use crate::addressing::{AnySize, Fingerprint, RegionalAddressing};
 use crate::digest::Digest;
-use crate::probe::{AnyRegions, Below, Buckets, Bytes, OneRegion, Regions, Regions65536, SeveralRegions};
+use crate::parameters::Parameters;
+use crate::probe::{
+    AnyRegions, Below, Buckets, Bytes, Extent, Lanes, OneRegion, Regions, Regions65536, SeveralRegions,
+};
+use crate::table::Widths as _;
 
 /// What a lookup does before and after it reads the buckets of a fingerprint.
 pub(crate) trait Look {
@@ -33,7 +37,43 @@ impl Look for Once {
     }
 }
 
+/// The numbers of tables that are planned by default, without a choice of addressing and layout: packed buckets that fit 64 bits,
+/// in regions.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Planned {
+    addressing: RegionalAddressing,
+    lanes: Lanes<u64>,
+    /// The buckets of the table, whichever it is.
+    extent: Extent,
+    /// Whether each bucket starts at a byte. In other tables than these all are `false`.
+    is_whole_bytes: bool,
+    is_narrow: bool,
+    /// Whether each bucket starts at a byte, and takes more than 64 bits, but each of its halves does not; the lanes are those of a
+    /// half then.
+    is_halved: bool,
+}
+
 impl Planned {
+    pub(super) fn new(parameters: &Parameters, pair: &Pair, seed: u64) -> Self {
+        use Pair::{AlignedBytes, AlignedNarrow, RegionalBytes, RegionalNarrow, RegionalWide};
+
+        let addressing = RegionalAddressing::new(parameters, AnySize::new(parameters.buckets_per_region()), seed);
+        let lanes = match pair {
+            AlignedBytes(_, widths) | RegionalBytes(_, widths) => Some(widths.lanes()),
+            AlignedNarrow(_, widths) | RegionalNarrow(_, widths) => Some(widths.lanes()),
+            RegionalWide(_, widths) => widths.lanes_of_half(),
+            _ => None,
+        };
+        Self {
+            addressing,
+            lanes: lanes.unwrap_or(Lanes::of_64(1, 1)),
+            extent: Extent::new(parameters.region_count(), parameters.buckets_per_region(), parameters.bucket_bits()),
+            is_whole_bytes: matches!(pair, AlignedBytes(..) | RegionalBytes(..)),
+            is_narrow: matches!(pair, AlignedNarrow(..) | RegionalNarrow(..)),
+            is_halved: matches!(pair, RegionalWide(..)) && lanes.is_some(),
+        }
+    }
+
     /// Algorithm 2 for the pairs that are planned by default, and `None` for all others.
     ///
     /// In a loop over keys, conditions that are the same for all keys are asked for once, and each answer has a loop of its own; with
@@ -75,10 +115,14 @@ impl Planned {
         L::end(watch, self.lanes.any_equal_of_two(first, second, self.lanes.broadcast(fingerprint.get())))
     }
 
-    /// Algorithm 2 where buckets are read in halves.
+    /// Algorithm 2 where buckets are read in halves, and `None` for other tables.
+    #[inline(always)]
+    pub(super) fn look_in_halves<M: Bytes, L: Look>(&self, memory: M, digest: Digest, look: L) -> Option<L::Output> {
+        self.is_halved.then(|| self.look_in_both_halves(memory, digest, look))
+    }
+
     #[inline(never)]
-    pub(super) fn look_in_halves<M: Bytes, L: Look>(&self, memory: M, digest: Digest, look: L) -> L::Output {
-        debug_assert!(self.is_halved);
+    fn look_in_both_halves<M: Bytes, L: Look>(&self, memory: M, digest: Digest, look: L) -> L::Output {
         let buckets = self.extent.over(memory);
         let (fingerprint, [first, second]) = if buckets.are_in::<Regions65536>() {
             self.addressing.locate_in::<Regions65536>(&buckets, digest)

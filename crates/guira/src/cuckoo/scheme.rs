@@ -2,15 +2,15 @@
 
 use super::blocks::{BLOCK, Located};
 use super::operations::Operations;
-use super::planned::{Look, Once};
+use super::planned::{Look, Once, Planned};
 use super::{CuckooTable, NoRoom};
 use crate::addressing::{
     Addressing, AnySize, DaryAddressing, DoublingAddressing, PowerOfTwoAddressing, RegionalAddressing, Size65536,
 };
 use crate::digest::Digest;
 use crate::parameters::{self, Parameters};
-use crate::probe::{Bytes, Extent, Lanes};
-use crate::table::{AnyFingerprintBits, AnyWidths, Layout, ValuedWidths, Widths as _};
+use crate::probe::Bytes;
+use crate::table::{AnyFingerprintBits, AnyWidths, Layout, ValuedWidths};
 
 /// An addressing and a layout with all their numbers. It has no memory of its own, and works on any that it is given.
 #[derive(Clone, Copy, Debug)]
@@ -21,44 +21,6 @@ pub(crate) struct Scheme {
     /// Whether the pair is [`Pair::DoublingNarrow`]. Asking for the pair itself is a jump through a table of all pairs that lookups
     /// are compiled for, which takes up to 13 instructions more.
     is_doubling_narrow: bool,
-}
-
-/// The numbers of tables that are planned by default, without a choice of addressing and layout: packed buckets that fit 64 bits,
-/// in regions.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Planned {
-    pub(super) addressing: RegionalAddressing,
-    pub(super) lanes: Lanes<u64>,
-    /// The buckets of the table, whichever it is.
-    pub(super) extent: Extent,
-    /// Whether each bucket starts at a byte. In other tables than these all are `false`.
-    pub(super) is_whole_bytes: bool,
-    pub(super) is_narrow: bool,
-    /// Whether each bucket starts at a byte, and takes more than 64 bits, but each of its halves does not; the lanes are those of a
-    /// half then.
-    pub(super) is_halved: bool,
-}
-
-impl Planned {
-    fn new(parameters: &Parameters, pair: &Pair, seed: u64) -> Self {
-        use Pair::{AlignedBytes, AlignedNarrow, RegionalBytes, RegionalNarrow, RegionalWide};
-
-        let addressing = RegionalAddressing::new(parameters, AnySize::new(parameters.buckets_per_region()), seed);
-        let lanes = match pair {
-            AlignedBytes(_, widths) | RegionalBytes(_, widths) => Some(widths.lanes()),
-            AlignedNarrow(_, widths) | RegionalNarrow(_, widths) => Some(widths.lanes()),
-            RegionalWide(_, widths) => widths.lanes_of_half(),
-            _ => None,
-        };
-        Self {
-            addressing,
-            lanes: lanes.unwrap_or(Lanes::of_64(1, 1)),
-            extent: Extent::new(parameters.region_count(), parameters.buckets_per_region(), parameters.bucket_bits()),
-            is_whole_bytes: matches!(pair, AlignedBytes(..) | RegionalBytes(..)),
-            is_narrow: matches!(pair, AlignedNarrow(..) | RegionalNarrow(..)),
-            is_halved: matches!(pair, RegionalWide(..)) && lanes.is_some(),
-        }
-    }
 }
 
 /// Defines the pairs, each by its addressing and by its layout with the widths.
@@ -265,16 +227,16 @@ impl Scheme {
         self.look_planned(bytes, digest, Once)
     }
 
-    /// Algorithm 2 for the same pairs, but those of growing filters, with something to do before and after.
+    /// See [`Planned::look`].
     #[inline(always)]
     pub(crate) fn look_planned<M: Bytes, L: Look>(&self, memory: M, digest: Digest, look: L) -> Option<L::Output> {
         self.planned.look(memory, digest, look)
     }
 
-    /// The same for the pairs whose buckets are compared by halves.
+    /// See [`Planned::look_in_halves`].
     #[inline(always)]
     pub(crate) fn look_in_halves<M: Bytes, L: Look>(&self, memory: M, digest: Digest, look: L) -> Option<L::Output> {
-        self.planned.is_halved.then(|| self.planned.look_in_halves(memory, digest, look))
+        self.planned.look_in_halves(memory, digest, look)
     }
 
     /// Algorithm 2 for any pair. Call it from a function that is not inlined, so that callers hold fewer values in registers.

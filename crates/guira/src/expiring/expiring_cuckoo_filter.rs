@@ -585,11 +585,7 @@ impl ExpiringCuckooFilter {
         Self::living_of(in_table, self.lifetime() / self.resolution())
     }
 
-    grows!("guira::ExpiringCuckooFilter::builder().lifetime(60)", growth_policy);
-
-    const fn growth(&self) -> Option<&Growth> {
-        self.filter.growth()
-    }
+    grows!("guira::ExpiringCuckooFilter::builder().lifetime(60)", growth, growth_policy);
 
     /// How many keys younger than a lifetime there are among so many in the table, if they came evenly.
     pub(crate) fn living_of(in_table: u64, resolutions: u64) -> usize {

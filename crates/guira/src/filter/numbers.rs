@@ -134,6 +134,11 @@ macro_rules! made_with {
 /// added.
 macro_rules! grows {
     ($builder:literal, $($name:ident),+) => { $(crate::filter::grows!(@$name $builder);)+ };
+    (@growth $builder:literal) => {
+        const fn growth(&self) -> Option<&crate::filter::Growth> {
+            self.filter.growth()
+        }
+    };
     (@max_capacity $builder:literal) => {
         /// Returns the number of distinct keys up to which the false positive rate is guaranteed: where it grows, at least the
         /// [`max_capacity`](crate::FilterBuilder::max_capacity) it was built for, and otherwise its [`capacity`](Self::capacity).

@@ -233,11 +233,7 @@ impl<V: MapValue> CuckooMap<V> {
         map.filter.hasher()
     );
 
-    grows!("guira::CuckooMap::<u8>::builder()", max_capacity, growth_policy, reserve, shrink_to_fit);
-
-    const fn growth(&self) -> Option<&Growth> {
-        self.filter.growth()
-    }
+    grows!("guira::CuckooMap::<u8>::builder()", growth, max_capacity, growth_policy, reserve, shrink_to_fit);
 
     empty_like!("guira::CuckooMap::<u8>::with_capacity(1000, 0.001)?", from_filter);
 

@@ -8,6 +8,8 @@ mod packed;
 mod semi_sorted;
 #[cfg(feature = "std")]
 mod shared_living;
+mod sorted_codes;
+mod sorted_insertion;
 mod splitting;
 mod storage;
 mod valued;

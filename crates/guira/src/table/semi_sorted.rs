@@ -5,16 +5,12 @@
 
 use core::hint::select_unpredictable;
 
+use super::sorted_codes::{CODE_BITS, CODES, NIBBLE_BITS, NIBBLES, code_of};
+use super::sorted_insertion::{Insertion, inserted};
 use super::{Layout, Memory, Place, Slot, Table, TableMut, Vacancy, byte_of};
 use crate::addressing::{BucketIndex, Fingerprint};
 use crate::cast::to_usize;
 use crate::probe::{Lanes, Word};
-
-/// The bits of a fingerprint that are sorted and coded.
-const NIBBLE_BITS: u32 = 4;
-const CODE_BITS: u32 = 12;
-/// How many multisets of four nibbles there are: C(19, 4).
-const CODES: usize = 3876;
 
 /// Bucket i starts at bit i · 4(f - 1): 12 bits of code, then the four fingerprints' high f - 4 bits.
 ///
@@ -376,68 +372,6 @@ impl<F: FingerprintBits> TableMut for SemiSortedTable<F, &mut [u8]> {
 /// With how many high bits they alone say how full a bucket is.
 const MIN_TELLING_BITS: u32 = 8;
 
-/// What stays and what moves where a fingerprint is inserted behind so many others that are less.
-#[derive(Clone, Copy, Debug)]
-struct Insertion {
-    /// Of the high bits, those that move down by one fingerprint's, where they come to be; those that stay, with all that is above
-    /// the bucket; and the lowest that is inserted.
-    high_moved: u64,
-    high_kept: u64,
-    high_inserted: u64,
-    /// The nibbles, likewise.
-    moved: u16,
-    kept: u16,
-    inserted: u16,
-}
-
-impl Insertion {
-    /// Behind three others, none, one and two, for fingerprints with so many high bits.
-    const fn all(high_width: u32) -> [Self; 4] {
-        let none = Self { high_moved: 0, high_kept: 0, high_inserted: 0, moved: 0, kept: 0, inserted: 0 };
-        let mut all = [none; 4];
-        let mut less = 0;
-        while less < 4 {
-            let (high, low) = (CODE_BITS + less * high_width, less * NIBBLE_BITS);
-            all[(less as usize + 1) % 4] = Self {
-                high_moved: (1 << high) - (1 << CODE_BITS),
-                high_kept: !0 << (high + high_width),
-                high_inserted: 1 << high,
-                moved: !(u16::MAX << low),
-                kept: u16::MAX << low << NIBBLE_BITS,
-                inserted: 1 << low,
-            };
-            less += 1;
-        }
-        all
-    }
-}
-
-/// The word of a bucket whose lowest slot is empty, with a fingerprint in order.
-#[inline(always)]
-fn inserted(insertions: &[Insertion; 4], high_width: u32, word: u64, nibbles: u64, value: u32) -> u64 {
-    // Lanes of 16 bits whose highest one is 0: the nibble above the high bits.
-    let pair = (1 << (2 * high_width)) - 1;
-    let high_bits = word >> CODE_BITS;
-    let pairs = (high_bits & pair) | ((high_bits << (32 - 2 * high_width)) & (pair << 32));
-    let high = 0x0000_0001_0000_0001 * ((1 << high_width) - 1);
-    let high_lanes = (pairs & high) | ((pairs << (16 - high_width)) & (high << 16));
-    let nibble_pairs = (nibbles | nibbles << 24) & 0x0000_00ff_0000_00ff;
-    let nibble_lanes = (nibble_pairs | nibble_pairs << 12) & 0x000f_000f_000f_000f;
-    let lanes = (nibble_lanes << high_width) | high_lanes;
-
-    let (nibble, high) = (u64::from(value & 0xf), u64::from(value >> NIBBLE_BITS));
-    let highest = 0x8000_8000_8000_8000;
-    let not_less = ((lanes | highest) - 0x0001_0001_0001_0001 * (nibble << high_width | high)) & highest;
-    // Of the empty slot, which is less, and leaves, this is one more.
-    let at = &insertions[to_usize(u64::from(not_less.trailing_zeros() / 16 % 4))];
-    let nibbles = (nibbles >> NIBBLE_BITS & u64::from(at.moved))
-        | (nibbles & u64::from(at.kept))
-        | (nibble * u64::from(at.inserted));
-    let [lower, upper, ..] = nibbles.to_le_bytes();
-    let code = RANKS_OF_PAIRS[0][usize::from(lower)] + RANKS_OF_PAIRS[1][usize::from(upper)];
-    (word >> high_width & at.high_moved) | (word & at.high_kept) | (high * at.high_inserted) | u64::from(code)
-}
-
 impl<F: FingerprintBits> SemiSortedTable<F, &mut [u8]> {
     /// Takes the fingerprint at `index` out of a bucket, or the 0 that stands for none, and puts another one in order.
     ///
@@ -561,91 +495,11 @@ impl<W: Word> Unfolding<W> {
     }
 }
 
-/// The nibbles of each code, lowest first. Codes from [`CODES`] on don't occur; 12 bits can't index past the end.
-static NIBBLES: [u16; 4096] = {
-    let mut nibbles = [0; 4096];
-    let mut sorted: [u32; 4] = [0; 4];
-    loop {
-        let code = code_of(sorted) as usize;
-        let mut word = 0;
-        let mut index = 4;
-        while index > 0 {
-            index -= 1;
-            // Below 16, so that nothing is lost.
-            word = (word << NIBBLE_BITS) | sorted[index].to_le_bytes()[0] as u16;
-        }
-        nibbles[code] = word;
-        // The next four in order: raise the first one that is below its successor, and set those before it to 0.
-        let mut index = 0;
-        while index < 3 && sorted[index] == sorted[index + 1] {
-            sorted[index] = 0;
-            index += 1;
-        }
-        if sorted[index] == 15 {
-            break;
-        }
-        sorted[index] += 1;
-    }
-    nibbles
-};
-
-/// The rank of four sorted nibbles a ≤ b ≤ c ≤ d: C(d + 3, 4) + C(c + 2, 3) + C(b + 1, 2) + a. Four zeros have rank 0,
-/// so an empty table is all zeros.
-#[inline]
-const fn code_of([a, b, c, d]: [u32; 4]) -> u32 {
-    RANKS[2][d as usize] + RANKS[1][c as usize] + RANKS[0][b as usize] + a
-}
-
-/// C(n + 1, 2), C(n + 2, 3) and C(n + 3, 4) for each nibble n.
-static RANKS: [[u32; 16]; 3] = {
-    let mut ranks = [[0; 16]; 3];
-    let mut n = 0;
-    while n < 16 {
-        let nibble = n as usize;
-        ranks[0][nibble] = (n + 1) * n / 2;
-        ranks[1][nibble] = (n + 2) * (n + 1) * n / 6;
-        ranks[2][nibble] = (n + 3) * (n + 2) * (n + 1) * n / 24;
-        n += 1;
-    }
-    ranks
-};
-
-/// What the two lower nibbles and the two upper ones, as they follow each other in a byte, add to a rank.
-#[expect(clippy::cast_possible_truncation, reason = "all ranks are below 2^12")]
-static RANKS_OF_PAIRS: [[u16; 256]; 2] = {
-    let mut ranks = [[0; 256]; 2];
-    let mut pair = 0;
-    while pair < 256 {
-        let (first, second) = (pair % 16, pair / 16);
-        ranks[0][pair] = first as u16 + RANKS[0][second] as u16;
-        ranks[1][pair] = (RANKS[1][first] + RANKS[2][second]) as u16;
-        pair += 1;
-    }
-    ranks
-};
-
 #[cfg(test)]
 mod tests {
     use super::super::{Storage, is_zero_from};
     use super::*;
     use crate::parameters::{self, Addressing, Parameters, Regions, Shape};
-
-    #[test]
-    fn every_bucket_of_four_nibbles_has_a_code_of_its_own() {
-        let mut seen = [false; CODES];
-        for word in 0..=u16::MAX {
-            let nibble = |index: u16| u32::from(word >> (4 * index) & 0xf);
-            let mut sorted = [nibble(0), nibble(1), nibble(2), nibble(3)];
-            let is_sorted = sorted.is_sorted();
-            sorted.sort_unstable();
-            let code = to_usize(u64::from(code_of(sorted)));
-            seen[code] = true;
-            if is_sorted {
-                assert_eq!(NIBBLES[code], word);
-            }
-        }
-        assert!(seen.iter().all(|&seen| seen));
-    }
 
     fn assert_buckets_are_kept<W: Word>(fingerprint_bits: u32) {
         let shape = Shape::new(parameters::Layout::SemiSorted, Addressing::Regional, 4).expect("there is such a table");
