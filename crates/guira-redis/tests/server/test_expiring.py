@@ -1,5 +1,6 @@
 """Filters whose items expire: the same bytes on a replica and after a restart, whenever these run, and no living item is lost."""
 
+import os
 import time
 
 import pytest
@@ -9,6 +10,10 @@ from servers import digest, follow, in_step, until
 
 # Long enough that nothing of it expires during a test.
 LONG = 1_000_000
+
+# Of the test that no acknowledged item is lost. The long form has a million items and ten seconds.
+MANY = int(os.environ.get("GUIRA_EXPIRING_ITEMS", "20000"))
+LATE_SECONDS = float(os.environ.get("GUIRA_LATE_SECONDS", "1"))
 
 
 def items(start, stop):
@@ -180,6 +185,60 @@ def test_a_replica_that_was_behind_is_equal_and_takes_over(start):
     other.execute_command("REPLICAOF", "NO", "ONE")
     assert other.execute_command("CF.ADDNX", "short", "item-15400") == 1
     assert has_all(other, stored[100:])
+
+
+def test_no_acknowledged_item_is_lost(start):
+    """Through a kill, a rewrite of the append-only file, a replica that is late, and a failover."""
+    durable = ["--appendonly", "yes", "--appendfsync", "always", "--repl-backlog-size", "100mb"]
+    primary, replica = start(*durable), start()
+    client, other = primary.client(), replica.client()
+    client.execute_command("CF.RESERVE", "many", MANY, "ERROR", "0.001", "LIFETIME", LONG)
+    acknowledged = 0
+
+    def add(count):
+        nonlocal acknowledged
+        for begin in range(acknowledged, acknowledged + count, 1000):
+            some = items(begin, min(begin + 1000, acknowledged + count))
+            assert client.execute_command("CF.INSERT", "many", "ITEMS", *some) == [1] * len(some)
+        acknowledged += count
+
+    def assert_whole(of, before):
+        assert digest(of, "many") == before
+        lost = 0
+        for begin in range(0, acknowledged, 1000):
+            asked = items(begin, min(begin + 1000, acknowledged))
+            lost += of.execute_command("CF.MEXISTS", "many", *asked).count(0)
+        assert lost == 0, f"of {acknowledged} items"
+
+    def kill():
+        before = digest(client, "many")
+        primary.kill()
+        primary.start()
+        assert_whole(client, before)
+
+    add(MANY // 2)
+    kill()
+    client.execute_command("BGREWRITEAOF")
+    until(lambda: client.info("persistence")["aof_rewrite_in_progress"] == 0
+          and client.info("persistence")["aof_rewrite_scheduled"] == 0, "the file is rewritten")
+    add(MANY // 4)
+    kill()
+    follow(replica, primary)
+    assert_whole(other, digest(client, "many"))
+    replica.process.send_signal(19)
+    try:
+        add(MANY - acknowledged)
+        written = time_of(client, "many")
+        until(lambda: server_milliseconds(client) > written + 1000 * LATE_SECONDS, "it is late")
+    finally:
+        replica.process.send_signal(18)
+    in_step(replica, primary)
+    before = digest(client, "many")
+    assert_whole(other, before)
+    primary.kill()
+    other.execute_command("REPLICAOF", "NO", "ONE")
+    assert_whole(other, before)
+    assert information(other, "many")["Number of items inserted"] == MANY
 
 
 def test_it_is_copied_dumped_and_measured(server):
