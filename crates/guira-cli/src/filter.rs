@@ -6,7 +6,7 @@ use std::io::Read;
 use guira::raw::{RawFilter as _, RawInsert as _};
 use guira::{
     Addressing, CuckooFilter, Digest, ExpiringCuckooFilter, FileKind, InsertError, InsertManyError, KeyHasher,
-    LoadError, LoadOptions, Parameters, TryExtendError,
+    LoadError, LoadOptions, Parameters, ReserveError, TryExtendError,
 };
 
 /// What both kinds of filters do.
@@ -108,6 +108,10 @@ impl Filter {
 
     pub(crate) fn insert_if_absent(&mut self, digest: &Digest) -> Result<bool, InsertError> {
         of_either!(self, filter => filter.insert_if_absent(digest))
+    }
+
+    pub(crate) fn reserve(&mut self, additional: usize) -> Result<(), ReserveError> {
+        of_either!(self, filter => filter.reserve(additional))
     }
 
     pub(crate) fn insert_many(&mut self, digests: &[Digest]) -> Result<(), InsertManyError> {

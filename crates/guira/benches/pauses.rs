@@ -216,13 +216,11 @@ fn pauses_of_sweeping(keys: u64) {
         }
     }
     assert_eq!(filter.len(), 0, "keys outlived their time");
-    let megabytes = filter.size_in_bytes() as f64 / 1e6;
-    println!(
-        "\n| a filter of {megabytes:.1} MB, {} times | the five longest, µs | 99.9999 %, µs | total, s | each, ns |",
-        longest.count
-    );
+    println!("\n| {keys} keys that die | the five longest, µs | 99.9999 %, µs | total, s | each, ns |");
     println!("|---|---|---|---|---|");
-    longest.print("`advance`");
+    let megabytes = filter.size_in_bytes() as f64 / 1e6;
+    let name = format!("`advance` over {megabytes:.1} MB, {} times", longest.count);
+    longest.print(&name);
 }
 
 /// The most memory that this process has had, in MB, where the system tells.

@@ -239,6 +239,7 @@ impl<'arguments> Deduplication<'arguments> {
 
     fn answer_each(&mut self, batch: &mut Batch, start: &mut usize, block: &Block<'_>) -> Result<(), Failure> {
         let Batch { digests, answers, records } = batch;
+        self.grow_early(digests.len());
         answers.clear();
         answers.resize(digests.len(), false);
         // All at once, since each waits for memory. Those that are new are looked for once more, which no longer waits; so are all
@@ -269,6 +270,18 @@ impl<'arguments> Deduplication<'arguments> {
             stored?;
         }
         Ok(())
+    }
+
+    /// Makes the table larger before it is so full that most new keys have to search for a slot, which was two fifths of the time;
+    /// but not where that would raise the rate, or where the capacity was given.
+    fn grow_early(&mut self, keys: usize) {
+        let filter = &mut self.filter.filter;
+        let capacity = filter.capacity();
+        let is_nearly_full = filter.len() + keys > capacity - capacity / 16;
+        if is_nearly_full && capacity < filter.max_capacity() && self.arguments.capacity.is_none() {
+            // If there is no memory for it, insertions go on as long as there is room, and say so then.
+            filter.reserve(capacity / 8 + keys).ok();
+        }
     }
 
     /// Moves the time on to that of a record.

@@ -83,6 +83,24 @@ fn runs_with_a_state_print_what_one_run_does() {
     assert_eq!(place.files(), ["seen.guira"]);
 }
 
+/// Of a table for 350,000 lines, which it has room for, the last sixteenth is not filled, unless that number was asked for.
+#[test]
+fn a_table_is_made_larger_before_it_is_full() {
+    let place = Workplace::new();
+    let numbers = |count: u32| (0..count).map(|number| format!("{number}\n")).collect::<String>();
+    let size_after = |count, options: &[&str]| {
+        let words = ["unique", "-q", "--count", "--state", "seen.guira"].iter().chain(options);
+        let printed = place.guira_with(words, numbers(count).as_bytes());
+        assert_eq!((printed.status, &*printed.stderr), (0, ""));
+        let size = place.read("seen.guira").len();
+        std::fs::remove_file(place.path("seen.guira")).expect("it is there");
+        size
+    };
+    let first = size_after(300_000, &[]);
+    assert!(size_after(345_000, &[]) > first + first / 16);
+    assert_eq!(size_after(345_000, &["--capacity", "350000"]), first);
+}
+
 #[test]
 fn what_was_printed_before_a_signal_is_remembered() {
     for signal in [Signal::TERM, Signal::INT, Signal::HUP].into_iter().filter(|&signal| !is_ignored(signal)) {
