@@ -110,6 +110,29 @@ impl Filter {
         of_either!(self, filter => filter.insert_if_absent(digest))
     }
 
+    /// Stores each of many keys, in order, that is not found, and says which were stored; up to the first that can't be, whose
+    /// number it returns with the reason.
+    pub(crate) fn insert_each_if_absent(
+        &mut self,
+        digests: &[Digest],
+        stored: &mut [bool],
+    ) -> Result<(), (usize, InsertError)> {
+        match self {
+            Self::Lasting(filter) => {
+                filter.insert_each_if_absent(digests, stored).map_err(|error| (error.inserted, error.reason))
+            }
+            Self::Expiring(filter) => {
+                // All at once, since each waits for memory. Those that are not there are looked for once more, which no longer
+                // waits.
+                filter.contains_many_into(digests, stored);
+                for (number, (digest, stored)) in digests.iter().zip(stored).enumerate() {
+                    *stored = !*stored && filter.insert_if_absent(digest).map_err(|error| (number, error))?;
+                }
+                Ok(())
+            }
+        }
+    }
+
     pub(crate) fn reserve(&mut self, additional: usize) -> Result<(), ReserveError> {
         of_either!(self, filter => filter.reserve(additional))
     }

@@ -2,6 +2,7 @@
 
 #![expect(clippy::cast_precision_loss, reason = "numbers of slots are far below 2^53")]
 
+use guira::raw::RawFilter as _;
 use guira::{Addressing, BuildError, BuildFromKeysError, CuckooFilter, Digest, FilterBuilder, InsertError, KeyHasher};
 
 #[path = "guira/oracle"]
@@ -181,6 +182,72 @@ fn a_batch_that_does_not_fit_is_stored_up_to_the_first_key_that_does_not() {
     });
 }
 
+/// Stores keys of which half came before, far apart or side by side, up to a number: all that are absent, by batches and by
+/// single calls. With those that are refused a batch ends.
+fn assert_stores_if_absent(filter: &CuckooFilter, keys: u64, name: &str) {
+    let mut random = SplitMix64::new(keys);
+    let mut single = filter.clone();
+    let (mut by_key, mut by_digest) = (single.clone(), single.clone());
+    let keys: Vec<u64> = (0..keys)
+        .map(|number| match random.below(4) {
+            0 | 1 => number,
+            2 => number - number.min(random.below(30) as u64),
+            _ => number * random.below(1000) as u64 / 1000,
+        })
+        .collect();
+    let (mut repeated, mut refused) = (0, 0);
+    for batch in batches(&keys, &mut random) {
+        let mut expected = Vec::new();
+        let mut result = Ok(());
+        for key in batch {
+            match single.insert_if_absent(key) {
+                Ok(is_stored) => expected.push(is_stored),
+                Err(reason) => {
+                    result = Err((expected.len(), reason));
+                    break;
+                }
+            }
+        }
+        repeated += expected.iter().filter(|&&is_stored| !is_stored).count();
+        refused += usize::from(result.is_err());
+        let mut stored: Vec<bool> = (0..batch.len()).map(|_| random.below(2) == 0).collect();
+        let got = by_key.insert_each_if_absent(batch, &mut stored).map_err(|error| (error.inserted, error.reason));
+        assert_eq!(got, result, "{name}");
+        assert!(stored[..expected.len()] == expected, "{name}: which are stored");
+        let got = by_digest.insert_each_if_absent(&digests_of(&single, batch), &mut stored);
+        assert_eq!(got.map_err(|error| (error.inserted, error.reason)), result, "{name}");
+        assert!(stored[..expected.len()] == expected, "{name}: which are stored");
+        assert_eq!((by_key.len(), by_digest.len()), (single.len(), single.len()), "{name}: len");
+    }
+    assert!(by_key.to_bytes() == single.to_bytes() && by_digest.to_bytes() == single.to_bytes(), "{name}: the bytes");
+    assert_eq!(by_key.check_invariants(), Ok(()), "{name}");
+    assert!(repeated > keys.len() / 20, "{name}: {repeated} are repeated");
+    // Half of the keys are new. Of a table that grows, none is refused.
+    assert_eq!(refused > 0, filter.growth_policy().is_none(), "{name}: {refused} batches end early");
+}
+
+#[test]
+fn keys_are_stored_if_they_are_absent_as_by_single_calls() {
+    try_each(cases(), |case| {
+        let filter = case.build();
+        // With few bits, or few buckets, many keys are taken for others.
+        let is_filled = |filter: &CuckooFilter| filter.parameters().fingerprint_bits() >= 13;
+        if is_filled(&filter) {
+            assert_stores_if_absent(&filter, 2 * filter.slot_count() as u64, &case.to_string());
+        }
+    });
+}
+
+#[test]
+fn keys_are_stored_if_they_are_absent_as_by_single_calls_while_the_table_grows() {
+    // A table that is doubled at once, and one that is doubled in steps; narrow words and wide ones.
+    for (capacity, rate) in [(1000, 0.01), (1000, 1e-6), (60_000, 0.01), (60_000, 1e-7)] {
+        let builder = CuckooFilter::builder().capacity(capacity).max_capacity(20 * capacity).false_positive_rate(rate);
+        let filter = builder.build().expect("a small filter");
+        assert_stores_if_absent(&filter, 20 * capacity as u64, &format!("{capacity} keys at {rate}"));
+    }
+}
+
 #[test]
 fn empty_batches_change_nothing() {
     for case in cases() {
@@ -188,6 +255,7 @@ fn empty_batches_change_nothing() {
         assert_eq!(filter.try_extend::<[u64; 0]>([]), Ok(()), "{case}");
         assert_eq!(filter.insert_many::<u64>(&[]), Ok(()), "{case}");
         filter.contains_many_into::<u64>(&[], &mut []);
+        assert_eq!(filter.insert_each_if_absent::<u64>(&[], &mut []), Ok(()), "{case}");
         filter.remove_many_into::<u64>(&[], &mut []);
         assert_eq!(filter, case.build(), "{case}");
     }

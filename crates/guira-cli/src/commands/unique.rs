@@ -121,7 +121,8 @@ const fn is_zero(number: &u64) -> bool {
 #[derive(Default)]
 struct Batch {
     digests: Vec<Digest>,
-    answers: Vec<bool>,
+    /// Which of them were stored.
+    stored: Vec<bool>,
     records: Vec<Record>,
 }
 
@@ -238,38 +239,40 @@ impl<'arguments> Deduplication<'arguments> {
     }
 
     fn answer_each(&mut self, batch: &mut Batch, start: &mut usize, block: &Block<'_>) -> Result<(), Failure> {
-        let Batch { digests, answers, records } = batch;
+        let Batch { digests, stored, records } = batch;
         self.grow_early(digests.len());
-        answers.clear();
-        answers.resize(digests.len(), false);
-        // All at once, since each waits for memory. Those that are new are looked for once more, which no longer waits; so are all
-        // where time moves on from line to line, or where what is there is renewed.
-        self.filter.filter.contains_many_into(digests, answers);
-        if self.arguments.renew || matches!(self.times, Some(Times::Lines(_))) {
-            answers.fill(false);
+        stored.clear();
+        stored.resize(digests.len(), false);
+        // Keys are stored together, since each waits for memory, unless time moves on from line to line or what is there is renewed;
+        // then looking for them together has the memory come.
+        let is_line_by_line = self.arguments.renew || matches!(self.times, Some(Times::Lines(_)));
+        let mut refused = None;
+        if is_line_by_line {
+            self.filter.filter.contains_many_into(digests, stored);
+        } else {
+            refused = self.filter.filter.insert_each_if_absent(digests, stored).err();
         }
         let mut first_key = 0;
         for record in &*records {
-            let keys = first_key..record.keys;
-            first_key = record.keys;
-            let moved = self.move_on(record, *start, block)?;
-            let (mut is_new, mut stored) = (keys.is_empty(), Ok(()));
-            if moved == Moved::On {
-                for (digest, is_there) in digests[keys.clone()].iter().zip(&answers[keys.clone()]) {
-                    if !*is_there && stored.is_ok() {
-                        stored = self.remember(digest).map(|is_first| is_new |= is_first);
-                    }
+            let keys = mem::replace(&mut first_key, record.keys)..record.keys;
+            let line = mem::replace(start, record.end)..record.end;
+            if is_line_by_line {
+                if self.move_on(record, line.start, block)? == Moved::Skipped {
+                    self.counts.without_time += 1;
+                    continue;
                 }
-                if stored.is_ok() || is_new {
-                    self.note(is_new, keys.is_empty(), *start..record.end);
-                }
-            } else {
-                self.counts.without_time += 1;
+                refused = self.remember(digests, keys.clone(), stored).err();
             }
-            *start = record.end;
-            stored?;
+            let end = refused.as_ref().map_or(keys.end, |(number, _)| keys.end.min(*number));
+            let is_new = keys.is_empty() || stored[keys.start..end].contains(&true);
+            if is_new || end == keys.end {
+                self.note(is_new, keys.is_empty(), line);
+            }
+            if end < keys.end {
+                break;
+            }
         }
-        Ok(())
+        refused.map_or(Ok(()), |(_, error)| Err(explain(&error)))
     }
 
     /// Makes the table larger before it is so full that most new keys have to search for a slot, which was two fifths of the time;
@@ -295,13 +298,22 @@ impl<'arguments> Deduplication<'arguments> {
         moved.map_err(|wrong| Failure::of(&*self.input.0, format_args!("line {line}: {wrong}")))
     }
 
-    /// Stores a key. Returns `true` if it is new.
-    fn remember(&mut self, digest: &Digest) -> Result<bool, Failure> {
-        let stored = match &mut self.filter.filter {
-            Filter::Expiring(filter) if self.arguments.renew => filter.insert_or_renew(digest),
-            filter => filter.insert_if_absent(digest),
-        };
-        stored.map_err(|error| explain(&error))
+    /// Stores the keys of a record one by one, and says which are new; up to the first that can't be stored, whose number it
+    /// returns with the reason.
+    fn remember(
+        &mut self,
+        digests: &[Digest],
+        keys: Range<usize>,
+        stored: &mut [bool],
+    ) -> Result<(), (usize, InsertError)> {
+        for key in keys {
+            let is_stored = match &mut self.filter.filter {
+                Filter::Expiring(filter) if self.arguments.renew => filter.insert_or_renew(&digests[key]),
+                filter => filter.insert_if_absent(&digests[key]),
+            };
+            stored[key] = is_stored.map_err(|error| (key, error))?;
+        }
+        Ok(())
     }
 
     /// Counts a record, and notes it if it is to be printed.

@@ -132,11 +132,12 @@ impl<'input> Block<'input> {
     ) -> Result<(), Failure> {
         for run in runs {
             output.write(&self.bytes[run.clone()])?;
-            if self.bytes[..run.end].last() != Some(&record_end.byte()) {
-                output.write(&[record_end.byte()])?;
-            }
         }
-        Ok(())
+        // Only the last record of a block may have no end.
+        match runs.last() {
+            Some(run) if self.bytes[..run.end].last() != Some(&record_end.byte()) => output.write(&[record_end.byte()]),
+            _ => Ok(()),
+        }
     }
 
     /// Splits the block into this many blocks of about equal size, or into fewer. `for_each_key` of a piece counts from the

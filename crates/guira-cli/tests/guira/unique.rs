@@ -69,6 +69,90 @@ fn a_line_is_printed_while_the_next_one_has_not_come() {
 }
 
 #[test]
+fn a_line_with_several_keys_is_printed_if_any_of_them_is_new() {
+    let place = Workplace::new();
+    // Words that come again in the same line, in the next ones, and far behind.
+    let lines: Vec<String> = (0..60_000_u64)
+        .map(|number| match number % 4 {
+            0 => format!("{number} {number} {}", number / 2),
+            1 => format!("{} {}", number - 1, number / 3),
+            2 => " \t".to_owned(),
+            _ => format!("{} {} {number}", number / 5, number / 7),
+        })
+        .collect();
+    let mut seen = HashSet::new();
+    let is_new = |line: &&String| {
+        let mut words = line.split_whitespace().peekable();
+        // All words are remembered.
+        words.peek().is_none() | (words.filter(|word| seen.insert((*word).to_owned())).count() > 0)
+    };
+    let expected = joined(lines.iter().filter(is_new));
+    let words = ["unique", "-q", "--field", "1,2,3", "--delimiter", "blanks", "--rate", "1e-8"];
+    let printed = place.guira_with(words, joined(&lines).as_bytes());
+    assert!(printed.status == 0 && printed.stdout == expected.as_bytes(), "{}", printed.stderr);
+}
+
+#[test]
+fn all_lines_that_have_come_are_printed_in_order_while_the_input_pauses() {
+    let place = Workplace::new();
+    let mut child = place.start(["unique", "-q"]);
+    let mut stdin = child.stdin.take().expect("a pipe");
+    let mut printed = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    // More than a block, less than one, and a line.
+    let mut begun = String::new();
+    for numbers in [0..150_000, 150_000..153_000, 153_000..153_001] {
+        let lines: String = numbers.clone().map(|number| format!("number {number}\nnumber {}\n", number / 2)).collect();
+        // The last line of a part has no end yet.
+        let written = format!("{begun}{lines}to be ");
+        begun = format!("continued by {}\n", numbers.end);
+        std::thread::scope(|scope| {
+            scope.spawn(|| stdin.write_all(written.as_bytes()).expect("the program reads"));
+            for number in numbers.clone() {
+                if number > 0 && number == numbers.start {
+                    let continued = format!("to be continued by {number}");
+                    assert_eq!(printed.next().expect("a line").expect("text"), continued);
+                }
+                assert_eq!(printed.next().expect("a line").expect("text"), format!("number {number}"));
+            }
+        });
+    }
+    drop(stdin);
+    assert_eq!(printed.next().expect("a line").expect("text"), "to be ");
+    assert!(printed.next().is_none());
+    assert_eq!(child.wait().expect("it ends").code(), Some(0));
+}
+
+/// While a table is made larger, the system gets back what has gone into the larger one: the two are never in memory as a whole.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_table_that_is_made_larger_is_given_back_meanwhile() {
+    let place = Workplace::new();
+    let mut child = place.start(["unique", "-q"]);
+    let mut stdin = child.stdin.take().expect("a pipe");
+    let printed = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    // The last time that the table is made larger, it is for 1,400,000 lines.
+    let last = 1_400_000;
+    std::thread::scope(|scope| {
+        let stdin = &mut stdin;
+        scope.spawn(move || {
+            let numbers: String = (0..=last).map(|number| format!("{number}\n")).collect();
+            stdin.write_all(numbers.as_bytes()).expect("the program reads");
+        });
+        assert!(printed.map(|line| line.expect("text")).any(|line| line == last.to_string()));
+    });
+    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).expect("it waits for its input");
+    let kilobytes = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name)).expect("Linux tells it");
+        line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number")
+    };
+    let (peak, now) = (kilobytes("VmHWM:"), kilobytes("VmRSS:"));
+    // The table that it was made from takes 5,300 KiB.
+    assert!(peak < now + 3000, "{peak} KiB at most, {now} KiB at the end");
+    drop(stdin);
+    assert_eq!(child.wait().expect("it ends").code(), Some(0));
+}
+
+#[test]
 fn runs_with_a_state_print_what_one_run_does() {
     let place = Workplace::new();
     let lines = lines(20_000, 2);

@@ -47,7 +47,7 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    const NOTHING: Self = Self { digests: [Digest::new(0); BLOCK], located: Located::NOTHING };
+    pub(super) const NOTHING: Self = Self { digests: [Digest::new(0); BLOCK], located: Located::NOTHING };
 }
 
 /// Looks up many keys block by block in a table that is in the core's own cache. The last block may have fewer answers

@@ -3,7 +3,7 @@ use core::ops::Range;
 
 use arrayvec::ArrayVec;
 
-use super::blocks::{OWN_CACHE, change_each, look_up_each, look_up_in_cache};
+use super::blocks::{Block, OWN_CACHE, change_each, look_up_each, look_up_in_cache};
 use crate::cuckoo::{BLOCK, Located, NoRoom, Scheme, with_table};
 use crate::digest::{Digest, Key, KeyHasher};
 use crate::error::TryExtendError;
@@ -93,6 +93,41 @@ impl CuckooFilter {
             None => Ok(()),
         };
         refused.map_err(|reason| TryExtendError { inserted, reason })
+    }
+
+    /// Stores each of many keys, in order, that is not found, and says which were stored, up to the first that can't be.
+    pub(crate) fn insert_each_if_absent<K: Key>(
+        &mut self,
+        keys: &[K],
+        stored: &mut [bool],
+    ) -> Result<(), TryExtendError> {
+        assert_eq!(keys.len(), stored.len(), "as many answers as keys");
+        let mut done = 0;
+        while done < keys.len() {
+            done += self.store_run_if_absent(&keys[done..], &mut stored[done..]);
+            // The key after a run is stored alone, and makes the table grow.
+            if let Some(key) = keys.get(done) {
+                let is_stored = self.insert_if_absent(key);
+                stored[done] = is_stored.map_err(|reason| TryExtendError { inserted: done, reason })?;
+                done += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Stores keys that are not found, in order, until the table should be doubled or one is refused. Returns the number of that
+    /// key.
+    fn store_run_if_absent<K: Key>(&mut self, keys: &[K], stored: &mut [bool]) -> usize {
+        let count = keys.len().min(self.room());
+        if self.is_doubling() || count == 0 {
+            return 0;
+        }
+        let hasher = *self.hasher();
+        let digest = |numbers: Range<usize>, digests: &mut [Digest]| hash_each(&hasher, &keys[numbers], digests);
+        let (scheme, bytes) = self.scheme_and_bytes();
+        let done = scheme.insert_each_if_absent(bytes, &mut stored[..count], digest);
+        self.add_to_len(stored[..done].iter().filter(|&&is_stored| is_stored).count());
+        done
     }
 
     /// Stores keys in order until the table should be doubled or one is refused. Returns how many were stored, and why
@@ -187,6 +222,37 @@ impl Scheme {
                 |block, next, answers| self.answer(bytes, &block.located, next, answers),
             );
         }
+    }
+
+    /// Inserts keys that are not found, in order, until one is refused. Returns its number, or that of all keys.
+    fn insert_each_if_absent(
+        &self,
+        bytes: &mut [u8],
+        stored: &mut [bool],
+        digest: impl Fn(Range<usize>, &mut [Digest]),
+    ) -> usize {
+        let mut blocks = [Block::NOTHING; 2];
+        let [mut block, mut next] = blocks.each_mut();
+        let count = stored.len();
+        for first in (0..count + BLOCK).step_by(BLOCK) {
+            if first < count {
+                let numbers = first..count.min(first + BLOCK);
+                digest(numbers.clone(), &mut next.digests[..numbers.len()]);
+                self.locate_block(bytes, &next.digests, &mut next.located);
+            }
+            if let Some(before) = first.checked_sub(BLOCK) {
+                let stored = &mut stored[before..count.min(first)];
+                let done = self.insert_absent(bytes, &block.digests, [&block.located, &next.located], stored);
+                if done < stored.len() {
+                    return before + done;
+                }
+            } else {
+                // It looks for nothing, and prefetches the first block.
+                self.answer(bytes, &block.located, &next.located, &mut [false; BLOCK]);
+            }
+            core::mem::swap(&mut block, &mut next);
+        }
+        count
     }
 
     #[inline(never)]

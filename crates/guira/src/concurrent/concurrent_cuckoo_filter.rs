@@ -384,7 +384,7 @@ impl ConcurrentCuckooFilter {
     }
 
     /// Turns it into a filter for one thread, with the same bits. Tables that are in large pages, which is where a filter of
-    /// 4 MiB or more is built, are not copied.
+    /// 2 MiB or more is built, are not copied.
     ///
     /// Without memory for a copy of a smaller one the process ends; [`snapshot`](Self::snapshot) returns an error.
     ///
@@ -487,7 +487,7 @@ impl ConcurrentCuckooFilter {
     }
 }
 
-/// Shares the bits. Tables that are in large pages, which is where a filter of 4 MiB or more is built, or loaded by `from_bytes`,
+/// Shares the bits. Tables that are in large pages, which is where a filter of 2 MiB or more is built, or loaded by `from_bytes`,
 /// are not copied; those that a stream or a file was read into are, and both copies take memory meanwhile.
 impl TryFrom<CuckooFilter> for ConcurrentCuckooFilter {
     type Error = BuildError;

@@ -490,7 +490,7 @@ impl ConcurrentExpiringCuckooFilter {
     }
 
     /// Turns it into a filter for one thread, with the same bits. Tables that are in large pages, which is where a filter of
-    /// 4 MiB or more is built, are not copied.
+    /// 2 MiB or more is built, are not copied.
     ///
     /// # Examples
     ///
@@ -600,7 +600,7 @@ fn never_stale<T>(locked: Result<T, Stale>) -> T {
     locked.unwrap_or_else(|Stale| unreachable!("the table is never replaced"))
 }
 
-/// Shares the bits. Tables that are in large pages, which is where a filter of 4 MiB or more is built, are not copied.
+/// Shares the bits. Tables that are in large pages, which is where a filter of 2 MiB or more is built, are not copied.
 impl TryFrom<ExpiringCuckooFilter> for ConcurrentExpiringCuckooFilter {
     type Error = BuildError;
 

@@ -5,7 +5,7 @@ use crate::addressing::{Addressing, BucketIndex, Candidate, Fingerprint};
 use crate::cast::{Halves, Product, Whole};
 use crate::digest::Digest;
 use crate::probe::vectorized;
-use crate::table::Table;
+use crate::table::{Table, TableMut};
 
 /// How many keys a block has. A core can have 10 to 50 cache lines in flight, and a key needs two to four; vectors hold
 /// at most 8 keys.
@@ -115,6 +115,27 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
                 }
             },
         );
+    }
+}
+
+impl<A: Addressing, T: TableMut> CuckooTable<A, T> {
+    /// Stores the keys of a block, from a number on, that are not found, and says which were stored. Their buckets were
+    /// prefetched; those of the next block are in between.
+    ///
+    /// It ends before the first key that is not found and whose candidate buckets are full. Returns the number of that key, or
+    /// that of all keys.
+    #[inline(always)]
+    pub(super) fn fill_absent(&mut self, from: usize, located: &Located, next: &Located, stored: &mut [bool]) -> usize {
+        for (number, stored) in stored.iter_mut().enumerate().take(BLOCK).skip(from) {
+            self.prefetch_located(next, number);
+            let (fingerprint, first, second) = located.get(number);
+            *stored = !self.contains_in(fingerprint, first, second);
+            if *stored {
+                let Some(place) = self.vacant_place_in(fingerprint, first, second) else { return number };
+                self.slots.fill(place, fingerprint);
+            }
+        }
+        stored.len().min(BLOCK)
     }
 }
 

@@ -88,11 +88,25 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
     /// The empty slot that a fingerprint goes to, if a candidate has one.
     #[inline]
     pub(crate) fn vacant_place(&self, fingerprint: Fingerprint, primary: Candidate) -> Option<Place> {
+        let second = self.addressing.alternate(primary, fingerprint);
+        self.vacant_place_in(fingerprint, primary.bucket(), second)
+    }
+
+    /// The empty slot that a fingerprint goes to, if a candidate has one, given the first two of them.
+    #[inline(always)]
+    pub(crate) fn vacant_place_in(
+        &self,
+        fingerprint: Fingerprint,
+        first: BucketIndex,
+        second: Candidate,
+    ) -> Option<Place> {
         // The emptiest candidate, not the first one with room: buckets then fill evenly, and a full pair is met later.
-        let (mut best, mut best_bucket) = (self.slots.vacancy(primary.bucket()), primary.bucket());
-        let mut candidate = primary;
-        for _ in 1..A::CANDIDATES {
-            candidate = self.addressing.alternate(candidate, fingerprint);
+        let (mut best, mut best_bucket) = (self.slots.vacancy(first), first);
+        let mut candidate = second;
+        for number in 1..A::CANDIDATES {
+            if number > 1 {
+                candidate = self.addressing.alternate(candidate, fingerprint);
+            }
             let vacancy = self.slots.vacancy(candidate.bucket());
             let is_better = vacancy.fullness < best.fullness;
             best = Vacancy {

@@ -20,7 +20,11 @@ pub(crate) struct Operations {
     pub(super) look_up: fn(&Pair, &[u8], &[Digest; BLOCK], &mut [bool]),
     /// Looks up a block of keys whose buckets were prefetched, and prefetches those of the next block.
     pub(super) answer: fn(&Pair, &[u8], &Located, &Located, &mut [bool]),
+    pub(super) fill_absent: FillAbsent,
 }
+
+/// Stores those of a block of keys that are not found: see [`CuckooTable::fill_absent`].
+type FillAbsent = fn(&Pair, &mut [u8], usize, [&Located; 2], &mut [bool]) -> usize;
 
 #[cold]
 #[inline(never)]
@@ -54,6 +58,9 @@ macro_rules! operations {
                 },
                 answer: |pair, bytes, located, next, answers| {
                     table!($name, $layout, $compiled, pair.over(bytes)).contains_many_into(located, next, answers);
+                },
+                fill_absent: |pair, bytes, from, [located, next], stored| {
+                    table!($name, $layout, $compiled, pair.over_mut(bytes)).fill_absent(from, located, next, stored)
                 },
             }
         }
@@ -95,7 +102,7 @@ impl Operations {
                 packed!(DoublingNarrow, u64, widths, 4 slots: 8 9 10 11 12 13 14)
             }
             Pair::DoublingWide(_, widths) => {
-                packed!(DoublingWide, u128, widths, 4 slots: 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30)
+                packed!(DoublingWide, u128, widths, 4 slots: 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32)
             }
             Pair::RegionalWide(_, widths) => {
                 packed!(RegionalWide, u128, widths, 4 slots: 15 17 18 19 20 21 22 24)

@@ -303,6 +303,25 @@ impl Scheme {
         (self.operations.answer)(&self.pair, bytes, located, next, answers);
     }
 
+    /// Stores the keys of a block, from a number on, that are not found, and says which were stored; the block behind it is
+    /// prefetched. It ends before the first key that is refused. Returns the number of that key, or that of all keys.
+    pub(crate) fn insert_absent(
+        &self,
+        bytes: &mut [u8],
+        digests: &[Digest; BLOCK],
+        located: [&Located; 2],
+        stored: &mut [bool],
+    ) -> usize {
+        let mut done = 0;
+        loop {
+            done = (self.operations.fill_absent)(&self.pair, bytes, done, located, stored);
+            if done == stored.len() || self.insert_by_relocation(bytes, digests[done]).is_err() {
+                return done;
+            }
+            done += 1;
+        }
+    }
+
     /// See [`CuckooTable::is_well_formed`].
     pub(crate) fn is_well_formed(&self, bytes: &[u8]) -> bool {
         with_table!(self, over(bytes), table => table.is_well_formed())

@@ -30,6 +30,9 @@ pub(super) struct Doubling {
 /// How many bytes of the table that is being doubled are given back at a time.
 const GIVEN_BACK_AT_A_TIME: usize = 256 << 10;
 
+/// How many buckets become two before memory may be given back, where all do.
+const SETTLED_AT_A_TIME: u64 = 1 << 14;
+
 impl CuckooFilter {
     /// The same keys in twice the buckets, with a bit less of every fingerprint. It fails only for want of bits, of
     /// numbers for buckets, or of memory.
@@ -154,7 +157,9 @@ impl CuckooFilter {
 
     /// Ends a doubling.
     pub(crate) fn settle(&mut self) {
-        self.split(u64::MAX);
+        while self.is_doubling() {
+            self.split(SETTLED_AT_A_TIME);
+        }
     }
 
     /// The table of the [`try_settled`](Self::try_settled) filter.

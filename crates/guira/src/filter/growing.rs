@@ -92,11 +92,14 @@ impl CuckooFilter {
         if self.growth().is_none_or(|growth| growth.is_last(self.parameters())) {
             return Err(self.insert_error(NoRoom::Full));
         }
-        match self.doubled() {
-            Ok(doubled) => Ok(doubled),
-            Err(BuildError::OutOfMemory { bytes }) => Err(InsertError::OutOfMemory { bytes }),
+        self.doubled().map_err(|error| self.explain_no_doubling(&error))
+    }
+
+    fn explain_no_doubling(&self, error: &BuildError) -> InsertError {
+        match *error {
+            BuildError::OutOfMemory { bytes } => InsertError::OutOfMemory { bytes },
             // No bits are left to give away, or there would be too many buckets.
-            Err(_) => Err(self.insert_error(NoRoom::Full)),
+            _ => self.insert_error(NoRoom::Full),
         }
     }
 
@@ -133,9 +136,15 @@ impl CuckooFilter {
             }
             parameters = parameters.after_doubling().map_err(|_| self.insert_error(NoRoom::Full))?;
         }
+        // All but the last doubling is of copies, since it may fail. That one gives back the table that it is made from meanwhile.
         let mut grown: Option<Self> = None;
-        for _ in self.parameters().doublings()..parameters.doublings() {
+        for _ in self.parameters().doublings() + 1..parameters.doublings() {
             grown = Some(grown.as_ref().unwrap_or(self).grown()?);
+        }
+        let last = grown.as_mut().unwrap_or(self);
+        if last.parameters().doublings() < parameters.doublings() {
+            last.begin_doubling().map_err(|error| last.explain_no_doubling(&error))?;
+            last.settle();
         }
         if let Some(grown) = grown {
             *self = grown;

@@ -254,6 +254,33 @@ pub trait RawInsert: RawFilter {
     /// [`TryExtendError`] for the first key that can't be stored: why, and how many were stored before it and are kept.
     fn insert_each_without_growing<K: Key>(&mut self, keys: &[K]) -> Result<(), TryExtendError>;
 
+    /// Stores each of many keys unless it is found, in order, as [`CuckooFilter::insert_if_absent`] does for one, and writes to
+    /// `stored`, for each, whether it was stored. In a table larger than the processor's cache this is several times as fast as
+    /// calling that for each key.
+    ///
+    /// # Errors
+    ///
+    /// [`TryExtendError`] for the first key that can't be stored: why, and its number, which here counts keys that were found as
+    /// well. What `stored` says of those before it holds.
+    ///
+    /// # Panics
+    ///
+    /// If `keys` and `stored` differ in length.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use guira::CuckooFilter;
+    /// use guira::raw::RawFilter;
+    ///
+    /// let mut filter = CuckooFilter::with_capacity(100, 0.01)?;
+    /// let mut stored = [false; 3];
+    /// filter.insert_each_if_absent(&["ani", "koel", "ani"], &mut stored)?;
+    /// assert_eq!(stored, [true, true, false]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    fn insert_each_if_absent<K: Key>(&mut self, keys: &[K], stored: &mut [bool]) -> Result<(), TryExtendError>;
+
     /// Returns the filter merged with that in a file, as [`CuckooFilter::merge`] makes it, of which about 1 MiB is in memory at a
     /// time; `None` where their tables have other parameters, or not all keys fit: then `merge` may do more, and says why not.
     ///
@@ -277,6 +304,10 @@ impl RawInsert for CuckooFilter {
     #[inline]
     fn insert_each_without_growing<K: Key>(&mut self, keys: &[K]) -> Result<(), TryExtendError> {
         self.insert_each_without_growing(keys)
+    }
+
+    fn insert_each_if_absent<K: Key>(&mut self, keys: &[K], stored: &mut [bool]) -> Result<(), TryExtendError> {
+        self.insert_each_if_absent(keys, stored)
     }
 
     #[cfg(feature = "std")]

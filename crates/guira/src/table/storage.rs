@@ -199,9 +199,8 @@ mod huge_pages {
 
     use super::{GLOBAL_ALLOCATOR_ONLY, Ordering};
 
+    /// A large page. Tables that are smaller have few pages anyway.
     const PAGE: usize = 2 << 20;
-    /// Smaller tables have few pages anyway.
-    const MIN_SIZE: usize = 2 * PAGE;
 
     /// A mapping whose pages the system is asked to make large, wherever 2 MiB of it are aligned. Linux aligns mappings
     /// of this size; aligning them by hand elsewhere would cost every operation an addition and a check, and would gain
@@ -212,7 +211,7 @@ mod huge_pages {
         /// `None` where the table is small, the system has no such memory, or the program wants all memory to come from its
         /// allocator; ordinary memory then serves as well.
         pub(in crate::table) fn zeroed(size: usize) -> Option<Self> {
-            if size < MIN_SIZE || GLOBAL_ALLOCATOR_ONLY.load(Ordering::Relaxed) {
+            if size < PAGE || GLOBAL_ALLOCATOR_ONLY.load(Ordering::Relaxed) {
                 return None;
             }
             let map = MmapMut::map_anon(size).ok()?;
@@ -229,11 +228,10 @@ mod huge_pages {
             Some(copy)
         }
 
-        /// Gives back the large pages behind the first `size` bytes, where the system has a call for that.
+        /// Gives back the pages behind the first `size` bytes, where the system has a call for that.
         pub(super) fn truncate(&mut self, size: usize) {
-            let size = size.max(1).next_multiple_of(PAGE);
             #[cfg(target_os = "linux")]
-            crate::probe::give_back(&mut self.0, size);
+            crate::probe::give_back(&mut self.0, size.max(1));
             #[cfg(not(target_os = "linux"))]
             let _ = size;
         }
@@ -306,8 +304,8 @@ mod tests {
         for bits in [1000, (32 << 20) - 64, 40 << 20, (40 << 20) + 1, 100 << 20] {
             let mut storage = Storage::zeroed(bits).expect("small enough");
             assert_eq!(storage.len() as u64, bytes_for(bits));
-            // Two large pages, where the system gives memory by pages.
-            assert!(storage.len() >= 4 << 20 || !matches!(storage.0, Memory::HugePages(_)), "{bits} bits");
+            // A large page, where the system gives memory by pages.
+            assert!(storage.len() >= 2 << 20 || !matches!(storage.0, Memory::HugePages(_)), "{bits} bits");
             assert!(storage.iter().all(|&byte| byte == 0));
             *storage.last_mut().expect("not empty") = 7;
             storage[0] = 9;
