@@ -217,6 +217,36 @@ fn an_input_that_cannot_be_read_ends_a_run_whose_state_has_what_was_printed() {
     assert_eq!((next.status, &*next.stdout), (0, &b"guira\n"[..]), "{}", next.stderr);
 }
 
+/// At a high rate, fingerprints have so few bits that the table can't be made larger for all of these lines.
+#[test]
+fn a_run_that_can_remember_no_more_has_printed_all_that_it_remembers() {
+    let place = Workplace::new();
+    let numbers = 0..60_000;
+    let lines: Vec<String> = numbers.clone().map(|number| number.to_string()).collect();
+    let pairs: Vec<String> = numbers.map(|number| format!("{number} and{number}")).collect();
+    for (lines, fields) in [(lines, &[][..]), (pairs, &["--field", "1,2", "--delimiter", "blanks"])] {
+        for option in [None, Some("--repeated")] {
+            let words = ["unique", "-q", "--state", "set.guira", "--rate", "0.03", "--capacity", "100"];
+            let ended = place.guira_with(words.iter().chain(fields).chain(&option), joined(&lines).as_bytes());
+            assert_eq!(ended.status, 2);
+            assert!(ended.stderr.starts_with("guira: no more lines can be remembered: "), "{}", ended.stderr);
+            let printed = String::from_utf8(ended.stdout).expect("text");
+            let first_words: String = printed.lines().flat_map(|line| line.split(' ').take(1).chain(["\n"])).collect();
+            assert!(place.check(&first_words) == first_words.as_bytes(), "{option:?}: some are not remembered");
+            let info = place.guira(["info", "--json", "set.guira"]).stdout;
+            let info: serde_json::Value = serde_json::from_slice(&info).expect("JSON");
+            let (keys, count) = (info["key_count"].as_u64(), printed.lines().count() as u64);
+            match (option, fields) {
+                (None, []) => assert_eq!(keys, Some(count), "each key has a line"),
+                // Lines that are taken for others.
+                (Some(_), _) => assert!(count > 0),
+                (None, _) => assert!(keys > Some(count) && keys <= Some(2 * count), "{keys:?} of {count} lines"),
+            }
+            std::fs::remove_file(place.path("set.guira")).expect("it is there");
+        }
+    }
+}
+
 #[test]
 fn a_state_that_another_run_has_changed_is_not_overwritten() {
     let place = Workplace::new();
