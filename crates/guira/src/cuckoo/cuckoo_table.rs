@@ -88,8 +88,7 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
     /// The empty slot that a fingerprint goes to, if a candidate has one.
     #[inline]
     pub(crate) fn vacant_place(&self, fingerprint: Fingerprint, primary: Candidate) -> Option<Place> {
-        let second = self.addressing.alternate(primary, fingerprint);
-        self.vacant_place_in(fingerprint, primary.bucket(), second)
+        self.emptiest(primary.bucket(), primary, |candidate| self.addressing.alternate(candidate, fingerprint))
     }
 
     /// The empty slot that a fingerprint goes to, if a candidate has one, given the first two of them.
@@ -100,13 +99,24 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
         first: BucketIndex,
         second: Candidate,
     ) -> Option<Place> {
+        let mut given = Some(second);
+        self.emptiest(first, second, |candidate| {
+            given.take().unwrap_or_else(|| self.addressing.alternate(candidate, fingerprint))
+        })
+    }
+
+    /// An empty slot of the emptiest of some candidates: the first, and those that `next` gives for the one before.
+    #[inline(always)]
+    fn emptiest(
+        &self,
+        first: BucketIndex,
+        mut candidate: Candidate,
+        mut next: impl FnMut(Candidate) -> Candidate,
+    ) -> Option<Place> {
         // The emptiest candidate, not the first one with room: buckets then fill evenly, and a full pair is met later.
         let (mut best, mut best_bucket) = (self.slots.vacancy(first), first);
-        let mut candidate = second;
-        for number in 1..A::CANDIDATES {
-            if number > 1 {
-                candidate = self.addressing.alternate(candidate, fingerprint);
-            }
+        for _ in 1..A::CANDIDATES {
+            candidate = next(candidate);
             let vacancy = self.slots.vacancy(candidate.bucket());
             let is_better = vacancy.fullness < best.fullness;
             best = Vacancy {
