@@ -2,7 +2,7 @@
 
 #![expect(clippy::cast_precision_loss, reason = "numbers of slots are far below 2^53")]
 
-use guira::raw::RawFilter as _;
+use guira::raw::RawInsert as _;
 use guira::{Addressing, BuildError, BuildFromKeysError, CuckooFilter, Digest, FilterBuilder, InsertError, KeyHasher};
 
 #[path = "guira/oracle"]

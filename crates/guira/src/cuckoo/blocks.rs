@@ -130,9 +130,8 @@ impl<A: Addressing, T: TableMut> CuckooTable<A, T> {
             self.prefetch_located(next, number);
             let (fingerprint, first, second) = located.get(number);
             *stored = !self.contains_in(fingerprint, first, second);
-            if *stored {
-                let Some(place) = self.vacant_place_in(fingerprint, first, second) else { return number };
-                self.slots.fill(place, fingerprint);
+            if *stored && self.fill_in(fingerprint, first, second).is_none() {
+                return number;
             }
         }
         stored.len().min(BLOCK)

@@ -93,7 +93,7 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
 
     /// The empty slot that a fingerprint goes to, if a candidate has one, given the first two of them.
     #[inline(always)]
-    pub(crate) fn vacant_place_in(
+    fn vacant_place_in(
         &self,
         fingerprint: Fingerprint,
         first: BucketIndex,
@@ -170,6 +170,17 @@ impl<A: Addressing, T: TableMut> CuckooTable<A, T> {
             return self.slots.fill_emptier(primary.bucket(), second.bucket(), fingerprint);
         }
         let place = self.vacant_place(fingerprint, primary)?;
+        self.slots.fill(place, fingerprint);
+        Some(place)
+    }
+
+    /// As [`fill`](Self::fill), given the first two candidates.
+    #[inline(always)]
+    pub(super) fn fill_in(&mut self, fingerprint: Fingerprint, first: BucketIndex, second: Candidate) -> Option<Place> {
+        if A::CANDIDATES == 2 && self.slots.fills_emptier() {
+            return self.slots.fill_emptier(first, second.bucket(), fingerprint);
+        }
+        let place = self.vacant_place_in(fingerprint, first, second)?;
         self.slots.fill(place, fingerprint);
         Some(place)
     }

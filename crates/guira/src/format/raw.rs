@@ -271,7 +271,7 @@ pub trait RawInsert: RawFilter {
     ///
     /// ```
     /// use guira::CuckooFilter;
-    /// use guira::raw::RawFilter;
+    /// use guira::raw::RawInsert;
     ///
     /// let mut filter = CuckooFilter::with_capacity(100, 0.01)?;
     /// let mut stored = [false; 3];
