@@ -57,6 +57,14 @@ impl Growth {
         parameters.doublings() >= self.doublings && self.policy == GrowthPolicy::KeepRate
     }
 
+    /// The number of fingerprints that no table may exceed.
+    fn most(&self) -> usize {
+        match self.policy {
+            GrowthPolicy::KeepRate => self.max_capacity(),
+            GrowthPolicy::RaiseRate => usize::MAX,
+        }
+    }
+
     /// The parameters of a table that holds `len` fingerprints, and those after each doubling that is possible.
     ///
     /// A table that is less than a quarter full is not doubled. If a key finds no room in it, copies are in the way,
@@ -79,6 +87,9 @@ impl Growth {
         copies: usize,
         crowd: Option<Crowd>,
     ) -> Result<(), InsertError> {
+        if len >= self.most() {
+            return Err(NoRoom::Full.as_error(len, parameters));
+        }
         let mut last = *parameters;
         let mut doublings = self.doublings(*parameters, len).inspect(|parameters| last = *parameters);
         let has_hope = match crowd {
@@ -103,7 +114,7 @@ impl Growth {
         let capacity = parameters.capacity();
         let slots = to_f64(parameters.slot_count());
         let rated = saturating_ceil(slots * rated_load_factor(parameters.shape()));
-        to_usize(if self.is_last(parameters) { capacity } else { capacity.max(rated) })
+        to_usize(if self.is_last(parameters) { capacity } else { capacity.max(rated) }).min(self.most())
     }
 }
 

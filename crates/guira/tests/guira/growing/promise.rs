@@ -1,6 +1,6 @@
 //! What is promised of rates, sizes and capacities.
 
-use guira::{BuildError, CuckooFilter, GrowthPolicy, InsertError, ReserveError};
+use guira::{BuildError, ConcurrentCuckooFilter, CuckooFilter, GrowthPolicy, InsertError, ReserveError};
 
 use super::{RATES, absent, assert_holds, filled, growing, keys_before_doublings};
 use crate::oracle::binomial::assert_share;
@@ -130,6 +130,21 @@ fn beyond_the_max_capacity_keys_are_refused_or_the_rate_doubles() {
     assert!(rising.len() > 31 * refusing.len());
     let ratio = rising.expected_false_positive_rate() / refusing.expected_false_positive_rate();
     assert!((28.0..=33.0).contains(&ratio), "five doublings of the rate are 32 times: {ratio}");
+}
+
+/// Buckets of two slots are promised so little that the table before the last doubling would take more than the largest capacity.
+#[test]
+fn no_key_beyond_the_max_capacity_is_stored_in_a_table_that_is_not_the_last() {
+    let builder = CuckooFilter::builder().capacity(40_000).max_capacity(400_000).slots_per_bucket(2);
+    let mut filter = builder.false_positive_rate(0.01).build().expect("there is such a filter");
+    let most = filter.max_capacity();
+    let keys: Vec<u64> = (0..2 * most as u64).collect();
+    let error = filter.try_extend(&keys).expect_err("more than the largest capacity");
+    assert!(matches!(error.reason, InsertError::Full { .. }) && error.inserted == most, "{error:?}");
+    assert!(filter.insert(&1).is_err() && filter.expected_false_positive_rate() <= 0.01);
+    let shared = ConcurrentCuckooFilter::try_from(filter).expect("there is memory");
+    assert!(matches!(shared.insert(&1), Err(InsertError::Full { .. })));
+    assert!(shared.remove(&1) && shared.insert(&1).is_ok());
 }
 
 #[test]
