@@ -88,44 +88,40 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
     /// The empty slot that a fingerprint goes to, if a candidate has one.
     #[inline]
     pub(crate) fn vacant_place(&self, fingerprint: Fingerprint, primary: Candidate) -> Option<Place> {
-        self.emptiest(primary.bucket(), primary, |candidate| self.addressing.alternate(candidate, fingerprint))
+        let (mut best, mut candidate) = (self.vacancy_of(primary.bucket()), primary);
+        for _ in 1..A::CANDIDATES {
+            candidate = self.addressing.alternate(candidate, fingerprint);
+            best = self.emptier(best, candidate.bucket());
+        }
+        place_in(best)
     }
 
     /// The empty slot that a fingerprint goes to, if a candidate has one, given the first two of them.
     #[inline(always)]
-    fn vacant_place_in(
-        &self,
-        fingerprint: Fingerprint,
-        first: BucketIndex,
-        second: Candidate,
-    ) -> Option<Place> {
-        let mut given = Some(second);
-        self.emptiest(first, second, |candidate| {
-            given.take().unwrap_or_else(|| self.addressing.alternate(candidate, fingerprint))
-        })
+    fn vacant_place_in(&self, fingerprint: Fingerprint, first: BucketIndex, second: Candidate) -> Option<Place> {
+        let (mut best, mut candidate) = (self.emptier(self.vacancy_of(first), second.bucket()), second);
+        for _ in 2..A::CANDIDATES {
+            candidate = self.addressing.alternate(candidate, fingerprint);
+            best = self.emptier(best, candidate.bucket());
+        }
+        place_in(best)
     }
 
-    /// An empty slot of the emptiest of some candidates: the first, and those that `next` gives for the one before.
     #[inline(always)]
-    fn emptiest(
-        &self,
-        first: BucketIndex,
-        mut candidate: Candidate,
-        mut next: impl FnMut(Candidate) -> Candidate,
-    ) -> Option<Place> {
-        // The emptiest candidate, not the first one with room: buckets then fill evenly, and a full pair is met later.
-        let (mut best, mut best_bucket) = (self.slots.vacancy(first), first);
-        for _ in 1..A::CANDIDATES {
-            candidate = next(candidate);
-            let vacancy = self.slots.vacancy(candidate.bucket());
-            let is_better = vacancy.fullness < best.fullness;
-            best = Vacancy {
-                slot: select_unpredictable(is_better, vacancy.slot, best.slot),
-                fullness: vacancy.fullness.min(best.fullness),
-            };
-            best_bucket = select_unpredictable(is_better, candidate.bucket(), best_bucket);
-        }
-        best.slot().map(|slot| Place { bucket: best_bucket, slot })
+    fn vacancy_of(&self, bucket: BucketIndex) -> (Vacancy, BucketIndex) {
+        (self.slots.vacancy(bucket), bucket)
+    }
+
+    /// The emptier one of two buckets. Not the first one with room: buckets then fill evenly, and a full pair is met later.
+    #[inline(always)]
+    fn emptier(&self, (best, best_bucket): (Vacancy, BucketIndex), bucket: BucketIndex) -> (Vacancy, BucketIndex) {
+        let vacancy = self.slots.vacancy(bucket);
+        let is_better = vacancy.fullness < best.fullness;
+        let emptier = Vacancy {
+            slot: select_unpredictable(is_better, vacancy.slot, best.slot),
+            fullness: vacancy.fullness.min(best.fullness),
+        };
+        (emptier, select_unpredictable(is_better, bucket, best_bucket))
     }
 
     /// The first slot that holds a copy of a fingerprint.
@@ -142,6 +138,12 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
         }
         found
     }
+}
+
+/// The empty slot of a bucket, if it has one.
+#[inline(always)]
+fn place_in((vacancy, bucket): (Vacancy, BucketIndex)) -> Option<Place> {
+    vacancy.slot().map(|slot| Place { bucket, slot })
 }
 
 impl<A: Addressing, T: TableMut> CuckooTable<A, T> {
