@@ -4,7 +4,7 @@
     tools/compare-tools.py PROGRAM [--keys N]
 
 PROGRAM is guira, as `cargo build --release -p guira-cli` makes it. The others are Debian's: bloom (DCSO's, package
-golang-github-dcso-bloom-cli) and pwqfilter (package passwdqc); one that is not installed is left out, and named. Each is
+golang-github-dcso-bloom-cli) and pwqfilter (package passwdqc); if one is not installed, it says so and ends. Each is
 called as its manual shows. Seconds are the least and the most of three runs, memory is the peak.
 """
 
