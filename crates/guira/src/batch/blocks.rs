@@ -1,6 +1,7 @@
 //! Keys in blocks: a block is hashed and its buckets are prefetched, and while they are on their way the block before it
 //! is finished.
 
+use core::convert::Infallible;
 use core::ops::Range;
 
 use crate::cuckoo::{BLOCK, Located};
@@ -22,22 +23,45 @@ pub(crate) fn look_up_each(
     mut locate: impl FnMut(&[Digest; BLOCK], &mut Located),
     mut answer: impl FnMut(&Block, &Located, &mut [bool]),
 ) {
+    let (count, mut unused) = (answers.len(), [false; BLOCK]);
+    let all: Result<(), Infallible> = each_block(
+        answers,
+        count,
+        digest,
+        |_, digests, located| locate(digests, located),
+        |answers, block, next, numbers| {
+            answer(block, next, numbers.map_or(&mut unused[..], |numbers| &mut answers[numbers]));
+            Ok(())
+        },
+    );
+    match all {
+        Ok(()) => {}
+    }
+}
+
+/// Works on many keys block by block, with prefetching: as [`look_up_each`] does, but `work` is told which keys a block has, and may
+/// change the table, which is given to it and to `locate`. Ends with the first error of `work`.
+#[inline]
+pub(super) fn each_block<T: ?Sized, E>(
+    table: &mut T,
+    count: usize,
+    digest: impl Fn(Range<usize>, &mut [Digest]),
+    mut locate: impl FnMut(&T, &[Digest; BLOCK], &mut Located),
+    mut work: impl FnMut(&mut T, &Block, &Located, Option<Range<usize>>) -> Result<(), E>,
+) -> Result<(), E> {
     let mut blocks = [Block::NOTHING; 2];
-    let count = answers.len();
     let [mut block, mut next] = blocks.each_mut();
-    let mut unused = [false; BLOCK];
     for first in (0..count + BLOCK).step_by(BLOCK) {
         if first < count {
             let numbers = first..count.min(first + BLOCK);
             digest(numbers.clone(), &mut next.digests[..numbers.len()]);
-            locate(&next.digests, &mut next.located);
+            locate(table, &next.digests, &mut next.located);
         }
-        match first.checked_sub(BLOCK) {
-            Some(before) => answer(block, &next.located, &mut answers[before..count.min(first)]),
-            None => answer(block, &next.located, &mut unused),
-        }
+        let numbers = first.checked_sub(BLOCK).map(|before| before..count.min(first));
+        work(table, block, &next.located, numbers)?;
         core::mem::swap(&mut block, &mut next);
     }
+    Ok(())
 }
 
 /// Keys to be looked for, and their buckets.
@@ -47,7 +71,7 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    pub(super) const NOTHING: Self = Self { digests: [Digest::new(0); BLOCK], located: Located::NOTHING };
+    const NOTHING: Self = Self { digests: [Digest::new(0); BLOCK], located: Located::NOTHING };
 }
 
 /// Looks up many keys block by block in a table that is in the core's own cache. The last block may have fewer answers

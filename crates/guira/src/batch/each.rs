@@ -3,7 +3,7 @@ use core::ops::Range;
 
 use arrayvec::ArrayVec;
 
-use super::blocks::{Block, OWN_CACHE, change_each, look_up_each, look_up_in_cache};
+use super::blocks::{OWN_CACHE, change_each, each_block, look_up_each, look_up_in_cache};
 use crate::cuckoo::{BLOCK, Located, NoRoom, Scheme, with_table};
 use crate::digest::{Digest, Key, KeyHasher};
 use crate::error::TryExtendError;
@@ -231,28 +231,25 @@ impl Scheme {
         stored: &mut [bool],
         digest: impl Fn(Range<usize>, &mut [Digest]),
     ) -> usize {
-        let mut blocks = [Block::NOTHING; 2];
-        let [mut block, mut next] = blocks.each_mut();
-        let count = stored.len();
-        for first in (0..count + BLOCK).step_by(BLOCK) {
-            if first < count {
-                let numbers = first..count.min(first + BLOCK);
-                digest(numbers.clone(), &mut next.digests[..numbers.len()]);
-                self.locate_block(bytes, &next.digests, &mut next.located);
-            }
-            if let Some(before) = first.checked_sub(BLOCK) {
-                let stored = &mut stored[before..count.min(first)];
-                let done = self.insert_absent(bytes, &block.digests, [&block.located, &next.located], stored);
-                if done < stored.len() {
-                    return before + done;
+        let stored_all = each_block(
+            bytes,
+            stored.len(),
+            digest,
+            |bytes, digests, located| self.locate_block(bytes, digests, located),
+            |bytes, block, next, numbers| match numbers {
+                Some(numbers) => {
+                    let stored = &mut stored[numbers.clone()];
+                    let done = self.insert_absent(bytes, &block.digests, [&block.located, next], stored);
+                    if done < stored.len() { Err(numbers.start + done) } else { Ok(()) }
                 }
-            } else {
-                // It looks for nothing, and prefetches the first block.
-                self.answer(bytes, &block.located, &next.located, &mut [false; BLOCK]);
-            }
-            core::mem::swap(&mut block, &mut next);
-        }
-        count
+                None => {
+                    // It looks for nothing, and prefetches the first block.
+                    self.answer(bytes, &block.located, next, &mut [false; BLOCK]);
+                    Ok(())
+                }
+            },
+        );
+        stored_all.err().unwrap_or(stored.len())
     }
 
     #[inline(never)]

@@ -88,12 +88,7 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
     /// The empty slot that a fingerprint goes to, if a candidate has one.
     #[inline]
     pub(crate) fn vacant_place(&self, fingerprint: Fingerprint, primary: Candidate) -> Option<Place> {
-        let (mut best, mut candidate) = (self.vacancy_of(primary.bucket()), primary);
-        for _ in 1..A::CANDIDATES {
-            candidate = self.addressing.alternate(candidate, fingerprint);
-            best = self.emptier(best, candidate.bucket());
-        }
-        place_in(best)
+        self.vacant_place_in(fingerprint, primary.bucket(), self.addressing.alternate(primary, fingerprint))
     }
 
     /// The empty slot that a fingerprint goes to, if a candidate has one, given the first two of them.
@@ -167,13 +162,7 @@ impl<A: Addressing, T: TableMut> CuckooTable<A, T> {
     /// Puts a fingerprint into a candidate bucket that has room. `None` if none seems to have.
     #[inline]
     pub(crate) fn fill(&mut self, fingerprint: Fingerprint, primary: Candidate) -> Option<Place> {
-        if A::CANDIDATES == 2 && self.slots.fills_emptier() {
-            let second = self.addressing.alternate(primary, fingerprint);
-            return self.slots.fill_emptier(primary.bucket(), second.bucket(), fingerprint);
-        }
-        let place = self.vacant_place(fingerprint, primary)?;
-        self.slots.fill(place, fingerprint);
-        Some(place)
+        self.fill_in(fingerprint, primary.bucket(), self.addressing.alternate(primary, fingerprint))
     }
 
     /// As [`fill`](Self::fill), given the first two candidates.
