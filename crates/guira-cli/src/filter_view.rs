@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
+use std::{mem, thread};
 
 use guira::raw::Journal;
 use guira::{CuckooFilterView, Digest, ExpiringCuckooFilter, FileHeader, FileKind, KeyHasher, LoadError, LoadOptions};
@@ -173,7 +174,7 @@ impl Filters {
                 }
                 Ok(opened) => {
                     report(format_args!("{path}: {what}: lines from here on are checked with the new filter"));
-                    source.opened = opened;
+                    release(mem::replace(&mut source.opened, opened));
                 }
                 Err(failure) => {
                     report(format_args!("warning: {failure}: lines are still checked with the filter that it was"));
@@ -182,6 +183,15 @@ impl Filters {
         }
         Ok(())
     }
+}
+
+/// Closes a filter beside what goes on.
+///
+/// The last to close a file whose name was given to another one waits until the file system has freed it, which takes tenths of
+/// a second on a busy disk.
+fn release(opened: Opened) {
+    // Where no thread can be started, it is closed here.
+    drop(thread::Builder::new().spawn(move || drop(opened)));
 }
 
 /// Bytes that several views look at.
