@@ -81,14 +81,15 @@ impl<T: Values> LivingTable<T> {
     /// How many of some buckets, from the first on, hold no dead fingerprint.
     #[inline(always)]
     pub(crate) fn without_dead(&self, buckets: Range<u64>) -> u64 {
-        let mut end = buckets.end;
-        // One generation after the other, so that what is looked for stays in registers. Mostly there is one.
-        for age in self.living.older..self.living.oldest {
-            let value = self.living.number(age + 1);
-            let mut numbers = buckets.start..end;
-            end = numbers.find(|&number| self.slots.may_have_value(BucketIndex::new(number), value)).unwrap_or(end);
-        }
-        end - buckets.start
+        let mut numbers = buckets.start..buckets.end;
+        let found = if self.living.older + 1 == self.living.oldest {
+            // Mostly one generation is dead: what is looked for stays in registers.
+            let value = self.living.number(self.living.oldest);
+            numbers.find(|&number| self.slots.may_have_value(BucketIndex::new(number), value))
+        } else {
+            numbers.find(|&number| self.may_have_dead(BucketIndex::new(number)))
+        };
+        found.unwrap_or(buckets.end) - buckets.start
     }
 
     /// The table with the dead fingerprints.
