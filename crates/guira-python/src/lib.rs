@@ -4,6 +4,8 @@ mod array;
 mod arrow;
 mod batch;
 mod classes;
+#[cfg(not(feature = "abi3"))]
+mod direct;
 mod error;
 mod fork;
 mod keys;
@@ -34,6 +36,8 @@ mod _guira_filters {
 
     #[pymodule_init]
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+        #[cfg(not(feature = "abi3"))]
+        crate::direct::call_directly(module)?;
         crate::fork::register_functions(module)
     }
 }

@@ -1,4 +1,4 @@
-//! Memory that Python's objects own, and what they say of themselves: the only file with `unsafe`.
+//! Memory that Python's objects own, and what they say of themselves.
 //!
 //! Arrays, Arrow columns and mapped files are read in place and without the interpreter's lock. Rust can't guarantee that this
 //! is safe: the buffer protocol and the Arrow C data interface do, as each block says.

@@ -1,6 +1,7 @@
 """The set, the filter that counts, and the map."""
 
 import functools
+import inspect
 
 import numpy as np
 import pytest
@@ -78,6 +79,35 @@ def test_a_map_refuses_values_that_it_has_no_bits_for():
     with pytest.raises(guira_filters.ParameterError):
         CuckooMap(1000, 1e-9, value_bits=30)
     assert len(shards) == 0
+
+
+METHODS_OF_ONE_KEY = [
+    (CuckooFilter, ["add", "add_unique", "remove", "discard", "count"]),
+    (CuckooSet, ["add"]),
+    (CountingCuckooFilter, ["add", "remove", "discard", "count"]),
+    (functools.partial(CuckooMap, value_bits=8), ["get"]),
+    (functools.partial(ExpiringCuckooFilter, lifetime=60, now=0), []),
+    (lambda capacity: guira_filters.CuckooFilterView.from_bytes(CuckooFilter(capacity).to_bytes()), ["count"]),
+]
+
+
+@pytest.mark.parametrize(("make", "names"), METHODS_OF_ONE_KEY)
+def test_methods_of_one_key_refuse_all_else(make, names):
+    seen = make(1000)
+    with pytest.raises(TypeError, match="a key is bytes"):
+        1.5 in seen
+    with pytest.raises(TypeError, match="'int'"):
+        type(seen).__contains__(5, "ani")
+    for name in names:
+        method, of_class = getattr(seen, name), getattr(type(seen), name)
+        assert str(inspect.signature(method)) == "(key, /)"
+        assert of_class.__doc__.strip()
+        for call in (method, lambda: method("ani", "koel"), lambda: method(key="ani"), lambda: of_class(5, "ani")):
+            with pytest.raises(TypeError):
+                call()
+        with pytest.raises(TypeError, match="a key is bytes"):
+            method(1.5)
+    assert len(seen) == 0
 
 
 @pytest.mark.parametrize("class_", [CuckooFilter, CuckooSet, CountingCuckooFilter, CuckooMap, ExpiringCuckooFilter])

@@ -69,26 +69,30 @@ impl CountingCuckooFilter {
     ///
     /// Raises ``FilterFullError`` for a new key that does not fit, and ``CounterFullError`` for a key whose counter is at its
     /// maximum; the filter is then unchanged.
-    fn add(&self, key: &Bound<'_, PyAny>) -> PyResult<()> {
+    #[pyo3(signature = (key, /))]
+    pub(crate) fn add(&self, key: &Bound<'_, PyAny>) -> PyResult<()> {
         let key = key_of(self.table.hasher(), key)?;
         self.table.write().insert(&key).map_err(|error| insert_error(&error, 0))
     }
 
     /// Counts a key once less, or raises ``KeyError`` if it is not counted. Remove only what was added.
-    fn remove(&self, key: &Bound<'_, PyAny>) -> PyResult<()> {
+    #[pyo3(signature = (key, /))]
+    pub(crate) fn remove(&self, key: &Bound<'_, PyAny>) -> PyResult<()> {
         let hashed = key_of(self.table.hasher(), key)?;
         if self.table.write().remove(&hashed) { Ok(()) } else { Err(PyKeyError::new_err(key.clone().unbind())) }
     }
 
     /// Counts a key once less if it is counted. Remove only what was added.
-    fn discard(&self, key: &Bound<'_, PyAny>) -> PyResult<()> {
+    #[pyo3(signature = (key, /))]
+    pub(crate) fn discard(&self, key: &Bound<'_, PyAny>) -> PyResult<()> {
         let key = key_of(self.table.hasher(), key)?;
         self.table.write().remove(&key);
         Ok(())
     }
 
     /// The count of a key: at least as often as it was added and not removed.
-    fn count(&self, key: &Bound<'_, PyAny>) -> PyResult<u64> {
+    #[pyo3(signature = (key, /))]
+    pub(crate) fn count(&self, key: &Bound<'_, PyAny>) -> PyResult<u64> {
         let key = key_of(self.table.hasher(), key)?;
         Ok(self.table.read().count(&key))
     }

@@ -84,7 +84,8 @@ impl CuckooFilter {
     /// as often; for keys that occur many times use ``add_unique``, ``CuckooSet`` or ``CountingCuckooFilter``.
     ///
     /// Raises ``FilterFullError``, or ``TooManyCopiesError`` for one copy too many; the filter is then unchanged.
-    fn add(&self, key: &Bound<'_, PyAny>) -> PyResult<()> {
+    #[pyo3(signature = (key, /))]
+    pub(crate) fn add(&self, key: &Bound<'_, PyAny>) -> PyResult<()> {
         let key = key_of(self.table.hasher(), key)?;
         self.table.write().insert(&key).map_err(|error| insert_error(&error, 0))
     }
@@ -97,7 +98,8 @@ impl CuckooFilter {
     /// >>> seen = CuckooFilter(1000)
     /// >>> seen.add_unique("ani"), seen.add_unique("ani")
     /// (True, False)
-    fn add_unique(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+    #[pyo3(signature = (key, /))]
+    pub(crate) fn add_unique(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         let key = key_of(self.table.hasher(), key)?;
         self.table.write().insert_if_absent(&key).map_err(|error| insert_error(&error, 0))
     }
@@ -110,20 +112,23 @@ impl CuckooFilter {
     /// Traceback (most recent call last):
     ///     ...
     /// KeyError: 'ani'
-    fn remove(&self, key: &Bound<'_, PyAny>) -> PyResult<()> {
+    #[pyo3(signature = (key, /))]
+    pub(crate) fn remove(&self, key: &Bound<'_, PyAny>) -> PyResult<()> {
         let hashed = key_of(self.table.hasher(), key)?;
         if self.table.write().remove(&hashed) { Ok(()) } else { Err(PyKeyError::new_err(key.clone().unbind())) }
     }
 
     /// Removes one copy of a key if there is one. Remove only what was added.
-    fn discard(&self, key: &Bound<'_, PyAny>) -> PyResult<()> {
+    #[pyo3(signature = (key, /))]
+    pub(crate) fn discard(&self, key: &Bound<'_, PyAny>) -> PyResult<()> {
         let key = key_of(self.table.hasher(), key)?;
         self.table.write().remove(&key);
         Ok(())
     }
 
     /// How many copies of a key are stored: at least as many as were added and not removed.
-    fn count(&self, key: &Bound<'_, PyAny>) -> PyResult<usize> {
+    #[pyo3(signature = (key, /))]
+    pub(crate) fn count(&self, key: &Bound<'_, PyAny>) -> PyResult<usize> {
         let key = key_of(self.table.hasher(), key)?;
         Ok(self.table.read().count(&key))
     }

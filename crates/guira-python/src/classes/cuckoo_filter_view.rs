@@ -41,7 +41,8 @@ impl CuckooFilterView {
     }
 
     /// How many copies of a key are stored.
-    fn count(&self, key: &Bound<'_, PyAny>) -> PyResult<usize> {
+    #[pyo3(signature = (key, /))]
+    pub(crate) fn count(&self, key: &Bound<'_, PyAny>) -> PyResult<usize> {
         let key = key_of(self.table.hasher(), key)?;
         Ok(self.table.read().count(&key))
     }

@@ -62,6 +62,7 @@ impl CuckooMap {
     ///
     /// Raises ``FilterFullError``, ``TooManyCopiesError`` for one value more than the key's buckets hold, or
     /// ``ParameterError`` for a value with too many bits; the map is then unchanged.
+    #[pyo3(signature = (key, /, value))]
     fn add(&self, key: &Bound<'_, PyAny>, value: u32) -> PyResult<()> {
         let key = key_of(self.table.hasher(), key)?;
         self.table.write().insert(&key, value).map_err(|error| insert_error(&error, 0))
@@ -85,7 +86,8 @@ impl CuckooMap {
     }
 
     /// The values of a key, and of keys that the map can't tell from it, in no particular order.
-    fn get<'py>(&self, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTuple>> {
+    #[pyo3(signature = (key, /))]
+    pub(crate) fn get<'py>(&self, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTuple>> {
         let hashed = key_of(self.table.hasher(), key)?;
         let values = self.table.read().get_all(&hashed);
         PyTuple::new(key.py(), values)
@@ -93,6 +95,7 @@ impl CuckooMap {
 
     /// Removes one copy of a value from a key, or raises ``KeyError`` if the key does not have it. Remove only pairs that were
     /// added.
+    #[pyo3(signature = (key, /, value))]
     fn remove(&self, key: &Bound<'_, PyAny>, value: u32) -> PyResult<()> {
         let hashed = key_of(self.table.hasher(), key)?;
         let removed = self.table.write().remove_value(&hashed, value);
@@ -100,6 +103,7 @@ impl CuckooMap {
     }
 
     /// Removes one copy of a value from a key, if the key has it. Remove only pairs that were added.
+    #[pyo3(signature = (key, /, value))]
     fn discard(&self, key: &Bound<'_, PyAny>, value: u32) -> PyResult<()> {
         let key = key_of(self.table.hasher(), key)?;
         self.table.write().remove_value(&key, value);

@@ -71,7 +71,8 @@ impl CuckooSet {
     /// Adds a key. Returns ``False`` if it was probably present before.
     ///
     /// Raises ``FilterFullError``; the set is then unchanged.
-    fn add(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+    #[pyo3(signature = (key, /))]
+    pub(crate) fn add(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         let key = key_of(self.table.hasher(), key)?;
         self.table.write().insert(&key).map_err(|error| insert_error(&error, 0))
     }

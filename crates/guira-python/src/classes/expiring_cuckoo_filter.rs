@@ -179,7 +179,7 @@ impl ExpiringCuckooFilter {
     /// A key that is added again is stored again, as often as its buckets have slots (usually 8 times); where keys come again,
     /// ``add_unique`` or ``add_or_renew`` is what to use. Raises ``FilterFullError``, or ``TooManyCopiesError`` for one copy too
     /// many; only the time has then moved on.
-    #[pyo3(signature = (key, *, now=None))]
+    #[pyo3(signature = (key, /, *, now=None))]
     fn add(&self, key: &Bound<'_, PyAny>, now: Option<Moment>) -> PyResult<()> {
         let digest = key_of(self.table.hasher(), key)?;
         self.move_on(key.py(), now)?;
@@ -195,7 +195,7 @@ impl ExpiringCuckooFilter {
     /// >>> seen = ExpiringCuckooFilter(1000, lifetime=3600)
     /// >>> seen.add_unique("ani"), seen.add_unique("ani")
     /// (True, False)
-    #[pyo3(signature = (key, *, now=None))]
+    #[pyo3(signature = (key, /, *, now=None))]
     fn add_unique(&self, key: &Bound<'_, PyAny>, now: Option<Moment>) -> PyResult<bool> {
         let digest = key_of(self.table.hasher(), key)?;
         self.move_on(key.py(), now)?;
@@ -210,7 +210,7 @@ impl ExpiringCuckooFilter {
     /// >>> active = ExpiringCuckooFilter(1000, lifetime=60, clock=False)
     /// >>> active.add_or_renew("ani", now=0), active.add_or_renew("ani", now=50), active.contains("ani", now=100)
     /// (True, False, True)
-    #[pyo3(signature = (key, *, now=None))]
+    #[pyo3(signature = (key, /, *, now=None))]
     fn add_or_renew(&self, key: &Bound<'_, PyAny>, now: Option<Moment>) -> PyResult<bool> {
         let digest = key_of(self.table.hasher(), key)?;
         self.move_on(key.py(), now)?;
@@ -220,7 +220,7 @@ impl ExpiringCuckooFilter {
     /// Removes the oldest copy of a key, or raises ``KeyError`` if none is alive.
     ///
     /// Remove only what ``add`` stored, as often as it was, and before it expires: then no other key dies early.
-    #[pyo3(signature = (key, *, now=None))]
+    #[pyo3(signature = (key, /, *, now=None))]
     fn remove(&self, key: &Bound<'_, PyAny>, now: Option<Moment>) -> PyResult<()> {
         let digest = key_of(self.table.hasher(), key)?;
         self.move_on(key.py(), now)?;
@@ -228,7 +228,7 @@ impl ExpiringCuckooFilter {
     }
 
     /// Removes the oldest copy of a key if one is alive. Remove only what ``add`` stored: see ``remove``.
-    #[pyo3(signature = (key, *, now=None))]
+    #[pyo3(signature = (key, /, *, now=None))]
     fn discard(&self, key: &Bound<'_, PyAny>, now: Option<Moment>) -> PyResult<()> {
         let digest = key_of(self.table.hasher(), key)?;
         self.move_on(key.py(), now)?;
@@ -236,12 +236,12 @@ impl ExpiringCuckooFilter {
         Ok(())
     }
 
-    fn __contains__(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+    pub(crate) fn __contains__(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         self.contains(key, None)
     }
 
     /// Whether a key is probably alive; ``False`` is certain. It is what ``in`` says, and changes nothing.
-    #[pyo3(signature = (key, *, now=None))]
+    #[pyo3(signature = (key, /, *, now=None))]
     fn contains(&self, key: &Bound<'_, PyAny>, now: Option<Moment>) -> PyResult<bool> {
         let digest = key_of(self.table.hasher(), key)?;
         let now = self.asked(key.py(), now)?;
@@ -249,7 +249,7 @@ impl ExpiringCuckooFilter {
     }
 
     /// How many copies of a key are alive.
-    #[pyo3(signature = (key, *, now=None))]
+    #[pyo3(signature = (key, /, *, now=None))]
     fn count(&self, key: &Bound<'_, PyAny>, now: Option<Moment>) -> PyResult<usize> {
         let digest = key_of(self.table.hasher(), key)?;
         let now = self.asked(key.py(), now)?;

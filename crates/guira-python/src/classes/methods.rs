@@ -141,7 +141,8 @@ macro_rules! methods_of_tables {
     ($class:ident) => {
         #[pymethods]
         impl $class {
-            fn __contains__(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+            #[inline]
+            pub(crate) fn __contains__(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
                 let key = crate::keys::key_of(self.table.hasher(), key)?;
                 Ok(crate::table::Lookup::contains(&*self.table.read(), &key))
             }
