@@ -40,6 +40,30 @@ pub enum MergeError {
     },
 }
 
+/// A text, as far as there is memory for it.
+#[derive(Default)]
+struct Text(String);
+
+impl fmt::Write for Text {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0.try_reserve(text.len()).map_err(|_| fmt::Error)?;
+        self.0.push_str(text);
+        Ok(())
+    }
+}
+
+impl MergeError {
+    /// The error of filters that were not made alike, or that there is no memory to say so.
+    #[cold]
+    pub(crate) fn differs(what: &'static str, ours: impl fmt::Display, theirs: impl fmt::Display) -> Self {
+        let (mut first, mut second) = (Text::default(), Text::default());
+        match fmt::write(&mut first, format_args!("{ours}")).and(fmt::write(&mut second, format_args!("{theirs}"))) {
+            Ok(()) => Self::Differs { what, ours: first.0, theirs: second.0 },
+            Err(fmt::Error) => Self::OutOfMemory { bytes: (first.0.len() + second.0.len()) as u64 },
+        }
+    }
+}
+
 impl fmt::Display for MergeError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,4 +1,3 @@
-use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -79,7 +78,7 @@ impl Built for ExpiringCuckooFilter {
         let (lifetime, resolution) = times(builder)?;
         let (parameters, growth) = Self::plan(builder)?;
         let filter = ValuedFilter::with_parameters(parameters, builder.chosen_hasher())?.with_growth(growth);
-        Ok(Self { filter, generations: Generations::new(lifetime, resolution, builder.times().start) })
+        Ok(Self { filter, generations: Generations::new(lifetime, resolution, builder.times().start)? })
     }
 
     /// Keys are in the table for up to a lifetime and one resolution, so it has room for as many more.
@@ -133,7 +132,7 @@ impl ExpiringCuckooFilter {
         Self { filter, generations }
     }
 
-    try_clone!("guira::ExpiringCuckooFilter::with_capacity(1000, 0.001, 60)?", generations);
+    try_clone!("guira::ExpiringCuckooFilter::with_capacity(1000, 0.001, 60)?"; generations);
 
     /// Moves the time on to `now`, so that keys expire, and sweeps up to 4096 buckets of the table.
     ///
@@ -472,10 +471,10 @@ impl ExpiringCuckooFilter {
             [("lifetime", self.lifetime(), other.lifetime()), ("resolution", self.resolution(), other.resolution())]
         {
             if ours != theirs {
-                return Err(MergeError::Differs { what, ours: ours.to_string(), theirs: theirs.to_string() });
+                return Err(MergeError::differs(what, ours, theirs));
             }
         }
-        let mut generations = self.generations.clone();
+        let mut generations = self.generations.try_clone()?;
         generations.advance(other.time());
         generations.admit(&other.generations);
         let theirs = &other.generations;
@@ -485,9 +484,9 @@ impl ExpiringCuckooFilter {
         };
         self.filter.merge(&other.filter, Meeting::Both, generations.living(), number)?;
         // Those that were dead may be gone, by an insertion or a doubling.
-        let mut counted = generations.without_fingerprints();
-        self.filter.visit_all_values(|number| _ = counted.count(number));
-        self.generations = counted;
+        generations = generations.without_fingerprints();
+        self.filter.visit_all_values(|number| _ = generations.count(number));
+        self.generations = generations;
         Ok(())
     }
 
@@ -504,7 +503,7 @@ impl ExpiringCuckooFilter {
     /// ```
     pub fn clear(&mut self) {
         self.filter.clear();
-        self.generations = Generations::new(self.lifetime(), self.resolution(), self.time());
+        self.generations.clear();
     }
 
     /// Returns how many living fingerprints are stored, each copy counted.
@@ -653,7 +652,7 @@ impl ExpiringCuckooFilter {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn empty_like(&self) -> Result<Self, OutOfMemory> {
-        let generations = Generations::new(self.lifetime(), self.resolution(), self.time());
+        let generations = Generations::new(self.lifetime(), self.resolution(), self.time())?;
         Ok(Self { filter: self.filter.empty_like()?, generations })
     }
 
@@ -665,7 +664,7 @@ impl ExpiringCuckooFilter {
     #[doc(hidden)]
     pub fn check_invariants(&self) -> Result<(), &'static str> {
         self.filter.check_invariants()?;
-        let mut counted = self.generations.without_fingerprints();
+        let mut counted = self.generations.clone().without_fingerprints();
         let mut is_possible = true;
         self.filter.visit_all_values(|number| is_possible &= counted.count(number));
         if !is_possible {

@@ -3,7 +3,10 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use arrayvec::ArrayVec;
+
 use crate::cast::to_usize;
+use crate::error::OutOfMemory;
 use crate::filter::Living;
 
 /// The times of an expiring filter, and the generations that its keys belong to.
@@ -57,6 +60,9 @@ pub(crate) struct Pass {
     pub(crate) spared: u32,
 }
 
+/// How many numbers there are at most, which 8 bits have.
+pub(crate) const MOST_NUMBERS: usize = 256;
+
 /// What a file says of the generations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Times {
@@ -67,7 +73,7 @@ pub(crate) struct Times {
     pub(crate) began: u64,
     pub(crate) pass: Option<Pass>,
     /// When the last key of each generation came, the current one's first: of all that may have fingerprints in the table.
-    pub(crate) ended: Vec<u64>,
+    pub(crate) ended: ArrayVec<u64, MOST_NUMBERS>,
 }
 
 impl Generations {
@@ -80,13 +86,15 @@ impl Generations {
     }
 
     /// The generations of an empty filter. The lifetime is a whole number of resolutions.
-    pub(crate) fn new(lifetime: u64, resolution: u64, time: u64) -> Self {
+    pub(crate) fn new(lifetime: u64, resolution: u64, time: u64) -> Result<Self, OutOfMemory> {
         let greatest = u32::MAX >> (u32::BITS - Self::bits_for(lifetime / resolution));
-        Self {
+        let mut generations = Self::room_for(to_usize(u64::from(greatest)) + 1)?;
+        generations.extend((0..=greatest).map(|_| Generation { ended: time, len: 0 }));
+        Ok(Self {
             lifetime,
             resolution,
             time,
-            generations: (0..=greatest).map(|_| Generation { ended: time, len: 0 }).collect(),
+            generations,
             greatest,
             current: 0,
             began: time / resolution,
@@ -94,23 +102,40 @@ impl Generations {
             stored: 0,
             pass: None,
             dead: 0,
-        }
+        })
+    }
+
+    /// A copy, unless there is no memory for it.
+    pub(crate) fn try_clone(&self) -> Result<Self, OutOfMemory> {
+        let mut generations = Self::room_for(self.generations.len())?;
+        generations.extend_from_slice(&self.generations);
+        let &Self { lifetime, resolution, time, greatest, current, began, living, stored, pass, dead, .. } = self;
+        Ok(Self { lifetime, resolution, time, generations, greatest, current, began, living, stored, pass, dead })
+    }
+
+    fn room_for(numbers: usize) -> Result<Vec<Generation>, OutOfMemory> {
+        let mut generations = Vec::new();
+        let no_memory = |_| OutOfMemory::new((numbers * size_of::<Generation>()) as u64);
+        generations.try_reserve_exact(numbers).map_err(no_memory)?;
+        Ok(generations)
     }
 
     /// The generations that a file describes; `None` where none can have come to be like this.
-    pub(crate) fn of_times(times: &Times) -> Option<Self> {
+    pub(crate) fn of_times(times: &Times) -> Result<Option<Self>, OutOfMemory> {
         if !is_valid(times.lifetime, times.resolution) {
-            return None;
+            return Ok(None);
         }
-        let mut all = Self::new(times.lifetime, times.resolution, times.time);
-        let stored = u32::try_from(times.ended.len()).ok()?.checked_sub(1)?;
+        let mut all = Self::new(times.lifetime, times.resolution, times.time)?;
+        let Some(stored) = u32::try_from(times.ended.len()).ok().and_then(|numbers| numbers.checked_sub(1)) else {
+            return Ok(None);
+        };
         let is_possible = times.current <= all.greatest
             && stored <= all.greatest
             && core::iter::once(&times.time).chain(&times.ended).is_sorted_by(|later, earlier| later >= earlier)
             && times.began <= times.time / times.resolution
             && times.pass.is_none_or(|pass| pass.spared <= stored);
         if !is_possible {
-            return None;
+            return Ok(None);
         }
         (all.current, all.began, all.stored) = (times.current, times.began, stored);
         for (age, &ended) in (0..).zip(&times.ended) {
@@ -118,14 +143,21 @@ impl Generations {
         }
         (all.living, all.pass) = (stored, times.pass);
         all.bury();
-        Some(all)
+        Ok(Some(all))
     }
 
     /// The generations of a filter whose table is empty.
-    pub(crate) fn without_fingerprints(&self) -> Self {
-        let mut all = self.clone();
-        all.generations.iter_mut().for_each(|generation| generation.len = 0);
-        Self { dead: 0, ..all }
+    pub(crate) fn without_fingerprints(mut self) -> Self {
+        self.generations.iter_mut().for_each(|generation| generation.len = 0);
+        Self { dead: 0, ..self }
+    }
+
+    /// The generations of a filter from which all keys were removed.
+    pub(crate) fn clear(&mut self) {
+        let (time, resolution) = (self.time, self.resolution);
+        self.generations.fill(Generation { ended: time, len: 0 });
+        (self.current, self.began) = (0, time / resolution);
+        (self.living, self.stored, self.pass, self.dead) = (0, 0, None, 0);
     }
 
     pub(crate) fn times(&self) -> Times {

@@ -8,7 +8,7 @@ use crate::analysis::promised_by;
 use crate::cast::to_usize;
 use crate::cuckoo::{NoRoom, Splitting};
 use crate::digest::Digest;
-use crate::error::BuildError;
+use crate::error::{self, BuildError};
 use crate::parameters::{Parameters, Regions, bytes_for};
 #[cfg(feature = "std")]
 use crate::table::try_box;
@@ -47,18 +47,24 @@ impl CuckooFilter {
     }
 
     /// The same keys in half the buckets, with the bit that a doubling took; `None` where they don't fit, or where there
-    /// was no doubling, or no memory.
-    pub(crate) fn halved(&self) -> Option<Self> {
-        let from = self.try_settled().ok()?;
-        let parameters = from.parameters().before_doubling()?;
+    /// was no doubling.
+    pub(crate) fn halved(&self) -> Result<Option<Self>, error::OutOfMemory> {
+        let no_memory = |bytes| move |_| error::OutOfMemory::new(bytes);
+        let from = self.try_settled().map_err(no_memory(self.parameters().table_size()))?;
+        let Some(parameters) = from.parameters().before_doubling() else { return Ok(None) };
         if from.len() as u64 > parameters.slot_count() {
-            return None;
+            return Ok(None);
         }
-        let mut halved = Self::with_parameters(parameters, *from.hasher()).ok()?;
+        let made = Self::with_parameters(parameters, *from.hasher());
+        let mut halved = made.map_err(no_memory(parameters.table_size()))?;
         let splitting = Splitting::new(halved.parameters(), from.parameters(), from.hasher().seed());
-        splitting.fold(halved.scheme_and_bytes().1, from.bytes()).ok()?;
+        match splitting.fold(halved.scheme_and_bytes().1, from.bytes()) {
+            Ok(()) => {}
+            Err(NoRoom::OutOfMemory) => return Err(error::OutOfMemory::new(parameters.table_size())),
+            Err(_) => return Ok(None),
+        }
         halved.add_to_len(from.len());
-        Some(halved.with_growth(from.growth().copied()).with_kept(from.kept().cloned()))
+        Ok(Some(halved.with_growth(from.growth().copied()).with_kept(from.kept().cloned())))
     }
 
     /// Whether the table is large enough to be doubled in steps.

@@ -175,15 +175,30 @@ impl CuckooFilter {
     /// ```
     pub fn shrink_to_fit(&mut self) {
         self.settle();
-        while let Some(smaller) = self.parameters().before_doubling() {
-            let most = smaller.capacity() - smaller.capacity().div_ceil(ROOM_TO_SPARE);
-            if self.len() as u64 > most {
-                break;
-            }
-            // Copies may fill a few buckets of the smaller table; then nothing changes.
-            let Some(halved) = self.halved() else { break };
+        while let Ok(Some(halved)) = self.halved_with_room_to_spare() {
             *self = halved;
         }
+    }
+
+    /// Shrinks as [`shrink_to_fit`](Self::shrink_to_fit) does, unless there is no memory for one of the smaller tables.
+    pub(crate) fn try_shrink_to_fit(&mut self) -> Result<(), OutOfMemory> {
+        self.settle();
+        let mut shrunk: Option<Self> = None;
+        while let Some(halved) = shrunk.as_ref().unwrap_or(self).halved_with_room_to_spare()? {
+            shrunk = Some(halved);
+        }
+        if let Some(shrunk) = shrunk {
+            *self = shrunk;
+        }
+        Ok(())
+    }
+
+    /// The same keys in half the buckets; `None` where that is not to be, as [`shrink_to_fit`](Self::shrink_to_fit) says.
+    fn halved_with_room_to_spare(&self) -> Result<Option<Self>, OutOfMemory> {
+        let Some(smaller) = self.parameters().before_doubling() else { return Ok(None) };
+        let most = smaller.capacity() - smaller.capacity().div_ceil(ROOM_TO_SPARE);
+        // Copies may fill a few buckets of the smaller table; then nothing changes.
+        if self.len() as u64 > most { Ok(None) } else { self.halved() }
     }
 
     /// Returns an empty filter that began as this one did, with the same hash, so that the two can be merged: in this release

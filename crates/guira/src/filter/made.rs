@@ -1,6 +1,5 @@
-use alloc::format;
-use alloc::string::ToString;
 use alloc::sync::Arc;
+use core::fmt::{self, Display};
 
 use super::Kept;
 use crate::digest::KeyHasher;
@@ -42,7 +41,7 @@ impl<'filter> Made<'filter> {
         };
         for ((what, ours), (_, theirs)) in beginning(self.parameters).into_iter().zip(beginning(other.parameters)) {
             if ours != theirs {
-                return Err(MergeError::Differs { what, ours: ours.to_string(), theirs: theirs.to_string() });
+                return Err(MergeError::differs(what, ours, theirs));
             }
         }
         self.refuse_if_hashed_otherwise(other)
@@ -50,10 +49,6 @@ impl<'filter> Made<'filter> {
 
     pub(super) fn refuse_if_made_otherwise(&self, other: &Self) -> Result<(), MergeError> {
         let (a, b) = (self.parameters, other.parameters);
-        let regions = |parameters: &Parameters| {
-            format!("{} regions of {} buckets", parameters.region_count(), parameters.buckets_per_region())
-        };
-        let differs = |what, ours, theirs| Err(MergeError::Differs { what, ours, theirs });
         self.refuse_if_shaped_otherwise(other)?;
         let numbers = [
             ("slots per bucket", a.slots_per_bucket(), b.slots_per_bucket()),
@@ -63,11 +58,11 @@ impl<'filter> Made<'filter> {
         ];
         for (what, ours, theirs) in numbers {
             if ours != theirs {
-                return differs(what, ours.to_string(), theirs.to_string());
+                return Err(MergeError::differs(what, ours, theirs));
             }
         }
         if (a.region_count(), a.buckets_per_region()) != (b.region_count(), b.buckets_per_region()) {
-            return differs("size", regions(a), regions(b));
+            return Err(MergeError::differs("size", Regions(a), Regions(b)));
         }
         self.refuse_if_hashed_otherwise(other)
     }
@@ -77,23 +72,16 @@ impl<'filter> Made<'filter> {
         if (ours.layout(), ours.addressing()) == (theirs.layout(), theirs.addressing()) {
             return Ok(());
         }
-        let name = |shape: Shape| format!("{} with {} addressing", shape.layout(), shape.addressing());
-        Err(MergeError::Differs { what: "layout", ours: name(ours), theirs: name(theirs) })
+        Err(MergeError::differs("layout", Name(ours), Name(theirs)))
     }
 
     fn refuse_if_hashed_otherwise(&self, other: &Self) -> Result<(), MergeError> {
-        let differs = |what, ours, theirs| Err(MergeError::Differs { what, ours, theirs });
         let (ours, theirs) = (self.hasher, other.hasher);
         if ours.secret_key().is_some() != theirs.secret_key().is_some() {
-            return differs("hash", ours.to_string(), theirs.to_string());
+            return Err(MergeError::differs("hash", ours, theirs));
         }
         if ours != theirs {
-            // The seed that is derived from a secret key is as secret.
-            let seed = |hasher: &KeyHasher| match hasher.key_check() {
-                None => hasher.seed().to_string(),
-                Some(_) => "a secret key".to_string(),
-            };
-            return differs("seed", seed(ours), seed(theirs));
+            return Err(MergeError::differs("seed", Seed(ours), Seed(theirs)));
         }
         if self.treatment != other.treatment {
             let name = |treatment| match treatment {
@@ -102,9 +90,36 @@ impl<'filter> Made<'filter> {
                 2 => "trimmed",
                 _ => "trimmed and made lower case",
             };
-            let (ours, theirs) = (name(self.treatment), name(other.treatment));
-            return differs("what was done to keys", ours.to_string(), theirs.to_string());
+            return Err(MergeError::differs("what was done to keys", name(self.treatment), name(other.treatment)));
         }
         Ok(())
+    }
+}
+
+struct Regions<'parameters>(&'parameters Parameters);
+
+impl Display for Regions<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} regions of {} buckets", self.0.region_count(), self.0.buckets_per_region())
+    }
+}
+
+struct Name(Shape);
+
+impl Display for Name {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} with {} addressing", self.0.layout(), self.0.addressing())
+    }
+}
+
+/// A seed, unless it is derived from a secret key, and as secret.
+struct Seed<'hasher>(&'hasher KeyHasher);
+
+impl Display for Seed<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.key_check() {
+            None => write!(formatter, "{}", self.0.seed()),
+            Some(_) => formatter.write_str("a secret key"),
+        }
     }
 }

@@ -214,9 +214,10 @@ macro_rules! grows {
     };
 }
 
-/// A copy, with a copy of each named field beside the filter within. Examples begin as those of [`numbers`].
+/// A copy, with each named field beside the filter within: those that are numbers, and behind a semicolon those that take memory.
+/// Examples begin as those of [`numbers`].
 macro_rules! try_clone {
-    ($made:literal $(, $field:ident)*) => {
+    ($made:literal $(, $field:ident)* $(; $tried:ident)*) => {
         /// Returns a copy, like [`clone`](Clone::clone), which ends the process if there is no memory for one.
         ///
         /// # Errors
@@ -231,7 +232,7 @@ macro_rules! try_clone {
         /// # Ok::<(), Box<dyn std::error::Error>>(())
         /// ```
         pub fn try_clone(&self) -> Result<Self, crate::error::OutOfMemory> {
-            Ok(Self { filter: self.filter.try_clone()? $(, $field: Clone::clone(&self.$field))* })
+            Ok(Self { filter: self.filter.try_clone()? $(, $field: self.$field)* $(, $tried: self.$tried.try_clone()?)* })
         }
     };
 }

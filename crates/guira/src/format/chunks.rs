@@ -2,11 +2,13 @@
 
 use alloc::vec::Vec;
 
+use arrayvec::ArrayVec;
+
 use super::fields::Fields;
 use super::load::no_memory;
 use crate::digest::checksum_of_two;
 use crate::error::{FileKind, LoadError};
-use crate::expiring::{Pass, Times};
+use crate::expiring::{MOST_NUMBERS, Pass, Times};
 use crate::filter::Kept;
 
 /// The bytes before the checksum of a chunk: tag, flags and length.
@@ -46,11 +48,11 @@ impl<'bytes> Chunk<'bytes> {
     }
 
     /// Appends the chunk to the chunks of a file.
-    pub fn append_to(&self, chunks: &mut Vec<u8>) {
+    pub fn append_to(&self, chunks: &mut impl Extend<u8>) {
         let start = self.start();
         chunks.extend(start);
         chunks.extend(checksum_of_two(&start, self.data).to_le_bytes());
-        chunks.extend(self.data);
+        chunks.extend(self.data.iter().copied());
     }
 
     /// What stands before the checksum, which covers it.
@@ -150,18 +152,25 @@ pub(super) fn read_chunks(bytes: &[u8], kind: FileKind, normalization: Normaliza
     Ok(Behind { kept, times })
 }
 
+/// What the chunk of the times has at most: five numbers, the current one and the spared ones, and when each generation ended.
+const TIMES_SIZE: usize = 5 * 8 + 2 * 4 + MOST_NUMBERS * 8;
+
+/// The chunk of the times, without an allocation: a server that saves a filter can't report that there is no memory.
+pub(super) type TimesChunk = ArrayVec<u8, { START + 8 + TIMES_SIZE }>;
+
 /// Where there is no pass over the table, the file says so in place of the generations that it spares.
 const NO_PASS: u32 = u32::MAX;
 
 impl Times {
     /// The chunk of the times.
-    pub(super) fn chunk(&self) -> Vec<u8> {
+    pub(super) fn chunk(&self) -> TimesChunk {
         let (next, spared) = self.pass.map_or((0, NO_PASS), |pass| (pass.next, pass.spared));
         let numbers = [self.lifetime, self.resolution, self.time, self.began, next];
-        let mut data: Vec<u8> = numbers.into_iter().flat_map(u64::to_le_bytes).collect();
+        let mut data = ArrayVec::<u8, TIMES_SIZE>::new();
+        data.extend(numbers.into_iter().flat_map(u64::to_le_bytes));
         data.extend([self.current, spared].into_iter().flat_map(u32::to_le_bytes));
         data.extend(self.ended.iter().flat_map(|ended| ended.to_le_bytes()));
-        let mut chunk = Vec::new();
+        let mut chunk = TimesChunk::new();
         Chunk::new(Chunk::EXPIRING, Chunk::MUST_KNOW | Chunk::OF_TABLE, &data).append_to(&mut chunk);
         chunk
     }
@@ -172,9 +181,9 @@ impl Times {
         let (began, next) = (fields.take()?, fields.take()?);
         let (current, spared): (u32, u32) = (fields.take()?, fields.take()?);
         let pass = (spared != NO_PASS).then_some(Pass { next, spared });
-        let mut ended = Vec::new();
+        let mut ended = ArrayVec::new();
         while !fields.0.is_empty() {
-            ended.push(fields.take()?);
+            ended.try_push(fields.take()?).ok()?;
         }
         Some(Self { lifetime, resolution, time, current, began, pass, ended })
     }

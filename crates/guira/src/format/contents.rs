@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use super::Header;
 use super::any_filter::AnyFilter;
 use super::check::{REMOVES_WHAT_IS_NOT_THERE, check_fingerprints, check_len};
+use super::chunks::TimesChunk;
 #[cfg(feature = "std")]
 use crate::concurrent::ConcurrentCuckooFilter;
 use crate::counting::CountingCuckooFilter;
@@ -57,7 +58,7 @@ pub(super) struct Parts<'contents> {
     /// How far a filter grows.
     pub(super) growth: Option<Growth>,
     /// The chunk of the times, of a filter whose keys expire.
-    pub(super) times: Vec<u8>,
+    pub(super) times: TimesChunk,
     /// What the file says besides.
     pub(super) kept: Option<&'contents Kept>,
 }
@@ -81,7 +82,7 @@ impl Written for CuckooFilter {
         let (parameters, hasher) = (self.parameters(), self.hasher());
         let kept = self.kept().map(|kept| &**kept);
         let (table, len) = (self.table()?, self.len());
-        Ok(Parts { kind, parameters, hasher, table, len, growth, times: Vec::new(), kept })
+        Ok(Parts { kind, parameters, hasher, table, len, growth, times: TimesChunk::new(), kept })
     }
 }
 
@@ -151,7 +152,7 @@ impl Contents for ExpiringCuckooFilter {
 pub(super) fn checked_generations(filter: &ValuedFilter, times: Option<&Times>) -> Result<Generations, LoadError> {
     let bucket_count = filter.parameters().bucket_count();
     let fits = |times: &&Times| times.pass.is_none_or(|pass| pass.next < bucket_count);
-    let generations = times.filter(fits).and_then(Generations::of_times);
+    let generations = times.filter(fits).map_or(Ok(None), Generations::of_times)?;
     let generations =
         generations.filter(|found| u32::checked_ilog2(found.numbers()) == Some(filter.parameters().value_bits()));
     let Some(mut generations) = generations else {
@@ -228,7 +229,7 @@ fn valued_parts(filter: &ValuedFilter, kind: FileKind) -> Parts<'_> {
     let (parameters, hasher) = (filter.parameters(), filter.hasher());
     let kept = filter.kept().map(|kept| &**kept);
     let (table, len, growth) = (Cow::Borrowed(filter.storage()), filter.len(), filter.growth().copied());
-    Parts { kind, parameters, hasher, table, len, growth, times: Vec::new(), kept }
+    Parts { kind, parameters, hasher, table, len, growth, times: TimesChunk::new(), kept }
 }
 
 /// Checks that in a filter that counts every fingerprint has one counter. In a map it may have several values.

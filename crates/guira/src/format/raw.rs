@@ -4,22 +4,16 @@
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
-#[cfg(feature = "std")]
 use arrayvec::ArrayVec;
 
+use super::chunks::TimesChunk;
 pub use super::chunks::{Chunk, chunks_of};
-#[cfg(feature = "std")]
-use super::contents::Parts;
-use super::contents::{Contents, Written};
-#[cfg(feature = "std")]
+use super::contents::{Contents, Parts, Written};
 use super::header::{HEADER_SIZE, Header};
 pub use super::journal::Journal;
 use super::load::load_from_parts;
-use super::save::header_bytes;
 use crate::digest::Key;
-#[cfg(feature = "std")]
-use crate::error::OutOfMemory;
-use crate::error::{InsertError, LoadError, TryExtendError};
+use crate::error::{InsertError, LoadError, OutOfMemory, TryExtendError};
 use crate::expiring::ExpiringCuckooFilter;
 use crate::filter::{CuckooFilter, CuckooFilterView};
 
@@ -111,6 +105,31 @@ impl core::fmt::Debug for FileToWrite<'_> {
     }
 }
 
+/// What stands before a filter's table in its file, and what it has behind it itself: see [`RawFilter::file_ends`].
+#[derive(Clone, Debug)]
+pub struct FileEnds {
+    header: ArrayVec<u8, HEADER_SIZE>,
+    times: TimesChunk,
+}
+
+impl FileEnds {
+    fn of(parts: Parts<'_>) -> Self {
+        Self { header: Header::of(&parts).encode(), times: parts.times }
+    }
+
+    /// Returns the header, of 128 bytes.
+    #[must_use]
+    pub fn header(&self) -> &[u8] {
+        &self.header
+    }
+
+    /// Returns the chunk of the times where keys expire, otherwise nothing.
+    #[must_use]
+    pub fn times(&self) -> &[u8] {
+        &self.times
+    }
+}
+
 /// The parts of a filter's file, and the memory of its table, where keys stay or expire.
 ///
 /// # Examples
@@ -137,6 +156,21 @@ pub trait RawFilter: Sized + Contents {
     /// bytes, which counts those; the table, borrowed, or if it is being doubled a copy of the doubled one; and the chunk of the
     /// times where keys expire, otherwise nothing.
     fn file_parts(&self) -> (Vec<u8>, Cow<'_, [u8]>, Vec<u8>);
+
+    /// Returns the first and the last of the [`file_parts`](Self::file_parts), without an allocation unless the table is being doubled.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use guira::raw::RawFilter;
+    ///
+    /// let filter = guira::ExpiringCuckooFilter::with_capacity(100, 0.01, 60)?;
+    /// let (header, table, times) = filter.file_parts();
+    /// let ends = filter.file_ends();
+    /// assert_eq!((ends.header(), ends.times()), (&header[..], &times[..]));
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    fn file_ends(&self) -> FileEnds;
 
     /// Returns the chunks of the file that the filter was loaded from, often none, without its times and without reading the table.
     fn chunks(&self) -> &[u8];
@@ -170,12 +204,17 @@ impl RawFilter for CuckooFilter {
     #[expect(clippy::expect_used, reason = "as in `to_bytes`")]
     fn file_parts(&self) -> (Vec<u8>, Cow<'_, [u8]>, Vec<u8>) {
         let parts = self.parts().expect("memory for a copy of the filter");
-        let header = header_bytes(&parts);
+        let header = Header::of(&parts).encode().to_vec();
         let table = match parts.table {
             Cow::Borrowed(table) => Cow::Borrowed(&**table),
             Cow::Owned(table) => Cow::Owned(table.to_vec()),
         };
         (header, table, Vec::new())
+    }
+
+    #[expect(clippy::expect_used, reason = "as in `to_bytes`")]
+    fn file_ends(&self) -> FileEnds {
+        FileEnds::of(self.parts().expect("memory for a copy of the filter"))
     }
 
     fn chunks(&self) -> &[u8] {
@@ -208,7 +247,13 @@ impl RawFilter for ExpiringCuckooFilter {
     #[expect(clippy::expect_used, reason = "a table with values is not doubled in steps, so nothing is copied")]
     fn file_parts(&self) -> (Vec<u8>, Cow<'_, [u8]>, Vec<u8>) {
         let parts = self.parts().expect("its table is not being doubled");
-        (header_bytes(&parts), Cow::Borrowed(self.filter().storage()), parts.times)
+        let header = Header::of(&parts).encode().to_vec();
+        (header, Cow::Borrowed(self.filter().storage()), parts.times.to_vec())
+    }
+
+    #[expect(clippy::expect_used, reason = "a table with values is not doubled in steps, so nothing is copied")]
+    fn file_ends(&self) -> FileEnds {
+        FileEnds::of(self.parts().expect("its table is not being doubled"))
     }
 
     fn chunks(&self) -> &[u8] {
@@ -237,6 +282,13 @@ pub trait RawInsert: RawFilter {
     /// Finishes the doubling of the table, if it is being doubled. Then the first part of [`memory`](RawFilter::memory) is the
     /// table of the file.
     fn settle(&mut self);
+
+    /// Shrinks the table as [`CuckooFilter::shrink_to_fit`] does, which leaves it as it is where there is no memory for a smaller one.
+    ///
+    /// # Errors
+    ///
+    /// [`OutOfMemory`]. The filter is as it was.
+    fn try_shrink_to_fit(&mut self) -> Result<(), OutOfMemory>;
 
     /// Stores a copy of a key if the table takes it as it is; never doubles it. So a server can look at its memory before
     /// it lets the table grow.
@@ -294,6 +346,10 @@ pub trait RawInsert: RawFilter {
 impl RawInsert for CuckooFilter {
     fn settle(&mut self) {
         self.settle();
+    }
+
+    fn try_shrink_to_fit(&mut self) -> Result<(), OutOfMemory> {
+        self.try_shrink_to_fit()
     }
 
     #[inline]

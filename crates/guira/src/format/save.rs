@@ -100,11 +100,6 @@ can_be_saved! {
 can_be_saved! { [] ExpiringCuckooFilter, "guira::ExpiringCuckooFilter", "guira::ExpiringCuckooFilter::with_capacity(100, 0.01, 60)?" }
 can_be_saved! { [] AnyFilter, "guira::AnyFilter", "guira::AnyFilter::Filter(guira::CuckooFilter::with_capacity(100, 0.01)?)" }
 
-/// The first part of a file.
-pub(super) fn header_bytes(parts: &Parts<'_>) -> Vec<u8> {
-    Header::of(parts).encode().to_vec()
-}
-
 impl Parts<'_> {
     /// The chunks behind the table, one piece after the other.
     pub(super) fn chunks(&self) -> impl Iterator<Item = &[u8]> {
