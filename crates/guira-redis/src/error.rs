@@ -4,8 +4,10 @@ use std::fmt;
 
 use guira::{BuildError, InsertError, LoadError, MergeError};
 
+use crate::memory::boxed;
+
 /// Why a command was refused. The filter is as it was.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum CommandError {
     /// Too few arguments, or too many.
@@ -113,7 +115,7 @@ pub enum CommandError {
     /// A time was given that is still to come.
     TimeToCome,
     /// The filters are not compatible.
-    Merge(MergeError),
+    Merge(Box<MergeError>),
     /// No filter can be built with these parameters.
     Build(BuildError),
 }
@@ -162,7 +164,9 @@ impl fmt::Display for CommandError {
                 formatter,
                 "ERR the filter would take {needed} bytes, more than the {limit} of guira.memory-limit"
             ),
-            Self::OutOfMemory => formatter.write_str("ERR no memory for the filter"),
+            Self::OutOfMemory => formatter.write_str(
+                "ERR no memory for the filter, which is as it was: remove keys or give the server more memory, and try again",
+            ),
             Self::MergeWithItself => formatter.write_str("ERR a filter can't be merged into itself"),
             Self::MergeImported => {
                 formatter.write_str("ERR filters imported from RedisBloom can't be merged: they have no room for it")
@@ -195,7 +199,7 @@ impl fmt::Display for CommandError {
 impl std::error::Error for CommandError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Merge(error) => Some(error),
+            Self::Merge(error) => Some(&**error),
             Self::Build(error) => Some(error),
             _ => None,
         }
@@ -222,7 +226,8 @@ impl From<MergeError> for CommandError {
     fn from(error: MergeError) -> Self {
         match error {
             MergeError::OutOfMemory { .. } => Self::OutOfMemory,
-            error => Self::Merge(error),
+            // In a box, since it is several times as large as the others, which are passed on with each command.
+            error => boxed(error).map_or_else(|no_memory| no_memory, Self::Merge),
         }
     }
 }

@@ -5,10 +5,11 @@ use std::ffi::CStr;
 
 use crate::command::{Absent, Command, Creation, Repeats, Secret};
 use crate::error::CommandError;
+use crate::memory::{answers, boxed, copied, list_for, short_list_for};
 use crate::reply::{Answers, Insertion, Reply};
 use crate::secret::SecretKey;
 use crate::settings::{Limits, Measures, Settings};
-use crate::stored::{Incoming, StoredFilter};
+use crate::stored::{Bytes, Chunk, Incoming, StoredFilter};
 
 /// The value of a key, wherever it is kept.
 pub trait Place {
@@ -17,7 +18,11 @@ pub trait Place {
     /// The filter, to be changed.
     fn filter_mut(&mut self) -> Option<&mut StoredFilter>;
     /// Stores a filter, replacing the previous value.
-    fn put(&mut self, filter: StoredFilter);
+    ///
+    /// # Errors
+    ///
+    /// [`CommandError::OutOfMemory`]. The value is unchanged.
+    fn put(&mut self, filter: StoredFilter) -> Result<(), CommandError>;
 }
 
 impl Place for Option<StoredFilter> {
@@ -29,8 +34,9 @@ impl Place for Option<StoredFilter> {
         self.as_mut()
     }
 
-    fn put(&mut self, filter: StoredFilter) {
+    fn put(&mut self, filter: StoredFilter) -> Result<(), CommandError> {
         *self = Some(filter);
+        Ok(())
     }
 }
 
@@ -61,13 +67,14 @@ pub enum Told<'arguments> {
     Nothing,
     /// The command as it came.
     Same,
-    /// An insertion of these items.
-    Items(Vec<&'arguments [u8]>),
+    /// An insertion of those of these items that were stored, as the reply says of each.
+    Stored(&'arguments [&'arguments [u8]]),
     /// An insertion of these items at this time, into a filter whose items expire.
     InsertedAt {
         /// In milliseconds.
         time: u64,
-        /// The items that were stored, or for which there was no room once the time had moved on.
+        /// The items that were stored, or for which there was no room once the time had moved on. Often none of those that found no
+        /// memory: then the time alone moves on.
         items: Vec<&'arguments [u8]>,
     },
     /// A removal of these items at this time, from a filter whose items expire.
@@ -111,7 +118,8 @@ pub fn execute<'arguments>(
             }
             let start = creation.lifetime.map(|_| creation.at.unwrap_or_else(clock));
             let creation = Creation { at: start, ..creation };
-            let created = create(place, Some(&creation), settings, limits)?;
+            let (filter, created) = new_filter(Some(&creation), settings, limits)?;
+            place.put(filter)?;
             Ok(Outcome { reply: Reply::Done, changes: Changes { created: Some(created), ..NOTHING } })
         }
         Command::Add { item, repeats } => add(item, repeats, place, settings, limits, clock),
@@ -127,7 +135,7 @@ pub fn execute<'arguments>(
             Ok(answer(Reply::Flag(place.filter().map_or(Ok(false), |filter| filter.contains(item, clock))?)))
         }
         Command::ExistEach { items } => {
-            let nothing = || Ok(Answers::from_elem(false, items.len()));
+            let nothing = || answers(items.len());
             Ok(answer(Reply::Flags(
                 place.filter().map_or_else(nothing, |filter| filter.contains_many_into(items, clock))?,
             )))
@@ -138,21 +146,31 @@ pub fn execute<'arguments>(
         Command::Delete { item, at } => {
             refuse_time_without_use(at, place)?;
             let filter = place.filter_mut().ok_or(CommandError::NothingToRemoveFrom)?;
+            let mut told = list_if_told(filter, 1)?;
             let is_removed = filter.remove(item, || at.unwrap_or_else(clock))?;
             let changes = match filter.time() {
                 _ if !is_removed => NOTHING,
                 None => same(c"cf.del"),
-                Some(time) => removed_at(time, vec![item]),
+                Some(time) => {
+                    told.push(item);
+                    removed_at(time, told)
+                }
             };
             Ok(Outcome { reply: Reply::Flag(is_removed), changes })
         }
         Command::DeleteEach { items } => {
             let filter = place.filter_mut().ok_or(CommandError::NothingToRemoveFrom)?;
+            let mut told = list_if_told(filter, items.len())?;
             let removed = filter.remove_many_into(items, clock)?;
             let changes = match filter.time() {
                 _ if !removed.contains(&true) => NOTHING,
                 None => same(c"cf.del"),
-                Some(time) => removed_at(time, chosen(items, &removed, |&is_removed| is_removed)),
+                Some(time) => {
+                    told.extend(
+                        items.iter().zip(&removed).filter(|(_, is_removed)| **is_removed).map(|(item, _)| *item),
+                    );
+                    removed_at(time, told)
+                }
             };
             Ok(Outcome { reply: Reply::Flags(removed), changes })
         }
@@ -180,40 +198,44 @@ const fn removed_at(time: u64, items: Vec<&[u8]>) -> Changes<'_> {
     Changes { created: None, told: Told::DeletedAt { time, items }, event: c"cf.del" }
 }
 
-/// Those of the items whose answer is as it should be.
-fn chosen<'arguments, T>(
-    items: &[&'arguments [u8]],
-    answers: &[T],
-    is_chosen: impl Fn(&T) -> bool,
-) -> Vec<&'arguments [u8]> {
-    items.iter().zip(answers).filter(|(_, answer)| is_chosen(answer)).map(|(item, _)| *item).collect()
+/// A list for so many items that will be told of with their time, which only a filter whose items expire has. There must be memory
+/// for it before the filter changes.
+#[inline]
+fn list_if_told<'arguments>(filter: &StoredFilter, count: usize) -> Result<Vec<&'arguments [u8]>, CommandError> {
+    if filter.time().is_some() { list_for(count) } else { Ok(Vec::new()) }
 }
 
 #[cold]
-fn create(
+fn new_filter(
+    creation: Option<&Creation>,
+    settings: impl FnOnce() -> Settings,
+    limits: Limits,
+) -> Result<(StoredFilter, Box<Measures>), CommandError> {
+    let measures = boxed(Measures::new(creation.unwrap_or(&Creation::default()), &settings())?)?;
+    Ok((StoredFilter::create(&measures, limits)?, measures))
+}
+
+/// Whether a filter is there for others, or was made by the present command.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Age {
+    Old,
+    New,
+}
+
+/// Makes a filter, and stores it when it was changed: a command that is refused leaves none.
+#[cold]
+fn create_and_change<'arguments>(
     place: &mut impl Place,
     creation: Option<&Creation>,
     settings: impl FnOnce() -> Settings,
     limits: Limits,
-) -> Result<Box<Measures>, CommandError> {
-    let measures = Box::new(Measures::new(creation.unwrap_or(&Creation::default()), &settings())?);
-    place.put(StoredFilter::create(&measures, limits)?);
-    Ok(measures)
-}
-
-/// Returns the filter, which is created if there is none.
-#[inline]
-fn filter_or_new<'place, P: Place>(
-    place: &'place mut P,
-    creation: Option<&Creation>,
-    settings: impl FnOnce() -> Settings,
-    limits: Limits,
-) -> Result<(&'place mut StoredFilter, Option<Box<Measures>>), CommandError> {
-    let created = match place.filter() {
-        Some(_) => None,
-        None => Some(create(place, creation, settings, limits)?),
-    };
-    place.filter_mut().map(|filter| (filter, created)).ok_or(CommandError::NotFound)
+    change: impl FnOnce(&mut StoredFilter) -> Result<Outcome<'arguments>, CommandError>,
+) -> Result<Outcome<'arguments>, CommandError> {
+    let (mut filter, created) = new_filter(creation, settings, limits)?;
+    let mut outcome = change(&mut filter)?;
+    place.put(filter)?;
+    outcome.changes.created = Some(created);
+    Ok(outcome)
 }
 
 #[inline]
@@ -225,29 +247,85 @@ fn add<'arguments>(
     limits: Limits,
     clock: impl FnOnce() -> u64,
 ) -> Result<Outcome<'arguments>, CommandError> {
-    let (filter, created) = filter_or_new(place, None, settings, limits)?;
-    let before = filter.time();
-    let result = match repeats {
-        Repeats::Stored => filter.store(item, limits, clock).map(|()| true),
-        Repeats::LeftOut => filter.store_unless_present(item, limits, clock),
-    };
+    match place.filter_mut() {
+        Some(filter) => add_to(item, repeats, filter, limits, clock),
+        None => create_and_change(place, None, settings, limits, |filter| add_to(item, repeats, filter, limits, clock)),
+    }
+}
+
+#[inline(always)]
+fn add_to<'arguments>(
+    item: &'arguments [u8],
+    repeats: Repeats,
+    filter: &mut StoredFilter,
+    limits: Limits,
+    clock: impl FnOnce() -> u64,
+) -> Result<Outcome<'arguments>, CommandError> {
+    let (result, told) = store(item, repeats, filter, limits, clock)?;
     let reply = match result {
         Ok(is_new) => Reply::Flag(is_new),
-        Err(error) if filter.time() == before => return Err(error),
-        Err(error) => Reply::Refused(error.to_string()),
+        Err(error) if told == Told::Nothing => return Err(error),
+        Err(error) => Reply::Refused(error),
     };
-    let told = match filter.time() {
-        _ if reply == Reply::Flag(false) => Told::Nothing,
-        None => Told::Same,
-        Some(time) => Told::InsertedAt { time, items: vec![item] },
+    Ok(Outcome { reply, changes: Changes { created: None, told, event: c"cf.add" } })
+}
+
+/// Stores an item. Returns whether it was stored, and what is told.
+#[inline(always)]
+fn store<'arguments>(
+    item: &'arguments [u8],
+    repeats: Repeats,
+    filter: &mut StoredFilter,
+    limits: Limits,
+    clock: impl FnOnce() -> u64,
+) -> Result<(Result<bool, CommandError>, Told<'arguments>), CommandError> {
+    if filter.time().is_some() {
+        return store_at(clock(), item, repeats, filter);
+    }
+    let result = match repeats {
+        Repeats::Stored => filter.store(item, limits, no_time).map(|()| true),
+        Repeats::LeftOut => filter.store_unless_present(item, limits, no_time),
     };
-    Ok(Outcome { reply, changes: Changes { created, told, event: c"cf.add" } })
+    let told = if matches!(result, Ok(true)) { Told::Same } else { Told::Nothing };
+    Ok((result, told))
+}
+
+/// What no filter is told that has no time.
+const fn no_time() -> u64 {
+    0
+}
+
+/// Stores an item where items expire. What is refused is told of as well, where the time has moved on before.
+#[cold]
+fn store_at<'arguments>(
+    now: u64,
+    item: &'arguments [u8],
+    repeats: Repeats,
+    filter: &mut StoredFilter,
+) -> Result<(Result<bool, CommandError>, Told<'arguments>), CommandError> {
+    let before = filter.time();
+    let mut items = list_for(1)?;
+    let result = match repeats {
+        Repeats::Stored => filter.store(item, Limits::Lifted, || now).map(|()| true),
+        Repeats::LeftOut => filter.store_unless_present(item, Limits::Lifted, || now),
+    };
+    let told = match (&result, filter.time()) {
+        (Ok(false), _) | (_, None) => Told::Nothing,
+        (Err(_), time) if time == before => Told::Nothing,
+        // Elsewhere there may be memory for it: the time alone is told.
+        (Err(CommandError::OutOfMemory), Some(time)) => Told::InsertedAt { time, items: Vec::new() },
+        (_, Some(time)) => {
+            items.push(item);
+            Told::InsertedAt { time, items }
+        }
+    };
+    Ok((result, told))
 }
 
 #[inline]
 fn insert<'arguments>(
     creation: Option<&Creation>,
-    items: &[&'arguments [u8]],
+    items: &'arguments [&'arguments [u8]],
     repeats: Repeats,
     place: &mut impl Place,
     settings: impl FnOnce() -> Settings,
@@ -257,9 +335,26 @@ fn insert<'arguments>(
     if let [item] = *items {
         return insert_one(creation, item, repeats, place, settings, limits, clock);
     }
-    let (filter, created) = filter_or_new(place, creation, settings, limits)?;
+    match place.filter_mut() {
+        Some(filter) => insert_into(items, repeats, filter, Age::Old, limits, clock),
+        None => create_and_change(place, creation, settings, limits, |filter| {
+            insert_into(items, repeats, filter, Age::New, limits, clock)
+        }),
+    }
+}
+
+fn insert_into<'arguments>(
+    items: &'arguments [&'arguments [u8]],
+    repeats: Repeats,
+    filter: &mut StoredFilter,
+    age: Age,
+    limits: Limits,
+    clock: impl FnOnce() -> u64,
+) -> Result<Outcome<'arguments>, CommandError> {
     let before = filter.time();
-    let (mut insertions, mut stored, mut at_limit) = (Answers::new(), 0, None);
+    let mut insertions: Answers<Insertion> = short_list_for(items.len())?;
+    let mut told_items = list_if_told(filter, items.len())?;
+    let (mut stored, mut at_limit, mut lacks_memory) = (0, None, false);
     let mut add = |result: Result<bool, CommandError>| {
         insertions.push(match result {
             Ok(true) => {
@@ -268,6 +363,7 @@ fn insert<'arguments>(
             }
             Ok(false) => Insertion::Present,
             Err(error) => {
+                lacks_memory |= error == CommandError::OutOfMemory;
                 if error.is_limit() {
                     at_limit.get_or_insert(error);
                 }
@@ -276,32 +372,58 @@ fn insert<'arguments>(
         });
     };
     match repeats {
-        Repeats::Stored => filter.store_each(items, limits, clock, |result| add(result.map(|()| true)))?,
+        // What a replica is told where the primary had no memory for the items.
+        _ if items.is_empty() => filter.move_to(clock()),
+        Repeats::Stored => {
+            filter.store_each(items, limits, clock, |result| add(result.map(|()| true)))?;
+        }
         Repeats::LeftOut => filter.store_each_unless_present(items, limits, clock, add)?,
     }
+    // Who must obey has accepted the items already, and is not asked again: an error is logged, and answers for items are not.
+    if lacks_memory && limits == Limits::Lifted {
+        return Err(CommandError::OutOfMemory);
+    }
+    let time_moved = filter.time() != before;
     // As in RedisBloom: when a filter can grow no further, the whole command fails; a filter that does not grow answers for
     // each item. An error says nothing about single items, so it is returned only if none was stored.
-    if let Some(error) = at_limit.filter(|_| created.is_none() && stored == 0) {
-        return Err(error);
+    if stored == 0
+        && let Some(error) = at_limit
+        && (age == Age::Old || lacks_memory)
+    {
+        return match filter.time() {
+            Some(time) if time_moved => Ok(refused_at(time, error)),
+            _ => Err(error),
+        };
     }
-    let told = match (stored, filter.time()) {
-        (0, time) if time == before => Told::Nothing,
-        (_, Some(time)) => told_at(time, items, &insertions),
-        (all, None) if all == items.len() => Told::Same,
+    let told = match filter.time() {
+        _ if stored == 0 && !time_moved => Told::Nothing,
+        Some(time) => {
+            // For what found no room there is none elsewhere either, as such filters don't grow; but it has moved the time on.
+            let is_told = |insertion: Insertion| match insertion {
+                Insertion::Stored => true,
+                Insertion::Present => false,
+                Insertion::Refused => !lacks_memory,
+            };
+            let told = items.iter().zip(&insertions).filter(|(_, insertion)| is_told(**insertion));
+            told_items.extend(told.map(|(item, _)| *item));
+            Told::InsertedAt { time, items: told_items }
+        }
+        None if stored == items.len() => Told::Same,
         // Items that were refused here for lack of memory might be accepted by a replica, so only stored items are replicated.
-        (_, None) => Told::Items(chosen(items, &insertions, |&insertion| insertion == Insertion::Stored)),
+        None => Told::Stored(items),
     };
     let reply = match repeats {
         Repeats::Stored => Reply::Insertions(insertions),
         Repeats::LeftOut => Reply::UniqueInsertions(insertions),
     };
-    Ok(Outcome { reply, changes: Changes { created, told, event: c"cf.add" } })
+    Ok(Outcome { reply, changes: Changes { created: None, told, event: c"cf.add" } })
 }
 
-/// What is told of an insertion into a filter whose items expire. For what was refused there is no room elsewhere either, as such
-/// filters don't grow; but it has moved the time on.
-fn told_at<'arguments>(time: u64, items: &[&'arguments [u8]], insertions: &[Insertion]) -> Told<'arguments> {
-    Told::InsertedAt { time, items: chosen(items, insertions, |&insertion| insertion != Insertion::Present) }
+/// The outcome of an insertion that had no memory for any item, when the time of the filter had moved on.
+#[cold]
+const fn refused_at<'arguments>(time: u64, error: CommandError) -> Outcome<'arguments> {
+    let told = Told::InsertedAt { time, items: Vec::new() };
+    Outcome { reply: Reply::Refused(error), changes: Changes { created: None, told, event: c"cf.add" } }
 }
 
 /// What [`insert`] does, for one item.
@@ -315,23 +437,39 @@ fn insert_one<'arguments>(
     limits: Limits,
     clock: impl FnOnce() -> u64,
 ) -> Result<Outcome<'arguments>, CommandError> {
-    let (filter, created) = filter_or_new(place, creation, settings, limits)?;
-    let before = filter.time();
-    let result = match repeats {
-        Repeats::Stored => filter.store(item, limits, clock).map(|()| true),
-        Repeats::LeftOut => filter.store_unless_present(item, limits, clock),
-    };
+    match place.filter_mut() {
+        Some(filter) => insert_one_into(item, repeats, filter, Age::Old, limits, clock),
+        None => create_and_change(place, creation, settings, limits, |filter| {
+            insert_one_into(item, repeats, filter, Age::New, limits, clock)
+        }),
+    }
+}
+
+#[inline(always)]
+fn insert_one_into<'arguments>(
+    item: &'arguments [u8],
+    repeats: Repeats,
+    filter: &mut StoredFilter,
+    age: Age,
+    limits: Limits,
+    clock: impl FnOnce() -> u64,
+) -> Result<Outcome<'arguments>, CommandError> {
+    let (result, told) = store(item, repeats, filter, limits, clock)?;
     let insertion = match result {
         Ok(true) => Insertion::Stored,
         Ok(false) => Insertion::Present,
         Err(error @ CommandError::Incomplete { .. }) => return Err(error),
-        Err(error) if created.is_none() && error.is_limit() => return Err(error),
+        Err(error @ CommandError::OutOfMemory) => {
+            if told == Told::Nothing {
+                return Err(error);
+            }
+            return Ok(Outcome {
+                reply: Reply::Refused(error),
+                changes: Changes { created: None, told, event: c"cf.add" },
+            });
+        }
+        Err(error) if age == Age::Old && error.is_limit() => return Err(error),
         Err(_) => Insertion::Refused,
-    };
-    let told = match filter.time() {
-        Some(time) if insertion == Insertion::Stored || before != Some(time) => told_at(time, &[item], &[insertion]),
-        None if insertion == Insertion::Stored => Told::Same,
-        _ => Told::Nothing,
     };
     let mut insertions = Answers::new();
     insertions.push(insertion);
@@ -339,7 +477,7 @@ fn insert_one<'arguments>(
         Repeats::Stored => Reply::Insertions(insertions),
         Repeats::LeftOut => Reply::UniqueInsertions(insertions),
     };
-    Ok(Outcome { reply, changes: Changes { created, told, event: c"cf.add" } })
+    Ok(Outcome { reply, changes: Changes { created: None, told, event: c"cf.add" } })
 }
 
 /// CF.SCANDUMP: the header, or a chunk of the table, from where it is.
@@ -354,10 +492,13 @@ pub fn scan_dump(place: &mut impl Place, position: u64, secret: Secret) -> Resul
         return Err(incoming.refusal());
     }
     if position == 0 {
-        return Ok(Reply::Chunk { next: 1, bytes: Cow::Owned(filter.header(secret)) });
+        return Ok(Reply::Chunk { next: 1, bytes: Cow::Owned(copied(&filter.header(secret))?) });
     }
-    let chunk = filter.chunk(position)?;
-    Ok(chunk.map_or(Reply::LastChunk, |chunk| Reply::Chunk { next: chunk.next, bytes: chunk.bytes }))
+    Ok(match filter.chunk(position)? {
+        None => Reply::LastChunk,
+        Some(Chunk { next, bytes: Bytes::Borrowed(bytes) }) => Reply::Chunk { next, bytes: bytes.into() },
+        Some(Chunk { next, bytes }) => Reply::Chunk { next, bytes: copied(bytes.get())?.into() },
+    })
 }
 
 fn load_chunk<'arguments>(
@@ -372,7 +513,7 @@ fn load_chunk<'arguments>(
         if place.filter().is_some() {
             return Err(CommandError::Exists);
         }
-        place.put(StoredFilter::Incoming(Incoming::new(data, key, limits)?));
+        place.put(StoredFilter::Incoming(Incoming::new(data, key, limits)?))?;
         return done;
     }
     let StoredFilter::Incoming(incoming) = place.filter_mut().ok_or(CommandError::NotFound)? else {
@@ -381,7 +522,7 @@ fn load_chunk<'arguments>(
     incoming.take(position, data)?;
     if incoming.is_whole() {
         match incoming.to_filter() {
-            Ok(filter) => place.put(filter),
+            Ok(filter) => place.put(filter)?,
             Err(error) => {
                 incoming.give_back(data);
                 return Err(error);
@@ -404,7 +545,7 @@ pub fn reserve_like(
     if place.filter().is_some() {
         return Err(CommandError::Exists);
     }
-    place.put(other.ok_or(CommandError::NotFound)?.empty_like(limits)?);
+    place.put(other.ok_or(CommandError::NotFound)?.empty_like(limits)?)?;
     Ok(Outcome { reply: Reply::Done, changes: same(c"cf.reserve") })
 }
 
@@ -418,8 +559,11 @@ pub fn merge(
     sources: &[Option<&StoredFilter>],
     limits: Limits,
 ) -> Result<Outcome<'static>, CommandError> {
-    let sources: Vec<&StoredFilter> =
-        sources.iter().map(|source| source.ok_or(CommandError::NotFound)).collect::<Result<_, _>>()?;
+    let mut found = list_for(sources.len())?;
+    for source in sources {
+        found.push(source.ok_or(CommandError::NotFound)?);
+    }
+    let sources: Vec<&StoredFilter> = found;
     let (first, rest) = match (place.filter(), sources.as_slice()) {
         (Some(filter), rest) => (filter, rest),
         (None, [first, rest @ ..]) => (*first, rest),
@@ -432,6 +576,6 @@ pub fn merge(
     for source in rest {
         merged.merge(source, limits)?;
     }
-    place.put(merged);
+    place.put(merged)?;
     Ok(Outcome { reply: Reply::Done, changes: same(c"cf.merge") })
 }

@@ -3,12 +3,14 @@
 //! Commands are [parsed](Command::parse) and [executed](execute) without a server, and are tested like that; only `server`
 //! talks to one. The user's guide is `docs/redis.md`.
 
+mod c_text;
 mod cast;
 mod command;
 mod error;
 mod execution;
 mod load_arguments;
 mod memo;
+mod memory;
 mod reply;
 mod secret;
 #[expect(unsafe_code, reason = "the one room that talks to a server, by pointers to functions and values")]

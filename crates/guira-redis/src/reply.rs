@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use smallvec::SmallVec;
 
 use crate::cast::signed;
+use crate::error::CommandError;
 
 /// The protocol that a client speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +59,7 @@ pub enum Reply<'filter> {
     /// A line of text.
     Text(String),
     /// The item was not stored, for the reason that this error gives; but the time of its filter has moved on.
-    Refused(String),
+    Refused(CommandError),
 }
 
 /// Where the parts of a reply go, one after the other. Booleans and maps are sent as such; the server converts them for RESP2.
@@ -76,7 +77,7 @@ pub trait Frames {
     /// `+Size`: names are simple strings in RedisBloom's replies.
     fn name(&mut self, name: &str);
     /// `-ERR …`
-    fn error(&mut self, text: &str);
+    fn error(&mut self, error: &CommandError);
     /// `_`, or `$-1`
     fn null(&mut self);
     /// `*2`: as many frames follow.
@@ -129,7 +130,7 @@ impl Reply<'_> {
                 to.integer(0);
                 to.null();
             }
-            Self::Refused(text) => to.error(text),
+            Self::Refused(error) => to.error(error),
             Self::Text(text) => to.bytes(text.as_bytes()),
         }
     }

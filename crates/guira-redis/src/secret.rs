@@ -45,9 +45,13 @@ impl SecretKey {
 
     /// The key as hexadecimal digits, which [`Self::parse`] reads.
     #[must_use]
-    pub fn to_hex(self) -> String {
-        let digit = |value: u8| char::from_digit(u32::from(value), 16).unwrap_or_default();
-        self.0.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+    pub fn hex(self) -> [u8; 2 * Self::SIZE] {
+        let digit = |value: u8| b"0123456789abcdef"[usize::from(value & 15)];
+        let mut digits = [0; 2 * Self::SIZE];
+        for ([high, low], byte) in digits.as_chunks_mut().0.iter_mut().zip(self.0) {
+            (*high, *low) = (digit(byte >> 4), digit(byte));
+        }
+        digits
     }
 
     pub(crate) const fn bytes(self) -> [u8; Self::SIZE] {

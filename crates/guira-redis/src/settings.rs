@@ -3,6 +3,7 @@
 use guira::raw::{FilterPlan, PlannedFilter};
 use guira::{CuckooFilter, ExpiringCuckooFilter, FilterBuilder, GrowthPolicy, KeyHasher, Parameters};
 
+use crate::c_text::CText;
 use crate::cast::in_memory;
 use crate::command::Creation;
 use crate::error::CommandError;
@@ -308,25 +309,39 @@ impl Measures {
         Ok(builder.build()?)
     }
 
+    /// Gives the arguments of CF.RESERVE behind the key that create this filter, one after the other, and takes no memory for them.
+    pub fn give_arguments(&self, mut give: impl FnMut(&[u8])) {
+        fn give_number(give: &mut impl FnMut(&[u8]), name: &str, value: u64) {
+            give(name.as_bytes());
+            give(CText::of(&value).bytes());
+        }
+        give(CText::of(&self.capacity).bytes());
+        give(b"ERROR");
+        give(CText::of(&self.error_rate).bytes());
+        give_number(&mut give, "BUCKETSIZE", u64::from(self.slots_per_bucket));
+        give_number(&mut give, "EXPANSION", if self.policy == GrowthPolicy::KeepRate { 0 } else { 2 });
+        give_number(&mut give, "MAXCAPACITY", self.max_capacity);
+        if let Some(key) = self.key {
+            give(b"KEY");
+            give(&key.hex());
+        } else {
+            give(b"HASH");
+            give(HashName::Xxh3.name().as_bytes());
+        }
+        if let Some(Lifetime { seconds, resolution, start }) = self.lifetime {
+            give_number(&mut give, "LIFETIME", seconds);
+            give_number(&mut give, "AT", start);
+            if let Some(seconds) = resolution {
+                give_number(&mut give, "RESOLUTION", seconds);
+            }
+        }
+    }
+
     /// The arguments of CF.RESERVE behind the key that create this filter.
     #[must_use]
     pub fn arguments(&self) -> Vec<String> {
-        let expansion = if self.policy == GrowthPolicy::KeepRate { "0" } else { "2" };
-        let mut pairs = vec![
-            ("ERROR", self.error_rate.to_string()),
-            ("BUCKETSIZE", self.slots_per_bucket.to_string()),
-            ("EXPANSION", expansion.to_owned()),
-            ("MAXCAPACITY", self.max_capacity.to_string()),
-        ];
-        pairs.push(match self.key {
-            Some(key) => ("KEY", key.to_hex()),
-            None => ("HASH", HashName::Xxh3.name().to_owned()),
-        });
-        if let Some(Lifetime { seconds, resolution, start }) = self.lifetime {
-            pairs.extend([("LIFETIME", seconds.to_string()), ("AT", start.to_string())]);
-            pairs.extend(resolution.map(|seconds| ("RESOLUTION", seconds.to_string())));
-        }
-        let options = pairs.into_iter().flat_map(|(name, value)| [name.to_owned(), value]);
-        std::iter::once(self.capacity.to_string()).chain(options).collect()
+        let mut arguments = Vec::new();
+        self.give_arguments(|argument| arguments.push(String::from_utf8_lossy(argument).into_owned()));
+        arguments
     }
 }

@@ -1,6 +1,7 @@
 use super::creation::{number, time};
 use super::{CommandName, Creation};
 use crate::error::CommandError;
+use crate::memory::boxed;
 use crate::secret::SecretKey;
 
 /// What to do with items that are present already, or seem to be.
@@ -158,7 +159,8 @@ impl<'arguments> Command<'arguments> {
         loop {
             match rest {
                 [option, items @ ..] if option.eq_ignore_ascii_case(b"ITEMS") => {
-                    if items.is_empty() {
+                    // Without items, the time alone moves on: so are replicas told of it.
+                    if items.is_empty() && given_at.is_none() {
                         return Err(wrong_arity);
                     }
                     return Ok(Self::Insert { creation, absent, at: given_at, items, repeats });
@@ -172,7 +174,12 @@ impl<'arguments> Command<'arguments> {
                     rest = behind;
                 }
                 [option, value, behind @ ..] => {
-                    creation.get_or_insert_default().set_for_insertion(option, value)?;
+                    let mut changed = match creation {
+                        Some(creation) => creation,
+                        None => boxed(Creation::default())?,
+                    };
+                    changed.set_for_insertion(option, value)?;
+                    creation = Some(changed);
                     rest = behind;
                 }
                 [option]

@@ -2,6 +2,7 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ffi::c_void;
+use std::ptr::null_mut;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::functions::{Functions, if_loaded};
@@ -34,6 +35,19 @@ fn count(is_there: bool, layout: Layout) {
     }
 }
 
+/// Whether a server has memory of this size, which it is asked for and given back.
+///
+/// Redis 7.0 has a function that may fail only for memory that need not be zeros, and is new; where the others have none, they end the
+/// server. Memory that was given back is there for who asks for as much next.
+fn is_there(functions: &Functions, size: usize) -> bool {
+    let Some(try_alloc) = functions.try_alloc else { return true };
+    // SAFETY: every size is valid.
+    let memory = unsafe { try_alloc(size) };
+    // SAFETY: the memory came from the same server, and nothing is what may be given back too.
+    unsafe { (functions.free)(memory) };
+    !memory.is_null()
+}
+
 // SAFETY: each layout always goes to one allocator, which fulfils the contract of the trait.
 unsafe impl GlobalAlloc for ServerMemory {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -49,11 +63,13 @@ unsafe impl GlobalAlloc for ServerMemory {
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         let memory = match of_server(layout) {
-            Some(functions) => {
-                let calloc = functions.try_calloc.unwrap_or(functions.calloc);
+            Some(functions) => match functions.try_calloc {
                 // SAFETY: every size is valid.
-                unsafe { calloc(1, layout.size()) }.cast()
-            }
+                Some(try_calloc) => unsafe { try_calloc(1, layout.size()) }.cast(),
+                None if !is_there(functions, layout.size()) => null_mut(),
+                // SAFETY: every size is valid.
+                None => unsafe { (functions.calloc)(1, layout.size()) }.cast(),
+            },
             // SAFETY: the caller fulfils the contract of the trait.
             None => unsafe { System.alloc_zeroed(layout) },
         };
@@ -72,15 +88,19 @@ unsafe impl GlobalAlloc for ServerMemory {
     }
 
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        let moved = match of_server(layout) {
-            Some(functions) => {
-                let realloc = functions.try_realloc.unwrap_or(functions.realloc);
+        let moved: *mut u8 = match of_server(layout) {
+            Some(functions) => match functions.try_realloc {
                 // SAFETY: the memory came from the same server.
-                unsafe { realloc(memory.cast(), size) }.cast()
-            }
+                Some(try_realloc) => unsafe { try_realloc(memory.cast(), size) }.cast(),
+                None if !is_there(functions, size) => null_mut(),
+                // SAFETY: the memory came from the same server.
+                None => unsafe { (functions.realloc)(memory.cast(), size) }.cast(),
+            },
             // SAFETY: the memory came from the system.
             None => unsafe { System.realloc(memory, layout, size) },
         };
+        // Who gives some of it back takes it amiss where that fails, and it is large enough as it is.
+        let moved = if moved.is_null() && size <= layout.size() { memory } else { moved };
         if !moved.is_null() {
             ALLOCATED.fetch_add(size, Ordering::Relaxed);
             ALLOCATED.fetch_sub(layout.size(), Ordering::Relaxed);

@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::context::{Context, bytes_of};
 use super::functions::{ERR, OK, RawString, functions};
+use crate::c_text::CText;
 use crate::cast::signed;
 use crate::load_arguments::LoadArguments;
 use crate::secret::SecretKey;
@@ -200,7 +201,7 @@ struct KeptString(*mut RawString);
 unsafe impl Send for KeptString {}
 
 unsafe extern "C" fn rate(_name: *const c_char, _place: *mut c_void) -> *mut RawString {
-    let text = string(settings().error_rate.to_string().as_bytes());
+    let text = string(CText::of(&settings().error_rate).bytes());
     if let Ok(mut kept) = RATE_TEXT.lock()
         && let Some(KeptString(old)) = kept.replace(KeptString(text))
     {

@@ -1,6 +1,9 @@
-use std::ffi::{CStr, CString, c_int, c_long};
+use std::ffi::{CStr, c_int, c_long};
+use std::fmt::Display;
 
 use super::functions::{RawContext, RawString, functions, is_valkey};
+use crate::c_text::CText;
+use crate::error::CommandError;
 use crate::reply::{Frames, Protocol};
 
 /// The server, during one call.
@@ -25,6 +28,11 @@ impl Context {
         self.flags() & obeyed != 0
     }
 
+    /// Returns `true` if the command comes from a file on disk.
+    pub(super) fn is_loading(self) -> bool {
+        self.flags() & LOADING != 0
+    }
+
     /// Hides an argument from the slow log and MONITOR.
     pub(super) fn redact(self, argument: usize) {
         if let (Some(redact), Ok(argument)) = (functions().redact_argument, c_int::try_from(argument)) {
@@ -44,8 +52,8 @@ impl Context {
     }
 
     /// Sends an error.
-    pub(super) fn refuse(self, text: &str) -> c_int {
-        let text = CString::new(text).unwrap_or_default();
+    pub(super) fn refuse(self, error: &impl Display) -> c_int {
+        let text = CText::of(error);
         // SAFETY: the text ends with 0, and is copied.
         unsafe { (functions().reply_error)(self.0, text.as_ptr()) }
     }
@@ -110,13 +118,13 @@ impl Frames for Context {
     }
 
     fn name(&mut self, name: &str) {
-        let name = CString::new(name).unwrap_or_default();
+        let name = CText::of(&name);
         // SAFETY: the text ends with 0, and is copied.
         unsafe { (functions().reply_status)(self.0, name.as_ptr()) };
     }
 
-    fn error(&mut self, text: &str) {
-        self.refuse(text);
+    fn error(&mut self, error: &CommandError) {
+        self.refuse(error);
     }
 
     fn null(&mut self) {

@@ -8,8 +8,11 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use super::context::Context;
 use super::functions::{RawDefrag, RawDigest, RawStream, RawString, RawType, functions};
 use super::names;
+use crate::c_text::CText;
 use crate::cast::{in_memory, signed};
 use crate::command::CommandName;
+use crate::error::CommandError;
+use crate::memory::boxed;
 use crate::settings::Limits;
 use crate::stored::{Incoming, StoredFilter};
 
@@ -87,9 +90,14 @@ pub(super) fn register(context: Context) -> bool {
 }
 
 /// Gives a filter to the server.
-pub(super) fn into_value(filter: StoredFilter) -> NonNull<StoredFilter> {
+///
+/// # Errors
+///
+/// [`CommandError::OutOfMemory`].
+pub(super) fn into_value(filter: StoredFilter) -> Result<NonNull<StoredFilter>, CommandError> {
+    let value = boxed(filter)?;
     VALUES.fetch_add(1, Ordering::Relaxed);
-    NonNull::from(Box::leak(Box::new(filter)))
+    Ok(NonNull::from(Box::leak(value)))
 }
 
 /// The filter behind the server's pointer.
@@ -116,25 +124,32 @@ unsafe extern "C" fn load(stream: *mut RawStream, encoding: c_int) -> *mut c_voi
     if encoding != ENCODING {
         return null_mut();
     }
-    load_filter(Stream(stream)).map_or(null_mut(), |filter| into_value(filter).as_ptr().cast())
+    match load_filter(Stream(stream)).and_then(into_value) {
+        Ok(value) => value.as_ptr().cast(),
+        Err(error) => {
+            // The server says no more than that the module could not load it.
+            Stream(stream).log(&error);
+            null_mut()
+        }
+    }
 }
 
-fn load_filter(stream: Stream) -> Option<StoredFilter> {
+fn load_filter(stream: Stream) -> Result<StoredFilter, CommandError> {
     let state = stream.number()?;
     // No limit: filters on disk or from a primary were accepted already, and memory is taken only for bytes that have come.
-    let mut incoming = Incoming::new(stream.bytes()?.get(), None, Limits::Lifted).ok()?;
+    let mut incoming = Incoming::new(stream.bytes()?.get(), None, Limits::Lifted)?;
     loop {
         let chunk = stream.bytes()?;
         if chunk.get().is_empty() {
             break;
         }
-        let position = incoming.position().checked_add(crate::cast::wide(chunk.get().len()))?;
-        incoming.take(position, chunk.get()).ok()?;
+        let position = incoming.position().saturating_add(crate::cast::wide(chunk.get().len()));
+        incoming.take(position, chunk.get())?;
     }
     match state {
-        WHOLE => incoming.to_filter().ok(),
-        PART if !incoming.is_whole() => Some(StoredFilter::Incoming(incoming)),
-        _ => None,
+        WHOLE => incoming.to_filter(),
+        PART if !incoming.is_whole() => Ok(StoredFilter::Incoming(incoming)),
+        _ => Err(CommandError::InvalidChunk),
     }
 }
 
@@ -211,7 +226,7 @@ unsafe extern "C" fn copy(_from: *mut RawString, _to: *mut RawString, value: *co
     // SAFETY: the server gives a value of this type.
     let filter = unsafe { filter(value) };
     // Without memory the server answers with an error.
-    filter.try_clone().map_or(null_mut(), |copy| into_value(copy).as_ptr().cast())
+    filter.try_clone().and_then(into_value).map_or(null_mut(), |copy| copy.as_ptr().cast())
 }
 
 unsafe extern "C" fn defragment(server: *mut RawDefrag, _key: *mut RawString, value: *mut *mut c_void) -> c_int {
@@ -285,17 +300,25 @@ impl Stream {
         unsafe { (functions().is_stream_broken)(self.0) != 0 }
     }
 
-    fn number(self) -> Option<u64> {
-        // SAFETY: the stream is that of the present call.
-        let number = unsafe { (functions().load_number)(self.0) };
-        (!self.is_broken()).then_some(number)
+    /// Says why a filter is not loaded.
+    fn log(self, error: &CommandError) {
+        let text = CText::of(error);
+        // SAFETY: both formats and texts end with 0, and the format takes one text.
+        unsafe { (functions().log_stream)(self.0, c"warning".as_ptr(), c"%s".as_ptr(), text.as_ptr()) }
     }
 
-    fn bytes(self) -> Option<Buffer> {
+    fn number(self) -> Result<u64, CommandError> {
+        // SAFETY: the stream is that of the present call.
+        let number = unsafe { (functions().load_number)(self.0) };
+        if self.is_broken() { Err(CommandError::InvalidChunk) } else { Ok(number) }
+    }
+
+    fn bytes(self) -> Result<Buffer, CommandError> {
         let mut length = 0;
         // SAFETY: the stream is that of the present call; the module must free the bytes.
         let start = unsafe { (functions().load_bytes)(self.0, &raw mut length) };
-        NonNull::new(start).map(|start| Buffer { start, length }).filter(|_| !self.is_broken())
+        let bytes = NonNull::new(start).map(|start| Buffer { start, length }).filter(|_| !self.is_broken());
+        bytes.ok_or(CommandError::InvalidChunk)
     }
 }
 

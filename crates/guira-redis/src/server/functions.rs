@@ -164,6 +164,7 @@ functions! {
         information_text c"RedisModule_InfoAddFieldCString": InformationText;
         milliseconds c"RedisModule_Milliseconds": unsafe extern "C" fn() -> c_longlong;
         log c"RedisModule_Log": unsafe extern "C" fn(*mut RawContext, *const c_char, *const c_char, ...);
+        log_stream c"RedisModule_LogIOError": unsafe extern "C" fn(*mut RawStream, *const c_char, *const c_char, ...);
         context_flags c"RedisModule_GetContextFlags": unsafe extern "C" fn(*mut RawContext) -> c_int;
         string_bytes c"RedisModule_StringPtrLen": unsafe extern "C" fn(*const RawString, *mut usize) -> *const c_char;
         create_string c"RedisModule_CreateString": unsafe extern "C" fn(*mut RawContext, *const c_char, usize) -> *mut RawString;

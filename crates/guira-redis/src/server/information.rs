@@ -1,9 +1,10 @@
 //! The section of INFO.
 
-use std::ffi::{CStr, CString, c_int};
+use std::ffi::{CStr, c_int};
 
 use super::functions::{OK, RawInformation, functions};
 use super::{allocator, configuration, counters, data_type};
+use crate::c_text::CText;
 use crate::cast::wide;
 use crate::stored::Incoming;
 
@@ -15,7 +16,7 @@ pub(super) unsafe extern "C" fn add(information: *mut RawInformation, _is_crash_
         // The section was not asked for.
         return;
     }
-    let version = CString::new(env!("CARGO_PKG_VERSION")).unwrap_or_default();
+    let version = CText::of(&env!("CARGO_PKG_VERSION"));
     // SAFETY: both texts end with 0, and are copied.
     unsafe { (functions.information_text)(information, c"version".as_ptr(), version.as_ptr()) };
     let settings = configuration::settings();
@@ -34,10 +35,10 @@ pub(super) unsafe extern "C" fn add(information: *mut RawInformation, _is_crash_
         // SAFETY: the name ends with 0, and is copied.
         unsafe { (functions.information_number)(information, name.as_ptr(), value) };
     }
-    let hash = CString::new(settings.hash.name()).unwrap_or_default();
+    let hash = CText::of(&settings.hash.name());
     // SAFETY: both texts end with 0, and are copied.
     unsafe { (functions.information_text)(information, c"default_hash".as_ptr(), hash.as_ptr()) };
-    let rate = CString::new(settings.error_rate.to_string()).unwrap_or_default();
+    let rate = CText::of(&settings.error_rate);
     // SAFETY: both texts end with 0, and are copied.
     unsafe { (functions.information_text)(information, c"default_error_rate".as_ptr(), rate.as_ptr()) };
 }

@@ -1,6 +1,7 @@
 use std::ffi::c_int;
 use std::ptr::NonNull;
 
+use super::background::free;
 use super::context::Context;
 use super::data_type;
 use super::functions::{RawKey, RawString, functions};
@@ -64,30 +65,18 @@ impl Place for Key {
         self.value.map(|mut value| unsafe { value.as_mut() })
     }
 
-    fn put(&mut self, filter: StoredFilter) {
+    fn put(&mut self, filter: StoredFilter) -> Result<(), CommandError> {
         // Replaced in place: a new value of the key would lose its time to live.
         if let Some(place) = self.filter_mut() {
             free(std::mem::replace(place, filter));
-            return;
+            return Ok(());
         }
-        let value = data_type::into_value(filter);
+        let value = data_type::into_value(filter)?;
         // SAFETY: the key is open for writing, and the value is of the module's type.
         unsafe { (functions().set_value)(self.raw, data_type::get(), value.as_ptr().cast()) };
         self.value = Some(value);
+        Ok(())
     }
-}
-
-/// Frees a filter that was replaced: if it is large, in another thread, as the server does with large values.
-fn free(filter: StoredFilter) {
-    /// Giving back less takes no longer than starting a thread.
-    const LARGE: u64 = 1 << 20;
-
-    if filter.size() < LARGE {
-        return;
-    }
-    // Without a thread it is freed here.
-    let thread = std::thread::Builder::new().name("guira-free".to_owned()).spawn(move || drop(filter));
-    drop(thread);
 }
 
 impl Drop for Key {

@@ -6,12 +6,16 @@ use super::context::{Context, bytes_of};
 use super::functions::{ERR, Functions, OK, RawContext, RawString, find, is_valkey};
 use super::{configuration, data_type, information, names, registration};
 use crate::load_arguments::LoadArguments;
+use crate::memory::list_for;
 
 /// What the module is called, in `MODULE LIST` and before its settings.
 const NAME: &CStr = c"guira";
 
 /// The version in `MODULE LIST`: 10000 for 1.0.0.
 const VERSION: c_int = 100;
+
+/// More bytes than are taken while the commands and settings are registered.
+const REGISTRATION: usize = 256 << 10;
 
 /// `REDISMODULE_APIVER_1`
 const API_VERSION: c_int = 1;
@@ -42,6 +46,11 @@ pub(super) unsafe extern "C" fn RedisModule_OnLoad(
     };
     // However the library was built: the server counts only memory of its own allocator against `maxmemory`.
     guira::raw::use_global_allocator_only();
+    // What is registered takes many small pieces of memory, and what has begun can't be undone.
+    if list_for::<u8>(REGISTRATION).is_err() {
+        Context(context).log(c"warning", c"no memory for the module: give the server more, and load it again");
+        return ERR;
+    }
     let words: Vec<&[u8]> = match usize::try_from(count) {
         Ok(count) if count > 0 => {
             // SAFETY: the server gives this many arguments, valid during the call.

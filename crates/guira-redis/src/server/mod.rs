@@ -1,6 +1,7 @@
 //! The module as the server sees it. Everything `extern "C"` and all unsafe code is here.
 
 mod allocator;
+mod background;
 mod configuration;
 mod context;
 mod counters;
@@ -12,3 +13,4 @@ mod load;
 mod names;
 mod registration;
 mod run;
+mod words;

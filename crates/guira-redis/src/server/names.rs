@@ -1,6 +1,7 @@
 //! The names of the commands in this server, which begin with the prefix.
 
 use std::ffi::{CStr, CString};
+use std::fmt;
 use std::sync::OnceLock;
 
 use crate::command::CommandName;
@@ -25,12 +26,20 @@ pub(super) fn of(command: CommandName) -> &'static CStr {
     found.map_or(c"", |(_, name)| name.as_c_str())
 }
 
-/// The text of an error, with the name of the command as it is called here.
-pub(super) fn error_text(command: CommandName, error: &CommandError) -> String {
-    match error {
-        CommandError::Arity { .. } => {
-            format!("ERR wrong number of arguments for '{}' command", of(command).to_string_lossy())
+/// An error with the name of the command as it is called here.
+pub(super) struct Refusal<'error> {
+    pub(super) command: CommandName,
+    pub(super) error: &'error CommandError,
+}
+
+impl fmt::Display for Refusal<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.error {
+            CommandError::Arity { .. } => {
+                let name = of(self.command).to_str().unwrap_or_default();
+                write!(formatter, "ERR wrong number of arguments for '{name}' command")
+            }
+            error => error.fmt(formatter),
         }
-        error => error.to_string(),
     }
 }

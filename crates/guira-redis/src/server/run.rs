@@ -1,17 +1,21 @@
 //! From the server's call to the command, and back.
 
-use std::ffi::{CStr, c_int};
+use std::ffi::c_int;
 
 use smallvec::SmallVec;
 
-use super::context::{Context, OwnedString, bytes_of, now};
+use super::context::{Context, bytes_of, now};
 use super::counters::{Stopwatch, count_refusal, count_refused_items};
 use super::functions::{CommandFunction, OK, RawContext, RawString};
 use super::key::{Access, Key};
+use super::words::Words;
 use super::{configuration, names};
+use crate::c_text::CText;
 use crate::command::{Command, CommandName, KeyUse};
 use crate::error::CommandError;
 use crate::execution::{Changes, Outcome, Place, Told, execute, merge, reserve_like, scan_dump};
+use crate::memory::{collected, gathered, list_for};
+use crate::reply::{Insertion, Reply};
 use crate::settings::Limits;
 use crate::stored::StoredFilter;
 
@@ -33,9 +37,23 @@ unsafe extern "C" fn run<const INDEX: usize>(
         Ok(()) => OK,
         Err(error) => {
             count_refusal(&error);
-            context.refuse(&names::error_text(CommandName::ALL[INDEX], &error))
+            if error == CommandError::OutOfMemory && context.is_loading() {
+                end_loading(context);
+            }
+            context.refuse(&names::Refusal { command: CommandName::ALL[INDEX], error: &error })
         }
     }
+}
+
+/// Ends a server that has no memory for a command of its append-only file, as a server ends that can't load a snapshot. Otherwise it would
+/// go on without what it has acknowledged.
+#[cold]
+fn end_loading(context: Context) -> ! {
+    context.log(
+        c"warning",
+        c"no memory for a filter of the append-only file, which is as it was: start the server with more memory",
+    );
+    std::process::exit(1)
 }
 
 /// Inlined into the function of each command, which then has no choice left to make between commands.
@@ -60,7 +78,7 @@ fn obey(mut context: Context, name: CommandName, arguments: &[*mut RawString]) -
             &two
         }
         _ => {
-            several = rest.iter().map(text).collect();
+            several = gathered(rest.iter().map(text))?;
             &several
         }
     };
@@ -79,9 +97,11 @@ fn obey(mut context: Context, name: CommandName, arguments: &[*mut RawString]) -
             if sources.contains(&text(key_name)) {
                 return Err(CommandError::MergeWithItself);
             }
-            let open = |&source: &*mut RawString| Key::open(context, source, Access::Read);
-            let keys = rest.iter().map(open).collect::<Result<Vec<Key>, _>>()?;
-            let sources: Vec<Option<&StoredFilter>> = keys.iter().map(Key::filter).collect();
+            let mut keys = list_for(rest.len())?;
+            for &source in rest {
+                keys.push(Key::open(context, source, Access::Read)?);
+            }
+            let sources: Vec<Option<&StoredFilter>> = collected(keys.iter().map(Key::filter))?;
             merge(&mut Key::open(context, *key_name, access)?, &sources, limits(context))?
         }
         Command::ReserveLike { .. } => {
@@ -96,7 +116,7 @@ fn obey(mut context: Context, name: CommandName, arguments: &[*mut RawString]) -
         command => execute_within_limits(context, &command, &mut Key::open(context, *key_name, access)?)?,
     };
     count_refused_items(&outcome.reply);
-    tell(context, *key_name, &outcome.changes);
+    tell(context, *key_name, &outcome);
     outcome.reply.send(&mut context);
     Ok(())
 }
@@ -153,44 +173,49 @@ fn execute_without_limits<'arguments>(
 }
 
 /// Replicates the changes, and notifies clients that watch the key or listen to events.
-fn tell(context: Context, key: *mut RawString, changes: &Changes<'_>) {
-    match changes {
+#[inline(always)]
+fn tell(context: Context, key: *mut RawString, outcome: &Outcome<'_>) {
+    match &outcome.changes {
         Changes { created: None, told: Told::Nothing, .. } => {}
         Changes { created: None, told: Told::Same, event } => {
             context.replicate_same();
             context.signal(key);
             context.notify(event, key);
         }
-        changes => tell_more(context, key, changes),
+        _ => tell_more(context, key, outcome),
     }
 }
 
+/// What has changed is told in any case, so this takes no memory of the module's.
 #[cold]
-fn tell_more(context: Context, key: *mut RawString, changes: &Changes<'_>) {
-    let replicate = |command: &CStr, arguments: Vec<Vec<u8>>| {
-        let strings: Vec<OwnedString> = arguments.iter().map(|argument| context.string(argument)).collect();
-        let all: Vec<*mut RawString> = std::iter::once(key).chain(strings.iter().map(|string| string.raw)).collect();
-        context.replicate(command, &all);
-    };
+fn tell_more(context: Context, key: *mut RawString, Outcome { reply, changes }: &Outcome<'_>) {
     if let Some(measures) = &changes.created {
-        replicate(names::of(CommandName::Reserve), measures.arguments().into_iter().map(String::into_bytes).collect());
+        let mut words = Words::new(context, key);
+        measures.give_arguments(|argument| words.push(argument));
+        words.replicate(names::of(CommandName::Reserve));
     }
     match &changes.told {
         Told::Nothing => {}
         Told::Same => context.replicate_same(),
-        Told::Items(items) => {
-            let words = [b"NOCREATE".as_slice(), b"ITEMS"];
-            replicate(names::of(CommandName::Insert), words.iter().chain(items).map(|word| word.to_vec()).collect());
+        Told::Stored(items) => {
+            let (Reply::Insertions(insertions) | Reply::UniqueInsertions(insertions)) = reply else { return };
+            let stored = items.iter().zip(insertions).filter(|(_, insertion)| **insertion == Insertion::Stored);
+            let mut words = Words::new(context, key);
+            [b"NOCREATE".as_slice(), b"ITEMS"].into_iter().for_each(|word| words.push(word));
+            words.replicate_insertion(stored.map(|(item, _)| *item));
         }
         Told::InsertedAt { time, items } => {
-            let time = time.to_string();
-            let words = [b"NOCREATE".as_slice(), b"AT", time.as_bytes(), b"ITEMS"];
-            replicate(names::of(CommandName::Insert), words.iter().chain(items).map(|word| word.to_vec()).collect());
+            let mut words = Words::new(context, key);
+            let time = CText::of(time);
+            [b"NOCREATE".as_slice(), b"AT", time.bytes(), b"ITEMS"].into_iter().for_each(|word| words.push(word));
+            words.replicate_insertion(items.iter().copied());
         }
         Told::DeletedAt { time, items } => {
+            let time = CText::of(time);
             for item in items {
-                let words = vec![item.to_vec(), b"AT".to_vec(), time.to_string().into_bytes()];
-                replicate(names::of(CommandName::Del), words);
+                let mut words = Words::new(context, key);
+                [item, b"AT".as_slice(), time.bytes()].into_iter().for_each(|word| words.push(word));
+                words.replicate(names::of(CommandName::Del));
             }
         }
     }

@@ -1,42 +1,65 @@
 //! Filters in chunks, as CF.SCANDUMP gives them: position 0 is the header, and position n > 0 is byte n - 1 behind it.
 
-use std::borrow::Cow;
+use std::ops::Range;
 
-use guira::raw::{RawFilter as _, RawInsert as _};
+use guira::FileHeader;
+use guira::raw::{FileEnds, RawFilter as _, RawInsert as _};
+use smallvec::SmallVec;
 
 use super::incoming::{expiring_header, growing_header};
 use super::{Incoming, StoredFilter};
 use crate::cast::{in_memory, wide};
 use crate::command::Secret;
 use crate::error::CommandError;
+use crate::secret::SecretKey;
 
 /// The largest chunk, which a server sends without delaying other clients or growing its buffers.
 pub(crate) const LARGEST_CHUNK: usize = 1 << 20;
 
+/// The first chunk, without an allocation: a server that saves a filter can't be told that there is no memory.
+pub(crate) type DumpHeader = SmallVec<[u8; 8 + FileHeader::MIN_SIZE + SecretKey::SIZE]>;
+
 /// A piece of a dump.
-#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Chunk<'filter> {
     /// The position of the next chunk, by which CF.LOADCHUNK identifies this one.
     pub(crate) next: u64,
-    pub(crate) bytes: Cow<'filter, [u8]>,
+    pub(crate) bytes: Bytes<'filter>,
+}
+
+/// The bytes of a chunk.
+#[expect(clippy::large_enum_variant, reason = "it takes no memory but the stack's")]
+pub(crate) enum Bytes<'filter> {
+    /// Part of a filter's memory.
+    Borrowed(&'filter [u8]),
+    /// Part of the times of a filter whose items expire.
+    OfTimes(FileEnds, Range<usize>),
+}
+
+impl Bytes<'_> {
+    pub(crate) fn get(&self) -> &[u8] {
+        match self {
+            Self::Borrowed(bytes) => bytes,
+            Self::OfTimes(ends, range) => ends.times().get(range.clone()).unwrap_or_default(),
+        }
+    }
 }
 
 impl StoredFilter {
     /// The header, which is the first chunk.
-    pub(crate) fn header(&mut self, secret: Secret) -> Vec<u8> {
+    pub(crate) fn header(&mut self, secret: Secret) -> DumpHeader {
         self.settle();
         match self {
             Self::Growing(growing) => growing_header(growing, secret),
             Self::Expiring(expiring) => expiring_header(expiring, secret),
             Self::Imported(imported) => imported.header(),
-            Self::Incoming(incoming) => incoming.header().to_vec(),
+            Self::Incoming(incoming) => DumpHeader::from_slice(incoming.header()),
         }
     }
 
     /// Gives the whole filter, with its secret key, in the chunks that load it: each with its position.
     pub(crate) fn save(&mut self, mut chunk: impl FnMut(u64, &[u8])) {
         chunk(1, &self.header(Secret::Kept));
-        self.chunks_from(1).for_each(|Chunk { next, bytes }| chunk(next, &bytes));
+        self.chunks_from(1).for_each(|Chunk { next, bytes }| chunk(next, bytes.get()));
     }
 
     /// Gives what tells the filter from others: its header, and what no checksum in that covers.
@@ -50,7 +73,7 @@ impl StoredFilter {
             Self::Imported(_) | Self::Incoming(_) => 1,
         };
         add(&self.header(Secret::Kept));
-        self.chunks_from(first).for_each(|chunk| add(&chunk.bytes));
+        self.chunks_from(first).for_each(|chunk| add(chunk.bytes.get()));
     }
 
     /// The chunk at a position of at least 1; `None` behind the last.
@@ -79,12 +102,22 @@ impl StoredFilter {
         let offset = position.checked_sub(1).ok_or(CommandError::InvalidPosition)?;
         match self {
             Self::Growing(growing) => {
-                let parts = growing.filter.memory().into_iter().chain([growing.filter.chunks()]);
-                chunk_of(parts.map(Cow::from), offset)
+                let [table, rest] = growing.filter.memory();
+                chunk_of([table, rest, growing.filter.chunks()], offset)
             }
-            Self::Expiring(expiring) => chunk_of(expiring.pieces_of_file(), offset),
-            Self::Imported(imported) => chunk_of(imported.layers().iter().map(Cow::from), offset),
-            Self::Incoming(incoming) => chunk_of([incoming.received().into()], offset),
+            Self::Expiring(expiring) => {
+                let (ends, table, chunks) = (expiring.filter.file_ends(), expiring.table(), expiring.filter.chunks());
+                let sizes = [table.len(), ends.times().len(), chunks.len()];
+                let Some(Place { part, range, next }) = Place::among(sizes, offset)? else { return Ok(None) };
+                let bytes = match part {
+                    0 => Bytes::Borrowed(table.get(range).unwrap_or_default()),
+                    1 => Bytes::OfTimes(ends, range),
+                    _ => Bytes::Borrowed(chunks.get(range).unwrap_or_default()),
+                };
+                Ok(Some(Chunk { next, bytes }))
+            }
+            Self::Imported(imported) => chunk_of(imported.layers().iter().map(Vec::as_slice), offset),
+            Self::Incoming(incoming) => chunk_of([incoming.received()], offset),
         }
     }
 
@@ -96,25 +129,42 @@ impl StoredFilter {
 
 /// The chunk at an offset into consecutive parts; no chunk crosses the end of a part.
 fn chunk_of<'filter>(
-    parts: impl IntoIterator<Item = Cow<'filter, [u8]>>,
+    parts: impl IntoIterator<Item = &'filter [u8], IntoIter: Clone>,
     offset: u64,
 ) -> Result<Option<Chunk<'filter>>, CommandError> {
-    let mut start = 0;
-    for part in parts {
-        let end = start + wide(part.len());
-        if offset < end {
-            let (first, last) = (in_memory(offset - start), part.len());
-            let range = first..last.min(first + LARGEST_CHUNK);
-            let next = 1 + offset + wide(range.len());
-            let bytes = match part {
-                Cow::Borrowed(bytes) => Cow::Borrowed(bytes.get(range).unwrap_or_default()),
-                Cow::Owned(bytes) => Cow::Owned(bytes.get(range).unwrap_or_default().to_vec()),
-            };
-            return Ok(Some(Chunk { next, bytes }));
+    let mut parts = parts.into_iter();
+    let Some(Place { part, range, next }) = Place::among(parts.clone().map(<[u8]>::len), offset)? else {
+        return Ok(None);
+    };
+    let bytes = Bytes::Borrowed(parts.nth(part).and_then(|part| part.get(range)).unwrap_or_default());
+    Ok(Some(Chunk { next, bytes }))
+}
+
+/// Where a chunk is.
+struct Place {
+    /// The number of its part.
+    part: usize,
+    range: Range<usize>,
+    /// The position behind it.
+    next: u64,
+}
+
+impl Place {
+    /// The place at an offset into parts of these sizes; `None` at the end.
+    fn among(sizes: impl IntoIterator<Item = usize>, offset: u64) -> Result<Option<Self>, CommandError> {
+        let mut start = 0;
+        for (part, size) in sizes.into_iter().enumerate() {
+            let end = start + wide(size);
+            if offset < end {
+                let first = in_memory(offset - start);
+                let range = first..size.min(first + LARGEST_CHUNK);
+                let next = 1 + offset + wide(range.len());
+                return Ok(Some(Self { part, range, next }));
+            }
+            start = end;
         }
-        start = end;
+        if offset == start { Ok(None) } else { Err(CommandError::InvalidPosition) }
     }
-    if offset == start { Ok(None) } else { Err(CommandError::InvalidPosition) }
 }
 
 #[cfg(test)]
@@ -144,10 +194,10 @@ mod tests {
             filter.insert(&time).expect("there is room");
         }
         assert!(filter.size_in_bytes() > 2 * LARGEST_CHUNK);
-        let mut stored = StoredFilter::from(Expiring { filter, removed: 7 });
+        let mut stored = StoredFilter::of_expiring(Expiring { filter, removed: 7 }).expect("memory");
         assert_eq!(loaded(&mut stored).expect("sound"), stored);
         let growing = builder.capacity(100).max_capacity(100_000).build().expect("it is made");
-        let mut stored = StoredFilter::from(Expiring { filter: growing, removed: 0 });
+        let mut stored = StoredFilter::of_expiring(Expiring { filter: growing, removed: 0 }).expect("memory");
         assert!(matches!(loaded(&mut stored), Err(CommandError::InvalidHeader)));
     }
 }

@@ -1,10 +1,9 @@
-use std::borrow::Cow;
-
 use guira::ExpiringCuckooFilter;
 use guira::raw::RawFilter as _;
 
 use crate::cast::wide;
 use crate::error::CommandError;
+use crate::memory::{collected, text};
 use crate::secret::SecretKey;
 use crate::settings::{HashName, Limits};
 
@@ -43,12 +42,6 @@ impl Expiring {
         Ok(Self::new(filter))
     }
 
-    /// What its file has behind the header, in order.
-    pub(super) fn pieces_of_file(&self) -> [Cow<'_, [u8]>; 3] {
-        let (_, table, times) = self.filter.file_parts();
-        [table, times.into(), self.filter.chunks().into()]
-    }
-
     pub(super) fn table(&self) -> &[u8] {
         self.filter.memory()[0]
     }
@@ -76,7 +69,7 @@ impl Expiring {
 
     /// Moves the time on. At a time that was reached before nothing changes, however often it comes: what replicas are told moves
     /// theirs as often as this one's.
-    fn move_to(&mut self, now: u64) {
+    pub(crate) fn move_to(&mut self, now: u64) {
         if now > self.filter.time() {
             // What is not swept yet is not found, but keys that come meanwhile are found for longer.
             _ = (0..MOST_SWEEPS).any(|_| self.filter.jump(now));
@@ -108,9 +101,9 @@ impl Expiring {
         is_removed
     }
 
-    pub(super) fn fields(&self, now: u64) -> Vec<(&'static str, u64)> {
+    pub(super) fn fields(&self, now: u64) -> Result<Vec<(&'static str, u64)>, CommandError> {
         let parameters = self.filter.parameters();
-        vec![
+        let fields = [
             ("Size", wide(self.filter.size_in_bytes())),
             ("Number of buckets", parameters.bucket_count()),
             ("Number of filters", 1),
@@ -122,12 +115,13 @@ impl Expiring {
             ("Lifetime", self.filter.lifetime()),
             ("Resolution", self.filter.resolution()),
             ("Time", self.filter.time()),
-        ]
+        ];
+        collected(fields.into_iter())
     }
 
-    pub(super) fn describe(&self, now: u64) -> String {
+    pub(super) fn describe(&self, now: u64) -> Result<String, CommandError> {
         let (filter, parameters, items) = (&self.filter, self.filter.parameters(), self.filter.len_at(now));
-        format!(
+        text(format_args!(
             "kind:expiring bktsize:{} buckets:{} items:{items} deletes:{} filters:1 fingerprint_bits:{} capacity:{} \
              lifetime:{} resolution:{} time:{} error_rate:{:.3e} hash:{}",
             parameters.slots_per_bucket(),
@@ -140,6 +134,6 @@ impl Expiring {
             filter.time(),
             parameters.expected_false_positive_rate(wide(items)),
             if self.key().is_some() { HashName::SipHash13.name() } else { HashName::Xxh3.name() },
-        )
+        ))
     }
 }

@@ -4,6 +4,7 @@ use smallvec::SmallVec;
 
 use crate::cast::{in_memory, wide};
 use crate::error::CommandError;
+use crate::memory::{answers, collected, gathered, text};
 use crate::reply::Answers;
 use crate::secret::SecretKey;
 use crate::settings::{CORE_BITS, HashName, Limits};
@@ -52,13 +53,13 @@ impl Growing {
         self.filter.hasher().digest(item)
     }
 
-    pub(super) fn contains_many_into(&self, items: &[&[u8]]) -> Answers<bool> {
+    pub(super) fn contains_many_into(&self, items: &[&[u8]]) -> Result<Answers<bool>, CommandError> {
         if items.len() < WORTH_A_BLOCK {
-            return items.iter().map(|item| self.filter.contains(*item)).collect();
+            return gathered(items.iter().map(|item| self.filter.contains(*item)));
         }
-        let mut answers = Answers::from_elem(false, items.len());
+        let mut answers = answers(items.len())?;
         self.filter.contains_many_into(items, &mut answers);
-        answers
+        Ok(answers)
     }
 
     /// Stores a copy after a single search for room. If the memory limit is far away, the library grows the table by itself;
@@ -128,16 +129,17 @@ impl Growing {
         items: &[&[u8]],
         limits: Limits,
         mut add: impl FnMut(Result<(), CommandError>),
-    ) {
+    ) -> Result<(), CommandError> {
         if items.len() < WORTH_A_BLOCK {
-            return items.iter().for_each(|item| add(self.store(self.digest(item), limits)));
+            items.iter().for_each(|item| add(self.store(self.digest(item), limits)));
+            return Ok(());
         }
-        let digests: SmallVec<[Digest; 16]> = items.iter().map(|item| self.digest(item)).collect();
+        let digests: SmallVec<[Digest; 16]> = gathered(items.iter().map(|item| self.digest(item)))?;
         let mut rest = digests.as_slice();
         while let Err(error) = self.filter.insert_each_without_growing(rest) {
             let (run, behind) = rest.split_at(error.inserted.min(rest.len()));
             run.iter().for_each(|_| add(Ok(())));
-            let [next, behind @ ..] = behind else { return };
+            let [next, behind @ ..] = behind else { return Ok(()) };
             add(match error.reason {
                 InsertError::Full { .. } => self.store_growing(*next, limits),
                 reason => Err(reason.into()),
@@ -145,6 +147,7 @@ impl Growing {
             rest = behind;
         }
         rest.iter().for_each(|_| add(Ok(())));
+        Ok(())
     }
 
     pub(super) fn remove(&mut self, item: &[u8]) -> bool {
@@ -153,19 +156,20 @@ impl Growing {
         is_removed
     }
 
-    pub(super) fn remove_many_into(&mut self, items: &[&[u8]]) -> Answers<bool> {
+    pub(super) fn remove_many_into(&mut self, items: &[&[u8]]) -> Result<Answers<bool>, CommandError> {
         if items.len() < WORTH_A_BLOCK {
-            return items.iter().map(|item| self.remove(item)).collect();
+            return gathered(items.iter().map(|item| self.remove(item)));
         }
-        let mut removed = Answers::from_elem(false, items.len());
+        let mut removed = answers(items.len())?;
         self.filter.remove_many_into(items, &mut removed);
         self.removed = self.removed.saturating_add(wide(removed.iter().filter(|&&removed| removed).count()));
-        removed
+        Ok(removed)
     }
 
-    pub(super) fn compact(&mut self) {
-        self.filter.shrink_to_fit();
+    pub(super) fn compact(&mut self) -> Result<(), CommandError> {
+        self.filter.try_shrink_to_fit().map_err(guira::BuildError::from)?;
         self.removed = 0;
+        Ok(())
     }
 
     pub(super) fn refuse_other_key(&self, other: &Self) -> Result<(), CommandError> {
@@ -195,9 +199,9 @@ impl Growing {
         Ok(())
     }
 
-    pub(super) fn fields(&self) -> Vec<(&'static str, u64)> {
+    pub(super) fn fields(&self) -> Result<Vec<(&'static str, u64)>, CommandError> {
         let parameters = self.filter.parameters();
-        vec![
+        let fields = [
             ("Size", wide(self.filter.size_in_bytes())),
             ("Number of buckets", parameters.bucket_count()),
             ("Number of filters", 1),
@@ -206,7 +210,8 @@ impl Growing {
             ("Bucket size", u64::from(parameters.slots_per_bucket())),
             ("Expansion rate", if self.grows() { 2 } else { 0 }),
             ("Max iterations", MAX_BUCKETS_VISITED),
-        ]
+        ];
+        collected(fields.into_iter())
     }
 
     /// Returns `true` if the filter has grown as far as it may, or as its fingerprints have bits for.
@@ -224,9 +229,9 @@ impl Growing {
             || !self.doubles_no_more()
     }
 
-    pub(super) fn describe(&self) -> String {
+    pub(super) fn describe(&self) -> Result<String, CommandError> {
         let (filter, parameters) = (&self.filter, self.filter.parameters());
-        format!(
+        text(format_args!(
             "kind:growing bktsize:{} buckets:{} items:{} deletes:{} filters:1 fingerprint_bits:{} doublings:{} \
              capacity:{} max_capacity:{} load:{:.4} error_rate:{:.3e} hash:{}",
             parameters.slots_per_bucket(),
@@ -240,6 +245,6 @@ impl Growing {
             filter.load_factor(),
             filter.expected_false_positive_rate(),
             if self.key().is_some() { HashName::SipHash13.name() } else { HashName::Xxh3.name() },
-        )
+        ))
     }
 }

@@ -1,6 +1,8 @@
+use super::dump::DumpHeader;
 use super::murmur::murmur_64a;
 use crate::cast::{in_memory, wide};
 use crate::error::CommandError;
+use crate::memory::{collected, copied, list_for, text};
 use crate::settings::Limits;
 
 /// A filter of RedisBloom that was loaded with CF.LOADCHUNK, and answers, counts and removes as it did there.
@@ -88,18 +90,21 @@ impl ImportedHeader {
     }
 
     /// The filter, from the bytes of all its layers one behind the other.
-    pub(super) fn filled(&self, bytes: &[u8]) -> Option<Imported> {
-        let mut layers = Vec::with_capacity(self.layers);
+    pub(super) fn filled(&self, bytes: &[u8]) -> Result<Imported, CommandError> {
+        let mut layers = list_for(self.layers)?;
         let mut rest = bytes;
         for index in 0..self.layers {
-            let (layer, behind) = rest.split_at_checked(in_memory(self.shape.layer_size(index)?))?;
-            layers.push(layer.to_vec());
+            let size = self.shape.layer_size(index).ok_or(CommandError::InvalidChunk)?;
+            let (layer, behind) = rest.split_at_checked(in_memory(size)).ok_or(CommandError::InvalidChunk)?;
+            layers.push(copied(layer)?);
             rest = behind;
         }
         // RedisBloom's dumps have no checksum: this alone detects damage, and a dump that was taken while the filter changed.
         let stored = bytes.iter().filter(|&&slot| slot != 0).count();
-        let is_whole = rest.is_empty() && wide(stored) == self.items;
-        is_whole.then_some(Imported { shape: self.shape, layers, items: self.items, removed: self.removed })
+        if !rest.is_empty() || wide(stored) != self.items {
+            return Err(CommandError::InvalidChunk);
+        }
+        Ok(Imported { shape: self.shape, layers, items: self.items, removed: self.removed })
     }
 }
 
@@ -108,14 +113,6 @@ impl ImportedHeader {
 struct Place {
     fingerprint: u8,
     hashes: [u64; 2],
-}
-
-/// A copy of some bytes, where there is memory for it.
-pub(super) fn copied(bytes: &[u8]) -> Result<Vec<u8>, CommandError> {
-    let mut copy = Vec::new();
-    copy.try_reserve_exact(bytes.len()).map_err(|_| CommandError::OutOfMemory)?;
-    copy.extend_from_slice(bytes);
-    Ok(copy)
 }
 
 /// The first slot of the bucket that `hash` chooses in a layer.
@@ -130,8 +127,11 @@ const ALTERNATE: u64 = 0x5bd1_e995;
 impl Imported {
     pub(super) fn try_clone(&self) -> Result<Self, CommandError> {
         let Self { shape, ref layers, items, removed } = *self;
-        let layers = layers.iter().map(|layer| copied(layer)).collect::<Result<_, _>>()?;
-        Ok(Self { shape, layers, items, removed })
+        let mut copies = list_for(layers.len())?;
+        for layer in layers {
+            copies.push(copied(layer)?);
+        }
+        Ok(Self { shape, layers: copies, items, removed })
     }
 
     fn place(item: &[u8]) -> Place {
@@ -200,7 +200,7 @@ impl Imported {
 
     pub(super) fn store(&mut self, item: &[u8], limits: Limits) -> Result<(), CommandError> {
         let place = Self::place(item);
-        if !self.replace(place, 0, place.fingerprint) && !self.store_moving(place) {
+        if !self.replace(place, 0, place.fingerprint) && !self.store_moving(place)? {
             self.add_layer(limits)?;
             self.replace(place, 0, place.fingerprint);
         }
@@ -210,12 +210,12 @@ impl Imported {
 
     /// Stores an item by moving fingerprints of the newest layer, up to the filter's number of iterations. Returns `false` if
     /// no slot became free; then all moves are undone.
-    fn store_moving(&mut self, place: Place) -> bool {
+    fn store_moving(&mut self, place: Place) -> Result<bool, CommandError> {
         let slots = self.slots_per_bucket();
-        let Some(layer) = self.layers.last_mut() else { return false };
+        let Some(layer) = self.layers.last_mut() else { return Ok(false) };
         let [hash, _] = place.hashes;
         let (mut fingerprint, mut start) = (place.fingerprint, bucket(layer, slots, hash));
-        let mut moves = Vec::new();
+        let mut moves = list_for(usize::from(self.shape.iterations))?;
         for step in 0..usize::from(self.shape.iterations) {
             let slot = start + step % slots;
             std::mem::swap(&mut layer[slot], &mut fingerprint);
@@ -224,13 +224,13 @@ impl Imported {
             start = bucket(layer, slots, index);
             if let Some(empty) = layer[start..start + slots].iter_mut().find(|slot| **slot == 0) {
                 *empty = fingerprint;
-                return true;
+                return Ok(true);
             }
         }
         for slot in moves.into_iter().rev() {
             std::mem::swap(&mut layer[slot], &mut fingerprint);
         }
-        false
+        Ok(false)
     }
 
     fn add_layer(&mut self, limits: Limits) -> Result<(), CommandError> {
@@ -240,8 +240,8 @@ impl Imported {
         let size = self.shape.layer_size(self.layers.len()).filter(|_| self.layers.len() < MAX_LAYERS);
         let size = size.ok_or(CommandError::MaximumExpansions)?;
         limits.check(self.size().saturating_add(size))?;
-        let mut layer = Vec::new();
-        layer.try_reserve_exact(in_memory(size)).map_err(|_| CommandError::OutOfMemory)?;
+        self.layers.try_reserve(1).map_err(|_| CommandError::OutOfMemory)?;
+        let mut layer = list_for(in_memory(size))?;
         layer.resize(in_memory(size), 0);
         self.layers.push(layer);
         Ok(())
@@ -286,15 +286,15 @@ impl Imported {
         self.layers.as_slice()
     }
 
-    pub(super) fn header(&self) -> Vec<u8> {
+    pub(super) fn header(&self) -> DumpHeader {
         let numbers = [self.items, self.shape.buckets, self.removed, wide(self.layers.len())];
         let measures = [self.shape.slots_per_bucket, self.shape.iterations, self.shape.expansion];
         let numbers = numbers.iter().flat_map(|number| number.to_le_bytes());
         numbers.chain(measures.iter().flat_map(|measure| measure.to_le_bytes())).collect()
     }
 
-    pub(super) fn fields(&self) -> Vec<(&'static str, u64)> {
-        vec![
+    pub(super) fn fields(&self) -> Result<Vec<(&'static str, u64)>, CommandError> {
+        let fields = [
             ("Size", self.size()),
             ("Number of buckets", self.shape.buckets),
             ("Number of filters", wide(self.layers.len())),
@@ -303,11 +303,12 @@ impl Imported {
             ("Bucket size", u64::from(self.shape.slots_per_bucket)),
             ("Expansion rate", u64::from(self.shape.expansion)),
             ("Max iterations", u64::from(self.shape.iterations)),
-        ]
+        ];
+        collected(fields.into_iter())
     }
 
-    pub(super) fn describe(&self) -> String {
-        format!(
+    pub(super) fn describe(&self) -> Result<String, CommandError> {
+        text(format_args!(
             "kind:imported bktsize:{} buckets:{} items:{} deletes:{} filters:{} max_iterations:{} expansion:{}",
             self.shape.slots_per_bucket,
             self.shape.buckets,
@@ -316,6 +317,6 @@ impl Imported {
             self.layers.len(),
             self.shape.iterations,
             self.shape.expansion,
-        )
+        ))
     }
 }

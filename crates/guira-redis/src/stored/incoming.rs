@@ -3,11 +3,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use guira::raw::RawFilter as _;
 use guira::{ExpiringCuckooFilter, FileHeader, FileKind, LoadOptions};
 
-use super::imported::{ImportedHeader, copied};
+use super::dump::DumpHeader;
+use super::imported::ImportedHeader;
 use super::{Expiring, Growing, StoredFilter};
 use crate::cast::{in_memory, wide};
 use crate::command::Secret;
 use crate::error::CommandError;
+use crate::memory::copied;
 use crate::secret::SecretKey;
 use crate::settings::Limits;
 
@@ -55,18 +57,20 @@ enum Kind {
 const COUNT_SIZE: usize = 8;
 
 /// The header of this module's dumps.
-pub(super) fn growing_header(growing: &Growing, secret: Secret) -> Vec<u8> {
-    header_of(growing.removed, &growing.filter.file_parts().0, growing.key().filter(|_| secret == Secret::Kept))
+pub(super) fn growing_header(growing: &Growing, secret: Secret) -> DumpHeader {
+    let key = growing.key().filter(|_| secret == Secret::Kept);
+    header_of(growing.removed, growing.filter.file_ends().header(), key)
 }
 
 /// The header of the dump of a filter whose items expire.
-pub(super) fn expiring_header(expiring: &Expiring, secret: Secret) -> Vec<u8> {
-    let (header, ..) = expiring.filter.file_parts();
-    header_of(expiring.removed, &header, expiring.key().filter(|_| secret == Secret::Kept))
+pub(super) fn expiring_header(expiring: &Expiring, secret: Secret) -> DumpHeader {
+    let key = expiring.key().filter(|_| secret == Secret::Kept);
+    header_of(expiring.removed, expiring.filter.file_ends().header(), key)
 }
 
-fn header_of(removed: u64, file_header: &[u8], key: Option<SecretKey>) -> Vec<u8> {
-    let mut header = [&removed.to_le_bytes(), file_header].concat();
+fn header_of(removed: u64, file_header: &[u8], key: Option<SecretKey>) -> DumpHeader {
+    let mut header = DumpHeader::from_slice(&removed.to_le_bytes());
+    header.extend_from_slice(file_header);
     if let Some(key) = key {
         header.extend(key.bytes());
     }
@@ -80,7 +84,7 @@ impl Incoming {
     ///
     /// If it is no header, the secret key is missing or wrong, or the filter would be too large.
     pub fn new(header: &[u8], key: Option<SecretKey>, limits: Limits) -> Result<Self, CommandError> {
-        let mut header = header.to_vec();
+        let mut header = copied(header)?;
         let (kind, expected) = match ImportedHeader::decode(&header) {
             Some(_) if key.is_some() => return Err(CommandError::KeyNotUsed),
             Some(imported) => {
@@ -92,6 +96,7 @@ impl Incoming {
                     if header.len() != COUNT_SIZE + FileHeader::MIN_SIZE {
                         return Err(CommandError::KeyNotUsed);
                     }
+                    header.try_reserve(SecretKey::SIZE).map_err(|_| CommandError::OutOfMemory)?;
                     header.extend(key.bytes());
                 }
                 Self::kind_of_library(&header)?
@@ -99,12 +104,13 @@ impl Incoming {
         };
         limits.check(expected)?;
         let mut incoming = Self { header, kind, expected, file: Vec::new(), _counted: Counted::new() };
-        let start = incoming.file_header().to_vec();
         // Where nobody limits it, memory is taken only for bytes that have come, whatever the header says.
         if matches!(limits, Limits::Bytes(limit) if limit > 0) {
-            let size = in_memory(expected).saturating_add(start.len());
+            let size = in_memory(expected).saturating_add(incoming.file_header().len());
             incoming.file.try_reserve_exact(size).map_err(|_| CommandError::OutOfMemory)?;
         }
+        let start = copied(incoming.file_header())?;
+        incoming.file.try_reserve(start.len()).map_err(|_| CommandError::OutOfMemory)?;
         incoming.file.extend(start);
         Ok(incoming)
     }
@@ -116,7 +122,7 @@ impl Incoming {
 
     pub(super) fn try_clone(&self) -> Result<Self, CommandError> {
         let Self { ref header, ref kind, expected, ref file, .. } = *self;
-        let (header, kind) = (header.clone(), kind.clone());
+        let (header, kind) = (copied(header)?, kind.clone());
         Ok(Self { header, kind, expected, file: copied(file)?, _counted: Counted::new() })
     }
 
@@ -190,9 +196,7 @@ impl Incoming {
     /// If chunks are missing or damaged.
     pub fn to_filter(&self) -> Result<StoredFilter, CommandError> {
         match &self.kind {
-            Kind::Imported(header) => {
-                header.filled(self.received()).map(StoredFilter::Imported).ok_or(CommandError::InvalidChunk)
-            }
+            Kind::Imported(header) => header.filled(self.received()).map(StoredFilter::Imported),
             &Kind::OfLibrary { file, removed, key } => {
                 // What clients do to keys is theirs, and what the file says of it is given back as it came.
                 let options = LoadOptions::new().normalized_keys();
@@ -200,13 +204,13 @@ impl Incoming {
                     Some(key) => options.secret_key(key.bytes()),
                     None => options,
                 };
-                Ok(match file {
+                match file {
                     FileKind::Expiring => {
                         let filter: ExpiringCuckooFilter = options.from_bytes(&self.file)?;
-                        StoredFilter::from(Expiring { filter, removed })
+                        StoredFilter::of_expiring(Expiring { filter, removed })
                     }
-                    _ => StoredFilter::Growing(Growing { filter: options.from_bytes(&self.file)?, removed }),
-                })
+                    _ => Ok(StoredFilter::Growing(Growing { filter: options.from_bytes(&self.file)?, removed })),
+                }
             }
         }
     }

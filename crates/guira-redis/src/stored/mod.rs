@@ -8,6 +8,7 @@ mod incoming;
 mod murmur;
 mod stored_filter;
 
+pub(crate) use dump::{Bytes, Chunk};
 pub use expiring::Expiring;
 pub use growing::Growing;
 pub use imported::Imported;

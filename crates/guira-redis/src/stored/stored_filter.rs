@@ -1,6 +1,7 @@
 use super::{Expiring, Growing, Imported, Incoming};
 use crate::cast::wide;
 use crate::error::CommandError;
+use crate::memory::{boxed, gathered};
 use crate::reply::Answers;
 use crate::settings::{Limits, Measures};
 use guira::raw::RawFilter as _;
@@ -19,26 +20,24 @@ pub enum StoredFilter {
     Incoming(Incoming),
 }
 
-impl From<Expiring> for StoredFilter {
-    fn from(expiring: Expiring) -> Self {
-        Self::Expiring(Box::new(expiring))
-    }
-}
-
 impl StoredFilter {
+    pub(super) fn of_expiring(expiring: Expiring) -> Result<Self, CommandError> {
+        boxed(expiring).map(Self::Expiring)
+    }
+
     /// An empty filter.
     pub(crate) fn create(measures: &Measures, limits: Limits) -> Result<Self, CommandError> {
-        Ok(match measures.lifetime {
-            None => Self::Growing(Growing::new(measures.build(limits)?)),
-            Some(lifetime) => Expiring::new(measures.build_expiring(lifetime, limits)?).into(),
-        })
+        match measures.lifetime {
+            None => Ok(Self::Growing(Growing::new(measures.build(limits)?))),
+            Some(lifetime) => Self::of_expiring(Expiring::new(measures.build_expiring(lifetime, limits)?)),
+        }
     }
 
     /// An empty filter that can be merged with this one.
     pub(crate) fn empty_like(&self, limits: Limits) -> Result<Self, CommandError> {
         match self {
             Self::Growing(growing) => growing.empty_like(limits).map(Self::Growing),
-            Self::Expiring(expiring) => expiring.empty_like(limits).map(Self::from),
+            Self::Expiring(expiring) => expiring.empty_like(limits).and_then(Self::of_expiring),
             Self::Imported(_) => Err(CommandError::LikeImported),
             Self::Incoming(incoming) => Err(incoming.refusal()),
         }
@@ -52,7 +51,7 @@ impl StoredFilter {
     pub fn try_clone(&self) -> Result<Self, CommandError> {
         match self {
             Self::Growing(growing) => growing.try_clone().map(Self::Growing),
-            Self::Expiring(expiring) => expiring.try_clone().map(Self::from),
+            Self::Expiring(expiring) => expiring.try_clone().and_then(Self::of_expiring),
             Self::Imported(imported) => imported.try_clone().map(Self::Imported),
             Self::Incoming(incoming) => incoming.try_clone().map(Self::Incoming),
         }
@@ -64,6 +63,13 @@ impl StoredFilter {
         match self {
             Self::Expiring(expiring) => Some(expiring.filter.time()),
             Self::Growing(_) | Self::Imported(_) | Self::Incoming(_) => None,
+        }
+    }
+
+    /// Moves the time of a filter whose items expire on.
+    pub(crate) fn move_to(&mut self, now: u64) {
+        if let Self::Expiring(expiring) = self {
+            expiring.move_to(now);
         }
     }
 
@@ -84,12 +90,12 @@ impl StoredFilter {
         now: impl FnOnce() -> u64,
     ) -> Result<Answers<bool>, CommandError> {
         match self {
-            Self::Growing(growing) => Ok(growing.contains_many_into(items)),
+            Self::Growing(growing) => growing.contains_many_into(items),
             Self::Expiring(expiring) => {
                 let now = now();
-                Ok(items.iter().map(|item| expiring.contains(item, now)).collect())
+                gathered(items.iter().map(|item| expiring.contains(item, now)))
             }
-            Self::Imported(imported) => Ok(items.iter().map(|item| imported.contains(item)).collect()),
+            Self::Imported(imported) => gathered(items.iter().map(|item| imported.contains(item))),
             Self::Incoming(incoming) => Err(incoming.refusal()),
         }
     }
@@ -159,7 +165,7 @@ impl StoredFilter {
         add: impl FnMut(Result<(), CommandError>),
     ) -> Result<(), CommandError> {
         match self {
-            Self::Growing(growing) => growing.store_each(items, limits, add),
+            Self::Growing(growing) => growing.store_each(items, limits, add)?,
             Self::Expiring(expiring) => {
                 let now = now();
                 items.iter().map(|item| expiring.store(item, now)).for_each(add);
@@ -185,19 +191,19 @@ impl StoredFilter {
         now: impl FnOnce() -> u64,
     ) -> Result<Answers<bool>, CommandError> {
         match self {
-            Self::Growing(growing) => Ok(growing.remove_many_into(items)),
+            Self::Growing(growing) => growing.remove_many_into(items),
             Self::Expiring(expiring) => {
                 let now = now();
-                Ok(items.iter().map(|item| expiring.remove(item, now)).collect())
+                gathered(items.iter().map(|item| expiring.remove(item, now)))
             }
-            Self::Imported(imported) => Ok(items.iter().map(|item| imported.remove(item)).collect()),
+            Self::Imported(imported) => gathered(items.iter().map(|item| imported.remove(item))),
             Self::Incoming(incoming) => Err(incoming.refusal()),
         }
     }
 
     pub(crate) fn compact(&mut self) -> Result<(), CommandError> {
         match self {
-            Self::Growing(growing) => growing.compact(),
+            Self::Growing(growing) => growing.compact()?,
             Self::Expiring(_) => return Err(CommandError::CompactExpiring),
             Self::Imported(imported) => imported.compact(),
             Self::Incoming(incoming) => return Err(incoming.refusal()),
@@ -246,18 +252,18 @@ impl StoredFilter {
 
     pub(crate) fn fields(&self, now: impl FnOnce() -> u64) -> Result<Vec<(&'static str, u64)>, CommandError> {
         match self {
-            Self::Growing(growing) => Ok(growing.fields()),
-            Self::Expiring(expiring) => Ok(expiring.fields(now())),
-            Self::Imported(imported) => Ok(imported.fields()),
+            Self::Growing(growing) => growing.fields(),
+            Self::Expiring(expiring) => expiring.fields(now()),
+            Self::Imported(imported) => imported.fields(),
             Self::Incoming(incoming) => Err(incoming.refusal()),
         }
     }
 
     pub(crate) fn describe(&self, now: impl FnOnce() -> u64) -> Result<String, CommandError> {
         match self {
-            Self::Growing(growing) => Ok(growing.describe()),
-            Self::Expiring(expiring) => Ok(expiring.describe(now())),
-            Self::Imported(imported) => Ok(imported.describe()),
+            Self::Growing(growing) => growing.describe(),
+            Self::Expiring(expiring) => expiring.describe(now()),
+            Self::Imported(imported) => imported.describe(),
             Self::Incoming(incoming) => Err(incoming.refusal()),
         }
     }

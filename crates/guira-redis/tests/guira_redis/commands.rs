@@ -48,7 +48,14 @@ impl Key {
             Told::Nothing => {}
             Told::Same => told.push(line.join(&b' ')),
             Told::InsertedAt { .. } | Told::DeletedAt { .. } => panic!("these filters have no time"),
-            Told::Items(items) => told.push([b"CF.INSERT NOCREATE ITEMS".to_vec(), items.join(&b' ')].join(&b' ')),
+            Told::Stored(items) => {
+                let (Reply::Insertions(insertions) | Reply::UniqueInsertions(insertions)) = &reply else {
+                    panic!("{reply:?}")
+                };
+                let stored = items.iter().zip(insertions).filter(|(_, insertion)| **insertion == Insertion::Stored);
+                let stored: Vec<&[u8]> = stored.map(|(item, _)| *item).collect();
+                told.push([b"CF.INSERT NOCREATE ITEMS".to_vec(), stored.join(&b' ')].join(&b' '));
+            }
         }
         Ok((reply, told))
     }
@@ -203,7 +210,7 @@ fn replies_have_the_shapes_of_both_protocols() {
         assert_eq!(sent(Reply::Chunk { next: 7, bytes: b"ab".into() }), "*2 :7 $ab");
         assert_eq!(sent(Reply::Fields(vec![("Size", 9)])), "%1 +Size :9");
         assert_eq!(sent(Reply::Text("a b".to_owned())), "$a b");
-        assert_eq!(sent(Reply::Refused("Filter is full".to_owned())), "-Filter is full");
+        assert_eq!(sent(Reply::Refused(CommandError::Full)), "-Filter is full");
     }
 }
 
@@ -230,8 +237,8 @@ fn sent(reply: &Reply<'_>, protocol: Protocol) -> String {
         fn name(&mut self, name: &str) {
             self.1.push(format!("+{name}"));
         }
-        fn error(&mut self, text: &str) {
-            self.1.push(format!("-{text}"));
+        fn error(&mut self, error: &CommandError) {
+            self.1.push(format!("-{error}"));
         }
         fn null(&mut self) {
             self.1.push("_".to_owned());

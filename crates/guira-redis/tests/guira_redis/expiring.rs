@@ -57,12 +57,12 @@ impl Pair {
                 let changed = match &changes.told {
                     Told::Nothing => Vec::new(),
                     Told::InsertedAt { time, items: stored } => {
-                        vec![format!("CF.INSERT NOCREATE AT {time} ITEMS {}", items(stored))]
+                        vec![format!("CF.INSERT NOCREATE AT {time} ITEMS {}", items(stored)).trim_end().to_owned()]
                     }
                     Told::DeletedAt { time, items } => {
                         items.iter().map(|item| format!("CF.DEL {} AT {time}", text(item))).collect()
                     }
-                    Told::Same | Told::Items(_) => panic!("{line}: no time is told"),
+                    Told::Same | Told::Stored(_) => panic!("{line}: no time is told"),
                 };
                 created.chain(changed).collect()
             }
@@ -215,14 +215,29 @@ impl Pair {
     fn run_or_refuse(&mut self, line: &str) -> Option<bool> {
         match self.ask(line) {
             Ok(Reply::Flag(is_stored)) => Some(is_stored),
-            Ok(Reply::Refused(text)) => {
-                assert_eq!(text, "Filter is full");
-                None
-            }
-            Err(CommandError::Full) => None,
+            Ok(Reply::Refused(CommandError::Full)) | Err(CommandError::Full) => None,
             other => panic!("{line}: {other:?}"),
         }
     }
+}
+
+/// What replicas are told where the primary had no memory for an item.
+#[test]
+fn an_insertion_of_nothing_moves_the_time_on() {
+    let mut pair = Pair::new("CF.RESERVE 100 LIFETIME 14");
+    let time = |pair: &mut Pair| {
+        let Reply::Fields(fields) = pair.run("CF.INFO") else { panic!("fields") };
+        fields.into_iter().find(|(name, _)| *name == "Time").map(|(_, time)| time)
+    };
+    let none = Reply::Insertions(Vec::new().into());
+    assert_eq!(pair.run(&format!("CF.INSERT NOCREATE AT {} ITEMS", START + 7)), none);
+    assert_eq!(time(&mut pair), Some(START + 7));
+    // It never goes back.
+    assert_eq!(pair.run(&format!("CF.INSERT NOCREATE AT {START} ITEMS")), none);
+    assert_eq!(time(&mut pair), Some(START + 7));
+    assert!(matches!(pair.ask("CF.INSERT NOCREATE ITEMS"), Err(CommandError::Arity { .. })));
+    let mut growing = Pair::new("CF.RESERVE 100");
+    assert!(matches!(growing.ask("CF.INSERT NOCREATE AT 5 ITEMS"), Err(CommandError::TimeNotUsed)));
 }
 
 #[test]

@@ -13,6 +13,8 @@ import tempfile
 import time
 
 import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 MODULE = os.environ.get("GUIRA_MODULE", "")
 # The module as it was built together with other crates, whose features the library has then too.
@@ -92,7 +94,8 @@ class Server:
         ]
         log = open(os.path.join(self.folder, "log"), "ab")
         self.process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, cwd=self.folder)
-        client = self.client()
+        # A client that tries again by itself would wait longer and longer.
+        client = self.client(retry=Retry(NoBackoff(), 0))
         for _ in range(1200 * PATIENCE):
             try:
                 client.ping()

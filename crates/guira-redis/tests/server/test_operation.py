@@ -63,7 +63,7 @@ def test_the_server_sees_large_tables_however_the_module_was_built(program, modu
 
 
 @pytest.mark.skipif(bool(WRAPPER), reason="what runs the server takes memory too")
-def test_copies_without_memory_are_refused_and_the_server_goes_on(start):
+def test_what_there_is_no_memory_for_is_refused_and_the_server_goes_on(start):
     server = start()
     client = server.client()
     client.execute_command("CF.RESERVE", "key", 100_000_000, "EXPANSION", 0)
@@ -74,7 +74,9 @@ def test_copies_without_memory_are_refused_and_the_server_goes_on(start):
     # A further half of the filter.
     resource.prlimit(process, resource.RLIMIT_AS, (mapped + size // 2, resource.RLIM_INFINITY))
     assert "failed to copy" in refusal(client, "COPY", "key", "copy")
-    assert refusal(client, "CF.MERGE", "copy", "key") == "no memory for the filter"
+    for words in [("CF.MERGE", "copy", "key"), ("CF.RESERVE", "copy", 100_000_000, "EXPANSION", 0),
+                  ("CF.RESERVE", "copy", "LIKE", "key")]:
+        assert refusal(client, *words).startswith("no memory for the filter, which is as it was"), words
     resource.prlimit(process, resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     assert client.exists("copy") == 0 and client.execute_command("CF.EXISTS", "key", "item") == 1
     assert client.copy("key", "copy") and client.execute_command("CF.EXISTS", "copy", "item") == 1

@@ -1,0 +1,48 @@
+//! What is done in another thread.
+
+use std::ffi::{c_int, c_void};
+use std::ptr::{null, null_mut};
+
+use crate::memory::boxed;
+use crate::stored::StoredFilter;
+
+/// `pthread_t`, as large as a pointer wherever servers run.
+type Thread = usize;
+
+unsafe extern "C" {
+    fn pthread_create(
+        thread: *mut Thread,
+        attributes: *const c_void,
+        start: extern "C" fn(*mut c_void) -> *mut c_void,
+        argument: *mut c_void,
+    ) -> c_int;
+    fn pthread_detach(thread: Thread) -> c_int;
+}
+
+extern "C" fn free_there(filter: *mut c_void) -> *mut c_void {
+    // SAFETY: the pointer is that of the box below, which nobody else has any more.
+    drop(unsafe { Box::from_raw(filter.cast::<StoredFilter>()) });
+    null_mut()
+}
+
+/// Frees a filter that was replaced: if it is large, in another thread, as the server does with large values; without memory for one,
+/// here. The standard library's threads end the server where there is no memory.
+pub(super) fn free(filter: StoredFilter) {
+    /// Giving back less takes no longer than starting a thread.
+    const LARGE: u64 = 1 << 20;
+
+    if filter.size() < LARGE {
+        return;
+    }
+    let Ok(filter) = boxed(filter) else { return };
+    let filter = Box::into_raw(filter);
+    let mut thread = 0;
+    // SAFETY: without attributes, the usual ones; the function takes the pointer that is given.
+    let status = unsafe { pthread_create(&raw mut thread, null(), free_there, filter.cast()) };
+    if status == 0 {
+        // SAFETY: the thread was created, and nobody waits for it.
+        unsafe { pthread_detach(thread) };
+    } else {
+        free_there(filter.cast());
+    }
+}
