@@ -28,11 +28,12 @@ use times::{Moved, Times};
 /// The share of new lines that are left out.
 const RATE: f64 = 1e-6;
 
-/// The distinct lines for which there is room at first: some two megabytes.
+/// The distinct lines for which there is room at first: a megabyte and a half.
 const CAPACITY: usize = 350_000;
 
-/// How often the table is doubled at most before the rate rises. Each time takes a bit of each fingerprint from the start on.
-const DOUBLINGS: u32 = 9;
+/// How often the table is doubled at most before the rate rises: up to 90 million distinct lines. Each time takes a bit of each
+/// fingerprint from the start on.
+const DOUBLINGS: u32 = 8;
 
 #[cfg(unix)]
 const STORED_EVERY: std::time::Duration = std::time::Duration::from_secs(60);
@@ -45,7 +46,7 @@ pub(crate) fn run(arguments: &UniqueArguments) -> Result<ExitStatus, Failure> {
         inputs.refuse_as_output(path)?;
     }
     let mut work = Deduplication::new(arguments)?;
-    let inputs = arguments.inputs.inputs(work.filter.provenance.normalization, arguments.quiet);
+    let inputs = arguments.inputs.inputs(work.filter.provenance.normalization, arguments.quiet).in_small_blocks();
     let progress = Progress::of_bytes(inputs.size()).unless_output_is_terminal();
     #[cfg(unix)]
     let signal = if work.state.is_some() {

@@ -10,13 +10,16 @@ use super::block::{Block, Row};
 use super::compression::{Compression, Opened, open};
 use super::form::{KeyForm, RecordEnd};
 use super::normalization::{Normalization, Normalized};
-use super::records::for_each_block;
+use super::records::{BLOCK_SIZE, for_each_block};
 use crate::failure::{Failure, report};
 use crate::filter_bytes::standard_input;
 use crate::progress::{Progress, Watched};
 
 /// Enough keys to overlap their cache misses, and few enough to stay in the cache.
 pub(crate) const BATCH_SIZE: usize = 1024;
+
+/// Enough that a call of the system is rare, and little beside all else that a program takes.
+const SMALL_BLOCK_SIZE: usize = 1 << 16;
 
 /// Where keys come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +41,8 @@ pub(crate) struct Input {
     compression: Option<Compression>,
     /// What is done to its keys before they are hashed.
     normalization: Normalization,
+    /// How many bytes of it are read at a time.
+    block_size: usize,
     /// Whether only errors are reported.
     is_quiet: bool,
 }
@@ -106,7 +111,7 @@ impl Input {
         if has_mark && !self.is_quiet {
             report(format_args!("{}: skipped the byte order mark at its start", self.name()));
         }
-        for_each_block(source, &self.form, explain, &mut take)
+        for_each_block(source, &self.form, self.block_size, explain, &mut take)
     }
 
     fn begin<'progress>(
@@ -218,10 +223,17 @@ impl Inputs {
                     form: form.clone(),
                     compression,
                     normalization,
+                    block_size: BLOCK_SIZE,
                     is_quiet,
                 })
                 .collect(),
         )
+    }
+
+    /// Inputs that are read in smaller blocks, for a command that has one thread.
+    pub(crate) fn in_small_blocks(mut self) -> Self {
+        self.0.iter_mut().for_each(|input| input.block_size = SMALL_BLOCK_SIZE);
+        self
     }
 
     pub(crate) fn len(&self) -> usize {

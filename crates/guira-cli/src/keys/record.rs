@@ -3,7 +3,7 @@ use std::ops::ControlFlow;
 
 use super::compression::{Opened, open};
 use super::form::KeyForm;
-use super::records::for_each_block;
+use super::records::{BLOCK_SIZE, for_each_block};
 use crate::failure::Failure;
 
 /// A record of an input.
@@ -26,7 +26,7 @@ impl Record {
         let Opened { source, .. } = open(source, None, None)?;
         let mut records = Vec::new();
         let explain = |error: &io::Error| Failure::of_io("input", error);
-        let read = for_each_block(source, form, explain, |block| {
+        let read = for_each_block(source, form, BLOCK_SIZE, explain, |block| {
             for piece in block.pieces(threads) {
                 let mut start = 0;
                 piece.for_each_key(|key, end| {

@@ -10,17 +10,19 @@ use super::json::JsonRows;
 use super::memory;
 use crate::failure::Failure;
 
-const BLOCK_SIZE: usize = 1 << 20;
+/// Enough to be shared between threads.
+pub(super) const BLOCK_SIZE: usize = 1 << 20;
 
-/// Calls `take` with blocks of whole records as they arrive. Only the last block may end without the end of a record. A record
+/// Calls `take` with blocks of whole records as they arrive, of about so many bytes at most. Only the last block may end without the end of a record. A record
 /// that was cut off by an error is dropped.
 pub(crate) fn for_each_block(
     source: impl Read,
     form: &KeyForm,
+    block_size: usize,
     explain: impl Fn(&io::Error) -> Failure,
     mut take: impl FnMut(&Block<'_>) -> Result<ControlFlow<()>, Failure>,
 ) -> Result<ControlFlow<()>, Failure> {
-    let mut reader = BufReader::with_capacity(BLOCK_SIZE, source);
+    let mut reader = BufReader::with_capacity(block_size, source);
     let KeyPart::Named { names, separator, csv } = &form.part else {
         return for_each_block_of(reader, form, 0, explain, take);
     };
