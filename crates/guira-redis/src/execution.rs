@@ -122,14 +122,19 @@ pub fn execute<'arguments>(
             place.put(filter)?;
             Ok(Outcome { reply: Reply::Done, changes: Changes { created: Some(created), ..NOTHING } })
         }
-        Command::Add { item, repeats } => add(item, repeats, place, settings, limits, clock),
+        Command::Add { item, repeats } => {
+            change_or_create(place, None, settings, limits, |filter, _| add_to(item, repeats, filter, limits, clock))
+        }
         Command::Insert { ref creation, absent, at, items, repeats } => {
             refuse_time_without_use(at, place)?;
             if absent == Absent::Refused && place.filter().is_none() {
                 return Err(CommandError::NotFound);
             }
             let now = || at.unwrap_or_else(clock);
-            insert(creation.as_deref(), items, repeats, place, settings, limits, now)
+            change_or_create(place, creation.as_deref(), settings, limits, |filter, age| match *items {
+                [item] => insert_one_into(item, repeats, filter, age, limits, now),
+                _ => insert_into(items, repeats, filter, age, limits, now),
+            })
         }
         Command::Exists { item } => {
             Ok(answer(Reply::Flag(place.filter().map_or(Ok(false), |filter| filter.contains(item, clock))?)))
@@ -222,6 +227,21 @@ enum Age {
     New,
 }
 
+/// Changes the filter, or makes one.
+#[inline(always)]
+fn change_or_create<'arguments>(
+    place: &mut impl Place,
+    creation: Option<&Creation>,
+    settings: impl FnOnce() -> Settings,
+    limits: Limits,
+    change: impl FnOnce(&mut StoredFilter, Age) -> Result<Outcome<'arguments>, CommandError>,
+) -> Result<Outcome<'arguments>, CommandError> {
+    match place.filter_mut() {
+        Some(filter) => change(filter, Age::Old),
+        None => create_and_change(place, creation, settings, limits, change),
+    }
+}
+
 /// Makes a filter, and stores it when it was changed: a command that is refused leaves none.
 #[cold]
 fn create_and_change<'arguments>(
@@ -229,28 +249,13 @@ fn create_and_change<'arguments>(
     creation: Option<&Creation>,
     settings: impl FnOnce() -> Settings,
     limits: Limits,
-    change: impl FnOnce(&mut StoredFilter) -> Result<Outcome<'arguments>, CommandError>,
+    change: impl FnOnce(&mut StoredFilter, Age) -> Result<Outcome<'arguments>, CommandError>,
 ) -> Result<Outcome<'arguments>, CommandError> {
     let (mut filter, created) = new_filter(creation, settings, limits)?;
-    let mut outcome = change(&mut filter)?;
+    let mut outcome = change(&mut filter, Age::New)?;
     place.put(filter)?;
     outcome.changes.created = Some(created);
     Ok(outcome)
-}
-
-#[inline]
-fn add<'arguments>(
-    item: &'arguments [u8],
-    repeats: Repeats,
-    place: &mut impl Place,
-    settings: impl FnOnce() -> Settings,
-    limits: Limits,
-    clock: impl FnOnce() -> u64,
-) -> Result<Outcome<'arguments>, CommandError> {
-    match place.filter_mut() {
-        Some(filter) => add_to(item, repeats, filter, limits, clock),
-        None => create_and_change(place, None, settings, limits, |filter| add_to(item, repeats, filter, limits, clock)),
-    }
 }
 
 #[inline(always)]
@@ -320,27 +325,6 @@ fn store_at<'arguments>(
         }
     };
     Ok((result, told))
-}
-
-#[inline]
-fn insert<'arguments>(
-    creation: Option<&Creation>,
-    items: &'arguments [&'arguments [u8]],
-    repeats: Repeats,
-    place: &mut impl Place,
-    settings: impl FnOnce() -> Settings,
-    limits: Limits,
-    clock: impl FnOnce() -> u64,
-) -> Result<Outcome<'arguments>, CommandError> {
-    if let [item] = *items {
-        return insert_one(creation, item, repeats, place, settings, limits, clock);
-    }
-    match place.filter_mut() {
-        Some(filter) => insert_into(items, repeats, filter, Age::Old, limits, clock),
-        None => create_and_change(place, creation, settings, limits, |filter| {
-            insert_into(items, repeats, filter, Age::New, limits, clock)
-        }),
-    }
 }
 
 fn insert_into<'arguments>(
@@ -426,25 +410,7 @@ const fn refused_at<'arguments>(time: u64, error: CommandError) -> Outcome<'argu
     Outcome { reply: Reply::Refused(error), changes: Changes { created: None, told, event: c"cf.add" } }
 }
 
-/// What [`insert`] does, for one item.
-#[inline(always)]
-fn insert_one<'arguments>(
-    creation: Option<&Creation>,
-    item: &'arguments [u8],
-    repeats: Repeats,
-    place: &mut impl Place,
-    settings: impl FnOnce() -> Settings,
-    limits: Limits,
-    clock: impl FnOnce() -> u64,
-) -> Result<Outcome<'arguments>, CommandError> {
-    match place.filter_mut() {
-        Some(filter) => insert_one_into(item, repeats, filter, Age::Old, limits, clock),
-        None => create_and_change(place, creation, settings, limits, |filter| {
-            insert_one_into(item, repeats, filter, Age::New, limits, clock)
-        }),
-    }
-}
-
+/// What [`insert_into`] does, for one item.
 #[inline(always)]
 fn insert_one_into<'arguments>(
     item: &'arguments [u8],

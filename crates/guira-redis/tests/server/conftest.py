@@ -1,3 +1,7 @@
+import os
+import shutil
+import subprocess
+
 import pytest
 
 from servers import MODULE, Server, programs
@@ -44,3 +48,19 @@ def start(program):
     yield start
     for server in started:
         server.close()
+
+
+@pytest.fixture(scope="session")
+def compiled(tmp_path_factory):
+    """Compiles the module whose source is the file of a name beside this one, and returns its path."""
+
+    def compile_module(name, *libraries):
+        compiler = shutil.which("cc")
+        if not compiler:
+            pytest.skip("there is no C compiler")
+        source = os.path.join(os.path.dirname(__file__), f"{name}.c")
+        module = tmp_path_factory.mktemp(name) / f"{name}.so"
+        subprocess.run([compiler, "-shared", "-fPIC", "-Wall", "-Werror", "-o", module, source, *libraries], check=True)
+        return str(module)
+
+    return compile_module

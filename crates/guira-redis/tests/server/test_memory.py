@@ -6,8 +6,6 @@ are fewer; `GUIRA_ALLOCATIONS=all` tries all of them, and `GUIRA_ALLOCATIONS=N` 
 """
 
 import os
-import shutil
-import subprocess
 
 import pytest
 import redis
@@ -193,15 +191,9 @@ SCENES = {
 
 
 @pytest.fixture(scope="module")
-def failing(tmp_path_factory):
+def failing(compiled):
     """A module that loads the module, and has its memory fail."""
-    compiler = shutil.which("cc")
-    if not compiler:
-        pytest.skip("there is no C compiler")
-    module = tmp_path_factory.mktemp("failing") / "failing_memory.so"
-    source = os.path.join(os.path.dirname(__file__), "failing_memory.c")
-    subprocess.run([compiler, "-shared", "-fPIC", "-Wall", "-Werror", "-o", module, source, "-ldl"], check=True)
-    return str(module)
+    return compiled("failing_memory", "-ldl")
 
 
 class Pair:

@@ -1,9 +1,6 @@
 """What operators rely on: memory, permissions, events, settings, transactions."""
 
-import os
 import resource
-import shutil
-import subprocess
 import time
 
 import pytest
@@ -265,15 +262,9 @@ def test_arguments_of_redisbloom_are_taken_when_the_module_is_loaded(program):
 
 
 @pytest.fixture(scope="module")
-def stand_in(tmp_path_factory):
+def stand_in(compiled):
     """A module that takes RedisBloom's place, compiled."""
-    compiler = shutil.which("cc")
-    if not compiler:
-        pytest.skip("there is no C compiler")
-    module = tmp_path_factory.mktemp("stand-in") / "stand_in.so"
-    source = os.path.join(os.path.dirname(__file__), "stand_in.c")
-    subprocess.run([compiler, "-shared", "-fPIC", "-Wall", "-Werror", "-o", module, source], check=True)
-    return str(module)
+    return compiled("stand_in")
 
 
 def test_it_stands_beside_redisbloom_with_a_prefix_and_not_without(program, stand_in):
