@@ -112,19 +112,19 @@ pub fn execute<'arguments>(
     clock: impl FnOnce() -> u64,
 ) -> Result<Outcome<'arguments>, CommandError> {
     match *command {
-        Command::Reserve { creation } => {
+        Command::Reserve { ref creation } => {
             if place.filter().is_some() {
                 return Err(CommandError::Exists);
             }
             let start = creation.lifetime.map(|_| creation.at.unwrap_or_else(clock));
-            let creation = Creation { at: start, ..creation };
+            let creation = Creation { at: start, ..**creation };
             let (filter, created) = new_filter(Some(&creation), settings, limits)?;
             place.put(filter)?;
             Ok(Outcome { reply: Reply::Done, changes: Changes { created: Some(created), ..NOTHING } })
         }
-        Command::Add { item, repeats } => {
-            change_or_create(place, None, settings, limits, |filter, _| add_to(item, repeats, filter, limits, clock))
-        }
+        Command::Add { item, repeats } => change_or_create(place, None, settings, limits, |filter, _| {
+            insert_one(item, repeats, filter, limits, clock, |result| Ok(Reply::Flag(result?)))
+        }),
         Command::Insert { ref creation, absent, at, items, repeats } => {
             refuse_time_without_use(at, place)?;
             if absent == Absent::Refused && place.filter().is_none() {
@@ -132,12 +132,16 @@ pub fn execute<'arguments>(
             }
             let now = || at.unwrap_or_else(clock);
             change_or_create(place, creation.as_deref(), settings, limits, |filter, age| match *items {
-                [item] => insert_one_into(item, repeats, filter, age, limits, now),
+                [item] => insert_one(item, repeats, filter, limits, now, |result| list_of_one(result, repeats, age)),
                 _ => insert_into(items, repeats, filter, age, limits, now),
             })
         }
         Command::Exists { item } => {
-            Ok(answer(Reply::Flag(place.filter().map_or(Ok(false), |filter| filter.contains(item, clock))?)))
+            let is_found = match place.filter() {
+                Some(filter) => filter.contains(item, clock)?,
+                None => false,
+            };
+            Ok(answer(Reply::Flag(is_found)))
         }
         Command::ExistEach { items } => {
             let nothing = || answers(items.len());
@@ -146,7 +150,11 @@ pub fn execute<'arguments>(
             )))
         }
         Command::Count { item } => {
-            Ok(answer(Reply::Count(place.filter().map_or(Ok(0), |filter| filter.count(item, clock))?)))
+            let count = match place.filter() {
+                Some(filter) => filter.count(item, clock)?,
+                None => 0,
+            };
+            Ok(answer(Reply::Count(count)))
         }
         Command::Delete { item, at } => {
             refuse_time_without_use(at, place)?;
@@ -258,62 +266,52 @@ fn create_and_change<'arguments>(
     Ok(outcome)
 }
 
+/// Inserts an item, in the shortest way. `reply` says what is answered for an item that was stored, or was not, and which errors are those
+/// of the whole command.
 #[inline(always)]
-fn add_to<'arguments>(
+fn insert_one<'arguments>(
     item: &'arguments [u8],
     repeats: Repeats,
     filter: &mut StoredFilter,
     limits: Limits,
     clock: impl FnOnce() -> u64,
+    reply: impl FnOnce(Result<bool, CommandError>) -> Result<Reply<'static>, CommandError>,
 ) -> Result<Outcome<'arguments>, CommandError> {
-    let (result, told) = store(item, repeats, filter, limits, clock)?;
-    let reply = match result {
-        Ok(is_new) => Reply::Flag(is_new),
-        Err(error) if told == Told::Nothing => return Err(error),
-        Err(error) => Reply::Refused(error),
-    };
-    Ok(Outcome { reply, changes: Changes { created: None, told, event: c"cf.add" } })
+    if filter.time().is_some() {
+        return insert_one_at(clock(), item, repeats, filter, reply);
+    }
+    let result = store(item, repeats, filter, limits, 0);
+    let told = if matches!(result, Ok(true)) { Told::Same } else { Told::Nothing };
+    Ok(Outcome { reply: reply(result)?, changes: Changes { created: None, told, event: c"cf.add" } })
 }
 
-/// Stores an item. Returns whether it was stored, and what is told.
+/// Stores an item at a time, which only filters ask whose items expire. Returns `true` if it was stored.
 #[inline(always)]
-fn store<'arguments>(
-    item: &'arguments [u8],
+fn store(
+    item: &[u8],
     repeats: Repeats,
     filter: &mut StoredFilter,
     limits: Limits,
-    clock: impl FnOnce() -> u64,
-) -> Result<(Result<bool, CommandError>, Told<'arguments>), CommandError> {
-    if filter.time().is_some() {
-        return store_at(clock(), item, repeats, filter);
+    now: u64,
+) -> Result<bool, CommandError> {
+    match repeats {
+        Repeats::Stored => filter.store(item, limits, || now).map(|()| true),
+        Repeats::LeftOut => filter.store_unless_present(item, limits, || now),
     }
-    let result = match repeats {
-        Repeats::Stored => filter.store(item, limits, no_time).map(|()| true),
-        Repeats::LeftOut => filter.store_unless_present(item, limits, no_time),
-    };
-    let told = if matches!(result, Ok(true)) { Told::Same } else { Told::Nothing };
-    Ok((result, told))
 }
 
-/// What no filter is told that has no time.
-const fn no_time() -> u64 {
-    0
-}
-
-/// Stores an item where items expire. What is refused is told of as well, where the time has moved on before.
+/// What [`insert_one`] does where items expire. What is refused is told of as well, where the time has moved on before.
 #[cold]
-fn store_at<'arguments>(
+fn insert_one_at<'arguments>(
     now: u64,
     item: &'arguments [u8],
     repeats: Repeats,
     filter: &mut StoredFilter,
-) -> Result<(Result<bool, CommandError>, Told<'arguments>), CommandError> {
+    reply: impl FnOnce(Result<bool, CommandError>) -> Result<Reply<'static>, CommandError>,
+) -> Result<Outcome<'arguments>, CommandError> {
     let before = filter.time();
     let mut items = list_for(1)?;
-    let result = match repeats {
-        Repeats::Stored => filter.store(item, Limits::Lifted, || now).map(|()| true),
-        Repeats::LeftOut => filter.store_unless_present(item, Limits::Lifted, || now),
-    };
+    let result = store(item, repeats, filter, Limits::Lifted, now);
     let told = match (&result, filter.time()) {
         (Ok(false), _) | (_, None) => Told::Nothing,
         (Err(_), time) if time == before => Told::Nothing,
@@ -324,7 +322,29 @@ fn store_at<'arguments>(
             Told::InsertedAt { time, items }
         }
     };
-    Ok((result, told))
+    let reply = match reply(result) {
+        Err(error) if told != Told::Nothing => Reply::Refused(error),
+        reply => reply?,
+    };
+    Ok(Outcome { reply, changes: Changes { created: None, told, event: c"cf.add" } })
+}
+
+/// What CF.INSERT and CF.INSERTNX of one item answer, as [`insert_into`] does of several.
+#[inline(always)]
+fn list_of_one(result: Result<bool, CommandError>, repeats: Repeats, age: Age) -> Result<Reply<'static>, CommandError> {
+    let insertion = match result {
+        Ok(true) => Insertion::Stored,
+        Ok(false) => Insertion::Present,
+        Err(error @ (CommandError::Incomplete { .. } | CommandError::OutOfMemory)) => return Err(error),
+        Err(error) if age == Age::Old && error.is_limit() => return Err(error),
+        Err(_) => Insertion::Refused,
+    };
+    let mut insertions = Answers::new();
+    insertions.push(insertion);
+    Ok(match repeats {
+        Repeats::Stored => Reply::Insertions(insertions),
+        Repeats::LeftOut => Reply::UniqueInsertions(insertions),
+    })
 }
 
 fn insert_into<'arguments>(
@@ -408,42 +428,6 @@ fn insert_into<'arguments>(
 const fn refused_at<'arguments>(time: u64, error: CommandError) -> Outcome<'arguments> {
     let told = Told::InsertedAt { time, items: Vec::new() };
     Outcome { reply: Reply::Refused(error), changes: Changes { created: None, told, event: c"cf.add" } }
-}
-
-/// What [`insert_into`] does, for one item.
-#[inline(always)]
-fn insert_one_into<'arguments>(
-    item: &'arguments [u8],
-    repeats: Repeats,
-    filter: &mut StoredFilter,
-    age: Age,
-    limits: Limits,
-    clock: impl FnOnce() -> u64,
-) -> Result<Outcome<'arguments>, CommandError> {
-    let (result, told) = store(item, repeats, filter, limits, clock)?;
-    let insertion = match result {
-        Ok(true) => Insertion::Stored,
-        Ok(false) => Insertion::Present,
-        Err(error @ CommandError::Incomplete { .. }) => return Err(error),
-        Err(error @ CommandError::OutOfMemory) => {
-            if told == Told::Nothing {
-                return Err(error);
-            }
-            return Ok(Outcome {
-                reply: Reply::Refused(error),
-                changes: Changes { created: None, told, event: c"cf.add" },
-            });
-        }
-        Err(error) if age == Age::Old && error.is_limit() => return Err(error),
-        Err(_) => Insertion::Refused,
-    };
-    let mut insertions = Answers::new();
-    insertions.push(insertion);
-    let reply = match repeats {
-        Repeats::Stored => Reply::Insertions(insertions),
-        Repeats::LeftOut => Reply::UniqueInsertions(insertions),
-    };
-    Ok(Outcome { reply, changes: Changes { created: None, told, event: c"cf.add" } })
 }
 
 /// CF.SCANDUMP: the header, or a chunk of the table, from where it is.

@@ -88,7 +88,6 @@ pub trait Frames {
 
 impl Reply<'_> {
     /// Sends the reply in its shape.
-    #[inline]
     pub fn send(&self, to: &mut impl Frames) {
         match self {
             Self::Done => to.ok(),

@@ -39,7 +39,7 @@ pub enum Secret {
 )]
 pub enum Command<'arguments> {
     /// CF.RESERVE
-    Reserve { creation: Creation },
+    Reserve { creation: Box<Creation> },
     /// CF.RESERVE with LIKE, whose other filter the server finds
     ReserveLike { other: &'arguments [u8] },
     /// CF.ADD, CF.ADDNX
@@ -87,10 +87,17 @@ impl<'arguments> Command<'arguments> {
         Ok(match (name, arguments) {
             (CommandName::Reserve, [like, other]) if like.eq_ignore_ascii_case(b"LIKE") => Self::ReserveLike { other },
             (CommandName::Reserve, [capacity, options @ ..]) => {
-                Self::Reserve { creation: Creation::of_reserve(capacity, options)? }
+                Self::Reserve { creation: boxed(Creation::of_reserve(capacity, options)?)? }
             }
             (CommandName::Add, [item]) => Self::Add { item, repeats: Repeats::Stored },
             (CommandName::AddNx, [item]) => Self::Add { item, repeats: Repeats::LeftOut },
+            // Most insertions have no options.
+            (CommandName::Insert, [b"ITEMS", items @ ..]) if !items.is_empty() => {
+                Self::insertion_without_options(items, Repeats::Stored)
+            }
+            (CommandName::InsertNx, [b"ITEMS", items @ ..]) if !items.is_empty() => {
+                Self::insertion_without_options(items, Repeats::LeftOut)
+            }
             (CommandName::Insert, [_, ..]) => Self::parse_insertion(name, arguments, Repeats::Stored)?,
             (CommandName::InsertNx, [_, ..]) => Self::parse_insertion(name, arguments, Repeats::LeftOut)?,
             (CommandName::Exists, [item]) => Self::Exists { item },
@@ -146,7 +153,10 @@ impl<'arguments> Command<'arguments> {
         }
     }
 
-    #[inline]
+    const fn insertion_without_options(items: &'arguments [&'arguments [u8]], repeats: Repeats) -> Self {
+        Self::Insert { creation: None, absent: Absent::Created, at: None, items, repeats }
+    }
+
     fn parse_insertion(
         name: CommandName,
         arguments: &'arguments [&'arguments [u8]],

@@ -55,12 +55,12 @@ pub(super) fn count_refused_items(reply: &Reply<'_>) {
 /// The time that a command takes, if it may take long: those that look at a whole table.
 pub(super) struct Stopwatch {
     name: CommandName,
-    begin: Option<Instant>,
+    begin: Instant,
 }
 
 impl Stopwatch {
     #[inline]
-    pub(super) fn start(name: CommandName) -> Self {
+    pub(super) fn start(name: CommandName) -> Option<Self> {
         let may_take_long = matches!(
             name,
             CommandName::Compact
@@ -69,15 +69,14 @@ impl Stopwatch {
                 | CommandName::Reserve
                 | CommandName::ScanDump
         );
-        Self { name, begin: may_take_long.then(Instant::now) }
+        may_take_long.then(|| Self { name, begin: Instant::now() })
     }
 }
 
 impl Drop for Stopwatch {
-    #[inline]
     fn drop(&mut self) {
-        let Some((begin, add)) = self.begin.zip(functions().add_latency) else { return };
-        let milliseconds = u64::try_from(begin.elapsed().as_millis()).map_or(c_longlong::MAX, signed);
+        let Some(add) = functions().add_latency else { return };
+        let milliseconds = u64::try_from(self.begin.elapsed().as_millis()).map_or(c_longlong::MAX, signed);
         // SAFETY: the name ends with 0, and is copied. The server keeps what is above its latency-monitor-threshold.
         unsafe { add(names::of(self.name).as_ptr(), milliseconds) };
     }

@@ -35,19 +35,20 @@ impl Key {
     ///
     /// If the key holds anything but a filter.
     pub(super) fn open(context: Context, name: *mut RawString, access: Access) -> Result<Self, CommandError> {
+        let functions = functions();
         let mode = if access == Access::Write { READ | WRITE } else { READ };
         // SAFETY: the name is an argument of the present command.
-        let raw = unsafe { (functions().open_key)(context.0, name, mode) };
+        let raw = unsafe { (functions.open_key)(context.0, name, mode) };
         let mut key = Self { raw, value: None };
         if raw.is_null() {
             return Ok(key);
         }
         // SAFETY: the key is open; the server returns null if it is empty or of one of the server's own types.
-        if unsafe { (functions().type_of_value)(raw) } == data_type::get() {
+        if unsafe { (functions.type_of_value)(raw) } == data_type::get() {
             // SAFETY: the key is open, and its value is of the module's type.
-            key.value = NonNull::new(unsafe { (functions().value)(raw) }.cast());
+            key.value = NonNull::new(unsafe { (functions.value)(raw) }.cast());
         // SAFETY: the key is open.
-        } else if unsafe { (functions().key_type)(raw) } != EMPTY {
+        } else if unsafe { (functions.key_type)(raw) } != EMPTY {
             return Err(CommandError::WrongType);
         }
         Ok(key)

@@ -15,7 +15,7 @@ use crate::command::{Command, CommandName, KeyUse};
 use crate::error::CommandError;
 use crate::execution::{Changes, Outcome, Place, Told, execute, merge, reserve_like, scan_dump};
 use crate::memory::{collected, gathered, list_for};
-use crate::reply::{Insertion, Reply};
+use crate::reply::{Frames as _, Insertion, Reply};
 use crate::settings::Limits;
 use crate::stored::StoredFilter;
 
@@ -113,12 +113,24 @@ fn obey(mut context: Context, name: CommandName, arguments: &[*mut RawString]) -
             scan_dump(&mut Key::open(context, *key_name, access)?, position, secret)?.send(&mut context);
             return Ok(());
         }
-        command => execute_within_limits(context, &command, &mut Key::open(context, *key_name, access)?)?,
+        command => {
+            return execute_within_limits(context, &command, *key_name, Key::open(context, *key_name, access)?);
+        }
     };
-    count_refused_items(&outcome.reply);
-    tell(context, *key_name, &outcome);
-    outcome.reply.send(&mut context);
+    respond(context, *key_name, &outcome);
     Ok(())
+}
+
+/// Tells of what a command did, and replies.
+#[inline(always)]
+fn respond(mut context: Context, key_name: *mut RawString, outcome: &Outcome<'_>) {
+    tell(context, key_name, outcome);
+    // What is most often replied takes the shortest way.
+    if let Reply::Flag(flag) = outcome.reply {
+        return context.boolean(flag);
+    }
+    count_refused_items(&outcome.reply);
+    outcome.reply.send(&mut context);
 }
 
 /// Hides secret keys from the slow log and MONITOR, also where the command is wrong in another way: what is behind KEY, and the
@@ -145,22 +157,32 @@ fn limits(context: Context) -> Limits {
     }
 }
 
-/// Executes a command within the memory limit, which does not apply to commands from the primary or from disk. Asking the
+/// Executes a command within the memory limit, which does not apply to commands from the primary or from disk, and replies. Asking the
 /// server for that takes half as long as a lookup, so it is asked only after a refusal. CF.INSERT of several items can't be tried
 /// again, since it stores what it can, so it asks first.
 #[inline(always)]
-fn execute_within_limits<'arguments>(
+fn execute_within_limits(
     context: Context,
-    command: &Command<'arguments>,
-    key: &mut Key,
-) -> Result<Outcome<'arguments>, CommandError> {
+    command: &Command<'_>,
+    key_name: *mut RawString,
+    mut key: Key,
+) -> Result<(), CommandError> {
     let first = match command {
         Command::Insert { items: [_, _, ..], .. } => limits(context),
         _ => configuration::limits(),
     };
-    match execute(command, key, configuration::settings, first, now) {
-        Err(CommandError::MemoryLimit { .. }) if context.must_obey() => execute_without_limits(command, key),
-        outcome => outcome,
+    let mut outcome = execute(command, &mut key, configuration::settings, first, now);
+    if matches!(outcome, Err(CommandError::MemoryLimit { .. })) && context.must_obey() {
+        outcome = execute_without_limits(command, &mut key);
+    }
+    drop(key);
+    // Looked at where it is: it is large.
+    match outcome {
+        Err(error) => Err(error),
+        Ok(ref outcome) => {
+            respond(context, key_name, outcome);
+            Ok(())
+        }
     }
 }
 

@@ -112,8 +112,7 @@ impl Growing {
     /// doubled again.
     #[inline]
     fn size_when_doubled_twice(&self) -> u64 {
-        let parameters = self.filter.parameters();
-        parameters.slot_count().saturating_mul(4).saturating_mul(u64::from(parameters.bits_per_slot())) / 8
+        wide(self.filter.size_in_bytes()).saturating_mul(4)
     }
 
     /// The bytes of a table with twice the slots, each a bit shorter.

@@ -186,9 +186,9 @@ impl fmt::Display for KeyHasher {
 }
 
 fn sip_hash_13(key: &[u8; 16], bytes: &[u8]) -> u64 {
-    let mut hasher = SipHasher13::new_with_key(key);
-    hasher.write(bytes);
-    hasher.finish()
+    // Unlike what takes the key as bytes, this is inlined.
+    let half = |first: usize| u64::from_le_bytes(core::array::from_fn(|index| key[first + index]));
+    SipHasher13::new_with_keys(half(0), half(8)).hash(bytes)
 }
 
 /// The checksum of the file format: XXH3-64 with seed 0.

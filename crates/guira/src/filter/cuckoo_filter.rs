@@ -487,6 +487,7 @@ impl CuckooFilter {
     /// assert!(filter.size_in_bytes() < 1_750_000);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[inline]
     #[must_use]
     pub fn size_in_bytes(&self) -> usize {
         self.storage.len() + self.doubling.as_deref().map_or(0, Doubling::size)
