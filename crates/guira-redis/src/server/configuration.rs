@@ -68,7 +68,7 @@ fn new_key() -> SecretKey {
 }
 
 /// Applies the arguments of `loadmodule`. Settings of the configuration file take precedence.
-pub(super) fn take(arguments: &LoadArguments) {
+pub(super) fn take(arguments: &LoadArguments<'_>) {
     let given = [
         (&CF_INITIAL_SIZE, arguments.initial_size),
         (&CF_BUCKET_SIZE, arguments.bucket_size),

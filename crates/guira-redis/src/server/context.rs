@@ -46,9 +46,11 @@ impl Context {
         unsafe { (functions().context_flags)(self.0) }
     }
 
-    pub(super) fn log(self, level: &CStr, text: &CStr) {
+    /// Writes a warning to the server's log.
+    pub(super) fn warn(self, text: &impl Display) {
+        let text = CText::of(text);
         // SAFETY: both formats and texts end with 0, and the format takes one text.
-        unsafe { (functions().log)(self.0, level.as_ptr(), c"%s".as_ptr(), text.as_ptr()) }
+        unsafe { (functions().log)(self.0, c"warning".as_ptr(), c"%s".as_ptr(), text.as_ptr()) }
     }
 
     /// Sends an error.

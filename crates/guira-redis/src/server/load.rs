@@ -1,21 +1,17 @@
 //! The entry point of the module.
 
-use std::ffi::{CStr, CString, c_int};
+use std::ffi::{CStr, c_int};
 
 use super::context::{Context, bytes_of};
 use super::functions::{ERR, Functions, OK, RawContext, RawString, find, is_valkey};
 use super::{configuration, data_type, information, names, registration};
 use crate::load_arguments::LoadArguments;
-use crate::memory::list_for;
 
 /// What the module is called, in `MODULE LIST` and before its settings.
 const NAME: &CStr = c"guira";
 
 /// The version in `MODULE LIST`: 10000 for 1.0.0.
 const VERSION: c_int = 100;
-
-/// More bytes than are taken while the commands and settings are registered.
-const REGISTRATION: usize = 256 << 10;
 
 /// `REDISMODULE_APIVER_1`
 const API_VERSION: c_int = 1;
@@ -28,7 +24,7 @@ const HANDLES_LOADING_BESIDE: c_int = 1 << 2;
 // In Valkey: keys may come before the slot that they are in. Nothing here asks whose slot a key is in.
 const HANDLES_SLOT_MIGRATION: c_int = 1 << 5;
 
-/// Called by the server, once.
+/// Called by the server, once. This takes no memory of the module's: what has begun could not be undone where there is none.
 ///
 /// # Safety
 ///
@@ -46,45 +42,39 @@ pub(super) unsafe extern "C" fn RedisModule_OnLoad(
     };
     // However the library was built: the server counts only memory of its own allocator against `maxmemory`.
     guira::raw::use_global_allocator_only();
-    // What is registered takes many small pieces of memory, and what has begun can't be undone.
-    if list_for::<u8>(REGISTRATION).is_err() {
-        Context(context).log(c"warning", c"no memory for the module: give the server more, and load it again");
+    let context = Context(context);
+    let arguments = match usize::try_from(count) {
+        // SAFETY: the server gives this many arguments, valid during the call.
+        Ok(count) if count > 0 => unsafe { std::slice::from_raw_parts(arguments, count) },
+        _ => &[],
+    };
+    // SAFETY: the arguments are valid during the call.
+    let words = arguments.iter().map(|&argument| unsafe { bytes_of(argument) });
+    let arguments = match LoadArguments::parse(words) {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            context.warn(&error);
+            return ERR;
+        }
+    };
+    if let Err(what) = register(context, functions, &arguments) {
+        context.warn(&what);
         return ERR;
     }
-    let words: Vec<&[u8]> = match usize::try_from(count) {
-        Ok(count) if count > 0 => {
-            // SAFETY: the server gives this many arguments, valid during the call.
-            let arguments = unsafe { std::slice::from_raw_parts(arguments, count) };
-            // SAFETY: the arguments are valid during the call.
-            arguments.iter().map(|&argument| unsafe { bytes_of(argument) }).collect()
-        }
-        _ => Vec::new(),
-    };
-    let log = |text: String| Context(context).log(c"warning", &CString::new(text).unwrap_or_default());
-    let registered = LoadArguments::parse(&words).and_then(|arguments| {
-        register(Context(context), functions, &arguments)?;
-        Ok(arguments)
-    });
-    match registered {
-        Ok(arguments) => {
-            arguments.without_effect.iter().for_each(|name| log(format!("the setting {name} has no effect here")));
-            OK
-        }
-        Err(what) => {
-            log(what);
-            ERR
-        }
+    for name in arguments.without_effect() {
+        context.warn(&format_args!("the setting {name} has no effect here"));
     }
+    OK
 }
 
-fn register(context: Context, functions: &Functions, arguments: &LoadArguments) -> Result<(), &'static str> {
+fn register(context: Context, functions: &Functions, arguments: &LoadArguments<'_>) -> Result<(), &'static str> {
     // SAFETY: the name ends with 0.
     if unsafe { (functions.is_module_name_busy)(NAME.as_ptr()) } != 0 {
         return Err("a module called guira is loaded already");
     }
     // SAFETY: the name ends with 0, and is copied.
     unsafe { (functions.set_module_attributes)(context.0, NAME.as_ptr(), VERSION, API_VERSION) };
-    names::set(&arguments.prefix);
+    names::set(arguments.prefix);
     configuration::take(arguments);
     // SAFETY: the context is that of loading the module.
     unsafe {

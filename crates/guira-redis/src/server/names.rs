@@ -1,29 +1,36 @@
 //! The names of the commands in this server, which begin with the prefix.
 
-use std::ffi::{CStr, CString};
+use std::ffi::CStr;
 use std::fmt;
 use std::sync::OnceLock;
 
 use crate::command::CommandName;
 use crate::error::CommandError;
 
-/// In the order of [`CommandName::ALL`].
-static NAMES: OnceLock<Vec<CString>> = OnceLock::new();
+/// More bytes than any name has with the 0 behind it: the longest prefix has 17, and no command more than 9 behind `cf.`.
+const SIZE: usize = 32;
+
+/// In the order of [`CommandName::ALL`], with zeros behind.
+static NAMES: OnceLock<[[u8; SIZE]; CommandName::ALL.len()]> = OnceLock::new();
 
 /// Sets the names of all commands, once.
-pub(super) fn set(prefix: &str) {
-    let name = |command: &CommandName| {
-        let suffix = command.name().trim_start_matches("cf.");
-        CString::new(format!("{prefix}{suffix}")).unwrap_or_default()
+pub(super) fn set(prefix: &[u8]) {
+    let name = |command: CommandName| {
+        let mut name = [0; SIZE];
+        let suffix = command.name().trim_start_matches("cf.").as_bytes();
+        for (place, letter) in name[..SIZE - 1].iter_mut().zip(prefix.iter().chain(suffix)) {
+            *place = letter.to_ascii_lowercase();
+        }
+        name
     };
-    NAMES.get_or_init(|| CommandName::ALL.iter().map(name).collect());
+    NAMES.get_or_init(|| CommandName::ALL.map(name));
 }
 
 /// The name of a command, in lower case.
 pub(super) fn of(command: CommandName) -> &'static CStr {
-    let names = NAMES.get().map(Vec::as_slice).unwrap_or_default();
+    let names = NAMES.get().map(<[_; _]>::as_slice).unwrap_or_default();
     let found = CommandName::ALL.iter().zip(names).find(|(other, _)| **other == command);
-    found.map_or(c"", |(_, name)| name.as_c_str())
+    found.and_then(|(_, name)| CStr::from_bytes_until_nul(name).ok()).unwrap_or_default()
 }
 
 /// An error with the name of the command as it is called here.

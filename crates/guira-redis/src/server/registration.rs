@@ -1,11 +1,14 @@
 //! Registers the commands: their flags, keys, documentation and categories.
 
-use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr::{null, null_mut, without_provenance};
+
+use smallvec::SmallVec;
 
 use super::context::Context;
 use super::functions::{Functions, OK, functions};
 use super::{names, run};
+use crate::c_text::CText;
 use crate::command::{Argument, ArgumentKind, CommandName, KeyUse, Need, Specification};
 
 /// `RedisModuleCommandInfoVersion`
@@ -123,7 +126,8 @@ impl Keys {
         range: Range { last: 0, step: 0, limit: 0 },
     };
 
-    fn of(name: CommandName, specification: &Specification) -> Vec<Self> {
+    /// The keys of a command, with the entry that ends the list.
+    fn of(name: CommandName, specification: &Specification) -> [Self; 3] {
         let flags = match specification.key_use {
             KeyUse::Read => READ_ONLY | ACCESS,
             // ACCESS, because CF.ADD and the like reply with what they found.
@@ -131,15 +135,12 @@ impl Keys {
             KeyUse::Delete => READ_WRITE | ACCESS | DELETE,
             KeyUse::Update => READ_WRITE | UPDATE,
         };
-        let mut keys = vec![Self::new(1, flags, 0)];
-        if name == CommandName::Merge {
-            keys.push(Self::new(2, READ_ONLY | ACCESS, -1));
-        }
-        if name == CommandName::Reserve {
-            keys.push(Self::behind(c"LIKE", READ_ONLY | ACCESS));
-        }
-        keys.push(Self::NONE);
-        keys
+        let others = match name {
+            CommandName::Merge => Self::new(2, READ_ONLY | ACCESS, -1),
+            CommandName::Reserve => Self::behind(c"LIKE", READ_ONLY | ACCESS),
+            _ => Self::NONE,
+        };
+        [Self::new(1, flags, 0), others, Self::NONE]
     }
 }
 
@@ -157,8 +158,7 @@ impl RawArgument {
         shown_as: null(),
     };
 
-    /// An argument, whose texts are kept in `texts`.
-    fn new(argument: &Argument, texts: &mut Texts) -> Self {
+    fn new(argument: &Argument) -> Self {
         // REDISMODULE_ARG_TYPE_*
         let (kind, key) = match argument.kind {
             ArgumentKind::Text => (0, -1),
@@ -173,21 +173,8 @@ impl RawArgument {
             Need::Optional => 1,
             Need::Several => 1 << 1,
         };
-        let token = argument.token.map_or(null(), |token| texts.keep(token));
-        Self { name: texts.keep(argument.name), kind, key, token, flags, ..Self::NONE }
-    }
-}
-
-/// C strings, kept for as long as the server reads them.
-#[derive(Default)]
-struct Texts(Vec<CString>);
-
-impl Texts {
-    fn keep(&mut self, text: &str) -> *const c_char {
-        let text = CString::new(text).unwrap_or_default();
-        let start = text.as_ptr();
-        self.0.push(text);
-        start
+        let token = argument.token.map_or(null(), CStr::as_ptr);
+        Self { name: argument.name.as_ptr(), kind, key, token, flags, ..Self::NONE }
     }
 }
 
@@ -206,8 +193,7 @@ pub(super) fn register(context: Context) -> Result<(), &'static str> {
     }
     for (name, function) in CommandName::ALL.into_iter().zip(run::FUNCTIONS) {
         let specification = name.specification();
-        let mut texts = Texts::default();
-        let (text, flags) = (names::of(name).as_ptr(), texts.keep(specification.flags));
+        let (text, flags) = (names::of(name).as_ptr(), specification.flags.as_ptr());
         let last = if name == CommandName::Merge { -1 } else { 1 };
         // SAFETY: the texts end with 0, and are copied.
         if unsafe { (functions.create_command)(context.0, text, function, flags, 1, last, 1) } != OK {
@@ -217,14 +203,17 @@ pub(super) fn register(context: Context) -> Result<(), &'static str> {
         }
         // SAFETY: the name ends with 0.
         let command = unsafe { (functions.get_command)(context.0, text) };
-        document(functions, command.cast(), name, specification, &mut texts)?;
+        document(functions, command.cast(), name, specification)?;
         if let Some(set) = functions.set_acl_categories {
             // Categories that a server derives from flags for its own commands, but not for those of modules.
-            let derived = specification.flags.split(' ').filter(|flag| matches!(*flag, "write" | "fast"));
-            let access = if specification.key_use == KeyUse::Read { "cuckoo read" } else { "cuckoo" };
-            let categories = derived.fold(access.to_owned(), |categories, flag| format!("{categories} {flag}"));
+            let flags = specification.flags.to_str().unwrap_or_default();
+            let has = |flag| flags.split(' ').any(|other| other == flag);
+            let if_so = |name: &'static str, is_so: bool| if is_so { name } else { "" };
+            let read = if_so(" read", specification.key_use == KeyUse::Read);
+            let (write, fast) = (if_so(" write", has("write")), if_so(" fast", has("fast")));
+            let categories = CText::of(&format_args!("cuckoo{read}{write}{fast}"));
             // SAFETY: the command was created above, and the names end with 0.
-            unsafe { set(command, texts.keep(&categories)) };
+            unsafe { set(command, categories.as_ptr()) };
         }
     }
     Ok(())
@@ -235,20 +224,20 @@ fn document(
     command: *mut c_void,
     name: CommandName,
     specification: &Specification,
-    texts: &mut Texts,
 ) -> Result<(), &'static str> {
     let keys = Keys::of(name, specification);
-    let mut arguments: Vec<RawArgument> =
-        specification.arguments.iter().map(|argument| RawArgument::new(argument, texts)).collect();
-    arguments.push(RawArgument::NONE);
+    // On the stack: no command has more.
+    let arguments: SmallVec<[RawArgument; 16]> =
+        specification.arguments.iter().map(RawArgument::new).chain([RawArgument::NONE]).collect();
+    let since = CText::of(&env!("CARGO_PKG_VERSION"));
     let information = Information {
         version: &raw const VERSION,
-        summary: texts.keep(specification.summary),
-        complexity: texts.keep(specification.complexity),
-        since: texts.keep(env!("CARGO_PKG_VERSION")),
+        summary: specification.summary.as_ptr(),
+        complexity: specification.complexity.as_ptr(),
+        since: since.as_ptr(),
         history: null(),
         // An empty list would be one empty tip.
-        tips: if specification.tips.is_empty() { null() } else { texts.keep(specification.tips) },
+        tips: if specification.tips.is_empty() { null() } else { specification.tips.as_ptr() },
         arity: specification.arity,
         keys: keys.as_ptr(),
         arguments: arguments.as_ptr(),

@@ -49,10 +49,8 @@ unsafe extern "C" fn run<const INDEX: usize>(
 /// go on without what it has acknowledged.
 #[cold]
 fn end_loading(context: Context) -> ! {
-    context.log(
-        c"warning",
-        c"no memory for a filter of the append-only file, which is as it was: start the server with more memory",
-    );
+    context
+        .warn(&"no memory for a filter of the append-only file, which is as it was: start the server with more memory");
     std::process::exit(1)
 }
 

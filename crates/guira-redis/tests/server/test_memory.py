@@ -452,11 +452,22 @@ def test_saving_takes_no_memory_of_the_module(program, failing):
         server.close()
 
 
-def test_without_memory_the_module_is_not_loaded(program, failing):
-    server = Server(program, module=failing, arguments=[MODULE])
+@pytest.mark.parametrize("arguments, warning", [
+    (["prefix", "GF.", "cf_bucket_size", "8", "CF-MAX-EXPANSIONS", "32"], "cf-max-expansions has no effect here"),
+    (["prefix", "GF"], "prefix GF: give at most 16 letters"),
+    (["cf-bucket-size", "x" * 600], "cf-bucket-size"),
+])
+def test_loading_takes_no_memory_of_the_module(program, failing, arguments, warning):
+    """It could not undo what it has registered. Only the text of an error that is too long for the stack is cut short."""
+    server = Server(program, "--crash-log-enabled", "no", module=failing, arguments=[MODULE])
     try:
         server.stop()
-        assert not restarted(server, {"GUIRA_FAIL_LOADING": f"0 {LASTING}"})
-        assert "no memory for the module" in server.log()
+        server.arguments = [MODULE, *arguments]
+        is_loaded = restarted(server, {"GUIRA_FAIL_LOADING": f"0 {LASTING}"})
+        assert is_loaded == ("GF." in arguments) and warning in server.log()
+        if is_loaded:
+            client = server.client()
+            assert client.execute_command("FAIL.END") == [0, 0]
+            assert client.execute_command("GF.ADD", "key", "item") == 1 and client.type("key") == b"guira-flt"
     finally:
         server.close()
