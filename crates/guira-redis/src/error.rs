@@ -4,7 +4,7 @@ use std::fmt;
 
 use guira::{BuildError, InsertError, LoadError, MergeError};
 
-use crate::memory::boxed;
+use crate::memory::Boxed;
 
 /// Why a command was refused. The filter is as it was.
 #[derive(Clone, Debug, PartialEq)]
@@ -115,7 +115,7 @@ pub enum CommandError {
     /// A time was given that is still to come.
     TimeToCome,
     /// The filters are not compatible.
-    Merge(Box<MergeError>),
+    Merge(Boxed<MergeError>),
     /// No filter can be built with these parameters.
     Build(BuildError),
 }
@@ -190,7 +190,7 @@ impl fmt::Display for CommandError {
                 "ERR the filters have different secret keys: reserve filters that are to be merged with LIKE, or with \
                  HASH xxh3",
             ),
-            Self::Merge(error) => write!(formatter, "ERR {error}"),
+            Self::Merge(error) => write!(formatter, "ERR {}", **error),
             Self::Build(error) => write!(formatter, "ERR {error}"),
         }
     }
@@ -227,7 +227,7 @@ impl From<MergeError> for CommandError {
         match error {
             MergeError::OutOfMemory { .. } => Self::OutOfMemory,
             // In a box, since it is several times as large as the others, which are passed on with each command.
-            error => boxed(error).map_or_else(|no_memory| no_memory, Self::Merge),
+            error => Boxed::new(error).map_or_else(|no_memory| no_memory, Self::Merge),
         }
     }
 }

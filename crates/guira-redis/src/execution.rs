@@ -5,7 +5,7 @@ use std::ffi::CStr;
 
 use crate::command::{Absent, Command, Creation, Repeats, Secret};
 use crate::error::CommandError;
-use crate::memory::{answers, boxed, copied, list_for, short_list_for};
+use crate::memory::{Boxed, answers, copied, list_for, short_list_for};
 use crate::reply::{Answers, Insertion, Reply};
 use crate::secret::SecretKey;
 use crate::settings::{Limits, Measures, Settings};
@@ -53,7 +53,7 @@ pub struct Outcome<'arguments> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Changes<'arguments> {
     /// The parameters of a filter that was created.
-    pub created: Option<Box<Measures>>,
+    pub created: Option<Boxed<Measures>>,
     /// What was done to the filter, after its creation if it is new.
     pub told: Told<'arguments>,
     /// The name of the keyspace event.
@@ -223,8 +223,8 @@ fn new_filter(
     creation: Option<&Creation>,
     settings: impl FnOnce() -> Settings,
     limits: Limits,
-) -> Result<(StoredFilter, Box<Measures>), CommandError> {
-    let measures = boxed(Measures::new(creation.unwrap_or(&Creation::default()), &settings())?)?;
+) -> Result<(StoredFilter, Boxed<Measures>), CommandError> {
+    let measures = Boxed::new(Measures::new(creation.unwrap_or(&Creation::default()), &settings())?)?;
     Ok((StoredFilter::create(&measures, limits)?, measures))
 }
 

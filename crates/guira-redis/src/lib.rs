@@ -21,6 +21,7 @@ mod stored;
 pub use command::{Absent, Command, CommandName, Creation, KeyUse, Repeats, Secret};
 pub use error::CommandError;
 pub use execution::{Changes, Outcome, Place, Told, execute, merge, reserve_like, scan_dump};
+pub use memory::Boxed;
 pub use reply::{Answers, Frames, Insertion, Protocol, Reply};
 pub use secret::SecretKey;
 pub use settings::{HashName, Lifetime, Limits, Measures, Settings};

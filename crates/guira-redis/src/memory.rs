@@ -2,6 +2,8 @@
 //! server.
 
 use std::fmt;
+use std::ops::{Deref, DerefMut};
+use std::ptr::NonNull;
 
 use smallvec::{Array, SmallVec};
 
@@ -61,14 +63,38 @@ pub(crate) fn copied(bytes: &[u8]) -> Result<Vec<u8>, CommandError> {
     Ok(copy)
 }
 
-/// Puts a value into a box. A box can't be asked for, but a list can, and memory that was given back is there for who asks for as much
-/// next.
-pub(crate) fn boxed<T>(value: T) -> Result<Box<T>, CommandError> {
-    let mut memory = list_for::<T>(1)?;
-    // The compiler leaves out a call whose memory is not used.
-    std::hint::black_box(&mut memory);
-    drop(memory);
-    Ok(Box::new(value))
+/// A box that can be asked for: the standard library's can't be, but the memory of a list becomes one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Boxed<T>(Box<[T; 1]>);
+
+impl<T> Boxed<T> {
+    /// Puts a value into a box.
+    pub(crate) fn new(value: T) -> Result<Self, CommandError> {
+        let mut list = list_for(1)?;
+        list.push(value);
+        list.try_into().map(Self).map_err(no_memory)
+    }
+
+    /// The pointer to the value, which a box of the standard library frees.
+    pub(crate) fn into_raw(self) -> NonNull<T> {
+        NonNull::from(Box::leak(self.0)).cast()
+    }
+}
+
+impl<T> Deref for Boxed<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        let [value] = &*self.0;
+        value
+    }
+}
+
+impl<T> DerefMut for Boxed<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        let [value] = &mut *self.0;
+        value
+    }
 }
 
 /// A text, as far as there is memory for it.

@@ -1,7 +1,7 @@
 use super::creation::{number, time};
 use super::{CommandName, Creation};
 use crate::error::CommandError;
-use crate::memory::boxed;
+use crate::memory::Boxed;
 use crate::secret::SecretKey;
 
 /// What to do with items that are present already, or seem to be.
@@ -39,14 +39,14 @@ pub enum Secret {
 )]
 pub enum Command<'arguments> {
     /// CF.RESERVE
-    Reserve { creation: Box<Creation> },
+    Reserve { creation: Boxed<Creation> },
     /// CF.RESERVE with LIKE, whose other filter the server finds
     ReserveLike { other: &'arguments [u8] },
     /// CF.ADD, CF.ADDNX
     Add { item: &'arguments [u8], repeats: Repeats },
     /// CF.INSERT, CF.INSERTNX
     Insert {
-        creation: Option<Box<Creation>>,
+        creation: Option<Boxed<Creation>>,
         absent: Absent,
         at: Option<u64>,
         items: &'arguments [&'arguments [u8]],
@@ -87,7 +87,7 @@ impl<'arguments> Command<'arguments> {
         Ok(match (name, arguments) {
             (CommandName::Reserve, [like, other]) if like.eq_ignore_ascii_case(b"LIKE") => Self::ReserveLike { other },
             (CommandName::Reserve, [capacity, options @ ..]) => {
-                Self::Reserve { creation: boxed(Creation::of_reserve(capacity, options)?)? }
+                Self::Reserve { creation: Boxed::new(Creation::of_reserve(capacity, options)?)? }
             }
             (CommandName::Add, [item]) => Self::Add { item, repeats: Repeats::Stored },
             (CommandName::AddNx, [item]) => Self::Add { item, repeats: Repeats::LeftOut },
@@ -131,7 +131,7 @@ impl<'arguments> Command<'arguments> {
 
     /// The time that the command is given, in milliseconds.
     #[inline(always)]
-    pub(crate) const fn at(&self) -> Option<u64> {
+    pub(crate) fn at(&self) -> Option<u64> {
         match self {
             Self::Reserve { creation } => creation.at,
             Self::Insert { at, .. } | Self::Delete { at, .. } => *at,
@@ -164,7 +164,7 @@ impl<'arguments> Command<'arguments> {
     ) -> Result<Self, CommandError> {
         let wrong_arity = CommandError::Arity { command: name.specification().name };
         // Allocated only where there are options, which few commands have.
-        let (mut creation, mut absent, mut given_at) = (None::<Box<Creation>>, Absent::Created, None);
+        let (mut creation, mut absent, mut given_at) = (None::<Boxed<Creation>>, Absent::Created, None);
         let mut rest = arguments;
         loop {
             match rest {
@@ -186,7 +186,7 @@ impl<'arguments> Command<'arguments> {
                 [option, value, behind @ ..] => {
                     let mut changed = match creation {
                         Some(creation) => creation,
-                        None => boxed(Creation::default())?,
+                        None => Boxed::new(Creation::default())?,
                     };
                     changed.set_for_insertion(option, value)?;
                     creation = Some(changed);

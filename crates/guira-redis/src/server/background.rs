@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_void};
 use std::ptr::{null, null_mut};
 
-use crate::memory::boxed;
+use crate::memory::Boxed;
 use crate::stored::StoredFilter;
 
 /// `pthread_t`, as large as a pointer wherever servers run.
@@ -34,8 +34,8 @@ pub(super) fn free(filter: StoredFilter) {
     if filter.size() < LARGE {
         return;
     }
-    let Ok(filter) = boxed(filter) else { return };
-    let filter = Box::into_raw(filter);
+    let Ok(filter) = Boxed::new(filter) else { return };
+    let filter = filter.into_raw().as_ptr();
     let mut thread = 0;
     // SAFETY: without attributes, the usual ones; the function takes the pointer that is given.
     let status = unsafe { pthread_create(&raw mut thread, null(), free_there, filter.cast()) };

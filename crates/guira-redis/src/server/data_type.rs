@@ -12,7 +12,7 @@ use crate::c_text::CText;
 use crate::cast::{in_memory, signed};
 use crate::command::CommandName;
 use crate::error::CommandError;
-use crate::memory::boxed;
+use crate::memory::Boxed;
 use crate::settings::Limits;
 use crate::stored::{Incoming, StoredFilter};
 
@@ -95,9 +95,9 @@ pub(super) fn register(context: Context) -> bool {
 ///
 /// [`CommandError::OutOfMemory`].
 pub(super) fn into_value(filter: StoredFilter) -> Result<NonNull<StoredFilter>, CommandError> {
-    let value = boxed(filter)?;
+    let value = Boxed::new(filter)?;
     VALUES.fetch_add(1, Ordering::Relaxed);
-    Ok(NonNull::from(Box::leak(value)))
+    Ok(value.into_raw())
 }
 
 /// The filter behind the server's pointer.

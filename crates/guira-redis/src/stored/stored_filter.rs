@@ -1,7 +1,7 @@
 use super::{Expiring, Growing, Imported, Incoming};
 use crate::cast::wide;
 use crate::error::CommandError;
-use crate::memory::{boxed, gathered};
+use crate::memory::{Boxed, gathered};
 use crate::reply::Answers;
 use crate::settings::{Limits, Measures};
 use guira::raw::RawFilter as _;
@@ -13,7 +13,7 @@ pub enum StoredFilter {
     /// A filter of the library.
     Growing(Growing),
     /// A filter of the library whose items expire, in a box because it is larger than the others.
-    Expiring(Box<Expiring>),
+    Expiring(Boxed<Expiring>),
     /// A filter imported from RedisBloom.
     Imported(Imported),
     /// A partly loaded filter of any kind.
@@ -22,7 +22,7 @@ pub enum StoredFilter {
 
 impl StoredFilter {
     pub(super) fn of_expiring(expiring: Expiring) -> Result<Self, CommandError> {
-        boxed(expiring).map(Self::Expiring)
+        Boxed::new(expiring).map(Self::Expiring)
     }
 
     /// An empty filter.
@@ -59,7 +59,7 @@ impl StoredFilter {
 
     /// The time that the filter has reached, if its items expire.
     #[inline]
-    pub(crate) const fn time(&self) -> Option<u64> {
+    pub(crate) fn time(&self) -> Option<u64> {
         match self {
             Self::Expiring(expiring) => Some(expiring.filter.time()),
             Self::Growing(_) | Self::Imported(_) | Self::Incoming(_) => None,
