@@ -423,7 +423,6 @@ def test_a_damaged_table_is_found_by_verify(tmp_path):
 
 
 def test_a_reader_that_shares_no_code_gives_the_same_answers(tmp_path):
-    pytest.importorskip("xxhash")
     lines = PRESENT + ABSENT
     for one in made():
         path = tmp_path / "one"
