@@ -48,7 +48,12 @@ KEYS = [
 ]
 
 
-@pytest.mark.parametrize(("key", "meant"), KEYS, ids=[repr(key) for key, _ in KEYS])
+def name(key: object) -> str:
+    """The name of a key's test, which is one in all processes."""
+    return f"memoryview of {key.obj!r}" if isinstance(key, memoryview) else repr(key)
+
+
+@pytest.mark.parametrize(("key", "meant"), KEYS, ids=[name(key) for key, _ in KEYS])
 def test_a_value_is_the_key_that_its_bytes_are(key, meant):
     for class_ in (CuckooFilter, CuckooSet, CountingCuckooFilter):
         seen = class_(1000, 1e-6)

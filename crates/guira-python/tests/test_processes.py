@@ -1,8 +1,9 @@
 """Filters in several processes: a child of `fork` can use what it inherits, and others get filters as pickles or as files.
 
-Nothing waits for luck: a child that has not answered after three seconds counts as hanging, and fails the test.
+Nothing waits for luck: a child that has not answered after a minute counts as hanging, and fails the test.
 """
 
+import itertools
 import multiprocessing
 import os
 import select
@@ -16,7 +17,7 @@ import pytest
 import guira_filters
 from guira_filters import CountingCuckooFilter, CuckooFilter, CuckooMap, CuckooSet
 
-HANGS_AFTER = 3  # seconds
+HANGS_AFTER = 60  # seconds
 
 
 def ask_child(question):
@@ -111,8 +112,9 @@ def test_a_thousand_children_find_all_keys_beside_threads_that_write():
 
     # Two: so many that one always writes, and few enough that forking threads get their turn.
     with Writers(change_all, change_all):
-        answers = [ask_child(use_all) for _ in range(1000)]
-    assert (answers.count(None), answers.count(b"y")) == (0, 1000)
+        # Until one hangs.
+        answers = [*itertools.islice(iter(lambda: ask_child(use_all), None), 1000)]
+    assert (len(answers), answers.count(b"y")) == (1000, 1000)
     assert all(filter_.contains_many(kept).all() for filter_ in filters)
     assert all(b"a key of the child" not in filter_ for filter_ in filters)
 

@@ -1,5 +1,6 @@
-"""Each operation of each class in a process with a limit of its address space, 200 times with more of it: it is done, or there is a
-MemoryError and the filter is as before, or holds what a first part of the batch makes of it. What test_memory.py runs."""
+"""Each operation of each class in a process with a limit of its address space, 24 times with more of it, or 200 times with
+GUIRA_ALLOCATIONS=all: it is done, or there is a MemoryError and the filter is as before, or holds what a first part of the batch
+makes of it. What test_memory.py runs."""
 
 import functools
 import operator
@@ -14,7 +15,8 @@ import pyarrow as pa
 
 from guira_filters import CountingCuckooFilter, CuckooFilter, CuckooMap, CuckooSet, ExpiringCuckooFilter
 
-LIMITS = 200
+LAST_LIMIT = 199
+LIMITS = [*range(0, LAST_LIMIT, 1 if os.environ.get("GUIRA_ALLOCATIONS") == "all" else 9), LAST_LIMIT]
 NUMBERS = np.arange(50_000, dtype=np.uint64)
 INTEGERS = NUMBERS.tolist()
 COLUMN = pa.array(NUMBERS)
@@ -149,7 +151,7 @@ def is_done(filter_, operation, keys, more):
 def main():
     refused = []
     found = [*scenes()]
-    for number in range(LIMITS):
+    for number in LIMITS:
         child = os.fork()
         if child == 0:
             status = 255
