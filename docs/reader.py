@@ -18,6 +18,7 @@ from math import comb
 import xxhash
 
 MASK = (1 << 64) - 1
+GOLDEN = 0x9E3779B97F4A7C15
 HEADER = struct.Struct("<8sHBBBBBBQQQQQQBBBBHHQQdQQQQ")
 CHUNK = struct.Struct("<4sIQQ")
 JOURNAL = struct.pack("<4sIQ", b"JRNL", 3, MASK)
@@ -108,9 +109,9 @@ class Filter:
                 raise ValueError("no growing filter is like that")
         elif beyond or promised or largest:
             raise ValueError("a promise of growth in what does not grow")
-        if self.g and (self.addressing != DOUBLING or self.f + self.g + self.v > 32):
+        if self.g and (self.addressing != DOUBLING or self.f + self.g + self.v > 56):
             raise ValueError("no table is doubled so often")
-        if (self.v > 0) != (self.kind in (COUNTING, MAP, EXPIRING)) or self.f + self.v > 32:
+        if (self.v > 0) != (self.kind in (COUNTING, MAP, EXPIRING)) or self.f + self.v > 56:
             raise ValueError("values of so many bits are not in such a file")
         self.slot_bits = self.f - 1 if self.layout == SEMI_SORTED else self.f + self.v
         slots = self.k * self.s * self.b
@@ -171,8 +172,8 @@ class Filter:
         return [(slot & (1 << self.f) - 1, slot >> self.f) for slot in slots]
 
     def candidates(self, digest, fingerprint):
-        x = fingerprint ^ self.seed
-        hashed = mulhi(x, 0x9E3779B97F4A7C15) ^ mullo(x, 0x9E3779B97F4A7C15)
+        x = fingerprint & 0xFFFFFFFF ^ self.seed
+        hashed = mulhi(x, GOLDEN) ^ mullo(x, GOLDEN)
         if self.addressing == POWER_OF_TWO:
             p = self.s.bit_length() - 1
             bucket = digest >> 64 - p
@@ -191,13 +192,14 @@ class Filter:
     def doubling_candidates(self, digest):
         """The fingerprint and its places in a table that may have been doubled."""
         core_less_1, rest = divmod((digest & 0xFFFFFFFF) * 255, 1 << 32)
-        spare = (rest << self.g & 0xFFFFFFFF) >> 40 - self.f
+        rest = rest >> 8 << 40 | mullo(digest, GOLDEN) >> 24
+        spare = (rest << self.g & 0xFFFFFFFFFFFFFFFF) >> 72 - self.f
         x = core_less_1 + 1 ^ self.seed
-        hashed = mulhi(x, 0x9E3779B97F4A7C15) ^ mullo(x, 0x9E3779B97F4A7C15)
+        hashed = mulhi(x, GOLDEN) ^ mullo(x, GOLDEN)
         t = self.s >> self.g
         offset = mulhi(mullo(digest, self.k), t)
         offsets = [offset, (2 * mulhi(hashed, t // 2) + 1 - offset) % t]
-        given_away = [(rest ^ (hashed & 0xFFFFFFFF if o % 2 else 0)) >> 32 - self.g for o in offsets]
+        given_away = [(rest >> 32 ^ (hashed & 0xFFFFFFFF if o % 2 else 0)) >> 32 - self.g for o in offsets]
         start = mulhi(digest, self.k) * self.s
         return spare << 8 | core_less_1 + 1, [start + (o << self.g) + p for o, p in zip(offsets, given_away)]
 
@@ -216,7 +218,9 @@ class Filter:
     def fingerprint_and_places(self, digest):
         if self.addressing == DOUBLING:
             return self.doubling_candidates(digest)
-        fingerprint = 1 + ((digest & 0xFFFFFFFF) * ((1 << self.f) - 1) >> 32)
+        fingerprint = 1 + ((digest & 0xFFFFFFFF) * ((1 << min(self.f, 32)) - 1) >> 32)
+        if self.f > 32:
+            fingerprint |= mullo(digest, GOLDEN) >> 96 - self.f << 32
         return fingerprint, set(self.candidates(digest, fingerprint))
 
     def answer(self, key):

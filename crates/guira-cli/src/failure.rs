@@ -70,7 +70,7 @@ impl Failure {
             }
             // Values are the times of keys here.
             BuildError::ValueBits { given, .. } => Self::new(format_args!(
-                "so low a rate is not for keys that expire: a fingerprint has at most 32 bits together with the {} for its time; \
+                "so low a rate is not for keys that expire: a fingerprint has at most 56 bits together with the {} for its time; \
                  give a higher --rate, or a coarser --resolution",
                 text::counted(given.into(), "bit")
             )),

@@ -29,6 +29,7 @@ FILTERS = {
     "packed-4-regional-f12": 2,
     "packed-4-regional-f12-siphash": 2,
     "packed-4-regional-f13-odd": 0,
+    "packed-4-regional-f41": 0,
     "packed-8-regional-f32": 0,
     "packed-4-power-of-two-f7": 50,
     "packed-1-ternary-f11": 4,
@@ -39,6 +40,7 @@ FILTERS = {
     "semi-sorted-regional-f32": 0,
     "growing-4-f13-doubled-3": 2,
     "growing-2-f8-doubled-5": 11,
+    "growing-2-f33-doubled-1": 0,
 }
 OTHERS = {
     "set-packed-4-f12": (CuckooSet, 1),
@@ -48,6 +50,7 @@ OTHERS = {
     "map-4-f6-v5": (CuckooMap, 135),
     "counting-growing-4-f13-v3-doubled-2": (CountingCuckooFilter, 1),
     "map-8-f13-v19": (CuckooMap, 0),
+    "map-4-f24-v32": (CuckooMap, 0),
     "map-growing-4-f10-v7-doubled-2": (CuckooMap, 8),
 }
 # Filters whose keys expire, "key n" of which came at 1,000,000 + 10 n: the lifetime and the time that was reached, all in

@@ -202,7 +202,7 @@ def test_one_copy_too_many_has_an_error_of_its_own():
         ({"capacity": 10, "rate": 0}, "rate"),
         ({"capacity": 10, "rate": 1}, "rate"),
         ({"capacity": 10, "rate": float("nan")}, "rate"),
-        ({"capacity": 10, "rate": 1e-12}, "rate"),
+        ({"capacity": 10, "rate": 1e-18}, "rate"),
         ({"capacity": 2**63}, "capacity"),
         ({"capacity": 10, "max_capacity": 5}, "capacity"),
         ({"capacity": 10, "prefer": "luck"}, "'speed' or 'space'"),

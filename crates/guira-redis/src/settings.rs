@@ -156,8 +156,8 @@ type Inputs = (u64, u64, u32, u64, bool);
 static USUAL_GROWTH: Memo<(Inputs, u64, u64), u64> = Memo::new();
 static PLANS: Memo<Inputs, FilterPlan> = Memo::new();
 
-/// The bits of the longest fingerprints.
-const MAX_BITS: u32 = Parameters::MAX_FINGERPRINT_BITS;
+/// The most bits that fingerprints begin with unless a maximum capacity or a lower rate asks for more.
+const USUAL_BITS: u32 = 32;
 
 impl Measures {
     /// The parameters that a command asks for; the settings say the rest.
@@ -235,7 +235,7 @@ impl Measures {
         let limit = if settings.memory_limit == 0 { u64::MAX } else { settings.memory_limit };
         let bits = self.bits_at_most_items();
         let asked = self.capacity.saturating_mul(settings.growth).max(MIN_REACH >> (bits - CORE_BITS));
-        let most = (limit / u64::from(bits)).saturating_mul(8).min(self.capacity << (MAX_BITS - bits));
+        let most = (limit / u64::from(bits)).saturating_mul(8).min(self.capacity << USUAL_BITS.saturating_sub(bits));
         let mut measures = Self { max_capacity: asked.min(most).max(self.capacity), ..self };
         // A first table larger than necessary is worth it only if it is small.
         let least_size = self.size_with_any_key().unwrap_or(0);
@@ -251,7 +251,8 @@ impl Measures {
     /// The bits that a fingerprint needs at the maximum capacity, about: the least f with 2b / 2^f below the rate.
     fn bits_at_most_items(&self) -> u32 {
         let reaches = |bits: &u32| 2.0 * f64::from(self.slots_per_bucket) <= self.error_rate * f64::from(*bits).exp2();
-        (CORE_BITS..MAX_BITS).find(reaches).unwrap_or(MAX_BITS)
+        let mut lengths = CORE_BITS..Parameters::MAX_FINGERPRINT_BITS;
+        lengths.find(reaches).unwrap_or(Parameters::MAX_FINGERPRINT_BITS)
     }
 
     /// The table that the filter begins with.

@@ -4,6 +4,7 @@
 //! ```text
 //! cargo bench -p guira --bench promises -- capacity [BUILDS]
 //! cargo bench -p guira --bench promises -- rate [LOOKUPS]
+//! cargo bench -p guira --bench promises -- low [LOOKUPS]
 //! cargo bench -p guira --bench promises -- bits
 //! ```
 //!
@@ -186,6 +187,38 @@ fn rate(lookups: f64, every: usize) -> bool {
     kept
 }
 
+/// Asks full filters of low rates for absent keys, and compares what is found with the rate to expect.
+fn low(lookups: f64) -> bool {
+    const BATCH: usize = 1 << 12;
+    const KEYS: usize = 50_000;
+    println!(
+        "| rate asked for | bits | lookups | found | expected | 95 % interval of the mean |\n|---|---:|---:|---:|---:|---:|"
+    );
+    let mut kept = true;
+    for (rate, share) in [(1e-7, 0.1), (1e-8, 1.0)] {
+        let batches = (lookups * share / BATCH as f64).ceil() as u64;
+        let builder = CuckooFilter::builder().capacity(KEYS).false_positive_rate(rate);
+        let mut filter = builder.build().expect("there is such a table");
+        let mut random = Random(rate.to_bits());
+        (0..KEYS).for_each(|_| filter.insert(&random.digest()).expect("it has room"));
+        let found: u64 = (0..batches)
+            .into_par_iter()
+            .map(|batch| {
+                let mut random = Random(!batch << 20 ^ rate.to_bits().rotate_left(17));
+                let digests: Vec<Digest> = (0..BATCH).map(|_| random.digest()).collect();
+                filter.contains_many(&digests).into_iter().filter(|&found| found).count() as u64
+            })
+            .sum();
+        let asked = (batches * BATCH as u64) as f64;
+        let (least, most) = poisson_interval(found);
+        let expected = asked * filter.expected_false_positive_rate();
+        let bits = filter.parameters().fingerprint_bits();
+        println!("| {rate:e} | {bits} | {asked:.3e} | {found} | {expected:.1} | {least:.1} to {most:.1} |");
+        kept &= least <= rate * asked && (least..=most).contains(&expected);
+    }
+    kept
+}
+
 /// What a key takes, beside the smallest of all tables that can be planned and beside what any filter takes at least.
 fn bits(capacities: &[u64]) -> bool {
     println!(
@@ -231,6 +264,7 @@ fn main() -> ExitCode {
     let kept = match arguments.first().map(String::as_str) {
         Some("capacity") => capacity(count(5e7)),
         Some("rate") => rate(count(1e9), 1),
+        Some("low") => low(count(1e10)),
         Some("bits") => bits(&[1, 2, 5, 10, 20, 50, 100, 300, 1000, 10_000, 100_000, 1_000_000, 10_000_000]),
         _ => capacity(3e3) && rate(1e6, 10) && bits(&[1, 20, 1000]),
     };

@@ -3,7 +3,7 @@
 use core::fmt;
 
 use crate::analysis;
-use crate::cast::to_f64;
+use crate::cast::{low_32, to_f64};
 use crate::error::BuildError;
 
 /// The layout of a table: how fingerprints are kept in it.
@@ -141,12 +141,24 @@ impl Shape {
         }
     }
 
-    /// How many different fingerprints of f bits there are: 2^f - 1, or 255 · 2^(f - 8) with doubling addressing.
+    /// How many different fingerprints of f bits there are: 2^f - 1, or (2^c - 1) · 2^(f - c) where only c of them are never 0
+    /// together, 8 with doubling addressing and else 32.
     pub(crate) const fn fingerprint_values(&self, fingerprint_bits: u32) -> u64 {
         let all = 1 << fingerprint_bits;
         match self.addressing {
             Addressing::Doubling => all - (all >> Parameters::CORE_BITS),
+            _ if fingerprint_bits > Parameters::SHORT_FINGERPRINT_BITS => {
+                all - (all >> Parameters::SHORT_FINGERPRINT_BITS)
+            }
             _ => all - 1,
+        }
+    }
+
+    /// The most bits of a fingerprint.
+    pub(crate) const fn most_fingerprint_bits(&self) -> u32 {
+        match (self.layout, self.addressing) {
+            (Layout::Packed, Addressing::Regional | Addressing::Doubling) => Parameters::MAX_FINGERPRINT_BITS,
+            _ => Parameters::SHORT_FINGERPRINT_BITS,
         }
     }
 
@@ -208,14 +220,20 @@ impl Parameters {
     /// The fewest bits that a fingerprint can have; some layouts need more.
     pub const MIN_FINGERPRINT_BITS: u32 = 2;
 
-    /// The most bits that a fingerprint can have: a digest has 32 for it.
-    pub const MAX_FINGERPRINT_BITS: u32 = 32;
+    /// The most bits that a fingerprint can have, in packed tables with regional or doubling addressing; 32 in others.
+    pub const MAX_FINGERPRINT_BITS: u32 = 56;
+
+    /// The most bits of a fingerprint that come from a digest's low half alone, and that its candidate buckets depend on.
+    pub(crate) const SHORT_FINGERPRINT_BITS: u32 = 32;
 
     /// With doubling addressing, the bits of a fingerprint that are never given away.
     pub(crate) const CORE_BITS: u32 = 8;
 
     /// The most bits that a fingerprint and the value beside it can have together.
-    pub const MAX_BITS_WITH_VALUE: u32 = 32;
+    pub const MAX_BITS_WITH_VALUE: u32 = 56;
+
+    /// The most bits of a value.
+    pub const MAX_VALUE_BITS: u32 = 32;
 
     /// The most buckets that a table can have: a digest has 32 bits to choose one.
     pub const MAX_BUCKETS: u64 = 1 << 32;
@@ -227,9 +245,9 @@ impl Parameters {
         regions: Regions,
         capacity: u64,
     ) -> Result<Self, BuildError> {
-        if fingerprint_bits < shape.least_fingerprint_bits() || fingerprint_bits > Self::MAX_FINGERPRINT_BITS {
-            let least = shape.least_fingerprint_bits();
-            return Err(BuildError::FingerprintBits { given: fingerprint_bits, least });
+        if fingerprint_bits < shape.least_fingerprint_bits() || fingerprint_bits > shape.most_fingerprint_bits() {
+            let (least, most) = (shape.least_fingerprint_bits(), shape.most_fingerprint_bits());
+            return Err(BuildError::FingerprintBits { given: fingerprint_bits, least, most });
         }
         let bucket_count = regions.bucket_count();
         if bucket_count == 0 || bucket_count > Self::MAX_BUCKETS {
@@ -278,7 +296,8 @@ impl Parameters {
             return Err(BuildError::ValuesInLayout { layout, addressing });
         }
         let fingerprint_bits = self.fingerprint_bits;
-        if value_bits == 0 || value_bits > Self::MAX_BITS_WITH_VALUE.saturating_sub(fingerprint_bits) {
+        let most = Self::MAX_BITS_WITH_VALUE.saturating_sub(fingerprint_bits).min(Self::MAX_VALUE_BITS);
+        if value_bits == 0 || value_bits > most {
             return Err(BuildError::ValueBits { given: value_bits, fingerprint_bits });
         }
         Ok(Self { value_bits, ..self })
@@ -405,9 +424,19 @@ impl Parameters {
         self.shape.slots_per_bucket * self.bits_per_slot()
     }
 
+    /// Whether fingerprints, with the bits of them that were given away, have more bits than come from a digest's low half.
+    pub(crate) const fn has_long_fingerprints(&self) -> bool {
+        self.fingerprint_bits + self.doublings > Self::SHORT_FINGERPRINT_BITS
+    }
+
     /// 2^f - 1, the greatest fingerprint.
-    pub(crate) const fn fingerprint_mask(&self) -> u32 {
-        u32::MAX >> (32 - self.fingerprint_bits)
+    pub(crate) const fn fingerprint_mask(&self) -> u64 {
+        u64::MAX >> (64 - self.fingerprint_bits)
+    }
+
+    /// 2^s - 1, with s the lesser of f and 32: what the candidate buckets of a key depend on of its fingerprint.
+    pub(crate) const fn short_fingerprint_mask(&self) -> u32 {
+        low_32(self.fingerprint_mask())
     }
 }
 

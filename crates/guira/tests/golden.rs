@@ -38,7 +38,7 @@ const fn golden(
     Golden { name, layout, addressing, slots_per_bucket, fingerprint_bits, bucket_count, keys, false_positives }
 }
 
-const GOLDEN: [Golden; 13] = {
+const GOLDEN: [Golden; 14] = {
     use Addressing::{Doubling, PowerOfTwo, Quaternary, Regional, Ternary};
     use Layout::{Packed, SemiSorted};
     [
@@ -47,6 +47,7 @@ const GOLDEN: [Golden; 13] = {
         golden("packed-4-regional-f12", Packed, Regional, [4, 12], 30, [60, 2]),
         golden("packed-4-regional-f12-siphash", Packed, Regional, [4, 12], 24, [60, 2]),
         golden("packed-4-regional-f13-odd", Packed, Regional, [4, 13], 31, [60, 0]),
+        golden("packed-4-regional-f41", Packed, Regional, [4, 41], 23, [60, 0]),
         golden("packed-8-regional-f32", Packed, Regional, [8, 32], 15, [60, 0]),
         golden("packed-4-power-of-two-f7", Packed, PowerOfTwo, [4, 7], 32, [60, 50]),
         golden("packed-1-ternary-f11", Packed, Ternary, [1, 11], 81, [60, 4]),
@@ -62,11 +63,12 @@ const GOLDEN: [Golden; 13] = {
 /// `key n` (n mod 7) + 1 times, in a map with the high v bits of (n + 1) · 0x9E3779B9 modulo 2^32. And how many of the
 /// absent keys are found, as `docs/reader.py` counted them.
 const GOLDEN_SETS: [(&str, usize); 2] = [("set-packed-4-f12", 1), ("set-growing-4-f12-doubled-2", 2)];
-const GOLDEN_GROWING: [(&str, u32, usize); 2] = [("growing-4-f13-doubled-3", 3, 2), ("growing-2-f8-doubled-5", 5, 11)];
+const GOLDEN_GROWING: [(&str, u32, usize); 3] =
+    [("growing-4-f13-doubled-3", 3, 2), ("growing-2-f8-doubled-5", 5, 11), ("growing-2-f33-doubled-1", 1, 0)];
 const GOLDEN_COUNTING: [(&str, usize); 3] =
     [("counting-2-f9-v3", 6), ("counting-4-f12-v8", 1), ("counting-growing-4-f13-v3-doubled-2", 1)];
-const GOLDEN_MAPS: [(&str, usize); 3] =
-    [("map-4-f6-v5", 135), ("map-8-f13-v19", 0), ("map-growing-4-f10-v7-doubled-2", 8)];
+const GOLDEN_MAPS: [(&str, usize); 4] =
+    [("map-4-f6-v5", 135), ("map-8-f13-v19", 0), ("map-4-f24-v32", 0), ("map-growing-4-f10-v7-doubled-2", 8)];
 /// `key n` came at 1,000,000 + 10 n; a lifetime and a time after which the last n are alive.
 const GOLDEN_EXPIRING: [(&str, [u64; 2], u64, usize); 2] =
     [("expiring-4-f11-v4", [140, 1_000_598], 14, 3), ("expiring-growing-4-f15-v5-doubled-1", [300, 1_000_594], 30, 0)];

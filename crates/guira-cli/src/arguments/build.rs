@@ -37,7 +37,7 @@ pub(crate) struct BuildArguments {
     #[arg(long, help_heading = SIZE, value_parser = values::rate, allow_negative_numbers = true)]
     pub(crate) rate: Option<f64>,
 
-    /// The bits stored per key (2 to 32), instead of a rate
+    /// The bits stored per key (2 to 56), instead of a rate
     #[arg(long, help_heading = SIZE, value_name = "BITS", conflicts_with = "rate", value_parser = values::fingerprint_bits, allow_negative_numbers = true)]
     pub(crate) fingerprint_bits: Option<u32>,
 

@@ -299,7 +299,7 @@ fn what_has_no_meaning_is_refused_with_what_to_do() {
     assert_refused(&build(&["--lifetime", "1h", "--resolution", "1s"]), "a 254th");
     assert_refused(&build(&["--lifetime", "1h", "--capacity", "1"]), "2 keys do not fit the capacity of 1");
     assert_refused(&build(&["--lifetime", "1h", "--layout", "packed"]), "--layout");
-    assert_refused(&build(&["--lifetime", "1h", "--rate", "1e-12"]), "new.guira: ");
+    assert_refused(&build(&["--lifetime", "1h", "--rate", "1e-16"]), "new.guira: ");
     assert_refused(&build(&["--resolution", "1h"]), "--lifetime");
     assert_refused(&place.guira(["add", "--no-grow", "set.guira", "birds.txt"]), "leave out --no-grow");
     assert_refused(&place.guira(["check", "--now", "noon", "set.guira", "birds.txt"]), "a time is one such as");

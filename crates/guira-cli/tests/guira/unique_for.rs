@@ -334,7 +334,7 @@ fn what_has_no_meaning_is_refused_with_what_to_do() {
     }
     unique(&["--for", "24"], "a time is a number and its unit");
     unique(&["--for", "1h", "--resolution", "2h"], "a --resolution of 2h is not for 1h");
-    unique(&["--for", "1h", "--rate", "1e-8"], "so low a rate is not for keys that expire");
+    unique(&["--for", "1h", "--capacity", "100", "--rate", "1e-16"], "so low a rate is not for keys that expire");
     unique(&["--for", "1h", "--time-field", "when"], "a field is a number, counted from 1");
     unique(&["--for", "1h", "--time-field", "1", "--now", "5"], "--now");
     unique(&["--for", "1h", "--untimed", "keep"], "--time-field");

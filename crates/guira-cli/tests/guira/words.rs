@@ -91,7 +91,7 @@ fn a_filter_can_come_from_standard_input() {
     assert!(outcome.stderr.starts_with("guira: standard input: not a guira filter"), "{}", outcome.stderr);
 }
 
-/// Fingerprints of 32 bits are too short for these, which takes a larger table.
+/// Fingerprints have at least 8 bits in the last table of a filter that grows, and one more for each doubling before.
 #[test]
 fn a_table_that_takes_far_more_than_its_rate_is_warned_of() {
     let place = Workplace::new();

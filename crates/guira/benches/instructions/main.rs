@@ -43,7 +43,7 @@ const OPERATIONS: [Operation; 24] = [
     packed("try_extend, shared", try_extend_shared, 311.5),
     packed("contains, growing", contains_growing, 120.1),
     packed("contains, growing far", contains_growing_far, 170.6),
-    packed("contains, half doubled", contains_half_doubled, 239.3),
+    packed("contains, half doubled", contains_half_doubled, 252.0),
     packed("contains, expiring", contains_expiring, 159.5),
     packed("insert_if_absent, expiring", insert_if_absent_expiring, 323.5),
     packed("advance, for each bucket", advance, 528.0),

@@ -24,7 +24,7 @@ impl<const D: u64> DaryAddressing<D> {
         Self {
             region_count: parameters.region_count(),
             buckets_per_region: parameters.buckets_per_region(),
-            fingerprint_mask: parameters.fingerprint_mask(),
+            fingerprint_mask: parameters.short_fingerprint_mask(),
             seed: mix(seed),
         }
     }

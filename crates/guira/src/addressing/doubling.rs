@@ -3,7 +3,7 @@
 use core::hint::select_unpredictable;
 
 use super::regional::{AnySize, RegionalAddressing};
-use super::{Addressing, BucketIndex, Candidate, Fingerprint, Grid, hash_of_fingerprint, mix};
+use super::{Addressing, BucketIndex, Candidate, Fingerprint, Grid, extension, hash_of_fingerprint, mix};
 use crate::cast::{Product, Whole, low_32};
 use crate::digest::Digest;
 use crate::parameters::Parameters;
@@ -25,8 +25,12 @@ use crate::parameters::Parameters;
 /// Why X: without it a doubling would split each region in two, and the many small regions of a table that began small
 /// would have to be filled less and less far. With it a region's candidates stay spread over all of it, however often it
 /// is doubled.
+///
+/// The digest's low 32 bits give the core and 24 bits more: γ and then the spare bits. Where these are more, f + g above 32, the
+/// others are an [`extension`], and `LONG` is true. It may be true for other tables too, and whatever no digest is needed for
+/// is computed alike.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct DoublingAddressing {
+pub(crate) struct DoublingAddressing<const LONG: bool = false> {
     /// The table as it began.
     beginning: RegionalAddressing,
     seed: u64,
@@ -42,9 +46,12 @@ pub(crate) struct DoublingAddressing {
 const CORE_BITS: u32 = Parameters::CORE_BITS;
 
 /// The greatest core.
-const CORES: u32 = u32::MAX >> (32 - CORE_BITS);
+const CORES: u64 = u64::MAX >> (64 - CORE_BITS);
 
-impl DoublingAddressing {
+/// The bits that the low half of a digest has beside the core.
+const SHORT_REST_BITS: u32 = Parameters::SHORT_FINGERPRINT_BITS - CORE_BITS;
+
+impl<const LONG: bool> DoublingAddressing<LONG> {
     pub(crate) fn new(parameters: &Parameters, seed: u64) -> Self {
         let (doublings, seed) = (parameters.doublings(), mix(seed));
         let buckets_in_the_beginning = parameters.buckets_per_region() >> doublings;
@@ -52,7 +59,7 @@ impl DoublingAddressing {
             beginning: RegionalAddressing::with_measures(
                 parameters.region_count(),
                 AnySize::new(buckets_in_the_beginning),
-                CORES,
+                low_32(CORES),
                 seed,
             ),
             seed,
@@ -70,13 +77,20 @@ impl DoublingAddressing {
         (hash, low_32(hash))
     }
 
-    /// The fingerprint of a key, its core, and what is left of the digest's low 32 bits, of which the first g are γ.
+    /// The fingerprint of a key, its core, and 32 further bits of the digest, of which the first g are γ.
     #[inline(always)]
     fn fingerprint(&self, digest: Digest) -> (Fingerprint, Fingerprint, u32) {
-        let (core, rest) = Fingerprint::with_rest(digest, CORES);
-        let kept = low_32(u64::from(rest) * self.buckets_of_each);
-        let spare = (u64::from(kept) * self.spare_values) >> 32;
-        (core.with_bits(low_32(spare) << CORE_BITS), core, rest)
+        let (core, rest) = Fingerprint::with_rest(digest, low_32(CORES));
+        if LONG {
+            let short = (u64::from(rest) << 32) & !(u64::MAX >> SHORT_REST_BITS);
+            let rest = short | (extension(digest) >> SHORT_REST_BITS);
+            let spare = Whole::high(rest.wrapping_mul(self.buckets_of_each), self.spare_values);
+            (core.with_bits(spare << CORE_BITS), core, low_32(rest >> 32))
+        } else {
+            let kept = low_32(u64::from(rest) * self.buckets_of_each);
+            let spare = (u64::from(kept) * self.spare_values) >> 32;
+            (core.with_bits(spare << CORE_BITS), core, rest)
+        }
     }
 
     /// The fingerprint of a key, and the candidates of what the next doubling leaves of it, in the doubled table.
@@ -119,7 +133,7 @@ impl DoublingAddressing {
     /// To which of the two buckets that are made of this one a fingerprint goes: 0 or 1.
     #[inline]
     pub(crate) fn half(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> u64 {
-        u64::from(fingerprint.get() >> (self.fingerprint_bits - 1)) ^ self.next_bit_of_x(bucket, fingerprint)
+        (fingerprint.get() >> (self.fingerprint_bits - 1)) ^ self.next_bit_of_x(bucket, fingerprint)
     }
 
     /// What is stored of a fingerprint after the next doubling: all but its topmost bit.
@@ -137,7 +151,7 @@ impl DoublingAddressing {
     #[inline]
     pub(crate) fn restored(&self, half: BucketIndex, rest: Fingerprint) -> Fingerprint {
         let bucket = BucketIndex::new(half.get() / 2);
-        let spare_bit = low_32(half.get() & 1 ^ self.next_bit_of_x(bucket, rest));
+        let spare_bit = half.get() & 1 ^ self.next_bit_of_x(bucket, rest);
         rest.with_bits(spare_bit << (self.fingerprint_bits - 1))
     }
 
@@ -164,7 +178,7 @@ const fn is_odd(beginning: u64) -> bool {
     beginning & 1 == 1
 }
 
-impl Addressing for DoublingAddressing {
+impl<const LONG: bool> Addressing for DoublingAddressing<LONG> {
     const CANDIDATES: usize = 2;
     const SELECTIVE: bool = true;
 
@@ -209,6 +223,15 @@ mod tests {
     use crate::parameters::{self, Layout, Regions, Shape};
 
     fn addressing(regions: u64, beginning: u64, fingerprint_bits: u32, doublings: u32) -> DoublingAddressing {
+        any_addressing(regions, beginning, fingerprint_bits, doublings)
+    }
+
+    fn any_addressing<const LONG: bool>(
+        regions: u64,
+        beginning: u64,
+        fingerprint_bits: u32,
+        doublings: u32,
+    ) -> DoublingAddressing<LONG> {
         let shape = Shape::new(Layout::Packed, parameters::Addressing::Doubling, 4).expect("there is such a table");
         let regions = Regions { count: regions, buckets: beginning << doublings };
         let parameters = Parameters::new(shape, fingerprint_bits, regions, 0)
@@ -232,37 +255,47 @@ mod tests {
         }
     }
 
+    fn assert_both_candidates_split<const LONG: bool>(bits: u32, beginning: u64, doublings: u32) {
+        let before = any_addressing::<LONG>(3, beginning, bits, doublings);
+        let after = any_addressing::<LONG>(3, beginning, bits - 1, doublings + 1);
+        for digest in digests() {
+            let (fingerprint, primary) = before.locate(digest);
+            let alternate = before.alternate(primary, fingerprint);
+            let (rest, new_primary) = after.locate(digest);
+            let new_alternate = after.alternate(new_primary, rest);
+            assert_eq!(before.rest(fingerprint), rest);
+            for (bucket, half) in [(primary, new_primary), (alternate, new_alternate)] {
+                let (bucket, half) = (bucket.bucket(), half.bucket());
+                assert_eq!(2 * bucket.get() + before.half(bucket, fingerprint), half.get());
+                assert_eq!(before.restored(half, rest), fingerprint);
+            }
+        }
+    }
+
     #[test]
     fn both_candidates_of_a_key_split_into_its_candidates_in_the_doubled_table() {
         for beginning in [2, 6, 50] {
             for doublings in 0..12 {
-                let (before, after) =
-                    (addressing(3, beginning, 20, doublings), addressing(3, beginning, 19, doublings + 1));
-                for digest in digests() {
-                    let (fingerprint, primary) = before.locate(digest);
-                    let alternate = before.alternate(primary, fingerprint);
-                    let (rest, new_primary) = after.locate(digest);
-                    let new_alternate = after.alternate(new_primary, rest);
-                    assert_eq!(before.rest(fingerprint), rest);
-                    for (bucket, half) in [(primary, new_primary), (alternate, new_alternate)] {
-                        let (bucket, half) = (bucket.bucket(), half.bucket());
-                        assert_eq!(2 * bucket.get() + before.half(bucket, fingerprint), half.get());
-                        assert_eq!(before.restored(half, rest), fingerprint);
-                    }
-                }
+                assert_both_candidates_split::<false>(20, beginning, doublings);
+                assert_both_candidates_split::<true>(44, beginning, doublings);
             }
+        }
+        // With more places given away than the low half of a digest has bits for.
+        for doublings in 20..26 {
+            assert_both_candidates_split::<true>(30, 2, doublings);
         }
     }
 
     #[test]
     fn a_shorter_fingerprint_has_the_same_candidates() {
         for doublings in [0, 1, 5] {
-            for (bits, left_out) in [(20, 1), (20, 12), (9, 1), (27, 3)] {
-                let (long, short) = (addressing(3, 10, bits, doublings), addressing(3, 10, bits - left_out, doublings));
+            for (bits, left_out) in [(20, 1), (20, 12), (9, 1), (27, 3), (51, 1), (40, 20), (51, 43)] {
+                let long = any_addressing::<true>(3, 10, bits, doublings);
+                let short = any_addressing::<true>(3, 10, bits - left_out, doublings);
                 for digest in digests() {
                     let (fingerprint, primary) = long.locate(digest);
                     let (expected, same_primary) = short.locate(digest);
-                    assert_eq!(DoublingAddressing::shortened(fingerprint, left_out), expected);
+                    assert_eq!(DoublingAddressing::<true>::shortened(fingerprint, left_out), expected);
                     assert_eq!(primary, same_primary);
                     assert_eq!(long.alternate(primary, fingerprint), short.alternate(primary, expected));
                 }
@@ -271,18 +304,36 @@ mod tests {
     }
 
     #[test]
-    fn a_fingerprint_of_the_core_alone_and_one_of_32_bits_are_possible() {
-        for (bits, doublings) in [(8, 0), (32, 0), (8, 24), (9, 23)] {
-            let addressing = addressing(1, 2, bits, doublings);
-            let mut all = 0;
+    fn the_low_half_of_a_digest_gives_short_fingerprints_in_both_ways() {
+        for (bits, doublings) in [(8, 0), (32, 0), (8, 24), (9, 23), (13, 4)] {
+            let short = addressing(3, 10, bits, doublings);
+            let long = any_addressing::<true>(3, 10, bits, doublings);
             for digest in digests() {
-                let (fingerprint, primary) = addressing.locate(digest);
-                assert_ne!(fingerprint.get() & 255, 0);
-                assert!(u64::from(fingerprint.get()) < 1 << bits);
-                assert!(primary.offset() < 2 << doublings);
-                all |= fingerprint.get();
+                assert_eq!(short.locate_pair::<Whole>(digest), long.locate_pair::<Whole>(digest), "{bits} {doublings}");
             }
-            assert_eq!(all, u32::MAX >> (32 - bits), "some of {bits} bits are never set");
+        }
+    }
+
+    fn assert_all_bits_are_possible<const LONG: bool>(bits: u32, doublings: u32) {
+        let addressing = any_addressing::<LONG>(1, 2, bits, doublings);
+        let mut all = 0;
+        for digest in digests() {
+            let (fingerprint, primary) = addressing.locate(digest);
+            assert_ne!(fingerprint.get() & CORES, 0);
+            assert!(fingerprint.get() < 1 << bits);
+            assert!(primary.offset() < 2 << doublings);
+            all |= fingerprint.get();
+        }
+        assert_eq!(all, u64::MAX >> (64 - bits), "some of {bits} bits are never set");
+    }
+
+    #[test]
+    fn a_fingerprint_of_the_core_alone_and_the_longest_are_possible() {
+        for (bits, doublings) in [(8, 0), (32, 0), (8, 24), (9, 23)] {
+            assert_all_bits_are_possible::<false>(bits, doublings);
+        }
+        for (bits, doublings) in [(56, 0), (33, 0), (32, 24), (8, 31)] {
+            assert_all_bits_are_possible::<true>(bits, doublings);
         }
     }
 

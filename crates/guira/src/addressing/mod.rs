@@ -6,6 +6,7 @@
 
 mod dary;
 mod doubling;
+mod long;
 mod parts;
 mod power_of_two;
 mod regional;
@@ -13,44 +14,55 @@ mod splitting;
 
 pub(crate) use dary::DaryAddressing;
 pub(crate) use doubling::DoublingAddressing;
+pub(crate) use long::LongAddressing;
 pub(crate) use parts::parts_of_regions;
 pub(crate) use power_of_two::PowerOfTwoAddressing;
 pub(crate) use regional::{AnySize, RegionalAddressing, Size65536};
 pub(crate) use splitting::SplittingAddressing;
 
-use core::num::NonZeroU32;
+use core::num::NonZeroU64;
 
 use crate::cast::{Product, low_32};
 use crate::digest::Digest;
 
 /// The bits of a digest that are stored: 1 to 2^f - 1, never 0, which is the empty slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Fingerprint(NonZeroU32);
+pub(crate) struct Fingerprint(NonZeroU64);
 
 impl Fingerprint {
     /// The least fingerprint, which every width has.
-    pub(crate) const LEAST: Self = Self(NonZeroU32::MIN);
+    pub(crate) const LEAST: Self = Self(NonZeroU64::MIN);
 
     /// The fingerprint with this value; `None` for 0.
-    pub(crate) const fn new(value: u32) -> Option<Self> {
-        match NonZeroU32::new(value) {
+    pub(crate) const fn new(value: u64) -> Option<Self> {
+        match NonZeroU64::new(value) {
             Some(value) => Some(Self(value)),
             None => None,
         }
     }
 
     /// The value, at least 1.
-    pub(crate) const fn get(self) -> u32 {
+    #[inline]
+    pub(crate) const fn get(self) -> u64 {
         self.0.get()
+    }
+
+    /// The low 32 bits, which are the value where fingerprints have no more.
+    #[inline]
+    pub(crate) const fn low_half(self) -> u32 {
+        low_32(self.get())
     }
 
     /// The fingerprint with further bits.
     #[inline]
-    fn with_bits(self, bits: u32) -> Self {
-        Self(self.0 | bits)
+    const fn with_bits(self, bits: u64) -> Self {
+        match NonZeroU64::new(self.0.get() | bits) {
+            Some(value) => Self(value),
+            None => self,
+        }
     }
 
-    /// The fingerprint of a digest, uniform on 1 to `mask` = 2^f - 1, from the digest's low 32 bits.
+    /// The fingerprint of a digest, uniform on 1 to `mask` = 2^f - 1, with f at most 32, from the digest's low 32 bits.
     #[inline]
     const fn of(digest: Digest, mask: u32) -> Self {
         Self::with_rest(digest, mask).0
@@ -63,9 +75,9 @@ impl Fingerprint {
     #[inline]
     const fn with_rest(digest: Digest, mask: u32) -> (Self, u32) {
         let product = low_32(digest.get()) as u64 * mask as u64;
-        match NonZeroU32::new(low_32(product >> 32) + 1) {
+        match NonZeroU64::new((product >> 32) + 1) {
             Some(value) => (Self(value), low_32(product)),
-            None => panic!("a value below a 32-bit mask, plus 1, is not 0"),
+            None => panic!("a value plus 1 is not 0"),
         }
     }
 }
@@ -209,8 +221,17 @@ pub(crate) trait Addressing: Copy {
 /// since the offset of the alternate takes its high bits; what growing filters take of its low ones decides only which half
 /// of a bucket a fingerprint goes to.
 #[inline(always)]
-fn hash_of_fingerprint<P: Product>(fingerprint: u32, seed: u64) -> u64 {
-    P::folded(u64::from(fingerprint) ^ seed, HASH_MULTIPLIER)
+fn hash_of_fingerprint<P: Product>(fingerprint: u64, seed: u64) -> u64 {
+    P::folded(fingerprint ^ seed, HASH_MULTIPLIER)
+}
+
+/// Further bits of a digest, from the top of 64 down, for fingerprints that take more than its low 32 bits.
+///
+/// Below the bits that choose a bucket there are others in a digest's upper half, how many depends on the table. The product
+/// has all of them in its high bits, so that two digests with one bucket and equal low halves mostly differ there.
+#[inline(always)]
+const fn extension(digest: Digest) -> u64 {
+    digest.get().wrapping_mul(HASH_MULTIPLIER)
 }
 
 /// 2^64 divided by the golden ratio.
@@ -226,7 +247,7 @@ const fn mix(seed: u64) -> u64 {
 
 /// Invariant 3, checked for every bucket and every fingerprint of a small table.
 #[cfg(test)]
-fn assert_candidates_form_a_cycle(addressing: &impl Addressing, region_starts: &[u64], region_size: u64, mask: u32) {
+fn assert_candidates_form_a_cycle(addressing: &impl Addressing, region_starts: &[u64], region_size: u64, mask: u64) {
     fn steps_back_to<A: Addressing>(addressing: &A, start: Candidate, fingerprint: Fingerprint, size: u64) {
         let mut candidate = start;
         for _ in 0..A::CANDIDATES {
@@ -255,7 +276,7 @@ mod tests {
         for bits in 2..=32 {
             let mask = u32::MAX >> (32 - bits);
             assert_eq!(Fingerprint::of(Digest::new(0), mask).get(), 1);
-            assert_eq!(Fingerprint::of(Digest::new(u64::MAX), mask).get(), mask);
+            assert_eq!(Fingerprint::of(Digest::new(u64::MAX), mask).get(), u64::from(mask));
         }
     }
 

@@ -29,7 +29,7 @@ const CROSSING: u32 = 8;
 /// tables take fewer keys than a large one.
 pub(crate) fn parts_of_regions(regions: Regions, shape: Shape, fingerprint_bits: u32, seed: u64) -> u64 {
     let fingerprints = match shape.addressing() {
-        Addressing::Regional => (u32::MAX >> (32 - fingerprint_bits)).min(MAX_FINGERPRINTS),
+        Addressing::Regional => (u32::MAX >> 32_u32.saturating_sub(fingerprint_bits)).min(MAX_FINGERPRINTS),
         Addressing::Doubling => u32::MAX >> (32 - Parameters::CORE_BITS),
         Addressing::PowerOfTwo | Addressing::Ternary | Addressing::Quaternary => return 1,
     };
@@ -39,7 +39,7 @@ pub(crate) fn parts_of_regions(regions: Regions, shape: Shape, fingerprint_bits:
     let (size, seed) = (AnySize::new(regions.buckets), mix(seed));
     // Odd sums differ by even numbers only.
     let step = if regions.buckets.is_multiple_of(2) { 2 } else { 1 };
-    let steps = |fingerprint| size.sum::<Whole>(hash_of_fingerprint::<Whole>(fingerprint, seed)) / step;
+    let steps = |fingerprint| size.sum::<Whole>(hash_of_fingerprint::<Whole>(u64::from(fingerprint), seed)) / step;
     let falls_into = |parts: &u64| {
         let (mut in_class, mut largest) = ([0_u32; MAX_PARTS], 0);
         // How many cross over never falls again, so it is known early of most regions that enough do.
@@ -77,7 +77,7 @@ mod tests {
         loop {
             let before = set_of.clone();
             for fingerprint in 1..=u32::MAX >> (32 - fingerprint_bits) {
-                let sum = size.sum::<Whole>(hash_of_fingerprint::<Whole>(fingerprint, mix(seed)));
+                let sum = size.sum::<Whole>(hash_of_fingerprint::<Whole>(u64::from(fingerprint), mix(seed)));
                 for offset in 0..buckets {
                     let other = to_usize(size.opposite(Candidate::at(0, offset), sum).offset());
                     let least = set_of[to_usize(offset)].min(set_of[other]);

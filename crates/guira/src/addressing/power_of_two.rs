@@ -21,7 +21,7 @@ impl PowerOfTwoAddressing {
     pub(crate) fn new(parameters: &Parameters, seed: u64) -> Self {
         Self {
             index_bits: parameters.bucket_count().trailing_zeros(),
-            fingerprint_mask: parameters.fingerprint_mask(),
+            fingerprint_mask: parameters.short_fingerprint_mask(),
             seed: mix(seed),
         }
     }

@@ -119,7 +119,7 @@ impl<R: RegionSize> RegionalAddressing<R> {
     /// The addressing of a table whose regions have as many buckets as `size` says.
     pub(crate) fn new(parameters: &Parameters, size: R, seed: u64) -> Self {
         debug_assert_eq!(parameters.buckets_per_region(), size.get());
-        Self::with_measures(parameters.region_count(), size, parameters.fingerprint_mask(), mix(seed))
+        Self::with_measures(parameters.region_count(), size, parameters.short_fingerprint_mask(), mix(seed))
     }
 
     pub(super) fn with_measures(region_count: u64, size: R, fingerprint_mask: u32, seed: u64) -> Self {
@@ -135,9 +135,10 @@ impl<R: RegionSize> RegionalAddressing<R> {
         Candidate { bucket, region_start }
     }
 
+    /// The other candidate of a fingerprint with this value.
     #[inline(always)]
-    fn alternate_by<P: Product>(&self, candidate: Candidate, fingerprint: Fingerprint) -> Candidate {
-        self.opposite::<P>(candidate, hash_of_fingerprint::<P>(fingerprint.get(), self.seed))
+    pub(super) fn alternate_of<P: Product>(&self, candidate: Candidate, fingerprint: u64) -> Candidate {
+        self.opposite::<P>(candidate, hash_of_fingerprint::<P>(fingerprint, self.seed))
     }
 
     /// The other candidate, whose offset o' is such that o + o' is the sum that a hash picks.
@@ -162,12 +163,12 @@ impl<R: RegionSize> Addressing for RegionalAddressing<R> {
     #[inline(always)]
     fn locate_pair<P: Product>(&self, digest: Digest) -> (Fingerprint, Candidate, Candidate) {
         let (fingerprint, primary) = (Fingerprint::of(digest, self.fingerprint_mask), self.primary::<P>(digest));
-        (fingerprint, primary, self.alternate_by::<P>(primary, fingerprint))
+        (fingerprint, primary, self.alternate_of::<P>(primary, fingerprint.get()))
     }
 
     #[inline]
     fn alternate(&self, candidate: Candidate, fingerprint: Fingerprint) -> Candidate {
-        self.alternate_by::<Whole>(candidate, fingerprint)
+        self.alternate_of::<Whole>(candidate, fingerprint.get())
     }
 }
 

@@ -12,15 +12,15 @@ use crate::digest::Digest;
 /// Buckets have the numbers of the doubled table: those made of bucket i are 2i and 2i + 1, and one that is still whole has
 /// the number 2i. Fingerprints have all their bits, including the one that says which half they go to.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct SplittingAddressing {
+pub(crate) struct SplittingAddressing<const LONG: bool> {
     /// The addressing of the old table.
-    old: DoublingAddressing,
+    old: DoublingAddressing<LONG>,
     /// The buckets that are still whole: all below this number.
     whole: u64,
 }
 
-impl SplittingAddressing {
-    pub(crate) const fn new(old: DoublingAddressing, whole: u64) -> Self {
+impl<const LONG: bool> SplittingAddressing<LONG> {
+    pub(crate) const fn new(old: DoublingAddressing<LONG>, whole: u64) -> Self {
         Self { old, whole }
     }
 
@@ -56,7 +56,7 @@ impl SplittingAddressing {
     }
 }
 
-impl Addressing for SplittingAddressing {
+impl<const LONG: bool> Addressing for SplittingAddressing<LONG> {
     const CANDIDATES: usize = 2;
 
     fn grid(&self) -> Grid {

@@ -9,12 +9,15 @@ use crate::parameters::{Regions, Shape};
 /// them. Of the F fingerprints it has a given one with probability 1/F, and one of d candidates among the B buckets as
 /// its primary one with d/B. So n keys make it 1 - (1 - d / (F B))^n: equation (5)
 /// with the classes of equation (3) counted, instead of slots. Fewer than d candidates, where some are the same bucket, make
-/// it less.
+/// it less. And it has the digest of a given stored key with probability 2^-64, which counts where fingerprints are long.
 pub(crate) fn rate_of_table(fingerprint_bits: u32, regions: Regions, shape: Shape, keys: u64) -> f64 {
     let candidates = u64::from(shape.addressing().candidates()).min(regions.buckets);
     let classes = to_f64(shape.fingerprint_values(fingerprint_bits)) * to_f64(regions.bucket_count());
-    at_least_one(to_f64(candidates) / classes, to_f64(keys))
+    at_least_one(to_f64(candidates) / classes + DIGESTS_COINCIDE, to_f64(keys))
 }
+
+/// The probability that two keys have the same digest: 2^-64.
+const DIGESTS_COINCIDE: f64 = 1.0 / (to_f64(1 << 32) * to_f64(1 << 32));
 
 /// Returns what a space-optimised Bloom filter takes per key: log2(1/ε) / ln 2, or 1.44 log2(1/ε) bits.
 ///

@@ -62,7 +62,7 @@ impl Plan {
         plan.ok_or_else(|| {
             let most_buckets = regions_to_promise(capacity, shape).map_or(1, room_for_rate);
             let roomy = Regions::of_buckets(most_buckets, shape);
-            let least = rate_of_table(Parameters::MAX_FINGERPRINT_BITS, roomy, shape, capacity);
+            let least = rate_of_table(shape.most_fingerprint_bits(), roomy, shape, capacity);
             BuildError::RateTooLow { given: false_positive_rate, least }
         })
     }
@@ -78,10 +78,10 @@ impl Plan {
         // No smaller table takes the capacity, however long its fingerprints are.
         let closest = regions_to_promise(capacity, shape)?;
         let rate_in = |regions, bits| rate_of_table(bits, regions, shape, capacity);
-        let lengths = shape.least_fingerprint_bits()..=Parameters::MAX_FINGERPRINT_BITS;
+        let lengths = shape.least_fingerprint_bits()..=shape.most_fingerprint_bits();
         let for_rate = lengths.clone().find(|&bits| rate_in(closest, bits) <= false_positive_rate);
         // With two bits less there would have to be four times as many buckets.
-        let shortest = for_rate.map_or(Parameters::MAX_FINGERPRINT_BITS, |bits| bits.saturating_sub(1));
+        let shortest = for_rate.map_or(*lengths.end(), |bits| bits.saturating_sub(1));
         let mut best: Option<Parameters> = None;
         for bits in shortest.max(*lengths.start())..=*lengths.end() {
             let limit = best.map_or(limit, |best| best.table_bits());
@@ -174,7 +174,7 @@ pub(crate) fn regions_to_promise(capacity: u64, shape: Shape) -> Result<Regions,
     if capacity == 0 || capacity > most {
         return Err(refused);
     }
-    let bits = Parameters::MAX_FINGERPRINT_BITS;
+    let bits = shape.most_fingerprint_bits();
     regions_for(capacity, bits, shape, Parameters::MAX_BUCKETS, |_| true).ok_or(refused)
 }
 
@@ -185,9 +185,9 @@ pub(crate) fn with_fingerprint_bits(capacity: u64, bits: u32, shape: Shape) -> R
     let most_buckets = closest.bucket_count().saturating_mul(MAX_ROOM_FOR_SHORT).min(Parameters::MAX_BUCKETS);
     let regions_with = |bits| regions_for(capacity, bits, shape, most_buckets, |_| true);
     let Some(regions) = regions_with(bits) else {
-        let longer = bits + 1..=Parameters::MAX_FINGERPRINT_BITS;
+        let longer = bits + 1..=shape.most_fingerprint_bits();
         let least = longer.into_iter().find(|&bits| regions_with(bits).is_some());
-        let least = least.unwrap_or(Parameters::MAX_FINGERPRINT_BITS);
+        let least = least.unwrap_or(shape.most_fingerprint_bits());
         return Err(BuildError::FingerprintTooShort { given: bits, least, capacity });
     };
     Parameters::new(shape, parameters.fingerprint_bits(), regions, capacity)
@@ -204,8 +204,8 @@ pub(crate) fn fingerprint_bits_for_rate(
     shape: Shape,
 ) -> Result<u32, BuildError> {
     check_rate(rate)?;
-    let mut lengths = shape.least_fingerprint_bits()..=Parameters::MAX_FINGERPRINT_BITS;
-    let least = rate_of_table(Parameters::MAX_FINGERPRINT_BITS, regions, shape, capacity);
+    let mut lengths = shape.least_fingerprint_bits()..=shape.most_fingerprint_bits();
+    let least = rate_of_table(shape.most_fingerprint_bits(), regions, shape, capacity);
     lengths
         .find(|&bits| rate_of_table(bits, regions, shape, capacity) <= rate)
         .ok_or(BuildError::RateTooLow { given: rate, least })

@@ -273,7 +273,7 @@ impl Scheme {
     pub(super) fn prefetch_block(&self, size: usize) -> impl Fn(&[u8], &[Digest]) {
         move |bytes, digests| {
             if size > OWN_CACHE {
-                with_table!(self, over(bytes), table => table.prefetch_each(digests));
+                self.prefetch_each(bytes, digests);
             }
         }
     }

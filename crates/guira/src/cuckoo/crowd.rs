@@ -37,14 +37,14 @@ impl Crowd {
     ) -> Option<Self> {
         let slots_per_bucket = to_usize(u64::from(parameters.slots_per_bucket()));
         let mut crowd = Self { fingerprints: ArrayVec::new(), digest, seed, slots_per_bucket };
-        crowd.fingerprints = crowd.gather(&DoublingAddressing::new(parameters, seed), stored_in)?;
+        crowd.fingerprints = crowd.gather(&DoublingAddressing::<true>::new(parameters, seed), stored_in)?;
         Some(crowd)
     }
 
     /// Whether any of these doublings, one after the other, lets the key in: `doublings` are the parameters of the tables,
     /// the first of which has the parameters that the crowd was found with.
     pub(crate) fn gives_way_to(mut self, doublings: impl Iterator<Item = Parameters>) -> bool {
-        let mut addressings = doublings.map(|parameters| DoublingAddressing::new(&parameters, self.seed));
+        let mut addressings = doublings.map(|parameters| DoublingAddressing::<true>::new(&parameters, self.seed));
         let Some(mut old) = addressings.next() else { return false };
         for new in addressings {
             for (bucket, fingerprint) in &mut self.fingerprints {
@@ -64,7 +64,7 @@ impl Crowd {
 
     fn gather(
         &self,
-        addressing: &DoublingAddressing,
+        addressing: &DoublingAddressing<true>,
         stored_in: impl Fn(BucketIndex) -> Stored,
     ) -> Option<ArrayVec<(BucketIndex, Fingerprint), { MOST_BUCKETS * MOST_SLOTS }>> {
         let (fingerprint, primary) = addressing.locate(self.digest);

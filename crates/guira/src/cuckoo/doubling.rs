@@ -1,7 +1,7 @@
 //! Doubling a table, all at once or in steps, and halving it.
 
 use super::{BLOCK, Crowd, CuckooTable, Located, NoRoom};
-use crate::addressing::{Addressing, BucketIndex, DoublingAddressing, SplittingAddressing};
+use crate::addressing::{Addressing, BucketIndex, DoublingAddressing};
 use crate::cast::to_usize;
 use crate::digest::Digest;
 use crate::parameters::Parameters;
@@ -12,25 +12,26 @@ use crate::table::{AnyWidths, Memory, MemoryMut, PackedTable, Table, TableMut};
 /// It says which buckets are whole, and works on the memory of both tables.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Splitting {
-    old: DoublingAddressing,
-    pub(crate) layouts: SplittingLayouts,
+    pub(crate) tables: SplittingTables,
     /// The buckets that are whole: all below this number.
     whole: u64,
 }
 
-/// The layouts of the old table and of the new one.
+/// The addressing of the old table, its layout, and that of the new one.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum SplittingLayouts {
-    Narrow(AnyWidths<u64>, AnyWidths<u64>),
-    Wide(AnyWidths<u128>, AnyWidths<u128>),
+pub(crate) enum SplittingTables {
+    Narrow(DoublingAddressing, AnyWidths<u64>, AnyWidths<u64>),
+    Wide(DoublingAddressing, AnyWidths<u128>, AnyWidths<u128>),
+    Long(DoublingAddressing<true>, AnyWidths<u128>, AnyWidths<u128>),
 }
 
-/// Evaluates an expression with both layouts of a [`Splitting`].
+/// Evaluates an expression with the addressing of the old table of a [`Splitting`], and both layouts.
 macro_rules! with_layouts {
-    ($splitting:expr, ($old:ident, $new:ident) => $body:expr) => {
-        match $splitting.layouts {
-            $crate::cuckoo::SplittingLayouts::Narrow($old, $new) => $body,
-            $crate::cuckoo::SplittingLayouts::Wide($old, $new) => $body,
+    ($splitting:expr, ($addressing:ident, $old:ident, $new:ident) => $body:expr) => {
+        match $splitting.tables {
+            $crate::cuckoo::SplittingTables::Narrow($addressing, $old, $new) => $body,
+            $crate::cuckoo::SplittingTables::Wide($addressing, $old, $new) => $body,
+            $crate::cuckoo::SplittingTables::Long($addressing, $old, $new) => $body,
         }
     };
 }
@@ -38,8 +39,8 @@ macro_rules! with_layouts {
 /// Evaluates an expression with the table that the two of a [`Splitting`] are, over memory that is read or written.
 macro_rules! with_splitting_table {
     ($splitting:expr, ($old_bytes:expr, $new_bytes:expr), $table:ident => $body:expr) => {
-        $crate::cuckoo::with_layouts!($splitting, (old, new) => {
-            let addressing = $splitting.addressing();
+        $crate::cuckoo::with_layouts!($splitting, (addressing, old, new) => {
+            let addressing = $crate::addressing::SplittingAddressing::new(addressing, $splitting.whole());
             let (old, new) = ($crate::table::PackedTable::new(old, $old_bytes), $crate::table::PackedTable::new(new, $new_bytes));
             let slots = $crate::table::SplittingTable::new(addressing, old, new);
             #[allow(unused_mut, reason = "some expressions write")]
@@ -67,15 +68,15 @@ impl Splitting {
     /// A table of which nothing has been split yet, into one that is empty. Their parameters are those before and after a
     /// doubling.
     pub(crate) fn new(old: &Parameters, new: &Parameters, seed: u64) -> Self {
-        let layouts = match (AnyWidths::new(old), AnyWidths::new(new)) {
-            (Some(old), Some(new)) => SplittingLayouts::Narrow(old, new),
-            _ => {
-                let wide = |parameters| AnyWidths::new(parameters).expect("all buckets fit some words");
-                SplittingLayouts::Wide(wide(old), wide(new))
+        let wide = |parameters| AnyWidths::new(parameters).expect("all buckets fit some words");
+        let tables = match (AnyWidths::new(old), AnyWidths::new(new)) {
+            _ if old.has_long_fingerprints() => {
+                SplittingTables::Long(DoublingAddressing::new(old, seed), wide(old), wide(new))
             }
+            (Some(narrow), Some(new)) => SplittingTables::Narrow(DoublingAddressing::new(old, seed), narrow, new),
+            _ => SplittingTables::Wide(DoublingAddressing::new(old, seed), wide(old), wide(new)),
         };
-        let old = DoublingAddressing::new(old, seed);
-        Self { old, layouts, whole: old.grid().bucket_count() }
+        Self { tables, whole: old.bucket_count() }
     }
 
     /// The buckets that are still whole.
@@ -88,11 +89,6 @@ impl Splitting {
     #[must_use]
     pub(crate) const fn when(self, whole: u64) -> Self {
         Self { whole, ..self }
-    }
-
-    /// Where fingerprints are.
-    pub(crate) const fn addressing(&self) -> SplittingAddressing {
-        SplittingAddressing::new(self.old, self.whole)
     }
 
     /// Makes two buckets of each of the next `count`, or of all that are left.
@@ -110,15 +106,15 @@ impl Splitting {
     /// Nothing has to be moved again: a bucket has room for all that comes from the one that it is half of.
     #[inline]
     pub(crate) fn split_bucket(&self, bucket: BucketIndex, old_memory: impl Memory, new_memory: impl MemoryMut) {
-        with_layouts!(self, (old, new) => {
+        with_layouts!(self, (addressing, old, new) => {
             let (from, mut into) = (PackedTable::new(old, old_memory), PackedTable::new(new, new_memory));
             let mut filled = [0; 2];
             for (_, _, fingerprint) in from.filled_slots(bucket) {
-                let half = self.old.half(bucket, fingerprint);
+                let half = addressing.half(bucket, fingerprint);
                 let next = &mut filled[to_usize(half)];
                 let slot = into.slots().nth(*next);
                 if let Some(slot) = slot {
-                    into.set(BucketIndex::new(2 * bucket.get() + half), slot, Some(self.old.rest(fingerprint)));
+                    into.set(BucketIndex::new(2 * bucket.get() + half), slot, Some(addressing.rest(fingerprint)));
                 }
                 *next += 1;
             }
@@ -135,13 +131,13 @@ impl Splitting {
         new_memory: impl Memory + Copy,
     ) -> Option<Crowd> {
         Crowd::around(digest, parameters, seed, |half| {
-            with_layouts!(self, (old, new) => {
+            with_layouts!(self, (addressing, old, new) => {
                 let (from, into) = (PackedTable::new(old, old_memory), PackedTable::new(new, new_memory));
                 let bucket = BucketIndex::new(half.get() / 2);
                 if bucket.get() < self.whole {
                     let fingerprints = from.filled_slots(bucket).map(|(_, _, fingerprint)| fingerprint);
-                    let of_half = fingerprints.filter(|&it| self.old.half(bucket, it) == half.get() & 1);
-                    of_half.map(|fingerprint| (half, self.old.rest(fingerprint))).collect()
+                    let of_half = fingerprints.filter(|&it| addressing.half(bucket, it) == half.get() & 1);
+                    of_half.map(|fingerprint| (half, addressing.rest(fingerprint))).collect()
                 } else {
                     into.filled_slots(half).map(|(_, _, rest)| (half, rest)).collect()
                 }
@@ -151,13 +147,13 @@ impl Splitting {
 
     /// The other way round: inserts everything in the new table into the old one, which is empty; fails where it does not fit.
     pub(crate) fn fold(&self, old_bytes: &mut [u8], new_bytes: &[u8]) -> Result<(), NoRoom> {
-        with_layouts!(self, (old, new) => {
+        with_layouts!(self, (addressing, old, new) => {
             let from = PackedTable::new(new, new_bytes);
-            let mut into = CuckooTable { addressing: self.old, slots: PackedTable::new(old, old_bytes) };
-            for bucket in self.old.grid().buckets() {
+            let mut into = CuckooTable { addressing, slots: PackedTable::new(old, old_bytes) };
+            for bucket in addressing.grid().buckets() {
                 for half in [2 * bucket.bucket().get(), 2 * bucket.bucket().get() + 1].map(BucketIndex::new) {
                     for (_, _, rest) in from.filled_slots(half) {
-                        into.insert_fingerprint(self.old.restored(half, rest), bucket)?;
+                        into.insert_fingerprint(addressing.restored(half, rest), bucket)?;
                     }
                 }
             }

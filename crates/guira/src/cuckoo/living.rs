@@ -116,6 +116,8 @@ impl LivingOperations {
             Pair::DoublingValuedWide(_, widths) => {
                 valued!(DoublingValuedWide, u128, widths: 15 16 17 18 19 20 21 22 23 24 25 26 27 28)
             }
+            Pair::ValuedLong(..) => operations!(ValuedLong, |slots| slots),
+            Pair::DoublingValuedLong(..) => operations!(DoublingValuedLong, |slots| slots),
             _ => unreachable!("a filter with values has no such table"),
         }
     }

@@ -15,7 +15,7 @@ pub(crate) use crowd::Crowd;
 pub(crate) use cuckoo_table::{CuckooTable, NoRoom};
 #[cfg(feature = "std")]
 pub(crate) use doubling::with_splitting_table;
-pub(crate) use doubling::{Splitting, SplittingLayouts, with_layouts};
+pub(crate) use doubling::{Splitting, SplittingTables, with_layouts};
 pub(crate) use living::{Filled, LivingOperations};
 #[cfg(feature = "std")]
 pub(crate) use planned::Look;

@@ -16,6 +16,8 @@ pub(crate) struct Operations {
     /// Inserts a key if one of its candidate buckets has room. Returns `true` if it was inserted.
     pub(super) fill: fn(&Pair, &mut [u8], Digest) -> bool,
     pub(super) remove: fn(&Pair, &mut [u8], Digest) -> bool,
+    /// Prefetches the candidate buckets of some keys.
+    pub(super) prefetch: fn(&Pair, &[u8], &[Digest]),
     /// Looks up a block of keys in a table that is in the cache.
     pub(super) look_up: fn(&Pair, &[u8], &[Digest; BLOCK], &mut [bool]),
     /// Looks up a block of keys whose buckets were prefetched, and prefetches those of the next block.
@@ -53,6 +55,9 @@ macro_rules! operations {
                     table.fill(fingerprint, primary).is_some()
                 },
                 remove: |pair, bytes, digest| table!($name, $layout, $compiled, pair.over_mut(bytes)).remove(digest),
+                prefetch: |pair, bytes, digests| {
+                    table!($name, $layout, $compiled, pair.over(bytes)).prefetch_each(digests);
+                },
                 look_up: |pair, bytes, digests, answers| {
                     table!($name, $layout, $compiled, pair.over(bytes)).look_up(digests, answers);
                 },

@@ -164,7 +164,7 @@ impl Planned {
         let pattern = self.lanes.broadcast(fingerprint.get());
         let Some((is_first, bit)) = self.lanes.lowest_equal_of_two(in_first, in_second, pattern) else { return false };
         let bucket = Below::select(is_first, first, second);
-        buckets.flip::<WHOLE_BYTES>(bucket, u64::from(fingerprint.get()) << bit);
+        buckets.flip::<WHOLE_BYTES>(bucket, fingerprint.get() << bit);
         true
     }
 }

@@ -5,7 +5,8 @@ use super::operations::Operations;
 use super::planned::{Look, Once, Planned};
 use super::{CuckooTable, NoRoom};
 use crate::addressing::{
-    Addressing, AnySize, DaryAddressing, DoublingAddressing, PowerOfTwoAddressing, RegionalAddressing, Size65536,
+    Addressing, AnySize, BucketIndex, Candidate, DaryAddressing, DoublingAddressing, Fingerprint, LongAddressing,
+    PowerOfTwoAddressing, RegionalAddressing, Size65536,
 };
 use crate::digest::Digest;
 use crate::parameters::{self, Parameters};
@@ -57,15 +58,17 @@ macro_rules! pairs {
 }
 
 // "Narrow" buckets fit a 64-bit word wherever they start in their byte, and those of "bytes" start at one; "wide" ones need
-// 128 bits, or several words. "Aligned" regions have 2^16 buckets.
+// 128 bits, or several words. "Aligned" regions have 2^16 buckets. "Long" fingerprints take more than the low half of a digest.
 pairs! {
     AlignedBytes: RegionalAddressing<Size65536>, AnyWidths<u64, true>;
     AlignedNarrow: RegionalAddressing<Size65536>, AnyWidths<u64>;
     RegionalBytes: RegionalAddressing, AnyWidths<u64, true>;
     RegionalNarrow: RegionalAddressing, AnyWidths<u64>;
     RegionalWide: RegionalAddressing, AnyWidths<u128>;
+    RegionalLong: LongAddressing, AnyWidths<u128>;
     DoublingNarrow: DoublingAddressing, AnyWidths<u64>;
     DoublingWide: DoublingAddressing, AnyWidths<u128>;
+    DoublingLong: DoublingAddressing<true>, AnyWidths<u128>;
     PowerOfTwoNarrow: PowerOfTwoAddressing, AnyWidths<u64>;
     PowerOfTwoWide: PowerOfTwoAddressing, AnyWidths<u128>;
     TernaryNarrow: DaryAddressing<3>, AnyWidths<u64>;
@@ -79,8 +82,10 @@ pairs! {
     PowerOfTwoSemiSortedWide: PowerOfTwoAddressing, AnyFingerprintBits<u128>;
     ValuedNarrow: RegionalAddressing, ValuedWidths<AnyWidths<u64>>;
     ValuedWide: RegionalAddressing, ValuedWidths<AnyWidths<u128>>;
+    ValuedLong: LongAddressing, ValuedWidths<AnyWidths<u128>>;
     DoublingValuedNarrow: DoublingAddressing, ValuedWidths<AnyWidths<u64>>;
     DoublingValuedWide: DoublingAddressing, ValuedWidths<AnyWidths<u128>>;
+    DoublingValuedLong: DoublingAddressing<true>, ValuedWidths<AnyWidths<u128>>;
 }
 
 /// Evaluates an expression with the cuckoo table of a scheme: `over` memory to read, `over_mut` bytes to write, over
@@ -88,12 +93,12 @@ pairs! {
 macro_rules! with_table {
     ($scheme:expr, shared($words:expr), $table:ident => $body:expr) => {
         $crate::cuckoo::with_table!(@of PackedTable, $scheme, $words, $table => $body;
-            AlignedBytes AlignedNarrow RegionalBytes RegionalNarrow RegionalWide DoublingNarrow DoublingWide PowerOfTwoNarrow
-            PowerOfTwoWide TernaryNarrow TernaryWide QuaternaryNarrow QuaternaryWide)
+            AlignedBytes AlignedNarrow RegionalBytes RegionalNarrow RegionalWide RegionalLong DoublingNarrow DoublingWide
+            DoublingLong PowerOfTwoNarrow PowerOfTwoWide TernaryNarrow TernaryWide QuaternaryNarrow QuaternaryWide)
     };
     ($scheme:expr, valued($memory:expr), $table:ident => $body:expr) => {
         $crate::cuckoo::with_table!(@of ValuedTable, $scheme, $memory, $table => $body;
-            ValuedNarrow ValuedWide DoublingValuedNarrow DoublingValuedWide)
+            ValuedNarrow ValuedWide ValuedLong DoublingValuedNarrow DoublingValuedWide DoublingValuedLong)
     };
     ($scheme:expr, $over:ident($memory:expr), $table:ident => $body:expr) => {
         $crate::cuckoo::with_pair!(&$scheme.pair, (addressing, layout) => {
@@ -152,11 +157,26 @@ impl Pair {
         if parameters.value_bits() > 0 {
             let doubling = || DoublingAddressing::new(parameters, seed);
             let wide = || ValuedWidths::new(parameters).expect(fits);
+            if parameters.has_long_fingerprints() {
+                return if parameters.addressing() == Doubling {
+                    Self::DoublingValuedLong(DoublingAddressing::new(parameters, seed), wide())
+                } else {
+                    Self::ValuedLong(LongAddressing::new(parameters, regional()), wide())
+                };
+            }
             return match (parameters.addressing(), ValuedWidths::new(parameters)) {
                 (Doubling, Some(widths)) => Self::DoublingValuedNarrow(doubling(), widths),
                 (Doubling, None) => Self::DoublingValuedWide(doubling(), wide()),
                 (_, Some(widths)) => Self::ValuedNarrow(regional(), widths),
                 (_, None) => Self::ValuedWide(regional(), wide()),
+            };
+        }
+        if parameters.has_long_fingerprints() {
+            let widths = AnyWidths::new(parameters).expect(fits);
+            return if parameters.addressing() == Doubling {
+                Self::DoublingLong(DoublingAddressing::new(parameters, seed), widths)
+            } else {
+                Self::RegionalLong(LongAddressing::new(parameters, regional()), widths)
             };
         }
         match (parameters.layout(), parameters.addressing()) {
@@ -254,15 +274,13 @@ impl Scheme {
         (self.operations.count)(&self.pair, bytes, digest)
     }
 
-    /// A number for a key that is the same for all keys whose copies can't be told from its own, and for no others: its fingerprint
-    /// and the first of its candidate buckets.
-    pub(crate) fn id_of_copies(&self, digest: Digest) -> u64 {
+    /// What is the same for all keys whose copies can't be told from those of this one, and for no others: its fingerprint, and the
+    /// first of its candidate buckets.
+    pub(crate) fn id_of_copies(&self, digest: Digest) -> (Fingerprint, BucketIndex) {
         with_pair!(&self.pair, (addressing, _layout) => {
             let (fingerprint, primary) = addressing.locate(digest);
             let candidates = addressing.distinct_candidates(primary, fingerprint);
-            let first = candidates.map(|candidate| candidate.bucket().get()).min().unwrap_or_default();
-            // Tables have at most 2^32 buckets.
-            first << 32 | u64::from(fingerprint.get())
+            (fingerprint, candidates.map(Candidate::bucket).min().unwrap_or(primary.bucket()))
         })
     }
 
@@ -289,6 +307,12 @@ impl Scheme {
             Some(is_removed) => is_removed,
             None => (self.operations.remove)(&self.pair, bytes, digest),
         }
+    }
+
+    /// See [`CuckooTable::prefetch_each`].
+    #[inline]
+    pub(crate) fn prefetch_each(&self, bytes: &[u8], digests: &[Digest]) {
+        (self.operations.prefetch)(&self.pair, bytes, digests);
     }
 
     /// See [`CuckooTable::look_up`].

@@ -9,7 +9,8 @@ use super::Key;
 /// The 64-bit hash of a key.
 ///
 /// A digest is a key, too, and stands for itself: hash a key once to ask several filters, or with a hash of your own. All 64
-/// bits must be well mixed, since the high ones choose the bucket and the low 32 the fingerprint.
+/// bits must be well mixed: the high ones choose the bucket, the low 32 the fingerprint, and both together what a fingerprint has
+/// above 32 bits.
 ///
 /// ```
 /// use guira::{CuckooFilter, KeyHasher};

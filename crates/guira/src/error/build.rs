@@ -35,19 +35,22 @@ pub enum BuildError {
         /// The rate asked for.
         given: f64,
     },
-    /// A rate that the longest fingerprints do not reach.
+    /// A rate that the longest fingerprints, or digests of 64 bits, do not reach.
     RateTooLow {
         /// The rate asked for.
         given: f64,
-        /// The least rate that 32-bit fingerprints give this capacity, in a table of the most buckets that are planned for it.
+        /// The least rate for this capacity: with the longest fingerprints of its shape, in a table of the most buckets that
+        /// are planned for it. Of it, capacity / 2^64 are absent keys whose digest is that of a stored one.
         least: f64,
     },
     /// A fingerprint length out of range.
     FingerprintBits {
         /// The bits asked for.
         given: u32,
-        /// The fewest bits that the layout takes.
+        /// The fewest bits that layout and addressing take.
         least: u32,
+        /// The most bits that they take.
+        most: u32,
     },
     /// A fingerprint too short for the capacity: more keys than fit would share both buckets.
     FingerprintTooShort {
@@ -178,15 +181,13 @@ impl fmt::Display for BuildError {
             }
             Self::RateTooLow { given, least } => write!(
                 formatter,
-                "a false positive rate of {given:?} takes fingerprints of more than 32 bits, and with 32 bits the \
-                 least is {}: give a higher rate",
+                "a false positive rate of {given:?} is too low for so many keys: with digests of 64 bits and the longest \
+                 fingerprints the least is {}; give that or a higher one, or fewer keys",
                 rounded_up(*least)
             ),
-            Self::FingerprintBits { given, least } => write!(
-                formatter,
-                "fingerprints of {given} bits: they have {least} to {} bits",
-                Parameters::MAX_FINGERPRINT_BITS
-            ),
+            Self::FingerprintBits { given, least, most } => {
+                write!(formatter, "fingerprints of {given} bits: they have {least} to {most} bits")
+            }
             Self::FingerprintTooShort { given, least, capacity } => write!(
                 formatter,
                 "fingerprints of {given} bits are too short for {capacity} keys, of which too many would share their \
@@ -214,8 +215,9 @@ impl fmt::Display for BuildError {
             }
             Self::ValueBits { given, fingerprint_bits } => write!(
                 formatter,
-                "values of {given} bits beside fingerprints of {fingerprint_bits}: a value has at least 1 bit, and both \
+                "values of {given} bits beside fingerprints of {fingerprint_bits}: a value has 1 to {} bits, and both \
                  together have at most {}",
+                Parameters::MAX_VALUE_BITS,
                 Parameters::MAX_BITS_WITH_VALUE
             ),
             Self::ValueBitsOfType { given, most } => {

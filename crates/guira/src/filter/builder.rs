@@ -160,8 +160,7 @@ impl<T> FilterBuilder<T> {
     ///
     /// The first table has room for the capacity, or up to twice as many keys, and the last is as small as that of a
     /// filter built for the largest capacity. Before that, each doubling still to come costs a bit per slot. If that
-    /// takes more than the 32 bits that a fingerprint can have, the filter begins with a larger table: at a rate of 0.001
-    /// from 2^19 times the first capacity on, at 0.0001 from 2^15 times.
+    /// takes more than the 56 bits that a fingerprint can have, the filter begins with a larger table.
     ///
     /// A filter that grows takes a capacity and a rate; its buckets are packed and have 2, 4 or 8 slots, 4 unless given.
     ///
@@ -198,7 +197,7 @@ impl<T> FilterBuilder<T> {
         self
     }
 
-    /// Sets f, the bits of a fingerprint (2 to 32), instead of a rate.
+    /// Sets f, the bits of a fingerprint, instead of a rate: 2 to 56, in semi-sorted tables 5 to 32.
     ///
     /// # Examples
     ///
@@ -307,7 +306,7 @@ impl<T> FilterBuilder<T> {
     /// Sets v, the bits of the value beside each fingerprint, of a [`CuckooMap`](crate::CuckooMap) or a
     /// [`CountingCuckooFilter`](crate::CountingCuckooFilter); other kinds have no values. A map keeps values below 2^v, a
     /// counter counts to 2^v. Unless given, they are the bits of the type of the map's values, and 8 for a counter.
-    /// Fingerprint and value have at most 32 bits together.
+    /// A value has at most 32 bits, and at most 56 together with the fingerprint.
     ///
     /// # Examples
     ///

@@ -41,7 +41,12 @@ impl CuckooFilter {
             // Each doubling up to the largest capacity takes a bit, so as many must be left.
             let least = Parameters::CORE_BITS + growth.doublings.saturating_sub(parameters.doublings());
             if fingerprint_bits < least {
-                return Err(BuildError::FingerprintBits { given: fingerprint_bits, least }.into());
+                return Err(BuildError::FingerprintBits {
+                    given: fingerprint_bits,
+                    least,
+                    most: Parameters::MAX_FINGERPRINT_BITS,
+                }
+                .into());
             }
             growth.check(&parameters)?;
         }
@@ -52,7 +57,7 @@ impl CuckooFilter {
         }
         let left_out = self.parameters().fingerprint_bits() - fingerprint_bits;
         let shortened = |fingerprint: Fingerprint| {
-            if left_out == 0 { fingerprint } else { DoublingAddressing::shortened(fingerprint, left_out) }
+            if left_out == 0 { fingerprint } else { DoublingAddressing::<true>::shortened(fingerprint, left_out) }
         };
         match converted.insert_fingerprints_of(self, shortened) {
             Ok(()) => Ok(converted.with_growth(self.growth().copied()).with_kept(self.kept().cloned())),

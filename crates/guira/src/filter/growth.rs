@@ -39,8 +39,8 @@ impl Growth {
         if !is_doubling || !is_within || bits_at_first < self.doublings.saturating_add(Parameters::CORE_BITS) {
             return Err(BuildError::Doublings { given: self.doublings });
         }
-        // Both shifts are by less than 32, and there are at most 2^35 slots.
-        let slots_at_last = (parameters.slot_count() >> parameters.doublings()) << self.doublings.min(24);
+        let slots_at_first = parameters.slot_count() >> parameters.doublings();
+        let slots_at_last = slots_at_first.saturating_mul(1 << self.doublings.min(32));
         if self.max_capacity > slots_at_last {
             return Err(BuildError::Capacity { given: self.max_capacity, most: slots_at_last });
         }

@@ -11,7 +11,7 @@ pub struct StoredFingerprint {
     /// The number of the bucket in the table, counted from 0.
     pub bucket: u64,
     /// The fingerprint, at least 1.
-    pub fingerprint: u32,
+    pub fingerprint: u64,
 }
 
 /// The fingerprints of a filter, bucket by bucket. Made by [`CuckooFilter::fingerprints`].

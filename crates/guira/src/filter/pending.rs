@@ -2,6 +2,7 @@
 
 use alloc::collections::BTreeMap;
 
+use crate::addressing::{BucketIndex, Fingerprint};
 use crate::cuckoo::Scheme;
 use crate::digest::Digest;
 
@@ -20,7 +21,7 @@ pub enum Change {
 /// Keys whose copies can't be told apart have one entry, so that a key is answered as if the changes had been made.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pending {
-    copies: BTreeMap<u64, Copies>,
+    copies: BTreeMap<(Fingerprint, BucketIndex), Copies>,
     /// The insertions, less the removals.
     total: i64,
 }

@@ -82,7 +82,7 @@ impl ValuedFilter {
     /// buckets, or of memory.
     pub(super) fn doubled(&self, living: Living) -> Result<Self, BuildError> {
         let mut doubled = self.empty_with(self.parameters().after_doubling()?)?;
-        let addressing = DoublingAddressing::new(self.parameters(), self.hasher().seed());
+        let addressing = DoublingAddressing::<true>::new(self.parameters(), self.hasher().seed());
         let from = ValuedTable::new(widths(self.parameters()), &self.storage()[..]);
         let mut len = 0;
         let mut into = ValuedTable::new(widths(doubled.parameters()), doubled.bytes_mut());
@@ -112,7 +112,7 @@ impl ValuedFilter {
     /// there was no doubling, or no memory.
     fn halved(&self, living: Living) -> Option<Self> {
         let mut halved = self.empty_with(self.parameters().before_doubling()?).ok()?;
-        let addressing = DoublingAddressing::new(halved.parameters(), self.hasher().seed());
+        let addressing = DoublingAddressing::<true>::new(halved.parameters(), self.hasher().seed());
         let from = ValuedTable::new(widths(self.parameters()), &self.storage()[..]);
         let mut len = 0;
         let slots = ValuedTable::new(widths(halved.parameters()), halved.bytes_mut());

@@ -40,8 +40,7 @@ const HASH_SIP_HASH_13: u8 = 2;
 const POLICY_KEEP_RATE: u8 = 1;
 const POLICY_RAISE_RATE: u8 = 2;
 
-/// The longest fingerprints and values that the format has. This release has shorter ones.
-const MAX_FINGERPRINT_BITS: u8 = 56;
+/// The longest values that the format has. This release has shorter ones.
 const MAX_VALUE_BITS: u8 = 56;
 
 /// The flags that a reader must know: there are none so far.
@@ -166,7 +165,7 @@ impl Header {
             Addressing::Doubling => ADDRESSING_DOUBLING,
         });
         bytes.push(hash);
-        // Both are at most 32, as are v and the doublings below, and 0 is refused by every reader.
+        // Both are at most 56, as are v and the doublings below, and 0 is refused by every reader.
         bytes.push(u8::try_from(parameters.slots_per_bucket()).unwrap_or(0));
         bytes.push(u8::try_from(parameters.fingerprint_bits()).unwrap_or(0));
         bytes.extend(parameters.region_count().to_le_bytes());
@@ -298,14 +297,11 @@ impl Header {
             HASH_SIP_HASH_13 => Hash::SipHash13 { key_check: seed },
             found => return unknown("hash", found),
         };
-        // What the format has and this release hasn't.
-        let most_bits = u8::try_from(Parameters::MAX_FINGERPRINT_BITS).unwrap_or(u8::MAX);
         let has_values = matches!(kind, FileKind::Counting | FileKind::Map | FileKind::Expiring);
-        let is_of_format = fingerprint_bits <= MAX_FINGERPRINT_BITS && value_bits <= MAX_VALUE_BITS;
-        if is_of_format && fingerprint_bits > most_bits {
-            return unknown("length of fingerprints", fingerprint_bits);
-        }
-        if is_of_format && has_values && fingerprint_bits.saturating_add(value_bits) > most_bits {
+        // What the format has and this release hasn't.
+        let together = u32::from(fingerprint_bits) + u32::from(value_bits);
+        let is_long = u32::from(value_bits) > Parameters::MAX_VALUE_BITS || together > Parameters::MAX_BITS_WITH_VALUE;
+        if has_values && is_long && value_bits <= MAX_VALUE_BITS {
             return unknown("length of values", value_bits);
         }
         let regions = Regions { count: region_count, buckets: buckets_per_region };

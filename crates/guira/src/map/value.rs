@@ -26,7 +26,7 @@
 /// ```
 pub trait MapValue: Copy {
     /// The most bits that a value takes, and how many are kept unless the builder is told otherwise. Beside a fingerprint
-    /// of f bits there is room for 32 - f.
+    /// of f bits there is room for 56 - f.
     const BITS: u32;
 
     /// The number that stands for this value, of at most `BITS` bits.
@@ -81,8 +81,7 @@ impl MapValue for u16 {
     }
 }
 
-/// All 32 bits leave no room for a fingerprint: say with [`value_bits`](crate::FilterBuilder::value_bits) how many are
-/// needed.
+/// Each bit takes memory beside every fingerprint: say with [`value_bits`](crate::FilterBuilder::value_bits) how many are needed.
 impl MapValue for u32 {
     const BITS: Self = Self::BITS;
 

@@ -147,7 +147,7 @@ pub(crate) struct Lanes<W> {
 }
 
 impl Lanes<u64> {
-    /// `count` lanes of `width` bits each, 1 to 32, as a constant.
+    /// `count` lanes of `width` bits each, 1 to 64, as a constant.
     pub(crate) const fn of_64(count: u32, width: u32) -> Self {
         let (mut low, mut lane) = (0, 0);
         while lane < count {
@@ -159,17 +159,17 @@ impl Lanes<u64> {
 }
 
 impl<W: Word> Lanes<W> {
-    /// `count` lanes of `width` bits each, 1 to 32.
+    /// `count` lanes of `width` bits each, 1 to 64.
     #[inline(always)]
     pub(crate) fn new(count: u32, width: u32) -> Self {
-        debug_assert!(count > 0 && (1..=32).contains(&width) && count * width <= W::BITS);
+        debug_assert!(count > 0 && (1..=64).contains(&width) && count * width <= W::BITS);
         let low = (0..count).fold(W::ZERO, |low, lane| low | (W::from(1_u32) << (lane * width)));
-        Self { low, high: low << (width - 1), lane: W::from(u32::MAX >> (32 - width)), width }
+        Self { low, high: low << (width - 1), lane: W::from(u64::MAX >> (64 - width)), width }
     }
 
     /// `value` in every lane.
     #[inline]
-    pub(crate) fn broadcast(&self, value: u32) -> W {
+    pub(crate) fn broadcast(&self, value: u64) -> W {
         self.low.times(W::from(value))
     }
 
@@ -243,8 +243,8 @@ impl<W: Word> Lanes<W> {
 
     /// The value of the lane that starts at bit `at`.
     #[inline]
-    pub(crate) fn get(&self, word: W, at: u32) -> u32 {
-        ((word >> at) & self.lane).low_32()
+    pub(crate) fn get(&self, word: W, at: u32) -> u64 {
+        ((word >> at) & self.lane).low_64()
     }
 
     #[inline]
@@ -261,11 +261,11 @@ mod tests {
     use super::*;
 
     /// The lanes of a word, one after the other: the oracle.
-    fn naive<W: Word>(word: W, count: u32, width: u32) -> Vec<u32> {
-        (0..count).map(|lane| (word >> (lane * width)).low_32() & (u32::MAX >> (32 - width))).collect()
+    fn naive<W: Word>(word: W, count: u32, width: u32) -> Vec<u64> {
+        (0..count).map(|lane| (word >> (lane * width)).low_64() & (u64::MAX >> (64 - width))).collect()
     }
 
-    fn assert_agrees_with_loop<W: Word>(word: W, value: u32, count: u32, width: u32) {
+    fn assert_agrees_with_loop<W: Word>(word: W, value: u64, count: u32, width: u32) {
         let lanes = Lanes::<W>::new(count, width);
         let values = naive(word, count, width);
         let pattern = lanes.broadcast(value);
@@ -308,7 +308,7 @@ mod tests {
             chosen in 0u32..64,
         ) {
             for word in words {
-                for width in 1..=32 {
+                for width in 1..=64 {
                     for count in 1..=(128 / width) {
                         // A value that is there, one that probably is not, and empty lanes between.
                         let full = Lanes::<u128>::new(count, width);

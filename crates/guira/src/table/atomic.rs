@@ -219,7 +219,7 @@ impl<L> Memory for Watched<'_, L> {
 
 impl<L: Fn(Fingerprint)> MemoryMut for Watched<'_, L> {
     #[inline]
-    fn replace(&mut self, byte: usize, before: u32, old: u32, new: u32) {
+    fn replace(&mut self, byte: usize, before: u32, old: u64, new: u64) {
         if let Some(leaving) = Fingerprint::new(old) {
             (self.leaves)(leaving);
         }
@@ -270,13 +270,13 @@ impl<G: Widths> PackedTable<G, &[AtomicU64]> {
     }
 
     /// Inverts bits of a slot that the caller has locked.
-    pub(super) fn flip(&self, Place { bucket, slot }: Place, difference: u32) {
+    pub(super) fn flip(&self, Place { bucket, slot }: Place, difference: u64) {
         flip(self.memory(), self.bit(bucket, slot.0), difference);
     }
 
     /// Writes bits that are not all 0 to a slot that is empty; see [`SharedSlots::fill`].
     #[inline(always)]
-    pub(super) fn fill_with(&self, place: Place, content: u32) -> bool {
+    pub(super) fn fill_with(&self, place: Place, content: u64) -> bool {
         let Place { bucket, slot } = place;
         let bit = self.bit(bucket, slot.0);
         if self.straddles(place, 0) {
@@ -291,7 +291,7 @@ impl<G: Widths> PackedTable<G, &[AtomicU64]> {
         let before = bit.to_le_bytes()[0] & 63;
         let ones = u64::MAX >> (64 - self.widths().slot_bits());
         while (found >> before) & ones == 0 {
-            let filled = found | (u64::from(content) << before);
+            let filled = found | (content << before);
             // Release, as in `flip`, though no answer depends on it: a fill hides nothing that was there, and continues
             // the release sequence of the word. Relaxed if it fails: the word is only compared again.
             match word.compare_exchange_weak(found.to_le(), filled.to_le(), Ordering::Release, Ordering::Relaxed) {
@@ -326,7 +326,7 @@ impl<G: Widths> SharedSlots for PackedTable<G, &[AtomicU64]> {
 /// Release: whoever sees that a fingerprint has left its slot, and fences, sees what was done before: the announcement
 /// that it leaves, and before that the copy in its new slot.
 #[inline]
-fn flip(words: &[AtomicU64], bit: u64, difference: u32) {
+fn flip(words: &[AtomicU64], bit: u64, difference: u64) {
     let shifted = u128::from(difference) << (bit.to_le_bytes()[0] & 63);
     let first = to_usize(bit >> 6);
     for (index, part) in [(first, low_64(shifted)), (first + 1, low_64(shifted >> 64))] {

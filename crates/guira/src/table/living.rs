@@ -138,14 +138,14 @@ impl<T: Values> Table for LivingTable<T> {
             && (self.contains(first, fingerprint) || self.contains(second, fingerprint))
     }
 
-    fn find(&self, bucket: BucketIndex, fingerprint_or_empty: u32) -> Option<Slot> {
+    fn find(&self, bucket: BucketIndex, fingerprint_or_empty: u64) -> Option<Slot> {
         match Fingerprint::new(fingerprint_or_empty) {
             Some(fingerprint) => self.copies(bucket, fingerprint).next(),
             None => self.vacant_slots(bucket).next(),
         }
     }
 
-    fn count_of(&self, bucket: BucketIndex, fingerprint_or_empty: u32) -> u32 {
+    fn count_of(&self, bucket: BucketIndex, fingerprint_or_empty: u64) -> u32 {
         let count = |slots: &mut dyn Iterator<Item = Slot>| slots.map(|_| 1).sum();
         match Fingerprint::new(fingerprint_or_empty) {
             Some(fingerprint) => count(&mut self.copies(bucket, fingerprint)),

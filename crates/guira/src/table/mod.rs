@@ -85,10 +85,10 @@ pub(crate) trait Table {
     }
 
     /// The first slot of a bucket that holds this fingerprint, or with 0 the first that is empty.
-    fn find(&self, bucket: BucketIndex, fingerprint_or_empty: u32) -> Option<Slot>;
+    fn find(&self, bucket: BucketIndex, fingerprint_or_empty: u64) -> Option<Slot>;
 
     /// How many slots of a bucket hold this fingerprint, or with 0 how many are empty.
-    fn count_of(&self, bucket: BucketIndex, fingerprint_or_empty: u32) -> u32;
+    fn count_of(&self, bucket: BucketIndex, fingerprint_or_empty: u64) -> u32;
 
     /// An empty slot of a bucket, if there is one, and how full the bucket is.
     fn vacancy(&self, bucket: BucketIndex) -> Vacancy;
@@ -201,13 +201,13 @@ memory_behind_pointer!(&M, &mut M);
 pub(crate) trait MemoryMut: Memory {
     /// Replaces the content `old` of a slot by `new`; the bits of its neighbours stay. The slot starts `before` bits behind
     /// the start of a byte, and ends within 64 bits of that.
-    fn replace(&mut self, byte: usize, before: u32, old: u32, new: u32);
+    fn replace(&mut self, byte: usize, before: u32, old: u64, new: u64);
 }
 
 impl MemoryMut for &mut [u8] {
     #[inline]
-    fn replace(&mut self, byte: usize, before: u32, old: u32, new: u32) {
-        (u64::from(old ^ new) << before).flip(self, byte);
+    fn replace(&mut self, byte: usize, before: u32, old: u64, new: u64) {
+        ((old ^ new) << before).flip(self, byte);
     }
 }
 

@@ -286,7 +286,7 @@ impl<G: Widths, M: Memory> PackedTable<G, M> {
 
     /// The bits of each slot of a bucket in order, with the number of the slot.
     #[inline]
-    pub(super) fn contents(&self, bucket: BucketIndex) -> impl Iterator<Item = (u64, Slot, u32)> {
+    pub(super) fn contents(&self, bucket: BucketIndex) -> impl Iterator<Item = (u64, Slot, u64)> {
         let (slot_bits, word_bits, lanes) = (self.widths.slot_bits(), self.widths.word_bits(), self.lanes());
         let mut word = self.word(bucket, 0);
         (0..self.widths.slots_per_bucket()).map(move |number| {
@@ -301,11 +301,11 @@ impl<G: Widths, M: Memory> PackedTable<G, M> {
 
     /// The bits of a slot.
     #[inline]
-    pub(super) fn content(&self, bucket: BucketIndex, slot: Slot) -> u32 {
+    pub(super) fn content(&self, bucket: BucketIndex, slot: Slot) -> u64 {
         let (byte, before) = byte_of(self.bit(bucket, slot.0));
-        // One slot of at most 32 bits fits 64 bits from any byte on.
+        // One slot of at most 56 bits fits 64 bits from any byte on.
         let word: u64 = self.memory.word(byte, before, self.widths.slot_bits());
-        word.low_32() & (u32::MAX >> (32 - self.widths.slot_bits()))
+        word & (u64::MAX >> (64 - self.widths.slot_bits()))
     }
 }
 
@@ -338,13 +338,13 @@ impl<G: Widths, M: Memory> Table for PackedTable<G, M> {
     }
 
     #[inline]
-    fn find(&self, bucket: BucketIndex, fingerprint_or_empty: u32) -> Option<Slot> {
+    fn find(&self, bucket: BucketIndex, fingerprint_or_empty: u64) -> Option<Slot> {
         let (lanes, pattern) = (self.lanes(), self.lanes().broadcast(fingerprint_or_empty));
         self.first_slot(bucket, |word| lanes.lowest_equal(word, pattern))
     }
 
     #[inline]
-    fn count_of(&self, bucket: BucketIndex, fingerprint_or_empty: u32) -> u32 {
+    fn count_of(&self, bucket: BucketIndex, fingerprint_or_empty: u64) -> u32 {
         let (lanes, pattern) = (self.lanes(), self.lanes().broadcast(fingerprint_or_empty));
         self.total(bucket, |word| lanes.count_equal(word, pattern))
     }
@@ -358,11 +358,11 @@ impl<G: Widths, M: Memory> Table for PackedTable<G, M> {
             let fullness = end / (G::Word::BITS / Vacancy::FULL);
             Vacancy { slot: Slot((end + 1).wrapping_sub(self.widths.slot_bits())), fullness }
         } else {
-            // Buckets of several words, or of 128 bits, have slots of at least 8 bits, so these numbers differ by at
-            // least 2, and are below 64.
+            // Buckets of several words, or of 128 bits, have slots of at least 8 bits and at most 56, so these numbers differ, and
+            // are below 64.
             let first_empty = self.find(bucket, 0);
             let slot = first_empty.unwrap_or(Slot(0));
-            Vacancy { slot, fullness: select_unpredictable(first_empty.is_some(), slot.0 / 4, Vacancy::FULL) }
+            Vacancy { slot, fullness: select_unpredictable(first_empty.is_some(), slot.0 / 8, Vacancy::FULL) }
         }
     }
 
@@ -414,14 +414,14 @@ impl<G: Widths, M: MemoryMut> TableMut for PackedTable<G, M> {
 impl<G: Widths, M: MemoryMut> PackedTable<G, M> {
     /// Replaces the bits of a slot.
     #[inline]
-    pub(super) fn set_content(&mut self, bucket: BucketIndex, slot: Slot, content: u32) {
+    pub(super) fn set_content(&mut self, bucket: BucketIndex, slot: Slot, content: u64) {
         let old = self.content(bucket, slot);
         self.replace(Place { bucket, slot }, old, content);
     }
 
     /// Replaces the bits of a slot, given what they are.
     #[inline]
-    pub(super) fn replace(&mut self, place: Place, old: u32, new: u32) {
+    pub(super) fn replace(&mut self, place: Place, old: u64, new: u64) {
         debug_assert_eq!(self.content(place.bucket, place.slot), old);
         let (byte, before) = self.byte_of(place.bucket, place.slot.0);
         if G::Word::BITS == u64::BITS {
@@ -465,7 +465,7 @@ mod tests {
 
     #[test]
     fn the_fewer_slots_are_empty_the_fuller_is_a_bucket() {
-        for fingerprint_bits in 2..=32 {
+        for fingerprint_bits in 2..=56 {
             for slots_per_bucket in [1, 2, 4, 8] {
                 if slots_per_bucket * fingerprint_bits <= 56 {
                     fill_up::<u64>(slots_per_bucket, fingerprint_bits);

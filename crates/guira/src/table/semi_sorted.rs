@@ -9,7 +9,7 @@ use super::sorted_codes::{CODE_BITS, CODES, NIBBLE_BITS, NIBBLES, code_of};
 use super::sorted_insertion::{Insertion, inserted};
 use super::{Layout, Memory, Place, Slot, Table, TableMut, Vacancy, byte_of};
 use crate::addressing::{BucketIndex, Fingerprint};
-use crate::cast::to_usize;
+use crate::cast::{low_32, to_usize};
 use crate::probe::{Lanes, Word};
 
 /// Bucket i starts at bit i · 4(f - 1): 12 bits of code, then the four fingerprints' high f - 4 bits.
@@ -169,7 +169,7 @@ impl<F: FingerprintBits, M> SemiSortedTable<F, M> {
     /// The value in a slot of a bucket that was read.
     #[inline]
     fn value(&self, fingerprints: F::Word, slot: Slot) -> u32 {
-        self.widths.unfolding().value_of(self.widths.lanes().get(fingerprints, slot.0), slot)
+        self.widths.unfolding().value_of(low_32(self.widths.lanes().get(fingerprints, slot.0)), slot)
     }
 }
 
@@ -251,7 +251,7 @@ impl<F: FingerprintBits, M: Memory> SemiSortedTable<F, M> {
 impl<F: FingerprintBits, M: Memory> Table for SemiSortedTable<F, M> {
     #[inline]
     fn contains(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> bool {
-        let pattern = self.widths.unfolding().broadcast(fingerprint.get());
+        let pattern = self.widths.unfolding().broadcast(fingerprint.low_half());
         self.widths.lanes().any_equal(self.fingerprints(bucket), pattern)
     }
 
@@ -261,19 +261,19 @@ impl<F: FingerprintBits, M: Memory> Table for SemiSortedTable<F, M> {
             let [first, second] = self.differing([first, second], fingerprint);
             return !(first & second) & Lanes::of_64(4, self.high_width()).high() != 0;
         }
-        let pattern = self.widths.unfolding().broadcast(fingerprint.get());
+        let pattern = self.widths.unfolding().broadcast(fingerprint.low_half());
         self.widths.lanes().any_equal_of_two(self.fingerprints(first), self.fingerprints(second), pattern)
     }
 
     #[inline]
-    fn find(&self, bucket: BucketIndex, fingerprint_or_empty: u32) -> Option<Slot> {
-        let pattern = self.widths.unfolding().broadcast(fingerprint_or_empty);
+    fn find(&self, bucket: BucketIndex, fingerprint_or_empty: u64) -> Option<Slot> {
+        let pattern = self.widths.unfolding().broadcast(low_32(fingerprint_or_empty));
         self.widths.lanes().lowest_equal(self.fingerprints(bucket), pattern).map(Slot)
     }
 
     #[inline]
-    fn count_of(&self, bucket: BucketIndex, fingerprint_or_empty: u32) -> u32 {
-        let pattern = self.widths.unfolding().broadcast(fingerprint_or_empty);
+    fn count_of(&self, bucket: BucketIndex, fingerprint_or_empty: u64) -> u32 {
+        let pattern = self.widths.unfolding().broadcast(low_32(fingerprint_or_empty));
         self.widths.lanes().count_equal(self.fingerprints(bucket), pattern)
     }
 
@@ -297,14 +297,14 @@ impl<F: FingerprintBits, M: Memory> Table for SemiSortedTable<F, M> {
     #[inline]
     fn filled_slots(&self, bucket: BucketIndex) -> impl Iterator<Item = (u64, Slot, Fingerprint)> {
         let fingerprints = self.fingerprints(bucket);
-        (0..)
-            .zip(self.slots())
-            .filter_map(move |(number, slot)| Some((number, slot, Fingerprint::new(self.value(fingerprints, slot))?)))
+        (0..).zip(self.slots()).filter_map(move |(number, slot)| {
+            Some((number, slot, Fingerprint::new(self.value(fingerprints, slot).into())?))
+        })
     }
 
     #[inline]
     fn get(&self, bucket: BucketIndex, slot: Slot) -> Option<Fingerprint> {
-        Fingerprint::new(self.value(self.fingerprints(bucket), slot))
+        Fingerprint::new(self.value(self.fingerprints(bucket), slot).into())
     }
 
     #[inline]
@@ -325,13 +325,13 @@ impl<F: FingerprintBits> TableMut for SemiSortedTable<F, &mut [u8]> {
     /// Sorts the bucket anew, so other slots may hold each other's fingerprints afterwards.
     #[inline]
     fn set(&mut self, bucket: BucketIndex, slot: Slot, fingerprint: Option<Fingerprint>) {
-        self.exchange(bucket, slot.0 / self.widths.get(), fingerprint.map_or(0, Fingerprint::get));
+        self.exchange(bucket, slot.0 / self.widths.get(), fingerprint.map_or(0, Fingerprint::low_half));
     }
 
     #[inline]
     fn fill(&mut self, place: Place, fingerprint: Fingerprint) {
         debug_assert!(self.get(place.bucket, Slot(0)).is_none(), "empty slots come first");
-        self.exchange(place.bucket, 0, fingerprint.get());
+        self.exchange(place.bucket, 0, fingerprint.low_half());
     }
 
     #[inline(always)]
@@ -358,12 +358,12 @@ impl<F: FingerprintBits> TableMut for SemiSortedTable<F, &mut [u8]> {
         let bucket = select_unpredictable(is_first, first, second);
         match F::INSERTIONS {
             Some(insertions) => {
-                let changed = inserted(insertions, high_width, word, nibbles, fingerprint.get());
+                let changed = inserted(insertions, high_width, word, nibbles, fingerprint.low_half());
                 let byte = select_unpredictable(is_first, first_byte, second_byte);
                 let before = select_unpredictable(is_first, first_before, second_before);
                 ((word ^ changed) << before).flip(self.memory, byte);
             }
-            None => self.exchange(bucket, 0, fingerprint.get()),
+            None => self.exchange(bucket, 0, fingerprint.low_half()),
         }
         Some(Place { bucket, slot: Slot(0) })
     }
@@ -501,6 +501,10 @@ mod tests {
     use super::*;
     use crate::parameters::{self, Addressing, Parameters, Regions, Shape};
 
+    fn short(value: u32) -> Option<Fingerprint> {
+        Fingerprint::new(value.into())
+    }
+
     fn assert_buckets_are_kept<W: Word>(fingerprint_bits: u32) {
         let shape = Shape::new(parameters::Layout::SemiSorted, Addressing::Regional, 4).expect("there is such a table");
         let parameters = Parameters::new(shape, fingerprint_bits, Regions::single(9), 0).expect("valid");
@@ -508,7 +512,7 @@ mod tests {
         let mut storage = Storage::zeroed(parameters.table_bits()).expect("small");
         let widths = AnyFingerprintBits::<W>::new(fingerprint_bits).expect("buckets that fit the words");
         let mut table = SemiSortedTable::new(widths, &mut storage[..]);
-        let mask = parameters.fingerprint_mask();
+        let mask = parameters.short_fingerprint_mask();
         let value = |bucket: u32, index: u32| {
             ((bucket + 1).wrapping_mul(0x9e37_79b9) ^ (index + 1).wrapping_mul(0x85eb_ca6b)) >> 7 & mask
         };
@@ -516,7 +520,7 @@ mod tests {
         for bucket in 0..9 {
             for index in 0..4 {
                 if let Some(slot) = table.vacancy(BucketIndex::new(bucket.into())).slot() {
-                    table.set(BucketIndex::new(bucket.into()), slot, Fingerprint::new(value(bucket, index)));
+                    table.set(BucketIndex::new(bucket.into()), slot, short(value(bucket, index)));
                 }
             }
         }
@@ -526,20 +530,20 @@ mod tests {
             let place = BucketIndex::new(bucket.into());
             let mut found = [0; 4];
             for (found, slot) in found.iter_mut().zip(table.slots()) {
-                *found = table.get(place, slot).map_or(0, Fingerprint::get);
+                *found = table.get(place, slot).map_or(0, Fingerprint::low_half);
             }
             expected.sort_unstable();
             found.sort_unstable();
             assert_eq!(found, expected, "f = {fingerprint_bits}");
-            for value in expected.into_iter().filter_map(Fingerprint::new) {
+            for value in expected.into_iter().filter_map(short) {
                 assert!(table.contains(place, value));
                 // Also beside a bucket without it, in either order.
                 assert!(table.either_contains(place, BucketIndex::new(0), value));
                 assert!(table.either_contains(BucketIndex::new(0), place, value));
-                let copies = expected.iter().filter(|&&other| other == value.get()).count();
+                let copies = expected.iter().filter(|&&other| other == value.low_half()).count();
                 assert_eq!(to_usize(u64::from(table.count(place, value))), copies);
             }
-            for absent in (1..=mask.min(4095)).filter(|value| !expected.contains(value)).filter_map(Fingerprint::new) {
+            for absent in (1..=mask.min(4095)).filter(|value| !expected.contains(value)).filter_map(short) {
                 assert!(!table.contains(place, absent), "f = {fingerprint_bits}: {absent:?} in {expected:?}");
                 assert!(!table.either_contains(place, place, absent), "f = {fingerprint_bits}: {absent:?}");
             }
@@ -557,7 +561,7 @@ mod tests {
             for value in [0x1234_5678, 0x9abc_def1, 1, 0xf, 0x10, u32::MAX].map(|value| value & mask) {
                 for slot in (0..4).map(|index| Slot(index * fingerprint_bits)) {
                     let lane = lanes.get(unfolding.broadcast(value), slot.0);
-                    assert_eq!(unfolding.value_of(lane, slot), value, "f = {fingerprint_bits}, {slot:?}");
+                    assert_eq!(unfolding.value_of(low_32(lane), slot), value, "f = {fingerprint_bits}, {slot:?}");
                 }
             }
         }
@@ -579,23 +583,23 @@ mod tests {
             let empty = list.iter().filter(|&&value| value == 0).count();
             let vacancy = table.vacancy(bucket);
             assert_eq!(vacancy.fullness, Vacancy::FULL - u32::try_from(empty).expect("small") * (Vacancy::FULL / 4));
-            if let (Some(slot), Some(fingerprint), true) = (vacancy.slot(), Fingerprint::new(value), step % 2 == 0) {
+            if let (Some(slot), Some(fingerprint), true) = (vacancy.slot(), short(value), step % 2 == 0) {
                 table.fill(Place { bucket, slot }, fingerprint);
                 list[0] = value;
             } else {
                 let slot = table.slots().nth(index).expect("four slots");
-                table.set(bucket, slot, Fingerprint::new(value));
+                table.set(bucket, slot, short(value));
                 list[index] = value;
             }
             list.sort_unstable_by_key(|value| (value & 0xf, value >> 4));
             let found = [0, 1, 2, 3].map(|index| {
                 let slot = table.slots().nth(index).expect("four slots");
-                table.get(bucket, slot).map_or(0, Fingerprint::get)
+                table.get(bucket, slot).map_or(0, Fingerprint::low_half)
             });
             assert_eq!(found, list, "f = {fingerprint_bits}, step {step}");
         }
         list.into_iter().for_each(|value| {
-            if let Some(fingerprint) = Fingerprint::new(value) {
+            if let Some(fingerprint) = short(value) {
                 let slot = table.slot_of(bucket, fingerprint).expect("it is there");
                 table.erase(Place { bucket, slot }, fingerprint);
             }
@@ -631,13 +635,13 @@ mod tests {
         storage.iter_mut().for_each(|byte| *byte = 0xff);
         let mut table = SemiSortedTable::new(widths, &mut storage[..]);
         let insertions = ConstantFingerprintBits::<F>::INSERTIONS.expect("f is a constant");
-        let mut values = values(F).filter_map(Fingerprint::new);
+        let mut values = values(F).filter_map(short);
         for round in 0..3000 {
             (0..4).for_each(|_| table.set(bucket, Slot(3 * F), None));
             for stored in 0..4 {
                 let (_, word) = table.parts(bucket);
                 let (value, nibbles) = (values.next().expect("endless"), u64::from(NIBBLES[to_usize(word & 0xfff)]));
-                let changed = inserted(insertions, F - NIBBLE_BITS, word, nibbles, value.get());
+                let changed = inserted(insertions, F - NIBBLE_BITS, word, nibbles, value.low_half());
                 table.fill(Place { bucket, slot: Slot(0) }, value);
                 assert_eq!(changed, table.parts(bucket).1, "f = {F}, round {round}: {value:?} beside {stored}");
             }
@@ -665,7 +669,7 @@ mod tests {
         let size = 4 * u64::from(FingerprintBits::bucket_bits(any));
         let buckets = [BucketIndex::new(1), BucketIndex::new(2)];
         for high_bits in [1, 0] {
-            let mut values = values(F).map(|value| value | high_bits << NIBBLE_BITS).filter_map(Fingerprint::new);
+            let mut values = values(F).map(|value| value | high_bits << NIBBLE_BITS).filter_map(short);
             for _ in 0..1000 {
                 let mut memory = [size, size].map(|size| Storage::zeroed(size).expect("small"));
                 let [first, second] = &mut memory;

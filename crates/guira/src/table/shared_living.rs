@@ -49,7 +49,7 @@ impl<'table, G: Widths> SharedLivingTable<'table, G> {
 
     /// Puts what is not 0 into a slot that is vacant. Returns `true` if it was.
     #[inline(always)]
-    fn put(&self, place: Place, content: u32) -> bool {
+    fn put(&self, place: Place, content: u64) -> bool {
         let old = self.slots.slots().content(place.bucket, place.slot);
         if old == 0 {
             return self.slots.slots().fill_with(place, content);
@@ -127,11 +127,11 @@ impl<G: Widths> Table for SharedLivingTable<'_, G> {
         self.among_living().either_contains(first, second, fingerprint)
     }
 
-    fn find(&self, bucket: BucketIndex, fingerprint_or_empty: u32) -> Option<Slot> {
+    fn find(&self, bucket: BucketIndex, fingerprint_or_empty: u64) -> Option<Slot> {
         self.among_living().find(bucket, fingerprint_or_empty)
     }
 
-    fn count_of(&self, bucket: BucketIndex, fingerprint_or_empty: u32) -> u32 {
+    fn count_of(&self, bucket: BucketIndex, fingerprint_or_empty: u64) -> u32 {
         self.among_living().count_of(bucket, fingerprint_or_empty)
     }
 
@@ -203,11 +203,11 @@ impl<G: Widths, M> Table for Writer<'_, G, M> {
         self.table.contains(bucket, fingerprint)
     }
 
-    fn find(&self, bucket: BucketIndex, fingerprint_or_empty: u32) -> Option<Slot> {
+    fn find(&self, bucket: BucketIndex, fingerprint_or_empty: u64) -> Option<Slot> {
         self.table.find(bucket, fingerprint_or_empty)
     }
 
-    fn count_of(&self, bucket: BucketIndex, fingerprint_or_empty: u32) -> u32 {
+    fn count_of(&self, bucket: BucketIndex, fingerprint_or_empty: u64) -> u32 {
         self.table.count_of(bucket, fingerprint_or_empty)
     }
 

@@ -14,19 +14,23 @@ use crate::sync::AtomicU64;
 ///
 /// Which of the two holds a bucket can't be predicted, so lookups don't branch on it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct SplittingTable<G, M> {
-    addressing: SplittingAddressing,
+pub(crate) struct SplittingTable<G, M, const LONG: bool> {
+    addressing: SplittingAddressing<LONG>,
     old: PackedTable<G, M>,
     new: PackedTable<G, M>,
 }
 
-impl<G: Widths, M> SplittingTable<G, M> {
-    pub(crate) const fn new(addressing: SplittingAddressing, old: PackedTable<G, M>, new: PackedTable<G, M>) -> Self {
+impl<G: Widths, M, const LONG: bool> SplittingTable<G, M, LONG> {
+    pub(crate) const fn new(
+        addressing: SplittingAddressing<LONG>,
+        old: PackedTable<G, M>,
+        new: PackedTable<G, M>,
+    ) -> Self {
         Self { addressing, old, new }
     }
 }
 
-impl<G: Widths, M: Deref> SplittingTable<G, M> {
+impl<G: Widths, M: Deref, const LONG: bool> SplittingTable<G, M, LONG> {
     /// The table that a bucket is in, and its number there.
     #[inline(always)]
     fn at(&self, bucket: BucketIndex) -> (PackedTable<G, &M::Target>, BucketIndex) {
@@ -35,7 +39,7 @@ impl<G: Widths, M: Deref> SplittingTable<G, M> {
     }
 }
 
-impl<G: Widths, M: Memory + Deref<Target: Memory>> Table for SplittingTable<G, M> {
+impl<G: Widths, M: Memory + Deref<Target: Memory>, const LONG: bool> Table for SplittingTable<G, M, LONG> {
     #[inline(always)]
     fn contains(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> bool {
         let (table, index) = self.at(bucket);
@@ -43,14 +47,14 @@ impl<G: Widths, M: Memory + Deref<Target: Memory>> Table for SplittingTable<G, M
     }
 
     #[inline]
-    fn find(&self, bucket: BucketIndex, fingerprint_or_empty: u32) -> Option<Slot> {
+    fn find(&self, bucket: BucketIndex, fingerprint_or_empty: u64) -> Option<Slot> {
         let (table, index) = self.at(bucket);
         let stored = Fingerprint::new(fingerprint_or_empty).map(|it| self.addressing.stored(bucket, it));
         table.find(index, stored.map_or(0, Fingerprint::get))
     }
 
     #[inline]
-    fn count_of(&self, bucket: BucketIndex, fingerprint_or_empty: u32) -> u32 {
+    fn count_of(&self, bucket: BucketIndex, fingerprint_or_empty: u64) -> u32 {
         let (table, index) = self.at(bucket);
         let stored = Fingerprint::new(fingerprint_or_empty).map(|it| self.addressing.stored(bucket, it));
         table.count_of(index, stored.map_or(0, Fingerprint::get))
@@ -86,7 +90,7 @@ impl<G: Widths, M: Memory + Deref<Target: Memory>> Table for SplittingTable<G, M
     }
 }
 
-impl<G: Widths, M: MemoryMut + Deref<Target: Memory>> TableMut for SplittingTable<G, M> {
+impl<G: Widths, M: MemoryMut + Deref<Target: Memory>, const LONG: bool> TableMut for SplittingTable<G, M, LONG> {
     #[inline]
     fn set(&mut self, bucket: BucketIndex, slot: Slot, fingerprint: Option<Fingerprint>) {
         let stored = fingerprint.map(|fingerprint| self.addressing.stored(bucket, fingerprint));
@@ -97,7 +101,7 @@ impl<G: Widths, M: MemoryMut + Deref<Target: Memory>> TableMut for SplittingTabl
 }
 
 #[cfg(feature = "std")]
-impl<G: Widths> SharedSlots for SplittingTable<G, &[AtomicU64]> {
+impl<G: Widths, const LONG: bool> SharedSlots for SplittingTable<G, &[AtomicU64], LONG> {
     #[inline]
     fn is_filled_locked(&self, Place { bucket, slot }: Place) -> bool {
         let (table, index) = self.at(bucket);

@@ -6,6 +6,7 @@ use super::{
     AnyWidths, Layout, Memory, MemoryMut, PackedTable, Place, Slot, Table, TableMut, Vacancy, Values, ValuesMut, Widths,
 };
 use crate::addressing::{BucketIndex, Fingerprint};
+use crate::cast::low_32;
 use crate::parameters::Parameters;
 use crate::probe::Word;
 #[cfg(feature = "std")]
@@ -19,7 +20,7 @@ pub(crate) struct ValuedWidths<G: Widths> {
     fingerprints: G::Word,
     fingerprint_bits: u32,
     /// 2^f - 1.
-    fingerprint_mask: u32,
+    fingerprint_mask: u64,
 }
 
 impl<W: Word> ValuedWidths<AnyWidths<W>> {
@@ -79,7 +80,7 @@ impl<G: Widths, M> ValuedTable<G, M> {
 #[cfg(feature = "std")]
 impl<G: Widths, M: MemoryMut> ValuedTable<G, M> {
     /// Replaces all that a slot holds.
-    pub(super) fn overwrite(&mut self, place: Place, content: u32) {
+    pub(super) fn overwrite(&mut self, place: Place, content: u64) {
         self.slots.set_content(place.bucket, place.slot, content);
     }
 }
@@ -94,8 +95,8 @@ impl<'table, G: Widths> ValuedTable<G, &'table [AtomicU64]> {
 
     /// All that a slot holds of a fingerprint with a value.
     #[inline]
-    pub(super) const fn content_of(&self, fingerprint: Fingerprint, value: u32) -> u32 {
-        fingerprint.get() | (value << self.widths.fingerprint_bits)
+    pub(super) const fn content_of(&self, fingerprint: Fingerprint, value: u32) -> u64 {
+        fingerprint.get() | ((value as u64) << self.widths.fingerprint_bits)
     }
 
     /// Whether the value of a slot is in two words.
@@ -134,13 +135,13 @@ impl<G: Widths, M: Memory> Table for ValuedTable<G, M> {
     }
 
     #[inline]
-    fn find(&self, bucket: BucketIndex, fingerprint_or_empty: u32) -> Option<Slot> {
+    fn find(&self, bucket: BucketIndex, fingerprint_or_empty: u64) -> Option<Slot> {
         let (lanes, pattern) = (self.slots.lanes(), self.slots.lanes().broadcast(fingerprint_or_empty));
         self.slots.first_slot(bucket, |word| lanes.lowest_equal(word & self.widths.fingerprints, pattern))
     }
 
     #[inline]
-    fn count_of(&self, bucket: BucketIndex, fingerprint_or_empty: u32) -> u32 {
+    fn count_of(&self, bucket: BucketIndex, fingerprint_or_empty: u64) -> u32 {
         let (lanes, pattern) = (self.slots.lanes(), self.slots.lanes().broadcast(fingerprint_or_empty));
         self.slots.total(bucket, |word| lanes.count_equal(word & self.widths.fingerprints, pattern))
     }
@@ -200,13 +201,13 @@ impl<G: Widths, M: MemoryMut> TableMut for ValuedTable<G, M> {
 impl<G: Widths, M: Memory> Values for ValuedTable<G, M> {
     #[inline]
     fn value(&self, place: Place) -> u32 {
-        self.slots.content(place.bucket, place.slot) >> self.widths.fingerprint_bits
+        low_32(self.slots.content(place.bucket, place.slot) >> self.widths.fingerprint_bits)
     }
 
     #[inline]
     fn may_have_value(&self, bucket: BucketIndex, value: u32) -> bool {
         let (lanes, pattern) =
-            (self.slots.lanes(), self.slots.lanes().broadcast(value << self.widths.fingerprint_bits));
+            (self.slots.lanes(), self.slots.lanes().broadcast(u64::from(value) << self.widths.fingerprint_bits));
         self.slots.any_word(bucket, |word| lanes.any_equal(word & !self.widths.fingerprints, pattern))
     }
 }
@@ -215,12 +216,16 @@ impl<G: Widths, M: MemoryMut> ValuesMut for ValuedTable<G, M> {
     #[inline]
     fn set_value(&mut self, place: Place, value: u32) {
         let fingerprint = self.slots.content(place.bucket, place.slot) & self.widths.fingerprint_mask;
-        self.slots.set_content(place.bucket, place.slot, fingerprint | (value << self.widths.fingerprint_bits));
+        self.slots.set_content(
+            place.bucket,
+            place.slot,
+            fingerprint | (u64::from(value) << self.widths.fingerprint_bits),
+        );
     }
 
     #[inline]
     fn fill_with_value(&mut self, place: Place, fingerprint: Fingerprint, value: u32) {
-        self.slots.replace(place, 0, fingerprint.get() | (value << self.widths.fingerprint_bits));
+        self.slots.replace(place, 0, fingerprint.get() | (u64::from(value) << self.widths.fingerprint_bits));
     }
 }
 
@@ -239,7 +244,7 @@ mod tests {
         let shape = Shape::new(parameters::Layout::Packed, Addressing::Regional, slots_per_bucket)
             .expect("there is such a table");
         let parameters = Parameters::new(shape, fingerprint_bits, Regions::single(BUCKETS.into()), 0).expect("valid");
-        parameters.with_value_bits(value_bits).expect("at most 32 bits together")
+        parameters.with_value_bits(value_bits).expect("at most 56 bits together")
     }
 
     /// Fills every second slot, and compares all that a table can say with a plain list of fingerprints and values.
@@ -254,10 +259,10 @@ mod tests {
             .map(|bucket| BucketIndex::new(bucket.into()))
             .flat_map(|bucket| table.slots().map(move |slot| Place { bucket, slot }).collect::<Vec<_>>())
             .collect();
-        let mut list: Vec<(u32, u32)> = Vec::new();
+        let mut list: Vec<(u64, u32)> = Vec::new();
         for (number, place) in (0..).zip(&places) {
             // Few different fingerprints, so that there are copies; the least and the greatest of both are among them.
-            let fingerprint = [1, parameters.fingerprint_mask(), 1 + mixed(number) % 2][number as usize % 3];
+            let fingerprint = [1, parameters.fingerprint_mask(), 1 + u64::from(mixed(number) % 2)][number as usize % 3];
             let value = [greatest_value, 0, mixed(number) & greatest_value][number as usize % 3];
             if number % 2 == 0 {
                 table.set(place.bucket, place.slot, Fingerprint::new(fingerprint));
@@ -277,7 +282,7 @@ mod tests {
                 assert_eq!(table.get(bucket, slot).map_or(0, Fingerprint::get), fingerprint, "{what}");
                 assert_eq!(table.value(place), value, "{what}");
             }
-            let filled: Vec<u32> = table.filled_slots(bucket).map(|(_, _, fingerprint)| fingerprint.get()).collect();
+            let filled: Vec<u64> = table.filled_slots(bucket).map(|(_, _, fingerprint)| fingerprint.get()).collect();
             assert!(expected.iter().map(|pair| pair.0).filter(|&fingerprint| fingerprint > 0).eq(filled), "{what}");
             for sought in [1, 2, 3, parameters.fingerprint_mask()] {
                 let Some(fingerprint) = Fingerprint::new(sought & parameters.fingerprint_mask()) else { continue };
@@ -308,8 +313,8 @@ mod tests {
     #[test]
     fn every_width_of_fingerprints_and_values_is_kept_and_compared_as_in_a_list() {
         for slots_per_bucket in [1, 2, 4, 8] {
-            for fingerprint_bits in 2..=31 {
-                for value_bits in 1..=32 - fingerprint_bits {
+            for fingerprint_bits in 2..=55 {
+                for value_bits in 1..=(56 - fingerprint_bits).min(32) {
                     let parameters = parameters(slots_per_bucket, fingerprint_bits, value_bits);
                     assert_agrees_with_list::<u128>(&parameters);
                     if ValuedWidths::<AnyWidths<u64>>::new(&parameters).is_some() {

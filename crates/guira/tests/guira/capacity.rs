@@ -494,8 +494,8 @@ mod what_cannot_be_built_is_refused {
     }
 
     #[test]
-    fn rates_that_32_bits_do_not_reach() {
-        for rate in [1e-12, f64::MIN_POSITIVE, 5e-324] {
+    fn rates_that_no_fingerprint_reaches() {
+        for rate in [1e-18, f64::MIN_POSITIVE, 5e-324] {
             let error = refusal(&with_rate(rate).capacity(100));
             let BuildError::RateTooLow { given, least } = error else { panic!("{rate}: {error:?}") };
             assert_eq!(given.to_bits(), rate.to_bits(), "the rate in the error");
@@ -518,11 +518,11 @@ mod what_cannot_be_built_is_refused {
 
     #[test]
     fn fingerprint_lengths_that_there_are_not() {
-        for bits in [0, 1, 33, 64, u32::MAX] {
+        for bits in [0, 1, 57, 64, u32::MAX] {
             for builder in [CuckooFilter::builder().capacity(100), CuckooFilter::builder().bucket_count(100)] {
                 assert_eq!(
                     refusal(&builder.fingerprint_bits(bits)),
-                    BuildError::FingerprintBits { given: bits, least: 2 }
+                    BuildError::FingerprintBits { given: bits, least: 2, most: 56 }
                 );
             }
         }

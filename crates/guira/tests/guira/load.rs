@@ -308,7 +308,7 @@ fn the_planner_raises_a_fingerprint_too_short_for_the_capacity() {
                     builder.clone().bucket_count(planned.bucket_count()).false_positive_rate(rate).parameters();
                 raised += u32::from(for_rate.is_ok_and(|table| table.fingerprint_bits() < bits));
                 // No other length makes a smaller table that keeps to the rate.
-                for other in 2..=32 {
+                for other in 2..=56 {
                     let other_table = builder.clone().capacity(capacity).fingerprint_bits(other).parameters();
                     let Ok(table) = other_table else { continue };
                     let keeps_to_it = table.expected_false_positive_rate(capacity as u64) <= rate;

@@ -12,6 +12,7 @@ mod interface;
 mod keys;
 mod kinds;
 mod load;
+mod long_fingerprints;
 mod model;
 mod oracle;
 mod real_words;

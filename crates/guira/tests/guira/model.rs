@@ -13,6 +13,7 @@ use crate::oracle::arrangement::{Arrangement, Outcome};
 use crate::oracle::case::{Announced, Case};
 use crate::oracle::classes::{Class, Prober};
 use crate::oracle::random::SplitMix64;
+use crate::oracle::shapes::Shape;
 use crate::oracle::slots::Slots as _;
 
 /// A filter, and the model that it must agree with after every step.
@@ -290,12 +291,8 @@ fn assert_holds(filter: &CuckooFilter, keys: &[u64], case: Case) {
 }
 
 /// The fingerprint lengths of a layout.
-fn all_fingerprint_bits(layout: Layout, addressing: Addressing) -> std::ops::RangeInclusive<u32> {
-    match (layout, addressing) {
-        (Layout::SemiSorted, _) => 5..=32,
-        (_, Addressing::Doubling) => 8..=32,
-        _ => 2..=32,
-    }
+fn all_fingerprint_bits(layout: Layout, addressing: Addressing) -> impl Iterator<Item = u32> {
+    Shape { layout, addressing, slots_per_bucket: 4 }.fingerprint_lengths()
 }
 
 /// One in so many sizes, beginning with another for each length, so that every length and every size has its turn.

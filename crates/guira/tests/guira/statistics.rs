@@ -236,7 +236,7 @@ fn stored_fingerprints_are_uniform_from_1_to_the_greatest() {
         let greatest = (1 << fingerprint_bits) - 1;
         let beyond = counts.keys().find(|fingerprint| !(1..=greatest).contains(*fingerprint));
         assert_eq!(beyond, None, "{case}: a fingerprint out of range");
-        let expected = population.filter.len() as f64 / f64::from(greatest);
+        let expected = population.filter.len() as f64 / greatest as f64;
         let cells = (1..=greatest).map(|fingerprint| (counts.get(&fingerprint).copied().unwrap_or(0), expected));
         assert_spread(cells, &format!("{case}: fingerprints"));
     }

@@ -19,7 +19,7 @@ fn table(buckets: u64, fingerprint_bits: u32) -> FilterBuilder {
 struct Located {
     digest: Digest,
     buckets: [u64; 2],
-    fingerprint: u32,
+    fingerprint: u64,
 }
 
 /// The first key with this primary bucket and this other one that is accepted.

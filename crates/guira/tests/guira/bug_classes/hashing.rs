@@ -173,7 +173,7 @@ fn keys_have_the_fingerprints_and_buckets_of_the_documented_format() {
         let mut prober = Prober::for_filters_like(&filter);
         for (key, fingerprint, lower_bucket, upper_bucket) in expected {
             let class = prober.class_of(filter.hasher().digest(key));
-            assert_eq!(class, Class::new(fingerprint, [lower_bucket, upper_bucket]), "{case}: {key}");
+            assert_eq!(class, Class::new(u64::from(fingerprint), [lower_bucket, upper_bucket]), "{case}: {key}");
         }
     }
 }

@@ -84,8 +84,7 @@ fn case_of(shape: Shape, fingerprint_bits: u32, bucket_count: u64) -> Case {
 /// for; with powers of three and four, and with doubling, it may become a little more.
 fn every_kind(bucket_count: u64) -> impl Iterator<Item = Case> {
     all_shapes().into_iter().flat_map(move |shape| {
-        (shape.least_fingerprint_bits()..=32)
-            .map(move |fingerprint_bits| case_of(shape, fingerprint_bits, bucket_count))
+        shape.fingerprint_lengths().map(move |fingerprint_bits| case_of(shape, fingerprint_bits, bucket_count))
     })
 }
 

@@ -12,7 +12,9 @@ fn cases() -> impl Iterator<Item = Case> {
     ADDRESSINGS.into_iter().flat_map(|addressing| {
         [1, 2, 4, 8].into_iter().flat_map(move |slots_per_bucket| {
             let least = if addressing == Addressing::Doubling { 8 } else { 5 };
-            [least, 13, 16, 27, 32].map(|fingerprint_bits| Case {
+            let has_longer = matches!(addressing, Addressing::Regional | Addressing::Doubling);
+            let longest = if has_longer { 53 } else { 32 };
+            [least, 13, 16, 27, longest].map(|fingerprint_bits| Case {
                 layout: Layout::Packed,
                 addressing,
                 slots_per_bucket,

@@ -1,7 +1,7 @@
 //! The files that the tests are about, and loading them in all ways.
 
 use guira::raw::RawFilter as _;
-use guira::{Addressing, CuckooFilter, KeyHasher, LoadError, Parameters};
+use guira::{Addressing, CuckooFilter, KeyHasher, Layout, LoadError, Parameters};
 
 use crate::oracle::allocation::peak_of;
 use crate::oracle::checksums::HEADER_LEN;
@@ -16,7 +16,8 @@ pub(crate) fn filters_of_every_kind() -> impl Iterator<Item = CuckooFilter> {
     let tables = regional.into_iter().chain(power_of_two);
     tables.flat_map(|(addressing, bucket_count)| {
         [1, 2, 4, 8].into_iter().flat_map(move |slots_per_bucket| {
-            (2..=32).map(move |fingerprint_bits| {
+            let shape = Shape { layout: Layout::Packed, addressing, slots_per_bucket };
+            shape.fingerprint_lengths().map(move |fingerprint_bits| {
                 CuckooFilter::builder()
                     .bucket_count(bucket_count)
                     .slots_per_bucket(slots_per_bucket)
@@ -95,7 +96,7 @@ pub(crate) fn assert_refused(bytes: &[u8], what: &str) -> LoadError {
 /// Every shape with all its fingerprint lengths.
 pub(crate) fn filters_of_every_shape(bucket_count: u64) -> impl Iterator<Item = CuckooFilter> {
     all_shapes().into_iter().flat_map(move |shape| {
-        (shape.least_fingerprint_bits()..=32).map(move |fingerprint_bits| {
+        shape.fingerprint_lengths().map(move |fingerprint_bits| {
             build(shape, if shape.addressing == Addressing::PowerOfTwo { 32 } else { bucket_count }, fingerprint_bits)
         })
     })

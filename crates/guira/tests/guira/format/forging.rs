@@ -13,6 +13,8 @@ use crate::oracle::specification::{Header, POWER_OF_TWO, REGIONAL, SIP_HASH_13};
 
 type Change = fn(&mut Header);
 
+const LEN_AT: usize = 40;
+
 #[test]
 fn headers_that_contradict_themselves_are_refused() {
     let file = small_file();
@@ -29,21 +31,21 @@ fn headers_that_contradict_themselves_are_refused() {
     assert!(matches!(refusal("layout 3", |header| header.layout = 3), LoadError::Unknown { what: "layout", found: 3 }));
     let error = refusal("addressing", |header| header.addressing = 6);
     assert!(matches!(error, LoadError::Unknown { what: "addressing", found: 6 }), "{error:?}");
-    // Longer than this release has them, and not longer than the format.
-    let error = refusal("longer fingerprints", |header| header.fingerprint_bits = 33);
-    assert!(matches!(error, LoadError::Unknown { what: "length of fingerprints", found: 33 }), "{error:?}");
     // Digests that come from the caller.
     assert!(matches!(refusal("hash 3", |header| header.hash = 3), LoadError::Unknown { what: "hash", found: 3 }));
     assert!(matches!(refusal("hash", |header| header.hash = 9), LoadError::Unknown { what: "hash", found: 9 }));
     assert!(matches!(refusal("hash", |header| header.hash = SIP_HASH_13), LoadError::SecretKeyMissing));
 
-    let measures: [(&str, Change); 16] = [
+    let measures: [(&str, Change); 17] = [
         ("no slots", |header| header.slots_per_bucket = 0),
         ("three slots", |header| header.slots_per_bucket = 3),
         ("too many slots", |header| header.slots_per_bucket = 16),
         ("no bits", |header| header.fingerprint_bits = 0),
         ("one bit", |header| header.fingerprint_bits = 1),
         ("too many bits", |header| header.fingerprint_bits = 57),
+        ("too many bits for a power of two", |header| {
+            (header.addressing, header.fingerprint_bits) = (POWER_OF_TWO, 33);
+        }),
         ("no region", |header| header.regions = 0),
         ("no buckets", |header| header.buckets_per_region = 0),
         ("too many regions", |header| header.regions = (1 << 32) / 6 + 1),
@@ -169,6 +171,35 @@ fn tables_too_large_for_the_file_are_refused_before_memory_is_taken() {
                 let bytes = [header.to_bytes(&table), table].concat();
                 let error = assert_refused(&bytes, &format!("{header:?} with {payload} bytes"));
                 assert!(matches!(error, LoadError::Truncated { .. }), "{header:?} with {payload} bytes: {error:?}");
+            }
+        }
+    }
+}
+
+/// The low bits of a fingerprint say which its buckets are, and are never 0.
+#[test]
+fn a_fingerprint_that_no_key_has_is_refused() {
+    for (addressing, fingerprint_bits, low_bits) in
+        [(Addressing::Regional, 40, 32), (Addressing::Doubling, 40, 8), (Addressing::Doubling, 12, 8)]
+    {
+        let shape = Shape { addressing, ..Shape::USUAL };
+        let file = build(shape, 6, fingerprint_bits).to_bytes();
+        let slot_bits = fingerprint_bits as usize;
+        for slot in [0, 5, 23] {
+            for at in 0..slot_bits {
+                let mut changed = file.clone();
+                let bit = slot * slot_bits + at;
+                changed[HEADER_LEN + bit / 8] |= 1 << (bit % 8);
+                changed[LEN_AT] = 1;
+                fix_checksums(&mut changed);
+                let what = format!("{addressing}, f = {fingerprint_bits}: bit {at} of slot {slot}");
+                match CuckooFilter::from_bytes(&changed) {
+                    Ok(_) => assert!(at < low_bits, "{what}: loaded"),
+                    Err(error) => {
+                        assert!(at >= low_bits, "{what}: {error}");
+                        assert!(matches!(error, LoadError::Inconsistent { .. }), "{what}: {error:?}");
+                    }
+                }
             }
         }
     }

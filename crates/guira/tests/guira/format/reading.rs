@@ -26,7 +26,7 @@ fn a_file_is_the_documented_bytes() {
             addressing: if parameters.addressing() == Addressing::Regional { REGIONAL } else { POWER_OF_TWO },
             hash: XXH3,
             slots_per_bucket: parameters.slots_per_bucket().try_into().expect("at most 8"),
-            fingerprint_bits: parameters.fingerprint_bits().try_into().expect("at most 32"),
+            fingerprint_bits: parameters.fingerprint_bits().try_into().expect("at most 56"),
             regions: parameters.region_count(),
             buckets_per_region: (parameters.bucket_count() / parameters.region_count()),
             capacity: parameters.capacity(),

@@ -31,7 +31,7 @@ fn filters_of_every_shape(bucket_count: u64) -> impl Iterator<Item = CuckooFilte
             Addressing::Quaternary => 4u64.pow(bucket_count.ilog(4) + 1),
             _ => bucket_count.next_multiple_of(2),
         };
-        (shape.least_fingerprint_bits()..=32).map(move |bits| build(shape, bucket_count, bits))
+        shape.fingerprint_lengths().map(move |bits| build(shape, bucket_count, bits))
     })
 }
 

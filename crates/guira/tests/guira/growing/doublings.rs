@@ -43,7 +43,7 @@ fn the_alternate_leads_back_after_any_number_of_doublings() {
             // By docs/format.md, these low halves have the core 100: all other bits are spare ones and given-away ones.
             let (first, last) = ((99_u64 << 32).div_ceil(255), (100_u64 << 32).div_ceil(255) - 1);
             let spare_values = 1 << (parameters.fingerprint_bits() - 8);
-            let mut class_of_place: BTreeMap<(u32, u64), Class> = BTreeMap::new();
+            let mut class_of_place: BTreeMap<(u64, u64), Class> = BTreeMap::new();
             for _ in 0..8 * spare_values * parameters.bucket_count() {
                 let low = first + random.next() % (last - first + 1);
                 let class = prober.class_of(Digest::new(random.next() << 32 | low));
@@ -106,7 +106,7 @@ fn growing_ahead_and_shrinking_back_gives_the_bits_back() {
     assert_eq!(filter.parameters().bucket_count(), before.parameters().bucket_count());
     // The same fingerprints in the same pairs of buckets, though perhaps in the other one of a pair.
     let fingerprints = |filter: &CuckooFilter| {
-        let mut all: Vec<u32> = filter.fingerprints().map(|stored| stored.fingerprint).collect();
+        let mut all: Vec<u64> = filter.fingerprints().map(|stored| stored.fingerprint).collect();
         all.sort_unstable();
         all
     };

@@ -254,7 +254,7 @@ fn value_bits_that_no_table_has_are_refused() {
         changed
     };
     for (file, load) in [(small_map(), load_map as Load), (small_counting(), load_counting)] {
-        for value_bits in [24, 30, 31, 32, 56] {
+        for value_bits in [33, 47, 48, 56] {
             let error = load(&with(file.clone(), &[(VALUE_BITS_AT, value_bits)])).expect_err("not in this release");
             assert!(
                 matches!(error, LoadError::Unknown { what: "length of values", .. }),
@@ -265,7 +265,7 @@ fn value_bits_that_no_table_has_are_refused() {
             let error = load(&with(file.clone(), &[(VALUE_BITS_AT, value_bits)])).expect_err("no such values");
             assert!(matches!(error, LoadError::Parameters(_)), "v = {value_bits}: {error:?}");
         }
-        let error = load(&with(file.clone(), &[(FINGERPRINT_BITS_AT, 28)])).expect_err("33 bits");
+        let error = load(&with(file.clone(), &[(FINGERPRINT_BITS_AT, 52)])).expect_err("57 bits");
         assert!(matches!(error, LoadError::Unknown { what: "length of values", found: 5 }), "{error:?}");
         for (layout, addressing) in [(2, 1), (1, 2), (1, 3), (1, 4)] {
             let changes = [(LAYOUT_AT, layout), (ADDRESSING_AT, addressing)];

@@ -10,14 +10,14 @@ const MAX_CANDIDATES: usize = 4;
 /// What a filter knows of a key: its fingerprint and its candidate buckets, some of which may be one and the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Class {
-    pub(crate) fingerprint: u32,
+    pub(crate) fingerprint: u64,
     /// In ascending order; where they are fewer, the last one fills up the rest.
     buckets: [u64; MAX_CANDIDATES],
 }
 
 impl Class {
     /// The class with these candidate buckets, in any order and as often as it may be.
-    pub(crate) fn new(fingerprint: u32, buckets: impl IntoIterator<Item = u64>) -> Self {
+    pub(crate) fn new(fingerprint: u64, buckets: impl IntoIterator<Item = u64>) -> Self {
         let distinct: Vec<u64> = BTreeSet::from_iter(buckets).into_iter().collect();
         assert!((1..=MAX_CANDIDATES).contains(&distinct.len()), "fingerprint {fingerprint} in {distinct:?}");
         let buckets = std::array::from_fn(|number| distinct[number.min(distinct.len() - 1)]);

@@ -39,6 +39,14 @@ impl Shape {
         }
     }
 
+    /// The lengths of fingerprints, as docs/format.md has them: all up to 32 bits, and some of those that are longer.
+    pub(crate) fn fingerprint_lengths(self) -> impl Iterator<Item = u32> + Clone {
+        let has_longer =
+            matches!((self.layout, self.addressing), (Layout::Packed, Addressing::Regional | Addressing::Doubling));
+        let longer: &[u32] = if has_longer { &[33, 36, 41, 49, 56] } else { &[] };
+        (self.least_fingerprint_bits()..=32).chain(longer.iter().copied())
+    }
+
     /// A load factor that large tables with long fingerprints reach, somewhat below the thresholds of docs/algorithm.md;
     /// with two buckets of one slot, more often than not.
     pub(crate) const fn rated_load_factor(self) -> f64 {

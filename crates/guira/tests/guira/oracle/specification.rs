@@ -82,8 +82,12 @@ impl Header {
     }
 
     pub(crate) fn fingerprint(&self, digest: u64) -> u64 {
-        let values = (1 << self.fingerprint_bits) - 1;
-        1 + (((digest & 0xffff_ffff) * values) >> 32)
+        let values = (1 << self.fingerprint_bits.min(32)) - 1;
+        let short = 1 + (((digest & 0xffff_ffff) * values) >> 32);
+        match self.fingerprint_bits {
+            longer @ 33.. => high_bits(digest.wrapping_mul(GOLDEN), u32::from(longer) - 32) << 32 | short,
+            _ => short,
+        }
     }
 
     pub(crate) fn primary_bucket(&self, digest: u64) -> u64 {
@@ -98,7 +102,7 @@ impl Header {
     /// The other candidate bucket of a fingerprint; the seed is that of the alternates, which with SipHash-1-3 is not
     /// in the header.
     pub(crate) fn alternate_bucket(&self, bucket: u64, fingerprint: u64, seed: u64) -> u64 {
-        let hash = hash_of(fingerprint, seed);
+        let hash = hash_of(fingerprint & 0xffff_ffff, seed);
         let size = self.buckets_per_region;
         if self.addressing == POWER_OF_TWO {
             return bucket ^ high_bits(hash, size.ilog2());
@@ -149,8 +153,9 @@ impl Header {
     /// The section "Tables that are doubled" for g = 0.
     fn fingerprint_and_buckets_before_doublings(&self, digest: u64, seed: u64) -> (u64, Vec<u64>) {
         let product = (digest & 0xffff_ffff) * 255;
-        let (core, rest) = (1 + (product >> 32), product & 0xffff_ffff);
-        let spare = rest >> (40 - self.fingerprint_bits);
+        let core = 1 + (product >> 32);
+        let rest = (product >> 8 & 0xff_ffff) << 40 | high_bits(digest.wrapping_mul(GOLDEN), 40);
+        let spare = high_bits(rest, u32::from(self.fingerprint_bits) - 8);
         let size = self.buckets_per_region;
         let region = high_product(digest, self.regions);
         let offset = high_product(digest.wrapping_mul(self.regions), size);
@@ -200,9 +205,11 @@ fn sum_of_digits(x: u64, y: u64, base: u64) -> u64 {
 /// H of a fingerprint, or of a core.
 fn hash_of(fingerprint: u64, seed: u64) -> u64 {
     let mixed = fingerprint ^ spread(seed);
-    let golden = 0x9e37_79b9_7f4a_7c15;
-    high_product(mixed, golden) ^ mixed.wrapping_mul(golden)
+    high_product(mixed, GOLDEN) ^ mixed.wrapping_mul(GOLDEN)
 }
+
+/// P.
+const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The high 64 bits of the product: `mulhi`.
 fn high_product(x: u64, y: u64) -> u64 {
