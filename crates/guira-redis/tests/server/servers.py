@@ -109,7 +109,8 @@ class Server:
         raise AssertionError(f"the server did not start:\n{self.log()}")
 
     def client(self, protocol=2, **options):
-        client = redis.Redis(port=self.port, protocol=protocol, **options)
+        # By itself a client asks again after five seconds, and an insertion that was only slow would be made twice.
+        client = redis.Redis(port=self.port, protocol=protocol, socket_timeout=60 * PATIENCE, **options)
         self.clients.append(client)
         return client
 

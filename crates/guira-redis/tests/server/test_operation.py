@@ -282,7 +282,7 @@ def test_it_stands_beside_redisbloom_with_a_prefix_and_not_without(program, stan
 
 
 def test_commands_with_a_prefix_stand_beside_others(program):
-    server = Server(program, "--appendonly", "yes", "--aof-use-rdb-preamble", "no", arguments=["prefix", "GF."])
+    server = Server(program, "--appendonly", "yes", "--appendfsync", "always", "--aof-use-rdb-preamble", "no", arguments=["prefix", "GF."])
     replica = Server(program, arguments=["prefix", "GF."])
     try:
         client = server.client()

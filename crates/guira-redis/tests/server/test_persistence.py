@@ -81,7 +81,7 @@ def test_a_snapshot_comes_back(start):
 
 @pytest.mark.parametrize("preamble", ["yes", "no"])
 def test_an_append_only_file_comes_back(start, preamble):
-    server = start("--appendonly", "yes", "--aof-use-rdb-preamble", preamble)
+    server = start("--appendonly", "yes", "--appendfsync", "always", "--aof-use-rdb-preamble", preamble)
     client = server.client()
     keys = fill(client)
     before = digests(client, keys)

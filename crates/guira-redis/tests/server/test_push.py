@@ -458,7 +458,7 @@ def test_servers_that_take_nothing_are_told(program, files, tmp_path):
 
 
 def test_a_push_is_in_the_append_only_file(start, files):
-    server = start("--appendonly", "yes", "--aof-use-rdb-preamble", "no")
+    server = start("--appendonly", "yes", "--appendfsync", "always", "--aof-use-rdb-preamble", "no")
     guira("push", files / "large.guira", url(server))
     expected = digest(server.client(), "birds")
     server.kill()
