@@ -55,11 +55,8 @@ impl Fingerprint {
 
     /// The fingerprint with further bits.
     #[inline]
-    const fn with_bits(self, bits: u64) -> Self {
-        match NonZeroU64::new(self.0.get() | bits) {
-            Some(value) => Self(value),
-            None => self,
-        }
+    fn with_bits(self, bits: u64) -> Self {
+        Self(self.0 | bits)
     }
 
     /// The fingerprint of a digest, uniform on 1 to `mask` = 2^f - 1, with f at most 32, from the digest's low 32 bits.

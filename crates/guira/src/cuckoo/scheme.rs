@@ -133,14 +133,18 @@ impl Pair {
         let any_size = || AnySize::new(parameters.buckets_per_region());
         let regional = || RegionalAddressing::new(parameters, any_size(), seed);
         let aligned = || RegionalAddressing::new(parameters, Size65536, seed);
+        // Such fingerprints are in packed tables with regional or doubling addressing alone, and read in words of 128 bits.
+        let is_long = parameters.has_long_fingerprints();
+        let long = || LongAddressing::new(parameters, regional());
         let is_aligned = parameters.buckets_per_region() == Size65536::BUCKETS;
         let fits = "all buckets fit some words";
+        let wide = || AnyWidths::new(parameters).expect(fits);
         /// The narrowest words that fit.
         macro_rules! packed {
             ($addressing:expr, $narrow:ident, $wide:ident) => {
                 match AnyWidths::new(parameters) {
                     Some(widths) => Self::$narrow($addressing, widths),
-                    None => Self::$wide($addressing, AnyWidths::new(parameters).expect(fits)),
+                    None => Self::$wide($addressing, wide()),
                 }
             };
         }
@@ -157,33 +161,22 @@ impl Pair {
         if parameters.value_bits() > 0 {
             let doubling = || DoublingAddressing::new(parameters, seed);
             let wide = || ValuedWidths::new(parameters).expect(fits);
-            if parameters.has_long_fingerprints() {
-                return if parameters.addressing() == Doubling {
-                    Self::DoublingValuedLong(DoublingAddressing::new(parameters, seed), wide())
-                } else {
-                    Self::ValuedLong(LongAddressing::new(parameters, regional()), wide())
-                };
-            }
             return match (parameters.addressing(), ValuedWidths::new(parameters)) {
+                (Doubling, _) if is_long => Self::DoublingValuedLong(DoublingAddressing::new(parameters, seed), wide()),
+                _ if is_long => Self::ValuedLong(long(), wide()),
                 (Doubling, Some(widths)) => Self::DoublingValuedNarrow(doubling(), widths),
                 (Doubling, None) => Self::DoublingValuedWide(doubling(), wide()),
                 (_, Some(widths)) => Self::ValuedNarrow(regional(), widths),
                 (_, None) => Self::ValuedWide(regional(), wide()),
             };
         }
-        if parameters.has_long_fingerprints() {
-            let widths = AnyWidths::new(parameters).expect(fits);
-            return if parameters.addressing() == Doubling {
-                Self::DoublingLong(DoublingAddressing::new(parameters, seed), widths)
-            } else {
-                Self::RegionalLong(LongAddressing::new(parameters, regional()), widths)
-            };
-        }
         match (parameters.layout(), parameters.addressing()) {
+            (_, Doubling) if is_long => Self::DoublingLong(DoublingAddressing::new(parameters, seed), wide()),
+            _ if is_long => Self::RegionalLong(long(), wide()),
             (Packed, Regional) if is_aligned => match (AnyWidths::new(parameters), AnyWidths::new(parameters)) {
                 (Some(widths), _) => Self::AlignedBytes(aligned(), widths),
                 (None, Some(widths)) => Self::AlignedNarrow(aligned(), widths),
-                (None, None) => Self::RegionalWide(regional(), AnyWidths::new(parameters).expect(fits)),
+                (None, None) => Self::RegionalWide(regional(), wide()),
             },
             (Packed, Regional) => match AnyWidths::new(parameters) {
                 Some(widths) => Self::RegionalBytes(regional(), widths),

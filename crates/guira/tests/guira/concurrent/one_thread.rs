@@ -2,6 +2,7 @@ use guira::{Addressing, BuildError, ConcurrentCuckooFilter, CuckooFilter, Digest
 
 use crate::oracle::case::{Announced, Case};
 use crate::oracle::random::SplitMix64;
+use crate::oracle::shapes::Shape;
 
 const ADDRESSINGS: [Addressing; 5] =
     [Addressing::Regional, Addressing::PowerOfTwo, Addressing::Ternary, Addressing::Quaternary, Addressing::Doubling];
@@ -12,8 +13,8 @@ fn cases() -> impl Iterator<Item = Case> {
     ADDRESSINGS.into_iter().flat_map(|addressing| {
         [1, 2, 4, 8].into_iter().flat_map(move |slots_per_bucket| {
             let least = if addressing == Addressing::Doubling { 8 } else { 5 };
-            let has_longer = matches!(addressing, Addressing::Regional | Addressing::Doubling);
-            let longest = if has_longer { 53 } else { 32 };
+            let shape = Shape { layout: Layout::Packed, addressing, slots_per_bucket };
+            let longest = shape.fingerprint_lengths().last().expect("there are some");
             [least, 13, 16, 27, longest].map(|fingerprint_bits| Case {
                 layout: Layout::Packed,
                 addressing,
