@@ -4,6 +4,7 @@ use core::fmt;
 use super::generation::Generation;
 use super::growing::{change_current, contains_in_current, copy, remove_in_current, replace, store_in_growing};
 use super::shared_table::SharedTable;
+use super::snapshot::Snapshots;
 use super::stripes::Stale;
 use super::update::{Refusal, Repeated};
 use crate::cast::to_usize;
@@ -93,6 +94,7 @@ pub struct ConcurrentCuckooFilter {
     hasher: KeyHasher,
     /// What the file of the filter that it was made of says besides.
     kept: Option<Arc<Kept>>,
+    snapshots: Snapshots,
 }
 
 /// The table of a filter; the current one, if the filter grows.
@@ -354,8 +356,11 @@ impl ConcurrentCuckooFilter {
         }
     }
 
-    /// Copies the filter as it is at one moment, to be saved, merged or looked through. Writers wait meanwhile, readers do not.
-    /// A copy that is taken during a doubling goes on with it.
+    /// Copies the filter as it is at one moment, to be saved, merged or looked through, while other threads go on. A copy that is
+    /// taken during a doubling goes on with it.
+    ///
+    /// Readers never wait. A writer waits for a moment at which nobody writes, and then copies what it is about to write, up to 8 KiB
+    /// at a time, unless that is copied already: a microsecond or two. A second snapshot of one filter waits for the first.
     ///
     /// # Errors
     ///
@@ -372,12 +377,17 @@ impl ConcurrentCuckooFilter {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn snapshot(&self) -> Result<CuckooFilter, OutOfMemory> {
+        self.snapshot_while(|| ())
+    }
+
+    /// The same; `meanwhile` is called when the moment is past, and nothing may be copied yet.
+    pub(super) fn snapshot_while(&self, meanwhile: impl Fn()) -> Result<CuckooFilter, OutOfMemory> {
+        let _turn = self.snapshots.wait();
         let copy = match &self.table {
-            Tables::Fixed(table) => never_stale(table.copy_locked()),
-            Tables::Growing(current, growth) => change_current(current, |generation| match generation.doubling() {
-                None => Ok(generation.table.copy_locked()?.map(|copy| copy.with_growth(Some(*growth)))),
-                Some(doubling) => doubling.copy(generation, growth),
-            }),
+            Tables::Fixed(table) => never_stale(table.snapshot(meanwhile)),
+            Tables::Growing(current, growth) => {
+                change_current(current, |generation| generation.snapshot(growth, &meanwhile))
+            }
         };
         let copy = copy.map_err(|_| OutOfMemory::new(self.parameters().table_size()))?;
         Ok(copy.with_kept(self.kept.clone()))
@@ -386,7 +396,9 @@ impl ConcurrentCuckooFilter {
     /// Turns it into a filter for one thread, with the same bits. Tables that are in large pages, which is where a filter of
     /// 2 MiB or more is built, are not copied.
     ///
-    /// Without memory for a copy of a smaller one the process ends; [`snapshot`](Self::snapshot) returns an error.
+    /// # Panics
+    ///
+    /// Where there is no memory for a copy of a smaller one; [`snapshot`](Self::snapshot) returns an error.
     ///
     /// # Examples
     ///
@@ -497,17 +509,18 @@ impl TryFrom<CuckooFilter> for ConcurrentCuckooFilter {
     /// [`BuildError::ConcurrentLayout`] where the table is not packed; [`BuildError::OutOfMemory`].
     fn try_from(filter: CuckooFilter) -> Result<Self, BuildError> {
         let (growth, hasher, kept) = (filter.growth().copied(), *filter.hasher(), filter.kept().cloned());
+        let out_of_memory = BuildError::OutOfMemory { bytes: filter.parameters().table_size() };
+        let snapshots = Snapshots::new().map_err(|_| out_of_memory.clone())?;
         let table = match growth {
             None => Tables::Fixed(SharedTable::new(filter)?),
             Some(growth) => {
-                let out_of_memory = BuildError::OutOfMemory { bytes: filter.parameters().table_size() };
                 let generation = Generation::new(SharedTable::new(filter)?, &growth);
                 ask_for::<Counted<Generation>>().map_err(|_| out_of_memory.clone())?;
                 let current = try_box(Replaceable::new(generation)).map_err(|_| out_of_memory)?;
                 Tables::Growing(current, growth)
             }
         };
-        Ok(Self { table, hasher, kept })
+        Ok(Self { table, hasher, kept, snapshots })
     }
 }
 

@@ -4,6 +4,7 @@ use core::fmt;
 use super::guards::{Guard as _, Guards};
 use super::lookup::MAX_LOOKS;
 use super::shared_table::SharedTable;
+use super::snapshot::Snapshots;
 use super::stripes::Stale;
 use super::times::{SharedTimes, TimedGuards};
 use super::update::Refusal;
@@ -20,7 +21,7 @@ use crate::filter::{
 };
 use crate::parameters::Parameters;
 use crate::sync::AtomicU64;
-use crate::table::{Place, SharedLivingTable, TableMut as _, ValuedTable, Widths, Words};
+use crate::table::{Copies, Copying, Place, SharedLivingTable, TableMut as _, ValuedTable, Widths, Words};
 
 /// An [`ExpiringCuckooFilter`] for several threads: every operation takes it by shared reference.
 ///
@@ -70,6 +71,7 @@ pub struct ConcurrentExpiringCuckooFilter {
     growth: Option<Growth>,
     /// What the file of the filter that it was made of says besides.
     kept: Option<Arc<Kept>>,
+    snapshots: Snapshots,
 }
 
 impl Expires for ConcurrentExpiringCuckooFilter {}
@@ -226,7 +228,8 @@ impl ConcurrentExpiringCuckooFilter {
             for bucket in buckets.map(BucketIndex::new) {
                 // Most buckets have no dead fingerprint, and none can come to them.
                 if table.slots.may_have_dead(bucket) {
-                    let _held = never_stale(guards.lock(bucket));
+                    let held = never_stale(guards.lock(bucket));
+                    held.keep(table.slots, bucket);
                     table.slots.sweep(bucket);
                 }
             }
@@ -462,7 +465,9 @@ impl ConcurrentExpiringCuckooFilter {
         }
     }
 
-    /// Copies the filter as it is at one moment, to be saved, merged or looked through. Writers wait meanwhile, readers do not.
+    /// Copies the filter as it is at one moment, to be saved, merged or looked through, while other threads go on.
+    ///
+    /// See [`ConcurrentCuckooFilter::snapshot`](crate::ConcurrentCuckooFilter::snapshot) for how long others wait.
     ///
     /// # Errors
     ///
@@ -478,15 +483,23 @@ impl ConcurrentExpiringCuckooFilter {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn snapshot(&self) -> Result<ExpiringCuckooFilter, OutOfMemory> {
-        let parameters = self.table.parameters;
-        let mut generations = self.times.lock();
-        let _all = never_stale(self.table.guards.lock_all());
-        self.times.count(&mut generations, &self.table.guards.stripes);
-        let storage = self.table.words.to_storage().map_err(|_| OutOfMemory::new(parameters.table_size()))?;
-        let len = generations.in_table();
-        let filter = ValuedFilter::from_parts(parameters, self.table.hasher, storage, len);
+        let SharedTable { parameters, hasher, words, guards, .. } = &self.table;
+        let _turn = self.snapshots.wait();
+        let out_of_memory = |_| OutOfMemory::new(parameters.table_size());
+        let copying = Copying::of(words).map_err(out_of_memory)?;
+        let generations = {
+            let mut generations = self.times.lock();
+            let mut all = never_stale(guards.lock_all());
+            all.begin_copies(&Copies::of_table(&copying));
+            self.times.count(&mut generations, &guards.stripes);
+            generations.clone()
+        };
+        copying.finish(words);
+        guards.stripes.end_copies();
+        let storage = Copying::into_storage(copying).map_err(out_of_memory)?;
+        let filter = ValuedFilter::from_parts(*parameters, *hasher, storage, generations.in_table());
         let filter = filter.with_growth(self.growth).with_kept(self.kept.clone());
-        Ok(ExpiringCuckooFilter::from_parts(filter, generations.clone()))
+        Ok(ExpiringCuckooFilter::from_parts(filter, generations))
     }
 
     /// Turns it into a filter for one thread, with the same bits. Tables that are in large pages, which is where a filter of
@@ -503,7 +516,7 @@ impl ConcurrentExpiringCuckooFilter {
     /// ```
     #[must_use]
     pub fn into_filter(self) -> ExpiringCuckooFilter {
-        let Self { table: SharedTable { parameters, hasher, words, guards, .. }, times, growth, kept } = self;
+        let Self { table: SharedTable { parameters, hasher, words, guards, .. }, times, growth, kept, .. } = self;
         let mut generations = times.lock().clone();
         times.count(&mut generations, &guards.stripes);
         let filter = ValuedFilter::from_parts(parameters, hasher, words.into_storage(), generations.in_table());
@@ -619,7 +632,8 @@ impl TryFrom<ExpiringCuckooFilter> for ConcurrentExpiringCuckooFilter {
         let guards =
             Versions::new().and_then(|versions| Guards::new(&parameters, len, versions)).map_err(out_of_memory)?;
         let table = SharedTable { parameters, hasher, scheme, words, guards };
-        Ok(Self { table, times: SharedTimes::new(generations), growth, kept })
+        let snapshots = Snapshots::new().map_err(out_of_memory)?;
+        Ok(Self { table, times: SharedTimes::new(generations), growth, kept, snapshots })
     }
 }
 

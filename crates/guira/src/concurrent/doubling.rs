@@ -23,21 +23,21 @@ use crate::addressing::{Addressing as _, BucketIndex};
 use crate::cast::to_usize;
 use crate::cuckoo::{BLOCK, Located, NoRoom, Splitting, with_splitting_table};
 use crate::digest::Digest;
-use crate::error::{BuildError, InsertError};
+use crate::error::InsertError;
 use crate::filter::{CuckooFilter, Growth};
 use crate::sync::{Arc, Mutex, Replaceable, into_inner};
-use crate::table::{Counted, Words, ask_for};
+use crate::table::{Copies, Counted, Words, ask_for};
 
 /// The doubling of a table, from the moment at which it began.
 pub(super) struct Doubling {
     /// How the table is split; of no use for how much of it is.
-    splitting: Splitting,
+    pub(super) splitting: Splitting,
     /// How far the filter grows.
     growth: Growth,
     /// The table of twice the size, with all that is stored when the doubling is over.
     pub(super) next: Arc<Generation>,
     /// The locks of the buckets of the old table and of what they became, and how much is stored in both.
-    stripes: Stripes,
+    pub(super) stripes: Stripes,
     /// Whoever splits buckets, which are split in order.
     turn: Mutex<()>,
 }
@@ -53,7 +53,12 @@ pub(super) struct Tables<'table> {
 impl Doubling {
     /// Takes the memory for a table of twice the size, and splits the first buckets of one that nobody writes; `None` where
     /// there would be no room for this key then, or no larger table at all.
-    pub(super) fn begin(generation: &Generation, growth: &Growth, digest: Digest) -> Option<(Self, u64)> {
+    pub(super) fn begin(
+        generation: &Generation,
+        growth: &Growth,
+        digest: Digest,
+        locked: &AllGuards<'_>,
+    ) -> Option<(Self, u64)> {
         let table = &generation.table;
         let parameters = table.parameters.after_doubling().ok()?;
         let versions = table.guards.versions.clone();
@@ -72,6 +77,9 @@ impl Doubling {
         let whole = all.saturating_sub(Splitting::AT_A_TIME);
         for bucket in whole..all {
             splitting.split_bucket(BucketIndex::new(bucket), &*table.words, doubling.next.table.words.unseen());
+        }
+        if let Some(copies) = locked.one().copies() {
+            doubling.stripes.begin_copies(copies);
         }
         doubling.tables(table, whole).has_room(digest).then_some((doubling, whole))
     }
@@ -269,7 +277,11 @@ impl Doubling {
     /// Lets the doubled table take the place of both.
     fn end(&self, current: &Replaceable<Generation>, all: Result<AllGuards<'_>, Stale>) {
         let Ok(all) = all else { unreachable!("it is current until it ends") };
-        self.next.table.guards.stripes.count_all(self.len());
+        let stripes = &self.next.table.guards.stripes;
+        stripes.count_all(self.len());
+        if let Some(next) = all.one().copies().and_then(|copies| copies.next.as_ref()) {
+            stripes.begin_copies(&Copies::of_table(next));
+        }
         current.replace(Arc::clone(&self.next));
         all.retire();
     }
@@ -278,24 +290,16 @@ impl Doubling {
     pub(super) fn clear(&self, old: &Generation, current: &Replaceable<Generation>) -> Result<(), Stale> {
         let _turn = self.turn.lock();
         let all = self.stripes.lock_all()?;
+        if let Some(copies) = all.one().copies() {
+            copies.table.finish(&old.table.words);
+            copies.next.iter().for_each(|next| next.finish(&self.next.table.words));
+        }
         old.table.words.clear();
         self.next.table.words.clear();
         old.set_whole(0);
         all.count_none();
         self.end(current, Ok(all));
         Ok(())
-    }
-
-    /// A copy while nobody writes.
-    pub(super) fn copy(&self, old: &Generation, growth: &Growth) -> Result<Result<CuckooFilter, BuildError>, Stale> {
-        let all = self.stripes.lock_all()?;
-        Ok(self.next.table.copy(&all).and_then(|mut next| {
-            next.add_to_len(self.len());
-            let (parameters, splitting) = (old.table.parameters, self.splitting.when(old.whole()));
-            let old_table = old.table.copy(&all)?.into_storage();
-            CuckooFilter::while_doubling(next.with_growth(Some(*growth)), splitting, old_table, parameters)
-                .map_err(|_| BuildError::OutOfMemory { bytes: parameters.table_size() })
-        }))
     }
 
     /// The filter, given the old table.

@@ -80,6 +80,11 @@ impl Generation {
         if self.is_whole() { None } else { self.doubling.get() }
     }
 
+    /// The doubling, if one has ever begun, even if it is over.
+    pub(super) fn begun_doubling(&self) -> Option<&Doubling> {
+        self.doubling.get()
+    }
+
     /// Whether no doubling has begun.
     #[inline]
     pub(super) fn is_whole(&self) -> bool {

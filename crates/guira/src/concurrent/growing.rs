@@ -99,7 +99,7 @@ fn double_and_store(
         return Ok(Err(refused));
     }
     if table.size_in_bytes() >= Splitting::MIN_SIZE
-        && let Some((doubling, whole)) = Doubling::begin(generation, growth, digest)
+        && let Some((doubling, whole)) = Doubling::begin(generation, growth, digest, &all)
     {
         let doubling = generation.begin_doubling(doubling, whole);
         all.retire();

@@ -14,8 +14,8 @@ pub(super) trait Guard {
     /// Locks one bucket. The holder takes no other lock.
     fn lock(&self, bucket: BucketIndex) -> Result<StripeGuard<'_>, Stale>;
 
-    /// Takes the lock that is needed to fill a slot that does not straddle words.
-    fn lock_to_fill(&self, bucket: BucketIndex) -> Result<StripeGuard<'_>, Stale>;
+    /// Takes the lock that is needed to fill a slot of a bucket, which is a single atomic step or not. The holder takes no other lock.
+    fn lock_to_fill(&self, bucket: BucketIndex, in_one_step: bool) -> Result<StripeGuard<'_>, Stale>;
 
     /// Locks several buckets: see [`Stripes::lock_each`].
     fn lock_each(&self, buckets: impl Iterator<Item = BucketIndex> + Clone) -> Result<StripeGuards<'_>, Stale>;
@@ -55,10 +55,10 @@ impl Guard for Guards {
         self.stripes.lock(bucket)
     }
 
-    /// Filling is a single atomic step, so it need only exclude those who lock the whole table.
-    #[inline]
-    fn lock_to_fill(&self, _bucket: BucketIndex) -> Result<StripeGuard<'_>, Stale> {
-        self.stripes.lock_of_this_thread()
+    /// A single step need only exclude those who lock the whole table.
+    #[inline(always)]
+    fn lock_to_fill(&self, bucket: BucketIndex, in_one_step: bool) -> Result<StripeGuard<'_>, Stale> {
+        self.stripes.lock_to_fill(bucket, in_one_step)
     }
 
     fn lock_each(&self, buckets: impl Iterator<Item = BucketIndex> + Clone) -> Result<StripeGuards<'_>, Stale> {
@@ -108,7 +108,7 @@ impl Guard for SplittingGuards<'_> {
     }
 
     /// A slot that is filled while its bucket is being split would be lost, so this takes the bucket's lock.
-    fn lock_to_fill(&self, bucket: BucketIndex) -> Result<StripeGuard<'_>, Stale> {
+    fn lock_to_fill(&self, bucket: BucketIndex, _in_one_step: bool) -> Result<StripeGuard<'_>, Stale> {
         self.lock(bucket)
     }
 
@@ -138,11 +138,11 @@ mod tests {
         for (number, is_refused) in [(1199, false), (1200, true), (1399, true), (1400, false)] {
             let seen_earlier = guards(700);
             assert_eq!(seen_earlier.lock(bucket(number)).is_err(), is_refused, "{number}");
-            assert_eq!(seen_earlier.lock_to_fill(bucket(number)).is_err(), is_refused, "{number}");
+            assert_eq!(seen_earlier.lock_to_fill(bucket(number), true).is_err(), is_refused, "{number}");
             let path = [0, number, 1999].map(bucket);
             assert_eq!(seen_earlier.lock_each(path.into_iter()).is_err(), is_refused, "{number}");
             let seen_now = guards(600);
-            assert!(seen_now.lock(bucket(number)).is_ok() && seen_now.lock_to_fill(bucket(number)).is_ok());
+            assert!(seen_now.lock(bucket(number)).is_ok() && seen_now.lock_to_fill(bucket(number), true).is_ok());
             assert!(seen_now.lock_each(path.into_iter()).is_ok());
         }
         assert!(guards(700).lock_all().is_err());

@@ -12,6 +12,7 @@ mod growing;
 mod guards;
 mod lookup;
 mod shared_table;
+mod snapshot;
 mod stripes;
 mod times;
 mod update;

@@ -63,7 +63,7 @@ impl SharedTable {
 
     /// Stores a copy of a key in a table that nobody else writes, unless there is no room. Returns `true` if it was stored.
     pub(super) fn insert_locked(&self, digest: Digest, all: &AllGuards<'_>) -> bool {
-        let is_stored = update::insert_locked(&self.scheme, &self.words, digest, &self.guards);
+        let is_stored = update::insert_locked(&self.scheme, &self.words, digest, &self.guards, all);
         if is_stored {
             all.one().count_stored();
         }
@@ -89,6 +89,9 @@ impl SharedTable {
     /// at some moment of that lookup.
     pub(super) fn clear(&self) -> Result<(), Stale> {
         let all = self.guards.stripes.lock_all()?;
+        if let Some(copies) = all.one().copies() {
+            copies.table.finish(&self.words);
+        }
         self.words.clear();
         all.count_none();
         Ok(())
@@ -110,12 +113,6 @@ impl SharedTable {
         Ok(CuckooFilter::from_parts(self.parameters, self.hasher, storage, self.len()))
     }
 
-    /// A copy of one moment.
-    pub(super) fn copy_locked(&self) -> Result<Result<CuckooFilter, BuildError>, Stale> {
-        let all = self.guards.stripes.lock_all()?;
-        Ok(self.copy(&all))
-    }
-
     pub(super) fn into_filter(self) -> CuckooFilter {
         let (parameters, hasher, len) = (self.parameters, self.hasher, self.len());
         CuckooFilter::from_parts(parameters, hasher, self.words.into_storage(), len)
@@ -131,6 +128,6 @@ impl SharedTable {
     }
 }
 
-const fn out_of_memory(parameters: &Parameters) -> BuildError {
+pub(super) const fn out_of_memory(parameters: &Parameters) -> BuildError {
     BuildError::OutOfMemory { bytes: parameters.table_size() }
 }

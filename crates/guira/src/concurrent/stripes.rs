@@ -11,7 +11,7 @@ use arrayvec::ArrayVec;
 use crate::addressing::BucketIndex;
 use crate::cast::to_usize;
 use crate::sync::{AtomicU64, Mutex, MutexGuard, Ordering, number_of_this_thread};
-use crate::table::{OutOfMemory, try_collect};
+use crate::table::{Copies, OutOfMemory, SharedSlots, try_collect};
 
 /// Enough that writers seldom meet, and few enough that one thread can take them all.
 const MAX_STRIPES: u64 = if cfg!(loom) { 4 } else { 256 };
@@ -53,9 +53,11 @@ struct Stripe {
 }
 
 /// Whether a table is the current one, which is written.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
 enum State {
     Current,
+    /// It is, and before a bucket is written, it must be copied.
+    Copied(Copies),
     /// A larger one took its place.
     Stale,
 }
@@ -92,10 +94,16 @@ impl Stripes {
         self.of_buckets[self.number_of(bucket)].lock()
     }
 
-    /// Takes the lock of this thread, so that nobody locks the whole table. The holder takes no other lock.
-    #[inline]
-    pub(super) fn lock_of_this_thread(&self) -> Result<StripeGuard<'_>, Stale> {
-        self.thread_locks[number_of_this_thread() & (self.thread_locks.len() - 1)].lock()
+    /// Takes the lock that is needed to fill a slot: of its bucket, or if it is filled in one step, of this thread, so that nobody
+    /// locks the whole table. The holder takes no other lock.
+    #[inline(always)]
+    pub(super) fn lock_to_fill(&self, bucket: BucketIndex, in_one_step: bool) -> Result<StripeGuard<'_>, Stale> {
+        let stripe = if in_one_step {
+            &self.thread_locks[number_of_this_thread() & (self.thread_locks.len() - 1)]
+        } else {
+            &self.of_buckets[self.number_of(bucket)]
+        };
+        stripe.lock()
     }
 
     /// Locks several buckets, in the order of the stripes, so that no two threads wait for each other: at most
@@ -139,6 +147,24 @@ impl Stripes {
         }
     }
 
+    /// The same for a table that nobody else has yet.
+    pub(super) fn begin_copies(&self, copies: &Copies) {
+        if let Ok(mut all) = self.lock_all() {
+            all.begin_copies(copies);
+        }
+    }
+
+    /// Lets whoever writes know that copies are made.
+    pub(super) fn end_copies(&self) {
+        for stripe in self.all() {
+            if let Ok(mut guard) = stripe.lock()
+                && guard.copies().is_some()
+            {
+                *guard.state = State::Current;
+            }
+        }
+    }
+
     /// How many fingerprints are stored. While others write, the number need not have been right at any moment.
     ///
     /// Relaxed: each count is right by itself, and for an exact sum the caller has synchronised with the writers by other
@@ -151,11 +177,11 @@ impl Stripes {
 }
 
 impl Stripe {
-    #[inline]
+    #[inline(always)]
     fn lock(&self) -> Result<StripeGuard<'_>, Stale> {
         // Nothing panics between the writes of an operation, so a thread that panicked left the table consistent.
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if *state == State::Stale { Err(Stale) } else { Ok(StripeGuard { stripe: self, state }) }
+        if matches!(*state, State::Stale) { Err(Stale) } else { Ok(StripeGuard { stripe: self, state }) }
     }
 }
 
@@ -166,6 +192,20 @@ pub(super) struct StripeGuard<'stripes> {
 }
 
 impl StripeGuard<'_> {
+    /// What must be copied before it is written.
+    #[inline]
+    pub(super) fn copies(&self) -> Option<&Copies> {
+        if let State::Copied(copies) = &*self.state { Some(copies) } else { None }
+    }
+
+    /// Sees to it that a bucket of the table is copied before it is written.
+    #[inline]
+    pub(super) fn keep(&self, slots: impl SharedSlots, bucket: BucketIndex) {
+        if let Some(copies) = self.copies() {
+            slots.keep(bucket, copies);
+        }
+    }
+
     /// Relaxed: the lock orders the writers of the count, and a sum of several counts is of no one moment anyway.
     #[inline]
     fn add(&self, difference: u64) {
@@ -200,6 +240,13 @@ impl<'stripes, const MAX: usize> StripeGuards<'stripes, MAX> {
 }
 
 impl AllGuards<'_> {
+    /// From now on, whoever writes sees to it that this moment is copied.
+    pub(super) fn begin_copies(&mut self, copies: &Copies) {
+        for guard in &mut self.0 {
+            *guard.state = State::Copied(copies.clone());
+        }
+    }
+
     /// Sets all counts to 0.
     ///
     /// Relaxed: as for a single count.

@@ -338,8 +338,8 @@ impl Guard for TimedGuards<'_> {
     }
 
     #[inline]
-    fn lock_to_fill(&self, bucket: BucketIndex) -> Result<StripeGuard<'_>, Stale> {
-        let held = self.guards.lock_to_fill(bucket)?;
+    fn lock_to_fill(&self, bucket: BucketIndex, in_one_step: bool) -> Result<StripeGuard<'_>, Stale> {
+        let held = self.guards.lock_to_fill(bucket, in_one_step)?;
         self.check().map(|()| held)
     }
 

@@ -3,8 +3,8 @@
 use core::iter;
 
 use super::guards::{Guard, Guards};
-use super::stripes::{MAX_LOCKED, Stale, StripeGuard, StripeGuards};
-use crate::addressing::{Addressing, Candidate, Fingerprint};
+use super::stripes::{AllGuards, MAX_LOCKED, Stale, StripeGuard, StripeGuards};
+use crate::addressing::{Addressing, BucketIndex, Candidate, Fingerprint};
 use crate::cuckoo::{CuckooTable, NoRoom, Scheme, with_table};
 use crate::digest::Digest;
 use crate::relocation::{Move, Path, Search};
@@ -77,8 +77,17 @@ pub(super) fn insert_with_several_locks(
 
 /// Stores a copy of a key's fingerprint if there is room, in a table that the caller has locked. Returns `true` if it was
 /// stored.
-pub(super) fn insert_locked(scheme: &Scheme, words: &[AtomicU64], digest: Digest, guards: &Guards) -> bool {
-    with_table!(scheme, shared(words), table => table.writer(guards).insert(digest).is_ok())
+pub(super) fn insert_locked(
+    scheme: &Scheme,
+    words: &[AtomicU64],
+    digest: Digest,
+    guards: &Guards,
+    all: &AllGuards<'_>,
+) -> bool {
+    with_table!(scheme, shared(words), table => {
+        let (fingerprint, primary) = table.addressing.locate(digest);
+        table.insert_locked(fingerprint, primary, guards, all).is_ok()
+    })
 }
 
 /// Removes a copy of a key's fingerprint. Returns `true` if there was one.
@@ -110,18 +119,17 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
         CuckooTable { addressing, slots: slots.watched(|leaving| guards.versions().bump(leaving)) }
     }
 
-    /// Stores a copy of a key's fingerprint if a look finds an empty slot that is still empty when it is filled. Returns
-    /// `true` if it was stored.
+    /// Stores a copy of a key's fingerprint if a look finds an empty slot that is still empty when it is filled, unless its bucket
+    /// may have to be copied first. Returns `true` if it was stored.
     #[inline]
     pub(super) fn fill_concurrent(&self, digest: Digest, guards: &impl Guard) -> Result<bool, Stale> {
         let (fingerprint, primary) = self.addressing.locate(digest);
         // The look fetches the buckets before a lock is held that others may wait for.
         let Some(place) = self.vacant_place(fingerprint, primary) else { return Ok(false) };
-        let guard = if self.slots.is_filled_locked(place) {
-            guards.lock(place.bucket)?
-        } else {
-            guards.lock_to_fill(place.bucket)?
-        };
+        let guard = guards.lock_to_fill(place.bucket, !self.slots.is_filled_locked(place))?;
+        if guard.copies().is_some() {
+            return Ok(false);
+        }
         // It fails if another thread has filled the slot since the look.
         let is_stored = self.slots.fill(place, fingerprint);
         if is_stored {
@@ -174,12 +182,48 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
         // No path was found, or only a long one, or none was still there when it was locked. Only while nobody else writes is it certain
         // whether there is one.
         let guard = guards.lock_all()?;
+        if guard.one().copies().is_some() {
+            self.keep_candidates(fingerprint, primary, guard.one());
+        }
         if is_left_out(guard.one()) {
             return Ok(false);
         }
-        self.writer(guards).insert_fingerprint(fingerprint, primary)?;
+        self.insert_locked(fingerprint, primary, guards, &guard)?;
         guards.note_stored(guard.one());
         Ok(true)
+    }
+
+    /// Stores a copy in a table that the caller has locked.
+    fn insert_locked(
+        &self,
+        fingerprint: Fingerprint,
+        primary: Candidate,
+        guards: &impl Guard,
+        all: &AllGuards<'_>,
+    ) -> Result<(), NoRoom> {
+        if all.one().copies().is_some() {
+            let found = match self.vacant_place(fingerprint, primary) {
+                Some(_) => None,
+                None => self.path_to_make_room(fingerprint, primary)?,
+            };
+            let moves = found.iter().flat_map(|(search, path)| search.moves(path));
+            self.keep_each(moves.map(|made| made.to().bucket), all.one());
+            self.keep_candidates(fingerprint, primary, all.one());
+        }
+        self.writer(guards).insert_fingerprint(fingerprint, primary).map(|_place| ())
+    }
+
+    /// Sees to it that the candidate buckets of a fingerprint are copied before they are written.
+    fn keep_candidates(&self, fingerprint: Fingerprint, primary: Candidate, held: &StripeGuard<'_>) {
+        let candidates = self.addressing.distinct_candidates(primary, fingerprint);
+        self.keep_each(candidates.map(Candidate::bucket), held);
+    }
+
+    /// Sees to it that some buckets are copied before they are written.
+    #[cold]
+    #[inline(never)]
+    fn keep_each(&self, buckets: impl Iterator<Item = BucketIndex>, held: &StripeGuard<'_>) {
+        { buckets }.for_each(|bucket| held.keep(self.slots, bucket));
     }
 
     /// Makes the moves of a path and puts a fingerprint into the slot that they free, or without moves into any empty
@@ -214,7 +258,7 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
         is_filled
     }
 
-    /// Locks the candidate buckets of a fingerprint and all buckets of a path.
+    /// Locks the candidate buckets of a fingerprint and all buckets of a path, to write them.
     pub(super) fn lock_path<'guards>(
         &self,
         fingerprint: Fingerprint,
@@ -224,16 +268,24 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
     ) -> Result<StripeGuards<'guards>, Stale> {
         // The path starts in a candidate, so only the ends of its moves are added.
         let candidates = self.addressing.distinct_candidates(primary, fingerprint).map(Candidate::bucket);
-        guards.lock_each(candidates.chain(moves.map(|made| made.to().bucket)))
+        let buckets = candidates.chain(moves.map(|made| made.to().bucket));
+        let guard = guards.lock_each(buckets.clone())?;
+        if guard.one().copies().is_some() {
+            self.keep_each(buckets, guard.one());
+        }
+        Ok(guard)
     }
 
-    /// Removes a copy of a key's fingerprint if a look finds one that is still in its bucket when that is locked. Returns
-    /// `true` if it was removed.
+    /// Removes a copy of a key's fingerprint if a look finds one that is still in its bucket when that is locked, unless the bucket
+    /// may have to be copied first. Returns `true` if it was removed.
     #[inline]
     pub(super) fn remove_concurrent(&self, digest: Digest, guards: &impl Guard) -> Result<bool, Stale> {
         let (fingerprint, primary) = self.addressing.locate(digest);
         let Some(Place { bucket, .. }) = self.place_of(fingerprint, primary) else { return Ok(false) };
         let guard = guards.lock(bucket)?;
+        if guard.copies().is_some() {
+            return Ok(false);
+        }
         // It may have moved since the look, or others may have removed it.
         let slot = self.slots.slot_of(bucket, fingerprint);
         if let Some(slot) = slot {

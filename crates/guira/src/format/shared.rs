@@ -1,5 +1,5 @@
-//! The filters that threads share, to bytes and back. A copy of one moment is what is written, so that writers wait while memory is
-//! copied and not while a disk is written to.
+//! The filters that threads share, to bytes and back. A copy of one moment is what is written, so that nobody waits for
+//! a disk.
 
 use alloc::vec::Vec;
 use std::io;
@@ -16,7 +16,7 @@ macro_rules! can_be_saved_while_shared {
     ($type:ident, $made:literal) => {
         impl $type {
             /// Returns the bytes of the file of the filter as it is at one moment, to be loaded by [`from_bytes`](Self::from_bytes), also
-            /// of the filter for one thread. Writers wait while the table is copied, readers do not.
+            /// of the filter for one thread. Others go on meanwhile: see [`snapshot`](Self::snapshot).
             ///
             /// # Panics
             ///
@@ -55,8 +55,8 @@ macro_rules! can_be_saved_while_shared {
                 self.snapshot().map_err(|error| io::Error::new(io::ErrorKind::OutOfMemory, error))?.write_to(writer)
             }
 
-            /// Saves the filter as it is at one moment, as [`CuckooFilter::save`](crate::CuckooFilter::save) does. Writers wait while the
-            /// table is copied, readers do not, and nobody waits for the disk. It takes the memory of one copy until it returns.
+            /// Saves the filter as it is at one moment, as [`CuckooFilter::save`](crate::CuckooFilter::save) does. Others go on
+            /// meanwhile: see [`snapshot`](Self::snapshot). It takes the memory of one copy until it returns.
             ///
             /// # Errors
             ///

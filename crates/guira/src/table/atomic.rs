@@ -10,10 +10,12 @@ use zerocopy::{FromBytes as _, FromZeros as _};
 
 #[cfg(not(loom))]
 use super::storage::Mapping;
-use super::{Memory, MemoryMut, OutOfMemory, PackedTable, Place, Storage, Table, TableMut, Widths, ask_for, storage};
-use crate::addressing::Fingerprint;
+use super::{
+    Copies, Copying, Memory, MemoryMut, OutOfMemory, PackedTable, Place, Storage, Table, TableMut, Widths, ask_for,
+    storage,
+};
+use crate::addressing::{BucketIndex, Fingerprint};
 use crate::cast::{low_32, low_64, to_usize};
-#[cfg(not(loom))]
 use crate::parameters::bytes_for;
 use crate::probe::{PrefetchToWrite, Word, prefetch};
 use crate::sync::{AtomicU64, Ordering};
@@ -69,29 +71,40 @@ impl Words {
     }
 
     /// Turns the words into the bytes of a table. A large table is not copied.
+    ///
+    /// # Panics
+    ///
+    /// Where there is no memory for a copy.
     pub(crate) fn into_storage(self) -> Storage {
+        self.try_into_storage().expect("no memory for a copy of the table")
+    }
+
+    /// Turns the words into the bytes of a table. A large table is not copied.
+    pub(super) fn try_into_storage(self) -> Result<Storage, OutOfMemory> {
         match self.0.into_owner().into_inner() {
-            Owned::Heap(words) => Storage::from_vec(words.iter().flat_map(|word| load(word).to_le_bytes()).collect()),
+            Owned::Heap(words) => copied(&words),
             #[cfg(not(loom))]
-            Owned::HugePages(mapping) => Storage(storage::Memory::HugePages(mapping)),
+            Owned::HugePages(mapping) => Ok(Storage(storage::Memory::HugePages(mapping))),
         }
     }
 
     /// Memory for slots of `bits` bits, all 0, which is not touched if it comes from the system.
     pub(crate) fn zeroed(bits: u64) -> Result<Self, OutOfMemory> {
+        Self::zeroed_bytes(usize::try_from(bytes_for(bits)).map_err(|_| OutOfMemory)?)
+    }
+
+    /// So many bytes, all 0.
+    pub(super) fn zeroed_bytes(size: usize) -> Result<Self, OutOfMemory> {
         #[cfg(not(loom))]
-        {
-            let size = usize::try_from(bytes_for(bits)).map_err(|_| OutOfMemory)?;
-            match Mapping::zeroed(size) {
-                Some(mapping) => Self::new(Owned::HugePages(mapping)),
-                None => {
-                    let words = AtomicU64::new_vec_zeroed(size / 8).map_err(|_| OutOfMemory)?;
-                    Self::new(Owned::Heap(words))
-                }
+        match Mapping::zeroed(size) {
+            Some(mapping) => Self::new(Owned::HugePages(mapping)),
+            None => {
+                let words = AtomicU64::new_vec_zeroed(size / 8).map_err(|_| OutOfMemory)?;
+                Self::new(Owned::Heap(words))
             }
         }
         #[cfg(loom)]
-        Self::from_storage(Storage::zeroed(bits)?)
+        Self::from_storage(Storage::zeroed_bytes(size)?)
     }
 
     /// The words, for filling slots that no other thread has seen yet.
@@ -111,13 +124,18 @@ impl Words {
 
     /// A copy of the table, as it is at one moment if nobody writes meanwhile.
     pub(crate) fn to_storage(&self) -> Result<Storage, OutOfMemory> {
-        let mut storage = Storage::zeroed_bytes(8 * self.len())?;
-        let (chunks, _) = storage.as_chunks_mut();
-        for (bytes, word) in chunks.iter_mut().zip(&**self) {
-            *bytes = load(word).to_le_bytes();
-        }
-        Ok(storage)
+        copied(self)
     }
+}
+
+/// The bytes of some words.
+fn copied(words: &[AtomicU64]) -> Result<Storage, OutOfMemory> {
+    let mut storage = Storage::zeroed_bytes(size_of_val(words))?;
+    let (chunks, _) = storage.as_chunks_mut();
+    for (bytes, word) in chunks.iter_mut().zip(words) {
+        *bytes = load(word).to_le_bytes();
+    }
+    Ok(storage)
 }
 
 impl Deref for Words {
@@ -243,6 +261,11 @@ pub(crate) trait SharedSlots: Table + Copy {
         self.get(from.bucket, from.slot).is_some_and(|fingerprint| self.fill(to, fingerprint))
     }
 
+    /// Sees to it that a bucket is copied before it is written.
+    ///
+    /// The table is handed over by value: a reference to it would be written to memory in every insertion.
+    fn keep(self, bucket: BucketIndex, copies: &Copies);
+
     /// The table, for writing. `leaves` is called as [`Watched`] says.
     fn watched(self, leaves: impl Fn(Fingerprint) + Copy) -> impl TableMut;
 }
@@ -267,6 +290,13 @@ impl<G: Widths> PackedTable<G, &[AtomicU64]> {
     pub(super) fn straddles(&self, Place { bucket, slot }: Place, from: u32) -> bool {
         let bit = self.bit(bucket, slot.0 + from);
         (bit & 63) + u64::from(self.widths().slot_bits() - from) > 64
+    }
+
+    /// Sees to it that a bucket is copied, in a copy of this table's words.
+    pub(super) fn keep_in(&self, bucket: BucketIndex, copying: &Copying) {
+        let first = self.bit(bucket, 0);
+        let last = first + u64::from(self.widths().bucket_bits()) - 1;
+        copying.keep(self.memory(), to_usize(first >> 6), to_usize(last >> 6));
     }
 
     /// Inverts bits of a slot that the caller has locked.
@@ -312,6 +342,12 @@ impl<G: Widths> SharedSlots for PackedTable<G, &[AtomicU64]> {
     #[inline(always)]
     fn fill(&self, place: Place, fingerprint: Fingerprint) -> bool {
         self.fill_with(place, fingerprint.get())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn keep(self, bucket: BucketIndex, copies: &Copies) {
+        self.keep_in(bucket, &copies.table);
     }
 
     #[inline]

@@ -2,6 +2,8 @@
 
 #[cfg(feature = "std")]
 mod atomic;
+#[cfg(feature = "std")]
+mod copying;
 mod fallible;
 mod living;
 mod packed;
@@ -20,6 +22,8 @@ use core::hint::select_unpredictable;
 use atomic::Watched;
 #[cfg(feature = "std")]
 pub(crate) use atomic::{SharedSlots, Words};
+#[cfg(feature = "std")]
+pub(crate) use copying::{Copies, Copying};
 #[cfg(feature = "std")]
 pub(crate) use fallible::{Counted, try_collect};
 pub(crate) use fallible::{ask_for, try_arc, try_box};

@@ -1,8 +1,8 @@
 //! A table that threads share, in which some fingerprints are dead, as their values say.
 
 use super::{
-    Living, LivingTable, MemoryMut, Place, SharedSlots, Slot, Table, TableMut, Vacancy, ValuedTable, Values, ValuesMut,
-    Widths,
+    Copies, Living, LivingTable, MemoryMut, Place, SharedSlots, Slot, Table, TableMut, Vacancy, ValuedTable, Values,
+    ValuesMut, Widths,
 };
 use crate::addressing::{BucketIndex, Fingerprint};
 use crate::cast::to_usize;
@@ -174,6 +174,12 @@ impl<G: Widths> SharedSlots for SharedLivingTable<'_, G> {
 
     fn fill_from(&self, from: Place, to: Place) -> bool {
         self.get(from.bucket, from.slot).is_some() && self.put(to, self.slots.slots().content(from.bucket, from.slot))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn keep(self, bucket: BucketIndex, copies: &Copies) {
+        self.slots.slots().keep_in(bucket, &copies.table);
     }
 
     #[inline]

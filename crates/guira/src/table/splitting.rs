@@ -3,9 +3,9 @@
 
 use core::ops::Deref;
 
-use super::{Memory, MemoryMut, PackedTable, Slot, Table, TableMut, Vacancy, Widths};
 #[cfg(feature = "std")]
-use super::{Place, SharedSlots};
+use super::{Copies, Place, SharedSlots};
+use super::{Memory, MemoryMut, PackedTable, Slot, Table, TableMut, Vacancy, Widths};
 use crate::addressing::{BucketIndex, Fingerprint, SplittingAddressing};
 #[cfg(feature = "std")]
 use crate::sync::AtomicU64;
@@ -112,6 +112,17 @@ impl<G: Widths, const LONG: bool> SharedSlots for SplittingTable<G, &[AtomicU64]
     fn fill(&self, Place { bucket, slot }: Place, fingerprint: Fingerprint) -> bool {
         let (table, index) = self.at(bucket);
         table.fill(Place { bucket: index, slot }, self.addressing.stored(bucket, fingerprint))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn keep(self, bucket: BucketIndex, copies: &Copies) {
+        let index = self.addressing.index_in_table(bucket);
+        if self.addressing.is_whole(bucket) {
+            self.old.keep_in(index, &copies.table);
+        } else if let Some(next) = &copies.next {
+            self.new.keep_in(index, next);
+        }
     }
 
     #[inline]

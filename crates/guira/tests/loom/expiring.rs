@@ -7,12 +7,12 @@ use loom::thread;
 use super::{Located, check, key, table};
 
 /// The slots of [`table`], whose keys live for three resolutions of one. Their numbers have three bits.
-fn expiring(buckets: u64, fingerprint_bits: u32) -> ExpiringCuckooFilter {
+pub(super) fn expiring(buckets: u64, fingerprint_bits: u32) -> ExpiringCuckooFilter {
     let builder = ExpiringCuckooFilter::builder().bucket_count(buckets).slots_per_bucket(1);
     builder.fingerprint_bits(fingerprint_bits).lifetime(3).resolution(1).build().expect("a few slots")
 }
 
-fn share_expiring(filter: &ExpiringCuckooFilter) -> Arc<ConcurrentExpiringCuckooFilter> {
+pub(super) fn share_expiring(filter: &ExpiringCuckooFilter) -> Arc<ConcurrentExpiringCuckooFilter> {
     Arc::new(filter.clone().try_into().expect("a few slots"))
 }
 

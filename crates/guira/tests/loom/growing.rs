@@ -8,7 +8,7 @@ use loom::thread;
 use super::check;
 
 /// A filter that grows, whose table takes no more keys before it is doubled, and its keys.
-fn full(seed: u64) -> (CuckooFilter, Vec<u64>) {
+pub(super) fn full(seed: u64) -> (CuckooFilter, Vec<u64>) {
     let builder =
         CuckooFilter::builder().capacity(2).max_capacity(64).slots_per_bucket(2).hasher(KeyHasher::xxh3(seed));
     let mut full = builder.false_positive_rate(0.1).build().expect("a few slots");
@@ -23,7 +23,7 @@ fn nearly_full() -> (CuckooFilter, Vec<u64>) {
     (full, keys)
 }
 
-fn share(filter: &CuckooFilter) -> Arc<ConcurrentCuckooFilter> {
+pub(super) fn share(filter: &CuckooFilter) -> Arc<ConcurrentCuckooFilter> {
     Arc::new(ConcurrentCuckooFilter::try_from(filter.clone()).expect("a few slots"))
 }
 

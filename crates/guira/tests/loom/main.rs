@@ -6,6 +6,7 @@
 mod expiring;
 mod growing;
 mod one_size;
+mod snapshots;
 
 use guira::{CuckooFilter, Digest, FilterBuilder, KeyHasher};
 

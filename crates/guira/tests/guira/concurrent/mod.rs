@@ -3,5 +3,6 @@
 mod doubling;
 mod growth;
 mod one_thread;
+mod snapshots;
 mod stress;
 mod threads;
