@@ -469,12 +469,13 @@ fn load_chunk<'arguments>(
     let StoredFilter::Incoming(incoming) = place.filter_mut().ok_or(CommandError::NotFound)? else {
         return Err(CommandError::InvalidChunk);
     };
+    let before = incoming.mark();
     incoming.take(position, data)?;
     if incoming.is_whole() {
-        match incoming.to_filter() {
+        match incoming.finish() {
             Ok(filter) => place.put(filter)?,
             Err(error) => {
-                incoming.give_back(data);
+                incoming.go_back(before);
                 return Err(error);
             }
         }

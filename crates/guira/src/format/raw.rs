@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use arrayvec::ArrayVec;
 
+pub use super::arriving::{Arriving, Mark};
 use super::chunks::TimesChunk;
 pub use super::chunks::{Chunk, chunks_of};
 use super::contents::{Contents, Parts, Written};
