@@ -192,7 +192,6 @@ pub(crate) trait Addressing: Copy {
     fn alternate(&self, candidate: Candidate, fingerprint: Fingerprint) -> Candidate;
 
     /// Whether a key may have this fingerprint. Bytes from outside may have others.
-    #[cfg(feature = "std")]
     fn may_hold(&self, fingerprint: Fingerprint) -> bool {
         fingerprint.get() & Self::TELLING_BITS != 0
     }

@@ -1,18 +1,12 @@
 //! Walks through all buckets: what is stored, and whether it may be.
 
-#[cfg(feature = "std")]
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::CuckooTable;
-#[cfg(feature = "std")]
-use super::{Scheme, with_table};
+use super::{CuckooTable, Scheme, with_table};
 use crate::addressing::{Addressing, BucketIndex, Candidate, Fingerprint, Grid};
-#[cfg(feature = "std")]
-use crate::table::OutOfMemory;
-use crate::table::{Place, Table, TableMut};
+use crate::table::{OutOfMemory, Place, Table, TableMut};
 
-#[cfg(feature = "std")]
 impl Scheme {
     /// The fingerprints in some buckets of a table of which `bytes` is a part: it begins with bucket `first`, and ends behind the last
     /// of the buckets with 16 bytes more. `None` where they hold what no table holds.
