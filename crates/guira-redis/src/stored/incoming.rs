@@ -232,7 +232,10 @@ impl Incoming {
                     let filter = file.finish_expiring()?;
                     StoredFilter::of_expiring(Expiring { filter, removed: *removed })
                 }
-                _ => Ok(StoredFilter::Growing(Growing { filter: file.finish()?, removed: *removed })),
+                _ => {
+                    let (filter, removed) = (file.finish()?, *removed);
+                    Ok(StoredFilter::Growing(Growing { removed, ..Growing::new(filter) }))
+                },
             },
         }
     }

@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use super::CuckooFilter;
+use super::growth::is_crowded;
 use crate::cast::to_usize;
 use crate::cuckoo::{NoRoom, Splitting};
 use crate::error::{BuildError, OutOfMemory};
@@ -10,6 +11,9 @@ use crate::table::Storage;
 
 /// How many buckets are looked at in a step; a multiple of 8, so that their first begins with a byte.
 const BUCKETS: u64 = 1 << 12;
+
+/// How many buckets of another filter are merged in a step. While a table fills to the last, a search for room may take long.
+const MERGED: u64 = 128;
 
 /// How many bytes are copied in a step.
 const COPIED: usize = 256 << 10;
@@ -143,6 +147,8 @@ pub struct Merging {
     doubled: Option<Copy>,
     /// How many of its buckets are merged.
     next: u64,
+    /// For each of the others, how often the merged filter is doubled before: more often where there was no room otherwise.
+    doublings: Vec<u32>,
 }
 
 /// A copy of a filter.
@@ -197,7 +203,10 @@ impl Merging {
         if !others.iter().all(is_alike) {
             return Ok(None);
         }
-        Ok(Some(Self { merged: Copy::of(filter)?, others: 0, doubled: None, next: 0 }))
+        let mut doublings = Vec::new();
+        doublings.try_reserve_exact(others.len()).map_err(|_| OutOfMemory::new(filter.parameters().table_size()))?;
+        doublings.resize(others.len(), 0);
+        Ok(Some(Self { merged: Copy::of(filter)?, others: 0, doubled: None, next: 0, doublings }))
     }
 
     /// Does a part of the work, and returns the merged filter once it is done; `None` where it is to be done by `merge`, which may do
@@ -231,7 +240,8 @@ impl Merging {
         };
         if self.next == 0 {
             let (doublings, their_doublings) = (ours.parameters().doublings(), theirs.parameters().doublings());
-            if ours.growth().is_some() && (doublings < their_doublings || theirs.len() > ours.room()) {
+            let least = self.doublings.get(self.others).copied().unwrap_or(0).max(their_doublings);
+            if ours.growth().is_some() && (doublings < least || theirs.len() > ours.room()) {
                 let is_last = ours.growth().is_none_or(|growth| growth.is_last(ours.parameters()));
                 return Ok(if !is_last && begins_to_double(ours)? { Step::More } else { Step::Done(None) });
             }
@@ -244,16 +254,26 @@ impl Merging {
             }
         }
         let parameters = theirs.parameters();
-        let count = BUCKETS.min(parameters.bucket_count() - self.next);
+        let count = MERGED.min(parameters.bucket_count() - self.next);
         let begin = to_usize(self.next / 8 * u64::from(parameters.bucket_bits()));
         let rest = theirs.bytes().get(begin..).unwrap_or_default();
+        let (together, slot_count) = (ours.len().saturating_add(theirs.len()), ours.slot_count() as u64);
         let no_memory = || OutOfMemory::new(parameters.table_size());
         let found = theirs.scheme().fingerprints_in(rest, self.next, count).map_err(|_| no_memory())?;
         let Some(fingerprints) = found else { return Ok(Step::Done(None)) };
         match ours.insert_fingerprints(&fingerprints) {
             Ok(()) => {}
             Err(NoRoom::OutOfMemory) => return Err(no_memory()),
-            // Some are stored, so this copy is of no use.
+            Err(NoRoom::Full) if ours.growth().is_some() && !is_crowded(together, slot_count) => {
+                // Some are stored, so all begins anew, with a larger table for these.
+                let least = ours.parameters().doublings() + 1;
+                if let Some(doublings) = self.doublings.get_mut(self.others) {
+                    *doublings = least;
+                }
+                self.merged = Copy::Part(Vec::new());
+                (self.merged, self.others, self.doubled, self.next) = (Copy::of(filter)?, 0, None, 0);
+                return Ok(Step::More);
+            }
             Err(_) => return Ok(Step::Done(None)),
         }
         self.next += count;
@@ -318,6 +338,32 @@ mod tests {
                 assert_eq!((merged.room(), merged.len()), (expected.room(), expected.len()));
             }
         }
+    }
+
+    #[test]
+    fn steps_begin_anew_with_a_larger_table_where_there_was_no_room() {
+        // Copies of one key fill two buckets, which are those of some other keys too.
+        let builder = CuckooFilter::builder().capacity(100).max_capacity(3000).false_positive_rate(0.001);
+        let mut ours = builder.build().expect("a small filter");
+        (0..70_u64).for_each(|key| ours.insert(&key).expect("there is room"));
+        (0..8).for_each(|_| ours.insert("ani").expect("as many copies as fit"));
+        assert_eq!(ours.parameters().doublings(), 0);
+        let mut third = builder.build().expect("a small filter");
+        (1000..1010_u64).for_each(|key| third.insert(&key).expect("there is room"));
+        let mut begun_anew = 0;
+        for key in 10_000..14_000_u64 {
+            let mut second = builder.build().expect("a small filter");
+            second.insert(&key).expect("it is empty");
+            let mut expected = ours.clone();
+            if expected.merge(&second).is_err() {
+                continue;
+            }
+            begun_anew += expected.parameters().doublings();
+            expected.merge(&third).expect("there is room");
+            let merged = merged(&ours, &[&second, &third]).expect("there is room");
+            assert_eq!(merged.to_bytes(), expected.to_bytes());
+        }
+        assert!(begun_anew > 0);
     }
 
     #[test]
