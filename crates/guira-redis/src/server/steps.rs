@@ -5,6 +5,8 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use smallvec::SmallVec;
+
 use super::context::Context;
 use super::functions::{RawBlocked, RawContext, RawString, functions};
 use super::key::{Access, Key};
@@ -12,7 +14,7 @@ use super::run;
 use crate::command::CommandName;
 use crate::error::CommandError;
 use crate::execution::Place as _;
-use crate::memory::{Boxed, list_for};
+use crate::memory::{Boxed, gathered, list_for, short_list_for};
 use crate::stored::{Growing, Progress, StoredFilter, Task, Work, all_growing};
 
 /// How long the steps are that are done in one turn.
@@ -60,15 +62,27 @@ const fn task_of(name: CommandName) -> Option<Task> {
     }
 }
 
-/// Begins to do a command in steps if that is worth while and its client may wait. Returns `true` if so: then its client is blocked, and is
-/// answered later. `keys` are the destination and the sources.
+/// Begins to do a command in steps if that is worth while, there is memory for it, and its client may wait. Returns `true` if so: then its
+/// client is blocked, and is answered later. `keys` are the destination and the sources.
 ///
 /// # Errors
 ///
-/// If one of the keys holds anything but a filter, or there is no memory.
+/// If one of the keys holds anything but a filter.
 #[cold]
 pub(super) fn begin(context: Context, name: CommandName, keys: &[*mut RawString]) -> Result<bool, CommandError> {
-    let Some(task) = task_of(name) else { return Ok(false) };
+    match task_of(name).map(|task| begin_task(context, name, task, keys)) {
+        // It may be done at once without.
+        None | Some(Err(CommandError::OutOfMemory)) => Ok(false),
+        Some(begun) => begun,
+    }
+}
+
+fn begin_task(
+    context: Context,
+    name: CommandName,
+    task: Task,
+    keys: &[*mut RawString],
+) -> Result<bool, CommandError> {
     let opened = open(context, keys)?;
     let is_worth_steps = growing(&opened)?.is_some_and(|filters| task.is_worth_steps(&filters));
     if !is_worth_steps || !context.may_wait() {
@@ -97,8 +111,8 @@ pub(super) fn begin(context: Context, name: CommandName, keys: &[*mut RawString]
     Ok(true)
 }
 
-fn open(context: Context, names: &[*mut RawString]) -> Result<Vec<Key>, CommandError> {
-    let mut keys = list_for(names.len())?;
+fn open(context: Context, names: &[*mut RawString]) -> Result<SmallVec<[Key; 4]>, CommandError> {
+    let mut keys: SmallVec<[Key; 4]> = short_list_for(names.len())?;
     for &name in names {
         keys.push(Key::open(context, name, Access::Read)?);
     }
@@ -106,8 +120,8 @@ fn open(context: Context, names: &[*mut RawString]) -> Result<Vec<Key>, CommandE
 }
 
 /// The filters of keys, without a destination that does not exist; `None` if one of them is of another kind, or missing.
-fn growing(keys: &[Key]) -> Result<Option<Vec<&Growing>>, CommandError> {
-    let mut filters = list_for(keys.len())?;
+fn growing(keys: &[Key]) -> Result<Option<SmallVec<[&Growing; 4]>>, CommandError> {
+    let mut filters: SmallVec<[&Growing; 4]> = short_list_for(keys.len())?;
     let is_created = keys.len() > 1 && keys.first().is_some_and(|key| key.filter().is_none());
     for filter in all_growing(keys.iter().skip(usize::from(is_created)).map(Key::filter)) {
         let Some(filter) = filter else { return Ok(None) };
@@ -138,8 +152,7 @@ impl Job {
 
     /// Does something with the work and the filters that it is about, if these are there.
     fn with_filters<R>(&mut self, context: Context, act: impl FnOnce(&mut Work, &[&Growing]) -> R) -> Option<R> {
-        let mut names = list_for(self.keys.len()).ok()?;
-        names.extend(self.keys.iter().map(|name| name.0));
+        let names: SmallVec<[*mut RawString; 4]> = gathered(self.keys.iter().map(|name| name.0)).ok()?;
         let keys = open(context, &names).ok()?;
         let filters = growing(&keys).ok()??;
         Some(act(&mut self.work, &filters))
