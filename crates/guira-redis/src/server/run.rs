@@ -13,9 +13,7 @@ use super::{configuration, names, steps};
 use crate::c_text::CText;
 use crate::command::{Command, CommandName, KeyUse};
 use crate::error::CommandError;
-use crate::execution::{
-    Changes, Outcome, Place, Told, compact_to, execute, merge, merged_by, reserve_like, scan_dump,
-};
+use crate::execution::{Changes, Outcome, Place, Told, compact_to, execute, merge, merged_by, reserve_like, scan_dump};
 use crate::memory::{collected, gathered, list_for};
 use crate::reply::{Frames as _, Insertion, Reply};
 use crate::settings::Limits;
@@ -35,18 +33,10 @@ unsafe extern "C" fn run<const INDEX: usize>(
     let context = Context(context);
     // SAFETY: the server gives this many arguments, the name of the command first.
     let arguments = unsafe { std::slice::from_raw_parts(arguments, usize::try_from(count).unwrap_or(0)) };
-    match obey(context, CommandName::ALL[INDEX], arguments, Turn::First) {
+    match obey(context, CommandName::ALL[INDEX], arguments, None) {
         Ok(()) => OK,
         Err(error) => refuse(context, CommandName::ALL[INDEX], &error),
     }
-}
-
-/// Whether a command may be done in steps now.
-enum Turn {
-    /// It may.
-    First,
-    /// It was, as far as possible, and this came of it.
-    Last(Option<StoredFilter>),
 }
 
 /// Ends a command of which a part was done in steps, and replies.
@@ -55,9 +45,9 @@ pub(super) fn finish(
     context: Context,
     name: CommandName,
     arguments: &[*mut RawString],
-    prepared: Option<StoredFilter>,
+    mut prepared: Option<StoredFilter>,
 ) -> c_int {
-    match obey(context, name, arguments, Turn::Last(prepared)) {
+    match obey(context, name, arguments, Some(&mut prepared)) {
         Ok(()) => OK,
         Err(error) => refuse(context, name, &error),
     }
@@ -81,13 +71,14 @@ fn end_loading(context: Context) -> ! {
     std::process::exit(1)
 }
 
-/// Inlined into the function of each command, which then has no choice left to make between commands.
+/// Inlined into the function of each command, which then has no choice left to make between commands. `prepared` is there where a
+/// command was done in steps, as far as possible, and has what came of it.
 #[inline(always)]
 fn obey(
     mut context: Context,
     name: CommandName,
     arguments: &[*mut RawString],
-    turn: Turn,
+    prepared: Option<&mut Option<StoredFilter>>,
 ) -> Result<(), CommandError> {
     let specification = name.specification();
     let [_, key_name, rest @ ..] = arguments else {
@@ -122,10 +113,6 @@ fn obey(
         return Err(CommandError::TimeToCome);
     }
     let access = if specification.key_use == KeyUse::Read { Access::Read } else { Access::Write };
-    let prepared = match turn {
-        Turn::First => None,
-        Turn::Last(prepared) => Some(prepared),
-    };
     let outcome = match command {
         Command::Merge { sources } => {
             if sources.contains(&text(key_name)) {
@@ -144,14 +131,14 @@ fn obey(
                     return Ok(());
                 }
             }
-            merge(&mut key, &sources, limits(context), prepared.flatten())?
+            merge(&mut key, &sources, limits(context), prepared.and_then(Option::take))?
         }
         Command::Compact if name == CommandName::Compact => {
             if prepared.is_none() && steps::begin(context, name, &[*key_name])? {
                 return Ok(());
             }
             let mut key = Key::open(context, *key_name, access)?;
-            match prepared.flatten() {
+            match prepared.and_then(Option::take) {
                 Some(prepared) => compact_to(&mut key, prepared)?,
                 None => return execute_within_limits(context, &command, *key_name, key),
             }

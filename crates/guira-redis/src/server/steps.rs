@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use smallvec::SmallVec;
 
+use super::background::free_elsewhere;
 use super::context::Context;
 use super::functions::{RawBlocked, RawContext, RawString, functions};
 use super::key::{Access, Key};
@@ -15,7 +16,7 @@ use crate::command::CommandName;
 use crate::error::CommandError;
 use crate::execution::Place as _;
 use crate::memory::{Boxed, gathered, list_for, short_list_for};
-use crate::stored::{Growing, Progress, StoredFilter, Task, Work, all_growing};
+use crate::stored::{Growing, Progress, StoredFilter, Task, Waste, Work, all_growing};
 
 /// How long the steps are that are done in one turn.
 const TURN: Duration = Duration::from_micros(800);
@@ -77,12 +78,7 @@ pub(super) fn begin(context: Context, name: CommandName, keys: &[*mut RawString]
     }
 }
 
-fn begin_task(
-    context: Context,
-    name: CommandName,
-    task: Task,
-    keys: &[*mut RawString],
-) -> Result<bool, CommandError> {
+fn begin_task(context: Context, name: CommandName, task: Task, keys: &[*mut RawString]) -> Result<bool, CommandError> {
     let opened = open(context, keys)?;
     let is_worth_steps = growing(&opened)?.is_some_and(|filters| task.is_worth_steps(&filters));
     if !is_worth_steps || !context.may_wait() {
@@ -98,16 +94,16 @@ fn begin_task(
     }
     // SAFETY: the context is that of the present call.
     let database = unsafe { (functions().selected_database)(context.0) };
-    let job = Boxed::new(Job { name, client: null_mut(), database, keys: names, work: Work::new(task), prepared: None })?;
+    let job =
+        Boxed::new(Job { name, client: null_mut(), database, keys: names, work: Work::new(task), prepared: None })?;
     let job = job.into_raw().as_ptr();
     UNDER_WAY.fetch_add(1, Ordering::Relaxed);
     // SAFETY: the functions are what the server calls with these arguments; without a limit of time there is none for its end.
     let client = unsafe { (functions().block_client)(context.0, reply, None, free, 0) };
-    // SAFETY: the job was made above, and the timer alone has it until the client is unblocked.
-    unsafe {
-        (*job).client = client;
-        (functions().create_timer)(context.0, 0, turn, job.cast());
-    }
+    // SAFETY: the job was made above, and nobody else has it yet.
+    unsafe { (*job).client = client };
+    // SAFETY: the timer alone has the job until the client is unblocked.
+    unsafe { (functions().create_timer)(context.0, 0, turn, job.cast()) };
     Ok(true)
 }
 
@@ -167,7 +163,11 @@ unsafe extern "C" fn turn(context: *mut RawContext, job: *mut c_void) {
     unsafe { (functions().select_database)(context, running.database) };
     let begin = Instant::now();
     while begin.elapsed() < TURN {
-        if running.step(Context(context)) {
+        let is_done = running.step(Context(context));
+        if let Some(waste) = running.work.take_waste() {
+            free_elsewhere::<Waste>(waste);
+        }
+        if is_done {
             // SAFETY: the client is blocked; from now on the server alone has the job.
             unsafe { (functions().unblock_client)(running.client, job) };
             return;
@@ -180,8 +180,10 @@ unsafe extern "C" fn turn(context: *mut RawContext, job: *mut c_void) {
 /// What the server calls for a client that waits no more.
 unsafe extern "C" fn reply(context: *mut RawContext, arguments: *mut *mut RawString, count: c_int) -> c_int {
     let context = Context(context);
+    // SAFETY: the context is that of a client that was blocked.
+    let job = unsafe { (functions().private_data)(context.0) };
     // SAFETY: the private data is the job, which nobody else has until it is freed.
-    let job = unsafe { (functions().private_data)(context.0).cast::<Job>().as_mut() };
+    let job = unsafe { job.cast::<Job>().as_mut() };
     let Some(job) = job else { return super::functions::ERR };
     // SAFETY: the server gives the arguments of the command that the client sent.
     let arguments = unsafe { std::slice::from_raw_parts(arguments, usize::try_from(count).unwrap_or(0)) };
@@ -194,5 +196,6 @@ unsafe extern "C" fn reply(context: *mut RawContext, arguments: *mut *mut RawStr
 unsafe extern "C" fn free(_context: *mut RawContext, job: *mut c_void) {
     UNDER_WAY.fetch_sub(1, Ordering::Relaxed);
     // SAFETY: the pointer is that of the box of `begin`, and the server calls this once.
-    drop(unsafe { Box::from_raw(job.cast::<Job>()) });
+    let Job { work, prepared, .. } = *unsafe { Box::from_raw(job.cast::<Job>()) };
+    free_elsewhere((work.into_waste(), prepared));
 }

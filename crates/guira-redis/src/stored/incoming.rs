@@ -51,6 +51,7 @@ enum Kind {
 }
 
 /// How far a filter had come.
+#[expect(clippy::large_enum_variant, reason = "it takes no memory but the stack's")]
 pub(crate) enum Before {
     OfLibrary(Mark),
     Imported(usize),
@@ -235,7 +236,7 @@ impl Incoming {
                 _ => {
                     let (filter, removed) = (file.finish()?, *removed);
                     Ok(StoredFilter::Growing(Growing { removed, ..Growing::new(filter) }))
-                },
+                }
             },
         }
     }

@@ -1,5 +1,6 @@
 //! What takes long with a large filter, in steps.
 
+use guira::CuckooFilter;
 use guira::raw::{Merging, RawInsert as _, Shrinking, Step};
 
 use super::stamp::Stamp;
@@ -28,9 +29,19 @@ pub(crate) struct Work {
     stamps: Vec<u64>,
     /// How often it was begun anew.
     restarts: u32,
+    waste: Option<Waste>,
 }
 
-enum Phase {
+/// Memory that is of no use any more, which is to be freed elsewhere if it is much.
+#[expect(dead_code, reason = "they are only dropped")]
+#[expect(clippy::large_enum_variant, reason = "there is one at a time")]
+pub(crate) enum Waste {
+    Filter(CuckooFilter),
+    Phase(Phase),
+}
+
+#[expect(clippy::large_enum_variant, reason = "there is one for each command, in a box")]
+pub(crate) enum Phase {
     Settling,
     Shrinking(Shrinking),
     Merging(Merging),
@@ -73,7 +84,7 @@ impl Task {
 
 impl Work {
     pub(crate) const fn new(task: Task) -> Self {
-        Self { task, phase: Phase::Settling, stamps: Vec::new(), restarts: 0 }
+        Self { task, phase: Phase::Settling, stamps: Vec::new(), restarts: 0, waste: None }
     }
 
     /// Whether doublings are to be finished first.
@@ -94,7 +105,7 @@ impl Work {
         }
         if !self.is_about(filters) {
             self.restarts += 1;
-            self.phase = Phase::Settling;
+            self.waste = Some(Waste::Phase(std::mem::replace(&mut self.phase, Phase::Settling)));
             return if self.restarts > MOST_RESTARTS { Progress::Done(None) } else { Progress::More };
         }
         match &mut self.phase {
@@ -118,6 +129,21 @@ impl Work {
                 }
             }
         }
+    }
+
+    /// What is of no use any more, if there is something.
+    pub(crate) fn take_waste(&mut self) -> Option<Waste> {
+        let waste = match &mut self.phase {
+            Phase::Settling => None,
+            Phase::Shrinking(shrinking) => shrinking.take_waste(),
+            Phase::Merging(merging) => merging.take_waste(),
+        };
+        waste.map(Waste::Filter).or_else(|| self.waste.take())
+    }
+
+    /// All that the work has made, in the end.
+    pub(crate) fn into_waste(self) -> Waste {
+        Waste::Phase(self.phase)
     }
 
     fn begin(&mut self, filters: &[&Growing]) -> Progress {

@@ -472,7 +472,8 @@ fn a_filter_made_like_another_is_merged_with_it_and_one_with_a_key_of_its_own_is
 
     let mut stranger = Key::default();
     stranger.run("CF.RESERVE 100 BUCKETSIZE 2 ERROR 0.01");
-    let refusal = merge(&mut first.value, &[stranger.value.as_ref()], limits, None).expect_err("another key").to_string();
+    let refusal =
+        merge(&mut first.value, &[stranger.value.as_ref()], limits, None).expect_err("another key").to_string();
     assert!(refusal.starts_with("ERR the filters have different secret keys: "), "{refusal}");
     let refusal =
         |place: &mut Option<StoredFilter>, other| reserve_like(place, other, limits).expect_err("refused").to_string();

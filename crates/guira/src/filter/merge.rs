@@ -83,7 +83,7 @@ impl CuckooFilter {
 
     /// Stores fingerprints of another table of the same parameters, where it stores them. If one finds no room, those before it are
     /// stored.
-        pub(crate) fn insert_fingerprints(&mut self, fingerprints: &[(BucketIndex, Fingerprint)]) -> Result<(), NoRoom> {
+    pub(crate) fn insert_fingerprints(&mut self, fingerprints: &[(BucketIndex, Fingerprint)]) -> Result<(), NoRoom> {
         let (scheme, bytes) = self.scheme_and_bytes();
         with_table!(scheme, over_mut(bytes), table => {
             let grid = table.addressing.grid();

@@ -52,6 +52,8 @@ pub struct Shrinking {
     /// The smallest filter so far.
     shrunk: Option<CuckooFilter>,
     halving: Option<Halving>,
+    /// The one before, until it is taken.
+    waste: Option<CuckooFilter>,
 }
 
 /// A filter that is being filled from one of twice the size.
@@ -80,13 +82,18 @@ impl Shrinking {
             Ok(false) => {}
             Ok(true) => {
                 let shrunk = self.halving.take().map(|halving| halving.finish(from));
-                self.shrunk = shrunk;
+                self.waste = core::mem::replace(&mut self.shrunk, shrunk);
             }
             Err(NoRoom::OutOfMemory) => return Err(OutOfMemory::new(halving.halved.parameters().table_size())),
             // Copies fill a few of its buckets.
             Err(_) => return Ok(Step::Done(self.shrunk.take())),
         }
         Ok(Step::More)
+    }
+
+    /// Returns what is of no use any more, if there is something, for callers that free memory elsewhere: much of it takes long.
+    pub fn take_waste(&mut self) -> Option<CuckooFilter> {
+        self.waste.take()
     }
 }
 
@@ -149,10 +156,13 @@ pub struct Merging {
     next: u64,
     /// For each of the others, how often the merged filter is doubled before: more often where there was no room otherwise.
     doublings: Vec<u32>,
+    /// Copies that are of no use any more, until they are taken.
+    waste: [Option<Copy>; 2],
 }
 
 /// A copy of a filter.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "it becomes the other soon")]
 enum Copy {
     /// So much of the table was copied; there is memory for all of it.
     Part(Vec<u8>),
@@ -206,7 +216,7 @@ impl Merging {
         let mut doublings = Vec::new();
         doublings.try_reserve_exact(others.len()).map_err(|_| OutOfMemory::new(filter.parameters().table_size()))?;
         doublings.resize(others.len(), 0);
-        Ok(Some(Self { merged: Copy::of(filter)?, others: 0, doubled: None, next: 0, doublings }))
+        Ok(Some(Self { merged: Copy::of(filter)?, others: 0, doubled: None, next: 0, doublings, waste: [None, None] }))
     }
 
     /// Does a part of the work, and returns the merged filter once it is done; `None` where it is to be done by `merge`, which may do
@@ -270,17 +280,28 @@ impl Merging {
                 if let Some(doublings) = self.doublings.get_mut(self.others) {
                     *doublings = least;
                 }
-                self.merged = Copy::Part(Vec::new());
-                (self.merged, self.others, self.doubled, self.next) = (Copy::of(filter)?, 0, None, 0);
+                let useless = core::mem::replace(&mut self.merged, Copy::Part(Vec::new()));
+                self.waste = [Some(useless), self.doubled.take()];
+                (self.merged, self.others, self.next) = (Copy::of(filter)?, 0, 0);
                 return Ok(Step::More);
             }
             Err(_) => return Ok(Step::Done(None)),
         }
         self.next += count;
         if self.next == parameters.bucket_count() {
-            (self.next, self.others, self.doubled) = (0, self.others + 1, None);
+            (self.next, self.others) = (0, self.others + 1);
+            self.waste = [self.doubled.take(), None];
         }
         Ok(Step::More)
+    }
+
+    /// Returns what is of no use any more, if there is something, for callers that free memory elsewhere: much of it takes long.
+    pub fn take_waste(&mut self) -> Option<CuckooFilter> {
+        let copy = self.waste.iter_mut().find_map(Option::take)?;
+        match copy {
+            Copy::Whole(filter) => Some(filter),
+            Copy::Part(_) => None,
+        }
     }
 }
 

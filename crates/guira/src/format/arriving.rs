@@ -86,8 +86,7 @@ impl Arriving {
         let hasher = header.hash.hasher(key)?;
         let has_values = header.kind() == FileKind::Expiring;
         let scheme = (!has_values).then(|| Scheme::new(&header.parameters, hasher.seed()));
-        let checked =
-            Checked { checksum: Checksum::default(), buckets: 0, occupied_slots: 0, is_well_formed: true };
+        let checked = Checked { checksum: Checksum::default(), buckets: 0, occupied_slots: 0, is_well_formed: true };
         Ok(Self { header, hasher, scheme, table: Vec::new(), chunks: Vec::new(), checked })
     }
 
@@ -215,7 +214,7 @@ impl Arriving {
             Ok(copy)
         };
         let (table, chunks) = (copied(&self.table)?, copied(&self.chunks)?);
-        let (header, scheme, checked) = (self.header.clone(), self.scheme.clone(), self.checked.clone());
+        let (header, scheme, checked) = (self.header.clone(), self.scheme, self.checked.clone());
         Ok(Self { header, hasher: self.hasher, scheme, table, chunks, checked })
     }
 

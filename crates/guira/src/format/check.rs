@@ -34,8 +34,7 @@ pub(super) fn check_fingerprints(
     Ok(())
 }
 
-pub(super) const MALFORMED: LoadError =
-    LoadError::Inconsistent { what: "a bucket holds what no fingerprints give" };
+pub(super) const MALFORMED: LoadError = LoadError::Inconsistent { what: "a bucket holds what no fingerprints give" };
 
 pub(super) fn check_len(occupied_slots: u64, len: usize) -> Result<(), LoadError> {
     if u64::try_from(len) == Ok(occupied_slots) {
