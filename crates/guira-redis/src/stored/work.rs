@@ -51,6 +51,7 @@ pub(crate) enum Phase {
 const MOST_RESTARTS: u32 = 16;
 
 /// What came of a step.
+#[expect(clippy::large_enum_variant, reason = "it takes no memory but the stack's")]
 pub(crate) enum Progress {
     /// There is more to do.
     More,

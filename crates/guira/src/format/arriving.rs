@@ -390,11 +390,11 @@ mod tests {
             let mut header = Header::decode(&bytes).unwrap();
             let mut table = filter.bytes().to_vec();
             // The highest bit of the first slot alone is no fingerprint of a filter that grows, unless the slot is short.
-            let slot_bits = header.parameters.bits_per_slot();
-            for bit in 0..slot_bits as usize {
+            let slot_bits = to_usize(u64::from(header.parameters.bits_per_slot()));
+            for bit in 0..slot_bits {
                 table[bit / 8] &= !(1 << (bit % 8));
             }
-            let highest = slot_bits as usize - 1;
+            let highest = slot_bits - 1;
             table[highest / 8] |= 1 << (highest % 8);
             header.table_checksum = crate::digest::checksum(&table);
             let header = FileHeader::from_bytes(&header.encode()).unwrap();
