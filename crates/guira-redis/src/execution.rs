@@ -469,12 +469,13 @@ fn load_chunk<'arguments>(
     let StoredFilter::Incoming(incoming) = place.filter_mut().ok_or(CommandError::NotFound)? else {
         return Err(CommandError::InvalidChunk);
     };
+    let before = incoming.mark();
     incoming.take(position, data)?;
     if incoming.is_whole() {
-        match incoming.to_filter() {
+        match incoming.finish() {
             Ok(filter) => place.put(filter)?,
             Err(error) => {
-                incoming.give_back(data);
+                incoming.go_back(before);
                 return Err(error);
             }
         }
@@ -499,7 +500,29 @@ pub fn reserve_like(
     Ok(Outcome { reply: Reply::Done, changes: same(c"cf.reserve") })
 }
 
-/// CF.MERGE: adds all items of the sources, each the value of its key, to the destination.
+/// What CF.MERGE merges: a filter, and others into a copy of it.
+///
+/// # Errors
+///
+/// If it is quick to find out that the command is refused.
+pub(crate) fn merged_by<'filters>(
+    destination: Option<&'filters StoredFilter>,
+    sources: &[Option<&'filters StoredFilter>],
+    limits: Limits,
+) -> Result<Vec<&'filters StoredFilter>, CommandError> {
+    let mut found = list_for(sources.len() + 1)?;
+    found.extend(destination);
+    for source in sources {
+        found.push(source.ok_or(CommandError::NotFound)?);
+    }
+    let (first, rest) = found.split_first().ok_or(CommandError::NotFound)?;
+    limits.check(first.size())?;
+    first.refuse_to_merge(rest)?;
+    Ok(found)
+}
+
+/// CF.MERGE: adds all items of the sources, each the value of its key, to the destination. `prepared` is what comes of that, if it is
+/// there already.
 ///
 /// # Errors
 ///
@@ -508,24 +531,34 @@ pub fn merge(
     place: &mut impl Place,
     sources: &[Option<&StoredFilter>],
     limits: Limits,
+    prepared: Option<StoredFilter>,
 ) -> Result<Outcome<'static>, CommandError> {
-    let mut found = list_for(sources.len())?;
-    for source in sources {
-        found.push(source.ok_or(CommandError::NotFound)?);
-    }
-    let sources: Vec<&StoredFilter> = found;
-    let (first, rest) = match (place.filter(), sources.as_slice()) {
-        (Some(filter), rest) => (filter, rest),
-        (None, [first, rest @ ..]) => (*first, rest),
-        (None, []) => return Err(CommandError::NotFound),
-    };
     // All that is quick to find out comes before any table is copied.
-    limits.check(first.size())?;
-    first.refuse_to_merge(rest)?;
-    let mut merged = first.try_clone()?;
-    for source in rest {
-        merged.merge(source, limits)?;
-    }
+    let filters = merged_by(place.filter(), sources, limits)?;
+    let (first, rest) = filters.split_first().ok_or(CommandError::NotFound)?;
+    let merged = match prepared {
+        Some(merged) => {
+            limits.check(merged.size())?;
+            merged
+        }
+        None => {
+            let mut merged = first.try_clone()?;
+            for source in rest {
+                merged.merge(source, limits)?;
+            }
+            merged
+        }
+    };
     place.put(merged)?;
     Ok(Outcome { reply: Reply::Done, changes: same(c"cf.merge") })
+}
+
+/// CF.COMPACT, where the smaller filter is there already.
+///
+/// # Errors
+///
+/// [`CommandError::OutOfMemory`]. The value is unchanged.
+pub(crate) fn compact_to(place: &mut impl Place, prepared: StoredFilter) -> Result<Outcome<'static>, CommandError> {
+    place.put(prepared)?;
+    Ok(Outcome { reply: Reply::Done, changes: same(c"cf.compact") })
 }

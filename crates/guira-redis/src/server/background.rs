@@ -19,30 +19,33 @@ unsafe extern "C" {
     fn pthread_detach(thread: Thread) -> c_int;
 }
 
-extern "C" fn free_there(filter: *mut c_void) -> *mut c_void {
+extern "C" fn free_there<T: Send>(value: *mut c_void) -> *mut c_void {
     // SAFETY: the pointer is that of the box below, which nobody else has any more.
-    drop(unsafe { Box::from_raw(filter.cast::<StoredFilter>()) });
+    drop(unsafe { Box::from_raw(value.cast::<T>()) });
     null_mut()
 }
 
-/// Frees a filter that was replaced: if it is large, in another thread, as the server does with large values; without memory for one,
-/// here. The standard library's threads end the server where there is no memory.
+/// Frees a filter that was replaced: if it is large, in another thread, as the server does with large values.
 pub(super) fn free(filter: StoredFilter) {
     /// Giving back less takes no longer than starting a thread.
     const LARGE: u64 = 1 << 20;
 
-    if filter.size() < LARGE {
-        return;
+    if filter.size() >= LARGE {
+        free_elsewhere(filter);
     }
-    let Ok(filter) = Boxed::new(filter) else { return };
-    let filter = filter.into_raw().as_ptr();
+}
+
+/// Frees a value in another thread; without memory for one, here. The standard library's threads end the server where there is no memory.
+pub(super) fn free_elsewhere<T: Send>(value: T) {
+    let Ok(value) = Boxed::new(value) else { return };
+    let value = value.into_raw().as_ptr();
     let mut thread = 0;
     // SAFETY: without attributes, the usual ones; the function takes the pointer that is given.
-    let status = unsafe { pthread_create(&raw mut thread, null(), free_there, filter.cast()) };
+    let status = unsafe { pthread_create(&raw mut thread, null(), free_there::<T>, value.cast()) };
     if status == 0 {
         // SAFETY: the thread was created, and nobody waits for it.
         unsafe { pthread_detach(thread) };
     } else {
-        free_there(filter.cast());
+        free_there::<T>(value.cast());
     }
 }

@@ -11,6 +11,9 @@ use crate::reply::{Frames, Protocol};
 pub(super) struct Context(pub(super) *mut RawContext);
 
 // REDISMODULE_CTX_FLAGS_*
+const SCRIPT: c_int = 1;
+const TRANSACTION: c_int = 1 << 1;
+const NEVER_BLOCKED: c_int = 1 << 21;
 const REPLICATED: c_int = 1 << 12;
 const LOADING: c_int = 1 << 13;
 const RESP3: c_int = 1 << 22;
@@ -26,6 +29,11 @@ impl Context {
     pub(super) fn must_obey(self) -> bool {
         let obeyed = if is_valkey() { REPLICATED | LOADING | SLOT_IMPORT } else { REPLICATED | LOADING };
         self.flags() & obeyed != 0
+    }
+
+    /// Returns `true` if the client may wait for its reply, while other clients are served: no script or transaction does.
+    pub(super) fn may_wait(self) -> bool {
+        !self.must_obey() && self.flags() & (SCRIPT | TRANSACTION | NEVER_BLOCKED) == 0
     }
 
     /// Returns `true` if the command comes from a file on disk.

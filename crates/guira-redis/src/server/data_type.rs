@@ -147,7 +147,7 @@ fn load_filter(stream: Stream) -> Result<StoredFilter, CommandError> {
         incoming.take(position, chunk.get())?;
     }
     match state {
-        WHOLE => incoming.to_filter(),
+        WHOLE => incoming.finish(),
         PART if !incoming.is_whole() => Ok(StoredFilter::Incoming(incoming)),
         _ => Err(CommandError::InvalidChunk),
     }

@@ -33,10 +33,16 @@ opaque! {
     RawInformation
     /// `RedisModuleCommand`
     RawCommand
+    /// `RedisModuleBlockedClient`
+    RawBlocked
 }
 
 /// `RedisModuleCmdFunc`
 pub(super) type CommandFunction = unsafe extern "C" fn(*mut RawContext, *mut *mut RawString, c_int) -> c_int;
+/// What frees the private data of a client that was blocked.
+pub(super) type FreeFunction = unsafe extern "C" fn(*mut RawContext, *mut c_void);
+/// `RedisModuleTimerProc`
+pub(super) type TimerFunction = unsafe extern "C" fn(*mut RawContext, *mut c_void);
 /// `RedisModuleInfoFunc`
 pub(super) type InformationFunction = unsafe extern "C" fn(*mut RawInformation, c_int);
 /// `RedisModuleConfigApplyFunc`
@@ -106,6 +112,13 @@ type InformationNumber = unsafe extern "C" fn(*mut RawInformation, *const c_char
 type InformationText = unsafe extern "C" fn(*mut RawInformation, *const c_char, *const c_char) -> c_int;
 type CreateCommand =
     unsafe extern "C" fn(*mut RawContext, *const c_char, CommandFunction, *const c_char, c_int, c_int, c_int) -> c_int;
+type BlockClient = unsafe extern "C" fn(
+    *mut RawContext,
+    CommandFunction,
+    Option<CommandFunction>,
+    FreeFunction,
+    c_longlong,
+) -> *mut RawBlocked;
 type RegisterNumber = unsafe extern "C" fn(
     *mut RawContext,
     *const c_char,
@@ -197,6 +210,12 @@ functions! {
         digest_end c"RedisModule_DigestEndSequence": unsafe extern "C" fn(*mut RawDigest);
         random_bytes c"RedisModule_GetRandomBytes": unsafe extern "C" fn(*mut u8, usize);
         register_choice c"RedisModule_RegisterEnumConfig": RegisterChoice;
+        block_client c"RedisModule_BlockClient": BlockClient;
+        unblock_client c"RedisModule_UnblockClient": unsafe extern "C" fn(*mut RawBlocked, *mut c_void) -> c_int;
+        private_data c"RedisModule_GetBlockedClientPrivateData": unsafe extern "C" fn(*mut RawContext) -> *mut c_void;
+        create_timer c"RedisModule_CreateTimer": unsafe extern "C" fn(*mut RawContext, c_longlong, TimerFunction, *mut c_void) -> u64;
+        selected_database c"RedisModule_GetSelectedDb": unsafe extern "C" fn(*mut RawContext) -> c_int;
+        select_database c"RedisModule_SelectDb": unsafe extern "C" fn(*mut RawContext, c_int) -> c_int;
         move_memory c"RedisModule_DefragAlloc": unsafe extern "C" fn(*mut RawDefrag, *mut c_void) -> *mut c_void;
     }
     later ones have {

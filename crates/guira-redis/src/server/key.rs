@@ -5,6 +5,7 @@ use super::background::free;
 use super::context::Context;
 use super::data_type;
 use super::functions::{RawKey, RawString, functions};
+use super::steps;
 use crate::error::CommandError;
 use crate::execution::Place;
 use crate::stored::StoredFilter;
@@ -63,7 +64,11 @@ impl Place for Key {
 
     fn filter_mut(&mut self) -> Option<&mut StoredFilter> {
         // SAFETY: the value is valid while the key is open; a command opens each key once, and no other command runs.
-        self.value.map(|mut value| unsafe { value.as_mut() })
+        let filter = self.value.map(|mut value| unsafe { value.as_mut() })?;
+        if steps::are_under_way() {
+            filter.renew_stamp();
+        }
+        Some(filter)
     }
 
     fn put(&mut self, filter: StoredFilter) -> Result<(), CommandError> {

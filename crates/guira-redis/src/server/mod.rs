@@ -13,4 +13,5 @@ mod load;
 mod names;
 mod registration;
 mod run;
+mod steps;
 mod words;

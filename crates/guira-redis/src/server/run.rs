@@ -9,11 +9,11 @@ use super::counters::{Stopwatch, count_refusal, count_refused_items};
 use super::functions::{CommandFunction, OK, RawContext, RawString};
 use super::key::{Access, Key};
 use super::words::Words;
-use super::{configuration, names};
+use super::{configuration, names, steps};
 use crate::c_text::CText;
 use crate::command::{Command, CommandName, KeyUse};
 use crate::error::CommandError;
-use crate::execution::{Changes, Outcome, Place, Told, execute, merge, reserve_like, scan_dump};
+use crate::execution::{Changes, Outcome, Place, Told, compact_to, execute, merge, merged_by, reserve_like, scan_dump};
 use crate::memory::{collected, gathered, list_for};
 use crate::reply::{Frames as _, Insertion, Reply};
 use crate::settings::Limits;
@@ -33,16 +33,33 @@ unsafe extern "C" fn run<const INDEX: usize>(
     let context = Context(context);
     // SAFETY: the server gives this many arguments, the name of the command first.
     let arguments = unsafe { std::slice::from_raw_parts(arguments, usize::try_from(count).unwrap_or(0)) };
-    match obey(context, CommandName::ALL[INDEX], arguments) {
+    match obey(context, CommandName::ALL[INDEX], arguments, None) {
         Ok(()) => OK,
-        Err(error) => {
-            count_refusal(&error);
-            if error == CommandError::OutOfMemory && context.is_loading() {
-                end_loading(context);
-            }
-            context.refuse(&names::Refusal { command: CommandName::ALL[INDEX], error: &error })
-        }
+        Err(error) => refuse(context, CommandName::ALL[INDEX], &error),
     }
+}
+
+/// Ends a command of which a part was done in steps, and replies.
+#[cold]
+pub(super) fn finish(
+    context: Context,
+    name: CommandName,
+    arguments: &[*mut RawString],
+    mut prepared: Option<StoredFilter>,
+) -> c_int {
+    match obey(context, name, arguments, Some(&mut prepared)) {
+        Ok(()) => OK,
+        Err(error) => refuse(context, name, &error),
+    }
+}
+
+#[cold]
+fn refuse(context: Context, command: CommandName, error: &CommandError) -> c_int {
+    count_refusal(error);
+    if *error == CommandError::OutOfMemory && context.is_loading() {
+        end_loading(context);
+    }
+    context.refuse(&names::Refusal { command, error })
 }
 
 /// Ends a server that has no memory for a command of its append-only file, as a server ends that can't load a snapshot. Otherwise it would
@@ -54,9 +71,15 @@ fn end_loading(context: Context) -> ! {
     std::process::exit(1)
 }
 
-/// Inlined into the function of each command, which then has no choice left to make between commands.
+/// Inlined into the function of each command, which then has no choice left to make between commands. `prepared` is there where a
+/// command was done in steps, as far as possible, and has what came of it.
 #[inline(always)]
-fn obey(mut context: Context, name: CommandName, arguments: &[*mut RawString]) -> Result<(), CommandError> {
+fn obey(
+    mut context: Context,
+    name: CommandName,
+    arguments: &[*mut RawString],
+    prepared: Option<&mut Option<StoredFilter>>,
+) -> Result<(), CommandError> {
     let specification = name.specification();
     let [_, key_name, rest @ ..] = arguments else {
         return Err(CommandError::Arity { command: specification.name });
@@ -100,7 +123,25 @@ fn obey(mut context: Context, name: CommandName, arguments: &[*mut RawString]) -
                 keys.push(Key::open(context, source, Access::Read)?);
             }
             let sources: Vec<Option<&StoredFilter>> = collected(keys.iter().map(Key::filter))?;
-            merge(&mut Key::open(context, *key_name, access)?, &sources, limits(context))?
+            let mut key = Key::open(context, *key_name, access)?;
+            if prepared.is_none() {
+                merged_by(key.filter(), &sources, limits(context))?;
+                let [_, names @ ..] = arguments else { return Ok(()) };
+                if steps::begin(context, name, names)? {
+                    return Ok(());
+                }
+            }
+            merge(&mut key, &sources, limits(context), prepared.and_then(Option::take))?
+        }
+        Command::Compact if name == CommandName::Compact => {
+            if prepared.is_none() && steps::begin(context, name, &[*key_name])? {
+                return Ok(());
+            }
+            let mut key = Key::open(context, *key_name, access)?;
+            match prepared.and_then(Option::take) {
+                Some(prepared) => compact_to(&mut key, prepared)?,
+                None => return execute_within_limits(context, &command, *key_name, key),
+            }
         }
         Command::ReserveLike { .. } => {
             let other = rest.last().map(|&other| Key::open(context, other, Access::Read)).transpose()?;
@@ -108,6 +149,9 @@ fn obey(mut context: Context, name: CommandName, arguments: &[*mut RawString]) -
             reserve_like(&mut key, other.as_ref().and_then(Key::filter), limits(context))?
         }
         Command::ScanDump { position, secret } => {
+            if prepared.is_none() && steps::begin(context, name, &[*key_name])? {
+                return Ok(());
+            }
             scan_dump(&mut Key::open(context, *key_name, access)?, position, secret)?.send(&mut context);
             return Ok(());
         }

@@ -70,7 +70,12 @@ impl StoredFilter {
                 1 + wide(growing.filter.size_in_bytes())
             }
             Self::Expiring(expiring) => 1 + wide(expiring.table().len()),
-            Self::Imported(_) | Self::Incoming(_) => 1,
+            Self::Imported(_) => 1,
+            Self::Incoming(incoming) => {
+                add(incoming.header());
+                incoming.sum_up(add);
+                return;
+            }
         };
         add(&self.header(Secret::Kept));
         self.chunks_from(first).for_each(|chunk| add(chunk.bytes.get()));
@@ -117,7 +122,7 @@ impl StoredFilter {
                 Ok(Some(Chunk { next, bytes }))
             }
             Self::Imported(imported) => chunk_of(imported.layers().iter().map(Vec::as_slice), offset),
-            Self::Incoming(incoming) => chunk_of([incoming.received()], offset),
+            Self::Incoming(incoming) => chunk_of(incoming.received(), offset),
         }
     }
 
@@ -182,7 +187,7 @@ mod tests {
         let mut incoming = Incoming::new(header, None, Limits::Lifted)?;
         chunks.iter().skip(1).try_for_each(|(position, bytes)| incoming.take(*position, bytes))?;
         assert!(chunks.iter().all(|(_, bytes)| bytes.len() <= LARGEST_CHUNK));
-        incoming.to_filter()
+        incoming.finish()
     }
 
     #[test]

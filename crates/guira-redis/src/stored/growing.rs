@@ -1,7 +1,8 @@
-use guira::raw::RawInsert as _;
+use guira::raw::{RawFilter as _, RawInsert as _};
 use guira::{CuckooFilter, Digest, GrowthPolicy, InsertError, MergeError};
 use smallvec::SmallVec;
 
+use super::stamp::Stamp;
 use crate::cast::{in_memory, wide};
 use crate::error::CommandError;
 use crate::memory::{answers, collected, gathered, text};
@@ -15,6 +16,7 @@ pub struct Growing {
     pub(super) filter: CuckooFilter,
     /// How many copies were removed since it was created or compacted.
     pub(super) removed: u64,
+    pub(super) stamp: Stamp,
 }
 
 /// The number of buckets that the library's search visits.
@@ -24,8 +26,19 @@ pub(super) const MAX_BUCKETS_VISITED: u64 = 4096;
 const WORTH_A_BLOCK: usize = 4;
 
 impl Growing {
-    pub(crate) const fn new(filter: CuckooFilter) -> Self {
-        Self { filter, removed: 0 }
+    pub(crate) fn new(filter: CuckooFilter) -> Self {
+        Self { filter, removed: 0, stamp: Stamp::new() }
+    }
+
+    /// Returns `true` unless the table is being doubled.
+    pub(super) fn is_settled(&self) -> bool {
+        let [_, old] = self.filter.memory();
+        old.is_empty()
+    }
+
+    /// Returns `true` if the table was doubled, so that it may be that it can be halved.
+    pub(super) fn may_shrink(&self) -> bool {
+        self.filter.parameters().doublings() > 0 && self.len() < wide(self.filter.capacity()) / 2
     }
 
     /// An empty filter that can be merged with this one.
@@ -36,7 +49,8 @@ impl Growing {
     }
 
     pub(super) fn try_clone(&self) -> Result<Self, CommandError> {
-        Ok(Self { filter: self.filter.try_clone().map_err(guira::BuildError::from)?, removed: self.removed })
+        let filter = self.filter.try_clone().map_err(guira::BuildError::from)?;
+        Ok(Self { filter, removed: self.removed, stamp: Stamp::new() })
     }
 
     pub(super) fn len(&self) -> u64 {

@@ -1,7 +1,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use guira::raw::RawFilter as _;
-use guira::{ExpiringCuckooFilter, FileHeader, FileKind, LoadOptions};
+use guira::raw::{Arriving, Mark, RawFilter as _};
+use guira::{BuildError, FileHeader, FileKind};
 
 use super::dump::DumpHeader;
 use super::imported::ImportedHeader;
@@ -9,7 +9,7 @@ use super::{Expiring, Growing, StoredFilter};
 use crate::cast::{in_memory, wide};
 use crate::command::Secret;
 use crate::error::CommandError;
-use crate::memory::copied;
+use crate::memory::{Boxed, copied};
 use crate::secret::SecretKey;
 use crate::settings::Limits;
 
@@ -18,9 +18,6 @@ use crate::settings::Limits;
 pub struct Incoming {
     header: Vec<u8>,
     kind: Kind,
-    expected: u64,
-    /// The header of the library's file, if it is one of this module's filters, and the chunks behind it.
-    file: Vec<u8>,
     _counted: Counted,
 }
 
@@ -44,13 +41,20 @@ impl Drop for Counted {
     }
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 enum Kind {
     /// A filter of this module. Its header is the number of removals, the header of the library's file, and the secret key if
     /// there is one.
-    OfLibrary { file: FileKind, removed: u64, key: Option<SecretKey> },
-    /// A filter of RedisBloom.
-    Imported(ImportedHeader),
+    OfLibrary { removed: u64, file: Boxed<Arriving> },
+    /// A filter of RedisBloom, and what has come of its layers, one behind the other.
+    Imported { header: ImportedHeader, layers: Vec<u8> },
+}
+
+/// How far a filter had come.
+#[expect(clippy::large_enum_variant, reason = "it takes no memory but the stack's")]
+pub(crate) enum Before {
+    OfLibrary(Mark),
+    Imported(usize),
 }
 
 /// The size of the number of removals, which precedes the header of a file.
@@ -82,14 +86,14 @@ impl Incoming {
     ///
     /// # Errors
     ///
-    /// If it is no header, the secret key is missing or wrong, or the filter would be too large.
+    /// If it is no header, the secret key is missing or wrong, the filter would be too large, or there is no memory for it.
     pub fn new(header: &[u8], key: Option<SecretKey>, limits: Limits) -> Result<Self, CommandError> {
         let mut header = copied(header)?;
-        let (kind, expected) = match ImportedHeader::decode(&header) {
+        let kind = match ImportedHeader::decode(&header) {
             Some(_) if key.is_some() => return Err(CommandError::KeyNotUsed),
             Some(imported) => {
-                let size = imported.size().ok_or(CommandError::InvalidHeader)?;
-                (Kind::Imported(imported), size)
+                imported.size().ok_or(CommandError::InvalidHeader)?;
+                Kind::Imported { header: imported, layers: Vec::new() }
             }
             None => {
                 if let Some(key) = key {
@@ -102,16 +106,18 @@ impl Incoming {
                 Self::kind_of_library(&header)?
             }
         };
-        limits.check(expected)?;
-        let mut incoming = Self { header, kind, expected, file: Vec::new(), _counted: Counted::new() };
-        // Where nobody limits it, memory is taken only for bytes that have come, whatever the header says.
+        let mut incoming = Self { header, kind, _counted: Counted::new() };
+        limits.check(incoming.expected())?;
+        // Where nobody limits it, memory is taken only as chunks come, whatever the header says.
         if matches!(limits, Limits::Bytes(limit) if limit > 0) {
-            let size = in_memory(expected).saturating_add(incoming.file_header().len());
-            incoming.file.try_reserve_exact(size).map_err(|_| CommandError::OutOfMemory)?;
+            match &mut incoming.kind {
+                Kind::OfLibrary { file, .. } => file.reserve().map_err(BuildError::from)?,
+                Kind::Imported { header, layers } => {
+                    let size = in_memory(header.size().unwrap_or(u64::MAX));
+                    layers.try_reserve_exact(size).map_err(|_| CommandError::OutOfMemory)?;
+                }
+            }
         }
-        let start = copied(incoming.file_header())?;
-        incoming.file.try_reserve(start.len()).map_err(|_| CommandError::OutOfMemory)?;
-        incoming.file.extend(start);
         Ok(incoming)
     }
 
@@ -121,22 +127,30 @@ impl Incoming {
     }
 
     pub(super) fn try_clone(&self) -> Result<Self, CommandError> {
-        let Self { ref header, ref kind, expected, ref file, .. } = *self;
-        let (header, kind) = (copied(header)?, kind.clone());
-        Ok(Self { header, kind, expected, file: copied(file)?, _counted: Counted::new() })
+        let kind = match &self.kind {
+            Kind::OfLibrary { removed, file } => {
+                let file = Boxed::new(file.try_clone().map_err(BuildError::from)?)?;
+                Kind::OfLibrary { removed: *removed, file }
+            }
+            Kind::Imported { header, layers } => Kind::Imported { header: header.clone(), layers: copied(layers)? },
+        };
+        Ok(Self { header: copied(&self.header)?, kind, _counted: Counted::new() })
     }
 
-    /// The header of the library's file; nothing for a filter of RedisBloom.
-    fn file_header(&self) -> &[u8] {
-        match self.kind {
-            Kind::OfLibrary { .. } => {
-                self.header.get(COUNT_SIZE..COUNT_SIZE + FileHeader::MIN_SIZE).unwrap_or_default()
-            }
-            Kind::Imported(_) => &[],
+    /// How many bytes come behind the header.
+    fn expected(&self) -> u64 {
+        match &self.kind {
+            Kind::OfLibrary { file, .. } => file.expected(),
+            Kind::Imported { header, .. } => header.size().unwrap_or(u64::MAX),
         }
     }
 
-    fn kind_of_library(bytes: &[u8]) -> Result<(Kind, u64), CommandError> {
+    /// How many of them have come.
+    pub(super) fn size(&self) -> u64 {
+        self.received().into_iter().map(|part| wide(part.len())).sum()
+    }
+
+    fn kind_of_library(bytes: &[u8]) -> Result<Kind, CommandError> {
         let (removed, header) = bytes.split_first_chunk::<COUNT_SIZE>().ok_or(CommandError::InvalidHeader)?;
         let (header, key) = header.split_at_checked(FileHeader::MIN_SIZE).ok_or(CommandError::InvalidHeader)?;
         let key = match key {
@@ -153,65 +167,77 @@ impl Incoming {
         if !is_of_server {
             return Err(CommandError::InvalidHeader);
         }
-        file.hasher(key.map(SecretKey::bytes))?;
-        let expected = file.file_size().saturating_sub(wide(FileHeader::MIN_SIZE));
-        Ok((Kind::OfLibrary { file: file.kind(), removed: u64::from_le_bytes(*removed), key }, expected))
+        let file = Boxed::new(Arriving::new(&file, key.map(SecretKey::bytes))?)?;
+        Ok(Kind::OfLibrary { removed: u64::from_le_bytes(*removed), file })
     }
 
-    /// Appends the chunk whose next position is `position`, which identifies it.
+    /// Appends the chunk whose next position is `position`, which identifies it, and checks what can be checked of it.
     ///
     /// # Errors
     ///
-    /// If this is not the next chunk, or there is no memory for it. Nothing has changed then.
+    /// If this is not the next chunk, or there is no memory for it. Nothing has changed then. What is wrong in a chunk is told
+    /// when all have come.
     pub fn take(&mut self, position: u64, chunk: &[u8]) -> Result<(), CommandError> {
-        let end = wide(self.received().len()).saturating_add(wide(chunk.len()));
-        if chunk.is_empty() || position.checked_sub(1) != Some(end) || end > self.expected {
+        let end = self.size().saturating_add(wide(chunk.len()));
+        if chunk.is_empty() || position.checked_sub(1) != Some(end) || end > self.expected() {
             return Err(CommandError::InvalidChunk);
         }
-        self.file.try_reserve(chunk.len()).map_err(|_| CommandError::OutOfMemory)?;
-        self.file.extend_from_slice(chunk);
+        match &mut self.kind {
+            Kind::OfLibrary { file, .. } => file.take(chunk)?,
+            Kind::Imported { layers, .. } => {
+                layers.try_reserve(chunk.len()).map_err(|_| CommandError::OutOfMemory)?;
+                layers.extend_from_slice(chunk);
+            }
+        }
         Ok(())
     }
 
-    /// Removes the last chunk again.
-    pub(crate) fn give_back(&mut self, chunk: &[u8]) {
-        self.file.truncate(self.file.len().saturating_sub(chunk.len()));
+    /// How far it has come, for [`go_back`](Self::go_back).
+    pub(crate) fn mark(&self) -> Before {
+        match &self.kind {
+            Kind::OfLibrary { file, .. } => Before::OfLibrary(file.mark()),
+            Kind::Imported { layers, .. } => Before::Imported(layers.len()),
+        }
+    }
+
+    /// Forgets the chunks that have come since.
+    pub(crate) fn go_back(&mut self, before: Before) {
+        match (&mut self.kind, before) {
+            (Kind::OfLibrary { file, .. }, Before::OfLibrary(mark)) => file.go_back(mark),
+            (Kind::Imported { layers, .. }, Before::Imported(size)) => layers.truncate(size),
+            (Kind::OfLibrary { .. } | Kind::Imported { .. }, _) => {}
+        }
     }
 
     /// The position of the next byte to come.
     pub(crate) fn position(&self) -> u64 {
-        wide(self.received().len()).saturating_add(1)
+        self.size().saturating_add(1)
     }
 
     /// Returns `true` if all chunks have come.
     #[must_use]
     pub fn is_whole(&self) -> bool {
-        wide(self.received().len()) == self.expected
+        self.size() == self.expected()
     }
 
-    /// Makes the filter of all chunks, which are copied.
+    /// Makes the filter of all chunks. It may take their memory over, so nothing else is to be done here afterwards.
     ///
     /// # Errors
     ///
-    /// If chunks are missing or damaged.
-    pub fn to_filter(&self) -> Result<StoredFilter, CommandError> {
-        match &self.kind {
-            Kind::Imported(header) => header.filled(self.received()).map(StoredFilter::Imported),
-            &Kind::OfLibrary { file, removed, key } => {
-                // What clients do to keys is theirs, and what the file says of it is given back as it came.
-                let options = LoadOptions::new().normalized_keys();
-                let options = match key {
-                    Some(key) => options.secret_key(key.bytes()),
-                    None => options,
-                };
-                match file {
-                    FileKind::Expiring => {
-                        let filter: ExpiringCuckooFilter = options.from_bytes(&self.file)?;
-                        StoredFilter::of_expiring(Expiring { filter, removed })
-                    }
-                    _ => Ok(StoredFilter::Growing(Growing { filter: options.from_bytes(&self.file)?, removed })),
+    /// If chunks are missing or damaged. Nothing has changed then.
+    pub fn finish(&mut self) -> Result<StoredFilter, CommandError> {
+        match &mut self.kind {
+            Kind::Imported { header, layers } => header.filled(layers).map(StoredFilter::Imported),
+            Kind::OfLibrary { removed, file } => match file.kind() {
+                FileKind::Expiring => {
+                    let filter = file.finish_expiring()?;
+                    StoredFilter::of_expiring(Expiring { filter, removed: *removed })
                 }
-            }
+                _ => {
+                    let (filter, removed) = (file.finish()?, *removed);
+                    Ok(StoredFilter::Growing(Growing { removed, ..Growing::new(filter) }))
+                }
+            },
         }
     }
 
@@ -219,21 +245,50 @@ impl Incoming {
         &self.header
     }
 
-    pub(super) fn received(&self) -> &[u8] {
-        self.file.get(self.file_header().len()..).unwrap_or_default()
+    /// What has come, in consecutive parts.
+    pub(super) fn received(&self) -> [&[u8]; 2] {
+        match &self.kind {
+            Kind::OfLibrary { file, .. } => file.parts(),
+            Kind::Imported { layers, .. } => [layers, &[]],
+        }
+    }
+
+    /// What tells what has come from others: of a table its checksum, which is known already.
+    pub(super) fn sum_up(&self, mut add: impl FnMut(&[u8])) {
+        let [table, rest] = self.received();
+        match &self.kind {
+            Kind::OfLibrary { file, .. } => {
+                add(&wide(table.len()).to_le_bytes());
+                add(&file.checksum().to_le_bytes());
+            }
+            Kind::Imported { .. } => add(table),
+        }
+        add(rest);
     }
 
     /// Its allocations.
-    pub(super) fn pieces(&self) -> [&[u8]; 2] {
-        [&self.header, &self.file]
+    pub(super) fn pieces(&self) -> [&[u8]; 3] {
+        let [first, second] = self.received();
+        [&self.header, first, second]
     }
 
-    pub(super) fn move_file(&mut self, elsewhere: impl Fn(Vec<u8>) -> Vec<u8>) {
-        self.file = elsewhere(std::mem::take(&mut self.file));
+    /// Its box, if it has one, and the size of that.
+    pub(super) fn boxed(&self) -> Option<(*const u8, usize)> {
+        match &self.kind {
+            Kind::OfLibrary { file, .. } => Some((std::ptr::from_ref(&**file).cast(), size_of::<Arriving>())),
+            Kind::Imported { .. } => None,
+        }
+    }
+
+    pub(super) fn move_tables(&mut self, elsewhere: impl FnOnce(Vec<u8>) -> Vec<u8>) {
+        match &mut self.kind {
+            Kind::OfLibrary { file, .. } => file.move_table(elsewhere),
+            Kind::Imported { layers, .. } => *layers = elsewhere(std::mem::take(layers)),
+        }
     }
 
     /// The error that says how much of the filter has come.
     pub(crate) fn refusal(&self) -> CommandError {
-        CommandError::Incomplete { received: wide(self.received().len()), expected: self.expected }
+        CommandError::Incomplete { received: self.size(), expected: self.expected() }
     }
 }

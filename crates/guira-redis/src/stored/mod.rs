@@ -6,7 +6,9 @@ mod growing;
 mod imported;
 mod incoming;
 mod murmur;
+mod stamp;
 mod stored_filter;
+mod work;
 
 pub(crate) use dump::{Bytes, Chunk};
 pub use expiring::Expiring;
@@ -14,3 +16,4 @@ pub use growing::Growing;
 pub use imported::Imported;
 pub use incoming::Incoming;
 pub use stored_filter::StoredFilter;
+pub(crate) use work::{Progress, Task, Waste, Work, all_growing};

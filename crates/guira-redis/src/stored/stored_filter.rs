@@ -274,7 +274,7 @@ impl StoredFilter {
             Self::Growing(growing) => growing.filter.move_table(elsewhere),
             Self::Expiring(expiring) => expiring.filter.move_table(elsewhere),
             Self::Imported(imported) => imported.move_layers(elsewhere),
-            Self::Incoming(incoming) => incoming.move_file(elsewhere),
+            Self::Incoming(incoming) => incoming.move_tables(elsewhere),
         }
     }
 
@@ -292,8 +292,8 @@ impl StoredFilter {
             }
             Self::Imported(imported) => (imported.layers(), [&[]; 3]),
             Self::Incoming(incoming) => {
-                let [header, file] = incoming.pieces();
-                (&[], [header, file, &[]])
+                boxed = incoming.boxed();
+                (&[], incoming.pieces())
             }
         };
         several.iter().map(Vec::as_slice).chain(few).map(|piece| (piece.as_ptr(), piece.len())).chain(boxed)
@@ -306,7 +306,7 @@ impl StoredFilter {
             Self::Growing(growing) => wide(growing.filter.size_in_bytes()),
             Self::Expiring(expiring) => wide(expiring.filter.size_in_bytes()),
             Self::Imported(imported) => imported.size(),
-            Self::Incoming(incoming) => wide(incoming.received().len()),
+            Self::Incoming(incoming) => incoming.size(),
         }
     }
 }

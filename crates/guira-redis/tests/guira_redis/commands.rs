@@ -441,13 +441,13 @@ fn filters_made_alike_are_merged() {
     let limits = Limits::Bytes(1 << 20);
 
     let mut key = Key::default();
-    merge(&mut key.value, &[Some(&a), Some(&b)], limits).expect("made alike");
+    merge(&mut key.value, &[Some(&a), Some(&b)], limits, None).expect("made alike");
     assert_eq!(key.run("CF.MEXISTS a b c d"), Reply::Flags(vec![true, true, true, false].into()));
     assert_eq!(key.run("CF.COUNT b"), Reply::Count(2));
 
     let before = copy(key.value.as_ref());
     for sources in [[Some(&a), Some(&other)], [Some(&a), None]] {
-        let refusal = merge(&mut key.value, &sources, limits).expect_err("not alike, or not there").to_string();
+        let refusal = merge(&mut key.value, &sources, limits, None).expect_err("not alike, or not there").to_string();
         assert!(refusal.starts_with("ERR "), "{refusal}");
         assert_eq!(key.value, before, "{refusal}");
     }
@@ -467,12 +467,13 @@ fn a_filter_made_like_another_is_merged_with_it_and_one_with_a_key_of_its_own_is
     assert!(second.value.as_ref().map(StoredFilter::size) < first.value.as_ref().map(StoredFilter::size));
     assert_eq!(second.run("CF.EXISTS first-1"), Reply::Flag(false));
     second.run("CF.ADD second");
-    merge(&mut first.value, &[second.value.as_ref()], limits).expect("made alike");
+    merge(&mut first.value, &[second.value.as_ref()], limits, None).expect("made alike");
     assert_eq!(first.run("CF.MEXISTS second first-7"), Reply::Flags(vec![true, true].into()));
 
     let mut stranger = Key::default();
     stranger.run("CF.RESERVE 100 BUCKETSIZE 2 ERROR 0.01");
-    let refusal = merge(&mut first.value, &[stranger.value.as_ref()], limits).expect_err("another key").to_string();
+    let refusal =
+        merge(&mut first.value, &[stranger.value.as_ref()], limits, None).expect_err("another key").to_string();
     assert!(refusal.starts_with("ERR the filters have different secret keys: "), "{refusal}");
     let refusal =
         |place: &mut Option<StoredFilter>, other| reserve_like(place, other, limits).expect_err("refused").to_string();

@@ -277,13 +277,13 @@ fn what_filters_with_a_lifetime_are_not_for_is_refused_with_the_reason() {
     let limits = Limits::Bytes(1 << 20);
     let plain = Pair::made("CF.RESERVE 100 HASH xxh3");
     for sources in [[&plain, &pair.primary], [&pair.primary, &plain]] {
-        let refusal = merge(&mut None, &sources.map(Option::as_ref), limits).expect_err("refused").to_string();
+        let refusal = merge(&mut None, &sources.map(Option::as_ref), limits, None).expect_err("refused").to_string();
         assert_eq!(refusal, "ERR a filter with LIFETIME and one without can't be merged");
     }
     let otherwise = Pair::made("CF.RESERVE 100 LIFETIME 61 HASH xxh3");
     let pair = Pair::new("CF.RESERVE 100 LIFETIME 60 HASH xxh3");
     let refusal =
-        merge(&mut None, &[pair.primary.as_ref(), otherwise.as_ref()], limits).expect_err("refused").to_string();
+        merge(&mut None, &[pair.primary.as_ref(), otherwise.as_ref()], limits, None).expect_err("refused").to_string();
     assert!(refusal.contains("lifetime"), "{refusal}");
     let limited = parse(&words("CF.RESERVE 1000000 LIFETIME 60")).map(|command| {
         execute(&command, &mut None, Settings::default, limits, || START).expect_err("too large").to_string()
@@ -314,7 +314,7 @@ fn filters_made_alike_are_merged_and_none_of_their_items_dies_early() {
     second.run("CF.INSERT ITEMS koel guira");
     let mut merged = Pair { primary: None, replica: None, now: START + 30 * SECOND };
     for place in [&mut merged.primary, &mut merged.replica] {
-        merge(place, &[first.primary.as_ref(), second.primary.as_ref()], limits).expect("they were made alike");
+        merge(place, &[first.primary.as_ref(), second.primary.as_ref()], limits, None).expect("they were made alike");
     }
     assert_eq!(merged.field("Time"), START + 30 * SECOND);
     assert_eq!(merged.run("CF.MEXISTS ani koel guira absent"), Reply::Flags(vec![true, true, true, false].into()));

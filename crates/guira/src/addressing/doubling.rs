@@ -180,15 +180,11 @@ const fn is_odd(beginning: u64) -> bool {
 
 impl<const LONG: bool> Addressing for DoublingAddressing<LONG> {
     const CANDIDATES: usize = 2;
-    const SELECTIVE: bool = true;
+    const TELLING_BITS: u64 = CORES;
 
     fn grid(&self) -> Grid {
         let Grid { region_count, buckets_per_region } = self.beginning.grid();
         Grid { region_count, buckets_per_region: buckets_per_region << self.doublings }
-    }
-
-    fn may_hold(&self, fingerprint: Fingerprint) -> bool {
-        fingerprint.get() & CORES != 0
     }
 
     #[inline]

@@ -36,14 +36,10 @@ impl LongAddressing {
 
 impl Addressing for LongAddressing {
     const CANDIDATES: usize = 2;
-    const SELECTIVE: bool = true;
+    const TELLING_BITS: u64 = SHORT;
 
     fn grid(&self) -> Grid {
         self.short.grid()
-    }
-
-    fn may_hold(&self, fingerprint: Fingerprint) -> bool {
-        fingerprint.get() & SHORT != 0
     }
 
     #[inline]

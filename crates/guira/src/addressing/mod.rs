@@ -169,8 +169,8 @@ pub(crate) trait Addressing: Copy {
     /// How many candidate buckets a key has; a bucket that occurs twice counts twice.
     const CANDIDATES: usize;
 
-    /// Whether there are fingerprints that no key has.
-    const SELECTIVE: bool = false;
+    /// Bits of which every fingerprint that a key has has at least one.
+    const TELLING_BITS: u64 = u64::MAX;
 
     /// The buckets of the table.
     fn grid(&self) -> Grid;
@@ -192,8 +192,8 @@ pub(crate) trait Addressing: Copy {
     fn alternate(&self, candidate: Candidate, fingerprint: Fingerprint) -> Candidate;
 
     /// Whether a key may have this fingerprint. Bytes from outside may have others.
-    fn may_hold(&self, _fingerprint: Fingerprint) -> bool {
-        true
+    fn may_hold(&self, fingerprint: Fingerprint) -> bool {
+        fingerprint.get() & Self::TELLING_BITS != 0
     }
 
     /// Runs through the candidate buckets that are different from each other, `primary` first.

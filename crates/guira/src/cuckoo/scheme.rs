@@ -1,5 +1,7 @@
 //! The schemes: all supported pairs of an addressing and a layout.
 
+use core::ops::Range;
+
 use super::blocks::{BLOCK, Located};
 use super::operations::Operations;
 use super::planned::{Look, Once, Planned};
@@ -342,6 +344,11 @@ impl Scheme {
     /// See [`CuckooTable::is_well_formed`].
     pub(crate) fn is_well_formed(&self, bytes: &[u8]) -> bool {
         with_table!(self, over(bytes), table => table.is_well_formed())
+    }
+
+    /// See [`CuckooTable::occupied_if_well_formed`].
+    pub(crate) fn occupied_if_well_formed(&self, bytes: &[u8], buckets: Range<u64>) -> Option<u64> {
+        with_table!(self, over(bytes), table => table.occupied_if_well_formed(buckets))
     }
 
     /// See [`CuckooTable::occupied_slots`].

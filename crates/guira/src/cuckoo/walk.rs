@@ -1,17 +1,12 @@
 //! Walks through all buckets: what is stored, and whether it may be.
 
-#[cfg(feature = "std")]
 use alloc::vec::Vec;
+use core::ops::Range;
 
-use super::CuckooTable;
-#[cfg(feature = "std")]
-use super::{Scheme, with_table};
-use crate::addressing::{Addressing, BucketIndex, Candidate, Fingerprint};
-#[cfg(feature = "std")]
-use crate::table::OutOfMemory;
-use crate::table::{Place, Table, TableMut};
+use super::{CuckooTable, Scheme, with_table};
+use crate::addressing::{Addressing, BucketIndex, Candidate, Fingerprint, Grid};
+use crate::table::{OutOfMemory, Place, Table, TableMut};
 
-#[cfg(feature = "std")]
 impl Scheme {
     /// The fingerprints in some buckets of a table of which `bytes` is a part: it begins with bucket `first`, and ends behind the last
     /// of the buckets with 16 bytes more. `None` where they hold what no table holds.
@@ -50,18 +45,27 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
 
     /// How many slots are not empty.
     pub(crate) fn occupied_slots(&self) -> u64 {
-        let occupied = |bucket: Candidate| self.slots.filled_slots(bucket.bucket()).count() as u64;
+        let occupied = |bucket: Candidate| self.slots.count_filled(bucket.bucket(), u64::MAX).0;
         self.addressing.grid().buckets().map(occupied).sum()
     }
 
     /// Returns `true` if every occupied slot holds a fingerprint that may be stored in its bucket, and every bucket is coded
     /// as its layout prescribes.
     pub(crate) fn is_well_formed(&self) -> bool {
-        self.addressing.grid().buckets().all(|bucket| {
-            let mut filled = self.slots.filled_slots(bucket.bucket());
-            self.slots.is_well_formed(bucket.bucket())
-                && (!A::SELECTIVE || filled.all(|(_, _, fingerprint)| self.addressing.may_hold(fingerprint)))
-        })
+        let Grid { region_count, buckets_per_region } = self.addressing.grid();
+        self.occupied_if_well_formed(0..region_count * buckets_per_region).is_some()
+    }
+
+    /// How many slots of some buckets are not empty; `None` unless these are [well-formed](Self::is_well_formed). Nothing else of the
+    /// table is read than these buckets, and the words in which they end.
+    pub(crate) fn occupied_if_well_formed(&self, numbers: Range<u64>) -> Option<u64> {
+        let (mut occupied, mut is_well_formed) = (0, true);
+        for bucket in numbers.map(BucketIndex::new) {
+            let (filled, may_be) = self.slots.count_filled(bucket, A::TELLING_BITS);
+            occupied += filled;
+            is_well_formed &= may_be & self.slots.is_well_formed(bucket);
+        }
+        is_well_formed.then_some(occupied)
     }
 
     /// Returns `true` if every fingerprint is stored once.

@@ -211,6 +211,7 @@ pub(crate) fn checksum_of_two(first: &[u8], second: &[u8]) -> u64 {
 }
 
 /// The checksum of bytes that come in pieces.
+#[derive(Clone)]
 pub(crate) struct Checksum(Xxh3);
 
 impl Default for Checksum {

@@ -6,6 +6,5 @@ mod key;
 pub use hasher::{Digest, KeyHasher};
 pub use key::{ByHash, Key};
 
-#[cfg(feature = "std")]
 pub(crate) use hasher::Checksum;
 pub(crate) use hasher::{checksum, checksum_of_two, seeded_checksum};

@@ -5,6 +5,7 @@ use super::{CuckooFilter, GrowthPolicy};
 use crate::cuckoo::NoRoom;
 use crate::digest::{Digest, Key};
 use crate::error::{BuildError, InsertError, OutOfMemory, ReserveError};
+use crate::parameters::Parameters;
 
 impl CuckooFilter {
     /// Stores a copy of a key if the table takes it as it is; never doubles it.
@@ -195,10 +196,15 @@ impl CuckooFilter {
 
     /// The same keys in half the buckets; `None` where that is not to be, as [`shrink_to_fit`](Self::shrink_to_fit) says.
     fn halved_with_room_to_spare(&self) -> Result<Option<Self>, OutOfMemory> {
-        let Some(smaller) = self.parameters().before_doubling() else { return Ok(None) };
-        let most = smaller.capacity() - smaller.capacity().div_ceil(ROOM_TO_SPARE);
         // Copies may fill a few buckets of the smaller table; then nothing changes.
-        if self.len() as u64 > most { Ok(None) } else { self.halved() }
+        if self.parameters_with_room_to_spare().is_some() { self.halved() } else { Ok(None) }
+    }
+
+    /// The parameters of half the table, if the keys leave enough room there.
+    pub(super) fn parameters_with_room_to_spare(&self) -> Option<Parameters> {
+        let smaller = self.parameters().before_doubling()?;
+        let most = smaller.capacity() - smaller.capacity().div_ceil(ROOM_TO_SPARE);
+        (self.len() as u64 <= most).then_some(smaller)
     }
 
     /// Returns an empty filter that began as this one did, with the same hash, so that the two can be merged: in this release

@@ -3,7 +3,6 @@ use alloc::borrow::Cow;
 use super::CuckooFilter;
 use super::growth::is_crowded;
 use super::made::Made;
-#[cfg(feature = "std")]
 use crate::addressing::BucketIndex;
 use crate::addressing::{Addressing, Fingerprint};
 use crate::cast::to_usize;
@@ -84,7 +83,6 @@ impl CuckooFilter {
 
     /// Stores fingerprints of another table of the same parameters, where it stores them. If one finds no room, those before it are
     /// stored.
-    #[cfg(feature = "std")]
     pub(crate) fn insert_fingerprints(&mut self, fingerprints: &[(BucketIndex, Fingerprint)]) -> Result<(), NoRoom> {
         let (scheme, bytes) = self.scheme_and_bytes();
         with_table!(scheme, over_mut(bytes), table => {

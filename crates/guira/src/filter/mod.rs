@@ -16,6 +16,7 @@ mod many;
 mod merge;
 mod numbers;
 mod pending;
+mod steps;
 mod valued;
 mod valued_growth;
 mod valued_merge;
@@ -29,6 +30,7 @@ pub use growth::GrowthPolicy;
 pub use iter::{Fingerprints, StoredFingerprint};
 pub(crate) use many::{answers_many, counts_many, inserts_one_by_one, removes_many};
 pub use pending::Change;
+pub use steps::{Merging, Shrinking, Step};
 pub use view::CuckooFilterView;
 
 pub(crate) use builder::whole_regions;

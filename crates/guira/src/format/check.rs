@@ -19,16 +19,22 @@ pub(super) fn check_bytes(table: &[u8], parameters: &Parameters, table_checksum:
 }
 
 /// Checks the fingerprints of a table without values.
-pub(super) fn check_fingerprints(scheme: &Scheme, table: &[u8], kind: FileKind, len: usize) -> Result<(), LoadError> {
-    if !scheme.is_well_formed(table) {
-        return Err(LoadError::Inconsistent { what: "a bucket holds what no fingerprints give" });
-    }
-    check_len(scheme.occupied_slots(table), len)?;
+pub(super) fn check_fingerprints(
+    scheme: &Scheme,
+    table: &[u8],
+    parameters: &Parameters,
+    kind: FileKind,
+    len: usize,
+) -> Result<(), LoadError> {
+    let occupied = scheme.occupied_if_well_formed(table, 0..parameters.bucket_count());
+    check_len(occupied.ok_or(MALFORMED)?, len)?;
     if kind == FileKind::Set && !scheme.has_no_copies(table) {
         return Err(LoadError::Inconsistent { what: "a set holds a fingerprint twice" });
     }
     Ok(())
 }
+
+pub(super) const MALFORMED: LoadError = LoadError::Inconsistent { what: "a bucket holds what no fingerprints give" };
 
 pub(super) fn check_len(occupied_slots: u64, len: usize) -> Result<(), LoadError> {
     if u64::try_from(len) == Ok(occupied_slots) {

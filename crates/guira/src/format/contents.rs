@@ -69,7 +69,7 @@ impl Contents for CuckooFilter {
     fn checked(header: &Header, loaded: Loaded) -> Result<Self, LoadError> {
         let (Loaded { hasher, storage, kept, changes, .. }, len) = (loaded, header.len_in_memory()?);
         let mut filter = Self::from_parts(header.parameters, hasher, storage, len).with_growth(header.growth);
-        check_fingerprints(filter.scheme(), filter.bytes(), header.kind(), len)?;
+        check_fingerprints(filter.scheme(), filter.bytes(), &header.parameters, header.kind(), len)?;
         make_changes(&mut filter, changes)?;
         Ok(filter.with_kept(kept))
     }

@@ -225,7 +225,7 @@ impl FileHeader {
         // Only the search for copies depends on the seed of the hasher.
         let kind = if sees_copies { header.kind() } else { FileKind::Filter };
         let scheme = Scheme::new(&header.parameters, hasher.seed());
-        check_fingerprints(&scheme, table, kind, len)?;
+        check_fingerprints(&scheme, table, &header.parameters, kind, len)?;
         // Where the key's copies are takes the hasher too.
         if sees_copies { check_removals(&scheme, table, &Pending::of(&scheme, journal.changes())) } else { Ok(()) }
     }

@@ -106,7 +106,6 @@ impl Header {
     }
 
     /// The size in bytes of the chunks behind the table.
-    #[cfg(feature = "std")]
     pub(super) const fn chunks_size(&self) -> u64 {
         self.chunks_size
     }

@@ -1,5 +1,6 @@
 //! From bytes to filters.
 
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -427,11 +428,27 @@ fn checked<C: Contents>(
     header: &Header,
     hasher: KeyHasher,
     storage: Storage,
-    Behind { kept, times }: Behind,
+    behind: Behind,
     journal: Journal,
 ) -> Result<C, LoadError> {
     check_bytes(&storage, &header.parameters, header.table_checksum)?;
-    let kept = Kept { flags: header.flags, rate: header.rate, ..kept };
-    let kept = if kept == Kept::default() { None } else { Some(try_arc(kept).map_err(no_memory)?) };
+    assembled(header, hasher, storage, behind, journal)
+}
+
+/// What a file holds, made of a table whose bytes were checked.
+pub(super) fn assembled<C: Contents>(
+    header: &Header,
+    hasher: KeyHasher,
+    storage: Storage,
+    Behind { kept, times }: Behind,
+    journal: Journal,
+) -> Result<C, LoadError> {
+    let kept = kept_of(header, kept)?;
     C::checked(header, Loaded { hasher, storage, kept, changes: journal.into_changes(), times })
+}
+
+/// What a filter keeps of its file.
+pub(super) fn kept_of(header: &Header, kept: Kept) -> Result<Option<Arc<Kept>>, LoadError> {
+    let kept = Kept { flags: header.flags, rate: header.rate, ..kept };
+    Ok(if kept == Kept::default() { None } else { Some(try_arc(kept).map_err(no_memory)?) })
 }

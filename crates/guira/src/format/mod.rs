@@ -6,6 +6,7 @@
 #![deny(clippy::as_conversions, clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unwrap_used)]
 
 mod any_filter;
+mod arriving;
 mod check;
 mod chunks;
 mod contents;

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use arrayvec::ArrayVec;
 
+pub use super::arriving::{Arriving, Mark};
 use super::chunks::TimesChunk;
 pub use super::chunks::{Chunk, chunks_of};
 use super::contents::{Contents, Parts, Written};
@@ -17,7 +18,7 @@ use crate::error::{InsertError, LoadError, OutOfMemory, TryExtendError};
 use crate::expiring::ExpiringCuckooFilter;
 use crate::filter::{CuckooFilter, CuckooFilterView};
 
-pub use crate::filter::{Change, FilterPlan, PlannedFilter};
+pub use crate::filter::{Change, FilterPlan, Merging, PlannedFilter, Shrinking, Step};
 
 /// From now on, the memory of all tables comes from the global allocator. Without this call, and with the feature `std`,
 /// that of large tables is mapped, in large pages, where an allocator that counts what a program takes does not see it.
@@ -283,6 +284,9 @@ pub trait RawInsert: RawFilter {
     /// table of the file.
     fn settle(&mut self);
 
+    /// Does a part of what [`settle`](Self::settle) does, which takes little time. Returns `true` if nothing is left to do.
+    fn settle_some(&mut self) -> bool;
+
     /// Shrinks the table as [`CuckooFilter::shrink_to_fit`] does, which leaves it as it is where there is no memory for a smaller one.
     ///
     /// # Errors
@@ -346,6 +350,10 @@ pub trait RawInsert: RawFilter {
 impl RawInsert for CuckooFilter {
     fn settle(&mut self) {
         self.settle();
+    }
+
+    fn settle_some(&mut self) -> bool {
+        self.settle_some()
     }
 
     fn try_shrink_to_fit(&mut self) -> Result<(), OutOfMemory> {

@@ -103,6 +103,15 @@ pub(crate) trait Table {
     /// The filled slots of a bucket in order, each with its number and its fingerprint.
     fn filled_slots(&self, bucket: BucketIndex) -> impl Iterator<Item = (u64, Slot, Fingerprint)>;
 
+    /// How many slots of a bucket are not empty, and whether each of them has one of the bits of `telling`.
+    #[inline]
+    fn count_filled(&self, bucket: BucketIndex, telling: u64) -> (u64, bool) {
+        let each = |(filled, may_be), (_, _, fingerprint): (u64, Slot, Fingerprint)| {
+            (filled + 1, may_be & (fingerprint.get() & telling != 0))
+        };
+        self.filled_slots(bucket).fold((0, true), each)
+    }
+
     /// The fingerprint in a slot, or `None` where it is empty.
     fn get(&self, bucket: BucketIndex, slot: Slot) -> Option<Fingerprint>;
 

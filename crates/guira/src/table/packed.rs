@@ -377,6 +377,16 @@ impl<G: Widths, M: Memory> Table for PackedTable<G, M> {
         self.contents(bucket).filter_map(|(number, slot, content)| Some((number, slot, Fingerprint::new(content)?)))
     }
 
+    /// Without a branch on what is in a slot, which can't be predicted.
+    #[inline]
+    fn count_filled(&self, bucket: BucketIndex, telling: u64) -> (u64, bool) {
+        let each = |(filled, may_be), (_, _, content): (u64, Slot, u64)| {
+            let is_filled = content != 0;
+            (filled + u64::from(is_filled), may_be & (!is_filled | (content & telling != 0)))
+        };
+        self.contents(bucket).fold((0, true), each)
+    }
+
     #[inline]
     fn get(&self, bucket: BucketIndex, slot: Slot) -> Option<Fingerprint> {
         Fingerprint::new(self.content(bucket, slot))

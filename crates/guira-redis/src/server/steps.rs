@@ -1,0 +1,201 @@
+//! Commands that would take long are done in steps, with their clients blocked and all others served between them.
+
+use std::ffi::{c_int, c_longlong, c_void};
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use smallvec::SmallVec;
+
+use super::background::free_elsewhere;
+use super::context::Context;
+use super::functions::{RawBlocked, RawContext, RawString, functions};
+use super::key::{Access, Key};
+use super::run;
+use crate::command::CommandName;
+use crate::error::CommandError;
+use crate::execution::Place as _;
+use crate::memory::{Boxed, gathered, list_for, short_list_for};
+use crate::stored::{Growing, Progress, StoredFilter, Task, Waste, Work, all_growing};
+
+/// How long the steps are that are done in one turn.
+const TURN: Duration = Duration::from_micros(800);
+
+/// How long others have until the next turn, in milliseconds.
+const PAUSE: c_longlong = 1;
+
+/// How many commands are under way.
+static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
+
+/// Returns `true` if a command is under way, so that changes of filters must be noticed.
+#[inline]
+pub(super) fn are_under_way() -> bool {
+    UNDER_WAY.load(Ordering::Relaxed) > 0
+}
+
+/// A command that is done in steps.
+struct Job {
+    name: CommandName,
+    client: *mut RawBlocked,
+    database: c_int,
+    /// The destination, and the sources if there are any.
+    keys: Vec<KeyName>,
+    work: Work,
+    prepared: Option<Growing>,
+}
+
+/// The name of a key, a string of the server.
+struct KeyName(*mut RawString);
+
+impl Drop for KeyName {
+    fn drop(&mut self) {
+        // SAFETY: the string was made without a context, and nobody else frees it.
+        unsafe { (functions().free_string)(null_mut(), self.0) }
+    }
+}
+
+const fn task_of(name: CommandName) -> Option<Task> {
+    match name {
+        CommandName::ScanDump => Some(Task::Settle),
+        CommandName::Compact => Some(Task::Shrink),
+        CommandName::Merge => Some(Task::Merge),
+        _ => None,
+    }
+}
+
+/// Begins to do a command in steps if that is worth while, there is memory for it, and its client may wait. Returns `true` if so: then its
+/// client is blocked, and is answered later. `keys` are the destination and the sources.
+///
+/// # Errors
+///
+/// If one of the keys holds anything but a filter.
+#[cold]
+pub(super) fn begin(context: Context, name: CommandName, keys: &[*mut RawString]) -> Result<bool, CommandError> {
+    match task_of(name).map(|task| begin_task(context, name, task, keys)) {
+        // It may be done at once without.
+        None | Some(Err(CommandError::OutOfMemory)) => Ok(false),
+        Some(begun) => begun,
+    }
+}
+
+fn begin_task(context: Context, name: CommandName, task: Task, keys: &[*mut RawString]) -> Result<bool, CommandError> {
+    let opened = open(context, keys)?;
+    let is_worth_steps = growing(&opened)?.is_some_and(|filters| task.is_worth_steps(&filters));
+    if !is_worth_steps || !context.may_wait() {
+        return Ok(false);
+    }
+    drop(opened);
+    let mut names = list_for(keys.len())?;
+    for &key in keys {
+        // SAFETY: the string is an argument of the present command.
+        let bytes = unsafe { super::context::bytes_of(key) };
+        // SAFETY: pointer and length are those of the slice, which is copied. Without a context, the module frees the string.
+        names.push(KeyName(unsafe { (functions().create_string)(null_mut(), bytes.as_ptr().cast(), bytes.len()) }));
+    }
+    // SAFETY: the context is that of the present call.
+    let database = unsafe { (functions().selected_database)(context.0) };
+    let job =
+        Boxed::new(Job { name, client: null_mut(), database, keys: names, work: Work::new(task), prepared: None })?;
+    let job = job.into_raw().as_ptr();
+    UNDER_WAY.fetch_add(1, Ordering::Relaxed);
+    // SAFETY: the functions are what the server calls with these arguments; without a limit of time there is none for its end.
+    let client = unsafe { (functions().block_client)(context.0, reply, None, free, 0) };
+    // SAFETY: the job was made above, and nobody else has it yet.
+    unsafe { (*job).client = client };
+    // SAFETY: the timer alone has the job until the client is unblocked.
+    unsafe { (functions().create_timer)(context.0, 0, turn, job.cast()) };
+    Ok(true)
+}
+
+fn open(context: Context, names: &[*mut RawString]) -> Result<SmallVec<[Key; 4]>, CommandError> {
+    let mut keys: SmallVec<[Key; 4]> = short_list_for(names.len())?;
+    for &name in names {
+        keys.push(Key::open(context, name, Access::Read)?);
+    }
+    Ok(keys)
+}
+
+/// The filters of keys, without a destination that does not exist; `None` if one of them is of another kind, or missing.
+fn growing(keys: &[Key]) -> Result<Option<SmallVec<[&Growing; 4]>>, CommandError> {
+    let mut filters: SmallVec<[&Growing; 4]> = short_list_for(keys.len())?;
+    let is_created = keys.len() > 1 && keys.first().is_some_and(|key| key.filter().is_none());
+    for filter in all_growing(keys.iter().skip(usize::from(is_created)).map(Key::filter)) {
+        let Some(filter) = filter else { return Ok(None) };
+        filters.push(filter);
+    }
+    Ok(Some(filters))
+}
+
+impl Job {
+    /// Does a part of the work. Returns `true` if nothing more is to be done in steps.
+    fn step(&mut self, context: Context) -> bool {
+        if self.work.is_settling() {
+            for name in &self.keys {
+                let Ok(mut key) = Key::open(context, name.0, Access::Read) else { return true };
+                if key.filter_mut().is_some_and(|filter| !filter.settle_some()) {
+                    return false;
+                }
+            }
+        }
+        self.with_filters(context, |work, filters| work.step(filters)).is_none_or(|progress| match progress {
+            Progress::More => false,
+            Progress::Done(prepared) => {
+                self.prepared = prepared;
+                true
+            }
+        })
+    }
+
+    /// Does something with the work and the filters that it is about, if these are there.
+    fn with_filters<R>(&mut self, context: Context, act: impl FnOnce(&mut Work, &[&Growing]) -> R) -> Option<R> {
+        let names: SmallVec<[*mut RawString; 4]> = gathered(self.keys.iter().map(|name| name.0)).ok()?;
+        let keys = open(context, &names).ok()?;
+        let filters = growing(&keys).ok()??;
+        Some(act(&mut self.work, &filters))
+    }
+}
+
+/// What the timer calls.
+unsafe extern "C" fn turn(context: *mut RawContext, job: *mut c_void) {
+    // SAFETY: the timer alone has the job, which was made by `begin`.
+    let running = unsafe { &mut *job.cast::<Job>() };
+    // SAFETY: the database is one that a client has selected.
+    unsafe { (functions().select_database)(context, running.database) };
+    let begin = Instant::now();
+    while begin.elapsed() < TURN {
+        let is_done = running.step(Context(context));
+        if let Some(waste) = running.work.take_waste() {
+            free_elsewhere::<Waste>(waste);
+        }
+        if is_done {
+            // SAFETY: the client is blocked; from now on the server alone has the job.
+            unsafe { (functions().unblock_client)(running.client, job) };
+            return;
+        }
+    }
+    // SAFETY: as above; the timer has the job again.
+    unsafe { (functions().create_timer)(context, PAUSE, turn, job) };
+}
+
+/// What the server calls for a client that waits no more.
+unsafe extern "C" fn reply(context: *mut RawContext, arguments: *mut *mut RawString, count: c_int) -> c_int {
+    let context = Context(context);
+    // SAFETY: the context is that of a client that was blocked.
+    let job = unsafe { (functions().private_data)(context.0) };
+    // SAFETY: the private data is the job, which nobody else has until it is freed.
+    let job = unsafe { job.cast::<Job>().as_mut() };
+    let Some(job) = job else { return super::functions::ERR };
+    // SAFETY: the server gives the arguments of the command that the client sent.
+    let arguments = unsafe { std::slice::from_raw_parts(arguments, usize::try_from(count).unwrap_or(0)) };
+    let is_current = job.with_filters(context, |work, filters| work.is_about(filters)).unwrap_or(false);
+    let prepared = job.prepared.take().filter(|_| is_current).map(StoredFilter::Growing);
+    run::finish(context, job.name, arguments, prepared)
+}
+
+/// What the server calls in the end, also for clients that are gone.
+unsafe extern "C" fn free(_context: *mut RawContext, job: *mut c_void) {
+    UNDER_WAY.fetch_sub(1, Ordering::Relaxed);
+    // SAFETY: the pointer is that of the box of `begin`, and the server calls this once.
+    let Job { work, prepared, .. } = *unsafe { Box::from_raw(job.cast::<Job>()) };
+    free_elsewhere((work.into_waste(), prepared));
+}

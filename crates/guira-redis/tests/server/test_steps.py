@@ -1,0 +1,190 @@
+"""Commands that are done in steps while other clients are served: what comes of them is what is done at once."""
+
+import threading
+
+import pytest
+import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from servers import digest, follow, in_step, until
+from stops import Raw, item
+
+ITEMS = 400_000
+
+
+@pytest.fixture
+def server(start):
+    return start("--appendonly", "yes")
+
+
+def insert(server, key, numbers):
+    raw = Raw(server.port)
+    raw.each([b"CF.INSERT", key.encode(), b"ITEMS"], numbers)
+    raw.close()
+
+
+def remove(server, key, numbers):
+    raw = Raw(server.port)
+    raw.each([b"CF.MDEL", key.encode()], numbers)
+    raw.close()
+
+
+def reserve(client, *keys):
+    for key in keys:
+        client.execute_command("CF.RESERVE", key, 1000, "MAXCAPACITY", 4 * ITEMS, "HASH", "xxh3")
+
+
+def at_once(client, *words):
+    transaction = client.pipeline(transaction=True)
+    transaction.execute_command(*words)
+    return transaction.execute()[0]
+
+
+def holds(client, key, numbers):
+    numbers = list(numbers)
+    return all(
+        all(client.execute_command("CF.MEXISTS", key, *map(item, numbers[start : start + 10_000])))
+        for start in range(0, len(numbers), 10_000)
+    )
+
+
+class Meanwhile:
+    """A command of another client, which waits for its reply."""
+
+    def __init__(self, server, *words):
+        # One that would not send the command again on another connection.
+        self.client, self.reply = server.client(retry=Retry(NoBackoff(), 0)), None
+        self.id = self.client.client_id()
+        self.thread = threading.Thread(target=self.run, args=words)
+        self.thread.start()
+
+    def run(self, *words):
+        try:
+            self.reply = self.client.execute_command(*words)
+        except redis.exceptions.RedisError as error:
+            self.reply = error
+
+    def result(self):
+        self.thread.join()
+        return self.reply
+
+
+def merged_alike(server, client):
+    """Two filters, and twice the same third one, into one of which they are merged at once."""
+    reserve(client, "a", "b")
+    insert(server, "a", range(ITEMS))
+    insert(server, "b", range(ITEMS, 2 * ITEMS))
+    client.copy("a", "expected")
+    assert at_once(client, "CF.MERGE", "expected", "b") == b"OK"
+
+
+def test_a_merge_in_steps_is_that_at_once_and_is_replicated_and_kept(server, start):
+    client = server.client()
+    replica = start()
+    follow(replica, server)
+    merged_alike(server, client)
+    assert client.execute_command("CF.MERGE", "a", "b") == b"OK"
+    assert client.execute_command("CF.MERGE", "new", "expected", "b") == b"OK"
+    assert digest(client, "a") == digest(client, "expected")
+    assert holds(client, "a", range(2 * ITEMS)) and holds(client, "new", range(2 * ITEMS))
+    before = {key: digest(client, key) for key in ("a", "b", "new")}
+    in_step(replica, server)
+    assert {key: digest(replica.client(), key) for key in before} == before
+    server.restart()
+    assert {key: digest(server.client(), key) for key in before} == before
+
+
+def test_others_are_served_and_lose_nothing_while_filters_are_merged(server, start):
+    client = server.client()
+    replica = start()
+    follow(replica, server)
+    merged_alike(server, client)
+    merge = Meanwhile(server, "CF.MERGE", "a", "b")
+    added, served = 2 * ITEMS, 0
+    while merge.thread.is_alive():
+        # What is added to either is not lost, whether the merge is over or begins anew.
+        assert client.execute_command("CF.ADD", "a", item(added)) == 1
+        assert client.execute_command("CF.ADD", "b", item(added + 1)) == 1
+        assert client.execute_command("CF.EXISTS", "a", item(0)) == 1
+        added, served = added + 2, served + 1
+    assert merge.result() == b"OK" and served > 3
+    assert holds(client, "a", [*range(2 * ITEMS), *range(2 * ITEMS, added, 2)])
+    assert holds(client, "b", [*range(ITEMS, 2 * ITEMS), *range(2 * ITEMS + 1, added, 2)])
+    in_step(replica, server)
+    assert holds(replica.client(), "a", [*range(2 * ITEMS), *range(2 * ITEMS, added, 2)])
+    server.restart()
+    assert holds(server.client(), "a", [*range(2 * ITEMS), *range(2 * ITEMS, added, 2)])
+
+
+def test_a_key_that_is_gone_or_another_meanwhile_is_seen(server):
+    client = server.client()
+    merged_alike(server, client)
+    client.copy("a", "kept")
+    unchanged = digest(client, "a")
+    for change, expected in [
+        (lambda: client.unlink("b"), "not found"),
+        (lambda: client.set("b", "text"), "WRONGTYPE"),
+    ]:
+        client.delete("b")
+        client.copy("kept", "b")
+        merge = Meanwhile(server, "CF.MERGE", "a", "b")
+        until(lambda: client.info("clients")["blocked_clients"] > 0 or not merge.thread.is_alive(), "it waits")
+        assert merge.thread.is_alive(), "the merge was over too soon for this test"
+        change()
+        reply = merge.result()
+        assert isinstance(reply, redis.exceptions.ResponseError) and expected in str(reply)
+        assert digest(client, "a") == unchanged
+    # The destination: then it is made of the sources alone.
+    client.delete("b")
+    client.copy("kept", "b")
+    merge = Meanwhile(server, "CF.MERGE", "a", "b")
+    until(lambda: client.info("clients")["blocked_clients"] > 0, "it waits")
+    client.delete("a")
+    assert merge.result() == b"OK" and digest(client, "a") == digest(client, "b")
+
+
+def test_a_client_that_is_gone_changes_nothing(server):
+    client = server.client()
+    merged_alike(server, client)
+    unchanged = digest(client, "a")
+    merge = Meanwhile(server, "CF.MERGE", "a", "b")
+    until(lambda: client.info("clients")["blocked_clients"] > 0, "it waits")
+    client.execute_command("CLIENT", "KILL", "ID", merge.id)
+    assert isinstance(merge.result(), redis.exceptions.ConnectionError)
+    until(lambda: client.info("clients")["blocked_clients"] == 0, "it waits no more")
+    assert digest(client, "a") == unchanged and client.ping()
+
+
+def test_a_compaction_in_steps_is_that_at_once_and_is_replicated(server, start):
+    client = server.client()
+    replica = start()
+    follow(replica, server)
+    reserve(client, "a")
+    insert(server, "a", range(2 * ITEMS))
+    remove(server, "a", range(1000, 2 * ITEMS))
+    client.copy("a", "expected")
+    assert at_once(client, "CF.COMPACT", "expected") == b"OK"
+    size = client.cf().info("a")["size"]
+    assert client.execute_command("CF.COMPACT", "a") == b"OK"
+    assert digest(client, "a") == digest(client, "expected")
+    assert client.cf().info("a")["size"] < size / 100 and client.cf().info("a")["deletedNum"] == 0
+    assert holds(client, "a", range(1000))
+    in_step(replica, server)
+    assert digest(replica.client(), "a") == digest(client, "a")
+    server.restart()
+    assert holds(server.client(), "a", range(1000))
+
+
+def test_a_table_that_is_being_doubled_is_dumped_in_steps(server):
+    client = server.client()
+    reserve(client, "a")
+    insert(server, "a", range(ITEMS))
+    size, number = client.cf().info("a")["size"], ITEMS
+    while client.cf().info("a")["size"] == size:
+        insert(server, "a", range(number, number + 100))
+        number += 100
+    client.copy("a", "b")
+    expected = at_once(client, "CF.SCANDUMP", "b", 0)
+    assert client.execute_command("CF.SCANDUMP", "a", 0) == expected
+    assert holds(client, "a", range(number))
