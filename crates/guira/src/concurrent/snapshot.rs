@@ -145,7 +145,7 @@ mod tests {
     /// A filter that may be in the midst of a doubling.
     fn filled(builder: &FilterBuilder, keys: u64) -> ConcurrentCuckooFilter {
         let filter = builder.for_kind::<ConcurrentCuckooFilter>().build().expect("small");
-        filter.try_extend(&(0..keys).collect::<Vec<u64>>()).expect("there is room");
+        filter.try_extend((0..keys).collect::<Vec<u64>>()).expect("there is room");
         filter
     }
 
@@ -172,7 +172,7 @@ mod tests {
                 others.clone().for_each(|key| filter.insert(&key).expect("there is room"));
             });
             assert_is_of_the_moment(&filter(), |filter| {
-                filter.try_extend(&others.clone().collect::<Vec<u64>>()).expect("there is room");
+                filter.try_extend(others.clone().collect::<Vec<u64>>()).expect("there is room");
             });
             assert_is_of_the_moment(&filter(), |filter| {
                 let absent = others.clone().filter(|key| filter.insert_if_absent(key) == Ok(true)).count();
