@@ -82,6 +82,11 @@ pub(crate) const fn to_usize(value: u64) -> usize {
     value as usize
 }
 
+/// A size in memory, which is at most 64 bits long.
+pub(crate) fn wide(size: usize) -> u64 {
+    u64::try_from(size).unwrap_or(u64::MAX)
+}
+
 /// The nearest `f64`; exact up to 2^53.
 #[expect(clippy::cast_precision_loss, reason = "used where a relative error of 2^-53 does not matter")]
 pub(crate) const fn to_f64(value: u64) -> f64 {

@@ -380,7 +380,7 @@ impl ConcurrentCuckooFilter {
         self.snapshot_while(|| ())
     }
 
-    /// The same; `meanwhile` is called when the moment is past, and nothing may be copied yet.
+    /// A snapshot; `meanwhile` is called between its moment and the copying.
     pub(super) fn snapshot_while(&self, meanwhile: impl Fn()) -> Result<CuckooFilter, OutOfMemory> {
         let _turn = self.snapshots.wait();
         let copy = match &self.table {

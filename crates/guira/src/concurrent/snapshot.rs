@@ -155,7 +155,7 @@ mod tests {
         let copy = filter.snapshot_while(|| change(filter)).expect("small");
         assert!(copy == before && copy.len() == before.len());
         assert_eq!(copy.check_invariants(), Ok(()));
-        // Nobody is told to copy any more, and nothing was copied in vain.
+        // The notes are gone, so that the filter can be copied again.
         assert_eq!(filter.check_invariants(), Ok(()));
     }
 

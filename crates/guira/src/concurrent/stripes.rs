@@ -147,7 +147,7 @@ impl Stripes {
         }
     }
 
-    /// The same for a table that nobody else has yet.
+    /// From now on, whoever writes to this table, which nobody else has yet, sees to it that these copies are made.
     pub(super) fn begin_copies(&self, copies: &Copies) {
         if let Ok(mut all) = self.lock_all() {
             all.begin_copies(copies);

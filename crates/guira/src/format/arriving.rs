@@ -10,7 +10,7 @@ use super::contents::Contents as _;
 use super::header::Header;
 use super::journal::Journal;
 use super::load::{assembled, kept_of, no_memory};
-use crate::cast::to_usize;
+use crate::cast::{to_usize, wide};
 use crate::cuckoo::Scheme;
 use crate::digest::{Checksum, KeyHasher};
 use crate::error::{FileKind, LoadError, OutOfMemory};
@@ -303,10 +303,6 @@ impl fmt::Debug for Mark {
             .field("chunks_size", &self.chunks_size)
             .finish_non_exhaustive()
     }
-}
-
-fn wide(size: usize) -> u64 {
-    u64::try_from(size).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use super::contents::make_changes;
 use super::header::HEADER_SIZE;
 use super::journal::{Journal, max_size};
 use super::load::{no_memory, read_header, read_up_to};
+use crate::cast::wide;
 use crate::cuckoo::NoRoom;
 use crate::digest::Checksum;
 use crate::error::{FileKind, LoadError};
@@ -93,8 +94,4 @@ fn is_alike(filter: &CuckooFilter, header: &Header) -> Result<bool, LoadError> {
         && together <= wide(filter.slot_count())
         && (filter.growth().is_none() || header.len <= wide(filter.room()))
         && header.hash.hasher(hasher.secret_key())? == *hasher)
-}
-
-fn wide(size: usize) -> u64 {
-    u64::try_from(size).unwrap_or(u64::MAX)
 }

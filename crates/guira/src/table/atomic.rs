@@ -79,7 +79,7 @@ impl Words {
         self.try_into_storage().expect("no memory for a copy of the table")
     }
 
-    /// Turns the words into the bytes of a table. A large table is not copied.
+    /// Turns the words into the bytes of a table, if there is memory for the copy of a small one. A large one is not copied.
     pub(super) fn try_into_storage(self) -> Result<Storage, OutOfMemory> {
         match self.0.into_owner().into_inner() {
             Owned::Heap(words) => copied(&words),
