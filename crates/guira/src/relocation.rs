@@ -87,12 +87,8 @@ impl Search {
         roots: impl Iterator<Item = Candidate> + Clone,
     ) -> Result<Option<Path>, OutOfMemory> {
         // Mostly one move is enough, and is found without a queue.
+        roots.clone().for_each(|root| prefetch_steps(addressing, table, root));
         for root in roots.clone() {
-            // All are prefetched before the first is looked at: which of them has room is hard to predict.
-            first_step(addressing, table, root, |_slot, place| {
-                table.prefetch(place.bucket());
-                None::<()>
-            });
             let path = first_step(addressing, table, root, |slot, place| {
                 let empty = table.vacancy(place.bucket()).slot()?;
                 Some(Path { first: Move { from: (root, slot), to: (place, empty) }, source: None })
@@ -108,6 +104,10 @@ impl Search {
         while self.nodes.len() < MAX_BUCKETS_VISITED
             && let Some(&node) = self.nodes.get(next)
         {
+            // Those of the node after this one, so that they come while this one's are looked at.
+            if let Some(following) = self.nodes.get(next + 1) {
+                prefetch_steps(addressing, table, following.candidate);
+            }
             let path = first_step(addressing, table, node.candidate, |slot, place| {
                 if self.nodes.len() == MAX_BUCKETS_VISITED {
                     return None;
@@ -196,6 +196,15 @@ fn first_step<A: Addressing, T: Table, R>(
         }
     }
     None
+}
+
+/// Prefetches all buckets that the fingerprints in a bucket could move to: which of them has room is hard to predict.
+#[inline]
+fn prefetch_steps<A: Addressing, T: Table>(addressing: &A, table: &T, bucket: Candidate) {
+    first_step(addressing, table, bucket, |_slot, place| {
+        table.prefetch(place.bucket());
+        None::<()>
+    });
 }
 
 /// Calls `visit` with the other candidate buckets of a fingerprint that is in `bucket`, until one has a result.
