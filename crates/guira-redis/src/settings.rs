@@ -17,8 +17,8 @@ pub struct Settings {
     pub capacity: u64,
     /// The share of absent items that may be answered with "present".
     pub error_rate: f64,
-    /// How many times its first capacity a filter may grow to while the rate holds.
-    pub growth: u64,
+    /// How many distinct items a filter that begins small may grow to while the rate holds.
+    pub max_capacity: u64,
     /// The bytes that one filter may take; 0 for no limit.
     pub memory_limit: u64,
     /// How a filter hashes its items.
@@ -65,7 +65,7 @@ impl Settings {
     pub const DEFAULT: Self = Self {
         capacity: 64,
         error_rate: 0.001,
-        growth: 8192,
+        max_capacity: MIN_REACH,
         memory_limit: 512 << 20,
         hash: HashName::SipHash13,
         bucket_size: 4,
@@ -75,8 +75,8 @@ impl Settings {
 
     /// The capacities that can be set.
     pub const CAPACITIES: (u64, u64) = (1, crate::command::MAX_CAPACITY);
-    /// The growths that can be set: 24 doublings, for which the longest fingerprints have just enough bits.
-    pub const GROWTHS: (u64, u64) = (1, 1 << 24);
+    /// The maximum capacities that can be set: as many items as the buckets of the largest table have slots.
+    pub const MAX_CAPACITIES: (u64, u64) = (1, 1 << 35);
     /// The memory limits that can be set.
     pub const MEMORY_LIMITS: (u64, u64) = (0, i64::MAX as u64);
 
@@ -147,6 +147,9 @@ pub struct Lifetime {
 /// maximum capacity at a higher rate.
 const MIN_REACH: u64 = 1 << 25;
 
+/// From this first capacity on, bits for all doublings to come would take noticeable memory: some 80 KB with the default settings.
+const LARGE: u64 = 1 << 16;
+
 /// The bits that a fingerprint keeps, however often its table doubles.
 pub(crate) const CORE_BITS: u32 = 8;
 
@@ -201,7 +204,7 @@ impl Measures {
             Some(given) if given < capacity || (!grows && given != capacity) => Err(CommandError::MaxCapacity),
             Some(given) => Ok(Self { max_capacity: given, ..fixed }),
             None if grows => {
-                let inputs = (fixed.inputs(), settings.growth, settings.memory_limit);
+                let inputs = (fixed.inputs(), settings.max_capacity, settings.memory_limit);
                 let usual = || fixed.with_usual_growth(settings).max_capacity;
                 Ok(Self { max_capacity: USUAL_GROWTH.get_or_compute(inputs, usual), ..fixed })
             }
@@ -229,17 +232,19 @@ impl Measures {
         planned.map(|planned| planned.parameters().table_size()).ok()
     }
 
-    /// Sets the maximum capacity if none is given: `guira.growth` times the first capacity; less if no table is as large or
+    /// Sets the maximum capacity if none is given: `guira.max-capacity` for a filter that begins small, whose few fingerprints may as
+    /// well have the bits for it, and otherwise twice the first capacity, which costs a bit an item; less if no table is as large or
     /// memory is limited; more if the filter would soon have no bits left to give away.
     fn with_usual_growth(self, settings: &Settings) -> Self {
         let limit = if settings.memory_limit == 0 { u64::MAX } else { settings.memory_limit };
         let bits = self.bits_at_most_items();
-        let asked = self.capacity.saturating_mul(settings.growth).max(MIN_REACH >> (bits - CORE_BITS));
+        let for_small = if self.capacity < LARGE { settings.max_capacity } else { 0 };
+        let asked = for_small.max(2 * self.capacity).max(MIN_REACH >> (bits - CORE_BITS));
         let most = (limit / u64::from(bits)).saturating_mul(8).min(self.capacity << USUAL_BITS.saturating_sub(bits));
         let mut measures = Self { max_capacity: asked.min(most).max(self.capacity), ..self };
         // A first table larger than necessary is worth it only if it is small.
         let least_size = self.size_with_any_key().unwrap_or(0);
-        let most_size = least_size.saturating_mul(3).max(1 << 12).min(limit);
+        let most_size = least_size.saturating_mul(3).max(1 << 14).min(limit);
         while measures.max_capacity > self.capacity
             && measures.size_with_any_key().is_none_or(|first| first > most_size)
         {

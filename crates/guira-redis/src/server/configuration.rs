@@ -14,7 +14,7 @@ use crate::secret::SecretKey;
 use crate::settings::{HashName, Limits, Settings};
 
 static CAPACITY: AtomicU64 = AtomicU64::new(Settings::DEFAULT.capacity);
-static GROWTH: AtomicU64 = AtomicU64::new(Settings::DEFAULT.growth);
+static MAX_CAPACITY: AtomicU64 = AtomicU64::new(Settings::DEFAULT.max_capacity);
 static MEMORY_LIMIT: AtomicU64 = AtomicU64::new(Settings::DEFAULT.memory_limit);
 static IS_SECRET: AtomicBool = AtomicBool::new(true);
 
@@ -34,7 +34,7 @@ pub(super) fn settings() -> Settings {
     Settings {
         capacity: given(&CF_INITIAL_SIZE).unwrap_or_else(|| CAPACITY.load(Ordering::Relaxed)),
         error_rate: f64::from_bits(ERROR_RATE.load(Ordering::Relaxed)),
-        growth: GROWTH.load(Ordering::Relaxed),
+        max_capacity: MAX_CAPACITY.load(Ordering::Relaxed),
         memory_limit: MEMORY_LIMIT.load(Ordering::Relaxed),
         hash: if IS_SECRET.load(Ordering::Relaxed) { HashName::SipHash13 } else { HashName::Xxh3 },
         bucket_size: given(&CF_BUCKET_SIZE)
@@ -89,7 +89,7 @@ const MEMORY: c_uint = 1 << 7;
 pub(super) fn register(context: Context) -> bool {
     let numbers = [
         (c"capacity", &CAPACITY, PLAIN, Settings::CAPACITIES),
-        (c"growth", &GROWTH, PLAIN, Settings::GROWTHS),
+        (c"max-capacity", &MAX_CAPACITY, PLAIN, Settings::MAX_CAPACITIES),
         (c"memory-limit", &MEMORY_LIMIT, MEMORY, Settings::MEMORY_LIMITS),
         (c"cf-initial-size", &CF_INITIAL_SIZE, PLAIN, (0, Settings::CAPACITIES.1)),
         (c"cf-bucket-size", &CF_BUCKET_SIZE, PLAIN, (0, LoadArguments::BUCKET_SIZES.1)),

@@ -28,7 +28,7 @@ pub(super) unsafe extern "C" fn add(information: *mut RawInformation, _is_crash_
         (c"memory_bytes", wide(allocator::allocated())),
         (c"defragmentation_moves", wide(data_type::moved())),
         (c"default_capacity", settings.capacity),
-        (c"default_growth", settings.growth),
+        (c"default_max_capacity", settings.max_capacity),
         (c"memory_limit", settings.memory_limit),
     ];
     for (name, value) in numbers {

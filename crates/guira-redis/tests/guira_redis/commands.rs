@@ -376,7 +376,7 @@ fn no_filter_is_made_or_grows_beyond_the_memory_limit() {
 fn replicas_are_told_of_a_creation_with_all_its_measures() {
     let mut key = Key::default();
     let (_, told) = key.told(&[b"CF.ADD", b"a"]).expect("stored");
-    let creation = "CF.RESERVE 64 ERROR 0.001 BUCKETSIZE 4 EXPANSION 2 MAXCAPACITY 1048576 KEY ";
+    let creation = "CF.RESERVE 64 ERROR 0.001 BUCKETSIZE 4 EXPANSION 2 MAXCAPACITY 33554432 KEY ";
     let [reserve, add] = told.as_slice() else { panic!("a creation and an insertion") };
     let key_digits = reserve.strip_prefix(creation.as_bytes()).expect("all measures, and the secret key");
     assert!(key_digits.len() == 32 && key_digits.iter().all(u8::is_ascii_hexdigit));
@@ -398,7 +398,7 @@ fn a_replica_that_does_what_it_is_told_ends_with_the_same_bytes() {
     let mut primary = Key { settings: Settings { capacity: 500, error_rate: 0.01, ..Settings::DEFAULT }, value: None };
     // Its settings do not matter.
     let mut replica = Key {
-        settings: Settings { capacity: 9999, error_rate: 0.1, growth: 1, memory_limit: 1, ..Settings::DEFAULT },
+        settings: Settings { capacity: 9999, error_rate: 0.1, max_capacity: 1, memory_limit: 1, ..Settings::DEFAULT },
         value: None,
     };
     let mut state = 1_u64;

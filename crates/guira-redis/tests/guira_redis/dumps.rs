@@ -47,7 +47,7 @@ fn is_present(value: &mut Option<StoredFilter>, item: &str) -> bool {
 /// A filter of several chunks, some of whose items were removed.
 fn large_filter() -> Option<StoredFilter> {
     let mut value = None;
-    run(&mut value, CommandName::Reserve, &[b"1000000", b"ERROR", b"0.001"]).expect("created");
+    run(&mut value, CommandName::Reserve, &[b"2000000", b"ERROR", b"0.001"]).expect("created");
     for item in 0..5000 {
         run(&mut value, CommandName::Add, &[format!("item-{item}").as_bytes()]).expect("stored");
     }

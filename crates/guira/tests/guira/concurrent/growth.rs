@@ -93,7 +93,7 @@ fn a_copy_that_no_split_makes_room_for_is_refused_without_one() {
     let mut plain = filter(400_000, 4_000_000, GrowthPolicy::KeepRate);
     let shared = shared(plain.clone());
     // Some that leave no room beside them, however far the table is split.
-    for key in (0..16_000_u64).map(|number| 1 << 50 | number / 8) {
+    for key in (0..16_000_u64).map(|number| (1 << 50) + number / 8) {
         assert_eq!(shared.insert(&key), plain.insert(&key), "{key}");
     }
     for key in (0..).take_while(|_| shared.parameters().doublings() == 0) {
