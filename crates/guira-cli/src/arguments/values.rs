@@ -99,6 +99,7 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
 }
 
 /// A time between two things that are done again and again.
+#[cfg(any(unix, test))]
 pub(super) fn interval(text: &str) -> Result<Duration, String> {
     match duration(text)? {
         interval if interval >= Duration::from_millis(1) => Ok(interval),

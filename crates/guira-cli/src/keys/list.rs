@@ -16,6 +16,7 @@ impl KeyList {
         self.ends.len()
     }
 
+    #[cfg(unix)]
     pub(crate) const fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }

@@ -23,7 +23,9 @@ pub(crate) use compression::Compression;
 pub(crate) use distinct::{DigestCollector, DistinctDigests, NewKeys, SeenDigests};
 pub(crate) use examples::Examples;
 pub use form::{FieldChoice, Fields, KeyForm, KeyPart, RecordEnd, Separator};
-pub(crate) use inputs::{BATCH_SIZE, Input, Inputs, Pulse};
+#[cfg(unix)]
+pub(crate) use inputs::Pulse;
+pub(crate) use inputs::{BATCH_SIZE, Input, Inputs};
 pub(crate) use list::KeyList;
 pub(crate) use normalization::Normalization;
 pub use record::Record;
