@@ -82,8 +82,11 @@ enum Stage {
 }
 
 impl Temporary {
+    /// Makes an empty file beside its target, and locks it.
     pub(crate) fn new(target: &Path, access: Access) -> io::Result<Self> {
-        loop {
+        /// More are not needed where other writers alone remove the file.
+        const MOST_ATTEMPTS: usize = 100;
+        for _ in 0..MOST_ATTEMPTS {
             let mut builder = tempfile::Builder::new();
             let prefix = prefix(target);
             builder.prefix(&prefix).suffix(SUFFIX).rand_bytes(RANDOM_CHARACTERS);
@@ -102,6 +105,7 @@ impl Temporary {
                 return Ok(temporary);
             }
         }
+        Err(io::Error::other("a temporary file is not found where it was just made"))
     }
 
     pub(crate) fn file(&self) -> io::Result<&File> {
