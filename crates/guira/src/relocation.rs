@@ -201,6 +201,9 @@ fn first_step<A: Addressing, T: Table, R>(
 /// Prefetches all buckets that the fingerprints in a bucket could move to: which of them has room is hard to predict.
 #[inline]
 fn prefetch_steps<A: Addressing, T: Table>(addressing: &A, table: &T, bucket: Candidate) {
+    if !table.is_worth_prefetching() {
+        return;
+    }
     first_step(addressing, table, bucket, |_slot, place| {
         table.prefetch(place.bucket());
         None::<()>

@@ -10,9 +10,6 @@ use crate::digest::Digest;
 /// How many keys are prefetched at a time when the table is changed.
 const TURN: usize = 4;
 
-/// Tables of up to this many bytes are in the core's own cache, and need no prefetching.
-pub(crate) const OWN_CACHE: usize = 512 << 10;
-
 /// Looks up many keys block by block, with prefetching. `digest` computes the digests of the keys with these numbers,
 /// `locate` finds the buckets of a block, and `answer` looks up a block and prefetches the buckets of the next one. Its
 /// first call only prefetches: its block holds no keys.

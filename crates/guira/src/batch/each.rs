@@ -3,12 +3,13 @@ use core::ops::Range;
 
 use arrayvec::ArrayVec;
 
-use super::blocks::{OWN_CACHE, change_each, each_block, look_up_each, look_up_in_cache};
+use super::blocks::{change_each, each_block, look_up_each, look_up_in_cache};
 use crate::cuckoo::{BLOCK, Located, NoRoom, Scheme, with_table};
 use crate::digest::{Digest, Key, KeyHasher};
 use crate::error::TryExtendError;
 use crate::filter::{CuckooFilter, CuckooFilterView, answers_many, counts_many, removes_many};
 use crate::probe::vectorized;
+use crate::table::OWN_CACHE;
 
 impl CuckooFilter {
     #[inline]

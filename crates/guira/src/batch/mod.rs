@@ -7,6 +7,6 @@ mod each;
 mod partition;
 
 #[cfg(feature = "std")]
-pub(crate) use blocks::{OWN_CACHE, change_each, look_up_each, look_up_in_cache};
+pub(crate) use blocks::{change_each, look_up_each, look_up_in_cache};
 #[cfg(feature = "std")]
 pub(crate) use each::{extend_in_runs, hash_each};

@@ -9,13 +9,14 @@ use super::shared_table::SharedTable;
 use super::stripes::Stale;
 use super::update::{self, Refusal, Repeated, insert_with_several_locks};
 use crate::addressing::Addressing as _;
-use crate::batch::{OWN_CACHE, change_each, extend_in_runs, hash_each, look_up_each, look_up_in_cache};
+use crate::batch::{change_each, extend_in_runs, hash_each, look_up_each, look_up_in_cache};
 use crate::cast::Whole;
 use crate::cuckoo::{CuckooTable, with_table};
 use crate::digest::{Digest, Key};
 use crate::error::{InsertManyError, Rejected, TryExtendError};
 use crate::filter::{answers_many, counts_many, removes_many};
 use crate::sync::Replaceable;
+use crate::table::OWN_CACHE;
 
 impl ConcurrentCuckooFilter {
     fn look_up_many<K: Key>(&self, keys: &[K], answers: &mut [bool]) {

@@ -118,6 +118,12 @@ pub(crate) trait Table {
     /// Prefetches a bucket.
     fn prefetch(&self, bucket: BucketIndex);
 
+    /// Whether a bucket that is read is mostly waited for.
+    #[inline]
+    fn is_worth_prefetching(&self) -> bool {
+        true
+    }
+
     /// How many slots of a bucket hold this fingerprint.
     #[inline]
     fn count(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> u32 {
@@ -177,7 +183,16 @@ pub(crate) trait Memory {
 
     /// Prefetches the first and the last byte of a bucket, which may straddle two cache lines.
     fn prefetch(&self, first: usize, last: usize);
+
+    /// Whether most of it may not be in the core's own cache.
+    #[inline]
+    fn is_large(&self) -> bool {
+        true
+    }
 }
+
+/// Tables of up to this many bytes are in the core's own cache, and need no prefetching.
+pub(crate) const OWN_CACHE: usize = 512 << 10;
 
 impl Memory for [u8] {
     #[inline]
@@ -189,6 +204,11 @@ impl Memory for [u8] {
     fn prefetch(&self, first: usize, last: usize) {
         prefetch(self, first);
         prefetch(self, last);
+    }
+
+    #[inline]
+    fn is_large(&self) -> bool {
+        self.len() > 2 * OWN_CACHE
     }
 }
 
@@ -203,6 +223,11 @@ macro_rules! memory_behind_pointer {
             #[inline]
             fn prefetch(&self, first: usize, last: usize) {
                 (**self).prefetch(first, last);
+            }
+
+            #[inline]
+            fn is_large(&self) -> bool {
+                (**self).is_large()
             }
         }
     )*};

@@ -393,6 +393,11 @@ impl<G: Widths, M: Memory> Table for PackedTable<G, M> {
     }
 
     #[inline]
+    fn is_worth_prefetching(&self) -> bool {
+        self.memory.is_large()
+    }
+
+    #[inline]
     fn prefetch(&self, bucket: BucketIndex) {
         if G::WHOLE_BYTES {
             let first = to_usize(bucket.get() * u64::from(self.widths.bucket_bits() / 8));

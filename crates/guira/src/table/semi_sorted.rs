@@ -308,6 +308,11 @@ impl<F: FingerprintBits, M: Memory> Table for SemiSortedTable<F, M> {
     }
 
     #[inline]
+    fn is_worth_prefetching(&self) -> bool {
+        self.memory.is_large()
+    }
+
+    #[inline]
     fn prefetch(&self, bucket: BucketIndex) {
         let last = self.bit(bucket, self.widths.bucket_bits() - 1);
         self.memory.prefetch(byte_of(self.bit(bucket, 0)).0, byte_of(last).0);
