@@ -168,7 +168,8 @@ impl<const LONG: bool> DoublingAddressing<LONG> {
     #[inline]
     fn next_bit_of_x(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> u64 {
         let (_, x) = self.hashes::<Whole>(fingerprint);
-        u64::from(x >> (31 - self.doublings) & 1 == 1 && is_odd(bucket.get() >> self.doublings))
+        // Both bits are those of random numbers, so nothing branches on them.
+        u64::from(x >> (31 - self.doublings)) & (bucket.get() >> self.doublings) & 1
     }
 }
 

@@ -75,9 +75,7 @@ impl Doubling {
         };
         let all = splitting.whole();
         let whole = all.saturating_sub(Splitting::AT_A_TIME);
-        for bucket in whole..all {
-            splitting.split_bucket(BucketIndex::new(bucket), &*table.words, doubling.next.table.words.unseen());
-        }
+        splitting.split_buckets(whole..all, &*table.words, doubling.next.table.words.unseen());
         if let Some(copies) = locked.one().copies() {
             doubling.stripes.begin_copies(copies);
         }
@@ -266,7 +264,7 @@ impl Doubling {
         for bucket in (first..end).rev() {
             let number = BucketIndex::new(bucket);
             let Ok(_guard) = self.stripes.lock(number) else { unreachable!("it is current while a bucket is whole") };
-            self.splitting.split_bucket(number, &*old.table.words, self.next.table.words.unseen());
+            self.splitting.split_buckets(bucket..bucket + 1, &*old.table.words, self.next.table.words.unseen());
             old.set_whole(bucket);
         }
         if first == 0 {

@@ -1,11 +1,12 @@
 //! Doubling a table, all at once or in steps, and halving it.
 
+use core::ops::Range;
+
 use super::{BLOCK, Crowd, CuckooTable, Located, NoRoom};
 use crate::addressing::{Addressing, BucketIndex, DoublingAddressing};
-use crate::cast::to_usize;
 use crate::digest::Digest;
 use crate::parameters::Parameters;
-use crate::table::{AnyWidths, Memory, MemoryMut, PackedTable, Table, TableMut};
+use crate::table::{AnyWidths, Memory, MemoryMut, PackedTable, Table};
 
 /// A table that is being doubled: from its last bucket to its first, each becomes two in a table of twice the size.
 ///
@@ -55,7 +56,7 @@ pub(crate) use with_layouts;
 pub(crate) use with_splitting_table;
 
 impl Splitting {
-    /// How many buckets become two with each insertion and removal. They take about a microsecond.
+    /// How many buckets become two with each insertion and removal. They take a microsecond at most.
     ///
     /// As long as most buckets are whole, and full, an insertion takes several microseconds to find room. With four at a time a
     /// filter of 25 million keys spends more time on the insertions of its last doubling than on splitting its buckets.
@@ -105,27 +106,21 @@ impl Splitting {
     pub(crate) fn split(&mut self, old_bytes: &[u8], new_bytes: &mut [u8], count: u64) {
         let end = self.whole;
         self.whole = end.saturating_sub(count);
-        for bucket in (self.whole..end).rev() {
-            self.split_bucket(BucketIndex::new(bucket), old_bytes, &mut *new_bytes);
-        }
+        self.split_buckets(self.whole..end, old_bytes, new_bytes);
     }
 
-    /// Makes two buckets of one, which nobody has looked at yet.
+    /// Makes two buckets, which nobody has looked at yet, of each of some buckets, from the last to the first.
     ///
     /// Nothing has to be moved again: a bucket has room for all that comes from the one that it is half of.
     #[inline]
-    pub(crate) fn split_bucket(&self, bucket: BucketIndex, old_memory: impl Memory, new_memory: impl MemoryMut) {
+    pub(crate) fn split_buckets(&self, numbers: Range<u64>, old_memory: impl Memory, new_memory: impl MemoryMut) {
         with_layouts!(self, (addressing, old, new) => {
             let (from, mut into) = (PackedTable::new(old, old_memory), PackedTable::new(new, new_memory));
-            let mut filled = [0; 2];
-            for (_, _, fingerprint) in from.filled_slots(bucket) {
-                let half = addressing.half(bucket, fingerprint);
-                let next = &mut filled[to_usize(half)];
-                let slot = into.slots().nth(*next);
-                if let Some(slot) = slot {
-                    into.set(BucketIndex::new(2 * bucket.get() + half), slot, Some(addressing.rest(fingerprint)));
-                }
-                *next += 1;
+            for bucket in numbers.rev().map(BucketIndex::new) {
+                let halves = from.filled_slots(bucket).map(|(_, _, fingerprint)| {
+                    (addressing.rest(fingerprint), addressing.half(bucket, fingerprint) == 1)
+                });
+                into.fill_pair(BucketIndex::new(2 * bucket.get()), halves);
             }
         });
     }
@@ -160,12 +155,7 @@ impl Splitting {
     }
 
     /// The same for some buckets of the old table, from the first to the last.
-    pub(crate) fn fold_some(
-        &self,
-        old_bytes: &mut [u8],
-        new_bytes: &[u8],
-        numbers: core::ops::Range<u64>,
-    ) -> Result<(), NoRoom> {
+    pub(crate) fn fold_some(&self, old_bytes: &mut [u8], new_bytes: &[u8], numbers: Range<u64>) -> Result<(), NoRoom> {
         with_layouts!(self, (addressing, old, new) => {
             let from = PackedTable::new(new, new_bytes);
             let mut into = CuckooTable { addressing, slots: PackedTable::new(old, old_bytes) };
