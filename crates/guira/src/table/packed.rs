@@ -288,15 +288,14 @@ impl<G: Widths, M: Memory> PackedTable<G, M> {
     #[inline]
     pub(super) fn contents(&self, bucket: BucketIndex) -> impl Iterator<Item = (u64, Slot, u64)> {
         let (slot_bits, word_bits, lanes) = (self.widths.slot_bits(), self.widths.word_bits(), self.lanes());
-        let (mut word, mut bit, mut in_word) = (self.word(bucket, 0), 0, 0);
+        let (mut word, mut word_start) = (self.word(bucket, 0), 0);
         (0..self.widths.slots_per_bucket()).map(move |number| {
-            if !G::ONE_WORD && in_word == word_bits {
-                (word, in_word) = (self.word(bucket, bit), 0);
+            let bit = number * slot_bits;
+            if !G::ONE_WORD && bit - word_start == word_bits {
+                (word, word_start) = (self.word(bucket, bit), bit);
             }
-            let content = (u64::from(number), Slot(bit), lanes.get(word, in_word));
-            bit += slot_bits;
-            in_word += slot_bits;
-            content
+            let in_word = if G::ONE_WORD { bit } else { bit - word_start };
+            (u64::from(number), Slot(bit), lanes.get(word, in_word))
         })
     }
 
