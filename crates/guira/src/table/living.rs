@@ -182,6 +182,11 @@ impl<T: Values> Table for LivingTable<T> {
     }
 
     #[inline]
+    fn is_worth_prefetching(&self) -> bool {
+        self.slots.is_worth_prefetching()
+    }
+
+    #[inline]
     fn prefetch(&self, bucket: BucketIndex) {
         self.slots.prefetch(bucket);
     }

@@ -170,6 +170,11 @@ impl<G: Widths, M: Memory> Table for ValuedTable<G, M> {
     }
 
     #[inline]
+    fn is_worth_prefetching(&self) -> bool {
+        self.slots.is_worth_prefetching()
+    }
+
+    #[inline]
     fn prefetch(&self, bucket: BucketIndex) {
         self.slots.prefetch(bucket);
     }
