@@ -14,6 +14,7 @@ mod sorted_codes;
 mod sorted_insertion;
 mod splitting;
 mod storage;
+mod unfolding;
 mod valued;
 
 use core::hint::select_unpredictable;
