@@ -17,7 +17,7 @@ static LEFT: AtomicUsize = AtomicUsize::new(usize::MAX);
 /// Whether all allocations fail after the first that does.
 static IS_LASTING: AtomicBool = AtomicBool::new(false);
 
-const LEFT_VARIABLE: &str = "GUIRA_ALLOCATIONS";
+const LEFT_VARIABLE: &str = "GUIRA_ALLOCATIONS_LEFT";
 const LASTING_VARIABLE: &str = "GUIRA_ALLOCATIONS_END";
 const COUNT_VARIABLE: &str = "GUIRA_ALLOCATION_COUNT";
 
@@ -74,10 +74,14 @@ fn main() -> ExitCode {
             status
         }
         Err(_) => {
-            for scene in SCENES {
-                scene.try_all();
-            }
-            ExitCode::SUCCESS
+            let trial = |scene: &'static Scene| {
+                libtest_mimic::Trial::test(scene.arguments.join(" "), || {
+                    scene.try_all();
+                    Ok(())
+                })
+            };
+            let arguments = libtest_mimic::Arguments::from_args();
+            libtest_mimic::run(&arguments, SCENES.iter().map(trial).collect()).exit_code()
         }
     }
 }
