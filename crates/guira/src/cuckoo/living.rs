@@ -87,8 +87,9 @@ macro_rules! operations {
                 fill: |pair, bytes, digest, value, living, if_absent| {
                     table!($name, pair, bytes, $slots, living).fill_with(digest, value, if_absent)
                 },
+                // It is compiled once for all widths: it waits for memory most of the time.
                 relocate: |pair, bytes, digest, value, living| {
-                    table!($name, pair, bytes, $slots, living).relocate_for(digest, value)
+                    table!($name, pair, bytes, |slots| slots, living).relocate_for(digest, value)
                 },
                 swept: |pair, bytes, buckets, living| {
                     table!($name, pair, bytes, $slots, living).slots.without_dead(buckets)

@@ -2,7 +2,7 @@
 
 use super::CuckooTable;
 use super::blocks::{BLOCK, Located};
-use super::scheme::{Pair, operations_of_any_widths};
+use super::scheme::{Pair, Scheme, operations_of_any_widths};
 use crate::addressing::Addressing;
 use crate::digest::Digest;
 use crate::table::{ConstantFingerprintBits, ConstantWidths, Layout, Widths};
@@ -14,7 +14,7 @@ pub(crate) struct Operations {
     pub(super) contains: fn(&Pair, &[u8], Digest) -> bool,
     pub(super) count: fn(&Pair, &[u8], Digest) -> u32,
     /// Inserts a key if one of its candidate buckets has room. Returns `true` if it was inserted.
-    pub(super) fill: fn(&Pair, &mut [u8], Digest) -> bool,
+    pub(super) fill: Fill,
     pub(super) remove: fn(&Pair, &mut [u8], Digest) -> bool,
     /// Prefetches the candidate buckets of some keys.
     pub(super) prefetch: fn(&Pair, &[u8], &[Digest]),
@@ -24,6 +24,8 @@ pub(crate) struct Operations {
     pub(super) answer: fn(&Pair, &[u8], &Located, &Located, &mut [bool]),
     pub(super) fill_absent: FillAbsent,
 }
+
+type Fill = fn(&Scheme, &mut [u8], Digest) -> bool;
 
 /// Stores those of a block of keys that are not found: see [`CuckooTable::fill_absent`].
 type FillAbsent = fn(&Pair, &mut [u8], usize, [&Located; 2], &mut [bool]) -> usize;
@@ -49,7 +51,8 @@ macro_rules! operations {
             &Operations {
                 contains: |pair, bytes, digest| table!($name, $layout, $compiled, pair.over(bytes)).contains(digest),
                 count: |pair, bytes, digest| table!($name, $layout, $compiled, pair.over(bytes)).count(digest),
-                fill: |pair, bytes, digest| {
+                fill: |scheme, bytes, digest| {
+                    let pair = &scheme.pair;
                     let mut table = table!($name, $layout, $compiled, pair.over_mut(bytes));
                     let (fingerprint, primary) = table.addressing.locate(digest);
                     table.fill(fingerprint, primary).is_some()
@@ -73,7 +76,8 @@ macro_rules! operations {
 }
 
 impl Operations {
-    /// The operations of a pair, with the usual widths as constants.
+    /// The operations of a pair: with the usual widths as constants where that saves much, which in buckets of 64 bits it does only
+    /// in tables that double.
     pub(super) fn of(pair: &Pair) -> &'static Self {
         /// The operations of packed buckets for the slots and bits that are listed.
         macro_rules! packed {
@@ -94,15 +98,25 @@ impl Operations {
                 }
             };
         }
+        /// The operations of a pair that is planned by default, which has a faster way to fill a slot.
+        macro_rules! planned {
+            ($name:ident, $fill:expr) => {
+const { &Self { fill: $fill, ..*operations!($name, widths => *widths) } }
+            };
+        }
         match pair {
-            Pair::AlignedBytes(_, widths) => {
-                packed!(AlignedBytes, u64, widths, 4 slots: 2 4 6 8 10 12 14 16)
+            Pair::AlignedBytes(..) => {
+                planned!(AlignedBytes, |scheme, bytes, digest| scheme.planned.fill_aligned::<true>(bytes, digest))
             }
-            Pair::AlignedNarrow(_, widths) => packed!(AlignedNarrow, u64, widths, 4 slots: 3 5 7 9 11 13),
-            Pair::RegionalBytes(_, widths) => {
-                packed!(RegionalBytes, u64, widths, 4 slots: 2 4 6 8 10 12 14 16)
+            Pair::AlignedNarrow(..) => {
+                planned!(AlignedNarrow, |scheme, bytes, digest| scheme.planned.fill_aligned::<false>(bytes, digest))
             }
-            Pair::RegionalNarrow(_, widths) => packed!(RegionalNarrow, u64, widths, 4 slots: 3 5 7 9 11 13),
+            Pair::RegionalBytes(..) => {
+                planned!(RegionalBytes, |scheme, bytes, digest| scheme.planned.fill_regional::<true>(bytes, digest))
+            }
+            Pair::RegionalNarrow(..) => {
+                planned!(RegionalNarrow, |scheme, bytes, digest| scheme.planned.fill_regional::<false>(bytes, digest))
+            }
             Pair::DoublingNarrow(_, widths) => {
                 packed!(DoublingNarrow, u64, widths, 4 slots: 8 9 10 11 12 13 14)
             }

@@ -1,6 +1,6 @@
-//! Operations on the tables that are planned by default, and on those whose buckets are read in halves. The former are inlined into
-//! their callers, and no others, since each way makes call sites larger. Which of them a table is, a few flags say: asking for its
-//! pair is a jump through a table of all pairs.
+//! Operations on the tables that are planned by default, and on those whose buckets are read in halves. Lookups and removals of the
+//! former are inlined into their callers, and no others, since each way makes call sites larger. Which of them a table is, a few flags
+//! say there: asking for its pair is a jump through a table of all pairs.
 
 use super::Pair;
 use crate::addressing::{AnySize, Fingerprint, RegionalAddressing};
@@ -135,36 +135,71 @@ impl Planned {
         L::end(watch, lanes.any_equal_of_two(a, b, pattern) | lanes.any_equal_of_two(c, d, pattern))
     }
 
+    /// Algorithm 1 where there is room, in regions of 2^16 buckets, and `false` where there is none.
+    #[inline(always)]
+    pub(super) fn fill_aligned<const WHOLE_BYTES: bool>(&self, bytes: &mut [u8], digest: Digest) -> bool {
+        self.change_in::<Regions65536, WHOLE_BYTES>(&mut self.extent.over(bytes), digest, Change::Fill)
+    }
+
+    /// As [`fill_aligned`](Self::fill_aligned), in regions of any size.
+    #[inline(always)]
+    pub(super) fn fill_regional<const WHOLE_BYTES: bool>(&self, bytes: &mut [u8], digest: Digest) -> bool {
+        let mut buckets = self.extent.over(bytes);
+        if buckets.are_in::<OneRegion>() {
+            self.change_in::<OneRegion, WHOLE_BYTES>(&mut buckets, digest, Change::Fill)
+        } else {
+            self.change_in::<AnyRegions, WHOLE_BYTES>(&mut buckets, digest, Change::Fill)
+        }
+    }
+
     /// Algorithm 3 for the pairs that are planned by default, if regions have 2^16 buckets or there is one, and `None` for all others.
     #[inline(always)]
     pub(super) fn remove(&self, bytes: &mut [u8], digest: Digest) -> Option<bool> {
         let mut buckets = self.extent.over(bytes);
         if buckets.are_in::<Regions65536>() {
             if self.is_whole_bytes {
-                return Some(self.remove_in::<Regions65536, true>(&mut buckets, digest));
+                return Some(self.change_in::<Regions65536, true>(&mut buckets, digest, Change::Remove));
             }
             if self.is_narrow {
-                return Some(self.remove_in::<Regions65536, false>(&mut buckets, digest));
+                return Some(self.change_in::<Regions65536, false>(&mut buckets, digest, Change::Remove));
             }
         } else if buckets.are_in::<OneRegion>() {
             if self.is_whole_bytes {
-                return Some(self.remove_in::<OneRegion, true>(&mut buckets, digest));
+                return Some(self.change_in::<OneRegion, true>(&mut buckets, digest, Change::Remove));
             }
             if self.is_narrow {
-                return Some(self.remove_in::<OneRegion, false>(&mut buckets, digest));
+                return Some(self.change_in::<OneRegion, false>(&mut buckets, digest, Change::Remove));
             }
         }
         None
     }
 
     #[inline(always)]
-    fn remove_in<R: Regions, const WHOLE_BYTES: bool>(&self, buckets: &mut Buckets<&mut [u8]>, digest: Digest) -> bool {
+    fn change_in<R: Regions, const WHOLE_BYTES: bool>(
+        &self,
+        buckets: &mut Buckets<&mut [u8]>,
+        digest: Digest,
+        change: Change,
+    ) -> bool {
         let (fingerprint, [first, second]) = self.addressing.locate_in::<R>(buckets, digest);
         let (in_first, in_second) = (buckets.word::<WHOLE_BYTES>(first), buckets.word::<WHOLE_BYTES>(second));
-        let pattern = self.lanes.broadcast(fingerprint.get());
-        let Some((is_first, bit)) = self.lanes.lowest_equal_of_two(in_first, in_second, pattern) else { return false };
+        let slot = match change {
+            Change::Fill => self.lanes.lowest_zero_of_two(in_first, in_second),
+            Change::Remove => {
+                self.lanes.lowest_equal_of_two(in_first, in_second, self.lanes.broadcast(fingerprint.get()))
+            }
+        };
+        let Some((is_first, bit)) = slot else { return false };
         let bucket = Below::select(is_first, first, second);
+        // An empty slot is 0, so the difference of the two is the fingerprint.
         buckets.flip::<WHOLE_BYTES>(bucket, fingerprint.get() << bit);
         true
     }
+}
+
+/// What is done with the fingerprint of a key: it goes into the first empty slot of the emptier bucket, or its first copy goes.
+#[derive(Clone, Copy, Debug)]
+enum Change {
+    Fill,
+    Remove,
 }

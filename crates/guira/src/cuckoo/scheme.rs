@@ -20,7 +20,7 @@ use crate::table::{AnyFingerprintBits, AnyWidths, Layout, ValuedWidths};
 pub(crate) struct Scheme {
     pub(crate) pair: Pair,
     operations: &'static Operations,
-    planned: Planned,
+    pub(super) planned: Planned,
     /// Whether the pair is [`Pair::DoublingNarrow`]. Asking for the pair itself is a jump through a table of all pairs that lookups
     /// are compiled for, which takes up to 13 instructions more.
     is_doubling_narrow: bool,
@@ -282,7 +282,7 @@ impl Scheme {
     /// Algorithm 1: see [`CuckooTable::insert`].
     #[inline]
     pub(crate) fn insert(&self, bytes: &mut [u8], digest: Digest) -> Result<(), NoRoom> {
-        let is_stored = (self.operations.fill)(&self.pair, bytes, digest);
+        let is_stored = (self.operations.fill)(self, bytes, digest);
         if is_stored { Ok(()) } else { self.insert_by_relocation(bytes, digest) }
     }
 
@@ -379,6 +379,32 @@ mod tests {
 
     use super::*;
     use crate::parameters::{Addressing::Regional, Regions, Shape};
+
+    /// Each kind of regions with buckets that start at a byte, and with others: to the full table, so that most keys find one of their
+    /// buckets full, and some both.
+    #[test]
+    fn tables_that_are_planned_by_default_are_filled_as_any_others() {
+        let aligned = Regions { count: 2, buckets: Size65536::BUCKETS };
+        let (single, several) = (Regions { count: 1, buckets: 301 }, Regions { count: 3, buckets: 98 });
+        for (regions, fingerprint_bits) in [aligned, single, several].into_iter().flat_map(|it| [(it, 12), (it, 13)]) {
+            let shape = Shape::new(parameters::Layout::Packed, Regional, 4).expect("there is such a table");
+            let parameters = Parameters::new(shape, fingerprint_bits, regions, 0).expect("valid");
+            let scheme = Scheme::new(&parameters, 7);
+            let table = || vec![0; usize::try_from(parameters.table_size()).expect("small")];
+            let (mut planned, mut general) = (table(), table());
+            let mut refused = 0;
+            for number in 1..=parameters.slot_count() {
+                let digest = Digest::new(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+                let is_stored = (scheme.operations.fill)(&scheme, &mut planned, digest);
+                with_table!(scheme, over_mut(&mut general[..]), table => {
+                    let (fingerprint, primary) = table.addressing.locate(digest);
+                    assert_eq!(table.fill(fingerprint, primary).is_some(), is_stored, "{regions:?}");
+                });
+                refused += u32::from(!is_stored);
+            }
+            assert!(refused > 0 && planned == general, "{regions:?}, {fingerprint_bits} bits: {refused} refused");
+        }
+    }
 
     #[test]
     fn what_is_inserted_in_aligned_regions_is_removed_in_regions_of_any_size() {

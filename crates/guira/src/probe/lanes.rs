@@ -207,6 +207,15 @@ impl<W: Word> Lanes<W> {
         (found != W::ZERO).then(|| (is_first, found.lowest_one() + 1 - self.width))
     }
 
+    /// The bit at which the lowest lane that is 0 starts in one of two words, and whether it is in the first: in the word where it
+    /// starts lower, or in the first one where it starts equally low in both.
+    #[inline]
+    pub(crate) fn lowest_zero_of_two(&self, first: W, second: W) -> Option<(bool, u32)> {
+        let [in_first, in_second] = [first, second].map(|word| self.end_of_lowest_equal(word, W::ZERO));
+        let end = in_first.min(in_second);
+        (end < W::BITS).then(|| (in_first <= in_second, end + 1 - self.width))
+    }
+
     /// The bit at which the lowest lane starts that equals its lane of `pattern`.
     #[inline]
     pub(crate) fn lowest_equal(&self, word: W, pattern: W) -> Option<u32> {
@@ -285,6 +294,19 @@ mod tests {
             "{values:?} {value} f = {width}"
         );
         assert_eq!(of_two(with, word), Some((true, 0)), "{values:?} {value} f = {width}");
+        // Where empty lanes are sought, beside a word without any, one whose first lane is empty, and itself.
+        let empty =
+            values.iter().position(|&lane| lane == 0).map(|lane| u32::try_from(lane).expect("at most 64") * width);
+        let (full, zero) = (!W::ZERO, W::ZERO);
+        let cases = [
+            ((word, full), empty.map(|bit| (true, bit))),
+            ((full, word), empty.map(|bit| (false, bit))),
+            ((word, zero), Some((empty == Some(0), 0))),
+            ((word, word), empty.map(|bit| (true, bit))),
+        ];
+        for ((first, second), expected) in cases {
+            assert_eq!(lanes.lowest_zero_of_two(first, second), expected, "{values:?} f = {width}");
+        }
         let count_equal = usize::try_from(lanes.count_equal(word, pattern)).expect("at most 64");
         assert_eq!(count_equal, found, "{values:?} {value} f = {width}");
     }
