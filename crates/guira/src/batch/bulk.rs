@@ -57,7 +57,8 @@ impl FilterBuilder {
         }
         let mut filter = self.build_for(least)?;
         let mut rejected = Rejected::default();
-        let mut chunk = Vec::new();
+        // Memory to sort keys is taken once for all chunks, and not from the system each time.
+        let (mut chunk, mut partitions) = (Vec::new(), Vec::new());
         loop {
             chunk.clear();
             take_up_to(chunk_len(filter.parameters()), keys.by_ref(), &mut chunk)?;
@@ -65,7 +66,7 @@ impl FilterBuilder {
                 rejected.into_result()?;
                 return Ok(filter);
             }
-            if let Err(error) = filter.insert_many(&chunk) {
+            if let Err(error) = filter.insert_sorted(&chunk, &mut partitions) {
                 if matches!(error.reason, InsertError::OutOfMemory { .. }) {
                     return Err(error.into());
                 }
@@ -118,6 +119,15 @@ impl CuckooFilter {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn insert_many<K: Key + Sync>(&mut self, keys: &[K]) -> Result<(), InsertManyError> {
+        self.insert_sorted(keys, &mut Vec::new())
+    }
+
+    /// As [`insert_many`](Self::insert_many), with memory in which keys are sorted.
+    fn insert_sorted<K: Key + Sync>(
+        &mut self,
+        keys: &[K],
+        partitions: &mut Vec<Partition>,
+    ) -> Result<(), InsertManyError> {
         let hasher = *self.hasher();
         let mut rejected = Rejected::default();
         let mut rest = keys;
@@ -130,7 +140,7 @@ impl CuckooFilter {
             self.settle();
             let (run, behind) = rest.split_at(self.room().min(rest.len()));
             rest = behind;
-            let outcome = self.store_bulk(run, |key| hasher.digest(key));
+            let outcome = self.store_bulk(run, |key| hasher.digest(key), partitions);
             if let Some(reason) = outcome.reason {
                 if self.growth().is_none() || reason == NoRoom::OutOfMemory {
                     let reason = self.insert_error(reason);
@@ -159,16 +169,20 @@ impl CuckooFilter {
         Ok(behind)
     }
 
-    fn store_bulk<K: Sync>(&mut self, keys: &[K], digest: impl Fn(&K) -> Digest + Sync) -> Outcome {
+    fn store_bulk<K: Sync>(
+        &mut self,
+        keys: &[K],
+        digest: impl Fn(&K) -> Digest + Sync,
+        partitions: &mut Vec<Partition>,
+    ) -> Outcome {
         let parameters = *self.parameters();
         let mut outcome = Outcome::default();
-        let mut partitions = Vec::new();
         for chunk in keys.chunks(chunk_len(&parameters)) {
             let (scheme, bytes) = self.scheme_and_bytes();
             let sorted = is_worth_sorting(chunk.len(), &parameters)
-                && sort_by_region(chunk, &digest, &parameters, &mut partitions).is_ok();
+                && sort_by_region(chunk, &digest, &parameters, partitions).is_ok();
             outcome.append(if sorted {
-                insert_by_region(scheme, bytes, &parameters, &partitions)
+                insert_by_region(scheme, bytes, &parameters, partitions)
             } else {
                 insert_in_order(scheme, bytes, chunk, &digest)
             });
