@@ -7,8 +7,9 @@ use crate::addressing::Addressing;
 use crate::digest::Digest;
 use crate::table::{ConstantFingerprintBits, ConstantWidths, Layout, Widths};
 
-/// The operations on one key or one block of keys, as functions compiled for one pair, which they must be given. They are
-/// chosen once, when the scheme is made, so that a call reaches the code for its addressing and layout with a single jump.
+/// The operations on one key or one block of keys, as functions compiled for one pair, which they must be given, or the scheme
+/// with it. They are chosen once, when the scheme is made, so that a call reaches the code for its addressing and layout with a
+/// single jump.
 #[derive(Debug)]
 pub(crate) struct Operations {
     pub(super) contains: fn(&Pair, &[u8], Digest) -> bool,
@@ -76,6 +77,11 @@ macro_rules! operations {
 }
 
 impl Operations {
+    /// These operations, with another way to fill a slot.
+    const fn filling(&self, fill: Fill) -> Self {
+        Self { fill, ..*self }
+    }
+
     /// The operations of a pair: with the usual widths as constants where that saves much, which in buckets of 64 bits it does only
     /// in tables that double.
     pub(super) fn of(pair: &Pair) -> &'static Self {
@@ -98,24 +104,31 @@ impl Operations {
                 }
             };
         }
-        /// The operations of a pair that is planned by default, which has a faster way to fill a slot.
-        macro_rules! planned {
-            ($name:ident, $fill:expr) => {
-const { &Self { fill: $fill, ..*operations!($name, widths => *widths) } }
-            };
-        }
         match pair {
+            // These are planned by default, and have a faster way to fill a slot.
             Pair::AlignedBytes(..) => {
-                planned!(AlignedBytes, |scheme, bytes, digest| scheme.planned.fill_aligned::<true>(bytes, digest))
+                const {
+                    &operations!(AlignedBytes, widths => *widths)
+                        .filling(|scheme, bytes, digest| scheme.planned.fill_aligned::<true>(bytes, digest))
+                }
             }
             Pair::AlignedNarrow(..) => {
-                planned!(AlignedNarrow, |scheme, bytes, digest| scheme.planned.fill_aligned::<false>(bytes, digest))
+                const {
+                    &operations!(AlignedNarrow, widths => *widths)
+                        .filling(|scheme, bytes, digest| scheme.planned.fill_aligned::<false>(bytes, digest))
+                }
             }
             Pair::RegionalBytes(..) => {
-                planned!(RegionalBytes, |scheme, bytes, digest| scheme.planned.fill_regional::<true>(bytes, digest))
+                const {
+                    &operations!(RegionalBytes, widths => *widths)
+                        .filling(|scheme, bytes, digest| scheme.planned.fill_regional::<true>(bytes, digest))
+                }
             }
             Pair::RegionalNarrow(..) => {
-                planned!(RegionalNarrow, |scheme, bytes, digest| scheme.planned.fill_regional::<false>(bytes, digest))
+                const {
+                    &operations!(RegionalNarrow, widths => *widths)
+                        .filling(|scheme, bytes, digest| scheme.planned.fill_regional::<false>(bytes, digest))
+                }
             }
             Pair::DoublingNarrow(_, widths) => {
                 packed!(DoublingNarrow, u64, widths, 4 slots: 8 9 10 11 12 13 14)
