@@ -66,7 +66,7 @@ impl FilterBuilder {
                 rejected.into_result()?;
                 return Ok(filter);
             }
-            if let Err(error) = filter.insert_sorted(&chunk, &mut partitions) {
+            if let Err(error) = filter.insert_many_with(&chunk, &mut partitions) {
                 if matches!(error.reason, InsertError::OutOfMemory { .. }) {
                     return Err(error.into());
                 }
@@ -119,11 +119,11 @@ impl CuckooFilter {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn insert_many<K: Key + Sync>(&mut self, keys: &[K]) -> Result<(), InsertManyError> {
-        self.insert_sorted(keys, &mut Vec::new())
+        self.insert_many_with(keys, &mut Vec::new())
     }
 
-    /// As [`insert_many`](Self::insert_many), with memory in which keys are sorted.
-    fn insert_sorted<K: Key + Sync>(
+    /// As [`insert_many`](Self::insert_many), with memory for sorting keys, which callers with several chunks reuse.
+    fn insert_many_with<K: Key + Sync>(
         &mut self,
         keys: &[K],
         partitions: &mut Vec<Partition>,
