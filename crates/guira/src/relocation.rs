@@ -4,11 +4,17 @@
 //! is written before an empty slot has been found (invariant 2).
 
 use alloc::vec::Vec;
+use core::array;
 
-use crate::addressing::{Addressing, Candidate, Fingerprint};
+use arrayvec::ArrayVec;
+
+#[cfg(feature = "std")]
+use crate::addressing::Addressing;
+use crate::addressing::{Candidate, Fingerprint, MOST_CANDIDATES};
 use crate::cast::{low_32, to_usize};
-use crate::table::OutOfMemory;
-use crate::table::{Place, Slot, Table, TableMut};
+#[cfg(feature = "std")]
+use crate::table::Table;
+use crate::table::{MOST_SLOTS, OutOfMemory, Place, Slot, TableMut};
 
 /// How many buckets a search visits before it gives up.
 ///
@@ -22,6 +28,32 @@ const USUAL_NODES: usize = 64;
 
 /// The most bytes that a search takes at a time.
 pub(crate) const MAX_SEARCH_SIZE: usize = MAX_BUCKETS_VISITED * (size_of::<Node>() + 2 * size_of::<u32>());
+
+/// The cuckoo graph of a table: its vertices are the buckets, and from each bucket edges lead to all others that its fingerprints
+/// may be in.
+///
+/// It is asked about all edges out of a bucket at once, so that a search is compiled once for tables of all kinds.
+pub(crate) trait CuckooGraph {
+    /// Whether a bucket that is read is mostly waited for.
+    fn is_worth_prefetching(&self) -> bool;
+
+    /// Prefetches the buckets that the steps out of a bucket lead to: which of them has room is hard to predict.
+    fn prefetch_steps(&self, bucket: Candidate);
+
+    /// The first step out of a bucket that leads to one with an empty slot, and that slot. Replaces `full` by the steps before it,
+    /// in the order of their slots: all of them if none leads to an empty slot.
+    fn first_to_room(&self, bucket: Candidate, full: &mut Steps) -> Option<(Step, Slot)>;
+}
+
+/// An edge of the graph: the slot of a fingerprint, and another bucket that it may be in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Step {
+    pub(crate) slot: Slot,
+    pub(crate) to: Candidate,
+}
+
+/// The steps out of one bucket.
+pub(crate) type Steps = ArrayVec<Step, { MOST_SLOTS * (MOST_CANDIDATES - 1) }>;
 
 /// A breadth-first search, and its memory.
 #[derive(Clone, Debug, Default)]
@@ -60,11 +92,11 @@ impl Move {
     /// Whether the fingerprint that is now in the slot, which need not be the one that the search saw, can make this
     /// move.
     #[cfg(feature = "std")]
-    pub(crate) fn is_possible<A: Addressing, T: Table>(&self, addressing: &A, table: &T) -> bool {
+    pub(crate) fn is_possible(&self, addressing: &impl Addressing, table: &impl Table) -> bool {
         let (candidate, slot) = self.from;
-        table.get(candidate.bucket(), slot).is_some_and(|fingerprint| {
-            first_place(addressing, candidate, fingerprint, |place| (place == self.to.0).then_some(())).is_some()
-        })
+        table
+            .get(candidate.bucket(), slot)
+            .is_some_and(|fingerprint| addressing.distinct_candidates(candidate, fingerprint).contains(&self.to.0))
     }
 }
 
@@ -77,53 +109,46 @@ pub(crate) struct Path {
     source: Source,
 }
 
+impl Path {
+    /// The path that a search has followed to a node, and then a step to an empty slot.
+    const fn from_node(node: Node, step: Step, empty: Slot) -> Self {
+        Self { first: Move { from: (node.candidate, step.slot), to: (step.to, empty) }, source: node.source }
+    }
+}
+
 impl Search {
     /// Looks for the shortest chain of moves that frees a slot in one of the `roots`, all of which are full. `None` if there is
     /// none, or an error if there is no memory to look further.
-    pub(crate) fn find<A: Addressing, T: Table>(
-        &mut self,
-        addressing: &A,
-        table: &T,
-        roots: impl Iterator<Item = Candidate> + Clone,
-    ) -> Result<Option<Path>, OutOfMemory> {
+    pub(crate) fn find(&mut self, graph: &dyn CuckooGraph, roots: &[Candidate]) -> Result<Option<Path>, OutOfMemory> {
+        let prefetches = graph.is_worth_prefetching();
+        if prefetches {
+            roots.iter().for_each(|&root| graph.prefetch_steps(root));
+        }
         // Mostly one move is enough, and is found without a queue.
-        roots.clone().for_each(|root| prefetch_steps(addressing, table, root));
-        for root in roots.clone() {
-            let path = first_step(addressing, table, root, |slot, place| {
-                let empty = table.vacancy(place.bucket()).slot()?;
-                Some(Path { first: Move { from: (root, slot), to: (place, empty) }, source: None })
-            });
-            if path.is_some() {
-                return Ok(path);
+        let mut full: [Steps; MOST_CANDIDATES] = array::from_fn(|_| Steps::new());
+        for (&root, full) in roots.iter().zip(&mut full) {
+            if let Some((step, empty)) = graph.first_to_room(root, full) {
+                return Ok(Some(Path::from_node(Node { candidate: root, source: None }, step, empty)));
             }
         }
-        for root in roots {
+        for &root in roots {
             self.reach(root, None)?;
         }
-        let mut next = 0;
+        for (root, full) in (0..roots.len()).zip(&full) {
+            self.reach_from(root, full)?;
+        }
+        let ([mut full, ..], mut next) = (full, roots.len());
         while self.nodes.len() < MAX_BUCKETS_VISITED
             && let Some(&node) = self.nodes.get(next)
         {
             // Those of the node after this one, so that they come while this one's are looked at.
-            if let Some(following) = self.nodes.get(next + 1) {
-                prefetch_steps(addressing, table, following.candidate);
+            if prefetches && let Some(following) = self.nodes.get(next + 1) {
+                graph.prefetch_steps(following.candidate);
             }
-            let path = first_step(addressing, table, node.candidate, |slot, place| {
-                if self.nodes.len() == MAX_BUCKETS_VISITED {
-                    return None;
-                }
-                match self.reach(place, Some((low_32(next as u64), slot))) {
-                    Ok(true) => {}
-                    Ok(false) => return None,
-                    Err(OutOfMemory) => return Some(Err(OutOfMemory)),
-                }
-                let empty = table.vacancy(place.bucket()).slot()?;
-                let first = Move { from: (node.candidate, slot), to: (place, empty) };
-                Some(Ok(Path { first, source: node.source }))
-            });
-            if path.is_some() {
-                return path.transpose();
+            if let Some((step, empty)) = graph.first_to_room(node.candidate, &mut full) {
+                return Ok(Some(Path::from_node(node, step, empty)));
             }
+            self.reach_from(next, &full)?;
             next += 1;
         }
         Ok(None)
@@ -157,17 +182,26 @@ impl Search {
         })
     }
 
+    /// Adds the buckets that the steps out of a node lead to, as far as so many may be visited.
+    fn reach_from(&mut self, node: usize, steps: &[Step]) -> Result<(), OutOfMemory> {
+        for step in steps {
+            if self.nodes.len() < MAX_BUCKETS_VISITED {
+                self.reach(step.to, Some((low_32(node as u64), step.slot)))?;
+            }
+        }
+        Ok(())
+    }
+
     /// Adds a bucket to the queue unless it is in it already.
     #[inline]
-    fn reach(&mut self, candidate: Candidate, source: Source) -> Result<bool, OutOfMemory> {
+    fn reach(&mut self, candidate: Candidate, source: Source) -> Result<(), OutOfMemory> {
         if self.visited.is_full(self.nodes.len()) {
             self.grow()?;
         }
-        let is_new = self.visited.insert(candidate, &self.nodes);
-        if is_new {
+        if self.visited.insert(candidate, &self.nodes) {
             self.nodes.push(Node { candidate, source });
         }
-        Ok(is_new)
+        Ok(())
     }
 
     /// Takes memory for twice the nodes, in both places.
@@ -178,55 +212,6 @@ impl Search {
         self.nodes.try_reserve_exact(nodes.max(USUAL_NODES)).map_err(|_| OutOfMemory)?;
         self.visited.grow(&self.nodes)
     }
-}
-
-/// Calls `visit` with each move that the fingerprints in a bucket could make, its slot and the bucket it would lead to, until
-/// one is found that has a result.
-#[inline]
-fn first_step<A: Addressing, T: Table, R>(
-    addressing: &A,
-    table: &T,
-    bucket: Candidate,
-    mut visit: impl FnMut(Slot, Candidate) -> Option<R>,
-) -> Option<R> {
-    for (_, slot, fingerprint) in table.filled_slots(bucket.bucket()) {
-        let result = first_place(addressing, bucket, fingerprint, |place| visit(slot, place));
-        if result.is_some() {
-            return result;
-        }
-    }
-    None
-}
-
-/// Prefetches all buckets that the fingerprints in a bucket could move to: which of them has room is hard to predict.
-#[inline]
-fn prefetch_steps<A: Addressing, T: Table>(addressing: &A, table: &T, bucket: Candidate) {
-    if !table.is_worth_prefetching() {
-        return;
-    }
-    first_step(addressing, table, bucket, |_slot, place| {
-        table.prefetch(place.bucket());
-        None::<()>
-    });
-}
-
-/// Calls `visit` with the other candidate buckets of a fingerprint that is in `bucket`, until one has a result.
-#[inline]
-fn first_place<A: Addressing, R>(
-    addressing: &A,
-    bucket: Candidate,
-    fingerprint: Fingerprint,
-    mut visit: impl FnMut(Candidate) -> Option<R>,
-) -> Option<R> {
-    let (mut place, mut result) = (bucket, None);
-    for _ in 1..A::CANDIDATES {
-        if result.is_some() {
-            break;
-        }
-        place = addressing.alternate(place, fingerprint);
-        result = visit(place);
-    }
-    result
 }
 
 /// Which buckets a search has reached: a hash table of node numbers, with linear probing.
@@ -289,9 +274,10 @@ mod tests {
     fn the_visited_set_knows_each_bucket_once() {
         let mut search = Search::default();
         for offset in 0..3000 {
-            assert!(matches!(search.reach(Candidate::at(7, offset), None), Ok(true)));
-            assert!(matches!(search.reach(Candidate::at(7, offset), None), Ok(false)));
+            for _ in 0..2 {
+                assert!(search.reach(Candidate::at(7, offset), None).is_ok());
+            }
+            assert_eq!(search.nodes.len() as u64, offset + 1);
         }
-        assert_eq!(search.nodes.len(), 3000);
     }
 }

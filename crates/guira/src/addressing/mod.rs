@@ -22,6 +22,8 @@ pub(crate) use splitting::SplittingAddressing;
 
 use core::num::NonZeroU64;
 
+use arrayvec::ArrayVec;
+
 use crate::cast::{Product, low_32};
 use crate::digest::Digest;
 
@@ -164,6 +166,9 @@ impl Grid {
     }
 }
 
+/// The most candidate buckets of a key.
+pub(crate) const MOST_CANDIDATES: usize = 4;
+
 /// Where the fingerprints of keys may live.
 pub(crate) trait Addressing: Copy {
     /// How many candidate buckets a key has; a bucket that occurs twice counts twice.
@@ -196,19 +201,25 @@ pub(crate) trait Addressing: Copy {
         fingerprint.get() & Self::TELLING_BITS != 0
     }
 
-    /// Runs through the candidate buckets that are different from each other, `primary` first.
+    /// The candidate buckets that are different from each other, `primary` first.
     #[inline]
-    fn distinct_candidates(
-        self,
-        primary: Candidate,
-        fingerprint: Fingerprint,
-    ) -> impl Iterator<Item = Candidate> + Clone {
-        // The candidates are one cycle, so the first bucket to come again is the primary one.
-        let following = core::iter::successors(Some(primary), move |&candidate| {
-            let next = self.alternate(candidate, fingerprint);
-            (next != primary).then_some(next)
-        });
-        following.take(Self::CANDIDATES)
+    fn distinct_candidates(self, primary: Candidate, fingerprint: Fingerprint) -> ArrayVec<Candidate, MOST_CANDIDATES> {
+        let (mut candidates, mut next) = (ArrayVec::new(), primary);
+        for _ in 0..Self::CANDIDATES {
+            candidates.push(next);
+            next = self.alternate(next, fingerprint);
+            // They are one cycle, so the first bucket to come again is the primary one.
+            if next == primary {
+                break;
+            }
+        }
+        candidates
+    }
+
+    /// As [`distinct_candidates`](Self::distinct_candidates), as places in the table.
+    #[inline]
+    fn distinct_buckets(self, primary: Candidate, fingerprint: Fingerprint) -> ArrayVec<BucketIndex, MOST_CANDIDATES> {
+        self.distinct_candidates(primary, fingerprint).into_iter().map(Candidate::bucket).collect()
     }
 }
 

@@ -133,14 +133,13 @@ impl<'table, A: Addressing, G: Widths> CuckooTable<A, SharedLivingTable<'table, 
     }
 
     fn oldest(&self, fingerprint: Fingerprint, primary: Candidate) -> Option<(Place, u32)> {
-        let candidates = self.addressing.distinct_candidates(primary, fingerprint).map(Candidate::bucket);
-        self.slots.oldest(candidates, fingerprint)
+        self.slots.oldest(self.addressing.distinct_buckets(primary, fingerprint).into_iter(), fingerprint)
     }
 
     fn remove_oldest(&self, digest: Digest, guards: &TimedGuards<'_>) -> Result<bool, Stale> {
         let (fingerprint, primary) = self.addressing.locate(digest);
         // With all candidates locked none of them can move from one to the other.
-        let held = self.lock_path(fingerprint, primary, core::iter::empty(), guards)?;
+        let held = self.lock_path(fingerprint, primary, &[], guards)?;
         let Some((place, number)) = self.oldest(fingerprint, primary) else { return Ok(false) };
         self.writer(guards).slots.erase(place, fingerprint);
         guards.leave(number, held.one());
@@ -430,8 +429,8 @@ impl ConcurrentExpiringCuckooFilter {
                 watch.is_undisturbed().then_some(copies)
             });
             looked.unwrap_or_else(|| {
-                let candidates = table.addressing.distinct_candidates(primary, fingerprint);
-                let _held = never_stale(self.table.guards.lock_each(candidates.map(Candidate::bucket)));
+                let buckets = table.addressing.distinct_buckets(primary, fingerprint);
+                let _held = never_stale(self.table.guards.lock_each(&buckets));
                 count()
             })
         });

@@ -1,4 +1,6 @@
-use super::stripes::{AllGuards, Stale, StripeGuard, StripeGuards, Stripes};
+use arrayvec::ArrayVec;
+
+use super::stripes::{AllGuards, MAX_LOCKED, Stale, StripeGuard, StripeGuards, Stripes};
 use super::versions::Versions;
 use crate::addressing::BucketIndex;
 use crate::parameters::Parameters;
@@ -18,7 +20,7 @@ pub(super) trait Guard {
     fn lock_to_fill(&self, bucket: BucketIndex, in_one_step: bool) -> Result<StripeGuard<'_>, Stale>;
 
     /// Locks several buckets: see [`Stripes::lock_each`].
-    fn lock_each(&self, buckets: impl Iterator<Item = BucketIndex> + Clone) -> Result<StripeGuards<'_>, Stale>;
+    fn lock_each(&self, buckets: &[BucketIndex]) -> Result<StripeGuards<'_>, Stale>;
 
     /// Locks the whole table.
     fn lock_all(&self) -> Result<AllGuards<'_>, Stale>;
@@ -61,7 +63,7 @@ impl Guard for Guards {
         self.stripes.lock_to_fill(bucket, in_one_step)
     }
 
-    fn lock_each(&self, buckets: impl Iterator<Item = BucketIndex> + Clone) -> Result<StripeGuards<'_>, Stale> {
+    fn lock_each(&self, buckets: &[BucketIndex]) -> Result<StripeGuards<'_>, Stale> {
         self.stripes.lock_each(buckets)
     }
 
@@ -112,9 +114,10 @@ impl Guard for SplittingGuards<'_> {
         self.lock(bucket)
     }
 
-    fn lock_each(&self, buckets: impl Iterator<Item = BucketIndex> + Clone) -> Result<StripeGuards<'_>, Stale> {
-        let guards = self.stripes.lock_each(buckets.clone().map(Self::in_old_table))?;
-        { buckets }.try_for_each(|bucket| self.check(bucket)).map(|()| guards)
+    fn lock_each(&self, buckets: &[BucketIndex]) -> Result<StripeGuards<'_>, Stale> {
+        let old: ArrayVec<BucketIndex, MAX_LOCKED> = buckets.iter().copied().map(Self::in_old_table).collect();
+        let guards = self.stripes.lock_each(&old)?;
+        buckets.iter().try_for_each(|&bucket| self.check(bucket)).map(|()| guards)
     }
 
     fn lock_all(&self) -> Result<AllGuards<'_>, Stale> {
@@ -140,10 +143,10 @@ mod tests {
             assert_eq!(seen_earlier.lock(bucket(number)).is_err(), is_refused, "{number}");
             assert_eq!(seen_earlier.lock_to_fill(bucket(number), true).is_err(), is_refused, "{number}");
             let path = [0, number, 1999].map(bucket);
-            assert_eq!(seen_earlier.lock_each(path.into_iter()).is_err(), is_refused, "{number}");
+            assert_eq!(seen_earlier.lock_each(&path).is_err(), is_refused, "{number}");
             let seen_now = guards(600);
             assert!(seen_now.lock(bucket(number)).is_ok() && seen_now.lock_to_fill(bucket(number), true).is_ok());
-            assert!(seen_now.lock_each(path.into_iter()).is_ok());
+            assert!(seen_now.lock_each(&path).is_ok());
         }
         assert!(guards(700).lock_all().is_err());
         assert!(guards(600).lock_all().is_ok());

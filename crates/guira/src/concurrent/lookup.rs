@@ -94,8 +94,7 @@ pub(super) fn count(scheme: &Scheme, words: &[AtomicU64], digest: Digest, guards
         if let Some(copies) = table.count_concurrent(fingerprint, primary, &guards.versions) {
             return Ok(copies);
         }
-        let candidates = table.addressing.distinct_candidates(primary, fingerprint);
-        let _guards = guards.stripes.lock_each(candidates.map(Candidate::bucket))?;
+        let _guards = guards.stripes.lock_each(&table.addressing.distinct_buckets(primary, fingerprint))?;
         Ok(table.copies(fingerprint, primary))
     })
 }

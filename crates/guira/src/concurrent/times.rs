@@ -343,7 +343,7 @@ impl Guard for TimedGuards<'_> {
         self.check().map(|()| held)
     }
 
-    fn lock_each(&self, buckets: impl Iterator<Item = BucketIndex> + Clone) -> Result<StripeGuards<'_>, Stale> {
+    fn lock_each(&self, buckets: &[BucketIndex]) -> Result<StripeGuards<'_>, Stale> {
         let held = self.guards.lock_each(buckets)?;
         self.check().map(|()| held)
     }

@@ -1,6 +1,6 @@
 //! Algorithms 1 and 3 under locks.
 
-use core::iter;
+use arrayvec::ArrayVec;
 
 use super::guards::{Guard, Guards};
 use super::stripes::{AllGuards, MAX_LOCKED, Stale, StripeGuard, StripeGuards};
@@ -167,14 +167,15 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
                 },
             };
             let moves = found.iter().flat_map(|(search, path)| search.moves(path));
-            if A::CANDIDATES + moves.clone().count() > MAX_LOCKED {
+            let moves: ArrayVec<Move, MAX_LOCKED> = moves.take(MAX_LOCKED).collect();
+            if A::CANDIDATES + moves.len() > MAX_LOCKED {
                 break;
             }
-            let guard = self.lock_path(fingerprint, primary, moves.clone(), guards)?;
+            let guard = self.lock_path(fingerprint, primary, &moves, guards)?;
             if is_left_out(guard.one()) {
                 return Ok(false);
             }
-            if self.fill_by(moves, fingerprint, primary, guards) {
+            if self.fill_by(&moves, fingerprint, primary, guards) {
                 guards.note_stored(guard.one());
                 return Ok(true);
             }
@@ -215,8 +216,7 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
 
     /// Sees to it that the candidate buckets of a fingerprint are copied before they are written.
     fn keep_candidates(&self, fingerprint: Fingerprint, primary: Candidate, held: &StripeGuard<'_>) {
-        let candidates = self.addressing.distinct_candidates(primary, fingerprint);
-        self.keep_each(candidates.map(Candidate::bucket), held);
+        self.keep_each(self.addressing.distinct_buckets(primary, fingerprint).into_iter(), held);
     }
 
     /// Sees to it that some buckets are copied before they are written.
@@ -229,18 +229,11 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
     /// Makes the moves of a path and puts a fingerprint into the slot that they free, or without moves into any empty
     /// slot of a candidate. The caller has locked all these buckets. Returns `false`, and changes nothing, if that is no
     /// longer possible.
-    fn fill_by(
-        &self,
-        mut moves: impl Iterator<Item = Move> + Clone,
-        fingerprint: Fingerprint,
-        primary: Candidate,
-        guards: &impl Guard,
-    ) -> bool {
-        let all = moves.clone();
-        let Some(first) = moves.next() else {
+    fn fill_by(&self, moves: &[Move], fingerprint: Fingerprint, primary: Candidate, guards: &impl Guard) -> bool {
+        let Some((first, others)) = moves.split_first() else {
             return self.vacant_place(fingerprint, primary).is_some_and(|place| self.slots.fill(place, fingerprint));
         };
-        if !{ all }.all(|made| made.is_possible(&self.addressing, &self.slots)) {
+        if !moves.iter().all(|made| made.is_possible(&self.addressing, &self.slots)) {
             return false;
         }
         // The locks protect filled slots, but others may still fill the empty one at the far end.
@@ -248,7 +241,7 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
         if is_filled {
             let mut writer = self.writer(guards);
             let mut freed = first.from();
-            for made in moves {
+            for made in others {
                 writer.slots.copy(made.from(), made.to());
                 freed = made.from();
             }
@@ -263,15 +256,16 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
         &self,
         fingerprint: Fingerprint,
         primary: Candidate,
-        moves: impl Iterator<Item = Move> + Clone,
+        moves: &[Move],
         guards: &'guards impl Guard,
     ) -> Result<StripeGuards<'guards>, Stale> {
         // The path starts in a candidate, so only the ends of its moves are added.
-        let candidates = self.addressing.distinct_candidates(primary, fingerprint).map(Candidate::bucket);
-        let buckets = candidates.chain(moves.map(|made| made.to().bucket));
-        let guard = guards.lock_each(buckets.clone())?;
+        let candidates = self.addressing.distinct_buckets(primary, fingerprint);
+        let ends = moves.iter().map(|made| made.to().bucket);
+        let buckets: ArrayVec<BucketIndex, MAX_LOCKED> = candidates.into_iter().chain(ends).collect();
+        let guard = guards.lock_each(&buckets)?;
         if guard.one().copies().is_some() {
-            self.keep_each(buckets, guard.one());
+            self.keep_each(buckets.into_iter(), guard.one());
         }
         Ok(guard)
     }
@@ -302,7 +296,7 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
         primary: Candidate,
         guards: &impl Guard,
     ) -> Result<bool, Stale> {
-        let guard = self.lock_path(fingerprint, primary, iter::empty(), guards)?;
+        let guard = self.lock_path(fingerprint, primary, &[], guards)?;
         let place = self.place_of(fingerprint, primary);
         if let Some(place) = place {
             self.writer(guards).slots.erase(place, fingerprint);
@@ -322,7 +316,7 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
     ) -> Result<Option<(Search, Path)>, NoRoom> {
         let mut search = Search::default();
         let candidates = self.addressing.distinct_candidates(primary, fingerprint);
-        let path = search.find(&self.addressing, &self.slots, candidates)?;
+        let path = search.find(self, &candidates)?;
         Ok(path.map(|path| (search, path)))
     }
 }

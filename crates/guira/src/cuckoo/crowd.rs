@@ -6,12 +6,10 @@ use crate::addressing::{Addressing as _, BucketIndex, Candidate, DoublingAddress
 use crate::cast::to_usize;
 use crate::digest::Digest;
 use crate::parameters::Parameters;
+use crate::table::MOST_SLOTS;
 
 /// So many buckets and more are no crowd: a table in which that many are full is full as a whole.
 const MOST_BUCKETS: usize = 16;
-
-/// The most slots of a bucket in a table that can be doubled.
-const MOST_SLOTS: usize = 8;
 
 /// What is stored in a bucket.
 pub(crate) type Stored = ArrayVec<(BucketIndex, Fingerprint), MOST_SLOTS>;

@@ -7,8 +7,8 @@ use crate::cast::{Whole, to_usize};
 use crate::digest::Digest;
 use crate::error::InsertError;
 use crate::parameters::Parameters;
-use crate::relocation::{MAX_SEARCH_SIZE, Search};
-use crate::table::{OutOfMemory, Place, Table, TableMut, Vacancy};
+use crate::relocation::{CuckooGraph, MAX_SEARCH_SIZE, Search, Step, Steps};
+use crate::table::{OutOfMemory, Place, Slot, Table, TableMut, Vacancy};
 
 /// A table of slots with the rule by which its fingerprints are placed.
 ///
@@ -51,7 +51,47 @@ impl NoRoom {
     }
 }
 
+impl<A: Addressing, T: Table> CuckooGraph for CuckooTable<A, T> {
+    fn is_worth_prefetching(&self) -> bool {
+        self.slots.is_worth_prefetching()
+    }
+
+    fn prefetch_steps(&self, bucket: Candidate) {
+        self.first_step(bucket, |step| {
+            self.slots.prefetch(step.to.bucket());
+            None::<()>
+        });
+    }
+
+    fn first_to_room(&self, bucket: Candidate, full: &mut Steps) -> Option<(Step, Slot)> {
+        full.clear();
+        self.first_step(bucket, |step| {
+            let empty = self.slots.vacancy(step.to.bucket()).slot();
+            if empty.is_none() {
+                full.push(step);
+            }
+            Some((step, empty?))
+        })
+    }
+}
+
 impl<A: Addressing, T: Table> CuckooTable<A, T> {
+    /// Calls `visit` with each step out of a bucket, until one has a result.
+    #[inline]
+    fn first_step<R>(&self, bucket: Candidate, mut visit: impl FnMut(Step) -> Option<R>) -> Option<R> {
+        for (_, slot, fingerprint) in self.slots.filled_slots(bucket.bucket()) {
+            let mut to = bucket;
+            for _ in 1..A::CANDIDATES {
+                to = self.addressing.alternate(to, fingerprint);
+                let result = visit(Step { slot, to });
+                if result.is_some() {
+                    return result;
+                }
+            }
+        }
+        None
+    }
+
     /// Algorithm 2.
     #[inline(always)]
     pub(crate) fn contains(&self, digest: Digest) -> bool {
@@ -81,8 +121,8 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
     /// How many copies of a fingerprint its candidate buckets hold, given any of them.
     #[inline]
     pub(crate) fn copies(&self, fingerprint: Fingerprint, candidate: Candidate) -> u32 {
-        let candidates = self.addressing.distinct_candidates(candidate, fingerprint);
-        candidates.map(|candidate| self.slots.count(candidate.bucket(), fingerprint)).sum()
+        let buckets = self.addressing.distinct_buckets(candidate, fingerprint);
+        buckets.into_iter().map(|bucket| self.slots.count(bucket, fingerprint)).sum()
     }
 
     /// The empty slot that a fingerprint goes to, if a candidate has one.
@@ -192,11 +232,11 @@ impl<A: Addressing, T: TableMut> CuckooTable<A, T> {
         }
         let candidates = self.addressing.distinct_candidates(primary, fingerprint);
         let mut search = Search::default();
-        if let Some(path) = search.find(&self.addressing, &self.slots, candidates)? {
+        if let Some(path) = search.find(self, &candidates)? {
             return Ok(search.apply(&path, &mut self.slots, fingerprint));
         }
         let (mut copies, mut only_copies) = (0, true);
-        for candidate in self.addressing.distinct_candidates(primary, fingerprint) {
+        for candidate in candidates {
             let here = self.slots.count(candidate.bucket(), fingerprint);
             copies += here;
             only_copies &= here as usize == self.slots.slots().count();

@@ -7,7 +7,7 @@ use super::operations::Operations;
 use super::planned::{Look, Once, Planned};
 use super::{CuckooTable, NoRoom};
 use crate::addressing::{
-    Addressing, AnySize, BucketIndex, Candidate, DaryAddressing, DoublingAddressing, Fingerprint, LongAddressing,
+    Addressing, AnySize, BucketIndex, DaryAddressing, DoublingAddressing, Fingerprint, LongAddressing,
     PowerOfTwoAddressing, RegionalAddressing, Size65536,
 };
 use crate::digest::Digest;
@@ -274,8 +274,8 @@ impl Scheme {
     pub(crate) fn id_of_copies(&self, digest: Digest) -> (Fingerprint, BucketIndex) {
         with_pair!(&self.pair, (addressing, _layout) => {
             let (fingerprint, primary) = addressing.locate(digest);
-            let candidates = addressing.distinct_candidates(primary, fingerprint);
-            (fingerprint, candidates.map(Candidate::bucket).min().unwrap_or(primary.bucket()))
+            let buckets = addressing.distinct_buckets(primary, fingerprint);
+            (fingerprint, buckets.into_iter().min().unwrap_or(primary.bucket()))
         })
     }
 

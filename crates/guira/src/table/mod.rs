@@ -43,6 +43,9 @@ use crate::addressing::{BucketIndex, Fingerprint};
 use crate::cast::to_usize;
 use crate::probe::{Word, prefetch};
 
+/// The most slots of a bucket.
+pub(crate) const MOST_SLOTS: usize = 8;
+
 /// A slot within its bucket. What the number means is up to the layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Slot(u32);
