@@ -43,9 +43,8 @@ fn sum_without_carry<const D: u64>(mut a: u64, mut b: u64) -> u64 {
 
 impl<const D: u64> Addressing for DaryAddressing<D> {
     const CANDIDATES: usize = {
-        let candidates = D.to_le_bytes()[0] as usize;
         assert!(D >= 2 && D <= MOST_CANDIDATES as u64);
-        candidates
+        D.to_le_bytes()[0] as usize
     };
 
     fn grid(&self) -> Grid {

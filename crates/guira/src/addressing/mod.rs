@@ -205,21 +205,22 @@ pub(crate) trait Addressing: Copy {
     #[inline]
     fn distinct_candidates(self, primary: Candidate, fingerprint: Fingerprint) -> ArrayVec<Candidate, MOST_CANDIDATES> {
         let (mut candidates, mut next) = (ArrayVec::new(), primary);
-        for _ in 0..Self::CANDIDATES {
-            candidates.push(next);
+        candidates.push(primary);
+        for _ in 1..Self::CANDIDATES {
             next = self.alternate(next, fingerprint);
             // They are one cycle, so the first bucket to come again is the primary one.
             if next == primary {
                 break;
             }
+            candidates.push(next);
         }
         candidates
     }
 
-    /// As [`distinct_candidates`](Self::distinct_candidates), as places in the table.
+    /// Runs through [`distinct_candidates`](Self::distinct_candidates) as places in the table.
     #[inline]
-    fn distinct_buckets(self, primary: Candidate, fingerprint: Fingerprint) -> ArrayVec<BucketIndex, MOST_CANDIDATES> {
-        self.distinct_candidates(primary, fingerprint).into_iter().map(Candidate::bucket).collect()
+    fn distinct_buckets(self, primary: Candidate, fingerprint: Fingerprint) -> impl Iterator<Item = BucketIndex> {
+        self.distinct_candidates(primary, fingerprint).into_iter().map(Candidate::bucket)
     }
 }
 

@@ -1,6 +1,8 @@
 use alloc::sync::Arc;
 use core::fmt;
 
+use arrayvec::ArrayVec;
+
 use super::guards::{Guard as _, Guards};
 use super::lookup::MAX_LOOKS;
 use super::shared_table::SharedTable;
@@ -9,7 +11,7 @@ use super::stripes::Stale;
 use super::times::{SharedTimes, TimedGuards};
 use super::update::Refusal;
 use super::versions::Versions;
-use crate::addressing::{Addressing, BucketIndex, Candidate, Fingerprint};
+use crate::addressing::{Addressing, BucketIndex, Candidate, Fingerprint, MOST_CANDIDATES};
 use crate::cast::{Whole, to_usize};
 use crate::cuckoo::{BLOCK, CuckooTable, Scheme, with_table};
 use crate::digest::{Digest, Key};
@@ -133,7 +135,7 @@ impl<'table, A: Addressing, G: Widths> CuckooTable<A, SharedLivingTable<'table, 
     }
 
     fn oldest(&self, fingerprint: Fingerprint, primary: Candidate) -> Option<(Place, u32)> {
-        self.slots.oldest(self.addressing.distinct_buckets(primary, fingerprint).into_iter(), fingerprint)
+        self.slots.oldest(self.addressing.distinct_buckets(primary, fingerprint), fingerprint)
     }
 
     fn remove_oldest(&self, digest: Digest, guards: &TimedGuards<'_>) -> Result<bool, Stale> {
@@ -430,6 +432,7 @@ impl ConcurrentExpiringCuckooFilter {
             });
             looked.unwrap_or_else(|| {
                 let buckets = table.addressing.distinct_buckets(primary, fingerprint);
+                let buckets: ArrayVec<BucketIndex, MOST_CANDIDATES> = buckets.collect();
                 let _held = never_stale(self.table.guards.lock_each(&buckets));
                 count()
             })

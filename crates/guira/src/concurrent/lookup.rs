@@ -1,9 +1,11 @@
 //! Algorithm 2 while others write.
 
+use arrayvec::ArrayVec;
+
 use super::guards::Guards;
 use super::stripes::Stale;
 use super::versions::{OptimisticRead, Versions};
-use crate::addressing::{Addressing, Candidate, Fingerprint};
+use crate::addressing::{Addressing, Candidate, Fingerprint, MOST_CANDIDATES};
 use crate::cast::Whole;
 use crate::cuckoo::{CuckooTable, Look, Scheme, with_table};
 use crate::digest::Digest;
@@ -94,7 +96,8 @@ pub(super) fn count(scheme: &Scheme, words: &[AtomicU64], digest: Digest, guards
         if let Some(copies) = table.count_concurrent(fingerprint, primary, &guards.versions) {
             return Ok(copies);
         }
-        let _guards = guards.stripes.lock_each(&table.addressing.distinct_buckets(primary, fingerprint))?;
+        let buckets = table.addressing.distinct_buckets(primary, fingerprint);
+        let _guards = guards.stripes.lock_each(&buckets.collect::<ArrayVec<_, MOST_CANDIDATES>>())?;
         Ok(table.copies(fingerprint, primary))
     })
 }

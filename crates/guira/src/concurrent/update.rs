@@ -216,7 +216,7 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
 
     /// Sees to it that the candidate buckets of a fingerprint are copied before they are written.
     fn keep_candidates(&self, fingerprint: Fingerprint, primary: Candidate, held: &StripeGuard<'_>) {
-        self.keep_each(self.addressing.distinct_buckets(primary, fingerprint).into_iter(), held);
+        self.keep_each(self.addressing.distinct_buckets(primary, fingerprint), held);
     }
 
     /// Sees to it that some buckets are copied before they are written.
@@ -262,7 +262,7 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
         // The path starts in a candidate, so only the ends of its moves are added.
         let candidates = self.addressing.distinct_buckets(primary, fingerprint);
         let ends = moves.iter().map(|made| made.to().bucket);
-        let buckets: ArrayVec<BucketIndex, MAX_LOCKED> = candidates.into_iter().chain(ends).collect();
+        let buckets: ArrayVec<BucketIndex, MAX_LOCKED> = candidates.chain(ends).collect();
         let guard = guards.lock_each(&buckets)?;
         if guard.one().copies().is_some() {
             self.keep_each(buckets.into_iter(), guard.one());

@@ -122,7 +122,7 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
     #[inline]
     pub(crate) fn copies(&self, fingerprint: Fingerprint, candidate: Candidate) -> u32 {
         let buckets = self.addressing.distinct_buckets(candidate, fingerprint);
-        buckets.into_iter().map(|bucket| self.slots.count(bucket, fingerprint)).sum()
+        buckets.map(|bucket| self.slots.count(bucket, fingerprint)).sum()
     }
 
     /// The empty slot that a fingerprint goes to, if a candidate has one.

@@ -275,7 +275,7 @@ impl Scheme {
         with_pair!(&self.pair, (addressing, _layout) => {
             let (fingerprint, primary) = addressing.locate(digest);
             let buckets = addressing.distinct_buckets(primary, fingerprint);
-            (fingerprint, buckets.into_iter().min().unwrap_or(primary.bucket()))
+            (fingerprint, buckets.min().unwrap_or(primary.bucket()))
         })
     }
 

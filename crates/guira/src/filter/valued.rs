@@ -28,7 +28,7 @@ impl<A: Addressing, T: Values> CuckooTable<A, T> {
     /// The slots that hold a key's fingerprint, each with its value.
     fn values(&self, digest: Digest) -> impl Iterator<Item = (Place, u32)> {
         let (fingerprint, primary) = self.addressing.locate(digest);
-        let candidates = self.addressing.distinct_buckets(primary, fingerprint).into_iter();
+        let candidates = self.addressing.distinct_buckets(primary, fingerprint);
         // One comparison rules out most buckets.
         let holding = candidates.filter(move |&bucket| self.slots.contains(bucket, fingerprint));
         holding.flat_map(move |bucket| {
