@@ -91,14 +91,17 @@ def operations():
 def test_operations_leave_memory_as_it_was(name, times, operation):
     for _ in range(times // 10):
         operation()
-    gc.collect()
-    before, blocks = resident(), len(gc.get_objects())
-    for _ in range(times):
-        operation()
-    gc.collect()
-    # A leak of one object of 16 bytes each time would be 16 MB in a million.
-    assert resident() - before < max(1_500_000, 2 * times)
-    assert len(gc.get_objects()) - blocks < 100
+    # The allocator may keep a megabyte or two more after some operations than after others. What leaks does so each time.
+    for _ in range(3):
+        gc.collect()
+        before, blocks = resident(), len(gc.get_objects())
+        for _ in range(times):
+            operation()
+        gc.collect()
+        # A leak of one object of 16 bytes each time would be 16 MB in a million.
+        if is_as_before := resident() - before < max(1_500_000, 2 * times) and len(gc.get_objects()) - blocks < 100:
+            break
+    assert is_as_before
 
 
 def test_operations_keep_no_reference_to_what_they_are_given():
