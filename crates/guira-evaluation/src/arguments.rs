@@ -250,14 +250,14 @@ impl Arguments {
         }
     }
 
-    /// The folder of the journal, and the parameters that must be equal to continue it.
+    /// The folder of the journal, and the parameters that must be equal to continue it. Fillings have entries of their own: a run with
+    /// more of them goes on with those that are there.
     pub(crate) fn journaled(&self) -> Option<(&Path, Vec<(String, String)>)> {
         let (What::All(_), Some(folder)) = (&self.what, self.output.as_deref()) else { return None };
-        let Extent { scale, rounds, fills, largest_exponent, runs, .. } = self.extent();
+        let Extent { scale, rounds, largest_exponent, runs, .. } = self.extent();
         let parameters = [
             ("--scale", scale.name().to_owned()),
             ("--rounds", rounds.to_string()),
-            ("--fills", fills.to_string()),
             ("--largest", largest_exponent.to_string()),
             ("--runs", runs.to_string()),
             ("with peers", cfg!(feature = "peers").to_string()),

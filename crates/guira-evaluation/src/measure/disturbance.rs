@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::turns::Quiet;
 
-/// How long a loop that does nothing looks at the clock, before a measurement and after it.
+/// How long a loop that does nothing looks at the clock.
 const IDLE: Duration = Duration::from_millis(10);
 /// Between two readings of a clock are some ten nanoseconds. The interrupt of a timer takes a few microseconds; after this, the
 /// processor was somewhere else.
@@ -18,7 +18,7 @@ pub(crate) const MOST: f64 = 0.03;
 /// The shares of time that a measurement was without the processor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Disturbance {
-    /// Of loops that do nothing but read the clock, right before and after it.
+    /// Of loops that do nothing but read the clock, right before it, between its parts and after it.
     idle: f64,
     /// Of its own time, while it waited for a processor that another program had.
     waited: f64,
@@ -28,7 +28,9 @@ pub(crate) struct Disturbance {
 
 /// Begun before a measurement.
 pub(crate) struct Watch {
-    idle: Duration,
+    /// How long loops that do nothing were away, and how many they were.
+    away: Duration,
+    loops: u32,
     start: Instant,
     waited: Option<f64>,
     stolen: Option<f64>,
@@ -36,11 +38,16 @@ pub(crate) struct Watch {
 
 impl Watch {
     pub(crate) fn begin() -> Self {
-        let idle = away();
-        Self { idle, waited: waited(), stolen: stolen(), start: Instant::now() }
+        Self { away: away(), loops: 1, waited: waited(), stolen: stolen(), start: Instant::now() }
     }
 
-    pub(crate) fn end(self) -> Disturbance {
+    /// Looks whether the machine is disturbed right now: in the middle of a long measurement, and after it.
+    pub(crate) fn look(&mut self) {
+        self.away += away();
+        self.loops += 1;
+    }
+
+    pub(crate) fn end(mut self) -> Disturbance {
         let seconds = self.start.elapsed().as_secs_f64();
         let since = |before: Option<f64>, after: Option<f64>| match (before, after) {
             // Ticks of the system's counters are 10 ms: less than one says nothing of a short time.
@@ -48,7 +55,8 @@ impl Watch {
             _ => 0.0,
         };
         let (waited, stolen) = (since(self.waited, waited()), since(self.stolen, stolen()));
-        Disturbance { idle: (self.idle + away()).as_secs_f64() / (2 * IDLE).as_secs_f64(), waited, stolen }
+        self.look();
+        Disturbance { idle: self.away.as_secs_f64() / (self.loops * IDLE).as_secs_f64(), waited, stolen }
     }
 }
 

@@ -456,8 +456,20 @@ impl fmt::Display for Term {
                 rows.iter().try_for_each(|(other, value)| write!(formatter, " | {other} = {value}"))?;
                 formatter.write_str("]")
             }
-            Self::Reduced(reduction, term) => write!(formatter, "{} {term}", reduction.name()),
-            Self::Quotient(one, other) => write!(formatter, "{one} / {other}"),
+            Self::Reduced(reduction, term) => write!(formatter, "{} {}", reduction.name(), Grouped(term)),
+            Self::Quotient(one, other) => write!(formatter, "{} / {}", Grouped(one), Grouped(other)),
+        }
+    }
+}
+
+/// A term as a part of another: quotients are in parentheses.
+struct Grouped<'term>(&'term Term);
+
+impl fmt::Display for Grouped<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            quotient @ Term::Quotient(..) => write!(formatter, "({quotient})"),
+            term => write!(formatter, "{term}"),
         }
     }
 }
@@ -568,6 +580,10 @@ mod tests {
             rule.to_string(),
             "least [speed | filter = CF] / greatest [speed | filter = CF] ≥ 0.8 − 0.05 and [speed | filter = QF] < 9"
         );
+        let shares = || speeds("CF").over(speeds("QF"));
+        let rule_of_shares = shares().over(shares().mean()).at_most(2.0);
+        let shares = "([speed | filter = CF] / [speed | filter = QF])";
+        assert_eq!(rule_of_shares.to_string(), format!("{shares} / mean {shares} ≤ 2"));
         let Finding::Timed(all) = rule.find(&table()) else { panic!("it is timed") };
         assert_eq!(evidence(&all[..1], pairs::LEVEL), "0.8000 (0.8000 to 0.8000) against 0.8000");
         assert_eq!(rule.origin(&table()), Origin::Timed);

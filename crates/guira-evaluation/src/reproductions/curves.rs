@@ -1,6 +1,6 @@
 //! Speeds of a line-up over one axis, each the median of several turns: figures 5 to 8.
 
-use super::course::Course;
+use super::course::{Course, FLOOR, Turn};
 use crate::contender::Kind;
 use crate::measure::{Quiet, Turns};
 use crate::report::{self, Axis, Cell, Chart, Column, Rule, Series, Style, Table, Term, cells};
@@ -25,12 +25,14 @@ struct Point {
 }
 
 impl Curves {
-    /// The curves of one quantity of the courses, one for each filter.
-    pub(super) fn of(courses: &[(Kind, u64, Course)], shown: impl Fn(&Course) -> &Places) -> Self {
+    /// The curves of one quantity of the courses, one for each filter, and that of the floor.
+    pub(super) fn of(turns: &[Turn], shown: impl Fn(&Course) -> &Places) -> Self {
         let mut curves = Self::default();
-        for (kind, turn, course) in courses {
-            for &(x, speed) in shown(course) {
-                curves.note(kind.name(), x, *turn, speed, course.disturbance.quiet());
+        for (turn, number) in turns.iter().zip(0..) {
+            for (name, course) in turn.courses() {
+                for &(x, speed) in shown(course) {
+                    curves.note(name, x, number, speed, turn.disturbance.quiet());
+                }
             }
         }
         curves
@@ -73,7 +75,8 @@ impl Curves {
     }
 
     pub(super) fn chart(&self, name: &str, title: &str, x: Axis) -> Chart {
-        let series = self.curves.iter().map(|curve| Series {
+        // Insertions and removals are so far below the floor that little would be seen of them.
+        let series = self.curves.iter().filter(|curve| curve.name != FLOOR).map(|curve| Series {
             name: curve.name.clone(),
             style: style_of(&curve.name),
             points: curve.points.iter().map(Point::drawn).collect(),
@@ -105,8 +108,8 @@ fn style_of(name: &str) -> Style {
 /// The column of speeds.
 pub(super) const SPEED: &str = "million operations/s";
 
-/// A curve is steady if none of its speeds is further from their mean in the same filling than by a factor of the root of this,
-/// so that the slowest is at least this share of the fastest. A figure would show less.
+/// A curve is steady if none of its speeds is further from their mean than by a factor of the root of this, so that the slowest is
+/// at least this share of the fastest. A figure would show less.
 pub(super) const STEADY: f64 = 0.8;
 /// A speed dips if it is below those at both ends by more than this share.
 const DIP: f64 = 0.02;
@@ -116,23 +119,33 @@ pub(super) fn speeds_of(kind: Kind) -> Term {
     cells(SPEED).of("filter", kind.name())
 }
 
+/// The speeds of the floor, of which one was measured beside each of a filter.
+pub(super) fn floors() -> Term {
+    cells(SPEED).of("filter", FLOOR)
+}
+
+/// The speeds of a filter as shares of the floor's: how they change along the axis, without what became of the machine meanwhile.
+pub(super) fn shares_of(kind: Kind) -> Term {
+    speeds_of(kind).over(floors())
+}
+
 /// The rule that no speed of a curve is far from their mean.
 pub(super) fn is_steady(kind: Kind) -> Rule {
-    let from_mean = || speeds_of(kind).over(speeds_of(kind).mean());
+    let from_mean = || shares_of(kind).over(shares_of(kind).mean());
     let near = |border: f64| (1e4 * border).round() / 1e4;
     from_mean().at_least(near(STEADY.sqrt())).and(from_mean().at_most(near(1.0 / STEADY.sqrt())))
 }
 
 /// The rule that a line through the speeds ends far below its beginning.
 pub(super) fn slows_down(kind: Kind) -> Rule {
-    speeds_of(kind).trend().below(STEADY)
+    shares_of(kind).trend().below(STEADY)
 }
 
 /// The rule that the speed at a place is below those at both ends.
 pub(super) fn dips(kind: Kind, x: &str, place: u64) -> Rule {
-    let at_place = || speeds_of(kind).of(x, place);
+    let at_place = || speeds_of(kind).of(x, place).over(floors().of(x, place));
     let below = |end: Term| at_place().over(end).below(1.0 - DIP);
-    below(speeds_of(kind).first()).and(below(speeds_of(kind).last()))
+    below(shares_of(kind).first()).and(below(shares_of(kind).last()))
 }
 
 /// Straight lines between points.

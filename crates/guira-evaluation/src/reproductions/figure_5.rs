@@ -1,8 +1,8 @@
 //! Figure 5: lookups of filled filters, by the share of present keys.
 
 use super::Extent;
-use super::course::{FILLINGS, SHARES, courses};
-use super::curves::{Curves, dips, is_steady, slows_down, speeds_of};
+use super::course::{SHARES, of_turns, turns};
+use super::curves::{Curves, dips, is_steady, shares_of, slows_down, speeds_of};
 use crate::contender::Kind;
 use crate::failure::Failure;
 use crate::journal::Journal;
@@ -17,10 +17,10 @@ const AUTHORS: [(Kind, [f64; 5]); 2] = [
 const SHARE: &str = "present keys, %";
 
 pub(super) fn reproduce(extent: &Extent, journal: &Journal) -> Result<Reproduction, Failure> {
-    let Extent { scale, fills: rounds, .. } = *extent;
+    let scale = extent.scale;
     let memory = scale.memory();
     let count = scale.timed_queries();
-    let curves = Curves::of(&courses(extent, journal)?, |course| &course.shares);
+    let curves = Curves::of(&turns(extent, journal)?, |course| &course.shares);
     let table = curves.table("Lookups of filled filters", SHARE);
     let mut chart = curves.chart(
         "figure-5",
@@ -45,9 +45,9 @@ pub(super) fn reproduce(extent: &Extent, journal: &Journal) -> Result<Reproducti
         method: format!(
             "Filters of {} are filled: cuckoo filters to 95 % of their slots, QF to 90 %, dl-CBF to 75 %, the Bloom filters \
              with a key for 13 bits. {count} keys are looked up at a time, one per call, present and absent ones in \
-             random order; every answer is checked. Medians of {} {FILLINGS}",
+             random order; every answer is checked. {}",
             memory.name(),
-            rounds
+            of_turns(extent)
         ),
         tables: vec![table],
         charts: vec![chart],
@@ -71,7 +71,7 @@ pub(super) fn claims(tables: &[Table], scale: Scale) -> Vec<Claim> {
         at_share(PrintedSemiSorted).above(at_share(Bloom))
     });
     let alike = |kind: Kind, most: f64| {
-        let ratio = || speeds_of(kind).last().over(speeds_of(kind).first());
+        let ratio = || shares_of(kind).last().over(shares_of(kind).first());
         ratio().at_least(1.0 - most).and(ratio().at_most(1.0 / (1.0 - most)))
     };
     let share_of_bloom = || speeds_of(DLeft).over(speeds_of(Bloom));

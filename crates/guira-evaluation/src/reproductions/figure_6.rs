@@ -1,8 +1,8 @@
 //! Figure 6: lookups, by load.
 
 use super::Extent;
-use super::course::{FILLINGS, STEPS, courses};
-use super::curves::{Curves, is_steady, slows_down, speeds_of};
+use super::course::{FLOOR, STEPS, of_turns, turns};
+use super::curves::{Curves, floors, is_steady, shares_of, slows_down, speeds_of};
 use crate::contender::Kind;
 use crate::failure::Failure;
 use crate::journal::Journal;
@@ -10,12 +10,12 @@ use crate::report::{Axis, Claim, Judge, Reproduction, Rule, Table, Whose};
 use crate::scale::Scale;
 
 pub(super) fn reproduce(extent: &Extent, journal: &Journal) -> Result<Reproduction, Failure> {
-    let Extent { scale, fills: rounds, .. } = *extent;
+    let scale = extent.scale;
     let memory = scale.memory();
     let count = scale.timed_queries();
-    let courses = courses(extent, journal)?;
-    let absent = Curves::of(&courses, |course| &course.absent);
-    let present = Curves::of(&courses, |course| &course.present);
+    let turns = turns(extent, journal)?;
+    let absent = Curves::of(&turns, |course| &course.absent);
+    let present = Curves::of(&turns, |course| &course.present);
     let tables = vec![absent.table("Lookups of absent keys", LOAD), present.table("Lookups of present keys", LOAD)];
     let axis = || Axis::linear_within("keys per slot of 12 bits", [0.0, 1.0]);
     Ok(Reproduction {
@@ -24,9 +24,9 @@ pub(super) fn reproduce(extent: &Extent, journal: &Journal) -> Result<Reproducti
         method: format!(
             "Filters of {} are filled in {STEPS} steps, as far as in figure 5. After each step, {count} absent and as many \
              present keys are looked up, one per call; every answer is checked. The load is the keys stored per 12 bits \
-             of memory, which is α for filters with slots. Medians of {} {FILLINGS}",
+             of memory, which is α for filters with slots. {}",
             memory.name(),
-            rounds
+            of_turns(extent)
         ),
         tables,
         charts: vec![
@@ -57,7 +57,7 @@ pub(super) fn claims(tables: &[Table], scale: Scale) -> Vec<Claim> {
         let statement = format!("CF looks up {keys} keys faster than BF at every load");
         let rule = speeds_of(Printed).above(speeds_of(Bloom));
         claims.push(judge.claim("abstract, sections 1 and 8", statement, &rule).judging([12]).main());
-        let evenness = |kind| speeds_of(kind).least().over(speeds_of(kind).greatest());
+        let evenness = |kind| shares_of(kind).least().over(shares_of(kind).greatest());
         let steadier = |kind: Kind| {
             let than = |other: Kind| evenness(kind).at_least(evenness(other));
             than(Bloom).and(than(BlockedBloom)).and(than(Quotient)).and(than(DLeft))
@@ -66,8 +66,10 @@ pub(super) fn claims(tables: &[Table], scale: Scale) -> Vec<Claim> {
         claims.push(judge.claim(PLACE, statement, &steadier(Printed).and(steadier(PrintedSemiSorted))).judging([14]));
     }
     let both = |rule: fn(Kind) -> Rule| rule(Bloom).and(rule(BlockedBloom));
-    let full = |kind: Kind, step: usize| speeds_of(kind).of(LOAD, load_at(&tables[0], kind, step));
-    let early = |kind: Kind, step: usize| speeds_of(kind).of(LOAD, load_at(&tables[1], kind, step));
+    let after = |table: usize, kind: Kind, step: usize| {
+        let load = |name: &str| load_at(&tables[table], name, step);
+        speeds_of(kind).of(LOAD, load(kind.name())).over(floors().of(LOAD, load(FLOOR)))
+    };
     claims.extend([
         present.claim(PLACE, "BF and blk-BF look up present keys at a constant speed", &both(is_steady)).judging([15]),
         absent.claim(PLACE, "BF and blk-BF look up absent keys faster at low loads", &both(slows_down)).judging([16]),
@@ -76,7 +78,7 @@ pub(super) fn claims(tables: &[Table], scale: Scale) -> Vec<Claim> {
             .claim(
                 PLACE,
                 "dl-CBF looks up present keys faster at loads below 20 % (by more than 10 % than when half full)",
-                &early(DLeft, 0).over(early(DLeft, 5)).above(1.1),
+                &after(1, DLeft, 0).over(after(1, DLeft, 5)).above(1.1),
             )
             .judging([18])
             .since("all four buckets are read for every key, whatever the load"),
@@ -84,7 +86,7 @@ pub(super) fn claims(tables: &[Table], scale: Scale) -> Vec<Claim> {
             .claim(
                 "section 2.1",
                 "QF slows markedly above a load of 75 % (by more than a fifth up to 90 %)",
-                &full(Quotient, 9).over(full(Quotient, 7)).below(0.8),
+                &after(0, Quotient, 9).over(after(0, Quotient, 7)).below(0.8),
             )
             .judging([19])
             .since("it slows all the way, with no knee"),
@@ -100,8 +102,8 @@ pub(super) fn claims(tables: &[Table], scale: Scale) -> Vec<Claim> {
 }
 
 /// The load of a step, as the table has it.
-fn load_at(table: &Table, kind: Kind, step: usize) -> String {
-    table.texts_where(LOAD, "filter", kind.name()).into_iter().nth(step).unwrap_or_default()
+fn load_at(table: &Table, name: &str, step: usize) -> String {
+    table.texts_where(LOAD, "filter", name).into_iter().nth(step).unwrap_or_default()
 }
 
 const LOAD: &str = "load factor";

@@ -1,7 +1,7 @@
 //! Figure 7: insertions, by load.
 
 use super::Extent;
-use super::course::{FILLINGS, STEPS, courses};
+use super::course::{STEPS, of_turns, turns};
 use super::curves::{Curves, is_steady, slows_down, speeds_of};
 use crate::contender::Kind;
 use crate::failure::Failure;
@@ -10,9 +10,8 @@ use crate::report::{Axis, Claim, Judge, Reproduction, Table};
 use crate::scale::Scale;
 
 pub(super) fn reproduce(extent: &Extent, journal: &Journal) -> Result<Reproduction, Failure> {
-    let Extent { scale, fills: rounds, .. } = *extent;
-    let memory = scale.memory();
-    let curves = Curves::of(&courses(extent, journal)?, |course| &course.insertions);
+    let memory = extent.scale.memory();
+    let curves = Curves::of(&turns(extent, journal)?, |course| &course.insertions);
     let table = curves.table("Insertions", "load factor");
     Ok(Reproduction {
         name: "figure-7".to_owned(),
@@ -20,9 +19,9 @@ pub(super) fn reproduce(extent: &Extent, journal: &Journal) -> Result<Reproducti
         method: format!(
             "Filters of {} are filled in {STEPS} steps, as far as in figure 5, one key per call. A speed is that of the \
              step that ends with this load; the lookups of figure 6 come between steps. Afterwards every key must be found \
-             when it is looked up or, as in figure 8, removed. Medians of {} {FILLINGS}",
+             when it is looked up or, as in figure 8, removed. {}",
             memory.name(),
-            rounds
+            of_turns(extent)
         ),
         tables: vec![table],
         charts: vec![curves.chart(

@@ -1,7 +1,7 @@
 //! Figure 8: removals, by load.
 
 use super::Extent;
-use super::course::{FILLINGS, STEPS, courses};
+use super::course::{STEPS, of_turns, turns};
 use super::curves::{Curves, is_steady, speeds_of};
 use crate::contender::Kind;
 use crate::failure::Failure;
@@ -10,9 +10,8 @@ use crate::report::{Axis, Claim, Judge, Reproduction, Table};
 use crate::scale::Scale;
 
 pub(super) fn reproduce(extent: &Extent, journal: &Journal) -> Result<Reproduction, Failure> {
-    let Extent { scale, fills: rounds, .. } = *extent;
-    let memory = scale.memory();
-    let curves = Curves::of(&courses(extent, journal)?, |course| &course.removals);
+    let memory = extent.scale.memory();
+    let curves = Curves::of(&turns(extent, journal)?, |course| &course.removals);
     let table = curves.table("Removals", "load factor");
     Ok(Reproduction {
         name: "figure-8".to_owned(),
@@ -21,9 +20,9 @@ pub(super) fn reproduce(extent: &Extent, journal: &Journal) -> Result<Reproducti
             "Filters of {} are filled as far as in table 3. The last keys are then removed, without being timed, down to \
              the load of figure 5, and the others in {STEPS} steps, one key per call, in the order in which they were \
              inserted. A speed is that of the step that begins with this load. Half way, all keys that are left are looked up; at \
-             the end there must be none. Medians of {} {FILLINGS}",
+             the end there must be none. {}",
             memory.name(),
-            rounds
+            of_turns(extent)
         ),
         tables: vec![table],
         charts: vec![curves.chart(

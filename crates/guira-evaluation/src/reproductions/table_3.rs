@@ -1,7 +1,7 @@
 //! Table 3: all filters with the same memory.
 
 use super::Extent;
-use super::course::{Construction, Course, courses};
+use super::course::{Construction, of_turns, turns};
 use crate::cast::approximate;
 use crate::contender::Kind;
 use crate::failure::Failure;
@@ -33,19 +33,21 @@ struct Row {
 }
 
 pub(super) fn reproduce(extent: &Extent, journal: &Journal) -> Result<Reproduction, Failure> {
-    let Extent { scale, fills: rounds, .. } = *extent;
+    let scale = extent.scale;
     let memory = scale.memory();
     let mut rows: Vec<Row> = Vec::new();
-    for (kind, turn, Course { construction, disturbance, .. }) in courses(extent, journal)? {
-        let quiet = disturbance.quiet();
-        let Construction { speed, bulk_speed, .. } = construction;
-        let number = rows.iter().position(|row| row.kind == kind).unwrap_or_else(|| {
-            rows.push(Row { kind, first: construction, speeds: Turns::default(), bulk_speeds: Turns::default() });
-            rows.len() - 1
-        });
-        rows[number].speeds.note(turn, speed, quiet);
-        if let Some(speed) = bulk_speed {
-            rows[number].bulk_speeds.note(turn, speed, quiet);
+    for (turn, number) in turns(extent, journal)?.into_iter().zip(0..) {
+        let quiet = turn.disturbance.quiet();
+        for (kind, construction) in turn.into_constructions() {
+            let Construction { speed, bulk_speed, .. } = construction;
+            let row = rows.iter().position(|row| row.kind == kind).unwrap_or_else(|| {
+                rows.push(Row { kind, first: construction, speeds: Turns::default(), bulk_speeds: Turns::default() });
+                rows.len() - 1
+            });
+            rows[row].speeds.note(number, speed, quiet);
+            if let Some(speed) = bulk_speed {
+                rows[row].bulk_speeds.note(number, speed, quiet);
+            }
         }
     }
     let table = table(&rows);
@@ -58,11 +60,10 @@ pub(super) fn reproduce(extent: &Extent, journal: &Journal) -> Result<Reproducti
              \"guira\" is the library. One key is inserted per call; the \
              lookups of figures 5 and 6 come in between, and are not in the time. Bulk building, to 95 % of the slots, is what \
              the library offers beside. Afterwards every key must be found when it is looked up or, as in figure 8, removed; \
-             rates are those of {} absent keys. Speeds are medians of {} turns, each in another order; a spread is from the \
-             slowest to the fastest turn.",
+             rates are those of {} absent keys. {} A spread is from the slowest to the fastest turn.",
             memory.name(),
             scale.rate_queries(),
-            rounds
+            of_turns(extent)
         ),
         tables: vec![table],
         charts: Vec::new(),

@@ -174,6 +174,10 @@ fn factor<'rule>(rule: &'rule str, csv: &Csv, seen: &mut Seen) -> Result<(Vec<Co
             return Ok((vec![(0..turns).map(of_turn).collect()], rest));
         }
     }
+    if let Some(inner) = rule.strip_prefix('(') {
+        let (courses, rest) = term(inner, csv, seen)?;
+        return Ok((courses, rest.strip_prefix(')').ok_or("no end of parentheses")?));
+    }
     if let Some(inner) = rule.strip_prefix('[') {
         let (brackets, rest) = inner.split_once(']').ok_or("no end of brackets")?;
         let (column, rows) = chosen(brackets, csv)?;
@@ -409,7 +413,8 @@ fn a_rule_is_read_as_it_is_printed() -> Result<(), Failure> {
         ("least [speed | filter = CF] / greatest [speed | filter = CF] ≥ 0.9", Judged::Timed(three.1, three.0)),
         ("least [speed | filter = CF] / greatest [speed | filter = CF] ≥ 1 − 0.4", won.clone()),
         ("trend [speed | filter = CF] < 0.85", won.clone()),
-        ("last [speed | filter = CF] / mean [speed | filter = CF] < 0.92", won),
+        ("last [speed | filter = CF] / mean [speed | filter = CF] < 0.92", won.clone()),
+        ("last ([speed | filter = CF] / [speed | filter = QF]) / (last [speed] / first [speed]) > 0.7", won),
         ("[filter | load = 2] = \"CF\"", Judged::Counted(true)),
         ("[filter | load = 1] = \"CF\"", Judged::Counted(false)),
         ("[load | filter = CF] ≤ 2", Judged::Counted(true)),

@@ -116,30 +116,46 @@ fn two_runs_differ_in_nothing_but_times() -> Result<(), Failure> {
     Ok(())
 }
 
+/// The names of measurements in a journal.
+fn measured(state: &str) -> Result<Vec<String>, Failure> {
+    let name = |line: &str| Ok(serde_json::from_str::<Value>(line)?["name"].as_str().ok_or("no name")?.to_owned());
+    state.lines().skip(1).map(name).collect()
+}
+
 #[test]
-fn table_3_and_figures_5_to_8_fill_each_filter_once_per_round() -> Result<(), Failure> {
+fn table_3_and_figures_5_to_8_take_the_same_turns() -> Result<(), Failure> {
     let folder = first_run()?;
-    let table: Value = serde_json::from_slice(&fs::read(folder.join("table-3.json"))?)?;
-    let mut expected = Vec::new();
-    for row in table["tables"][0]["rows"].as_array().ok_or("no rows")? {
-        let filter = row[0].as_str().ok_or("no name")?;
-        expected.extend((0..3).map(|round| format!("course, {filter}, filling {round}")));
-    }
-    let mut filled = Vec::new();
-    for line in fs::read_to_string(folder.join("state.jsonl"))?.lines().skip(1) {
-        let measurement: Value = serde_json::from_str(line)?;
-        let name = measurement["name"].as_str().ok_or("no name")?;
-        if name.contains("filling") && !name.starts_with("peers") {
-            filled.push(name.to_owned());
-        }
-    }
-    expected.sort();
-    filled.sort();
-    assert_eq!(filled, expected);
-    // Each of them takes something from these fillings.
+    let names = measured(&fs::read_to_string(folder.join("state.jsonl"))?)?;
+    let filled: Vec<_> = names.iter().filter(|name| name.contains("filling") && !name.starts_with("peers")).collect();
+    assert_eq!(filled, ["all filters, filling 0", "all filters, filling 1", "all filters, filling 2"]);
     for name in ["table-3", "figure-5", "figure-6", "figure-7", "figure-8"] {
         let report: Value = serde_json::from_slice(&fs::read(folder.join(format!("{name}.json")))?)?;
         assert!(report["tables"][0]["rows"].as_array().is_some_and(|rows| rows.len() >= 9), "{name}");
+    }
+    Ok(())
+}
+
+/// A point of each filter is in each turn, and one of the floor beside it.
+#[test]
+fn beside_each_point_of_a_filter_the_floor_is_measured() -> Result<(), Failure> {
+    for (name, table, points, filters) in [
+        ("figure-5", 0, 11, 10),
+        ("figure-6", 0, 10, 10),
+        ("figure-6", 1, 10, 10),
+        ("figure-7", 0, 10, 10),
+        ("figure-8", 0, 10, 7),
+    ] {
+        let report: Value = serde_json::from_slice(&fs::read(first_run()?.join(format!("{name}.json")))?)?;
+        let rows = report["tables"][table]["rows"].as_array().ok_or("no rows")?;
+        let mut of_filter: BTreeMap<&str, usize> = BTreeMap::new();
+        for row in rows {
+            *of_filter.entry(row[0].as_str().ok_or("no name")?).or_default() += 1;
+            let turns = row[5]["turns"].as_str().ok_or("no turns")?;
+            assert_eq!(turns.split(' ').count(), 3, "{name}: {row}");
+        }
+        assert_eq!(of_filter.get("floor, 2 lines"), Some(&points), "{name}");
+        assert_eq!(of_filter.len(), filters, "{name}: {of_filter:?}");
+        assert!(of_filter.values().all(|&of| of == points), "{name}: {of_filter:?}");
     }
     Ok(())
 }
@@ -194,8 +210,7 @@ fn an_interrupted_run_goes_on_where_it_was() -> Result<(), Failure> {
     let continued = fs::read_to_string(&state)?;
     assert!(continued.starts_with(&whole[..kept]), "what was there was measured again");
     let names = |state: &str| -> Result<Vec<String>, Failure> {
-        let name = |line: &str| Ok(serde_json::from_str::<Value>(line)?["name"].to_string());
-        let mut names: Vec<String> = state.lines().skip(1).map(name).collect::<Result<_, Failure>>()?;
+        let mut names = measured(state)?;
         names.sort();
         Ok(names)
     };
@@ -203,6 +218,26 @@ fn an_interrupted_run_goes_on_where_it_was() -> Result<(), Failure> {
     let mut distinct = names(&whole)?;
     distinct.dedup();
     assert_eq!(distinct, names(&whole)?, "two measurements of one name");
+    Ok(())
+}
+
+#[test]
+fn a_run_with_more_fillings_goes_on_with_those_that_are_there() -> Result<(), Failure> {
+    let folder = tempfile::tempdir()?;
+    let state = folder.path().join("state.jsonl");
+    let begun = fs::read_to_string(first_run()?.join("state.jsonl"))?;
+    fs::write(&state, &begun)?;
+    let path = folder.path().to_string_lossy();
+    let output = evaluate(&["all", "--fills", "4", "--commit", "abc", "--output", &path])?;
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let continued = fs::read_to_string(&state)?;
+    let more = continued.strip_prefix(&begun).ok_or("what was there was measured again")?;
+    let more: Vec<String> = measured(&format!("\n{more}"))?;
+    assert_eq!(more.first().map(String::as_str), Some("all filters, filling 3"));
+    assert!(more.iter().skip(1).all(|name| name.starts_with("peers, ")), "{more:?}");
+    let figure: Value = serde_json::from_slice(&fs::read(folder.path().join("figure-7.json"))?)?;
+    let turns = figure["tables"][0]["rows"][0][5]["turns"].as_str().ok_or("no turns")?;
+    assert_eq!(turns.split(' ').count(), 4, "{turns}");
     Ok(())
 }
 
@@ -267,7 +302,7 @@ fn a_run_does_not_go_on_with_what_another_one_measured() -> Result<(), Failure> 
     assert_ne!(other_machine, begun);
     for (there, more, named) in [
         (&begun, ["--commit", "def"], "commit abc, which is now def"),
-        (&begun, ["--fills", "4"], "--fills 3, which is now 4"),
+        (&begun, ["--rounds", "4"], "--rounds 3, which is now 4"),
         (&other_machine, ["--commit", "abc"], "processor Not "),
     ] {
         fs::write(&state, there)?;
