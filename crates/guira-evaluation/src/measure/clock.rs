@@ -20,6 +20,20 @@ impl core::ops::AddAssign for Seconds {
     }
 }
 
+/// Operations, and how long they took together.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Timed {
+    pub(crate) operations: u64,
+    pub(crate) time: Seconds,
+}
+
+impl core::ops::AddAssign for Timed {
+    fn add_assign(&mut self, other: Self) {
+        self.operations += other.operations;
+        self.time += other.time;
+    }
+}
+
 /// The paper's unit of speed.
 pub(crate) fn million_per_second(operations: u64, Seconds(seconds): Seconds) -> f64 {
     approximate(operations) / 1e6 / seconds

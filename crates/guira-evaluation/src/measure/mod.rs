@@ -7,7 +7,7 @@ mod floor;
 mod lookup;
 mod turns;
 
-pub(crate) use clock::{Seconds, median, million_per_second, nanoseconds};
+pub(crate) use clock::{Seconds, Timed, median, million_per_second, nanoseconds};
 pub(crate) use disturbance::{Disturbance, MOST as MOST_DISTURBED, Watch};
 pub(crate) use filling::{Filled, fill};
 pub(crate) use floor::Floor;

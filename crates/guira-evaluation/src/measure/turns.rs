@@ -42,20 +42,6 @@ impl Turns {
         self.0[place] = Some(Single { figure, quiet });
     }
 
-    /// Notes a figure unless it is of round 0, which first touches caches and pages; turn 0 is round 1.
-    pub(crate) fn note_after_first(&mut self, round: u64, figure: f64) {
-        if let Some(turn) = round.checked_sub(1) {
-            self.note(turn, figure, Quiet::Yes);
-        }
-    }
-
-    /// Marks a turn as disturbed.
-    pub(crate) fn disturb(&mut self, turn: u64) {
-        if let Some(Some(single)) = self.0.get_mut(crate::cast::in_memory(turn)) {
-            single.quiet = Quiet::Disturbed;
-        }
-    }
-
     /// All turns in their order, of which some may be missing.
     pub(crate) fn all(&self) -> &[Option<Single>] {
         &self.0

@@ -62,9 +62,9 @@ impl Name {
             }
             Self::Figure3 => (SOME_SECONDS + 96.0 * space * (INSERT + LOOKUP), 8.0 * space),
             // All of them share their turns, in which all filters are in memory at once. The library's filters are also built in
-            // bulk. Half of the keys are looked up before they are removed; all of them, if keys can't be removed.
+            // bulk. Half of the keys are looked up before they are removed.
             Self::Table3 | Self::Figure5 | Self::Figure6 | Self::Figure7 | Self::Figure8 => {
-                let lookups = 0.6 * keys + approximate(course::LOOKUPS) * asked;
+                let lookups = 0.4 * keys + approximate(course::LOOKUPS) * asked;
                 let course = 1.3 * keys * INSERT + lookups * LOOKUP + 0.8 * keys * REMOVE;
                 let rates = of(kinds, approximate(scale.rate_queries()) * LOOKUP);
                 (of(kinds * fills, course) + rates, (kinds + 2.0) * table)

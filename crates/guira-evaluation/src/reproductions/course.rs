@@ -10,8 +10,8 @@ use crate::failure::Failure;
 use crate::journal::Journal;
 use crate::keys::Keys;
 use crate::measure::{
-    Disturbance, Floor, Seconds, Watch, check_present, fill, measure_rate, million_per_second, ordered, timed_lookups,
-    timed_removals,
+    Disturbance, Floor, Seconds, Timed, Watch, check_present, fill, measure_rate, million_per_second, ordered,
+    timed_lookups, timed_removals,
 };
 use crate::scale::Scale;
 
@@ -120,24 +120,6 @@ struct Subject {
     next_query: u64,
 }
 
-/// Operations, and how long they took.
-#[derive(Clone, Copy, Default)]
-struct Timed {
-    operations: u64,
-    time: Seconds,
-}
-
-impl Timed {
-    fn add(&mut self, other: Self) {
-        self.operations += other.operations;
-        self.time += other.time;
-    }
-
-    fn speed(self) -> Option<f64> {
-        (self.operations > 0).then(|| million_per_second(self.operations, self.time))
-    }
-}
-
 impl LineUp {
     fn new(number: u64, scale: Scale) -> Result<Self, Failure> {
         let memory = scale.memory();
@@ -172,7 +154,7 @@ impl LineUp {
         let mut constructions = Vec::new();
         for filter in &mut self.filters {
             constructions.push(filter.fill_up(self.number, self.scale)?);
-            filter.remove_surplus()?;
+            filter.remove_surplus(self.number)?;
         }
         for step in 0..STEPS {
             watch.look();
@@ -208,11 +190,11 @@ impl LineUp {
                         Some(filter) => measure(filter, point as u64, part)?,
                         None => self.read()?,
                     };
-                    all[point][place].add(timed);
+                    all[point][place] += timed;
                 }
             }
         }
-        Ok(all.into_iter().map(|point| point.into_iter().map(Timed::speed).collect()).collect())
+        Ok(all.into_iter().map(|point| point.into_iter().map(speed).collect()).collect())
     }
 
     /// Reads two lines of the floor for each of twice as many keys as are looked up in a part, since that takes half as long.
@@ -258,7 +240,7 @@ impl Subject {
         let filled = fill(self.contender.as_mut(), KEYS, self.stored, limit);
         let timed = Timed { operations: filled.stored, time: filled.time };
         self.stored += filled.stored;
-        self.construction.add(timed);
+        self.construction += timed;
         timed
     }
 
@@ -285,17 +267,19 @@ impl Subject {
             bits_per_key: approximate(contender.bits()) / approximate(self.stored),
             rate: (turn == 0).then(rate).transpose()?,
             expected_rate: contender.expected_rate(),
-            speed: self.construction.speed().unwrap_or(f64::NAN),
+            speed: million_per_second(self.construction.operations, self.construction.time),
             bulk_speed: None,
         })
     }
 
-    /// Removes the keys beyond the design capacity, or where keys can't be removed, looks up all.
-    fn remove_surplus(&mut self) -> Result<(), Failure> {
+    /// Removes the keys beyond the design capacity. Where keys can't be removed, looks up all of them in the first turn; the others
+    /// have the same ones.
+    fn remove_surplus(&mut self, turn: u64) -> Result<(), Failure> {
         let (name, surplus) = (self.kind.name(), self.design_capacity..self.stored);
         match self.contender.as_removing() {
             Some(removing) => timed_removals(name, removing, KEYS, surplus).map(|_time| ()),
-            None => check_present(name, self.contender.as_ref(), KEYS, 0..self.stored),
+            None if turn == 0 => check_present(name, self.contender.as_ref(), KEYS, 0..self.stored),
+            None => Ok(()),
         }
     }
 
@@ -317,6 +301,11 @@ impl Subject {
             left => Err(Failure::KeysLeft { contender: self.kind.name().to_owned(), left }),
         }
     }
+}
+
+/// In million operations per second, if there were any.
+fn speed(Timed { operations, time }: Timed) -> Option<f64> {
+    (operations > 0).then(|| million_per_second(operations, time))
 }
 
 /// The speed of the library's bulk build, to the design capacity.

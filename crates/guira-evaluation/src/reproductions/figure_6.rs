@@ -57,13 +57,17 @@ pub(super) fn claims(tables: &[Table], scale: Scale) -> Vec<Claim> {
         let statement = format!("CF looks up {keys} keys faster than BF at every load");
         let rule = speeds_of(Printed).above(speeds_of(Bloom));
         claims.push(judge.claim("abstract, sections 1 and 8", statement, &rule).judging([12]).main());
+        // The share that the slowest lookups are of the fastest ones.
         let evenness = |kind| shares_of(kind).least().over(shares_of(kind).greatest());
-        let steadier = |kind: Kind| {
-            let than = |other: Kind| evenness(kind).at_least(evenness(other));
+        let as_steady = |kind: Kind| {
+            let than = |other: Kind| evenness(kind).over(evenness(other)).at_least(0.9);
             than(Bloom).and(than(BlockedBloom)).and(than(Quotient)).and(than(DLeft))
         };
-        let statement = format!("CF and ss-CF look up {keys} keys the most steadily of all by load");
-        claims.push(judge.claim(PLACE, statement, &steadier(Printed).and(steadier(PrintedSemiSorted))).judging([14]));
+        let statement = format!(
+            "CF and ss-CF look up {keys} keys as steadily by load as any other filter, or more so (within 10 %)"
+        );
+        let rule = as_steady(Printed).and(as_steady(PrintedSemiSorted));
+        claims.push(judge.claim(PLACE, statement, &rule).judging([14]));
     }
     let both = |rule: fn(Kind) -> Rule| rule(Bloom).and(rule(BlockedBloom));
     let after = |table: usize, kind: Kind, step: usize| {

@@ -5,7 +5,9 @@ use crate::cast::in_memory;
 use crate::contender::{Contender, Kind, Limit, Memory};
 use crate::failure::Failure;
 use crate::keys::Keys;
-use crate::measure::{Floor, Quiet, Seconds, Turns, Watch, check_answers, check_present, fill, nanoseconds, ordered};
+use crate::measure::{
+    Floor, Quiet, Seconds, Timed, Turns, Watch, check_answers, check_present, fill, nanoseconds, ordered,
+};
 use crate::report::{Cell, Claim, Column, Judge, Reproduction, Table, Whose, cells};
 use crate::scale::Scale;
 
@@ -18,6 +20,10 @@ const NEAR: f64 = 1.5;
 /// The floors, by the cache lines that they read: as many as filters do.
 const FLOORS: [usize; 3] = [1, 2, 4];
 
+/// The parts of a turn. All floors and filters come one after the other in each of them, so that whatever slows the machine down for
+/// a while slows all of them down.
+const PARTS: u64 = 8;
+
 struct Row {
     name: String,
     memory: Memory,
@@ -27,7 +33,26 @@ struct Row {
     batch: Turns,
 }
 
+/// The times of a row in one turn.
+#[derive(Clone, Copy, Default)]
+struct Times {
+    single: Timed,
+    hashed: Timed,
+    batch: Timed,
+}
+
 impl Row {
+    fn note(&mut self, turn: u64, times: Times, quiet: Quiet) {
+        let Times { single, hashed, batch } = times;
+        for (turns, Timed { operations, time }) in
+            [(&mut self.single, single), (&mut self.hashed, hashed), (&mut self.batch, batch)]
+        {
+            if operations > 0 {
+                turns.note(turn, nanoseconds(operations, time), quiet);
+            }
+        }
+    }
+
     /// The time of the hash alone, turn by turn.
     fn hash(&self) -> Turns {
         let mut hash = Turns::default();
@@ -62,8 +87,9 @@ pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
              library by its own, XXH3. In the other columns the keys were hashed before. A floor has as many lines as a \
              lookup reads at least: 1 for the Bloom filters and QF, 2 for cuckoo filters, 4 for dl-CBF. In batches, lines \
              are prefetched 32 keys ahead, and the library's filters are asked by contains_many_into. The keys themselves \
-             are read one after the other. Medians of {rounds} turns, in which all come one after the other, after one \
-             more that warms caches; where caches hold a filter, it is asked for as many other keys before each time."
+             are read one after the other. Medians of {rounds} turns, after one more that warms caches. A turn has {PARTS} parts, in \
+             which all come one after the other, in another order each time; where caches hold a filter, it is asked for as many \
+             other keys before its time is taken."
         ),
         tables: vec![table],
         charts: Vec::new(),
@@ -98,16 +124,16 @@ impl Filled {
     }
 
     /// Times the three ways to look up absent keys.
-    fn take_turn(&self, row: &mut Row, turn: Turn<'_>, answers: &mut [bool]) -> Result<(), Failure> {
-        let Turn { round, queries, warming } = turn;
-        let (kind, count) = (self.kind, queries.len() as u64);
+    fn ask(&self, Part { queries, warming }: Part<'_>, answers: &mut [bool]) -> Result<Times, Failure> {
+        let (kind, operations) = (self.kind, queries.len() as u64);
         let expected = self.contender.expected_rate();
+        let mut times = Times::default();
         if let Some(others) = warming {
             self.contender.count_found(others);
         }
         let (time, found) = Seconds::of(|| self.contender.count_found(queries));
-        check_answers(kind.name(), expected, found, count)?;
-        row.single.note_after_first(round, nanoseconds(count, time));
+        check_answers(kind.name(), expected, found, operations)?;
+        times.single = Timed { operations, time };
 
         let differ = |other: u64| {
             let contender = kind.name().to_owned();
@@ -116,28 +142,44 @@ impl Filled {
         if let Some(digests) = self.contender.digests(queries) {
             let (time, found) = Seconds::of(|| self.contender.count_found_hashed(&digests));
             differ(found.unwrap_or(0))?;
-            row.hashed.note_after_first(round, nanoseconds(count, time));
+            times.hashed = Timed { operations, time };
         }
         if let Some(filter) = &self.in_batches {
+            let answers = &mut answers[..queries.len()];
             if let Some(others) = warming {
                 filter.contains_many_into(others, answers);
             }
             let (time, ()) = Seconds::of(|| filter.contains_many_into(queries, answers));
             // A bulk build inserts in another order: fingerprints are elsewhere, but they are the same ones.
             differ(answers.iter().map(|&answer| u64::from(answer)).sum())?;
-            row.batch.note_after_first(round, nanoseconds(count, time));
+            times.batch = Timed { operations, time };
         }
-        Ok(())
+        Ok(times)
     }
 }
 
-/// The keys of a turn.
+/// The keys of a part of a turn.
 #[derive(Clone, Copy)]
-struct Turn<'keys> {
-    round: u64,
+struct Part<'keys> {
     queries: &'keys [u64],
-    /// If the filter fits the caches: lookups that bring it there before times are taken, since other filters have evicted it.
+    /// If the filter fits the caches: as many other keys, by which it is brought there before times are taken, since other filters
+    /// have evicted it.
     warming: Option<&'keys [u64]>,
+}
+
+/// Times reading so many lines for each key in the three ways.
+fn read<const LINES: usize>(floor: &Floor, Part { queries, warming }: Part<'_>) -> Result<Times, Failure> {
+    let operations = queries.len() as u64;
+    let digests = floor.digests(queries);
+    if let Some(others) = warming {
+        floor.single::<LINES>(others)?;
+    }
+    let timed = |time| Timed { operations, time };
+    Ok(Times {
+        single: timed(floor.single::<LINES>(queries)?),
+        hashed: timed(floor.single_hashed::<LINES>(&digests)?),
+        batch: timed(floor.prefetched::<LINES>(queries)?),
+    })
 }
 
 fn measure(extent: &Extent, memory: Memory) -> Result<Vec<Row>, Failure> {
@@ -153,34 +195,33 @@ fn measure(extent: &Extent, memory: Memory) -> Result<Vec<Row>, Failure> {
     rows.extend(filters.iter().map(|filled| row(filled.kind.name().to_owned(), filled.kind.lines())));
 
     let in_cache = memory.bucket_exponent == IN_CACHE.bucket_exponent;
-    let count = if in_cache { QUERIES_IN_CACHE } else { extent.scale.timed_queries() };
-    let warming = in_cache.then(|| keys.absent((extent.rounds + 1) * count, count));
+    let count = (if in_cache { QUERIES_IN_CACHE } else { extent.scale.timed_queries() }) / PARTS;
+    let warming = in_cache.then(|| keys.absent((extent.rounds + 1) * PARTS * count, count));
     let mut answers = vec![false; in_memory(count)];
+    let places: Vec<usize> = (0..rows.len()).collect();
     // One more round to warm the caches, which is not timed.
     for round in 0..=extent.rounds {
-        let queries = keys.absent(round * count, count);
-        let digests = floor.digests(&queries);
         let watch = Watch::begin();
-        macro_rules! read_lines {
-            ($($row:literal: $lines:literal)*) => {$(
-                if let Some(others) = &warming {
-                    floor.single::<$lines>(others)?;
-                }
-                let note = |turns: &mut Turns, time| turns.note_after_first(round, nanoseconds(count, time));
-                note(&mut rows[$row].single, floor.single::<$lines>(&queries)?);
-                note(&mut rows[$row].hashed, floor.single_hashed::<$lines>(&digests)?);
-                note(&mut rows[$row].batch, floor.prefetched::<$lines>(&queries)?);
-            )*};
-        }
-        read_lines!(0: 1 1: 2 2: 4);
-        for (number, filled) in ordered(&filters, round) {
-            let turn = Turn { round, queries: &queries, warming: warming.as_deref() };
-            filled.take_turn(&mut rows[FLOORS.len() + number], turn, &mut answers)?;
-        }
-        if round > 0 && watch.end().quiet() == Quiet::Disturbed {
-            for turns in rows.iter_mut().flat_map(|row| [&mut row.single, &mut row.hashed, &mut row.batch]) {
-                turns.disturb(round - 1);
+        let mut times = vec![Times::default(); rows.len()];
+        for part in round * PARTS..(round + 1) * PARTS {
+            let queries = keys.absent(part * count, count);
+            let asked = Part { queries: &queries, warming: warming.as_deref() };
+            for (_, &place) in ordered(&places, part) {
+                let Times { single, hashed, batch } = match place {
+                    0 => read::<{ FLOORS[0] }>(&floor, asked)?,
+                    1 => read::<{ FLOORS[1] }>(&floor, asked)?,
+                    2 => read::<{ FLOORS[2] }>(&floor, asked)?,
+                    _ => filters[place - FLOORS.len()].ask(asked, &mut answers)?,
+                };
+                let sum = &mut times[place];
+                sum.single += single;
+                sum.hashed += hashed;
+                sum.batch += batch;
             }
+        }
+        let quiet = watch.end().quiet();
+        if let Some(turn) = round.checked_sub(1) {
+            rows.iter_mut().zip(times).for_each(|(row, times)| row.note(turn, times, quiet));
         }
     }
     Ok(rows)
