@@ -57,6 +57,15 @@ impl Scale {
         }
     }
 
+    /// The parts in which lookups, insertions and removals are timed. A part takes some milliseconds, in which the speed of the
+    /// machine hardly changes.
+    pub(crate) const fn parts(self) -> u64 {
+        match self {
+            Self::Quick | Self::Medium => 8,
+            Self::Paper => 64,
+        }
+    }
+
     /// How often filters are filled for tables and figures: ten times in the paper.
     pub(crate) const fn rounds(self) -> u64 {
         match self {

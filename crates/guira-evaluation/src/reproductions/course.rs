@@ -21,9 +21,6 @@ pub(super) const STEPS: u64 = 10;
 pub(super) const SHARES: u64 = 10;
 /// The points at which a filter is asked.
 pub(super) const LOOKUPS: u64 = 2 * STEPS + SHARES + 1;
-/// The parts in which each point is measured. All filters come one after the other in each of them, so that whatever slows the
-/// machine down for a while slows all of them down.
-const PARTS: u64 = 8;
 /// What is read beside the filters.
 pub(super) const FLOOR: &str = "floor, 2 lines";
 
@@ -71,9 +68,10 @@ pub(super) struct Construction {
 /// What figures say about turns.
 pub(super) fn of_turns(extent: &Extent) -> String {
     format!(
-        "Each point is measured in {PARTS} parts; in each part all filters come one after the other, in another order, and \
+        "Each point is measured in {} parts; in each part all filters come one after the other, in another order, and \
          with them reads of two random cache lines in as much memory, the floor. Medians of {} turns, the same ones for \
          table 3 and figures 5 to 8.",
+        extent.scale.parts(),
         extent.fills
     )
 }
@@ -112,6 +110,8 @@ struct LineUp {
 struct Subject {
     kind: Kind,
     design_capacity: u64,
+    /// The parts of a step.
+    parts: u64,
     contender: Box<dyn Contender>,
     stored: u64,
     /// Of all insertions together.
@@ -127,7 +127,8 @@ impl LineUp {
         let next_query = scale.rate_queries() + number * LOOKUPS * scale.timed_queries();
         let filter = |kind: Kind| {
             let (design_capacity, contender) = (kind.design_capacity(memory), kind.build(memory)?);
-            Ok(Subject { kind, design_capacity, contender, stored: 0, construction: Timed::default(), next_query })
+            let (parts, construction) = (scale.parts(), Timed::default());
+            Ok(Subject { kind, design_capacity, parts, contender, stored: 0, construction, next_query })
         };
         let filters: Vec<Subject> = Kind::ALL.into_iter().map(filter).collect::<Result<_, Failure>>()?;
         let courses = (0..=filters.len()).map(|_| Course::default()).collect();
@@ -136,7 +137,7 @@ impl LineUp {
 
     fn measure(mut self) -> Result<Turn, Failure> {
         let mut watch = Watch::begin();
-        let count = self.scale.timed_queries() / PARTS;
+        let count = self.scale.timed_queries() / self.scale.parts();
         for step in 0..STEPS {
             let load = |full: f64| full * approximate(step + 1) / approximate(STEPS);
             let insertions = self.time(1, |filter, _, part| filter.insert(step, part))?;
@@ -174,6 +175,8 @@ impl LineUp {
     }
 
     /// Times a number of points, in parts: the speeds of each point, in the order of courses; none of a filter that did nothing.
+    ///
+    /// All filters come one after the other in each part, so that whatever slows the machine down for a while slows all of them down.
     fn time(
         &mut self,
         points: u64,
@@ -182,8 +185,9 @@ impl LineUp {
         let [points, places]: [Vec<usize>; 2] =
             [in_memory(points), self.courses.len()].map(|count| (0..count).collect());
         let mut all = vec![vec![Timed::default(); places.len()]; points.len()];
-        for part in 0..PARTS {
-            let turn = PARTS * self.number + part;
+        let parts = self.scale.parts();
+        for part in 0..parts {
+            let turn = parts * self.number + part;
             for (_, &point) in ordered(&points, turn) {
                 for (_, &place) in ordered(&places, turn) {
                     let timed = match self.filters.get_mut(place) {
@@ -199,7 +203,7 @@ impl LineUp {
 
     /// Reads two lines of the floor for each of twice as many keys as are looked up in a part, since that takes half as long.
     fn read(&self) -> Result<Timed, Failure> {
-        let operations = 2 * self.scale.timed_queries() / PARTS;
+        let operations = 2 * self.scale.timed_queries() / self.scale.parts();
         Ok(Timed { operations, time: self.floor.single::<2>(&KEYS.absent(0, operations))? })
     }
 
@@ -221,14 +225,14 @@ impl LineUp {
 }
 
 impl Subject {
-    /// The keys that are stored when so many parts of all steps are over.
-    const fn keys_after(&self, parts: u64) -> u64 {
-        self.design_capacity * parts / (STEPS * PARTS)
+    /// The keys that are stored when so many parts of a step are over, and all steps before it.
+    const fn keys_after(&self, step: u64, parts: u64) -> u64 {
+        self.design_capacity * (step * self.parts + parts) / (STEPS * self.parts)
     }
 
     /// Inserts the keys of a part of a step.
     fn insert(&mut self, step: u64, part: u64) -> Result<Timed, Failure> {
-        let end = self.keys_after(step * PARTS + part + 1);
+        let end = self.keys_after(step, part + 1);
         let timed = self.fill(Limit::Keys(end - self.stored));
         if self.stored < end {
             return Err(Failure::not_built(self.kind.name(), format!("it takes {} keys of {end}", self.stored)));
@@ -286,7 +290,7 @@ impl Subject {
     /// Removes the keys of a part of a step, if keys can be removed. Half way, looks up those that are left.
     fn remove(&mut self, step: u64, part: u64) -> Result<Timed, Failure> {
         let (name, capacity) = (self.kind.name(), self.design_capacity);
-        let [begin, end] = [0, 1].map(|after| self.keys_after(step * PARTS + part + after));
+        let [begin, end] = [part, part + 1].map(|parts| self.keys_after(step, parts));
         let Some(removing) = self.contender.as_removing() else { return Ok(Timed::default()) };
         if (step, part) == (STEPS / 2, 0) {
             check_present(name, removing, KEYS, begin..capacity)?;

@@ -15,14 +15,12 @@ use crate::scale::Scale;
 const IN_CACHE: Memory = Memory { bucket_exponent: 16 };
 /// They take some milliseconds.
 const QUERIES_IN_CACHE: u64 = 1 << 18;
+/// The parts in which they are asked for.
+const PARTS_IN_CACHE: u64 = 8;
 /// A batch that takes at most this many times the floor counts as being as fast as memory.
 const NEAR: f64 = 1.5;
 /// The floors, by the cache lines that they read: as many as filters do.
 const FLOORS: [usize; 3] = [1, 2, 4];
-
-/// The parts of a turn. All floors and filters come one after the other in each of them, so that whatever slows the machine down for
-/// a while slows all of them down.
-const PARTS: u64 = 8;
 
 struct Row {
     name: String,
@@ -87,8 +85,8 @@ pub(super) fn reproduce(extent: &Extent) -> Result<Reproduction, Failure> {
              library by its own, XXH3. In the other columns the keys were hashed before. A floor has as many lines as a \
              lookup reads at least: 1 for the Bloom filters and QF, 2 for cuckoo filters, 4 for dl-CBF. In batches, lines \
              are prefetched 32 keys ahead, and the library's filters are asked by contains_many_into. The keys themselves \
-             are read one after the other. Medians of {rounds} turns, after one more that warms caches. A turn has {PARTS} parts, in \
-             which all come one after the other, in another order each time; where caches hold a filter, it is asked for as many \
+             are read one after the other. Medians of {rounds} turns, after one more that warms caches. In a turn all \
+             come one after the other several times, in another order each time, for some milliseconds; where caches hold a filter, it is asked for as many \
              other keys before its time is taken."
         ),
         tables: vec![table],
@@ -195,15 +193,19 @@ fn measure(extent: &Extent, memory: Memory) -> Result<Vec<Row>, Failure> {
     rows.extend(filters.iter().map(|filled| row(filled.kind.name().to_owned(), filled.kind.lines())));
 
     let in_cache = memory.bucket_exponent == IN_CACHE.bucket_exponent;
-    let count = (if in_cache { QUERIES_IN_CACHE } else { extent.scale.timed_queries() }) / PARTS;
-    let warming = in_cache.then(|| keys.absent((extent.rounds + 1) * PARTS * count, count));
+    let (queries, parts) = match in_cache {
+        true => (QUERIES_IN_CACHE, PARTS_IN_CACHE),
+        false => (extent.scale.timed_queries(), extent.scale.parts()),
+    };
+    let count = queries / parts;
+    let warming = in_cache.then(|| keys.absent((extent.rounds + 1) * queries, count));
     let mut answers = vec![false; in_memory(count)];
     let places: Vec<usize> = (0..rows.len()).collect();
     // One more round to warm the caches, which is not timed.
     for round in 0..=extent.rounds {
         let watch = Watch::begin();
         let mut times = vec![Times::default(); rows.len()];
-        for part in round * PARTS..(round + 1) * PARTS {
+        for part in round * parts..(round + 1) * parts {
             let queries = keys.absent(part * count, count);
             let asked = Part { queries: &queries, warming: warming.as_deref() };
             for (_, &place) in ordered(&places, part) {
