@@ -158,14 +158,14 @@ impl<'table> Judge<'table> {
         claim
     }
 
-    /// A claim that counts decide, but only in tables of the paper's size.
+    /// A claim about tables of the paper's size.
     pub(crate) fn claim_at_paper_scale(self, place: &str, statement: impl Into<String>, rule: &Rule) -> Claim {
         let claim = self.claim(place, statement, rule);
         if self.scale == Scale::Paper {
             return Claim { judged_at: JudgedAt::Paper, ..claim };
         }
         let evidence = "needs tables of the paper's size".to_owned();
-        Claim { judged_at: JudgedAt::Paper, verdict: Verdict::NotJudged, evidence, ..claim }
+        Claim { judged_at: JudgedAt::Paper, verdict: Verdict::NotJudged, evidence, compared: Vec::new(), ..claim }
     }
 }
 
