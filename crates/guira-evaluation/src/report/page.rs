@@ -16,7 +16,9 @@ use crate::scale::Scale;
 #[derive(Template)]
 #[template(path = "report.html")]
 struct Page<'run> {
-    scale: Scale,
+    /// The names of all scales that something was measured at, the smallest first.
+    scales: String,
+    is_quick: bool,
     machine: Vec<(&'static str, String)>,
     minutes: String,
     sections: Vec<Section<'run>>,
@@ -67,8 +69,12 @@ pub(crate) fn write_page(path: &Path, measured: &[Measured]) -> Result<(), Failu
     let first = measured.first().ok_or_else(|| not_written("nothing was measured".to_owned()))?;
     let sections: Result<Vec<_>, String> = measured.iter().map(|one| Section::new(one, &first.run)).collect();
     let seconds: f64 = measured.iter().map(|one| one.run.seconds).sum();
+    let scales = [Scale::Quick, Scale::Medium, Scale::Paper];
+    let of_some = |scale: &&Scale| measured.iter().any(|one| one.run.scale == **scale);
+    let scales: Vec<&str> = scales.iter().filter(of_some).map(|scale| scale.name()).collect();
     let page = Page {
-        scale: first.run.scale,
+        scales: scales.join(" and "),
+        is_quick: measured.iter().any(|one| one.run.scale.is_quick()),
         machine: first.run.machine.facts(),
         minutes: format!("{:.1}", seconds / 60.0),
         sections: sections.map_err(not_written)?,

@@ -364,8 +364,7 @@ fn report() -> Result<String, Failure> {
 fn every_verdict_of_the_report_follows_from_its_rule_and_the_csv() -> Result<(), Failure> {
     let verdicts = assert_verdicts_follow(&report()?)?;
     let [open, all] = [verdicts.get("undecided").copied().unwrap_or(0), verdicts.values().sum()];
-    // Of eleven fillings; more decide more.
-    assert!(open * 4 <= all, "more than a quarter is undecided: {verdicts:?}");
+    assert!(open * 20 <= all, "more than one in twenty is undecided: {verdicts:?}");
     Ok(())
 }
 
