@@ -9,7 +9,7 @@ use crate::contender::Memory;
 pub(crate) enum Scale {
     /// Small tables: everything in a minute or two, to see that it works
     Quick,
-    /// Tables of 24 MB: all claims of times, in some ten minutes
+    /// Tables of 24 MB: all claims of times, in about twelve minutes
     Medium,
     /// The paper's sizes: tables of 192 MB
     Paper,

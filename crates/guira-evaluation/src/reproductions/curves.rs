@@ -108,8 +108,8 @@ fn style_of(name: &str) -> Style {
 /// The column of speeds.
 pub(super) const SPEED: &str = "million operations/s";
 
-/// A curve is steady if none of its speeds is further from their mean than by a factor of the root of this, so that the slowest is
-/// at least this share of the fastest. A figure would show less.
+/// A curve is steady if none of its speeds is further from their mean in the same turn than by a factor of the root of this,
+/// so that the slowest is at least this share of the fastest. A figure would show less.
 pub(super) const STEADY: f64 = 0.8;
 /// A speed dips if it is below those at both ends by more than this share.
 const DIP: f64 = 0.02;

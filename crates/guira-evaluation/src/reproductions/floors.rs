@@ -193,9 +193,10 @@ fn measure(extent: &Extent, memory: Memory) -> Result<Vec<Row>, Failure> {
     rows.extend(filters.iter().map(|filled| row(filled.kind.name().to_owned(), filled.kind.lines())));
 
     let in_cache = memory.bucket_exponent == IN_CACHE.bucket_exponent;
-    let (queries, parts) = match in_cache {
-        true => (QUERIES_IN_CACHE, PARTS_IN_CACHE),
-        false => (extent.scale.timed_queries(), extent.scale.parts()),
+    let (queries, parts) = if in_cache {
+        (QUERIES_IN_CACHE, PARTS_IN_CACHE)
+    } else {
+        (extent.scale.timed_queries(), extent.scale.parts())
     };
     let count = queries / parts;
     let warming = in_cache.then(|| keys.absent((extent.rounds + 1) * queries, count));
