@@ -29,10 +29,10 @@ pub(crate) fn use_global_allocator_only() {
 pub(crate) struct OutOfMemory;
 
 /// The bytes of a table: its slots, bit after bit, and zeros behind them: see [`bytes_for`].
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Storage(pub(super) Memory);
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) enum Memory {
     Heap(Vec<u8>),
     #[cfg(feature = "std")]
@@ -184,6 +184,16 @@ impl DerefMut for Storage {
     }
 }
 
+/// # Panics
+///
+/// Where there is no memory for the copy.
+impl Clone for Storage {
+    fn clone(&self) -> Self {
+        // What is left of a large table may be too small for pages of its own.
+        Self::copied_from(self).expect("no memory for a copy of the filter")
+    }
+}
+
 impl PartialEq for Storage {
     fn eq(&self, other: &Self) -> bool {
         **self == **other
@@ -247,12 +257,6 @@ mod huge_pages {
         }
     }
 
-    impl Clone for Mapping {
-        fn clone(&self) -> Self {
-            Self::copied_from(self.bytes()).expect("no memory for a copy of the filter")
-        }
-    }
-
     impl fmt::Debug for Mapping {
         fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
             formatter.debug_struct("Mapping").field("size", &self.0.len()).finish_non_exhaustive()
@@ -294,6 +298,7 @@ mod tests {
                 storage.truncate(left);
                 assert!((left..=size).contains(&storage.len()), "{} of {left} bytes are left", storage.len());
                 assert!(storage.len() <= left + (2 << 20) && storage[..] == before[..storage.len()]);
+                assert!(storage.clone() == storage);
             }
         }
     }

@@ -165,3 +165,25 @@ fn a_copy_for_which_there_is_memory_is_a_clone() {
     assert_eq!(copy, filter);
     assert_eq!(copy.memory(), filter.memory());
 }
+
+/// Tables of several MiB are in large pages, which what is left of the old one may be too small for.
+#[test]
+fn a_large_filter_can_be_copied_at_any_moment_of_a_doubling() {
+    let builder = CuckooFilter::builder().capacity(2_000_000).max_capacity(8_000_000).false_positive_rate(0.001);
+    let mut filter = builder.build().expect("some megabytes");
+    let at_first = filter.size_in_bytes();
+    assert!(at_first > 3 << 20);
+    let (mut keys, mut copies) = (0..100_000_000_u64, 0);
+    let mut insert = |filter: &mut CuckooFilter| filter.insert(&keys.next().expect("enough")).expect("it grows");
+    while filter.size_in_bytes() == at_first {
+        insert(&mut filter);
+    }
+    // The old table is given back while it is split: as long as that goes on, there is more than the doubled table.
+    let doubled = usize::try_from(filter.parameters().table_size()).expect("some megabytes");
+    while filter.size_in_bytes() > doubled {
+        assert!(filter.clone() == filter, "after {} keys", filter.len());
+        (0..500).for_each(|_| insert(&mut filter));
+        copies += 1;
+    }
+    assert!(copies > 5, "{copies} copies");
+}
