@@ -192,8 +192,8 @@ impl ExpiringCuckooFilter {
             let (end, living) = (buckets.end, self.generations.living());
             self.filter.sweep(buckets, living, |number| self.generations.leave(number));
             self.generations.swept(end, bucket_count);
-            self.generations.catch_up();
         }
+        self.generations.catch_up();
     }
 
     /// Stores a copy of a key, which is found for a lifetime from now.
@@ -485,7 +485,7 @@ impl ExpiringCuckooFilter {
         self.filter.merge(&other.filter, Meeting::Both, generations.living(), number)?;
         // Those that were dead may be gone, by an insertion or a doubling.
         generations = generations.without_fingerprints();
-        self.filter.visit_all_values(|number| _ = generations.count(number));
+        self.filter.visit_all_values(|_, number| _ = generations.count(number));
         self.generations = generations;
         Ok(())
     }
@@ -666,7 +666,9 @@ impl ExpiringCuckooFilter {
         self.filter.check_invariants()?;
         let mut counted = self.generations.clone().without_fingerprints();
         let mut is_possible = true;
-        self.filter.visit_all_values(|number| is_possible &= counted.count(number));
+        self.filter.visit_all_values(|bucket, number| {
+            is_possible &= counted.count(number) && counted.may_be_in(bucket, number);
+        });
         if !is_possible {
             return Err("no fingerprint is older than what was swept");
         }

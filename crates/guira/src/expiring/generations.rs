@@ -143,7 +143,8 @@ impl Generations {
         }
         (all.living, all.pass) = (stored, times.pass);
         all.bury();
-        Ok(Some(all))
+        // Whoever lived when the pass began and lives still was spared.
+        Ok(Some(all).filter(|all| all.pass.is_none_or(|pass| pass.spared >= all.living)))
     }
 
     /// The generations of a filter whose table is empty.
@@ -235,6 +236,11 @@ impl Generations {
         self.of_age_mut(age).len += 1;
         self.dead += usize::from(age > self.living);
         age <= self.stored
+    }
+
+    /// Whether a bucket may hold a fingerprint with this number: not if a pass has freed the bucket of it.
+    pub(crate) fn may_be_in(&self, bucket: u64, number: u32) -> bool {
+        self.pass.is_none_or(|pass| bucket >= pass.next || self.age(number) <= pass.spared)
     }
 
     /// Notes that a fingerprint has left the table, given its number.

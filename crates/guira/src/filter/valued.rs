@@ -218,12 +218,19 @@ impl ValuedFilter {
         })
     }
 
-    /// Calls `visit` with the value of every fingerprint.
-    pub(crate) fn visit_all_values(&self, mut visit: impl FnMut(u32)) {
+    /// Calls `visit` with the number of the bucket and the value of every fingerprint.
+    pub(crate) fn visit_all_values(&self, mut visit: impl FnMut(u64, u32)) {
         with_table!(self.scheme, valued(&self.storage[..]), table => {
             let filled = table.places().filter(|place| table.slots.get(place.bucket, place.slot).is_some());
-            filled.for_each(|place| visit(table.slots.value(place)));
+            filled.for_each(|place| visit(place.bucket.get(), table.slots.value(place)));
         });
+    }
+
+    /// Empties all slots that hold dead fingerprints.
+    pub(super) fn remove_dead(&mut self, living: Living) {
+        if living.may_have_dead() {
+            self.sweep(0..self.parameters.bucket_count(), living, |_| {});
+        }
     }
 
     /// Replaces the value in a slot that [`find`](Self::find) found.

@@ -49,8 +49,11 @@ impl ValuedFilter {
                 })?);
             }
             let slot_count = to_usize(ours.parameters().slot_count());
-            if ours.parameters().doublings() == theirs.parameters().doublings() {
+            let is_behind = ours.parameters().doublings() < theirs.parameters().doublings();
+            if !is_behind {
                 let mut merged = ours.try_clone().map_err(|_| no_memory(&ours))?;
+                // Dead fingerprints count towards no limit.
+                merged.remove_dead(living);
                 match merged.insert_all(&theirs, meeting, living, changed) {
                     Ok(()) if merged.is_within_limit() => {
                         *self = merged;
@@ -63,7 +66,9 @@ impl ValuedFilter {
                     Err(error) => return Err(error),
                 }
             }
-            let grown = ours.grown(ours.len() + theirs.len(), living).map_err(|error| match error {
+            // A table that must become as large as the other one is doubled however empty it is.
+            let len = if is_behind { usize::MAX } else { ours.len() + theirs.len() };
+            let grown = ours.grown(len, living).map_err(|error| match error {
                 InsertError::OutOfMemory { bytes } => MergeError::OutOfMemory { bytes },
                 _ => no_room(slot_count),
             })?;
@@ -93,8 +98,8 @@ impl ValuedFilter {
                     let candidate = grid.candidate(bucket);
                     let here = into.place_of(fingerprint, candidate).filter(|_| meeting == Meeting::Sum);
                     if let Some(place) = here {
-                        let sum = into.slots.value(place).checked_add(value + 1).filter(|&sum| sum <= greatest);
-                        let Some(sum) = sum else {
+                        let sum = into.slots.value(place).checked_add(value).and_then(|sum| sum.checked_add(1));
+                        let Some(sum) = sum.filter(|&sum| sum <= greatest) else {
                             return Err(MergeError::CounterFull { count: u64::from(greatest) + 1 });
                         };
                         into.slots.set_value(place, sum);

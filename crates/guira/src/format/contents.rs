@@ -159,7 +159,9 @@ pub(super) fn checked_generations(filter: &ValuedFilter, times: Option<&Times>) 
         return Err(LoadError::Inconsistent { what: "the times are none that a filter can have" });
     };
     let mut is_possible = true;
-    filter.visit_all_values(|number| is_possible &= generations.count(number));
+    filter.visit_all_values(|bucket, number| {
+        is_possible &= generations.count(number) && generations.may_be_in(bucket, number);
+    });
     if !is_possible {
         return Err(LoadError::Inconsistent { what: "a key is older than all that the times speak of" });
     }

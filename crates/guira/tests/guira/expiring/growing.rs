@@ -114,6 +114,19 @@ fn merging_loses_no_key_and_keeps_none_for_more_than_one_resolution_longer() {
     }
 }
 
+/// Keys that die of the merge itself, which moves the time on, take no room either.
+#[test]
+fn dead_keys_keep_no_others_out_of_a_merge() {
+    let mut ours = builder(1000, 0.001, 60).max_capacity(1000).build().expect("small");
+    ours.try_extend(0..1000_u64).expect("as many as fit");
+    let mut theirs = ours.empty_like().expect("memory");
+    theirs.jump(1000);
+    theirs.try_extend(2000..2900_u64).expect("as many as fit");
+    ours.merge(&theirs).expect("only these live");
+    assert_eq!((ours.len(), ours.check_invariants()), (900, Ok(())));
+    assert!((2000..2900_u64).all(|key| ours.contains(&key)));
+}
+
 /// A filter that was not swept for long, so that its keys go on joining an old generation, takes keys that came later.
 #[test]
 fn keys_that_join_a_generation_by_a_merge_live_as_long_as_they_should() {

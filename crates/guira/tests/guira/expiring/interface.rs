@@ -96,6 +96,39 @@ fn times_that_no_filter_can_have_are_refused() {
     }
 }
 
+/// A pass that claims to have freed buckets of generations that are still there: their numbers would be given again.
+#[test]
+fn a_pass_that_has_not_been_where_it_says_is_refused() {
+    // Sweeping takes several calls.
+    let mut filter = builder(40_000, 0.01, 14).build().expect("small");
+    for key in 0..30_000_u64 {
+        filter.insert(&key).expect("there is room");
+    }
+    filter.advance(10).expect("less than a lifetime");
+    filter.insert(&30_000_u64).expect("there is room");
+    filter.advance(15).expect("less than a lifetime");
+    let bucket_count = filter.parameters().bucket_count();
+    let pass = |data: &[u8]| {
+        let (next, spared) = (data[32..40].try_into(), data[44..48].try_into());
+        (u64::from_le_bytes(next.expect("8 bytes")), u32::from_le_bytes(spared.expect("4 bytes")))
+    };
+    let mut began = None;
+    let unchanged = with_times(&filter, |data| began = Some(pass(data))).expect("what was saved");
+    let (next, spared) = began.expect("it was called");
+    assert!(unchanged == filter && (1..bucket_count).contains(&next) && spared > 0, "{next} {spared}");
+    for (what, changed_next, changed_spared) in [
+        ("further than it was", bucket_count - 1, spared),
+        ("from the start on, sparing what does not live", 1, u32::MAX - 1),
+        ("sparing fewer than live", next, spared - 1),
+    ] {
+        let changed = with_times(&filter, |data| {
+            data[32..40].copy_from_slice(&changed_next.to_le_bytes());
+            data[44..48].copy_from_slice(&changed_spared.to_le_bytes());
+        });
+        assert!(changed.is_err(), "{what}");
+    }
+}
+
 /// The same operations on a filter and on what was loaded at any moment give the same bytes.
 #[test]
 fn a_loaded_filter_goes_on_as_the_saved_one() {

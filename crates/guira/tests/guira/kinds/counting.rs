@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use guira::{CountingCuckooFilter, CuckooFilter, InsertError};
+use guira::{CountingCuckooFilter, CuckooFilter, InsertError, MergeError};
 
 use super::shape::{Announced, ValuedCase, small_tables};
 use crate::oracle::arrangement::{Arrangement, Outcome};
@@ -188,6 +188,21 @@ fn a_counter_goes_to_its_end_and_back_and_takes_one_slot() {
         assert!(!filter.remove("ani"));
         assert_eq!((filter.count("ani"), filter.total(), filter.len()), (0, 1, 1));
     }
+}
+
+#[test]
+fn the_longest_counters_go_to_their_end_by_merging() {
+    let builder = CuckooFilter::builder().capacity(10).fingerprint_bits(12).value_bits(32);
+    let mut filter = builder.for_kind::<CountingCuckooFilter>().build().expect("parameters in range");
+    filter.insert("ani").expect("it is empty");
+    for _ in 0..32 {
+        let other = filter.clone();
+        filter.merge(&other).expect("up to 2^32");
+    }
+    assert_eq!((filter.count("ani"), filter.total()), (1 << 32, 1 << 32));
+    let other = filter.clone();
+    assert_eq!(filter.merge(&other), Err(MergeError::CounterFull { count: 1 << 32 }));
+    assert_eq!((filter.count("ani"), filter.check_invariants()), (1 << 32, Ok(())));
 }
 
 /// The copies that lock other filters up, or make them grow without end, are what this one is for.

@@ -160,6 +160,24 @@ fn merged_maps_have_all_pairs_and_merged_counters_the_sums() {
     }
 }
 
+/// However empty the other one is by then.
+#[test]
+fn what_has_grown_and_was_emptied_is_merged_into_what_has_not_grown() {
+    let builder = builder(100, 100_000, 4).for_kind::<CuckooMap<u16>>();
+    let mut theirs = builder.build().expect("valid");
+    for key in 0..10_000_u64 {
+        theirs.insert(&key, 1).expect("it grows");
+    }
+    for key in 10..10_000_u64 {
+        assert!(theirs.remove_value(&key, 1));
+    }
+    let mut ours = theirs.empty_like().expect("memory");
+    assert!(ours.parameters().doublings() < theirs.parameters().doublings());
+    ours.merge(&theirs).expect("made alike");
+    let pairs: Pairs = (0..10).map(|key| (key, vec![1])).collect();
+    assert_has(&ours, &pairs, "after merging");
+}
+
 #[test]
 fn a_merge_that_fails_changes_nothing() {
     let builder = CuckooFilter::builder().capacity(100).false_positive_rate(0.01);
