@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use super::blocks::change_each;
 use super::partition::Partition;
+use super::tally::Tally;
 use crate::addressing::{Addressing, Candidate};
 use crate::cast::to_usize;
 use crate::cuckoo::{NoRoom, Scheme, with_table};
@@ -178,16 +179,17 @@ impl CuckooFilter {
         let parameters = *self.parameters();
         let mut outcome = Outcome::default();
         for chunk in keys.chunks(chunk_len(&parameters)) {
-            let (scheme, bytes) = self.scheme_and_bytes();
+            let (scheme, bytes, len) = self.scheme_bytes_and_len();
             let sorted = is_worth_sorting(chunk.len(), &parameters)
                 && sort_by_region(chunk, &digest, &parameters, partitions).is_ok();
             outcome.append(if sorted {
-                insert_by_region(scheme, bytes, &parameters, partitions)
+                let of_chunk = insert_by_region(scheme, bytes, &parameters, partitions);
+                *len += of_chunk.inserted;
+                of_chunk
             } else {
-                insert_in_order(scheme, bytes, chunk, &digest)
+                insert_in_order(scheme, bytes, chunk, &digest, Tally::of(len))
             });
         }
-        self.add_to_len(outcome.inserted);
         outcome
     }
 }
@@ -260,7 +262,13 @@ impl Outcome {
     }
 }
 
-fn insert_in_order<K>(scheme: &Scheme, bytes: &mut [u8], keys: &[K], digest: &impl Fn(&K) -> Digest) -> Outcome {
+fn insert_in_order<K>(
+    scheme: &Scheme,
+    bytes: &mut [u8],
+    keys: &[K],
+    digest: &impl Fn(&K) -> Digest,
+    mut tally: Tally<'_>,
+) -> Outcome {
     let mut outcome = Outcome::default();
     let prefetch = scheme.prefetch_block(bytes.len());
     let all: Result<(), Infallible> = change_each(
@@ -269,7 +277,9 @@ fn insert_in_order<K>(scheme: &Scheme, bytes: &mut [u8], keys: &[K], digest: &im
         |number| digest(&keys[number]),
         prefetch,
         |bytes, _, digest| {
-            outcome.note(digest, scheme.insert(bytes, digest));
+            let inserted = scheme.insert(bytes, digest);
+            tally.added += isize::from(inserted.is_ok());
+            outcome.note(digest, inserted);
             Ok(())
         },
     );

@@ -4,6 +4,7 @@ use core::ops::Range;
 use arrayvec::ArrayVec;
 
 use super::blocks::{change_each, each_block, look_up_each, look_up_in_cache};
+use super::tally::Tally;
 use crate::cuckoo::{BLOCK, Located, NoRoom, Scheme, with_table};
 use crate::digest::{Digest, Key, KeyHasher};
 use crate::error::TryExtendError;
@@ -125,10 +126,8 @@ impl CuckooFilter {
         }
         let hasher = *self.hasher();
         let digest = |numbers: Range<usize>, digests: &mut [Digest]| hash_each(&hasher, &keys[numbers], digests);
-        let (scheme, bytes) = self.scheme_and_bytes();
-        let done = scheme.insert_each_if_absent(bytes, &mut stored[..count], digest);
-        self.add_to_len(stored[..done].iter().filter(|&&is_stored| is_stored).count());
-        done
+        let (scheme, bytes, len) = self.scheme_bytes_and_len();
+        scheme.insert_each_if_absent(bytes, &mut stored[..count], digest, &mut Tally::of(len))
     }
 
     /// Stores keys in order until the table should be doubled or one is refused. Returns how many were stored, and why
@@ -143,9 +142,8 @@ impl CuckooFilter {
         if self.is_doubling() || count == 0 {
             return (before, None);
         }
-        let (scheme, bytes) = self.scheme_and_bytes();
-        let (inserted, refused) = scheme.insert_each(bytes, count, |number| digest(before + number));
-        self.add_to_len(inserted);
+        let (scheme, bytes, len) = self.scheme_bytes_and_len();
+        let (inserted, refused) = scheme.insert_each(bytes, count, |number| digest(before + number), Tally::of(len));
         (before + inserted, refused)
     }
 
@@ -172,17 +170,17 @@ impl CuckooFilter {
             }
             return;
         }
-        let (scheme, bytes) = self.scheme_and_bytes();
-        let mut count = 0;
+        let (scheme, bytes, len) = self.scheme_bytes_and_len();
+        let mut tally = Tally::of(len);
         let prefetch = scheme.prefetch_block(bytes.len());
         let all: Result<(), Infallible> =
             change_each(bytes, removed.len(), digest, prefetch, |bytes, number, digest| {
                 removed[number] = scheme.remove(bytes, digest);
-                count += usize::from(removed[number]);
+                tally.added -= isize::from(removed[number]);
                 Ok(())
             });
         match all {
-            Ok(()) => self.subtract_from_len(count),
+            Ok(()) => {}
         }
     }
 }
@@ -231,6 +229,7 @@ impl Scheme {
         bytes: &mut [u8],
         stored: &mut [bool],
         digest: impl Fn(Range<usize>, &mut [Digest]),
+        tally: &mut Tally<'_>,
     ) -> usize {
         let stored_all = each_block(
             bytes,
@@ -241,6 +240,7 @@ impl Scheme {
                 Some(numbers) => {
                     let stored = &mut stored[numbers.clone()];
                     let done = self.insert_absent(bytes, &block.digests, [&block.located, next], stored);
+                    tally.added += stored[..done].iter().map(|&is_stored| isize::from(is_stored)).sum::<isize>();
                     if done < stored.len() { Err(numbers.start + done) } else { Ok(()) }
                 }
                 None => {
@@ -260,14 +260,19 @@ impl Scheme {
 
     /// Inserts keys in order until one is refused. Returns how many were inserted, and why the next was refused.
     #[inline]
-    fn insert_each(&self, bytes: &mut [u8], count: usize, digest: impl Fn(usize) -> Digest) -> (usize, Option<NoRoom>) {
-        let mut inserted = 0;
+    fn insert_each(
+        &self,
+        bytes: &mut [u8],
+        count: usize,
+        digest: impl Fn(usize) -> Digest,
+        mut tally: Tally<'_>,
+    ) -> (usize, Option<NoRoom>) {
         let result = change_each(bytes, count, digest, self.prefetch_block(bytes.len()), |bytes, _, digest| {
             self.insert(bytes, digest)?;
-            inserted += 1;
+            tally.added += 1;
             Ok(())
         });
-        (inserted, result.err())
+        (tally.added.unsigned_abs(), result.err())
     }
 
     /// Returns a function that prefetches the buckets of keys, unless a table of `size` bytes is in the core's own cache.

@@ -5,6 +5,7 @@ mod blocks;
 mod bulk;
 mod each;
 mod partition;
+mod tally;
 
 #[cfg(feature = "std")]
 pub(crate) use blocks::{change_each, look_up_each, look_up_in_cache};

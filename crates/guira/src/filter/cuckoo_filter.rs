@@ -576,6 +576,12 @@ impl CuckooFilter {
         (&self.scheme, &mut self.storage)
     }
 
+    /// The scheme, the table, and the number of fingerprints, which follows what is done to the table.
+    pub(crate) fn scheme_bytes_and_len(&mut self) -> (&Scheme, &mut [u8], &mut usize) {
+        assert!(!self.is_doubling(), "half of a table");
+        (&self.scheme, &mut self.storage, &mut self.len)
+    }
+
     pub(crate) fn storage(&self) -> &Storage {
         assert!(!self.is_doubling(), "half of a table");
         &self.storage
