@@ -51,7 +51,7 @@ impl GrowthRequest {
             let promised = if doublings == 0 { max_capacity } else { promised_by(last, shape) };
             let bits_at_last = fingerprint_bits_for_rate(self.false_positive_rate, promised, last, shape)?;
             let bits = bits_at_last + doublings;
-            if bits + self.value_bits.unwrap_or(0) <= Parameters::MAX_BITS_WITH_VALUE {
+            if bits.saturating_add(self.value_bits.unwrap_or(0)) <= Parameters::MAX_BITS_WITH_VALUE {
                 let parameters = Parameters::new(shape, bits, regions, promised_by(regions, shape).min(max_capacity))?;
                 let parameters = self.value_bits.map_or(Ok(parameters), |bits| parameters.with_value_bits(bits))?;
                 return Ok((parameters, Growth { doublings, max_capacity: promised, policy: self.policy }));

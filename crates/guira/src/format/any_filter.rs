@@ -30,7 +30,7 @@ pub enum AnyFilter {
     Set(CuckooSet),
     /// A filter with counters.
     Counting(CountingCuckooFilter),
-    /// A map. The file says how many bits its values have, at most 30, but not of which type they were.
+    /// A map. The file says how many bits its values have, at most 32, but not of which type they were.
     Map(CuckooMap<u32>),
     /// A filter whose keys expire.
     Expiring(ExpiringCuckooFilter),

@@ -79,11 +79,12 @@ impl Arriving {
     ///
     /// # Errors
     ///
-    /// [`LoadError::OtherKind`] where keys neither stay nor expire, [`LoadError::SecretKeyMissing`],
-    /// [`LoadError::SecretKeyNotUsed`] or [`LoadError::SecretKeyDiffers`].
+    /// [`LoadError::OtherKind`] where keys neither stay nor expire, [`LoadError::OutOfMemory`] where the address space has no room for
+    /// the table, [`LoadError::SecretKeyMissing`], [`LoadError::SecretKeyNotUsed`] or [`LoadError::SecretKeyDiffers`].
     pub fn new(header: &FileHeader, key: Option<[u8; 16]>) -> Result<Self, LoadError> {
         let header = header.header().clone().of_kinds(&[FileKind::Growing, FileKind::Filter, FileKind::Expiring])?;
         let hasher = header.hash.hasher(key)?;
+        usize::try_from(header.table_size()).map_err(|_| header.out_of_memory())?;
         let has_values = header.kind() == FileKind::Expiring;
         let scheme = (!has_values).then(|| Scheme::new(&header.parameters, hasher.seed()));
         let checked = Checked { checksum: Checksum::default(), buckets: 0, occupied_slots: 0, is_well_formed: true };

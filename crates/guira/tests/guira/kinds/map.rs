@@ -250,6 +250,8 @@ fn a_builder_refuses_what_a_kind_does_not_have() {
     let map = growing.for_kind::<CuckooMap<u8>>();
     assert_eq!(map.build().expect("maps grow").max_capacity(), expected);
     assert_eq!(map.clone().value_bits(25).build(), Err(BuildError::ValueBitsOfType { given: 25, most: 8 }));
+    let counting = map.clone().for_kind::<CountingCuckooFilter>().value_bits(u32::MAX).build();
+    assert!(matches!(counting, Err(BuildError::ValueBits { given: u32::MAX, .. })), "{counting:?}");
     // A fingerprint of 33 bits and no doublings beside 32 bits.
     let map = growing.false_positive_rate(1e-9).for_kind::<CuckooMap<u32>>();
     assert!(matches!(map.build(), Err(BuildError::ValueBits { given: 32, .. })), "{:?}", map.build());
