@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use guira::raw::{Change, Journal, RawView as _};
-use guira::{CuckooFilterView, Digest, LoadError};
+use guira::{CuckooFilterView, Digest, FileKind, LoadError};
 use guira_files::LockedFile;
 
 use crate::filter_view::{Bytes, SharedBytes, view_options};
@@ -41,7 +41,8 @@ impl JournaledFilter {
 
     fn open(locked: &LockedFile, key: Option<SecretKey>) -> Result<Option<Self>, LoadError> {
         let Some((header, bytes)) = Bytes::mapped(locked.file())? else { return Ok(None) };
-        if header.parameters().table_size() < MIN_TABLE_SIZE {
+        let may_have_journal = matches!(header.kind(), FileKind::Filter | FileKind::Growing);
+        if !may_have_journal || header.parameters().table_size() < MIN_TABLE_SIZE {
             return Ok(None);
         }
         let provenance = Provenance::of_file_bytes(&header, bytes.as_slice())?;

@@ -11,7 +11,7 @@ use std::thread;
 use std::time::Instant;
 
 use guira::raw::Journal;
-use guira::{CuckooFilter, FileHeader, LoadOptions};
+use guira::{CuckooFilter, CuckooSet, FileHeader, LoadOptions};
 use rustix::process::Signal;
 
 use crate::replacement::send;
@@ -54,6 +54,23 @@ fn change_count(file: &[u8]) -> usize {
 /// The file with its journal in the table.
 fn folded(file: &[u8]) -> Vec<u8> {
     LoadOptions::new().from_bytes::<CuckooFilter>(file).expect("whole").to_bytes()
+}
+
+/// Sets have no journal: nothing is ever removed from them.
+#[test]
+fn nothing_is_appended_to_a_large_set() {
+    let place = Workplace::new();
+    let mut set = CuckooSet::builder().capacity(CAPACITY).false_positive_rate(1e-9).build().expect("memory for it");
+    set.insert("ani").expect("it is empty");
+    let file = set.to_bytes();
+    assert!(file.len() > 16 << 20);
+    place.write("set.guira", &file);
+    for arguments in [&["add", "set.guira"][..], &["remove", "set.guira"], &["add", "--every", "1h", "set.guira"]] {
+        let outcome = place.guira_with(arguments, b"koel\n");
+        assert_eq!(outcome.status, 2, "{arguments:?}");
+        assert!(outcome.stderr.contains("which this command is not for"), "{}", outcome.stderr);
+        assert!(place.read("set.guira") == file, "{arguments:?}");
+    }
 }
 
 #[test]
