@@ -26,7 +26,8 @@ pub(crate) fn for_each_block(
     let KeyPart::Named { names, separator, csv } = &form.part else {
         return for_each_block_of(reader, form, 0, explain, take);
     };
-    let header = read_header(&mut reader, form.end, *csv).map_err(|error| explain(&error))?;
+    let delimiter = if let (true, Separator::Byte(delimiter)) = (csv, separator) { Some(*delimiter) } else { None };
+    let header = read_header(&mut reader, form.end, delimiter).map_err(|error| explain(&error))?;
     if header.is_empty() {
         return Ok(ControlFlow::Continue(()));
     }
@@ -97,11 +98,34 @@ fn for_each_run_of_records(
     })
 }
 
-/// Reads the first record, with its end.
-fn read_header(reader: &mut impl BufRead, end: RecordEnd, csv: bool) -> io::Result<Vec<u8>> {
+/// Where in a record of CSV a byte is.
+#[derive(Clone, Copy, PartialEq)]
+enum InCsv {
+    /// At the start of a field, where alone a quote opens one.
+    Start,
+    Plain,
+    /// Within quotes, where the end of a line does not end the record.
+    Quoted,
+    /// Behind a quote within quotes: it closes the field unless a second one follows.
+    Closing,
+}
+
+impl InCsv {
+    const fn after(self, byte: u8, delimiter: u8) -> Self {
+        match (self, byte) {
+            (Self::Start | Self::Closing, b'"') => Self::Quoted,
+            (Self::Quoted, b'"') => Self::Closing,
+            (Self::Quoted, _) => Self::Quoted,
+            (_, byte) if byte == delimiter => Self::Start,
+            _ => Self::Plain,
+        }
+    }
+}
+
+/// Reads the first record, with its end; of CSV if a delimiter is given.
+fn read_header(reader: &mut impl BufRead, end: RecordEnd, delimiter: Option<u8>) -> io::Result<Vec<u8>> {
     let mut header = Vec::new();
-    // Within quotes, line ends do not end the record.
-    let mut is_quoted = false;
+    let mut at = InCsv::Start;
     loop {
         let piece = match reader.fill_buf() {
             Ok(bytes) => bytes,
@@ -109,8 +133,9 @@ fn read_header(reader: &mut impl BufRead, end: RecordEnd, csv: bool) -> io::Resu
             Err(error) => return Err(error),
         };
         let end = piece.iter().position(|&byte| {
-            is_quoted ^= csv && byte == b'"';
-            byte == end.byte() && !is_quoted
+            let is_end = byte == end.byte() && at != InCsv::Quoted;
+            at = delimiter.map_or(at, |delimiter| at.after(byte, delimiter));
+            is_end
         });
         let size = end.map_or(piece.len(), |end| end + 1);
         memory::extend(&mut header, &piece[..size])?;

@@ -57,6 +57,23 @@ fn lines_of_other_forms_are_printed_when_the_input_pauses() {
     assert_prints_while_open(&["--header", "k", "-o"], &[("k\n", &[]), ("ani\n", &["ani"]), ("guira\n", &["guira"])]);
 }
 
+/// A quote opens a field only at its start, in the header as in the other rows.
+#[test]
+fn quotes_within_names_of_a_header_open_nothing() {
+    let place = Workplace::new();
+    for header in [
+        "id,size 24\",name",
+        "id,\"a, \"\"b\"\"\",name",
+        "id,\"a\nb\",name",
+        "\"id\",\"\",\"name\"",
+        "id,\"a\"b\",name",
+    ] {
+        let rows = format!("{header}\n1,x,ani\n2,y\"z,\"guira\"\n");
+        place.build_with(&["--csv", "--header", "name"], rows.as_bytes());
+        assert_eq!(place.check("ani\nname\nguira\nx\n"), b"ani\nguira\n", "{header}");
+    }
+}
+
 #[test]
 fn line_numbers_are_those_of_lines_in_rows_that_have_several() {
     let place = Workplace::new();
