@@ -168,6 +168,8 @@ impl Filters {
             }
             match Opened::new(&source.path, self.key, true, self.trust, self.now) {
                 Ok(opened) if opened.normalization != self.normalization => {
+                    // No input behind this one is checked with the filter that it was either.
+                    source.told_of = None;
                     let text = "was replaced by a filter whose keys are treated otherwise, by --lowercase or --trim: start \
                                 again";
                     return Err(Failure::of_file(&source.path, text));

@@ -9,7 +9,7 @@ mod unix {
     use std::io;
     use std::os::unix::net::UnixStream;
     use std::sync::Arc;
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
     use std::thread;
     use std::time::Duration;
 
@@ -18,7 +18,7 @@ mod unix {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     use signal_hook::iterator::Signals;
     use signal_hook::low_level::emulate_default_handler;
-    use signal_hook::{flag, low_level};
+    use signal_hook::{SigId, flag, low_level};
 
     use crate::failure::Failure;
     use guira_files::remove_temporary_files;
@@ -44,12 +44,15 @@ mod unix {
         [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|signal| !is_ignored(signal)).collect()
     }
 
-    /// From now on, signals that would end this process are only noted, and wake it where it waits for an input.
+    /// From now on, signals that would end this process are only noted, and wake it where it waits for an input. SIGINT or SIGTERM behind
+    /// another one ends it at once; SIGHUP comes twice where a terminal is closed.
     pub(crate) struct EndingSignals {
         /// The last signal; 0 if there was none.
         received: Arc<AtomicUsize>,
         /// Readable from the first signal on.
         wakes: UnixStream,
+        /// What ends the process at the second signal.
+        ends: Vec<SigId>,
     }
 
     impl EndingSignals {
@@ -57,15 +60,28 @@ mod unix {
             let received = Arc::new(AtomicUsize::new(0));
             let explain = |error: &io::Error| Failure::of_io("waiting for signals", error);
             let (wakes, woken) = UnixStream::pair().map_err(|error| explain(&error))?;
+            let (has_come, mut ends) = (Arc::new(AtomicBool::new(false)), Vec::new());
             for signal in ending() {
                 let number = usize::try_from(signal).unwrap_or(usize::MAX);
                 let woken = woken.try_clone().map_err(|error| explain(&error))?;
-                // In this order: whoever is woken finds the number.
+                // In this order: the first signal finds that none has come, and whoever is woken finds the number.
+                if signal != SIGHUP {
+                    let end = flag::register_conditional_default(signal, Arc::clone(&has_come));
+                    ends.push(end.map_err(|error| explain(&error))?);
+                }
+                flag::register(signal, Arc::clone(&has_come)).map_err(|error| explain(&error))?;
                 flag::register_usize(signal, Arc::clone(&received), number)
                     .and_then(|_| low_level::pipe::register(signal, woken))
                     .map_err(|error| explain(&error))?;
             }
-            Ok(Self { received, wakes })
+            Ok(Self { received, wakes, ends })
+        }
+
+        /// No longer ends the process at the second signal, which others do.
+        pub(crate) fn leave_to_others(self) {
+            for end in self.ends {
+                low_level::unregister(end);
+            }
         }
 
         pub(crate) fn received(&self) -> Option<i32> {

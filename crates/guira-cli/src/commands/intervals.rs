@@ -46,8 +46,9 @@ impl<S: Stored> Intervals<S> {
         RefMut::map(self.state.borrow_mut(), |state| &mut state.stored)
     }
 
-    /// Stores what came last. Returns the signal that is to end the program, if one came; a second one ends it at once.
-    pub(super) fn finish(self) -> Result<(S, Option<i32>), Failure> {
+    /// Stores what came last, also where reading it has failed, which is then reported if storing fails as well. Returns the signal that is
+    /// to end the program, if one came; a second one ends it at once.
+    pub(super) fn finish(self, read: &Result<(), Failure>) -> Result<(S, Option<i32>), Failure> {
         let Self { signals, state, .. } = self;
         let State { mut stored, failure, .. } = state.into_inner();
         if let Some(failure) = failure {
@@ -55,7 +56,13 @@ impl<S: Stored> Intervals<S> {
         }
         let signal = signals.received();
         signals::remove_temporary_files_when_ended()?;
-        stored.store()?;
+        signals.leave_to_others();
+        if let Err(failure) = stored.store() {
+            if let Err(first) = read {
+                first.report();
+            }
+            return Err(failure);
+        }
         Ok((stored, signal))
     }
 }

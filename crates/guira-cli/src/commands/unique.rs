@@ -54,7 +54,7 @@ pub(crate) fn run(arguments: &UniqueArguments) -> Result<ExitStatus, Failure> {
         let read = inputs
             .for_all_blocks_at(Some(&intervals), &progress, |input, block| intervals.stored().take_block(input, block));
         // What was printed before an error is stored.
-        let (stored, signal) = intervals.finish()?;
+        let (stored, signal) = intervals.finish(&read)?;
         work = stored;
         read?;
         signal
@@ -396,7 +396,7 @@ impl Deduplication<'_> {
     fn store_state(&mut self) -> Result<(), Failure> {
         let Some(state) = &mut self.state else { return Ok(()) };
         if self.output.is_closed() {
-            let text = "not saved, since standard output was closed before all lines were printed";
+            let text = "not saved, since not all lines could be written to standard output";
             return Err(Failure::of_file(state.path(), text));
         }
         state.save(&self.filter, self.counts.all + self.counts.without_time)

@@ -103,6 +103,11 @@ fn keys_that_do_not_fit_can_go_to_a_file_which_says_every_time_which_they_are() 
     assert!(left.ends_with("key 8998\nkey 8999\n") && lines(5000..9000).ends_with(&left), "{left}");
     let null = place.guira_with(["add", "-qz", "--keep-fitting", "set.guira"], b"new\0newer\0");
     assert_eq!((null.status, &*null.stdout), (2, &b"new\0newer\0"[..]), "{}", null.stderr);
+    #[cfg(unix)]
+    {
+        let none = place.guira_with(["add", "-q", "--every", "1h", "--keep-fitting", "set.guira"], b"new\nnewer\n");
+        assert_eq!((none.status, &*none.stdout), (2, &b"new\nnewer\n"[..]), "{}", none.stderr);
+    }
 }
 
 #[test]

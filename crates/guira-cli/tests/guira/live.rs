@@ -74,6 +74,25 @@ fn without_following_a_replaced_filter_is_told_of_once() {
     assert_eq!((output.status.code(), &*String::from_utf8_lossy(&output.stderr)), (Some(0), expected));
 }
 
+#[test]
+fn no_input_is_checked_with_a_filter_in_whose_place_keys_are_treated_otherwise() {
+    let place = Workplace::new();
+    place.build("ani\n");
+    place.write("second.txt", "ani\n");
+    let mut child = place.start(["check", "--no-filename", "--follow", "set.guira", "-", "second.txt"]);
+    let mut stdin = child.stdin.take().expect("a pipe");
+    let mut printed = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    stdin.write_all(b"ani\n").expect("the program reads");
+    assert_eq!(printed.next().expect("a line").expect("text"), "ani");
+    place.build_with(&["--lowercase"], b"koel\n");
+    stdin.write_all(b"ani\n").expect("the program reads");
+    drop(stdin);
+    assert!(printed.next().is_none());
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("treated otherwise"), "{output:?}");
+}
+
 /// Returns when the program has read all that was written to it.
 fn until_all_is_read(stdin: &impl std::os::fd::AsFd) {
     while ioctl_fionread(stdin).expect("a pipe") > 0 {
@@ -127,6 +146,30 @@ fn what_has_come_before_a_signal_is_stored_and_no_part_of_a_line() {
         drop(stdin);
         let expected = format!("ani\nfirst\n{}", lines(1..=2000));
         assert_eq!(place.check(format!("{expected}ki\nkiwi\n")), expected.as_bytes());
+        assert_eq!(place.files(), ["set.guira"]);
+    }
+}
+
+/// One signal is only noted, as long as the program waits for something else than its input.
+#[test]
+fn a_second_signal_ends_a_program_that_waits_for_a_lock() {
+    for signal in [Signal::TERM, Signal::INT].into_iter().filter(|&signal| !is_ignored(signal)) {
+        let place = Workplace::new();
+        place.build("ani\n");
+        let holder = File::open(place.path("set.guira")).expect("it is there");
+        flock(&holder, FlockOperation::LockExclusive).expect("nobody else has it");
+        let mut child = place.start(["add", "--every", "1ms", "set.guira"]);
+        child.stdin.as_mut().expect("a pipe").write_all(b"koel\n").expect("the program reads");
+        let mut told = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+        assert!(told.next().expect("a line").expect("text").ends_with("waiting for another process that changes it"));
+        // Two that come at the same time may count as one.
+        while child.try_wait().expect("it can be asked").is_none() {
+            send(&child, signal);
+            thread::yield_now();
+        }
+        assert_eq!(child.wait().expect("it has ended").signal(), Some(signal.as_raw()));
+        drop(holder);
+        assert_eq!(place.guira(["add", "-q", "set.guira", "-e", "koel"]).status, 0);
         assert_eq!(place.files(), ["set.guira"]);
     }
 }

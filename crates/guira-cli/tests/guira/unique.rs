@@ -7,7 +7,7 @@ use std::os::unix::process::ExitStatusExt;
 use rustix::process::Signal;
 
 use crate::replacement::{is_ignored, send};
-use crate::workplace::{Workplace, outcome};
+use crate::workplace::{GUIRA, Workplace, outcome};
 
 /// Lines of which about half are repeated, near and far apart, and some are empty.
 fn lines(count: u64, seed: u64) -> Vec<String> {
@@ -222,6 +222,19 @@ fn what_was_printed_before_a_signal_is_remembered() {
     }
 }
 
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_is_told_of_before_what_was_not_saved_for_it() {
+    let place = Workplace::new();
+    let full = std::fs::File::create("/dev/full").expect("a device that is always full");
+    let mut command = place.command(GUIRA, ["unique", "--state", "seen.guira"]);
+    let outcome = outcome(command.stdout(full).spawn().expect("the program starts"), b"ani\n");
+    let expected = "guira: standard output: No space left on device\n\
+                    guira: seen.guira: not saved, since not all lines could be written to standard output\n";
+    assert_eq!((outcome.status, &*outcome.stderr), (2, expected));
+    assert!(place.files().is_empty());
+}
+
 /// What was printed is remembered, and nothing else.
 #[test]
 fn an_input_that_cannot_be_read_ends_a_run_whose_state_has_what_was_printed() {
@@ -290,7 +303,7 @@ fn lines_that_were_not_printed_are_not_remembered() {
     drop(child.stdout.take());
     let ended = outcome(child, joined(&lines(100_000, 3)).as_bytes());
     assert_eq!(ended.status, 2, "{}", ended.stderr);
-    assert!(ended.stderr.contains("standard output was closed"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("written to standard output"), "{}", ended.stderr);
     assert_eq!(place.files(), [""; 0]);
     // Without a state there is nothing to lose.
     let mut child = place.start(["unique"]);

@@ -38,7 +38,8 @@ pub(super) fn run(arguments: &AddArguments, key: Option<SecretKey>, every: Durat
         pending: KeyList::default(),
         seen: SeenDigests::default(),
         rejected: RejectedKeys::new(arguments)?,
-        status: ExitStatus::Success,
+        has_stored: false,
+        has_rejected: false,
     };
     let live = Intervals::new(every, store)?;
     let mut without_key = 0;
@@ -51,7 +52,7 @@ pub(super) fn run(arguments: &AddArguments, key: Option<SecretKey>, every: Durat
         Ok(ControlFlow::Continue(()))
     });
     // What was read before an error was stored so far, and is stored now.
-    let (mut store, signal) = live.finish()?;
+    let (mut store, signal) = live.finish(&read)?;
     if let Some(rejected) = store.rejected.take() {
         rejected.finish()?;
     }
@@ -60,7 +61,7 @@ pub(super) fn run(arguments: &AddArguments, key: Option<SecretKey>, every: Durat
     if let Some(signal) = signal {
         crate::signals::end_by(signal);
     }
-    Ok(store.status)
+    Ok(store.status())
 }
 
 /// Keys that have come, and how they are stored.
@@ -72,8 +73,9 @@ struct Store<'arguments> {
     pending: KeyList,
     seen: SeenDigests,
     rejected: Option<RejectedKeys>,
-    /// What all stores came to.
-    status: ExitStatus,
+    /// Whether keys of any interval were stored, and whether any did not fit.
+    has_stored: bool,
+    has_rejected: bool,
 }
 
 impl Stored for Store<'_> {
@@ -101,20 +103,23 @@ impl Stored for Store<'_> {
         }
         let (status, adding) = adding.finish(filter)?;
         (self.seen, self.rejected) = (adding.seen, adding.rejected);
-        match (status, self.status) {
-            (ExitStatus::Error, _) if !arguments.keep_fitting => Err(Failure::of_file(
-                &arguments.file,
-                "the keys of this interval were not added, and those before it were",
-            )),
-            // Some were added, in this interval or in another.
-            (ExitStatus::Success, before) => {
-                self.status = before;
-                Ok(())
-            }
-            _ => {
-                self.status = ExitStatus::Part;
-                Ok(())
-            }
+        if status == ExitStatus::Error && !arguments.keep_fitting {
+            let text = "the keys of this interval were not added, and those before it were";
+            return Err(Failure::of_file(&arguments.file, text));
+        }
+        self.has_stored |= status != ExitStatus::Error;
+        self.has_rejected |= status != ExitStatus::Success;
+        Ok(())
+    }
+}
+
+impl Store<'_> {
+    /// What all intervals together came to.
+    const fn status(&self) -> ExitStatus {
+        match (self.has_stored, self.has_rejected) {
+            (_, false) => ExitStatus::Success,
+            (true, true) => ExitStatus::Part,
+            (false, true) => ExitStatus::Error,
         }
     }
 }
