@@ -92,6 +92,8 @@ pub enum CommandError {
     },
     /// The server has no more memory.
     OutOfMemory,
+    /// Nothing may be changed at the moment.
+    Paused,
     /// A filter was to be merged into itself.
     MergeWithItself,
     /// Imported filters can't be merged.
@@ -167,6 +169,8 @@ impl fmt::Display for CommandError {
             Self::OutOfMemory => formatter.write_str(
                 "ERR no memory for the filter, which is as it was: remove keys or give the server more memory, and try again",
             ),
+            Self::Paused => formatter
+                .write_str("TRYAGAIN clients are paused, so the filter is as it was: send the command again"),
             Self::MergeWithItself => formatter.write_str("ERR a filter can't be merged into itself"),
             Self::MergeImported => {
                 formatter.write_str("ERR filters imported from RedisBloom can't be merged: they have no room for it")

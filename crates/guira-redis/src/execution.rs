@@ -436,15 +436,21 @@ const fn refused_at<'arguments>(time: u64, error: CommandError) -> Outcome<'argu
 ///
 /// If there is no filter, or only a part of one, or no chunk at this position.
 pub fn scan_dump(place: &mut impl Place, position: u64, secret: Secret) -> Result<Reply<'_>, CommandError> {
-    let filter = place.filter_mut().ok_or(CommandError::NotFound)?;
+    // It is not told of as a change where nothing does.
+    if place.filter().is_some_and(|filter| !filter.is_settled())
+        && let Some(filter) = place.filter_mut()
+    {
+        filter.settle();
+    }
+    let filter = place.filter().ok_or(CommandError::NotFound)?;
     // One of which only a part was loaded can't be dumped.
     if let StoredFilter::Incoming(incoming) = filter {
         return Err(incoming.refusal());
     }
     if position == 0 {
-        return Ok(Reply::Chunk { next: 1, bytes: Cow::Owned(copied(&filter.header(secret))?) });
+        return Ok(Reply::Chunk { next: 1, bytes: Cow::Owned(copied(&filter.header_of_settled(secret))?) });
     }
-    Ok(match filter.chunk(position)? {
+    Ok(match filter.chunk_of_settled(position)? {
         None => Reply::LastChunk,
         Some(Chunk { next, bytes: Bytes::Borrowed(bytes) }) => Reply::Chunk { next, bytes: bytes.into() },
         Some(Chunk { next, bytes }) => Reply::Chunk { next, bytes: copied(bytes.get())?.into() },
@@ -551,6 +557,16 @@ pub fn merge(
     };
     place.put(merged)?;
     Ok(Outcome { reply: Reply::Done, changes: same(c"cf.merge") })
+}
+
+/// CF.COMPACT, where it is known that no smaller table has room.
+///
+/// # Errors
+///
+/// [`CommandError::NothingToCompact`].
+pub(crate) fn compact_nothing(place: &mut impl Place) -> Result<Outcome<'static>, CommandError> {
+    place.filter_mut().ok_or(CommandError::NothingToCompact)?.forget_removed();
+    Ok(Outcome { reply: Reply::Done, changes: same(c"cf.compact") })
 }
 
 /// CF.COMPACT, where the smaller filter is there already.

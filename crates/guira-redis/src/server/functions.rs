@@ -216,6 +216,8 @@ functions! {
         create_timer c"RedisModule_CreateTimer": unsafe extern "C" fn(*mut RawContext, c_longlong, TimerFunction, *mut c_void) -> u64;
         selected_database c"RedisModule_GetSelectedDb": unsafe extern "C" fn(*mut RawContext) -> c_int;
         select_database c"RedisModule_SelectDb": unsafe extern "C" fn(*mut RawContext, c_int) -> c_int;
+        // Whether clients are paused.
+        avoid_replica_traffic c"RedisModule_AvoidReplicaTraffic": unsafe extern "C" fn() -> c_int;
         move_memory c"RedisModule_DefragAlloc": unsafe extern "C" fn(*mut RawDefrag, *mut c_void) -> *mut c_void;
     }
     later ones have {

@@ -13,7 +13,9 @@ use super::{configuration, names, steps};
 use crate::c_text::CText;
 use crate::command::{Command, CommandName, KeyUse};
 use crate::error::CommandError;
-use crate::execution::{Changes, Outcome, Place, Told, compact_to, execute, merge, merged_by, reserve_like, scan_dump};
+use crate::execution::{
+    Changes, Outcome, Place, Told, compact_nothing, compact_to, execute, merge, merged_by, reserve_like, scan_dump,
+};
 use crate::memory::{collected, gathered, list_for};
 use crate::reply::{Frames as _, Insertion, Reply};
 use crate::settings::Limits;
@@ -39,13 +41,22 @@ unsafe extern "C" fn run<const INDEX: usize>(
     }
 }
 
+/// What came of a command that was done in steps.
+#[expect(clippy::large_enum_variant, reason = "there is one for each command, in a box")]
+pub(super) enum Prepared {
+    /// This is to be the filter.
+    Filter(StoredFilter),
+    /// The filter stays as it is.
+    Unchanged,
+}
+
 /// Ends a command of which a part was done in steps, and replies.
 #[cold]
 pub(super) fn finish(
     context: Context,
     name: CommandName,
     arguments: &[*mut RawString],
-    mut prepared: Option<StoredFilter>,
+    mut prepared: Option<Prepared>,
 ) -> c_int {
     match obey(context, name, arguments, Some(&mut prepared)) {
         Ok(()) => OK,
@@ -54,7 +65,7 @@ pub(super) fn finish(
 }
 
 #[cold]
-fn refuse(context: Context, command: CommandName, error: &CommandError) -> c_int {
+pub(super) fn refuse(context: Context, command: CommandName, error: &CommandError) -> c_int {
     count_refusal(error);
     if *error == CommandError::OutOfMemory && context.is_loading() {
         end_loading(context);
@@ -78,7 +89,7 @@ fn obey(
     mut context: Context,
     name: CommandName,
     arguments: &[*mut RawString],
-    prepared: Option<&mut Option<StoredFilter>>,
+    prepared: Option<&mut Option<Prepared>>,
 ) -> Result<(), CommandError> {
     let specification = name.specification();
     let [_, key_name, rest @ ..] = arguments else {
@@ -131,7 +142,11 @@ fn obey(
                     return Ok(());
                 }
             }
-            merge(&mut key, &sources, limits(context), prepared.and_then(Option::take))?
+            let merged = match prepared.and_then(Option::take) {
+                Some(Prepared::Filter(merged)) => Some(merged),
+                Some(Prepared::Unchanged) | None => None,
+            };
+            merge(&mut key, &sources, limits(context), merged)?
         }
         Command::Compact if name == CommandName::Compact => {
             if prepared.is_none() && steps::begin(context, name, &[*key_name])? {
@@ -139,7 +154,8 @@ fn obey(
             }
             let mut key = Key::open(context, *key_name, access)?;
             match prepared.and_then(Option::take) {
-                Some(prepared) => compact_to(&mut key, prepared)?,
+                Some(Prepared::Filter(compacted)) => compact_to(&mut key, compacted)?,
+                Some(Prepared::Unchanged) => compact_nothing(&mut key)?,
                 None => return execute_within_limits(context, &command, *key_name, key),
             }
         }

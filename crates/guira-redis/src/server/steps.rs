@@ -11,7 +11,7 @@ use super::background::free_elsewhere;
 use super::context::Context;
 use super::functions::{RawBlocked, RawContext, RawString, functions};
 use super::key::{Access, Key};
-use super::run;
+use super::run::{self, Prepared};
 use crate::command::CommandName;
 use crate::error::CommandError;
 use crate::execution::Place as _;
@@ -41,7 +41,10 @@ struct Job {
     /// The destination, and the sources if there are any.
     keys: Vec<KeyName>,
     work: Work,
-    prepared: Option<Growing>,
+    /// What is to be done in the end; if nothing is prepared, all of it at once.
+    prepared: Option<Prepared>,
+    /// Nothing more is to be done in steps.
+    is_done: bool,
 }
 
 /// The name of a key, a string of the server.
@@ -94,8 +97,9 @@ fn begin_task(context: Context, name: CommandName, task: Task, keys: &[*mut RawS
     }
     // SAFETY: the context is that of the present call.
     let database = unsafe { (functions().selected_database)(context.0) };
-    let job =
-        Boxed::new(Job { name, client: null_mut(), database, keys: names, work: Work::new(task), prepared: None })?;
+    let work = Work::new(task);
+    let job = Job { name, client: null_mut(), database, keys: names, work, prepared: None, is_done: false };
+    let job = Boxed::new(job)?;
     let job = job.into_raw().as_ptr();
     UNDER_WAY.fetch_add(1, Ordering::Relaxed);
     // SAFETY: the functions are what the server calls with these arguments; without a limit of time there is none for its end.
@@ -132,18 +136,33 @@ impl Job {
         if self.work.is_settling() {
             for name in &self.keys {
                 let Ok(mut key) = Key::open(context, name.0, Access::Read) else { return true };
-                if key.filter_mut().is_some_and(|filter| !filter.settle_some()) {
+                // Who changes a filter makes the others' work begin anew, so it is changed only where there is something to finish.
+                let is_settled = key.filter().is_none_or(StoredFilter::is_settled);
+                if !is_settled && key.filter_mut().is_some_and(|filter| !filter.settle_some()) {
                     return false;
                 }
             }
         }
         self.with_filters(context, |work, filters| work.step(filters)).is_none_or(|progress| match progress {
             Progress::More => false,
-            Progress::Done(prepared) => {
-                self.prepared = prepared;
+            Progress::Done(filter) => {
+                self.prepared = filter.map(|filter| Prepared::Filter(StoredFilter::Growing(filter)));
+                true
+            }
+            Progress::Unchanged => {
+                self.prepared = Some(Prepared::Unchanged);
                 true
             }
         })
+    }
+
+    /// Whether the command has to wait with its change.
+    ///
+    /// Where clients are paused, perhaps until a replica takes over, replicas must not be told of anything: the server ends itself if they
+    /// are.
+    fn must_wait(&self) -> bool {
+        // SAFETY: the function has no arguments, and only looks at the state of the server.
+        self.name != CommandName::ScanDump && unsafe { (functions().avoid_replica_traffic)() != 0 }
     }
 
     /// Does something with the work and the filters that it is about, if these are there.
@@ -162,16 +181,16 @@ unsafe extern "C" fn turn(context: *mut RawContext, job: *mut c_void) {
     // SAFETY: the database is one that a client has selected.
     unsafe { (functions().select_database)(context, running.database) };
     let begin = Instant::now();
-    while begin.elapsed() < TURN {
-        let is_done = running.step(Context(context));
+    while !running.is_done && begin.elapsed() < TURN {
+        running.is_done = running.step(Context(context));
         if let Some(waste) = running.work.take_waste() {
             free_elsewhere::<Waste>(waste);
         }
-        if is_done {
-            // SAFETY: the client is blocked; from now on the server alone has the job.
-            unsafe { (functions().unblock_client)(running.client, job) };
-            return;
-        }
+    }
+    if running.is_done && !running.must_wait() {
+        // SAFETY: the client is blocked; from now on the server alone has the job.
+        unsafe { (functions().unblock_client)(running.client, job) };
+        return;
     }
     // SAFETY: as above; the timer has the job again.
     unsafe { (functions().create_timer)(context, PAUSE, turn, job) };
@@ -187,8 +206,12 @@ unsafe extern "C" fn reply(context: *mut RawContext, arguments: *mut *mut RawStr
     let Some(job) = job else { return super::functions::ERR };
     // SAFETY: the server gives the arguments of the command that the client sent.
     let arguments = unsafe { std::slice::from_raw_parts(arguments, usize::try_from(count).unwrap_or(0)) };
+    // Clients may have been paused since the last turn.
+    if job.must_wait() {
+        return run::refuse(context, job.name, &CommandError::Paused);
+    }
     let is_current = job.with_filters(context, |work, filters| work.is_about(filters)).unwrap_or(false);
-    let prepared = job.prepared.take().filter(|_| is_current).map(StoredFilter::Growing);
+    let prepared = job.prepared.take().filter(|_| is_current);
     run::finish(context, job.name, arguments, prepared)
 }
 

@@ -48,6 +48,11 @@ impl StoredFilter {
     /// The header, which is the first chunk.
     pub(crate) fn header(&mut self, secret: Secret) -> DumpHeader {
         self.settle();
+        self.header_of_settled(secret)
+    }
+
+    /// The header of a filter whose table is not being doubled.
+    pub(crate) fn header_of_settled(&self, secret: Secret) -> DumpHeader {
         match self {
             Self::Growing(growing) => growing_header(growing, secret),
             Self::Expiring(expiring) => expiring_header(expiring, secret),
@@ -81,29 +86,24 @@ impl StoredFilter {
         self.chunks_from(first).for_each(|chunk| add(chunk.bytes.get()));
     }
 
-    /// The chunk at a position of at least 1; `None` behind the last.
-    ///
-    /// # Errors
-    ///
-    /// If the position is out of range.
-    pub(crate) fn chunk(&mut self, position: u64) -> Result<Option<Chunk<'_>>, CommandError> {
-        self.settle();
-        self.chunk_of_settled(position)
-    }
-
     fn chunks_from(&self, first: u64) -> impl Iterator<Item = Chunk<'_>> {
         let chunk = |position| self.chunk_of_settled(position).ok().flatten();
         std::iter::successors(chunk(first), move |before| chunk(before.next))
     }
 
     /// Finishes the doubling of a table, so that its bytes are those of its dump.
-    fn settle(&mut self) {
+    pub(crate) fn settle(&mut self) {
         if let Self::Growing(growing) = self {
             growing.filter.settle();
         }
     }
 
-    fn chunk_of_settled(&self, position: u64) -> Result<Option<Chunk<'_>>, CommandError> {
+    /// The chunk at a position of at least 1, of a filter whose table is not being doubled; `None` behind the last.
+    ///
+    /// # Errors
+    ///
+    /// If the position is out of range.
+    pub(crate) fn chunk_of_settled(&self, position: u64) -> Result<Option<Chunk<'_>>, CommandError> {
         let offset = position.checked_sub(1).ok_or(CommandError::InvalidPosition)?;
         match self {
             Self::Growing(growing) => {

@@ -201,6 +201,13 @@ impl StoredFilter {
         }
     }
 
+    /// Counts removed items anew, as after [`compact`](Self::compact).
+    pub(crate) const fn forget_removed(&mut self) {
+        if let Self::Growing(growing) = self {
+            growing.removed = 0;
+        }
+    }
+
     pub(crate) fn compact(&mut self) -> Result<(), CommandError> {
         match self {
             Self::Growing(growing) => growing.compact()?,

@@ -57,6 +57,8 @@ pub(crate) enum Progress {
     More,
     /// All is done. If there is no filter, what remains is to be done at once.
     Done(Option<Growing>),
+    /// All is done, and the filters stay as they are.
+    Unchanged,
 }
 
 /// The filters, where all of them are such as are worked on in steps.
@@ -113,7 +115,8 @@ impl Work {
             Phase::Settling => Progress::More,
             Phase::Shrinking(shrinking) => match shrinking.step(&first.filter) {
                 Ok(Step::More) => Progress::More,
-                Ok(Step::Done(shrunk)) => Progress::Done(shrunk.map(Growing::new)),
+                Ok(Step::Done(Some(shrunk))) => Progress::Done(Some(Growing::new(shrunk))),
+                Ok(Step::Done(None)) => Progress::Unchanged,
                 Err(_) => Progress::Done(None),
             },
             Phase::Merging(merging) => {
@@ -179,11 +182,47 @@ impl StoredFilter {
         }
     }
 
+    /// Whether no table is being doubled.
+    pub(crate) fn is_settled(&self) -> bool {
+        match self {
+            Self::Growing(growing) => growing.is_settled(),
+            Self::Expiring(_) | Self::Imported(_) | Self::Incoming(_) => true,
+        }
+    }
+
     /// Finishes a part of a doubling, if the table is being doubled. Returns `true` if nothing is left of it.
     pub(crate) fn settle_some(&mut self) -> bool {
         match self {
             Self::Growing(growing) => growing.is_settled() || growing.filter.settle_some(),
             Self::Expiring(_) | Self::Imported(_) | Self::Incoming(_) => true,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Copies of a few keys, too many for half of the table, though that has slots for far more.
+    fn crowded(first: u64) -> Option<CuckooFilter> {
+        let builder = CuckooFilter::builder().capacity(100).max_capacity(10_000).false_positive_rate(0.001);
+        let mut filter = builder.build().expect("a small filter");
+        filter.reserve(150).expect("it grows");
+        for key in first..first + 4 {
+            (0..8).try_for_each(|_| filter.insert(&key)).ok()?;
+        }
+        let mut shrunk = filter.clone();
+        shrunk.shrink_to_fit();
+        (shrunk == filter).then_some(filter)
+    }
+
+    #[test]
+    fn a_filter_that_does_not_fit_half_of_its_table_is_told_of_as_unchanged() {
+        let filter = (0..1000).step_by(4).find_map(crowded).expect("some keys share buckets of the smaller table");
+        let growing = Growing::new(filter);
+        assert!(growing.may_shrink());
+        let mut work = Work::new(Task::Shrink);
+        let outcome = std::iter::repeat_with(|| work.step(&[&growing])).find(|step| !matches!(step, Progress::More));
+        assert!(matches!(outcome, Some(Progress::Unchanged)));
     }
 }

@@ -1,6 +1,8 @@
 //! Filters in chunks: those of this module, and those of RedisBloom.
 
-use guira_redis::{Command, CommandError, CommandName, Limits, Reply, Settings, StoredFilter, execute, scan_dump};
+use guira_redis::{
+    Command, CommandError, CommandName, Limits, Place, Reply, Secret, Settings, StoredFilter, execute, scan_dump,
+};
 
 fn run<'value>(
     value: &'value mut Option<StoredFilter>,
@@ -63,6 +65,40 @@ fn buckets(value: &mut Option<StoredFilter>) -> u64 {
         panic!("fields")
     };
     fields.iter().find(|(name, _)| *name == "Number of buckets").expect("a field").1
+}
+
+/// A key of which it is noticed when its filter is taken to be changed.
+struct Noticed {
+    value: Option<StoredFilter>,
+    changes: usize,
+}
+
+impl Place for Noticed {
+    fn filter(&self) -> Option<&StoredFilter> {
+        self.value.as_ref()
+    }
+
+    fn filter_mut(&mut self) -> Option<&mut StoredFilter> {
+        self.changes += 1;
+        self.value.as_mut()
+    }
+
+    fn put(&mut self, filter: StoredFilter) -> Result<(), CommandError> {
+        self.value = Some(filter);
+        Ok(())
+    }
+}
+
+/// Whoever works on it in steps would begin anew.
+#[test]
+fn a_dump_is_no_change() {
+    let mut key = Noticed { value: large_filter(), changes: 0 };
+    let mut position = 0;
+    while let Reply::Chunk { next, .. } = scan_dump(&mut key, position, Secret::Kept).expect("a chunk") {
+        position = next;
+    }
+    assert!(position > 1_000_000);
+    assert_eq!(key.changes, 0);
 }
 
 #[test]

@@ -156,6 +156,21 @@ def test_a_client_that_is_gone_changes_nothing(server):
     assert digest(client, "a") == unchanged and client.ping()
 
 
+def test_the_end_waits_while_clients_are_paused(server, start):
+    client = server.client()
+    replica = start()
+    follow(replica, server)
+    merged_alike(server, client)
+    merge = Meanwhile(server, "CF.MERGE", "a", "b")
+    until(lambda: client.info("clients")["blocked_clients"] > 0, "it waits")
+    # Far longer than the merge takes. A server that told its replica of it meanwhile would end itself.
+    client.execute_command("CLIENT", "PAUSE", 4000, "WRITE")
+    assert merge.result() == b"OK"
+    assert digest(client, "a") == digest(client, "expected")
+    in_step(replica, server)
+    assert digest(replica.client(), "a") == digest(client, "a")
+
+
 def test_a_compaction_in_steps_is_that_at_once_and_is_replicated(server, start):
     client = server.client()
     replica = start()
