@@ -193,10 +193,17 @@ impl<'py> Batch<'py> {
         }
     }
 
-    /// Passes all keys to a visitor, in order and in blocks, without the interpreter's lock if that pays.
-    pub(crate) fn visit(&self, py: Python<'_>, hasher: &KeyHasher, visitor: &mut impl Visit) -> PyResult<()> {
+    /// Passes all keys to a visitor, in order and in blocks, without the interpreter's lock if that pays. There were `count`, for which the
+    /// visitor is prepared; other threads may have made a list longer since.
+    pub(crate) fn visit(
+        &self,
+        py: Python<'_>,
+        count: usize,
+        hasher: &KeyHasher,
+        visitor: &mut impl Visit,
+    ) -> PyResult<()> {
         match self {
-            Self::List(list) => visit_objects(py, list.iter(), hasher, visitor),
+            Self::List(list) => visit_objects(py, list.iter().take(count), hasher, visitor),
             Self::Tuple(tuple) => visit_objects(py, tuple.iter(), hasher, visitor),
             Self::Objects(objects) => visit_column(py, objects, hasher, visitor),
             Self::Array(array) => detached(py, || array.visit(hasher, &mut Interruptible::new(visitor))),

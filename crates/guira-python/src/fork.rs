@@ -23,6 +23,8 @@ thread_local! {
 }
 
 struct HeldTables {
+    /// The process that is about to fork.
+    process: u32,
     _tables: Vec<Box<dyn Any>>,
     _registered: MutexGuard<'static, Vec<Weak<dyn Table>>>,
 }
@@ -55,11 +57,27 @@ pub(crate) fn register<T: Send + Sync + 'static>(table: &Arc<RwLock<T>>) {
 fn before_fork() {
     let registered = waiting::lock(|| TABLES.try_lock(), || TABLES.lock());
     let tables = registered.iter().filter_map(Weak::upgrade).map(Table::hold).collect();
-    HELD.with_borrow_mut(|held| held.push(HeldTables { _tables: tables, _registered: registered }));
+    let process = std::process::id();
+    HELD.with_borrow_mut(|held| held.push(HeldTables { process, _tables: tables, _registered: registered }));
 }
 
 fn after_fork() {
     drop(HELD.with_borrow_mut(Vec::pop));
+}
+
+/// Sees to it that this thread may wait for a table, where it holds all of them itself: then a function is being called that was given to
+/// `os.register_at_fork` before this module was imported. In the child the locks are released, as they will be anyway.
+///
+/// # Panics
+///
+/// In the parent, where it can't be told whether the fork is still to come.
+pub(crate) fn release_own_locks() {
+    let Some(process) = HELD.with_borrow(|held| held.last().map(|held| held.process)) else { return };
+    assert!(
+        process != std::process::id(),
+        "filters can't be used by functions that were given to os.register_at_fork before guira_filters was imported"
+    );
+    drop(HELD.take());
 }
 
 /// Has the interpreter call both functions, on systems that can fork.

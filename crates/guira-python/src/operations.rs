@@ -198,10 +198,11 @@ pub(crate) fn apply_to_many<'py, O: Operation<Answer: Item>>(
     })?;
     let batch = Batch::of_any(keys)?;
     operation.begin(py)?;
-    let answers = PyByteArray::new_with(py, batch.len() * size_of::<O::Answer>(), |bytes| {
+    let count = batch.len();
+    let answers = PyByteArray::new_with(py, count * size_of::<O::Answer>(), |bytes| {
         // The bytes are 0 now, which are the default answers. Where there are none, they are not aligned.
         let answers = if bytes.is_empty() { &mut [] } else { bytemuck::checked::cast_slice_mut(bytes) };
-        batch.visit(py, operation.hasher(), &mut Application { operation, answers, block: Vec::new() })
+        batch.visit(py, count, operation.hasher(), &mut Application { operation, answers, block: Vec::new() })
     })?;
     numpy.call_method1("frombuffer", (answers, O::Answer::DTYPE))
 }
@@ -213,10 +214,10 @@ pub(crate) fn apply_to_iterable<O: Operation>(operation: &O, keys: &Bound<'_, Py
     let hasher = operation.hasher();
     if let Some(batch) = Batch::of_columns(keys)? {
         operation.begin(py)?;
-        let answers = &mut Vec::new();
-        reserve(answers, batch.len())?;
-        answers.resize(batch.len(), O::Answer::default());
-        return batch.visit(py, hasher, &mut Application { operation, answers, block: Vec::new() });
+        let (count, answers) = (batch.len(), &mut Vec::new());
+        reserve(answers, count)?;
+        answers.resize(count, O::Answer::default());
+        return batch.visit(py, count, hasher, &mut Application { operation, answers, block: Vec::new() });
     }
     for (number, key) in iterate(keys)?.enumerate() {
         let key = key_of(hasher, &key?)?;

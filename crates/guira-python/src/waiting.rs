@@ -63,6 +63,7 @@ pub(crate) fn lock<G>(attempt: impl Fn() -> TryLockResult<G>, wait: impl Fn() ->
 
 #[cold]
 fn lock_later<G>(attempt: impl Fn() -> TryLockResult<G>, wait: impl Fn() -> LockResult<G> + Sync) -> G {
+    crate::fork::release_own_locks();
     if IS_DETACHED.get() {
         return wait().expect(PANICKED);
     }

@@ -33,7 +33,7 @@ def test_sets_take_less_space_where_it_is_preferred():
 
 def test_a_filter_that_counts_reaches_as_far_as_its_counters():
     seen = CountingCuckooFilter(1000, counter_bits=4)
-    assert seen.most_copies == 16
+    assert seen.max_count == 16
     with pytest.raises(guira_filters.CounterFullError) as raised:
         seen.update(["ani"] * 100)
     assert raised.value.index == seen.count("ani") == 16

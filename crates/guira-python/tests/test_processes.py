@@ -8,6 +8,8 @@ import multiprocessing
 import os
 import select
 import signal
+import subprocess
+import sys
 import threading
 import warnings
 
@@ -176,3 +178,31 @@ def test_workers_get_filters_as_pickles_or_as_a_file(method, tmp_path):
             kinds = [known, unique, counting, map_]
             copies = workers.map(count_in_copy, [(filter_, range(1000)) for filter_ in kinds])
     assert copies == [(type(filter_).__name__, 1000) for filter_ in kinds]
+
+
+HOOK = """
+import os, sys
+seen = []
+os.register_at_fork(before=lambda: seen and "ani" in seen[0], after_in_child=lambda: reset())
+
+def reset():
+    seen[0].clear()
+    seen.append(guira_filters.CuckooFilter(10))
+
+import guira_filters
+seen.append(guira_filters.CuckooFilter(1000))
+seen[0].add("ani")
+child = os.fork()
+if child == 0:
+    os._exit(0 if len(seen) == 2 and "ani" not in seen[0] else 1)
+status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+sys.exit(status if "ani" in seen[0] else 2)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_functions_that_were_registered_earlier_do_not_wait_for_ever():
+    # Those that are called before the fork, with all locks held, are told so; a child is free.
+    run = subprocess.run([sys.executable, "-c", HOOK], capture_output=True, text=True, timeout=HANGS_AFTER)
+    assert run.returncode == 0, run.stderr
+    assert "os.register_at_fork before guira_filters was imported" in run.stderr

@@ -104,7 +104,7 @@ impl CountingCuckooFilter {
 
     /// The greatest count of a key.
     #[getter]
-    fn most_copies(&self) -> u64 {
+    fn max_count(&self) -> u64 {
         self.table.read().max_count()
     }
 }
