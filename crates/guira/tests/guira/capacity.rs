@@ -65,7 +65,7 @@ fn every_small_capacity_is_kept() {
     let mut sweep = Sweep::default();
     for capacity in 1..=300 {
         for rate in [0.9, 0.5, 0.03, 0.001, 1e-6] {
-            sweep.fill(&with_rate(rate), capacity, 0..50);
+            sweep.fill(&with_rate(rate), capacity, 0..20);
         }
     }
     sweep.assert_promise_kept();
@@ -230,7 +230,7 @@ fn capacities_are_kept_with_the_shortest_fingerprints_that_are_not_refused() {
                     Err(BuildError::FingerprintTooShort { least, .. }) => least,
                     Err(error) => panic!("b = {slots_per_bucket}, capacity {capacity}: {error}"),
                 };
-                let seeds = (100_000 / capacity as u64).clamp(4, 2000);
+                let seeds = (50_000 / capacity as u64).clamp(2, 1000);
                 sweep.fill(&builder.fingerprint_bits(shortest), capacity, 0..seeds);
             }
             sweep.assert_promise_kept();

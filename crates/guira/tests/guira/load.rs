@@ -119,6 +119,10 @@ fn overfull_classes(keys: f64, fingerprint_bits: u32, compared_slots: u32, load_
     keys * keys_per_class.powi(compared_slots.cast_signed()) / factorial
 }
 
+const fn shape_of(Case { layout, addressing, slots_per_bucket, .. }: Case) -> Shape {
+    Shape { layout, addressing, slots_per_bucket }
+}
+
 /// The classes of more than 2b keys that `overfull_classes` expects at a load are an upper bound, since it takes for the
 /// probability that 2b + 1 or more keys meet in a class only the first term, λ^(2b + 1) / (2b + 1)!. Times e^-λ that
 /// term is the probability that exactly so many meet, a lower bound.
@@ -130,12 +134,8 @@ struct OverfullClasses {
 impl OverfullClasses {
     fn expected(case: Case, load_factor: f64) -> Self {
         let slots = (case.bucket_count * u64::from(case.slots_per_bucket)) as f64;
-        let most = overfull_classes(
-            load_factor * slots,
-            case.fingerprint_bits,
-            Shape::of(case.build().parameters()).compared_slots(),
-            load_factor,
-        );
+        let most =
+            overfull_classes(load_factor * slots, case.fingerprint_bits, shape_of(case).compared_slots(), load_factor);
         let fingerprints = 2.0_f64.powi(case.fingerprint_bits.cast_signed()) - 1.0;
         let keys_per_class = 2.0 * load_factor * f64::from(case.slots_per_bucket) / fingerprints;
         Self { least: most * (-keys_per_class).exp(), most }
@@ -171,8 +171,8 @@ fn short_fingerprints() -> impl Iterator<Item = Case> {
 fn fingerprints_too_short_for_the_size_stop_the_table_early() {
     let mut cases = 0;
     for case in short_fingerprints() {
-        if let Some(most_load) = OverfullClasses::certain_load(case)
-            .filter(|&load| load < 0.97 * Shape::of(case.build().parameters()).rated_load_factor())
+        if let Some(most_load) =
+            OverfullClasses::certain_load(case).filter(|&load| load < 0.97 * shape_of(case).rated_load_factor())
         {
             let (filter, _) = fill_to_first_refusal(case);
             assert!(filter.load_factor() < most_load, "{case}: filled to {}, beyond {most_load}", filter.load_factor());
@@ -187,7 +187,7 @@ fn fingerprints_too_short_for_the_size_stop_the_table_early() {
 fn fingerprints_long_enough_for_the_size_reach_the_rated_load() {
     let mut cases = 0;
     for case in short_fingerprints() {
-        let rated = Shape::of(case.build().parameters()).rated_load_factor();
+        let rated = shape_of(case).rated_load_factor();
         // With b = 1 more than overfull classes is in the way: any two cycles of keys in one component.
         let long_enough = case.slots_per_bucket > 1 && OverfullClasses::expected(case, rated).most < 1e-3;
         if long_enough && exclusive_or_reaches_all_buckets(case) {

@@ -39,7 +39,7 @@ fn the_same_operations_give_the_same_answers_and_bytes_as_in_a_filter_of_one_thr
         let filter = shared(case.build());
         let mut random = SplitMix64::new(case.seed);
         let most = usize::try_from(plain.parameters().slot_count()).expect("a small table");
-        for _ in 0..12 * most {
+        for _ in 0..5 * most {
             // Some keys come again, and there are more than fit.
             let key = random.below(most + most / 4) as u64;
             match random.below(8) {
