@@ -17,8 +17,8 @@ const STATUS: &str = "Exit status: 0 if there is such a filter, 2 if not";
 /// Show what a filter would cost, beside a Bloom filter and the limit of what is possible
 ///
 /// Lists the tables of all layouts that keep to the rate, the smallest first, and says why one of them is chosen: it is
-/// what "guira build" makes with the same options. Tables with more than two candidates per key are made only for a few
-/// hundred keys, with --prefer space, and otherwise by the library.
+/// what "guira build" makes with the same options. Tables with three or four candidate buckets per key are made by the
+/// library only, where they are asked for.
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLES, after_help = STATUS)]
 pub(crate) struct PlanArguments {

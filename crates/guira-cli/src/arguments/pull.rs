@@ -19,8 +19,8 @@ const STATUS: &str = "Exit status: 0 if the file was written, 2 if there was an 
 /// Write a filter of Redis or Valkey to a file
 ///
 /// The server has the module guira-redis. The file appears whole or not at all, and its checksums are verified
-/// before. A filter that is changed while it is pulled is refused. What was pushed comes back with the same table and
-/// the same header, without the notes that stood behind it.
+/// before. A filter that is changed while it is pulled is refused. What was pushed comes back byte
+/// for byte, if nothing was changed on the server.
 ///
 /// Filters on a server have a secret key, unless they were made with HASH xxh3. It is not in the file, and it is not
 /// written unless --save-key asks for it.

@@ -24,7 +24,7 @@ const STATUS: &str = "Exit status: 0 if the filter is on the server, 2 if there 
 /// for both filters, the old one and the new one.
 ///
 /// The server takes filters that grow. "guira build" makes those, unless --layout, --slots-per-bucket, --fingerprint-bits or
-/// --prefer space is given. Notes of the file, such as the rate that was asked for, stay behind. What "guira build"
+/// --prefer space is given. The notes of the file and the rate that was asked for go with it. What "guira build"
 /// does to keys by --lowercase and --trim, clients must do.
 ///
 /// The secret key of a filter that was built with --hash siphash goes with it to the server, which hashes with it.
