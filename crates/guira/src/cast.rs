@@ -7,7 +7,7 @@ pub(crate) const fn low_32(value: u64) -> u32 {
 }
 
 /// The low 64 bits; the others are dropped.
-#[cfg(feature = "std")]
+#[cfg(feature = "concurrent")]
 #[expect(clippy::cast_possible_truncation, reason = "dropping the high half is what it is for")]
 pub(crate) const fn low_64(value: u128) -> u64 {
     value as u64

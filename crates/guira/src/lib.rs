@@ -9,7 +9,7 @@ pub mod analysis;
 mod addressing;
 mod batch;
 mod cast;
-#[cfg(feature = "std")]
+#[cfg(feature = "concurrent")]
 mod concurrent;
 mod counting;
 mod cuckoo;
@@ -23,12 +23,12 @@ mod parameters;
 mod probe;
 mod relocation;
 mod set;
-#[cfg(feature = "std")]
+#[cfg(feature = "concurrent")]
 mod sync;
 mod table;
 
 pub use analysis::Preference;
-#[cfg(feature = "std")]
+#[cfg(feature = "concurrent")]
 pub use concurrent::{ConcurrentCuckooFilter, ConcurrentExpiringCuckooFilter};
 pub use counting::CountingCuckooFilter;
 pub use digest::{ByHash, Digest, Key, KeyHasher};

@@ -8,11 +8,11 @@ use core::array;
 
 use arrayvec::ArrayVec;
 
-#[cfg(feature = "std")]
+#[cfg(feature = "concurrent")]
 use crate::addressing::Addressing;
 use crate::addressing::{Candidate, Fingerprint, MOST_CANDIDATES};
 use crate::cast::{low_32, to_usize};
-#[cfg(feature = "std")]
+#[cfg(feature = "concurrent")]
 use crate::table::Table;
 use crate::table::{MOST_SLOTS, OutOfMemory, Place, Slot, TableMut};
 
@@ -91,7 +91,7 @@ impl Move {
 
     /// Whether the fingerprint that is now in the slot, which need not be the one that the search saw, can make this
     /// move.
-    #[cfg(feature = "std")]
+    #[cfg(feature = "concurrent")]
     pub(crate) fn is_possible(&self, addressing: &impl Addressing, table: &impl Table) -> bool {
         let (candidate, slot) = self.from;
         table

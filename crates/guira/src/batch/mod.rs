@@ -7,7 +7,7 @@ mod each;
 mod partition;
 mod tally;
 
-#[cfg(feature = "std")]
+#[cfg(feature = "concurrent")]
 pub(crate) use blocks::{change_each, look_up_each, look_up_in_cache};
-#[cfg(feature = "std")]
+#[cfg(feature = "concurrent")]
 pub(crate) use each::{extend_in_runs, hash_each};

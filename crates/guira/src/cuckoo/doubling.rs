@@ -52,7 +52,7 @@ macro_rules! with_splitting_table {
 }
 
 pub(crate) use with_layouts;
-#[cfg(feature = "std")]
+#[cfg(feature = "concurrent")]
 pub(crate) use with_splitting_table;
 
 impl Splitting {
@@ -95,7 +95,7 @@ impl Splitting {
     }
 
     /// The tables when so many of their buckets are still whole.
-    #[cfg(feature = "std")]
+    #[cfg(feature = "concurrent")]
     #[must_use]
     pub(crate) const fn when(self, whole: u64) -> Self {
         Self { whole, ..self }

@@ -13,10 +13,10 @@ mod walk;
 pub(crate) use blocks::{BLOCK, Located};
 pub(crate) use crowd::Crowd;
 pub(crate) use cuckoo_table::{CuckooTable, NoRoom};
-#[cfg(feature = "std")]
+#[cfg(feature = "concurrent")]
 pub(crate) use doubling::with_splitting_table;
 pub(crate) use doubling::{Splitting, SplittingTables, with_layouts};
 pub(crate) use living::{Filled, LivingOperations};
-#[cfg(feature = "std")]
+#[cfg(feature = "concurrent")]
 pub(crate) use planned::Look;
 pub(crate) use scheme::{Pair, Scheme, with_pair, with_table};

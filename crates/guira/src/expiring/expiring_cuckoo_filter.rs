@@ -679,7 +679,7 @@ impl ExpiringCuckooFilter {
     }
 
     /// Takes it apart.
-    #[cfg(feature = "std")]
+    #[cfg(feature = "concurrent")]
     pub(crate) fn into_parts(self) -> (ValuedFilter, Generations) {
         (self.filter, self.generations)
     }

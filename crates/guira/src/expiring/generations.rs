@@ -260,7 +260,7 @@ impl Generations {
     }
 
     /// Whether a generation begins, ends or dies at a time, where `has_joined` says whether keys have joined the current one.
-    #[cfg(feature = "std")]
+    #[cfg(feature = "concurrent")]
     pub(crate) fn is_due(&self, now: u64, has_joined: impl FnOnce() -> bool) -> bool {
         let now = now.max(self.time);
         let begins = now / self.resolution > self.began && (self.stored < self.greatest || !has_joined());
@@ -268,13 +268,13 @@ impl Generations {
     }
 
     /// Moves the time on where nothing [`is_due`](Self::is_due).
-    #[cfg(feature = "std")]
+    #[cfg(feature = "concurrent")]
     pub(crate) fn pass_time(&mut self, now: u64) {
         self.time = self.time.max(now);
     }
 
     /// Sets the fingerprints of each generation in the table, by its number, and when the last key of the current one came.
-    #[cfg(feature = "std")]
+    #[cfg(feature = "concurrent")]
     pub(crate) fn set_counts(&mut self, len: impl Fn(u32) -> usize, ended: u64) {
         for (number, generation) in (0..).zip(&mut self.generations) {
             generation.len = len(number);
@@ -285,19 +285,19 @@ impl Generations {
     }
 
     /// Sets how many fingerprints of dead generations are in the table.
-    #[cfg(feature = "std")]
+    #[cfg(feature = "concurrent")]
     pub(crate) fn set_dead(&mut self, dead: usize) {
         self.dead = dead;
     }
 
     /// How many fingerprints all generations have in the table.
-    #[cfg(feature = "std")]
+    #[cfg(feature = "concurrent")]
     pub(crate) fn in_table(&self) -> usize {
         self.lens().sum()
     }
 
     /// How many fingerprints a generation has in the table, given its number.
-    #[cfg(feature = "std")]
+    #[cfg(feature = "concurrent")]
     pub(crate) fn len_of(&self, number: u32) -> usize {
         self.generations[to_usize(u64::from(number))].len
     }

@@ -5,10 +5,10 @@ mod expiring_cuckoo_filter;
 mod generations;
 mod lifetimes;
 
-#[cfg(feature = "std")]
+#[cfg(feature = "concurrent")]
 pub(crate) use builder::Expires;
 pub use expiring_cuckoo_filter::ExpiringCuckooFilter;
-#[cfg(feature = "std")]
+#[cfg(feature = "concurrent")]
 pub(crate) use expiring_cuckoo_filter::{SWEPT_BY_ADVANCE, SWEPT_BY_INSERTION};
 pub(crate) use generations::{Generations, MOST_NUMBERS, Pass, Times};
 pub(crate) use lifetimes::lifetimes;

@@ -506,7 +506,7 @@ impl<T> FilterBuilder<T> {
         self.hasher
     }
 
-    #[cfg(feature = "std")]
+    #[cfg(feature = "concurrent")]
     pub(crate) const fn has_layout(&self) -> bool {
         self.layout.is_some()
     }

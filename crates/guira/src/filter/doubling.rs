@@ -10,7 +10,7 @@ use crate::cuckoo::{NoRoom, Splitting};
 use crate::digest::Digest;
 use crate::error::{self, BuildError};
 use crate::parameters::{Parameters, Regions, bytes_for};
-#[cfg(feature = "std")]
+#[cfg(feature = "concurrent")]
 use crate::table::try_box;
 use crate::table::{OutOfMemory, Storage, ask_for};
 
@@ -73,7 +73,7 @@ impl CuckooFilter {
     }
 
     /// A filter whose table is being doubled, made of the doubled table and the one that it is filled from.
-    #[cfg(feature = "std")]
+    #[cfg(feature = "concurrent")]
     pub(crate) fn while_doubling(
         doubled: Self,
         splitting: Splitting,

@@ -290,7 +290,7 @@ impl ValuedFilter {
         &self.storage
     }
 
-    #[cfg(feature = "std")]
+    #[cfg(feature = "concurrent")]
     pub(crate) fn into_storage(self) -> Storage {
         self.storage
     }

@@ -8,11 +8,11 @@ use super::Header;
 use super::any_filter::AnyFilter;
 use super::check::{REMOVES_WHAT_IS_NOT_THERE, check_fingerprints, check_len};
 use super::chunks::TimesChunk;
-#[cfg(feature = "std")]
+#[cfg(feature = "concurrent")]
 use crate::concurrent::ConcurrentCuckooFilter;
 use crate::counting::CountingCuckooFilter;
 use crate::digest::KeyHasher;
-#[cfg(feature = "std")]
+#[cfg(feature = "concurrent")]
 use crate::error::BuildError;
 use crate::error::{FileKind, LoadError};
 use crate::expiring::{ExpiringCuckooFilter, Generations, Times};
@@ -201,7 +201,7 @@ impl Written for AnyFilter {
     }
 }
 
-#[cfg(feature = "std")]
+#[cfg(feature = "concurrent")]
 impl Contents for ConcurrentCuckooFilter {
     const KINDS: &'static [FileKind] = CuckooFilter::KINDS;
 

@@ -13,7 +13,7 @@ use super::header::{HEADER_SIZE, Sections, check_file_size};
 use super::journal::Journal;
 #[cfg(feature = "std")]
 use super::journal::max_size;
-#[cfg(feature = "std")]
+#[cfg(feature = "concurrent")]
 use crate::concurrent::{ConcurrentCuckooFilter, ConcurrentExpiringCuckooFilter};
 use crate::counting::CountingCuckooFilter;
 use crate::digest::KeyHasher;
@@ -346,9 +346,9 @@ can_be_loaded! { [] CuckooFilter, "guira::CuckooFilter", "guira::CuckooFilter::w
 can_be_loaded! { [] CuckooSet, "guira::CuckooSet", "guira::CuckooSet::with_capacity(100, 0.01)?" }
 can_be_loaded! { [] CountingCuckooFilter, "guira::CountingCuckooFilter", "guira::CountingCuckooFilter::with_capacity(100, 0.01)?" }
 can_be_loaded! { [V: MapValue] CuckooMap<V>, "guira::CuckooMap::<u8>", "guira::CuckooMap::<u8>::with_capacity(100, 0.01)?" }
-#[cfg(feature = "std")]
+#[cfg(feature = "concurrent")]
 can_be_loaded! { [] ConcurrentCuckooFilter, "guira::ConcurrentCuckooFilter", "guira::ConcurrentCuckooFilter::with_capacity(100, 0.01)?" }
-#[cfg(feature = "std")]
+#[cfg(feature = "concurrent")]
 can_be_loaded! { [] ConcurrentExpiringCuckooFilter, "guira::ConcurrentExpiringCuckooFilter", "guira::ConcurrentExpiringCuckooFilter::with_capacity(100, 0.01, 60)?" }
 can_be_loaded! { [] ExpiringCuckooFilter, "guira::ExpiringCuckooFilter", "guira::ExpiringCuckooFilter::with_capacity(100, 0.01, 60)?" }
 can_be_loaded! { [] AnyFilter, "guira::AnyFilter", "guira::AnyFilter::Filter(guira::CuckooFilter::with_capacity(100, 0.01)?)" }

@@ -23,7 +23,7 @@ pub mod raw;
 mod save;
 #[cfg(feature = "serde")]
 mod serde;
-#[cfg(feature = "std")]
+#[cfg(feature = "concurrent")]
 mod shared;
 mod view;
 

@@ -11,7 +11,7 @@ use serde_core::ser::{Serialize, Serializer};
 use super::any_filter::AnyFilter;
 use super::contents::Contents;
 use super::load::LoadOptions;
-#[cfg(feature = "std")]
+#[cfg(feature = "concurrent")]
 use crate::concurrent::{ConcurrentCuckooFilter, ConcurrentExpiringCuckooFilter};
 use crate::counting::CountingCuckooFilter;
 use crate::error::FileKind;
@@ -45,9 +45,9 @@ is_its_file!([] CountingCuckooFilter);
 is_its_file!([V: MapValue] CuckooMap<V>);
 is_its_file!([] ExpiringCuckooFilter);
 is_its_file!([] AnyFilter);
-#[cfg(feature = "std")]
+#[cfg(feature = "concurrent")]
 is_its_file!([] ConcurrentCuckooFilter);
-#[cfg(feature = "std")]
+#[cfg(feature = "concurrent")]
 is_its_file!([] ConcurrentExpiringCuckooFilter);
 
 /// Takes the bytes of a file of this kind, in one piece or one by one.

@@ -2,9 +2,9 @@
 
 #![expect(unsafe_code, reason = "whoever reads has compared the size once, for all positions")]
 
-#[cfg(feature = "std")]
+#[cfg(feature = "concurrent")]
 use crate::sync::AtomicU64;
-#[cfg(all(feature = "std", any(test, loom, not(target_arch = "x86_64"))))]
+#[cfg(all(feature = "concurrent", any(test, loom, not(target_arch = "x86_64"))))]
 use crate::sync::Ordering;
 
 /// Bytes of which words are read at any of them.
@@ -56,7 +56,7 @@ unsafe impl Bytes for &mut [u8] {
 /// Words that other threads may write meanwhile, little-endian. Bits of one of them are read at one moment; those of two that follow
 /// each other need not be. Reads are relaxed.
 // SAFETY: the size is that of the slice.
-#[cfg(feature = "std")]
+#[cfg(feature = "concurrent")]
 unsafe impl Bytes for &[AtomicU64] {
     #[inline(always)]
     fn size(&self) -> usize {
@@ -91,7 +91,7 @@ unsafe impl Bytes for &[AtomicU64] {
 }
 
 /// The word that starts at a byte, read as parts of the one or two words that it is in.
-#[cfg(feature = "std")]
+#[cfg(feature = "concurrent")]
 #[cfg(any(test, loom, not(target_arch = "x86_64")))]
 fn word_of_two(words: &[AtomicU64], byte: usize) -> u64 {
     let load = |index: usize| u64::from_le(words[index].load(Ordering::Relaxed));
@@ -100,7 +100,7 @@ fn word_of_two(words: &[AtomicU64], byte: usize) -> u64 {
     load(byte / 8) >> before | load(byte.div_ceil(8)) << 1 << (63 - before)
 }
 
-#[cfg(all(test, feature = "std", not(loom)))]
+#[cfg(all(test, feature = "concurrent", not(loom)))]
 mod tests {
     use alloc::vec::Vec;
 

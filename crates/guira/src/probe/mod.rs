@@ -14,7 +14,7 @@ pub(crate) use bytes::Bytes;
 pub(crate) use lanes::{Lanes, Word};
 #[cfg(all(feature = "std", target_os = "linux"))]
 pub(crate) use pages::give_back;
-#[cfg(feature = "std")]
+#[cfg(feature = "concurrent")]
 pub(crate) use prefetch::PrefetchToWrite;
 pub(crate) use prefetch::prefetch;
 pub(crate) use vectorized::vectorized;

@@ -25,14 +25,14 @@ pub(crate) fn prefetch<T>(items: &[T], at: usize) {
 /// which the write would have to wait for.
 ///
 /// Not for lookups: it would take the lines from others who read them.
-#[cfg(feature = "std")]
+#[cfg(feature = "concurrent")]
 #[derive(Clone, Copy)]
 pub(crate) struct PrefetchToWrite {
     #[cfg(target_arch = "x86_64")]
     has_instruction: bool,
 }
 
-#[cfg(feature = "std")]
+#[cfg(feature = "concurrent")]
 impl PrefetchToWrite {
     /// Asks the processor whether it has the instruction, once for many lines.
     pub(crate) fn of_this_processor() -> Self {
@@ -64,7 +64,7 @@ impl PrefetchToWrite {
     }
 }
 
-#[cfg(all(feature = "std", target_arch = "x86_64"))]
+#[cfg(all(feature = "concurrent", target_arch = "x86_64"))]
 mod x86_64 {
     use core::arch::x86_64::__cpuid;
     use std::sync::OnceLock;

@@ -31,7 +31,7 @@ pub(crate) fn try_arc<T>(value: T) -> Result<Arc<T>, OutOfMemory> {
 }
 
 /// Collects items whose number is known.
-#[cfg(feature = "std")]
+#[cfg(feature = "concurrent")]
 pub(crate) fn try_collect<T>(items: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>, OutOfMemory> {
     let mut collected = Vec::new();
     collected.try_reserve_exact(items.len()).map_err(|_| OutOfMemory)?;

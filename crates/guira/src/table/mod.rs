@@ -1,14 +1,14 @@
 //! The bits of the slots, one file per layout. A table knows buckets, slots and fingerprints, and nothing of keys.
 
-#[cfg(feature = "std")]
+#[cfg(feature = "concurrent")]
 mod atomic;
-#[cfg(feature = "std")]
+#[cfg(feature = "concurrent")]
 mod copying;
 mod fallible;
 mod living;
 mod packed;
 mod semi_sorted;
-#[cfg(feature = "std")]
+#[cfg(feature = "concurrent")]
 mod shared_living;
 mod sorted_codes;
 mod sorted_insertion;
@@ -19,19 +19,19 @@ mod valued;
 
 use core::hint::select_unpredictable;
 
-#[cfg(feature = "std")]
+#[cfg(feature = "concurrent")]
 use atomic::Watched;
-#[cfg(feature = "std")]
+#[cfg(feature = "concurrent")]
 pub(crate) use atomic::{SharedSlots, Words};
-#[cfg(feature = "std")]
+#[cfg(feature = "concurrent")]
 pub(crate) use copying::{Copies, Copying};
-#[cfg(feature = "std")]
+#[cfg(feature = "concurrent")]
 pub(crate) use fallible::{Counted, try_collect};
 pub(crate) use fallible::{ask_for, try_arc, try_box};
 pub(crate) use living::{Living, LivingTable};
 pub(crate) use packed::{AnyWidths, ConstantWidths, PackedTable, Widths};
 pub(crate) use semi_sorted::{AnyFingerprintBits, ConstantFingerprintBits};
-#[cfg(feature = "std")]
+#[cfg(feature = "concurrent")]
 pub(crate) use shared_living::{SharedLivingTable, SharedNumbers};
 pub(crate) use splitting::SplittingTable;
 #[cfg(feature = "std")]

@@ -218,13 +218,13 @@ impl<G: Widths, M> PackedTable<G, M> {
         self.widths.lanes()
     }
 
-    #[cfg(feature = "std")]
+    #[cfg(feature = "concurrent")]
     #[inline]
     pub(super) const fn widths(&self) -> G {
         self.widths
     }
 
-    #[cfg(feature = "std")]
+    #[cfg(feature = "concurrent")]
     #[inline]
     pub(super) const fn memory(&self) -> &M {
         &self.memory

@@ -3,11 +3,11 @@
 
 use core::ops::Deref;
 
-#[cfg(feature = "std")]
+#[cfg(feature = "concurrent")]
 use super::{Copies, Place, SharedSlots};
 use super::{Memory, MemoryMut, PackedTable, Slot, Table, TableMut, Vacancy, Widths};
 use crate::addressing::{BucketIndex, Fingerprint, SplittingAddressing};
-#[cfg(feature = "std")]
+#[cfg(feature = "concurrent")]
 use crate::sync::AtomicU64;
 
 /// Both tables as one, in which buckets and fingerprints are those of [`SplittingAddressing`].
@@ -100,7 +100,7 @@ impl<G: Widths, M: MemoryMut + Deref<Target: Memory>, const LONG: bool> TableMut
     }
 }
 
-#[cfg(feature = "std")]
+#[cfg(feature = "concurrent")]
 impl<G: Widths, const LONG: bool> SharedSlots for SplittingTable<G, &[AtomicU64], LONG> {
     #[inline]
     fn is_filled_locked(&self, Place { bucket, slot }: Place) -> bool {

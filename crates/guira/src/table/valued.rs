@@ -1,6 +1,6 @@
 //! Packed slots with a value beside the fingerprint: f + v bits, the fingerprint in the low f.
 
-#[cfg(feature = "std")]
+#[cfg(feature = "concurrent")]
 use super::Watched;
 use super::{
     AnyWidths, Layout, Memory, MemoryMut, PackedTable, Place, Slot, Table, TableMut, Vacancy, Values, ValuesMut, Widths,
@@ -9,7 +9,7 @@ use crate::addressing::{BucketIndex, Fingerprint};
 use crate::cast::low_32;
 use crate::parameters::Parameters;
 use crate::probe::Word;
-#[cfg(feature = "std")]
+#[cfg(feature = "concurrent")]
 use crate::sync::AtomicU64;
 
 /// The widths of a table with values.
@@ -77,7 +77,7 @@ impl<G: Widths, M> ValuedTable<G, M> {
     }
 }
 
-#[cfg(feature = "std")]
+#[cfg(feature = "concurrent")]
 impl<G: Widths, M: MemoryMut> ValuedTable<G, M> {
     /// Replaces all that a slot holds.
     pub(super) fn overwrite(&mut self, place: Place, content: u64) {
@@ -85,7 +85,7 @@ impl<G: Widths, M: MemoryMut> ValuedTable<G, M> {
     }
 }
 
-#[cfg(feature = "std")]
+#[cfg(feature = "concurrent")]
 impl<'table, G: Widths> ValuedTable<G, &'table [AtomicU64]> {
     /// The slots, values and all.
     #[inline]
@@ -97,6 +97,12 @@ impl<'table, G: Widths> ValuedTable<G, &'table [AtomicU64]> {
     #[inline]
     pub(super) const fn content_of(&self, fingerprint: Fingerprint, value: u32) -> u64 {
         fingerprint.get() | ((value as u64) << self.widths.fingerprint_bits)
+    }
+
+    /// The value of what a slot holds.
+    #[inline]
+    pub(super) const fn value_of(&self, content: u64) -> u32 {
+        low_32(content >> self.widths.fingerprint_bits)
     }
 
     /// Whether the value of a slot is in two words.
