@@ -18,7 +18,7 @@ use crate::digest::{Digest, Key};
 use crate::error::{AdvanceError, BuildError, InsertError, OutOfMemory};
 use crate::expiring::{Expires, ExpiringCuckooFilter, Generations, SWEPT_BY_ADVANCE, SWEPT_BY_INSERTION, lifetimes};
 use crate::filter::{
-    Built, FilterBuilder, Growth, Kept, Living, ValuedFilter, answers_many, counts_many, inserts_one_by_one,
+    Built, FilterBuilder, Growth, Kept, ValuedFilter, answers_many, counts_many, inserts_one_by_one,
     made_by_builder, made_with, numbers,
 };
 use crate::parameters::Parameters;
@@ -188,10 +188,12 @@ impl ConcurrentExpiringCuckooFilter {
     pub fn advance(&self, now: u64) -> Result<bool, AdvanceError> {
         let mut generations = self.times.lock();
         let (time, lifetime) = (generations.time(), generations.lifetime());
-        if now.saturating_sub(time) >= lifetime && !self.is_empty() {
+        let is_far = now.saturating_sub(time) >= lifetime;
+        // Whether it is empty is decided while nobody inserts a key, but most filters are not even at first sight.
+        if is_far && !self.is_empty() || !self.times.advance(&mut generations, now, &self.table.guards.stripes, is_far) {
             return Err(AdvanceError { now, time, lifetime });
         }
-        Ok(self.move_on(&mut generations, now))
+        Ok(self.sweep_on(&mut generations))
     }
 
     /// Moves the time on to `now`, like [`advance`](Self::advance), also where all keys expire by that.
@@ -206,11 +208,13 @@ impl ConcurrentExpiringCuckooFilter {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn jump(&self, now: u64) -> bool {
-        self.move_on(&mut self.times.lock(), now)
+        let mut generations = self.times.lock();
+        self.times.advance(&mut generations, now, &self.table.guards.stripes, false);
+        self.sweep_on(&mut generations)
     }
 
-    fn move_on(&self, generations: &mut Generations, now: u64) -> bool {
-        self.times.advance(generations, now, &self.table.guards.stripes);
+    /// Sweeps as many buckets as a call that moves the time on does, which returns this.
+    fn sweep_on(&self, generations: &mut Generations) -> bool {
         self.sweep(generations, SWEPT_BY_ADVANCE);
         !generations.is_behind()
     }
@@ -221,7 +225,8 @@ impl ConcurrentExpiringCuckooFilter {
         generations.set_dead(self.times.dead());
         let buckets = generations.next_buckets(bucket_count, count);
         if buckets.is_empty() {
-            return self.times.publish(generations);
+            self.times.publish(generations);
+            return self.times.catch_up(generations, &self.table.guards.stripes);
         }
         let (end, guards) = (buckets.end, self.guards());
         with_table!(self.table.scheme, valued(&*self.table.words), table => {
@@ -379,18 +384,14 @@ impl ConcurrentExpiringCuckooFilter {
         with_table!(self.table.scheme, valued(&*self.table.words), table => {
             let (fingerprint, primary, second) = table.addressing.locate_pair::<Whole>(digest);
             let watch = self.times.watch(&self.table.guards.versions, fingerprint);
-            let Some(living) = self.living(now) else { return Some(false) };
+            let living = match now {
+                None => Some(self.times.living(watch.seen)),
+                Some(now) => self.times.living_at(now),
+            };
+            let Some(living) = living else { return Some(false) };
             let found = table.living(living).contains_in(fingerprint, primary.bucket(), second);
             (found || watch.is_undisturbed()).then_some(found)
         })
-    }
-
-    #[inline]
-    fn living(&self, now: Option<u64>) -> Option<Living> {
-        match now {
-            None => Some(self.times.living(self.times.seen())),
-            Some(now) => self.times.living_at(now),
-        }
     }
 
     fn look_up_many<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
@@ -424,17 +425,17 @@ impl ConcurrentExpiringCuckooFilter {
         let digest = self.hasher().digest(key);
         let copies = with_table!(self.table.scheme, valued(&*self.table.words), table => {
             let (fingerprint, primary) = table.addressing.locate(digest);
-            let count = || table.living(self.times.living(self.times.seen())).copies(fingerprint, primary);
+            let count = |seen| table.living(self.times.living(seen)).copies(fingerprint, primary);
             let looked = (0..MAX_LOOKS).find_map(|_| {
                 let watch = self.times.watch(&self.table.guards.versions, fingerprint);
-                let copies = count();
+                let copies = count(watch.seen);
                 watch.is_undisturbed().then_some(copies)
             });
             looked.unwrap_or_else(|| {
                 let buckets = table.addressing.distinct_buckets(primary, fingerprint);
                 let buckets: ArrayVec<BucketIndex, MOST_CANDIDATES> = buckets.collect();
                 let _held = never_stale(self.table.guards.lock_each(&buckets));
-                count()
+                count(self.times.seen())
             })
         });
         to_usize(u64::from(copies))

@@ -110,7 +110,8 @@ impl Doubling {
         digest: Digest,
         repeated: Repeated,
     ) -> Result<Result<bool, InsertError>, Stale> {
-        if repeated == Repeated::LeftOut && old.contains(digest) {
+        // Not found at one look, it may be there all the same: what is locked below decides.
+        if repeated == Repeated::LeftOut && old.contains_now(digest) {
             return Ok(Ok(false));
         }
         self.split(old, current, Splitting::AT_A_TIME);

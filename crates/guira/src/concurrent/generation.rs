@@ -163,7 +163,8 @@ impl Generation {
     #[inline]
     pub(super) fn insert(&self, digest: Digest, repeated: Repeated) -> Result<bool, Refusal> {
         if self.is_at_limit(digest, || self.table.len()) {
-            let is_left_out = repeated == Repeated::LeftOut && self.table.contains(digest);
+            // Not found at one look, it may be there all the same: whoever makes the table larger decides.
+            let is_left_out = repeated == Repeated::LeftOut && self.contains_now(digest);
             return if is_left_out { Ok(false) } else { Err(Refusal::NoRoom(NoRoom::Full)) };
         }
         self.table.insert(digest, repeated)

@@ -9,8 +9,9 @@
 //!   again. [`TimedGuards`] are these locks.
 //! - *Readers* read the word after they have begun to watch a version, and before the first slot. A copy that a key had by then
 //!   has a number that the word knows. If it gets a younger number later, or is removed while a younger copy stays, the version
-//!   shows that, and the reader looks again. A dead fingerprint may go without a change of the version, since what is dead at a
-//!   later time than the reader's is missed by nobody.
+//!   shows that, and the reader looks again. A dead fingerprint may go without a change of the version: it was alive for the
+//!   reader only if the word has changed since, and then a reader that found nothing looks again too. It may have missed a
+//!   younger copy, whose number its word does not know.
 //!
 //! A number that is in two words can't be replaced at one moment. Whoever does so says it in two counters, and readers that find
 //! nothing meanwhile look again.
@@ -184,14 +185,24 @@ impl SharedTimes {
         Some((generations, self.owed.swap(0, Ordering::Relaxed).min(SWEPT_BY_ADVANCE)))
     }
 
-    /// Moves the time on.
-    pub(super) fn advance(&self, generations: &mut Generations, now: u64, stripes: &Stripes) {
+    /// Moves the time on; or, if that is only for an empty filter, leaves it where a key lives, and returns `false`.
+    pub(super) fn advance(&self, generations: &mut Generations, now: u64, stripes: &Stripes, only_if_empty: bool) -> bool {
+        let mut has_moved = true;
         if generations.is_due(now, || stripes.stored() > 0) {
-            self.change(generations, stripes, |generations| generations.advance(now));
+            self.change(generations, stripes, |generations| {
+                has_moved = !only_if_empty || generations.in_table() == generations.dead();
+                if has_moved {
+                    generations.advance(now);
+                }
+            });
+        } else if only_if_empty {
+            // A generation would begin, had no key joined the current one.
+            has_moved = false;
         } else {
             generations.pass_time(now);
             self.time.0.store(generations.time(), Ordering::Relaxed);
         }
+        has_moved
     }
 
     /// Begins and ends what is due, after buckets were swept.
@@ -258,7 +269,7 @@ impl SharedTimes {
         fingerprint: Fingerprint,
     ) -> TimedRead<'shared> {
         let read = versions.watch(fingerprint);
-        TimedRead { read, times: self, replaced: self.read.replaced.load(Ordering::Acquire) }
+        TimedRead { read, times: self, replaced: self.read.replaced.load(Ordering::Acquire), seen: self.seen() }
     }
 
     /// Replaces a number that is in two words, as readers are told.
@@ -275,16 +286,22 @@ pub(super) struct TimedRead<'shared> {
     read: OptimisticRead<'shared>,
     times: &'shared SharedTimes,
     replaced: u64,
+    /// Which generations lived when it began.
+    pub(super) seen: Seen,
 }
 
 impl TimedRead<'_> {
-    /// Whether no living fingerprint of the class left a slot while the look went on, and no number was half replaced.
+    /// Whether no living fingerprint of the class left a slot while the look went on, no number was half replaced, and no
+    /// generation began or died.
     ///
-    /// The fence in [`OptimisticRead::is_unchanged`] comes before both reads: whoever has seen the first half of a
-    /// replacement, which is released, sees that it began.
+    /// The fence in [`OptimisticRead::is_unchanged`] comes before all of these reads: whoever has seen the first half of a
+    /// replacement, which is released, sees that it began, and whoever has seen that a dead fingerprint is gone, that it died.
     #[inline]
     pub(super) fn is_undisturbed(&self) -> bool {
-        self.read.is_unchanged() && self.times.read.replacing.load(Ordering::Relaxed) == self.replaced
+        let ReadByAll { living, replacing, .. } = &self.times.read;
+        self.read.is_unchanged()
+            && replacing.load(Ordering::Relaxed) == self.replaced
+            && living.load(Ordering::Relaxed) == self.seen.0
     }
 }
 

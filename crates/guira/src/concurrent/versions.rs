@@ -52,7 +52,7 @@ impl Versions {
 
     #[inline]
     fn of(&self, fingerprint: Fingerprint) -> &AtomicU64 {
-        &self.0[to_usize(fingerprint.get()) % CLASSES]
+        &self.0[to_usize(fingerprint.get() % CLASSES as u64)]
     }
 
     /// Announces that a fingerprint leaves its slot, between steps 1 and 3.

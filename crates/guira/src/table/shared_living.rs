@@ -54,7 +54,8 @@ impl<'table, G: Widths> SharedLivingTable<'table, G> {
         if old == 0 {
             return self.slots.slots().fill_with(place, content);
         }
-        let number = self.slots.value(place);
+        // Of the same read: without the bucket's lock, another thread may have emptied the slot by now.
+        let number = self.slots.value_of(old);
         let is_dead = self.living.is_dead(number);
         if is_dead {
             self.slots.slots().flip(place, old ^ content);
@@ -107,7 +108,7 @@ impl<'table, G: Widths> SharedLivingTable<'table, G> {
         for slot in self.slots() {
             let place = Place { bucket, slot };
             let old = self.slots.slots().content(bucket, slot);
-            let number = self.slots.value(place);
+            let number = self.slots.value_of(old);
             if old != 0 && self.living.is_dead(number) {
                 self.slots.slots().flip(place, old);
                 self.numbers.leave(number);

@@ -190,3 +190,71 @@ fn a_reader_finds_a_key_whose_number_is_replaced_in_two_words() {
         assert!(filter.contains_at(&kept, 5) && filter.len() == 1);
     });
 }
+
+#[test]
+fn a_key_is_stored_in_a_slot_that_another_thread_fills_and_empties() {
+    let builder = table(2, 8);
+    let new = key(&builder, [0, 1], |_| true);
+    let other = key(&builder, [0, 1], |key| key.fingerprint != new.fingerprint);
+    let mut plain = expiring(2, 8);
+    plain.insert(&other.digest).expect("it is empty");
+    // An empty slot holds the number of a generation that has died.
+    assert!(plain.jump(3) && plain.is_empty());
+    check(3, move || {
+        let filter = share_expiring(&plain);
+        let thread = {
+            let filter = Arc::clone(&filter);
+            thread::spawn(move || {
+                filter.insert(&other.digest).expect("there is room");
+                assert!(filter.remove(&other.digest));
+            })
+        };
+        filter.insert(&new.digest).expect("there is room");
+        thread.join().expect("it does not panic");
+        assert!(filter.contains(&new.digest), "the key was lost");
+        assert_eq!((filter.len(), filter.check_invariants()), (1, Ok(())));
+    });
+}
+
+#[test]
+fn a_reader_finds_a_key_whose_older_copy_dies_while_it_looks() {
+    let builder = table(2, 8);
+    let twice = key(&builder, [0, 1], |_| true);
+    let other = key(&builder, [1, 0], |key| key.fingerprint != twice.fingerprint);
+    let mut plain = expiring(4, 8);
+    plain.insert(&twice.digest).expect("it is empty");
+    assert!(plain.jump(1));
+    plain.insert(&other.digest).expect("there is room");
+    check(2, move || {
+        let filter = share_expiring(&plain);
+        let writer = {
+            let filter = Arc::clone(&filter);
+            thread::spawn(move || {
+                filter.jump(2);
+                filter.insert(&twice.digest).expect("there is room");
+                filter.jump(3);
+            })
+        };
+        assert!(filter.count(&twice.digest) > 0, "a copy was there at every moment");
+        writer.join().expect("it does not panic");
+        assert_eq!((filter.count(&twice.digest), filter.check_invariants()), (1, Ok(())));
+    });
+}
+
+#[test]
+fn a_key_that_comes_while_time_moves_on_by_a_lifetime_lives_or_prevents_it() {
+    let builder = table(2, 8);
+    let new = key(&builder, [0, 1], |_| true);
+    let plain = expiring(2, 8);
+    check(2, move || {
+        let filter = share_expiring(&plain);
+        let clock = {
+            let filter = Arc::clone(&filter);
+            thread::spawn(move || filter.advance(100).is_ok())
+        };
+        filter.insert(&new.digest).expect("there is room");
+        let has_moved = clock.join().expect("it does not panic");
+        assert!(filter.contains(&new.digest), "it died at once");
+        assert_eq!((filter.time(), filter.check_invariants()), (if has_moved { 100 } else { 0 }, Ok(())));
+    });
+}

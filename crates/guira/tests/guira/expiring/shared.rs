@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Barrier, RwLock};
 use std::thread;
 
-use guira::{ConcurrentExpiringCuckooFilter, ExpiringCuckooFilter};
+use guira::{ConcurrentExpiringCuckooFilter, CuckooFilter, ExpiringCuckooFilter};
 
 use super::builder;
 use crate::oracle::binomial::assert_share;
@@ -71,6 +71,37 @@ fn the_same_operations_give_the_same_answers_and_bytes_as_in_a_filter_of_one_thr
             assert_eq!(filter.contains_many(&keys), plain.contains_many(&keys));
         }
     }
+}
+
+#[test]
+fn a_generation_begins_when_insertions_have_overwritten_the_last_dead_fingerprints() {
+    let mut plain = builder(60_000, 0.001, 140).resolution(10).build().expect("small");
+    // A filter whose keys don't expire has them in the same buckets.
+    let parameters = plain.parameters();
+    let lasting = CuckooFilter::builder().bucket_count(parameters.bucket_count());
+    let lasting = lasting.slots_per_bucket(4).fingerprint_bits(parameters.fingerprint_bits()).build().expect("small");
+    let bucket_of = |key: u64| {
+        let mut filter = lasting.clone();
+        filter.insert(&key).expect("it is empty");
+        filter.fingerprints().next().map(|stored| stored.bucket)
+    };
+    // In buckets that two calls of advance, each of which sweeps 4096, don't come to, of more than three times as many.
+    let mut late = (0..).filter(|&key| bucket_of(key).is_some_and(|bucket| bucket > 9000));
+    let dying = [late.next(), late.next()].map(|key| key.expect("half of all keys"));
+    let filter = share(plain.clone());
+    let advance = |plain: &mut ExpiringCuckooFilter, time| assert_eq!(filter.advance(time), plain.advance(time));
+    for resolution in 0..16 {
+        // The keys of the first two are dead when the third one's still live, beyond the next resolution.
+        advance(&mut plain, if resolution < 2 { 10 * resolution } else { 10 * resolution + 9 });
+        let key = dying.get(usize::try_from(resolution).expect("small")).copied().unwrap_or(1000 + resolution);
+        assert_eq!(filter.insert(&key), plain.insert(&key));
+    }
+    // As many copies as fit, so that they overwrite the dead ones.
+    for key in dying.into_iter().flat_map(|key| std::iter::repeat_n(key, 8)) {
+        assert_eq!(filter.insert(&key), plain.insert(&key));
+    }
+    advance(&mut plain, 160);
+    assert_eq!(filter.snapshot().as_ref(), Ok(&plain));
 }
 
 #[test]
