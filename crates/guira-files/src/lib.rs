@@ -9,8 +9,8 @@
 //!    are released by the system, so a temporary file without a lock is a left-over and is removed.
 //! 3. Write the new content to the temporary file.
 //! 4. Give it the owner, group and permissions of the old file, flush it to disk, and rename it to the path. Where there
-//!    is no old file, the rename fails if one has appeared.
-//! 5. Flush the directory to disk. Only then are both locks released: that of the old file, for which other writers wait,
+//!    is no old file, the rename fails if one has appeared; on file systems without links that is looked at just before.
+//! 5. Flush the directory to disk, where the file system can. Only then are both locks released: that of the old file, for which other writers wait,
 //!    and that of the new one.
 //!
 //! Readers take no lock: whoever opens the path gets either the old file or the new one, and both are complete.

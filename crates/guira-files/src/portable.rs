@@ -25,6 +25,10 @@ impl Directory {
     }
 }
 
+pub(crate) const fn has_no_links(_error: &io::Error) -> bool {
+    false
+}
+
 /// Does not lock: a lock of Windows would keep readers out too.
 pub(crate) fn open_locked(
     path: &Path,

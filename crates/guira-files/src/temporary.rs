@@ -133,7 +133,11 @@ impl Temporary {
         let path = file.path().to_owned();
         let renamed = match if_exists {
             IfExists::Replace => file.persist(target),
-            IfExists::Fail => file.persist_noclobber(target),
+            IfExists::Fail => file.persist_noclobber(target).or_else(|error| {
+                // Where a file system has neither such a rename nor links, another writer could come between these two.
+                let is_impossible = system::has_no_links(&error.error) && matches!(target.try_exists(), Ok(false));
+                if is_impossible { error.file.persist(target) } else { Err(error) }
+            }),
         };
         match renamed {
             Ok(file) => {

@@ -31,8 +31,20 @@ impl Directory {
     }
 
     pub(crate) fn sync(&self) -> io::Result<()> {
-        self.0.sync_all()
+        match self.0.sync_all() {
+            // File systems that can't flush a directory, as some of networks and of FUSE.
+            Err(error) if matches!(Errno::from_io_error(&error), Some(Errno::INVAL | Errno::OPNOTSUPP | Errno::NOSYS)) => {
+                Ok(())
+            }
+            result => result,
+        }
     }
+}
+
+/// Returns `true` if this error of making a link means that a file system has none.
+pub(crate) fn has_no_links(error: &io::Error) -> bool {
+    // Linux says that it is not permitted.
+    matches!(Errno::from_io_error(error), Some(Errno::PERM | Errno::OPNOTSUPP | Errno::NOSYS))
 }
 
 /// Opens a file and locks it if that is possible. Returns `None` if another process holds the lock beyond the deadline.
