@@ -337,7 +337,7 @@ fn list_of_one(result: Result<bool, CommandError>, repeats: Repeats, age: Age) -
         Ok(false) => Insertion::Present,
         Err(error @ (CommandError::Incomplete { .. } | CommandError::OutOfMemory)) => return Err(error),
         Err(error) if age == Age::Old && error.is_limit() => return Err(error),
-        Err(_) => Insertion::Refused,
+        Err(error) => Insertion::refused(&error),
     };
     let mut insertions = Answers::new();
     insertions.push(insertion);
@@ -367,11 +367,12 @@ fn insert_into<'arguments>(
             }
             Ok(false) => Insertion::Present,
             Err(error) => {
+                let refused = Insertion::refused(&error);
                 lacks_memory |= error == CommandError::OutOfMemory;
                 if error.is_limit() {
                     at_limit.get_or_insert(error);
                 }
-                Insertion::Refused
+                refused
             }
         });
     };
@@ -406,7 +407,7 @@ fn insert_into<'arguments>(
             let is_told = |insertion: Insertion| match insertion {
                 Insertion::Stored => true,
                 Insertion::Present => false,
-                Insertion::Refused => !lacks_memory,
+                Insertion::Refused | Insertion::WithoutMemory => !lacks_memory,
             };
             let told = items.iter().zip(&insertions).filter(|(_, insertion)| is_told(**insertion));
             told_items.extend(told.map(|(item, _)| *item));
@@ -522,7 +523,7 @@ pub(crate) fn merged_by<'filters>(
         found.push(source.ok_or(CommandError::NotFound)?);
     }
     let (first, rest) = found.split_first().ok_or(CommandError::NotFound)?;
-    limits.check(first.size())?;
+    limits.check(first.size_when_settled())?;
     first.refuse_to_merge(rest)?;
     Ok(found)
 }

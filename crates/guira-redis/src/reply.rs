@@ -25,6 +25,18 @@ pub enum Insertion {
     Present,
     /// There is no room for the item.
     Refused,
+    /// There is no memory for the item.
+    WithoutMemory,
+}
+
+impl Insertion {
+    /// The outcome for an item that was refused for this reason.
+    pub(crate) const fn refused(error: &CommandError) -> Self {
+        match error {
+            CommandError::OutOfMemory | CommandError::MemoryLimit { .. } => Self::WithoutMemory,
+            _ => Self::Refused,
+        }
+    }
 }
 
 /// One answer for each item. Those for a few items take no allocation.
@@ -102,7 +114,7 @@ impl Reply<'_> {
                 for &insertion in insertions {
                     match insertion {
                         // Asking for the protocol takes time, and only here is the number not that of a boolean.
-                        Insertion::Refused if to.protocol() == Protocol::Resp2 => to.integer(number(insertion)),
+                        Insertion::Refused | Insertion::WithoutMemory if to.protocol() == Protocol::Resp2 => to.integer(number(insertion)),
                         insertion => to.boolean(insertion == Insertion::Stored),
                     }
                 }
@@ -139,6 +151,6 @@ const fn number(insertion: Insertion) -> i64 {
     match insertion {
         Insertion::Stored => 1,
         Insertion::Present => 0,
-        Insertion::Refused => -1,
+        Insertion::Refused | Insertion::WithoutMemory => -1,
     }
 }

@@ -29,8 +29,8 @@ const STATUS: &str = "Exit status: 0 if the filter is on the server, 2 if there 
 ///
 /// The secret key of a filter that was built with --hash siphash goes with it to the server, which hashes with it.
 ///
-/// The user needs the commands TYPE, MULTI, EXEC, WATCH, PEXPIRE, PERSIST, RENAME, UNLINK and CF.LOADCHUNK; "guira pull"
-/// needs CF.SCANDUMP, and databases other than 0 need SELECT.
+/// The user needs the commands TYPE, MULTI, EXEC, DISCARD, WATCH, PEXPIRE, PERSIST, RENAME, UNLINK and CF.LOADCHUNK;
+/// "guira pull" needs CF.SCANDUMP, and databases other than 0 need SELECT.
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLES, after_help = STATUS)]
 pub(crate) struct PushArguments {

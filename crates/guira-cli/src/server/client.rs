@@ -226,7 +226,11 @@ impl<'address> Client<'address> {
         // Not a pipeline: its error would say that it was discarded, but not why.
         self.query(&cmd("MULTI"))?;
         for command in commands {
-            self.query(command)?;
+            if let Err(error) = self.query(command) {
+                // Or what follows would be queued too.
+                self.query(&cmd("DISCARD")).ok();
+                return Err(error);
+            }
         }
         Ok(())
     }

@@ -149,7 +149,7 @@ impl ReserveOption {
 }
 
 /// A whole number that is not negative.
-pub(super) fn number(text: &[u8]) -> Option<u64> {
+pub(crate) fn number(text: &[u8]) -> Option<u64> {
     let digits = std::str::from_utf8(text).ok()?;
     // `parse` takes a leading plus too, which servers do not.
     if digits.starts_with('+') { None } else { digits.parse().ok() }

@@ -8,5 +8,5 @@ pub use creation::Creation;
 pub use name::{CommandName, KeyUse};
 pub use parse::{Absent, Command, Repeats, Secret};
 
-pub(crate) use creation::MAX_CAPACITY;
+pub(crate) use creation::{MAX_CAPACITY, number};
 pub(crate) use name::{Argument, ArgumentKind, Need, Specification};

@@ -20,13 +20,24 @@ pub(super) fn allocated() -> usize {
     ALLOCATED.load(Ordering::Relaxed)
 }
 
-/// The alignment of every allocation of a server, which can't be asked for more.
-const ALIGNMENT: usize = 16;
+/// The alignment of every allocation of the server, which can't be asked for more.
+static ALIGNMENT: AtomicUsize = AtomicUsize::new(0);
+
+/// Finds out the alignment, before anything is allocated: 16, or 8 where the C library does not tell the size of an allocation, which the
+/// server then keeps in front of each.
+pub(super) fn find_alignment(functions: &Functions) {
+    const SIZE: usize = 64;
+    // SAFETY: every size is valid.
+    let memory = unsafe { (functions.alloc)(SIZE) };
+    ALIGNMENT.store(if memory.addr().is_multiple_of(16) { 16 } else { 8 }, Ordering::Relaxed);
+    // SAFETY: the memory came from the server.
+    unsafe { (functions.free)(memory) };
+}
 
 /// The server's functions, if they allocate this layout. This never changes for a layout, since the functions are found before
 /// anything is allocated.
 fn of_server(layout: Layout) -> Option<&'static Functions> {
-    if_loaded().filter(|_| layout.align() <= ALIGNMENT)
+    if_loaded().filter(|_| layout.align() <= ALIGNMENT.load(Ordering::Relaxed))
 }
 
 fn count(is_there: bool, layout: Layout) {

@@ -17,6 +17,7 @@ const NEVER_BLOCKED: c_int = 1 << 21;
 const REPLICATED: c_int = 1 << 12;
 const LOADING: c_int = 1 << 13;
 const RESP3: c_int = 1 << 22;
+const ASYNC_LOADING: c_int = 1 << 23;
 // VALKEYMODULE_CTX_FLAGS_SLOT_IMPORT_CLIENT; in Redis this bit means something else.
 const SLOT_IMPORT: c_int = 1 << 25;
 
@@ -31,9 +32,10 @@ impl Context {
         self.flags() & obeyed != 0
     }
 
-    /// Returns `true` if the client may wait for its reply, while other clients are served: no script or transaction does.
+    /// Returns `true` if the client may wait for its reply, while other clients are served: no script or transaction does, and while a
+    /// replica loads another set of data, nothing but clients' commands is done.
     pub(super) fn may_wait(self) -> bool {
-        !self.must_obey() && self.flags() & (SCRIPT | TRANSACTION | NEVER_BLOCKED) == 0
+        !self.must_obey() && self.flags() & (SCRIPT | TRANSACTION | NEVER_BLOCKED | ASYNC_LOADING) == 0
     }
 
     /// Returns `true` if the command comes from a file on disk.

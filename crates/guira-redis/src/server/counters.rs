@@ -14,7 +14,7 @@ use crate::reply::{Insertion, Reply};
 static REFUSED_FOR_MEMORY: AtomicU64 = AtomicU64::new(0);
 static REFUSED_FOR_ROOM: AtomicU64 = AtomicU64::new(0);
 
-/// How many commands were refused for lack of memory, by the server or by the limit of a filter.
+/// How many commands were refused for lack of memory, with all of their items or some, by the server or by the limit of a filter.
 pub(super) fn refused_for_memory() -> u64 {
     REFUSED_FOR_MEMORY.load(Ordering::Relaxed)
 }
@@ -37,18 +37,16 @@ pub(super) fn count_refusal(error: &CommandError) {
     counter.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Counts the items that were refused, where not the whole command was.
+/// Counts the items that were refused, where not the whole command was; of those without memory, the command.
 #[inline]
 pub(super) fn count_refused_items(reply: &Reply<'_>) {
-    let refused = match reply {
-        Reply::Insertions(insertions) | Reply::UniqueInsertions(insertions) => {
-            insertions.iter().filter(|&&insertion| insertion == Insertion::Refused).count()
-        }
-        Reply::Refused(_) => 1,
-        _ => 0,
-    };
+    let (Reply::Insertions(insertions) | Reply::UniqueInsertions(insertions)) = reply else { return };
+    let refused = insertions.iter().filter(|&&insertion| insertion == Insertion::Refused).count();
     if refused > 0 {
         REFUSED_FOR_ROOM.fetch_add(crate::cast::wide(refused), Ordering::Relaxed);
+    }
+    if insertions.contains(&Insertion::WithoutMemory) {
+        REFUSED_FOR_MEMORY.fetch_add(1, Ordering::Relaxed);
     }
 }
 

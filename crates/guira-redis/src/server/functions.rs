@@ -4,6 +4,8 @@
 use std::ffi::{CStr, c_char, c_int, c_long, c_longlong, c_uint, c_void};
 use std::sync::OnceLock;
 
+use super::allocator::find_alignment;
+
 macro_rules! opaque {
     ($($(#[$doc:meta])* $name:ident)*) => {$(
         $(#[$doc])*
@@ -279,5 +281,6 @@ pub(super) unsafe fn find(context: *mut RawContext) -> Result<&'static Functions
         let status = unsafe { get(name.as_ptr(), &raw mut function) };
         if status == OK { function } else { std::ptr::null_mut() }
     })?;
+    find_alignment(&found);
     Ok(FUNCTIONS.get_or_init(|| found))
 }

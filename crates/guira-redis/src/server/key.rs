@@ -5,7 +5,6 @@ use super::background::free;
 use super::context::Context;
 use super::data_type;
 use super::functions::{RawKey, RawString, functions};
-use super::steps;
 use crate::error::CommandError;
 use crate::execution::Place;
 use crate::stored::StoredFilter;
@@ -21,11 +20,15 @@ pub(super) struct Key {
 pub(super) enum Access {
     Read,
     Write,
+    /// To read without a trace: the server counts no lookup, and takes it for none.
+    Inspect,
 }
 
 // REDISMODULE_READ, REDISMODULE_WRITE
 const READ: c_int = 1;
 const WRITE: c_int = 2;
+// REDISMODULE_OPEN_KEY_NOTOUCH, and NONOTIFY and NOSTATS, which servers before Redis 7.2 and Valkey pass over.
+const WITHOUT_TRACE: c_int = 1 << 16 | 1 << 17 | 1 << 18;
 // REDISMODULE_KEYTYPE_EMPTY
 const EMPTY: c_int = 0;
 
@@ -37,7 +40,11 @@ impl Key {
     /// If the key holds anything but a filter.
     pub(super) fn open(context: Context, name: *mut RawString, access: Access) -> Result<Self, CommandError> {
         let functions = functions();
-        let mode = if access == Access::Write { READ | WRITE } else { READ };
+        let mode = match access {
+            Access::Read => READ,
+            Access::Write => READ | WRITE,
+            Access::Inspect => READ | WITHOUT_TRACE,
+        };
         // SAFETY: the name is an argument of the present command.
         let raw = unsafe { (functions.open_key)(context.0, name, mode) };
         let mut key = Self { raw, value: None };
@@ -64,17 +71,14 @@ impl Place for Key {
 
     fn filter_mut(&mut self) -> Option<&mut StoredFilter> {
         // SAFETY: the value is valid while the key is open; a command opens each key once, and no other command runs.
-        let filter = self.value.map(|mut value| unsafe { value.as_mut() })?;
-        if steps::are_under_way() {
-            filter.renew_stamp();
-        }
-        Some(filter)
+        self.value.map(|mut value| unsafe { value.as_mut() })
     }
 
     fn put(&mut self, filter: StoredFilter) -> Result<(), CommandError> {
         // Replaced in place: a new value of the key would lose its time to live.
         if let Some(place) = self.filter_mut() {
             free(std::mem::replace(place, filter));
+            place.renew_stamp();
             return Ok(());
         }
         let value = data_type::into_value(filter)?;

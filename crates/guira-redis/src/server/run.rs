@@ -11,7 +11,7 @@ use super::key::{Access, Key};
 use super::words::Words;
 use super::{configuration, names, steps};
 use crate::c_text::CText;
-use crate::command::{Command, CommandName, KeyUse};
+use crate::command::{Command, CommandName, KeyUse, number};
 use crate::error::CommandError;
 use crate::execution::{
     Changes, Outcome, Place, Told, compact_nothing, compact_to, execute, merge, merged_by, reserve_like, scan_dump,
@@ -66,11 +66,17 @@ pub(super) fn finish(
 
 #[cold]
 pub(super) fn refuse(context: Context, command: CommandName, error: &CommandError) -> c_int {
+    note_refusal(context, error);
+    context.refuse(&names::Refusal { command, error })
+}
+
+/// Counts what was refused.
+#[cold]
+fn note_refusal(context: Context, error: &CommandError) {
     count_refusal(error);
     if *error == CommandError::OutOfMemory && context.is_loading() {
         end_loading(context);
     }
-    context.refuse(&names::Refusal { command, error })
 }
 
 /// Ends a server that has no memory for a command of its append-only file, as a server ends that can't load a snapshot. Otherwise it would
@@ -187,7 +193,10 @@ fn respond(mut context: Context, key_name: *mut RawString, outcome: &Outcome<'_>
     if let Reply::Flag(flag) = outcome.reply {
         return context.boolean(flag);
     }
-    count_refused_items(&outcome.reply);
+    match &outcome.reply {
+        Reply::Refused(error) => note_refusal(context, error),
+        reply => count_refused_items(reply),
+    }
     outcome.reply.send(&mut context);
 }
 
@@ -203,7 +212,7 @@ fn hide_secrets(context: Context, name: CommandName, texts: &[&[u8]]) {
             context.redact(FIRST + number + 1);
         }
     }
-    if name == CommandName::LoadChunk && texts.len() > 1 && texts.first() == Some(&b"1".as_slice()) {
+    if name == CommandName::LoadChunk && texts.len() > 1 && texts.first().and_then(|text| number(text)) == Some(1) {
         context.redact(FIRST + 1);
     }
 }
@@ -229,9 +238,15 @@ fn execute_within_limits(
         Command::Insert { items: [_, _, ..], .. } => limits(context),
         _ => configuration::limits(),
     };
+    // A doubling goes on also where nothing is stored.
+    let was_splitting = steps::are_under_way().then(|| key.filter().is_some_and(|filter| !filter.is_settled()));
     let mut outcome = execute(command, &mut key, configuration::settings, first, now);
     if matches!(outcome, Err(CommandError::MemoryLimit { .. })) && context.must_obey() {
         outcome = execute_without_limits(command, &mut key);
+    }
+    if let Some(was_splitting) = was_splitting {
+        let is_told = outcome.as_ref().is_ok_and(|outcome| outcome.changes.told != Told::Nothing);
+        note_change(&mut key, was_splitting || is_told);
     }
     drop(key);
     // Looked at where it is: it is large.
@@ -241,6 +256,16 @@ fn execute_within_limits(
             respond(context, key_name, outcome);
             Ok(())
         }
+    }
+}
+
+/// Lets commands that are done in steps know that a filter may have changed, or has begun to be doubled.
+#[cold]
+fn note_change(key: &mut Key, has_changed: bool) {
+    if let Some(filter) = key.filter_mut()
+        && (has_changed || !filter.is_settled())
+    {
+        filter.renew_stamp();
     }
 }
 

@@ -15,7 +15,7 @@ use super::run::{self, Prepared};
 use crate::command::CommandName;
 use crate::error::CommandError;
 use crate::execution::Place as _;
-use crate::memory::{Boxed, gathered, list_for, short_list_for};
+use crate::memory::{Boxed, list_for, short_list_for};
 use crate::stored::{Growing, Progress, StoredFilter, Task, Waste, Work, all_growing};
 
 /// How long the steps are that are done in one turn.
@@ -82,7 +82,7 @@ pub(super) fn begin(context: Context, name: CommandName, keys: &[*mut RawString]
 }
 
 fn begin_task(context: Context, name: CommandName, task: Task, keys: &[*mut RawString]) -> Result<bool, CommandError> {
-    let opened = open(context, keys)?;
+    let opened = open(context, keys.iter().copied())?;
     let is_worth_steps = growing(&opened)?.is_some_and(|filters| task.is_worth_steps(&filters));
     if !is_worth_steps || !context.may_wait() {
         return Ok(false);
@@ -111,10 +111,13 @@ fn begin_task(context: Context, name: CommandName, task: Task, keys: &[*mut RawS
     Ok(true)
 }
 
-fn open(context: Context, names: &[*mut RawString]) -> Result<SmallVec<[Key; 4]>, CommandError> {
+fn open(
+    context: Context,
+    names: impl ExactSizeIterator<Item = *mut RawString>,
+) -> Result<SmallVec<[Key; 4]>, CommandError> {
     let mut keys: SmallVec<[Key; 4]> = short_list_for(names.len())?;
-    for &name in names {
-        keys.push(Key::open(context, name, Access::Read)?);
+    for name in names {
+        keys.push(Key::open(context, name, Access::Inspect)?);
     }
     Ok(keys)
 }
@@ -132,18 +135,16 @@ fn growing(keys: &[Key]) -> Result<Option<SmallVec<[&Growing; 4]>>, CommandError
 
 impl Job {
     /// Does a part of the work. Returns `true` if nothing more is to be done in steps.
-    fn step(&mut self, context: Context) -> bool {
+    fn step(&mut self, keys: &mut [Key]) -> bool {
         if self.work.is_settling() {
-            for name in &self.keys {
-                let Ok(mut key) = Key::open(context, name.0, Access::Read) else { return true };
-                // Who changes a filter makes the others' work begin anew, so it is changed only where there is something to finish.
-                let is_settled = key.filter().is_none_or(StoredFilter::is_settled);
-                if !is_settled && key.filter_mut().is_some_and(|filter| !filter.settle_some()) {
+            for key in &mut *keys {
+                if key.filter_mut().is_some_and(|filter| !filter.settle_some()) {
                     return false;
                 }
             }
         }
-        self.with_filters(context, |work, filters| work.step(filters)).is_none_or(|progress| match progress {
+        let Ok(Some(filters)) = growing(keys) else { return true };
+        match self.work.step(&filters) {
             Progress::More => false,
             Progress::Done(filter) => {
                 self.prepared = filter.map(|filter| Prepared::Filter(StoredFilter::Growing(filter)));
@@ -153,7 +154,7 @@ impl Job {
                 self.prepared = Some(Prepared::Unchanged);
                 true
             }
-        })
+        }
     }
 
     /// Whether the command has to wait with its change.
@@ -165,12 +166,15 @@ impl Job {
         self.name != CommandName::ScanDump && unsafe { (functions().avoid_replica_traffic)() != 0 }
     }
 
-    /// Does something with the work and the filters that it is about, if these are there.
-    fn with_filters<R>(&mut self, context: Context, act: impl FnOnce(&mut Work, &[&Growing]) -> R) -> Option<R> {
-        let names: SmallVec<[*mut RawString; 4]> = gathered(self.keys.iter().map(|name| name.0)).ok()?;
-        let keys = open(context, &names).ok()?;
-        let filters = growing(&keys).ok()??;
-        Some(act(&mut self.work, &filters))
+    /// Opens its keys.
+    fn open(&self, context: Context) -> Result<SmallVec<[Key; 4]>, CommandError> {
+        open(context, self.keys.iter().map(|name| name.0))
+    }
+
+    /// Whether the filters are what they were when the work began.
+    fn is_current(&self, context: Context) -> bool {
+        let Ok(keys) = self.open(context) else { return false };
+        matches!(growing(&keys), Ok(Some(filters)) if self.work.is_about(&filters))
     }
 }
 
@@ -181,10 +185,16 @@ unsafe extern "C" fn turn(context: *mut RawContext, job: *mut c_void) {
     // SAFETY: the database is one that a client has selected.
     unsafe { (functions().select_database)(context, running.database) };
     let begin = Instant::now();
-    while !running.is_done && begin.elapsed() < TURN {
-        running.is_done = running.step(Context(context));
-        if let Some(waste) = running.work.take_waste() {
-            free_elsewhere::<Waste>(waste);
+    // No other command runs during the turn.
+    match running.open(Context(context)) {
+        Err(_) => running.is_done = true,
+        Ok(mut keys) => {
+            while !running.is_done && begin.elapsed() < TURN {
+                running.is_done = running.step(&mut keys);
+                if let Some(waste) = running.work.take_waste() {
+                    free_elsewhere::<Waste>(waste);
+                }
+            }
         }
     }
     if running.is_done && !running.must_wait() {
@@ -210,7 +220,7 @@ unsafe extern "C" fn reply(context: *mut RawContext, arguments: *mut *mut RawStr
     if job.must_wait() {
         return run::refuse(context, job.name, &CommandError::Paused);
     }
-    let is_current = job.with_filters(context, |work, filters| work.is_about(filters)).unwrap_or(false);
+    let is_current = job.is_current(context);
     let prepared = job.prepared.take().filter(|_| is_current);
     run::finish(context, job.name, arguments, prepared)
 }

@@ -96,6 +96,7 @@ impl StoredFilter {
         if let Self::Growing(growing) = self {
             growing.filter.settle();
         }
+        self.renew_stamp();
     }
 
     /// The chunk at a position of at least 1, of a filter whose table is not being doubled; `None` behind the last.

@@ -316,4 +316,12 @@ impl StoredFilter {
             Self::Incoming(incoming) => incoming.size(),
         }
     }
+
+    /// The size in bytes when a table that is being doubled has been.
+    pub(crate) fn size_when_settled(&self) -> u64 {
+        match self {
+            Self::Growing(growing) if !growing.is_settled() => growing.filter.parameters().table_size(),
+            _ => self.size(),
+        }
+    }
 }

@@ -193,8 +193,11 @@ impl StoredFilter {
     /// Finishes a part of a doubling, if the table is being doubled. Returns `true` if nothing is left of it.
     pub(crate) fn settle_some(&mut self) -> bool {
         match self {
-            Self::Growing(growing) => growing.is_settled() || growing.filter.settle_some(),
-            Self::Expiring(_) | Self::Imported(_) | Self::Incoming(_) => true,
+            Self::Growing(growing) if !growing.is_settled() => {
+                growing.stamp = Stamp::new();
+                growing.filter.settle_some()
+            }
+            _ => true,
         }
     }
 }

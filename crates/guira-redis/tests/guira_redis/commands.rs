@@ -368,7 +368,7 @@ fn no_filter_is_made_or_grows_beyond_the_memory_limit() {
     // What is refused is not told to replicas, whose limits may be others.
     key.run("CF.DEL item-1");
     let (reply, told) = key.told(&[b"CF.INSERT", b"ITEMS", b"x1", b"x2"]).expect("it answers");
-    assert_eq!(reply, Reply::Insertions(vec![Insertion::Stored, Insertion::Refused].into()));
+    assert_eq!(reply, Reply::Insertions(vec![Insertion::Stored, Insertion::WithoutMemory].into()));
     assert_eq!(told, [b"CF.INSERT NOCREATE ITEMS x1"]);
 }
 
@@ -451,6 +451,29 @@ fn filters_made_alike_are_merged() {
         assert!(refusal.starts_with("ERR "), "{refusal}");
         assert_eq!(key.value, before, "{refusal}");
     }
+}
+
+#[test]
+fn a_filter_that_is_being_doubled_is_merged_where_the_doubled_one_is_within_the_limit() {
+    let size = |key: &Key| key.value.as_ref().map_or(0, StoredFilter::size);
+    let mut first = Key::default();
+    first.run("CF.RESERVE 20000");
+    let mut second = Key::default();
+    reserve_like(&mut second.value, first.value.as_ref(), Limits::Lifted).expect("there is one to be like");
+    second.run("CF.ADD second");
+    let before = size(&first);
+    let mut items = 0..;
+    while size(&first) == before {
+        first.run(&format!("CF.ADD item-{}", items.next().expect("it has no end")));
+    }
+    let mut settled = Key { value: copy(first.value.as_ref()), ..Key::default() };
+    settled.run("CF.SCANDUMP 0");
+    assert!(size(&settled) < size(&first), "it has two tables");
+    let limit = |bytes| Limits::Bytes(bytes);
+    let refused = merge(&mut first.value, &[second.value.as_ref()], limit(size(&settled) - 1), None);
+    assert!(matches!(refused, Err(CommandError::MemoryLimit { .. })), "{refused:?}");
+    merge(&mut first.value, &[second.value.as_ref()], limit(size(&settled)), None).expect("it has room");
+    assert_eq!(first.run("CF.MEXISTS second item-7"), Reply::Flags(vec![true, true].into()));
 }
 
 #[test]

@@ -190,7 +190,7 @@ fn a_replica_has_the_same_bytes_and_no_living_item_is_lost() {
                     match answer {
                         Insertion::Stored => _ = stored.insert(item, time),
                         Insertion::Present => {}
-                        Insertion::Refused => refused += 1,
+                        Insertion::Refused | Insertion::WithoutMemory => refused += 1,
                     }
                 }
             }

@@ -384,8 +384,12 @@ def test_a_server_without_memory_for_its_files_does_not_start_and_the_files_stay
                    ["CF.RESERVE", "expiring", 1000, "LIFETIME", LONG, "AT", TIME],
                    ["CF.INSERT", "expiring", "AT", TIME, "ITEMS", *items(20)], ["CF.ADD", "one", "item"])
     later = run(["CF.INSERT", "grown", "ITEMS", *items(3000, start=3000)], ["CF.INSERTNX", "new", "ITEMS", *items(100)])
+    # Single items that come one after the other, for which others have to move.
+    fill_one = expiring(960)
+    one_by_one = lambda client: [outcome(run(["CF.ADD", "key", item]), client) for item in items(60, start=960)]
+    of_commands = ["--appendonly", "yes", "--aof-use-rdb-preamble", "no"]
     tried = refused = 0
-    for options in [[], ["--appendonly", "yes", "--aof-use-rdb-preamble", "no"]]:
+    for options, fill_all, later in [([], fill_all, later), (of_commands, fill_all, later), (of_commands, fill_one, one_by_one)]:
         server = Server(program, *options, "--crash-log-enabled", "no", module=failing, arguments=[MODULE])
         try:
             client = server.client()

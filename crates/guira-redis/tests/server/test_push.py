@@ -423,6 +423,8 @@ def test_passwords_and_permissions(start, files, tmp_path):
     guira("pull", loader, "-o", tmp_path / "pulled.guira")
     client.execute_command("ACL", "SETUSER", "loader", "-pexpire")
     assert "pexpire" in refused("push", "--force", files / "small.guira", loader)
+    client.execute_command("ACL", "SETUSER", "loader", "+pexpire", "-rename")
+    assert "rename" in refused("push", "--force", files / "small.guira", loader)
     assert client.keys() == [b"birds"]
 
 
