@@ -177,6 +177,28 @@ impl Column {
         Ok(())
     }
 
+    /// Passes values that are bytes, one by one.
+    pub(crate) fn visit_bytes(&self, mut visit: impl FnMut(Option<&[u8]>) -> PyResult<()>) -> PyResult<()> {
+        for chunk in &self.chunks {
+            match chunk.data_type() {
+                DataType::Binary => chunk.as_binary::<i32>().iter().try_for_each(&mut visit)?,
+                DataType::LargeBinary => chunk.as_binary::<i64>().iter().try_for_each(&mut visit)?,
+                DataType::BinaryView => chunk.as_binary_view().iter().try_for_each(&mut visit)?,
+                DataType::FixedSizeBinary(_) => chunk.as_fixed_size_binary().iter().try_for_each(&mut visit)?,
+                other => return Err(refused("", format_args!("of type {other}"), "bytes are expected")),
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the values are bytes, not in a dictionary.
+    pub(crate) fn has_bytes(&self) -> bool {
+        use DataType as T;
+        self.chunks
+            .iter()
+            .all(|chunk| matches!(chunk.data_type(), T::Binary | T::LargeBinary | T::BinaryView | T::FixedSizeBinary(_)))
+    }
+
     /// Whether the values are strings, not in a dictionary.
     pub(crate) fn has_strings(&self) -> bool {
         self.chunks

@@ -110,7 +110,8 @@ impl<'py> Batch<'py> {
             check_dimensions(buffer.dimensions())?;
             // Arrays of small integers; other memory of single bytes, such as a mapped file, is one key.
             if buffer.item_size() == 1 && !keys.hasattr("typecode")? && !keys.hasattr("_type_")? {
-                return Err(one_key(keys));
+                let message = "memory of single bytes is one key, not many: pass bytes() of it to add, or in a list";
+                return Err(PyTypeError::new_err(message));
             }
             return Array::of_buffer(buffer, "", false).map(|array| Some(Self::Array(array)));
         }

@@ -20,7 +20,7 @@ use pyo3::buffer::{PyBuffer, PyUntypedBuffer};
 use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyInt};
+use pyo3::types::{PyCapsule, PyInt, PyMemoryView};
 
 /// The items of a one-dimensional buffer, of any size and with any stride. The exporter neither frees nor moves them while
 /// this value lives.
@@ -191,12 +191,20 @@ impl AsRef<[u8]> for Exported {
     }
 }
 
+/// The buffer of an object with items of one byte, whatever it calls them: those of pyarrow are signed.
+pub(crate) fn buffer_of_bytes(data: &Bound<'_, PyAny>) -> PyResult<PyBuffer<u8>> {
+    PyBuffer::get(data).or_else(|error| {
+        let bytes = PyMemoryView::from(data).and_then(|view| view.call_method1("cast", ("B",)));
+        bytes.and_then(|view| PyBuffer::get(&view)).map_err(|_| error)
+    })
+}
+
 /// A view of the bytes of an object, where they are.
 pub(crate) fn view_of_buffer(
     data: &Bound<'_, PyAny>,
     options: LoadOptions,
 ) -> PyResult<Result<CuckooFilterView<'static>, LoadError>> {
-    let buffer = PyBuffer::<u8>::get(data)?;
+    let buffer = buffer_of_bytes(data)?;
     if !buffer.readonly() {
         let message =
             "the memory can be written to: if nobody does, pass memoryview(data).toreadonly(); else pass bytes(data)";

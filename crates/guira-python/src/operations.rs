@@ -219,7 +219,10 @@ pub(crate) fn apply_to_iterable<O: Operation>(operation: &O, keys: &Bound<'_, Py
         answers.resize(count, O::Answer::default());
         return batch.visit(py, count, hasher, &mut Application { operation, answers, block: Vec::new() });
     }
-    for (number, key) in iterate(keys)?.enumerate() {
+    let keys = iterate(keys)?;
+    // Time moves on also where no key comes.
+    operation.begin(py)?;
+    for (number, key) in keys.enumerate() {
         let key = key_of(hasher, &key?)?;
         operation.begin(py)?;
         let applied = operation.apply(&[key], &mut [O::Answer::default()]);

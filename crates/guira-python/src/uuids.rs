@@ -41,11 +41,14 @@ pub(crate) fn uuids(keys: &Bound<'_, PyAny>) -> PyResult<Uuids> {
     let uuids = match Batch::of_any(keys)? {
         Batch::Uuids(uuids) => uuids,
         Batch::Arrow(column) if column.has_strings() => of_column(&column)?.into(),
+        Batch::Arrow(column) if column.has_bytes() => of_bytes(&column)?.into(),
         Batch::List(list) => of_objects(list.iter())?.into(),
         Batch::Tuple(tuple) => of_objects(tuple.iter())?.into(),
         Batch::Objects(objects) => of_objects(objects.list.iter())?.into(),
         Batch::Array(_) | Batch::Arrow(_) => {
-            let method = if keys.hasattr("to_pylist")? { "to_pylist" } else { "tolist" };
+            // Those of pyarrow, of Polars, and of all others.
+            let mut methods = ["to_pylist", "to_list"].into_iter();
+            let method = methods.find(|name| keys.hasattr(*name).unwrap_or(false)).unwrap_or("tolist");
             of_objects(keys.call_method0(method)?.cast::<PyList>()?.iter())?.into()
         }
     };
@@ -61,6 +64,22 @@ pub(crate) fn of_column(column: &Column) -> PyResult<Vec<Option<[u8; 16]>>> {
         Ok(())
     })?;
     Ok(uuids)
+}
+
+/// The UUIDs of a column of their bytes.
+fn of_bytes(column: &Column) -> PyResult<Vec<Option<[u8; 16]>>> {
+    let mut uuids = Vec::new();
+    reserve(&mut uuids, column.len())?;
+    column.visit_bytes(|bytes| {
+        uuids.push(bytes.map(of_16).transpose()?);
+        Ok(())
+    })?;
+    Ok(uuids)
+}
+
+fn of_16(bytes: &[u8]) -> PyResult<[u8; 16]> {
+    let refused = || PyValueError::new_err(format!("a UUID has 16 bytes, not {}", bytes.len()));
+    bytes.try_into().map_err(|_| refused())
 }
 
 pub(crate) fn visit(uuids: &[Option<[u8; 16]>], visitor: &mut impl Visit) -> PyResult<()> {
@@ -113,7 +132,5 @@ fn of_object(object: &Bound<'_, PyAny>) -> PyResult<Option<[u8; 16]>> {
             object.getattr("bytes")?.cast_into::<PyBytes>()?
         }
     };
-    let length = bytes.as_bytes().len();
-    let array = bytes.as_bytes().try_into().ok();
-    array.map(Some).ok_or_else(|| PyValueError::new_err(format!("a UUID has 16 bytes, not {length}")))
+    of_16(bytes.as_bytes()).map(Some)
 }

@@ -251,13 +251,18 @@ def test_uuids_are_one_key_if_asked_for_and_text_otherwise(column):
         keys.uuid(text), keys.uuid(pl.Series([TEXTS[1].upper(), None])), keys.uuid([UUIDS[1]]), keys.uuid((UUIDS[1].bytes,)),
         keys.uuid(pa.array([UUIDS[1]])), keys.uuid(np.array([f"urn:uuid:{TEXTS[1]}"])), keys.uuid(pd.Series([TEXTS[1], None])),
         keys.uuid(iter([TEXTS[1].replace("-", "")])), keys.uuid(keys.uuid(text)),
+        # Of other types, and of what has but the capsules of Arrow.
+        keys.uuid(pl.Series([UUIDS[1].bytes, None])), keys.uuid(pl.Series([TEXTS[1]], dtype=pl.Categorical)),
+        keys.uuid(pa.table({"id": pa.array([UUIDS[1].bytes], pa.binary(16))})), keys.uuid(pa.table({"id": pa.array([UUIDS[1]])})),
+        keys.uuid(pd.DataFrame({"id": pd.Series([UUIDS[1].bytes], dtype=pd.ArrowDtype(pa.binary()))})),
+        keys.uuid(relation("uuid", f"'{TEXTS[1]}'")), keys.uuid(pa.array([UUIDS[1].bytes], pa.binary_view())),
     ):  # fmt: skip
         seen = CuckooFilter(1000, 1e-6)
         seen.update(spelling)
         assert (len(seen), UUIDS[1] in seen, keys.uuid(TEXTS[1]) in seen, TEXTS[1] in seen) == (1, True, True, False)
         assert seen.contains_many(spelling).tolist()[:1] == [True]
     assert len(keys.uuid(text)) == 2
-    for wrong in (column, ["ani"], [b"ani"]):
+    for wrong in (column, ["ani"], [b"ani"], pa.array([b"ani"])):
         with pytest.raises(ValueError, match="UUID"):
             keys.uuid(wrong)
     with pytest.raises(TypeError, match="not int"):

@@ -310,6 +310,31 @@ def test_keys_of_an_iterator_come_when_they_are_yielded(clock):
     assert not seen.contains_many(range(3)).any()
 
 
+def test_an_iterator_without_keys_moves_the_time_on():
+    seen = ExpiringCuckooFilter(1000, RATE, lifetime=60, clock=False)
+    for keys in ([], iter([])):
+        seen.add("ani", now=seen.time)
+        seen.update(keys, now=seen.time + 59)
+        assert "ani" in seen
+        seen.update(keys, now=seen.time + 50)
+        assert "ani" not in seen
+    with pytest.raises(guira_filters.AdvanceError):
+        seen.add("ani")
+        seen.update(iter([]), now=seen.time + 1000)
+
+
+def test_what_was_dead_before_a_long_sleep_does_not_come_to_life(clock):
+    # All sixteen generations have keys, and so many buckets are swept in parts.
+    seen, start = ExpiringCuckooFilter(1_000_000, RATE, lifetime=14, resolution=1), clock[0]
+    for second in range(16):
+        clock[0] = start + second
+        seen.update(f"{second} {number}" for number in range(100))
+    clock[0] = start + 115
+    assert "15 0" not in seen
+    assert seen.add_unique("15 0")
+    assert "15 0" in seen and "15 1" not in seen and len(seen) == 1
+
+
 @pytest.mark.parametrize(
     "now",
     [

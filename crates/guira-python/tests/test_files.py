@@ -1,6 +1,7 @@
 """Files: those of the library are read and written again, damage is noticed, and processes share what is mapped."""
 
 import copy
+import ctypes
 import multiprocessing
 import multiprocessing.shared_memory
 import os
@@ -12,6 +13,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import xxhash
 
@@ -181,6 +183,9 @@ def test_bytes_files_pickles_and_copies_give_the_same(one, tmp_path):
             class_.from_bytes(one.to_bytes()),
             class_.from_bytes(bytearray(one.to_bytes())),
             class_.from_bytes(shared.buf),
+            class_.from_bytes(pa.py_buffer(one.to_bytes())),
+            class_.from_bytes((ctypes.c_ubyte * path.stat().st_size).from_buffer_copy(one.to_bytes())),
+            class_.from_bytes(np.frombuffer(one.to_bytes(), np.int8)),
             copy.deepcopy(one),
             *(pickle.loads(pickle.dumps(one, protocol)) for protocol in range(2, 6)),
         ]
@@ -260,6 +265,7 @@ def test_a_file_of_treated_keys_is_taken_where_keys_are_treated_alike(tmp_path):
         assert "ani" not in load(normalized=True)
     one = CuckooFilter.load(tmp_path / "file", normalized=True)
     one.add("ani")
+    assert "ani" in pickle.loads(pickle.dumps(one)) and "ani" in copy.deepcopy(one)
     one.save(tmp_path / "file")
     assert (tmp_path / "file").read_bytes().endswith(file[-25:])
     # Merged with a filter of keys that were hashed as they are, it would not find them.

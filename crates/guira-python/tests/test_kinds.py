@@ -74,6 +74,8 @@ def test_a_map_refuses_values_that_it_has_no_bits_for():
             shards.add("ani", value)
     with pytest.raises(TypeError):
         shards.add("ani", "seven")
+    with pytest.raises(OverflowError):
+        shards.update([("ani", 2**32)])
     with pytest.raises(ValueError, match="pairs of a key and a value"):
         shards.update(["ani"])
     with pytest.raises(guira_filters.ParameterError):

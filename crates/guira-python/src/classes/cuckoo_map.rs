@@ -61,7 +61,8 @@ impl CuckooMap {
     /// Adds a value to those of a key.
     ///
     /// Raises ``FilterFullError``, ``TooManyCopiesError`` for one value more than the key's buckets hold, or
-    /// ``ParameterError`` for a value with too many bits; the map is then unchanged.
+    /// ``ParameterError`` for a value with too many bits, which is ``OverflowError`` below 0 and from 2**32 on; the map is then
+    /// unchanged.
     #[pyo3(signature = (key, /, value))]
     fn add(&self, key: &Bound<'_, PyAny>, value: u32) -> PyResult<()> {
         let key = key_of(self.table.hasher(), key)?;
@@ -73,12 +74,12 @@ impl CuckooMap {
         let pairs = if pairs.hasattr("items")? { pairs.call_method0("items")? } else { pairs.clone() };
         for (number, pair) in pairs.try_iter()?.enumerate() {
             let pair = pair?;
-            let (key, value) = pair.extract::<(Bound<'_, PyAny>, u32)>().map_err(|error| {
+            let (key, value) = pair.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>().map_err(|error| {
                 let wrong = PyValueError::new_err("update takes pairs of a key and a value, or a dict");
                 wrong.set_cause(pairs.py(), Some(error));
                 wrong
             })?;
-            let key = key_of(self.table.hasher(), &key)?;
+            let (key, value) = (key_of(self.table.hasher(), &key)?, value.extract()?);
             self.table.write().insert(&key, value).map_err(|error| insert_error(&error, number))?;
             pairs.py().check_signals()?;
         }

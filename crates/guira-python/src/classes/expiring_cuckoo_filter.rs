@@ -129,7 +129,11 @@ impl Moving for ExpiringCuckooFilter {
             let is_swept =
                 if is_told { table.advance(now).map_err(|error| advance_error(&error))? } else { table.jump(now) };
             // What is not swept yet is not found, but keys that come meanwhile are found for longer.
-            _ = is_swept || (1..MOST_SWEEPS).any(|_| table.jump(now));
+            let is_swept = is_swept || (1..MOST_SWEEPS).any(|_| table.jump(now));
+            // The generation that they join may be dead too: then all is, and nothing comes to life with them.
+            if !is_swept && table.len_at(now) == 0 {
+                table.clear();
+            }
         }
         Ok(())
     }

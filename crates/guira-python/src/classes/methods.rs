@@ -4,9 +4,10 @@ use guira::{FilterBuilder, FilterKind};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyTuple, PyType};
+use pyo3::types::{PyBytes, PyDict, PyMemoryView, PyTuple, PyType};
 
 use crate::error::{SecretKeyError, build_error, load_error, merge_error};
+use crate::memory::buffer_of_bytes;
 use crate::options::load_options;
 use crate::table::{Locked, Measures, Stored};
 
@@ -87,10 +88,25 @@ pub(crate) fn from_bytes<T: Stored + 'static>(
         let bytes = bytes.as_bytes();
         py.detach(|| options.from_bytes::<T>(bytes))
     } else {
-        let bytes = copied(py, &PyBuffer::<u8>::get(data)?)?;
+        let bytes = copied_from(data)?;
         py.detach(|| options.from_bytes::<T>(&bytes))
     };
     table.map(Locked::new).map_err(load_error)
+}
+
+/// The bytes of any object with a buffer.
+fn copied_from(data: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+    match buffer_of_bytes(data) {
+        Ok(buffer) => copied(data.py(), &buffer),
+        Err(error) => {
+            // Arrays of ctypes name the order of the bytes of an item, also where it has one.
+            let view = PyMemoryView::from(data)?;
+            if !view.getattr("itemsize")?.eq(1)? {
+                return Err(error);
+            }
+            copied(data.py(), &PyBuffer::get(&view.call_method0("tobytes")?)?)
+        }
+    }
 }
 
 /// The bytes of a buffer.
@@ -132,7 +148,11 @@ pub(crate) fn reduce<'py, T: Stored>(
                        and give the key to from_bytes()";
         return Err(SecretKeyError::new_err(message));
     }
-    let from_bytes = py.import("operator")?.call_method1("methodcaller", ("from_bytes", to_bytes(py, table)?))?;
+    let keywords = PyDict::new(py);
+    // Whoever has the object knows what is done to its keys.
+    keywords.set_item("normalized", true)?;
+    let from_bytes = py.import("operator")?.getattr("methodcaller")?;
+    let from_bytes = from_bytes.call(("from_bytes", to_bytes(py, table)?), Some(&keywords))?;
     Ok((from_bytes, PyTuple::new(py, [class])?))
 }
 
