@@ -102,8 +102,9 @@ class Filter:
             raise ValueError("the header is damaged")
         if version != 1 or not FILTER <= self.kind <= EXPIRING or self.layout not in (PACKED, SEMI_SORTED) or required_flags or mark or reserved:
             raise ValueError("unknown")
-        if rate and not 0 < rate < 1:
+        if data[88:96] != bytes(8) and not 0 < rate < 1:
             raise ValueError("no rate is like that")
+        self.check_measures(beyond)
         if self.kind == GROWING or self.kind != FILTER and beyond:
             if self.addressing != DOUBLING or beyond not in (1, 2) or promised > self.f + self.g - 8:
                 raise ValueError("no growing filter is like that")
@@ -123,7 +124,9 @@ class Filter:
             raise ValueError("the table is damaged")
         self.table = table
         self.treatment, times = chunks_of(data[128 + table_size : end], self.kind)
+        self.age, self.generations = lambda value: 0, 1
         self.living = self.living_values(times)
+        self.check_table(slots)
         has_journal = self.kind in (FILTER, GROWING) and len(data) - end <= 24 + 24 * max(4096, slots // 16)
         changes = changes_of(data[end:] if has_journal or len(data) == end else b"?")
         if hash_id == 1:
@@ -141,6 +144,42 @@ class Filter:
             copies = fingerprint, frozenset(places)
             self.more_copies[copies] = self.more_copies.get(copies, 0) + (1 if change == INSERT else -1)
 
+    def check_measures(self, beyond):
+        longest = {(SEMI_SORTED, REGIONAL): 32, (SEMI_SORTED, POWER_OF_TWO): 32, (PACKED, REGIONAL): 56, (PACKED, DOUBLING): 56}
+        longest |= {(PACKED, addressing): 32 for addressing in (POWER_OF_TWO, TERNARY, QUATERNARY)}
+        shortest = 5 if self.layout == SEMI_SORTED else 8 if self.addressing == DOUBLING else 2
+        if not shortest <= self.f <= longest.get((self.layout, self.addressing), 0):
+            raise ValueError("no fingerprints of so many bits are in such a table")
+        if self.b not in ((4,) if self.layout == SEMI_SORTED else (2, 4, 8) if beyond else (1, 2, 4, 8)):
+            raise ValueError("no buckets of so many slots are in such a table")
+        if not 1 <= self.k * self.s <= 1 << 32 or max(self.capacity, self.len) > self.k * self.s * self.b:
+            raise ValueError("no table is so large, or holds so much")
+        base, power = {POWER_OF_TWO: 2, TERNARY: 3, QUATERNARY: 4}.get(self.addressing), 1
+        while base and power < self.s:
+            power *= base
+        if base and power != self.s or base == 2 and self.k > 1 or self.addressing == DOUBLING and self.s % (2 << self.g):
+            raise ValueError("no addressing has so many buckets")
+
+    def check_table(self, slots):
+        """All that the page says of a table, but for copies of a fingerprint in two buckets of a set."""
+        if int.from_bytes(self.table, "little") >> slots * self.slot_bits:
+            raise ValueError("the padding is not 0")
+        core_bits, count = 8 if self.addressing == DOUBLING else min(self.f, 32), 0
+        for place in range(self.k * self.s):
+            found = self.slots(place)
+            if self.layout == SEMI_SORTED and found != sorted(found, key=lambda slot: (slot[0] & 15, slot[0])):
+                raise ValueError("the fingerprints of a bucket are out of order")
+            if any(value if not fingerprint else self.age(value) >= self.generations for fingerprint, value in found):
+                raise ValueError("a value is not that of its fingerprint")
+            stored = [fingerprint for fingerprint, _ in found if fingerprint]
+            if any(not fingerprint & (1 << core_bits) - 1 for fingerprint in stored):
+                raise ValueError("no key has such a fingerprint")
+            if self.kind in (SET, COUNTING) and len(set(stored)) < len(stored):
+                raise ValueError("a fingerprint is there twice")
+            count += len(stored)
+        if count != self.len:
+            raise ValueError("another number of fingerprints than the header says")
+
     def living_values(self, times):
         """The values that stand for living generations; all values where keys don't expire."""
         if self.kind != EXPIRING:
@@ -155,6 +194,9 @@ class Filter:
             raise ValueError("the times are not those of such values")
         if beginning > time // resolution or [time, *ends] != sorted([time, *ends], reverse=True):
             raise ValueError("the times are out of order")
+        # Of a fingerprint, by its value, how many generations came after its own.
+        self.age = lambda value: (current - value) % (1 << self.v)
+        self.generations = len(ends)
         return {(current - a) % (1 << self.v) for a, end in enumerate(ends) if a == 0 or time - end < lifetime}
 
     def bits(self, start, count):
@@ -165,7 +207,9 @@ class Filter:
         """The fingerprints of a bucket, each with its value."""
         if self.layout == SEMI_SORTED:
             start, high = place * 4 * (self.f - 1), self.f - 4
-            nibbles = CODES[self.bits(start, 12)]
+            nibbles = CODES.get(self.bits(start, 12))
+            if nibbles is None:
+                raise ValueError("a bucket has a code of no fingerprints")
             return [(nibble | self.bits(start + 12 + high * i, high) << 4, 0) for i, nibble in enumerate(nibbles)]
         start = place * self.b * self.slot_bits
         slots = [self.bits(start + self.slot_bits * i, self.slot_bits) for i in range(self.b)]
@@ -248,7 +292,7 @@ def chunks_of(chunks, kind):
         if xxhash.xxh3_64_intdigest(struct.pack("<4sIQ", tag, flags, length) + chunk) != checksum:
             raise ValueError("a chunk is damaged")
         if tag == b"NORM":
-            if len(chunk) != 1 or not 1 <= chunk[0] <= 3:
+            if treatment or len(chunk) != 1 or not 1 <= chunk[0] <= 3:
                 raise ValueError("an unknown treatment of keys")
             treatment = chunk[0]
         elif tag == b"EXPR" and kind == EXPIRING:
@@ -298,11 +342,11 @@ def main():
         with open(sys.argv[1], "rb") as file:
             key = bytes.fromhex(sys.argv[2]) if len(sys.argv) > 2 else None
             loaded = Filter(file.read(), key)
-    except (OSError, ValueError, IndexError) as error:
+    except (OSError, ValueError, IndexError, struct.error) as error:
         print(f"reader.py: {error}", file=sys.stderr)
         return 2
     for line in sys.stdin.buffer:
-        answer = loaded.answer(line.removesuffix(b"\n").removesuffix(b"\r"))
+        answer = loaded.answer(line[:-2] if line.endswith(b"\r\n") else line.removesuffix(b"\n"))
         if answer is not None:
             sys.stdout.buffer.write(line.removesuffix(b"\n") + answer.encode() + b"\n")
     return 0

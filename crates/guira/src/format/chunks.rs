@@ -181,6 +181,9 @@ impl Times {
         let (began, next) = (fields.take()?, fields.take()?);
         let (current, spared): (u32, u32) = (fields.take()?, fields.take()?);
         let pass = (spared != NO_PASS).then_some(Pass { next, spared });
+        if pass.is_none() && next != 0 {
+            return None;
+        }
         let mut ended = ArrayVec::new();
         while !fields.0.is_empty() {
             ended.try_push(fields.take()?).ok()?;
