@@ -19,6 +19,7 @@ mod program;
 mod progress;
 mod provenance;
 mod render;
+mod same_file;
 mod secret_key;
 #[cfg(feature = "redis")]
 mod server;

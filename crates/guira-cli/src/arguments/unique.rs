@@ -42,6 +42,8 @@ const STATUS: &str = "Exit status: 0 if all was read, 2 if there was an error";
 /// With --field and the like, lines are told apart by these fields alone, and a line is printed if any of its keys is new. A
 /// line without a key is always printed.
 ///
+/// With --key-file, lines are hashed with SipHash-1-3 and its secret key, so that nobody can choose lines that are left out.
+///
 /// With --for, lines are forgotten after that time, and printed again when they come again.
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLES, after_help = STATUS)]

@@ -101,9 +101,11 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
 /// A time between two things that are done again and again.
 #[cfg(any(unix, test))]
 pub(super) fn interval(text: &str) -> Result<Duration, String> {
+    // 136 years, which can be added to any time.
+    const MOST: Duration = Duration::from_secs(1 << 32);
     match duration(text)? {
-        interval if interval >= Duration::from_millis(1) => Ok(interval),
-        _ => Err("the time between two is at least 1ms".into()),
+        interval if (Duration::from_millis(1)..=MOST).contains(&interval) => Ok(interval),
+        _ => Err("the time between two is at least 1ms, and at most 1000000h".into()),
     }
 }
 
@@ -277,6 +279,7 @@ mod tests {
             assert!(duration(refused).is_err(), "{refused}");
         }
         assert!(interval("0").is_err() && interval("0.0001s").is_err());
+        assert!(interval("1000000h").is_ok() && interval("99999999999999999999s").is_err());
         assert_eq!(interval("1ms"), Ok(Duration::from_millis(1)));
     }
 

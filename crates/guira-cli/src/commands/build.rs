@@ -14,6 +14,7 @@ use crate::arguments::{BuildArguments, HashName, Prefer};
 use crate::exit_status::ExitStatus;
 use crate::failure::{self, Failure};
 use crate::filter::Filter;
+use crate::filter_bytes;
 use crate::filter_file::{self, Existing, Replaced};
 use crate::filter_output::{self, FilterOutput};
 use crate::keys::{
@@ -270,6 +271,11 @@ impl Blueprint {
     /// Refuses what it can before any key is read.
     fn new(arguments: &BuildArguments) -> Result<Self, Failure> {
         if let Some(path) = &arguments.like {
+            let can_be_read_again = std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
+            if filter_bytes::is_standard_input(path) || path.exists() && !can_be_read_again {
+                let text = "is read twice, to know the hash of keys and to make the filter: give --like a file";
+                return Err(Failure::of(filter_bytes::name(path), text));
+            }
             let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
             let like = filter_file::load(path, key)?;
             let hasher = *like.filter.hasher();

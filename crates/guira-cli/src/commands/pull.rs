@@ -1,3 +1,5 @@
+use std::path::Path;
+
 use guira::FileHeader;
 use serde::Serialize;
 
@@ -9,12 +11,17 @@ use crate::filter_output::{self, FilterOutput};
 use crate::progress::Progress;
 use crate::render::text::counted;
 use crate::render::{Report, tell};
+use crate::same_file::SameFile;
 use crate::secret_key::SecretKey;
 use crate::server::{Address, Client, DumpHeader, Secrecy};
 use crate::shell::quoted;
 
 pub(crate) fn run(arguments: &PullArguments) -> Result<ExitStatus, Failure> {
     let address = Address::parse(&arguments.url)?;
+    if arguments.save_key.as_ref().is_some_and(|path| is_one_file(path, &arguments.output)) {
+        let text = "the filter goes there: give another file for --save-key";
+        return Err(Failure::of_file(&arguments.output, text));
+    }
     let existing = if arguments.force { Existing::Replaced } else { Existing::Refused };
     let output = FilterOutput::new(&arguments.output, existing, arguments.json, arguments.wait)?;
     let given = SecretKey::read_if_given(arguments.key.file.as_deref())?;
@@ -54,6 +61,14 @@ pub(crate) fn run(arguments: &PullArguments) -> Result<ExitStatus, Failure> {
         ));
     }
     Ok(ExitStatus::Success)
+}
+
+/// Whether two paths lead to one file, or would if it was there.
+fn is_one_file(first: &Path, second: &Path) -> bool {
+    match [first, second].map(SameFile::of) {
+        [None, None] => std::path::absolute(first).ok() == std::path::absolute(second).ok(),
+        [first, second] => first == second,
+    }
 }
 
 /// The secret key to verify the file with, if it is known.

@@ -5,7 +5,7 @@ use std::mem;
 use std::ops::{ControlFlow, Range};
 use std::path::Path;
 
-use guira::{CuckooFilter, Digest, ExpiringCuckooFilter, FilterBuilder, GrowthPolicy, InsertError};
+use guira::{CuckooFilter, Digest, ExpiringCuckooFilter, FilterBuilder, GrowthPolicy, InsertError, KeyHasher};
 use serde::Serialize;
 
 #[cfg(unix)]
@@ -20,6 +20,7 @@ use crate::progress::Progress;
 use crate::provenance::Provenance;
 use crate::render::Output;
 use crate::render::text::{self, counted};
+use crate::secret_key::SecretKey;
 use crate::stored_filter::StoredFilter;
 use crate::time;
 use state::State;
@@ -141,7 +142,8 @@ impl<'arguments> Deduplication<'arguments> {
         let (filter, state) = match &arguments.state {
             None => {
                 let no_file = Path::new("");
-                (StoredFilter::for_output(new_filter(arguments)?, provenance_of(arguments), no_file), None)
+                let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
+                (StoredFilter::for_output(new_filter(arguments, key)?, provenance_of(arguments), no_file), None)
             }
             Some(path) => {
                 let (filter, state) = State::open(path, arguments)?;
@@ -403,12 +405,13 @@ impl Deduplication<'_> {
     }
 }
 
-/// An empty filter.
-fn new_filter(arguments: &UniqueArguments) -> Result<Filter, Failure> {
+/// An empty filter, whose hash has this secret key, if there is one.
+fn new_filter(arguments: &UniqueArguments, key: Option<SecretKey>) -> Result<Filter, Failure> {
     let (capacity, rate) = (arguments.capacity.unwrap_or(CAPACITY), arguments.rate.unwrap_or(RATE));
+    let hasher = key.map_or(KeyHasher::default(), |key| KeyHasher::sip_hash_13(key.bytes()));
     let filter = match arguments.lifetime {
         None => {
-            let builder = growing(CuckooFilter::builder(), capacity, rate);
+            let builder = growing(CuckooFilter::builder().hasher(hasher), capacity, rate);
             // For low rates, fingerprints have fewer bits to give away.
             let doublings = (0..=DOUBLINGS).rev().find(|&doublings| builder(doublings).parameters().is_ok());
             builder(doublings.unwrap_or(0)).build().map(Filter::from)
@@ -416,7 +419,7 @@ fn new_filter(arguments: &UniqueArguments) -> Result<Filter, Failure> {
         Some(lifetime) => {
             let resolution = resolution(arguments, lifetime);
             let builder = ExpiringCuckooFilter::builder().lifetime(lifetime).resolution(resolution);
-            let builder = growing(builder, capacity, rate);
+            let builder = growing(builder.hasher(hasher), capacity, rate);
             // Where fingerprint and time have no bits for so many doublings, the first table would be larger instead: it is at most
             // twice as large as it must be for other reasons.
             let is_small = |doublings: &u32| {

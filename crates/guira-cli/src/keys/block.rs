@@ -27,6 +27,7 @@ enum Keys<'input> {
     Found {
         rows: &'input [Row],
         unquoted: &'input [u8],
+        lines: Lines,
     },
 }
 
@@ -44,6 +45,15 @@ pub(crate) struct Row {
     pub(crate) key: Option<Range<usize>>,
     /// The end of the row: bytes from the start of the input's buffer.
     pub(crate) end: usize,
+}
+
+/// How the lines of a record are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lines {
+    /// It is a line, whatever it contains.
+    One,
+    /// It has as many as line ends, as in CSV.
+    AsWritten,
 }
 
 impl<'input> Block<'input> {
@@ -66,8 +76,22 @@ impl<'input> Block<'input> {
         Self { bytes, keys: Keys::None }
     }
 
-    pub(crate) fn of_rows(bytes: &'input [u8], rows: &'input [Row], unquoted: &'input [u8]) -> Self {
-        Self { bytes, keys: Keys::Found { rows, unquoted } }
+    /// A block whose keys were found before.
+    pub(crate) const fn of_rows(bytes: &'input [u8], rows: &'input [Row], unquoted: &'input [u8], lines: Lines) -> Self {
+        Self { bytes, keys: Keys::Found { rows, unquoted, lines } }
+    }
+
+    /// This block with other keys.
+    pub(crate) const fn with_keys(&self, rows: &'input [Row], unquoted: &'input [u8]) -> Self {
+        Self::of_rows(self.bytes, rows, unquoted, self.lines())
+    }
+
+    const fn lines(&self) -> Lines {
+        match self.keys {
+            Keys::Whole(_) | Keys::Field(..) | Keys::Fields(..) => Lines::One,
+            Keys::None => Lines::AsWritten,
+            Keys::Found { lines, .. } => lines,
+        }
     }
 
     /// Returns `true` if this is the first record of an input, which names its fields.
@@ -81,9 +105,9 @@ impl<'input> Block<'input> {
 
     /// The number of lines from byte `start` to byte `end`, where a record starts and one ends.
     pub(crate) fn lines_between(&self, start: usize, end: usize) -> u64 {
-        match self.keys {
-            Keys::Whole(_) | Keys::Field(..) | Keys::Fields(..) => 1,
-            Keys::None | Keys::Found { .. } => self.bytes[start..end].find_iter(b"\n").count().max(1) as u64,
+        match self.lines() {
+            Lines::One => 1,
+            Lines::AsWritten => self.bytes[start..end].find_iter(b"\n").count().max(1) as u64,
         }
     }
 
@@ -115,7 +139,7 @@ impl<'input> Block<'input> {
                     }
                 });
             }
-            Keys::Found { rows, unquoted } => {
+            Keys::Found { rows, unquoted, .. } => {
                 for row in rows {
                     take(row.key.clone().map(|key| &unquoted[key]), row.end);
                 }
@@ -276,6 +300,18 @@ mod tests {
         let form = form(RecordEnd::Null, KeyPart::Whole);
         let found = keys(&Block::of_records(b"a\r\n\0\0b", &form));
         assert_eq!(found, [(Some(&b"a\r\n"[..]), 4), (Some(b""), 5), (Some(b"b"), 6)]);
+    }
+
+    #[test]
+    fn a_record_between_nul_bytes_is_one_line_also_where_its_key_is_another() {
+        let form = form(RecordEnd::Null, KeyPart::Whole);
+        let block = Block::of_records(b"a\nb\nc\0d\0", &form);
+        let normalized = block.with_keys(&[], b"");
+        for block in [block, normalized] {
+            assert_eq!([block.lines_between(0, 6), block.lines_between(6, 8)], [1, 1]);
+        }
+        let rows = Block::of_rows(b"\"a\nb\",c\n", &[], b"", Lines::AsWritten);
+        assert_eq!([rows, rows.with_keys(&[], b"")].map(|rows| rows.lines_between(0, 8)), [2, 2]);
     }
 
     #[test]

@@ -2,7 +2,7 @@ use std::io;
 
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder, Terminator};
 
-use super::block::{Block, Row};
+use super::block::{Block, Lines, Row};
 use super::form::{FieldChoice, RecordEnd};
 use super::memory;
 
@@ -124,7 +124,7 @@ impl CsvRows {
     /// Calls `take` with the whole rows, if there are any.
     pub(crate) fn take<T>(&mut self, take: impl FnOnce(&Block<'_>) -> T) -> Option<T> {
         let end = self.rows.last()?.end;
-        let taken = take(&Block::of_rows(&self.buffer[..end], &self.rows, &self.unquoted));
+        let taken = take(&Block::of_rows(&self.buffer[..end], &self.rows, &self.unquoted, Lines::AsWritten));
         self.lines += self.buffer[..end].iter().filter(|&&byte| byte == b'\n').count() as u64;
         self.buffer.drain(..end);
         self.parsed -= end;

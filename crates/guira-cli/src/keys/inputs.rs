@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use guira::{FileHeader, LoadError};
 
-use super::block::{Block, Row};
+use super::block::{Block, Lines, Row};
 use super::compression::{Compression, Opened, open};
 use super::form::{KeyForm, RecordEnd};
 use super::normalization::{Normalization, Normalized};
@@ -14,6 +14,7 @@ use super::records::{BLOCK_SIZE, for_each_block};
 use crate::failure::{Failure, report};
 use crate::filter_bytes::standard_input;
 use crate::progress::{Progress, Watched};
+use crate::same_file::SameFile;
 
 /// Enough keys to overlap their cache misses, and few enough to stay in the cache.
 pub(crate) const BATCH_SIZE: usize = 1024;
@@ -60,7 +61,7 @@ fn take_arguments(
         bytes.push(end.byte());
         rows.push(Row { key: Some(start..bytes.len() - 1), end: bytes.len() });
     }
-    take(&Block::of_rows(&bytes, &rows, &bytes))
+    take(&Block::of_rows(&bytes, &rows, &bytes, Lines::One))
 }
 
 impl Input {
@@ -103,9 +104,8 @@ impl Input {
                 // Its own buffer may not hide what has come.
                 Some(_) => standard_input().and_then(|file| self.begin(Paced { file, pulse }, None, progress)),
             },
-            Source::File(path) => {
-                File::open(path).and_then(|file| self.begin(Paced { file, pulse }, Some(path), progress))
-            }
+            Source::File(path) => open_list(path, pulse.is_some())
+                .and_then(|file| self.begin(Paced { file, pulse }, Some(path), progress)),
         }
         .map_err(|error| explain(&error))?;
         if has_mark && !self.is_quiet {
@@ -270,12 +270,15 @@ impl Inputs {
     /// may be pipes.
     pub(crate) fn refuse_as_output(&self, output: &Path) -> Result<(), Failure> {
         // An output that does not exist yet, or is standard output, replaces nothing.
-        let Ok(replaced) = fs::canonicalize(output) else { return Ok(()) };
+        let Some(replaced) = SameFile::of(output) else { return Ok(()) };
         for input in self.iter() {
-            if let Source::File(path) = &input.source
-                && fs::canonicalize(path).is_ok_and(|path| path == replaced)
-            {
-                return Err(Failure::of_file(path, "a list of keys that would be replaced: give another file"));
+            let list = match &input.source {
+                Source::StandardInput => SameFile::of_standard_input(),
+                Source::File(path) => SameFile::of(path),
+                Source::Arguments(_) => None,
+            };
+            if list.is_some_and(|list| list == replaced) {
+                return Err(Failure::of(input.name(), "a list of keys that would be replaced: give another file"));
             }
         }
         Ok(())
@@ -340,6 +343,25 @@ impl Inputs {
         })?;
         Ok(without_key)
     }
+}
+
+/// Opens a list of keys. At a pulse, a named pipe that nobody has opened to write is not waited for here, where no signal is noticed.
+#[cfg(unix)]
+fn open_list(path: &Path, has_pulse: bool) -> io::Result<File> {
+    use rustix::fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl, open};
+
+    if !has_pulse {
+        return File::open(path);
+    }
+    let file = open(path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())?;
+    // Only to open it: what is read is waited for.
+    fcntl_setfl(&file, fcntl_getfl(&file)?.difference(OFlags::NONBLOCK))?;
+    Ok(file.into())
+}
+
+#[cfg(not(unix))]
+fn open_list(path: &Path, _has_pulse: bool) -> io::Result<File> {
+    File::open(path)
 }
 
 /// `false` if the file can't be read, which is reported later, or is no regular file: a pipe can be read only once.

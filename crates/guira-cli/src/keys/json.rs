@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::block::{Block, Row, for_each_record};
+use super::block::{Block, Lines, Row, for_each_record};
 use super::form::RecordEnd;
 use super::memory;
 
@@ -36,7 +36,7 @@ impl<'paths> JsonRows<'paths> {
             }
         });
         result?;
-        Ok(Block::of_rows(bytes, &self.rows, &self.unquoted))
+        Ok(Block::of_rows(bytes, &self.rows, &self.unquoted, Lines::One))
     }
 
     fn push(&mut self, record: &[u8], end: usize) -> io::Result<()> {
@@ -120,7 +120,7 @@ impl<'json> Visitor<'json> for At<'_, '_, '_> {
         while let Some(name) = map.next_key::<Text<'json>>()? {
             // A name may contain dots, as `id.orig_h` in the logs of Zeek.
             match self.rest.strip_prefix(&*name.0) {
-                Some("") => map.next_value_seed(Leaf(&mut *self.found))?,
+                Some("") => map.next_value_seed(Leaf { found: &mut *self.found, depth: 0 })?,
                 Some(behind) if behind.starts_with('.') => {
                     map.next_value_seed(At { rest: &behind[1..], found: &mut *self.found })?;
                 }
@@ -163,23 +163,33 @@ impl<'json> Visitor<'json> for At<'_, '_, '_> {
     }
 }
 
-/// The value at the end of the path.
-struct Leaf<'found, 'to>(&'found mut Found<'to>);
+/// Arrays in arrays up to this depth: each takes a part of the stack. The parser has this limit too, but starts anew at each.
+const MAX_DEPTH: usize = 128;
+
+/// The value at the end of the path, or an element of an array there.
+struct Leaf<'found, 'to> {
+    found: &'found mut Found<'to>,
+    /// The number of arrays around it.
+    depth: usize,
+}
 
 impl<'json> DeserializeSeed<'json> for Leaf<'_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'json>>(self, json: D) -> Result<(), D::Error> {
         // Numbers are keys exactly as written.
-        take_value(<&RawValue>::deserialize(json)?, self.0).map_err(D::Error::custom)
+        take_value(<&RawValue>::deserialize(json)?, self.found, self.depth).map_err(D::Error::custom)
     }
 }
 
-fn take_value(value: &RawValue, found: &mut Found<'_>) -> serde_json::Result<()> {
+fn take_value(value: &RawValue, found: &mut Found<'_>, depth: usize) -> serde_json::Result<()> {
     let text = value.get();
     match text.as_bytes().first() {
         Some(b'"') => found.take(serde_json::from_str::<Text<'_>>(text)?.0.as_bytes()),
-        Some(b'[') => serde_json::Deserializer::from_str(text).deserialize_seq(Elements(found)),
+        Some(b'[') if depth == MAX_DEPTH => Err(serde_json::Error::custom("too many arrays in each other")),
+        Some(b'[') => {
+            serde_json::Deserializer::from_str(text).deserialize_seq(Elements { found, depth: depth + 1 })
+        }
         // Objects and null are no keys.
         Some(b'{' | b'n') | None => Ok(()),
         Some(_) => found.take(text.as_bytes()),
@@ -187,7 +197,10 @@ fn take_value(value: &RawValue, found: &mut Found<'_>) -> serde_json::Result<()>
 }
 
 /// The elements of an array, one at a time: a list of them could take more memory than the array.
-struct Elements<'found, 'to>(&'found mut Found<'to>);
+struct Elements<'found, 'to> {
+    found: &'found mut Found<'to>,
+    depth: usize,
+}
 
 impl<'json> Visitor<'json> for Elements<'_, '_> {
     type Value = ();
@@ -197,7 +210,7 @@ impl<'json> Visitor<'json> for Elements<'_, '_> {
     }
 
     fn visit_seq<S: SeqAccess<'json>>(self, mut array: S) -> Result<(), S::Error> {
-        while array.next_element_seed(Leaf(&mut *self.0))?.is_some() {}
+        while array.next_element_seed(Leaf { found: &mut *self.found, depth: self.depth })?.is_some() {}
         Ok(())
     }
 }
@@ -254,6 +267,16 @@ mod tests {
     fn each_element_of_an_array_is_a_key() {
         assert_keys("k", r#"{"k":["a",2,null,["b"]]}"#, &["a", "2", "b"]);
         assert_keys("k.x", r#"{"k":[{"x":"a"},{"y":"no"},7,{"x":["b"]}]}"#, &["a", "b"]);
+    }
+
+    #[test]
+    fn arrays_in_each_other_give_keys_up_to_a_depth_and_none_beyond() {
+        let nested = |depth: usize| format!("{{\"k\":{}\"a\"{}}}", "[".repeat(depth), "]".repeat(depth));
+        assert_keys("k", &nested(MAX_DEPTH), &["a"]);
+        for depth in [MAX_DEPTH + 1, 100_000] {
+            assert_keys("k", &nested(depth), &[]);
+            assert_keys("k.x", &nested(depth), &[]);
+        }
     }
 
     #[test]

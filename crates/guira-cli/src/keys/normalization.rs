@@ -69,7 +69,7 @@ impl Normalized {
             }
         });
         result?;
-        Ok(Block::of_rows(block.bytes(), &self.rows, &self.keys))
+        Ok(block.with_keys(&self.rows, &self.keys))
     }
 
     fn push(&mut self, key: Option<&[u8]>, end: usize) -> io::Result<()> {

@@ -1,6 +1,6 @@
 //! Filter files: damaged ones are refused, good ones are replaced whole or not at all.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::Write;
 
 use guira::{CuckooFilter, CuckooMap, CuckooSet, KeyHasher, LoadOptions};
@@ -192,14 +192,32 @@ fn a_list_of_keys_is_not_replaced_by_its_filter() {
     place.write("keys.txt", "ani\n");
     place.write("other.txt", "koel\n");
     std::os::unix::fs::symlink("keys.txt", place.path("link.txt")).expect("a link");
-    for arguments in [["-o", "keys.txt", "keys.txt"], ["-o", "link.txt", "keys.txt"], ["-o", "keys.txt", "./keys.txt"]]
-    {
+    fs::hard_link(place.path("keys.txt"), place.path("hard.txt")).expect("a link");
+    for arguments in [
+        ["-o", "keys.txt", "keys.txt"],
+        ["-o", "link.txt", "keys.txt"],
+        ["-o", "hard.txt", "keys.txt"],
+        ["-o", "keys.txt", "./keys.txt"],
+    ] {
         let refused = place.guira([&["build", "--force"][..], &arguments].concat());
         let message = format!("{}: a list of keys that would be replaced: give another file", arguments[2]);
         assert_refused(&refused, &message);
     }
     let never = ["build", "--force", "--never", "keys.txt", "-o", "keys.txt", "other.txt"];
     assert_refused(&place.guira(never), "keys.txt: a list of keys that would be replaced: give another file");
+    // The shell's redirection is a list too.
+    let replaced = "standard input: a list of keys that would be replaced: give another file";
+    for arguments in [
+        &["build", "--force", "-o", "keys.txt"][..],
+        &["unique", "--state", "hard.txt"],
+        &["add", "--keep-fitting", "--rejected", "keys.txt", "set.guira"],
+    ] {
+        let mut command = place.command(GUIRA, arguments);
+        command.stdin(File::open(place.path("keys.txt")).expect("readable"));
+        let output = command.output().expect("the program starts");
+        assert_eq!(output.status.code(), Some(2));
+        assert_eq!(String::from_utf8_lossy(&output.stderr), format!("guira: {replaced}\n"));
+    }
     assert_eq!(place.read("keys.txt"), b"ani\n");
 }
 

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::thread;
 
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{CWD, FileType, FlockOperation, Mode, flock, mknodat};
 use rustix::io::ioctl_fionread;
 use rustix::process::Signal;
 
@@ -147,6 +147,46 @@ fn what_has_come_before_a_signal_is_stored_and_no_part_of_a_line() {
         let expected = format!("ani\nfirst\n{}", lines(1..=2000));
         assert_eq!(place.check(format!("{expected}ki\nkiwi\n")), expected.as_bytes());
         assert_eq!(place.files(), ["set.guira"]);
+    }
+}
+
+#[test]
+fn a_signal_ends_a_program_whose_named_pipe_nobody_writes_to_yet() {
+    for arguments in [&["add", "--every", "1h", "set.guira"][..], &["unique", "--state", "seen.guira"]] {
+        let place = Workplace::new();
+        place.build_with(&["--capacity", "100"], b"ani\n");
+        mknodat(CWD, place.path("pipe"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).expect("the file system has pipes");
+        place.write("before", "koel\n");
+        let child = place.start([arguments, &["before", "pipe"]].concat());
+        // The program waits for a writer, and reads what one writes.
+        let writer = File::options().write(true).open(place.path("pipe")).expect("it is opened to be read");
+        (&writer).write_all(b"guira\nga").expect("the program reads");
+        until_all_is_read(&writer);
+        send(&child, Signal::TERM);
+        let output = child.wait_with_output().expect("it ends");
+        assert_eq!(output.status.signal(), Some(Signal::TERM.as_raw()), "{output:?}");
+        match arguments[0] {
+            "add" => assert_eq!(place.check("ani\nkoel\nguira\nga\n"), b"ani\nkoel\nguira\n"),
+            _ => assert_eq!(output.stdout, b"koel\nguira\n"),
+        }
+        // And without a writer.
+        drop(writer);
+        let child = place.start([arguments, &["before", "pipe"]].concat());
+        until_it_is_open(child.id(), "pipe");
+        send(&child, Signal::TERM);
+        let output = child.wait_with_output().expect("it ends");
+        assert_eq!(output.status.signal(), Some(Signal::TERM.as_raw()), "{output:?}");
+    }
+}
+
+/// Returns when a process has opened a file.
+fn until_it_is_open(process: u32, name: &str) {
+    let is_open = || {
+        let files = fs::read_dir(format!("/proc/{process}/fd")).expect("it runs");
+        files.flatten().any(|file| fs::read_link(file.path()).is_ok_and(|path| path.ends_with(name)))
+    };
+    while !is_open() {
+        thread::yield_now();
     }
 }
 

@@ -1,6 +1,7 @@
 //! Lines that come for the first time, beside an exact set of them.
 
 use std::collections::HashSet;
+use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::ExitStatusExt;
 
@@ -275,6 +276,21 @@ fn a_run_that_can_remember_no_more_has_printed_all_that_it_remembers() {
             }
             std::fs::remove_file(place.path("set.guira")).expect("it is there");
         }
+    }
+}
+
+#[test]
+fn a_state_with_a_secret_key_can_be_asked_with_it_alone() {
+    let place = Workplace::new();
+    place.write("key", "0123456789abcdef");
+    for options in [&[][..], &["--for", "1h"]] {
+        let unique = [&["unique", "-q", "--key-file", "key", "--state", "seen.guira"], options].concat();
+        assert_eq!(place.guira_with(&unique, b"ani\nkoel\nani\n").stdout, b"ani\nkoel\n");
+        assert_eq!(place.guira_with(&unique, b"ani\nguira\n").stdout, b"guira\n");
+        let refused = place.guira(["check", "seen.guira", "-e", "ani"]);
+        assert!(refused.status == 2 && refused.stderr.contains("--key-file"), "{}", refused.stderr);
+        assert_eq!(place.guira(["check", "--key-file", "key", "seen.guira", "-e", "ani"]).status, 0);
+        fs::remove_file(place.path("seen.guira")).expect("it is there");
     }
 }
 

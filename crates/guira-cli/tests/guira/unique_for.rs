@@ -269,6 +269,13 @@ fn lines_without_a_time_are_refused_or_kept_or_left_out() {
         (status, &*printed, &*said),
         (0, "10,ani\n20,koel\n", "guira: warning: 2 lines without a time, left out\n")
     );
+    // Before the first time there is none that lines without one could be far from.
+    place.write("log", ",ani\nno time\n1795600800,koel\n1795600801,ani\n");
+    let all = ",ani\nno time\n1795600800,koel\n1795600801,ani\n".to_owned();
+    assert_eq!(run(&["-q", "--untimed", "keep"]), (0, all, String::new()));
+    let (status, printed, said) = run(&[]);
+    assert_eq!((status, &*printed, said.starts_with("guira: log: line 1: has no time")), (2, "", true));
+    place.write("log", "10,ani\nno time\n20,ani\n20,koel\n,tero\n");
     let (_, counted, _) = run(&["--untimed", "skip", "--count", "--json"]);
     let expected = "{\n  \"record_count\": 3,\n  \"new_count\": 2,\n  \"repeated_count\": 1,\n  \"without_key_count\": 0,\n  \
                     \"without_time_count\": 2\n}\n";
@@ -316,6 +323,13 @@ fn a_wrong_line_of_rows_with_several_lines_is_named_by_its_number() {
     let run = ["unique", "-q", "--for", "1h", "--csv", "--header", "id", "--time-field", "when", "first", "rows"];
     let refused = place.guira(run);
     assert!(refused.stderr.starts_with("guira: rows: line 4: has no time in that field"), "{}", refused.stderr);
+    // Between NUL bytes a record is a line, whatever is done to its key.
+    place.write("records", "1\tx\ny\nz\0soon\tv\0");
+    for options in [&[][..], &["-i"]] {
+        let run = ["unique", "-q", "--for", "1h", "-z", "--time-field", "1", "records"];
+        let refused = place.guira([&run[..], options].concat());
+        assert!(refused.stderr.starts_with("guira: records: line 2: has no time in that field"), "{}", refused.stderr);
+    }
     place.write("rows", "id,then\na,1\n");
     let refused = place.guira(run);
     assert!(refused.status == 2 && refused.stderr.contains("no field has the name \"when\""), "{}", refused.stderr);

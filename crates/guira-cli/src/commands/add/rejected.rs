@@ -8,6 +8,7 @@ use crate::arguments::AddArguments;
 use crate::failure::Failure;
 use crate::keys::RecordEnd;
 use crate::render::Output;
+use crate::same_file::SameFile;
 
 pub(super) struct RejectedKeys {
     destination: Destination,
@@ -28,7 +29,8 @@ impl RejectedKeys {
         let end = arguments.inputs.form().end;
         let destination = match &arguments.rejected {
             Some(path) if path.as_os_str() != "-" => {
-                if path.canonicalize().is_ok_and(|path| arguments.file.canonicalize().is_ok_and(|file| file == path)) {
+                let replaced = SameFile::of(path);
+                if replaced.is_some() && replaced == SameFile::of(&arguments.file) {
                     return Err(Failure::of_file(path, "the filter itself: give another file for --rejected"));
                 }
                 // An old list is replaced, also where no key is left out this time: nobody should take it for today's.

@@ -36,7 +36,7 @@ impl<'arguments> State<'arguments> {
         if !path.exists() {
             // A directory or a permission that is missing is told before the work.
             FilterReplacement::of_output(path, Existing::Refused, wait)?;
-            let filter = StoredFilter::for_output(new_filter(arguments)?, provenance_of(arguments), path);
+            let filter = StoredFilter::for_output(new_filter(arguments, key)?, provenance_of(arguments), path);
             return Ok((filter, Self { path, wait, contents: None, len: 0, taken: 0 }));
         }
         let (filter, replacement) = FilterReplacement::of_filter(path, key, wait)?;

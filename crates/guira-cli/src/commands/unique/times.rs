@@ -26,6 +26,8 @@ pub(super) struct LineTimes {
     field: TimeField,
     untimed: Untimed,
     max_gap: u64,
+    /// Whether there was a time, in this run or in one before. No gap is behind the lines without one that precede it.
+    has_begun: bool,
     /// Whether keys are whole lines, which then are compared without their time.
     are_lines_whole: bool,
     /// The text and the time of the last line: many lines of a log have the time of the one before.
@@ -64,6 +66,7 @@ impl Times {
             field,
             untimed: arguments.untimed,
             max_gap: arguments.max_gap.unwrap_or(filter.lifetime().max(MIN_MAX_GAP)),
+            has_begun: filter.time() > 0,
             are_lines_whole: form.part == KeyPart::Whole,
             last: (Vec::new(), 0),
             late: 0,
@@ -107,7 +110,8 @@ impl LineTimes {
         let Some(RecordTime { text, around: [before, behind] }) = self.field.of(record)? else {
             return Ok((None, None));
         };
-        if text != self.last.0 {
+        // Nothing is not the time of the last line, though that is nothing before there was one.
+        if text.is_empty() || text != self.last.0 {
             let Some(time) = time::parsed(text) else { return Ok((None, None)) };
             self.last.0.clear();
             self.last.0.extend_from_slice(text);
@@ -149,7 +153,7 @@ impl LineTimes {
         if now > reached {
             // An empty filter has nothing to lose.
             let gap = now - reached;
-            if gap > self.max_gap && !filter.is_empty() {
+            if self.has_begun && gap > self.max_gap && !filter.is_empty() {
                 return Err(format!(
                     "its time, {}, is more than {} after the latest before it, {}, and lines would be forgotten: if it is \
                      right, give a longer --max-gap",
@@ -162,6 +166,7 @@ impl LineTimes {
         } else if reached - now > self.max_gap {
             self.late += 1;
         }
+        self.has_begun = true;
         Ok(Moved::On)
     }
 }
