@@ -218,21 +218,24 @@ fn a_key_is_stored_in_a_slot_that_another_thread_fills_and_empties() {
 
 #[test]
 fn a_reader_finds_a_key_whose_older_copy_dies_while_it_looks() {
-    let builder = table(2, 8);
-    let twice = key(&builder, [0, 1], |_| true);
-    let other = key(&builder, [1, 0], |key| key.fingerprint != twice.fingerprint);
-    let mut plain = expiring(4, 8);
-    plain.insert(&twice.digest).expect("it is empty");
-    assert!(plain.jump(1));
-    plain.insert(&other.digest).expect("there is room");
-    check(2, move || {
+    let builder = table(8, 8);
+    let [twice, other, dying] = [[0, 1], [2, 3], [6, 7]].map(|buckets| key(&builder, buckets, |_| true));
+    let plain = ExpiringCuckooFilter::builder().bucket_count(8).slots_per_bucket(1).fingerprint_bits(8);
+    let mut plain = plain.lifetime(30).resolution(10).build().expect("a few slots");
+    for (time, key) in [(5, dying), (15, twice), (31, other)] {
+        assert!(plain.jump(time));
+        plain.insert(&key.digest).expect("its bucket is empty");
+    }
+    // In a table of which half is swept, what is of a number that a reader does not know may be dead.
+    plain.jump(35);
+    check(1, move || {
         let filter = share_expiring(&plain);
         let writer = {
             let filter = Arc::clone(&filter);
             thread::spawn(move || {
-                filter.jump(2);
+                assert!(filter.jump(41));
                 filter.insert(&twice.digest).expect("there is room");
-                filter.jump(3);
+                assert!(filter.jump(45));
             })
         };
         assert!(filter.count(&twice.digest) > 0, "a copy was there at every moment");
