@@ -28,9 +28,11 @@ static ALIGNMENT: AtomicUsize = AtomicUsize::new(0);
 pub(super) fn find_alignment(functions: &Functions) {
     const SIZE: usize = 64;
     // SAFETY: every size is valid.
-    let memory = unsafe { (functions.alloc)(SIZE) };
-    ALIGNMENT.store(if memory.addr().is_multiple_of(16) { 16 } else { 8 }, Ordering::Relaxed);
-    // SAFETY: the memory came from the server.
+    let memory = unsafe { (functions.try_alloc.unwrap_or(functions.alloc))(SIZE) };
+    // Without memory for that, nothing that needs more than 8 is asked for.
+    let is_aligned = !memory.is_null() && memory.addr().is_multiple_of(16);
+    ALIGNMENT.store(if is_aligned { 16 } else { 8 }, Ordering::Relaxed);
+    // SAFETY: the memory came from the server, and nothing may be given back too.
     unsafe { (functions.free)(memory) };
 }
 
