@@ -33,7 +33,9 @@ impl Directory {
     pub(crate) fn sync(&self) -> io::Result<()> {
         match self.0.sync_all() {
             // File systems that can't flush a directory, as some of networks and of FUSE.
-            Err(error) if matches!(Errno::from_io_error(&error), Some(Errno::INVAL | Errno::OPNOTSUPP | Errno::NOSYS)) => {
+            Err(error)
+                if matches!(Errno::from_io_error(&error), Some(Errno::INVAL | Errno::OPNOTSUPP | Errno::NOSYS)) =>
+            {
                 Ok(())
             }
             result => result,

@@ -194,9 +194,9 @@ impl Column {
     /// Whether the values are bytes, not in a dictionary.
     pub(crate) fn has_bytes(&self) -> bool {
         use DataType as T;
-        self.chunks
-            .iter()
-            .all(|chunk| matches!(chunk.data_type(), T::Binary | T::LargeBinary | T::BinaryView | T::FixedSizeBinary(_)))
+        self.chunks.iter().all(|chunk| {
+            matches!(chunk.data_type(), T::Binary | T::LargeBinary | T::BinaryView | T::FixedSizeBinary(_))
+        })
     }
 
     /// Whether the values are strings, not in a dictionary.

@@ -114,7 +114,9 @@ impl Reply<'_> {
                 for &insertion in insertions {
                     match insertion {
                         // Asking for the protocol takes time, and only here is the number not that of a boolean.
-                        Insertion::Refused | Insertion::WithoutMemory if to.protocol() == Protocol::Resp2 => to.integer(number(insertion)),
+                        Insertion::Refused | Insertion::WithoutMemory if to.protocol() == Protocol::Resp2 => {
+                            to.integer(number(insertion))
+                        }
                         insertion => to.boolean(insertion == Insertion::Stored),
                     }
                 }

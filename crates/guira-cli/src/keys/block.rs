@@ -77,7 +77,12 @@ impl<'input> Block<'input> {
     }
 
     /// A block whose keys were found before.
-    pub(crate) const fn of_rows(bytes: &'input [u8], rows: &'input [Row], unquoted: &'input [u8], lines: Lines) -> Self {
+    pub(crate) const fn of_rows(
+        bytes: &'input [u8],
+        rows: &'input [Row],
+        unquoted: &'input [u8],
+        lines: Lines,
+    ) -> Self {
         Self { bytes, keys: Keys::Found { rows, unquoted, lines } }
     }
 

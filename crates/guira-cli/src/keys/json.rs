@@ -187,9 +187,7 @@ fn take_value(value: &RawValue, found: &mut Found<'_>, depth: usize) -> serde_js
     match text.as_bytes().first() {
         Some(b'"') => found.take(serde_json::from_str::<Text<'_>>(text)?.0.as_bytes()),
         Some(b'[') if depth == MAX_DEPTH => Err(serde_json::Error::custom("too many arrays in each other")),
-        Some(b'[') => {
-            serde_json::Deserializer::from_str(text).deserialize_seq(Elements { found, depth: depth + 1 })
-        }
+        Some(b'[') => serde_json::Deserializer::from_str(text).deserialize_seq(Elements { found, depth: depth + 1 }),
         // Objects and null are no keys.
         Some(b'{' | b'n') | None => Ok(()),
         Some(_) => found.take(text.as_bytes()),

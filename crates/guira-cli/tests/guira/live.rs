@@ -155,7 +155,8 @@ fn a_signal_ends_a_program_whose_named_pipe_nobody_writes_to_yet() {
     for arguments in [&["add", "--every", "1h", "set.guira"][..], &["unique", "--state", "seen.guira"]] {
         let place = Workplace::new();
         place.build_with(&["--capacity", "100"], b"ani\n");
-        mknodat(CWD, place.path("pipe"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).expect("the file system has pipes");
+        mknodat(CWD, place.path("pipe"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)
+            .expect("the file system has pipes");
         place.write("before", "koel\n");
         let child = place.start([arguments, &["before", "pipe"]].concat());
         // The program waits for a writer, and reads what one writes.

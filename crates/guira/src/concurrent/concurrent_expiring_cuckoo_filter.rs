@@ -18,8 +18,8 @@ use crate::digest::{Digest, Key};
 use crate::error::{AdvanceError, BuildError, InsertError, OutOfMemory};
 use crate::expiring::{Expires, ExpiringCuckooFilter, Generations, SWEPT_BY_ADVANCE, SWEPT_BY_INSERTION, lifetimes};
 use crate::filter::{
-    Built, FilterBuilder, Growth, Kept, ValuedFilter, answers_many, counts_many, inserts_one_by_one,
-    made_by_builder, made_with, numbers,
+    Built, FilterBuilder, Growth, Kept, ValuedFilter, answers_many, counts_many, inserts_one_by_one, made_by_builder,
+    made_with, numbers,
 };
 use crate::parameters::Parameters;
 use crate::sync::AtomicU64;
@@ -190,7 +190,8 @@ impl ConcurrentExpiringCuckooFilter {
         let (time, lifetime) = (generations.time(), generations.lifetime());
         let is_far = now.saturating_sub(time) >= lifetime;
         // Whether it is empty is decided while nobody inserts a key, but most filters are not even at first sight.
-        if is_far && !self.is_empty() || !self.times.advance(&mut generations, now, &self.table.guards.stripes, is_far) {
+        if is_far && !self.is_empty() || !self.times.advance(&mut generations, now, &self.table.guards.stripes, is_far)
+        {
             return Err(AdvanceError { now, time, lifetime });
         }
         Ok(self.sweep_on(&mut generations))

@@ -186,7 +186,13 @@ impl SharedTimes {
     }
 
     /// Moves the time on; or, if that is only for an empty filter, leaves it where a key lives, and returns `false`.
-    pub(super) fn advance(&self, generations: &mut Generations, now: u64, stripes: &Stripes, only_if_empty: bool) -> bool {
+    pub(super) fn advance(
+        &self,
+        generations: &mut Generations,
+        now: u64,
+        stripes: &Stripes,
+        only_if_empty: bool,
+    ) -> bool {
         let mut has_moved = true;
         if generations.is_due(now, || stripes.stored() > 0) {
             self.change(generations, stripes, |generations| {

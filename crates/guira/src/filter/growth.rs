@@ -101,7 +101,8 @@ impl Growth {
             Ok(())
         } else if !is_crowded(len, last.slot_count()) {
             Err(NoRoom::Full.as_error(len, parameters))
-        } else if copies > 0 {
+        } else if copies >= to_usize(parameters.slots_per_bucket().into()) {
+            // The key is one of those whose copies are in the way.
             Err(InsertError::TooManyCopies { copies })
         } else {
             Err(InsertError::Crowded { len, slot_count })

@@ -59,6 +59,25 @@ fn a_copy_that_no_larger_table_would_take_is_refused_without_one() {
 }
 
 #[test]
+fn a_key_of_few_copies_is_refused_for_those_of_another_that_are_in_the_way() {
+    let (many, empty) = (absent(0), growing(0.01));
+    let with_copies = |of_many: usize, key: Option<u64>| {
+        let mut filter = empty.clone();
+        let keys = key.into_iter().chain(std::iter::repeat_n(many, of_many));
+        keys.for_each(|key| filter.insert(&key).expect("there is room for eight"));
+        filter
+    };
+    // One with the same two buckets, and fingerprints that no doubling up to a quarter of the slots tells apart.
+    let full = with_copies(8, None);
+    let is_companion = |key: &u64| matches!(full.clone().insert(key), Err(InsertError::Crowded { .. }));
+    let few = (1..1_000_000).map(absent).find(is_companion).expect("one in some ten thousand");
+    let mut filter = with_copies(7, Some(few));
+    let slot_count = filter.slot_count();
+    assert_eq!(filter.insert(&few), Err(InsertError::Crowded { len: 8, slot_count }));
+    assert_eq!(filter.insert(&many), Err(InsertError::TooManyCopies { copies: filter.count(&many) }));
+}
+
+#[test]
 fn many_copies_of_every_key_are_refused_before_the_table_becomes_a_desert() {
     let mut filter = growing(0.001);
     let mut errors = 0;
