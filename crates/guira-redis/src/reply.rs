@@ -115,7 +115,7 @@ impl Reply<'_> {
                     match insertion {
                         // Asking for the protocol takes time, and only here is the number not that of a boolean.
                         Insertion::Refused | Insertion::WithoutMemory if to.protocol() == Protocol::Resp2 => {
-                            to.integer(number(insertion))
+                            to.integer(number(insertion));
                         }
                         insertion => to.boolean(insertion == Insertion::Stored),
                     }
