@@ -4,6 +4,8 @@ use std::io;
 use std::io::Read;
 use std::path::Path;
 
+use guira::KeyHasher;
+
 use crate::failure::Failure;
 
 const SIZE: usize = 16;
@@ -79,6 +81,11 @@ impl SecretKey {
         }
         Some(Self(key))
     }
+}
+
+/// The hash with this secret key, or without one with this seed.
+pub(crate) fn hasher(key: Option<SecretKey>, seed: u64) -> KeyHasher {
+    key.map_or(KeyHasher::xxh3(seed), |key| KeyHasher::sip_hash_13(key.bytes()))
 }
 
 fn digit(byte: u8) -> Option<u8> {

@@ -40,8 +40,7 @@ impl Uuids {
 pub(crate) fn uuids(keys: &Bound<'_, PyAny>) -> PyResult<Uuids> {
     let uuids = match Batch::of_any(keys)? {
         Batch::Uuids(uuids) => uuids,
-        Batch::Arrow(column) if column.has_strings() => of_column(&column)?.into(),
-        Batch::Arrow(column) if column.has_bytes() => of_bytes(&column)?.into(),
+        Batch::Arrow(column) if column.has_strings() || column.has_bytes() => of_column(&column)?.into(),
         Batch::List(list) => of_objects(list.iter())?.into(),
         Batch::Tuple(tuple) => of_objects(tuple.iter())?.into(),
         Batch::Objects(objects) => of_objects(objects.list.iter())?.into(),
@@ -55,25 +54,16 @@ pub(crate) fn uuids(keys: &Bound<'_, PyAny>) -> PyResult<Uuids> {
     Ok(Uuids { uuids })
 }
 
-/// The UUIDs of a column of their text.
+/// The UUIDs of a column of their text, or of their bytes.
 pub(crate) fn of_column(column: &Column) -> PyResult<Vec<Option<[u8; 16]>>> {
     let mut uuids = Vec::new();
     reserve(&mut uuids, column.len())?;
-    column.visit_strings(|text| {
-        uuids.push(text.map(of_text).transpose()?);
-        Ok(())
-    })?;
-    Ok(uuids)
-}
-
-/// The UUIDs of a column of their bytes.
-fn of_bytes(column: &Column) -> PyResult<Vec<Option<[u8; 16]>>> {
-    let mut uuids = Vec::new();
-    reserve(&mut uuids, column.len())?;
-    column.visit_bytes(|bytes| {
-        uuids.push(bytes.map(of_16).transpose()?);
-        Ok(())
-    })?;
+    let mut push = |uuid: Option<PyResult<[u8; 16]>>| uuid.transpose().map(|uuid| uuids.push(uuid));
+    if column.has_strings() {
+        column.visit_strings(|text| push(text.map(of_text)))?;
+    } else {
+        column.visit_bytes(|bytes| push(bytes.map(of_16)))?;
+    }
     Ok(uuids)
 }
 

@@ -24,7 +24,7 @@ use crate::progress::Progress;
 use crate::provenance::{self, Provenance, TimeSource};
 use crate::render::text::{self, counted};
 use crate::render::{Report, tell};
-use crate::secret_key::SecretKey;
+use crate::secret_key::{SecretKey, hasher};
 use crate::stored_filter::{Growth, StoredFilter};
 use crate::threads;
 use crate::time;
@@ -487,10 +487,6 @@ fn refuse_vain_growth(arguments: &BuildArguments) -> Result<(), Failure> {
         }
         _ => Ok(()),
     }
-}
-
-fn hasher(key: Option<SecretKey>, seed: u64) -> KeyHasher {
-    key.map_or(KeyHasher::xxh3(seed), |key| KeyHasher::sip_hash_13(key.bytes()))
 }
 
 /// The secret key, if the chosen hash has one.

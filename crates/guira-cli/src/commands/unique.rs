@@ -5,7 +5,7 @@ use std::mem;
 use std::ops::{ControlFlow, Range};
 use std::path::Path;
 
-use guira::{CuckooFilter, Digest, ExpiringCuckooFilter, FilterBuilder, GrowthPolicy, InsertError, KeyHasher};
+use guira::{CuckooFilter, Digest, ExpiringCuckooFilter, FilterBuilder, GrowthPolicy, InsertError};
 use serde::Serialize;
 
 #[cfg(unix)]
@@ -20,7 +20,7 @@ use crate::progress::Progress;
 use crate::provenance::Provenance;
 use crate::render::Output;
 use crate::render::text::{self, counted};
-use crate::secret_key::SecretKey;
+use crate::secret_key::{SecretKey, hasher};
 use crate::stored_filter::StoredFilter;
 use crate::time;
 use state::State;
@@ -408,7 +408,7 @@ impl Deduplication<'_> {
 /// An empty filter, whose hash has this secret key, if there is one.
 fn new_filter(arguments: &UniqueArguments, key: Option<SecretKey>) -> Result<Filter, Failure> {
     let (capacity, rate) = (arguments.capacity.unwrap_or(CAPACITY), arguments.rate.unwrap_or(RATE));
-    let hasher = key.map_or(KeyHasher::default(), |key| KeyHasher::sip_hash_13(key.bytes()));
+    let hasher = hasher(key, 0);
     let filter = match arguments.lifetime {
         None => {
             let builder = growing(CuckooFilter::builder().hasher(hasher), capacity, rate);

@@ -24,7 +24,7 @@ const HANDLES_LOADING_BESIDE: c_int = 1 << 2;
 // In Valkey: keys may come before the slot that they are in. Nothing here asks whose slot a key is in.
 const HANDLES_SLOT_MIGRATION: c_int = 1 << 5;
 
-/// Called by the server, once. This takes no memory of the module's: what has begun could not be undone where there is none.
+/// Called by the server, once. This needs no memory of the module's: what has begun could not be undone where there is none.
 ///
 /// # Safety
 ///

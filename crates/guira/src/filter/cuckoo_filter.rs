@@ -572,8 +572,8 @@ impl CuckooFilter {
     }
 
     pub(crate) fn scheme_and_bytes(&mut self) -> (&Scheme, &mut [u8]) {
-        assert!(!self.is_doubling(), "half of a table");
-        (&self.scheme, &mut self.storage)
+        let (scheme, bytes, _) = self.scheme_bytes_and_len();
+        (scheme, bytes)
     }
 
     /// The scheme, the table, and the number of fingerprints, which follows what is done to the table.

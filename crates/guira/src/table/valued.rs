@@ -75,6 +75,12 @@ impl<G: Widths, M> ValuedTable<G, M> {
     pub(crate) fn new(widths: ValuedWidths<G>, memory: M) -> Self {
         Self { slots: PackedTable::new(widths.slots, memory), widths }
     }
+
+    /// The value of what a slot holds.
+    #[inline]
+    pub(super) const fn value_of(&self, content: u64) -> u32 {
+        low_32(content >> self.widths.fingerprint_bits)
+    }
 }
 
 #[cfg(feature = "concurrent")]
@@ -97,12 +103,6 @@ impl<'table, G: Widths> ValuedTable<G, &'table [AtomicU64]> {
     #[inline]
     pub(super) const fn content_of(&self, fingerprint: Fingerprint, value: u32) -> u64 {
         fingerprint.get() | ((value as u64) << self.widths.fingerprint_bits)
-    }
-
-    /// The value of what a slot holds.
-    #[inline]
-    pub(super) const fn value_of(&self, content: u64) -> u32 {
-        low_32(content >> self.widths.fingerprint_bits)
     }
 
     /// Whether the value of a slot is in two words.
@@ -212,7 +212,7 @@ impl<G: Widths, M: MemoryMut> TableMut for ValuedTable<G, M> {
 impl<G: Widths, M: Memory> Values for ValuedTable<G, M> {
     #[inline]
     fn value(&self, place: Place) -> u32 {
-        low_32(self.slots.content(place.bucket, place.slot) >> self.widths.fingerprint_bits)
+        self.value_of(self.slots.content(place.bucket, place.slot))
     }
 
     #[inline]
