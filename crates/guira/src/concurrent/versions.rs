@@ -27,7 +27,7 @@
 use alloc::sync::Arc;
 
 use crate::addressing::Fingerprint;
-use crate::cast::{low_32, to_usize};
+use crate::cast::to_usize;
 use crate::parameters::Parameters;
 use crate::sync::{AtomicU64, Ordering, fence};
 use crate::table::{OutOfMemory, try_arc};
@@ -52,7 +52,7 @@ impl Versions {
 
     #[inline]
     fn of(&self, fingerprint: Fingerprint) -> &AtomicU64 {
-        &self.0[to_usize(u64::from(low_32(fingerprint.get()))) % CLASSES]
+        &self.0[to_usize(u64::from(fingerprint.low_half())) % CLASSES]
     }
 
     /// Announces that a fingerprint leaves its slot, between steps 1 and 3.
