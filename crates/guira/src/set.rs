@@ -12,7 +12,7 @@ use crate::filter::{
 ///
 /// What it promises: a key that was inserted is always found, and inserting it again changes nothing and never fails. It
 /// takes as many distinct keys as its [`capacity`](Self::capacity) says, and while it holds no more, absent keys are
-/// answered with "probably" at no more than the rate it was built for. A failed operation leaves every bit as it was.
+/// answered with "probably" at no more than the rate it was built for. A key that is refused leaves every bit as it was.
 ///
 /// # Examples
 ///

@@ -509,6 +509,10 @@ impl ConcurrentExpiringCuckooFilter {
     /// Turns it into a filter for one thread, with the same bits. Tables that are in large pages, which is where a filter of
     /// 2 MiB or more is built, are not copied.
     ///
+    /// # Panics
+    ///
+    /// Where there is no memory for a copy of a smaller one; [`snapshot`](Self::snapshot) returns an error.
+    ///
     /// # Examples
     ///
     /// ```

@@ -75,7 +75,8 @@ impl CountingCuckooFilter {
     /// # Errors
     ///
     /// [`InsertError::CounterFull`] for a key that is counted as often as can be; [`InsertError::Full`] for a new key that
-    /// finds no room. In both cases the filter is as it was.
+    /// finds no room. One that grows also returns [`InsertError::Crowded`] and [`InsertError::OutOfMemory`]. In all cases the filter
+    /// is as it was.
     ///
     /// # Examples
     ///

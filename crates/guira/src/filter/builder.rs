@@ -54,7 +54,7 @@ pub(crate) struct ChosenTimes {
 
 /// A kind of filter that a [`FilterBuilder`] makes: [`CuckooFilter`], [`CuckooSet`](crate::CuckooSet),
 /// [`CountingCuckooFilter`](crate::CountingCuckooFilter), [`CuckooMap`](crate::CuckooMap),
-/// [`ExpiringCuckooFilter`](crate::ExpiringCuckooFilter) and `ConcurrentCuckooFilter`.
+/// [`ExpiringCuckooFilter`](crate::ExpiringCuckooFilter), `ConcurrentCuckooFilter` and `ConcurrentExpiringCuckooFilter`.
 #[expect(private_bounds, reason = "so that nobody else implements it")]
 pub trait FilterKind: Built {}
 
@@ -197,7 +197,8 @@ impl<T> FilterBuilder<T> {
         self
     }
 
-    /// Sets f, the bits of a fingerprint, instead of a rate: 2 to 56, in semi-sorted tables 5 to 32.
+    /// Sets f, the bits of a fingerprint, instead of a rate: 2 to 56 in packed tables with regional addressing, 2 to 32 with other
+    /// addressings, and 5 to 32 in semi-sorted tables. A filter with a [`max_capacity`](Self::max_capacity) takes a rate.
     ///
     /// # Examples
     ///
@@ -211,7 +212,8 @@ impl<T> FilterBuilder<T> {
         self
     }
 
-    /// Sets what decides the parameters that are not given, speed or space, for a filter built from a capacity and a rate.
+    /// Sets what decides the parameters that are not given, speed or space, for a filter built from a capacity and a rate. Filters that
+    /// grow, and all kinds but [`CuckooFilter`], are packed in any case.
     ///
     /// # Examples
     ///
@@ -246,7 +248,7 @@ impl<T> FilterBuilder<T> {
     }
 
     /// Sets b, the slots of a bucket: 1, 2, 4 or 8 if packed, 4 if semi-sorted. Left alone, it is what takes the least
-    /// memory for the capacity and the rate; where one of them is not given, 4.
+    /// memory for the capacity and the rate; where one of them is not given, or the filter grows, 4.
     ///
     /// One slot per bucket and two candidates are there for the reproduction of the paper: to promise a capacity they
     /// need several times the memory.
@@ -337,8 +339,8 @@ impl<T> FilterBuilder<T> {
         self.value_bits.map_or_else(|| self.parameters_and_growth(), |bits| self.plan_with_values(bits))
     }
 
-    /// Returns the parameters of the smallest table in each layout, with each addressing and bucket size, that takes the
-    /// capacity at the rate; the smallest table first. Of everything else that was given, only the hasher is used.
+    /// Returns the parameters of the smallest table of each shape that is planned, packed with 2, 4 or 8 slots and semi-sorted, that takes
+    /// the capacity at the rate; the smallest table first. Of everything else that was given, only the hasher is used.
     ///
     /// # Errors
     ///

@@ -24,7 +24,7 @@ use crate::table::{Storage, is_zero_from, try_box};
 ///   one of them.
 /// - While the filter holds no more keys than that, [`contains`](Self::contains) returns `true` for an absent key with at
 ///   most the false positive rate it was built for.
-/// - A failed operation changes nothing.
+/// - An operation that fails changes nothing, except that a batch keeps those of its keys that fit; its error says which.
 /// - The same operations in the same order produce the same bytes on every machine, within one release. A later release may
 ///   plan other parameters and move fingerprints by other paths; it reads the files of all earlier ones.
 ///
@@ -645,7 +645,8 @@ impl fmt::Debug for CuckooFilter {
     }
 }
 
-/// Filters are equal when they were made with the same parameters, hash and seed and their files have the same bits.
+/// Filters are equal when they have the same parameters, hash, seed and limits to growth, and their tables the same bits. Notes and
+/// other chunks that came with a file are not compared.
 ///
 /// They then hold the same keys. The reverse does not hold: where a fingerprint is stored depends on what was stored before it, so
 /// filters of the same keys are mostly unequal if the keys came in another order. Filters that are equal may still go different

@@ -79,7 +79,8 @@ impl<V: MapValue> CuckooMap<V> {
     /// # Errors
     ///
     /// [`InsertError::Full`]; [`InsertError::TooManyCopies`] for one value more than the key's buckets hold;
-    /// [`InsertError::ValueTooLarge`] for one of more bits than the map was built for. In all cases the map is as it was.
+    /// [`InsertError::ValueTooLarge`] for one of more bits than the map was built for. One that grows also returns
+    /// [`InsertError::Crowded`] and [`InsertError::OutOfMemory`]. In all cases the map is as it was.
     ///
     /// # Examples
     ///

@@ -242,6 +242,7 @@ fn keys_that_are_removed_while_another_thread_makes_the_table_grow_are_gone(remo
 }
 
 #[test]
+#[ignore = "takes half a minute: tools/nightly runs it"]
 fn keys_that_are_removed_one_by_one_while_another_thread_makes_the_table_grow_are_gone() {
     keys_that_are_removed_while_another_thread_makes_the_table_grow_are_gone(|filter, keys| {
         keys.iter().all(|key| filter.remove(key))
@@ -249,6 +250,7 @@ fn keys_that_are_removed_one_by_one_while_another_thread_makes_the_table_grow_ar
 }
 
 #[test]
+#[ignore = "takes half a minute: tools/nightly runs it"]
 fn keys_that_are_removed_together_while_another_thread_makes_the_table_grow_are_gone() {
     keys_that_are_removed_while_another_thread_makes_the_table_grow_are_gone(|filter, keys| {
         let mut removed = [false; 2];
