@@ -50,9 +50,8 @@ pub(crate) struct BuildArguments {
     ///
     /// Each doubling on the way there takes a bit more per key. Beyond it "guira add" refuses keys; with --raise-rate the rate
     /// doubles each time the number of keys does, until fingerprints have no bit left to give; then, at 1 to 3 %, the filter is
-    /// full. Without this option,
-    /// filters with rates above 3 % do not grow, nor those whose fingerprints have no bit to spare for it. A number below
-    /// that of the keys in the input is taken as that.
+    /// full. Without this option, filters with rates above 3 % do not grow, nor those whose fingerprints have no bit to spare
+    /// for it. A number below that of the keys in the input is taken as that.
     #[arg(
         long,
         help_heading = SIZE,
