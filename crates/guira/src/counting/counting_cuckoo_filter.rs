@@ -23,6 +23,9 @@ const USUAL_COUNTER_BITS: u32 = 8;
 /// What it doesn't: keys that share fingerprint and buckets share a counter, which counts them together. Hence the rule
 /// for [`remove`](Self::remove): only what was inserted, and as often.
 ///
+/// Filters are equal when they were made with the same parameters, hash and seed and hold the same bits. Those of the same keys may
+/// be unequal, if the keys came in another order.
+///
 /// # Examples
 ///
 /// ```
@@ -37,7 +40,7 @@ const USUAL_COUNTER_BITS: u32 = 8;
 /// assert_eq!((sightings.count("ani"), sightings.total(), sightings.len()), (99, 99, 1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone)]
+#[derive(Clone, PartialEq)]
 pub struct CountingCuckooFilter {
     /// The value beside a fingerprint is its count less 1, so that no bit pattern is wasted on "none".
     filter: ValuedFilter,
@@ -303,14 +306,6 @@ impl fmt::Debug for CountingCuckooFilter {
             .field("parameters", self.parameters())
             .field("hasher", self.hasher())
             .finish_non_exhaustive()
-    }
-}
-
-/// Filters are equal when they were made with the same parameters, hash and seed and hold the same bits. Those of the same keys may
-/// be unequal, if the keys came in another order.
-impl PartialEq for CountingCuckooFilter {
-    fn eq(&self, other: &Self) -> bool {
-        self.filter == other.filter
     }
 }
 

@@ -211,14 +211,8 @@ pub(crate) fn checksum_of_two(first: &[u8], second: &[u8]) -> u64 {
 }
 
 /// The checksum of bytes that come in pieces.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(crate) struct Checksum(Xxh3);
-
-impl Default for Checksum {
-    fn default() -> Self {
-        Self(Xxh3::new())
-    }
-}
 
 impl Checksum {
     pub(crate) fn update(&mut self, bytes: &[u8]) {

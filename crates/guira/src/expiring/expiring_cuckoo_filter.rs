@@ -33,6 +33,9 @@ use crate::parameters::Parameters;
 /// [`insert_if_absent`](Self::insert_if_absent) stores a key that is not found, and so counts its lifetime from when it was
 /// first seen: what deduplication needs. [`insert_or_renew`](Self::insert_or_renew) counts it from when the key was last seen.
 ///
+/// Filters are equal when they were made alike, have reached the same time and hold the same bits. Those of the same keys may be
+/// unequal, if the keys came in another order.
+///
 /// # Examples
 ///
 /// ```
@@ -55,7 +58,7 @@ use crate::parameters::Parameters;
 /// assert!(seen.insert_if_absent("event 1")?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone)]
+#[derive(Clone, PartialEq)]
 pub struct ExpiringCuckooFilter {
     /// The value beside a fingerprint is the number of the generation in which its key came.
     filter: ValuedFilter,
@@ -714,14 +717,6 @@ impl fmt::Debug for ExpiringCuckooFilter {
             .field("parameters", self.parameters())
             .field("hasher", self.hasher())
             .finish_non_exhaustive()
-    }
-}
-
-/// Filters are equal when they were made alike, have reached the same time and hold the same bits. Those of the same keys may be
-/// unequal, if the keys came in another order.
-impl PartialEq for ExpiringCuckooFilter {
-    fn eq(&self, other: &Self) -> bool {
-        self.filter == other.filter && self.generations == other.generations
     }
 }
 
