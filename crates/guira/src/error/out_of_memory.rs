@@ -34,7 +34,7 @@ macro_rules! includes_out_of_memory {
     )*};
 }
 
-includes_out_of_memory!(BuildError InsertError LoadError MergeError);
+includes_out_of_memory!(BuildError InsertError LoadError MergeError ReserveError);
 
 /// Why a filter has no room for more keys at once. It is as it was before.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,9 +80,3 @@ impl fmt::Display for ReserveError {
 }
 
 impl core::error::Error for ReserveError {}
-
-impl From<OutOfMemory> for ReserveError {
-    fn from(OutOfMemory { bytes }: OutOfMemory) -> Self {
-        Self::OutOfMemory { bytes }
-    }
-}
