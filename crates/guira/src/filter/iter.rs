@@ -1,5 +1,7 @@
 use alloc::borrow::Cow;
 
+use arrayvec::ArrayVec;
+
 use super::CuckooFilter;
 use crate::addressing::{Addressing, BucketIndex, Fingerprint};
 use crate::cuckoo::with_table;
@@ -22,8 +24,7 @@ pub struct Fingerprints<'filter> {
     next_bucket: u64,
     bucket_count: u64,
     /// The fingerprints of the bucket before `next_bucket` that are still to come, last first.
-    rest: [Option<(BucketIndex, Fingerprint)>; 8],
-    rest_len: usize,
+    rest: ArrayVec<(BucketIndex, Fingerprint), 8>,
     remaining: usize,
 }
 
@@ -33,29 +34,25 @@ impl<'filter> Fingerprints<'filter> {
         let (remaining, bucket_count) = with_table!(filter.scheme(), over(filter.bytes()), table => {
             (filter.len(), table.addressing.grid().bucket_count())
         });
-        Self { filter, next_bucket: 0, bucket_count, rest: [None; 8], rest_len: 0, remaining }
+        Self { filter, next_bucket: 0, bucket_count, rest: ArrayVec::new(), remaining }
     }
 }
 
 impl Fingerprints<'_> {
     /// The next fingerprint, in types that can't be mixed up.
     pub(super) fn next_stored(&mut self) -> Option<(BucketIndex, Fingerprint)> {
-        while self.rest_len == 0 {
+        while self.rest.is_empty() {
             if self.next_bucket == self.bucket_count {
                 return None;
             }
             with_table!(self.filter.scheme(), over(self.filter.bytes()), table => {
-                for stored in table.stored_in(self.next_bucket) {
-                    self.rest[self.rest_len] = Some(stored);
-                    self.rest_len += 1;
-                }
+                self.rest.extend(table.stored_in(self.next_bucket));
             });
-            self.rest[..self.rest_len].reverse();
+            self.rest.reverse();
             self.next_bucket += 1;
         }
-        self.rest_len -= 1;
         self.remaining -= 1;
-        self.rest[self.rest_len]
+        self.rest.pop()
     }
 
     /// All of them, in types that can't be mixed up.

@@ -2,6 +2,8 @@ use core::fmt;
 use core::iter::FusedIterator;
 use core::marker::PhantomData;
 
+use arrayvec::ArrayVec;
+
 use super::MapValue;
 
 /// The most values of a key: the slots of two buckets of 8.
@@ -12,18 +14,16 @@ const MOST: usize = 16;
 /// They were copied out of the map, which may be changed meanwhile.
 #[derive(Clone)]
 pub struct Values<V> {
-    numbers: [u32; MOST],
-    /// How many of the numbers are still to come, the last one first.
-    len: usize,
+    /// Those that are still to come, the last one first.
+    numbers: ArrayVec<u32, MOST>,
     value: PhantomData<fn() -> V>,
 }
 
 impl<V> Values<V> {
-    pub(super) const NONE: Self = Self { numbers: [0; MOST], len: 0, value: PhantomData };
+    pub(super) const NONE: Self = Self { numbers: ArrayVec::new_const(), value: PhantomData };
 
     pub(super) fn push(&mut self, number: u32) {
-        self.numbers[self.len] = number;
-        self.len += 1;
+        self.numbers.push(number);
     }
 }
 
@@ -32,13 +32,12 @@ impl<V: MapValue> Iterator for Values<V> {
 
     #[inline]
     fn next(&mut self) -> Option<V> {
-        self.len = self.len.checked_sub(1)?;
-        Some(V::from_bits(self.numbers[self.len]))
+        self.numbers.pop().map(V::from_bits)
     }
 
     #[inline]
     fn size_hint(&self) -> (usize, Option<usize>) {
-        (self.len, Some(self.len))
+        (self.numbers.len(), Some(self.numbers.len()))
     }
 }
 
