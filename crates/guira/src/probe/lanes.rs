@@ -186,22 +186,14 @@ impl<W: Word> Lanes<W> {
     /// Whether any lane of either word equals its lane of `pattern`.
     #[inline]
     pub(crate) fn any_equal_of_two(&self, first: W, second: W, pattern: W) -> bool {
-        let equal = |word: W| {
-            let x = word ^ pattern;
-            x.minus(self.low) & !x
-        };
-        (equal(first) | equal(second)) & self.high != W::ZERO
+        (self.borrowing(first, pattern) | self.borrowing(second, pattern)) & self.high != W::ZERO
     }
 
     /// The bit at which the lowest lane of either word starts that equals its lane of `pattern`, and whether it is in the
     /// first word. A lane of that one comes before those of the other.
     #[inline]
     pub(crate) fn lowest_equal_of_two(&self, first: W, second: W, pattern: W) -> Option<(bool, u32)> {
-        let equal = |word: W| {
-            let x = word ^ pattern;
-            x.minus(self.low) & !x
-        };
-        let (in_first, in_second) = (equal(first), equal(second));
+        let (in_first, in_second) = (self.borrowing(first, pattern), self.borrowing(second, pattern));
         let is_first = in_first & self.high != W::ZERO;
         let found = select_unpredictable(is_first, in_first, in_second) & self.high;
         (found != W::ZERO).then(|| (is_first, found.lowest_one() + 1 - self.width))
@@ -256,10 +248,16 @@ impl<W: Word> Lanes<W> {
         ((word >> at) & self.lane).low_64()
     }
 
-    #[inline]
+    #[inline(always)]
     fn equal_or_borrowing(&self, word: W, pattern: W) -> W {
+        self.borrowing(word, pattern) & self.high
+    }
+
+    /// See [`any_equal`](Self::any_equal). The bits below the highest of each lane are undefined.
+    #[inline(always)]
+    fn borrowing(&self, word: W, pattern: W) -> W {
         let x = word ^ pattern;
-        x.minus(self.low) & !x & self.high
+        x.minus(self.low) & !x
     }
 }
 
