@@ -3,7 +3,7 @@ use core::fmt;
 
 use super::pending::{Change, Pending};
 use super::{made_with, numbers};
-use crate::cast::to_usize;
+use crate::cast::{to_usize, wide};
 use crate::cuckoo::Scheme;
 use crate::digest::{Digest, Key, KeyHasher};
 use crate::error::FileKind;
@@ -75,7 +75,7 @@ impl<'bytes> CuckooFilterView<'bytes> {
 
     fn count_pending(&mut self) {
         let total = self.pending.as_ref().map_or(0, |pending| pending.total());
-        let len = u64::try_from(self.table_len).unwrap_or(u64::MAX).saturating_add_signed(total);
+        let len = wide(self.table_len).saturating_add_signed(total);
         self.len = to_usize(len);
     }
 

@@ -6,6 +6,7 @@ use arrayvec::ArrayVec;
 
 use super::fields::Fields;
 use super::load::no_memory;
+use crate::cast::wide;
 use crate::digest::checksum_of_two;
 use crate::error::{FileKind, LoadError};
 use crate::expiring::{MOST_NUMBERS, Pass, Times};
@@ -58,7 +59,7 @@ impl<'bytes> Chunk<'bytes> {
     /// What stands before the checksum, which covers it.
     fn start(&self) -> [u8; START] {
         let mut start = [0; START];
-        let length = u64::try_from(self.data.len()).unwrap_or(u64::MAX).to_le_bytes();
+        let length = wide(self.data.len()).to_le_bytes();
         let fields = self.tag.into_iter().chain(self.flags.to_le_bytes()).chain(length);
         start.iter_mut().zip(fields).for_each(|(byte, field)| *byte = field);
         start

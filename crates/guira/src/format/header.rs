@@ -6,6 +6,7 @@ use core::cmp::Ordering;
 use super::contents::Parts;
 use super::fields::Fields;
 use super::journal::Journal;
+use crate::cast::wide;
 use crate::digest::{KeyHasher, checksum};
 use crate::error::{FileKind, LoadError};
 use crate::filter::{Growth, GrowthPolicy};
@@ -86,10 +87,10 @@ impl Header {
                 None => Hash::Xxh3 { seed: parts.hasher.seed() },
                 Some(key_check) => Hash::SipHash13 { key_check },
             },
-            len: u64::try_from(parts.len).unwrap_or(u64::MAX),
+            len: wide(parts.len),
             flags: parts.kept.map_or(0, |kept| kept.flags),
             rate: parts.kept.map_or(0.0, |kept| kept.rate),
-            chunks_size: u64::try_from(parts.chunks().map(<[u8]>::len).sum::<usize>()).unwrap_or(u64::MAX),
+            chunks_size: wide(parts.chunks().map(<[u8]>::len).sum()),
             table_checksum: checksum(&parts.table),
         }
     }
@@ -101,8 +102,7 @@ impl Header {
 
     /// The size of the file in bytes.
     pub(super) fn file_size(&self) -> u64 {
-        let header_size = u64::try_from(HEADER_SIZE).unwrap_or(u64::MAX);
-        self.table_size().saturating_add(header_size).saturating_add(self.chunks_size)
+        self.table_size().saturating_add(wide(HEADER_SIZE)).saturating_add(self.chunks_size)
     }
 
     /// The size in bytes of the chunks behind the table.
@@ -207,10 +207,7 @@ impl Header {
         if !MAGIC.iter().zip(bytes).all(|(magic, byte)| magic == byte) {
             return Err(LoadError::NotGuira);
         }
-        let truncated = || LoadError::Truncated {
-            expected: u64::try_from(HEADER_SIZE).unwrap_or(u64::MAX),
-            found: u64::try_from(bytes.len()).unwrap_or(u64::MAX),
-        };
+        let truncated = || LoadError::Truncated { expected: wide(HEADER_SIZE), found: wide(bytes.len()) };
         fields.take_bytes::<{ MAGIC.len() }>().ok_or_else(truncated)?;
         let version: u16 = fields.take().ok_or_else(truncated)?;
         if version > VERSION {
@@ -359,7 +356,7 @@ pub(super) struct Sections<'bytes> {
 impl<'bytes> Sections<'bytes> {
     /// Finds the parts in the bytes of a file, if these are as many as the header says, or a journal is behind them.
     pub(super) fn of(bytes: &'bytes [u8], header: &Header) -> Result<Self, LoadError> {
-        let (expected, found) = (header.file_size(), u64::try_from(bytes.len()).unwrap_or(u64::MAX));
+        let (expected, found) = (header.file_size(), wide(bytes.len()));
         let truncated = || LoadError::Truncated { expected, found };
         let split = |bytes: &'bytes [u8], size| {
             usize::try_from(size).ok().and_then(|size| bytes.split_at_checked(size)).ok_or_else(truncated)

@@ -6,6 +6,7 @@ use super::Header;
 use super::fields::Fields;
 use super::file_header::FileHeader;
 use super::load::no_memory;
+use crate::cast::wide;
 use crate::digest::{Digest, checksum, seeded_checksum};
 use crate::error::{FileKind, LoadError};
 use crate::filter::Change;
@@ -65,7 +66,7 @@ impl Journal {
         }
         let trailing = || LoadError::TrailingBytes { expected: header.file_size() };
         let has_journal = matches!(header.kind(), FileKind::Filter | FileKind::Growing);
-        let size = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        let size = wide(bytes.len());
         if !has_journal || size > max_size(header) {
             return Err(trailing());
         }
@@ -155,7 +156,6 @@ impl Journal {
 pub(super) fn max_size(header: &Header) -> u64 {
     let records = (header.parameters.slot_count() / SLOTS_PER_RECORD).max(MIN_MOST_RECORDS);
     // Of at most 2^36 slots.
-    let wide = |size| u64::try_from(size).unwrap_or(u64::MAX);
     wide(START_SIZE) + wide(RECORD_SIZE) * records
 }
 
@@ -217,5 +217,5 @@ impl Record {
 
 /// A record at another place has another checksum.
 fn checksum_of_record(number: usize, checked: &[u8]) -> u64 {
-    seeded_checksum(checked, u64::try_from(number).unwrap_or(u64::MAX))
+    seeded_checksum(checked, wide(number))
 }

@@ -13,6 +13,7 @@ use super::header::{HEADER_SIZE, Sections, check_file_size};
 use super::journal::Journal;
 #[cfg(feature = "std")]
 use super::journal::max_size;
+use crate::cast::wide;
 #[cfg(feature = "concurrent")]
 use crate::concurrent::{ConcurrentCuckooFilter, ConcurrentExpiringCuckooFilter};
 use crate::counting::CountingCuckooFilter;
@@ -360,7 +361,7 @@ pub(super) fn load_from_parts<C: Contents>(bytes: &[u8], table: Vec<u8>, chunks:
         return Err(LoadError::TrailingBytes { expected: header.file_size() });
     }
     let size = bytes.len().saturating_add(table.len()).saturating_add(chunks.len());
-    check_file_size(&header, u64::try_from(size).unwrap_or(u64::MAX))?;
+    check_file_size(&header, wide(size))?;
     if u64::try_from(table.len()) != Ok(header.table_size()) {
         return Err(LoadError::Inconsistent { what: "the table has another size than its header says" });
     }
@@ -380,14 +381,14 @@ pub(super) fn read_up_to(mut reader: impl std::io::Read, most: u64) -> Result<Ve
 
     let mut bytes = Vec::new();
     loop {
-        let missing = most.saturating_sub(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
+        let missing = most.saturating_sub(wide(bytes.len()));
         let chunk = bytes.len().clamp(MIN_CHUNK, MAX_CHUNK).min(usize::try_from(missing).unwrap_or(usize::MAX));
         if chunk == 0 {
             return Ok(bytes);
         }
         let out_of_memory = |_| LoadError::OutOfMemory { bytes: most };
         bytes.try_reserve_exact(chunk.saturating_add(PROBE)).map_err(out_of_memory)?;
-        if reader.by_ref().take(u64::try_from(chunk).unwrap_or(u64::MAX)).read_to_end(&mut bytes)? == 0 {
+        if reader.by_ref().take(wide(chunk)).read_to_end(&mut bytes)? == 0 {
             return Ok(bytes);
         }
     }
@@ -396,7 +397,7 @@ pub(super) fn read_up_to(mut reader: impl std::io::Read, most: u64) -> Result<Ve
 /// Reads the header of a file.
 #[cfg(feature = "std")]
 pub(super) fn read_header(reader: impl std::io::Read) -> Result<Vec<u8>, LoadError> {
-    read_up_to(reader, u64::try_from(HEADER_SIZE).unwrap_or(u64::MAX))
+    read_up_to(reader, wide(HEADER_SIZE))
 }
 
 #[cfg(feature = "std")]
@@ -405,7 +406,7 @@ fn load_from_stream<C: Contents, R: std::io::Read>(mut reader: R, options: LoadO
     let hasher = header.hash.hasher(options.key)?;
     let table = read_up_to(&mut reader, header.table_size())?;
     let chunks = read_up_to(&mut reader, header.chunks_size())?;
-    let missing = |bytes: &Vec<u8>, size: u64| size.saturating_sub(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
+    let missing = |bytes: &Vec<u8>, size: u64| size.saturating_sub(wide(bytes.len()));
     let unread = missing(&table, header.table_size()).saturating_add(missing(&chunks, header.chunks_size()));
     if unread > 0 {
         let expected = header.file_size();

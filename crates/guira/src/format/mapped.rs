@@ -12,6 +12,7 @@ use super::header::HEADER_SIZE;
 use super::journal::{Journal, max_size};
 use super::load::{no_memory, read_header, read_up_to};
 use super::{Header, LoadOptions};
+use crate::cast::wide;
 use crate::error::LoadError;
 use crate::filter::CuckooFilterView;
 use crate::table::{Borrowed, try_arc};
@@ -86,7 +87,7 @@ impl LoadOptions {
     #[expect(unsafe_code, reason = "the caller alone can know that the file does not change")]
     pub unsafe fn map<P: AsRef<Path>>(self, path: P) -> Result<CuckooFilterView<'static>, LoadError> {
         let file = File::open(path)?;
-        let header_size = u64::try_from(HEADER_SIZE).unwrap_or(u64::MAX);
+        let header_size = wide(HEADER_SIZE);
         let header = Header::decode(&read_header(&file)?)?;
         let description = header.describe(self.given_secret_key())?;
         let (expected, found) = (header.file_size(), file.metadata()?.len());
