@@ -1,12 +1,12 @@
 use core::ops::Range;
 
 use super::ConcurrentCuckooFilter;
-use super::concurrent_cuckoo_filter::{Tables, never_stale};
+use super::concurrent_cuckoo_filter::Tables;
 use super::doubling::Doubling;
 use super::generation::Generation;
 use super::lookup::{look, look_again};
 use super::shared_table::SharedTable;
-use super::stripes::Stale;
+use super::stripes::{Stale, never_stale};
 use super::update::{self, Refusal, Repeated, insert_with_several_locks};
 use crate::addressing::Addressing as _;
 use crate::batch::{change_each, extend_in_runs, hash_each, look_up_each, look_up_in_cache};

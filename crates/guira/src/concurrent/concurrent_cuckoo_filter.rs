@@ -5,7 +5,7 @@ use super::generation::Generation;
 use super::growing::{change_current, contains_in_current, copy, remove_in_current, replace, store_in_growing};
 use super::shared_table::SharedTable;
 use super::snapshot::Snapshots;
-use super::stripes::Stale;
+use super::stripes::{Stale, never_stale};
 use super::update::{Refusal, Repeated};
 use crate::cast::to_usize;
 use crate::cuckoo::NoRoom;
@@ -119,12 +119,6 @@ impl Tables {
             Self::Growing(current, _) => use_table(current.load().latest()),
         }
     }
-}
-
-/// Returns the result of an operation on a table that is never replaced.
-#[inline]
-pub(super) fn never_stale<T>(done: Result<T, Stale>) -> T {
-    done.unwrap_or_else(|Stale| unreachable!("only the tables of filters that grow are replaced"))
 }
 
 /// The layout is packed unless another was given, which is refused with [`BuildError::ConcurrentLayout`].

@@ -7,7 +7,7 @@ use super::guards::{Guard as _, Guards};
 use super::lookup::MAX_LOOKS;
 use super::shared_table::SharedTable;
 use super::snapshot::Snapshots;
-use super::stripes::Stale;
+use super::stripes::{Stale, never_stale};
 use super::times::{SharedTimes, TimedGuards};
 use super::update::Refusal;
 use super::versions::Versions;
@@ -614,11 +614,6 @@ impl ConcurrentExpiringCuckooFilter {
     pub fn check_invariants(&self) -> Result<(), &'static str> {
         self.snapshot().map_err(|_| "no memory for a copy")?.check_invariants()
     }
-}
-
-/// Returns a lock of a table that is never replaced, for whoever sweeps, while no generation can begin or die.
-fn never_stale<T>(locked: Result<T, Stale>) -> T {
-    locked.unwrap_or_else(|Stale| unreachable!("the table is never replaced"))
 }
 
 /// Shares the bits. Tables that are in large pages, which is where a filter of 2 MiB or more is built, are not copied.

@@ -66,6 +66,12 @@ enum State {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stale;
 
+/// Returns the result of an operation on a table that is never replaced.
+#[inline]
+pub(super) fn never_stale<T>(done: Result<T, Stale>) -> T {
+    done.unwrap_or_else(|Stale| unreachable!("only the tables of filters that grow are replaced"))
+}
+
 impl Stripes {
     /// The locks of a table with so many buckets and `stored` fingerprints.
     pub(super) fn new(buckets: u64, stored: usize) -> Result<Self, OutOfMemory> {
