@@ -167,12 +167,12 @@ impl CuckooFilter {
 
     /// Returns the [`Splitting`] and the bytes of the old and of the new table, or `None` if the filter is settled.
     pub(crate) fn splitting(&self) -> Option<(&Splitting, &[u8], &[u8])> {
-        let (splitting, old) = self.doubling.as_deref()?.parts();
+        let Doubling { splitting, old, .. } = self.doubling.as_deref()?;
         Some((splitting, old, &self.storage))
     }
 
     pub(super) fn splitting_mut(&mut self) -> Option<(&mut Splitting, &mut [u8], &mut [u8])> {
-        let (splitting, old) = self.doubling.as_deref_mut()?.parts_mut();
+        let Doubling { splitting, old, .. } = self.doubling.as_deref_mut()?;
         Some((splitting, old, &mut self.storage))
     }
 
@@ -490,7 +490,7 @@ impl CuckooFilter {
     #[inline]
     #[must_use]
     pub fn size_in_bytes(&self) -> usize {
-        self.storage.len() + self.doubling.as_deref().map_or(0, Doubling::size)
+        self.storage.len() + self.doubling.as_ref().map_or(0, |doubling| doubling.old.len())
     }
 
     /// Returns the stored fingerprints with their buckets, bucket by bucket.

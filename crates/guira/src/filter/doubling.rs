@@ -20,9 +20,9 @@ use crate::table::{OutOfMemory, Storage, ask_for};
 /// The parameters of the filter are those of the doubled table, and so is its file at any moment.
 #[derive(Clone, Debug)]
 pub(super) struct Doubling {
-    splitting: Splitting,
-    /// The table that is being doubled: the buckets that are whole, and those behind them that are still to be given back.
-    old: Storage,
+    pub(super) splitting: Splitting,
+    /// The table that is being doubled: the buckets that are whole, and those behind them that are not given back yet.
+    pub(super) old: Storage,
     /// The parameters of that table.
     parameters: Parameters,
 }
@@ -197,24 +197,10 @@ impl CuckooFilter {
 }
 
 impl Doubling {
-    /// What splits the table, and its bytes.
-    pub(super) fn parts(&self) -> (&Splitting, &[u8]) {
-        (&self.splitting, &self.old)
-    }
-
     /// A copy, unless there is no memory for it.
     pub(super) fn try_clone(&self) -> Result<Self, OutOfMemory> {
         let Self { splitting, ref old, parameters } = *self;
         Ok(Self { splitting, old: Storage::copied_from(old)?, parameters })
-    }
-
-    pub(super) fn parts_mut(&mut self) -> (&mut Splitting, &mut [u8]) {
-        (&mut self.splitting, &mut self.old)
-    }
-
-    /// The bytes that are not given back yet.
-    pub(super) fn size(&self) -> usize {
-        self.old.len()
     }
 
     /// Gives back the memory behind the buckets that are whole, once it is worth a call.
