@@ -4,10 +4,10 @@ use super::ConcurrentCuckooFilter;
 use super::concurrent_cuckoo_filter::Tables;
 use super::doubling::Doubling;
 use super::generation::Generation;
-use super::lookup::{look, look_again};
+use super::lookup::look;
 use super::shared_table::SharedTable;
 use super::stripes::{Stale, never_stale};
-use super::update::{self, Refusal, Repeated, insert_with_several_locks};
+use super::update::{Refusal, Repeated};
 use crate::addressing::Addressing as _;
 use crate::batch::{change_each, extend_in_runs, hash_each, look_up_each, look_up_in_cache};
 use crate::cast::Whole;
@@ -226,7 +226,7 @@ impl SharedTable {
             self.change_each(count, digest, |_, digest| {
                 admit(digest)?;
                 if !table.fill_concurrent(digest, &self.guards)? {
-                    insert_with_several_locks(&self.scheme, &self.words, digest, Repeated::Stored, &self.guards)?;
+                    self.insert_with_several_locks(digest, Repeated::Stored)?;
                 }
                 inserted += 1;
                 Ok(())
@@ -244,7 +244,7 @@ impl SharedTable {
     ) -> (usize, Result<(), Stale>) {
         let mut done = 0;
         let all = self.change_each(removed.len(), digest, |number, digest| {
-            removed[number] = update::remove(&self.scheme, &self.words, digest, &self.guards)?;
+            removed[number] = self.remove(digest)?;
             done += 1;
             Ok(())
         });
@@ -254,7 +254,7 @@ impl SharedTable {
     /// Looks up many keys; `digest` computes the digests of the keys with these numbers.
     #[inline]
     fn look_up_all(&self, answers: &mut [bool], digest: impl Fn(Range<usize>, &mut [Digest])) {
-        let look_on = |digest| look_again(&self.scheme, &self.words, digest, &self.guards);
+        let look_on = |digest| self.look_again(digest);
         self.look_up_all_here(answers, digest, || true, |_| unreachable!("it is always here"), look_on);
     }
 

@@ -170,7 +170,7 @@ impl Generation {
         self.table.insert(digest, repeated)
     }
 
-    /// Algorithm 2. See [`lookup::contains`](super::lookup::contains).
+    /// Algorithm 2. See [`SharedTable::contains`].
     #[inline]
     pub(super) fn contains(&self, digest: Digest) -> bool {
         let SharedTable { scheme, words, guards, .. } = &self.table;

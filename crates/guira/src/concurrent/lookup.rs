@@ -3,10 +3,11 @@
 use arrayvec::ArrayVec;
 
 use super::guards::Guards;
+use super::shared_table::SharedTable;
 use super::stripes::Stale;
 use super::versions::{OptimisticRead, Versions};
 use crate::addressing::{Addressing, Candidate, Fingerprint, MOST_CANDIDATES};
-use crate::cast::Whole;
+use crate::cast::{Whole, to_usize};
 use crate::cuckoo::{CuckooTable, Look, Scheme, with_table};
 use crate::digest::Digest;
 use crate::sync::AtomicU64;
@@ -57,17 +58,40 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
     }
 }
 
-/// Algorithm 2. It never waits: if fingerprints move past every look, the answer is "probably", which is always allowed.
-///
-/// As in filters for one thread, only the schemes that are planned by default are inlined.
-#[inline(always)]
-pub(super) fn contains(scheme: &Scheme, words: &[AtomicU64], digest: Digest, guards: &Guards) -> bool {
-    let found = match scheme.look_planned(words, digest, &guards.versions) {
-        Some(found) => found,
-        None => look_elsewhere(scheme, words, digest, guards),
-    };
-    found.unwrap_or_else(|| look_again(scheme, words, digest, guards))
+impl SharedTable {
+    /// Algorithm 2. It never waits: if fingerprints move past every look, the answer is "probably", which is always allowed.
+    ///
+    /// As in filters for one thread, only the schemes that are planned by default are inlined.
+    #[inline(always)]
+    pub(super) fn contains(&self, digest: Digest) -> bool {
+        let found = match self.scheme.look_planned(&*self.words, digest, &self.guards.versions) {
+            Some(found) => found,
+            None => look_elsewhere(&self.scheme, &self.words, digest, &self.guards),
+        };
+        found.unwrap_or_else(|| self.look_again(digest))
+    }
+
+    /// See [`look_again`].
+    #[inline(always)]
+    pub(super) fn look_again(&self, digest: Digest) -> bool {
+        look_again(&self.scheme, &self.words, digest, &self.guards)
+    }
+
+    /// How many copies of a key's fingerprint are stored. If all looks are disturbed, its buckets are locked for the last one.
+    pub(super) fn count(&self, digest: Digest) -> Result<usize, Stale> {
+        with_table!(self.scheme, shared(&*self.words), table => {
+            let (fingerprint, primary) = table.addressing.locate(digest);
+            if let Some(copies) = table.count_concurrent(fingerprint, primary, &self.guards.versions) {
+                return Ok(to_usize(u64::from(copies)));
+            }
+            let buckets = table.addressing.distinct_buckets(primary, fingerprint);
+            let _guards = self.guards.stripes.lock_each(&buckets.collect::<ArrayVec<_, MOST_CANDIDATES>>())?;
+            Ok(to_usize(u64::from(table.copies(fingerprint, primary))))
+        })
+    }
 }
+
+// What follows is given parts of the shared table: given all of it, every lookup in a loop takes three instructions more.
 
 #[inline(never)]
 fn look_elsewhere(scheme: &Scheme, words: &[AtomicU64], digest: Digest, guards: &Guards) -> Option<bool> {
@@ -79,25 +103,12 @@ fn look_elsewhere(scheme: &Scheme, words: &[AtomicU64], digest: Digest, guards: 
 
 /// Looks again after a first look that was disturbed.
 ///
-/// It is not given the table: that would have to be written to memory in every lookup, for a function that is hardly ever
-/// called.
+/// It is not given the cuckoo table either: that would have to be written to memory in every lookup, for a function that is hardly
+/// ever called.
 #[cold]
 #[inline(never)]
-pub(super) fn look_again(scheme: &Scheme, words: &[AtomicU64], digest: Digest, guards: &Guards) -> bool {
+fn look_again(scheme: &Scheme, words: &[AtomicU64], digest: Digest, guards: &Guards) -> bool {
     with_table!(scheme, shared(words), table => {
         (1..MAX_LOOKS).find_map(|_| table.contains_concurrent(digest, &guards.versions)).unwrap_or(true)
-    })
-}
-
-/// How many copies of a key's fingerprint are stored. If all looks are disturbed, its buckets are locked for the last one.
-pub(super) fn count(scheme: &Scheme, words: &[AtomicU64], digest: Digest, guards: &Guards) -> Result<u32, Stale> {
-    with_table!(scheme, shared(words), table => {
-        let (fingerprint, primary) = table.addressing.locate(digest);
-        if let Some(copies) = table.count_concurrent(fingerprint, primary, &guards.versions) {
-            return Ok(copies);
-        }
-        let buckets = table.addressing.distinct_buckets(primary, fingerprint);
-        let _guards = guards.stripes.lock_each(&buckets.collect::<ArrayVec<_, MOST_CANDIDATES>>())?;
-        Ok(table.copies(fingerprint, primary))
     })
 }

@@ -1,10 +1,7 @@
 use super::guards::Guards;
 use super::stripes::{AllGuards, Stale};
-use super::update::{Refusal, Repeated};
 use super::versions::Versions;
-use super::{lookup, update};
 use crate::addressing::{Addressing as _, Fingerprint};
-use crate::cast::to_usize;
 use crate::cuckoo::{Crowd, NoRoom, Scheme, with_table};
 use crate::digest::{Digest, KeyHasher};
 use crate::error::{BuildError, InsertError};
@@ -54,35 +51,6 @@ impl SharedTable {
     /// The fingerprint of a key.
     pub(super) fn fingerprint(&self, digest: Digest) -> Fingerprint {
         with_table!(self.scheme, shared(&*self.words), table => table.addressing.locate(digest).0)
-    }
-
-    #[inline]
-    pub(super) fn insert(&self, digest: Digest, repeated: Repeated) -> Result<bool, Refusal> {
-        update::insert(&self.scheme, &self.words, digest, repeated, &self.guards)
-    }
-
-    /// Stores a copy of a key in a table that nobody else writes, unless there is no room. Returns `true` if it was stored.
-    pub(super) fn insert_locked(&self, digest: Digest, all: &AllGuards<'_>) -> bool {
-        let is_stored = update::insert_locked(&self.scheme, &self.words, digest, &self.guards, all);
-        if is_stored {
-            all.one().count_stored();
-        }
-        is_stored
-    }
-
-    #[inline(always)]
-    pub(super) fn contains(&self, digest: Digest) -> bool {
-        lookup::contains(&self.scheme, &self.words, digest, &self.guards)
-    }
-
-    #[inline]
-    pub(super) fn count(&self, digest: Digest) -> Result<usize, Stale> {
-        lookup::count(&self.scheme, &self.words, digest, &self.guards).map(|copies| to_usize(u64::from(copies)))
-    }
-
-    #[inline]
-    pub(super) fn remove(&self, digest: Digest) -> Result<bool, Stale> {
-        update::remove(&self.scheme, &self.words, digest, &self.guards)
     }
 
     /// Removes all keys while nobody writes. No version is incremented: a key that a lookup misses meanwhile was absent

@@ -2,13 +2,13 @@
 
 use arrayvec::ArrayVec;
 
-use super::guards::{Guard, Guards};
+use super::guards::Guard;
+use super::shared_table::SharedTable;
 use super::stripes::{AllGuards, MAX_LOCKED, Stale, StripeGuard, StripeGuards};
 use crate::addressing::{Addressing, BucketIndex, Candidate, Fingerprint};
-use crate::cuckoo::{CuckooTable, NoRoom, Scheme, with_table};
+use crate::cuckoo::{CuckooTable, NoRoom, with_table};
 use crate::digest::Digest;
 use crate::relocation::{Move, Path, Search};
-use crate::sync::AtomicU64;
 use crate::table::{Place, SharedSlots, Table, TableMut};
 
 /// How often a path is searched for beside other writers, before they are made to wait.
@@ -42,73 +42,58 @@ impl From<Stale> for Refusal {
     }
 }
 
-/// Stores a copy of a key's fingerprint. Returns `true` if it was stored.
-pub(super) fn insert(
-    scheme: &Scheme,
-    words: &[AtomicU64],
-    digest: Digest,
-    repeated: Repeated,
-    guards: &Guards,
-) -> Result<bool, Refusal> {
-    let is_stored = match repeated {
-        Repeated::Stored => with_table!(scheme, shared(words), table => table.fill_concurrent(digest, guards))?,
-        Repeated::LeftOut => false,
-    };
-    if is_stored { Ok(true) } else { insert_with_several_locks(scheme, words, digest, repeated, guards) }
-}
+impl SharedTable {
+    /// Stores a copy of a key's fingerprint. Returns `true` if it was stored.
+    pub(super) fn insert(&self, digest: Digest, repeated: Repeated) -> Result<bool, Refusal> {
+        let is_stored = match repeated {
+            Repeated::Stored => {
+                with_table!(self.scheme, shared(&*self.words), table => table.fill_concurrent(digest, &self.guards))?
+            }
+            Repeated::LeftOut => false,
+        };
+        if is_stored { Ok(true) } else { self.insert_with_several_locks(digest, repeated) }
+    }
 
-/// Stores a copy if a slot has to be freed, or if the key must not be stored twice.
-///
-/// It is not given the table: that would have to be written to memory in every insertion.
-#[cold]
-#[inline(never)]
-pub(super) fn insert_with_several_locks(
-    scheme: &Scheme,
-    words: &[AtomicU64],
-    digest: Digest,
-    repeated: Repeated,
-    guards: &Guards,
-) -> Result<bool, Refusal> {
-    with_table!(scheme, shared(words), table => {
-        let (fingerprint, primary) = table.addressing.locate(digest);
-        table.insert_with_several_locks(fingerprint, primary, repeated, guards)
-    })
-}
+    /// Stores a copy if a slot has to be freed, or if the key must not be stored twice.
+    ///
+    /// It is not given the cuckoo table: that would have to be written to memory in every insertion.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn insert_with_several_locks(&self, digest: Digest, repeated: Repeated) -> Result<bool, Refusal> {
+        with_table!(self.scheme, shared(&*self.words), table => {
+            let (fingerprint, primary) = table.addressing.locate(digest);
+            table.insert_with_several_locks(fingerprint, primary, repeated, &self.guards)
+        })
+    }
 
-/// Stores a copy of a key's fingerprint if there is room, in a table that the caller has locked. Returns `true` if it was
-/// stored.
-pub(super) fn insert_locked(
-    scheme: &Scheme,
-    words: &[AtomicU64],
-    digest: Digest,
-    guards: &Guards,
-    all: &AllGuards<'_>,
-) -> bool {
-    with_table!(scheme, shared(words), table => {
-        let (fingerprint, primary) = table.addressing.locate(digest);
-        table.insert_locked(fingerprint, primary, guards, all).is_ok()
-    })
-}
+    /// Stores a copy of a key in a table that nobody else writes, unless there is no room. Returns `true` if it was stored.
+    pub(super) fn insert_locked(&self, digest: Digest, all: &AllGuards<'_>) -> bool {
+        let is_stored = with_table!(self.scheme, shared(&*self.words), table => {
+            let (fingerprint, primary) = table.addressing.locate(digest);
+            table.insert_locked(fingerprint, primary, &self.guards, all).is_ok()
+        });
+        if is_stored {
+            all.one().count_stored();
+        }
+        is_stored
+    }
 
-/// Removes a copy of a key's fingerprint. Returns `true` if there was one.
-pub(super) fn remove(scheme: &Scheme, words: &[AtomicU64], digest: Digest, guards: &Guards) -> Result<bool, Stale> {
-    let is_removed = with_table!(scheme, shared(words), table => table.remove_concurrent(digest, guards))?;
-    if is_removed { Ok(true) } else { remove_with_several_locks(scheme, words, digest, guards) }
-}
+    /// Removes a copy of a key's fingerprint. Returns `true` if there was one.
+    pub(super) fn remove(&self, digest: Digest) -> Result<bool, Stale> {
+        let is_removed =
+            with_table!(self.scheme, shared(&*self.words), table => table.remove_concurrent(digest, &self.guards))?;
+        if is_removed { Ok(true) } else { self.remove_with_several_locks(digest) }
+    }
 
-/// Removes a copy after one look found none.
-#[cold]
-#[inline(never)]
-fn remove_with_several_locks(
-    scheme: &Scheme,
-    words: &[AtomicU64],
-    digest: Digest,
-    guards: &Guards,
-) -> Result<bool, Stale> {
-    with_table!(scheme, shared(words), table => {
-        let (fingerprint, primary) = table.addressing.locate(digest);
-        table.remove_with_several_locks(fingerprint, primary, guards)
-    })
+    /// Removes a copy after one look found none.
+    #[cold]
+    #[inline(never)]
+    fn remove_with_several_locks(&self, digest: Digest) -> Result<bool, Stale> {
+        with_table!(self.scheme, shared(&*self.words), table => {
+            let (fingerprint, primary) = table.addressing.locate(digest);
+            table.remove_with_several_locks(fingerprint, primary, &self.guards)
+        })
+    }
 }
 
 impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
@@ -323,7 +308,6 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::super::shared_table::SharedTable;
     use super::*;
     use crate::filter::CuckooFilter;
     use crate::parameters;
@@ -337,7 +321,8 @@ mod tests {
             let builder = CuckooFilter::builder().addressing(addressing).bucket_count(1 << 10).slots_per_bucket(4);
             let filter = builder.fingerprint_bits(16).build().expect("small");
             let hasher = *filter.hasher();
-            let SharedTable { scheme, words, guards, parameters, .. } = &SharedTable::new(filter).expect("small");
+            let shared = SharedTable::new(filter).expect("small");
+            let SharedTable { scheme, words, guards, parameters, .. } = &shared;
             let digests = (0..parameters.slot_count() * 95 / 100).map(|key: u64| hasher.digest(&key));
             let mut moved = 0;
             for digest in digests.clone() {
@@ -348,7 +333,7 @@ mod tests {
                 assert_eq!(is_stored, Ok(has_room), "{addressing:?}");
                 if !has_room {
                     moved += 1;
-                    let is_stored = insert_with_several_locks(scheme, words, digest, Repeated::Stored, guards);
+                    let is_stored = shared.insert_with_several_locks(digest, Repeated::Stored);
                     assert_eq!(is_stored, Ok(true), "{addressing:?}");
                 }
             }
