@@ -80,10 +80,10 @@ pub fn chunks_of(bytes: &[u8]) -> Result<Vec<Chunk<'_>>, LoadError> {
     let mut chunks = Vec::new();
     let mut rest = Fields(bytes);
     while !rest.0.is_empty() {
-        let tag = rest.take_bytes::<4>().ok_or(CUT_OFF)?;
-        let flags: u32 = rest.take().ok_or(CUT_OFF)?;
-        let length: u64 = rest.take().ok_or(CUT_OFF)?;
-        let expected: u64 = rest.take().ok_or(CUT_OFF)?;
+        let tag = rest.take().ok_or(CUT_OFF)?;
+        let flags = u32::from_le_bytes(rest.take().ok_or(CUT_OFF)?);
+        let length = u64::from_le_bytes(rest.take().ok_or(CUT_OFF)?);
+        let expected = u64::from_le_bytes(rest.take().ok_or(CUT_OFF)?);
         let length = usize::try_from(length).map_err(|_| CUT_OFF)?;
         let (data, behind) = rest.0.split_at_checked(length).ok_or(CUT_OFF)?;
         let chunk = Chunk { tag, flags, data };
@@ -178,16 +178,16 @@ impl Times {
 
     fn decode(data: &[u8]) -> Option<Self> {
         let mut fields = Fields(data);
-        let (lifetime, resolution, time) = (fields.take()?, fields.take()?, fields.take()?);
-        let (began, next) = (fields.take()?, fields.take()?);
-        let (current, spared): (u32, u32) = (fields.take()?, fields.take()?);
+        let mut number = || fields.take().map(u64::from_le_bytes);
+        let (lifetime, resolution, time, began, next) = (number()?, number()?, number()?, number()?, number()?);
+        let (current, spared) = (u32::from_le_bytes(fields.take()?), u32::from_le_bytes(fields.take()?));
         let pass = (spared != NO_PASS).then_some(Pass { next, spared });
         if pass.is_none() && next != 0 {
             return None;
         }
         let mut ended = ArrayVec::new();
         while !fields.0.is_empty() {
-            ended.try_push(fields.take()?).ok()?;
+            ended.try_push(u64::from_le_bytes(fields.take()?)).ok()?;
         }
         Some(Self { lifetime, resolution, time, current, began, pass, ended })
     }

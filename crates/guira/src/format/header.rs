@@ -208,8 +208,8 @@ impl Header {
             return Err(LoadError::NotGuira);
         }
         let truncated = || LoadError::Truncated { expected: wide(HEADER_SIZE), found: wide(bytes.len()) };
-        fields.take_bytes::<{ MAGIC.len() }>().ok_or_else(truncated)?;
-        let version: u16 = fields.take().ok_or_else(truncated)?;
+        fields.take::<{ MAGIC.len() }>().ok_or_else(truncated)?;
+        let version = u16::from_le_bytes(fields.take().ok_or_else(truncated)?);
         if version > VERSION {
             // A later version may have another header, so its checksum says nothing.
             return Err(LoadError::LaterVersion { found: version, supported: VERSION });
@@ -227,30 +227,22 @@ impl Header {
 
     /// Reads the fields behind the version; `None` if they end too early, which those of a header of full size never do.
     fn decode_fields(fields: &mut Fields<'_>) -> Option<Result<Self, LoadError>> {
-        let kind: u8 = fields.take()?;
-        let layout: u8 = fields.take()?;
-        let addressing: u8 = fields.take()?;
-        let hash: u8 = fields.take()?;
-        let slots_per_bucket: u8 = fields.take()?;
-        let fingerprint_bits: u8 = fields.take()?;
-        let region_count: u64 = fields.take()?;
-        let buckets_per_region: u64 = fields.take()?;
-        let capacity: u64 = fields.take()?;
-        let len: u64 = fields.take()?;
-        let seed: u64 = fields.take()?;
-        let table_size: u64 = fields.take()?;
-        let value_bits: u8 = fields.take()?;
-        let doublings: u8 = fields.take()?;
-        let policy: u8 = fields.take()?;
-        let growth_doublings: u8 = fields.take()?;
-        let required_flags: u16 = fields.take()?;
-        let flags: u16 = fields.take()?;
-        let max_capacity: u64 = fields.take()?;
-        let chunks_size: u64 = fields.take()?;
-        let rate = f64::from_bits(fields.take()?);
-        let mark: u64 = fields.take()?;
-        let reserved: u64 = fields.take()?;
-        let table_checksum: u64 = fields.take()?;
+        let [kind, layout, addressing, hash, slots_per_bucket, fingerprint_bits] = fields.take()?;
+        let region_count = u64::from_le_bytes(fields.take()?);
+        let buckets_per_region = u64::from_le_bytes(fields.take()?);
+        let capacity = u64::from_le_bytes(fields.take()?);
+        let len = u64::from_le_bytes(fields.take()?);
+        let seed = u64::from_le_bytes(fields.take()?);
+        let table_size = u64::from_le_bytes(fields.take()?);
+        let [value_bits, doublings, policy, growth_doublings] = fields.take()?;
+        let required_flags = u16::from_le_bytes(fields.take()?);
+        let flags = u16::from_le_bytes(fields.take()?);
+        let max_capacity = u64::from_le_bytes(fields.take()?);
+        let chunks_size = u64::from_le_bytes(fields.take()?);
+        let rate = f64::from_le_bytes(fields.take()?);
+        let mark = u64::from_le_bytes(fields.take()?);
+        let reserved = u64::from_le_bytes(fields.take()?);
+        let table_checksum = u64::from_le_bytes(fields.take()?);
 
         fn unknown<T>(what: &'static str, found: impl Into<u64>) -> Option<Result<T, LoadError>> {
             Some(Err(LoadError::Unknown { what, found: found.into() }))

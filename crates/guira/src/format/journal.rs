@@ -211,7 +211,11 @@ impl Record {
             return None;
         }
         let mut fields = Fields(checked);
-        Some(Self { digest: fields.take()?, change: fields.take()?, batch_size: fields.take()? })
+        Some(Self {
+            digest: u64::from_le_bytes(fields.take()?),
+            change: u32::from_le_bytes(fields.take()?),
+            batch_size: u32::from_le_bytes(fields.take()?),
+        })
     }
 }
 
