@@ -223,18 +223,6 @@ impl<L> Deref for Watched<'_, L> {
     }
 }
 
-impl<L> Memory for Watched<'_, L> {
-    #[inline]
-    fn word<W: Word>(&self, byte: usize, before: u32, bits: u32) -> W {
-        self.words.word(byte, before, bits)
-    }
-
-    #[inline]
-    fn prefetch(&self, first: usize, last: usize) {
-        self.words.prefetch(first, last);
-    }
-}
-
 impl<L: Fn(Fingerprint)> MemoryMut for Watched<'_, L> {
     #[inline]
     fn replace(&mut self, byte: usize, before: u32, old: u64, new: u64) {

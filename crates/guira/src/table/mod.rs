@@ -18,6 +18,7 @@ mod unfolding;
 mod valued;
 
 use core::hint::select_unpredictable;
+use core::ops::Deref;
 
 #[cfg(feature = "concurrent")]
 use atomic::Watched;
@@ -216,28 +217,22 @@ impl Memory for [u8] {
     }
 }
 
-macro_rules! memory_behind_pointer {
-    ($($pointer:ty),*) => {$(
-        impl<M: Memory + ?Sized> Memory for $pointer {
-            #[inline]
-            fn word<W: Word>(&self, byte: usize, before: u32, bits: u32) -> W {
-                (**self).word(byte, before, bits)
-            }
+impl<P: Deref<Target: Memory>> Memory for P {
+    #[inline]
+    fn word<W: Word>(&self, byte: usize, before: u32, bits: u32) -> W {
+        (**self).word(byte, before, bits)
+    }
 
-            #[inline]
-            fn prefetch(&self, first: usize, last: usize) {
-                (**self).prefetch(first, last);
-            }
+    #[inline]
+    fn prefetch(&self, first: usize, last: usize) {
+        (**self).prefetch(first, last);
+    }
 
-            #[inline]
-            fn is_large(&self) -> bool {
-                (**self).is_large()
-            }
-        }
-    )*};
+    #[inline]
+    fn is_large(&self) -> bool {
+        (**self).is_large()
+    }
 }
-
-memory_behind_pointer!(&M, &mut M);
 
 /// Memory whose slots can be written one by one.
 pub(crate) trait MemoryMut: Memory {
