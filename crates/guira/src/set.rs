@@ -3,8 +3,8 @@
 use crate::digest::Key;
 use crate::error::{BuildError, InsertError, MergeError};
 use crate::filter::{
-    Built, CuckooFilter, FilterBuilder, answers_many, empty_like, grows, inserts_one_by_one, made_by_builder,
-    made_with, numbers, try_clone,
+    Built, Chosen, CuckooFilter, answers_many, empty_like, grows, inserts_one_by_one, made_by_builder, made_with,
+    numbers, try_clone,
 };
 
 /// An approximate set of keys that are never removed: it stores every fingerprint once, however often its key comes. Removal
@@ -31,10 +31,10 @@ pub struct CuckooSet {
     filter: CuckooFilter,
 }
 
-/// A set grows where a [`max_capacity`](FilterBuilder::max_capacity) is given.
+/// A set grows where a [`max_capacity`](crate::FilterBuilder::max_capacity) is given.
 impl Built for CuckooSet {
-    fn build(builder: &FilterBuilder<Self>) -> Result<Self, BuildError> {
-        builder.build_filter().map(Self::from_filter_without_copies)
+    fn build(chosen: &Chosen) -> Result<Self, BuildError> {
+        chosen.build_filter().map(Self::from_filter_without_copies)
     }
 }
 

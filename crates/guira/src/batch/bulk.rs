@@ -49,7 +49,7 @@ impl FilterBuilder {
     {
         let mut keys = keys.into_iter();
         let (least, most) = keys.size_hint();
-        if !self.has_size() && most != Some(least) {
+        if !self.chosen.has_size() && most != Some(least) {
             let mut all = Vec::new();
             take_up_to(usize::MAX, keys, &mut all)?;
             let mut filter = self.build_for(all.len())?;
@@ -77,7 +77,7 @@ impl FilterBuilder {
     }
 
     fn build_for(&self, keys: usize) -> Result<CuckooFilter, BuildError> {
-        if self.has_size() { self.build() } else { self.clone().capacity(keys.max(1)).build() }
+        if self.chosen.has_size() { self.build() } else { self.clone().capacity(keys.max(1)).build() }
     }
 }
 

@@ -11,8 +11,8 @@ use crate::cast::to_usize;
 use crate::cuckoo::NoRoom;
 use crate::digest::{Digest, Key, KeyHasher};
 use crate::error::{BuildError, InsertError, OutOfMemory, ReserveError};
-use crate::filter::{Built, CuckooFilter, FilterBuilder, Growth, Kept, grows, made_by_builder, made_with, numbers};
-use crate::parameters::{Layout, Parameters};
+use crate::filter::{Built, Chosen, CuckooFilter, Growth, Kept, grows, made_by_builder, made_with, numbers};
+use crate::parameters::Parameters;
 use crate::sync::Replaceable;
 use crate::table::{Counted, ask_for, try_box};
 
@@ -123,14 +123,12 @@ impl Tables {
 
 /// The layout is packed unless another was given, which is refused with [`BuildError::ConcurrentLayout`].
 impl Built for ConcurrentCuckooFilter {
-    fn build(builder: &FilterBuilder<Self>) -> Result<Self, BuildError> {
-        let packed = if builder.has_layout() { builder.clone() } else { builder.clone().layout(Layout::Packed) };
-        packed.build_filter()?.try_into()
+    fn build(chosen: &Chosen) -> Result<Self, BuildError> {
+        chosen.packed_unless_given().build_filter()?.try_into()
     }
 
-    fn plan(builder: &FilterBuilder<Self>) -> Result<(Parameters, Option<Growth>), BuildError> {
-        let packed = if builder.has_layout() { builder.clone() } else { builder.clone().layout(Layout::Packed) };
-        packed.plan_as_given()
+    fn plan(chosen: &Chosen) -> Result<(Parameters, Option<Growth>), BuildError> {
+        chosen.packed_unless_given().plan_as_given()
     }
 }
 

@@ -18,7 +18,7 @@ use crate::digest::{Digest, Key};
 use crate::error::{AdvanceError, BuildError, InsertError, OutOfMemory};
 use crate::expiring::{Expires, ExpiringCuckooFilter, Generations, SWEPT_BY_ADVANCE, SWEPT_BY_INSERTION, lifetimes};
 use crate::filter::{
-    Built, FilterBuilder, Growth, Kept, ValuedFilter, answers_many, counts_many, inserts_one_by_one, made_by_builder,
+    Built, Chosen, Growth, Kept, ValuedFilter, answers_many, counts_many, inserts_one_by_one, made_by_builder,
     made_with, numbers,
 };
 use crate::parameters::Parameters;
@@ -79,12 +79,12 @@ pub struct ConcurrentExpiringCuckooFilter {
 impl Expires for ConcurrentExpiringCuckooFilter {}
 
 impl Built for ConcurrentExpiringCuckooFilter {
-    fn build(builder: &FilterBuilder<Self>) -> Result<Self, BuildError> {
-        builder.for_kind::<ExpiringCuckooFilter>().build()?.try_into()
+    fn build(chosen: &Chosen) -> Result<Self, BuildError> {
+        ExpiringCuckooFilter::build(chosen)?.try_into()
     }
 
-    fn plan(builder: &FilterBuilder<Self>) -> Result<(Parameters, Option<Growth>), BuildError> {
-        ExpiringCuckooFilter::plan(&builder.for_kind())
+    fn plan(chosen: &Chosen) -> Result<(Parameters, Option<Growth>), BuildError> {
+        ExpiringCuckooFilter::plan(chosen)
     }
 }
 

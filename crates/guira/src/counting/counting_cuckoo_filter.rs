@@ -3,7 +3,7 @@ use core::fmt;
 use crate::digest::Key;
 use crate::error::{BuildError, InsertError, MergeError};
 use crate::filter::{
-    Built, FilterBuilder, Growth, Living, Meeting, ValuedFilter, answers_many, counts_many, empty_like, grows,
+    Built, Chosen, Growth, Living, Meeting, ValuedFilter, answers_many, counts_many, empty_like, grows,
     inserts_one_by_one, made_by_builder, made_with, numbers, removes_many, try_clone,
 };
 use crate::parameters::Parameters;
@@ -48,17 +48,17 @@ pub struct CountingCuckooFilter {
     total: u64,
 }
 
-/// Counters have 8 bits, which count to 256, unless [`value_bits`](FilterBuilder::value_bits) are given. The table is packed. It
-/// grows if a [`max_capacity`](FilterBuilder::max_capacity) is given, and is then doubled at once.
+/// Counters have 8 bits, which count to 256, unless [`value_bits`](crate::FilterBuilder::value_bits) are given. The table is packed. It
+/// grows if a [`max_capacity`](crate::FilterBuilder::max_capacity) is given, and is then doubled at once.
 impl Built for CountingCuckooFilter {
-    fn build(builder: &FilterBuilder<Self>) -> Result<Self, BuildError> {
-        let (parameters, growth) = Self::plan(builder)?;
-        let filter = ValuedFilter::with_parameters(parameters, builder.chosen_hasher())?;
+    fn build(chosen: &Chosen) -> Result<Self, BuildError> {
+        let (parameters, growth) = Self::plan(chosen)?;
+        let filter = ValuedFilter::with_parameters(parameters, chosen.hasher)?;
         Ok(Self::from_filter(filter.with_growth(growth)))
     }
 
-    fn plan(builder: &FilterBuilder<Self>) -> Result<(Parameters, Option<Growth>), BuildError> {
-        builder.plan_with_values(builder.given_value_bits().unwrap_or(USUAL_COUNTER_BITS))
+    fn plan(chosen: &Chosen) -> Result<(Parameters, Option<Growth>), BuildError> {
+        chosen.plan_with_values(chosen.value_bits.unwrap_or(USUAL_COUNTER_BITS))
     }
 }
 

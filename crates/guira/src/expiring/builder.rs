@@ -1,5 +1,5 @@
 use super::ExpiringCuckooFilter;
-use crate::filter::{ChosenTimes, FilterBuilder};
+use crate::filter::FilterBuilder;
 
 /// The kinds whose keys expire.
 pub(crate) trait Expires {}
@@ -18,9 +18,9 @@ impl<T: Expires> FilterBuilder<T> {
     /// assert_eq!(builder.lifetime(1400).build()?.lifetime(), 1400);
     /// # Ok::<(), guira::BuildError>(())
     /// ```
-    pub fn lifetime(self, lifetime: u64) -> Self {
-        let times = ChosenTimes { lifetime: Some(lifetime), ..self.times() };
-        self.with_times(times)
+    pub fn lifetime(mut self, lifetime: u64) -> Self {
+        self.chosen.times.lifetime = Some(lifetime);
+        self
     }
 
     /// Sets for how long after its lifetime a key may still be found: at most the lifetime, at least a 254th of it. Unless given,
@@ -34,9 +34,9 @@ impl<T: Expires> FilterBuilder<T> {
     /// assert_eq!(builder.resolution(60).parameters()?.value_bits(), 6);
     /// # Ok::<(), guira::BuildError>(())
     /// ```
-    pub fn resolution(self, resolution: u64) -> Self {
-        let times = ChosenTimes { resolution: Some(resolution), ..self.times() };
-        self.with_times(times)
+    pub fn resolution(mut self, resolution: u64) -> Self {
+        self.chosen.times.resolution = Some(resolution);
+        self
     }
 
     /// Sets the time at which the filter begins, 0 unless given. An empty filter can also be brought to any time by
@@ -49,8 +49,8 @@ impl<T: Expires> FilterBuilder<T> {
     /// assert_eq!(builder.start_time(1_800_000_000).build()?.time(), 1_800_000_000);
     /// # Ok::<(), guira::BuildError>(())
     /// ```
-    pub fn start_time(self, time: u64) -> Self {
-        let times = ChosenTimes { start: time, ..self.times() };
-        self.with_times(times)
+    pub fn start_time(mut self, time: u64) -> Self {
+        self.chosen.times.start = time;
+        self
     }
 }

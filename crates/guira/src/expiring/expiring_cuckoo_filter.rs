@@ -6,8 +6,8 @@ use super::{Generations, lifetimes};
 use crate::digest::{Digest, Key};
 use crate::error::{AdvanceError, BuildError, InsertError, MergeError, OutOfMemory, ReserveError};
 use crate::filter::{
-    Built, Filled, FilterBuilder, Growth, Meeting, Place, ValuedFilter, answers_many, counts_many, grows,
-    inserts_one_by_one, made_by_builder, made_with, numbers, try_clone,
+    Built, Chosen, Filled, Growth, Meeting, Place, ValuedFilter, answers_many, counts_many, grows, inserts_one_by_one,
+    made_by_builder, made_with, numbers, try_clone,
 };
 use crate::parameters::Parameters;
 
@@ -75,31 +75,31 @@ pub(crate) const SWEPT_BY_INSERTION: u64 = 4;
 /// A lifetime has so many resolutions unless another resolution is chosen: as many as the numbers of 4 bits are enough for.
 const USUAL_RESOLUTIONS: u64 = 14;
 
-/// The table is packed. It grows if a [`max_capacity`](FilterBuilder::max_capacity) is given.
+/// The table is packed. It grows if a [`max_capacity`](crate::FilterBuilder::max_capacity) is given.
 impl Built for ExpiringCuckooFilter {
-    fn build(builder: &FilterBuilder<Self>) -> Result<Self, BuildError> {
-        let (lifetime, resolution) = times(builder)?;
-        let (parameters, growth) = Self::plan(builder)?;
-        let filter = ValuedFilter::with_parameters(parameters, builder.chosen_hasher())?.with_growth(growth);
-        Ok(Self { filter, generations: Generations::new(lifetime, resolution, builder.times().start)? })
+    fn build(chosen: &Chosen) -> Result<Self, BuildError> {
+        let (lifetime, resolution) = times(chosen)?;
+        let (parameters, growth) = Self::plan(chosen)?;
+        let filter = ValuedFilter::with_parameters(parameters, chosen.hasher)?.with_growth(growth);
+        Ok(Self { filter, generations: Generations::new(lifetime, resolution, chosen.times.start)? })
     }
 
     /// Keys are in the table for up to a lifetime and one resolution, so it has room for as many more.
-    fn plan(builder: &FilterBuilder<Self>) -> Result<(Parameters, Option<Growth>), BuildError> {
-        let (lifetime, resolution) = times(builder)?;
+    fn plan(chosen: &Chosen) -> Result<(Parameters, Option<Growth>), BuildError> {
+        let (lifetime, resolution) = times(chosen)?;
         let resolutions = lifetime / resolution;
         let in_table = |living: u64| living.saturating_add(living.div_ceil(resolutions));
-        builder.with_capacities(in_table).plan_with_values(Generations::bits_for(resolutions))
+        chosen.with_capacities(in_table).plan_with_values(Generations::bits_for(resolutions))
     }
 }
 
-/// The lifetime and the resolution that a builder was given, the former made longer to be a whole number of the latter.
-fn times(builder: &FilterBuilder<ExpiringCuckooFilter>) -> Result<(u64, u64), BuildError> {
-    if builder.given_value_bits().is_some() {
+/// The lifetime and the resolution that were chosen, the former made longer to be a whole number of the latter.
+fn times(chosen: &Chosen) -> Result<(u64, u64), BuildError> {
+    if chosen.value_bits.is_some() {
         return Err(BuildError::ValueBitsUnused);
     }
-    let given = builder.times().lifetime.ok_or(BuildError::LifetimeMissing)?;
-    let resolution = builder.times().resolution.unwrap_or(given.div_ceil(USUAL_RESOLUTIONS));
+    let given = chosen.times.lifetime.ok_or(BuildError::LifetimeMissing)?;
+    let resolution = chosen.times.resolution.unwrap_or(given.div_ceil(USUAL_RESOLUTIONS));
     if (1..=given).contains(&resolution)
         && let Some(lifetime) = given.checked_next_multiple_of(resolution)
         && is_valid(lifetime, resolution)
@@ -572,7 +572,7 @@ impl ExpiringCuckooFilter {
     }
 
     /// Returns up to how many keys at a time the false positive rate is kept: where the filter grows, at least the
-    /// [`max_capacity`](FilterBuilder::max_capacity) it was built for, and otherwise its [`capacity`](Self::capacity).
+    /// [`max_capacity`](crate::FilterBuilder::max_capacity) it was built for, and otherwise its [`capacity`](Self::capacity).
     ///
     /// # Examples
     ///

@@ -2,14 +2,13 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::marker::PhantomData;
 
+use super::chosen::Chosen;
 use super::growth::Growth;
-use super::growth_plan::{GrowthPlan, GrowthRequest};
 use super::{CuckooFilter, GrowthPolicy};
-use crate::addressing::parts_of_regions;
-use crate::analysis::{Plan, Preference, fingerprint_bits_for_rate, with_bucket_count, with_fingerprint_bits};
+use crate::analysis::Preference;
 use crate::digest::KeyHasher;
 use crate::error::BuildError;
-use crate::parameters::{Addressing, Layout, Parameters, Regions, Shape};
+use crate::parameters::{Addressing, Layout, Parameters};
 
 /// Chooses the parameters of a filter, and makes it. Every kind has one: `CuckooSet::builder()` makes a
 /// [`CuckooSet`](crate::CuckooSet).
@@ -28,28 +27,8 @@ use crate::parameters::{Addressing, Layout, Parameters, Regions, Shape};
 /// ```
 #[must_use]
 pub struct FilterBuilder<T = CuckooFilter> {
-    capacity: Option<u64>,
-    bucket_count: Option<u64>,
-    false_positive_rate: Option<f64>,
-    fingerprint_bits: Option<u32>,
-    max_capacity: Option<u64>,
-    growth_policy: GrowthPolicy,
-    preference: Preference,
-    layout: Option<Layout>,
-    slots_per_bucket: Option<u32>,
-    addressing: Addressing,
-    hasher: KeyHasher,
-    value_bits: Option<u32>,
-    times: ChosenTimes,
+    pub(crate) chosen: Chosen,
     kind: PhantomData<fn() -> T>,
-}
-
-/// What was chosen for a filter whose keys expire.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct ChosenTimes {
-    pub(crate) lifetime: Option<u64>,
-    pub(crate) resolution: Option<u64>,
-    pub(crate) start: u64,
 }
 
 /// A kind of filter that a [`FilterBuilder`] makes: [`CuckooFilter`], [`CuckooSet`](crate::CuckooSet),
@@ -62,17 +41,17 @@ impl<T: Built> FilterKind for T {}
 
 /// How a kind is made of what was chosen.
 pub(crate) trait Built: Sized {
-    fn build(builder: &FilterBuilder<Self>) -> Result<Self, BuildError>;
+    fn build(chosen: &Chosen) -> Result<Self, BuildError>;
 
     /// The table that [`build`](Self::build) would make, and how far it grows.
-    fn plan(builder: &FilterBuilder<Self>) -> Result<(Parameters, Option<Growth>), BuildError> {
-        builder.plan_as_given()
+    fn plan(chosen: &Chosen) -> Result<(Parameters, Option<Growth>), BuildError> {
+        chosen.plan_as_given()
     }
 }
 
 impl Built for CuckooFilter {
-    fn build(builder: &FilterBuilder) -> Result<Self, BuildError> {
-        builder.build_filter()
+    fn build(chosen: &Chosen) -> Result<Self, BuildError> {
+        chosen.build_filter()
     }
 }
 
@@ -94,22 +73,7 @@ impl<T> FilterBuilder<T> {
     }
 
     const fn with_kind<U>(&self) -> FilterBuilder<U> {
-        FilterBuilder {
-            capacity: self.capacity,
-            bucket_count: self.bucket_count,
-            false_positive_rate: self.false_positive_rate,
-            fingerprint_bits: self.fingerprint_bits,
-            max_capacity: self.max_capacity,
-            growth_policy: self.growth_policy,
-            preference: self.preference,
-            layout: self.layout,
-            slots_per_bucket: self.slots_per_bucket,
-            addressing: self.addressing,
-            hasher: self.hasher,
-            value_bits: self.value_bits,
-            times: self.times,
-            kind: PhantomData,
-        }
+        FilterBuilder { chosen: self.chosen, kind: PhantomData }
     }
 
     /// Sets how many distinct keys must fit. Of a million filters, at most one is expected not to take that many.
@@ -122,7 +86,7 @@ impl<T> FilterBuilder<T> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn capacity(mut self, keys: usize) -> Self {
-        self.capacity = Some(keys as u64);
+        self.chosen.capacity = Some(keys as u64);
         self
     }
 
@@ -137,7 +101,7 @@ impl<T> FilterBuilder<T> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn bucket_count(mut self, buckets: u64) -> Self {
-        self.bucket_count = Some(buckets);
+        self.chosen.bucket_count = Some(buckets);
         self
     }
 
@@ -152,7 +116,7 @@ impl<T> FilterBuilder<T> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn false_positive_rate(mut self, rate: f64) -> Self {
-        self.false_positive_rate = Some(rate);
+        self.chosen.false_positive_rate = Some(rate);
         self
     }
 
@@ -174,7 +138,7 @@ impl<T> FilterBuilder<T> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn max_capacity(mut self, keys: usize) -> Self {
-        self.max_capacity = Some(keys as u64);
+        self.chosen.max_capacity = Some(keys as u64);
         self
     }
 
@@ -193,7 +157,7 @@ impl<T> FilterBuilder<T> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn growth_policy(mut self, policy: GrowthPolicy) -> Self {
-        self.growth_policy = policy;
+        self.chosen.growth_policy = policy;
         self
     }
 
@@ -208,7 +172,7 @@ impl<T> FilterBuilder<T> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn fingerprint_bits(mut self, bits: u32) -> Self {
-        self.fingerprint_bits = Some(bits);
+        self.chosen.fingerprint_bits = Some(bits);
         self
     }
 
@@ -226,7 +190,7 @@ impl<T> FilterBuilder<T> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn preference(mut self, preference: Preference) -> Self {
-        self.preference = preference;
+        self.chosen.preference = preference;
         self
     }
 
@@ -243,7 +207,7 @@ impl<T> FilterBuilder<T> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn layout(mut self, layout: Layout) -> Self {
-        self.layout = Some(layout);
+        self.chosen.layout = Some(layout);
         self
     }
 
@@ -263,7 +227,7 @@ impl<T> FilterBuilder<T> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn slots_per_bucket(mut self, slots: u32) -> Self {
-        self.slots_per_bucket = Some(slots);
+        self.chosen.slots_per_bucket = Some(slots);
         self
     }
 
@@ -280,7 +244,7 @@ impl<T> FilterBuilder<T> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn addressing(mut self, addressing: Addressing) -> Self {
-        self.addressing = addressing;
+        self.chosen.addressing = addressing;
         self
     }
 
@@ -301,7 +265,7 @@ impl<T> FilterBuilder<T> {
     /// # Ok::<(), guira::BuildError>(())
     /// ```
     pub fn hasher(mut self, hasher: KeyHasher) -> Self {
-        self.hasher = hasher;
+        self.chosen.hasher = hasher;
         self
     }
 
@@ -322,25 +286,12 @@ impl<T> FilterBuilder<T> {
     /// # Ok::<(), guira::BuildError>(())
     /// ```
     pub fn value_bits(mut self, bits: u32) -> Self {
-        self.value_bits = Some(bits);
+        self.chosen.value_bits = Some(bits);
         self
     }
 
-    pub(crate) fn build_filter(&self) -> Result<CuckooFilter, BuildError> {
-        if self.value_bits.is_some() {
-            return Err(BuildError::ValueBitsUnused);
-        }
-        let (parameters, growth) = self.parameters_and_growth()?;
-        Ok(CuckooFilter::with_parameters(parameters, self.hasher)?.with_growth(growth))
-    }
-
-    /// The table that was chosen, with values in its slots where their bits were given, and how far it grows.
-    pub(crate) fn plan_as_given(&self) -> Result<(Parameters, Option<Growth>), BuildError> {
-        self.value_bits.map_or_else(|| self.parameters_and_growth(), |bits| self.plan_with_values(bits))
-    }
-
-    /// Returns the parameters of the smallest table of each shape that is planned, packed with 2, 4 or 8 slots and semi-sorted, that takes
-    /// the capacity at the rate; the smallest table first. Of everything else that was given, only the hasher is used.
+    /// Returns the parameters of the smallest table of each shape that is planned, packed with 2, 4 or 8 slots and semi-sorted, that
+    /// takes the capacity at the rate; the smallest table first. Of everything else that was given, only the hasher is used.
     ///
     /// # Errors
     ///
@@ -357,190 +308,7 @@ impl<T> FilterBuilder<T> {
     /// # Ok::<(), guira::BuildError>(())
     /// ```
     pub fn alternatives(&self) -> Result<Vec<Parameters>, BuildError> {
-        let capacity = self.capacity.ok_or(BuildError::SizeMissing)?;
-        let rate = self.false_positive_rate.ok_or(BuildError::PrecisionMissing)?;
-        let plans = Plan::alternatives(capacity, rate)?;
-        let tables = plans.iter().map(|plan| self.with_whole_regions(*plan.parameters(), capacity));
-        let mut tables = tables.collect::<Result<Vec<_>, _>>()?;
-        tables.sort_by_key(Parameters::table_bits);
-        Ok(tables)
-    }
-
-    fn parameters_and_growth(&self) -> Result<(Parameters, Option<Growth>), BuildError> {
-        match self.max_capacity {
-            None => self.parameters_without_growth().map(|parameters| (parameters, None)),
-            Some(max_capacity) => {
-                let (parameters, growth) = self.growth_request(max_capacity)?.plan()?;
-                Ok((parameters, Some(growth)))
-            }
-        }
-    }
-
-    /// What does not depend on the hasher, if the filter grows.
-    pub(super) fn growth_plan(&self) -> Result<Option<GrowthPlan>, BuildError> {
-        if self.value_bits.is_some() {
-            return Err(BuildError::ValueBitsUnused);
-        }
-        match self.max_capacity {
-            None => self.parameters_without_growth().map(|_| None),
-            Some(max_capacity) => GrowthPlan::new(self.growth_request(max_capacity)?).map(Some),
-        }
-    }
-
-    fn growth_request(&self, max_capacity: u64) -> Result<GrowthRequest, BuildError> {
-        let is_packed = matches!(self.layout, None | Some(Layout::Packed));
-        if !is_packed || !matches!(self.addressing, Addressing::Regional | Addressing::Doubling) {
-            let layout = self.layout.unwrap_or_default();
-            return Err(BuildError::GrowingShape { layout, addressing: self.addressing });
-        }
-        if self.bucket_count.is_some() || self.fingerprint_bits.is_some() {
-            return Err(BuildError::GrowingPrecision);
-        }
-        Ok(GrowthRequest {
-            capacity: self.capacity.ok_or(BuildError::SizeMissing)?,
-            max_capacity,
-            false_positive_rate: self.false_positive_rate.ok_or(BuildError::PrecisionMissing)?,
-            slots_per_bucket: self.slots_per_bucket.unwrap_or(4),
-            value_bits: None,
-            policy: self.growth_policy,
-            seed: self.hasher.seed(),
-        })
-    }
-
-    fn parameters_without_growth(&self) -> Result<Parameters, BuildError> {
-        match (self.capacity, self.bucket_count, self.false_positive_rate, self.fingerprint_bits) {
-            (_, _, None, None) => Err(BuildError::PrecisionMissing),
-            (_, _, Some(_), Some(_)) => Err(BuildError::PrecisionGivenTwice),
-            (None, None, ..) => Err(BuildError::SizeMissing),
-            (Some(_), Some(_), ..) => Err(BuildError::SizeGivenTwice),
-            (Some(capacity), None, Some(rate), None) => {
-                self.with_whole_regions(*self.plan(capacity, rate)?.parameters(), capacity)
-            }
-            (Some(capacity), None, None, Some(bits)) => {
-                self.with_whole_regions(with_fingerprint_bits(capacity, bits, self.given_shape()?)?, capacity)
-            }
-            // A number of buckets asks for no promised capacity: the paper's figure 2 needs short fingerprints.
-            (None, Some(given), None, Some(bits)) => self.with_bucket_count(given, |_, _| Ok(bits)),
-            (None, Some(given), Some(rate), None) => {
-                let shape = self.given_shape()?;
-                self.with_bucket_count(given, |capacity, regions| {
-                    fingerprint_bits_for_rate(rate, capacity, regions, shape)
-                })
-            }
-        }
-    }
-
-    /// Adds a few buckets to planned parameters if the regions would fall into parts with the seed of this filter.
-    fn with_whole_regions(&self, planned: Parameters, capacity: u64) -> Result<Parameters, BuildError> {
-        let (shape, bits) = (planned.shape(), planned.fingerprint_bits());
-        let regions = whole_regions(planned.regions(), shape, bits, self.hasher.seed());
-        if regions == planned.regions() { Ok(planned) } else { Parameters::new(shape, bits, regions, capacity) }
-    }
-
-    /// The parameters of a table of a given number of buckets; its capacity is what can be promised with the seed of this
-    /// filter.
-    fn with_bucket_count(
-        &self,
-        given: u64,
-        fingerprint_bits: impl Fn(u64, Regions) -> Result<u32, BuildError>,
-    ) -> Result<Parameters, BuildError> {
-        let shape = self.given_shape()?;
-        let seed = self.hasher.seed();
-        with_bucket_count(given, fingerprint_bits, |regions, bits| parts_of_regions(regions, shape, bits, seed), shape)
-    }
-
-    pub(crate) const fn times(&self) -> ChosenTimes {
-        self.times
-    }
-
-    pub(crate) const fn with_times(mut self, times: ChosenTimes) -> Self {
-        self.times = times;
-        self
-    }
-
-    /// The builder with other capacities, each computed from the one that was given.
-    pub(crate) fn with_capacities(&self, changed: impl Fn(u64) -> u64) -> Self {
-        let (capacity, max_capacity) = (self.capacity.map(&changed), self.max_capacity.map(&changed));
-        Self { capacity, max_capacity, ..self.clone() }
-    }
-
-    /// The bits beside each fingerprint, if they were given.
-    pub(crate) const fn given_value_bits(&self) -> Option<u32> {
-        self.value_bits
-    }
-
-    /// The table of a filter whose fingerprints carry values of so many bits, and how far it grows. The layout is packed
-    /// unless another was given, which is refused.
-    pub(crate) fn plan_with_values(&self, value_bits: u32) -> Result<(Parameters, Option<Growth>), BuildError> {
-        if let Some(max_capacity) = self.max_capacity {
-            let request = self.growth_request(max_capacity)?;
-            let (parameters, growth) = GrowthRequest { value_bits: Some(value_bits), ..request }.plan()?;
-            return Ok((parameters, Some(growth)));
-        }
-        let of = |builder: &Self| builder.parameters_without_growth()?.with_value_bits(value_bits);
-        let packed = if self.layout.is_some() { self.clone() } else { self.clone().layout(Layout::Packed) };
-        if self.slots_per_bucket.is_some() || self.capacity.is_none() || self.false_positive_rate.is_none() {
-            return of(&packed).map(|parameters| (parameters, None));
-        }
-        // With a value in every slot, another bucket size may take the least memory.
-        let smallest = [2, 8].into_iter().fold(of(&packed.clone().slots_per_bucket(4)), |best, slots| {
-            let other = of(&packed.clone().slots_per_bucket(slots));
-            match (&best, &other) {
-                (Ok(smallest), Ok(table)) if table.table_bits() < smallest.table_bits() => other,
-                (Err(_), Ok(_)) => other,
-                _ => best,
-            }
-        });
-        smallest.map(|parameters| (parameters, None))
-    }
-
-    #[cfg(feature = "files")]
-    pub(crate) const fn chosen_rate(&self) -> Option<f64> {
-        self.false_positive_rate
-    }
-
-    #[cfg(feature = "files")]
-    pub(crate) const fn grows(&self) -> bool {
-        self.max_capacity.is_some()
-    }
-
-    pub(crate) const fn chosen_hasher(&self) -> KeyHasher {
-        self.hasher
-    }
-
-    #[cfg(feature = "concurrent")]
-    pub(crate) const fn has_layout(&self) -> bool {
-        self.layout.is_some()
-    }
-
-    /// Whether a capacity or a number of buckets was given.
-    pub(crate) const fn has_size(&self) -> bool {
-        self.capacity.is_some() || self.bucket_count.is_some()
-    }
-
-    /// The best table of those that the given choices allow.
-    fn plan(&self, capacity: u64, rate: f64) -> Result<Plan, BuildError> {
-        if (self.layout, self.slots_per_bucket, self.addressing) == (None, None, Addressing::Regional) {
-            return Plan::new(capacity, rate, self.preference);
-        }
-        let layout = self.layout.unwrap_or_default();
-        let sizes: &[u32] = match self.slots_per_bucket {
-            None if layout == Layout::Packed => &[4, 2, 8],
-            _ => layout.bucket_sizes(),
-        };
-        let given = |size: &&u32| self.slots_per_bucket.is_none_or(|slots| slots == **size);
-        let shapes = sizes.iter().filter(given).flat_map(|&size| Shape::new(layout, self.addressing, size));
-        match Plan::smallest(capacity, rate, shapes) {
-            // There is no such shape; the error says why.
-            Err(BuildError::SizeMissing) => Plan::with_shape(capacity, rate, self.given_shape()?),
-            plan => plan,
-        }
-    }
-
-    /// The given shape, with defaults for what was not given.
-    fn given_shape(&self) -> Result<Shape, BuildError> {
-        let layout = self.layout.unwrap_or_default();
-        Shape::new(layout, self.addressing, self.slots_per_bucket.unwrap_or(4))
+        self.chosen.alternatives()
     }
 }
 
@@ -564,7 +332,7 @@ impl<T: FilterKind> FilterBuilder<T> {
     /// # Ok::<(), guira::BuildError>(())
     /// ```
     pub fn build(&self) -> Result<T, BuildError> {
-        T::build(self)
+        T::build(&self.chosen)
     }
 
     /// Returns the parameters of the table that [`build`](Self::build) would make, without making it: what a capacity and
@@ -582,7 +350,7 @@ impl<T: FilterKind> FilterBuilder<T> {
     /// # Ok::<(), guira::BuildError>(())
     /// ```
     pub fn parameters(&self) -> Result<Parameters, BuildError> {
-        T::plan(self).map(|(parameters, _)| parameters)
+        T::plan(&self.chosen).map(|(parameters, _)| parameters)
     }
 }
 
@@ -594,43 +362,13 @@ impl<T> Clone for FilterBuilder<T> {
 
 impl<T> Default for FilterBuilder<T> {
     fn default() -> Self {
-        Self {
-            capacity: None,
-            bucket_count: None,
-            false_positive_rate: None,
-            fingerprint_bits: None,
-            max_capacity: None,
-            growth_policy: GrowthPolicy::default(),
-            preference: Preference::default(),
-            layout: None,
-            slots_per_bucket: None,
-            addressing: Addressing::default(),
-            hasher: KeyHasher::default(),
-            value_bits: None,
-            times: ChosenTimes::default(),
-            kind: PhantomData,
-        }
+        Self { chosen: Chosen::default(), kind: PhantomData }
     }
 }
 
 impl<T> fmt::Debug for FilterBuilder<T> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("FilterBuilder")
-            .field("capacity", &self.capacity)
-            .field("bucket_count", &self.bucket_count)
-            .field("false_positive_rate", &self.false_positive_rate)
-            .field("fingerprint_bits", &self.fingerprint_bits)
-            .field("max_capacity", &self.max_capacity)
-            .field("growth_policy", &self.growth_policy)
-            .field("preference", &self.preference)
-            .field("layout", &self.layout)
-            .field("slots_per_bucket", &self.slots_per_bucket)
-            .field("addressing", &self.addressing)
-            .field("hasher", &self.hasher)
-            .field("value_bits", &self.value_bits)
-            .field("times", &self.times)
-            .finish()
+        formatter.debug_struct("FilterBuilder").field("chosen", &self.chosen).finish()
     }
 }
 
@@ -681,11 +419,3 @@ macro_rules! made_by_builder {
 pub(crate) use made_by_builder;
 
 made_by_builder!([] CuckooFilter, "guira::CuckooFilter");
-
-/// The smallest regions of at least this size that don't fall into parts with this seed.
-pub(crate) fn whole_regions(regions: Regions, shape: Shape, fingerprint_bits: u32, seed: u64) -> Regions {
-    let larger = |regions: &Regions| Some(Regions { buckets: regions.buckets + 2, ..*regions });
-    core::iter::successors(Some(regions), larger)
-        .find(|&regions| parts_of_regions(regions, shape, fingerprint_bits, seed) == 1)
-        .unwrap_or(regions)
-}

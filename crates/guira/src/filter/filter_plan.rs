@@ -50,7 +50,7 @@ impl FilterPlan {
     /// assert!(guira::raw::FilterPlan::new(&builder.capacity(100)).is_ok());
     /// ```
     pub fn new(builder: &FilterBuilder) -> Result<Self, BuildError> {
-        Ok(Self { growth: builder.growth_plan()?, builder: builder.clone() })
+        Ok(Self { growth: builder.chosen.growth_plan()?, builder: builder.clone() })
     }
 
     /// Returns the parameters of a filter with this hasher, which are those that the builder gives.

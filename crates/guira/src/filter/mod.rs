@@ -1,6 +1,7 @@
 //! [`CuckooFilter`], its builder and its growth, and the filter with values that maps and counting filters are made of.
 
 mod builder;
+mod chosen;
 mod comparison;
 mod convert;
 mod cuckoo_filter;
@@ -22,8 +23,9 @@ mod valued_growth;
 mod valued_merge;
 mod view;
 
-pub(crate) use builder::{Built, ChosenTimes, made_by_builder};
+pub(crate) use builder::{Built, made_by_builder};
 pub use builder::{FilterBuilder, FilterKind};
+pub(crate) use chosen::Chosen;
 pub use cuckoo_filter::CuckooFilter;
 pub use filter_plan::{FilterPlan, PlannedFilter};
 pub use growth::GrowthPolicy;
@@ -33,7 +35,7 @@ pub use pending::Change;
 pub use steps::{Merging, Shrinking, Step};
 pub use view::CuckooFilterView;
 
-pub(crate) use builder::whole_regions;
+pub(crate) use chosen::whole_regions;
 pub(crate) use growth::Growth;
 pub(crate) use kept::Kept;
 pub(crate) use numbers::{empty_like, grows, made_with, numbers, try_clone};

@@ -257,16 +257,18 @@ impl<T: FilterKind + FilterFile> FilterBuilder<T> {
             opened => opened.map_err(LoadError::Io)?,
         };
         let header = Header::decode(&read_header(&mut file)?)?;
-        let expected = self.chosen_hasher();
+        let expected = self.chosen.hasher;
         let hasher = header.hash.hasher(expected.secret_key())?;
         let made_otherwise = |what| Err(Error::Load(LoadError::MadeOtherwise { what }));
         if hasher.seed() != expected.seed() {
             return made_otherwise("seed");
         }
-        if header.rate > 0.0 && self.chosen_rate().is_some_and(|rate| rate.to_bits() != header.rate.to_bits()) {
+        if header.rate > 0.0
+            && self.chosen.false_positive_rate.is_some_and(|rate| rate.to_bits() != header.rate.to_bits())
+        {
             return made_otherwise("false positive rate");
         }
-        if header.growth.is_some() != self.grows() {
+        if header.growth.is_some() != self.chosen.max_capacity.is_some() {
             return made_otherwise("growth");
         }
         std::io::Seek::rewind(&mut file).map_err(LoadError::Io)?;

@@ -5,7 +5,7 @@ use super::{MapValue, Values};
 use crate::digest::Key;
 use crate::error::{BuildError, InsertError, MergeError};
 use crate::filter::{
-    Built, FilterBuilder, Growth, Living, Meeting, ValuedFilter, answers_many, empty_like, grows, inserts_one_by_one,
+    Built, Chosen, Growth, Living, Meeting, ValuedFilter, answers_many, empty_like, grows, inserts_one_by_one,
     made_by_builder, made_with, numbers, try_clone,
 };
 use crate::parameters::Parameters;
@@ -43,21 +43,21 @@ pub struct CuckooMap<V> {
     value: PhantomData<fn() -> V>,
 }
 
-/// Values have the bits of their type unless [`value_bits`](FilterBuilder::value_bits) are given. The table is packed. It
-/// grows if a [`max_capacity`](FilterBuilder::max_capacity) is given, and is then doubled at once.
+/// Values have the bits of their type unless [`value_bits`](crate::FilterBuilder::value_bits) are given. The table is packed. It
+/// grows if a [`max_capacity`](crate::FilterBuilder::max_capacity) is given, and is then doubled at once.
 impl<V: MapValue> Built for CuckooMap<V> {
-    fn build(builder: &FilterBuilder<Self>) -> Result<Self, BuildError> {
-        let (parameters, growth) = Self::plan(builder)?;
-        let filter = ValuedFilter::with_parameters(parameters, builder.chosen_hasher())?;
+    fn build(chosen: &Chosen) -> Result<Self, BuildError> {
+        let (parameters, growth) = Self::plan(chosen)?;
+        let filter = ValuedFilter::with_parameters(parameters, chosen.hasher)?;
         Ok(Self::from_filter(filter.with_growth(growth)))
     }
 
-    fn plan(builder: &FilterBuilder<Self>) -> Result<(Parameters, Option<Growth>), BuildError> {
-        let value_bits = builder.given_value_bits().unwrap_or(V::BITS);
+    fn plan(chosen: &Chosen) -> Result<(Parameters, Option<Growth>), BuildError> {
+        let value_bits = chosen.value_bits.unwrap_or(V::BITS);
         if value_bits > V::BITS {
             return Err(BuildError::ValueBitsOfType { given: value_bits, most: V::BITS });
         }
-        builder.plan_with_values(value_bits)
+        chosen.plan_with_values(value_bits)
     }
 }
 

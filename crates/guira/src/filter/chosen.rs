@@ -1,0 +1,222 @@
+//! What was chosen for a filter, and the table that follows from it.
+
+use alloc::vec::Vec;
+
+use super::growth::Growth;
+use super::growth_plan::{GrowthPlan, GrowthRequest};
+use super::{CuckooFilter, GrowthPolicy};
+use crate::addressing::parts_of_regions;
+use crate::analysis::{Plan, Preference, fingerprint_bits_for_rate, with_bucket_count, with_fingerprint_bits};
+use crate::digest::KeyHasher;
+use crate::error::BuildError;
+use crate::parameters::{Addressing, Layout, Parameters, Regions, Shape};
+
+/// What a [`FilterBuilder`](super::FilterBuilder) was given, for a filter of any kind.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Chosen {
+    pub(crate) capacity: Option<u64>,
+    pub(crate) bucket_count: Option<u64>,
+    pub(crate) false_positive_rate: Option<f64>,
+    pub(crate) fingerprint_bits: Option<u32>,
+    pub(crate) max_capacity: Option<u64>,
+    pub(crate) growth_policy: GrowthPolicy,
+    pub(crate) preference: Preference,
+    pub(crate) layout: Option<Layout>,
+    pub(crate) slots_per_bucket: Option<u32>,
+    pub(crate) addressing: Addressing,
+    pub(crate) hasher: KeyHasher,
+    pub(crate) value_bits: Option<u32>,
+    pub(crate) times: ChosenTimes,
+}
+
+/// What was chosen for a filter whose keys expire.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ChosenTimes {
+    pub(crate) lifetime: Option<u64>,
+    pub(crate) resolution: Option<u64>,
+    pub(crate) start: u64,
+}
+
+impl Chosen {
+    pub(crate) fn build_filter(&self) -> Result<CuckooFilter, BuildError> {
+        if self.value_bits.is_some() {
+            return Err(BuildError::ValueBitsUnused);
+        }
+        let (parameters, growth) = self.parameters_and_growth()?;
+        Ok(CuckooFilter::with_parameters(parameters, self.hasher)?.with_growth(growth))
+    }
+
+    /// The table that was chosen, with values in its slots where their bits were given, and how far it grows.
+    pub(crate) fn plan_as_given(&self) -> Result<(Parameters, Option<Growth>), BuildError> {
+        self.value_bits.map_or_else(|| self.parameters_and_growth(), |bits| self.plan_with_values(bits))
+    }
+
+    /// See [`FilterBuilder::alternatives`](super::FilterBuilder::alternatives).
+    pub(super) fn alternatives(&self) -> Result<Vec<Parameters>, BuildError> {
+        let capacity = self.capacity.ok_or(BuildError::SizeMissing)?;
+        let rate = self.false_positive_rate.ok_or(BuildError::PrecisionMissing)?;
+        let plans = Plan::alternatives(capacity, rate)?;
+        let tables = plans.iter().map(|plan| self.with_whole_regions(*plan.parameters(), capacity));
+        let mut tables = tables.collect::<Result<Vec<_>, _>>()?;
+        tables.sort_by_key(Parameters::table_bits);
+        Ok(tables)
+    }
+
+    fn parameters_and_growth(&self) -> Result<(Parameters, Option<Growth>), BuildError> {
+        match self.max_capacity {
+            None => self.parameters_without_growth().map(|parameters| (parameters, None)),
+            Some(max_capacity) => {
+                let (parameters, growth) = self.growth_request(max_capacity)?.plan()?;
+                Ok((parameters, Some(growth)))
+            }
+        }
+    }
+
+    /// What does not depend on the hasher, if the filter grows.
+    pub(super) fn growth_plan(&self) -> Result<Option<GrowthPlan>, BuildError> {
+        if self.value_bits.is_some() {
+            return Err(BuildError::ValueBitsUnused);
+        }
+        match self.max_capacity {
+            None => self.parameters_without_growth().map(|_| None),
+            Some(max_capacity) => GrowthPlan::new(self.growth_request(max_capacity)?).map(Some),
+        }
+    }
+
+    fn growth_request(&self, max_capacity: u64) -> Result<GrowthRequest, BuildError> {
+        let is_packed = matches!(self.layout, None | Some(Layout::Packed));
+        if !is_packed || !matches!(self.addressing, Addressing::Regional | Addressing::Doubling) {
+            let layout = self.layout.unwrap_or_default();
+            return Err(BuildError::GrowingShape { layout, addressing: self.addressing });
+        }
+        if self.bucket_count.is_some() || self.fingerprint_bits.is_some() {
+            return Err(BuildError::GrowingPrecision);
+        }
+        Ok(GrowthRequest {
+            capacity: self.capacity.ok_or(BuildError::SizeMissing)?,
+            max_capacity,
+            false_positive_rate: self.false_positive_rate.ok_or(BuildError::PrecisionMissing)?,
+            slots_per_bucket: self.slots_per_bucket.unwrap_or(4),
+            value_bits: None,
+            policy: self.growth_policy,
+            seed: self.hasher.seed(),
+        })
+    }
+
+    fn parameters_without_growth(&self) -> Result<Parameters, BuildError> {
+        match (self.capacity, self.bucket_count, self.false_positive_rate, self.fingerprint_bits) {
+            (_, _, None, None) => Err(BuildError::PrecisionMissing),
+            (_, _, Some(_), Some(_)) => Err(BuildError::PrecisionGivenTwice),
+            (None, None, ..) => Err(BuildError::SizeMissing),
+            (Some(_), Some(_), ..) => Err(BuildError::SizeGivenTwice),
+            (Some(capacity), None, Some(rate), None) => {
+                self.with_whole_regions(*self.plan(capacity, rate)?.parameters(), capacity)
+            }
+            (Some(capacity), None, None, Some(bits)) => {
+                self.with_whole_regions(with_fingerprint_bits(capacity, bits, self.given_shape()?)?, capacity)
+            }
+            // A number of buckets asks for no promised capacity: the paper's figure 2 needs short fingerprints.
+            (None, Some(given), None, Some(bits)) => self.with_bucket_count(given, |_, _| Ok(bits)),
+            (None, Some(given), Some(rate), None) => {
+                let shape = self.given_shape()?;
+                self.with_bucket_count(given, |capacity, regions| {
+                    fingerprint_bits_for_rate(rate, capacity, regions, shape)
+                })
+            }
+        }
+    }
+
+    /// Adds a few buckets to planned parameters if the regions would fall into parts with the seed of this filter.
+    fn with_whole_regions(&self, planned: Parameters, capacity: u64) -> Result<Parameters, BuildError> {
+        let (shape, bits) = (planned.shape(), planned.fingerprint_bits());
+        let regions = whole_regions(planned.regions(), shape, bits, self.hasher.seed());
+        if regions == planned.regions() { Ok(planned) } else { Parameters::new(shape, bits, regions, capacity) }
+    }
+
+    /// The parameters of a table of a given number of buckets; its capacity is what can be promised with the seed of this
+    /// filter.
+    fn with_bucket_count(
+        &self,
+        given: u64,
+        fingerprint_bits: impl Fn(u64, Regions) -> Result<u32, BuildError>,
+    ) -> Result<Parameters, BuildError> {
+        let shape = self.given_shape()?;
+        let seed = self.hasher.seed();
+        with_bucket_count(given, fingerprint_bits, |regions, bits| parts_of_regions(regions, shape, bits, seed), shape)
+    }
+
+    /// The same with other capacities, each computed from the one that was given.
+    pub(crate) fn with_capacities(&self, changed: impl Fn(u64) -> u64) -> Self {
+        let (capacity, max_capacity) = (self.capacity.map(&changed), self.max_capacity.map(&changed));
+        Self { capacity, max_capacity, ..*self }
+    }
+
+    /// The same with the packed layout, unless a layout was given.
+    pub(crate) fn packed_unless_given(&self) -> Self {
+        Self { layout: self.layout.or(Some(Layout::Packed)), ..*self }
+    }
+
+    /// The table of a filter whose fingerprints carry values of so many bits, and how far it grows. The layout is packed
+    /// unless another was given, which is refused.
+    pub(crate) fn plan_with_values(&self, value_bits: u32) -> Result<(Parameters, Option<Growth>), BuildError> {
+        if let Some(max_capacity) = self.max_capacity {
+            let request = self.growth_request(max_capacity)?;
+            let (parameters, growth) = GrowthRequest { value_bits: Some(value_bits), ..request }.plan()?;
+            return Ok((parameters, Some(growth)));
+        }
+        let of = |chosen: &Self| chosen.parameters_without_growth()?.with_value_bits(value_bits);
+        let packed = self.packed_unless_given();
+        if self.slots_per_bucket.is_some() || self.capacity.is_none() || self.false_positive_rate.is_none() {
+            return of(&packed).map(|parameters| (parameters, None));
+        }
+        // With a value in every slot, another bucket size may take the least memory.
+        let with_slots = |slots| of(&Self { slots_per_bucket: Some(slots), ..packed });
+        let smallest = [2, 8].into_iter().fold(with_slots(4), |best, slots| {
+            let other = with_slots(slots);
+            match (&best, &other) {
+                (Ok(smallest), Ok(table)) if table.table_bits() < smallest.table_bits() => other,
+                (Err(_), Ok(_)) => other,
+                _ => best,
+            }
+        });
+        smallest.map(|parameters| (parameters, None))
+    }
+
+    /// Whether a capacity or a number of buckets was given.
+    pub(crate) const fn has_size(&self) -> bool {
+        self.capacity.is_some() || self.bucket_count.is_some()
+    }
+
+    /// The best table of those that the given choices allow.
+    fn plan(&self, capacity: u64, rate: f64) -> Result<Plan, BuildError> {
+        if (self.layout, self.slots_per_bucket, self.addressing) == (None, None, Addressing::Regional) {
+            return Plan::new(capacity, rate, self.preference);
+        }
+        let layout = self.layout.unwrap_or_default();
+        let sizes: &[u32] = match self.slots_per_bucket {
+            None if layout == Layout::Packed => &[4, 2, 8],
+            _ => layout.bucket_sizes(),
+        };
+        let given = |size: &&u32| self.slots_per_bucket.is_none_or(|slots| slots == **size);
+        let shapes = sizes.iter().filter(given).flat_map(|&size| Shape::new(layout, self.addressing, size));
+        match Plan::smallest(capacity, rate, shapes) {
+            // There is no such shape; the error says why.
+            Err(BuildError::SizeMissing) => Plan::with_shape(capacity, rate, self.given_shape()?),
+            plan => plan,
+        }
+    }
+
+    /// The given shape, with defaults for what was not given.
+    fn given_shape(&self) -> Result<Shape, BuildError> {
+        let layout = self.layout.unwrap_or_default();
+        Shape::new(layout, self.addressing, self.slots_per_bucket.unwrap_or(4))
+    }
+}
+
+/// The smallest regions of at least this size that don't fall into parts with this seed.
+pub(crate) fn whole_regions(regions: Regions, shape: Shape, fingerprint_bits: u32, seed: u64) -> Regions {
+    let larger = |regions: &Regions| Some(Regions { buckets: regions.buckets + 2, ..*regions });
+    core::iter::successors(Some(regions), larger)
+        .find(|&regions| parts_of_regions(regions, shape, fingerprint_bits, seed) == 1)
+        .unwrap_or(regions)
+}
