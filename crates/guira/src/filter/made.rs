@@ -1,10 +1,10 @@
 use alloc::sync::Arc;
-use core::fmt::{self, Display};
+use core::fmt::Display;
 
 use super::Kept;
 use crate::digest::KeyHasher;
 use crate::error::MergeError;
-use crate::parameters::{Parameters, Shape};
+use crate::parameters::Parameters;
 
 /// What must be alike in two filters for the fingerprints of one to mean in the other what they mean in it.
 #[derive(Clone, Copy)]
@@ -27,7 +27,7 @@ impl<'filter> Made<'filter> {
     /// Compares all that doublings keep, before any table is doubled.
     pub(super) fn refuse_if_begun_otherwise(&self, other: &Self) -> Result<(), MergeError> {
         self.refuse_if_shaped_otherwise(other)?;
-        let beginning = |parameters: &Parameters| {
+        self.refuse_if_any_differs(other, |parameters| {
             [
                 ("slots per bucket", u64::from(parameters.slots_per_bucket())),
                 ("bits of values", u64::from(parameters.value_bits())),
@@ -38,33 +38,43 @@ impl<'filter> Made<'filter> {
                     u64::from(parameters.fingerprint_bits() + parameters.doublings()),
                 ),
             ]
-        };
-        for ((what, ours), (_, theirs)) in beginning(self.parameters).into_iter().zip(beginning(other.parameters)) {
-            if ours != theirs {
-                return Err(MergeError::differs(what, ours, theirs));
-            }
-        }
+        })?;
         self.refuse_if_hashed_otherwise(other)
     }
 
     pub(super) fn refuse_if_made_otherwise(&self, other: &Self) -> Result<(), MergeError> {
-        let (a, b) = (self.parameters, other.parameters);
         self.refuse_if_shaped_otherwise(other)?;
-        let numbers = [
-            ("slots per bucket", a.slots_per_bucket(), b.slots_per_bucket()),
-            ("fingerprint bits", a.fingerprint_bits(), b.fingerprint_bits()),
-            ("bits of values", a.value_bits(), b.value_bits()),
-            ("doublings", a.doublings(), b.doublings()),
-        ];
-        for (what, ours, theirs) in numbers {
+        self.refuse_if_any_differs(other, |parameters| {
+            [
+                ("slots per bucket", parameters.slots_per_bucket()),
+                ("fingerprint bits", parameters.fingerprint_bits()),
+                ("bits of values", parameters.value_bits()),
+                ("doublings", parameters.doublings()),
+            ]
+        })?;
+        let (a, b) = (self.parameters, other.parameters);
+        if (a.region_count(), a.buckets_per_region()) != (b.region_count(), b.buckets_per_region()) {
+            return Err(MergeError::differs(
+                "size",
+                format_args!("{} regions of {} buckets", a.region_count(), a.buckets_per_region()),
+                format_args!("{} regions of {} buckets", b.region_count(), b.buckets_per_region()),
+            ));
+        }
+        self.refuse_if_hashed_otherwise(other)
+    }
+
+    /// Compares numbers of the parameters, each with what it is.
+    fn refuse_if_any_differs<T: PartialEq + Display, const N: usize>(
+        &self,
+        other: &Self,
+        numbers: impl Fn(&Parameters) -> [(&'static str, T); N],
+    ) -> Result<(), MergeError> {
+        for ((what, ours), (_, theirs)) in numbers(self.parameters).into_iter().zip(numbers(other.parameters)) {
             if ours != theirs {
                 return Err(MergeError::differs(what, ours, theirs));
             }
         }
-        if (a.region_count(), a.buckets_per_region()) != (b.region_count(), b.buckets_per_region()) {
-            return Err(MergeError::differs("size", Regions(a), Regions(b)));
-        }
-        self.refuse_if_hashed_otherwise(other)
+        Ok(())
     }
 
     fn refuse_if_shaped_otherwise(&self, other: &Self) -> Result<(), MergeError> {
@@ -72,7 +82,11 @@ impl<'filter> Made<'filter> {
         if (ours.layout(), ours.addressing()) == (theirs.layout(), theirs.addressing()) {
             return Ok(());
         }
-        Err(MergeError::differs("layout", Name(ours), Name(theirs)))
+        Err(MergeError::differs(
+            "layout",
+            format_args!("{} with {} addressing", ours.layout(), ours.addressing()),
+            format_args!("{} with {} addressing", theirs.layout(), theirs.addressing()),
+        ))
     }
 
     fn refuse_if_hashed_otherwise(&self, other: &Self) -> Result<(), MergeError> {
@@ -81,7 +95,11 @@ impl<'filter> Made<'filter> {
             return Err(MergeError::differs("hash", ours, theirs));
         }
         if ours != theirs {
-            return Err(MergeError::differs("seed", Seed(ours), Seed(theirs)));
+            return Err(match ours.secret_key() {
+                None => MergeError::differs("seed", ours.seed(), theirs.seed()),
+                // Seeds are derived from them, and as secret.
+                Some(_) => MergeError::differs("seed", "a secret key", "a secret key"),
+            });
         }
         if self.treatment != other.treatment {
             let name = |treatment| match treatment {
@@ -93,33 +111,5 @@ impl<'filter> Made<'filter> {
             return Err(MergeError::differs("what was done to keys", name(self.treatment), name(other.treatment)));
         }
         Ok(())
-    }
-}
-
-struct Regions<'parameters>(&'parameters Parameters);
-
-impl Display for Regions<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{} regions of {} buckets", self.0.region_count(), self.0.buckets_per_region())
-    }
-}
-
-struct Name(Shape);
-
-impl Display for Name {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{} with {} addressing", self.0.layout(), self.0.addressing())
-    }
-}
-
-/// A seed, unless it is derived from a secret key, and as secret.
-struct Seed<'hasher>(&'hasher KeyHasher);
-
-impl Display for Seed<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0.key_check() {
-            None => write!(formatter, "{}", self.0.seed()),
-            Some(_) => formatter.write_str("a secret key"),
-        }
     }
 }
