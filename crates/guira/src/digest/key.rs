@@ -175,48 +175,44 @@ macro_rules! key_behind_pointer {
 
 key_behind_pointer!(&K, &mut K, Box<K>, Rc<K>, Arc<K>);
 
-/// Integers that are not negative, as their value in eight bytes.
-macro_rules! unsigned_key {
-    ($($integer:ty),*) => {$(
+/// Integers of at most 64 bits, by what makes the digest of the widest one.
+macro_rules! integer_key {
+    ($digest:ident of $wide:ty: $($integer:ty),*) => {$(
         impl Key for $integer {
             #[inline]
             #[expect(clippy::as_conversions, clippy::allow_attributes, reason = "no type here is wider")]
             #[allow(clippy::cast_lossless, trivial_numeric_casts, reason = "one of them is as wide")]
             fn digest(&self, hasher: &KeyHasher) -> Digest {
-                hasher.digest_bytes(&(*self as u64).to_le_bytes())
+                $digest(*self as $wide, hasher)
             }
         }
     )*};
 }
 
-unsigned_key!(u8, u16, u32, u64, usize, bool);
+integer_key!(digest_unsigned of u64: u8, u16, u32, u64, usize, bool);
+integer_key!(digest_signed of i64: i8, i16, i32, i64, isize);
 
-/// Integers as the unsigned one of their value, or with a byte behind their own that no unsigned one has.
-macro_rules! signed_key {
-    ($($integer:ty),*) => {$(
-        impl Key for $integer {
-            #[inline]
-            #[expect(clippy::as_conversions, clippy::allow_attributes, reason = "no type here is wider")]
-            #[allow(clippy::cast_lossless, trivial_numeric_casts, reason = "one of them is as wide")]
-            fn digest(&self, hasher: &KeyHasher) -> Digest {
-                let wide = *self as i64;
-                match u64::try_from(wide) {
-                    Ok(value) => value.digest(hasher),
-                    Err(_) => {
-                        let mut bytes = [NEGATIVE; 9];
-                        bytes[..8].copy_from_slice(&wide.to_le_bytes());
-                        hasher.digest_bytes(&bytes)
-                    }
-                }
-            }
+/// An integer that is not negative, as its value in eight bytes.
+#[inline(always)]
+fn digest_unsigned(value: u64, hasher: &KeyHasher) -> Digest {
+    hasher.digest_bytes(&value.to_le_bytes())
+}
+
+/// An integer as the unsigned one of its value, or with a byte behind its own that no unsigned one has.
+#[inline(always)]
+fn digest_signed(value: i64, hasher: &KeyHasher) -> Digest {
+    match u64::try_from(value) {
+        Ok(value) => value.digest(hasher),
+        Err(_) => {
+            let mut bytes = [NEGATIVE; 9];
+            bytes[..8].copy_from_slice(&value.to_le_bytes());
+            hasher.digest_bytes(&bytes)
         }
-    )*};
+    }
 }
 
 /// The byte behind a negative integer. With it the integer has 9 or 17 bytes, and those that are not negative have 8 or 16.
 const NEGATIVE: u8 = 0xff;
-
-signed_key!(i8, i16, i32, i64, isize);
 
 impl Key for u128 {
     #[inline]
