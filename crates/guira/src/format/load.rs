@@ -3,6 +3,8 @@
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
+#[cfg(feature = "serde")]
+use core::marker::PhantomData;
 
 use super::Header;
 use super::any_filter::AnyFilter;
@@ -340,6 +342,23 @@ macro_rules! can_be_loaded {
             #[cfg(feature = "files")]
             pub fn open<P: AsRef<std::path::Path>>(path: P) -> Result<Self, LoadError> {
                 LoadOptions::new().open(path)
+            }
+        }
+
+        /// As the bytes of [`to_bytes`](Self::to_bytes). A secret hash key is not among them.
+        #[cfg(feature = "serde")]
+        impl<$($generic)*> serde_core::Serialize for $type {
+            fn serialize<S: serde_core::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_bytes(&self.to_bytes())
+            }
+        }
+
+        /// From the bytes of a file, with the checks of [`from_bytes`](Self::from_bytes). A file with a secret hash key is
+        /// refused, since there is no way to give the key: deserialize plain bytes, and load them with [`LoadOptions`].
+        #[cfg(feature = "serde")]
+        impl<'de, $($generic)*> serde_core::Deserialize<'de> for $type {
+            fn deserialize<D: serde_core::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_bytes(super::serde::FileVisitor(PhantomData))
             }
         }
     };

@@ -5,53 +5,14 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::marker::PhantomData;
 
-use serde_core::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
-use serde_core::ser::{Serialize, Serializer};
+use serde_core::de::{Error, SeqAccess, Visitor};
 
-use super::any_filter::AnyFilter;
 use super::contents::Contents;
 use super::load::LoadOptions;
-#[cfg(feature = "concurrent")]
-use crate::concurrent::{ConcurrentCuckooFilter, ConcurrentExpiringCuckooFilter};
-use crate::counting::CountingCuckooFilter;
 use crate::error::FileKind;
-use crate::expiring::ExpiringCuckooFilter;
-use crate::filter::CuckooFilter;
-use crate::map::{CuckooMap, MapValue};
-use crate::set::CuckooSet;
-
-macro_rules! is_its_file {
-    ([$($generic:tt)*] $type:ty) => {
-        /// As the bytes of [`to_bytes`](Self::to_bytes). A secret hash key is not among them.
-        impl<$($generic)*> Serialize for $type {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_bytes(&self.to_bytes())
-            }
-        }
-
-        /// From the bytes of a file, with the checks of [`from_bytes`](Self::from_bytes). A file with a secret hash key is
-        /// refused, since there is no way to give the key: deserialize plain bytes, and load them with [`LoadOptions`].
-        impl<'de, $($generic)*> Deserialize<'de> for $type {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                deserializer.deserialize_bytes(FileVisitor(PhantomData))
-            }
-        }
-    };
-}
-
-is_its_file!([] CuckooFilter);
-is_its_file!([] CuckooSet);
-is_its_file!([] CountingCuckooFilter);
-is_its_file!([V: MapValue] CuckooMap<V>);
-is_its_file!([] ExpiringCuckooFilter);
-is_its_file!([] AnyFilter);
-#[cfg(feature = "concurrent")]
-is_its_file!([] ConcurrentCuckooFilter);
-#[cfg(feature = "concurrent")]
-is_its_file!([] ConcurrentExpiringCuckooFilter);
 
 /// Takes the bytes of a file of this kind, in one piece or one by one.
-struct FileVisitor<C>(PhantomData<C>);
+pub(super) struct FileVisitor<C>(pub(super) PhantomData<C>);
 
 impl<'de, C: Contents> Visitor<'de> for FileVisitor<C> {
     type Value = C;
