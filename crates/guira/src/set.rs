@@ -3,8 +3,7 @@
 use crate::digest::Key;
 use crate::error::{BuildError, InsertError, MergeError};
 use crate::filter::{
-    Built, Chosen, CuckooFilter, answers_many, empty_like, grows, inserts_one_by_one, made_by_builder, made_with,
-    numbers, try_clone,
+    Built, Chosen, CuckooFilter, answers_many, inserts_one_by_one, made_by_builder, made_with, numbers, try_clone,
 };
 
 /// An approximate set of keys that are never removed: it stores every fingerprint once, however often its key comes. Removal
@@ -34,7 +33,7 @@ pub struct CuckooSet {
 /// A set grows where a [`max_capacity`](crate::FilterBuilder::max_capacity) is given.
 impl Built for CuckooSet {
     fn build(chosen: &Chosen) -> Result<Self, BuildError> {
-        chosen.build_filter().map(Self::from_filter_without_copies)
+        chosen.build_filter().map(Self::from_filter)
     }
 }
 
@@ -42,7 +41,7 @@ made_by_builder!([] CuckooSet, "guira::CuckooSet");
 
 impl CuckooSet {
     /// Makes a set of a filter without copies.
-    pub(crate) const fn from_filter_without_copies(filter: CuckooFilter) -> Self {
+    pub(crate) const fn from_filter(filter: CuckooFilter) -> Self {
         Self { filter }
     }
 
@@ -109,12 +108,13 @@ impl CuckooSet {
         capacity,
         load_factor,
         expected_false_positive_rate,
-        size_in_bytes
+        size_in_bytes,
+        empty_like
     );
 
     made_with!("guira::CuckooSet::with_capacity(1000, 0.001)?", set, set.filter.parameters(), set.filter.hasher());
 
-    grows!("guira::CuckooSet::builder()", growth, max_capacity, growth_policy, reserve, shrink_to_fit);
+    numbers!("guira::CuckooSet::builder()", growth, max_capacity, growth_policy, reserve, shrink_to_fit);
 
     /// Returns the filter that holds the fingerprints; meant for tests, since it offers what a set does not promise.
     #[doc(hidden)]
@@ -122,8 +122,6 @@ impl CuckooSet {
     pub const fn as_filter(&self) -> &CuckooFilter {
         &self.filter
     }
-
-    empty_like!("guira::CuckooSet::with_capacity(1000, 0.001)?", from_filter_without_copies);
 
     /// Adds all keys of another set that was made with the same parameters, hash and seed. Each fingerprint is stored once.
     ///

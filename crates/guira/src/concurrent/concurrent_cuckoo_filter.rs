@@ -11,7 +11,7 @@ use crate::cast::to_usize;
 use crate::cuckoo::NoRoom;
 use crate::digest::{Digest, Key, KeyHasher};
 use crate::error::{BuildError, InsertError, OutOfMemory, ReserveError};
-use crate::filter::{Built, Chosen, CuckooFilter, Growth, Kept, grows, made_by_builder, made_with, numbers};
+use crate::filter::{Built, Chosen, CuckooFilter, Growth, Kept, made_by_builder, made_with, numbers};
 use crate::parameters::Parameters;
 use crate::sync::Replaceable;
 use crate::table::{Counted, ask_for, try_box};
@@ -446,7 +446,7 @@ impl ConcurrentCuckooFilter {
 
     made_with!("guira::ConcurrentCuckooFilter::with_capacity(1000, 0.001)?", shared, &shared.hasher);
 
-    grows!("guira::ConcurrentCuckooFilter::builder()", max_capacity, growth_policy);
+    numbers!("guira::ConcurrentCuckooFilter::builder()", max_capacity, growth_policy);
 
     /// Returns the size of the table in bytes, padding included, or of both tables during a doubling. Locks and versions
     /// take at most 45 KB more for each.

@@ -3,8 +3,8 @@ use core::fmt;
 use crate::digest::Key;
 use crate::error::{BuildError, InsertError, MergeError};
 use crate::filter::{
-    Built, Chosen, Growth, Living, Meeting, ValuedFilter, answers_many, counts_many, empty_like, grows,
-    inserts_one_by_one, made_by_builder, made_with, numbers, removes_many, try_clone,
+    Built, Chosen, Growth, Living, Meeting, ValuedFilter, answers_many, counts_many, inserts_one_by_one,
+    made_by_builder, made_with, numbers, removes_many, try_clone,
 };
 use crate::parameters::Parameters;
 
@@ -260,7 +260,8 @@ impl CountingCuckooFilter {
         capacity,
         load_factor,
         expected_false_positive_rate,
-        size_in_bytes
+        size_in_bytes,
+        empty_like
     );
 
     made_with!(
@@ -270,9 +271,7 @@ impl CountingCuckooFilter {
         counting.filter.hasher()
     );
 
-    grows!("guira::CountingCuckooFilter::builder()", growth, max_capacity, growth_policy, reserve, shrink_to_fit);
-
-    empty_like!("guira::CountingCuckooFilter::with_capacity(1000, 0.001)?", from_filter);
+    numbers!("guira::CountingCuckooFilter::builder()", growth, max_capacity, growth_policy, reserve, shrink_to_fit);
 
     /// Checks what must hold of every filter; meant for tests.
     ///

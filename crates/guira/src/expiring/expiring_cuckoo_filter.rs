@@ -6,7 +6,7 @@ use super::{Generations, lifetimes};
 use crate::digest::{Digest, Key};
 use crate::error::{AdvanceError, BuildError, InsertError, MergeError, OutOfMemory, ReserveError};
 use crate::filter::{
-    Built, Chosen, Filled, Growth, Meeting, Place, ValuedFilter, answers_many, counts_many, grows, inserts_one_by_one,
+    Built, Chosen, Filled, Growth, Meeting, Place, ValuedFilter, answers_many, counts_many, inserts_one_by_one,
     made_by_builder, made_with, numbers, try_clone,
 };
 use crate::parameters::Parameters;
@@ -587,7 +587,7 @@ impl ExpiringCuckooFilter {
         Self::living_of(in_table, self.lifetime() / self.resolution())
     }
 
-    grows!("guira::ExpiringCuckooFilter::builder().lifetime(60)", growth, growth_policy);
+    numbers!("guira::ExpiringCuckooFilter::builder().lifetime(60)", growth, growth_policy);
 
     /// How many keys younger than a lifetime there are among so many in the table, if they came evenly.
     pub(crate) fn living_of(in_table: u64, resolutions: u64) -> usize {

@@ -38,7 +38,7 @@ pub use view::CuckooFilterView;
 pub(crate) use chosen::whole_regions;
 pub(crate) use growth::Growth;
 pub(crate) use kept::Kept;
-pub(crate) use numbers::{empty_like, grows, made_with, numbers, try_clone};
+pub(crate) use numbers::{made_with, numbers, try_clone};
 pub(crate) use pending::Pending;
 pub(crate) use valued::ValuedFilter;
 pub(crate) use valued_merge::Meeting;

@@ -1,7 +1,8 @@
 //! What every kind says of itself, in one place for all of them: numbers that follow from the length and the parameters of a
 //! table, how far it grows, and copies.
 
-/// Numbers of a table, each by its name. Examples begin with the given expression, which makes an empty one for 1000 keys.
+/// Numbers of a table, and how it grows, each by its name. Examples begin with the given expression, which makes an empty one for
+/// 1000 keys; from `growth` on it makes a builder, to which a capacity of 1000 and a largest one are added.
 macro_rules! numbers {
     ($made:literal, $($name:ident),+) => { $(crate::filter::numbers!(@$name $made);)+ };
     (@len $made:literal) => {
@@ -92,48 +93,26 @@ macro_rules! numbers {
             self.filter.size_in_bytes()
         }
     };
-}
-
-/// What a table was made with: where its parameters are, and its hash. Examples begin as those of [`numbers`].
-macro_rules! made_with {
-    ($made:literal, $of:ident, $parameters:expr, $hasher:expr) => {
-        /// Returns the parameters of the table as it is now.
+    (@empty_like $made:literal) => {
+        /// Returns an empty one that began as this one did, with the same hash, so that the two can be merged: in this release and in
+        /// later ones, whose builders may choose other parameters for the same capacity and rate.
+        ///
+        /// # Errors
+        ///
+        /// [`OutOfMemory`](crate::OutOfMemory).
         ///
         /// # Examples
         ///
         /// ```
-        #[doc = concat!("assert!(", $made, ".parameters().table_size() < 5000);")]
+        #[doc = concat!("let mut filter = ", $made, ";")]
+        /// let other = filter.empty_like()?;
+        /// filter.merge(&other)?;
         /// # Ok::<(), Box<dyn std::error::Error>>(())
         /// ```
-        #[must_use]
-        pub const fn parameters(&self) -> &crate::parameters::Parameters {
-            let $of = self;
-            $parameters
-        }
-
-        crate::filter::made_with!($made, $of, $hasher);
-    };
-    ($made:literal, $of:ident, $hasher:expr) => {
-        /// Returns the hash that turns keys into digests.
-        ///
-        /// # Examples
-        ///
-        /// ```
-        #[doc = concat!("assert_eq!(", $made, ".hasher(), &guira::KeyHasher::default());")]
-        /// # Ok::<(), Box<dyn std::error::Error>>(())
-        /// ```
-        #[must_use]
-        pub const fn hasher(&self) -> &crate::digest::KeyHasher {
-            let $of = self;
-            $hasher
+        pub fn empty_like(&self) -> Result<Self, crate::error::OutOfMemory> {
+            self.filter.empty_like().map(Self::from_filter)
         }
     };
-}
-
-/// How a table grows, each by its name. Examples begin with the given builder, to which a capacity of 1000 and a largest one are
-/// added.
-macro_rules! grows {
-    ($builder:literal, $($name:ident),+) => { $(crate::filter::grows!(@$name $builder);)+ };
     (@growth $builder:literal) => {
         const fn growth(&self) -> Option<&crate::filter::Growth> {
             self.filter.growth()
@@ -214,6 +193,42 @@ macro_rules! grows {
     };
 }
 
+/// What a table was made with: where its parameters are, and its hash. Examples begin as those of [`numbers`].
+macro_rules! made_with {
+    ($made:literal, $of:ident, $parameters:expr, $hasher:expr) => {
+        /// Returns the parameters of the table as it is now.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        #[doc = concat!("assert!(", $made, ".parameters().table_size() < 5000);")]
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
+        #[must_use]
+        pub const fn parameters(&self) -> &crate::parameters::Parameters {
+            let $of = self;
+            $parameters
+        }
+
+        crate::filter::made_with!($made, $of, $hasher);
+    };
+    ($made:literal, $of:ident, $hasher:expr) => {
+        /// Returns the hash that turns keys into digests.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        #[doc = concat!("assert_eq!(", $made, ".hasher(), &guira::KeyHasher::default());")]
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
+        #[must_use]
+        pub const fn hasher(&self) -> &crate::digest::KeyHasher {
+            let $of = self;
+            $hasher
+        }
+    };
+}
+
 /// A copy, with each named field beside the filter within: those that are numbers, and behind a semicolon those that take memory.
 /// Examples begin as those of [`numbers`].
 macro_rules! try_clone {
@@ -237,28 +252,4 @@ macro_rules! try_clone {
     };
 }
 
-/// An empty one of a kind that is made of its filter by the named function. Examples begin as those of [`numbers`].
-macro_rules! empty_like {
-    ($made:literal, $of_filter:ident) => {
-        /// Returns an empty one that began as this one did, with the same hash, so that the two can be merged: in this release and in
-        /// later ones, whose builders may choose other parameters for the same capacity and rate.
-        ///
-        /// # Errors
-        ///
-        /// [`OutOfMemory`](crate::OutOfMemory).
-        ///
-        /// # Examples
-        ///
-        /// ```
-        #[doc = concat!("let mut filter = ", $made, ";")]
-        /// let other = filter.empty_like()?;
-        /// filter.merge(&other)?;
-        /// # Ok::<(), Box<dyn std::error::Error>>(())
-        /// ```
-        pub fn empty_like(&self) -> Result<Self, crate::error::OutOfMemory> {
-            self.filter.empty_like().map(Self::$of_filter)
-        }
-    };
-}
-
-pub(crate) use {empty_like, grows, made_with, numbers, try_clone};
+pub(crate) use {made_with, numbers, try_clone};

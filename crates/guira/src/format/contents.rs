@@ -91,7 +91,7 @@ impl Contents for CuckooSet {
 
     fn checked(header: &Header, loaded: Loaded) -> Result<Self, LoadError> {
         let filter = CuckooFilter::checked(header, loaded)?;
-        Ok(Self::from_filter_without_copies(filter))
+        Ok(Self::from_filter(filter))
     }
 }
 

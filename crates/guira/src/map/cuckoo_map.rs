@@ -5,8 +5,8 @@ use super::{MapValue, Values};
 use crate::digest::Key;
 use crate::error::{BuildError, InsertError, MergeError};
 use crate::filter::{
-    Built, Chosen, Growth, Living, Meeting, ValuedFilter, answers_many, empty_like, grows, inserts_one_by_one,
-    made_by_builder, made_with, numbers, try_clone,
+    Built, Chosen, Growth, Living, Meeting, ValuedFilter, answers_many, inserts_one_by_one, made_by_builder, made_with,
+    numbers, try_clone,
 };
 use crate::parameters::Parameters;
 
@@ -224,7 +224,8 @@ impl<V: MapValue> CuckooMap<V> {
         capacity,
         load_factor,
         expected_false_positive_rate,
-        size_in_bytes
+        size_in_bytes,
+        empty_like
     );
 
     made_with!(
@@ -234,9 +235,7 @@ impl<V: MapValue> CuckooMap<V> {
         map.filter.hasher()
     );
 
-    grows!("guira::CuckooMap::<u8>::builder()", growth, max_capacity, growth_policy, reserve, shrink_to_fit);
-
-    empty_like!("guira::CuckooMap::<u8>::with_capacity(1000, 0.001)?", from_filter);
+    numbers!("guira::CuckooMap::<u8>::builder()", growth, max_capacity, growth_policy, reserve, shrink_to_fit);
 
     /// Checks what must hold of every map; meant for tests.
     ///
