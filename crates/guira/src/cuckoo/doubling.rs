@@ -6,7 +6,7 @@ use super::{BLOCK, Crowd, CuckooTable, Located, NoRoom};
 use crate::addressing::{Addressing, BucketIndex, DoublingAddressing};
 use crate::digest::Digest;
 use crate::parameters::Parameters;
-use crate::table::{AnyWidths, Memory, MemoryMut, PackedTable, Table};
+use crate::table::{AnyWidths, Fits as _, Memory, MemoryMut, PackedTable, Table};
 
 /// A table that is being doubled: from its last bucket to its first, each becomes two in a table of twice the size.
 ///
@@ -78,8 +78,8 @@ impl Splitting {
     /// A table of which nothing has been split yet, into one that is empty. Their parameters are those before and after a
     /// doubling.
     pub(crate) fn new(old: &Parameters, new: &Parameters, seed: u64) -> Self {
-        let wide = |parameters| AnyWidths::new(parameters).expect("all buckets fit some words");
-        let tables = match (AnyWidths::new(old), AnyWidths::new(new)) {
+        let wide = |parameters| AnyWidths::fitting(parameters).expect("all buckets fit some words");
+        let tables = match (AnyWidths::fitting(old), AnyWidths::fitting(new)) {
             _ if old.has_long_fingerprints() => {
                 SplittingTables::Long(DoublingAddressing::new(old, seed), wide(old), wide(new))
             }

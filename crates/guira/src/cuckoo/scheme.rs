@@ -13,7 +13,7 @@ use crate::addressing::{
 use crate::digest::Digest;
 use crate::parameters::{self, Parameters};
 use crate::probe::Bytes;
-use crate::table::{AnyFingerprintBits, AnyWidths, Layout, ValuedWidths};
+use crate::table::{AnyFingerprintBits, AnyWidths, Fits, Layout, ValuedWidths};
 
 /// An addressing and a layout with all their numbers. It has no memory of its own, and works on any that it is given.
 #[derive(Clone, Copy, Debug)]
@@ -139,70 +139,71 @@ impl Pair {
         let is_long = parameters.has_long_fingerprints();
         let long = || LongAddressing::new(parameters, regional());
         let is_aligned = parameters.buckets_per_region() == Size65536::BUCKETS;
-        let fits = "all buckets fit some words";
-        let wide = || AnyWidths::new(parameters).expect(fits);
-        /// The narrowest words that fit.
-        macro_rules! packed {
-            ($addressing:expr, $narrow:ident, $wide:ident) => {
-                match AnyWidths::new(parameters) {
-                    Some(widths) => Self::$narrow($addressing, widths),
-                    None => Self::$wide($addressing, wide()),
-                }
-            };
-        }
-        macro_rules! semi_sorted {
-            ($addressing:expr, $narrow:ident, $wide:ident) => {
-                match AnyFingerprintBits::new(parameters.fingerprint_bits()) {
-                    Some(bits) => Self::$narrow($addressing, bits),
-                    None => {
-                        Self::$wide($addressing, AnyFingerprintBits::new(parameters.fingerprint_bits()).expect(fits))
-                    }
-                }
-            };
-        }
+        let doubling = || DoublingAddressing::new(parameters, seed);
+        let power_of_two = || PowerOfTwoAddressing::new(parameters, seed);
+        let wide = || AnyWidths::fitting(parameters).expect(FITS);
         if parameters.value_bits() > 0 {
-            let doubling = || DoublingAddressing::new(parameters, seed);
-            let wide = || ValuedWidths::new(parameters).expect(fits);
-            return match (parameters.addressing(), ValuedWidths::new(parameters)) {
-                (Doubling, _) if is_long => Self::DoublingValuedLong(DoublingAddressing::new(parameters, seed), wide()),
+            let wide = || ValuedWidths::fitting(parameters).expect(FITS);
+            return match parameters.addressing() {
+                Doubling if is_long => Self::DoublingValuedLong(DoublingAddressing::new(parameters, seed), wide()),
                 _ if is_long => Self::ValuedLong(long(), wide()),
-                (Doubling, Some(widths)) => Self::DoublingValuedNarrow(doubling(), widths),
-                (Doubling, None) => Self::DoublingValuedWide(doubling(), wide()),
-                (_, Some(widths)) => Self::ValuedNarrow(regional(), widths),
-                (_, None) => Self::ValuedWide(regional(), wide()),
+                Doubling => narrowest(parameters, doubling(), Self::DoublingValuedNarrow, Self::DoublingValuedWide),
+                _ => narrowest(parameters, regional(), Self::ValuedNarrow, Self::ValuedWide),
             };
         }
         match (parameters.layout(), parameters.addressing()) {
             (_, Doubling) if is_long => Self::DoublingLong(DoublingAddressing::new(parameters, seed), wide()),
             _ if is_long => Self::RegionalLong(long(), wide()),
-            (Packed, Regional) if is_aligned => match (AnyWidths::new(parameters), AnyWidths::new(parameters)) {
-                (Some(widths), _) => Self::AlignedBytes(aligned(), widths),
-                (None, Some(widths)) => Self::AlignedNarrow(aligned(), widths),
-                (None, None) => Self::RegionalWide(regional(), wide()),
-            },
-            (Packed, Regional) => match AnyWidths::new(parameters) {
-                Some(widths) => Self::RegionalBytes(regional(), widths),
-                None => packed!(regional(), RegionalNarrow, RegionalWide),
-            },
-            (Packed, PowerOfTwo) => {
-                packed!(PowerOfTwoAddressing::new(parameters, seed), PowerOfTwoNarrow, PowerOfTwoWide)
+            (Packed, Regional) if is_aligned => {
+                match (AnyWidths::fitting(parameters), AnyWidths::fitting(parameters)) {
+                    (Some(widths), _) => Self::AlignedBytes(aligned(), widths),
+                    (None, Some(widths)) => Self::AlignedNarrow(aligned(), widths),
+                    (None, None) => Self::RegionalWide(regional(), wide()),
+                }
             }
-            (Packed, Doubling) => packed!(DoublingAddressing::new(parameters, seed), DoublingNarrow, DoublingWide),
-            (Packed, Ternary) => packed!(DaryAddressing::new(parameters, seed), TernaryNarrow, TernaryWide),
-            (Packed, Quaternary) => packed!(DaryAddressing::new(parameters, seed), QuaternaryNarrow, QuaternaryWide),
-            (SemiSorted, PowerOfTwo) => semi_sorted!(
-                PowerOfTwoAddressing::new(parameters, seed),
-                PowerOfTwoSemiSortedNarrow,
-                PowerOfTwoSemiSortedWide
-            ),
-            (SemiSorted, _) if is_aligned => match AnyFingerprintBits::new(parameters.fingerprint_bits()) {
-                Some(bits) => Self::AlignedSemiSorted(aligned(), bits),
-                None => semi_sorted!(regional(), RegionalSemiSortedNarrow, RegionalSemiSortedWide),
+            (Packed, Regional) => match AnyWidths::fitting(parameters) {
+                Some(widths) => Self::RegionalBytes(regional(), widths),
+                None => narrowest(parameters, regional(), Self::RegionalNarrow, Self::RegionalWide),
             },
-            (SemiSorted, _) => semi_sorted!(regional(), RegionalSemiSortedNarrow, RegionalSemiSortedWide),
+            (Packed, PowerOfTwo) => narrowest(parameters, power_of_two(), Self::PowerOfTwoNarrow, Self::PowerOfTwoWide),
+            (Packed, Doubling) => narrowest(parameters, doubling(), Self::DoublingNarrow, Self::DoublingWide),
+            (Packed, Ternary) => {
+                narrowest(parameters, DaryAddressing::new(parameters, seed), Self::TernaryNarrow, Self::TernaryWide)
+            }
+            (Packed, Quaternary) => {
+                let addressing = DaryAddressing::new(parameters, seed);
+                narrowest(parameters, addressing, Self::QuaternaryNarrow, Self::QuaternaryWide)
+            }
+            (SemiSorted, PowerOfTwo) => {
+                let (narrow, wide) = (Self::PowerOfTwoSemiSortedNarrow, Self::PowerOfTwoSemiSortedWide);
+                narrowest(parameters, power_of_two(), narrow, wide)
+            }
+            (SemiSorted, _) => match AnyFingerprintBits::fitting(parameters).filter(|_| is_aligned) {
+                Some(bits) => Self::AlignedSemiSorted(aligned(), bits),
+                None => {
+                    let (narrow, wide) = (Self::RegionalSemiSortedNarrow, Self::RegionalSemiSortedWide);
+                    narrowest(parameters, regional(), narrow, wide)
+                }
+            },
         }
     }
 }
+
+/// The pair of an addressing and the narrowest words that fit.
+fn narrowest<A, N: Fits, W: Fits>(
+    parameters: &Parameters,
+    addressing: A,
+    narrow: fn(A, N) -> Pair,
+    wide: fn(A, W) -> Pair,
+) -> Pair {
+    match N::fitting(parameters) {
+        Some(widths) => narrow(addressing, widths),
+        None => wide(addressing, W::fitting(parameters).expect(FITS)),
+    }
+}
+
+/// What can't fail with the widest words.
+const FITS: &str = "all buckets fit some words";
 
 impl Scheme {
     /// The scheme of filters with these parameters.

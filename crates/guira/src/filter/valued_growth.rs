@@ -10,11 +10,13 @@ use crate::cuckoo::{Crowd, CuckooTable, Filled, NoRoom, with_table};
 use crate::digest::Digest;
 use crate::error::{BuildError, InsertError, ReserveError};
 use crate::parameters::Parameters;
-use crate::table::{AnyWidths, Living, Place, Table, TableMut, ValuedTable, ValuedWidths, Values, ValuesMut};
+use crate::table::{
+    AnyWidths, Fits as _, Living, Place, Table, TableMut, ValuedTable, ValuedWidths, Values, ValuesMut,
+};
 
 /// The widths of a table before or after a doubling, for words that have room for any bucket.
 pub(super) fn widths(parameters: &Parameters) -> ValuedWidths<AnyWidths<u128>> {
-    ValuedWidths::new(parameters).expect("all buckets fit some words")
+    ValuedWidths::fitting(parameters).expect("all buckets fit some words")
 }
 
 impl ValuedFilter {

@@ -42,6 +42,7 @@ pub(crate) use valued::{ValuedTable, ValuedWidths};
 
 use crate::addressing::{BucketIndex, Fingerprint};
 use crate::cast::to_usize;
+use crate::parameters::Parameters;
 use crate::probe::{Word, prefetch};
 
 /// The most slots of a bucket.
@@ -284,6 +285,12 @@ pub(crate) trait TableMut: Table {
         let fingerprint = self.get(from.bucket, from.slot);
         self.set(to.bucket, to.slot, fingerprint);
     }
+}
+
+/// Widths that are known when a filter is made.
+pub(crate) trait Fits: Sized {
+    /// The widths of a table with these parameters; `None` where its buckets don't fit the words.
+    fn fitting(parameters: &Parameters) -> Option<Self>;
 }
 
 /// A layout with all its widths. It has no memory of its own, and works on any that it is given.

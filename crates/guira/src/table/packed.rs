@@ -5,7 +5,7 @@ use core::hint::select_unpredictable;
 use core::marker::PhantomData;
 use core::ops::Deref;
 
-use super::{Layout, Memory, MemoryMut, Place, Slot, Table, TableMut, Vacancy, byte_of};
+use super::{Fits, Layout, Memory, MemoryMut, Place, Slot, Table, TableMut, Vacancy, byte_of};
 use crate::addressing::{BucketIndex, Fingerprint};
 use crate::cast::to_usize;
 use crate::parameters::Parameters;
@@ -68,9 +68,8 @@ pub(crate) struct AnyWidths<W, const WHOLE_BYTES: bool = false> {
     word_bits: u32,
 }
 
-impl<W: Word, const WHOLE_BYTES: bool> AnyWidths<W, WHOLE_BYTES> {
-    /// The widths of a table with these parameters; `None` where its buckets don't fit these words.
-    pub(crate) fn new(parameters: &Parameters) -> Option<Self> {
+impl<W: Word, const WHOLE_BYTES: bool> Fits for AnyWidths<W, WHOLE_BYTES> {
+    fn fitting(parameters: &Parameters) -> Option<Self> {
         let (slot_bits, bucket_bits) = (parameters.bits_per_slot(), parameters.bucket_bits());
         let usable_bits = if WHOLE_BYTES { W::BITS } else { W::BITS - 7 };
         let fits = !Self::ONE_WORD || bucket_bits <= usable_bits;
@@ -494,7 +493,7 @@ mod tests {
         let case = format!("{slots_per_bucket} slots of {fingerprint_bits} bits");
         let shape = Shape::new(Layout::Packed, Addressing::Regional, slots_per_bucket).expect("there is such a table");
         let parameters = Parameters::new(shape, fingerprint_bits, Regions::single(2), 0).expect("valid");
-        let widths = AnyWidths::<W>::new(&parameters).expect("the words are wide enough");
+        let widths = AnyWidths::<W>::fitting(&parameters).expect("the words are wide enough");
         let mut bytes = vec![0; to_usize(parameters.table_size())];
         let mut table = PackedTable::new(widths, bytes.as_mut_slice());
         let bucket = BucketIndex::new(1);

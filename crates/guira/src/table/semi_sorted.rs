@@ -8,9 +8,10 @@ use core::hint::select_unpredictable;
 use super::sorted_codes::{CODE_BITS, CODES, NIBBLE_BITS, NIBBLES, code_of};
 use super::sorted_insertion::{Insertion, inserted};
 use super::unfolding::Unfolding;
-use super::{Layout, Memory, Place, Slot, Table, TableMut, Vacancy, byte_of};
+use super::{Fits, Layout, Memory, Place, Slot, Table, TableMut, Vacancy, byte_of};
 use crate::addressing::{BucketIndex, Fingerprint};
 use crate::cast::{low_32, to_usize};
+use crate::parameters::Parameters;
 use crate::probe::{Lanes, Word};
 
 /// Bucket i starts at bit i · 4(f - 1): 12 bits of code, then the four fingerprints' high f - 4 bits.
@@ -64,12 +65,18 @@ impl<W: Word> AnyFingerprintBits<W> {
     }
 
     /// The widths for fingerprints of f bits; `None` where a bucket does not fit these words.
-    pub(crate) fn new(fingerprint_bits: u32) -> Option<Self> {
+    fn new(fingerprint_bits: u32) -> Option<Self> {
         (!Self::ONE_WORD || 4 * (fingerprint_bits - 1) <= W::BITS - 7).then(|| Self {
             fingerprint_bits,
             lanes: Lanes::new(4, fingerprint_bits),
             unfolding: Unfolding::new(fingerprint_bits),
         })
+    }
+}
+
+impl<W: Word> Fits for AnyFingerprintBits<W> {
+    fn fitting(parameters: &Parameters) -> Option<Self> {
+        Self::new(parameters.fingerprint_bits())
     }
 }
 

@@ -3,7 +3,8 @@
 #[cfg(feature = "concurrent")]
 use super::Watched;
 use super::{
-    AnyWidths, Layout, Memory, MemoryMut, PackedTable, Place, Slot, Table, TableMut, Vacancy, Values, ValuesMut, Widths,
+    AnyWidths, Fits, Layout, Memory, MemoryMut, PackedTable, Place, Slot, Table, TableMut, Vacancy, Values, ValuesMut,
+    Widths,
 };
 use crate::addressing::{BucketIndex, Fingerprint};
 use crate::cast::low_32;
@@ -23,16 +24,17 @@ pub(crate) struct ValuedWidths<G: Widths> {
     fingerprint_mask: u64,
 }
 
-impl<W: Word> ValuedWidths<AnyWidths<W>> {
-    /// The widths of a table with these parameters; `None` where its buckets don't fit these words.
-    pub(crate) fn new(parameters: &Parameters) -> Option<Self> {
+impl<W: Word> Fits for ValuedWidths<AnyWidths<W>> {
+    fn fitting(parameters: &Parameters) -> Option<Self> {
         debug_assert!(parameters.value_bits() > 0);
-        let slots = AnyWidths::new(parameters)?;
+        let slots = AnyWidths::fitting(parameters)?;
         let fingerprint_mask = parameters.fingerprint_mask();
         let fingerprints = PackedTable::new(slots, ()).lanes().broadcast(fingerprint_mask);
         Some(Self { slots, fingerprints, fingerprint_bits: parameters.fingerprint_bits(), fingerprint_mask })
     }
+}
 
+impl<W: Word> ValuedWidths<AnyWidths<W>> {
     /// The widths of the slots, values included.
     #[inline(always)]
     pub(crate) const fn slots(self) -> AnyWidths<W> {
@@ -262,7 +264,7 @@ mod tests {
     fn assert_agrees_with_list<W: Word>(parameters: &Parameters) {
         let what = alloc::format!("{parameters:?}");
         let mut storage = Storage::zeroed(parameters.table_bits()).expect("small");
-        let widths = ValuedWidths::<AnyWidths<W>>::new(parameters).expect("buckets that fit the words");
+        let widths = ValuedWidths::<AnyWidths<W>>::fitting(parameters).expect("buckets that fit the words");
         let mut table = ValuedTable::new(widths, &mut storage[..]);
         let greatest_value = u32::MAX >> (32 - parameters.value_bits());
         let mixed = |number: u32| number.wrapping_add(1).wrapping_mul(0x9e37_79b9);
@@ -328,7 +330,7 @@ mod tests {
                 for value_bits in 1..=(56 - fingerprint_bits).min(32) {
                     let parameters = parameters(slots_per_bucket, fingerprint_bits, value_bits);
                     assert_agrees_with_list::<u128>(&parameters);
-                    if ValuedWidths::<AnyWidths<u64>>::new(&parameters).is_some() {
+                    if ValuedWidths::<AnyWidths<u64>>::fitting(&parameters).is_some() {
                         assert_agrees_with_list::<u64>(&parameters);
                     }
                 }
