@@ -2,9 +2,7 @@
 
 use crate::digest::Key;
 use crate::error::{BuildError, InsertError, MergeError};
-use crate::filter::{
-    Built, Chosen, CuckooFilter, answers_many, inserts_one_by_one, made_by_builder, made_with, numbers, try_clone,
-};
+use crate::filter::{Built, Chosen, CuckooFilter, made_by_builder, made_with, many, numbers, try_clone};
 
 /// An approximate set of keys that are never removed: it stores every fingerprint once, however often its key comes. Removal
 /// would lose the other keys that share a fingerprint and its buckets.
@@ -175,12 +173,10 @@ impl From<CuckooFilter> for CuckooSet {
     }
 }
 
-answers_many!([] CuckooSet, "let mut filter = guira::CuckooSet::with_capacity(100, 0.001)?;\nfilter.insert(\"ani\")?;");
-inserts_one_by_one!(
-    [] [mut] CuckooSet,
-    [],
-    |set, key| set.insert(key).map(|_| ()),
-    |set, key| set.hasher().digest(key),
+many!(
+    [] CuckooSet,
     "let mut filter = guira::CuckooSet::with_capacity(100, 0.001)?;",
-    "\"ani\", \"guira\""
+    "filter.insert(\"ani\")?;",
+    answers(),
+    inserts([mut] [], |set, key| set.insert(key).map(|_| ()), "\"ani\", \"guira\"")
 );

@@ -8,7 +8,7 @@ use super::tally::Tally;
 use crate::cuckoo::{BLOCK, Located, NoRoom, Scheme, with_table};
 use crate::digest::{Digest, Key, KeyHasher};
 use crate::error::TryExtendError;
-use crate::filter::{CuckooFilter, CuckooFilterView, answers_many, counts_many, removes_many};
+use crate::filter::{CuckooFilter, CuckooFilterView, many};
 use crate::probe::vectorized;
 use crate::table::OWN_CACHE;
 
@@ -313,11 +313,18 @@ pub(crate) fn hash_each<K: Key>(hasher: &KeyHasher, keys: &[K], digests: &mut [D
     );
 }
 
-answers_many!([] CuckooFilter, "let mut filter = guira::CuckooFilter::with_capacity(100, 0.001)?;\nfilter.insert(\"ani\")?;");
-answers_many!(['bytes] CuckooFilterView<'bytes>, "let mut made = guira::CuckooFilter::with_capacity(100, 0.001)?;\nmade.insert(\"ani\")?;\nlet file = made.to_bytes();\nlet filter = guira::CuckooFilterView::new(&file)?;");
-counts_many!([] CuckooFilter, usize, "let mut filter = guira::CuckooFilter::with_capacity(100, 0.001)?;\nfilter.insert(\"ani\")?;");
-counts_many!(['bytes] CuckooFilterView<'bytes>, usize, "let mut made = guira::CuckooFilter::with_capacity(100, 0.001)?;\nmade.insert(\"ani\")?;\nlet file = made.to_bytes();\nlet filter = guira::CuckooFilterView::new(&file)?;");
-removes_many!(
-    [mut] CuckooFilter,
-    "let mut filter = guira::CuckooFilter::with_capacity(100, 0.001)?;\nfilter.insert(\"ani\")?;"
+many!(
+    [] CuckooFilter,
+    "let mut filter = guira::CuckooFilter::with_capacity(100, 0.001)?;",
+    "filter.insert(\"ani\")?;",
+    answers(),
+    counts(usize),
+    removes(mut)
+);
+many!(
+    ['bytes] CuckooFilterView<'bytes>,
+    "let mut made = guira::CuckooFilter::with_capacity(100, 0.001)?;\nmade.insert(\"ani\")?;\nlet file = made.to_bytes();",
+    "let filter = guira::CuckooFilterView::new(&file)?;",
+    answers(),
+    counts(usize)
 );

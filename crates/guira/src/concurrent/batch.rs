@@ -14,7 +14,7 @@ use crate::cast::Whole;
 use crate::cuckoo::{CuckooTable, with_table};
 use crate::digest::{Digest, Key};
 use crate::error::{InsertManyError, Rejected, TryExtendError};
-use crate::filter::{answers_many, counts_many, removes_many};
+use crate::filter::many;
 use crate::sync::Replaceable;
 use crate::table::OWN_CACHE;
 
@@ -329,9 +329,11 @@ impl SharedTable {
     }
 }
 
-answers_many!([] ConcurrentCuckooFilter, "let filter = guira::ConcurrentCuckooFilter::with_capacity(100, 0.001)?;\nfilter.insert(\"ani\")?;");
-counts_many!([] ConcurrentCuckooFilter, usize, "let filter = guira::ConcurrentCuckooFilter::with_capacity(100, 0.001)?;\nfilter.insert(\"ani\")?;");
-removes_many!(
+many!(
     [] ConcurrentCuckooFilter,
-    "let filter = guira::ConcurrentCuckooFilter::with_capacity(100, 0.001)?;\nfilter.insert(\"ani\")?;"
+    "let filter = guira::ConcurrentCuckooFilter::with_capacity(100, 0.001)?;",
+    "filter.insert(\"ani\")?;",
+    answers(),
+    counts(usize),
+    removes()
 );

@@ -17,10 +17,7 @@ use crate::cuckoo::{BLOCK, CuckooTable, Scheme, with_table};
 use crate::digest::{Digest, Key};
 use crate::error::{AdvanceError, BuildError, InsertError, OutOfMemory};
 use crate::expiring::{Expires, ExpiringCuckooFilter, Generations, SWEPT_BY_ADVANCE, SWEPT_BY_INSERTION, lifetimes};
-use crate::filter::{
-    Built, Chosen, Growth, Kept, ValuedFilter, answers_many, counts_many, inserts_one_by_one, made_by_builder,
-    made_with, numbers,
-};
+use crate::filter::{Built, Chosen, Growth, Kept, ValuedFilter, made_by_builder, made_with, many, numbers};
 use crate::parameters::Parameters;
 use crate::sync::AtomicU64;
 use crate::table::{Copies, Copying, Place, SharedLivingTable, TableMut as _, ValuedTable, Widths, Words};
@@ -660,13 +657,11 @@ impl fmt::Debug for ConcurrentExpiringCuckooFilter {
     }
 }
 
-answers_many!([] ConcurrentExpiringCuckooFilter, "let filter = guira::ConcurrentExpiringCuckooFilter::with_capacity(100, 0.001, 60)?;\nfilter.insert(\"ani\")?;");
-counts_many!([] ConcurrentExpiringCuckooFilter, usize, "let filter = guira::ConcurrentExpiringCuckooFilter::with_capacity(100, 0.001, 60)?;\nfilter.insert(\"ani\")?;");
-inserts_one_by_one!(
-    [] [] ConcurrentExpiringCuckooFilter,
-    [],
-    |filter, key| filter.insert(key),
-    |filter, key| filter.hasher().digest(key),
+many!(
+    [] ConcurrentExpiringCuckooFilter,
     "let filter = guira::ConcurrentExpiringCuckooFilter::with_capacity(100, 0.001, 60)?;",
-    "\"ani\", \"guira\""
+    "filter.insert(\"ani\")?;",
+    answers(),
+    counts(usize),
+    inserts([] [], |filter, key| filter.insert(key), "\"ani\", \"guira\"")
 );

@@ -3,8 +3,7 @@ use core::fmt;
 use crate::digest::Key;
 use crate::error::{BuildError, InsertError, MergeError};
 use crate::filter::{
-    Built, Chosen, Growth, Living, Meeting, ValuedFilter, answers_many, counts_many, inserts_one_by_one,
-    made_by_builder, made_with, numbers, removes_many, try_clone,
+    Built, Chosen, Growth, Living, Meeting, ValuedFilter, made_by_builder, made_with, many, numbers, try_clone,
 };
 use crate::parameters::Parameters;
 
@@ -308,17 +307,12 @@ impl fmt::Debug for CountingCuckooFilter {
     }
 }
 
-answers_many!([] CountingCuckooFilter, "let mut filter = guira::CountingCuckooFilter::with_capacity(100, 0.001)?;\nfilter.insert(\"ani\")?;");
-counts_many!([] CountingCuckooFilter, u64, "let mut filter = guira::CountingCuckooFilter::with_capacity(100, 0.001)?;\nfilter.insert(\"ani\")?;");
-removes_many!(
-    [mut] CountingCuckooFilter,
-    "let mut filter = guira::CountingCuckooFilter::with_capacity(100, 0.001)?;\nfilter.insert(\"ani\")?;"
-);
-inserts_one_by_one!(
-    [] [mut] CountingCuckooFilter,
-    [],
-    |filter, key| filter.insert(key),
-    |filter, key| filter.hasher().digest(key),
+many!(
+    [] CountingCuckooFilter,
     "let mut filter = guira::CountingCuckooFilter::with_capacity(100, 0.001)?;",
-    "\"ani\", \"guira\""
+    "filter.insert(\"ani\")?;",
+    answers(),
+    counts(u64),
+    removes(mut),
+    inserts([mut] [], |filter, key| filter.insert(key), "\"ani\", \"guira\"")
 );

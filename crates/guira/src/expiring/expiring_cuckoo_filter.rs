@@ -6,8 +6,7 @@ use super::{Generations, lifetimes};
 use crate::digest::{Digest, Key};
 use crate::error::{AdvanceError, BuildError, InsertError, MergeError, OutOfMemory, ReserveError};
 use crate::filter::{
-    Built, Chosen, Filled, Growth, Meeting, Place, ValuedFilter, answers_many, counts_many, inserts_one_by_one,
-    made_by_builder, made_with, numbers, try_clone,
+    Built, Chosen, Filled, Growth, Meeting, Place, ValuedFilter, made_by_builder, made_with, many, numbers, try_clone,
 };
 use crate::parameters::Parameters;
 
@@ -720,13 +719,11 @@ impl fmt::Debug for ExpiringCuckooFilter {
     }
 }
 
-answers_many!([] ExpiringCuckooFilter, "let mut filter = guira::ExpiringCuckooFilter::with_capacity(100, 0.001, 60)?;\nfilter.insert(\"ani\")?;");
-counts_many!([] ExpiringCuckooFilter, usize, "let mut filter = guira::ExpiringCuckooFilter::with_capacity(100, 0.001, 60)?;\nfilter.insert(\"ani\")?;");
-inserts_one_by_one!(
-    [] [mut] ExpiringCuckooFilter,
-    [],
-    |filter, key| filter.insert(key),
-    |filter, key| filter.hasher().digest(key),
+many!(
+    [] ExpiringCuckooFilter,
     "let mut filter = guira::ExpiringCuckooFilter::with_capacity(100, 0.001, 60)?;",
-    "\"ani\", \"guira\""
+    "filter.insert(\"ani\")?;",
+    answers(),
+    counts(usize),
+    inserts([mut] [], |filter, key| filter.insert(key), "\"ani\", \"guira\"")
 );

@@ -1,183 +1,173 @@
 //! What batches have in common, whatever they are made for: the answers as a vector, and one key after the other for kinds that
 //! have nothing faster.
 
-/// Lookups of many keys, for kinds that have `look_up_many`. Examples begin with the given statements, which make a filter that
-/// holds "ani".
-macro_rules! answers_many {
-    ([$($generic:tt)*] $type:ty, $made:literal) => {
+/// Operations on many keys, each by its name. Examples begin with the first statements given, which make an empty filter, and mostly
+/// with the second ones, which store "ani".
+macro_rules! many {
+    ([$($generic:tt)*] $type:ty, $made:literal, $stored:literal, $($name:ident($($argument:tt)*)),+) => {
         impl<$($generic)*> $type {
-            /// Returns, for each of many keys, whether it is probably present. Where the same memory is to be used again, or a want
-            /// of it must not end the process, [`contains_many_into`](Self::contains_many_into) fills a slice.
-            ///
-            /// # Examples
-            ///
-            /// ```
-            #[doc = $made]
-            /// assert_eq!(filter.contains_many(&["ani", "koel"]), [true, false]);
-            /// # Ok::<(), Box<dyn std::error::Error>>(())
-            /// ```
-            #[must_use]
-            pub fn contains_many<K: crate::digest::Key>(&self, keys: &[K]) -> alloc::vec::Vec<bool> {
-                let mut answers = alloc::vec![false; keys.len()];
-                self.look_up_many(keys, &mut answers);
-                answers
-            }
-
-            /// Writes to `answers`, for each of many keys, whether it is probably present. It waits for the memory of several keys
-            /// at once, and so in a table that no cache holds takes a fraction of the time that one call for each key takes.
-            ///
-            /// # Panics
-            ///
-            /// If `keys` and `answers` differ in length.
-            ///
-            /// # Examples
-            ///
-            /// ```
-            #[doc = $made]
-            /// let mut answers = [false; 2];
-            /// filter.contains_many_into(&["ani", "koel"], &mut answers);
-            /// assert_eq!(answers, [true, false]);
-            /// # Ok::<(), Box<dyn std::error::Error>>(())
-            /// ```
-            pub fn contains_many_into<K: crate::digest::Key>(&self, keys: &[K], answers: &mut [bool]) {
-                assert_eq!(keys.len(), answers.len(), "as many answers as keys");
-                self.look_up_many(keys, answers);
-            }
+            $(crate::filter::many!(@$name $made, $stored, $($argument)*);)+
         }
     };
-}
+    // Lookups, for kinds that have `look_up_many`.
+    (@answers $made:literal, $stored:literal,) => {
+        /// Returns, for each of many keys, whether it is probably present. Where the same memory is to be used again, or a want
+        /// of it must not end the process, [`contains_many_into`](Self::contains_many_into) fills a slice.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        #[doc = concat!($made, "\n", $stored)]
+        /// assert_eq!(filter.contains_many(&["ani", "koel"]), [true, false]);
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
+        #[must_use]
+        pub fn contains_many<K: crate::digest::Key>(&self, keys: &[K]) -> alloc::vec::Vec<bool> {
+            let mut answers = alloc::vec![false; keys.len()];
+            self.look_up_many(keys, &mut answers);
+            answers
+        }
 
-/// Counts of many keys.
-macro_rules! counts_many {
-    ([$($generic:tt)*] $type:ty, $number:ty, $made:literal) => {
-        impl<$($generic)*> $type {
-            /// Returns, for each of many keys, what [`count`](Self::count) returns. Without memory for the counts, the process ends.
-            ///
-            /// # Examples
-            ///
-            /// ```
-            #[doc = $made]
-            /// assert_eq!(filter.count_many(&["ani", "koel"]), [1, 0]);
-            /// # Ok::<(), Box<dyn std::error::Error>>(())
-            /// ```
-            #[must_use]
-            pub fn count_many<K: crate::digest::Key>(&self, keys: &[K]) -> alloc::vec::Vec<$number> {
-                keys.iter().map(|key| self.count(key)).collect()
-            }
+        /// Writes to `answers`, for each of many keys, whether it is probably present. It waits for the memory of several keys
+        /// at once, and so in a table that no cache holds takes a fraction of the time that one call for each key takes.
+        ///
+        /// # Panics
+        ///
+        /// If `keys` and `answers` differ in length.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        #[doc = concat!($made, "\n", $stored)]
+        /// let mut answers = [false; 2];
+        /// filter.contains_many_into(&["ani", "koel"], &mut answers);
+        /// assert_eq!(answers, [true, false]);
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
+        pub fn contains_many_into<K: crate::digest::Key>(&self, keys: &[K], answers: &mut [bool]) {
+            assert_eq!(keys.len(), answers.len(), "as many answers as keys");
+            self.look_up_many(keys, answers);
         }
     };
-}
-
-/// Removals of many keys, for kinds that have `remove_in_order`. It takes `&self` unless `mut` is given.
-macro_rules! removes_many {
-    ([$($mut:tt)?] $type:ty, $made:literal) => {
-        impl $type {
-            /// Removes one copy of each of many keys, in order. Returns, for each, whether there was one. Without memory for that,
-            /// the process ends, which [`remove_many_into`](Self::remove_many_into) needs none for.
-            ///
-            /// Only remove what was inserted: see [`remove`](Self::remove).
-            ///
-            /// # Examples
-            ///
-            /// ```
-            #[doc = $made]
-            /// assert_eq!(filter.remove_many(&["ani", "koel"]), [true, false]);
-            /// # Ok::<(), Box<dyn std::error::Error>>(())
-            /// ```
-            pub fn remove_many<K: crate::digest::Key>(&$($mut)? self, keys: &[K]) -> alloc::vec::Vec<bool> {
-                let mut removed = alloc::vec![false; keys.len()];
-                self.remove_in_order(keys, &mut removed);
-                removed
-            }
-
-            /// Removes one copy of each of many keys, in order. Writes to `removed`, for each, whether there was one.
-            ///
-            /// Only remove what was inserted: see [`remove`](Self::remove).
-            ///
-            /// # Panics
-            ///
-            /// If `keys` and `removed` differ in length.
-            ///
-            /// # Examples
-            ///
-            /// ```
-            #[doc = $made]
-            /// let mut removed = [false; 2];
-            /// filter.remove_many_into(&["ani", "koel"], &mut removed);
-            /// assert_eq!(removed, [true, false]);
-            /// # Ok::<(), Box<dyn std::error::Error>>(())
-            /// ```
-            pub fn remove_many_into<K: crate::digest::Key>(&$($mut)? self, keys: &[K], removed: &mut [bool]) {
-                assert_eq!(keys.len(), removed.len(), "as many answers as keys");
-                self.remove_in_order(keys, removed);
-            }
+    // Counts of this type.
+    (@counts $made:literal, $stored:literal, $number:ty) => {
+        /// Returns, for each of many keys, what [`count`](Self::count) returns. Without memory for the counts, the process ends.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        #[doc = concat!($made, "\n", $stored)]
+        /// assert_eq!(filter.count_many(&["ani", "koel"]), [1, 0]);
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
+        #[must_use]
+        pub fn count_many<K: crate::digest::Key>(&self, keys: &[K]) -> alloc::vec::Vec<$number> {
+            keys.iter().map(|key| self.count(key)).collect()
         }
     };
-}
+    // Removals, for kinds that have `remove_in_order`. It takes `&self` unless `mut` is given.
+    (@removes $made:literal, $stored:literal, $($mut:tt)?) => {
+        /// Removes one copy of each of many keys, in order. Returns, for each, whether there was one. Without memory for that,
+        /// the process ends, which [`remove_many_into`](Self::remove_many_into) needs none for.
+        ///
+        /// Only remove what was inserted: see [`remove`](Self::remove).
+        ///
+        /// # Examples
+        ///
+        /// ```
+        #[doc = concat!($made, "\n", $stored)]
+        /// assert_eq!(filter.remove_many(&["ani", "koel"]), [true, false]);
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
+        pub fn remove_many<K: crate::digest::Key>(&$($mut)? self, keys: &[K]) -> alloc::vec::Vec<bool> {
+            let mut removed = alloc::vec![false; keys.len()];
+            self.remove_in_order(keys, &mut removed);
+            removed
+        }
 
-/// Insertions of one after the other, for kinds with nothing faster: of keys, or of pairs of a key and a value.
-/// It takes `&self` unless `mut` is given.
-macro_rules! inserts_one_by_one {
-    ([$($generic:tt)*] [$($mut:tt)?] $type:ty, [$($value:ty)?], $insert:expr, $digest:expr, $made:literal, $keys:literal) => {
-        impl<$($generic)*> $type {
-            /// Inserts many, one after the other, each as by [`insert`](Self::insert).
-            ///
-            /// # Errors
-            ///
-            /// All that fit are stored; the error has the digests of the keys of the others.
-            ///
-            /// # Examples
-            ///
-            /// ```
-            #[doc = $made]
-            #[doc = concat!("filter.insert_many(&[", $keys, "])?;")]
-            /// assert_eq!(filter.len(), 2);
-            /// # Ok::<(), Box<dyn std::error::Error>>(())
-            /// ```
-            pub fn insert_many<K: crate::digest::Key>(
-                &$($mut)? self,
-                items: &[inserts_one_by_one!(@item K $($value)?)],
-            ) -> Result<(), crate::error::InsertManyError> {
-                let insert: fn(&$($mut)? Self, &inserts_one_by_one!(@item K $($value)?)) -> Result<(), crate::error::InsertError> = $insert;
-                let digest: fn(&Self, &inserts_one_by_one!(@item K $($value)?)) -> crate::digest::Digest = $digest;
-                let mut rejected = crate::error::Rejected::default();
-                for item in items {
-                    if let Err(reason) = insert(self, item) {
-                        rejected.note(digest(self, item), reason)?;
-                    }
+        /// Removes one copy of each of many keys, in order. Writes to `removed`, for each, whether there was one.
+        ///
+        /// Only remove what was inserted: see [`remove`](Self::remove).
+        ///
+        /// # Panics
+        ///
+        /// If `keys` and `removed` differ in length.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        #[doc = concat!($made, "\n", $stored)]
+        /// let mut removed = [false; 2];
+        /// filter.remove_many_into(&["ani", "koel"], &mut removed);
+        /// assert_eq!(removed, [true, false]);
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
+        pub fn remove_many_into<K: crate::digest::Key>(&$($mut)? self, keys: &[K], removed: &mut [bool]) {
+            assert_eq!(keys.len(), removed.len(), "as many answers as keys");
+            self.remove_in_order(keys, removed);
+        }
+    };
+    // Insertions of one after the other, for kinds with nothing faster: of keys, or of pairs of a key and a value of the given type.
+    // They take `&self` unless `mut` is given.
+    (@inserts $made:literal, $stored:literal, [$($mut:tt)?] [$($value:ty)?], $insert:expr, $keys:literal) => {
+        /// Inserts many, one after the other, each as by [`insert`](Self::insert).
+        ///
+        /// # Errors
+        ///
+        /// All that fit are stored; the error has the digests of the keys of the others.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        #[doc = $made]
+        #[doc = concat!("filter.insert_many(&[", $keys, "])?;")]
+        /// assert_eq!(filter.len(), 2);
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
+        pub fn insert_many<K: crate::digest::Key>(
+            &$($mut)? self,
+            items: &[crate::filter::many!(@item K $($value)?)],
+        ) -> Result<(), crate::error::InsertManyError> {
+            let insert: fn(&$($mut)? Self, &crate::filter::many!(@item K $($value)?)) -> Result<(), crate::error::InsertError> = $insert;
+            let mut rejected = crate::error::Rejected::default();
+            for item in items {
+                if let Err(reason) = insert(self, item) {
+                    rejected.note(self.hasher().digest(crate::filter::many!(@key_of item $($value)?)), reason)?;
                 }
-                rejected.into_result()
             }
+            rejected.into_result()
+        }
 
-            /// Inserts all that an iterator gives, in order, up to the first that can't be stored.
-            ///
-            /// # Errors
-            ///
-            /// [`TryExtendError`](crate::TryExtendError) for the first that can't be stored: why, and how many were stored
-            /// before it and are kept.
-            ///
-            /// # Examples
-            ///
-            /// ```
-            #[doc = $made]
-            #[doc = concat!("filter.try_extend([", $keys, "])?;")]
-            /// assert_eq!(filter.len(), 2);
-            /// # Ok::<(), Box<dyn std::error::Error>>(())
-            /// ```
-            pub fn try_extend<K: crate::digest::Key>(
-                &$($mut)? self,
-                items: impl IntoIterator<Item = inserts_one_by_one!(@item K $($value)?)>,
-            ) -> Result<(), crate::error::TryExtendError> {
-                let insert: fn(&$($mut)? Self, &inserts_one_by_one!(@item K $($value)?)) -> Result<(), crate::error::InsertError> = $insert;
-                for (inserted, item) in items.into_iter().enumerate() {
-                    insert(self, &item).map_err(|reason| crate::error::TryExtendError { inserted, reason })?;
-                }
-                Ok(())
+        /// Inserts all that an iterator gives, in order, up to the first that can't be stored.
+        ///
+        /// # Errors
+        ///
+        /// [`TryExtendError`](crate::TryExtendError) for the first that can't be stored: why, and how many were stored
+        /// before it and are kept.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        #[doc = $made]
+        #[doc = concat!("filter.try_extend([", $keys, "])?;")]
+        /// assert_eq!(filter.len(), 2);
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
+        pub fn try_extend<K: crate::digest::Key>(
+            &$($mut)? self,
+            items: impl IntoIterator<Item = crate::filter::many!(@item K $($value)?)>,
+        ) -> Result<(), crate::error::TryExtendError> {
+            let insert: fn(&$($mut)? Self, &crate::filter::many!(@item K $($value)?)) -> Result<(), crate::error::InsertError> = $insert;
+            for (inserted, item) in items.into_iter().enumerate() {
+                insert(self, &item).map_err(|reason| crate::error::TryExtendError { inserted, reason })?;
             }
+            Ok(())
         }
     };
     (@item $key:ident) => { $key };
     (@item $key:ident $value:ty) => { ($key, $value) };
+    (@key_of $item:ident) => { $item };
+    (@key_of $item:ident $value:ty) => { &$item.0 };
 }
 
-pub(crate) use {answers_many, counts_many, inserts_one_by_one, removes_many};
+pub(crate) use many;

@@ -30,7 +30,7 @@ pub use cuckoo_filter::CuckooFilter;
 pub use filter_plan::{FilterPlan, PlannedFilter};
 pub use growth::GrowthPolicy;
 pub use iter::{Fingerprints, StoredFingerprint};
-pub(crate) use many::{answers_many, counts_many, inserts_one_by_one, removes_many};
+pub(crate) use many::many;
 pub use pending::Change;
 pub use steps::{Merging, Shrinking, Step};
 pub use view::CuckooFilterView;

@@ -5,8 +5,7 @@ use super::{MapValue, Values};
 use crate::digest::Key;
 use crate::error::{BuildError, InsertError, MergeError};
 use crate::filter::{
-    Built, Chosen, Growth, Living, Meeting, ValuedFilter, answers_many, inserts_one_by_one, made_by_builder, made_with,
-    numbers, try_clone,
+    Built, Chosen, Growth, Living, Meeting, ValuedFilter, made_by_builder, made_with, many, numbers, try_clone,
 };
 use crate::parameters::Parameters;
 
@@ -272,12 +271,10 @@ impl<V> PartialEq for CuckooMap<V> {
     }
 }
 
-answers_many!([V: MapValue] CuckooMap<V>, "let mut filter = guira::CuckooMap::<u8>::with_capacity(100, 0.001)?;\nfilter.insert(\"ani\", 7)?;");
-inserts_one_by_one!(
-    [V: MapValue] [mut] CuckooMap<V>,
-    [V],
-    |map, (key, value)| map.insert(key, *value),
-    |map, (key, _)| map.hasher().digest(key),
+many!(
+    [V: MapValue] CuckooMap<V>,
     "let mut filter = guira::CuckooMap::<u8>::with_capacity(100, 0.001)?;",
-    "(\"ani\", 7), (\"guira\", 3)"
+    "filter.insert(\"ani\", 7)?;",
+    answers(),
+    inserts([mut] [V], |map, (key, value)| map.insert(key, *value), "(\"ani\", 7), (\"guira\", 3)")
 );
