@@ -22,24 +22,26 @@ const MAGIC: [u8; 8] = *b"\x89GUIRA\r\n";
 /// The version that is written, and the latest that is read.
 const VERSION: u16 = 1;
 
-const KIND_FILTER: u8 = 1;
-const KIND_SET: u8 = 2;
-const KIND_GROWING: u8 = 3;
-const KIND_COUNTING: u8 = 4;
-const KIND_MAP: u8 = 5;
-const KIND_EXPIRING: u8 = 6;
-const LAYOUT_PACKED: u8 = 1;
-const LAYOUT_SEMI_SORTED: u8 = 2;
-const ADDRESSING_REGIONAL: u8 = 1;
-const ADDRESSING_POWER_OF_TWO: u8 = 2;
-const ADDRESSING_TERNARY: u8 = 3;
-const ADDRESSING_QUATERNARY: u8 = 4;
-const ADDRESSING_DOUBLING: u8 = 5;
+/// What a file says by numbers: the first of each has the number 1.
+const KINDS: &[FileKind] =
+    &[FileKind::Filter, FileKind::Set, FileKind::Growing, FileKind::Counting, FileKind::Map, FileKind::Expiring];
+const LAYOUTS: &[Layout] = &[Layout::Packed, Layout::SemiSorted];
+const ADDRESSINGS: &[Addressing] =
+    &[Addressing::Regional, Addressing::PowerOfTwo, Addressing::Ternary, Addressing::Quaternary, Addressing::Doubling];
+const POLICIES: &[GrowthPolicy] = &[GrowthPolicy::KeepRate, GrowthPolicy::RaiseRate];
+
+/// The number of what is in one of these lists; for what is not, 0, which is refused by every reader.
+fn number_of<T: PartialEq>(list: &[T], sought: &T) -> u8 {
+    list.iter().zip(1..).find(|(listed, _)| *listed == sought).map_or(0, |(_, number)| number)
+}
+
+/// What has this number in one of these lists.
+fn numbered<T: Copy>(list: &[T], number: u8) -> Option<T> {
+    list.get(usize::from(number).checked_sub(1)?).copied()
+}
+
 const HASH_XXH3: u8 = 1;
 const HASH_SIP_HASH_13: u8 = 2;
-
-const POLICY_KEEP_RATE: u8 = 1;
-const POLICY_RAISE_RATE: u8 = 2;
 
 /// The longest values that the format has. This release has shorter ones.
 const MAX_VALUE_BITS: u8 = 56;
@@ -144,25 +146,9 @@ impl Header {
         };
         bytes.extend(MAGIC);
         bytes.extend(VERSION.to_le_bytes());
-        bytes.push(match self.kind {
-            FileKind::Filter => KIND_FILTER,
-            FileKind::Set => KIND_SET,
-            FileKind::Growing => KIND_GROWING,
-            FileKind::Counting => KIND_COUNTING,
-            FileKind::Map => KIND_MAP,
-            FileKind::Expiring => KIND_EXPIRING,
-        });
-        bytes.push(match parameters.layout() {
-            Layout::Packed => LAYOUT_PACKED,
-            Layout::SemiSorted => LAYOUT_SEMI_SORTED,
-        });
-        bytes.push(match parameters.addressing() {
-            Addressing::Regional => ADDRESSING_REGIONAL,
-            Addressing::PowerOfTwo => ADDRESSING_POWER_OF_TWO,
-            Addressing::Ternary => ADDRESSING_TERNARY,
-            Addressing::Quaternary => ADDRESSING_QUATERNARY,
-            Addressing::Doubling => ADDRESSING_DOUBLING,
-        });
+        bytes.push(number_of(KINDS, &self.kind));
+        bytes.push(number_of(LAYOUTS, &parameters.layout()));
+        bytes.push(number_of(ADDRESSINGS, &parameters.addressing()));
         bytes.push(hash);
         // Both are at most 56, as are v and the doublings below, and 0 is refused by every reader.
         bytes.push(u8::try_from(parameters.slots_per_bucket()).unwrap_or(0));
@@ -178,10 +164,7 @@ impl Header {
         let (policy, doublings, max_capacity) = match &self.growth {
             None => (0, 0, 0),
             Some(growth) => (
-                match growth.policy {
-                    GrowthPolicy::KeepRate => POLICY_KEEP_RATE,
-                    GrowthPolicy::RaiseRate => POLICY_RAISE_RATE,
-                },
+                number_of(POLICIES, &growth.policy),
                 u8::try_from(growth.doublings).unwrap_or(u8::MAX),
                 growth.max_capacity,
             ),
@@ -258,28 +241,9 @@ impl Header {
             return unknown("field", reserved);
         }
         let inconsistent = |what| Some(Err(LoadError::Inconsistent { what }));
-        let kind = match kind {
-            KIND_FILTER => FileKind::Filter,
-            KIND_SET => FileKind::Set,
-            KIND_GROWING => FileKind::Growing,
-            KIND_COUNTING => FileKind::Counting,
-            KIND_MAP => FileKind::Map,
-            KIND_EXPIRING => FileKind::Expiring,
-            found => return unknown("kind", found),
-        };
-        let layout = match layout {
-            LAYOUT_PACKED => Layout::Packed,
-            LAYOUT_SEMI_SORTED => Layout::SemiSorted,
-            found => return unknown("layout", found),
-        };
-        let addressing = match addressing {
-            ADDRESSING_REGIONAL => Addressing::Regional,
-            ADDRESSING_POWER_OF_TWO => Addressing::PowerOfTwo,
-            ADDRESSING_TERNARY => Addressing::Ternary,
-            ADDRESSING_QUATERNARY => Addressing::Quaternary,
-            ADDRESSING_DOUBLING => Addressing::Doubling,
-            found => return unknown("addressing", found),
-        };
+        let Some(kind) = numbered(KINDS, kind) else { return unknown("kind", kind) };
+        let Some(layout) = numbered(LAYOUTS, layout) else { return unknown("layout", layout) };
+        let Some(addressing) = numbered(ADDRESSINGS, addressing) else { return unknown("addressing", addressing) };
         let hash = match hash {
             HASH_XXH3 => Hash::Xxh3 { seed },
             HASH_SIP_HASH_13 => Hash::SipHash13 { key_check: seed },
@@ -308,11 +272,10 @@ impl Header {
         if u32::from(value_bits) != parameters.value_bits() {
             return inconsistent("bits for values where there are none");
         }
-        let policy = match (kind, policy) {
-            (FileKind::Filter, 1..) => return inconsistent("a growth policy in what does not grow"),
-            (_, POLICY_KEEP_RATE) => Some(GrowthPolicy::KeepRate),
-            (_, POLICY_RAISE_RATE) => Some(GrowthPolicy::RaiseRate),
-            (FileKind::Growing, found) | (_, found @ 1..) => return unknown("growth policy", found),
+        let policy = match (kind, policy, numbered(POLICIES, policy)) {
+            (FileKind::Filter, 1.., _) => return inconsistent("a growth policy in what does not grow"),
+            (_, _, Some(policy)) => Some(policy),
+            (FileKind::Growing, found, _) | (_, found @ 1.., _) => return unknown("growth policy", found),
             _ if (policy, growth_doublings, max_capacity) != (0, 0, 0) => {
                 return inconsistent("a growth policy in what does not grow");
             }
@@ -382,5 +345,49 @@ impl Hash {
                 if hasher.key_check() == Some(*key_check) { Ok(hasher) } else { Err(LoadError::SecretKeyDiffers) }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use core::fmt::Debug;
+
+    use super::*;
+
+    /// Goes through all variants, of which `next` tells the one behind each. It is a `match`, so none can be forgotten.
+    fn assert_numbered<T: Copy + Debug + PartialEq>(list: &[T], first: T, next: impl Fn(&T) -> Option<T>) {
+        let mut variants = 0;
+        for (variant, number) in core::iter::successors(Some(first), next).zip(1..) {
+            assert_eq!((number_of(list, &variant), numbered(list, number)), (number, Some(variant)));
+            variants += 1;
+        }
+        assert_eq!((list.len(), numbered(list, 0)), (variants, None), "{list:?}");
+    }
+
+    #[test]
+    fn every_kind_layout_addressing_and_policy_has_its_number() {
+        assert_numbered(KINDS, FileKind::Filter, |kind| match kind {
+            FileKind::Filter => Some(FileKind::Set),
+            FileKind::Set => Some(FileKind::Growing),
+            FileKind::Growing => Some(FileKind::Counting),
+            FileKind::Counting => Some(FileKind::Map),
+            FileKind::Map => Some(FileKind::Expiring),
+            FileKind::Expiring => None,
+        });
+        assert_numbered(LAYOUTS, Layout::Packed, |layout| match layout {
+            Layout::Packed => Some(Layout::SemiSorted),
+            Layout::SemiSorted => None,
+        });
+        assert_numbered(ADDRESSINGS, Addressing::Regional, |addressing| match addressing {
+            Addressing::Regional => Some(Addressing::PowerOfTwo),
+            Addressing::PowerOfTwo => Some(Addressing::Ternary),
+            Addressing::Ternary => Some(Addressing::Quaternary),
+            Addressing::Quaternary => Some(Addressing::Doubling),
+            Addressing::Doubling => None,
+        });
+        assert_numbered(POLICIES, GrowthPolicy::KeepRate, |policy| match policy {
+            GrowthPolicy::KeepRate => Some(GrowthPolicy::RaiseRate),
+            GrowthPolicy::RaiseRate => None,
+        });
     }
 }
