@@ -4,7 +4,7 @@ use super::CuckooFilter;
 use crate::addressing::{Addressing, BucketIndex, Fingerprint};
 use crate::cast::to_usize;
 use crate::cuckoo::with_table;
-use crate::error::{BuildError, MergeError};
+use crate::error::MergeError;
 
 impl CuckooFilter {
     /// Returns how many fingerprints this filter and another have in common, in the same candidate buckets. Of several
@@ -59,16 +59,13 @@ impl CuckooFilter {
 
     /// Returns the filter; if another one that began alike has been doubled more often, then doubled as often as that.
     fn doubled_as_often_as(&self, other: &Self) -> Result<Cow<'_, Self>, MergeError> {
-        let mut doubled = self.try_settled().map_err(|_| self.no_memory_for_copy())?;
+        let mut doubled = self.try_settled()?;
         while doubled.parameters().doublings() < other.parameters().doublings()
             && doubled.parameters().fingerprint_bits() > other.parameters().fingerprint_bits()
         {
-            doubled = match doubled.doubled() {
-                Ok(next) => Cow::Owned(next),
-                Err(BuildError::OutOfMemory { bytes }) => return Err(MergeError::OutOfMemory { bytes }),
-                // They did not begin alike: `refuse_if_made_otherwise` says so.
-                Err(_) => break,
-            };
+            // Otherwise they did not begin alike: `refuse_if_made_otherwise` says so.
+            let Some(next) = doubled.doubled()? else { break };
+            doubled = Cow::Owned(next);
         }
         Ok(doubled)
     }

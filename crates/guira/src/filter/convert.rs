@@ -50,7 +50,7 @@ impl CuckooFilter {
             }
             growth.check(&parameters)?;
         }
-        let mut converted = Self::with_parameters(parameters, *self.hasher())?;
+        let mut converted = Self::with_parameters(parameters, *self.hasher()).map_err(BuildError::from)?;
         let full = ConvertError::Full { len: self.len(), slot_count: converted.slot_count() };
         if self.len() > converted.slot_count() {
             return Err(full);

@@ -10,7 +10,7 @@ use super::{Fingerprints, Growth, Kept, made_with, numbers};
 use crate::cast::to_usize;
 use crate::cuckoo::{Crowd, NoRoom, Scheme, Splitting, with_table};
 use crate::digest::{Digest, Key, KeyHasher};
-use crate::error::{BuildError, InsertError, OutOfMemory};
+use crate::error::{InsertError, OutOfMemory};
 use crate::parameters::Parameters;
 use crate::table::{Storage, is_zero_from, try_box};
 
@@ -112,8 +112,8 @@ pub struct CuckooFilter {
 }
 
 impl CuckooFilter {
-    pub(crate) fn with_parameters(parameters: Parameters, hasher: KeyHasher) -> Result<Self, BuildError> {
-        let out_of_memory = |_| BuildError::OutOfMemory { bytes: parameters.table_size() };
+    pub(crate) fn with_parameters(parameters: Parameters, hasher: KeyHasher) -> Result<Self, OutOfMemory> {
+        let out_of_memory = |_| OutOfMemory::new(parameters.table_size());
         let storage = Storage::zeroed(parameters.table_bits()).map_err(out_of_memory)?;
         Ok(Self::from_parts(parameters, hasher, storage, 0))
     }

@@ -8,7 +8,7 @@ use crate::analysis::promised_by;
 use crate::cast::to_usize;
 use crate::cuckoo::{NoRoom, Splitting};
 use crate::digest::Digest;
-use crate::error::{self, BuildError};
+use crate::error;
 use crate::parameters::{Parameters, Regions, bytes_for};
 #[cfg(feature = "concurrent")]
 use crate::table::try_box;
@@ -34,29 +34,27 @@ const GIVEN_BACK_AT_A_TIME: usize = 256 << 10;
 const SETTLED_AT_A_TIME: u64 = 1 << 14;
 
 impl CuckooFilter {
-    /// The same keys in twice the buckets, with a bit less of every fingerprint. It fails only for want of bits, of
-    /// numbers for buckets, or of memory.
-    pub(crate) fn doubled(&self) -> Result<Self, BuildError> {
-        let no_memory = |_| BuildError::OutOfMemory { bytes: self.parameters().table_size() };
-        let from = self.try_settled().map_err(no_memory)?;
-        let mut doubled = Self::with_parameters(from.parameters().after_doubling()?, *from.hasher())?;
+    /// The same keys in twice the buckets, with a bit less of every fingerprint; `None` where no bits are left to give away, or
+    /// where there would be too many buckets.
+    pub(crate) fn doubled(&self) -> Result<Option<Self>, error::OutOfMemory> {
+        let from = self.try_settled()?;
+        let Some(parameters) = from.parameters().after_doubling() else { return Ok(None) };
+        let mut doubled = Self::with_parameters(parameters, *from.hasher())?;
         let mut splitting = Splitting::new(from.parameters(), doubled.parameters(), from.hasher().seed());
         splitting.split(from.bytes(), doubled.scheme_and_bytes().1, u64::MAX);
         doubled.add_to_len(from.len());
-        Ok(doubled.with_growth(from.growth().copied()).with_kept(from.kept().cloned()))
+        Ok(Some(doubled.with_growth(from.growth().copied()).with_kept(from.kept().cloned())))
     }
 
     /// The same keys in half the buckets, with the bit that a doubling took; `None` where they don't fit, or where there
     /// was no doubling.
     pub(crate) fn halved(&self) -> Result<Option<Self>, error::OutOfMemory> {
-        let no_memory = |bytes| move |_| error::OutOfMemory::new(bytes);
-        let from = self.try_settled().map_err(no_memory(self.parameters().table_size()))?;
+        let from = self.try_settled()?;
         let Some(parameters) = from.parameters().before_doubling() else { return Ok(None) };
         if from.len() as u64 > parameters.slot_count() {
             return Ok(None);
         }
-        let made = Self::with_parameters(parameters, *from.hasher());
-        let mut halved = made.map_err(no_memory(parameters.table_size()))?;
+        let mut halved = Self::with_parameters(parameters, *from.hasher())?;
         let splitting = Splitting::new(halved.parameters(), from.parameters(), from.hasher().seed());
         match splitting.fold(halved.scheme_and_bytes().1, from.bytes()) {
             Ok(()) => {}
@@ -87,19 +85,21 @@ impl CuckooFilter {
         Ok(filter)
     }
 
-    /// Begins to double the table. It fails as [`doubled`](Self::doubled) does, and changes nothing then.
-    pub(super) fn begin_doubling(&mut self) -> Result<(), BuildError> {
+    /// Begins to double the table. Returns `false` where [`doubled`](Self::doubled) returns `None`; like that it may fail, and then
+    /// changes nothing.
+    pub(super) fn begin_doubling(&mut self) -> Result<bool, error::OutOfMemory> {
         self.settle();
-        let mut doubled = Self::with_parameters(self.parameters().after_doubling()?, *self.hasher())?
+        let Some(parameters) = self.parameters().after_doubling() else { return Ok(false) };
+        let mut doubled = Self::with_parameters(parameters, *self.hasher())?
             .with_growth(self.growth().copied())
             .with_kept(self.kept().cloned());
         doubled.add_to_len(self.len());
         let splitting = Splitting::new(self.parameters(), doubled.parameters(), self.hasher().seed());
         let parameters = *self.parameters();
-        ask_for::<Doubling>().map_err(|OutOfMemory| BuildError::OutOfMemory { bytes: parameters.table_size() })?;
+        ask_for::<Doubling>().map_err(|OutOfMemory| error::OutOfMemory::new(parameters.table_size()))?;
         let old = core::mem::replace(self, doubled).into_storage();
         self.set_doubling(Some(Box::new(Doubling { splitting, old, parameters })));
-        Ok(())
+        Ok(true)
     }
 
     /// Undoes [`begin_doubling`](Self::begin_doubling), as long as nothing was stored or removed since and nothing of the old
@@ -186,7 +186,7 @@ impl CuckooFilter {
     }
 
     /// The filter after the doubling that it is in, if it is in one; that takes memory for a copy of both its tables.
-    pub(super) fn try_settled(&self) -> Result<Cow<'_, Self>, BuildError> {
+    pub(super) fn try_settled(&self) -> Result<Cow<'_, Self>, error::OutOfMemory> {
         if !self.is_doubling() {
             return Ok(Cow::Borrowed(self));
         }
@@ -213,8 +213,9 @@ impl Doubling {
 }
 
 impl Parameters {
-    /// The parameters of the doubled table, and the capacity that may be promised for it.
-    pub(crate) fn after_doubling(&self) -> Result<Self, BuildError> {
+    /// The parameters of the doubled table, and the capacity that may be promised for it; `None` where no bits are left to give
+    /// away, or where there would be too many buckets.
+    pub(crate) fn after_doubling(&self) -> Option<Self> {
         let doublings = self.doublings() + 1;
         let buckets = self.buckets_per_region().saturating_mul(2);
         self.with_doublings(doublings, buckets, self.fingerprint_bits() - 1)
@@ -223,17 +224,18 @@ impl Parameters {
     /// The parameters before the last doubling.
     pub(crate) fn before_doubling(&self) -> Option<Self> {
         let doublings = self.doublings().checked_sub(1)?;
-        self.with_doublings(doublings, self.buckets_per_region() / 2, self.fingerprint_bits() + 1).ok()
+        self.with_doublings(doublings, self.buckets_per_region() / 2, self.fingerprint_bits() + 1)
     }
 
-    fn with_doublings(&self, doublings: u32, buckets: u64, fingerprint_bits: u32) -> Result<Self, BuildError> {
+    fn with_doublings(&self, doublings: u32, buckets: u64, fingerprint_bits: u32) -> Option<Self> {
         let regions = Regions { count: self.region_count(), buckets };
         // First without a capacity, so that sizes out of range are refused before anything is computed from them.
-        Self::new(self.shape(), fingerprint_bits, regions, 0)?.doubled(doublings)?;
+        Self::new(self.shape(), fingerprint_bits, regions, 0).ok()?.doubled(doublings).ok()?;
         let capacity = promised_by(regions, self.shape());
-        let doubled = Self::new(self.shape(), fingerprint_bits, regions, capacity)?;
-        let with_values = if self.value_bits() > 0 { doubled.with_value_bits(self.value_bits())? } else { doubled };
-        with_values.doubled(doublings)
+        let doubled = Self::new(self.shape(), fingerprint_bits, regions, capacity).ok()?;
+        let with_values =
+            if self.value_bits() > 0 { doubled.with_value_bits(self.value_bits()).ok()? } else { doubled };
+        with_values.doubled(doublings).ok()
     }
 }
 
@@ -278,11 +280,11 @@ mod tests {
 
     #[test]
     fn at_each_step_of_a_doubling_all_is_as_when_it_is_over() {
-        let doubled_before = filters().map(|filter| filter.doubled().expect("it may grow"));
+        let doubled_before = filters().map(|filter| filter.doubled().expect("memory").expect("it may grow"));
         for mut filter in filters().chain(doubled_before) {
             let keys = fill(&mut filter);
-            let doubled = filter.doubled().expect("it may grow");
-            filter.begin_doubling().expect("it may grow");
+            let doubled = filter.doubled().expect("memory").expect("it may grow");
+            assert_eq!(filter.begin_doubling(), Ok(true));
             let whole = doubled.parameters().slot_count() / u64::from(doubled.parameters().slots_per_bucket()) / 2;
             for step in 0..=whole {
                 assert_eq!(filter.is_doubling(), step < whole);
@@ -308,7 +310,7 @@ mod tests {
         for mut filter in filters() {
             fill(&mut filter);
             let before = filter.clone();
-            filter.begin_doubling().expect("it may grow");
+            assert_eq!(filter.begin_doubling(), Ok(true));
             filter.split(3);
             filter.take_back_doubling();
             assert_eq!(filter.to_bytes(), before.to_bytes());
@@ -324,7 +326,7 @@ mod tests {
             let mut keys = fill(&mut filter);
             let mut next = 1 << 20;
             let mut random = 12345_u64;
-            filter.begin_doubling().expect("it may grow");
+            assert_eq!(filter.begin_doubling(), Ok(true));
             let mut step = 0;
             while filter.is_doubling() {
                 random = random.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
@@ -359,7 +361,7 @@ mod tests {
         let begun = || {
             let mut filter = builder.build().expect("a small filter");
             let keys = fill(&mut filter);
-            filter.begin_doubling().expect("it may grow");
+            assert_eq!(filter.begin_doubling(), Ok(true));
             filter.split(50);
             (filter, keys)
         };
@@ -402,7 +404,7 @@ mod tests {
         let builder = CuckooFilter::builder().capacity(700).max_capacity(100_000).false_positive_rate(0.001);
         let mut filter = builder.build().expect("a small filter");
         fill(&mut filter);
-        filter.begin_doubling().expect("it may grow");
+        assert_eq!(filter.begin_doubling(), Ok(true));
         while filter.insert_while_doubling(filter.hasher().digest(&3)).is_ok() && filter.is_doubling() {}
         filter.settle();
         let refused = loop {
@@ -423,7 +425,7 @@ mod tests {
         for mut filter in filters() {
             let most = 2 * filter.parameters().slots_per_bucket() as usize;
             let keys = fill(&mut filter);
-            filter.begin_doubling().expect("it may grow");
+            assert_eq!(filter.begin_doubling(), Ok(true));
             filter.split(filter.splitting().expect("it is being doubled").0.whole() / 2);
             for key in keys {
                 let (mut doubling, mut settled) = (filter.clone(), filter.settled().into_owned());

@@ -4,7 +4,7 @@ use super::growth::is_crowded;
 use super::{CuckooFilter, GrowthPolicy};
 use crate::cuckoo::NoRoom;
 use crate::digest::{Digest, Key};
-use crate::error::{BuildError, InsertError, OutOfMemory, ReserveError};
+use crate::error::{InsertError, OutOfMemory, ReserveError};
 use crate::parameters::Parameters;
 
 impl CuckooFilter {
@@ -58,7 +58,7 @@ impl CuckooFilter {
     /// Begins to double a large table that may be doubled, splits its first buckets, and stores a copy of a key. If there
     /// is no room or no memory, returns `false` and leaves everything as it was.
     fn insert_beginning_to_double(&mut self, digest: Digest) -> bool {
-        if self.begin_doubling().is_err() {
+        if self.begin_doubling() != Ok(true) {
             return false;
         }
         let is_stored = self.insert_among_first_halves(digest);
@@ -93,15 +93,7 @@ impl CuckooFilter {
         if self.growth().is_none_or(|growth| growth.is_last(self.parameters())) {
             return Err(self.insert_error(NoRoom::Full));
         }
-        self.doubled().map_err(|error| self.explain_no_doubling(&error))
-    }
-
-    fn explain_no_doubling(&self, error: &BuildError) -> InsertError {
-        match *error {
-            BuildError::OutOfMemory { bytes } => InsertError::OutOfMemory { bytes },
-            // No bits are left to give away, or there would be too many buckets.
-            _ => self.insert_error(NoRoom::Full),
-        }
+        self.doubled()?.ok_or_else(|| self.insert_error(NoRoom::Full))
     }
 
     /// Makes room for `additional` more distinct keys at once.
@@ -135,7 +127,7 @@ impl CuckooFilter {
             if self.growth().is_none_or(|growth| growth.is_last(&parameters)) {
                 return Err(self.insert_error(NoRoom::Full));
             }
-            parameters = parameters.after_doubling().map_err(|_| self.insert_error(NoRoom::Full))?;
+            parameters = parameters.after_doubling().ok_or_else(|| self.insert_error(NoRoom::Full))?;
         }
         // All but the last doubling is of copies, since it may fail. That one gives back the table that it is made from meanwhile.
         let mut grown: Option<Self> = None;
@@ -144,7 +136,9 @@ impl CuckooFilter {
         }
         let last = grown.as_mut().unwrap_or(self);
         if last.parameters().doublings() < parameters.doublings() {
-            last.begin_doubling().map_err(|error| last.explain_no_doubling(&error))?;
+            if !last.begin_doubling()? {
+                return Err(last.insert_error(NoRoom::Full));
+            }
             last.settle();
         }
         if let Some(grown) = grown {
@@ -229,7 +223,7 @@ impl CuckooFilter {
         while let Some(smaller) = first.before_doubling() {
             first = smaller;
         }
-        let filter = Self::with_parameters(first, *self.hasher()).map_err(|_| OutOfMemory::new(first.table_size()))?;
+        let filter = Self::with_parameters(first, *self.hasher())?;
         Ok(filter.with_growth(self.growth().copied()).with_kept(self.kept().cloned()))
     }
 

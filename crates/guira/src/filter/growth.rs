@@ -72,7 +72,7 @@ impl Growth {
     pub(crate) fn doublings(self, parameters: Parameters, len: usize) -> impl Iterator<Item = Parameters> {
         core::iter::successors(Some(parameters), move |parameters| {
             let is_possible = !self.is_last(parameters) && !is_crowded(len, parameters.slot_count());
-            is_possible.then(|| parameters.after_doubling().ok()).flatten()
+            is_possible.then(|| parameters.after_doubling()).flatten()
         })
     }
 

@@ -7,7 +7,7 @@ use crate::addressing::BucketIndex;
 use crate::addressing::{Addressing, Fingerprint};
 use crate::cast::to_usize;
 use crate::cuckoo::{NoRoom, with_table};
-use crate::error::{BuildError, InsertError, MergeError};
+use crate::error::{InsertError, MergeError};
 
 impl CuckooFilter {
     /// Adds all keys of another filter that was made with the same parameters, hash and seed. The copies of a key in both
@@ -39,7 +39,7 @@ impl CuckooFilter {
     /// ```
     pub fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
         self.settle();
-        let other = &*other.try_settled().map_err(|_| other.no_memory_for_copy())?;
+        let other = &*other.try_settled()?;
         if self.growth().is_some() { self.merge_growing(other) } else { self.merge_of_one_size(other) }
     }
 
@@ -49,7 +49,7 @@ impl CuckooFilter {
         if self.len().saturating_add(other.len()) > self.slot_count() {
             return Err(full);
         }
-        let mut merged = self.try_clone().map_err(|_| self.no_memory_for_copy())?;
+        let mut merged = self.try_clone()?;
         match merged.insert_fingerprints_of(other, |fingerprint| fingerprint) {
             Ok(()) => {
                 *self = merged;
@@ -59,7 +59,7 @@ impl CuckooFilter {
             Err(NoRoom::TooManyCopies { copies }) => {
                 Err(MergeError::TooManyCopies { copies: to_usize(u64::from(copies)) })
             }
-            Err(NoRoom::OutOfMemory) => Err(self.no_memory_for_copy()),
+            Err(NoRoom::OutOfMemory) => Err(MergeError::OutOfMemory { bytes: self.parameters().table_size() }),
         }
     }
 
@@ -106,7 +106,7 @@ impl CuckooFilter {
                 None => &mut *self,
             };
             while theirs.parameters().doublings() < ours.parameters().doublings() {
-                theirs = Cow::Owned(double_other(&theirs)?);
+                theirs = Cow::Owned(theirs.doubled()?.expect("ours has been doubled as often, and began alike"));
             }
             let is_behind = ours.parameters().doublings() < theirs.parameters().doublings();
             let together = ours.len().saturating_add(theirs.len());
@@ -127,10 +127,6 @@ impl CuckooFilter {
         Ok(())
     }
 
-    pub(super) fn no_memory_for_copy(&self) -> MergeError {
-        MergeError::OutOfMemory { bytes: self.parameters().table_size() }
-    }
-
     fn no_room(&self, other: &Self, error: InsertError) -> MergeError {
         match error {
             InsertError::OutOfMemory { bytes } => MergeError::OutOfMemory { bytes },
@@ -142,12 +138,4 @@ impl CuckooFilter {
     pub(super) fn made(&self) -> Made<'_> {
         Made::new(self.parameters(), self.hasher(), self.kept())
     }
-}
-
-fn double_other(filter: &CuckooFilter) -> Result<CuckooFilter, MergeError> {
-    filter.doubled().map_err(|error| match error {
-        BuildError::OutOfMemory { bytes } => MergeError::OutOfMemory { bytes },
-        // Nothing else can fail: ours has been doubled at least as often, and began alike.
-        error => unreachable!("{error}"),
-    })
 }

@@ -6,7 +6,7 @@ use super::CuckooFilter;
 use super::growth::is_crowded;
 use crate::cast::to_usize;
 use crate::cuckoo::{NoRoom, Splitting};
-use crate::error::{BuildError, OutOfMemory};
+use crate::error::OutOfMemory;
 use crate::table::Storage;
 
 /// How many buckets are looked at in a step; a multiple of 8, so that their first begins with a byte.
@@ -101,8 +101,7 @@ impl Halving {
     /// `None` where the filter is not to be halved.
     fn of(from: &CuckooFilter) -> Result<Option<Self>, OutOfMemory> {
         let Some(parameters) = from.parameters_with_room_to_spare() else { return Ok(None) };
-        let halved = CuckooFilter::with_parameters(parameters, *from.hasher());
-        let halved = halved.map_err(|_| OutOfMemory::new(parameters.table_size()))?;
+        let halved = CuckooFilter::with_parameters(parameters, *from.hasher())?;
         let splitting = Splitting::new(halved.parameters(), from.parameters(), from.hasher().seed());
         Ok(Some(Self { halved, splitting, next: 0 }))
     }
@@ -243,7 +242,7 @@ impl Merging {
             Some(copy) => match copy.step(other) {
                 None => return Ok(Step::More),
                 Some(copy) if copy.parameters().doublings() < ours.parameters().doublings() => {
-                    return Ok(if begins_to_double(copy)? { Step::More } else { Step::Done(None) });
+                    return Ok(if copy.begin_doubling()? { Step::More } else { Step::Done(None) });
                 }
                 Some(copy) => &*copy,
             },
@@ -253,7 +252,7 @@ impl Merging {
             let least = self.doublings.get(self.others).copied().unwrap_or(0).max(their_doublings);
             if ours.growth().is_some() && (doublings < least || theirs.len() > ours.room()) {
                 let is_last = ours.growth().is_none_or(|growth| growth.is_last(ours.parameters()));
-                return Ok(if !is_last && begins_to_double(ours)? { Step::More } else { Step::Done(None) });
+                return Ok(if !is_last && ours.begin_doubling()? { Step::More } else { Step::Done(None) });
             }
             if their_doublings < doublings {
                 self.doubled = Some(Copy::of(other)?);
@@ -302,15 +301,6 @@ impl Merging {
             Copy::Whole(filter) => Some(filter),
             Copy::Part(_) => None,
         }
-    }
-}
-
-/// Returns `true` if the table is being doubled now, and `false` where that can't be for another reason than memory.
-fn begins_to_double(filter: &mut CuckooFilter) -> Result<bool, OutOfMemory> {
-    match filter.begin_doubling() {
-        Ok(()) => Ok(true),
-        Err(BuildError::OutOfMemory { bytes }) => Err(OutOfMemory::new(bytes)),
-        Err(_) => Ok(false),
     }
 }
 

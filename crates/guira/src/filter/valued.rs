@@ -5,7 +5,7 @@ use super::{Growth, Kept};
 use crate::addressing::{Addressing, BucketIndex};
 use crate::cuckoo::{BLOCK, CuckooTable, Filled, LivingOperations, NoRoom, Scheme, with_table};
 use crate::digest::{Digest, Key, KeyHasher};
-use crate::error::{BuildError, InsertError, OutOfMemory};
+use crate::error::{InsertError, OutOfMemory};
 use crate::parameters::Parameters;
 use crate::table::{Living, LivingTable, Place, Storage, Table, TableMut, Values, ValuesMut, is_zero_from};
 
@@ -50,8 +50,8 @@ impl<A: Addressing, T: Values> CuckooTable<A, LivingTable<T>> {
 }
 
 impl ValuedFilter {
-    pub(crate) fn with_parameters(parameters: Parameters, hasher: KeyHasher) -> Result<Self, BuildError> {
-        let out_of_memory = |_| BuildError::OutOfMemory { bytes: parameters.table_size() };
+    pub(crate) fn with_parameters(parameters: Parameters, hasher: KeyHasher) -> Result<Self, OutOfMemory> {
+        let out_of_memory = |_| OutOfMemory::new(parameters.table_size());
         let storage = Storage::zeroed(parameters.table_bits()).map_err(out_of_memory)?;
         Ok(Self::from_parts(parameters, hasher, storage, 0))
     }
@@ -70,7 +70,7 @@ impl ValuedFilter {
         while let Some(smaller) = first.before_doubling() {
             first = smaller;
         }
-        let made = Self::with_parameters(first, self.hasher).map_err(|_| OutOfMemory::new(first.table_size()))?;
+        let made = Self::with_parameters(first, self.hasher)?;
         Ok(made.with_growth(self.growth).with_kept(self.kept.clone()))
     }
 

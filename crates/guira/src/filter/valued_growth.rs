@@ -8,7 +8,7 @@ use crate::addressing::{Addressing as _, BucketIndex, DoublingAddressing};
 use crate::cast::to_usize;
 use crate::cuckoo::{Crowd, CuckooTable, Filled, NoRoom, with_table};
 use crate::digest::Digest;
-use crate::error::{BuildError, InsertError, ReserveError};
+use crate::error::{InsertError, OutOfMemory, ReserveError};
 use crate::parameters::Parameters;
 use crate::table::{
     AnyWidths, Fits as _, Living, Place, Table, TableMut, ValuedTable, ValuedWidths, Values, ValuesMut,
@@ -73,17 +73,14 @@ impl ValuedFilter {
             let slot_count = to_usize(self.parameters().slot_count());
             return Err(InsertError::Crowded { len, slot_count });
         }
-        self.doubled(living).map_err(|error| match error {
-            BuildError::OutOfMemory { bytes } => InsertError::OutOfMemory { bytes },
-            // No bits are left to give away, or there would be too many buckets.
-            _ => self.insert_error(NoRoom::Full),
-        })
+        self.doubled(living)?.ok_or_else(|| self.insert_error(NoRoom::Full))
     }
 
-    /// The living fingerprints in twice the buckets, with a bit less of each. It fails only for want of bits, of numbers for
-    /// buckets, or of memory.
-    pub(super) fn doubled(&self, living: Living) -> Result<Self, BuildError> {
-        let mut doubled = self.empty_with(self.parameters().after_doubling()?)?;
+    /// The living fingerprints in twice the buckets, with a bit less of each; `None` where no bits are left to give away, or where
+    /// there would be too many buckets.
+    pub(super) fn doubled(&self, living: Living) -> Result<Option<Self>, OutOfMemory> {
+        let Some(parameters) = self.parameters().after_doubling() else { return Ok(None) };
+        let mut doubled = self.empty_with(parameters)?;
         let addressing = DoublingAddressing::<true>::new(self.parameters(), self.hasher().seed());
         let from = ValuedTable::new(widths(self.parameters()), &self.storage()[..]);
         let mut len = 0;
@@ -107,7 +104,7 @@ impl ValuedFilter {
             }
         }
         doubled.set_len(len);
-        Ok(doubled)
+        Ok(Some(doubled))
     }
 
     /// The living fingerprints in half the buckets, with the bit that a doubling took; `None` where they don't fit, or where
@@ -136,7 +133,7 @@ impl ValuedFilter {
     }
 
     /// An empty filter with other parameters, and all else alike.
-    fn empty_with(&self, parameters: Parameters) -> Result<Self, BuildError> {
+    fn empty_with(&self, parameters: Parameters) -> Result<Self, OutOfMemory> {
         let empty = Self::with_parameters(parameters, *self.hasher())?;
         Ok(empty.with_growth(self.growth().copied()).with_kept(self.kept().cloned()))
     }
@@ -155,23 +152,22 @@ impl ValuedFilter {
         living: Living,
     ) -> Result<bool, ReserveError> {
         let needed = len.saturating_add(additional) as u64;
-        let error = |filter: &Self, error: &InsertError| {
-            ReserveError::of(error, len, additional, to_usize(filter.parameters().capacity()))
-        };
         // Find out how far it has to grow, and whether it may, before anything is doubled.
         let mut parameters = *self.parameters();
         while parameters.capacity() < needed {
             let is_last = self.growth().is_none_or(|growth| growth.is_last(&parameters));
             parameters = match parameters.after_doubling() {
-                Ok(doubled) if !is_last => doubled,
-                _ => return Err(error(self, &self.insert_error(NoRoom::Full))),
+                Some(doubled) if !is_last => doubled,
+                _ => {
+                    let capacity = to_usize(self.parameters().capacity());
+                    return Err(ReserveError::Full { len, additional, capacity });
+                }
             };
         }
         let mut grown: Option<Self> = None;
         for _ in self.parameters().doublings()..parameters.doublings() {
             let doubled = grown.as_ref().unwrap_or(self).doubled(living);
-            grown =
-                Some(doubled.map_err(|_| error(self, &InsertError::OutOfMemory { bytes: parameters.table_size() }))?);
+            grown = doubled.map_err(|_| OutOfMemory::new(parameters.table_size()))?;
         }
         let is_grown = grown.is_some();
         if let Some(grown) = grown {

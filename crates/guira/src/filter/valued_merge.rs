@@ -9,7 +9,7 @@ use super::valued_growth::widths;
 use crate::addressing::{Addressing as _, BucketIndex};
 use crate::cast::to_usize;
 use crate::cuckoo::{NoRoom, with_table};
-use crate::error::{BuildError, InsertError, MergeError};
+use crate::error::{InsertError, MergeError};
 use crate::table::{Living, Place, Table, ValuedTable, Values, ValuesMut};
 
 /// What is stored where both filters hold a fingerprint.
@@ -37,21 +37,16 @@ impl ValuedFilter {
             self.made().refuse_if_made_otherwise(&other.made())?;
         }
         let no_room = |slot_count| MergeError::Full { len: self.len(), other_len: other.len(), slot_count };
-        let no_memory = |filter: &Self| MergeError::OutOfMemory { bytes: filter.parameters().table_size() };
         let (mut ours, mut theirs) = (Cow::Borrowed(&*self), Cow::Borrowed(other));
         loop {
             while theirs.parameters().doublings() < ours.parameters().doublings() {
-                let doubled = theirs.doubled(Living::ALL);
-                theirs = Cow::Owned(doubled.map_err(|error| match error {
-                    BuildError::OutOfMemory { bytes } => MergeError::OutOfMemory { bytes },
-                    // Nothing else can fail: ours has been doubled as often, and began alike.
-                    error => unreachable!("{error}"),
-                })?);
+                let doubled = theirs.doubled(Living::ALL)?;
+                theirs = Cow::Owned(doubled.expect("ours has been doubled as often, and began alike"));
             }
             let slot_count = to_usize(ours.parameters().slot_count());
             let is_behind = ours.parameters().doublings() < theirs.parameters().doublings();
             if !is_behind {
-                let mut merged = ours.try_clone().map_err(|_| no_memory(&ours))?;
+                let mut merged = ours.try_clone()?;
                 // Dead fingerprints count towards no limit.
                 merged.remove_dead(living);
                 match merged.insert_all(&theirs, meeting, living, changed) {
