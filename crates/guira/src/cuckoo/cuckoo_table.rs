@@ -79,7 +79,7 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
     /// Calls `visit` with each step out of a bucket, until one has a result.
     #[inline]
     fn first_step<R>(&self, bucket: Candidate, mut visit: impl FnMut(Step) -> Option<R>) -> Option<R> {
-        for (_, slot, fingerprint) in self.slots.filled_slots(bucket.bucket()) {
+        for (slot, fingerprint) in self.slots.filled_slots(bucket.bucket()) {
             let mut to = bucket;
             for _ in 1..A::CANDIDATES {
                 to = self.addressing.alternate(to, fingerprint);

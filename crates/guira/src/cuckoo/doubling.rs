@@ -117,7 +117,7 @@ impl Splitting {
         with_layouts!(self, (addressing, old, new) => {
             let (from, mut into) = (PackedTable::new(old, old_memory), PackedTable::new(new, new_memory));
             for bucket in numbers.rev().map(BucketIndex::new) {
-                let halves = from.filled_slots(bucket).map(|(_, _, fingerprint)| {
+                let halves = from.filled_slots(bucket).map(|(_, fingerprint)| {
                     (addressing.rest(fingerprint), addressing.half(bucket, fingerprint) == 1)
                 });
                 into.fill_pair(BucketIndex::new(2 * bucket.get()), halves);
@@ -139,11 +139,11 @@ impl Splitting {
                 let (from, into) = (PackedTable::new(old, old_memory), PackedTable::new(new, new_memory));
                 let bucket = BucketIndex::new(half.get() / 2);
                 if bucket.get() < self.whole {
-                    let fingerprints = from.filled_slots(bucket).map(|(_, _, fingerprint)| fingerprint);
+                    let fingerprints = from.filled_slots(bucket).map(|(_, fingerprint)| fingerprint);
                     let of_half = fingerprints.filter(|&it| addressing.half(bucket, it) == half.get() & 1);
                     of_half.map(|fingerprint| (half, addressing.rest(fingerprint))).collect()
                 } else {
-                    into.filled_slots(half).map(|(_, _, rest)| (half, rest)).collect()
+                    into.filled_slots(half).map(|(_, rest)| (half, rest)).collect()
                 }
             })
         })
@@ -161,7 +161,7 @@ impl Splitting {
             let mut into = CuckooTable { addressing, slots: PackedTable::new(old, old_bytes) };
             for bucket in numbers.map(|number| addressing.grid().bucket(number)) {
                 for half in [2 * bucket.bucket().get(), 2 * bucket.bucket().get() + 1].map(BucketIndex::new) {
-                    for (_, _, rest) in from.filled_slots(half) {
+                    for (_, rest) in from.filled_slots(half) {
                         into.insert_fingerprint(addressing.restored(half, rest), bucket)?;
                     }
                 }

@@ -23,7 +23,7 @@ impl Scheme {
                 if !table.slots.is_well_formed(here) {
                     return Ok(None);
                 }
-                for (_, _, fingerprint) in table.slots.filled_slots(here) {
+                for (_, fingerprint) in table.slots.filled_slots(here) {
                     if !table.addressing.may_hold(fingerprint) {
                         return Ok(None);
                     }
@@ -40,7 +40,7 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
     /// The fingerprints in a bucket of the [grid](Addressing::grid), given its number, each with the bucket that it is in.
     pub(crate) fn stored_in(&self, number: u64) -> impl Iterator<Item = (BucketIndex, Fingerprint)> {
         let bucket = self.addressing.grid().bucket(number);
-        self.slots.filled_slots(bucket.bucket()).map(move |(_, _, fingerprint)| (bucket.bucket(), fingerprint))
+        self.slots.filled_slots(bucket.bucket()).map(move |(_, fingerprint)| (bucket.bucket(), fingerprint))
     }
 
     /// How many slots are not empty.
@@ -76,8 +76,8 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
     /// A slot of a bucket whose fingerprint has further copies.
     fn place_of_copy(&self, bucket: Candidate) -> Option<Place> {
         let mut filled = self.slots.filled_slots(bucket.bucket());
-        let copy = filled.find(|&(_, _, fingerprint)| self.copies(fingerprint, bucket) > 1);
-        copy.map(|(_, slot, _)| Place { bucket: bucket.bucket(), slot })
+        let copy = filled.find(|&(_, fingerprint)| self.copies(fingerprint, bucket) > 1);
+        copy.map(|(slot, _)| Place { bucket: bucket.bucket(), slot })
     }
 
     /// All slots of the table.

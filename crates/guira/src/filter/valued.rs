@@ -32,8 +32,8 @@ impl<A: Addressing, T: Values> CuckooTable<A, T> {
         // One comparison rules out most buckets.
         let holding = candidates.filter(move |&bucket| self.slots.contains(bucket, fingerprint));
         holding.flat_map(move |bucket| {
-            let slots = self.slots.filled_slots(bucket).filter(move |&(_, _, stored)| stored == fingerprint);
-            slots.map(move |(_, slot, _)| {
+            let slots = self.slots.filled_slots(bucket).filter(move |&(_, stored)| stored == fingerprint);
+            slots.map(move |(slot, _)| {
                 let place = Place { bucket, slot };
                 (place, self.slots.value(place))
             })
@@ -365,7 +365,7 @@ impl ValuedFilter {
 
 /// The first dead fingerprint of a bucket, with its value.
 fn first_dead(slots: &impl Values, bucket: BucketIndex, living: Living) -> Option<(Place, u32)> {
-    let with_values = slots.filled_slots(bucket).map(|(_, slot, _)| {
+    let with_values = slots.filled_slots(bucket).map(|(slot, _)| {
         let place = Place { bucket, slot };
         (place, slots.value(place))
     });

@@ -59,7 +59,7 @@ impl ValuedFilter {
         with_table!(self.scheme(), valued(&self.storage()[..]), table => {
             let table = table.living(living);
             Crowd::around(digest, self.parameters(), self.hasher().seed(), |bucket| {
-                table.slots.filled_slots(bucket).map(|(_, _, fingerprint)| (bucket, fingerprint)).collect()
+                table.slots.filled_slots(bucket).map(|(_, fingerprint)| (bucket, fingerprint)).collect()
             })
         })
     }
@@ -89,7 +89,7 @@ impl ValuedFilter {
         for bucket in addressing.grid().buckets().map(|bucket| bucket.bucket()) {
             // A bucket has room for all that comes from the one that it is half of.
             let mut free = [slots.iter(), slots.iter()];
-            for (_, slot, fingerprint) in from.filled_slots(bucket) {
+            for (slot, fingerprint) in from.filled_slots(bucket) {
                 let value = from.value(Place { bucket, slot });
                 if living.is_dead(value) {
                     continue;
@@ -118,7 +118,7 @@ impl ValuedFilter {
         let mut into = CuckooTable { addressing, slots };
         for bucket in addressing.grid().buckets() {
             for half in [2 * bucket.bucket().get(), 2 * bucket.bucket().get() + 1].map(BucketIndex::new) {
-                for (_, slot, rest) in from.filled_slots(half) {
+                for (slot, rest) in from.filled_slots(half) {
                     let value = from.value(Place { bucket: half, slot });
                     if !living.is_dead(value) {
                         let place = into.insert_fingerprint(addressing.restored(half, rest), bucket).ok()?;

@@ -87,7 +87,7 @@ impl ValuedFilter {
         with_table!(scheme, valued(bytes), table => {
             let grid = table.addressing.grid();
             for bucket in (0..grid.bucket_count()).map(BucketIndex::new) {
-                for (_, slot, fingerprint) in from.filled_slots(bucket) {
+                for (slot, fingerprint) in from.filled_slots(bucket) {
                     let Some(value) = changed(from.value(Place { bucket, slot })) else { continue };
                     let mut into = table.living(living);
                     let candidate = grid.candidate(bucket);

@@ -106,8 +106,8 @@ impl<T: Values> LivingTable<T> {
     /// The slots of a bucket that hold a living copy of this fingerprint.
     #[inline]
     fn copies(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> impl Iterator<Item = Slot> {
-        let holding = self.slots.filled_slots(bucket).filter(move |&(_, _, stored)| stored == fingerprint);
-        holding.map(|(_, slot, _)| slot).filter(move |&slot| !self.is_dead(Place { bucket, slot }))
+        let holding = self.slots.filled_slots(bucket).filter(move |&(_, stored)| stored == fingerprint);
+        holding.map(|(slot, _)| slot).filter(move |&slot| !self.is_dead(Place { bucket, slot }))
     }
 
     /// The slots of a bucket that are empty or dead.
@@ -172,8 +172,8 @@ impl<T: Values> Table for LivingTable<T> {
     }
 
     #[inline]
-    fn filled_slots(&self, bucket: BucketIndex) -> impl Iterator<Item = (u64, Slot, Fingerprint)> {
-        self.slots.filled_slots(bucket).filter(move |&(_, slot, _)| !self.is_dead(Place { bucket, slot }))
+    fn filled_slots(&self, bucket: BucketIndex) -> impl Iterator<Item = (Slot, Fingerprint)> {
+        self.slots.filled_slots(bucket).filter(move |&(slot, _)| !self.is_dead(Place { bucket, slot }))
     }
 
     #[inline]

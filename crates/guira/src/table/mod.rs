@@ -106,13 +106,13 @@ pub(crate) trait Table {
     /// All slots of a bucket, in order.
     fn slots(&self) -> impl Iterator<Item = Slot>;
 
-    /// The filled slots of a bucket in order, each with its number and its fingerprint.
-    fn filled_slots(&self, bucket: BucketIndex) -> impl Iterator<Item = (u64, Slot, Fingerprint)>;
+    /// The filled slots of a bucket in order, each with its fingerprint.
+    fn filled_slots(&self, bucket: BucketIndex) -> impl Iterator<Item = (Slot, Fingerprint)>;
 
     /// How many slots of a bucket are not empty, and whether each of them has one of the bits of `telling`.
     #[inline]
     fn count_filled(&self, bucket: BucketIndex, telling: u64) -> (u64, bool) {
-        let each = |(filled, may_be), (_, _, fingerprint): (u64, Slot, Fingerprint)| {
+        let each = |(filled, may_be), (_, fingerprint): (Slot, Fingerprint)| {
             (filled + 1, may_be & (fingerprint.get() & telling != 0))
         };
         self.filled_slots(bucket).fold((0, true), each)

@@ -283,9 +283,9 @@ impl<G: Widths, M: Memory> PackedTable<G, M> {
         count(0) + self.further_words().map(count).sum::<u32>()
     }
 
-    /// The bits of each slot of a bucket in order, with the number of the slot.
+    /// Each slot of a bucket in order, with its bits.
     #[inline]
-    pub(super) fn contents(&self, bucket: BucketIndex) -> impl Iterator<Item = (u64, Slot, u64)> {
+    pub(super) fn contents(&self, bucket: BucketIndex) -> impl Iterator<Item = (Slot, u64)> {
         let (slot_bits, word_bits, lanes) = (self.widths.slot_bits(), self.widths.word_bits(), self.lanes());
         let (mut word, mut word_start) = (self.word(bucket, 0), 0);
         (0..self.widths.slots_per_bucket()).map(move |number| {
@@ -294,7 +294,7 @@ impl<G: Widths, M: Memory> PackedTable<G, M> {
                 (word, word_start) = (self.word(bucket, bit), bit);
             }
             let in_word = if G::ONE_WORD { bit } else { bit - word_start };
-            (u64::from(number), Slot(bit), lanes.get(word, in_word))
+            (Slot(bit), lanes.get(word, in_word))
         })
     }
 
@@ -372,14 +372,14 @@ impl<G: Widths, M: Memory> Table for PackedTable<G, M> {
     }
 
     #[inline]
-    fn filled_slots(&self, bucket: BucketIndex) -> impl Iterator<Item = (u64, Slot, Fingerprint)> {
-        self.contents(bucket).filter_map(|(number, slot, content)| Some((number, slot, Fingerprint::new(content)?)))
+    fn filled_slots(&self, bucket: BucketIndex) -> impl Iterator<Item = (Slot, Fingerprint)> {
+        self.contents(bucket).filter_map(|(slot, content)| Some((slot, Fingerprint::new(content)?)))
     }
 
     /// Without a branch on what is in a slot, which can't be predicted.
     #[inline]
     fn count_filled(&self, bucket: BucketIndex, telling: u64) -> (u64, bool) {
-        let each = |(filled, may_be), (_, _, content): (u64, Slot, u64)| {
+        let each = |(filled, may_be), (_, content): (Slot, u64)| {
             let is_filled = content != 0;
             (filled + u64::from(is_filled), may_be & (!is_filled | (content & telling != 0)))
         };

@@ -303,11 +303,9 @@ impl<F: FingerprintBits, M: Memory> Table for SemiSortedTable<F, M> {
     }
 
     #[inline]
-    fn filled_slots(&self, bucket: BucketIndex) -> impl Iterator<Item = (u64, Slot, Fingerprint)> {
+    fn filled_slots(&self, bucket: BucketIndex) -> impl Iterator<Item = (Slot, Fingerprint)> {
         let fingerprints = self.fingerprints(bucket);
-        (0..).zip(self.slots()).filter_map(move |(number, slot)| {
-            Some((number, slot, Fingerprint::new(self.value(fingerprints, slot).into())?))
-        })
+        self.slots().filter_map(move |slot| Some((slot, Fingerprint::new(self.value(fingerprints, slot).into())?)))
     }
 
     #[inline]

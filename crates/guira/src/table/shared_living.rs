@@ -73,7 +73,7 @@ impl<'table, G: Widths> SharedLivingTable<'table, G> {
         let living = self.among_living();
         let mut oldest: Option<(Place, u32)> = None;
         for bucket in buckets {
-            for (_, slot, stored) in living.filled_slots(bucket) {
+            for (slot, stored) in living.filled_slots(bucket) {
                 let place = Place { bucket, slot };
                 let number = self.slots.value(place);
                 if stored == fingerprint
@@ -146,9 +146,9 @@ impl<G: Widths> Table for SharedLivingTable<'_, G> {
         Table::slots(&self.slots)
     }
 
-    fn filled_slots(&self, bucket: BucketIndex) -> impl Iterator<Item = (u64, Slot, Fingerprint)> {
+    fn filled_slots(&self, bucket: BucketIndex) -> impl Iterator<Item = (Slot, Fingerprint)> {
         let filled = self.slots.filled_slots(bucket);
-        filled.filter(move |&(_, slot, _)| !self.living.is_dead(self.slots.value(Place { bucket, slot })))
+        filled.filter(move |&(slot, _)| !self.living.is_dead(self.slots.value(Place { bucket, slot })))
     }
 
     #[inline]
@@ -226,7 +226,7 @@ impl<G: Widths, M> Table for Writer<'_, G, M> {
         Table::slots(&self.table)
     }
 
-    fn filled_slots(&self, bucket: BucketIndex) -> impl Iterator<Item = (u64, Slot, Fingerprint)> {
+    fn filled_slots(&self, bucket: BucketIndex) -> impl Iterator<Item = (Slot, Fingerprint)> {
         self.table.filled_slots(bucket)
     }
 

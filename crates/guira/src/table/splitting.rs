@@ -71,10 +71,10 @@ impl<G: Widths, M: Memory + Deref<Target: Memory>, const LONG: bool> Table for S
         self.new.slots()
     }
 
-    fn filled_slots(&self, bucket: BucketIndex) -> impl Iterator<Item = (u64, Slot, Fingerprint)> {
+    fn filled_slots(&self, bucket: BucketIndex) -> impl Iterator<Item = (Slot, Fingerprint)> {
         let table = if self.addressing.is_whole(bucket) { &self.old } else { &self.new };
         let (addressing, index) = (self.addressing, self.addressing.index_in_table(bucket));
-        table.filled_slots(index).map(move |(number, slot, stored)| (number, slot, addressing.restored(bucket, stored)))
+        table.filled_slots(index).map(move |(slot, stored)| (slot, addressing.restored(bucket, stored)))
     }
 
     #[inline]

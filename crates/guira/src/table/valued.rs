@@ -166,10 +166,10 @@ impl<G: Widths, M: Memory> Table for ValuedTable<G, M> {
     }
 
     #[inline]
-    fn filled_slots(&self, bucket: BucketIndex) -> impl Iterator<Item = (u64, Slot, Fingerprint)> {
+    fn filled_slots(&self, bucket: BucketIndex) -> impl Iterator<Item = (Slot, Fingerprint)> {
         let mask = self.widths.fingerprint_mask;
         let contents = self.slots.contents(bucket);
-        contents.filter_map(move |(number, slot, content)| Some((number, slot, Fingerprint::new(content & mask)?)))
+        contents.filter_map(move |(slot, content)| Some((slot, Fingerprint::new(content & mask)?)))
     }
 
     #[inline]
@@ -295,7 +295,7 @@ mod tests {
                 assert_eq!(table.get(bucket, slot).map_or(0, Fingerprint::get), fingerprint, "{what}");
                 assert_eq!(table.value(place), value, "{what}");
             }
-            let filled: Vec<u64> = table.filled_slots(bucket).map(|(_, _, fingerprint)| fingerprint.get()).collect();
+            let filled: Vec<u64> = table.filled_slots(bucket).map(|(_, fingerprint)| fingerprint.get()).collect();
             assert!(expected.iter().map(|pair| pair.0).filter(|&fingerprint| fingerprint > 0).eq(filled), "{what}");
             for sought in [1, 2, 3, parameters.fingerprint_mask()] {
                 let Some(fingerprint) = Fingerprint::new(sought & parameters.fingerprint_mask()) else { continue };
