@@ -149,13 +149,9 @@ impl Splitting {
         })
     }
 
-    /// The other way round: inserts everything in the new table into the old one, which is empty; fails where it does not fit.
-    pub(crate) fn fold(&self, old_bytes: &mut [u8], new_bytes: &[u8]) -> Result<(), NoRoom> {
-        self.fold_some(old_bytes, new_bytes, 0..self.whole)
-    }
-
-    /// The same for some buckets of the old table, from the first to the last.
-    pub(crate) fn fold_some(&self, old_bytes: &mut [u8], new_bytes: &[u8], numbers: Range<u64>) -> Result<(), NoRoom> {
+    /// The other way round: inserts what comes from some buckets of the old table, which was empty, into it again; fails where it
+    /// does not fit. All buckets must be taken once, from the first to the last.
+    pub(crate) fn fold(&self, old_bytes: &mut [u8], new_bytes: &[u8], numbers: Range<u64>) -> Result<(), NoRoom> {
         with_layouts!(self, (addressing, old, new) => {
             let from = PackedTable::new(new, new_bytes);
             let mut into = CuckooTable { addressing, slots: PackedTable::new(old, old_bytes) };

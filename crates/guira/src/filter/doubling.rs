@@ -46,25 +46,6 @@ impl CuckooFilter {
         Ok(Some(doubled.with_growth(from.growth().copied()).with_kept(from.kept().cloned())))
     }
 
-    /// The same keys in half the buckets, with the bit that a doubling took; `None` where they don't fit, or where there
-    /// was no doubling.
-    pub(crate) fn halved(&self) -> Result<Option<Self>, error::OutOfMemory> {
-        let from = self.try_settled()?;
-        let Some(parameters) = from.parameters().before_doubling() else { return Ok(None) };
-        if from.len() as u64 > parameters.slot_count() {
-            return Ok(None);
-        }
-        let mut halved = Self::with_parameters(parameters, *from.hasher())?;
-        let splitting = Splitting::new(halved.parameters(), from.parameters(), from.hasher().seed());
-        match splitting.fold(halved.scheme_and_bytes().1, from.bytes()) {
-            Ok(()) => {}
-            Err(NoRoom::OutOfMemory) => return Err(error::OutOfMemory::new(parameters.table_size())),
-            Err(_) => return Ok(None),
-        }
-        halved.add_to_len(from.len());
-        Ok(Some(halved.with_growth(from.growth().copied()).with_kept(from.kept().cloned())))
-    }
-
     /// Whether the table is large enough to be doubled in steps.
     pub(super) fn is_doubled_in_steps(&self) -> bool {
         self.size_in_bytes() >= Splitting::MIN_SIZE

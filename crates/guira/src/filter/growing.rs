@@ -1,6 +1,7 @@
 //! Filters that double their table when it is full.
 
 use super::growth::is_crowded;
+use super::steps::Halving;
 use super::{CuckooFilter, GrowthPolicy};
 use crate::cuckoo::NoRoom;
 use crate::digest::{Digest, Key};
@@ -170,7 +171,7 @@ impl CuckooFilter {
     /// ```
     pub fn shrink_to_fit(&mut self) {
         self.settle();
-        while let Ok(Some(halved)) = self.halved_with_room_to_spare() {
+        while let Ok(Some(halved)) = Halving::at_once(self) {
             *self = halved;
         }
     }
@@ -179,19 +180,13 @@ impl CuckooFilter {
     pub(crate) fn try_shrink_to_fit(&mut self) -> Result<(), OutOfMemory> {
         self.settle();
         let mut shrunk: Option<Self> = None;
-        while let Some(halved) = shrunk.as_ref().unwrap_or(self).halved_with_room_to_spare()? {
+        while let Some(halved) = Halving::at_once(shrunk.as_ref().unwrap_or(self))? {
             shrunk = Some(halved);
         }
         if let Some(shrunk) = shrunk {
             *self = shrunk;
         }
         Ok(())
-    }
-
-    /// The same keys in half the buckets; `None` where that is not to be, as [`shrink_to_fit`](Self::shrink_to_fit) says.
-    fn halved_with_room_to_spare(&self) -> Result<Option<Self>, OutOfMemory> {
-        // Copies may fill a few buckets of the smaller table; then nothing changes.
-        if self.parameters_with_room_to_spare().is_some() { self.halved() } else { Ok(None) }
     }
 
     /// The parameters of half the table, if the keys leave enough room there.

@@ -58,7 +58,7 @@ pub struct Shrinking {
 
 /// A filter that is being filled from one of twice the size.
 #[derive(Debug)]
-struct Halving {
+pub(super) struct Halving {
     halved: CuckooFilter,
     splitting: Splitting,
     /// The buckets that are filled.
@@ -78,15 +78,13 @@ impl Shrinking {
             self.halving = Halving::of(from)?;
             return Ok(if self.halving.is_some() { Step::More } else { Step::Done(self.shrunk.take()) });
         };
-        match halving.step(from) {
-            Ok(false) => {}
-            Ok(true) => {
+        match halving.step(from)? {
+            Step::More => {}
+            Step::Done(true) => {
                 let shrunk = self.halving.take().map(|halving| halving.finish(from));
                 self.waste = core::mem::replace(&mut self.shrunk, shrunk);
             }
-            Err(NoRoom::OutOfMemory) => return Err(OutOfMemory::new(halving.halved.parameters().table_size())),
-            // Copies fill a few of its buckets.
-            Err(_) => return Ok(Step::Done(self.shrunk.take())),
+            Step::Done(false) => return Ok(Step::Done(self.shrunk.take())),
         }
         Ok(Step::More)
     }
@@ -106,13 +104,28 @@ impl Halving {
         Ok(Some(Self { halved, splitting, next: 0 }))
     }
 
-    /// Fills a few buckets. Returns `true` if these were the last.
-    fn step(&mut self, from: &CuckooFilter) -> Result<bool, NoRoom> {
+    /// Fills a few buckets. It is done with `true` after the last, and with `false` if copies fill a few of them.
+    fn step(&mut self, from: &CuckooFilter) -> Result<Step<bool>, OutOfMemory> {
         let count = self.halved.parameters().bucket_count();
         let end = self.next.saturating_add(BUCKETS).min(count);
-        self.splitting.fold_some(self.halved.scheme_and_bytes().1, from.bytes(), self.next..end)?;
+        match self.splitting.fold(self.halved.scheme_and_bytes().1, from.bytes(), self.next..end) {
+            Ok(()) => {}
+            Err(NoRoom::OutOfMemory) => return Err(OutOfMemory::new(self.halved.parameters().table_size())),
+            Err(_) => return Ok(Step::Done(false)),
+        }
         self.next = end;
-        Ok(end == count)
+        Ok(if end == count { Step::Done(true) } else { Step::More })
+    }
+
+    /// All steps: the same keys in half the buckets, with the bit that a doubling took. `None` where the filter is not to be halved,
+    /// or where copies fill a few buckets.
+    pub(super) fn at_once(from: &CuckooFilter) -> Result<Option<CuckooFilter>, OutOfMemory> {
+        let Some(mut halving) = Self::of(from)? else { return Ok(None) };
+        loop {
+            if let Step::Done(is_halved) = halving.step(from)? {
+                return Ok(is_halved.then(|| halving.finish(from)));
+            }
+        }
     }
 
     fn finish(mut self, from: &CuckooFilter) -> CuckooFilter {
