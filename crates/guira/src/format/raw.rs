@@ -154,11 +154,20 @@ impl FileEnds {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[expect(private_bounds, reason = "so that nobody else implements it, and it can have more methods")]
-pub trait RawFilter: Sized + Contents {
+pub trait RawFilter: Sized + Contents + Written {
     /// Returns what [`CuckooFilter::to_bytes`] consists of, but for the [`chunks`](Self::chunks) behind it: the header, of 128
     /// bytes, which counts those; the table, borrowed, or if it is being doubled a copy of the doubled one; and the chunk of the
     /// times where keys expire, otherwise nothing.
-    fn file_parts(&self) -> (Vec<u8>, Cow<'_, [u8]>, Vec<u8>);
+    #[expect(clippy::expect_used, reason = "as in `to_bytes`")]
+    fn file_parts(&self) -> (Vec<u8>, Cow<'_, [u8]>, Vec<u8>) {
+        let parts = self.parts().expect("memory for a copy of the filter");
+        let header = Header::of(&parts).encode().to_vec();
+        let table = match parts.table {
+            Cow::Borrowed(table) => Cow::Borrowed(&**table),
+            Cow::Owned(table) => Cow::Owned(table.to_vec()),
+        };
+        (header, table, parts.times.to_vec())
+    }
 
     /// Returns the first and the last of the [`file_parts`](Self::file_parts), without an allocation unless the table is being doubled.
     ///
@@ -173,7 +182,10 @@ pub trait RawFilter: Sized + Contents {
     /// assert_eq!((ends.header(), ends.times()), (&header[..], &times[..]));
     /// # Ok::<(), guira::BuildError>(())
     /// ```
-    fn file_ends(&self) -> FileEnds;
+    #[expect(clippy::expect_used, reason = "as in `to_bytes`")]
+    fn file_ends(&self) -> FileEnds {
+        FileEnds::of(self.parts().expect("memory for a copy of the filter"))
+    }
 
     /// Returns the chunks of the file that the filter was loaded from, often none, without its times and without reading the table.
     fn chunks(&self) -> &[u8];
@@ -187,7 +199,9 @@ pub trait RawFilter: Sized + Contents {
     /// # Errors
     ///
     /// Those of [`CuckooFilter::from_bytes`].
-    fn from_file_parts(header: &[u8], table: Vec<u8>, chunks: &[u8]) -> Result<Self, LoadError>;
+    fn from_file_parts(header: &[u8], table: Vec<u8>, chunks: &[u8]) -> Result<Self, LoadError> {
+        load_from_parts(header, table, chunks)
+    }
 
     /// Returns the memory of the filter: its table, and what is left of the old table during a doubling, otherwise nothing.
     /// Each begins where an allocation of the global allocator begins, if [`use_global_allocator_only`] was called.
@@ -204,32 +218,12 @@ pub trait RawFilter: Sized + Contents {
 }
 
 impl RawFilter for CuckooFilter {
-    #[expect(clippy::expect_used, reason = "as in `to_bytes`")]
-    fn file_parts(&self) -> (Vec<u8>, Cow<'_, [u8]>, Vec<u8>) {
-        let parts = self.parts().expect("memory for a copy of the filter");
-        let header = Header::of(&parts).encode().to_vec();
-        let table = match parts.table {
-            Cow::Borrowed(table) => Cow::Borrowed(&**table),
-            Cow::Owned(table) => Cow::Owned(table.to_vec()),
-        };
-        (header, table, Vec::new())
-    }
-
-    #[expect(clippy::expect_used, reason = "as in `to_bytes`")]
-    fn file_ends(&self) -> FileEnds {
-        FileEnds::of(self.parts().expect("memory for a copy of the filter"))
-    }
-
     fn chunks(&self) -> &[u8] {
         self.kept().map_or(&[], |kept| &kept.chunks)
     }
 
     fn set_chunks(&mut self, chunks: Vec<u8>) {
         self.set_chunks(chunks);
-    }
-
-    fn from_file_parts(header: &[u8], table: Vec<u8>, chunks: &[u8]) -> Result<Self, LoadError> {
-        load_from_parts(header, table, chunks)
     }
 
     fn memory(&self) -> [&[u8]; 2] {
@@ -247,28 +241,12 @@ impl RawFilter for CuckooFilter {
 }
 
 impl RawFilter for ExpiringCuckooFilter {
-    #[expect(clippy::expect_used, reason = "a table with values is not doubled in steps, so nothing is copied")]
-    fn file_parts(&self) -> (Vec<u8>, Cow<'_, [u8]>, Vec<u8>) {
-        let parts = self.parts().expect("its table is not being doubled");
-        let header = Header::of(&parts).encode().to_vec();
-        (header, Cow::Borrowed(self.filter().storage()), parts.times.to_vec())
-    }
-
-    #[expect(clippy::expect_used, reason = "a table with values is not doubled in steps, so nothing is copied")]
-    fn file_ends(&self) -> FileEnds {
-        FileEnds::of(self.parts().expect("its table is not being doubled"))
-    }
-
     fn chunks(&self) -> &[u8] {
         self.filter().kept().map_or(&[], |kept| &kept.chunks)
     }
 
     fn set_chunks(&mut self, chunks: Vec<u8>) {
         self.set_chunks(chunks);
-    }
-
-    fn from_file_parts(header: &[u8], table: Vec<u8>, chunks: &[u8]) -> Result<Self, LoadError> {
-        load_from_parts(header, table, chunks)
     }
 
     fn memory(&self) -> [&[u8]; 2] {
