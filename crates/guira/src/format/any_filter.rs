@@ -1,9 +1,10 @@
 use crate::counting::CountingCuckooFilter;
-use crate::digest::Key;
+use crate::digest::{Key, KeyHasher};
 use crate::error::FileKind;
 use crate::expiring::ExpiringCuckooFilter;
 use crate::filter::{CuckooFilter, made_with, numbers};
 use crate::map::CuckooMap;
+use crate::parameters::Parameters;
 use crate::set::CuckooSet;
 
 /// What a file of any kind holds.
@@ -72,12 +73,17 @@ impl AnyFilter {
     /// ```
     #[must_use]
     pub const fn len(&self) -> usize {
+        self.made().0
+    }
+
+    /// The fingerprints stored, the parameters and the hash.
+    const fn made(&self) -> (usize, &Parameters, &KeyHasher) {
         match self {
-            Self::Filter(filter) => filter.len(),
-            Self::Set(set) => set.len(),
-            Self::Counting(filter) => filter.len(),
-            Self::Map(map) => map.len(),
-            Self::Expiring(filter) => filter.len(),
+            Self::Filter(filter) => (filter.len(), filter.parameters(), filter.hasher()),
+            Self::Set(set) => (set.len(), set.parameters(), set.hasher()),
+            Self::Counting(filter) => (filter.len(), filter.parameters(), filter.hasher()),
+            Self::Map(map) => (map.len(), map.parameters(), map.hasher()),
+            Self::Expiring(filter) => (filter.len(), filter.parameters(), filter.hasher()),
         }
     }
 
@@ -106,22 +112,5 @@ impl AnyFilter {
 
     numbers!("guira::AnyFilter::Set(guira::CuckooSet::with_capacity(1000, 0.001)?)", is_empty);
 
-    made_with!(
-        "guira::AnyFilter::Set(guira::CuckooSet::with_capacity(1000, 0.001)?)",
-        any,
-        match any {
-            Self::Filter(filter) => filter.parameters(),
-            Self::Set(set) => set.parameters(),
-            Self::Counting(filter) => filter.parameters(),
-            Self::Map(map) => map.parameters(),
-            Self::Expiring(filter) => filter.parameters(),
-        },
-        match any {
-            Self::Filter(filter) => filter.hasher(),
-            Self::Set(set) => set.hasher(),
-            Self::Counting(filter) => filter.hasher(),
-            Self::Map(map) => map.hasher(),
-            Self::Expiring(filter) => filter.hasher(),
-        }
-    );
+    made_with!("guira::AnyFilter::Set(guira::CuckooSet::with_capacity(1000, 0.001)?)", any, any.made().1, any.made().2);
 }
