@@ -1,12 +1,12 @@
 //! The commands that are tried, and the files and the server that they work with.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::process::Command;
 
 use guira::CuckooFilter;
 
-use super::server::{Keys, Server};
+use super::Files;
+use super::server::{Keys, Server, Value};
 use crate::workplace::{GUIRA, Workplace};
 
 /// Files that are so large that changes are appended to them: one without a journal, and one with.
@@ -161,39 +161,49 @@ pub(super) struct World {
 /// All files of a folder, and all keys of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct State {
-    pub(super) files: BTreeMap<String, Vec<u8>>,
+    pub(super) files: Files,
     pub(super) keys: Keys,
 }
 
 impl State {
-    /// What a command replaces or creates.
-    pub(super) fn of(&self, target: &Target) -> Option<Vec<u8>> {
+    /// Returns `true` if what a command replaces or creates is as in another state.
+    pub(super) fn agrees_on(&self, target: &Target, other: &Self) -> bool {
         match target {
-            Target::Nothing => None,
-            Target::File(name) => content(&self.files, name),
+            Target::Nothing => true,
+            Target::File(name) => is_same(name, &self.files, &other.files),
             Target::Key(name) => {
-                self.keys.get(name.as_bytes()).filter(|value| !value.expires).map(|value| value.bytes.clone())
+                let [one, other] = [self, other].map(|state| state.keys.get(name.as_bytes()));
+                let bytes =
+                    |value: Option<&Value>| value.filter(|value| !value.expires).map(|value| value.bytes.clone());
+                bytes(one) == bytes(other)
             }
         }
     }
 
+    /// Without the large files that a command does not name, which would be read and compared after each call.
+    pub(super) fn before(&self, case: &Case) -> Self {
+        let mut before = self.clone();
+        let is_left_out = |name: &String| WITH_JOURNALS.contains(&&**name) && !case.arguments.contains(name);
+        before.files.retain(|name, _| !is_left_out(name));
+        before
+    }
+
     /// Returns `true` if the files have the names and the contents of others.
     pub(super) fn has_files_of(&self, other: &Self) -> bool {
-        let is_same = |name: &String| {
-            self.files.get(name) == other.files.get(name) || content(&self.files, name) == content(&other.files, name)
-        };
+        let is_same = |name: &String| is_same(name, &self.files, &other.files);
         self.files.keys().eq(other.files.keys()) && self.files.keys().all(is_same)
     }
 }
 
-/// A file; one with a journal as it would be written as a whole, without what was not written to its end.
-pub(super) fn content(files: &BTreeMap<String, Vec<u8>>, name: &str) -> Option<Vec<u8>> {
-    let bytes = files.get(name)?;
-    if !WITH_JOURNALS.contains(&name) {
-        return Some(bytes.clone());
-    }
-    let filter = CuckooFilter::from_bytes(bytes);
-    Some(filter.unwrap_or_else(|error| panic!("{name}: {error}")).to_bytes())
+/// Returns `true` if a file is the same here and there. One with a journal is as it would be written as a whole, without what was not
+/// written to its end.
+pub(super) fn is_same(name: &str, here: &Files, there: &Files) -> bool {
+    let [here, there] = [here, there].map(|files| files.get(name));
+    let content = |bytes: &Vec<u8>| {
+        let filter = CuckooFilter::from_bytes(bytes);
+        filter.unwrap_or_else(|error| panic!("{name}: {error}")).to_bytes()
+    };
+    here == there || WITH_JOURNALS.contains(&name) && here.map(content) == there.map(content)
 }
 
 impl World {
@@ -234,7 +244,7 @@ impl World {
         self.server.restore(&state.keys);
     }
 
-    pub(super) fn restore_files(&self, files: &BTreeMap<String, Vec<u8>>) {
+    pub(super) fn restore_files(&self, files: &Files) {
         // What is as it was stays: some files are large.
         let (kept, removed): (Vec<_>, Vec<_>) = self
             .place

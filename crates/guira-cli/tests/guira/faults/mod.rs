@@ -22,7 +22,7 @@ use nix::libc;
 use nix::sys::signal::Signal;
 
 use crate::workplace::{Workplace, outcome};
-use cases::{Case, Program, State, Target, World, cases, content};
+use cases::{Case, Program, State, Target, World, cases, is_same};
 use disk::{Disk, Effect, Random};
 use tracer::{Call, End, Fault, Run, is_permitted, run};
 
@@ -118,8 +118,9 @@ fn complaint(
         return (!may_be_left_out).then(|| "the call is not made".to_owned());
     }
     let left = world.state();
-    let is_old = left.of(&case.target) == before.of(&case.target);
-    let is_new = left.of(&case.target) == after.of(&case.target);
+    let is_old = left.agrees_on(&case.target, before);
+    // A command that changes something leaves another file.
+    let is_new = (!is_old || case.target == Target::Nothing) && left.agrees_on(&case.target, after);
     if !is_old && !is_new {
         return Some("neither the old one nor the new one".to_owned());
     }
@@ -185,13 +186,13 @@ fn tidiness(world: &World, case: &Case, before: &State, after: &State, left: &St
     match case.target {
         Target::Nothing => (left != before).then(|| "a command that reads has changed something".to_owned()),
         Target::Key(_) => {
-            let is_done = left.of(&case.target) == after.of(&case.target);
+            let is_done = left.agrees_on(&case.target, after);
             let wrong = if is_done { None } else { again() };
-            let is_there = || world.state().of(&case.target) == after.of(&case.target);
+            let is_there = || world.state().agrees_on(&case.target, after);
             wrong.or_else(|| (!is_there()).then(|| "the same command does not push then".to_owned()))
         }
         Target::File(target) => {
-            if left.of(&case.target) == before.of(&case.target) {
+            if left.agrees_on(&case.target, before) {
                 return again().or_else(|| {
                     let is_as_after = world.state().has_files_of(after);
                     (!is_as_after).then(|| format!("the same command then leaves {:?}", world.place.files()))
@@ -227,11 +228,12 @@ fn a_call_that_goes_wrong_leaves_the_old_file_or_the_new_one_and_a_message() {
     if !is_permitted(&world.place) {
         return;
     }
-    let before = world.state();
+    let prepared = world.state();
     let step = step();
     let mut random = Random(std::env::var("GUIRA_FAULTS_SEED").map_or(1, |seed| seed.parse().expect("a number")));
     let (mut calls, mut all, mut tried, mut wrong) = (0, 0, 0, Vec::new());
     for case in cases(&world.server) {
+        let before = prepared.before(&case);
         let (whole, after) = whole(&world, &case, &before);
         let mut count = 0;
         for call in &whole.calls {
@@ -274,17 +276,18 @@ fn disk(place: &Workplace) -> Disk {
 }
 
 /// Each command that changes files, run once, in which some calls may only pretend.
-fn records(world: &World, before: &State, pretends: impl Fn(&Call) -> bool) -> Vec<Record> {
+fn records(world: &World, prepared: &State, pretends: impl Fn(&Call) -> bool) -> Vec<Record> {
     let mut records = Vec::new();
     for case in cases(&world.server).into_iter().filter(|case| case.file().is_some()) {
-        let (whole, after) = whole(world, &case, before);
+        let before = prepared.before(&case);
+        let (whole, after) = whole(world, &case, &before);
         let pretended = whole.calls.iter().find(|call| pretends(call)).map(|call| (call.place, Fault::Pretended));
         // Files have other inodes in each run.
-        world.restore(before);
+        world.restore(&before);
         let initial = disk(&world.place);
         let run = run(&world.place, &case, pretended);
         assert!(run.was_met == pretended.is_some() && run.end == End::Exited(0), "{case:?}: {run:?}");
-        records.push(Record { case, effects: run.effects, initial, before: before.clone(), after });
+        records.push(Record { case, effects: run.effects, initial, before, after });
     }
     records
 }
@@ -296,10 +299,10 @@ fn complaint_after_loss(record: &Record, seed: u64) -> (Files, Option<String>) {
     let is_done = random.below(4) == 0;
     let kept = if is_done { effects.len() } else { random.below(effects.len() + 1) };
     let found = initial.clone().after_loss_of_power(&effects[..kept], &mut random);
-    let state = content(&found, case.file().expect("a command that changes a file"));
-    let complaint = if is_done && state != after.of(&case.target) {
+    let is_as = |state: &State| is_same(case.file().expect("a command that changes a file"), &found, &state.files);
+    let complaint = if is_done && !is_as(after) {
         Some("done, and not on disk")
-    } else if state != before.of(&case.target) && state != after.of(&case.target) {
+    } else if !is_as(before) && !is_as(after) {
         Some("neither the old file nor the new one")
     } else {
         None
@@ -324,15 +327,14 @@ fn a_loss_of_power_leaves_the_old_file_or_the_new_one_and_nothing_for_long() {
     if !is_permitted(&world.place) {
         return;
     }
-    let before = world.state();
-    let records = records(&world, &before, |_| false);
+    let records = records(&world, &world.state(), |_| false);
     for seed in seeds() {
         let record = &records[Random(!seed).below(records.len())];
         let (found, complaint) = complaint_after_loss(record, seed);
         assert_eq!(complaint, None);
         world.restore_files(&found);
-        let left = State { files: found, keys: before.keys.clone() };
-        let wrong = tidiness(&world, &record.case, &before, &record.after, &left);
+        let left = State { files: found, keys: record.before.keys.clone() };
+        let wrong = tidiness(&world, &record.case, &record.before, &record.after, &left);
         assert_eq!(wrong, None, "seed {seed}: {:?}", record.case.arguments);
     }
 }
@@ -351,11 +353,11 @@ fn a_program_that_does_not_flush_is_noticed_within_200_seeds() {
     if !is_permitted(&world.place) {
         return;
     }
-    let before = world.state();
+    let prepared = world.state();
     let flushes = |call: &Call| [libc::SYS_fsync, libc::SYS_fdatasync].contains(&call.place.number);
-    let of_file = records(&world, &before, |call| flushes(call) && !Path::new(&call.subject).is_dir());
-    let of_names = records(&world, &before, |call| flushes(call) && Path::new(&call.subject).is_dir());
-    let mut too_early = records(&world, &before, |_| false);
+    let of_file = records(&world, &prepared, |call| flushes(call) && !Path::new(&call.subject).is_dir());
+    let of_names = records(&world, &prepared, |call| flushes(call) && Path::new(&call.subject).is_dir());
+    let mut too_early = records(&world, &prepared, |_| false);
     let is_rename = |effect: &Effect| matches!(effect, Effect::Rename { .. });
     too_early.retain(|record| record.effects.iter().any(is_rename));
     for record in &mut too_early {
