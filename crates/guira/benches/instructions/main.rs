@@ -47,7 +47,7 @@ const OPERATIONS: [Operation; 24] = [
     packed("contains, half doubled", contains_half_doubled, 252.0),
     packed("contains, expiring", contains_expiring, 159.5),
     packed("insert_if_absent, expiring", insert_if_absent_expiring, 311.0),
-    packed("advance, for each bucket", advance, 528.0),
+    packed("advance, for each bucket", advance, 537.0),
     semi_sorted("contains", contains, 139.3),
     semi_sorted("contains_many_into", contains_many_into, 139.5),
     semi_sorted("insert", insert, 195.9),

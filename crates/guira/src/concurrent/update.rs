@@ -151,8 +151,7 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
                     found => found,
                 },
             };
-            let moves = found.iter().flat_map(|(search, path)| search.moves(path));
-            let moves: ArrayVec<Move, MAX_LOCKED> = moves.take(MAX_LOCKED).collect();
+            let moves = found.map_or_else(ArrayVec::new, |(search, path)| first_moves(&search, &path));
             if A::CANDIDATES + moves.len() > MAX_LOCKED {
                 break;
             }
@@ -192,8 +191,9 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
                 Some(_) => None,
                 None => self.path_to_make_room(fingerprint, primary)?,
             };
-            let moves = found.iter().flat_map(|(search, path)| search.moves(path));
-            self.keep_each(moves.map(|made| made.to().bucket), all.one());
+            if let Some((search, path)) = found {
+                self.keep_each(search.moves(&path).map(|made| made.to().bucket), all.one());
+            }
             self.keep_candidates(fingerprint, primary, all.one());
         }
         self.writer(guards).insert_fingerprint(fingerprint, primary).map(|_place| ())
@@ -244,10 +244,7 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
         moves: &[Move],
         guards: &'guards impl Guard,
     ) -> Result<StripeGuards<'guards>, Stale> {
-        // The path starts in a candidate, so only the ends of its moves are added.
-        let candidates = self.addressing.distinct_buckets(primary, fingerprint);
-        let ends = moves.iter().map(|made| made.to().bucket);
-        let buckets: ArrayVec<BucketIndex, MAX_LOCKED> = candidates.chain(ends).collect();
+        let buckets = buckets_of_path(&self.addressing.distinct_candidates(primary, fingerprint), moves);
         let guard = guards.lock_each(&buckets)?;
         if guard.one().copies().is_some() {
             self.keep_each(buckets.into_iter(), guard.one());
@@ -304,6 +301,19 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
         let path = search.find(self, &candidates)?;
         Ok(path.map(|path| (search, path)))
     }
+}
+
+// Apart from tables, so that they are compiled once.
+
+/// The moves of a path, as far as they may be made together.
+fn first_moves(search: &Search, path: &Path) -> ArrayVec<Move, MAX_LOCKED> {
+    search.moves(path).take(MAX_LOCKED).collect()
+}
+
+/// The candidates of a fingerprint, and the other buckets of a path that starts in one of them.
+fn buckets_of_path(candidates: &[Candidate], moves: &[Move]) -> ArrayVec<BucketIndex, MAX_LOCKED> {
+    let ends = moves.iter().map(|made| made.to().bucket);
+    candidates.iter().map(|candidate| candidate.bucket()).chain(ends).collect()
 }
 
 #[cfg(all(test, not(loom)))]

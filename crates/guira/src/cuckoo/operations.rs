@@ -13,7 +13,6 @@ use crate::table::{ConstantFingerprintBits, ConstantWidths, Layout, Widths};
 #[derive(Debug)]
 pub(crate) struct Operations {
     pub(super) contains: fn(&Pair, &[u8], Digest) -> bool,
-    pub(super) count: fn(&Pair, &[u8], Digest) -> u32,
     /// Inserts a key if one of its candidate buckets has room. Returns `true` if it was inserted.
     pub(super) fill: Fill,
     pub(super) remove: fn(&Pair, &mut [u8], Digest) -> bool,
@@ -51,7 +50,6 @@ macro_rules! operations {
         const {
             &Operations {
                 contains: |pair, bytes, digest| table!($name, $layout, $compiled, pair.over(bytes)).contains(digest),
-                count: |pair, bytes, digest| table!($name, $layout, $compiled, pair.over(bytes)).count(digest),
                 fill: |scheme, bytes, digest| {
                     let pair = &scheme.pair;
                     let mut table = table!($name, $layout, $compiled, pair.over_mut(bytes));

@@ -265,9 +265,8 @@ impl Scheme {
     }
 
     /// How many copies of a key's fingerprint are stored.
-    #[inline]
     pub(crate) fn count(&self, bytes: &[u8], digest: Digest) -> u32 {
-        (self.operations.count)(&self.pair, bytes, digest)
+        with_table!(self, over(bytes), table => table.count(digest))
     }
 
     /// What is the same for all keys whose copies can't be told from those of this one, and for no others: its fingerprint, and the

@@ -170,7 +170,7 @@ fn find_in_either(
     second: BucketIndex,
     fingerprint: Fingerprint,
 ) -> Option<Place> {
-    let [in_first, in_second] = [first, second].map(|bucket| table.slot_of(bucket, fingerprint));
+    let (in_first, in_second) = (table.slot_of(first, fingerprint), table.slot_of(second, fingerprint));
     let is_first = in_first.is_some();
     let bucket = select_unpredictable(is_first, first, second);
     select_unpredictable(is_first, in_first, in_second).map(|slot| Place { bucket, slot })

@@ -243,14 +243,6 @@ impl<G: Widths, M> PackedTable<G, M> {
         };
         (byte, before + at)
     }
-
-    /// The bits at which the words of a bucket start, except the first.
-    #[inline]
-    fn further_words(&self) -> impl Iterator<Item = u32> + use<G, M> {
-        let word_bits = self.widths.word_bits();
-        let end = if G::ONE_WORD { word_bits } else { self.widths.bucket_bits() };
-        core::iter::successors(Some(word_bits), move |at| Some(at + word_bits)).take_while(move |&at| at < end)
-    }
 }
 
 impl<G: Widths, M: Memory> PackedTable<G, M> {
@@ -261,26 +253,46 @@ impl<G: Widths, M: Memory> PackedTable<G, M> {
         self.memory.word(byte, before, self.widths.word_bits())
     }
 
+    /// Goes through the words of a bucket with what `next` makes of the value so far.
+    #[inline(always)]
+    fn fold_words<T>(&self, bucket: BucketIndex, first: T, next: impl Fn(T, G::Word) -> T) -> T {
+        let mut value = next(first, self.word(bucket, 0));
+        if !G::ONE_WORD {
+            let mut at = self.widths.word_bits();
+            while at < self.widths.bucket_bits() {
+                value = next(value, self.word(bucket, at));
+                at += self.widths.word_bits();
+            }
+        }
+        value
+    }
+
     /// Whether any word of a bucket matches.
-    #[inline]
+    #[inline(always)]
     pub(super) fn any_word(&self, bucket: BucketIndex, matches: impl Fn(G::Word) -> bool) -> bool {
-        let matches = |at| matches(self.word(bucket, at));
         // Not `||`: whether a word matches is hard to guess, and a wrong guess costs more than reading the next one.
-        self.further_words().fold(matches(0), |found, at| found | matches(at))
+        self.fold_words(bucket, false, |found, word| found | matches(word))
     }
 
     /// The first slot of a bucket that `find` finds in one of its words, given the bit at which the slot starts there.
-    #[inline]
+    #[inline(always)]
     pub(super) fn first_slot(&self, bucket: BucketIndex, find: impl Fn(G::Word) -> Option<u32>) -> Option<Slot> {
         let found = |at| find(self.word(bucket, at)).map(|bit| Slot(at + bit));
-        found(0).or_else(|| self.further_words().find_map(found))
+        let mut slot = found(0);
+        if !G::ONE_WORD {
+            let mut at = self.widths.word_bits();
+            while slot.is_none() && at < self.widths.bucket_bits() {
+                slot = found(at);
+                at += self.widths.word_bits();
+            }
+        }
+        slot
     }
 
     /// The sum of `count` over the words of a bucket.
-    #[inline]
+    #[inline(always)]
     pub(super) fn total(&self, bucket: BucketIndex, count: impl Fn(G::Word) -> u32) -> u32 {
-        let count = |at| count(self.word(bucket, at));
-        count(0) + self.further_words().map(count).sum::<u32>()
+        self.fold_words(bucket, 0, |sum, word| sum + count(word))
     }
 
     /// Each slot of a bucket in order, with its bits.

@@ -355,7 +355,7 @@ impl<F: FingerprintBits> TableMut for SemiSortedTable<F, &mut [u8]> {
     #[inline(always)]
     fn fill_emptier(&mut self, first: BucketIndex, second: BucketIndex, fingerprint: Fingerprint) -> Option<Place> {
         let high_width = self.high_width();
-        let [(first_byte, first_before), (second_byte, second_before)] = [first, second].map(|it| self.start(it));
+        let ((first_byte, first_before), (second_byte, second_before)) = (self.start(first), self.start(second));
         let (first_word, second_word) =
             (u64::read(self.memory, first_byte) >> first_before, u64::read(self.memory, second_byte) >> second_before);
         let empty_bits = |word: u64| ((word & !0xfff) | 1 << (CODE_BITS + 4 * high_width)).trailing_zeros();

@@ -138,7 +138,8 @@ impl<G: Widths, M: Memory> Table for ValuedTable<G, M> {
             return self.contains(first, fingerprint) | self.contains(second, fingerprint);
         }
         let (lanes, pattern) = (self.slots.lanes(), self.slots.lanes().broadcast(fingerprint.get()));
-        let [first, second] = [first, second].map(|bucket| self.slots.word(bucket, 0) & self.widths.fingerprints);
+        let fingerprints = |bucket| self.slots.word(bucket, 0) & self.widths.fingerprints;
+        let (first, second) = (fingerprints(first), fingerprints(second));
         lanes.any_equal_of_two(first, second, pattern)
     }
 

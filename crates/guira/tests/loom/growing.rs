@@ -154,6 +154,7 @@ fn two_writers_change_a_table_that_is_split(seed: u64, remove_one: bool) {
 }
 
 #[test]
+#[ignore = "takes a quarter of a minute: tools/nightly runs it"]
 fn keys_that_two_threads_insert_into_a_table_that_is_split_are_not_lost() {
     (0..4).for_each(|seed| two_writers_change_a_table_that_is_split(seed, false));
 }

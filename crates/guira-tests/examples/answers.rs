@@ -1,4 +1,4 @@
-//! Asks a file as the library does, for `tests/test_agreement.py`: `answers FILE KIND` reads keys from standard input,
+//! Asks a file as the library does, for the tests of the Python package: `answers FILE KIND` reads keys from standard input,
 //! one per line, and prints a line of 0s and 1s, one for each. KIND is `text`, or `u64` or `i64` for decimal numbers.
 //! `answers FILE build` makes a file of a million keys, which are the texts and the numbers from 0 to 499,999.
 
