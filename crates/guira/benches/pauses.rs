@@ -256,11 +256,11 @@ fn lookups(largest: u64, queries: u64) {
     moments.push(("before", previous));
     moments.push(("begun", filter.clone()));
     let buckets = filter.parameters().slot_count() as usize / filter.parameters().slots_per_bucket() as usize / 2;
-    for key in keys.by_ref().take(buckets / 2 / 32) {
+    for key in keys.by_ref().take(buckets / 2 / 16) {
         filter.insert(&key).expect("as many were promised");
     }
     moments.push(("half-way", filter.clone()));
-    for key in keys.take(buckets / 2 / 32 + 100) {
+    for key in keys.take(buckets / 2 / 16 + 100) {
         filter.insert(&key).expect("as many were promised");
     }
     moments.push(("after", filter));

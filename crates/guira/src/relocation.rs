@@ -37,12 +37,11 @@ pub(crate) trait CuckooGraph {
     /// Whether a bucket that is read is mostly waited for.
     fn is_worth_prefetching(&self) -> bool;
 
-    /// Prefetches the buckets that the steps out of a bucket lead to: which of them has room is hard to predict.
-    fn prefetch_steps(&self, bucket: Candidate);
+    /// The steps out of a bucket, in the order of their slots. Prefetches the buckets that they lead to, if that is worth it.
+    fn steps(&self, bucket: Candidate, steps: &mut Steps);
 
-    /// The first step out of a bucket that leads to one with an empty slot, and that slot. Replaces `full` by the steps before it,
-    /// in the order of their slots: all of them if none leads to an empty slot.
-    fn first_to_room(&self, bucket: Candidate, full: &mut Steps) -> Option<(Step, Slot)>;
+    /// The first of some steps that leads to a bucket with an empty slot, and that slot.
+    fn first_to_room(&self, steps: &[Step]) -> Option<(Step, Slot)>;
 }
 
 /// An edge of the graph: the slot of a fingerprint, and another bucket that it may be in.
@@ -120,35 +119,44 @@ impl Search {
     /// Looks for the shortest chain of moves that frees a slot in one of the `roots`, all of which are full. `None` if there is
     /// none, or an error if there is no memory to look further.
     pub(crate) fn find(&mut self, graph: &dyn CuckooGraph, roots: &[Candidate]) -> Result<Option<Path>, OutOfMemory> {
-        let prefetches = graph.is_worth_prefetching();
-        if prefetches {
-            roots.iter().for_each(|&root| graph.prefetch_steps(root));
-        }
         // Mostly one move is enough, and is found without a queue.
-        let mut full: [Steps; MOST_CANDIDATES] = array::from_fn(|_| Steps::new());
-        for (&root, full) in roots.iter().zip(&mut full) {
-            if let Some((step, empty)) = graph.first_to_room(root, full) {
+        let mut steps: [Steps; MOST_CANDIDATES] = array::from_fn(|_| Steps::new());
+        for (&root, steps) in roots.iter().zip(&mut steps) {
+            graph.steps(root, steps);
+        }
+        for (&root, steps) in roots.iter().zip(&steps) {
+            if let Some((step, empty)) = graph.first_to_room(steps) {
                 return Ok(Some(Path::from_node(Node { candidate: root, source: None }, step, empty)));
             }
         }
         for &root in roots {
             self.reach(root, None)?;
         }
-        for (root, full) in (0..roots.len()).zip(&full) {
-            self.reach_from(root, full)?;
+        for (root, steps) in (0..roots.len()).zip(&steps) {
+            self.reach_from(root, steps)?;
         }
-        let ([mut full, ..], mut next) = (full, roots.len());
+        // The steps out of a node are known while those of the node before it are looked at, so that the buckets they lead to come
+        // meanwhile.
+        let ([steps, next_steps, ..], mut next) = (&mut steps, roots.len());
+        let (mut steps, mut next_steps) = (steps, next_steps);
+        let (mut is_known, prefetches) = (false, graph.is_worth_prefetching());
         while self.nodes.len() < MAX_BUCKETS_VISITED
             && let Some(&node) = self.nodes.get(next)
         {
-            // Those of the node after this one, so that they come while this one's are looked at.
-            if prefetches && let Some(following) = self.nodes.get(next + 1) {
-                graph.prefetch_steps(following.candidate);
+            if is_known {
+                core::mem::swap(&mut steps, &mut next_steps);
+            } else {
+                graph.steps(node.candidate, steps);
             }
-            if let Some((step, empty)) = graph.first_to_room(node.candidate, &mut full) {
+            let following = self.nodes.get(next + 1).filter(|_| prefetches);
+            is_known = following.is_some();
+            if let Some(following) = following {
+                graph.steps(following.candidate, next_steps);
+            }
+            if let Some((step, empty)) = graph.first_to_room(steps) {
                 return Ok(Some(Path::from_node(node, step, empty)));
             }
-            self.reach_from(next, &full)?;
+            self.reach_from(next, steps)?;
             next += 1;
         }
         Ok(None)

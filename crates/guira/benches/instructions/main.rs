@@ -219,7 +219,7 @@ fn half_doubled() -> CuckooFilter {
     let builder = CuckooFilter::builder().capacity(200_000).max_capacity(800_000).false_positive_rate(0.002);
     let mut filter = builder.build().expect("memory for the table");
     let size = filter.size_in_bytes();
-    // A large table is there until all of its buckets are split, 32 with each insertion.
+    // A large table is there until all of its buckets are split, 16 with each insertion.
     let mut key = 0_u64;
     let mut insert_next = |filter: &mut CuckooFilter| {
         filter.insert(&key).expect("it grows");
@@ -229,7 +229,7 @@ fn half_doubled() -> CuckooFilter {
         insert_next(&mut filter);
     }
     let buckets_before = filter.parameters().slot_count() / 4 / 2;
-    for _ in 0..buckets_before / 32 / 2 {
+    for _ in 0..buckets_before / 16 / 2 {
         insert_next(&mut filter);
     }
     filter

@@ -136,10 +136,16 @@ impl<const LONG: bool> DoublingAddressing<LONG> {
         (fingerprint.get() >> (self.fingerprint_bits - 1)) ^ self.next_bit_of_x(bucket, fingerprint)
     }
 
-    /// What is stored of a fingerprint after the next doubling: all but its topmost bit.
+    /// The bits of a fingerprint that are stored after the next doubling: all but the topmost.
+    #[inline]
+    pub(crate) const fn rest_bits(&self) -> u64 {
+        (1 << (self.fingerprint_bits - 1)) - 1
+    }
+
+    /// What is stored of a fingerprint after the next doubling.
     #[inline]
     pub(crate) const fn rest(&self, fingerprint: Fingerprint) -> Fingerprint {
-        match Fingerprint::new(fingerprint.get() & !(1 << (self.fingerprint_bits - 1))) {
+        match Fingerprint::new(fingerprint.get() & self.rest_bits()) {
             Some(rest) => rest,
             // The core is not 0.
             None => fingerprint,

@@ -56,42 +56,26 @@ impl<A: Addressing, T: Table> CuckooGraph for CuckooTable<A, T> {
         self.slots.is_worth_prefetching()
     }
 
-    fn prefetch_steps(&self, bucket: Candidate) {
-        self.first_step(bucket, |step| {
-            self.slots.prefetch(step.to.bucket());
-            None::<()>
-        });
-    }
-
-    fn first_to_room(&self, bucket: Candidate, full: &mut Steps) -> Option<(Step, Slot)> {
-        full.clear();
-        self.first_step(bucket, |step| {
-            let empty = self.slots.vacancy(step.to.bucket()).slot();
-            if empty.is_none() {
-                full.push(step);
-            }
-            Some((step, empty?))
-        })
-    }
-}
-
-impl<A: Addressing, T: Table> CuckooTable<A, T> {
-    /// Calls `visit` with each step out of a bucket, until one has a result.
-    #[inline]
-    fn first_step<R>(&self, bucket: Candidate, mut visit: impl FnMut(Step) -> Option<R>) -> Option<R> {
+    fn steps(&self, bucket: Candidate, steps: &mut Steps) {
+        steps.clear();
         for (slot, fingerprint) in self.slots.filled_slots(bucket.bucket()) {
             let mut to = bucket;
             for _ in 1..A::CANDIDATES {
                 to = self.addressing.alternate(to, fingerprint);
-                let result = visit(Step { slot, to });
-                if result.is_some() {
-                    return result;
-                }
+                steps.push(Step { slot, to });
             }
         }
-        None
+        if self.is_worth_prefetching() {
+            steps.iter().for_each(|step| self.slots.prefetch(step.to.bucket()));
+        }
     }
 
+    fn first_to_room(&self, steps: &[Step]) -> Option<(Step, Slot)> {
+        steps.iter().find_map(|&step| Some((step, self.slots.vacancy(step.to.bucket()).slot()?)))
+    }
+}
+
+impl<A: Addressing, T: Table> CuckooTable<A, T> {
     /// Algorithm 2.
     #[inline(always)]
     pub(crate) fn contains(&self, digest: Digest) -> bool {

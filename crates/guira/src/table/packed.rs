@@ -297,7 +297,7 @@ impl<G: Widths, M: Memory> PackedTable<G, M> {
 
     /// Each slot of a bucket in order, with its bits.
     #[inline]
-    pub(super) fn contents(&self, bucket: BucketIndex) -> impl Iterator<Item = (Slot, u64)> {
+    pub(crate) fn contents(&self, bucket: BucketIndex) -> impl Iterator<Item = (Slot, u64)> {
         let (slot_bits, word_bits, lanes) = (self.widths.slot_bits(), self.widths.word_bits(), self.lanes());
         let (mut word, mut word_start) = (self.word(bucket, 0), 0);
         (0..self.widths.slots_per_bucket()).map(move |number| {
@@ -439,30 +439,31 @@ impl<G: Widths, M: MemoryMut> TableMut for PackedTable<G, M> {
 
 impl<G: Widths, M: MemoryMut> PackedTable<G, M> {
     /// Fills a bucket and the one behind it, both empty, from their first slots on: each fingerprint goes to the first of them, or the
-    /// second where it comes with `true`. Each has room for all of its fingerprints.
+    /// second where it comes with `true`, and 0 to neither. Each has room for all of its fingerprints.
     ///
     /// Which of the two a fingerprint goes to can't be predicted, so nothing branches on it. Buckets of one word are put together before
     /// they are written: what was just written in part has to leave the processor's store buffer before it can be read again.
     #[inline(always)]
-    pub(crate) fn fill_pair(&mut self, first: BucketIndex, fingerprints: impl Iterator<Item = (Fingerprint, bool)>) {
+    pub(crate) fn fill_pair(&mut self, first: BucketIndex, fingerprints: impl Iterator<Item = (u64, bool)>) {
         let slot_bits = self.widths.slot_bits();
         let pair = [first, BucketIndex::new(first.get() + 1)];
         if !G::ONE_WORD {
             let mut ends = [0; 2];
-            for (fingerprint, is_second) in fingerprints {
+            for (fingerprint, is_second) in fingerprints.filter(|&(fingerprint, _)| fingerprint != 0) {
                 let place = Place { bucket: pair[usize::from(is_second)], slot: Slot(ends[usize::from(is_second)]) };
-                self.replace(place, 0, fingerprint.get());
+                self.replace(place, 0, fingerprint);
                 ends[usize::from(is_second)] += slot_bits;
             }
             return;
         }
         let ([mut in_first, mut in_second], [mut first_end, mut second_end]) = ([0; 2], [0; 2]);
         for (fingerprint, is_second) in fingerprints {
-            let slot = fingerprint.get() << select_unpredictable(is_second, second_end, first_end);
+            let slot = fingerprint << select_unpredictable(is_second, second_end, first_end);
             in_first |= select_unpredictable(is_second, 0, slot);
             in_second |= select_unpredictable(is_second, slot, 0);
-            let added_to_second = select_unpredictable(is_second, slot_bits, 0);
-            first_end += slot_bits - added_to_second;
+            let added = select_unpredictable(fingerprint == 0, 0, slot_bits);
+            let added_to_second = select_unpredictable(is_second, added, 0);
+            first_end += added - added_to_second;
             second_end += added_to_second;
         }
         for (bucket, word) in pair.into_iter().zip([in_first, in_second]) {
