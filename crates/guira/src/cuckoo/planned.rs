@@ -118,17 +118,20 @@ impl Planned {
     /// Algorithm 2 where buckets are read in halves, and `None` for other tables.
     #[inline(always)]
     pub(super) fn look_in_halves<M: Bytes, L: Look>(&self, memory: M, digest: Digest, look: L) -> Option<L::Output> {
-        self.is_halved.then(|| self.look_in_both_halves(memory, digest, look))
+        // A function for each kind of regions: one for both holds more values in registers, which it has to save first.
+        self.is_halved.then(|| {
+            if Regions65536::are_of(&self.extent) {
+                self.look_in_both_halves::<Regions65536, M, L>(memory, digest, look)
+            } else {
+                self.look_in_both_halves::<AnyRegions, M, L>(memory, digest, look)
+            }
+        })
     }
 
     #[inline(never)]
-    fn look_in_both_halves<M: Bytes, L: Look>(&self, memory: M, digest: Digest, look: L) -> L::Output {
+    fn look_in_both_halves<R: Regions, M: Bytes, L: Look>(&self, memory: M, digest: Digest, look: L) -> L::Output {
         let buckets = self.extent.over(memory);
-        let (fingerprint, [first, second]) = if buckets.are_in::<Regions65536>() {
-            self.addressing.locate_in::<Regions65536>(&buckets, digest)
-        } else {
-            self.addressing.locate_in::<AnyRegions>(&buckets, digest)
-        };
+        let (fingerprint, [first, second]) = self.addressing.locate_in::<R>(&buckets, digest);
         let watch = look.begin(fingerprint);
         let (lanes, pattern) = (self.lanes, self.lanes.broadcast(fingerprint.get()));
         let ([a, b], [c, d]) = (buckets.halves(first), buckets.halves(second));
