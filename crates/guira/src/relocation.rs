@@ -37,11 +37,12 @@ pub(crate) trait CuckooGraph {
     /// Whether a bucket that is read is mostly waited for.
     fn is_worth_prefetching(&self) -> bool;
 
-    /// The steps out of a bucket, in the order of their slots. Prefetches the buckets that they lead to, if that is worth it.
+    /// Puts the steps out of a bucket into an empty list, in the order of their slots, and prefetches the buckets that they lead to.
     fn steps(&self, bucket: Candidate, steps: &mut Steps);
 
-    /// The first of some steps that leads to a bucket with an empty slot, and that slot.
-    fn first_to_room(&self, steps: &[Step]) -> Option<(Step, Slot)>;
+    /// The first step out of a full bucket that leads to one with an empty slot, and that slot. The steps are those that are given, or
+    /// if these are none, they are computed as far as they are looked at.
+    fn first_to_room(&self, bucket: Candidate, steps: &mut Steps) -> Option<(Step, Slot)>;
 }
 
 /// An edge of the graph: the slot of a fingerprint, and another bucket that it may be in.
@@ -119,13 +120,14 @@ impl Search {
     /// Looks for the shortest chain of moves that frees a slot in one of the `roots`, all of which are full. `None` if there is
     /// none, or an error if there is no memory to look further.
     pub(crate) fn find(&mut self, graph: &dyn CuckooGraph, roots: &[Candidate]) -> Result<Option<Path>, OutOfMemory> {
+        let prefetches = graph.is_worth_prefetching();
         // Mostly one move is enough, and is found without a queue.
         let mut steps: [Steps; MOST_CANDIDATES] = array::from_fn(|_| Steps::new());
-        for (&root, steps) in roots.iter().zip(&mut steps) {
-            graph.steps(root, steps);
+        if prefetches {
+            roots.iter().zip(&mut steps).for_each(|(&root, steps)| graph.steps(root, steps));
         }
-        for (&root, steps) in roots.iter().zip(&steps) {
-            if let Some((step, empty)) = graph.first_to_room(steps) {
+        for (&root, steps) in roots.iter().zip(&mut steps) {
+            if let Some((step, empty)) = graph.first_to_room(root, steps) {
                 return Ok(Some(Path::from_node(Node { candidate: root, source: None }, step, empty)));
             }
         }
@@ -139,21 +141,16 @@ impl Search {
         // meanwhile.
         let ([steps, next_steps, ..], mut next) = (&mut steps, roots.len());
         let (mut steps, mut next_steps) = (steps, next_steps);
-        let (mut is_known, prefetches) = (false, graph.is_worth_prefetching());
+        next_steps.clear();
         while self.nodes.len() < MAX_BUCKETS_VISITED
             && let Some(&node) = self.nodes.get(next)
         {
-            if is_known {
-                core::mem::swap(&mut steps, &mut next_steps);
-            } else {
-                graph.steps(node.candidate, steps);
-            }
-            let following = self.nodes.get(next + 1).filter(|_| prefetches);
-            is_known = following.is_some();
-            if let Some(following) = following {
+            core::mem::swap(&mut steps, &mut next_steps);
+            next_steps.clear();
+            if prefetches && let Some(following) = self.nodes.get(next + 1) {
                 graph.steps(following.candidate, next_steps);
             }
-            if let Some((step, empty)) = graph.first_to_room(steps) {
+            if let Some((step, empty)) = graph.first_to_room(node.candidate, steps) {
                 return Ok(Some(Path::from_node(node, step, empty)));
             }
             self.reach_from(next, steps)?;

@@ -57,25 +57,42 @@ impl<A: Addressing, T: Table> CuckooGraph for CuckooTable<A, T> {
     }
 
     fn steps(&self, bucket: Candidate, steps: &mut Steps) {
-        steps.clear();
-        for (slot, fingerprint) in self.slots.filled_slots(bucket.bucket()) {
-            let mut to = bucket;
-            for _ in 1..A::CANDIDATES {
-                to = self.addressing.alternate(to, fingerprint);
-                steps.push(Step { slot, to });
-            }
-        }
-        if self.is_worth_prefetching() {
-            steps.iter().for_each(|step| self.slots.prefetch(step.to.bucket()));
-        }
+        self.first_step(bucket, |step| {
+            self.slots.prefetch(step.to.bucket());
+            steps.push(step);
+            None::<()>
+        });
     }
 
-    fn first_to_room(&self, steps: &[Step]) -> Option<(Step, Slot)> {
-        steps.iter().find_map(|&step| Some((step, self.slots.vacancy(step.to.bucket()).slot()?)))
+    fn first_to_room(&self, bucket: Candidate, steps: &mut Steps) -> Option<(Step, Slot)> {
+        let with_room = |step: Step| Some((step, self.slots.vacancy(step.to.bucket()).slot()?));
+        if !steps.is_empty() {
+            return steps.iter().copied().find_map(with_room);
+        }
+        self.first_step(bucket, |step| {
+            steps.push(step);
+            with_room(step)
+        })
     }
 }
 
 impl<A: Addressing, T: Table> CuckooTable<A, T> {
+    /// Calls `visit` with each step out of a bucket, until one has a result.
+    #[inline]
+    fn first_step<R>(&self, bucket: Candidate, mut visit: impl FnMut(Step) -> Option<R>) -> Option<R> {
+        for (slot, fingerprint) in self.slots.filled_slots(bucket.bucket()) {
+            let mut to = bucket;
+            for _ in 1..A::CANDIDATES {
+                to = self.addressing.alternate(to, fingerprint);
+                let result = visit(Step { slot, to });
+                if result.is_some() {
+                    return result;
+                }
+            }
+        }
+        None
+    }
+
     /// Algorithm 2.
     #[inline(always)]
     pub(crate) fn contains(&self, digest: Digest) -> bool {
