@@ -52,8 +52,6 @@ pub(super) struct Fill {
     cut_off: f64,
     deviation: f64,
     margin: f64,
-    /// The load factor up to which a large table may be filled and still keep the promise.
-    rated: f64,
 }
 
 /// The buckets of a region up to which searches that are cut off cost nothing. In regions of k times as many they
@@ -66,21 +64,21 @@ const CUT_OFF: f64 = 0.001;
 
 impl Fill {
     pub(super) const fn of(shape: Shape) -> Self {
-        let (threshold, cut_off, deviation, margin, rated) =
+        let (threshold, cut_off, deviation, margin) =
             match (shape.layout(), shape.addressing().candidates(), shape.slots_per_bucket()) {
                 // The risk is all in the sets, of which every size is counted.
-                (Layout::Packed, 2, 1) => (1.0, 1.0, 0.0, 0.0, 0.45),
-                (Layout::Packed, 2, 2) => (0.897, 0.889, 0.44, 22.0, 0.86),
-                (Layout::Packed | Layout::SemiSorted, 2, 4) => (0.9804, 0.974, 0.2, 10.0, 0.955),
-                (Layout::Packed, 2, _) => (0.9979, 0.995, 0.066, 11.0, 0.98),
-                (_, 3, 1) => (0.9179, 0.903, 0.32, 14.0, 0.885),
-                (_, 3, 2) => (0.9882, 0.983, 0.12, 9.0, 0.965),
-                (_, 3, _) => (0.9992, 0.997, 0.03, 8.0, 0.985),
-                (_, _, 1) => (0.9767, 0.964, 0.25, 12.0, 0.945),
-                (_, _, 2) => (0.9982, 0.995, 0.055, 9.0, 0.98),
-                (_, _, _) => (0.9999, 0.998, 0.03, 8.0, 0.985),
+                (Layout::Packed, 2, 1) => (1.0, 1.0, 0.0, 0.0),
+                (Layout::Packed, 2, 2) => (0.897, 0.889, 0.44, 22.0),
+                (Layout::Packed | Layout::SemiSorted, 2, 4) => (0.9804, 0.974, 0.2, 10.0),
+                (Layout::Packed, 2, _) => (0.9979, 0.995, 0.066, 11.0),
+                (_, 3, 1) => (0.9179, 0.903, 0.32, 14.0),
+                (_, 3, 2) => (0.9882, 0.983, 0.12, 9.0),
+                (_, 3, _) => (0.9992, 0.997, 0.03, 8.0),
+                (_, _, 1) => (0.9767, 0.964, 0.25, 12.0),
+                (_, _, 2) => (0.9982, 0.995, 0.055, 9.0),
+                (_, _, _) => (0.9999, 0.998, 0.03, 8.0),
             };
-        Self { threshold, cut_off, deviation, margin, rated }
+        Self { threshold, cut_off, deviation, margin }
     }
 
     /// Whether `keys` keys, spread over these regions by chance, fit each of them.
@@ -100,14 +98,6 @@ impl Fill {
         let variance = uneven + self.deviation * self.deviation * slots + scatter * scatter;
         keys + z * libm::sqrt(variance) + bernstein + self.margin <= mean * slots
     }
-}
-
-/// The load factor up to which a large table of this shape may be filled and still keep the promise; for two buckets of
-/// one slot, up to which it can be filled more often than not.
-///
-/// The paper's section 5.1 has 0.50, 0.84, 0.95 and 0.98 for b = 1, 2, 4 and 8, as observed at the first failure.
-pub(crate) const fn rated_load_factor(shape: Shape) -> f64 {
-    Fill::of(shape).rated
 }
 
 /// Some buckets that are all candidates of some keys: what [`Addressing`](crate::Addressing) calls a cycle.

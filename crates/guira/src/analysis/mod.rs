@@ -14,7 +14,6 @@ mod tails;
 pub use formulas::{bloom_bits_per_key, information_limit};
 pub use planner::Preference;
 
-pub(crate) use capacity::rated_load_factor;
 pub(crate) use formulas::rate_of_table;
 pub(crate) use planner::Plan;
 pub(crate) use planner::{

@@ -60,7 +60,7 @@ impl Doubling {
         locked: &AllGuards<'_>,
     ) -> Option<(Self, u64)> {
         let table = &generation.table;
-        let parameters = table.parameters.after_doubling()?;
+        let parameters = growth.after_doubling(&table.parameters)?;
         let versions = table.guards.versions.clone();
         let next = SharedTable::empty(parameters, table.hasher, versions).ok()?;
         let splitting = Splitting::new(&table.parameters, &parameters, table.hasher.seed());

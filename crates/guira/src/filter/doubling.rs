@@ -4,12 +4,11 @@ use alloc::borrow::Cow;
 use alloc::boxed::Box;
 
 use super::CuckooFilter;
-use crate::analysis::promised_by;
 use crate::cast::to_usize;
 use crate::cuckoo::{NoRoom, Splitting};
 use crate::digest::Digest;
 use crate::error;
-use crate::parameters::{Parameters, Regions, bytes_for};
+use crate::parameters::{Parameters, bytes_for};
 #[cfg(feature = "concurrent")]
 use crate::table::try_box;
 use crate::table::{OutOfMemory, Storage, ask_for};
@@ -38,12 +37,16 @@ impl CuckooFilter {
     /// where there would be too many buckets.
     pub(crate) fn doubled(&self) -> Result<Option<Self>, error::OutOfMemory> {
         let from = self.try_settled()?;
-        let Some(parameters) = from.parameters().after_doubling() else { return Ok(None) };
+        let Some(parameters) = from.parameters_after_doubling() else { return Ok(None) };
         let mut doubled = Self::with_parameters(parameters, *from.hasher())?;
         let mut splitting = Splitting::new(from.parameters(), doubled.parameters(), from.hasher().seed());
         splitting.split(from.bytes(), doubled.scheme_and_bytes().1, u64::MAX);
         doubled.add_to_len(from.len());
         Ok(Some(doubled.with_growth(from.growth().copied()).with_kept(from.kept().cloned())))
+    }
+
+    fn parameters_after_doubling(&self) -> Option<Parameters> {
+        self.growth()?.after_doubling(self.parameters())
     }
 
     /// Whether the table is large enough to be doubled in steps.
@@ -70,7 +73,7 @@ impl CuckooFilter {
     /// changes nothing.
     pub(super) fn begin_doubling(&mut self) -> Result<bool, error::OutOfMemory> {
         self.settle();
-        let Some(parameters) = self.parameters().after_doubling() else { return Ok(false) };
+        let Some(parameters) = self.parameters_after_doubling() else { return Ok(false) };
         let mut doubled = Self::with_parameters(parameters, *self.hasher())?
             .with_growth(self.growth().copied())
             .with_kept(self.kept().cloned());
@@ -104,9 +107,13 @@ impl CuckooFilter {
     }
 
     /// Stores a copy of a key while the table is being doubled, and splits some buckets; more of them where there is no room,
-    /// unless there would be none if all were split. Where there is none although all are, the doubling is over.
+    /// unless there would be none if all were split, or the doubled table holds as many as it may. Where there is none although all
+    /// are, the doubling is over.
     pub(crate) fn insert_while_doubling(&mut self, digest: Digest) -> Result<(), NoRoom> {
         self.split(Splitting::AT_A_TIME);
+        if self.growth().is_some_and(|growth| self.len() >= growth.limit(self.parameters())) {
+            return Err(NoRoom::Full);
+        }
         loop {
             let Some((splitting, old, new)) = self.splitting_mut() else { return self.insert_into_table(digest) };
             match splitting.insert(old, new, digest) {
@@ -190,33 +197,6 @@ impl Doubling {
         if needed + GIVEN_BACK_AT_A_TIME <= self.old.len() {
             self.old.truncate(needed);
         }
-    }
-}
-
-impl Parameters {
-    /// The parameters of the doubled table, and the capacity that may be promised for it; `None` where no bits are left to give
-    /// away, or where there would be too many buckets.
-    pub(crate) fn after_doubling(&self) -> Option<Self> {
-        let doublings = self.doublings() + 1;
-        let buckets = self.buckets_per_region().saturating_mul(2);
-        self.with_doublings(doublings, buckets, self.fingerprint_bits() - 1)
-    }
-
-    /// The parameters before the last doubling.
-    pub(crate) fn before_doubling(&self) -> Option<Self> {
-        let doublings = self.doublings().checked_sub(1)?;
-        self.with_doublings(doublings, self.buckets_per_region() / 2, self.fingerprint_bits() + 1)
-    }
-
-    fn with_doublings(&self, doublings: u32, buckets: u64, fingerprint_bits: u32) -> Option<Self> {
-        let regions = Regions { count: self.region_count(), buckets };
-        // First without a capacity, so that sizes out of range are refused before anything is computed from them.
-        Self::new(self.shape(), fingerprint_bits, regions, 0).ok()?.doubled(doublings).ok()?;
-        let capacity = promised_by(regions, self.shape());
-        let doubled = Self::new(self.shape(), fingerprint_bits, regions, capacity).ok()?;
-        let with_values =
-            if self.value_bits() > 0 { doubled.with_value_bits(self.value_bits()).ok()? } else { doubled };
-        with_values.doubled(doublings).ok()
     }
 }
 

@@ -125,10 +125,9 @@ impl CuckooFilter {
         // Find out how far it has to grow, and whether it may, before anything is doubled.
         let mut parameters = *self.parameters();
         while parameters.capacity() < needed {
-            if self.growth().is_none_or(|growth| growth.is_last(&parameters)) {
-                return Err(self.insert_error(NoRoom::Full));
-            }
-            parameters = parameters.after_doubling().ok_or_else(|| self.insert_error(NoRoom::Full))?;
+            let growth = self.growth().filter(|growth| !growth.is_last(&parameters));
+            let doubled = growth.and_then(|growth| growth.after_doubling(&parameters));
+            parameters = doubled.ok_or_else(|| self.insert_error(NoRoom::Full))?;
         }
         // All but the last doubling is of copies, since it may fail. That one gives back the table that it is made from meanwhile.
         let mut grown: Option<Self> = None;
@@ -191,7 +190,7 @@ impl CuckooFilter {
 
     /// The parameters of half the table, if the keys leave enough room there.
     pub(super) fn parameters_with_room_to_spare(&self) -> Option<Parameters> {
-        let smaller = self.parameters().before_doubling()?;
+        let smaller = self.growth()?.before_doubling(self.parameters())?;
         let most = smaller.capacity() - smaller.capacity().div_ceil(ROOM_TO_SPARE);
         (self.len() as u64 <= most).then_some(smaller)
     }
@@ -214,10 +213,7 @@ impl CuckooFilter {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn empty_like(&self) -> Result<Self, OutOfMemory> {
-        let mut first = *self.parameters();
-        while let Some(smaller) = first.before_doubling() {
-            first = smaller;
-        }
+        let first = self.growth().map_or(*self.parameters(), |growth| growth.before_all_doublings(self.parameters()));
         let filter = Self::with_parameters(first, *self.hasher())?;
         Ok(filter.with_growth(self.growth().copied()).with_kept(self.kept().cloned()))
     }

@@ -1,8 +1,8 @@
-use crate::analysis::rated_load_factor;
+use crate::analysis::promised_by;
 use crate::cast::{saturating_ceil, to_f64, to_usize};
 use crate::cuckoo::{Crowd, NoRoom};
 use crate::error::{BuildError, InsertError};
-use crate::parameters::{Addressing, Parameters};
+use crate::parameters::{Addressing, Parameters, Regions, Shape};
 
 /// The choice of what a filter that grows does with more keys than its largest capacity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -72,7 +72,7 @@ impl Growth {
     pub(crate) fn doublings(self, parameters: Parameters, len: usize) -> impl Iterator<Item = Parameters> {
         core::iter::successors(Some(parameters), move |parameters| {
             let is_possible = !self.is_last(parameters) && !is_crowded(len, parameters.slot_count());
-            is_possible.then(|| parameters.after_doubling()).flatten()
+            is_possible.then(|| self.after_doubling(parameters)).flatten()
         })
     }
 
@@ -113,10 +113,77 @@ impl Growth {
     /// promised to fit, and it does no harm to try.
     pub(crate) fn limit(&self, parameters: &Parameters) -> usize {
         let capacity = parameters.capacity();
-        let slots = to_f64(parameters.slot_count());
-        let rated = saturating_ceil(slots * rated_load_factor(parameters.shape()));
-        to_usize(if self.is_last(parameters) { capacity } else { capacity.max(rated) }).min(self.most())
+        let tried = keys_before_doubling(parameters.regions(), parameters.shape());
+        to_usize(if self.is_last(parameters) { capacity } else { capacity.max(tried) }).min(self.most())
     }
+
+    /// The most distinct keys that can be promised to fit these regions, after so many doublings, before they are doubled.
+    ///
+    /// Those that were planned as the last are filled up, and so are fingerprints that have no bit to give away.
+    pub(crate) fn capacity(&self, regions: Regions, shape: Shape, bits: u32, doublings: u32) -> u64 {
+        let promised = promised_by(regions, shape);
+        let is_filled_up = doublings == self.doublings || bits == Parameters::CORE_BITS;
+        if is_filled_up { promised } else { promised.min(keys_before_doubling(regions, shape)) }
+    }
+
+    /// The parameters of the doubled table; `None` where no bits are left to give away, or where there would be too many buckets.
+    pub(crate) fn after_doubling(&self, parameters: &Parameters) -> Option<Parameters> {
+        let buckets = parameters.buckets_per_region().saturating_mul(2);
+        self.with_doublings(parameters, parameters.doublings() + 1, buckets, parameters.fingerprint_bits() - 1)
+    }
+
+    /// The parameters before the last doubling.
+    pub(crate) fn before_doubling(&self, parameters: &Parameters) -> Option<Parameters> {
+        let doublings = parameters.doublings().checked_sub(1)?;
+        self.with_doublings(
+            parameters,
+            doublings,
+            parameters.buckets_per_region() / 2,
+            parameters.fingerprint_bits() + 1,
+        )
+    }
+
+    /// The parameters that a table with these began with.
+    pub(crate) fn before_all_doublings(&self, parameters: &Parameters) -> Parameters {
+        let before = |parameters: &Parameters| self.before_doubling(parameters);
+        core::iter::successors(Some(*parameters), before).last().unwrap_or(*parameters)
+    }
+
+    fn with_doublings(&self, of: &Parameters, doublings: u32, buckets: u64, bits: u32) -> Option<Parameters> {
+        let (shape, regions) = (of.shape(), Regions { count: of.region_count(), buckets });
+        // First without a capacity, so that sizes out of range are refused before anything is computed from them.
+        Parameters::new(shape, bits, regions, 0).ok()?.doubled(doublings).ok()?;
+        let parameters = Parameters::new(shape, bits, regions, self.capacity(regions, shape, bits, doublings)).ok()?;
+        let value_bits = of.value_bits();
+        let with_values = if value_bits > 0 { parameters.with_value_bits(value_bits).ok()? } else { parameters };
+        with_values.doubled(doublings).ok()
+    }
+}
+
+/// The load factor at which a table is doubled. In large tables more would fit, but the search for room would take several times as
+/// long, above all in the first moments of the doubling, when nearly all buckets are still whole.
+const fn load_factor_before_doubling(slots_per_bucket: u32) -> f64 {
+    match slots_per_bucket {
+        2 => 0.845,
+        4 => 0.94,
+        _ => 0.965,
+    }
+}
+
+/// The number of fingerprints at which these regions are doubled, if so many fit.
+fn keys_before_doubling(regions: Regions, shape: Shape) -> u64 {
+    let slots = regions.count * shape.slots_of_region(regions.buckets);
+    saturating_ceil(to_f64(slots) * load_factor_before_doubling(shape.slots_per_bucket()))
+}
+
+/// As many regions as these, and at least as large, that are not doubled before they hold so many keys.
+pub(super) fn regions_before_doubling(keys: u64, least: Regions, shape: Shape) -> Regions {
+    if keys <= keys_before_doubling(least, shape) {
+        return least;
+    }
+    let slots = to_f64(keys) / load_factor_before_doubling(shape.slots_per_bucket());
+    let buckets = saturating_ceil(slots / to_f64(least.count * u64::from(shape.slots_per_bucket())));
+    Regions { buckets: buckets.next_multiple_of(2), ..least }
 }
 
 /// Whether a table is so empty that copies must be in the way where no room is found: see [`Growth::doublings`].

@@ -1,6 +1,6 @@
 //! Plans a filter that grows: its first table, and how often that is doubled.
 
-use super::growth::{Growth, has_buckets_of};
+use super::growth::{Growth, has_buckets_of, regions_before_doubling};
 use super::{GrowthPolicy, whole_regions};
 use crate::analysis::{fingerprint_bits_for_rate, promised_by, regions_to_promise, regions_to_promise_doubled};
 use crate::error::BuildError;
@@ -52,9 +52,11 @@ impl GrowthRequest {
             let bits_at_last = fingerprint_bits_for_rate(self.false_positive_rate, promised, last, shape)?;
             let bits = bits_at_last + doublings;
             if bits.saturating_add(self.value_bits.unwrap_or(0)) <= Parameters::MAX_BITS_WITH_VALUE {
-                let parameters = Parameters::new(shape, bits, regions, promised_by(regions, shape).min(max_capacity))?;
+                let growth = Growth { doublings, max_capacity: promised, policy: self.policy };
+                let at_first = growth.capacity(regions, shape, bits, 0).min(max_capacity);
+                let parameters = Parameters::new(shape, bits, regions, at_first)?;
                 let parameters = self.value_bits.map_or(Ok(parameters), |bits| parameters.with_value_bits(bits))?;
-                return Ok((parameters, Growth { doublings, max_capacity: promised, policy: self.policy }));
+                return Ok((parameters, growth));
             }
             if doublings == 0 {
                 let fingerprint_bits = bits_at_last;
@@ -109,6 +111,8 @@ impl GrowthPlan {
 /// first has up to twice the room that was asked for, which saves a doubling and with it a bit per slot.
 fn beginning(asked: u64, largest: u64, shape: Shape) -> Result<Option<(Regions, u32)>, BuildError> {
     let least = regions_to_promise(asked, shape)?;
+    let is_last = promised_by(least, shape) >= largest;
+    let least = if is_last { least } else { regions_before_doubling(asked, least, shape) };
     let Some(doublings) = doublings_to_promise(largest, least, shape) else { return Ok(None) };
     let spared = doublings.saturating_sub(1);
     let fits_closely = promised_by(doubled(least, doublings), shape) <= largest.saturating_add(largest / CLOSE);

@@ -66,10 +66,7 @@ impl ValuedFilter {
 
     /// An empty one that began with the same parameters, and has the same hash.
     pub(crate) fn empty_like(&self) -> Result<Self, OutOfMemory> {
-        let mut first = self.parameters;
-        while let Some(smaller) = first.before_doubling() {
-            first = smaller;
-        }
+        let first = self.growth.map_or(self.parameters, |growth| growth.before_all_doublings(&self.parameters));
         let made = Self::with_parameters(first, self.hasher)?;
         Ok(made.with_growth(self.growth).with_kept(self.kept.clone()))
     }

@@ -79,7 +79,8 @@ impl ValuedFilter {
     /// The living fingerprints in twice the buckets, with a bit less of each; `None` where no bits are left to give away, or where
     /// there would be too many buckets.
     pub(super) fn doubled(&self, living: Living) -> Result<Option<Self>, OutOfMemory> {
-        let Some(parameters) = self.parameters().after_doubling() else { return Ok(None) };
+        let doubled = self.growth().and_then(|growth| growth.after_doubling(self.parameters()));
+        let Some(parameters) = doubled else { return Ok(None) };
         let mut doubled = self.empty_with(parameters)?;
         let addressing = DoublingAddressing::<true>::new(self.parameters(), self.hasher().seed());
         let from = ValuedTable::new(widths(self.parameters()), &self.storage()[..]);
@@ -110,7 +111,7 @@ impl ValuedFilter {
     /// The living fingerprints in half the buckets, with the bit that a doubling took; `None` where they don't fit, or where
     /// there was no doubling, or no memory.
     fn halved(&self, living: Living) -> Option<Self> {
-        let mut halved = self.empty_with(self.parameters().before_doubling()?).ok()?;
+        let mut halved = self.empty_with(self.growth()?.before_doubling(self.parameters())?).ok()?;
         let addressing = DoublingAddressing::<true>::new(halved.parameters(), self.hasher().seed());
         let from = ValuedTable::new(widths(self.parameters()), &self.storage()[..]);
         let mut len = 0;
@@ -155,14 +156,10 @@ impl ValuedFilter {
         // Find out how far it has to grow, and whether it may, before anything is doubled.
         let mut parameters = *self.parameters();
         while parameters.capacity() < needed {
-            let is_last = self.growth().is_none_or(|growth| growth.is_last(&parameters));
-            parameters = match parameters.after_doubling() {
-                Some(doubled) if !is_last => doubled,
-                _ => {
-                    let capacity = to_usize(self.parameters().capacity());
-                    return Err(ReserveError::Full { len, additional, capacity });
-                }
-            };
+            let growth = self.growth().filter(|growth| !growth.is_last(&parameters));
+            let doubled = growth.and_then(|growth| growth.after_doubling(&parameters));
+            let capacity = to_usize(self.parameters().capacity());
+            parameters = doubled.ok_or(ReserveError::Full { len, additional, capacity })?;
         }
         let mut grown: Option<Self> = None;
         for _ in self.parameters().doublings()..parameters.doublings() {
@@ -185,7 +182,7 @@ impl ValuedFilter {
     /// whether it did, which leaves the dead out.
     pub(crate) fn shrink_to_living(&mut self, len: usize, living: Living) -> bool {
         let before = self.parameters().doublings();
-        while let Some(smaller) = self.parameters().before_doubling() {
+        while let Some(smaller) = self.growth().and_then(|growth| growth.before_doubling(self.parameters())) {
             if len as u64 > smaller.capacity() - smaller.capacity().div_ceil(super::growing::ROOM_TO_SPARE) {
                 break;
             }

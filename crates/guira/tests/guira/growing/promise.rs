@@ -103,6 +103,27 @@ fn as_many_keys_fit_as_the_max_capacity_says_however_close_it_is() {
 }
 
 #[test]
+fn a_table_is_doubled_with_as_many_keys_as_its_capacity_says_or_a_few_more() {
+    for (slots, capacity, load) in [(2, 30_000, 0.845), (4, 30, 0.94), (4, 30_000, 0.94), (8, 30_000, 0.965)] {
+        let builder = CuckooFilter::builder().capacity(capacity).max_capacity(20 * capacity).slots_per_bucket(slots);
+        let built = builder.false_positive_rate(0.001).build().expect("there is such a filter");
+        let mut filter = built.clone();
+        let (mut before, mut keys) = (*filter.parameters(), 0..u64::MAX);
+        assert!(before.capacity() >= capacity as u64);
+        while filter.parameters().doublings() < 3 {
+            let len = filter.len() as u64;
+            filter.insert(&keys.next().expect("there are more")).expect("as many were promised");
+            if filter.parameters().doublings() > before.doublings() {
+                assert!(len >= before.capacity(), "{before:?} was doubled with {len} keys");
+                assert_eq!(len, (before.slot_count() as f64 * load).ceil() as u64, "{before:?}");
+                before = *filter.parameters();
+            }
+        }
+        assert_eq!(filter.empty_like().as_ref(), Ok(&built));
+    }
+}
+
+#[test]
 fn beyond_the_max_capacity_keys_are_refused_or_the_rate_doubles() {
     let builder = CuckooFilter::builder().capacity(1000).max_capacity(8000).false_positive_rate(0.001);
     let fill = |mut filter: CuckooFilter| {
