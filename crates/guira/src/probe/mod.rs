@@ -8,6 +8,8 @@ mod lanes;
 mod pages;
 mod prefetch;
 mod vectorized;
+#[cfg(feature = "concurrent")]
+mod words;
 
 pub(crate) use buckets::{AnyRegions, Below, Buckets, Extent, OneRegion, Regions, Regions65536, SeveralRegions};
 pub(crate) use bytes::Bytes;
@@ -18,3 +20,5 @@ pub(crate) use pages::give_back;
 pub(crate) use prefetch::PrefetchToWrite;
 pub(crate) use prefetch::prefetch;
 pub(crate) use vectorized::vectorized;
+#[cfg(feature = "concurrent")]
+pub(crate) use words::{PlacedWords, WordMemory};

@@ -4,61 +4,33 @@ use core::ops::Deref;
 
 use alloc::vec::Vec;
 
-use self_cell::{MutBorrow, self_cell};
 #[cfg(not(loom))]
-use zerocopy::{FromBytes as _, FromZeros as _};
+use zerocopy::FromZeros as _;
 
 #[cfg(not(loom))]
 use super::storage::Mapping;
 use super::{
-    Copies, Copying, Memory, MemoryMut, OutOfMemory, PackedTable, Place, Storage, Table, TableMut, Widths, ask_for,
-    storage,
+    Copies, Copying, Memory, MemoryMut, OutOfMemory, PackedTable, Place, Storage, Table, TableMut, Widths, storage,
 };
 use crate::addressing::{BucketIndex, Fingerprint};
 use crate::cast::{low_32, low_64, to_usize};
 use crate::parameters::bytes_for;
-use crate::probe::{PrefetchToWrite, Word, prefetch};
+use crate::probe::{PlacedWords, PrefetchToWrite, Word, WordMemory, prefetch};
 use crate::sync::{AtomicU64, Ordering};
 
 /// The memory of a table as words of 64 bits, each little-endian like the bytes of [`Storage`].
-///
-/// It is borrowed for its whole life, so that a lookup need not ask which kind of memory it is.
-pub(crate) struct Words(Kept);
-
-type Slice<'memory> = &'memory [AtomicU64];
-
-self_cell!(
-    struct Kept {
-        owner: MutBorrow<Owned>,
-        #[covariant]
-        dependent: Slice,
-    }
-);
-
-enum Owned {
-    Heap(Vec<AtomicU64>),
-    #[cfg(not(loom))]
-    HugePages(Mapping),
-}
+pub(crate) struct Words(PlacedWords);
 
 impl Words {
-    fn new(memory: Owned) -> Result<Self, OutOfMemory> {
-        ask_for::<(MutBorrow<Owned>, Slice<'_>)>()?;
-        Ok(Self(Kept::new(MutBorrow::new(memory), |memory| match memory.borrow_mut() {
-            Owned::Heap(words) => words,
-            #[cfg(not(loom))]
-            Owned::HugePages(mapping) => match <[AtomicU64]>::mut_from_bytes(mapping.bytes_mut()) {
-                Ok(words) => words,
-                Err(_) => unreachable!("a mapping starts at a page, and its size is a multiple of 8"),
-            },
-        })))
+    fn new(memory: WordMemory) -> Self {
+        Self(PlacedWords::new(memory))
     }
 
     /// Turns the bytes of a table into words. A large table is not copied.
     pub(crate) fn from_storage(storage: Storage) -> Result<Self, OutOfMemory> {
         let bytes = match storage.0 {
             #[cfg(not(loom))]
-            storage::Memory::HugePages(mapping) => return Self::new(Owned::HugePages(mapping)),
+            storage::Memory::HugePages(mapping) => return Ok(Self::new(WordMemory::Pages(mapping.into_pages()))),
             #[cfg(loom)]
             storage::Memory::HugePages(mapping) => mapping.bytes().to_vec(),
             storage::Memory::Heap(bytes) => bytes,
@@ -67,7 +39,7 @@ impl Words {
         words.try_reserve_exact(bytes.len() / 8).map_err(|_| OutOfMemory)?;
         let (chunks, _) = bytes.as_chunks();
         words.extend(chunks.iter().map(|&bytes| AtomicU64::new(u64::from_le_bytes(bytes).to_le())));
-        Self::new(Owned::Heap(words))
+        Ok(Self::new(WordMemory::Heap(words)))
     }
 
     /// Turns the words into the bytes of a table. A large table is not copied.
@@ -81,10 +53,10 @@ impl Words {
 
     /// Turns the words into the bytes of a table, if there is memory for the copy of a small one. A large one is not copied.
     pub(super) fn try_into_storage(self) -> Result<Storage, OutOfMemory> {
-        match self.0.into_owner().into_inner() {
-            Owned::Heap(words) => copied(&words),
+        match self.0.into_memory() {
+            WordMemory::Heap(words) => copied(&words),
             #[cfg(not(loom))]
-            Owned::HugePages(mapping) => Ok(Storage(storage::Memory::HugePages(mapping))),
+            WordMemory::Pages(pages) => Ok(Storage(storage::Memory::HugePages(Mapping::of_pages(pages)))),
         }
     }
 
@@ -97,10 +69,10 @@ impl Words {
     pub(super) fn zeroed_bytes(size: usize) -> Result<Self, OutOfMemory> {
         #[cfg(not(loom))]
         match Mapping::zeroed(size) {
-            Some(mapping) => Self::new(Owned::HugePages(mapping)),
+            Some(mapping) => Ok(Self::new(WordMemory::Pages(mapping.into_pages()))),
             None => {
                 let words = AtomicU64::new_vec_zeroed(size / 8).map_err(|_| OutOfMemory)?;
-                Self::new(Owned::Heap(words))
+                Ok(Self::new(WordMemory::Heap(words)))
             }
         }
         #[cfg(loom)]
@@ -143,7 +115,7 @@ impl Deref for Words {
 
     #[inline]
     fn deref(&self) -> &[AtomicU64] {
-        self.0.borrow_dependent()
+        &self.0
     }
 }
 

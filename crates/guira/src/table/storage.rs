@@ -232,6 +232,17 @@ mod huge_pages {
             Some(Self(map))
         }
 
+        /// What [`into_pages`](Self::into_pages) returned.
+        #[cfg(all(feature = "concurrent", not(loom)))]
+        pub(in crate::table) const fn of_pages(pages: MmapMut) -> Self {
+            Self(pages)
+        }
+
+        #[cfg(all(feature = "concurrent", not(loom)))]
+        pub(in crate::table) fn into_pages(self) -> MmapMut {
+            self.0
+        }
+
         pub(super) fn copied_from(bytes: &[u8]) -> Option<Self> {
             let mut copy = Self::zeroed(bytes.len())?;
             copy.bytes_mut().copy_from_slice(bytes);

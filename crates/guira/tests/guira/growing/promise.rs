@@ -115,7 +115,8 @@ fn a_table_is_doubled_with_as_many_keys_as_its_capacity_says_or_a_few_more() {
             filter.insert(&keys.next().expect("there are more")).expect("as many were promised");
             if filter.parameters().doublings() > before.doublings() {
                 assert!(len >= before.capacity(), "{before:?} was doubled with {len} keys");
-                assert_eq!(len, (before.slot_count() as f64 * load).ceil() as u64, "{before:?}");
+                let more = len as f64 - before.slot_count() as f64 * load;
+                assert!((0.0..1.0).contains(&more), "{before:?} was doubled with {len} keys");
                 before = *filter.parameters();
             }
         }
