@@ -31,7 +31,7 @@ const OPERATIONS: [Operation; 24] = [
     packed("contains", contains, 66.6),
     packed("contains, one region of any size", contains_in_one_region, 75.7),
     packed("contains, two regions of any size", contains_in_two_regions, 96.9),
-    packed("contains, eight slots", contains_in_eight_slots, 127.2),
+    packed("contains, eight slots", contains_in_eight_slots, 125.2),
     packed("contains_digest", contains_digest, 47.4),
     packed("contains_many_into", contains_many_into, 97.7),
     packed("insert", insert, 123.2),

@@ -12,7 +12,7 @@ use crate::table::{ConstantFingerprintBits, ConstantWidths, Layout, Widths};
 /// single jump.
 #[derive(Debug)]
 pub(crate) struct Operations {
-    pub(super) contains: fn(&Pair, &[u8], Digest) -> bool,
+    pub(super) contains: Contains,
     /// Inserts a key if one of its candidate buckets has room. Returns `true` if it was inserted.
     pub(super) fill: Fill,
     pub(super) remove: fn(&Pair, &mut [u8], Digest) -> bool,
@@ -24,6 +24,8 @@ pub(crate) struct Operations {
     pub(super) answer: fn(&Pair, &[u8], &Located, &Located, &mut [bool]),
     pub(super) fill_absent: FillAbsent,
 }
+
+pub(super) type Contains = fn(&Scheme, &[u8], Digest) -> bool;
 
 type Fill = fn(&Scheme, &mut [u8], Digest) -> bool;
 
@@ -49,7 +51,10 @@ macro_rules! operations {
     ($name:ident, $layout:pat => $compiled:expr) => {
         const {
             &Operations {
-                contains: |pair, bytes, digest| table!($name, $layout, $compiled, pair.over(bytes)).contains(digest),
+                contains: |scheme, bytes, digest| {
+                    let pair = &scheme.pair;
+                    table!($name, $layout, $compiled, pair.over(bytes)).contains(digest)
+                },
                 fill: |scheme, bytes, digest| {
                     let pair = &scheme.pair;
                     let mut table = table!($name, $layout, $compiled, pair.over_mut(bytes));

@@ -3,6 +3,7 @@
 //! say there: asking for its pair is a jump through a table of all pairs.
 
 use super::Pair;
+use super::operations::Contains;
 use crate::addressing::{AnySize, Fingerprint, RegionalAddressing};
 use crate::digest::Digest;
 use crate::parameters::Parameters;
@@ -128,7 +129,16 @@ impl Planned {
         })
     }
 
-    #[inline(never)]
+    /// Algorithm 2 where buckets are read in halves, as a function; `None` for other tables.
+    pub(super) fn contains_in_halves(&self) -> Option<Contains> {
+        self.is_halved.then_some(if Regions65536::are_of(&self.extent) {
+            |scheme, bytes, digest| scheme.planned.look_in_both_halves::<Regions65536, _, _>(bytes, digest, Once)
+        } else {
+            |scheme, bytes, digest| scheme.planned.look_in_both_halves::<AnyRegions, _, _>(bytes, digest, Once)
+        })
+    }
+
+    #[inline(always)]
     fn look_in_both_halves<R: Regions, M: Bytes, L: Look>(&self, memory: M, digest: Digest, look: L) -> L::Output {
         let buckets = self.extent.over(memory);
         let (fingerprint, [first, second]) = self.addressing.locate_in::<R>(&buckets, digest);

@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use super::blocks::{BLOCK, Located};
-use super::operations::Operations;
+use super::operations::{Contains, Operations};
 use super::planned::{Look, Once, Planned};
 use super::{CuckooTable, NoRoom};
 use crate::addressing::{
@@ -20,6 +20,8 @@ use crate::table::{AnyFingerprintBits, AnyWidths, Fits, Layout, ValuedWidths};
 pub(crate) struct Scheme {
     pub(crate) pair: Pair,
     operations: &'static Operations,
+    /// Algorithm 2 for this scheme, beside the operations so that it is reached in one step.
+    contains: Contains,
     pub(super) planned: Planned,
     /// Whether the pair is [`Pair::DoublingNarrow`]. Asking for the pair itself is a jump through a table of all pairs that lookups
     /// are compiled for, which takes up to 13 instructions more.
@@ -214,7 +216,10 @@ impl Scheme {
     fn of(pair: Pair, parameters: &Parameters, seed: u64) -> Self {
         let planned = Planned::new(parameters, &pair, seed);
         let is_doubling_narrow = matches!(pair, Pair::DoublingNarrow(..));
-        Self { pair, operations: Operations::of(&pair), planned, is_doubling_narrow }
+        let operations = Operations::of(&pair);
+        let in_halves = planned.contains_in_halves();
+        let contains = in_halves.unwrap_or(operations.contains);
+        Self { pair, operations, contains, planned, is_doubling_narrow }
     }
 
     /// Algorithm 2.
@@ -222,13 +227,8 @@ impl Scheme {
     pub(crate) fn contains(&self, bytes: &[u8], digest: Digest) -> bool {
         match self.contains_planned(bytes, digest, false) {
             Some(found) => found,
-            None => self.contains_by_itself(bytes, digest),
+            None => self.contains_elsewhere(bytes, digest),
         }
-    }
-
-    #[inline(never)]
-    fn contains_by_itself(&self, bytes: &[u8], digest: Digest) -> bool {
-        self.contains_elsewhere(bytes, digest)
     }
 
     /// Algorithm 2 for the pairs that are planned by default, and `None` for all others. `is_doubling` says whether `bytes`
@@ -255,13 +255,10 @@ impl Scheme {
         self.planned.look_in_halves(memory, digest, look)
     }
 
-    /// Algorithm 2 for any pair. Call it from a function that is not inlined, so that callers hold fewer values in registers.
-    #[inline(always)]
+    /// Algorithm 2 for any pair.
+    #[inline(never)]
     pub(crate) fn contains_elsewhere(&self, bytes: &[u8], digest: Digest) -> bool {
-        match self.look_in_halves(bytes, digest, Once) {
-            Some(found) => found,
-            None => (self.operations.contains)(&self.pair, bytes, digest),
-        }
+        (self.contains)(self, bytes, digest)
     }
 
     /// How many copies of a key's fingerprint are stored.
