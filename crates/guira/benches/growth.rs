@@ -104,7 +104,7 @@ fn lookups(grown: &CuckooFilter, rounds: u64, queries: u64) {
     let mut built = CuckooFilter::builder()
         .capacity(grown.capacity())
         .max_capacity(grown.capacity())
-        .false_positive_rate(grown.parameters().expected_false_positive_rate(grown.capacity() as u64) * 1.01)
+        .false_positive_rate(grown.parameters().expected_false_positive_rate(grown.capacity() as u64) * 1.04)
         .build()
         .expect("memory for the table");
     built.insert_many(&keys).expect("it is not full");

@@ -119,11 +119,16 @@ impl Growth {
 
     /// The most distinct keys that can be promised to fit these regions, after so many doublings, before they are doubled.
     ///
-    /// Those that were planned as the last are filled up, and so are fingerprints that have no bit to give away.
+    /// Those that were planned as the last are filled up, and so are fingerprints that have no bit to give away, and first tables
+    /// unless they are large.
     pub(crate) fn capacity(&self, regions: Regions, shape: Shape, bits: u32, doublings: u32) -> u64 {
         let promised = promised_by(regions, shape);
-        let is_filled_up = doublings == self.doublings || bits == Parameters::CORE_BITS;
-        if is_filled_up { promised } else { promised.min(keys_before_doubling(regions, shape)) }
+        let is_first_and_small = doublings == 0 && !is_large(regions, shape);
+        if doublings == self.doublings || bits == Parameters::CORE_BITS || is_first_and_small {
+            promised
+        } else {
+            promised.min(keys_before_doubling(regions, shape))
+        }
     }
 
     /// The parameters of the doubled table; `None` where no bits are left to give away, or where there would be too many buckets.
@@ -170,15 +175,24 @@ const fn load_factor_before_doubling(slots_per_bucket: u32) -> f64 {
     }
 }
 
-/// The number of fingerprints at which these regions are doubled, if so many fit.
-fn keys_before_doubling(regions: Regions, shape: Shape) -> u64 {
-    let slots = regions.count * shape.slots_of_region(regions.buckets);
-    saturating_ceil(to_f64(slots) * load_factor_before_doubling(shape.slots_per_bucket()))
+/// Whether regions are so large that a first table is doubled as early as others, so that no insertion takes long. Most tables stay
+/// as they were asked for, and small ones have as many slots as ones that never grow.
+fn is_large(regions: Regions, shape: Shape) -> bool {
+    slots(regions, shape) >= 1 << 23
 }
 
-/// As many regions as these, and at least as large, that are not doubled before they hold so many keys.
-pub(super) fn regions_before_doubling(keys: u64, least: Regions, shape: Shape) -> Regions {
-    if keys <= keys_before_doubling(least, shape) {
+const fn slots(regions: Regions, shape: Shape) -> u64 {
+    regions.count * shape.slots_of_region(regions.buckets)
+}
+
+/// The number of fingerprints at which these regions are doubled, if so many fit.
+fn keys_before_doubling(regions: Regions, shape: Shape) -> u64 {
+    saturating_ceil(to_f64(slots(regions, shape)) * load_factor_before_doubling(shape.slots_per_bucket()))
+}
+
+/// As many regions as these for a first table, and at least as large, that is not doubled before it holds so many keys, which fit.
+pub(super) fn first_regions_for(keys: u64, least: Regions, shape: Shape) -> Regions {
+    if !is_large(least, shape) || keys <= keys_before_doubling(least, shape) {
         return least;
     }
     let slots = to_f64(keys) / load_factor_before_doubling(shape.slots_per_bucket());

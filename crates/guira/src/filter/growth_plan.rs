@@ -1,6 +1,6 @@
 //! Plans a filter that grows: its first table, and how often that is doubled.
 
-use super::growth::{Growth, has_buckets_of, regions_before_doubling};
+use super::growth::{Growth, first_regions_for, has_buckets_of};
 use super::{GrowthPolicy, whole_regions};
 use crate::analysis::{fingerprint_bits_for_rate, promised_by, regions_to_promise, regions_to_promise_doubled};
 use crate::error::BuildError;
@@ -111,16 +111,18 @@ impl GrowthPlan {
 /// first has up to twice the room that was asked for, which saves a doubling and with it a bit per slot.
 fn beginning(asked: u64, largest: u64, shape: Shape) -> Result<Option<(Regions, u32)>, BuildError> {
     let least = regions_to_promise(asked, shape)?;
-    let is_last = promised_by(least, shape) >= largest;
-    let least = if is_last { least } else { regions_before_doubling(asked, least, shape) };
     let Some(doublings) = doublings_to_promise(largest, least, shape) else { return Ok(None) };
     let spared = doublings.saturating_sub(1);
     let fits_closely = promised_by(doubled(least, doublings), shape) <= largest.saturating_add(largest / CLOSE);
-    if doublings == 0 || fits_closely {
-        return Ok(Some((least, doublings)));
-    }
-    let enlarged = regions_to_promise_doubled(largest, spared, least, shape);
-    Ok(enlarged.map(|regions| (regions, spared)))
+    let (regions, doublings) = if doublings == 0 || fits_closely {
+        (least, doublings)
+    } else {
+        let Some(enlarged) = regions_to_promise_doubled(largest, spared, least, shape) else { return Ok(None) };
+        (enlarged, spared)
+    };
+    let regions = if doublings == 0 { regions } else { first_regions_for(asked, regions, shape) };
+    let is_possible = doubled(regions, doublings).bucket_count() <= Parameters::MAX_BUCKETS;
+    Ok(is_possible.then_some((regions, doublings)))
 }
 
 /// A last table with room for up to one part in so many more than the largest capacity is close enough to it.

@@ -116,11 +116,34 @@ fn a_table_is_doubled_with_as_many_keys_as_its_capacity_says_or_a_few_more() {
             if filter.parameters().doublings() > before.doublings() {
                 assert!(len >= before.capacity(), "{before:?} was doubled with {len} keys");
                 let more = len as f64 - before.slot_count() as f64 * load;
-                assert!((0.0..1.0).contains(&more), "{before:?} was doubled with {len} keys");
+                // First tables are filled up to what they were asked for.
+                assert!(
+                    before.doublings() == 0 || (0.0..1.0).contains(&more),
+                    "{before:?} was doubled with {len} keys"
+                );
                 before = *filter.parameters();
             }
         }
         assert_eq!(filter.empty_like().as_ref(), Ok(&built));
+    }
+}
+
+#[test]
+fn large_first_tables_are_doubled_early_and_small_ones_have_the_slots_of_those_that_never_grow() {
+    let slots_and_capacity = |capacity, times| {
+        let builder = CuckooFilter::builder().capacity(capacity).max_capacity(times * capacity);
+        let filter = builder.false_positive_rate(0.001).build().expect("memory for the table");
+        assert!(filter.capacity() >= capacity && filter.max_capacity() >= times * capacity);
+        (filter.parameters().slot_count() as f64, filter.capacity() as f64)
+    };
+    for (capacity, is_large) in [(1000, false), (1_000_000, false), (8_000_000, false), (10_000_000, true)] {
+        let (slots, capacity_of_first) = slots_and_capacity(capacity, 2);
+        let ratio = slots / slots_and_capacity(capacity, 1).0;
+        if is_large {
+            assert!((1.02..1.04).contains(&ratio) && capacity_of_first / slots < 0.9401, "{capacity}: {ratio}");
+        } else {
+            assert!((1.0..1.01).contains(&ratio), "{capacity}: {ratio}");
+        }
     }
 }
 
