@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::ffi::CStr;
 
+use guira::raw::FileEnds;
+
 use crate::command::{Absent, Command, Creation, Repeats, Secret};
 use crate::error::CommandError;
 use crate::memory::{Boxed, answers, copied, list_for, short_list_for};
@@ -431,12 +433,18 @@ const fn refused_at<'arguments>(time: u64, error: CommandError) -> Outcome<'argu
     Outcome { reply: Reply::Refused(error), changes: Changes { created: None, told, event: c"cf.add" } }
 }
 
-/// CF.SCANDUMP: the header, or a chunk of the table, from where it is.
+/// CF.SCANDUMP: the header, or a chunk of the table, from where it is. The ends of the file are there if the filter was summed up before,
+/// and has not changed since.
 ///
 /// # Errors
 ///
 /// If there is no filter, or only a part of one, or no chunk at this position.
-pub fn scan_dump(place: &mut impl Place, position: u64, secret: Secret) -> Result<Reply<'_>, CommandError> {
+pub fn scan_dump(
+    place: &mut impl Place,
+    position: u64,
+    secret: Secret,
+    ends: Option<FileEnds>,
+) -> Result<Reply<'_>, CommandError> {
     // It is not told of as a change where nothing does.
     if place.filter().is_some_and(|filter| !filter.is_settled())
         && let Some(filter) = place.filter_mut()
@@ -449,7 +457,7 @@ pub fn scan_dump(place: &mut impl Place, position: u64, secret: Secret) -> Resul
         return Err(incoming.refusal());
     }
     if position == 0 {
-        return Ok(Reply::Chunk { next: 1, bytes: Cow::Owned(copied(&filter.header_of_settled(secret))?) });
+        return Ok(Reply::Chunk { next: 1, bytes: Cow::Owned(copied(&filter.header_of_settled(secret, ends))?) });
     }
     Ok(match filter.chunk_of_settled(position)? {
         None => Reply::LastChunk,

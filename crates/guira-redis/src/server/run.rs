@@ -2,6 +2,7 @@
 
 use std::ffi::c_int;
 
+use guira::raw::FileEnds;
 use smallvec::SmallVec;
 
 use super::context::{Context, bytes_of, now};
@@ -19,7 +20,7 @@ use crate::execution::{
 use crate::memory::{collected, gathered, list_for};
 use crate::reply::{Frames as _, Insertion, Reply};
 use crate::settings::Limits;
-use crate::stored::StoredFilter;
+use crate::stored::{StoredFilter, Task};
 
 /// The functions that the server calls, in the order of [`CommandName::ALL`].
 pub(super) const FUNCTIONS: [CommandFunction; CommandName::ALL.len()] = [
@@ -48,6 +49,8 @@ pub(super) enum Prepared {
     Filter(StoredFilter),
     /// The filter stays as it is.
     Unchanged,
+    /// These are the ends of its file.
+    Ends(FileEnds),
 }
 
 /// Ends a command of which a part was done in steps, and replies.
@@ -144,25 +147,25 @@ fn obey(
             if prepared.is_none() {
                 merged_by(key.filter(), &sources, limits(context))?;
                 let [_, names @ ..] = arguments else { return Ok(()) };
-                if steps::begin(context, name, names)? {
+                if steps::begin(context, name, Task::Merge, names)? {
                     return Ok(());
                 }
             }
             let merged = match prepared.and_then(Option::take) {
                 Some(Prepared::Filter(merged)) => Some(merged),
-                Some(Prepared::Unchanged) | None => None,
+                _ => None,
             };
             merge(&mut key, &sources, limits(context), merged)?
         }
         Command::Compact if name == CommandName::Compact => {
-            if prepared.is_none() && steps::begin(context, name, &[*key_name])? {
+            if prepared.is_none() && steps::begin(context, name, Task::Shrink, &[*key_name])? {
                 return Ok(());
             }
             let mut key = Key::open(context, *key_name, access)?;
             match prepared.and_then(Option::take) {
                 Some(Prepared::Filter(compacted)) => compact_to(&mut key, compacted)?,
                 Some(Prepared::Unchanged) => compact_nothing(&mut key)?,
-                None => return execute_within_limits(context, &command, *key_name, key),
+                _ => return execute_within_limits(context, &command, *key_name, key),
             }
         }
         Command::ReserveLike { .. } => {
@@ -171,10 +174,15 @@ fn obey(
             reserve_like(&mut key, other.as_ref().and_then(Key::filter), limits(context))?
         }
         Command::ScanDump { position, secret } => {
-            if prepared.is_none() && steps::begin(context, name, &[*key_name])? {
+            let task = if position == 0 { Task::SumUp } else { Task::Settle };
+            if prepared.is_none() && steps::begin(context, name, task, &[*key_name])? {
                 return Ok(());
             }
-            scan_dump(&mut Key::open(context, *key_name, access)?, position, secret)?.send(&mut context);
+            let ends = match prepared.and_then(Option::take) {
+                Some(Prepared::Ends(ends)) => Some(ends),
+                _ => None,
+            };
+            scan_dump(&mut Key::open(context, *key_name, access)?, position, secret, ends)?.send(&mut context);
             return Ok(());
         }
         command => {

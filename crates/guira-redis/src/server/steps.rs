@@ -57,15 +57,6 @@ impl Drop for KeyName {
     }
 }
 
-const fn task_of(name: CommandName) -> Option<Task> {
-    match name {
-        CommandName::ScanDump => Some(Task::Settle),
-        CommandName::Compact => Some(Task::Shrink),
-        CommandName::Merge => Some(Task::Merge),
-        _ => None,
-    }
-}
-
 /// Begins to do a command in steps if that is worth while, there is memory for it, and its client may wait. Returns `true` if so: then its
 /// client is blocked, and is answered later. `keys` are the destination and the sources.
 ///
@@ -73,11 +64,16 @@ const fn task_of(name: CommandName) -> Option<Task> {
 ///
 /// If one of the keys holds anything but a filter.
 #[cold]
-pub(super) fn begin(context: Context, name: CommandName, keys: &[*mut RawString]) -> Result<bool, CommandError> {
-    match task_of(name).map(|task| begin_task(context, name, task, keys)) {
+pub(super) fn begin(
+    context: Context,
+    name: CommandName,
+    task: Task,
+    keys: &[*mut RawString],
+) -> Result<bool, CommandError> {
+    match begin_task(context, name, task, keys) {
         // It may be done at once without.
-        None | Some(Err(CommandError::OutOfMemory)) => Ok(false),
-        Some(begun) => begun,
+        Err(CommandError::OutOfMemory) => Ok(false),
+        begun => begun,
     }
 }
 
@@ -148,6 +144,10 @@ impl Job {
             Progress::More => false,
             Progress::Done(filter) => {
                 self.prepared = filter.map(|filter| Prepared::Filter(StoredFilter::Growing(filter)));
+                true
+            }
+            Progress::SummedUp(ends) => {
+                self.prepared = Some(Prepared::Ends(ends));
                 true
             }
             Progress::Unchanged => {

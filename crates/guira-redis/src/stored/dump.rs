@@ -48,13 +48,13 @@ impl StoredFilter {
     /// The header, which is the first chunk.
     pub(crate) fn header(&mut self, secret: Secret) -> DumpHeader {
         self.settle();
-        self.header_of_settled(secret)
+        self.header_of_settled(secret, None)
     }
 
-    /// The header of a filter whose table is not being doubled.
-    pub(crate) fn header_of_settled(&self, secret: Secret) -> DumpHeader {
+    /// The header of a filter whose table is not being doubled, made of the ends of its file if they are known.
+    pub(crate) fn header_of_settled(&self, secret: Secret, ends: Option<FileEnds>) -> DumpHeader {
         match self {
-            Self::Growing(growing) => growing_header(growing, secret),
+            Self::Growing(growing) => growing_header(growing, secret, ends),
             Self::Expiring(expiring) => expiring_header(expiring, secret),
             Self::Imported(imported) => imported.header(),
             Self::Incoming(incoming) => DumpHeader::from_slice(incoming.header()),

@@ -1,6 +1,6 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use guira::raw::{Arriving, Mark, RawFilter as _};
+use guira::raw::{Arriving, FileEnds, Mark, RawFilter as _};
 use guira::{BuildError, FileHeader, FileKind};
 
 use super::dump::DumpHeader;
@@ -61,9 +61,10 @@ pub(crate) enum Before {
 const COUNT_SIZE: usize = 8;
 
 /// The header of this module's dumps.
-pub(super) fn growing_header(growing: &Growing, secret: Secret) -> DumpHeader {
+pub(super) fn growing_header(growing: &Growing, secret: Secret, ends: Option<FileEnds>) -> DumpHeader {
     let key = growing.key().filter(|_| secret == Secret::Kept);
-    header_of(growing.removed, growing.filter.file_ends().header(), key)
+    let ends = ends.unwrap_or_else(|| growing.filter.file_ends());
+    header_of(growing.removed, ends.header(), key)
 }
 
 /// The header of the dump of a filter whose items expire.

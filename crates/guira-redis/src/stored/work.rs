@@ -1,7 +1,7 @@
 //! What takes long with a large filter, in steps.
 
 use guira::CuckooFilter;
-use guira::raw::{Merging, RawInsert as _, Shrinking, Step};
+use guira::raw::{FileEnds, Merging, RawInsert as _, Shrinking, Step, Summing};
 
 use super::stamp::Stamp;
 use super::{Growing, StoredFilter};
@@ -10,11 +10,16 @@ use crate::cast::wide;
 /// Less is done faster than clients notice, in bytes of all tables.
 const WORTH_STEPS: u64 = 256 << 10;
 
+/// A smaller table is summed up faster than clients notice, in bytes.
+const WORTH_SUMMING_IN_STEPS: u64 = 4 << 20;
+
 /// What is to be done with filters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Task {
     /// Doublings are finished.
     Settle,
+    /// The first is summed up, for the header of its dump.
+    SumUp,
     /// The first is shrunk.
     Shrink,
     /// The others are merged into a copy of the first.
@@ -43,6 +48,7 @@ pub(crate) enum Waste {
 #[expect(clippy::large_enum_variant, reason = "there is one for each command, in a box")]
 pub(crate) enum Phase {
     Settling,
+    Summing(Summing),
     Shrinking(Shrinking),
     Merging(Merging),
 }
@@ -57,6 +63,8 @@ pub(crate) enum Progress {
     More,
     /// All is done. If there is no filter, what remains is to be done at once.
     Done(Option<Growing>),
+    /// This is the header of the file, and what is behind its table.
+    SummedUp(FileEnds),
     /// All is done, and the filters stay as they are.
     Unchanged,
 }
@@ -78,6 +86,7 @@ impl Task {
         let is_settled = filters.iter().all(|growing| growing.is_settled());
         let has_more = match self {
             Self::Settle => false,
+            Self::SumUp => size >= WORTH_SUMMING_IN_STEPS,
             Self::Shrink => filters.iter().any(|growing| growing.may_shrink()),
             Self::Merge => true,
         };
@@ -113,6 +122,10 @@ impl Work {
         }
         match &mut self.phase {
             Phase::Settling => Progress::More,
+            Phase::Summing(summing) => match summing.step(&first.filter) {
+                Step::More => Progress::More,
+                Step::Done(ends) => Progress::SummedUp(ends),
+            },
             Phase::Shrinking(shrinking) => match shrinking.step(&first.filter) {
                 Ok(Step::More) => Progress::More,
                 Ok(Step::Done(Some(shrunk))) => Progress::Done(Some(Growing::new(shrunk))),
@@ -138,7 +151,7 @@ impl Work {
     /// What is of no use any more, if there is something.
     pub(crate) fn take_waste(&mut self) -> Option<Waste> {
         let waste = match &mut self.phase {
-            Phase::Settling => None,
+            Phase::Settling | Phase::Summing(_) => None,
             Phase::Shrinking(shrinking) => shrinking.take_waste(),
             Phase::Merging(merging) => merging.take_waste(),
         };
@@ -158,6 +171,7 @@ impl Work {
         self.stamps.extend(filters.iter().map(|growing| growing.stamp.get()));
         self.phase = match (self.task, filters) {
             (Task::Settle, _) | (_, []) => return Progress::Done(None),
+            (Task::SumUp, _) => Phase::Summing(Summing::default()),
             (Task::Shrink, _) => Phase::Shrinking(Shrinking::default()),
             (Task::Merge, [first, rest @ ..]) => {
                 let Ok(others) = crate::memory::collected(rest.iter().map(|other| &other.filter)) else {

@@ -11,7 +11,7 @@ fn run<'value>(
 ) -> Result<Reply<'value>, CommandError> {
     let command = Command::parse(name, arguments)?;
     if let Command::ScanDump { position, secret } = command {
-        return scan_dump(value, position, secret);
+        return scan_dump(value, position, secret, None);
     }
     execute(&command, value, Settings::default, Limits::Bytes(1 << 30), || 0).map(|outcome| outcome.reply)
 }
@@ -94,7 +94,7 @@ impl Place for Noticed {
 fn a_dump_is_no_change() {
     let mut key = Noticed { value: large_filter(), changes: 0 };
     let mut position = 0;
-    while let Reply::Chunk { next, .. } = scan_dump(&mut key, position, Secret::Kept).expect("a chunk") {
+    while let Reply::Chunk { next, .. } = scan_dump(&mut key, position, Secret::Kept, None).expect("a chunk") {
         position = next;
     }
     assert!(position > 1_000_000);

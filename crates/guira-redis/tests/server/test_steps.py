@@ -207,3 +207,17 @@ def test_a_table_that_is_being_doubled_is_dumped_in_steps(server):
     expected = at_once(client, "CF.SCANDUMP", "b", 0)
     assert client.execute_command("CF.SCANDUMP", "a", 0) == expected
     assert holds(client, "a", range(number))
+
+
+def test_the_header_of_a_dump_in_steps_is_that_of_one_moment(server):
+    client = server.client()
+    client.execute_command("CF.RESERVE", "a", 6_000_000, "EXPANSION", 0, "HASH", "xxh3")
+    insert(server, "a", range(ITEMS))
+    headers = [at_once(client, "CF.SCANDUMP", "a", 0)]
+    assert client.execute_command("CF.SCANDUMP", "a", 0) == headers[0]
+    dump, number = Meanwhile(server, "CF.SCANDUMP", "a", 0), ITEMS
+    while dump.thread.is_alive():
+        assert client.execute_command("CF.ADD", "a", item(number)) == 1
+        headers.append(at_once(client, "CF.SCANDUMP", "a", 0))
+        number += 1
+    assert dump.result() in headers and len({header for _, header in headers}) == len(headers)

@@ -117,6 +117,7 @@ impl Planned {
     }
 
     /// Algorithm 2 where buckets are read in halves, and `None` for other tables.
+    #[cfg(feature = "concurrent")]
     #[inline(always)]
     pub(super) fn look_in_halves<M: Bytes, L: Look>(&self, memory: M, digest: Digest, look: L) -> Option<L::Output> {
         // A function for each kind of regions: one for both holds more values in registers, which it has to save first.

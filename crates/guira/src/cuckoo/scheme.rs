@@ -250,6 +250,7 @@ impl Scheme {
     }
 
     /// See [`Planned::look_in_halves`].
+    #[cfg(feature = "concurrent")]
     #[inline(always)]
     pub(crate) fn look_in_halves<M: Bytes, L: Look>(&self, memory: M, digest: Digest, look: L) -> Option<L::Output> {
         self.planned.look_in_halves(memory, digest, look)

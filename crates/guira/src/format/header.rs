@@ -81,6 +81,11 @@ pub(super) enum Hash {
 
 impl Header {
     pub(super) fn of(parts: &Parts<'_>) -> Self {
+        Self::summed(parts, checksum(&parts.table))
+    }
+
+    /// The header of a file whose table has this checksum.
+    pub(super) fn summed(parts: &Parts<'_>, table_checksum: u64) -> Self {
         Self {
             kind: parts.kind,
             parameters: *parts.parameters,
@@ -93,7 +98,7 @@ impl Header {
             flags: parts.kept.map_or(0, |kept| kept.flags),
             rate: parts.kept.map_or(0.0, |kept| kept.rate),
             chunks_size: wide(parts.chunks().map(<[u8]>::len).sum()),
-            table_checksum: checksum(&parts.table),
+            table_checksum,
         }
     }
 

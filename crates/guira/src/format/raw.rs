@@ -15,7 +15,7 @@ pub use super::journal::Journal;
 use super::load::load_from_parts;
 #[cfg(feature = "std")]
 use crate::cast::wide;
-use crate::digest::Key;
+use crate::digest::{Checksum, Key};
 use crate::error::{InsertError, LoadError, OutOfMemory, TryExtendError};
 use crate::expiring::ExpiringCuckooFilter;
 use crate::filter::{CuckooFilter, CuckooFilterView};
@@ -130,6 +130,60 @@ impl FileEnds {
     #[must_use]
     pub fn times(&self) -> &[u8] {
         &self.times
+    }
+}
+
+/// [`RawFilter::file_ends`], in steps: most of it is the checksum of the table.
+///
+/// # Examples
+///
+/// ```
+/// use guira::raw::{RawFilter, Step, Summing};
+///
+/// let filter = guira::CuckooFilter::with_capacity(100, 0.01)?;
+/// let mut summing = Summing::default();
+/// let ends = loop {
+///     if let Step::Done(ends) = summing.step(&filter) {
+///         break ends;
+///     }
+/// };
+/// assert_eq!(ends.header(), filter.file_ends().header());
+/// # Ok::<(), guira::BuildError>(())
+/// ```
+#[derive(Clone, Default)]
+pub struct Summing {
+    checksum: Checksum,
+    /// The bytes that it is of.
+    summed: usize,
+}
+
+/// How many bytes are summed up in a step.
+const SUMMED_AT_A_TIME: usize = 1 << 20;
+
+impl Summing {
+    /// Does a part of the work. The filter is to be the same at each step, and not being doubled.
+    ///
+    /// # Panics
+    ///
+    /// If it is being doubled, and there is no memory for a copy.
+    #[expect(clippy::expect_used, reason = "as in `to_bytes`")]
+    pub fn step(&mut self, filter: &CuckooFilter) -> Step<FileEnds> {
+        let parts = filter.parts().expect("memory for a copy of the filter");
+        let rest = parts.table.get(self.summed..).unwrap_or_default();
+        let part = rest.get(..SUMMED_AT_A_TIME).unwrap_or(rest);
+        self.checksum.update(part);
+        self.summed += part.len();
+        if part.len() < rest.len() {
+            return Step::More;
+        }
+        let header = Header::summed(&parts, self.checksum.get()).encode();
+        Step::Done(FileEnds { header, times: parts.times })
+    }
+}
+
+impl core::fmt::Debug for Summing {
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        formatter.debug_struct("Summing").field("summed", &self.summed).finish_non_exhaustive()
     }
 }
 
