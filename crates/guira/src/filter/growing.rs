@@ -125,8 +125,7 @@ impl CuckooFilter {
         // Find out how far it has to grow, and whether it may, before anything is doubled.
         let mut parameters = *self.parameters();
         while parameters.capacity() < needed {
-            let growth = self.growth().filter(|growth| !growth.is_last(&parameters));
-            let doubled = growth.and_then(|growth| growth.after_doubling(&parameters));
+            let doubled = self.growth().and_then(|growth| growth.next(&parameters));
             parameters = doubled.ok_or_else(|| self.insert_error(NoRoom::Full))?;
         }
         // All but the last doubling is of copies, since it may fail. That one gives back the table that it is made from meanwhile.

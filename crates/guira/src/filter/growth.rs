@@ -71,8 +71,8 @@ impl Growth {
     /// since distinct keys fill far more of a table first; doubling would make it ever larger and ever emptier.
     pub(crate) fn doublings(self, parameters: Parameters, len: usize) -> impl Iterator<Item = Parameters> {
         core::iter::successors(Some(parameters), move |parameters| {
-            let is_possible = !self.is_last(parameters) && !is_crowded(len, parameters.slot_count());
-            is_possible.then(|| self.after_doubling(parameters)).flatten()
+            let is_crowded = is_crowded(len, parameters.slot_count());
+            if is_crowded { None } else { self.next(parameters) }
         })
     }
 
@@ -129,6 +129,11 @@ impl Growth {
         } else {
             promised.min(keys_before_doubling(regions, shape))
         }
+    }
+
+    /// The parameters of the doubled table, if a table with these is to be doubled.
+    pub(crate) fn next(&self, parameters: &Parameters) -> Option<Parameters> {
+        if self.is_last(parameters) { None } else { self.after_doubling(parameters) }
     }
 
     /// The parameters of the doubled table; `None` where no bits are left to give away, or where there would be too many buckets.

@@ -156,8 +156,7 @@ impl ValuedFilter {
         // Find out how far it has to grow, and whether it may, before anything is doubled.
         let mut parameters = *self.parameters();
         while parameters.capacity() < needed {
-            let growth = self.growth().filter(|growth| !growth.is_last(&parameters));
-            let doubled = growth.and_then(|growth| growth.after_doubling(&parameters));
+            let doubled = self.growth().and_then(|growth| growth.next(&parameters));
             let capacity = to_usize(self.parameters().capacity());
             parameters = doubled.ok_or(ReserveError::Full { len, additional, capacity })?;
         }
