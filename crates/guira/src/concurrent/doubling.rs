@@ -1,8 +1,8 @@
 //! Doubling a table in steps while threads read and write it.
 //!
-//! Writers split a few buckets with each operation. A bucket is split under its lock: it stays as it is, and is copied to
-//! where nobody has looked yet; then the number of buckets that are whole is lowered below it, and from then on nobody
-//! writes it any more. So what can mislead others is only that they have seen an older number.
+//! Writers split a few buckets with each operation. A run of buckets is split under its lock: they stay as they are, and are copied
+//! to where nobody has looked yet; then the number of buckets that are whole is lowered below them, and from then on nobody
+//! writes them any more. So what can mislead others is only that they have seen an older number.
 //!
 //! A writer reads the number again when it has the locks: see [`SplittingGuards`].
 //!
@@ -17,7 +17,7 @@ use std::sync::TryLockError;
 use super::generation::Generation;
 use super::guards::SplittingGuards;
 use super::shared_table::SharedTable;
-use super::stripes::{AllGuards, Stale, Stripes};
+use super::stripes::{AllGuards, RUN, Stale, Stripes};
 use super::update::{Refusal, Repeated};
 use crate::addressing::{Addressing as _, BucketIndex};
 use crate::cast::to_usize;
@@ -25,7 +25,7 @@ use crate::cuckoo::{BLOCK, Located, NoRoom, Splitting, with_splitting_table};
 use crate::digest::Digest;
 use crate::error::InsertError;
 use crate::filter::{CuckooFilter, Growth};
-use crate::sync::{Arc, Mutex, Replaceable, into_inner};
+use crate::sync::{Arc, Count, Mutex, Ordering, Replaceable, into_inner};
 use crate::table::{Copies, Counted, Words, ask_for};
 
 /// The doubling of a table, from the moment at which it began.
@@ -40,6 +40,9 @@ pub(super) struct Doubling {
     pub(super) stripes: Stripes,
     /// Whoever splits buckets, which are split in order.
     turn: Mutex<()>,
+    /// 1 while somebody does, otherwise 0. Others only read that: asking for the lock would take it out of the cache of the one who
+    /// has it.
+    is_taken: Count,
 }
 
 /// Both tables, as they are when so many buckets are whole.
@@ -72,6 +75,7 @@ impl Doubling {
             next: Arc::new(Generation::new(next, growth)),
             stripes,
             turn: Mutex::new(()),
+            is_taken: Count::new(0),
         };
         let all = splitting.whole();
         let whole = all.saturating_sub(Splitting::AT_A_TIME);
@@ -235,6 +239,10 @@ impl Doubling {
 
     /// Splits the next buckets, unless another thread is at it.
     fn split(&self, old: &Generation, current: &Replaceable<Generation>, count: u64) {
+        // Relaxed: the lock decides.
+        if self.is_taken.load(Ordering::Relaxed) != 0 {
+            return;
+        }
         match self.turn.try_lock() {
             Ok(_turn) => self.split_in_turn(old, current, count),
             Err(TryLockError::Poisoned(_turn)) => self.split_in_turn(old, current, count),
@@ -257,20 +265,25 @@ impl Doubling {
 
     /// Splits the next buckets. The last of them ends the doubling.
     fn split_in_turn(&self, old: &Generation, current: &Replaceable<Generation>, count: u64) {
-        let end = old.whole();
+        let mut end = old.whole();
         if end == 0 {
             return;
         }
-        let first = end.saturating_sub(count);
-        for bucket in (first..end).rev() {
-            let number = BucketIndex::new(bucket);
-            let Ok(_guard) = self.stripes.lock(number) else { unreachable!("it is current while a bucket is whole") };
-            self.splitting.split_buckets(bucket..bucket + 1, &*old.table.words, self.next.table.words.unseen());
-            old.set_whole(bucket);
+        self.is_taken.store(1, Ordering::Relaxed);
+        let last = end.saturating_sub(count);
+        while end > last {
+            let first = last.max((end - 1) / RUN * RUN);
+            let Ok(_guard) = self.stripes.lock(BucketIndex::new(first)) else {
+                unreachable!("it is current while a bucket is whole")
+            };
+            self.splitting.split_buckets(first..end, &*old.table.words, self.next.table.words.unseen());
+            old.set_whole(first);
+            end = first;
         }
-        if first == 0 {
+        if last == 0 {
             self.end(current, self.stripes.lock_all());
         }
+        self.is_taken.store(0, Ordering::Relaxed);
     }
 
     /// Lets the doubled table take the place of both.

@@ -29,28 +29,38 @@ pub(super) struct Generation {
     doubling: OnceLock<Doubling>,
     /// The number of fingerprints at which the table counts as full, even if more would fit.
     limit: usize,
-    /// 1 if the limit is so near that every insertion compares with it, otherwise 0.
-    is_near_limit: AtomicU64,
+    /// One insertion in 2^n compares with the limit; this is n.
+    compared: AtomicU64,
 }
 
-/// Adding up what is stored reads every stripe, so while the limit is far only one insertion in so many does it.
-const COMPARED: u64 = 32;
+/// How often insertions compare what is stored with the limit: one in 2^n of them, where this is n.
+///
+/// Adding up what is stored reads every stripe, and takes the caches of all threads that write some of their lines. So the further the
+/// limit, the fewer insertions do it. That none of 64 times 2^n does is less likely than e^-64.
+fn compared_below(limit: usize, stored: usize) -> u64 {
+    let left = limit.saturating_sub(stored) as u64;
+    if cfg!(loom) {
+        // Every sum over the stripes multiplies the orders of a model.
+        return if left == 0 { 0 } else { MAX_COMPARED };
+    }
+    (left / 64).checked_ilog2().map_or(0, u64::from).min(MAX_COMPARED)
+}
 
-/// Whether the insertion of this digest is one of those that compare, while the limit is far.
+/// The most that [`compared_below`] returns: a sum over all stripes takes as long as a few insertions.
+const MAX_COMPARED: u64 = if cfg!(loom) { 5 } else { 10 };
+
+/// Whether the insertion of this digest is among the one in 2^n that compare.
 ///
 /// All bits take part. A digest that is a program's own may have the same low bits as all others, and a table in which no
 /// insertion compares is filled until no slot can be freed.
 #[inline]
-const fn is_compared(digest: Digest) -> bool {
+const fn is_compared(digest: Digest, compared: u64) -> bool {
     if cfg!(loom) {
-        // Every sum over the stripes multiplies the orders of a model, and its digests have no bits in common.
-        return digest.get().is_multiple_of(COMPARED);
+        // The digests of models have no bits in common.
+        return digest.get().is_multiple_of(1 << compared);
     }
-    digest.get().wrapping_mul(0x9e37_79b9_7f4a_7c15) < u64::MAX / COMPARED
+    digest.get().wrapping_mul(0x9e37_79b9_7f4a_7c15) <= u64::MAX >> compared
 }
-
-/// A limit that is not near is further away than this: too far for insertions between two comparisons to reach it.
-const FAR: usize = if cfg!(loom) { 0 } else { 256 * 32 };
 
 impl Generation {
     /// More than the buckets of any table.
@@ -58,13 +68,7 @@ impl Generation {
 
     pub(super) fn new(table: SharedTable, growth: &Growth) -> Self {
         let limit = growth.limit(&table.parameters);
-        Self {
-            table,
-            whole: AtomicU64::new(Self::ALL),
-            doubling: OnceLock::new(),
-            limit,
-            is_near_limit: AtomicU64::new(1),
-        }
+        Self { table, whole: AtomicU64::new(Self::ALL), doubling: OnceLock::new(), limit, compared: AtomicU64::new(0) }
     }
 
     /// Begins to double the table, whose writers are locked out.
@@ -132,17 +136,17 @@ impl Generation {
 
     /// Whether the table has reached its limit, as far as insertions compare with it.
     ///
-    /// Relaxed: `is_near_limit` only decides how often to compare, and the count is only about right while others write.
+    /// Relaxed: `compared` only decides how often to compare, and the count is only about right while others write.
     #[inline]
     pub(super) fn is_at_limit(&self, digest: Digest, stored: impl FnOnce() -> usize) -> bool {
-        let was_near = self.is_near_limit.load(Ordering::Relaxed) != 0;
-        if !was_near && !is_compared(digest) {
+        let compared = self.compared.load(Ordering::Relaxed);
+        if !is_compared(digest, compared) {
             return false;
         }
         let stored = stored();
-        let is_near = stored.saturating_add(FAR) >= self.limit;
-        if is_near != was_near {
-            self.is_near_limit.store(u64::from(is_near), Ordering::Relaxed);
+        let next = compared_below(self.limit, stored);
+        if next != compared {
+            self.compared.store(next, Ordering::Relaxed);
         }
         stored >= self.limit
     }
@@ -259,23 +263,35 @@ enum Present<'table> {
 mod tests {
     use super::*;
 
-    /// The keys are chosen so that only one is compared with the limit on the way, the fewest possible.
+    /// One sum for each thousand keys while the limit is far, then up to 64 for each halving of what is left, and one for each of the
+    /// last 128 keys: some 1,700.
     #[test]
-    fn one_comparison_4000_keys_before_the_limit_is_enough_to_stop_at_it() {
-        let builder = CuckooFilter::builder().capacity(20_000).max_capacity(1_000_000);
+    fn a_table_is_found_full_at_its_limit_with_few_sums_before() {
+        let builder = CuckooFilter::builder().capacity(1000).max_capacity(10_000_000);
         let filter = builder.false_positive_rate(0.001).build().expect("small");
         let growth = *filter.growth().expect("it grows");
-        let generation = Generation::new(SharedTable::new(filter).expect("small"), &growth);
-        let hasher = generation.table.hasher;
-        let (compared, others): (Vec<Digest>, Vec<Digest>) =
-            (0..100_000_u64).map(|key| hasher.digest(&key)).partition(|&digest| is_compared(digest));
-        let far_before = generation.limit - 4000;
-        let (before, behind) = others.split_at(far_before);
-        for &digest in before.iter().chain(&compared[..1]) {
-            assert_eq!(generation.insert(digest, Repeated::Stored), Ok(true));
+        for seed in 0..20 {
+            let hasher = crate::KeyHasher::xxh3(seed);
+            let table = SharedTable::new(filter.try_clone().expect("small")).expect("small");
+            let generation = Generation { limit: 1_000_000, ..Generation::new(table, &growth) };
+            let mut sums = 0;
+            let refused = (0_u64..).find(|&stored| {
+                generation.is_at_limit(hasher.digest(&stored), || {
+                    sums += 1;
+                    to_usize(stored)
+                })
+            });
+            assert_eq!(refused, Some(1_000_000));
+            assert!((1000..2500).contains(&sums), "{sums}");
         }
-        let stored =
-            behind.iter().take_while(|&&digest| generation.insert(digest, Repeated::Stored) == Ok(true)).count();
-        assert_eq!((far_before + 1 + stored, generation.table.len()), (generation.limit, generation.limit));
+    }
+
+    #[test]
+    fn keys_that_are_removed_make_comparisons_rare_again() {
+        assert_eq!(
+            [0, 1, 127, 128, 255, 256, 1 << 16, 1 << 30].map(|left| compared_below(left, 0)),
+            [0, 0, 0, 1, 1, 2, 10, 10]
+        );
+        assert_eq!(compared_below(1000, 5000), 0);
     }
 }

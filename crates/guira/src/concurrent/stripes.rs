@@ -10,6 +10,7 @@ use arrayvec::ArrayVec;
 
 use crate::addressing::BucketIndex;
 use crate::cast::to_usize;
+use crate::cuckoo::Splitting;
 use crate::sync::{AtomicU64, Mutex, MutexGuard, Ordering, number_of_this_thread};
 use crate::table::{Copies, OutOfMemory, SharedSlots, try_collect};
 
@@ -26,13 +27,16 @@ const MAX_LOCKS: usize = if cfg!(loom) { 4 + 4 } else { 256 + 64 };
 /// locks the whole table.
 pub(super) const MAX_LOCKED: usize = 16;
 
+/// So many neighbouring buckets have one lock: as many as are split at a time, so that a single lock is enough for that.
+pub(super) const RUN: u64 = Splitting::AT_A_TIME;
+
 /// Small tables have fewer stripes, so that locks take less memory than the table.
 const MIN_BUCKETS_PER_STRIPE: u64 = if cfg!(loom) { 1 } else { 64 };
 
 /// The locks of a table.
 pub(super) struct Stripes {
-    /// A power of two of stripes; neighbouring buckets belong to different ones. Whoever moves or removes a fingerprint,
-    /// or fills a slot that straddles words, holds the stripes of the buckets that are written.
+    /// A power of two of stripes; each run of buckets belongs to one, and neighbouring runs to different ones. Whoever moves or
+    /// removes a fingerprint, or fills a slot that straddles words, holds the stripes of the buckets that are written.
     of_buckets: Box<[Stripe]>,
     /// Filling an empty slot within one word is a single atomic step. It needs a lock only to exclude those who lock the
     /// whole table, and takes the one of its thread: the lock of a bucket would have to come from the cache of the thread
@@ -91,7 +95,7 @@ impl Stripes {
     }
 
     fn number_of(&self, bucket: BucketIndex) -> usize {
-        to_usize(bucket.get()) & (self.of_buckets.len() - 1)
+        to_usize(bucket.get() / RUN) & (self.of_buckets.len() - 1)
     }
 
     /// Locks one bucket. The holder takes no other lock.
