@@ -298,15 +298,12 @@ impl<G: Widths, M: Memory> PackedTable<G, M> {
     /// Each slot of a bucket in order, with its bits.
     #[inline]
     pub(crate) fn contents(&self, bucket: BucketIndex) -> impl Iterator<Item = (Slot, u64)> {
-        let (slot_bits, word_bits, lanes) = (self.widths.slot_bits(), self.widths.word_bits(), self.lanes());
-        let (mut word, mut word_start) = (self.word(bucket, 0), 0);
+        let (slot_bits, lanes) = (self.widths.slot_bits(), self.lanes());
+        let word = if G::ONE_WORD { self.word(bucket, 0) } else { G::Word::ZERO };
         (0..self.widths.slots_per_bucket()).map(move |number| {
-            let bit = number * slot_bits;
-            if !G::ONE_WORD && bit - word_start == word_bits {
-                (word, word_start) = (self.word(bucket, bit), bit);
-            }
-            let in_word = if G::ONE_WORD { bit } else { bit - word_start };
-            (Slot(bit), lanes.get(word, in_word))
+            let slot = Slot(number * slot_bits);
+            // A shift of 128 bits takes longer than to read the 64 that a slot is in.
+            (slot, if G::ONE_WORD { lanes.get(word, slot.0) } else { self.content(bucket, slot) })
         })
     }
 
@@ -441,13 +438,15 @@ impl<G: Widths, M: MemoryMut> PackedTable<G, M> {
     /// Fills a bucket and the one behind it, both empty, from their first slots on: each fingerprint goes to the first of them, or the
     /// second where it comes with `true`, and 0 to neither. Each has room for all of its fingerprints.
     ///
-    /// Which of the two a fingerprint goes to can't be predicted, so nothing branches on it. Buckets of one word are put together before
-    /// they are written: what was just written in part has to leave the processor's store buffer before it can be read again.
+    /// Which of the two a fingerprint goes to can't be predicted, so nothing branches on it, and buckets are put together before they
+    /// are written: what was just written in part has to leave the processor's store buffer before it can be read again.
     #[inline(always)]
     pub(crate) fn fill_pair(&mut self, first: BucketIndex, fingerprints: impl Iterator<Item = (u64, bool)>) {
-        let slot_bits = self.widths.slot_bits();
+        let (slots, slot_bits) = (self.widths.slots_per_bucket(), self.widths.slot_bits());
         let pair = [first, BucketIndex::new(first.get() + 1)];
-        if !G::ONE_WORD {
+        // A write takes so many slots, a power of two, whichever bit they start at.
+        let at_a_time = if G::ONE_WORD { slots } else { slots / 2 };
+        if at_a_time * slot_bits + 7 > u64::BITS {
             let mut ends = [0; 2];
             for (fingerprint, is_second) in fingerprints.filter(|&(fingerprint, _)| fingerprint != 0) {
                 let place = Place { bucket: pair[usize::from(is_second)], slot: Slot(ends[usize::from(is_second)]) };
@@ -456,18 +455,18 @@ impl<G: Widths, M: MemoryMut> PackedTable<G, M> {
             }
             return;
         }
-        let ([mut in_first, mut in_second], [mut first_end, mut second_end]) = ([0; 2], [0; 2]);
+        let parts = at_a_time.trailing_zeros();
+        let (mut contents, mut filled) = ([[0; 4]; 2], [0_u32; 2]);
         for (fingerprint, is_second) in fingerprints {
-            let slot = fingerprint << select_unpredictable(is_second, second_end, first_end);
-            in_first |= select_unpredictable(is_second, 0, slot);
-            in_second |= select_unpredictable(is_second, slot, 0);
-            let added = select_unpredictable(fingerprint == 0, 0, slot_bits);
-            let added_to_second = select_unpredictable(is_second, added, 0);
-            first_end += added - added_to_second;
-            second_end += added_to_second;
+            let filled = &mut filled[usize::from(is_second)];
+            let part = &mut contents[usize::from(is_second)][to_usize(u64::from(*filled >> parts & 3))];
+            *part |= fingerprint << ((*filled & (at_a_time - 1)) * slot_bits);
+            *filled += u32::from(fingerprint != 0);
         }
-        for (bucket, word) in pair.into_iter().zip([in_first, in_second]) {
-            self.replace(Place { bucket, slot: Slot(0) }, 0, word);
+        for (bucket, contents) in pair.into_iter().zip(contents) {
+            for (number, content) in (0..slots / at_a_time).zip(contents) {
+                self.replace(Place { bucket, slot: Slot(number * at_a_time * slot_bits) }, 0, content);
+            }
         }
     }
 
