@@ -15,7 +15,7 @@ pub(crate) struct Operations {
     pub(super) contains: Contains,
     /// Inserts a key if one of its candidate buckets has room. Returns `true` if it was inserted.
     pub(super) fill: Fill,
-    pub(super) remove: fn(&Pair, &mut [u8], Digest) -> bool,
+    pub(super) remove: Remove,
     /// Prefetches the candidate buckets of some keys.
     pub(super) prefetch: fn(&Pair, &[u8], &[Digest]),
     /// Looks up a block of keys in a table that is in the cache.
@@ -28,6 +28,8 @@ pub(crate) struct Operations {
 pub(super) type Contains = fn(&Scheme, &[u8], Digest) -> bool;
 
 type Fill = fn(&Scheme, &mut [u8], Digest) -> bool;
+
+type Remove = fn(&Scheme, &mut [u8], Digest) -> bool;
 
 /// Stores those of a block of keys that are not found: see [`CuckooTable::fill_absent`].
 type FillAbsent = fn(&Pair, &mut [u8], usize, [&Located; 2], &mut [bool]) -> usize;
@@ -61,7 +63,10 @@ macro_rules! operations {
                     let (fingerprint, primary) = table.addressing.locate(digest);
                     table.fill(fingerprint, primary).is_some()
                 },
-                remove: |pair, bytes, digest| table!($name, $layout, $compiled, pair.over_mut(bytes)).remove(digest),
+                remove: |scheme, bytes, digest| {
+                    let pair = &scheme.pair;
+                    table!($name, $layout, $compiled, pair.over_mut(bytes)).remove(digest)
+                },
                 prefetch: |pair, bytes, digests| {
                     table!($name, $layout, $compiled, pair.over(bytes)).prefetch_each(digests);
                 },
@@ -138,6 +143,15 @@ impl Operations {
             }
             Pair::DoublingWide(_, widths) => {
                 packed!(DoublingWide, u128, widths, 4 slots: 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32)
+            }
+            Pair::RegionalWide(_, widths) if widths.lanes_of_half().is_some() => {
+                const {
+                    &Operations {
+                        fill: |scheme, bytes, digest| scheme.planned.fill_halved(bytes, digest),
+                        remove: |scheme, bytes, digest| scheme.planned.remove_halved(bytes, digest),
+                        ..*operations!(RegionalWide, widths => *widths)
+                    }
+                }
             }
             Pair::RegionalWide(_, widths) => {
                 packed!(RegionalWide, u128, widths, 4 slots: 15 17 18 19 20 21 22 24)

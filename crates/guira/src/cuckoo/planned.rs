@@ -2,6 +2,8 @@
 //! former are inlined into their callers, and no others, since each way makes call sites larger. Which of them a table is, a few flags
 //! say there: asking for its pair is a jump through a table of all pairs.
 
+use core::hint::select_unpredictable;
+
 use super::Pair;
 use super::operations::Contains;
 use crate::addressing::{AnySize, Fingerprint, RegionalAddressing};
@@ -186,6 +188,49 @@ impl Planned {
             }
         }
         None
+    }
+
+    /// Algorithm 1 where there is room, in buckets that are read in halves, and `false` where there is none.
+    pub(super) fn fill_halved(&self, bytes: &mut [u8], digest: Digest) -> bool {
+        self.change_halved(bytes, digest, Change::Fill)
+    }
+
+    /// Algorithm 3 in buckets that are read in halves.
+    pub(super) fn remove_halved(&self, bytes: &mut [u8], digest: Digest) -> bool {
+        self.change_halved(bytes, digest, Change::Remove)
+    }
+
+    #[inline(always)]
+    fn change_halved(&self, bytes: &mut [u8], digest: Digest, change: Change) -> bool {
+        let mut buckets = self.extent.over(bytes);
+        if buckets.are_in::<Regions65536>() {
+            self.change_in_halves::<Regions65536>(&mut buckets, digest, change)
+        } else {
+            self.change_in_halves::<AnyRegions>(&mut buckets, digest, change)
+        }
+    }
+
+    #[inline(always)]
+    fn change_in_halves<R: Regions>(&self, buckets: &mut Buckets<&mut [u8]>, digest: Digest, change: Change) -> bool {
+        let (fingerprint, [first, second]) = self.addressing.locate_in::<R>(buckets, digest);
+        let pattern = match change {
+            Change::Fill => 0,
+            Change::Remove => self.lanes.broadcast(fingerprint.get()),
+        };
+        let end = |bucket| self.lanes.end_of_lowest_equal_in_halves(buckets.halves(bucket), pattern);
+        let (in_first, in_second) = (end(first), end(second));
+        let is_first = match change {
+            Change::Fill => in_first <= in_second,
+            Change::Remove => in_first < 2 * u64::BITS,
+        };
+        let end = select_unpredictable(is_first, in_first, in_second);
+        if end == 2 * u64::BITS {
+            return false;
+        }
+        let bit = end % u64::BITS + 1 - self.lanes.width();
+        let half = u64::from(end / u64::BITS);
+        buckets.flip_half(Below::select(is_first, first, second), half, fingerprint.get() << bit);
+        true
     }
 
     #[inline(always)]

@@ -298,7 +298,7 @@ impl Scheme {
     pub(crate) fn remove(&self, bytes: &mut [u8], digest: Digest) -> bool {
         match self.planned.remove(bytes, digest) {
             Some(is_removed) => is_removed,
-            None => (self.operations.remove)(&self.pair, bytes, digest),
+            None => (self.operations.remove)(self, bytes, digest),
         }
     }
 
@@ -378,29 +378,41 @@ mod tests {
     use super::*;
     use crate::parameters::{Addressing::Regional, Regions, Shape};
 
-    /// Each kind of regions with buckets that start at a byte, and with others: to the full table, so that most keys find one of their
-    /// buckets full, and some both.
+    /// Each kind of regions with buckets that start at a byte, with others, and with ones that are read in halves: to the full table, so
+    /// that most keys find one of their buckets full, and some both; and then some of them are removed.
     #[test]
-    fn tables_that_are_planned_by_default_are_filled_as_any_others() {
+    fn tables_that_are_planned_by_default_are_filled_and_emptied_as_any_others() {
         let aligned = Regions { count: 2, buckets: Size65536::BUCKETS };
         let (single, several) = (Regions { count: 1, buckets: 301 }, Regions { count: 3, buckets: 98 });
-        for (regions, fingerprint_bits) in [aligned, single, several].into_iter().flat_map(|it| [(it, 12), (it, 13)]) {
-            let shape = Shape::new(parameters::Layout::Packed, Regional, 4).expect("there is such a table");
+        let widths = [(4, 12), (4, 13), (8, 8), (8, 13), (8, 14)];
+        for (regions, (slots, fingerprint_bits)) in
+            [aligned, single, several].into_iter().flat_map(|regions| widths.map(|widths| (regions, widths)))
+        {
+            let shape = Shape::new(parameters::Layout::Packed, Regional, slots).expect("there is such a table");
             let parameters = Parameters::new(shape, fingerprint_bits, regions, 0).expect("valid");
             let scheme = Scheme::new(&parameters, 7);
             let table = || vec![0; usize::try_from(parameters.table_size()).expect("small")];
             let (mut planned, mut general) = (table(), table());
+            let case = format!("{regions:?}, {slots} slots of {fingerprint_bits} bits");
+            let digests =
+                || (1..=parameters.slot_count()).map(|number| Digest::new(number.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
             let mut refused = 0;
-            for number in 1..=parameters.slot_count() {
-                let digest = Digest::new(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+            for digest in digests() {
                 let is_stored = (scheme.operations.fill)(&scheme, &mut planned, digest);
                 with_table!(scheme, over_mut(&mut general[..]), table => {
                     let (fingerprint, primary) = table.addressing.locate(digest);
-                    assert_eq!(table.fill(fingerprint, primary).is_some(), is_stored, "{regions:?}");
+                    assert_eq!(table.fill(fingerprint, primary).is_some(), is_stored, "{case}");
                 });
                 refused += u32::from(!is_stored);
             }
-            assert!(refused > 0 && planned == general, "{regions:?}, {fingerprint_bits} bits: {refused} refused");
+            assert!(refused > 0 && planned == general, "{case}: {refused} refused");
+            for digest in digests().step_by(3) {
+                let is_removed = scheme.remove(&mut planned, digest);
+                with_table!(scheme, over_mut(&mut general[..]), table => {
+                    assert_eq!(table.remove(digest), is_removed, "{case}");
+                });
+            }
+            assert!(planned == general, "{case}");
         }
     }
 

@@ -182,6 +182,15 @@ impl<M> Buckets<M> {
             ((bit / 8) as usize, bit % 8)
         }
     }
+
+    /// The byte in which the lower or upper half of a bucket, 0 or 1, starts, and how many bits come before it there. Buckets start at
+    /// a byte.
+    #[inline(always)]
+    fn position_of_half(&self, bucket: Below, half: u64) -> (usize, u64) {
+        let (byte, _) = self.position::<true>(bucket);
+        let bit = half * (self.extent.bits / 2);
+        (byte + (bit / 8) as usize, bit % 8)
+    }
 }
 
 #[expect(
@@ -201,14 +210,12 @@ impl<M: Bytes> Buckets<M> {
     /// The words whose lowest bits are the first of each half of a bucket. Buckets start at a byte.
     #[inline(always)]
     pub(crate) fn halves(&self, bucket: Below) -> [u64; 2] {
-        let half = self.extent.bits / 2;
-        let (byte, _) = self.position::<true>(bucket);
-        // SAFETY: the number is below the count, so the word starts no later than that of the last bucket, and `over` found a later
-        // one to end inside the memory.
-        let lower = unsafe { self.memory.word(byte) };
-        // SAFETY: this one starts no later than that of the upper half of the last bucket, which `over` found to end inside the memory.
-        let upper = unsafe { self.memory.word(byte + (half / 8) as usize) };
-        [lower, upper >> (half % 8)]
+        [0, 1].map(|half| {
+            let (byte, before) = self.position_of_half(bucket, half);
+            // SAFETY: the number is below the count, so the word starts no later than that of the upper half of the last bucket, which
+            // `over` found to end inside the memory.
+            unsafe { self.memory.word(byte) >> before }
+        })
     }
 }
 
@@ -217,9 +224,26 @@ impl Buckets<&mut [u8]> {
     /// Inverts bits of a bucket where those of `difference`, all of them bits of the bucket, are 1.
     #[inline(always)]
     pub(crate) fn flip<const WHOLE_BYTES: bool>(&mut self, bucket: Below, difference: u64) {
-        let (byte, before) = self.position::<WHOLE_BYTES>(bucket);
+        let position = self.position::<WHOLE_BYTES>(bucket);
+        // SAFETY: a word that `word` reads.
+        unsafe { self.flip_at(position, difference) };
+    }
+
+    /// Inverts bits of the lower or upper half of a bucket, 0 or 1, where those of `difference`, all of them bits of that half, are 1.
+    #[inline(always)]
+    pub(crate) fn flip_half(&mut self, bucket: Below, half: u64, difference: u64) {
+        let position = self.position_of_half(bucket, half & 1);
+        // SAFETY: a word that `halves` reads.
+        unsafe { self.flip_at(position, difference) };
+    }
+
+    /// # Safety
+    ///
+    /// The 64 bits that start in this byte must be in the memory.
+    #[inline(always)]
+    unsafe fn flip_at(&mut self, (byte, before): (usize, u64), difference: u64) {
         let start = self.memory.as_mut_ptr().wrapping_add(byte).cast::<u64>();
-        // SAFETY: as for `word`.
+        // SAFETY: the caller's.
         let word = unsafe { self.memory.word(byte) } ^ (difference << before);
         // SAFETY: this word ends inside the memory, which nobody else reads or writes. The write needs no alignment.
         unsafe { start.write_unaligned(word.to_le()) };
@@ -354,6 +378,34 @@ mod tests {
             }
             assert_eq!(bytes.iter().map(|byte| byte.count_ones()).sum::<u32>(), 2 * 0x8000_0000_0abc_u64.count_ones());
         }
+    }
+
+    #[test]
+    fn bits_of_a_half_are_inverted() {
+        for bits in [104, 112, 120] {
+            for half in [0, 1] {
+                let mut bytes = [0; 40];
+                let mut buckets = Extent::new(1, 2, bits).over(&mut bytes[..]);
+                let [last, _] = buckets.candidates::<OneRegion>(u64::MAX, 0);
+                let all = (1 << (bits / 2)) - 1;
+                buckets.flip_half(last, half, all);
+                assert_eq!(buckets.halves(last).map(|word| word & all)[to_index(half)], all);
+                let expected: Vec<bool> = (0..320).map(|bit| in_half(bit, bits, half)).collect();
+                let inverted = (0..320).map(|bit| bytes[bit / 8] >> (bit % 8) & 1 == 1);
+                assert!(inverted.eq(expected), "half {half} of {bits} bits");
+            }
+        }
+    }
+
+    fn to_index(half: u64) -> usize {
+        usize::try_from(half).expect("0 or 1")
+    }
+
+    /// Whether a bit of a table of two buckets is in this half of the second.
+    fn in_half(bit: usize, bucket_bits: u32, half: u64) -> bool {
+        let bits = u64::from(bucket_bits);
+        let start = bits + half * bits / 2;
+        (start..start + bits / 2).contains(&(bit as u64))
     }
 
     #[test]

@@ -221,6 +221,20 @@ impl<W: Word> Lanes<W> {
         self.equal_or_borrowing(word, pattern).lowest_one()
     }
 
+    /// The last bit of the lowest lane that equals its lane of `pattern`, in two words of which the second holds the higher bits;
+    /// the number of bits of both if there is none.
+    #[inline]
+    pub(crate) fn end_of_lowest_equal_in_halves(&self, [lower, upper]: [W; 2], pattern: W) -> u32 {
+        let (in_lower, in_upper) = (self.end_of_lowest_equal(lower, pattern), self.end_of_lowest_equal(upper, pattern));
+        in_lower + select_unpredictable(in_lower == W::BITS, in_upper, 0)
+    }
+
+    /// The width of a lane in bits.
+    #[inline]
+    pub(crate) const fn width(&self) -> u32 {
+        self.width
+    }
+
     /// How many lanes of `word` equal their lane of `pattern`.
     #[inline]
     pub(crate) fn count_equal(&self, word: W, pattern: W) -> u32 {
@@ -305,6 +319,10 @@ mod tests {
         for ((first, second), expected) in cases {
             assert_eq!(lanes.lowest_zero_of_two(first, second), expected, "{values:?} f = {width}");
         }
+        let end = |halves| lanes.end_of_lowest_equal_in_halves(halves, pattern);
+        let in_word = lanes.end_of_lowest_equal(word, pattern);
+        assert_eq!(end([word, with]), if place.is_some() { in_word } else { W::BITS + width - 1 });
+        assert_eq!(end([without, word]), W::BITS + in_word);
         let count_equal = usize::try_from(lanes.count_equal(word, pattern)).expect("at most 64");
         assert_eq!(count_equal, found, "{values:?} {value} f = {width}");
     }
