@@ -271,7 +271,7 @@ mod tests {
         let filter = builder.false_positive_rate(0.001).build().expect("small");
         let growth = *filter.growth().expect("it grows");
         for seed in 0..20 {
-            let hasher = crate::KeyHasher::xxh3(seed);
+            let hasher = crate::digest::KeyHasher::xxh3(seed);
             let table = SharedTable::new(filter.try_clone().expect("small")).expect("small");
             let generation = Generation { limit: 1_000_000, ..Generation::new(table, &growth) };
             let mut sums = 0;
