@@ -222,15 +222,11 @@ impl SharedTable {
         admit: impl Fn(Digest) -> Result<(), Refusal>,
     ) -> (usize, Result<(), Refusal>) {
         let mut inserted = 0;
-        let stored = with_table!(self.scheme, shared(&*self.words), table => {
-            self.change_each(count, digest, |_, digest| {
-                admit(digest)?;
-                if !table.fill_concurrent(digest, &self.guards)? {
-                    self.insert_with_several_locks(digest, Repeated::Stored)?;
-                }
-                inserted += 1;
-                Ok(())
-            })
+        let stored = self.change_each(count, digest, |_, digest| {
+            admit(digest)?;
+            self.insert(digest, Repeated::Stored)?;
+            inserted += 1;
+            Ok(())
         });
         (inserted, stored)
     }

@@ -44,14 +44,25 @@ impl From<Stale> for Refusal {
 
 impl SharedTable {
     /// Stores a copy of a key's fingerprint. Returns `true` if it was stored.
+    #[inline]
     pub(super) fn insert(&self, digest: Digest, repeated: Repeated) -> Result<bool, Refusal> {
         let is_stored = match repeated {
-            Repeated::Stored => {
-                with_table!(self.scheme, shared(&*self.words), table => table.fill_concurrent(digest, &self.guards))?
-            }
+            Repeated::Stored => match self.scheme.vacant_planned(&*self.words, digest) {
+                None => self.fill_elsewhere(digest)?,
+                Some((_, None)) => false,
+                Some((fingerprint, Some((bucket, bits)))) => {
+                    fill_locked(&self.guards, bucket, !bits.straddle(), || bits.fill(&self.words, fingerprint.get()))?
+                }
+            },
             Repeated::LeftOut => false,
         };
         if is_stored { Ok(true) } else { self.insert_with_several_locks(digest, repeated) }
+    }
+
+    /// Stores a copy if there is an empty slot, in tables that are not planned by default.
+    #[inline(never)]
+    fn fill_elsewhere(&self, digest: Digest) -> Result<bool, Stale> {
+        with_table!(self.scheme, shared(&*self.words), table => table.fill_concurrent(digest, &self.guards))
     }
 
     /// Stores a copy if a slot has to be freed, or if the key must not be stored twice.
@@ -96,6 +107,26 @@ impl SharedTable {
     }
 }
 
+/// Fills a slot that a look found empty, unless its bucket may have to be copied first. Returns `true` if it was filled.
+#[inline(always)]
+fn fill_locked(
+    guards: &impl Guard,
+    bucket: BucketIndex,
+    in_one_step: bool,
+    fill: impl FnOnce() -> bool,
+) -> Result<bool, Stale> {
+    let guard = guards.lock_to_fill(bucket, in_one_step)?;
+    if guard.copies().is_some() {
+        return Ok(false);
+    }
+    // It fails if another thread has filled the slot since the look.
+    let is_stored = fill();
+    if is_stored {
+        guards.note_stored(&guard);
+    }
+    Ok(is_stored)
+}
+
 impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
     /// The table, to be written under locks that the caller holds.
     #[inline]
@@ -111,16 +142,8 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
         let (fingerprint, primary) = self.addressing.locate(digest);
         // The look fetches the buckets before a lock is held that others may wait for.
         let Some(place) = self.vacant_place(fingerprint, primary) else { return Ok(false) };
-        let guard = guards.lock_to_fill(place.bucket, !self.slots.is_filled_locked(place))?;
-        if guard.copies().is_some() {
-            return Ok(false);
-        }
-        // It fails if another thread has filled the slot since the look.
-        let is_stored = self.slots.fill(place, fingerprint);
-        if is_stored {
-            guards.note_stored(&guard);
-        }
-        Ok(is_stored)
+        let in_one_step = !self.slots.is_filled_locked(place);
+        fill_locked(guards, place.bucket, in_one_step, || self.slots.fill(place, fingerprint))
     }
 
     /// Stores a copy if a slot has to be freed, or if the key must not be stored twice.

@@ -6,13 +6,21 @@ use core::hint::select_unpredictable;
 
 use super::Pair;
 use super::operations::Contains;
+#[cfg(feature = "concurrent")]
+use crate::addressing::BucketIndex;
 use crate::addressing::{AnySize, Fingerprint, RegionalAddressing};
 use crate::digest::Digest;
 use crate::parameters::Parameters;
 use crate::probe::{
     AnyRegions, Below, Buckets, Bytes, Extent, Lanes, OneRegion, Regions, Regions65536, SeveralRegions,
 };
+#[cfg(feature = "concurrent")]
+use crate::table::BitsOfSlot;
 use crate::table::Widths as _;
+
+/// An empty slot, and its bucket.
+#[cfg(feature = "concurrent")]
+pub(crate) type Vacant = (BucketIndex, BitsOfSlot);
 
 /// What a lookup does before and after it reads the buckets of a fingerprint.
 pub(crate) trait Look {
@@ -149,6 +157,35 @@ impl Planned {
         let (lanes, pattern) = (self.lanes, self.lanes.broadcast(fingerprint.get()));
         let ([a, b], [c, d]) = (buckets.halves(first), buckets.halves(second));
         L::end(watch, lanes.any_equal_of_two(a, b, pattern) | lanes.any_equal_of_two(c, d, pattern))
+    }
+
+    /// The fingerprint of a key, and the first empty slot of the emptier of its buckets, with the number of that bucket, or `None` where
+    /// both are full; all this for the pairs that are planned by default, and `None` for all others.
+    #[cfg(feature = "concurrent")]
+    #[inline(always)]
+    pub(super) fn vacant<M: Bytes>(&self, memory: M, digest: Digest) -> Option<(Fingerprint, Option<Vacant>)> {
+        if !(self.is_whole_bytes | self.is_narrow) {
+            return None;
+        }
+        let buckets = self.extent.over(memory);
+        Some(if buckets.are_in::<Regions65536>() {
+            self.vacant_in::<Regions65536, M>(&buckets, digest)
+        } else {
+            self.vacant_in::<AnyRegions, M>(&buckets, digest)
+        })
+    }
+
+    #[cfg(feature = "concurrent")]
+    #[inline(always)]
+    fn vacant_in<R: Regions, M: Bytes>(&self, buckets: &Buckets<M>, digest: Digest) -> (Fingerprint, Option<Vacant>) {
+        let (fingerprint, [first, second]) = self.addressing.locate_in::<R>(buckets, digest);
+        let (in_first, in_second) = (buckets.word::<false>(first), buckets.word::<false>(second));
+        let slot = self.lanes.lowest_zero_of_two(in_first, in_second).map(|(is_first, bit)| {
+            let (number, first_bit) = buckets.number_and_bit(Below::select(is_first, first, second));
+            let bits = BitsOfSlot { first: first_bit + u64::from(bit), count: self.lanes.width() };
+            (BucketIndex::new(number), bits)
+        });
+        (fingerprint, slot)
     }
 
     /// Algorithm 1 where there is room, in regions of 2^16 buckets, and `false` where there is none.

@@ -4,6 +4,8 @@ use core::ops::Range;
 
 use super::blocks::{BLOCK, Located};
 use super::operations::{Contains, Operations};
+#[cfg(feature = "concurrent")]
+use super::planned::Vacant;
 use super::planned::{Look, Once, Planned};
 use super::{CuckooTable, NoRoom};
 use crate::addressing::{
@@ -247,6 +249,13 @@ impl Scheme {
     #[inline(always)]
     pub(crate) fn look_planned<M: Bytes, L: Look>(&self, memory: M, digest: Digest, look: L) -> Option<L::Output> {
         self.planned.look(memory, digest, look)
+    }
+
+    /// See [`Planned::vacant`].
+    #[cfg(feature = "concurrent")]
+    #[inline(always)]
+    pub(crate) fn vacant_planned<M: Bytes>(&self, memory: M, digest: Digest) -> Option<(Fingerprint, Option<Vacant>)> {
+        self.planned.vacant(memory, digest)
     }
 
     /// See [`Planned::look_in_halves`].

@@ -168,6 +168,13 @@ impl<M> Buckets<M> {
         [number, R::opposite(&self.extent, number, digest, hash)].map(|number| Below { number, count })
     }
 
+    /// The number of a bucket, and that of its first bit in the table.
+    #[cfg(feature = "concurrent")]
+    #[inline(always)]
+    pub(crate) fn number_and_bit(&self, bucket: Below) -> (u64, u64) {
+        (bucket.number, bucket.number * self.extent.bits)
+    }
+
     /// The byte in which a bucket starts, and how many bits come before it there.
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "a position in memory")]

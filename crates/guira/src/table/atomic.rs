@@ -10,7 +10,8 @@ use zerocopy::FromZeros as _;
 #[cfg(not(loom))]
 use super::storage::Mapping;
 use super::{
-    Copies, Copying, Memory, MemoryMut, OutOfMemory, PackedTable, Place, Storage, Table, TableMut, Widths, storage,
+    Copies, Copying, Memory, MemoryMut, OutOfMemory, PackedTable, Place, Storage, Table, TableMut, Widths, byte_of,
+    storage,
 };
 use crate::addressing::{BucketIndex, Fingerprint};
 use crate::cast::{low_32, low_64, to_usize};
@@ -248,8 +249,7 @@ impl<G: Widths> PackedTable<G, &[AtomicU64]> {
     /// Whether bits of a slot, from one of them on, are in two words.
     #[inline]
     pub(super) fn straddles(&self, Place { bucket, slot }: Place, from: u32) -> bool {
-        let bit = self.bit(bucket, slot.0 + from);
-        (bit & 63) + u64::from(self.widths().slot_bits() - from) > 64
+        BitsOfSlot { first: self.bit(bucket, slot.0 + from), count: self.widths().slot_bits() - from }.straddle()
     }
 
     /// Sees to it that a bucket is copied, in a copy of this table's words.
@@ -266,20 +266,42 @@ impl<G: Widths> PackedTable<G, &[AtomicU64]> {
 
     /// Writes bits that are not all 0 to a slot that is empty; see [`SharedSlots::fill`].
     #[inline(always)]
-    pub(super) fn fill_with(&self, place: Place, content: u64) -> bool {
-        let Place { bucket, slot } = place;
-        let bit = self.bit(bucket, slot.0);
-        if self.straddles(place, 0) {
-            let is_empty = self.content(bucket, slot) == 0;
+    pub(super) fn fill_with(&self, Place { bucket, slot }: Place, content: u64) -> bool {
+        BitsOfSlot { first: self.bit(bucket, slot.0), count: self.widths().slot_bits() }.fill(self.memory(), content)
+    }
+}
+
+/// Where a slot is in words that threads share.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BitsOfSlot {
+    /// The number of the first bit in the table.
+    pub(crate) first: u64,
+    pub(crate) count: u32,
+}
+
+impl BitsOfSlot {
+    /// Whether they are in two words.
+    #[inline(always)]
+    pub(crate) fn straddle(self) -> bool {
+        (self.first & 63) + u64::from(self.count) > 64
+    }
+
+    /// Writes bits that are not all 0 to a slot that is empty; see [`SharedSlots::fill`].
+    #[inline(always)]
+    pub(crate) fn fill(self, words: &[AtomicU64], content: u64) -> bool {
+        let Self { first, count } = self;
+        let ones = u64::MAX >> (64 - count);
+        if self.straddle() {
+            let (byte, before) = byte_of(first);
+            let is_empty = words.word::<u64>(byte, before, count) & ones == 0;
             if is_empty {
-                self.flip(place, content);
+                flip(words, first, content);
             }
             return is_empty;
         }
-        let word = &self.memory()[to_usize(bit >> 6)];
+        let word = &words[to_usize(first >> 6)];
         let mut found = load(word);
-        let before = bit.to_le_bytes()[0] & 63;
-        let ones = u64::MAX >> (64 - self.widths().slot_bits());
+        let before = first.to_le_bytes()[0] & 63;
         while (found >> before) & ones == 0 {
             let filled = found | (content << before);
             // Release, as in `flip`, though no answer depends on it: a fill hides nothing that was there, and continues

@@ -23,7 +23,7 @@ use core::ops::Deref;
 #[cfg(feature = "concurrent")]
 use atomic::Watched;
 #[cfg(feature = "concurrent")]
-pub(crate) use atomic::{SharedSlots, Words};
+pub(crate) use atomic::{BitsOfSlot, SharedSlots, Words};
 #[cfg(feature = "concurrent")]
 pub(crate) use copying::{Copies, Copying};
 #[cfg(feature = "concurrent")]
