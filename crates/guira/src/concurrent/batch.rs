@@ -283,7 +283,7 @@ impl SharedTable {
             answers,
             digest,
             |digests, located| {
-                with_table!(self.scheme, shared(&*self.words), table => table.locate_each::<Whole>(digests, located));
+                with_table!(self.scheme, shared(&*self.words), table => table.locate_block(digests, located));
             },
             |block, next, answers| {
                 with_table!(self.scheme, shared(&*self.words), table => {
