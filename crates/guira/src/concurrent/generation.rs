@@ -29,37 +29,37 @@ pub(super) struct Generation {
     doubling: OnceLock<Doubling>,
     /// The number of fingerprints at which the table counts as full, even if more would fit.
     limit: usize,
-    /// One insertion in 2^n compares with the limit; this is n.
-    compared: AtomicU64,
+    /// One insertion in 2^n compares with the limit; this is n, as [`comparison_exponent`] returned it last.
+    comparison_exponent: AtomicU64,
 }
 
 /// How often insertions compare what is stored with the limit: one in 2^n of them, where this is n.
 ///
 /// Adding up what is stored reads every stripe, and takes the caches of all threads that write some of their lines. So the further the
 /// limit, the fewer insertions do it. That none of 64 times 2^n does is less likely than e^-64.
-fn compared_below(limit: usize, stored: usize) -> u64 {
+fn comparison_exponent(limit: usize, stored: usize) -> u64 {
     let left = limit.saturating_sub(stored) as u64;
     if cfg!(loom) {
         // Every sum over the stripes multiplies the orders of a model.
-        return if left == 0 { 0 } else { MAX_COMPARED };
+        return if left == 0 { 0 } else { MAX_COMPARISON_EXPONENT };
     }
-    (left / 64).checked_ilog2().map_or(0, u64::from).min(MAX_COMPARED)
+    (left / 64).checked_ilog2().map_or(0, u64::from).min(MAX_COMPARISON_EXPONENT)
 }
 
-/// The most that [`compared_below`] returns: a sum over all stripes takes as long as a few insertions.
-const MAX_COMPARED: u64 = if cfg!(loom) { 5 } else { 10 };
+/// The most that [`comparison_exponent`] returns: a sum over all stripes takes as long as a few insertions.
+const MAX_COMPARISON_EXPONENT: u64 = if cfg!(loom) { 5 } else { 10 };
 
-/// Whether the insertion of this digest is among the one in 2^n that compare.
+/// Whether the insertion of this digest is the one in 2^n that compares, for this exponent.
 ///
 /// All bits take part. A digest that is a program's own may have the same low bits as all others, and a table in which no
 /// insertion compares is filled until no slot can be freed.
 #[inline]
-const fn is_compared(digest: Digest, compared: u64) -> bool {
+const fn is_compared(digest: Digest, exponent: u64) -> bool {
     if cfg!(loom) {
         // The digests of models have no bits in common.
-        return digest.get().is_multiple_of(1 << compared);
+        return digest.get().is_multiple_of(1 << exponent);
     }
-    digest.get().wrapping_mul(0x9e37_79b9_7f4a_7c15) <= u64::MAX >> compared
+    digest.get().wrapping_mul(0x9e37_79b9_7f4a_7c15) <= u64::MAX >> exponent
 }
 
 impl Generation {
@@ -68,7 +68,13 @@ impl Generation {
 
     pub(super) fn new(table: SharedTable, growth: &Growth) -> Self {
         let limit = growth.limit(&table.parameters);
-        Self { table, whole: AtomicU64::new(Self::ALL), doubling: OnceLock::new(), limit, compared: AtomicU64::new(0) }
+        Self {
+            table,
+            whole: AtomicU64::new(Self::ALL),
+            doubling: OnceLock::new(),
+            limit,
+            comparison_exponent: AtomicU64::new(0),
+        }
     }
 
     /// Begins to double the table, whose writers are locked out.
@@ -136,17 +142,17 @@ impl Generation {
 
     /// Whether the table has reached its limit, as far as insertions compare with it.
     ///
-    /// Relaxed: `compared` only decides how often to compare, and the count is only about right while others write.
+    /// Relaxed: the exponent only decides how often to compare, and the count is only about right while others write.
     #[inline]
     pub(super) fn is_at_limit(&self, digest: Digest, stored: impl FnOnce() -> usize) -> bool {
-        let compared = self.compared.load(Ordering::Relaxed);
-        if !is_compared(digest, compared) {
+        let exponent = self.comparison_exponent.load(Ordering::Relaxed);
+        if !is_compared(digest, exponent) {
             return false;
         }
         let stored = stored();
-        let next = compared_below(self.limit, stored);
-        if next != compared {
-            self.compared.store(next, Ordering::Relaxed);
+        let next = comparison_exponent(self.limit, stored);
+        if next != exponent {
+            self.comparison_exponent.store(next, Ordering::Relaxed);
         }
         stored >= self.limit
     }
@@ -287,11 +293,11 @@ mod tests {
     }
 
     #[test]
-    fn keys_that_are_removed_make_comparisons_rare_again() {
+    fn the_nearer_the_limit_the_more_insertions_compare_with_it() {
         assert_eq!(
-            [0, 1, 127, 128, 255, 256, 1 << 16, 1 << 30].map(|left| compared_below(left, 0)),
+            [0, 1, 127, 128, 255, 256, 1 << 16, 1 << 30].map(|left| comparison_exponent(left, 0)),
             [0, 0, 0, 1, 1, 2, 10, 10]
         );
-        assert_eq!(compared_below(1000, 5000), 0);
+        assert_eq!(comparison_exponent(1000, 5000), 0);
     }
 }
