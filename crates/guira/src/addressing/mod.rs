@@ -17,7 +17,7 @@ pub(crate) use doubling::DoublingAddressing;
 pub(crate) use long::LongAddressing;
 pub(crate) use parts::parts_of_regions;
 pub(crate) use power_of_two::PowerOfTwoAddressing;
-pub(crate) use regional::{AnySize, RegionalAddressing, Size65536};
+pub(crate) use regional::{AnySize, RegionSize, RegionalAddressing, Size65536};
 pub(crate) use splitting::SplittingAddressing;
 
 use core::num::NonZeroU64;

@@ -31,6 +31,9 @@ pub(crate) struct RegionalAddressing<R = AnySize> {
 
 /// s, the buckets of a region.
 pub(crate) trait RegionSize: Copy {
+    /// Whether s is 2^16.
+    const IS_65536: bool = false;
+
     /// s.
     fn get(self) -> u64;
 
@@ -94,6 +97,8 @@ impl Size65536 {
 }
 
 impl RegionSize for Size65536 {
+    const IS_65536: bool = true;
+
     #[inline]
     fn get(self) -> u64 {
         Self::BUCKETS

@@ -1,12 +1,14 @@
 //! The operations of tables with values in which only some fingerprints live, each compiled for its addressing and its widths.
 
-use super::operations::other_pair;
-use super::scheme::Pair;
+use super::operations::with_constant_bits;
+use super::scheme::{Pair, PairOf};
 use super::{CuckooTable, NoRoom};
 use crate::addressing::Addressing;
 use crate::cast::Whole;
 use crate::digest::Digest;
-use crate::table::{ConstantWidths, Living, LivingTable, Table, ValuedTable, Values, ValuesMut, Widths};
+use crate::table::{
+    AnyWidths, ConstantWidths, Living, LivingTable, Memory, Table, ValuedTable, ValuedWidths, Values, ValuesMut, Widths,
+};
 
 /// The operations on one key, as functions compiled for one pair, which they must be given. They are chosen once, when the
 /// filter is made.
@@ -70,55 +72,81 @@ impl<A: Addressing, T: ValuesMut> CuckooTable<A, LivingTable<T>> {
     }
 }
 
-/// The table of a pair, whose widths of slots are given, made of bytes that are read or written.
-macro_rules! table {
-    ($name:ident, $pair:ident, $bytes:ident, $slots:expr, $living:ident) => {{
-        let Pair::$name(addressing, widths) = $pair else { other_pair() };
-        let slots = ValuedTable::new(widths.with_slots($slots(widths.slots())), $bytes);
-        CuckooTable { addressing: *addressing, slots }.living($living)
-    }};
-}
-
-macro_rules! operations {
-    ($name:ident, $slots:expr) => {
-        const {
-            &LivingOperations {
-                contains: |pair, bytes, digest, living| table!($name, pair, bytes, $slots, living).contains(digest),
-                fill: |pair, bytes, digest, value, living, if_absent| {
-                    table!($name, pair, bytes, $slots, living).fill_with(digest, value, if_absent)
-                },
-                // It is compiled once for all widths: it waits for memory most of the time.
-                relocate: |pair, bytes, digest, value, living| {
-                    table!($name, pair, bytes, |slots| slots, living).relocate_for(digest, value)
-                },
-                swept: |pair, bytes, buckets, living| {
-                    table!($name, pair, bytes, $slots, living).slots.without_dead(buckets)
-                },
-            }
-        }
-    };
+/// The living fingerprints of a pair with values, over bytes to read or to write. Its widths are the pair's own, or made of them
+/// with constants.
+#[inline(always)]
+fn table<A: Addressing, G: Widths, C: Widths, M: Memory>(
+    pair: &Pair,
+    memory: M,
+    living: Living,
+) -> CuckooTable<A, LivingTable<ValuedTable<C, M>>>
+where
+    Pair: PairOf<A, ValuedWidths<G>>,
+    ValuedWidths<G>: Into<ValuedWidths<C>>,
+{
+    let (addressing, widths) = pair.parts();
+    CuckooTable { addressing: *addressing, slots: ValuedTable::new((*widths).into(), memory) }.living(living)
 }
 
 impl LivingOperations {
-    /// The operations of a pair with values, with the usual widths as constants.
-    pub(crate) fn of(pair: &Pair) -> &'static Self {
-        macro_rules! valued {
-            ($name:ident, $word:ty, $widths:ident: $($bits:literal)*) => {
-                match $widths.slots().slots_and_bits() {
-                    $((4, $bits) => operations!($name, |_| ConstantWidths::<$word, 4, $bits>::new()),)*
-                    _ => operations!($name, |slots| slots),
-                }
-            };
-        }
-        match pair {
-            Pair::ValuedNarrow(_, widths) => valued!(ValuedNarrow, u64, widths: 11 12 13 14),
-            Pair::ValuedWide(_, widths) => valued!(ValuedWide, u128, widths: 15 16 17 18 20 21 24),
-            Pair::DoublingValuedNarrow(_, widths) => valued!(DoublingValuedNarrow, u64, widths: 12 13 14),
-            Pair::DoublingValuedWide(_, widths) => {
-                valued!(DoublingValuedWide, u128, widths: 15 16 17 18 19 20 21 22 23 24 25 26 27 28)
+    /// The operations of a pair that has these two, compiled for the widths `C`.
+    const fn with<C: Widths, A: Addressing, G: Widths>(_addressing: &A, _widths: &ValuedWidths<G>) -> &'static Self
+    where
+        Pair: PairOf<A, ValuedWidths<G>>,
+        ValuedWidths<G>: Into<ValuedWidths<C>>,
+    {
+        const {
+            &Self {
+                contains: |pair, bytes, digest, living| table::<A, G, C, _>(pair, bytes, living).contains(digest),
+                fill: |pair, bytes, digest, value, living, if_absent| {
+                    table::<A, G, C, _>(pair, bytes, living).fill_with(digest, value, if_absent)
+                },
+                // It is compiled once for all widths: it waits for memory most of the time.
+                relocate: |pair, bytes, digest, value, living| {
+                    table::<A, G, G, _>(pair, bytes, living).relocate_for(digest, value)
+                },
+                swept: |pair, bytes, buckets, living| {
+                    table::<A, G, C, _>(pair, bytes, living).slots.without_dead(buckets)
+                },
             }
-            Pair::ValuedLong(..) => operations!(ValuedLong, |slots| slots),
-            Pair::DoublingValuedLong(..) => operations!(DoublingValuedLong, |slots| slots),
+        }
+    }
+
+    /// The operations of a pair that has these two, whose buckets fit 64 bits, with the usual widths as constants.
+    fn narrow<A: Addressing>(addressing: &A, widths: &ValuedWidths<AnyWidths<u64>>) -> &'static Self
+    where
+        Pair: PairOf<A, ValuedWidths<AnyWidths<u64>>>,
+    {
+        with_constant_bits!(
+            widths.slots().slots_and_bits(),
+            [11 12 13 14],
+            BITS => Self::with::<ConstantWidths<u64, 4, BITS>, _, _>(addressing, widths),
+            _ => Self::with::<AnyWidths<u64>, _, _>(addressing, widths)
+        )
+    }
+
+    /// The operations of a pair that has these two, whose buckets fit 128 bits, with the usual widths as constants.
+    fn wide<A: Addressing>(addressing: &A, widths: &ValuedWidths<AnyWidths<u128>>) -> &'static Self
+    where
+        Pair: PairOf<A, ValuedWidths<AnyWidths<u128>>>,
+    {
+        with_constant_bits!(
+            widths.slots().slots_and_bits(),
+            [15 16 17 18 19 20 21 22 23 24 25 26 27 28],
+            BITS => Self::with::<ConstantWidths<u128, 4, BITS>, _, _>(addressing, widths),
+            _ => Self::with::<AnyWidths<u128>, _, _>(addressing, widths)
+        )
+    }
+
+    /// The operations of a pair with values.
+    pub(crate) fn of(pair: &Pair) -> &'static Self {
+        match pair {
+            Pair::ValuedNarrow(addressing, widths) => Self::narrow(addressing, widths),
+            Pair::ValuedWide(addressing, widths) => Self::wide(addressing, widths),
+            Pair::ValuedLong(addressing, widths) => Self::with::<AnyWidths<u128>, _, _>(addressing, widths),
+            Pair::DoublingValuedNarrow(addressing, widths) => Self::narrow(addressing, widths),
+            Pair::DoublingValuedWide(addressing, widths) => Self::wide(addressing, widths),
+            Pair::DoublingValuedLong(addressing, widths) => Self::with::<AnyWidths<u128>, _, _>(addressing, widths),
             _ => unreachable!("a filter with values has no such table"),
         }
     }

@@ -2,10 +2,10 @@
 
 use super::CuckooTable;
 use super::blocks::{BLOCK, Located};
-use super::scheme::{Pair, Scheme, operations_of_any_widths};
-use crate::addressing::Addressing;
+use super::scheme::{Pair, PairOf, Scheme, with_pair};
+use crate::addressing::{Addressing, AnySize, RegionSize, RegionalAddressing, Size65536};
 use crate::digest::Digest;
-use crate::table::{ConstantFingerprintBits, ConstantWidths, Layout, Widths};
+use crate::table::{AnyWidths, ConstantFingerprintBits, ConstantWidths, Layout, Table, TableMut, Widths};
 
 /// The operations on one key or one block of keys, as functions compiled for one pair, which they must be given, or the scheme
 /// with it. They are chosen once, when the scheme is made, so that a call reaches the code for its addressing and layout with a
@@ -34,133 +34,150 @@ type Remove = fn(&Scheme, &mut [u8], Digest) -> bool;
 /// Stores those of a block of keys that are not found: see [`CuckooTable::fill_absent`].
 type FillAbsent = fn(&Pair, &mut [u8], usize, [&Located; 2], &mut [bool]) -> usize;
 
-#[cold]
-#[inline(never)]
-pub(super) fn other_pair() -> ! {
-    unreachable!("operations that were chosen for this pair")
-}
-
-/// The table of a pair, whose layout is given, made of bytes that are read or written.
-macro_rules! table {
-    ($name:ident, $layout:pat, $compiled:expr, $pair:ident.$over:ident($bytes:ident)) => {{
-        let Pair::$name(addressing, $layout) = $pair else { other_pair() };
-        CuckooTable { addressing: *addressing, slots: $compiled.$over($bytes) }
-    }};
-}
-
-/// The operations of a pair with a given layout: the pair's own, or one whose widths are constants.
-macro_rules! operations {
-    ($name:ident, $layout:pat => $compiled:expr) => {
-        const {
-            &Operations {
-                contains: |scheme, bytes, digest| {
-                    let pair = &scheme.pair;
-                    table!($name, $layout, $compiled, pair.over(bytes)).contains(digest)
-                },
-                fill: |scheme, bytes, digest| {
-                    let pair = &scheme.pair;
-                    let mut table = table!($name, $layout, $compiled, pair.over_mut(bytes));
-                    let (fingerprint, primary) = table.addressing.locate(digest);
-                    table.fill(fingerprint, primary).is_some()
-                },
-                remove: |scheme, bytes, digest| {
-                    let pair = &scheme.pair;
-                    table!($name, $layout, $compiled, pair.over_mut(bytes)).remove(digest)
-                },
-                prefetch: |pair, bytes, digests| {
-                    table!($name, $layout, $compiled, pair.over(bytes)).prefetch_each(digests);
-                },
-                look_up: |pair, bytes, digests, answers| {
-                    table!($name, $layout, $compiled, pair.over(bytes)).look_up(digests, answers);
-                },
-                answer: |pair, bytes, located, next, answers| {
-                    table!($name, $layout, $compiled, pair.over(bytes)).contains_many_into(located, next, answers);
-                },
-                fill_absent: |pair, bytes, from, [located, next], stored| {
-                    table!($name, $layout, $compiled, pair.over_mut(bytes)).fill_absent(from, located, next, stored)
-                },
-            }
+/// Evaluates an expression with the bits of a slot as a constant, if buckets have four slots of as many bits as are listed, or another
+/// expression.
+macro_rules! with_constant_bits {
+    ($slots_and_bits:expr, [$($listed:literal)*], $bits:ident => $body:expr, _ => $other:expr) => {
+        match $slots_and_bits {
+            $((4, $listed) => {
+                const $bits: u32 = $listed;
+                $body
+            })*
+            _ => $other,
         }
     };
 }
 
+pub(super) use with_constant_bits;
+
+/// The table of a pair over bytes to read. Its layout is the pair's own, or one made of it whose widths are constants.
+#[inline(always)]
+fn table<'bytes, A: Addressing, L: Copy + Into<C>, C: Layout>(
+    pair: &Pair,
+    bytes: &'bytes [u8],
+) -> CuckooTable<A, impl Table + use<'bytes, A, L, C>>
+where
+    Pair: PairOf<A, L>,
+{
+    let (addressing, layout) = pair.parts();
+    CuckooTable { addressing: *addressing, slots: (*layout).into().over(bytes) }
+}
+
+/// As [`table`], over bytes to write.
+#[inline(always)]
+fn table_mut<'bytes, A: Addressing, L: Copy + Into<C>, C: Layout>(
+    pair: &Pair,
+    bytes: &'bytes mut [u8],
+) -> CuckooTable<A, impl TableMut + use<'bytes, A, L, C>>
+where
+    Pair: PairOf<A, L>,
+{
+    let (addressing, layout) = pair.parts();
+    CuckooTable { addressing: *addressing, slots: (*layout).into().over_mut(bytes) }
+}
+
 impl Operations {
-    /// These operations, with another way to fill a slot.
-    const fn filling(&self, fill: Fill) -> Self {
-        Self { fill, ..*self }
+    /// The operations of an addressing and a layout, compiled for the layout `C`.
+    const fn compiled<A: Addressing, L: Copy + Into<C>, C: Layout>() -> Self
+    where
+        Pair: PairOf<A, L>,
+    {
+        Self {
+            contains: |scheme, bytes, digest| table::<A, L, C>(&scheme.pair, bytes).contains(digest),
+            fill: |scheme, bytes, digest| {
+                let mut table = table_mut::<A, L, C>(&scheme.pair, bytes);
+                let (fingerprint, primary) = table.addressing.locate(digest);
+                table.fill(fingerprint, primary).is_some()
+            },
+            remove: |scheme, bytes, digest| table_mut::<A, L, C>(&scheme.pair, bytes).remove(digest),
+            prefetch: |pair, bytes, digests| table::<A, L, C>(pair, bytes).prefetch_each(digests),
+            look_up: |pair, bytes, digests, answers| table::<A, L, C>(pair, bytes).look_up(digests, answers),
+            answer: |pair, bytes, located, next, answers| {
+                table::<A, L, C>(pair, bytes).contains_many_into(located, next, answers);
+            },
+            fill_absent: |pair, bytes, from, [located, next], stored| {
+                table_mut::<A, L, C>(pair, bytes).fill_absent(from, located, next, stored)
+            },
+        }
+    }
+
+    /// The operations of a pair that has these two, compiled for the layout `C`.
+    const fn with<C: Layout, A: Addressing, L: Copy + Into<C>>(_addressing: &A, _layout: &L) -> &'static Self
+    where
+        Pair: PairOf<A, L>,
+    {
+        const { &Self::compiled::<A, L, C>() }
+    }
+
+    /// The operations of a pair that has these two, compiled for any widths.
+    const fn with_any_widths<A: Addressing, L: Layout>(addressing: &A, layout: &L) -> &'static Self
+    where
+        Pair: PairOf<A, L>,
+    {
+        Self::with::<L, A, L>(addressing, layout)
+    }
+
+    /// The operations of tables that are planned by default, which have a faster way to fill a slot.
+    const fn planned<R: RegionSize, const WHOLE_BYTES: bool>() -> &'static Self
+    where
+        Pair: PairOf<RegionalAddressing<R>, AnyWidths<u64, WHOLE_BYTES>>,
+    {
+        const {
+            &Self {
+                fill: |scheme, bytes, digest| scheme.planned.fill::<R, WHOLE_BYTES>(bytes, digest),
+                ..Self::compiled::<_, AnyWidths<u64, WHOLE_BYTES>, AnyWidths<u64, WHOLE_BYTES>>()
+            }
+        }
     }
 
     /// The operations of a pair: with the usual widths as constants where that saves much, which in buckets of 64 bits it does only
     /// in tables that double.
     pub(super) fn of(pair: &Pair) -> &'static Self {
-        /// The operations of packed buckets for the slots and bits that are listed.
-        macro_rules! packed {
-            ($name:ident, $word:ty, $widths:ident, $slots:literal slots: $($bits:literal)*) => {
-                match $widths.slots_and_bits() {
-                    $(($slots, $bits) => {
-                        operations!($name, _ => ConstantWidths::<$word, $slots, $bits>::new())
-                    })*
-                    _ => operations!($name, widths => *widths),
-                }
-            };
-        }
-        macro_rules! semi_sorted {
-            ($name:ident, $widths:ident: $($bits:literal)*) => {
-                match $widths.get() {
-                    $($bits => operations!($name, _ => ConstantFingerprintBits::<$bits>),)*
-                    _ => operations!($name, widths => *widths),
-                }
-            };
-        }
         match pair {
-            // These are planned by default, and have a faster way to fill a slot.
-            Pair::AlignedBytes(..) => {
-                const {
-                    &operations!(AlignedBytes, widths => *widths)
-                        .filling(|scheme, bytes, digest| scheme.planned.fill_aligned::<true>(bytes, digest))
-                }
-            }
-            Pair::AlignedNarrow(..) => {
-                const {
-                    &operations!(AlignedNarrow, widths => *widths)
-                        .filling(|scheme, bytes, digest| scheme.planned.fill_aligned::<false>(bytes, digest))
-                }
-            }
-            Pair::RegionalBytes(..) => {
-                const {
-                    &operations!(RegionalBytes, widths => *widths)
-                        .filling(|scheme, bytes, digest| scheme.planned.fill_regional::<true>(bytes, digest))
-                }
-            }
-            Pair::RegionalNarrow(..) => {
-                const {
-                    &operations!(RegionalNarrow, widths => *widths)
-                        .filling(|scheme, bytes, digest| scheme.planned.fill_regional::<false>(bytes, digest))
-                }
-            }
-            Pair::DoublingNarrow(_, widths) => {
-                packed!(DoublingNarrow, u64, widths, 4 slots: 8 9 10 11 12 13 14)
-            }
-            Pair::DoublingWide(_, widths) => {
-                packed!(DoublingWide, u128, widths, 4 slots: 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32)
-            }
+            Pair::AlignedBytes(..) => Self::planned::<Size65536, true>(),
+            Pair::AlignedNarrow(..) => Self::planned::<Size65536, false>(),
+            Pair::RegionalBytes(..) => Self::planned::<AnySize, true>(),
+            Pair::RegionalNarrow(..) => Self::planned::<AnySize, false>(),
             Pair::RegionalWide(_, widths) if widths.lanes_of_half().is_some() => {
                 const {
-                    &Operations {
+                    &Self {
                         fill: |scheme, bytes, digest| scheme.planned.fill_halved(bytes, digest),
                         remove: |scheme, bytes, digest| scheme.planned.remove_halved(bytes, digest),
-                        ..*operations!(RegionalWide, widths => *widths)
+                        ..Self::compiled::<RegionalAddressing, AnyWidths<u128>, AnyWidths<u128>>()
                     }
                 }
             }
-            Pair::RegionalWide(_, widths) => {
-                packed!(RegionalWide, u128, widths, 4 slots: 15 17 18 19 20 21 22 24)
-            }
-            Pair::AlignedSemiSorted(_, bits) => semi_sorted!(AlignedSemiSorted, bits: 5 6 7 8 9 10 11 12 13 14 15),
-            Pair::RegionalSemiSortedNarrow(_, bits) => {
-                semi_sorted!(RegionalSemiSortedNarrow, bits: 5 6 7 8 9 10 11 12 13 14 15)
-            }
-            other => operations_of_any_widths!(other),
+            Pair::RegionalWide(addressing, widths) => with_constant_bits!(
+                widths.slots_and_bits(),
+                [15 17 18 19 20 21 22 24],
+                BITS => Self::with::<ConstantWidths<u128, 4, BITS>, _, _>(addressing, widths),
+                _ => Self::with_any_widths(addressing, widths)
+            ),
+            Pair::DoublingNarrow(addressing, widths) => with_constant_bits!(
+                widths.slots_and_bits(),
+                [8 9 10 11 12 13 14],
+                BITS => Self::with::<ConstantWidths<u64, 4, BITS>, _, _>(addressing, widths),
+                _ => Self::with_any_widths(addressing, widths)
+            ),
+            Pair::DoublingWide(addressing, widths) => with_constant_bits!(
+                widths.slots_and_bits(),
+                [15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32],
+                BITS => Self::with::<ConstantWidths<u128, 4, BITS>, _, _>(addressing, widths),
+                _ => Self::with_any_widths(addressing, widths)
+            ),
+            Pair::AlignedSemiSorted(addressing, bits) => with_constant_bits!(
+                (4, bits.get()),
+                [5 6 7 8 9 10 11 12 13 14 15],
+                BITS => Self::with::<ConstantFingerprintBits<BITS>, _, _>(addressing, bits),
+                _ => Self::with_any_widths(addressing, bits)
+            ),
+            Pair::RegionalSemiSortedNarrow(addressing, bits) => with_constant_bits!(
+                (4, bits.get()),
+                [5 6 7 8 9 10 11 12 13 14 15],
+                BITS => Self::with::<ConstantFingerprintBits<BITS>, _, _>(addressing, bits),
+                _ => Self::with_any_widths(addressing, bits)
+            ),
+            other => with_pair!(other, (addressing, layout) => Self::with_any_widths(addressing, layout)),
         }
     }
 }

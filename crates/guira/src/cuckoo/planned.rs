@@ -8,7 +8,7 @@ use super::Pair;
 use super::operations::Contains;
 #[cfg(feature = "concurrent")]
 use crate::addressing::BucketIndex;
-use crate::addressing::{AnySize, Fingerprint, RegionalAddressing};
+use crate::addressing::{AnySize, Fingerprint, RegionSize, RegionalAddressing};
 use crate::digest::Digest;
 use crate::parameters::Parameters;
 use crate::probe::{
@@ -188,17 +188,13 @@ impl Planned {
         (fingerprint, slot)
     }
 
-    /// Algorithm 1 where there is room, in regions of 2^16 buckets, and `false` where there is none.
+    /// Algorithm 1 where there is room, and `false` where there is none.
     #[inline(always)]
-    pub(super) fn fill_aligned<const WHOLE_BYTES: bool>(&self, bytes: &mut [u8], digest: Digest) -> bool {
-        self.change_in::<Regions65536, WHOLE_BYTES>(&mut self.extent.over(bytes), digest, Change::Fill)
-    }
-
-    /// As [`fill_aligned`](Self::fill_aligned), in regions of any size.
-    #[inline(always)]
-    pub(super) fn fill_regional<const WHOLE_BYTES: bool>(&self, bytes: &mut [u8], digest: Digest) -> bool {
+    pub(super) fn fill<R: RegionSize, const WHOLE_BYTES: bool>(&self, bytes: &mut [u8], digest: Digest) -> bool {
         let mut buckets = self.extent.over(bytes);
-        if buckets.are_in::<OneRegion>() {
+        if R::IS_65536 {
+            self.change_in::<Regions65536, WHOLE_BYTES>(&mut buckets, digest, Change::Fill)
+        } else if buckets.are_in::<OneRegion>() {
             self.change_in::<OneRegion, WHOLE_BYTES>(&mut buckets, digest, Change::Fill)
         } else {
             self.change_in::<AnyRegions, WHOLE_BYTES>(&mut buckets, digest, Change::Fill)

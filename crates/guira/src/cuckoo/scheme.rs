@@ -30,6 +30,11 @@ pub(crate) struct Scheme {
     is_doubling_narrow: bool,
 }
 
+/// A pair whose addressing and layout are of these types. Each two of them are those of one pair.
+pub(super) trait PairOf<A, L> {
+    fn parts(&self) -> (&A, &L);
+}
+
 /// Defines the pairs, each by its addressing and by its layout with the widths.
 macro_rules! pairs {
     ($($name:ident: $addressing:ty, $layout:ty;)*) => {
@@ -52,14 +57,15 @@ macro_rules! pairs {
             };
         }
 
-        /// The operations of a pair, compiled for any widths.
-        macro_rules! operations_of_any_widths {
-            ($pair:expr) => {
-                match $pair {
-                    $(Pair::$name(..) => operations!($name, layout => *layout),)*
+        $(impl PairOf<$addressing, $layout> for Pair {
+            #[inline(always)]
+            fn parts(&self) -> (&$addressing, &$layout) {
+                match self {
+                    Self::$name(addressing, layout) => (addressing, layout),
+                    _ => unreachable!("functions that were chosen for this pair"),
                 }
-            };
-        }
+            }
+        })*
     };
 }
 
@@ -128,7 +134,7 @@ macro_rules! with_table {
 }
 
 #[expect(clippy::single_component_path_imports, reason = "other files need them by path")]
-pub(crate) use {operations_of_any_widths, with_pair, with_table};
+pub(crate) use {with_pair, with_table};
 
 impl Pair {
     /// The pair of filters with these parameters.

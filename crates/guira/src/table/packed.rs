@@ -144,7 +144,7 @@ impl<W: Word, const WHOLE_BYTES: bool> Widths for AnyWidths<W, WHOLE_BYTES> {
 pub(crate) struct ConstantWidths<W, const SLOTS: u32, const SLOT_BITS: u32>(PhantomData<W>);
 
 impl<W: Word, const SLOTS: u32, const SLOT_BITS: u32> ConstantWidths<W, SLOTS, SLOT_BITS> {
-    pub(crate) const fn new() -> Self {
+    const fn new() -> Self {
         const {
             // The most bits that come before a bucket in its first byte.
             let bits = SLOTS * SLOT_BITS;
@@ -152,6 +152,15 @@ impl<W: Word, const SLOTS: u32, const SLOT_BITS: u32> ConstantWidths<W, SLOTS, S
             assert!(bits + before <= W::BITS);
         }
         Self(PhantomData)
+    }
+}
+
+/// The widths as constants, which must be equal to the numbers.
+impl<W: Word, const SLOTS: u32, const SLOT_BITS: u32> From<AnyWidths<W>> for ConstantWidths<W, SLOTS, SLOT_BITS> {
+    #[inline(always)]
+    fn from(widths: AnyWidths<W>) -> Self {
+        debug_assert_eq!(widths.slots_and_bits(), (SLOTS, SLOT_BITS));
+        Self::new()
     }
 }
 

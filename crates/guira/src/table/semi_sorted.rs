@@ -103,6 +103,15 @@ impl<W: Word> FingerprintBits for AnyFingerprintBits<W> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ConstantFingerprintBits<const F: u32>;
 
+/// f as a constant, which must be equal to the number.
+impl<const F: u32> From<AnyFingerprintBits<u64>> for ConstantFingerprintBits<F> {
+    #[inline(always)]
+    fn from(bits: AnyFingerprintBits<u64>) -> Self {
+        debug_assert_eq!(bits.get(), F);
+        Self
+    }
+}
+
 impl<const F: u32> FingerprintBits for ConstantFingerprintBits<F> {
     type Word = u64;
     const INSERTIONS: Option<&'static [Insertion; 4]> = Some(&const { Insertion::all(F - NIBBLE_BITS) });

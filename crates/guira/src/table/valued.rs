@@ -3,8 +3,8 @@
 #[cfg(feature = "concurrent")]
 use super::Watched;
 use super::{
-    AnyWidths, Fits, Layout, Memory, MemoryMut, PackedTable, Place, Slot, Table, TableMut, Vacancy, Values, ValuesMut,
-    Widths,
+    AnyWidths, ConstantWidths, Fits, Layout, Memory, MemoryMut, PackedTable, Place, Slot, Table, TableMut, Vacancy,
+    Values, ValuesMut, Widths,
 };
 use crate::addressing::{BucketIndex, Fingerprint};
 use crate::cast::low_32;
@@ -40,13 +40,16 @@ impl<W: Word> ValuedWidths<AnyWidths<W>> {
     pub(crate) const fn slots(self) -> AnyWidths<W> {
         self.slots
     }
+}
 
-    /// These widths, of which those of slots are constants. A bucket must be divided into words as it was.
+/// The widths of slots as constants.
+impl<W: Word, const SLOTS: u32, const SLOT_BITS: u32> From<ValuedWidths<AnyWidths<W>>>
+    for ValuedWidths<ConstantWidths<W, SLOTS, SLOT_BITS>>
+{
     #[inline(always)]
-    pub(crate) fn with_slots<G: Widths<Word = W>>(self, slots: G) -> ValuedWidths<G> {
-        debug_assert_eq!(slots.word_bits(), self.slots.word_bits(), "the mask has the slots of a word");
-        let Self { fingerprints, fingerprint_bits, fingerprint_mask, .. } = self;
-        ValuedWidths { slots, fingerprints, fingerprint_bits, fingerprint_mask }
+    fn from(widths: ValuedWidths<AnyWidths<W>>) -> Self {
+        let ValuedWidths { slots, fingerprints, fingerprint_bits, fingerprint_mask } = widths;
+        Self { slots: slots.into(), fingerprints, fingerprint_bits, fingerprint_mask }
     }
 }
 
