@@ -1,3 +1,4 @@
+use std::cell::Cell;
 use std::fs::{self, File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -181,12 +182,22 @@ pub(crate) struct Wait<'notify> {
     at_most: Option<Duration>,
     deadline: Option<Instant>,
     notify: &'notify dyn Fn(Notice<'_>),
+    /// Whether somebody knows that others are waited for.
+    is_told: Cell<bool>,
 }
 
 impl<'notify> Wait<'notify> {
     pub(crate) fn new(at_most: Option<Duration>, notify: &'notify dyn Fn(Notice<'_>)) -> Self {
         // A deadline beyond the end of time is none.
-        Self { at_most, deadline: at_most.and_then(|at_most| Instant::now().checked_add(at_most)), notify }
+        let deadline = at_most.and_then(|at_most| Instant::now().checked_add(at_most));
+        Self { at_most, deadline, notify, is_told: Cell::new(false) }
+    }
+
+    /// Passes a notice on, but that others are waited for only once, though there may be several of them, one after the other.
+    fn tell(&self, notice: Notice<'_>) {
+        if !matches!(notice, Notice::Waiting) || !self.is_told.replace(true) {
+            (self.notify)(notice);
+        }
     }
 }
 
@@ -230,7 +241,7 @@ pub(crate) fn lock_current(target: &Path, wait: &Wait<'_>) -> Result<Option<File
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error.into()),
         }
-        let file = match system::open_locked(target, wait.deadline, wait.notify) {
+        let file = match system::open_locked(target, wait.deadline, &|notice| wait.tell(notice)) {
             Ok(Some(file)) => file,
             Ok(None) => return Err(ReplaceError::Locked { waited: wait.at_most.unwrap_or_default() }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -273,7 +284,6 @@ fn create(target: &Path, temporary: &mut Temporary) -> io::Result<bool> {
 
 #[cfg(all(test, unix))]
 mod tests {
-    use std::cell::Cell;
     use std::io::Write;
     use std::os::unix::fs::PermissionsExt;
 
@@ -330,6 +340,28 @@ mod tests {
         drop(holder);
         assert_eq!(fs::read(&path).expect("readable"), b"old");
         assert!(Replacement::of_existing_within(&path, Some(Duration::ZERO), &|_| {}).is_ok());
+    }
+
+    #[test]
+    fn who_waits_for_several_others_says_so_once() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let (path, next) = (directory.path().join("file"), directory.path().join("next"));
+        fs::write(&path, "old").expect("writable");
+        fs::write(&next, "new").expect("writable");
+        let lock = |path| LockedFile::within(path, None, &|_| {}).expect("nobody else has it");
+        let (holder, next_holder, told) = (Cell::new(Some(lock(&path))), Cell::new(None), Cell::new(0));
+        // While it waits, the file is replaced by one that somebody else has locked.
+        let notify = |_: Notice<'_>| {
+            told.set(told.get() + 1);
+            if let Some(holder) = holder.take() {
+                fs::rename(&next, &path).expect("writable");
+                next_holder.set(Some(lock(&path)));
+                drop(holder);
+            }
+        };
+        let refused = LockedFile::within(&path, Some(Duration::from_millis(30)), &notify);
+        assert!(matches!(refused, Err(ReplaceError::Locked { .. })) && next_holder.take().is_some());
+        assert_eq!(told.get(), 1);
     }
 
     /// The default list of a directory does not replace the list of the old file.
