@@ -9,12 +9,21 @@ pub(super) enum Foreign {
     SevenZip,
     Zip,
     Utf16,
+    Parquet,
+    Arrow,
+    Avro,
+    NumPy,
+    Hdf5,
+    Sqlite,
     Filter,
 }
 
+/// What to do with a file of columns.
+const COLUMN: &str = "write the column of the keys as lines first, or build the filter of it in Python";
+
 impl Foreign {
     /// The first bytes of each format.
-    pub(super) const ALL: [(&'static [u8], Self); 22] = [
+    pub(super) const ALL: [(&'static [u8], Self); 28] = [
         (b"\xfd7zXZ\0", Self::Xz),
         // Behind the block size are the digits of pi, or of its square root if nothing is compressed.
         (b"BZh11AY&SY", Self::Bzip2),
@@ -38,6 +47,13 @@ impl Foreign {
         (b"\xff\xfe", Self::Utf16),
         (b"\xfe\xff", Self::Utf16),
         (b"\0\0\xfe\xff", Self::Utf16),
+        // Behind four letters that a key may begin with comes the type of the first field, of the first page or of the footer.
+        (b"PAR1\x15", Self::Parquet),
+        (b"ARROW1\0\0", Self::Arrow),
+        (b"Obj\x01", Self::Avro),
+        (b"\x93NUMPY", Self::NumPy),
+        (b"\x89HDF\r\n", Self::Hdf5),
+        (b"SQLite format 3\0", Self::Sqlite),
         (b"\x89GUIRA\r\n", Self::Filter),
     ];
 
@@ -49,7 +65,16 @@ impl Foreign {
             Self::Lz4 => ("lz4 data", "decompress it first, as with lz4 -dc"),
             Self::SevenZip => ("a 7z archive", "extract it first, as with 7z x -so"),
             Self::Zip => ("a zip archive", "extract it first, as with unzip -p"),
-            Self::Utf16 => ("UTF-16 text", "convert it first, as with iconv -f UTF-16 -t UTF-8"),
+            Self::Utf16 => (
+                "UTF-16 text",
+                "convert it first, as with iconv -f UTF-16 -t UTF-8; other keys that begin so are read with --compression none",
+            ),
+            Self::Parquet => ("a Parquet file", COLUMN),
+            Self::Arrow => ("an Arrow file", COLUMN),
+            Self::Avro => ("an Avro file", COLUMN),
+            Self::NumPy => ("a NumPy array", COLUMN),
+            Self::Hdf5 => ("an HDF5 file", COLUMN),
+            Self::Sqlite => ("an SQLite database", "select the keys first, as with sqlite3 FILE 'select …'"),
             Self::Filter => return io::Error::other("a filter, where a list of keys is expected"),
         };
         io::Error::other(format!("{what}, not a list of keys: {remedy}"))
