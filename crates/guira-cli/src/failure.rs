@@ -81,6 +81,12 @@ impl Failure {
         }
     }
 
+    /// The failure to say what was done.
+    pub(crate) fn after_all_was_done(self) -> Self {
+        let message = format!("{}; all was done before, and needs no second try", self.message);
+        Self { message, ..self }
+    }
+
     /// The same failure of a file or stream.
     pub(crate) fn about(self, subject: impl Into<String>) -> Self {
         Self { subject: Some(subject.into()), ..self }
@@ -109,8 +115,9 @@ impl fmt::Display for Failure {
 /// Writes a line to standard error, escaped: names of files in it may contain anything.
 pub(crate) fn report(line: impl fmt::Display) {
     use std::io::Write;
-    // Not `eprintln!`: it panics where standard error is closed.
-    writeln!(io::stderr().lock(), "guira: {}", escaped(&line.to_string())).ok();
+    let line = format!("guira: {}\n", escaped(&line.to_string()));
+    // Not `eprintln!`, which panics where standard error is closed. At once, so that lines of several processes stay whole.
+    io::stderr().lock().write_all(line.as_bytes()).ok();
 }
 
 /// The text of a system error without " (os error 2)", which means nothing to most people.

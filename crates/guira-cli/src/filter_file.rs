@@ -129,6 +129,9 @@ impl Replaced {
 
 /// Locks a file that is to be changed.
 pub(crate) fn lock(path: &Path, wait: WaitArguments) -> Result<LockedFile, Failure> {
+    if filter_bytes::is_standard_input(path) {
+        return Err(Failure::of("standard input", "can't be changed: give the path of a filter file"));
+    }
     let locked = LockedFile::within(path, wait.at_most, &|notice| tell(path, &notice));
     locked.map_err(|error| explain(path, error))
 }

@@ -113,6 +113,9 @@ impl Filters {
         let mut sources = Vec::new();
         for path in paths.iter().map(AsRef::as_ref) {
             let opened = Opened::new(path, key, paths.len() > 1, trust, now)?;
+            if let Contents::Loaded(filter) = &opened.contents {
+                now.warn_of_time_ahead(path, filter, opened.time_source);
+            }
             sources.push(Source { path: path.to_owned(), opened, told_of: None });
         }
         let normalization = sources.first().map(|source| source.opened.normalization).unwrap_or_default();

@@ -16,7 +16,18 @@ impl SameFile {
 
     #[cfg(unix)]
     pub(crate) fn of_standard_input() -> Option<Self> {
-        let metadata = crate::filter_bytes::standard_input().and_then(|file| file.metadata()).ok()?;
+        Self::of_stream(std::io::stdin())
+    }
+
+    #[cfg(unix)]
+    pub(crate) fn of_standard_output() -> Option<Self> {
+        Self::of_stream(std::io::stdout())
+    }
+
+    #[cfg(unix)]
+    fn of_stream(stream: impl std::os::fd::AsFd) -> Option<Self> {
+        let file = fs::File::from(stream.as_fd().try_clone_to_owned().ok()?);
+        let metadata = file.metadata().ok()?;
         metadata.is_file().then(|| Self::of_metadata(&metadata))
     }
 
@@ -34,6 +45,11 @@ impl SameFile {
 
     #[cfg(not(unix))]
     pub(crate) const fn of_standard_input() -> Option<Self> {
+        None
+    }
+
+    #[cfg(not(unix))]
+    pub(crate) const fn of_standard_output() -> Option<Self> {
         None
     }
 }

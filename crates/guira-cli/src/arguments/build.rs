@@ -45,13 +45,13 @@ pub(crate) struct BuildArguments {
     #[arg(long, help_heading = SIZE, value_name = "KEYS", value_parser = values::capacity, allow_negative_numbers = true)]
     pub(crate) capacity: Option<usize>,
 
-    /// Up to how many keys the rate holds when "guira add" makes the filter grow [default: the capacity, or without
+    /// Up to how many keys the rate holds when the filter grows, now or by "guira add" [default: the capacity, or without
     /// --capacity twice the keys of the input]
     ///
     /// Each doubling on the way there takes a bit more per key. Beyond it "guira add" refuses keys; with --raise-rate the rate
     /// doubles each time the number of keys does, until fingerprints have no bit left to give; then, at 1 to 3 %, the filter is
     /// full. Without this option, filters with rates above 3 % do not grow, nor those whose fingerprints have no bit to spare
-    /// for it. A number below that of the keys in the input is taken as that.
+    /// for it. Without --capacity, a number below that of the keys in the input is taken as that.
     #[arg(
         long,
         help_heading = SIZE,

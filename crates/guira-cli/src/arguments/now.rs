@@ -4,7 +4,7 @@ use clap::Args;
 use guira::ExpiringCuckooFilter;
 
 use super::values;
-use crate::failure::Failure;
+use crate::failure::{Failure, report};
 use crate::provenance::TimeSource;
 use crate::stored_filter::StoredFilter;
 use crate::time;
@@ -43,7 +43,10 @@ impl NowArguments {
     pub(crate) fn bring(self, path: &Path, filter: &mut StoredFilter) -> Result<(), Failure> {
         let source = filter.provenance.time_source;
         match filter.filter.as_expiring_mut() {
-            Some(filter) => self.bring_expiring(path, filter, source),
+            Some(filter) => {
+                self.warn_of_time_ahead(path, filter, source);
+                self.bring_expiring(path, filter, source)
+            }
             None => self.refuse_for_lasting(path),
         }
     }
@@ -67,6 +70,18 @@ impl NowArguments {
         };
         while !filter.jump(now) {}
         Ok(())
+    }
+
+    /// Warns of a filter whose time the clock has yet to reach, as one that was changed while the clock was wrong.
+    pub(crate) fn warn_of_time_ahead(self, path: &Path, filter: &ExpiringCuckooFilter, source: Option<TimeSource>) {
+        let ahead = filter.time().saturating_sub(time::now());
+        if self.now.is_none() && source == Some(TimeSource::Clock) && ahead > filter.resolution() {
+            report(format_args!(
+                "warning: {}: its time is {} ahead of the clock, and keys expire only when that gets there",
+                path.display(),
+                time::duration(ahead)
+            ));
+        }
     }
 
     /// Refuses a time that has no effect.

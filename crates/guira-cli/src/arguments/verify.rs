@@ -9,6 +9,8 @@ use super::KeyFileArguments;
 /// Reads each file from its first byte to its last, and compares the checksums, the parameters, what the slots may hold
 /// and how many of them are taken. Says OK or what is wrong. Of a filter that was made with a secret key, the key is
 /// checked if it is given, and all the rest in any case.
+///
+/// Changes that were being appended when a program or the system ended are not in the filter, which is no fault: it is said.
 #[derive(Args, Debug)]
 #[command(
     before_help = "Examples:\n  guira verify words.guira\n  guira verify --json *.guira",

@@ -14,7 +14,7 @@ use crate::exit_status::ExitStatus;
 use crate::failure::{Failure, report};
 use crate::keys::{Examples, NewKeys, Normalization, SeenDigests};
 use crate::render::text::{self, counted};
-use crate::render::{Report, tell};
+use crate::render::{Report, print, tell};
 use crate::secret_key::SecretKey;
 use crate::stored_filter::{Growth, StoredFilter};
 use rejected::RejectedKeys;
@@ -26,8 +26,10 @@ pub(crate) fn run(arguments: &AddArguments) -> Result<ExitStatus, Failure> {
     arguments.inputs.refuse_contradictions()?;
     let inputs = arguments.inputs.inputs(Normalization::default(), true);
     inputs.refuse_filters()?;
-    if let Some(path) = &arguments.rejected {
-        inputs.refuse_as_output(path)?;
+    match &arguments.rejected {
+        Some(path) => inputs.refuse_as_output(path)?,
+        None if arguments.keep_fitting => inputs.refuse_standard_output()?,
+        None => {}
     }
     let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
     #[cfg(unix)]
@@ -249,7 +251,7 @@ impl<'arguments> Adding<'arguments> {
             capacity: capacity as u64,
             has_grown: !is_refused && filter.table_size() > self.before.table_size,
         };
-        tell(&addition, self.arguments.json, self.arguments.quiet)
+        if is_refused { print(&addition, true) } else { tell(&addition, self.arguments.json, self.arguments.quiet) }
     }
 
     /// Says why nothing was stored, and what to do.

@@ -54,8 +54,11 @@ pub(crate) fn run(arguments: &BuildArguments) -> Result<ExitStatus, Failure> {
             build_without(arguments, &blueprint, &inputs, &never)?
         }
     };
-    if digests.len() == 0 && arguments.output.as_os_str() != "-" {
-        refuse_to_empty(&arguments.output)?;
+    if digests.len() == 0 {
+        refuse_lines_without_keys(arguments, digests.without_key())?;
+        if arguments.output.as_os_str() != "-" {
+            refuse_to_empty(&arguments.output)?;
+        }
     }
     let filter = output.filter(filter, blueprint.provenance(arguments, normalization, &inputs, &digests));
     let replaced = output.commit(&filter)?;
@@ -112,6 +115,17 @@ fn warn_of_cost(arguments: &BuildArguments, filter: &StoredFilter) {
     ));
 }
 
+/// Refuses to take no line at all: the field is misspelt, rather than missing everywhere.
+fn refuse_lines_without_keys(arguments: &BuildArguments, without_key: u64) -> Result<(), Failure> {
+    if let (1.., Some(fields)) = (without_key, arguments.inputs.fields()) {
+        let lines = counted(without_key, "line");
+        let text =
+            format_args!("no keys in {lines}, all without {fields}: give a field that is there; no file was written");
+        return Err(Failure::of(filter_output::name(&arguments.output), text));
+    }
+    Ok(())
+}
+
 /// Refuses to replace a filter that holds keys when there were none to read: a list that was not made, or a field that is not
 /// there, is likelier than the wish to empty it.
 fn refuse_to_empty(output: &Path) -> Result<(), Failure> {
@@ -143,7 +157,7 @@ fn build(
 ) -> Result<Construction, Failure> {
     let digests = distinct_digests(inputs, blueprint.hasher(seed))?;
     let mut filter = StoredFilter::in_memory(blueprint.empty_filter(arguments, seed, digests.len())?);
-    fill(&mut filter, &digests, blueprint.growth())
+    fill(&mut filter, &digests, blueprint.growth(arguments))
         .map_err(|reason| unfinished(arguments, &filter, &digests, &reason))?;
     Ok(Construction { filter: filter.filter, digests, seeds_tried: None })
 }
@@ -320,6 +334,16 @@ impl Blueprint {
 
     fn empty_filter(&self, arguments: &BuildArguments, seed: u64, keys: usize) -> Result<Filter, Failure> {
         let capacity = arguments.capacity.unwrap_or(keys.max(1));
+        if let (Some(largest), Some(_)) = (arguments.max_capacity, arguments.capacity)
+            && keys > largest
+        {
+            let text = format_args!(
+                "{} are more than --max-capacity, {}: give a larger one; no file was written",
+                counted(keys as u64, "key"),
+                text::count(largest as u64)
+            );
+            return Err(Failure::of(filter_output::name(&arguments.output), text));
+        }
         match self {
             Self::Options { builder, key } => {
                 let hasher = hasher(*key, seed);
@@ -394,11 +418,11 @@ impl Blueprint {
         }
     }
 
-    /// With `--like`, the filter grows as the other one does.
-    const fn growth(&self) -> Growth {
+    /// With `--like`, the filter grows as the other one does, and with `--max-capacity` up to that.
+    const fn growth(&self, arguments: &BuildArguments) -> Growth {
         match self {
-            Self::Options { .. } | Self::Expiring { .. } => Growth::Refused,
-            Self::Like { .. } => Growth::Allowed,
+            Self::Options { .. } | Self::Expiring { .. } if arguments.max_capacity.is_none() => Growth::Refused,
+            _ => Growth::Allowed,
         }
     }
 }

@@ -32,6 +32,9 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<ExitStatus, Failure> {
     let opened = Filters::open(&filters, key, arguments.trust.trust(), arguments.now)?;
     refuse_to_ignore_case(arguments.ignore_case, &filters[0], opened.normalization())?;
     let inputs = inputs(opened.normalization());
+    if !arguments.quiet {
+        inputs.refuse_standard_output()?;
+    }
     select(opened, &names, &inputs, arguments)
 }
 
@@ -80,11 +83,9 @@ fn select(
         }
     }
     drop(progress);
-    let has_printed_names = selection.has_printed_names;
     let counts = selection.finish()?;
     warn_of_missing_fields(&arguments.inputs, counts.without_key, WithoutKey::Answered);
-    let has_succeeded = if arguments.files_without_match { has_printed_names } else { counts.selected > 0 };
-    Ok(match (has_succeeded, failed) {
+    Ok(match (counts.selected > 0, failed) {
         (true, true) if arguments.quiet => ExitStatus::Success,
         (_, true) => ExitStatus::Error,
         (false, false) => ExitStatus::NotFound,
@@ -104,7 +105,6 @@ struct Selection<'names> {
     input_counts: Counts,
     /// The name of the current input.
     input: Vec<u8>,
-    has_printed_names: bool,
 }
 
 /// How lines are selected.
@@ -164,7 +164,6 @@ impl<'names> Selection<'names> {
             counts: Counts::default(),
             input_counts: Counts::default(),
             input: Vec::new(),
-            has_printed_names: false,
         }
     }
 
@@ -219,7 +218,6 @@ impl<'names> Selection<'names> {
         };
         if is_named {
             self.labels.write_name(&mut self.output, &self.input)?;
-            self.has_printed_names = true;
         }
         Ok(())
     }

@@ -17,6 +17,7 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<ExitStatus, Failure> {
     match &mut inspection.expiry {
         None => arguments.now.refuse_for_lasting(&arguments.file)?,
         Some(Expiry { filter: Some(filter), .. }) => {
+            arguments.now.warn_of_time_ahead(&arguments.file, filter, time_source);
             arguments.now.bring_expiring(&arguments.file, filter, time_source)?;
         }
         Some(_) => {}
@@ -60,6 +61,8 @@ struct FilterReport {
     key_count: u64,
     /// The insertions and removals in the journal, which the table does not have yet.
     journal_change_count: u64,
+    /// Whether it ends with changes that were not written to their end.
+    has_incomplete_changes: bool,
     #[serde(flatten)]
     expiry: Option<ExpiryReport>,
     load_factor: f64,
@@ -118,6 +121,7 @@ impl FilterReport {
             doublings: header.max_capacity().map(|_| parameters.doublings()),
             key_count,
             journal_change_count: journal.changes().len() as u64,
+            has_incomplete_changes: journal.is_cut_off(),
             expiry: expiry.as_ref().map(|&Expiry { lifetime, resolution, time, .. }| ExpiryReport {
                 lifetime,
                 resolution,
@@ -181,8 +185,13 @@ impl Report for FilterReport {
             None => rows.push(("keys stored", text::count(self.key_count))),
             Some(expiry) => rows.extend(expiry.rows(self.provenance.time_source)),
         }
-        if self.journal_change_count > 0 {
-            rows.push(("in the journal", text::counted(self.journal_change_count, "change")));
+        let changes = text::counted(self.journal_change_count, "change");
+        match (self.journal_change_count, self.has_incomplete_changes) {
+            (0, false) => {}
+            (_, false) => rows.push(("in the journal", changes)),
+            (_, true) => {
+                rows.push(("in the journal", format!("{changes}, and some that were not written to their end")));
+            }
         }
         rows.push(("load factor", text::percent(self.load_factor)));
         rows.extend(self.provenance.rate.map(|rate| ("rate asked for", text::rate(rate))));

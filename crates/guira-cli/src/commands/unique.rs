@@ -43,6 +43,9 @@ pub(crate) fn run(arguments: &UniqueArguments) -> Result<ExitStatus, Failure> {
     arguments.inputs.refuse_contradictions()?;
     let inputs = arguments.inputs.inputs(arguments.normalization(), arguments.quiet);
     inputs.refuse_filters()?;
+    if !arguments.count {
+        inputs.refuse_standard_output()?;
+    }
     if let Some(path) = &arguments.state {
         inputs.refuse_as_output(path)?;
     }

@@ -45,6 +45,8 @@ struct Verdict {
     /// What is wrong with the file.
     problem: Option<String>,
     key_count: Option<u64>,
+    /// Whether the journal ends with changes that were not written to their end.
+    has_incomplete_changes: bool,
     /// What is known of the secret key, if the filter has one.
     secret_key: Option<&'static str>,
 }
@@ -58,6 +60,7 @@ impl Verdict {
                 is_ok: true,
                 problem: None,
                 key_count: Some(inspection.key_count()),
+                has_incomplete_changes: inspection.journal.is_cut_off(),
                 secret_key: names::secret(inspection.secret),
             },
             Err(failure) => Self {
@@ -65,18 +68,23 @@ impl Verdict {
                 is_ok: false,
                 problem: Some(failure.message().to_owned()),
                 key_count: None,
+                has_incomplete_changes: false,
                 secret_key: None,
             },
         }
     }
 
-    fn text(&self) -> &str {
-        match &self.problem {
-            Some(problem) => problem,
-            None if self.secret_key == names::secret(Secret::NotGiven) => {
-                "OK, as far as is seen without its secret key"
-            }
-            None => "OK",
+    fn text(&self) -> String {
+        if let Some(problem) = &self.problem {
+            return problem.clone();
         }
+        let mut text = "OK".to_owned();
+        if self.secret_key == names::secret(Secret::NotGiven) {
+            text.push_str(", as far as is seen without its secret key");
+        }
+        if self.has_incomplete_changes {
+            text.push_str("; the last changes were not written to their end, and do not count");
+        }
+        text
     }
 }

@@ -270,15 +270,25 @@ impl Inputs {
     /// may be pipes.
     pub(crate) fn refuse_as_output(&self, output: &Path) -> Result<(), Failure> {
         // An output that does not exist yet, or is standard output, replaces nothing.
-        let Some(replaced) = SameFile::of(output) else { return Ok(()) };
+        self.refuse(SameFile::of(output), "a list of keys that would be replaced: give another file")
+    }
+
+    /// Refuses a list that standard output is appended to: what is printed would be read again, without an end.
+    pub(crate) fn refuse_standard_output(&self) -> Result<(), Failure> {
+        self.refuse(SameFile::of_standard_output(), "standard output is this list of keys: let it go to another file")
+    }
+
+    /// Refuses to read a file, if there is one.
+    fn refuse(&self, file: Option<SameFile>, message: &str) -> Result<(), Failure> {
+        let Some(file) = file else { return Ok(()) };
         for input in self.iter() {
             let list = match &input.source {
                 Source::StandardInput => SameFile::of_standard_input(),
                 Source::File(path) => SameFile::of(path),
                 Source::Arguments(_) => None,
             };
-            if list.is_some_and(|list| list == replaced) {
-                return Err(Failure::of(input.name(), "a list of keys that would be replaced: give another file"));
+            if list.is_some_and(|list| list == file) {
+                return Err(Failure::of(input.name(), message));
             }
         }
         Ok(())

@@ -23,7 +23,7 @@ pub(crate) fn print(report: &impl Report, json: bool) -> Result<(), Failure> {
 /// Prints what was done: JSON on standard output, or text on standard error, where it is not part of the output.
 pub(crate) fn tell(report: &impl Report, json: bool, quiet: QuietArguments) -> Result<(), Failure> {
     if json {
-        return print(report, json);
+        return print(report, json).map_err(Failure::after_all_was_done);
     }
     if !quiet.quiet {
         failure::report(report.text());

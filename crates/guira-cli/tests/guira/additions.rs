@@ -163,3 +163,23 @@ fn copies_that_do_not_fit_keep_nothing_of_the_list_either() {
     assert_eq!((outcome.status, &*outcome.stdout), (3, &b"twin\n"[..]), "{}", outcome.stderr);
     assert_eq!(place.check("ani\ntwin\nkoel\n"), b"ani\ntwin\nkoel\n");
 }
+
+#[test]
+fn a_filter_that_may_grow_is_built_of_more_keys_than_it_begins_with() {
+    let place = Workplace::new();
+    let build = |keys: u32, options: &[&str]| {
+        let arguments = [&["build", "--force", "-o", "set.guira", "--capacity", "100"], options].concat();
+        place.guira_with(arguments, lines(0..keys).as_bytes())
+    };
+    for options in [&["--max-capacity", "5000"][..], &["--max-capacity", "5000", "--lifetime", "1h"]] {
+        let built = build(5000, options);
+        assert!(built.status == 0 && built.stderr.starts_with("guira: set.guira: 5,000 keys"), "{}", built.stderr);
+        let checked = place.guira_with(["check", "-c", "set.guira"], lines(0..5000).as_bytes());
+        assert_eq!(checked.stdout, b"5000\n");
+        assert!(expected_rate(&place) <= 0.001, "{options:?}");
+        let refused = build(5001, options);
+        assert_eq!(refused.status, 2);
+        assert!(refused.stderr.contains("no file was written"), "{}", refused.stderr);
+        assert_eq!(info(&place)["key_count"], 5000);
+    }
+}

@@ -350,3 +350,25 @@ fn it_is_not_pushed_to_a_server_and_that_is_said_before_one_is_asked() {
     let refused = place.guira(["push", "set.guira", "redis://127.0.0.1:1/set"]);
     assert_refused(&refused, "not pushed: holds a filter with keys that expire, and servers have growing filters");
 }
+
+/// A clock that was wrong when a file was changed is wrong in the file, and keys that come then live too long.
+#[test]
+fn a_file_whose_time_is_ahead_of_the_clock_is_warned_of() {
+    let place = Workplace::new();
+    let later = "9999-01-01T00:00:00Z";
+    let built = place.guira_with(["build", "-q", "--lifetime", "1h", "--now", later, "-o", "set.guira"], b"ani\n");
+    assert_eq!((built.status, &*built.stderr), (0, ""));
+    for arguments in [
+        &["add", "set.guira", "-e", "koel"][..],
+        &["check", "-q", "set.guira", "-e", "koel"],
+        &["count", "set.guira", "koel"],
+        &["info", "set.guira"],
+        &["shrink", "set.guira"],
+        &["remove", "set.guira", "-e", "koel"],
+    ] {
+        let outcome = place.guira(arguments);
+        assert_eq!((outcome.status, outcome.stderr.matches("ahead of the clock").count()), (0, 1), "{arguments:?}");
+        let outcome = place.guira([arguments, &["--now", later]].concat());
+        assert!(!outcome.stderr.contains("ahead of the clock"), "{arguments:?}: {}", outcome.stderr);
+    }
+}

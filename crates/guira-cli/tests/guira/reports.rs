@@ -71,7 +71,7 @@ fn info_tells_what_was_asked_for_and_what_follows_from_it() {
     assert_close(number(&report, "bits_per_key_at_capacity"), 11.0 * slots / 5000.0);
     assert_close(number(&report, "expected_false_positive_rate"), expected_rate(&report, 1234.0));
     assert_close(number(&report, "expected_false_positive_rate_at_capacity"), expected_rate(&report, 5000.0));
-    assert_eq!(names(&report).len(), 27);
+    assert_eq!(names(&report).len(), 28);
 }
 
 #[test]

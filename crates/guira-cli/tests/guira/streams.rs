@@ -220,6 +220,57 @@ fn a_full_disk_is_told_once() {
     assert_eq!((outcome.status, &*outcome.stderr), (2, "guira: standard output: No space left on device\n"));
 }
 
+/// What was done is done, and whoever does it again, since it seems to have failed, has each key twice.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_report_that_can_not_be_written_says_what_is_done() {
+    let place = Workplace::new();
+    place.build("ani\n");
+    let run = |arguments: &[&str], keys: &[u8]| {
+        let full = std::fs::File::create("/dev/full").expect("a device that is always full");
+        let outcome = outcome(place.command(GUIRA, arguments).stdout(full).spawn().expect("the program starts"), keys);
+        (outcome.status, outcome.stderr)
+    };
+    let full = "guira: standard output: No space left on device";
+    let done = (2, format!("{full}; all was done before, and needs no second try\n"));
+    let count = |key: &str| place.guira(["count", "set.guira", key]).stdout;
+    for (command, kept) in [("add", &b"1\tkoel\n"[..]), ("remove", b"0\tkoel\n")] {
+        assert_eq!(run(&[command, "--json", "set.guira"], b"koel\n"), done, "{command}");
+        assert_eq!(count("koel"), kept, "{command}");
+    }
+    // Nothing is done where not all keys fit.
+    let many: String = (0..9000).map(|key| format!("{key}\n")).collect();
+    let (status, stderr) = run(&["add", "--json", "set.guira"], many.as_bytes());
+    assert_eq!((status, &*stderr), (2, &*format!("{full}\n")));
+    assert_eq!(count("0"), b"0\t0\n");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_list_is_not_read_where_its_lines_are_appended_to_it() {
+    let place = Workplace::new();
+    place.build("ani\nkoel\n");
+    place.write("list", "ani\nkoel\n");
+    let full = "add --keep-fitting set.guira list >> list";
+    for script in ["check set.guira list >> list", "check -v set.guira < list >> list", "unique list >> list", full] {
+        let script = format!("ulimit -f 100; exec {GUIRA} {script}");
+        let outcome = outcome(place.command("sh", ["-c", &script]).spawn().expect("sh starts"), b"");
+        assert_eq!(outcome.status, 2, "{script}");
+        assert!(
+            outcome.stderr.ends_with("standard output is this list of keys: let it go to another file\n"),
+            "{script}"
+        );
+        assert_eq!(place.read("list"), b"ani\nkoel\n", "{script}");
+    }
+    for script in
+        ["check -q set.guira list >> list", "check set.guira list > /dev/null", "check set.guira list >> other"]
+    {
+        let script = format!("{GUIRA} {script}");
+        let outcome = outcome(place.command("sh", ["-c", &script]).spawn().expect("sh starts"), b"");
+        assert_eq!((outcome.status, &*outcome.stderr), (0, ""), "{script}");
+    }
+}
+
 #[test]
 fn nobody_has_to_read_standard_error() {
     let place = Workplace::new();

@@ -10,7 +10,7 @@ use super::times::Times;
 use super::{new_filter, provenance_of, resolution};
 use crate::arguments::{UniqueArguments, WaitArguments};
 use crate::commands::warnings::refuse_to_ignore_case;
-use crate::failure::{Failure, report};
+use crate::failure::Failure;
 use crate::filter::Filter;
 use crate::filter_file::{Existing, FilterReplacement};
 use crate::provenance::TimeSource;
@@ -131,17 +131,7 @@ fn refuse_other_times(path: &Path, arguments: &UniqueArguments, filter: &StoredF
             ),
         ));
     }
-    let ahead = expiring.time().saturating_sub(time::now());
-    if Times::source_of(arguments) == TimeSource::Clock
-        && arguments.now.given().is_none()
-        && ahead > expiring.resolution()
-    {
-        let ahead = time::duration(ahead);
-        report(format_args!(
-            "warning: {}: its time is {ahead} ahead of the clock, and nothing is forgotten until that gets there",
-            path.display()
-        ));
-    }
+    arguments.now.warn_of_time_ahead(path, expiring, Some(Times::source_of(arguments)));
     Ok(())
 }
 
