@@ -95,7 +95,7 @@ impl<const LONG: bool> DoublingAddressing<LONG> {
 
     /// The fingerprint of a key, and the candidates of what the next doubling leaves of it, in the doubled table.
     #[inline(always)]
-    pub(super) fn locate_halves<P: Product>(&self, digest: Digest) -> (Fingerprint, Candidate, Candidate) {
+    pub(crate) fn locate_halves<P: Product>(&self, digest: Digest) -> (Fingerprint, Candidate, Candidate) {
         let (fingerprint, _, _) = self.fingerprint(digest);
         let (_, primary, alternate) = self.after_doubling().locate_pair::<P>(digest);
         (fingerprint, primary, alternate)

@@ -3,10 +3,12 @@
 use core::ops::Range;
 
 use super::{BLOCK, Crowd, CuckooTable, Located, NoRoom};
-use crate::addressing::{Addressing, BucketIndex, DoublingAddressing, Fingerprint};
+use crate::addressing::{Addressing, BucketIndex, DoublingAddressing, Fingerprint, SplittingAddressing};
+use crate::cast::Whole;
 use crate::digest::Digest;
 use crate::parameters::Parameters;
-use crate::table::{AnyWidths, Fits as _, Memory, MemoryMut, PackedTable, Table};
+use crate::probe::Word;
+use crate::table::{AnyWidths, Fits as _, Memory, MemoryMut, PackedTable, SplittingTable, Table};
 
 /// A table that is being doubled: from its last bucket to its first, each becomes two in a table of twice the size.
 ///
@@ -18,21 +20,21 @@ pub(crate) struct Splitting {
     whole: u64,
 }
 
-/// The addressing of the old table, its layout, and that of the new one.
+/// The addressing of the old table, and the layouts of the new table and of the old one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum SplittingTables {
-    Narrow(DoublingAddressing, AnyWidths<u64>, AnyWidths<u64>),
-    Wide(DoublingAddressing, AnyWidths<u128>, AnyWidths<u128>),
-    Long(DoublingAddressing<true>, AnyWidths<u128>, AnyWidths<u128>),
+    Narrow(DoublingAddressing, [AnyWidths<u64>; 2]),
+    Wide(DoublingAddressing, [AnyWidths<u128>; 2]),
+    Long(DoublingAddressing<true>, [AnyWidths<u128>; 2]),
 }
 
-/// Evaluates an expression with the addressing of the old table of a [`Splitting`], and both layouts.
+/// Evaluates an expression with the addressing of the old table of a [`Splitting`], and the layouts of both.
 macro_rules! with_layouts {
-    ($splitting:expr, ($addressing:ident, $old:ident, $new:ident) => $body:expr) => {
-        match $splitting.tables {
-            $crate::cuckoo::SplittingTables::Narrow($addressing, $old, $new) => $body,
-            $crate::cuckoo::SplittingTables::Wide($addressing, $old, $new) => $body,
-            $crate::cuckoo::SplittingTables::Long($addressing, $old, $new) => $body,
+    ($splitting:expr, ($addressing:ident, $layouts:pat) => $body:expr) => {
+        match &$splitting.tables {
+            $crate::cuckoo::SplittingTables::Narrow($addressing, $layouts) => $body,
+            $crate::cuckoo::SplittingTables::Wide($addressing, $layouts) => $body,
+            $crate::cuckoo::SplittingTables::Long($addressing, $layouts) => $body,
         }
     };
 }
@@ -40,10 +42,9 @@ macro_rules! with_layouts {
 /// Evaluates an expression with the table that the two of a [`Splitting`] are, over memory that is read or written.
 macro_rules! with_splitting_table {
     ($splitting:expr, ($old_bytes:expr, $new_bytes:expr), $table:ident => $body:expr) => {
-        $crate::cuckoo::with_layouts!($splitting, (addressing, old, new) => {
-            let addressing = $crate::addressing::SplittingAddressing::new(addressing, $splitting.whole());
-            let (old, new) = ($crate::table::PackedTable::new(old, $old_bytes), $crate::table::PackedTable::new(new, $new_bytes));
-            let slots = $crate::table::SplittingTable::new(addressing, old, new);
+        $crate::cuckoo::with_layouts!($splitting, (addressing, layouts) => {
+            let addressing = $crate::addressing::SplittingAddressing::new(*addressing, $splitting.whole());
+            let slots = $crate::table::SplittingTable::new(addressing, layouts, [$new_bytes, $old_bytes]);
             #[allow(unused_mut, reason = "some expressions write")]
             let mut $table = $crate::cuckoo::CuckooTable { addressing, slots };
             $body
@@ -81,10 +82,10 @@ impl Splitting {
         let wide = |parameters| AnyWidths::fitting(parameters).expect("all buckets fit some words");
         let tables = match (AnyWidths::fitting(old), AnyWidths::fitting(new)) {
             _ if old.has_long_fingerprints() => {
-                SplittingTables::Long(DoublingAddressing::new(old, seed), wide(old), wide(new))
+                SplittingTables::Long(DoublingAddressing::new(old, seed), [wide(new), wide(old)])
             }
-            (Some(narrow), Some(new)) => SplittingTables::Narrow(DoublingAddressing::new(old, seed), narrow, new),
-            _ => SplittingTables::Wide(DoublingAddressing::new(old, seed), wide(old), wide(new)),
+            (Some(narrow), Some(new)) => SplittingTables::Narrow(DoublingAddressing::new(old, seed), [new, narrow]),
+            _ => SplittingTables::Wide(DoublingAddressing::new(old, seed), [wide(new), wide(old)]),
         };
         Self { tables, whole: old.bucket_count() }
     }
@@ -114,8 +115,8 @@ impl Splitting {
     /// Nothing has to be moved again: a bucket has room for all that comes from the one that it is half of.
     #[inline]
     pub(crate) fn split_buckets(&self, numbers: Range<u64>, old_memory: impl Memory, new_memory: impl MemoryMut) {
-        with_layouts!(self, (addressing, old, new) => {
-            let (from, mut into) = (PackedTable::new(old, old_memory), PackedTable::new(new, new_memory));
+        with_layouts!(self, (addressing, [new, old]) => {
+            let (from, mut into) = (PackedTable::new(*old, old_memory), PackedTable::new(*new, new_memory));
             for bucket in numbers.rev().map(BucketIndex::new) {
                 // Without a branch on what is in a slot, which can't be predicted: an empty one goes to either half as well.
                 let halves = from.contents(bucket).map(|(_, content)| {
@@ -137,8 +138,8 @@ impl Splitting {
         new_memory: impl Memory + Copy,
     ) -> Option<Crowd> {
         Crowd::around(digest, parameters, seed, |half| {
-            with_layouts!(self, (addressing, old, new) => {
-                let (from, into) = (PackedTable::new(old, old_memory), PackedTable::new(new, new_memory));
+            with_layouts!(self, (addressing, [new, old]) => {
+                let (from, into) = (PackedTable::new(*old, old_memory), PackedTable::new(*new, new_memory));
                 let bucket = BucketIndex::new(half.get() / 2);
                 if bucket.get() < self.whole {
                     let fingerprints = from.filled_slots(bucket).map(|(_, fingerprint)| fingerprint);
@@ -154,9 +155,9 @@ impl Splitting {
     /// The other way round: inserts what comes from some buckets of the old table, which was empty, into it again; fails where it
     /// does not fit. All buckets must be taken once, from the first to the last.
     pub(crate) fn fold(&self, old_bytes: &mut [u8], new_bytes: &[u8], numbers: Range<u64>) -> Result<(), NoRoom> {
-        with_layouts!(self, (addressing, old, new) => {
-            let from = PackedTable::new(new, new_bytes);
-            let mut into = CuckooTable { addressing, slots: PackedTable::new(old, old_bytes) };
+        with_layouts!(self, (addressing, [new, old]) => {
+            let from = PackedTable::new(*new, new_bytes);
+            let mut into = CuckooTable { addressing: *addressing, slots: PackedTable::new(*old, old_bytes) };
             for bucket in numbers.map(|number| addressing.grid().bucket(number)) {
                 for half in [2 * bucket.bucket().get(), 2 * bucket.bucket().get() + 1].map(BucketIndex::new) {
                     for (_, rest) in from.filled_slots(half) {
@@ -169,9 +170,11 @@ impl Splitting {
     }
 
     /// Algorithm 2.
-    #[inline(never)]
+    #[inline]
     pub(crate) fn contains(&self, old_bytes: &[u8], new_bytes: &[u8], digest: Digest) -> bool {
-        with_splitting_table!(self, (old_bytes, new_bytes), table => table.contains(digest))
+        with_layouts!(self, (addressing, layouts) => {
+            contains(addressing, layouts, self.whole, [new_bytes, old_bytes], digest)
+        })
     }
 
     /// How many copies of a key's fingerprint are stored.
@@ -216,4 +219,20 @@ impl Splitting {
     ) {
         with_splitting_table!(self, (old_bytes, new_bytes), table => table.contains_many_into(located, next, answers));
     }
+}
+
+/// Algorithm 2 in the tables with this addressing and these layouts. As a function of its own for each kind, it saves and loads no more
+/// than that kind needs.
+#[inline(never)]
+fn contains<W: Word, const LONG: bool>(
+    addressing: &DoublingAddressing<LONG>,
+    layouts: &[AnyWidths<W>; 2],
+    whole: u64,
+    memory: [&[u8]; 2],
+    digest: Digest,
+) -> bool {
+    let (fingerprint, first, second) = addressing.locate_halves::<Whole>(digest);
+    let slots = SplittingTable::new(SplittingAddressing::new(*addressing, whole), layouts, memory);
+    // A half leads to the bucket that it is still a part of as well.
+    slots.either_contains(first.bucket(), second.bucket(), fingerprint)
 }

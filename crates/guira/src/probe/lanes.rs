@@ -229,6 +229,12 @@ impl<W: Word> Lanes<W> {
         in_lower + select_unpredictable(in_lower == W::BITS, in_upper, 0)
     }
 
+    /// As many low bits of a value as a lane has.
+    #[inline]
+    pub(crate) fn low_bits(&self, value: u64) -> u64 {
+        value & self.lane.low_64()
+    }
+
     /// The width of a lane in bits.
     #[inline]
     pub(crate) const fn width(&self) -> u32 {

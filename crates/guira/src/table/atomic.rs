@@ -187,6 +187,13 @@ pub(crate) struct Watched<'table, L> {
     leaves: L,
 }
 
+impl<'table, L> Watched<'table, L> {
+    #[inline]
+    pub(super) const fn new(words: &'table [AtomicU64], leaves: L) -> Self {
+        Self { words, leaves }
+    }
+}
+
 impl<L> Deref for Watched<'_, L> {
     type Target = [AtomicU64];
 
@@ -241,7 +248,7 @@ impl<'table, G: Widths> PackedTable<G, &'table [AtomicU64]> {
     /// The table, to be written.
     #[inline]
     pub(super) fn over_watched<L: Fn(Fingerprint)>(self, leaves: L) -> PackedTable<G, Watched<'table, L>> {
-        PackedTable::new(self.widths(), Watched { words: self.memory(), leaves })
+        PackedTable::new(self.widths(), Watched::new(self.memory(), leaves))
     }
 }
 

@@ -249,6 +249,13 @@ impl MemoryMut for &mut [u8] {
     }
 }
 
+impl<M: MemoryMut> MemoryMut for &mut M {
+    #[inline]
+    fn replace(&mut self, byte: usize, before: u32, old: u64, new: u64) {
+        (**self).replace(byte, before, old, new);
+    }
+}
+
 /// A table whose slots can be written.
 pub(crate) trait TableMut: Table {
     /// Fills or overwrites a slot; `None` empties it.

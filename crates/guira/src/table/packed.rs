@@ -3,7 +3,6 @@
 
 use core::hint::select_unpredictable;
 use core::marker::PhantomData;
-use core::ops::Deref;
 
 use super::{Fits, Layout, Memory, MemoryMut, Place, Slot, Table, TableMut, Vacancy, byte_of};
 use crate::addressing::{BucketIndex, Fingerprint};
@@ -95,19 +94,6 @@ impl AnyWidths<u128> {
     }
 }
 
-impl<G: Widths, M: Deref> PackedTable<G, M> {
-    /// Selects one of two tables, for reading, without a branch. Their buckets have equally many slots.
-    #[inline(always)]
-    pub(super) fn select<'table>(
-        is_first: bool,
-        first: &'table Self,
-        second: &'table Self,
-    ) -> PackedTable<G, &'table M::Target> {
-        let memory: &M::Target = select_unpredictable(is_first, &*first.memory, &*second.memory);
-        PackedTable { widths: select_unpredictable(is_first, first.widths, second.widths), memory }
-    }
-}
-
 impl<W: Word, const WHOLE_BYTES: bool> Widths for AnyWidths<W, WHOLE_BYTES> {
     type Word = W;
     const ONE_WORD: bool = W::BITS == 64;
@@ -195,6 +181,12 @@ impl<W: Word, const SLOTS: u32, const SLOT_BITS: u32> Widths for ConstantWidths<
     }
 }
 
+/// All slots of a bucket, in order.
+#[inline]
+pub(super) fn slots<G: Widths>(widths: G) -> impl Iterator<Item = Slot> {
+    (0..widths.slots_per_bucket()).map(move |number| Slot(number * widths.slot_bits()))
+}
+
 impl<G: Widths> Layout for G {
     #[inline]
     fn over<M: Memory>(self, memory: M) -> impl Table {
@@ -226,7 +218,6 @@ impl<G: Widths, M> PackedTable<G, M> {
         self.widths.lanes()
     }
 
-    #[cfg(feature = "concurrent")]
     #[inline]
     pub(super) const fn widths(&self) -> G {
         self.widths
@@ -316,6 +307,14 @@ impl<G: Widths, M: Memory> PackedTable<G, M> {
         })
     }
 
+    /// Whether a bucket has the low bits of a fingerprint, as many as its slots have.
+    #[inline(always)]
+    pub(super) fn contains_low_bits(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> bool {
+        let lanes = self.lanes();
+        let pattern = lanes.broadcast(lanes.low_bits(fingerprint.get()));
+        self.any_word(bucket, |word| lanes.any_equal(word, pattern))
+    }
+
     /// The bits of a slot.
     #[inline]
     pub(super) fn content(&self, bucket: BucketIndex, slot: Slot) -> u64 {
@@ -385,8 +384,7 @@ impl<G: Widths, M: Memory> Table for PackedTable<G, M> {
 
     #[inline]
     fn slots(&self) -> impl Iterator<Item = Slot> {
-        let slot_bits = self.widths.slot_bits();
-        (0..self.widths.slots_per_bucket()).map(move |index| Slot(index * slot_bits))
+        slots(self.widths)
     }
 
     #[inline]

@@ -3,8 +3,9 @@
 
 use core::ops::Deref;
 
+use super::packed::slots;
 #[cfg(feature = "concurrent")]
-use super::{Copies, Place, SharedSlots};
+use super::{Copies, Place, SharedSlots, Watched};
 use super::{Memory, MemoryMut, PackedTable, Slot, Table, TableMut, Vacancy, Widths};
 use crate::addressing::{BucketIndex, Fingerprint, SplittingAddressing};
 #[cfg(feature = "concurrent")]
@@ -14,36 +15,33 @@ use crate::sync::AtomicU64;
 ///
 /// Which of the two holds a bucket can't be predicted, so lookups don't branch on it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct SplittingTable<G, M, const LONG: bool> {
+pub(crate) struct SplittingTable<'widths, G, M, const LONG: bool> {
     addressing: SplittingAddressing<LONG>,
-    old: PackedTable<G, M>,
-    new: PackedTable<G, M>,
+    /// Of the new table and of the old one, as is their memory.
+    widths: &'widths [G; 2],
+    memory: [M; 2],
 }
 
-impl<G: Widths, M, const LONG: bool> SplittingTable<G, M, LONG> {
-    pub(crate) const fn new(
-        addressing: SplittingAddressing<LONG>,
-        old: PackedTable<G, M>,
-        new: PackedTable<G, M>,
-    ) -> Self {
-        Self { addressing, old, new }
+impl<'widths, G: Widths, M, const LONG: bool> SplittingTable<'widths, G, M, LONG> {
+    pub(crate) const fn new(addressing: SplittingAddressing<LONG>, widths: &'widths [G; 2], memory: [M; 2]) -> Self {
+        Self { addressing, widths, memory }
     }
 }
 
-impl<G: Widths, M: Deref, const LONG: bool> SplittingTable<G, M, LONG> {
+impl<G: Widths, M: Deref, const LONG: bool> SplittingTable<'_, G, M, LONG> {
     /// The table that a bucket is in, and its number there.
     #[inline(always)]
     fn at(&self, bucket: BucketIndex) -> (PackedTable<G, &M::Target>, BucketIndex) {
-        let is_whole = self.addressing.is_whole(bucket);
-        (PackedTable::select(is_whole, &self.old, &self.new), self.addressing.index_in_table(bucket))
+        let which = usize::from(self.addressing.is_whole(bucket));
+        (PackedTable::new(self.widths[which], &*self.memory[which]), self.addressing.index_in_table(bucket))
     }
 }
 
-impl<G: Widths, M: Memory + Deref<Target: Memory>, const LONG: bool> Table for SplittingTable<G, M, LONG> {
+impl<G: Widths, M: Memory + Deref<Target: Memory>, const LONG: bool> Table for SplittingTable<'_, G, M, LONG> {
     #[inline(always)]
     fn contains(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> bool {
         let (table, index) = self.at(bucket);
-        table.contains(index, self.addressing.stored(bucket, fingerprint))
+        table.contains_low_bits(index, fingerprint)
     }
 
     #[inline]
@@ -68,13 +66,12 @@ impl<G: Widths, M: Memory + Deref<Target: Memory>, const LONG: bool> Table for S
 
     /// The slots of a bucket in the new table; the old one has as many.
     fn slots(&self) -> impl Iterator<Item = Slot> {
-        self.new.slots()
+        slots(self.widths[0])
     }
 
     fn filled_slots(&self, bucket: BucketIndex) -> impl Iterator<Item = (Slot, Fingerprint)> {
-        let table = if self.addressing.is_whole(bucket) { &self.old } else { &self.new };
-        let (addressing, index) = (self.addressing, self.addressing.index_in_table(bucket));
-        table.filled_slots(index).map(move |(slot, stored)| (slot, addressing.restored(bucket, stored)))
+        let (addressing, (table, index)) = (self.addressing, self.at(bucket));
+        slots(table.widths()).filter_map(move |slot| Some((slot, addressing.restored(bucket, table.get(index, slot)?))))
     }
 
     #[inline]
@@ -90,18 +87,18 @@ impl<G: Widths, M: Memory + Deref<Target: Memory>, const LONG: bool> Table for S
     }
 }
 
-impl<G: Widths, M: MemoryMut + Deref<Target: Memory>, const LONG: bool> TableMut for SplittingTable<G, M, LONG> {
+impl<G: Widths, M: MemoryMut + Deref<Target: Memory>, const LONG: bool> TableMut for SplittingTable<'_, G, M, LONG> {
     #[inline]
     fn set(&mut self, bucket: BucketIndex, slot: Slot, fingerprint: Option<Fingerprint>) {
         let stored = fingerprint.map(|fingerprint| self.addressing.stored(bucket, fingerprint));
         let index = self.addressing.index_in_table(bucket);
-        let table = if self.addressing.is_whole(bucket) { &mut self.old } else { &mut self.new };
-        table.set(index, slot, stored);
+        let which = usize::from(self.addressing.is_whole(bucket));
+        PackedTable::new(self.widths[which], &mut self.memory[which]).set(index, slot, stored);
     }
 }
 
 #[cfg(feature = "concurrent")]
-impl<G: Widths, const LONG: bool> SharedSlots for SplittingTable<G, &[AtomicU64], LONG> {
+impl<G: Widths, const LONG: bool> SharedSlots for SplittingTable<'_, G, &[AtomicU64], LONG> {
     #[inline]
     fn is_filled_locked(&self, Place { bucket, slot }: Place) -> bool {
         let (table, index) = self.at(bucket);
@@ -117,11 +114,11 @@ impl<G: Widths, const LONG: bool> SharedSlots for SplittingTable<G, &[AtomicU64]
     #[cold]
     #[inline(never)]
     fn keep(self, bucket: BucketIndex, copies: &Copies) {
-        let index = self.addressing.index_in_table(bucket);
+        let (table, index) = self.at(bucket);
         if self.addressing.is_whole(bucket) {
-            self.old.keep_in(index, &copies.table);
+            table.keep_in(index, &copies.table);
         } else if let Some(next) = &copies.next {
-            self.new.keep_in(index, next);
+            table.keep_in(index, next);
         }
     }
 
@@ -129,8 +126,8 @@ impl<G: Widths, const LONG: bool> SharedSlots for SplittingTable<G, &[AtomicU64]
     fn watched(self, leaves: impl Fn(Fingerprint) + Copy) -> impl TableMut {
         SplittingTable {
             addressing: self.addressing,
-            old: self.old.over_watched(leaves),
-            new: self.new.over_watched(leaves),
+            widths: self.widths,
+            memory: self.memory.map(|words| Watched::new(words, leaves)),
         }
     }
 }
