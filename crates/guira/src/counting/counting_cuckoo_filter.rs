@@ -3,7 +3,7 @@ use core::fmt;
 use crate::digest::Key;
 use crate::error::{BuildError, InsertError, MergeError};
 use crate::filter::{
-    Built, Chosen, Growth, Living, Meeting, ValuedFilter, made_by_builder, made_with, many, numbers, try_clone,
+    Built, Changes, Chosen, Growth, Living, Meeting, ValuedFilter, made_by_builder, made_with, many, numbers, try_clone,
 };
 use crate::parameters::Parameters;
 
@@ -198,7 +198,7 @@ impl CountingCuckooFilter {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
-        self.filter.merge(&other.filter, Meeting::Sum, Living::ALL, Some)?;
+        self.filter.merge(&other.filter, Meeting::Sum, &Changes::NONE)?;
         self.total += other.total;
         Ok(())
     }

@@ -6,7 +6,8 @@ use super::{Generations, lifetimes};
 use crate::digest::{Digest, Key};
 use crate::error::{AdvanceError, BuildError, InsertError, MergeError, OutOfMemory, ReserveError};
 use crate::filter::{
-    Built, Chosen, Filled, Growth, Meeting, Place, ValuedFilter, made_by_builder, made_with, many, numbers, try_clone,
+    Built, Changes, Chosen, Filled, Growth, Meeting, Place, ValuedFilter, made_by_builder, made_with, many, numbers,
+    try_clone,
 };
 use crate::parameters::Parameters;
 
@@ -476,19 +477,21 @@ impl ExpiringCuckooFilter {
                 return Err(MergeError::differs(what, ours, theirs));
             }
         }
-        let mut generations = self.generations.try_clone()?;
-        generations.advance(other.time());
-        generations.admit(&other.generations);
-        let theirs = &other.generations;
-        let number = |number| {
-            let is_alive = !theirs.living().is_dead(number) && generations.is_alive_after(theirs.ended(number));
-            is_alive.then(|| generations.number_for(theirs.ended(number)))
+        let (mut ours, theirs) = (self.generations.try_clone()?, &other.generations);
+        ours.advance(other.time());
+        let mut united = ours.united_with(theirs)?;
+        let number_of_theirs = |number| {
+            let is_alive = !theirs.living().is_dead(number) && united.is_alive_after(theirs.ended(number));
+            is_alive.then(|| united.number_for(theirs.ended(number)))
         };
-        self.filter.merge(&other.filter, Meeting::Both, generations.living(), number)?;
-        // Those that were dead may be gone, by an insertion or a doubling.
-        generations = generations.without_fingerprints();
-        self.filter.visit_all_values(|_, number| _ = generations.count(number));
-        self.generations = generations;
+        let changes = Changes {
+            living: ours.living(),
+            of_ours: Some(&|number| united.number_for(ours.ended(number))),
+            of_theirs: &number_of_theirs,
+        };
+        self.filter.merge(&other.filter, Meeting::Both, &changes)?;
+        self.filter.visit_all_values(|_, number| _ = united.count(number));
+        self.generations = united;
         Ok(())
     }
 

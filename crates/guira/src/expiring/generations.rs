@@ -375,15 +375,35 @@ impl Generations {
         self.number(oldest.unwrap_or(0))
     }
 
-    /// Lets keys of another filter's generations join those that [`number_for`](Self::number_for) says.
-    pub(crate) fn admit(&mut self, other: &Self) {
-        let living = (0..=other.living).map(|age| other.of_age(age)).filter(|generation| generation.len > 0);
-        for &Generation { ended, .. } in living {
-            if self.is_alive_after(ended) && self.number_for(ended) == self.current {
-                let current = self.of_age_mut(0);
-                current.ended = current.ended.max(ended);
+    /// The generations of this filter and of another one together, at the time of this one, which the other has not passed. The keys of
+    /// both that came last in one resolution are of one generation, so that none lives for more than a resolution longer.
+    ///
+    /// None has a fingerprint yet; [`number_for`](Self::number_for) is where those of a generation of either filter belong.
+    pub(crate) fn united_with(&self, other: &Self) -> Result<Self, OutOfMemory> {
+        let mut united = Self { current: self.current, ..Self::new(self.lifetime, self.resolution, self.time)? };
+        let mut ends: ArrayVec<u64, { 2 * MOST_NUMBERS }> =
+            [self, other].into_iter().flat_map(Self::ends_of_living).collect();
+        ends.retain(|&mut end| self.is_alive_after(end));
+        ends.sort_unstable_by(|earlier, later| later.cmp(earlier));
+        let mut last = None;
+        for end in ends {
+            let resolution = Some(end / self.resolution);
+            if resolution == last {
+                continue;
             }
+            last = resolution;
+            united.living += u32::from(resolution < Some(united.began));
+            let age = united.living;
+            united.of_age_mut(age).ended = end;
         }
+        united.stored = united.living;
+        Ok(united.without_fingerprints())
+    }
+
+    /// When the last keys of living generations came that have fingerprints.
+    fn ends_of_living(&self) -> impl Iterator<Item = u64> {
+        let living = (0..=self.living).map(|age| self.of_age(age));
+        living.filter(|generation| generation.len > 0).map(|generation| generation.ended)
     }
 
     /// Whether a generation whose last key came at this time lives.

@@ -41,7 +41,7 @@ pub(crate) use kept::Kept;
 pub(crate) use numbers::{made_with, numbers, try_clone};
 pub(crate) use pending::Pending;
 pub(crate) use valued::ValuedFilter;
-pub(crate) use valued_merge::Meeting;
+pub(crate) use valued_merge::{Changes, Meeting};
 
 pub(crate) use crate::cuckoo::Filled;
 pub(crate) use crate::table::{Living, Place};

@@ -1,13 +1,15 @@
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use arrayvec::ArrayVec;
+
 use super::{Growth, Kept};
 use crate::addressing::{Addressing, BucketIndex};
 use crate::cuckoo::{BLOCK, CuckooTable, Filled, LivingOperations, NoRoom, Scheme, with_table};
 use crate::digest::{Digest, Key, KeyHasher};
 use crate::error::{InsertError, OutOfMemory};
 use crate::parameters::Parameters;
-use crate::table::{Living, LivingTable, Place, Storage, Table, TableMut, Values, ValuesMut, is_zero_from};
+use crate::table::{Living, MOST_SLOTS, Place, Storage, Table, TableMut, Values, ValuesMut, is_zero_from};
 
 /// A filter with a value beside each fingerprint. Maps and counting filters are made of it, and decide what a value means.
 #[derive(Clone)]
@@ -38,14 +40,6 @@ impl<A: Addressing, T: Values> CuckooTable<A, T> {
                 (place, self.slots.value(place))
             })
         })
-    }
-}
-
-impl<A: Addressing, T: Values> CuckooTable<A, LivingTable<T>> {
-    /// The table with the dead fingerprints.
-    #[inline]
-    pub(super) fn with_dead(self) -> CuckooTable<A, T> {
-        CuckooTable { addressing: self.addressing, slots: self.slots.into_slots() }
     }
 }
 
@@ -235,6 +229,22 @@ impl ValuedFilter {
     pub(crate) fn set_value(&mut self, place: Place, value: u32) {
         debug_assert!(value <= self.greatest_value());
         with_table!(self.scheme, valued(&mut self.storage[..]), table => table.slots.set_value(place, value));
+    }
+
+    /// Replaces the value of every fingerprint.
+    pub(super) fn change_values(&mut self, changed: impl Fn(u32) -> u32) {
+        with_table!(self.scheme, valued(&mut self.storage[..]), table => {
+            let grid = table.addressing.grid();
+            let slots: ArrayVec<_, MOST_SLOTS> = table.slots.slots().collect();
+            for bucket in (0..grid.bucket_count()).map(BucketIndex::new) {
+                for place in slots.iter().map(|&slot| Place { bucket, slot }) {
+                    if table.slots.get(bucket, place.slot).is_some() {
+                        let value = changed(table.slots.value(place));
+                        table.slots.set_value(place, value);
+                    }
+                }
+            }
+        });
     }
 
     /// Empties the slots of some buckets that hold dead fingerprints, and calls `removed` with each of their values.

@@ -21,16 +21,24 @@ pub(crate) enum Meeting {
     Sum,
 }
 
+/// What becomes of values.
+pub(crate) struct Changes<'changes> {
+    /// Which of ours live. The others give way.
+    pub(crate) living: Living,
+    /// The new values of ours, if they change.
+    pub(crate) of_ours: Option<&'changes dyn Fn(u32) -> u32>,
+    /// The new values of theirs. Those for which there is none are left out.
+    pub(crate) of_theirs: &'changes dyn Fn(u32) -> Option<u32>,
+}
+
+impl Changes<'_> {
+    /// All live, and no value changes.
+    pub(crate) const NONE: Self = Self { living: Living::ALL, of_ours: None, of_theirs: &Some };
+}
+
 impl ValuedFilter {
-    /// Adds all fingerprints of another filter that was made alike, each with its value `changed`, and without those for which
-    /// there is none. Of this one's, dead ones give way.
-    pub(crate) fn merge(
-        &mut self,
-        other: &Self,
-        meeting: Meeting,
-        living: Living,
-        changed: impl Fn(u32) -> Option<u32> + Copy,
-    ) -> Result<(), MergeError> {
+    /// Adds all fingerprints of another filter that was made alike.
+    pub(crate) fn merge(&mut self, other: &Self, meeting: Meeting, changes: &Changes<'_>) -> Result<(), MergeError> {
         if self.growth().is_some() {
             self.made().refuse_if_begun_otherwise(&other.made())?;
         } else {
@@ -48,8 +56,11 @@ impl ValuedFilter {
             if !is_behind {
                 let mut merged = ours.try_clone()?;
                 // Dead fingerprints count towards no limit.
-                merged.remove_dead(living);
-                match merged.insert_all(&theirs, meeting, living, changed) {
+                merged.remove_dead(changes.living);
+                if let Some(of_ours) = changes.of_ours {
+                    merged.change_values(of_ours);
+                }
+                match merged.insert_all(&theirs, meeting, changes.of_theirs) {
                     Ok(()) if merged.is_within_limit() => {
                         *self = merged;
                         return Ok(());
@@ -63,7 +74,7 @@ impl ValuedFilter {
             }
             // A table that must become as large as the other one is doubled however empty it is.
             let len = if is_behind { usize::MAX } else { ours.len() + theirs.len() };
-            let grown = ours.grown(len, living).map_err(|error| match error {
+            let grown = ours.grown(len, changes.living).map_err(|error| match error {
                 InsertError::OutOfMemory { bytes } => MergeError::OutOfMemory { bytes },
                 _ => no_room(slot_count),
             })?;
@@ -76,20 +87,18 @@ impl ValuedFilter {
         &mut self,
         other: &Self,
         meeting: Meeting,
-        living: Living,
-        changed: impl Fn(u32) -> Option<u32>,
+        changed: &dyn Fn(u32) -> Option<u32>,
     ) -> Result<(), MergeError> {
         let (mut added, greatest) = (0, self.greatest_value());
         let slot_count = to_usize(self.parameters().slot_count());
         let full = MergeError::Full { len: self.len(), other_len: other.len(), slot_count };
         let from = ValuedTable::new(widths(other.parameters()), &other.storage()[..]);
         let (scheme, bytes) = self.scheme_and_bytes();
-        with_table!(scheme, valued(bytes), table => {
-            let grid = table.addressing.grid();
+        with_table!(scheme, valued(bytes), into => {
+            let grid = into.addressing.grid();
             for bucket in (0..grid.bucket_count()).map(BucketIndex::new) {
                 for (slot, fingerprint) in from.filled_slots(bucket) {
                     let Some(value) = changed(from.value(Place { bucket, slot })) else { continue };
-                    let mut into = table.living(living);
                     let candidate = grid.candidate(bucket);
                     let here = into.place_of(fingerprint, candidate).filter(|_| meeting == Meeting::Sum);
                     if let Some(place) = here {
@@ -109,9 +118,8 @@ impl ValuedFilter {
                                 return Err(MergeError::OutOfMemory { bytes: other.parameters().table_size() });
                             }
                         }
-                        added += usize::from(into.slots.overwritten().is_none());
+                        added += 1;
                     }
-                    table = into.with_dead();
                 }
             }
         });

@@ -5,7 +5,7 @@ use super::{MapValue, Values};
 use crate::digest::Key;
 use crate::error::{BuildError, InsertError, MergeError};
 use crate::filter::{
-    Built, Chosen, Growth, Living, Meeting, ValuedFilter, made_by_builder, made_with, many, numbers, try_clone,
+    Built, Changes, Chosen, Growth, Living, Meeting, ValuedFilter, made_by_builder, made_with, many, numbers, try_clone,
 };
 use crate::parameters::Parameters;
 
@@ -184,7 +184,7 @@ impl<V: MapValue> CuckooMap<V> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
-        self.filter.merge(&other.filter, Meeting::Both, Living::ALL, Some)
+        self.filter.merge(&other.filter, Meeting::Both, &Changes::NONE)
     }
 
     /// Removes all keys.

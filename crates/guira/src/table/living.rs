@@ -92,12 +92,6 @@ impl<T: Values> LivingTable<T> {
         found.unwrap_or(buckets.end) - buckets.start
     }
 
-    /// The table with the dead fingerprints.
-    #[inline]
-    pub(crate) fn into_slots(self) -> T {
-        self.slots
-    }
-
     #[inline]
     fn is_dead(&self, place: Place) -> bool {
         self.living.may_have_dead() && self.living.is_dead(self.slots.value(place))

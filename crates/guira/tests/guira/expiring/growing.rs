@@ -114,6 +114,48 @@ fn merging_loses_no_key_and_keeps_none_for_more_than_one_resolution_longer() {
     }
 }
 
+/// Whichever of the two takes the keys of the other, and however few generations it has itself.
+#[test]
+fn keys_of_all_ages_die_in_time_after_any_number_of_merges() {
+    let builder = builder(1000, 1e-9, 1400).resolution(100);
+    let empty = |time| {
+        let mut filter = builder.build().expect("small");
+        filter.jump(time);
+        filter
+    };
+    for (is_taken_along, into_new) in [(true, false), (false, true), (false, false)] {
+        let mut filter = empty(0);
+        // When each key came; a pair a resolution, at its ends.
+        let mut came: Vec<u64> = Vec::new();
+        for round in 0..60_u64 {
+            for time in [round * 100, round * 100 + 99] {
+                filter.jump(time);
+                filter.insert(&time).expect("few keys");
+                came.push(time);
+            }
+            let time = filter.time();
+            if is_taken_along {
+                let mut new = empty(time);
+                new.insert("new").expect("few keys");
+                filter.merge(&new).expect("made alike");
+            } else if into_new {
+                let mut new = empty(time);
+                new.merge(&filter).expect("made alike");
+                filter = new;
+            } else {
+                filter.merge(&empty(time + 50)).expect("made alike");
+            }
+            assert_eq!(filter.check_invariants(), Ok(()));
+            for &key in &came {
+                let (age, is_found) = (filter.time() - key, filter.contains(&key));
+                assert!(age >= 1400 || is_found, "a key is not found {age} after it came");
+                // One resolution for its generation, and one for the merge.
+                assert!(age < 1600 || !is_found, "a key is found {age} after it came, in round {round}");
+            }
+        }
+    }
+}
+
 /// Keys that die of the merge itself, which moves the time on, take no room either.
 #[test]
 fn dead_keys_keep_no_others_out_of_a_merge() {
