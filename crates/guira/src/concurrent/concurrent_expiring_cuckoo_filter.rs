@@ -325,7 +325,8 @@ impl ConcurrentExpiringCuckooFilter {
             match stored {
                 Ok(is_stored) => break is_stored,
                 Err(Refusal::NoRoom(reason)) => {
-                    return Err(reason.as_error(self.len() + self.times.dead(), &self.table.parameters));
+                    let error = reason.as_error(self.len(), &self.table.parameters);
+                    return Err(error.with_numbers(self.len(), self.capacity()));
                 }
                 // Generations have changed before the locks were taken.
                 Err(Refusal::Stale) => {}

@@ -46,6 +46,17 @@ pub enum InsertError {
     },
 }
 
+impl InsertError {
+    /// The error with the numbers of living keys, where the table has others as well.
+    #[cold]
+    pub(crate) fn with_numbers(self, len: usize, capacity: usize) -> Self {
+        match self {
+            Self::Full { slot_count, .. } => Self::Full { len, capacity, slot_count },
+            other => other,
+        }
+    }
+}
+
 impl fmt::Display for InsertError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -3,6 +3,7 @@ use core::fmt;
 
 use super::generations::is_valid;
 use super::{Generations, lifetimes};
+use crate::cast::to_usize;
 use crate::digest::{Digest, Key};
 use crate::error::{AdvanceError, BuildError, InsertError, MergeError, OutOfMemory, ReserveError};
 use crate::filter::{
@@ -88,8 +89,9 @@ impl Built for ExpiringCuckooFilter {
     fn plan(chosen: &Chosen) -> Result<(Parameters, Option<Growth>), BuildError> {
         let (lifetime, resolution) = times(chosen)?;
         let resolutions = lifetime / resolution;
-        let in_table = |living: u64| living.saturating_add(living.div_ceil(resolutions));
-        chosen.with_capacities(in_table).plan_with_values(Generations::bits_for(resolutions))
+        chosen
+            .with_capacities(|living| Self::in_table_of(living, resolutions))
+            .plan_with_values(Generations::bits_for(resolutions))
     }
 }
 
@@ -226,7 +228,8 @@ impl ExpiringCuckooFilter {
     fn insert_digest(&mut self, digest: Digest, if_absent: bool) -> Result<bool, InsertError> {
         let (number, dead) = (self.generations.current(), self.generations.dead());
         let doublings = self.filter.parameters().doublings();
-        match self.filter.insert_among_living(digest, number, dead, self.generations.living(), if_absent)? {
+        let stored = self.filter.insert_among_living(digest, number, dead, self.generations.living(), if_absent);
+        match stored.map_err(|error| error.with_numbers(self.len(), self.capacity()))? {
             Filled::AlreadyThere => return Ok(false),
             Filled::Dead(replaced) => self.generations.leave(replaced),
             Filled::Empty | Filled::NoRoom => {}
@@ -597,6 +600,12 @@ impl ExpiringCuckooFilter {
         usize::try_from(living).unwrap_or(usize::MAX)
     }
 
+    /// The fewest keys in a table among which so many are younger than a lifetime, if they came evenly: the inverse of
+    /// [`living_of`](Self::living_of).
+    fn in_table_of(living: u64, resolutions: u64) -> u64 {
+        living.saturating_add(living.div_ceil(resolutions))
+    }
+
     /// Makes room for `additional` more keys at once.
     ///
     /// # Errors
@@ -614,12 +623,19 @@ impl ExpiringCuckooFilter {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn reserve(&mut self, additional: usize) -> Result<(), ReserveError> {
-        let resolutions = usize::try_from(self.lifetime() / self.resolution()).unwrap_or(usize::MAX);
-        let in_table = additional.saturating_add(additional.div_ceil(resolutions)).saturating_add(1);
-        if self.filter.reserve_among_living(self.len(), in_table, self.generations.living())? {
-            self.generations.forget_dead();
+        let (len, capacity) = (self.len(), self.capacity());
+        let needed = Self::in_table_of(len.saturating_add(additional) as u64, self.lifetime() / self.resolution());
+        let in_table = to_usize(needed).saturating_sub(len);
+        match self.filter.reserve_among_living(len, in_table, self.generations.living()) {
+            Err(ReserveError::Full { .. }) => Err(ReserveError::Full { len, additional, capacity }),
+            Err(error) => Err(error),
+            Ok(is_grown) => {
+                if is_grown {
+                    self.generations.forget_dead();
+                }
+                Ok(())
+            }
         }
-        Ok(())
     }
 
     /// Undoes doublings as long as the living keys leave an eighth of the smaller table's capacity free, down to the size that the

@@ -1,4 +1,4 @@
-use guira::{ExpiringCuckooFilter, GrowthPolicy, MergeError};
+use guira::{ExpiringCuckooFilter, GrowthPolicy, InsertError, MergeError, ReserveError};
 
 use super::{Checked, builder};
 
@@ -72,6 +72,41 @@ fn a_filter_refuses_more_than_its_largest_capacity_unless_it_may_raise_its_rate(
     let mut filter = builder.growth_policy(GrowthPolicy::RaiseRate).build().expect("small");
     filter.try_extend(0..5000_u64).expect("at a higher rate");
     assert!((0..5000_u64).all(|key| filter.contains(&key)));
+}
+
+/// An empty filter has room for its capacity, and after each reservation for so many keys more, whichever numbers.
+#[test]
+fn what_is_reserved_is_the_capacity_and_refusals_count_living_keys() {
+    for (capacity, lifetime) in [(1, 1), (7, 60), (1000, 14), (1000, 2), (20, 2), (5000, 254)] {
+        let fixed = builder(capacity, 0.001, lifetime).resolution(1).build().expect("small");
+        for mut filter in [
+            fixed.clone(),
+            builder(capacity, 0.001, lifetime).resolution(1).max_capacity(9 * capacity).build().expect("small"),
+        ] {
+            let (promised, most) = (filter.capacity(), filter.max_capacity());
+            assert_eq!(filter.reserve(promised), Ok(()), "{capacity} keys for {lifetime}");
+            assert_eq!(filter.capacity(), promised, "{capacity} keys for {lifetime}");
+            assert_eq!(filter.reserve(most), Ok(()), "{capacity} keys for {lifetime}");
+            assert_eq!(
+                filter.reserve(most + 1),
+                Err(ReserveError::Full { len: 0, additional: most + 1, capacity: filter.capacity() })
+            );
+        }
+        let mut filter =
+            builder(capacity, 0.001, lifetime).resolution(1).max_capacity(100 * capacity).build().expect("small");
+        for number in 0..20 {
+            filter.insert(&number).expect("it may grow");
+            filter.reserve(3 * number).expect("it may grow");
+            assert!(filter.capacity() >= filter.len() + 3 * number, "{capacity} keys for {lifetime}, {number}");
+        }
+        let mut filter = fixed;
+        let refused = (0_u64..).find_map(|key| filter.insert(&key).err()).expect("a full table");
+        let (len, capacity) = (filter.len(), filter.capacity());
+        assert!(
+            matches!(refused, InsertError::Full { len: l, capacity: c, .. } if (l, c) == (len, capacity)),
+            "{refused}"
+        );
+    }
 }
 
 /// Filters that were filled at different times, and have grown to different sizes.
