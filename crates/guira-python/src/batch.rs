@@ -206,11 +206,51 @@ impl<'py> Batch<'py> {
         match self {
             Self::List(list) => visit_objects(py, list.iter().take(count), hasher, visitor),
             Self::Tuple(tuple) => visit_objects(py, tuple.iter(), hasher, visitor),
-            Self::Objects(objects) => visit_column(py, objects, hasher, visitor),
+            // All of a column are keys before any is processed.
+            Self::Objects(objects) => hash_column(py, objects, hasher)?.visit(py, visitor),
             Self::Array(array) => detached(py, || array.visit(hasher, &mut Interruptible::new(visitor))),
             Self::Arrow(column) => detached(py, || column.visit(hasher, &mut Interruptible::new(visitor))),
             Self::Uuids(uuids) => detached(py, || uuids::visit(uuids, &mut Interruptible::new(visitor))),
         }
+    }
+
+    /// The keys of all objects, of which there were `count`, or an error if one of them is no key; `None` for what holds no
+    /// objects.
+    pub(crate) fn hash_objects(&self, py: Python<'_>, count: usize, hasher: &KeyHasher) -> PyResult<Option<Hashed>> {
+        match self {
+            Self::List(list) => hash_list(py, list.iter().take(count), count, hasher).map(Some),
+            Self::Tuple(tuple) => hash_list(py, tuple.iter(), count, hasher).map(Some),
+            Self::Objects(objects) => hash_column(py, objects, hasher).map(Some),
+            Self::Array(_) | Self::Arrow(_) | Self::Uuids(_) => Ok(None),
+        }
+    }
+}
+
+/// The digests of objects, which are all keys.
+pub(crate) struct Hashed {
+    keys: Vec<Digest>,
+    /// The row of each, where some rows are null.
+    rows: Option<Vec<usize>>,
+}
+
+impl Hashed {
+    /// Passes all keys to a visitor, as [`Batch::visit`] does.
+    pub(crate) fn visit(&self, py: Python<'_>, visitor: &mut impl Visit) -> PyResult<()> {
+        match &self.rows {
+            None => {
+                for (number, keys) in self.keys.chunks(HASHED).enumerate() {
+                    py.check_signals()?;
+                    visit_hashed(py, keys, number * HASHED, visitor)?;
+                }
+            }
+            Some(rows) => {
+                for (keys, rows) in self.keys.chunks(BLOCK).zip(rows.chunks(BLOCK)) {
+                    py.check_signals()?;
+                    detached(py, || visitor.block(keys, Rows::Listed(rows)))?;
+                }
+            }
+        }
+        Ok(())
     }
 }
 
@@ -272,8 +312,28 @@ fn visit_objects<'py>(
     visit_hashed(py, &keys, first, visitor)
 }
 
-/// Visits the objects of a column, of which some may be missing.
-fn visit_column(py: Python<'_>, objects: &Objects<'_>, hasher: &KeyHasher, visitor: &mut impl Visit) -> PyResult<()> {
+/// Hashes all objects of a list, of which there are so many at the most.
+fn hash_list<'py>(
+    py: Python<'py>,
+    objects: impl Iterator<Item = Bound<'py, PyAny>>,
+    count: usize,
+    hasher: &KeyHasher,
+) -> PyResult<Hashed> {
+    let mut keys = Vec::new();
+    reserve(&mut keys, count)?;
+    for object in objects {
+        keys.push(key_of(hasher, &object)?);
+        if keys.len().is_multiple_of(HASHED) {
+            // Other threads have their turn.
+            detached(py, || ());
+            py.check_signals()?;
+        }
+    }
+    Ok(Hashed { keys, rows: None })
+}
+
+/// Hashes the objects of a column, of which some may be missing.
+fn hash_column(py: Python<'_>, objects: &Objects<'_>, hasher: &KeyHasher) -> PyResult<Hashed> {
     let (mut keys, mut rows) = (Vec::new(), Vec::new());
     reserve(&mut keys, objects.list.len())?;
     reserve(&mut rows, objects.list.len())?;
@@ -291,12 +351,7 @@ fn visit_column(py: Python<'_>, objects: &Objects<'_>, hasher: &KeyHasher, visit
             Err(error) => return Err(error),
         }
     }
-    // All of a column are keys before any is processed.
-    for (keys, rows) in keys.chunks(BLOCK).zip(rows.chunks(BLOCK)) {
-        detached(py, || visitor.block(keys, Rows::Listed(rows)))?;
-        py.check_signals()?;
-    }
-    Ok(())
+    Ok(Hashed { keys, rows: Some(rows) })
 }
 
 fn visit_hashed(py: Python<'_>, keys: &[Digest], first: usize, visitor: &mut impl Visit) -> PyResult<()> {

@@ -184,25 +184,55 @@ impl Item for u64 {
     const DTYPE: &str = "=u8";
 }
 
-/// Applies an operation to all keys of a batch. Returns an array of NumPy with an answer for each row.
-pub(crate) fn apply_to_many<'py, O: Operation<Answer: Item>>(
+/// Looks up all keys of a batch. Returns an array of NumPy with an answer for each row.
+pub(crate) fn look_up_many<'py, O: Operation<Answer: Item>>(
     operation: &O,
     keys: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = keys.py();
-    // Nothing is changed if there is no way to say what was.
-    let numpy = py.import("numpy").map_err(|error| {
+    let numpy = numpy(py)?;
+    let batch = Batch::of_any(keys)?;
+    let count = batch.len();
+    answers(&numpy, operation, count, |application| batch.visit(py, count, operation.hasher(), application))
+}
+
+/// Changes a table by all keys of a batch. Returns an array of NumPy with an answer for each row. Nothing is changed where there can
+/// be no answers: without NumPy, and if one of several objects is no key.
+pub(crate) fn change_many<'py, O: Operation<Answer: Item>>(
+    operation: &O,
+    keys: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = keys.py();
+    let numpy = numpy(py)?;
+    let batch = Batch::of_any(keys)?;
+    let count = batch.len();
+    let hashed = batch.hash_objects(py, count, operation.hasher())?;
+    operation.begin(py)?;
+    answers(&numpy, operation, count, |application| match &hashed {
+        Some(hashed) => hashed.visit(py, application),
+        None => batch.visit(py, count, operation.hasher(), application),
+    })
+}
+
+fn numpy(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
+    py.import("numpy").map_err(|error| {
         let needed = PyImportError::new_err("the answers for many keys are an array of NumPy: pip install numpy");
         needed.set_cause(py, Some(error));
         needed
-    })?;
-    let batch = Batch::of_any(keys)?;
-    operation.begin(py)?;
-    let count = batch.len();
-    let answers = PyByteArray::new_with(py, count * size_of::<O::Answer>(), |bytes| {
+    })
+}
+
+/// The answers of an operation that visits so many rows.
+fn answers<'py, O: Operation<Answer: Item>>(
+    numpy: &Bound<'py, PyModule>,
+    operation: &O,
+    count: usize,
+    visit: impl FnOnce(&mut Application<'_, O>) -> PyResult<()>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let answers = PyByteArray::new_with(numpy.py(), count * size_of::<O::Answer>(), |bytes| {
         // The bytes are 0 now, which are the default answers. Where there are none, they are not aligned.
         let answers = if bytes.is_empty() { &mut [] } else { bytemuck::checked::cast_slice_mut(bytes) };
-        batch.visit(py, count, operation.hasher(), &mut Application { operation, answers, block: Vec::new() })
+        visit(&mut Application { operation, answers, block: Vec::new() })
     })?;
     numpy.call_method1("frombuffer", (answers, O::Answer::DTYPE))
 }

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import guira_filters
-from guira_filters import CountingCuckooFilter, CuckooFilter, CuckooSet
+from guira_filters import CountingCuckooFilter, CuckooFilter, CuckooSet, ExpiringCuckooFilter
 
 WORDS = ["ani", "guira", "", "żółw", "a longer word that no view has inside itself", "ani"]
 BYTES = [word.encode() for word in WORDS]
@@ -219,6 +219,64 @@ def test_what_is_no_batch_is_refused_with_what_to_do(keys, error, words):
     for use in (seen.contains_many, seen.count_many, seen.remove_many, seen.add_unique_many, seen.update):
         with pytest.raises(error, match=words):
             use(keys)
+
+
+NO_KEYS = [(None, TypeError), (1.5, TypeError), (2**128, OverflowError), ("\ud800", UnicodeEncodeError)]
+
+
+def expiring(capacity):
+    seen = ExpiringCuckooFilter(capacity, lifetime=60, clock=False)
+    seen.advance(1000)
+    return seen
+
+
+@pytest.mark.parametrize(
+    ("make", "method", "options"),
+    [
+        (CuckooFilter, "add_unique_many", {}),
+        (CuckooFilter, "remove_many", {}),
+        (CountingCuckooFilter, "remove_many", {}),
+        (CuckooSet, "add_many", {}),
+        (expiring, "add_unique_many", {"now": 1010}),
+        (expiring, "add_or_renew_many", {"now": 1010}),
+        (expiring, "remove_many", {"now": 1010}),
+    ],
+)
+@pytest.mark.parametrize("count", [3, 70_000])
+def test_a_method_that_answers_changes_nothing_if_an_object_is_no_key(make, method, options, count):
+    seen = make(200_000)
+    seen.update(range(50_000))
+    before = seen.copy()
+    keys = [*range(49_999, 49_999 - count, -1)] if method == "remove_many" else [*range(49_999, 49_999 + count)]
+    for object_, error in NO_KEYS:
+        whole = [*keys, object_, "more"]
+        for batch in (whole, tuple(whole), np.array(whole, dtype=object), iter(whole), pd.Series(whole, dtype=object)):
+            # What is missing in a column of pandas is left out.
+            if object_ is None and isinstance(batch, pd.Series):
+                continue
+            with pytest.raises(error):
+                getattr(seen, method)(batch, **options)
+            assert seen == before
+    answers = getattr(seen, method)([*keys, "more"], **options)
+    assert len(answers) == count + 1
+    assert len(seen) != len(before)
+
+
+def test_a_list_that_shrinks_or_grows_while_it_is_hashed_gets_as_many_answers_as_it_had_objects():
+    words = ["ani"] * 10
+
+    class Changing:
+        def __init__(self, change):
+            self.change = change
+
+        def __index__(self):
+            self.change()
+            return 1
+
+    for change in (words.clear, lambda: words.extend(["guira"] * 100_000)):
+        words[:] = ["ani", Changing(change), "koel"]
+        answers = CuckooSet(1000).add_many(words)
+        assert answers.tolist()[:2] == [True, True] and len(answers) == 3
 
 
 def test_text_that_has_no_utf_8_is_refused():

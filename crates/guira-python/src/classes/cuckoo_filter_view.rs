@@ -6,7 +6,7 @@ use super::methods::methods_of_tables;
 use crate::error::{load_error, load_file_error};
 use crate::keys::key_of;
 use crate::memory::{map_file, view_of_buffer};
-use crate::operations::{CountMany, apply_to_many};
+use crate::operations::{CountMany, look_up_many};
 use crate::options::load_options;
 use crate::table::Locked;
 
@@ -49,7 +49,7 @@ impl CuckooFilterView {
 
     /// The number of copies of each of many keys, as a NumPy array of uint64.
     fn count_many<'py>(&self, keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        apply_to_many(&CountMany(&self.table), keys)
+        look_up_many(&CountMany(&self.table), keys)
     }
 
     /// Reads the whole file and makes all checks that loading makes. Raises ``CorruptFileError``.

@@ -69,7 +69,7 @@ impl CuckooMap {
         self.table.write().insert(&key, value).map_err(|error| insert_error(&error, 0))
     }
 
-    /// Adds pairs of a key and a value, or the items of a dict.
+    /// Adds pairs of a key and a value, or the items of a dict. The pairs before one that is refused are stored.
     fn update(&self, pairs: &Bound<'_, PyAny>) -> PyResult<()> {
         let pairs = if pairs.hasattr("items")? { pairs.call_method0("items")? } else { pairs.clone() };
         for (number, pair) in pairs.try_iter()?.enumerate() {

@@ -79,7 +79,9 @@ impl CuckooSet {
 
     /// Adds all keys of an iterable. A null is left out.
     ///
-    /// Raises ``FilterFullError`` for the first key that does not fit, with its ``index``; the keys before it are stored.
+    /// Raises ``FilterFullError`` for the first key that does not fit, with its ``index``; the keys before it are stored. Of a
+    /// list or another iterable, so are the keys before an object that is no key, which raises ``TypeError``, or
+    /// ``OverflowError`` for an integer that is too large; of a column, none is stored then.
     fn update(&self, keys: &Bound<'_, PyAny>) -> PyResult<()> {
         apply_to_iterable(&AddUniqueMany(&self.table), keys)
     }

@@ -8,7 +8,7 @@ use crate::error::{CorruptFileError, MergeError, advance_error, insert_error};
 use crate::keys::key_of;
 use crate::operations::{
     AddMany, AddUniqueMany, At, ContainsManyAt, CountManyAt, Moving, RemoveMany, RenewMany, apply_to_iterable,
-    apply_to_many,
+    change_many, look_up_many,
 };
 use crate::options::Options;
 use crate::table::{Locked, builder};
@@ -274,7 +274,9 @@ impl ExpiringCuckooFilter {
     /// Stores many keys, all of which come now: a NumPy array, a list, a column of Arrow (of pyarrow, Polars, pandas or DuckDB)
     /// or another iterable. A null is left out. Of an iterator, each key comes when it is yielded.
     ///
-    /// Raises ``FilterFullError`` for the first key that does not fit, with its ``index``; the keys before it are stored.
+    /// Raises ``FilterFullError`` for the first key that does not fit, with its ``index``; the keys before it are stored. Of a
+    /// list or another iterable, so are the keys before an object that is no key, which raises ``TypeError``, or
+    /// ``OverflowError`` for an integer that is too large; of a column, none is stored then.
     #[pyo3(signature = (keys, *, now=None))]
     fn update(&self, keys: &Bound<'_, PyAny>, now: Option<Moment>) -> PyResult<()> {
         apply_to_iterable(&At { filter: self, now, operation: AddMany(&self.table) }, keys)
@@ -289,38 +291,39 @@ impl ExpiringCuckooFilter {
     /// Stores those of many keys that are not found; which were stored, as a NumPy array of bools.
     ///
     /// Of equal keys in one batch, the first is new and the others are not. Raises ``FilterFullError`` for the first key that
-    /// finds no room, with its ``index``; the keys before it are stored.
+    /// finds no room, with its ``index``; the keys before it are stored. Nothing is changed if one of several objects is no key.
     #[pyo3(signature = (keys, *, now=None))]
     fn add_unique_many<'py>(&self, keys: &Bound<'py, PyAny>, now: Option<Moment>) -> PyResult<Bound<'py, PyAny>> {
-        apply_to_many(&At { filter: self, now, operation: AddUniqueMany(&self.table) }, keys)
+        change_many(&At { filter: self, now, operation: AddUniqueMany(&self.table) }, keys)
     }
 
-    /// Stores many keys, or renews those that are found; which were stored, as a NumPy array of bools.
+    /// Stores many keys, or renews those that are found; which were stored, as a NumPy array of bools. Nothing is changed if one
+    /// of several objects is no key.
     #[pyo3(signature = (keys, *, now=None))]
     fn add_or_renew_many<'py>(&self, keys: &Bound<'py, PyAny>, now: Option<Moment>) -> PyResult<Bound<'py, PyAny>> {
-        apply_to_many(&At { filter: self, now, operation: RenewMany(&self.table) }, keys)
+        change_many(&At { filter: self, now, operation: RenewMany(&self.table) }, keys)
     }
 
     /// Removes the oldest copy of each of many keys. Returns a NumPy array of bools: ``True`` where one was alive.
     ///
-    /// Remove only what ``add`` and ``update`` stored: see ``remove``.
+    /// Remove only what ``add`` and ``update`` stored: see ``remove``. Nothing is changed if one of several objects is no key.
     #[pyo3(signature = (keys, *, now=None))]
     fn remove_many<'py>(&self, keys: &Bound<'py, PyAny>, now: Option<Moment>) -> PyResult<Bound<'py, PyAny>> {
-        apply_to_many(&At { filter: self, now, operation: RemoveMany(&self.table) }, keys)
+        change_many(&At { filter: self, now, operation: RemoveMany(&self.table) }, keys)
     }
 
     /// Looks up many keys. Returns a NumPy array of bools: ``True`` for keys that are probably alive; ``False`` is certain.
     #[pyo3(signature = (keys, *, now=None))]
     fn contains_many<'py>(&self, keys: &Bound<'py, PyAny>, now: Option<Moment>) -> PyResult<Bound<'py, PyAny>> {
         let now = self.asked(keys.py(), now)?;
-        apply_to_many(&ContainsManyAt { table: &self.table, now }, keys)
+        look_up_many(&ContainsManyAt { table: &self.table, now }, keys)
     }
 
     /// How many copies of each of many keys are alive, as a NumPy array of uint64.
     #[pyo3(signature = (keys, *, now=None))]
     fn count_many<'py>(&self, keys: &Bound<'py, PyAny>, now: Option<Moment>) -> PyResult<Bound<'py, PyAny>> {
         let now = self.asked(keys.py(), now)?;
-        apply_to_many(&CountManyAt { table: &self.table, now }, keys)
+        look_up_many(&CountManyAt { table: &self.table, now }, keys)
     }
 
     /// Moves the time on, to that of the clock unless ``now`` is given, and sweeps out what has expired. A time before the one

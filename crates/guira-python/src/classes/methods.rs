@@ -173,7 +173,7 @@ macro_rules! methods_of_tables {
             /// The keys are a NumPy array, a list, a column of Arrow (of pyarrow, Polars, pandas or DuckDB) or another
             /// iterable. A null is never present.
             fn contains_many<'py>(&self, keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-                crate::operations::apply_to_many(&crate::operations::ContainsMany(&self.table), keys)
+                crate::operations::look_up_many(&crate::operations::ContainsMany(&self.table), keys)
             }
 
             fn __len__(&self) -> usize {
@@ -425,7 +425,9 @@ macro_rules! methods_of_copies {
             /// iterable. A null is left out.
             ///
             /// Raises ``FilterFullError`` for the first key that does not fit, with its ``index``; the keys before it are
-            /// stored. Ctrl-C interrupts it, between keys.
+            /// stored. Of a list or another iterable, so are the keys before an object that is no key, which raises ``TypeError``,
+            /// or ``OverflowError`` for an integer that is too large; of a column, none is stored then. Ctrl-C interrupts it,
+            /// between keys.
             pub(crate) fn update(&self, keys: &Bound<'_, PyAny>) -> PyResult<()> {
                 crate::operations::apply_to_iterable(&crate::operations::AddMany(&self.table), keys)
             }
@@ -437,14 +439,14 @@ macro_rules! methods_of_copies {
 
             /// Removes one copy of each of many keys. Returns a NumPy array of bools: ``True`` where there was one.
             ///
-            /// Remove only what was added: see ``remove``.
+            /// Remove only what was added: see ``remove``. Nothing is removed if one of several objects is no key.
             fn remove_many<'py>(&self, keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-                crate::operations::apply_to_many(&crate::operations::RemoveMany(&self.table), keys)
+                crate::operations::change_many(&crate::operations::RemoveMany(&self.table), keys)
             }
 
             /// The number of copies of each of many keys, as a NumPy array of uint64.
             fn count_many<'py>(&self, keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-                crate::operations::apply_to_many(&crate::operations::CountMany(&self.table), keys)
+                crate::operations::look_up_many(&crate::operations::CountMany(&self.table), keys)
             }
         }
     };
@@ -458,9 +460,10 @@ macro_rules! methods_of_unique_keys {
             #[doc = $doc]
             ///
             /// Of equal keys in one batch, the first is new and the others are not. Raises ``FilterFullError`` for the first
-            /// key that finds no room, with its ``index``; the keys before it are stored.
+            /// key that finds no room, with its ``index``; the keys before it are stored. Nothing is stored if one of several
+            /// objects is no key.
             fn $add_many<'py>(&self, keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-                crate::operations::apply_to_many(&crate::operations::AddUniqueMany(&self.table), keys)
+                crate::operations::change_many(&crate::operations::AddUniqueMany(&self.table), keys)
             }
         }
     };
