@@ -132,6 +132,20 @@ def test_a_null_is_never_there_and_never_added(column):
     assert seen.remove_many(column).tolist() == [True, False, True, False]
 
 
+def test_none_in_a_list_is_no_null():
+    for seen in (CuckooFilter(1000), CuckooSet(1000), CountingCuckooFilter(1000), expiring(1000)):
+        methods = [name for name in dir(seen) if name == "update" or name.endswith("_many")]
+        assert len(methods) >= 3
+        for name in methods:
+            for keys in ([None, "ani"], (None, "ani"), np.array([None, "ani"], dtype=object), iter([None, "ani"])):
+                with pytest.raises(TypeError, match="not NoneType"):
+                    getattr(seen, name)(keys)
+            said = " ".join(getattr(type(seen), name).__doc__.split())
+            if name in ("update", "contains_many"):
+                assert "null of a column" in said and "``None`` in a list raises ``TypeError``" in said
+        assert len(seen) == 0
+
+
 class Read:
     """An object whose Arrow data was read by somebody else before."""
 

@@ -77,7 +77,8 @@ impl CuckooSet {
         self.table.write().insert(&key).map_err(|error| insert_error(&error, 0))
     }
 
-    /// Adds all keys of an iterable. A null is left out.
+    /// Adds all keys of an iterable. A null of a column of Arrow, pandas, Polars or DuckDB is left out; ``None`` in a list raises
+    /// ``TypeError``.
     ///
     /// Raises ``FilterFullError`` for the first key that does not fit, with its ``index``; the keys before it are stored. Of a
     /// list or another iterable, so are the keys before an object that is no key, which raises ``TypeError``, or

@@ -272,7 +272,8 @@ impl ExpiringCuckooFilter {
     }
 
     /// Stores many keys, all of which come now: a NumPy array, a list, a column of Arrow (of pyarrow, Polars, pandas or DuckDB)
-    /// or another iterable. A null is left out. Of an iterator, each key comes when it is yielded.
+    /// or another iterable. A null of a column is left out; ``None`` in a list raises ``TypeError``. Of an iterator, each key
+    /// comes when it is yielded.
     ///
     /// Raises ``FilterFullError`` for the first key that does not fit, with its ``index``; the keys before it are stored. Of a
     /// list or another iterable, so are the keys before an object that is no key, which raises ``TypeError``, or
@@ -312,7 +313,8 @@ impl ExpiringCuckooFilter {
         change_many(&At { filter: self, now, operation: RemoveMany(&self.table) }, keys)
     }
 
-    /// Looks up many keys. Returns a NumPy array of bools: ``True`` for keys that are probably alive; ``False`` is certain.
+    /// Looks up many keys. Returns a NumPy array of bools: ``True`` for keys that are probably alive; ``False`` is certain. A null of
+    /// a column is never alive; ``None`` in a list raises ``TypeError``.
     #[pyo3(signature = (keys, *, now=None))]
     fn contains_many<'py>(&self, keys: &Bound<'py, PyAny>, now: Option<Moment>) -> PyResult<Bound<'py, PyAny>> {
         let now = self.asked(keys.py(), now)?;

@@ -171,7 +171,7 @@ macro_rules! methods_of_tables {
             /// certain.
             ///
             /// The keys are a NumPy array, a list, a column of Arrow (of pyarrow, Polars, pandas or DuckDB) or another
-            /// iterable. A null is never present.
+            /// iterable. A null of a column is never present; ``None`` in a list raises ``TypeError``.
             fn contains_many<'py>(&self, keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
                 crate::operations::look_up_many(&crate::operations::ContainsMany(&self.table), keys)
             }
@@ -422,7 +422,7 @@ macro_rules! methods_of_copies {
         #[pymethods]
         impl $class {
             /// Adds many keys: a NumPy array, a list, a column of Arrow (of pyarrow, Polars, pandas or DuckDB) or another
-            /// iterable. A null is left out.
+            /// iterable. A null of a column is left out; ``None`` in a list raises ``TypeError``.
             ///
             /// Raises ``FilterFullError`` for the first key that does not fit, with its ``index``; the keys before it are
             /// stored. Of a list or another iterable, so are the keys before an object that is no key, which raises ``TypeError``,
