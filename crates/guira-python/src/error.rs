@@ -88,6 +88,17 @@ pub(crate) fn load_error(error: LoadError) -> PyErr {
         LoadError::SecretKeyMissing | LoadError::SecretKeyDiffers | LoadError::SecretKeyNotUsed => {
             SecretKeyError::new_err(error.to_string())
         }
+        // The file is as it should be, and the library's text names what a program in Rust calls.
+        LoadError::KeysNormalized { lowercase, trim } => {
+            let done = match (lowercase, trim) {
+                (true, false) => "A to Z were made lower case in its keys",
+                (false, true) => "blanks at the ends of its keys were left out",
+                _ => "A to Z were made lower case in its keys, and blanks at their ends left out,",
+            };
+            ParameterError::new_err(format!(
+                "{done} before they were hashed: do the same to keys, and pass normalized=True, which says that you do"
+            ))
+        }
         LoadError::OutOfMemory { .. } => PyMemoryError::new_err(error.to_string()),
         LoadError::Io(error) => error.into(),
         _ => CorruptFileError::new_err(error.to_string()),

@@ -259,9 +259,12 @@ def test_a_file_of_treated_keys_is_taken_where_keys_are_treated_alike(tmp_path):
         lambda **options: CuckooFilter.from_bytes(file, **options),
         lambda **options: CuckooFilter.load(tmp_path / "file", **options),
         lambda **options: guira_filters.open(tmp_path / "file", **options),
+        lambda **options: guira_filters.CuckooFilterView.from_bytes(file, **options),
     ]:
-        with pytest.raises(guira_filters.GuiraError, match="lower case"):
+        # The file is as it should be, and needs another argument, by its name in Python.
+        with pytest.raises(guira_filters.ParameterError, match="lower case.*pass normalized=True") as raised:
             load()
+        assert "::" not in str(raised.value)
         assert "ani" not in load(normalized=True)
     one = CuckooFilter.load(tmp_path / "file", normalized=True)
     one.add("ani")
@@ -273,6 +276,15 @@ def test_a_file_of_treated_keys_is_taken_where_keys_are_treated_alike(tmp_path):
         one |= CuckooFilter(100)
     with pytest.raises(guira_filters.GuiraError, match="treatment of keys"):
         CuckooFilter.from_bytes(with_chunk(CuckooFilter(100).to_bytes(), b"NORM", 1, b"\x04"), normalized=True)
+
+
+@pytest.mark.parametrize(("done", "words"), [(1, "lower case in its keys before"), (2, "left out before"), (3, "lower case.*left out, before")])
+def test_a_file_of_treated_keys_says_what_was_done_to_them(done, words):
+    for one in made():
+        file = with_chunk(one.to_bytes(), b"NORM", 1, bytes([done]))
+        with pytest.raises(guira_filters.ParameterError, match=words):
+            type(one).from_bytes(file)
+        assert type(one).from_bytes(file, normalized=True).to_bytes() == file
 
 
 def test_another_kind_is_refused_by_its_name(tmp_path):

@@ -8,7 +8,7 @@ class GuiraError(Exception):
 
 
 class ParameterError(GuiraError, ValueError):
-    """There is no filter with these parameters."""
+    """There is no filter with these parameters, or the file needs ``normalized=True``."""
 
 
 class FilterFullError(GuiraError):

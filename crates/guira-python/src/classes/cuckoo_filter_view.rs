@@ -62,7 +62,7 @@ impl CuckooFilterView {
 ///
 /// While it is open, nobody may write to the file or truncate it. Replacing it, as ``save`` does, is safe: the view keeps the
 /// old file. ``key`` is the secret key, if keys are hashed with one; no file contains it. ``normalized=True`` is for a file of
-/// ``guira build --lowercase`` or ``--trim``: it says that you do the same to keys.
+/// ``guira build --lowercase`` or ``--trim``: it says that you do the same to keys. Such a file raises ``ParameterError`` without it.
 #[pyfunction]
 #[pyo3(signature = (path, key=None, *, normalized=false))]
 #[expect(clippy::needless_pass_by_value, reason = "it is made for this call")]

@@ -273,7 +273,8 @@ macro_rules! methods_of_files {
             /// Loads the bytes of a file, from any object with a buffer. Every byte is checked.
             ///
             /// ``key`` is the secret key, if keys are hashed with one; no file contains it. ``normalized=True`` is for a file
-            /// of ``guira build --lowercase`` or ``--trim``: it says that you do the same to keys.
+            /// of ``guira build --lowercase`` or ``--trim``: it says that you do the same to keys. Such a file raises
+            /// ``ParameterError`` without it.
             #[staticmethod]
             #[pyo3(signature = (data, key=None, *, normalized=false))]
             fn from_bytes(data: &Bound<'_, PyAny>, key: Option<&[u8]>, normalized: bool) -> PyResult<Self> {
@@ -291,7 +292,8 @@ macro_rules! methods_of_files {
             /// Reads a file. Every byte is checked.
             ///
             /// ``key`` is the secret key, if keys are hashed with one; no file contains it. ``normalized=True`` is for a file
-            /// of ``guira build --lowercase`` or ``--trim``: it says that you do the same to keys.
+            /// of ``guira build --lowercase`` or ``--trim``: it says that you do the same to keys. Such a file raises
+            /// ``ParameterError`` without it.
             #[staticmethod]
             #[pyo3(signature = (path, key=None, *, normalized=false))]
             fn load(py: Python<'_>, path: std::path::PathBuf, key: Option<&[u8]>, normalized: bool) -> PyResult<Self> {
