@@ -1,16 +1,18 @@
 //! Systems other than Unix: files are replaced atomically, and not locked.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, Permissions};
+use std::fs::{self, File};
 use std::io::{self, Seek};
 use std::path::Path;
 use std::time::Instant;
 
+use tempfile::{Builder, NamedTempFile};
+
 use super::replacement::Notice;
 use super::temporary::Access;
 
-pub(crate) fn permissions(_access: Access) -> Option<Permissions> {
-    None
+pub(crate) fn create(builder: &Builder<'_, '_>, directory: &Path, _access: Access) -> io::Result<NamedTempFile> {
+    builder.tempfile_in(directory)
 }
 
 pub(crate) struct Directory;

@@ -90,11 +90,8 @@ impl Temporary {
             let mut builder = tempfile::Builder::new();
             let prefix = prefix(target);
             builder.prefix(&prefix).suffix(SUFFIX).rand_bytes(RANDOM_CHARACTERS);
-            if let Some(permissions) = system::permissions(access) {
-                builder.permissions(permissions);
-            }
             let mut current = current();
-            let file = builder.tempfile_in(directory(target))?;
+            let file = system::create(&builder, directory(target), access)?;
             current.insert(file.path().to_owned());
             drop(current);
             let temporary = Self(Some(Stage::Named(file)));
@@ -216,6 +213,14 @@ mod tests {
         {
             assert!(!is_temporary(OsStr::new(other), &prefix), "{other}");
         }
+    }
+
+    #[test]
+    fn an_error_of_the_system_has_its_number() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let error =
+            Temporary::new(&directory.path().join("missing/file"), Access::Private).err().expect("no directory");
+        assert_eq!(error.raw_os_error(), Some(2));
     }
 
     #[test]

@@ -4,22 +4,26 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{Dir, FlockOperation, Mode, OFlags, flock};
 use rustix::io::{Errno, retry_on_intr};
+use tempfile::{Builder, NamedTempFile};
 
 use super::replacement::Notice;
 use super::temporary::Access;
 
-pub(crate) fn permissions(access: Access) -> Option<Permissions> {
-    Some(Permissions::from_mode(match access {
+/// Creates a temporary file in a directory.
+// The builder's own way leaves the number of an error out.
+pub(crate) fn create(builder: &Builder<'_, '_>, directory: &Path, access: Access) -> io::Result<NamedTempFile> {
+    let mode = match access {
         Access::Private => 0o600,
         Access::NewFile => 0o666,
-    }))
+    };
+    builder.make_in(directory, |path| OpenOptions::new().read(true).write(true).create_new(true).mode(mode).open(path))
 }
 
 /// A directory that can be flushed to disk. Without that, a power failure may bring back the old name of a file.

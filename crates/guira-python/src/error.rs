@@ -7,8 +7,8 @@ use guira::{
     AdvanceError as WouldEmpty, BuildError, FileKind, InsertError, LoadError, MergeError as Refused, ReserveError,
     SaveError,
 };
-use pyo3::PyErr;
-use pyo3::exceptions::{PyIsADirectoryError, PyMemoryError, PyOSError};
+use pyo3::exceptions::{PyMemoryError, PyOSError};
+use pyo3::prelude::*;
 
 use crate::times::seconds;
 
@@ -105,28 +105,40 @@ pub(crate) fn load_error(error: LoadError) -> PyErr {
     }
 }
 
-/// The `OSError` that Python itself raises for a file: with number, text and path.
-pub(crate) fn file_error(error: io::Error, path: &Path) -> PyErr {
-    let Some(number) = error.raw_os_error() else { return error.into() };
-    // The text ends with the number, which Python adds too.
-    let text = error.to_string();
-    let text = text.split(" (os error").next().unwrap_or_default().to_owned();
-    PyOSError::new_err((number, text, path.display().to_string()))
+/// The `OSError` that Python itself raises for a file: with number, text and path. Where the system gave no number, the path is in
+/// the text.
+pub(crate) fn file_error(error: &io::Error, path: &Path) -> PyErr {
+    match error.raw_os_error() {
+        Some(number) => numbered_error(number, &error.to_string(), path),
+        None => io::Error::new(error.kind(), format!("{}: {error}", path.display())).into(),
+    }
 }
 
-/// The exception for a file that was not saved; an `OSError` for system errors.
-pub(crate) fn save_error(error: SaveError, path: &Path) -> PyErr {
-    match error {
-        SaveError::Io(error) => file_error(error, path),
-        SaveError::IsDirectory => PyIsADirectoryError::new_err(format!("{}: {error}", path.display())),
-        _ => PyOSError::new_err(format!("{}: {error}", path.display())),
+fn numbered_error(number: i32, text: &str, path: &Path) -> PyErr {
+    // The text ends with the number, which Python adds too.
+    let text = text.split(" (os error").next().unwrap_or_default().to_owned();
+    PyOSError::new_err((number, text, path.as_os_str().to_owned()))
+}
+
+/// The exception for a file that was not saved: an `OSError`.
+pub(crate) fn save_error(py: Python<'_>, error: &SaveError, path: &Path) -> PyErr {
+    let number = match error {
+        SaveError::Io(error) => return file_error(error, path),
+        SaveError::NotDurable(error) => error.raw_os_error(),
+        // The library has looked before the system could refuse it.
+        SaveError::IsDirectory => py.import("errno").and_then(|errno| errno.getattr("EISDIR")?.extract()).ok(),
+        _ => None,
+    };
+    match number {
+        Some(number) => numbered_error(number, &error.to_string(), path),
+        None => PyOSError::new_err(format!("{}: {error}", path.display())),
     }
 }
 
 /// The exception for a file that was not loaded; system errors have its path.
 pub(crate) fn load_file_error(error: LoadError, path: &Path) -> PyErr {
     match error {
-        LoadError::Io(error) => file_error(error, path),
+        LoadError::Io(error) => file_error(&error, path),
         error => load_error(error),
     }
 }

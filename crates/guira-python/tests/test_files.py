@@ -2,6 +2,7 @@
 
 import copy
 import ctypes
+import errno
 import multiprocessing
 import multiprocessing.shared_memory
 import os
@@ -331,9 +332,28 @@ def test_errors_of_the_system_are_those_that_python_raises(tmp_path):
     assert raised.value.filename == str(tmp_path / "nothing")
     with pytest.raises(IsADirectoryError):
         CuckooFilter.load(tmp_path)
-    with pytest.raises(OSError):
+    with pytest.raises(IsADirectoryError) as raised:
         CuckooFilter(10).save(tmp_path)
+    assert (raised.value.errno, raised.value.filename) == (errno.EISDIR, str(tmp_path))
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="a folder as Linux has it, in which nobody can make a file")
+def test_a_folder_that_takes_no_file_is_an_error_with_number_and_name():
+    with pytest.raises(FileNotFoundError) as raised:
+        CuckooFilter(10).save("/proc/file")
+    assert (raised.value.errno, raised.value.filename) == (errno.ENOENT, "/proc/file")
+    assert str(raised.value) == "[Errno 2] No such file or directory: '/proc/file'"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no such files")
+def test_what_is_no_regular_file_is_named_when_it_is_not_replaced(tmp_path):
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "nothing")
+    os.mkfifo(tmp_path / "pipe")
+    for path, words in ((os.devnull, "not a regular file"), (tmp_path / "pipe", "not a regular file"), (link, "symbolic link")):
+        with pytest.raises(OSError, match=f"^{path}: .*{words}"):
+            CuckooFilter(10).save(path)
 
 
 def test_saving_replaces_a_file_whole_and_keeps_its_permissions(tmp_path):

@@ -286,7 +286,7 @@ macro_rules! methods_of_files {
             fn save(&self, py: Python<'_>, path: std::path::PathBuf) -> PyResult<()> {
                 let snapshot = py.detach(|| self.table.snapshot())?;
                 let saved = py.detach(|| crate::table::Stored::save(&snapshot, &path));
-                saved.map_err(|error| crate::error::save_error(error, &path))
+                saved.map_err(|error| crate::error::save_error(py, &error, &path))
             }
 
             /// Reads a file. Every byte is checked.
