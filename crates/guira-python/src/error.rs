@@ -5,8 +5,8 @@ use std::path::Path;
 
 use guira::{
     AdvanceError as WouldEmpty, BuildError, FileKind, InsertError, LoadError, MergeError as Refused, ReserveError,
-    SaveError,
 };
+use guira_files::ReplaceError;
 use pyo3::exceptions::{PyMemoryError, PyOSError};
 use pyo3::prelude::*;
 
@@ -121,12 +121,12 @@ fn numbered_error(number: i32, text: &str, path: &Path) -> PyErr {
 }
 
 /// The exception for a file that was not saved: an `OSError`.
-pub(crate) fn save_error(py: Python<'_>, error: &SaveError, path: &Path) -> PyErr {
+pub(crate) fn save_error(py: Python<'_>, error: &ReplaceError, path: &Path) -> PyErr {
     let number = match error {
-        SaveError::Io(error) => return file_error(error, path),
-        SaveError::NotDurable(error) => error.raw_os_error(),
-        // The library has looked before the system could refuse it.
-        SaveError::IsDirectory => py.import("errno").and_then(|errno| errno.getattr("EISDIR")?.extract()).ok(),
+        ReplaceError::Io(error) => return file_error(error, path),
+        ReplaceError::NotDurable(error) => error.raw_os_error(),
+        // It was noticed before the system could refuse it.
+        ReplaceError::IsDirectory => py.import("errno").and_then(|errno| errno.getattr("EISDIR")?.extract()).ok(),
         _ => None,
     };
     match number {

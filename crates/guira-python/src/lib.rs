@@ -13,6 +13,7 @@ mod libraries;
 mod memory;
 mod operations;
 mod options;
+mod saving;
 mod table;
 mod times;
 mod uuids;

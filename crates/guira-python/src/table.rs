@@ -4,14 +4,13 @@
 //! Python; nobody waits for it while holding the interpreter's lock, see `waiting.rs`. The library's `ConcurrentCuckooFilter`
 //! needs no lock for lookups, but takes twice the time for batches and insertions of a single thread.
 
-use std::path::Path;
 use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use guira::raw::FileToWrite;
 use guira::{
     CountingCuckooFilter, CuckooFilter, CuckooFilterView, CuckooMap, CuckooSet, ExpiringCuckooFilter, FilterBuilder,
     FilterFile, FilterKind, GrowthPolicy, InsertError, Key, KeyHasher, MergeError, OutOfMemory, Parameters,
-    ReserveError, SaveError, TryExtendError,
+    ReserveError, TryExtendError,
 };
 
 use pyo3::PyResult;
@@ -71,7 +70,6 @@ pub(crate) trait Expire: Lookup {
 pub(crate) trait Stored: Lookup + FilterFile + PartialEq + Send + Sync {
     /// A copy, or an error where there is no memory for one.
     fn try_copy(&self) -> Result<Self, OutOfMemory>;
-    fn save(&self, path: &Path) -> Result<(), SaveError>;
     fn file(&self) -> Result<FileToWrite<'_>, OutOfMemory>;
     fn clear(&mut self);
     /// An empty one that was made alike.
@@ -206,10 +204,6 @@ macro_rules! stored {
         impl Stored for $type {
             fn try_copy(&self) -> Result<Self, OutOfMemory> {
                 self.try_clone()
-            }
-
-            fn save(&self, path: &Path) -> Result<(), SaveError> {
-                self.save(path)
             }
 
             fn file(&self) -> Result<FileToWrite<'_>, OutOfMemory> {

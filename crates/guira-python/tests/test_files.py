@@ -7,6 +7,7 @@ import multiprocessing
 import multiprocessing.shared_memory
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import threading
@@ -373,6 +374,50 @@ def test_saving_replaces_a_file_whole_and_keeps_its_permissions(tmp_path):
     assert view.capacity == 10
     assert "ani" not in view
     assert [file.name for file in tmp_path.iterdir()] == ["seen"]
+
+
+class Interrupt(Exception):
+    pass
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no file is locked there")
+@pytest.mark.parametrize("is_interrupted", [True, False])
+def test_saving_waits_for_the_lock_of_the_file_until_it_is_interrupted(tmp_path, is_interrupted):
+    import fcntl
+
+    path = tmp_path / "seen"
+    CuckooFilter(10).save(path)
+    old, seen = path.read_bytes(), CuckooFilter(1000)
+    locked = path.open("rb")
+    fcntl.flock(locked, fcntl.LOCK_EX)
+    # What would wait for ever without it.
+    release = threading.Timer(0.3 if not is_interrupted else 20, locked.close)
+
+    def interrupt(*_):
+        raise Interrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    release.start()
+    try:
+        if is_interrupted:
+            signal.setitimer(signal.ITIMER_REAL, 0.2)
+            with pytest.raises(Interrupt):
+                seen.save(path)
+            assert not locked.closed
+            assert path.read_bytes() == old
+        else:
+            seen.save(path)
+            assert locked.closed
+            assert path.read_bytes() == seen.to_bytes()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+        release.cancel()
+        release.join()
+        locked.close()
+    assert [file.name for file in tmp_path.iterdir()] == ["seen"]
+    seen.save(path)
+    assert path.read_bytes() == seen.to_bytes()
 
 
 def test_readers_find_a_whole_file_while_it_is_replaced(tmp_path):

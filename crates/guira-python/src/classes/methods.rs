@@ -1,5 +1,8 @@
 //! The methods that several classes have in common.
 
+use std::path::Path;
+
+use guira::raw::FileToWrite;
 use guira::{FilterBuilder, FilterKind};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyMemoryError;
@@ -9,6 +12,7 @@ use pyo3::types::{PyBytes, PyDict, PyMemoryView, PyTuple, PyType};
 use crate::error::{SecretKeyError, build_error, load_error, merge_error};
 use crate::memory::buffer_of_bytes;
 use crate::options::load_options;
+use crate::saving;
 use crate::table::{Locked, Measures, Stored};
 
 impl Measures {
@@ -121,11 +125,19 @@ pub(crate) fn copied(py: Python<'_>, buffer: &PyBuffer<u8>) -> PyResult<Vec<u8>>
 
 pub(crate) fn to_bytes<'py, T: Stored>(py: Python<'py>, table: &Locked<T>) -> PyResult<Bound<'py, PyBytes>> {
     let snapshot = py.detach(|| table.snapshot())?;
-    let file =
-        py.detach(|| snapshot.file()).map_err(|_| PyMemoryError::new_err("no memory for a copy of the filter"))?;
+    let file = file_of(py, &snapshot)?;
     let size = usize::try_from(file.size());
     let size = size.map_err(|_| PyMemoryError::new_err(format!("a file of {} bytes", file.size())))?;
     PyBytes::new_with(py, size, |bytes| Ok(file.write_to(bytes)?))
+}
+
+pub(crate) fn save<T: Stored>(py: Python<'_>, table: &Locked<T>, path: &Path) -> PyResult<()> {
+    let snapshot = py.detach(|| table.snapshot())?;
+    saving::save(py, &file_of(py, &snapshot)?, path)
+}
+
+fn file_of<'table, T: Stored>(py: Python<'_>, table: &'table T) -> PyResult<FileToWrite<'table>> {
+    py.detach(|| table.file()).map_err(|_| PyMemoryError::new_err("no memory for a copy of the filter"))
 }
 
 /// Adds what another one holds.
@@ -283,10 +295,14 @@ macro_rules! methods_of_files {
             }
 
             /// Writes the file, atomically: whoever opens ``path`` finds the old file or the new one, also after a crash.
+            ///
+            /// It replaces what is there, also what another process has added since the file was loaded: load it, change it and
+            /// save it again. While another process holds the file's lock, such as a ``guira add`` that is running, it waits, as
+            /// long as that takes; Ctrl-C ends the wait, and the old file stays.
+            ///
+            /// Raises ``OSError``.
             fn save(&self, py: Python<'_>, path: std::path::PathBuf) -> PyResult<()> {
-                let snapshot = py.detach(|| self.table.snapshot())?;
-                let saved = py.detach(|| crate::table::Stored::save(&snapshot, &path));
-                saved.map_err(|error| crate::error::save_error(py, &error, &path))
+                crate::classes::methods::save(py, &self.table, &path)
             }
 
             /// Reads a file. Every byte is checked.

@@ -10,7 +10,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("guira", &["guira-files"]),
     ("guira-cli", &["guira", "guira-files"]),
     ("guira-redis", &["guira"]),
-    ("guira-python", &["guira"]),
+    ("guira-python", &["guira", "guira-files"]),
     // Never `guira`: a baseline that shares its code proves nothing.
     ("guira-baselines", &[]),
     ("guira-evaluation", &["guira", "guira-baselines"]),
