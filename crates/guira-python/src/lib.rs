@@ -11,6 +11,7 @@ mod fork;
 mod keys;
 mod libraries;
 mod memory;
+mod numbers;
 mod operations;
 mod options;
 mod saving;

@@ -1,16 +1,26 @@
 """The filter as a user of sets would try it."""
 
 import copy
+import functools
 import gc
 import signal
 import threading
 import time
 import weakref
 
+import numpy as np
 import pytest
 
 import guira_filters
-from guira_filters import CorruptFileError, CuckooFilter, MergeError, ParameterError, SecretKeyError
+from guira_filters import (
+    CorruptFileError,
+    CountingCuckooFilter,
+    CuckooFilter,
+    CuckooMap,
+    MergeError,
+    ParameterError,
+    SecretKeyError,
+)
 
 
 def test_a_filter_has_what_was_added_until_it_is_removed():
@@ -218,10 +228,25 @@ def test_parameters_that_there_is_no_filter_for_are_refused(arguments, words):
         CuckooFilter(**arguments)
 
 
-@pytest.mark.parametrize("arguments", [{"capacity": -1}, {"capacity": 10, "seed": -1}, {"capacity": 2**64}])
-def test_numbers_that_are_too_large_or_negative_are_refused(arguments):
-    with pytest.raises(OverflowError):
-        CuckooFilter(**arguments)
+def test_numbers_that_are_too_large_or_negative_are_refused_by_the_name_of_their_argument():
+    expiring = functools.partial(guira_filters.ExpiringCuckooFilter, lifetime=60)
+    classes = [CuckooFilter, guira_filters.CuckooSet, CountingCuckooFilter, CuckooMap, expiring, guira_filters.plan]
+    calls = [(make, name, 64) for make in classes for name in ("capacity", "max_capacity", "seed")]
+    calls += [(CountingCuckooFilter, "counter_bits", 32), (CuckooMap, "value_bits", 32)]
+    map_ = CuckooMap(10)
+    calls += [(lambda value, method=method, **_: method("ani", value), "value", 32) for method in (map_.add, map_.remove, map_.discard)]
+    calls += [(lambda value, **_: map_.update({"ani": value}), "value", 32)]
+    calls += [(make(10).reserve, "additional", 64) for make in classes[:-1]]
+    for call, name, bits in calls:
+        others = {} if getattr(call, "__name__", "") == "reserve" else {"capacity": 10}
+        for number, shown in ((-1, "-1"), (2**bits, str(2**bits)), (-(10**5000), "this one")):
+            with pytest.raises(OverflowError) as raised:
+                call(**others | {name: number})
+            assert str(raised.value) == f"{name} is an integer from 0 to 2**{bits} - 1, not {shown}"
+        with pytest.raises(TypeError):
+            call(**others | {name: "ten"})
+    assert len(map_) == 0
+    assert CuckooFilter(np.int64(10), max_capacity=None, seed=np.uint64(2**64 - 1)).capacity == 10
 
 
 def test_exceptions_have_the_bases_that_one_would_catch():
@@ -320,8 +345,6 @@ def test_threads_share_a_filter_and_lose_no_key():
 
 
 def test_other_threads_run_while_a_batch_is_looked_up():
-    import numpy as np
-
     seen = CuckooFilter(1000)
     keys = np.arange(20_000_000, dtype=np.uint64)
     done = threading.Event()

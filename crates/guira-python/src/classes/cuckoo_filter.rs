@@ -7,6 +7,7 @@ use super::methods::{
 };
 use crate::error::insert_error;
 use crate::keys::key_of;
+use crate::numbers;
 use crate::options::Options;
 use crate::table::{Locked, builder};
 
@@ -65,14 +66,14 @@ impl CuckooFilter {
     #[expect(clippy::too_many_arguments, reason = "they have names in Python")]
     fn new(
         py: Python<'_>,
-        capacity: usize,
+        #[pyo3(from_py_with = numbers::capacity)] capacity: usize,
         rate: f64,
-        max_capacity: Option<usize>,
+        #[pyo3(from_py_with = numbers::max_capacity)] max_capacity: Option<usize>,
         growth_policy: Option<&str>,
         prefer: &str,
         hash: &str,
         key: Option<&[u8]>,
-        seed: u64,
+        #[pyo3(from_py_with = numbers::seed)] seed: u64,
     ) -> PyResult<Self> {
         let options = Options::new((capacity, rate), (max_capacity, growth_policy), prefer, (hash, key, seed))?;
         Self::of_options(py, &options)

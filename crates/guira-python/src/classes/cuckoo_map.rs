@@ -5,6 +5,7 @@ use pyo3::types::PyTuple;
 use super::methods::{built, class_of_table, merged_in_place, methods_of_files, methods_of_growth, methods_of_tables};
 use crate::error::insert_error;
 use crate::keys::key_of;
+use crate::numbers;
 use crate::options::Options;
 use crate::table::{Locked, Map, builder};
 
@@ -45,14 +46,14 @@ impl CuckooMap {
     #[expect(clippy::too_many_arguments, reason = "they have names in Python")]
     fn new(
         py: Python<'_>,
-        capacity: usize,
+        #[pyo3(from_py_with = numbers::capacity)] capacity: usize,
         rate: f64,
-        value_bits: u32,
-        max_capacity: Option<usize>,
+        #[pyo3(from_py_with = numbers::value_bits)] value_bits: u32,
+        #[pyo3(from_py_with = numbers::max_capacity)] max_capacity: Option<usize>,
         growth_policy: Option<&str>,
         hash: &str,
         key: Option<&[u8]>,
-        seed: u64,
+        #[pyo3(from_py_with = numbers::seed)] seed: u64,
     ) -> PyResult<Self> {
         let options = Options::new((capacity, rate), (max_capacity, growth_policy), "speed", (hash, key, seed))?;
         Ok(Self { table: built(py, &builder(&options).value_bits(value_bits))? })
@@ -64,7 +65,7 @@ impl CuckooMap {
     /// ``ParameterError`` for a value with too many bits, which is ``OverflowError`` below 0 and from 2**32 on; the map is then
     /// unchanged.
     #[pyo3(signature = (key, /, value))]
-    fn add(&self, key: &Bound<'_, PyAny>, value: u32) -> PyResult<()> {
+    fn add(&self, key: &Bound<'_, PyAny>, #[pyo3(from_py_with = numbers::value)] value: u32) -> PyResult<()> {
         let key = key_of(self.table.hasher(), key)?;
         self.table.write().insert(&key, value).map_err(|error| insert_error(&error, 0))
     }
@@ -79,7 +80,7 @@ impl CuckooMap {
                 wrong.set_cause(pairs.py(), Some(error));
                 wrong
             })?;
-            let (key, value) = (key_of(self.table.hasher(), &key)?, value.extract()?);
+            let (key, value) = (key_of(self.table.hasher(), &key)?, numbers::value(&value)?);
             self.table.write().insert(&key, value).map_err(|error| insert_error(&error, number))?;
             pairs.py().check_signals()?;
         }
@@ -97,7 +98,7 @@ impl CuckooMap {
     /// Removes one copy of a value from a key, or raises ``KeyError`` if the key does not have it. Remove only pairs that were
     /// added.
     #[pyo3(signature = (key, /, value))]
-    fn remove(&self, key: &Bound<'_, PyAny>, value: u32) -> PyResult<()> {
+    fn remove(&self, key: &Bound<'_, PyAny>, #[pyo3(from_py_with = numbers::value)] value: u32) -> PyResult<()> {
         let hashed = key_of(self.table.hasher(), key)?;
         let removed = self.table.write().remove_value(&hashed, value);
         if removed { Ok(()) } else { Err(PyKeyError::new_err((key.clone().unbind(), value))) }
@@ -105,7 +106,7 @@ impl CuckooMap {
 
     /// Removes one copy of a value from a key, if the key has it. Remove only pairs that were added.
     #[pyo3(signature = (key, /, value))]
-    fn discard(&self, key: &Bound<'_, PyAny>, value: u32) -> PyResult<()> {
+    fn discard(&self, key: &Bound<'_, PyAny>, #[pyo3(from_py_with = numbers::value)] value: u32) -> PyResult<()> {
         let key = key_of(self.table.hasher(), key)?;
         self.table.write().remove_value(&key, value);
         Ok(())

@@ -7,6 +7,7 @@ use super::methods::{
 };
 use crate::error::insert_error;
 use crate::keys::key_of;
+use crate::numbers;
 use crate::operations::{AddUniqueMany, apply_to_iterable};
 use crate::options::Options;
 use crate::table::{Locked, builder};
@@ -55,14 +56,14 @@ impl CuckooSet {
     #[expect(clippy::too_many_arguments, reason = "they have names in Python")]
     fn new(
         py: Python<'_>,
-        capacity: usize,
+        #[pyo3(from_py_with = numbers::capacity)] capacity: usize,
         rate: f64,
-        max_capacity: Option<usize>,
+        #[pyo3(from_py_with = numbers::max_capacity)] max_capacity: Option<usize>,
         growth_policy: Option<&str>,
         prefer: &str,
         hash: &str,
         key: Option<&[u8]>,
-        seed: u64,
+        #[pyo3(from_py_with = numbers::seed)] seed: u64,
     ) -> PyResult<Self> {
         let options = Options::new((capacity, rate), (max_capacity, growth_policy), prefer, (hash, key, seed))?;
         Ok(Self { table: built(py, &builder(&options))? })

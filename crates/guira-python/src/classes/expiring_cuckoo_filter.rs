@@ -6,6 +6,7 @@ use pyo3::types::{PyBytes, PyDelta};
 use super::methods::{Class, built, measures_of_tables, merged_in_place, methods_of_files, methods_of_growth};
 use crate::error::{CorruptFileError, MergeError, advance_error, insert_error};
 use crate::keys::key_of;
+use crate::numbers;
 use crate::operations::{
     AddMany, AddUniqueMany, At, ContainsManyAt, CountManyAt, Moving, RemoveMany, RenewMany, apply_to_iterable,
     change_many, look_up_many,
@@ -149,17 +150,17 @@ impl ExpiringCuckooFilter {
     #[expect(clippy::too_many_arguments, reason = "they have names in Python")]
     fn new(
         py: Python<'_>,
-        capacity: usize,
+        #[pyo3(from_py_with = numbers::capacity)] capacity: usize,
         rate: f64,
         lifetime: Span,
         resolution: Option<Span>,
         clock: bool,
         now: Option<Moment>,
-        max_capacity: Option<usize>,
+        #[pyo3(from_py_with = numbers::max_capacity)] max_capacity: Option<usize>,
         growth_policy: Option<&str>,
         hash: &str,
         key: Option<&[u8]>,
-        seed: u64,
+        #[pyo3(from_py_with = numbers::seed)] seed: u64,
     ) -> PyResult<Self> {
         let options = Options::new((capacity, rate), (max_capacity, growth_policy), "speed", (hash, key, seed))?;
         let mut builder = builder::<guira::ExpiringCuckooFilter>(&options).lifetime(lifetime.0);

@@ -392,7 +392,11 @@ macro_rules! methods_of_growth {
             /// Makes room for so many distinct keys more, so that the table is not enlarged while they are added.
             ///
             /// Raises ``FilterFullError`` if it may not grow so far; it is then unchanged.
-            fn reserve(&self, py: Python<'_>, additional: usize) -> PyResult<()> {
+            fn reserve(
+                &self,
+                py: Python<'_>,
+                #[pyo3(from_py_with = crate::numbers::additional)] additional: usize,
+            ) -> PyResult<()> {
                 crate::classes::methods::Class::before_change(self, py)?;
                 let reserved = py.detach(|| crate::table::Stored::reserve(&mut *self.table.write(), additional));
                 reserved.map_err(|error| crate::error::reserve_error(&error))

@@ -5,6 +5,7 @@ use pyo3::types::{PyDict, PyTuple};
 use super::CuckooFilter;
 use super::methods::ratio;
 use crate::error::{SecretKeyError, build_error};
+use crate::numbers;
 use crate::options::Options;
 use crate::table::builder;
 
@@ -140,14 +141,14 @@ impl Plan {
 ))]
 #[expect(clippy::too_many_arguments, reason = "they have names in Python")]
 pub(crate) fn plan(
-    capacity: usize,
+    #[pyo3(from_py_with = numbers::capacity)] capacity: usize,
     rate: f64,
-    max_capacity: Option<usize>,
+    #[pyo3(from_py_with = numbers::max_capacity)] max_capacity: Option<usize>,
     growth_policy: Option<&str>,
     prefer: &str,
     hash: &str,
     key: Option<&[u8]>,
-    seed: u64,
+    #[pyo3(from_py_with = numbers::seed)] seed: u64,
 ) -> PyResult<Plan> {
     Plan::new(Options::new((capacity, rate), (max_capacity, growth_policy), prefer, (hash, key, seed))?)
 }
