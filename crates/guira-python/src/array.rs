@@ -36,6 +36,14 @@ impl Array {
     /// `name` is that of the column, for errors. NumPy alone pads characters with zeros.
     pub(crate) fn of_buffer(buffer: PyUntypedBuffer, name: &str, is_numpy: bool) -> PyResult<Self> {
         let (kind, is_big_endian) = kind_of(buffer.format().to_bytes(), buffer.item_size()).ok_or_else(|| {
+            if is_float(buffer.format().to_bytes()) {
+                return refused(
+                    name,
+                    format_args!("of float{}", 8 * buffer.item_size()),
+                    "a float is no key, since equal numbers have several spellings; cast it to integers, with .astype('int64') or, \
+                     if pandas made floats of integers since some are missing, with .astype('Int64')",
+                );
+            }
             refused(
                 name,
                 format_args!("with items of format {:?}", buffer.format()),
@@ -177,6 +185,12 @@ pub(crate) fn widened(value: impl Into<i64>) -> i64 {
 fn without_padding(bytes: &[u8]) -> &[u8] {
     let end = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
     &bytes[..end]
+}
+
+/// Whether a format is that of numbers with a fraction.
+fn is_float(format: &[u8]) -> bool {
+    let ([letter] | [b'@' | b'=' | b'<' | b'>' | b'!', letter]) = format else { return false };
+    matches!(letter, b'e' | b'f' | b'd' | b'g')
 }
 
 /// The kind of items of a format, and whether they are big-endian; `None` if they are no keys.

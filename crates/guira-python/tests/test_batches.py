@@ -213,7 +213,12 @@ def test_the_index_of_a_refused_key_counts_rows_with_nulls():
         (None, TypeError, "not NoneType"),
         (np.zeros((2, 2), int), ValueError, "one dimension"),
         (np.array(5), ValueError, "one dimension"),
-        (np.zeros(3), TypeError, 'format "d"'),
+        (np.zeros(3), TypeError, r"a column of float64: a float is no key.*astype\('Int64'\)"),
+        (np.zeros(3, ">f4"), TypeError, "a column of float32: "),
+        (np.zeros(3, "f2"), TypeError, "a column of float16: "),
+        (array.array("d", [1.5]), TypeError, "a column of float64: "),
+        (pd.Series([1, None], name="user"), TypeError, r'the column "user" of float64: .*if pandas made floats of integers'),
+        (np.zeros(3, "c16"), TypeError, 'format "Zd"'),
         (np.zeros(3, "M8[s]"), TypeError, "view"),
         (np.zeros(3, "i4,i4"), TypeError, "field"),
         (np.array(["ani", None], dtype=object), TypeError, "NoneType"),
@@ -291,6 +296,13 @@ def test_a_list_that_shrinks_or_grows_while_it_is_hashed_gets_as_many_answers_as
         words[:] = ["ani", Changing(change), "koel"]
         answers = CuckooSet(1000).add_many(words)
         assert answers.tolist()[:2] == [True, True] and len(answers) == 3
+
+
+def test_integers_that_pandas_made_floats_are_keys_again_as_the_error_says():
+    column = pd.Series([1, None, 3])
+    seen = CuckooFilter(1000, 1e-6)
+    seen.update(column.astype("Int64"))
+    assert (len(seen), 1 in seen, 3 in seen) == (2, True, True)
 
 
 def test_text_that_has_no_utf_8_is_refused():
