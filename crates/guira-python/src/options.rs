@@ -73,6 +73,10 @@ pub(crate) fn preference(prefer: &str) -> PyResult<Preference> {
 pub(crate) fn hasher(hash: &str, key: Option<&[u8]>, seed: u64) -> PyResult<KeyHasher> {
     match (hash, secret_key(key)?) {
         ("xxh3", None) => Ok(KeyHasher::xxh3(seed)),
+        // The library derives a seed from the key. 0 is what the argument is where none is given.
+        ("siphash", Some(_)) if seed != 0 => Err(ParameterError::new_err(
+            "seed is for hash='xxh3'; hash='siphash' takes key, which does what a seed does",
+        )),
         ("siphash", Some(key)) => Ok(KeyHasher::sip_hash_13(key)),
         ("siphash", None) => {
             Err(ParameterError::new_err("hash='siphash' needs key: 16 secret bytes, as of secrets.token_bytes(16)"))

@@ -221,6 +221,7 @@ def test_one_copy_too_many_has_an_error_of_its_own():
         ({"capacity": 10, "hash": "siphash"}, "16 secret bytes"),
         ({"capacity": 10, "hash": "siphash", "key": b"short"}, "16 bytes, not 5"),
         ({"capacity": 10, "key": bytes(16)}, "hash='siphash'"),
+        ({"capacity": 10, "hash": "siphash", "key": bytes(16), "seed": 3}, "seed is for hash='xxh3'"),
     ],
 )
 def test_parameters_that_there_is_no_filter_for_are_refused(arguments, words):

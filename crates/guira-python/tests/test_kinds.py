@@ -121,5 +121,7 @@ def test_all_kinds_have_the_same_ways_to_hash(class_):
     assert plain != secret
     assert class_.from_bytes(secret.to_bytes(), bytes(16)) == secret
     assert repr(plain).startswith(f"{class_.__name__}(len=0, capacity=1000, rate=")
+    with pytest.raises(guira_filters.ParameterError, match="seed is for hash='xxh3'"):
+        make(1000, hash="siphash", key=bytes(16), seed=3)
     with pytest.raises(guira_filters.ParameterError):
         make(0)

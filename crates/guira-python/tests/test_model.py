@@ -41,7 +41,8 @@ class Multiset(RuleBasedStateMachine):
         seed=st.integers(0, 2**64 - 1),
     )
     def make(self, capacity, options, seed):
-        self.filter = CuckooFilter(capacity, 1e-6 if "prefer" in options else RATE, seed=seed, **options)
+        seeded = options if "key" in options else options | {"seed": seed}
+        self.filter = CuckooFilter(capacity, 1e-6 if "prefer" in options else RATE, **seeded)
         self.key = options.get("key")
         self.model = collections.Counter()
 

@@ -19,7 +19,7 @@ use crate::table::{Locked, builder};
 /// With ``growth_policy="raise-rate"`` it takes still more keys, at a rate that doubles each time their number does.
 ///
 /// ``prefer`` is "speed", or "space" for the least memory. ``hash`` is "xxh3" with a ``seed``, or "siphash" with a secret
-/// ``key`` of 16 bytes, for keys that an attacker may choose.
+/// ``key`` of 16 bytes and no seed, for keys that an attacker may choose.
 ///
 /// >>> seen = CuckooFilter(1000)
 /// >>> seen.add("ani")
