@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -50,6 +51,28 @@ def test_a_file_of_python_is_answered_alike_by_the_library_and_the_program(tmp_p
     negative = range(-1000, 1000)
     assert rust_answers(path, "i64", negative) == seen.contains_many(negative).tolist()
     assert program_lines(path, TEXTS) == [text for text, present in zip(TEXTS, texts) if present]
+
+
+def test_the_program_has_the_commands_for_the_files_of_each_class_that_the_readme_says(tmp_path):
+    readme = " ".join((Path(__file__).parents[1] / "README.md").read_text().split())
+    assert "reads and changes the files of `CuckooFilter` and `ExpiringCuckooFilter`, and looks keys up in those of" in readme
+    assert "Of the files of `CountingCuckooFilter` and `CuckooMap`, it has `guira info` and `guira verify` only." in readme
+    keys, path = tmp_path / "keys", tmp_path / "filter"
+    keys.write_text("ani\n")
+    look, change = ["info", "verify", "check", "count"], ["add", "remove"]
+    for filter_, expected in (
+        (guira_filters.CuckooFilter(100), look + change),
+        (guira_filters.ExpiringCuckooFilter(100, lifetime=1000), look + change),
+        (guira_filters.CuckooSet(100), look),
+        (guira_filters.CountingCuckooFilter(100), ["info", "verify"]),
+        (guira_filters.CuckooMap(100), ["info", "verify"]),
+    ):
+        filter_.update({"ani": 1} if isinstance(filter_, guira_filters.CuckooMap) else ["ani"])
+        filter_.save(path)
+        for command in look + change:
+            arguments = {"info": [], "verify": [], "count": ["ani"]}.get(command, [keys])
+            ran = subprocess.run([program("GUIRA_PROGRAM"), command, path, *arguments], capture_output=True, text=True)
+            assert ran.returncode == (0 if command in expected else 2), (filter_, command, ran.stderr)
 
 
 def test_keys_that_expire_are_answered_alike_by_the_program(tmp_path):

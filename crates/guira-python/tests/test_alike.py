@@ -73,6 +73,18 @@ def test_every_class_does_what_all_do(class_, options, tmp_path):
         filter_.contains_many("ani")
 
 
+@pytest.mark.parametrize("class_", CLASSES)
+def test_equality_is_that_of_the_tables_as_the_documentation_says(class_):
+    one, same, reordered = class_(500), class_(500), class_(500)
+    add_all(one, KEYS)
+    add_all(same, KEYS)
+    add_all(reordered, KEYS[::-1])
+    assert reordered.contains_many(KEYS).all()
+    assert (one == same, one == reordered, len(reordered) == len(one)) == (True, False, True)
+    said = " ".join(type(one).__doc__.split())
+    assert "are equal (``==``)" in said and "the same bits in their tables" in said and "in another order" in said
+
+
 @pytest.mark.parametrize(("class_", "options"), FIXED + GROWING)
 def test_every_class_is_merged_with_others_of_its_kind(class_, options):
     one = class_(2000, 1e-6, seed=7, **options)

@@ -15,6 +15,9 @@ use crate::table::{Locked, builder};
 /// A key is counted up to 2 ** ``counter_bits`` times. ``len`` is how many keys are counted, and ``total()`` the sum of
 /// their counts, as with ``collections.Counter``. With a ``max_capacity``, its table grows; see ``CuckooFilter``.
 ///
+/// Two filters are equal (``==``) if they have the same parameters and hash, and the same bits in their tables. With the same
+/// keys in another order, they can be unequal, since what comes later finds other room.
+///
 /// >>> sightings = CountingCuckooFilter(1000)
 /// >>> sightings.update(["ani"] * 100)
 /// >>> sightings.count("ani"), sightings.total(), len(sightings)

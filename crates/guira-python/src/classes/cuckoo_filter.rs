@@ -21,6 +21,9 @@ use crate::table::{Locked, builder};
 /// ``prefer`` is "speed", or "space" for the least memory. ``hash`` is "xxh3" with a ``seed``, or "siphash" with a secret
 /// ``key`` of 16 bytes and no seed, for keys that an attacker may choose.
 ///
+/// Two filters are equal (``==``) if they have the same parameters and hash, and the same bits in their tables. With the same
+/// keys in another order, they can be unequal, since what comes later finds other room.
+///
 /// >>> seen = CuckooFilter(1000)
 /// >>> seen.add("ani")
 /// >>> "ani" in seen, "koel" in seen

@@ -15,6 +15,9 @@ use crate::table::{Locked, Map, builder};
 /// them, and an absent key has none, except with probability ``rate``. With a ``max_capacity``, its table grows; see
 /// ``CuckooFilter``.
 ///
+/// Two maps are equal (``==``) if they have the same parameters and hash, and the same bits in their tables. With the same
+/// pairs in another order, they can be unequal, since what comes later finds other room.
+///
 /// >>> shards = CuckooMap(1000, value_bits=8)
 /// >>> shards.add("ani", 7)
 /// >>> shards.get("ani"), shards.get("koel")

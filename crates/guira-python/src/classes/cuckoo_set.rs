@@ -16,6 +16,9 @@ use crate::table::{Locked, builder};
 ///
 /// With a ``max_capacity``, its table grows; see ``CuckooFilter``. It has the methods of Python's own sets, as far as it can.
 ///
+/// Two sets are equal (``==``), unlike Python's own, if they have the same parameters and hash, and the same bits in their
+/// tables. With the same keys in another order, they can be unequal, since what comes later finds other room.
+///
 /// >>> seen = CuckooSet(1000)
 /// >>> [word for word in ["ani", "guira", "ani"] if seen.add(word)]
 /// ['ani', 'guira']

@@ -344,7 +344,7 @@ macro_rules! methods_of_files {
                 crate::classes::methods::reduce(slf.py(), &slf.get_type(), &slf.get().table)
             }
 
-            /// Two objects are equal if they have the same parameters and hold the same bits.
+            /// What the documentation of the class says, since Python shows none of this method.
             fn __eq__<'py>(&self, py: Python<'py>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
                 let Ok(other) = other.cast::<Self>() else {
                     return Ok(py.NotImplemented().into_bound(py));
