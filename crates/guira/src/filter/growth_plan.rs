@@ -114,12 +114,13 @@ fn beginning(asked: u64, largest: u64, shape: Shape) -> Result<Option<(Regions, 
     let Some(doublings) = doublings_to_promise(largest, least, shape) else { return Ok(None) };
     let spared = doublings.saturating_sub(1);
     let fits_closely = promised_by(doubled(least, doublings), shape) <= largest.saturating_add(largest / CLOSE);
-    let (regions, doublings) = if doublings == 0 || fits_closely {
-        (least, doublings)
-    } else {
-        let Some(enlarged) = regions_to_promise_doubled(largest, spared, least, shape) else { return Ok(None) };
-        (enlarged, spared)
+    let enlarged = || {
+        let regions = regions_to_promise_doubled(largest, spared, least, shape)?;
+        // Whether keys may be promised to fit is found by bounds, which are not always lower for fewer keys.
+        (promised_by(doubled(regions, spared), shape) >= largest).then_some((regions, spared))
     };
+    let (regions, doublings) =
+        if doublings == 0 || fits_closely { None } else { enlarged() }.unwrap_or((least, doublings));
     let regions = if doublings == 0 { regions } else { first_regions_for(asked, regions, shape) };
     let is_possible = doubled(regions, doublings).bucket_count() <= Parameters::MAX_BUCKETS;
     Ok(is_possible.then_some((regions, doublings)))
@@ -147,6 +148,31 @@ fn doublings_to_promise(capacity: u64, regions: Regions, shape: Shape) -> Option
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_plan_promises_the_largest_capacity_that_was_asked_for() {
+        let mut spread = 1_u64;
+        for slots_per_bucket in [2, 4, 8] {
+            for request in 0..600_u64 {
+                spread = spread.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+                let capacity = 1 + (spread >> 40) % 200;
+                // Just above six million is where bounds for two slots are not monotonic.
+                let max_capacity =
+                    if request % 3 == 0 { 6_000_000 + request * 1000 } else { capacity << (spread >> 60) };
+                let request = GrowthRequest {
+                    capacity,
+                    max_capacity,
+                    false_positive_rate: 0.01,
+                    slots_per_bucket,
+                    value_bits: None,
+                    policy: GrowthPolicy::KeepRate,
+                    seed: 0,
+                };
+                let (_, growth) = request.plan().expect("there is such a table");
+                assert!(growth.max_capacity >= max_capacity, "{growth:?} for {request:?}");
+            }
+        }
+    }
 
     #[test]
     fn a_plan_for_all_seeds_is_that_of_each() {
