@@ -8,7 +8,7 @@ use flate2::write::GzEncoder;
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
 use super::foreign::Foreign;
-use super::zstandard::ZstandardDecoder;
+use super::zstandard::{ZstandardDecoder, refusal};
 
 /// How much of a compressed input is read at a time.
 const BUFFER_SIZE: usize = 1 << 18;
@@ -204,6 +204,9 @@ impl<R: Read> Read for Explained<R> {
             if error.raw_os_error().is_some() || error.kind() == ErrorKind::Interrupted {
                 return error;
             }
+            if let Some(refusal) = refusal(&error) {
+                return io::Error::other(refusal);
+            }
             io::Error::other(DecodingError { name: self.name, is_cut_off: is_cut_off(&error), error })
         })
     }
@@ -303,6 +306,18 @@ mod tests {
             b"\x1f\x8b\n",
         ] {
             assert_eq!(decoded(text, "keys").as_deref(), Ok(text));
+        }
+    }
+
+    /// Headers of frames that `zstd --long=31` and `zstd -D` write: with a window of 2^31 bytes, and with the number of a dictionary.
+    #[test]
+    fn zstandard_data_that_are_whole_but_not_taken_are_refused_with_what_to_do() {
+        for (frame, remedy) in [
+            (&b"\x28\xb5\x2f\xfd\x04\xa8\x01\x00\x00"[..], "zstd -dc --long=31"),
+            (b"\x28\xb5\x2f\xfd\x27\x57\x6b\x5d\x4c\x04\x21\x00\x00ani\n", "zstd -dc -D DICTIONARY"),
+        ] {
+            let error = decoded(frame, "keys").expect_err("it is refused");
+            assert!(error.ends_with(remedy) && !error.contains("damaged"), "{error}");
         }
     }
 

@@ -20,6 +20,19 @@ enum State {
     InFrame,
 }
 
+/// What an error of the decoder says of data that may be whole, but are not decoded here, and what to do; `None` for other errors.
+pub(super) fn refusal(error: &io::Error) -> Option<String> {
+    match error.get_ref()?.downcast_ref()? {
+        FrameDecoderError::WindowSizeTooBig { requested, max } => Some(format!(
+            "zstd data with a window of {requested} bytes, where at most {max} are taken: decompress it first, as with zstd -dc --long=31"
+        )),
+        FrameDecoderError::DictNotProvided { .. } => {
+            Some("zstd data with a dictionary: decompress it first, as with zstd -dc -D DICTIONARY".to_owned())
+        }
+        _ => None,
+    }
+}
+
 impl<R: BufRead> ZstandardDecoder<R> {
     pub(super) fn new(source: R) -> Self {
         Self { source, frame: FrameDecoder::new(), state: State::BeforeFirstFrame }
