@@ -561,8 +561,11 @@ impl ExpiringCuckooFilter {
         self.generations.time()
     }
 
-    /// Returns how many keys at a time, all of them younger than a lifetime, are promised to fit: of a million filters, at most one
-    /// is expected to refuse one of them. Where the filter grows, that is as long as its table is as it is.
+    /// Returns how many keys at a time, all of them younger than a lifetime, are promised to fit if they come evenly: of a million
+    /// filters, at most one is expected to refuse one of them. Where the filter grows, that is as long as its table is as it is.
+    ///
+    /// Each key is in the table for a lifetime and up to one resolution, for which the table has room where keys come evenly. Where
+    /// they come in bursts, so many fit as come within a lifetime and a resolution.
     ///
     /// # Examples
     ///
