@@ -97,6 +97,9 @@ fn free_memory() -> u64 {
     limit.map_or(free, |limit| free.min(limit))
 }
 
+/// Where records of fewer bytes find no memory, it is not for their length.
+const LONG_RECORD: usize = 1 << 20;
+
 /// A record for which there is not enough memory.
 #[derive(Debug)]
 struct RecordTooLong {
@@ -106,6 +109,9 @@ struct RecordTooLong {
 
 impl fmt::Display for RecordTooLong {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.length < LONG_RECORD {
+            return formatter.write_str("not enough memory to read a line");
+        }
         let length = HumanCount(self.length as u64);
         write!(
             formatter,
@@ -144,6 +150,7 @@ mod tests {
         }
         let refused = too_long(134_217_727).to_string();
         assert!(refused.starts_with("not enough memory for a line of about 134,217,727 bytes or more: "), "{refused}");
+        assert_eq!(too_long(1).to_string(), "not enough memory to read a line");
         assert!(expect_free(&[0; 100], usize::MAX).is_ok());
         assert!(expect_free(&vec![0; LARGE_RECORD], usize::MAX).is_err());
     }
