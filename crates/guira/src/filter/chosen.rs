@@ -39,16 +39,17 @@ pub(crate) struct ChosenTimes {
 
 impl Chosen {
     pub(crate) fn build_filter(&self) -> Result<CuckooFilter, BuildError> {
-        if self.value_bits.is_some() {
-            return Err(BuildError::ValueBitsUnused);
-        }
-        let (parameters, growth) = self.parameters_and_growth()?;
-        Ok(CuckooFilter::with_parameters(parameters, self.hasher)?.with_growth(growth))
+        built(self.plan_as_given()?, self.hasher)
     }
 
-    /// The table that was chosen, with values in its slots where their bits were given, and how far it grows.
+    /// The table that was chosen for a filter without values, and how far it grows.
     pub(crate) fn plan_as_given(&self) -> Result<(Parameters, Option<Growth>), BuildError> {
-        self.value_bits.map_or_else(|| self.parameters_and_growth(), |bits| self.plan_with_values(bits))
+        self.refuse_value_bits()?;
+        self.parameters_and_growth()
+    }
+
+    fn refuse_value_bits(&self) -> Result<(), BuildError> {
+        if self.value_bits.is_some() { Err(BuildError::ValueBitsUnused) } else { Ok(()) }
     }
 
     /// See [`FilterBuilder::alternatives`](super::FilterBuilder::alternatives).
@@ -74,9 +75,7 @@ impl Chosen {
 
     /// What does not depend on the hasher, if the filter grows.
     pub(super) fn growth_plan(&self) -> Result<Option<GrowthPlan>, BuildError> {
-        if self.value_bits.is_some() {
-            return Err(BuildError::ValueBitsUnused);
-        }
+        self.refuse_value_bits()?;
         match self.max_capacity {
             None => self.parameters_without_growth().map(|_| None),
             Some(max_capacity) => GrowthPlan::new(self.growth_request(max_capacity)?).map(Some),
@@ -151,8 +150,14 @@ impl Chosen {
         Self { capacity, max_capacity, ..*self }
     }
 
+    /// The same with the packed layout, unless a layout was given, for filters that have no other.
+    #[cfg(feature = "concurrent")]
+    pub(crate) fn packed_unless_given(&self) -> ChosenPacked {
+        ChosenPacked(self.with_packed_layout())
+    }
+
     /// The same with the packed layout, unless a layout was given.
-    pub(crate) fn packed_unless_given(&self) -> Self {
+    fn with_packed_layout(&self) -> Self {
         Self { layout: self.layout.or(Some(Layout::Packed)), ..*self }
     }
 
@@ -165,7 +170,7 @@ impl Chosen {
             return Ok((parameters, Some(growth)));
         }
         let of = |chosen: &Self| chosen.parameters_without_growth()?.with_value_bits(value_bits);
-        let packed = self.packed_unless_given();
+        let packed = self.with_packed_layout();
         if self.slots_per_bucket.is_some() || self.capacity.is_none() || self.false_positive_rate.is_none() {
             return of(&packed).map(|parameters| (parameters, None));
         }
@@ -211,6 +216,30 @@ impl Chosen {
         let layout = self.layout.unwrap_or_default();
         Shape::new(layout, self.addressing, self.slots_per_bucket.unwrap_or(4))
     }
+}
+
+/// What was chosen for a filter of a kind that is packed in any case: another layout is refused.
+#[cfg(feature = "concurrent")]
+pub(crate) struct ChosenPacked(Chosen);
+
+#[cfg(feature = "concurrent")]
+impl ChosenPacked {
+    pub(crate) fn build_filter(&self) -> Result<CuckooFilter, BuildError> {
+        built(self.plan_as_given()?, self.0.hasher)
+    }
+
+    /// See [`Chosen::plan_as_given`].
+    pub(crate) fn plan_as_given(&self) -> Result<(Parameters, Option<Growth>), BuildError> {
+        let plan = self.0.plan_as_given()?;
+        match plan.0.layout() {
+            Layout::Packed => Ok(plan),
+            layout => Err(BuildError::ConcurrentLayout { layout }),
+        }
+    }
+}
+
+fn built((parameters, growth): (Parameters, Option<Growth>), hasher: KeyHasher) -> Result<CuckooFilter, BuildError> {
+    Ok(CuckooFilter::with_parameters(parameters, hasher)?.with_growth(growth))
 }
 
 /// The smallest regions of at least this size that don't fall into parts with this seed.

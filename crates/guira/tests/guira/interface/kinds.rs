@@ -1,9 +1,9 @@
 use std::sync::Arc;
 
 use guira::{
-    AnyFilter, ConcurrentCuckooFilter, ConcurrentExpiringCuckooFilter, CountingCuckooFilter, CuckooFilter,
-    CuckooFilterView, CuckooMap, CuckooSet, Error, ExpiringCuckooFilter, FileKind, FilterBuilder, FilterFile,
-    FilterKind, KeyHasher, LoadError, LoadOptions, MergeError,
+    Addressing, AnyFilter, BuildError, ConcurrentCuckooFilter, ConcurrentExpiringCuckooFilter, CountingCuckooFilter,
+    CuckooFilter, CuckooFilterView, CuckooMap, CuckooSet, Error, ExpiringCuckooFilter, FileKind, FilterBuilder,
+    FilterFile, FilterKind, KeyHasher, Layout, LoadError, LoadOptions, MergeError, Preference,
 };
 
 /// `T::builder()` makes a `T`, with the table that it tells before.
@@ -23,6 +23,71 @@ fn builders_of_each_kind_make_that_kind() {
     assert_made!(CuckooFilter, CuckooSet, CountingCuckooFilter, CuckooMap<u8>, CuckooMap<bool>, ConcurrentCuckooFilter);
     let one = chosen(CuckooFilter::builder());
     assert_eq!(one.for_kind::<CuckooMap<u16>>().build().expect("valid").parameters().value_bits(), 16);
+}
+
+/// Choices, each with every two others: `parameters` tells what `build` makes, or returns the same error.
+#[test]
+fn builders_tell_what_they_make_or_why_they_make_nothing() {
+    type Change = fn(FilterBuilder) -> FilterBuilder;
+    const CHANGES: [Change; 15] = [
+        |builder| builder,
+        |builder| builder.bucket_count(64),
+        |builder| builder.false_positive_rate(1e-14),
+        |builder| builder.false_positive_rate(1e-19),
+        |builder| builder.fingerprint_bits(12),
+        |builder| builder.max_capacity(1000),
+        |builder| builder.max_capacity(10),
+        |builder| builder.preference(Preference::Space),
+        |builder| builder.layout(Layout::Packed),
+        |builder| builder.layout(Layout::SemiSorted),
+        |builder| builder.slots_per_bucket(2),
+        |builder| builder.slots_per_bucket(3),
+        |builder| builder.addressing(Addressing::Ternary),
+        |builder| builder.value_bits(5),
+        |builder| builder.value_bits(33),
+    ];
+    let begun: [FilterBuilder; 2] =
+        [CuckooFilter::builder().capacity(100), CuckooFilter::builder().capacity(100).false_positive_rate(0.01)];
+    let (mut made, mut errors) = (0, Vec::new());
+    for builder in &begun {
+        for (index, first) in CHANGES.iter().enumerate() {
+            for (other, second) in CHANGES[index..].iter().enumerate() {
+                for third in &CHANGES[index + other..] {
+                    let builder = third(second(first(builder.clone())));
+                    macro_rules! assert_told {
+                        ($($builder:expr),*) => {$({
+                            let builder = $builder;
+                            let built = builder.build().map(|built| built.parameters().to_owned());
+                            assert_eq!(builder.parameters(), built, "{builder:?}");
+                            match built {
+                                Ok(_) => made += 1,
+                                Err(error) => errors.push(core::mem::discriminant(&error)),
+                            }
+                        })*};
+                    }
+                    assert_told!(
+                        builder.clone(),
+                        builder.for_kind::<CuckooSet>(),
+                        builder.for_kind::<CountingCuckooFilter>(),
+                        builder.for_kind::<CuckooMap<u8>>(),
+                        builder.for_kind::<ConcurrentCuckooFilter>(),
+                        builder.for_kind::<ExpiringCuckooFilter>(),
+                        builder.for_kind::<ExpiringCuckooFilter>().lifetime(60),
+                        builder.for_kind::<ConcurrentExpiringCuckooFilter>().lifetime(60)
+                    );
+                }
+            }
+        }
+    }
+    for expected in [
+        BuildError::ValueBitsUnused,
+        BuildError::ConcurrentLayout { layout: Layout::SemiSorted },
+        BuildError::LifetimeMissing,
+        BuildError::GrowingPrecision,
+    ] {
+        assert!(errors.contains(&core::mem::discriminant(&expected)), "{expected}");
+    }
+    assert!(made > 500, "{made} can be made");
 }
 
 #[test]

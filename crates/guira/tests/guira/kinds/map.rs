@@ -222,7 +222,10 @@ fn values_are_of_the_bits_of_their_type_unless_the_builder_is_told() {
     let build = |bits| with_bits(bits).for_kind::<CuckooMap<u8>>().build();
     assert_eq!(build(0), Err(BuildError::ValueBits { given: 0, fingerprint_bits: 12 }));
     assert_eq!(build(9), Err(BuildError::ValueBitsOfType { given: 9, most: 8 }));
-    assert_eq!(with_bits(5).parameters().as_ref(), Ok(build(5).expect("valid").parameters()));
+    assert_eq!(
+        with_bits(5).for_kind::<CuckooMap<u8>>().parameters().as_ref(),
+        Ok(build(5).expect("valid").parameters())
+    );
     for fingerprint_bits in 24..=55 {
         let builder = CuckooFilter::builder().bucket_count(5).fingerprint_bits(fingerprint_bits);
         let build = |bits| builder.clone().value_bits(bits).for_kind::<CuckooMap<u32>>().build();
