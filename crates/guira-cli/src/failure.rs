@@ -69,10 +69,10 @@ impl Failure {
                 ))
             }
             // Values are the times of keys here.
-            BuildError::ValueBits { given, .. } => Self::new(format_args!(
+            BuildError::RateTooLowWithValues { value_bits, .. } => Self::new(format_args!(
                 "so low a rate is not for keys that expire: a fingerprint has at most 56 bits together with the {} for its time; \
                  give a higher --rate, or a coarser --resolution",
-                text::counted(given.into(), "bit")
+                text::counted(value_bits.into(), "bit")
             )),
             BuildError::OutOfMemory { bytes } => {
                 Self::new(format_args!("not enough memory: the table takes {}", text::counted(bytes, "byte")))

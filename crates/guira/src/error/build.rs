@@ -39,9 +39,19 @@ pub enum BuildError {
     RateTooLow {
         /// The rate asked for.
         given: f64,
-        /// The least rate for this capacity: with the longest fingerprints of its shape, in a table of the most buckets that
-        /// are planned for it. Of it, capacity / 2^64 are absent keys whose digest is that of a stored one.
+        /// The least rate for what else was asked for, or up to a thousandth more: with the longest fingerprints of its shape, in a
+        /// table of the most buckets that are planned for it. Of it, capacity / 2^64 are absent keys whose digest is that of a
+        /// stored one.
         least: f64,
+    },
+    /// A rate that fingerprints do not reach that are short enough for the values beside them.
+    RateTooLowWithValues {
+        /// The rate asked for.
+        given: f64,
+        /// The least rate for what else was asked for, or up to a thousandth more.
+        least: f64,
+        /// The bits of a value.
+        value_bits: u32,
     },
     /// A fingerprint length out of range.
     FingerprintBits {
@@ -183,6 +193,13 @@ impl fmt::Display for BuildError {
                 formatter,
                 "a false positive rate of {given:?} is too low for so many keys: with digests of 64 bits and the longest \
                  fingerprints the least is {}; give that or a higher one, or fewer keys",
+                rounded_up(*least)
+            ),
+            Self::RateTooLowWithValues { given, least, value_bits } => write!(
+                formatter,
+                "a false positive rate of {given:?} is too low: a fingerprint has at most {} bits together with a value of \
+                 {value_bits}, with which the least is {}; give that or a higher one, or values of fewer bits",
+                Parameters::MAX_BITS_WITH_VALUE,
                 rounded_up(*least)
             ),
             Self::FingerprintBits { given, least, most } => {

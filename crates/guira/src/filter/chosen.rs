@@ -64,22 +64,39 @@ impl Chosen {
     }
 
     fn parameters_and_growth(&self) -> Result<(Parameters, Option<Growth>), BuildError> {
-        match self.max_capacity {
-            None => self.parameters_without_growth().map(|parameters| (parameters, None)),
+        self.planned(|chosen| match chosen.max_capacity {
+            None => chosen.parameters_without_growth().map(|parameters| (parameters, None)),
             Some(max_capacity) => {
-                let (parameters, growth) = self.growth_request(max_capacity)?.plan()?;
+                let (parameters, growth) = chosen.growth_request(max_capacity)?.plan()?;
                 Ok((parameters, Some(growth)))
             }
-        }
+        })
+        .map_err(Refused::without_values)
+    }
+
+    /// What is planned. Where that fails because the rate is too low, the least one with which it does not is found by trying: how
+    /// long fingerprints can be depends on the table, and on what is beside them.
+    fn planned<T>(&self, plan: impl Fn(&Self) -> Result<T, BuildError>) -> Result<T, Refused> {
+        plan(self).map_err(|error| {
+            let guess = match (&error, self.false_positive_rate) {
+                (BuildError::RateTooLow { least, .. }, Some(given)) => Some((given, *least)),
+                (BuildError::ValueBits { .. }, Some(given)) => Some((given, given)),
+                _ => None,
+            };
+            let takes = |rate| plan(&Self { false_positive_rate: Some(rate), ..*self }).is_ok();
+            let least_rate = guess.and_then(|(given, guess)| Some((given, least_rate(given, guess, takes)?)));
+            Refused { error, least_rate }
+        })
     }
 
     /// What does not depend on the hasher, if the filter grows.
     pub(super) fn growth_plan(&self) -> Result<Option<GrowthPlan>, BuildError> {
         self.refuse_value_bits()?;
-        match self.max_capacity {
-            None => self.parameters_without_growth().map(|_| None),
-            Some(max_capacity) => GrowthPlan::new(self.growth_request(max_capacity)?).map(Some),
-        }
+        self.planned(|chosen| match chosen.max_capacity {
+            None => chosen.parameters_without_growth().map(|_| None),
+            Some(max_capacity) => GrowthPlan::new(chosen.growth_request(max_capacity)?).map(Some),
+        })
+        .map_err(Refused::without_values)
     }
 
     fn growth_request(&self, max_capacity: u64) -> Result<GrowthRequest, BuildError> {
@@ -164,6 +181,11 @@ impl Chosen {
     /// The table of a filter whose fingerprints carry values of so many bits, and how far it grows. The layout is packed
     /// unless another was given, which is refused.
     pub(crate) fn plan_with_values(&self, value_bits: u32) -> Result<(Parameters, Option<Growth>), BuildError> {
+        let planned = self.planned(|chosen| chosen.table_with_values(value_bits));
+        planned.map_err(|refused| refused.with_values(value_bits))
+    }
+
+    fn table_with_values(&self, value_bits: u32) -> Result<(Parameters, Option<Growth>), BuildError> {
         if let Some(max_capacity) = self.max_capacity {
             let request = self.growth_request(max_capacity)?;
             let (parameters, growth) = GrowthRequest { value_bits: Some(value_bits), ..request }.plan()?;
@@ -216,6 +238,50 @@ impl Chosen {
         let layout = self.layout.unwrap_or_default();
         Shape::new(layout, self.addressing, self.slots_per_bucket.unwrap_or(4))
     }
+}
+
+/// Why there is no such table, with the rate asked for and the least one that there is a table for, where the rate is what stands in
+/// the way.
+struct Refused {
+    error: BuildError,
+    least_rate: Option<(f64, f64)>,
+}
+
+impl Refused {
+    fn without_values(self) -> BuildError {
+        self.least_rate.map_or(self.error, |(given, least)| BuildError::RateTooLow { given, least })
+    }
+
+    fn with_values(self, value_bits: u32) -> BuildError {
+        let too_low = |(given, least)| BuildError::RateTooLowWithValues { given, least, value_bits };
+        self.least_rate.map_or(self.error, too_low)
+    }
+}
+
+/// The least rate for which there is a table, if the one given is too low; to one part in some thousand, or just as guessed. `None`
+/// where other rates are of no use.
+fn least_rate(given: f64, guess: f64, takes: impl Fn(f64) -> bool) -> Option<f64> {
+    if takes(guess) && !takes(guess.next_down()) {
+        return Some(guess);
+    }
+    let (mut refused, mut taken) = (given, guess.max(given.next_up()));
+    while !takes(taken) {
+        (refused, taken) = (taken, 4.0 * taken);
+        if taken >= 1.0 {
+            return None;
+        }
+    }
+    // Numbers above 0 are in the order of their bits.
+    let (mut refused, mut least) = (refused.to_bits(), taken.to_bits());
+    while least - refused > 1 << 40 {
+        let middle = refused + (least - refused) / 2;
+        if takes(f64::from_bits(middle)) {
+            least = middle;
+        } else {
+            refused = middle;
+        }
+    }
+    Some(f64::from_bits(least))
 }
 
 /// What was chosen for a filter of a kind that is packed in any case: another layout is refused.

@@ -3,7 +3,8 @@
 #![expect(clippy::cast_precision_loss, reason = "the counts are far below 2^53, and bounds are approximate")]
 
 use guira::{
-    Addressing, BuildError, CuckooFilter, FilterBuilder, InsertError, KeyHasher, Layout, Parameters, Preference,
+    Addressing, BuildError, CountingCuckooFilter, CuckooFilter, CuckooMap, ExpiringCuckooFilter, FilterBuilder,
+    FilterKind, InsertError, KeyHasher, Layout, Parameters, Preference,
 };
 
 use crate::oracle::binomial::assert_share;
@@ -514,6 +515,56 @@ mod what_cannot_be_built_is_refused {
             assert!(with_rate(least * 1.01).capacity(capacity).parameters().is_ok(), "{least} can't be had");
             assert!(with_rate(least * 0.99).capacity(capacity).parameters().is_err(), "{least} is not the least");
         }
+    }
+
+    /// The rate that a text advises is there to be typed in.
+    #[test]
+    fn the_rate_that_an_error_advises_can_be_had_and_hardly_a_lower_one() {
+        fn assert_advised<T: FilterKind>(builder: &FilterBuilder<T>) {
+            for rate in [1e-13, 1e-15, 1e-19, 1e-300] {
+                let at = |rate| builder.clone().false_positive_rate(rate).parameters();
+                let error = match at(rate) {
+                    Ok(parameters) => {
+                        assert!(parameters.expected_false_positive_rate(parameters.capacity()) <= rate, "{parameters}");
+                        continue;
+                    }
+                    Err(error) => error,
+                };
+                let (BuildError::RateTooLow { given, least } | BuildError::RateTooLowWithValues { given, least, .. }) =
+                    error
+                else {
+                    panic!("{builder:?} at {rate}: {error}");
+                };
+                assert_eq!(given.to_bits(), rate.to_bits(), "the rate in the error");
+                assert!(at(least).is_ok(), "{error}, of {builder:?}");
+                assert!(at(least * 0.999).is_err(), "there are lower ones: {error}, of {builder:?}");
+                let text = error.to_string();
+                let (_, advice) = text.split_once("the least is ").expect("it advises a rate");
+                let advised: f64 = advice.split(';').next().unwrap_or_default().parse().expect("a number");
+                assert!(at(advised).is_ok(), "{error}, of {builder:?}");
+            }
+        }
+        for capacity in [1, 100, 4000, 1 << 20] {
+            let builder = CuckooFilter::builder().capacity(capacity);
+            assert_advised(&builder);
+            assert_advised(&builder.for_kind::<CountingCuckooFilter>());
+            assert_advised(&builder.for_kind::<CuckooMap<u32>>());
+            assert_advised(&builder.for_kind::<CountingCuckooFilter>().value_bits(20).slots_per_bucket(8));
+            assert_advised(&builder.for_kind::<ExpiringCuckooFilter>().lifetime(60));
+            assert_advised(&builder.clone().preference(Preference::Space));
+            for addressing in [Addressing::PowerOfTwo, Addressing::Ternary, Addressing::Quaternary] {
+                assert_advised(&builder.clone().addressing(addressing));
+                assert_advised(&builder.clone().addressing(addressing).slots_per_bucket(8));
+            }
+            for times in [1, 3, 1000] {
+                let growing = builder.clone().max_capacity(capacity * times);
+                assert_advised(&growing);
+                assert_advised(&growing.for_kind::<CountingCuckooFilter>());
+                assert_advised(&growing.for_kind::<ExpiringCuckooFilter>().lifetime(60));
+            }
+        }
+        assert_advised(&CuckooFilter::builder().bucket_count(1000));
+        assert_advised(&CuckooFilter::builder().bucket_count(1000).for_kind::<CountingCuckooFilter>());
     }
 
     #[test]
