@@ -166,6 +166,8 @@ pub struct Merging {
     doubled: Option<Copy>,
     /// How many of its buckets are merged.
     next: u64,
+    /// How many fingerprints there are in it and in the merged filter, before any of its own is stored.
+    together: usize,
     /// For each of the others, how often the merged filter is doubled before: more often where there was no room otherwise.
     doublings: Vec<u32>,
     /// Copies that are of no use any more, until they are taken.
@@ -228,7 +230,8 @@ impl Merging {
         let mut doublings = Vec::new();
         doublings.try_reserve_exact(others.len()).map_err(|_| OutOfMemory::new(filter.parameters().table_size()))?;
         doublings.resize(others.len(), 0);
-        Ok(Some(Self { merged: Copy::of(filter)?, others: 0, doubled: None, next: 0, doublings, waste: [None, None] }))
+        let merged = Copy::of(filter)?;
+        Ok(Some(Self { merged, others: 0, doubled: None, next: 0, together: 0, doublings, waste: [None, None] }))
     }
 
     /// Does a part of the work, and returns the merged filter once it is done; `None` where it is to be done by `merge`, which may do
@@ -271,7 +274,8 @@ impl Merging {
                 self.doubled = Some(Copy::of(other)?);
                 return Ok(Step::More);
             }
-            if ours.len().saturating_add(theirs.len()) > ours.slot_count() {
+            self.together = ours.len().saturating_add(theirs.len());
+            if self.together > ours.slot_count() {
                 return Ok(Step::Done(None));
             }
         }
@@ -279,14 +283,14 @@ impl Merging {
         let count = MERGED.min(parameters.bucket_count() - self.next);
         let begin = to_usize(self.next / 8 * u64::from(parameters.bucket_bits()));
         let rest = theirs.bytes().get(begin..).unwrap_or_default();
-        let (together, slot_count) = (ours.len().saturating_add(theirs.len()), ours.slot_count() as u64);
+        let slot_count = ours.slot_count() as u64;
         let no_memory = || OutOfMemory::new(parameters.table_size());
         let found = theirs.scheme().fingerprints_in(rest, self.next, count).map_err(|_| no_memory())?;
         let Some(fingerprints) = found else { return Ok(Step::Done(None)) };
         match ours.insert_fingerprints(&fingerprints) {
             Ok(()) => {}
             Err(NoRoom::OutOfMemory) => return Err(no_memory()),
-            Err(NoRoom::Full) if ours.growth().is_some() && !is_crowded(together, slot_count) => {
+            Err(NoRoom::Full) if ours.growth().is_some() && !is_crowded(self.together, slot_count) => {
                 // Some are stored, so all begins anew, with a larger table for these.
                 let least = ours.parameters().doublings() + 1;
                 if let Some(doublings) = self.doublings.get_mut(self.others) {
@@ -388,6 +392,47 @@ mod tests {
             assert_eq!(merged.to_bytes(), expected.to_bytes());
         }
         assert!(begun_anew > 0);
+    }
+
+    /// Filters with copies of a few keys, which fill some buckets long before the table is full.
+    #[test]
+    fn steps_merge_what_can_be_merged_at_once_and_nothing_else() {
+        let mut random = 1_u64;
+        let mut below = |limit: u64| {
+            random = random.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            (random >> 33) % limit
+        };
+        let (mut refused, mut grown) = (0, 0);
+        for (slots, capacity, times) in
+            [(2, 20, 1000), (2, 300, 2), (2, 500, 1000), (4, 30, 50), (4, 900, 1000), (8, 1500, 10)]
+        {
+            let builder = CuckooFilter::builder().false_positive_rate(0.01).slots_per_bucket(slots);
+            let empty = builder.capacity(capacity).max_capacity(capacity * times).build().expect("a small filter");
+            for round in 0..500 {
+                let copies = 1 + below(2 * u64::from(slots));
+                let mut filled = |most: u64| {
+                    let mut filter = empty.clone();
+                    (0..below(most)).for_each(|_| {
+                        let key = below(1 << 20);
+                        (0..copies).for_each(|_| drop(filter.insert(&key)));
+                    });
+                    filter.settle();
+                    filter
+                };
+                let most = 1 + empty.slot_count() as u64 / copies / 4;
+                let (first, second, third) = (filled(most), filled(most), filled(4));
+                let mut expected = first.clone();
+                let result = expected.merge(&second).and_then(|()| expected.merge(&third));
+                let merged = merged(&first, &[&second, &third]);
+                assert_eq!(merged.is_some(), result.is_ok(), "{slots} slots, round {round}: {result:?}");
+                match merged {
+                    Some(merged) => assert_eq!(merged.to_bytes(), expected.to_bytes(), "{slots} slots, round {round}"),
+                    None => refused += 1,
+                }
+                grown += u32::from(expected.parameters().doublings() > first.parameters().doublings());
+            }
+        }
+        assert!(refused > 100 && grown > 100, "{refused} refused, {grown} grown");
     }
 
     #[test]
