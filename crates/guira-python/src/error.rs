@@ -48,7 +48,7 @@ pub(crate) fn insert_error(error: &InsertError, index: usize) -> PyErr {
 
 pub(crate) fn merge_error(error: &Refused) -> PyErr {
     match error {
-        Refused::Full { .. } => FilterFullError::new_err(error.to_string()),
+        Refused::Full { .. } | Refused::Crowded { .. } => FilterFullError::new_err(error.to_string()),
         Refused::TooManyCopies { .. } => TooManyCopiesError::new_err(error.to_string()),
         Refused::CounterFull { .. } => CounterFullError::new_err(error.to_string()),
         Refused::OutOfMemory { .. } => PyMemoryError::new_err(error.to_string()),

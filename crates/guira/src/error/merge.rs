@@ -28,6 +28,16 @@ pub enum MergeError {
         /// The most copies that fit.
         copies: usize,
     },
+    /// Copies of some keys fill the candidate buckets of others, in a filter that grows: even a table so large that only a
+    /// quarter of it is filled would not help.
+    Crowded {
+        /// The fingerprints stored in the filter that was to be added to.
+        len: usize,
+        /// The fingerprints stored in the other filter.
+        other_len: usize,
+        /// The slots of the table of the former.
+        slot_count: usize,
+    },
     /// Together a key is counted more often than its counter reaches.
     CounterFull {
         /// How often a key can be counted.
@@ -80,6 +90,11 @@ impl fmt::Display for MergeError {
                 formatter,
                 "together there are more than {copies} copies of a key (or of keys that share its fingerprint and \
                  buckets), which is as many as fit"
+            ),
+            Self::Crowded { len, other_len, slot_count } => write!(
+                formatter,
+                "copies of some keys fill the buckets of others, and a larger table would not help; the filters hold {len} and \
+                 {other_len} fingerprints, the first of them in {slot_count} slots: store fewer copies of each key, or count them"
             ),
             Self::CounterFull { count } => write!(
                 formatter,

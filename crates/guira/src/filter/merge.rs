@@ -21,8 +21,8 @@ impl CuckooFilter {
     ///
     /// # Errors
     ///
-    /// [`MergeError::Differs`] if the filters were not made alike; [`MergeError::Full`] or [`MergeError::TooManyCopies`]
-    /// if not all keys fit; [`MergeError::OutOfMemory`]. In all cases both filters are as they were.
+    /// [`MergeError::Differs`] if the filters were not made alike; [`MergeError::Full`], [`MergeError::TooManyCopies`] or
+    /// [`MergeError::Crowded`] if not all keys fit; [`MergeError::OutOfMemory`]. In all cases both filters are as they were.
     ///
     /// # Examples
     ///
@@ -114,6 +114,10 @@ impl CuckooFilter {
                 match ours.merge_of_one_size(&theirs) {
                     // As with insertions: in a table this empty, copies are in the way, and growing would not help.
                     Err(MergeError::Full { slot_count, .. }) if !is_crowded(together, slot_count as u64) => {}
+                    Err(MergeError::Full { .. }) => {
+                        let (len, other_len, slot_count) = (self.len(), other.len(), self.slot_count());
+                        return Err(MergeError::Crowded { len, other_len, slot_count });
+                    }
                     Err(error) => return Err(error),
                     Ok(()) => break,
                 }

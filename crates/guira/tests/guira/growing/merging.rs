@@ -3,6 +3,7 @@
 use guira::{CuckooFilter, KeyHasher, MergeError};
 
 use super::{absent, assert_holds, filled, growing};
+use crate::oracle::slots::Slots as _;
 
 #[test]
 fn filters_of_different_sizes_are_merged() {
@@ -91,4 +92,32 @@ fn a_merge_that_fails_changes_nothing() {
     (0..5).for_each(|_| two.insert("copied").expect("there is room"));
     assert_eq!(one.merge(&two), Err(MergeError::TooManyCopies { copies: 8 }));
     assert_eq!((one.len(), two.len()), (5, 5));
+}
+
+#[test]
+fn copies_that_fill_the_buckets_of_a_merged_filter_are_named_as_the_reason() {
+    let builder = CuckooFilter::builder().capacity(20).max_capacity(20_000).slots_per_bucket(2);
+    let builder = builder.false_positive_rate(0.01);
+    let filled = |keys: std::ops::Range<u64>| {
+        let mut filter = builder.build().expect("there is such a filter");
+        keys.for_each(|key| (0..4).for_each(|_| drop(filter.insert(&key))));
+        filter
+    };
+    let mut crowded = 0;
+    for first in 0..50 {
+        let (mut ours, theirs) = (filled(first..first + 6), filled(first + 100..first + 106));
+        let before = ours.clone();
+        let (len, other_len) = (ours.len(), theirs.len());
+        match ours.merge(&theirs) {
+            Ok(()) => assert_eq!(ours.len(), len + other_len),
+            Err(error) => {
+                let slot_count = before.slot_count();
+                assert_eq!(error, MergeError::Crowded { len, other_len, slot_count });
+                assert!(error.to_string().contains("a larger table would not help"), "{error}");
+                assert!(ours == before);
+                crowded += 1;
+            }
+        }
+    }
+    assert!(crowded > 0, "no filter is crowded");
 }
