@@ -124,12 +124,12 @@ impl CuckooSet {
     /// Adds all keys of another set that was made with the same parameters, hash and seed. Each fingerprint is stored once.
     ///
     /// If this set grows, the other need only have begun with the same parameters: see [`CuckooFilter::merge`]. It takes memory
-    /// for two copies of the resulting table while it works.
+    /// for a copy of the resulting table while it works.
     ///
     /// # Errors
     ///
-    /// [`MergeError::Differs`] if the sets were not made alike; [`MergeError::Full`] if the fingerprints of both, those that both
-    /// have counted twice, don't fit; [`MergeError::OutOfMemory`]. In all cases both sets are as they were.
+    /// [`MergeError::Differs`] if the sets were not made alike; [`MergeError::Full`] if the fingerprints of both don't fit;
+    /// [`MergeError::OutOfMemory`]. In all cases both sets are as they were.
     ///
     /// # Examples
     ///
@@ -145,9 +145,7 @@ impl CuckooSet {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
-        self.filter.merge(&other.filter)?;
-        self.filter.remove_copies();
-        Ok(())
+        self.filter.merge_missing(&other.filter)
     }
 
     /// Checks what must hold of every set; meant for tests.

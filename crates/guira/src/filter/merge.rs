@@ -9,6 +9,15 @@ use crate::cast::to_usize;
 use crate::cuckoo::{NoRoom, with_table};
 use crate::error::{InsertError, MergeError};
 
+/// What becomes of fingerprints that both filters hold.
+#[derive(Clone, Copy, Debug)]
+enum Copies {
+    /// All are stored.
+    AddUp,
+    /// One is.
+    AreOne,
+}
+
 impl CuckooFilter {
     /// Adds all keys of another filter that was made with the same parameters, hash and seed. The copies of a key in both
     /// filters add up, and it must be removed as often.
@@ -38,19 +47,40 @@ impl CuckooFilter {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
-        self.settle();
-        let other = &*other.try_settled()?;
-        if self.growth().is_some() { self.merge_growing(other) } else { self.merge_of_one_size(other) }
+        self.merge_with(other, Copies::AddUp)
     }
 
-    fn merge_of_one_size(&mut self, other: &Self) -> Result<(), MergeError> {
+    /// Adds the fingerprints of another filter that this one does not hold. Neither holds any twice.
+    pub(crate) fn merge_missing(&mut self, other: &Self) -> Result<(), MergeError> {
+        self.merge_with(other, Copies::AreOne)
+    }
+
+    fn merge_with(&mut self, other: &Self, copies: Copies) -> Result<(), MergeError> {
+        self.settle();
+        let other = &*other.try_settled()?;
+        if self.growth().is_some() { self.merge_growing(other, copies) } else { self.merge_of_one_size(other, copies) }
+    }
+
+    /// How many fingerprints of a filter of the same size are to be stored.
+    fn additional(&self, other: &Self, copies: Copies) -> Result<usize, MergeError> {
+        match copies {
+            Copies::AddUp => Ok(other.len()),
+            Copies::AreOne => Ok(other.len() - self.intersection_len(other)?),
+        }
+    }
+
+    fn merge_of_one_size(&mut self, other: &Self, copies: Copies) -> Result<(), MergeError> {
         self.made().refuse_if_made_otherwise(&other.made())?;
         let full = MergeError::Full { len: self.len(), other_len: other.len(), slot_count: self.slot_count() };
-        if self.len().saturating_add(other.len()) > self.slot_count() {
+        if self.len().saturating_add(self.additional(other, copies)?) > self.slot_count() {
             return Err(full);
         }
         let mut merged = self.try_clone()?;
-        match merged.insert_fingerprints_of(other, |fingerprint| fingerprint) {
+        let stored = match copies {
+            Copies::AddUp => merged.insert_fingerprints_of(other, |fingerprint| fingerprint),
+            Copies::AreOne => merged.insert_missing_fingerprints_of(other),
+        };
+        match stored {
             Ok(()) => {
                 *self = merged;
                 Ok(())
@@ -81,6 +111,22 @@ impl CuckooFilter {
         Ok(())
     }
 
+    /// Stores what another filter of the same size stores and this one does not. If one finds no room, those before it are stored.
+    fn insert_missing_fingerprints_of(&mut self, other: &Self) -> Result<(), NoRoom> {
+        let (scheme, bytes, len) = self.scheme_bytes_and_len();
+        with_table!(scheme, over_mut(bytes), table => {
+            let grid = table.addressing.grid();
+            other.fingerprints().typed().try_for_each(|(bucket, fingerprint)| {
+                let candidate = grid.candidate(bucket);
+                if table.place_of(fingerprint, candidate).is_none() {
+                    table.insert_fingerprint(fingerprint, candidate)?;
+                    *len += 1;
+                }
+                Ok(())
+            })
+        })
+    }
+
     /// Stores fingerprints of another table of the same parameters, where it stores them. If one finds no room, those before it are
     /// stored.
     pub(crate) fn insert_fingerprints(&mut self, fingerprints: &[(BucketIndex, Fingerprint)]) -> Result<(), NoRoom> {
@@ -95,7 +141,7 @@ impl CuckooFilter {
         Ok(())
     }
 
-    fn merge_growing(&mut self, other: &Self) -> Result<(), MergeError> {
+    fn merge_growing(&mut self, other: &Self, copies: Copies) -> Result<(), MergeError> {
         self.made().refuse_if_begun_otherwise(&other.made())?;
         // `None` as long as this filter need not grow. A larger one replaces it only when the merge has succeeded.
         let mut grown: Option<Self> = None;
@@ -109,9 +155,10 @@ impl CuckooFilter {
                 theirs = Cow::Owned(theirs.doubled()?.expect("ours has been doubled as often, and began alike"));
             }
             let is_behind = ours.parameters().doublings() < theirs.parameters().doublings();
-            let together = ours.len().saturating_add(theirs.len());
-            if !is_behind && theirs.len() <= ours.room() {
-                match ours.merge_of_one_size(&theirs) {
+            let additional = if is_behind { usize::MAX } else { ours.additional(&theirs, copies)? };
+            if additional <= ours.room() {
+                let together = ours.len().saturating_add(additional);
+                match ours.merge_of_one_size(&theirs, copies) {
                     // As with insertions: in a table this empty, copies are in the way, and growing would not help.
                     Err(MergeError::Full { slot_count, .. }) if !is_crowded(together, slot_count as u64) => {}
                     Err(MergeError::Full { .. }) => {

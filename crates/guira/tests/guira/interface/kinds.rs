@@ -113,6 +113,10 @@ fn sets_that_grow_are_reserved_shrunk_and_merged() {
     assert_eq!(ours.len(), at_once.len());
     assert_eq!(ours.expected_false_positive_rate(), at_once.expected_false_positive_rate());
 
+    let (len, size) = (ours.len(), ours.size_in_bytes());
+    ours.merge(&at_once).expect("made alike");
+    assert_eq!((ours.len(), ours.size_in_bytes()), (len, size), "nothing was missing");
+
     let other = CuckooSet::with_capacity(100, 0.1).expect("valid");
     let before = ours.to_bytes();
     assert!(matches!(ours.merge(&other), Err(MergeError::Differs { .. })));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use guira::{Addressing, CuckooFilter, CuckooSet, InsertError, Layout};
+use guira::{Addressing, CuckooFilter, CuckooSet, InsertError, Layout, MergeError};
 
 use crate::oracle::arrangement::{Arrangement, Outcome};
 use crate::oracle::case::{Announced, Case};
@@ -148,4 +148,48 @@ fn a_store_is_asked_only_where_the_filter_is_not_certain() {
     assert_eq!(filter.count("ani"), 2);
     let digest = filter.hasher().digest("guira");
     assert_eq!(filter.insert_unless(&digest, || panic!("it is certainly new")), Ok(true));
+}
+
+/// Tables as full as they become, where there is no room for what both sets have.
+#[test]
+fn merged_sets_hold_what_either_holds_once() {
+    let mut refused = 0;
+    for case in small_tables() {
+        let _announced = Announced(case);
+        let empty = CuckooSet::from(case.build());
+        let mut random = SplitMix64::new(case.seed);
+        let slots = empty.as_filter().slot_count();
+        let mut filled = |keys| {
+            let mut set = empty.clone();
+            (0..keys).for_each(|_| drop(set.insert(&(random.below(2 * slots) as u64))));
+            set
+        };
+        let (full, half) = (filled(4 * slots), filled(slots / 2));
+        let mut merged = full.clone();
+        assert_eq!(merged.merge(&full), Ok(()), "{case}: a set and itself");
+        assert_eq!(merged.to_bytes(), full.to_bytes(), "{case}: nothing is missing");
+
+        let common = full.as_filter().intersection_len(half.as_filter()).expect("made alike");
+        match merged.merge(&half) {
+            Ok(()) => {
+                assert_eq!(merged.len(), full.len() + half.len() - common, "{case}");
+                let holds = |part: &CuckooSet| merged.as_filter().intersection_len(part.as_filter()) == Ok(part.len());
+                assert!(holds(&full) && holds(&half), "{case}");
+            }
+            Err(error) => {
+                let (len, other_len) = (full.len(), half.len());
+                assert_eq!(error, MergeError::Full { len, other_len, slot_count: slots }, "{case}");
+                assert!(merged == full, "{case}");
+                refused += 1;
+            }
+        }
+        assert_eq!(merged.check_invariants(), Ok(()), "{case}");
+    }
+    assert!(refused > 0, "all had room");
+
+    // A key with one candidate bucket of one slot.
+    let mut set = CuckooSet::builder().bucket_count(3).slots_per_bucket(1).fingerprint_bits(8).build().expect("valid");
+    set.insert(&0_u64).expect("it is empty");
+    let other = set.clone();
+    assert_eq!((set.merge(&other), set.len()), (Ok(()), 1));
 }
