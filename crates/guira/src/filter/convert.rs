@@ -12,7 +12,8 @@ impl CuckooFilter {
     ///
     /// It is possible where the candidate buckets of every key follow from what is stored: between the packed and the
     /// semi-sorted layout, and to any bucket size of the packed one. Fingerprints can be shortened in filters that grow,
-    /// to 8 bits at least and one more for each doubling to come; each bit less doubles the false positive rate.
+    /// to 8 bits at least and one more for each doubling to come; each bit less doubles the false positive rate. With smaller
+    /// buckets, the capacity and the [`max_capacity`](Self::max_capacity) may be lower.
     ///
     /// # Errors
     ///
@@ -60,7 +61,10 @@ impl CuckooFilter {
             if left_out == 0 { fingerprint } else { DoublingAddressing::<true>::shortened(fingerprint, left_out) }
         };
         match converted.insert_fingerprints_of(self, shortened) {
-            Ok(()) => Ok(converted.with_growth(self.growth().copied()).with_kept(self.kept().cloned())),
+            Ok(()) => {
+                let growth = self.growth().map(|growth| growth.converted(&parameters));
+                Ok(converted.with_growth(growth).with_kept(self.kept().cloned()))
+            }
             Err(NoRoom::Full) => Err(full),
             Err(NoRoom::TooManyCopies { copies }) => {
                 Err(ConvertError::TooManyCopies { copies: to_usize(u64::from(copies)) })
@@ -90,7 +94,8 @@ impl CuckooFilter {
             parameters.capacity()
         } else {
             let parts = parts_of_regions(regions, shape, given, self.hasher().seed());
-            capacity_in_parts(given, regions, parts, shape)
+            let capacity = capacity_in_parts(given, regions, parts, shape);
+            self.growth().map_or(capacity, |growth| growth.within_rate(capacity))
         };
         Ok(Parameters::new(shape, given, regions, capacity)?.doubled(parameters.doublings())?)
     }

@@ -47,6 +47,18 @@ impl Growth {
         Ok(())
     }
 
+    /// The same for a filter that was converted, and has these parameters now. No more keys are promised than fit its last table.
+    pub(crate) fn converted(self, parameters: &Parameters) -> Self {
+        let fit = if parameters.doublings() == self.doublings {
+            parameters.capacity()
+        } else {
+            let at_first = parameters.buckets_per_region() >> parameters.doublings();
+            let last = Regions { buckets: at_first << self.doublings, ..parameters.regions() };
+            promised_by(last, parameters.shape())
+        };
+        Self { max_capacity: self.max_capacity.min(fit), ..self }
+    }
+
     /// The largest capacity, as far as a `usize` goes: the table that has it may not exist yet, nor fit the address space.
     pub(crate) fn max_capacity(&self) -> usize {
         usize::try_from(self.max_capacity).unwrap_or(usize::MAX)
@@ -125,9 +137,17 @@ impl Growth {
         let promised = promised_by(regions, shape);
         let is_first_and_small = doublings == 0 && !is_large(regions, shape);
         if doublings == self.doublings || bits == Parameters::CORE_BITS || is_first_and_small {
-            promised
+            self.within_rate(promised)
         } else {
-            promised.min(keys_before_doubling(regions, shape))
+            self.within_rate(promised.min(keys_before_doubling(regions, shape)))
+        }
+    }
+
+    /// So many keys, or as many as the filter takes where it keeps its rate: after a conversion to larger buckets more would fit.
+    pub(crate) fn within_rate(&self, keys: u64) -> u64 {
+        match self.policy {
+            GrowthPolicy::KeepRate => keys.min(self.max_capacity),
+            GrowthPolicy::RaiseRate => keys,
         }
     }
 

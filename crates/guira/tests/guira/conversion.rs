@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use guira::{Addressing, ConvertError, CuckooFilter, Layout, MergeError};
+use guira::{Addressing, ConvertError, CuckooFilter, GrowthPolicy, Layout, MergeError};
 
 use crate::oracle::case::{Announced, Case};
 use crate::oracle::classes::{Class, Prober};
@@ -141,6 +141,44 @@ fn growing_filters_with_shorter_fingerprints_grow_on() {
     assert!(filter.converted(Layout::Packed, 4, bits + 1).is_err());
     let wide = filter.converted(Layout::Packed, 8, bits).expect("there is such a table");
     assert!((0..1500u64).all(|key| wide.contains(&key)));
+}
+
+#[test]
+fn converted_filters_that_grow_take_as_many_keys_as_they_say() {
+    let mut lowered = 0;
+    for (capacity, slots_per_bucket) in (1..120).zip([2, 4, 8].into_iter().cycle()) {
+        for max_capacity in [capacity, capacity + 1, 3 * capacity, 50 * capacity] {
+            for policy in [GrowthPolicy::KeepRate, GrowthPolicy::RaiseRate] {
+                let builder = CuckooFilter::builder().capacity(capacity).max_capacity(max_capacity);
+                let builder = builder.slots_per_bucket(slots_per_bucket).growth_policy(policy);
+                let mut filter = builder.false_positive_rate(1e-5).build().expect("there is such a filter");
+                let stored = max_capacity as u64 / 8;
+                (0..stored).for_each(|key| filter.insert(&key).expect("it grows"));
+                for slots in [2, 4, 8] {
+                    let what = format!("{capacity} to {max_capacity} keys, {slots_per_bucket} to {slots} slots");
+                    let bits = filter.parameters().fingerprint_bits();
+                    let Ok(mut converted) = filter.converted(Layout::Packed, slots, bits) else { continue };
+                    let most = converted.max_capacity();
+                    assert!(most <= filter.max_capacity(), "{what}");
+                    assert!(policy == GrowthPolicy::RaiseRate || converted.capacity() <= most, "{what}");
+                    assert!(slots != slots_per_bucket || most == filter.max_capacity(), "{what}");
+                    for key in stored..most as u64 {
+                        assert_eq!(converted.insert(&key), Ok(()), "{what}: key {key} of {most}");
+                        assert!(policy == GrowthPolicy::RaiseRate || converted.capacity() <= most, "{what}");
+                    }
+                    assert!(CuckooFilter::from_bytes(&converted.to_bytes()).expect("as it was saved") == converted);
+                    lowered += usize::from(most < filter.max_capacity());
+                }
+            }
+        }
+    }
+    assert!(lowered > 0, "no promise was lowered");
+
+    let builder = CuckooFilter::builder().capacity(11).max_capacity(12).false_positive_rate(1e-5);
+    let filter = builder.build().expect("there is such a filter");
+    let bits = filter.parameters().fingerprint_bits();
+    let converted = filter.converted(Layout::Packed, 2, bits).expect("there is such a table");
+    assert_eq!(converted.max_capacity(), converted.capacity());
 }
 
 /// What two lists of keys have in common, by the classes of their keys.
