@@ -117,7 +117,7 @@ pub enum LoadError {
     SecretKeyNotUsed,
     /// The filter was made otherwise than was asked for.
     MadeOtherwise {
-        /// What differs: "seed", "false positive rate" or "growth".
+        /// What differs: "seed", "false positive rate", "growth", "number of value bits", "lifetime" or "resolution".
         what: &'static str,
     },
     /// A key of the journal, behind the table, finds no room in the table. Views answer for it all the same.

@@ -28,6 +28,12 @@ pub(super) trait Contents: Sized {
 
     /// Puts the parts together again, after the checks that need the table.
     fn checked(header: &Header, loaded: Loaded) -> Result<Self, LoadError>;
+
+    /// The lifetime of keys and its resolution, where keys expire.
+    #[cfg(feature = "files")]
+    fn lifetime_and_resolution(&self) -> Option<(u64, u64)> {
+        None
+    }
 }
 
 /// What can be written as it is. The filter that threads share is copied first.
@@ -145,6 +151,11 @@ impl Contents for ExpiringCuckooFilter {
         let filter = checked_valued_filter(header, hasher, storage)?;
         let generations = checked_generations(&filter, times.as_ref())?;
         Ok(Self::from_parts(filter.with_kept(kept), generations))
+    }
+
+    #[cfg(feature = "files")]
+    fn lifetime_and_resolution(&self) -> Option<(u64, u64)> {
+        Some((self.lifetime(), self.resolution()))
     }
 }
 

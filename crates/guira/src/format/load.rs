@@ -235,9 +235,11 @@ impl<T: FilterKind + FilterFile> FilterBuilder<T> {
     ///
     /// # Errors
     ///
-    /// [`Error::Load`] with [`LoadError::MadeOtherwise`] where the file's hash, its rate, as far as it says that, or whether it
-    /// grows is not what was chosen, or with why it can't be opened; [`Error::Build`] with why there is no such filter. The size of
-    /// the table is not compared.
+    /// [`Error::Load`] with [`LoadError::MadeOtherwise`] where the file's hash, or whether it grows, is not what was chosen, or the
+    /// bits of its values, its lifetime, its resolution or its rate is not what was given, or with why it can't be opened;
+    /// [`Error::Build`] with why there is no such filter. Of the files that are there, those of the program `guira` say for which
+    /// rate they were made, and those of this library do not. Capacities, the growth policy, and the layout and size of the table
+    /// are not compared.
     ///
     /// # Examples
     ///
@@ -258,7 +260,7 @@ impl<T: FilterKind + FilterFile> FilterBuilder<T> {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(self.build()?),
             opened => opened.map_err(LoadError::Io)?,
         };
-        let header = Header::decode(&read_header(&mut file)?)?;
+        let header = Header::decode(&read_header(&mut file)?)?.of_kinds(T::KINDS)?;
         let expected = self.chosen.hasher;
         let hasher = header.hash.hasher(expected.secret_key())?;
         let made_otherwise = |what| Err(Error::Load(LoadError::MadeOtherwise { what }));
@@ -273,9 +275,23 @@ impl<T: FilterKind + FilterFile> FilterBuilder<T> {
         if header.growth.is_some() != self.chosen.max_capacity.is_some() {
             return made_otherwise("growth");
         }
+        if self.chosen.value_bits.is_some_and(|bits| bits != header.parameters.value_bits()) {
+            return made_otherwise("number of value bits");
+        }
         std::io::Seek::rewind(&mut file).map_err(LoadError::Io)?;
         let options = LoadOptions { key: expected.secret_key(), ..LoadOptions::default() };
-        Ok(options.read_from(file)?)
+        let found: T = options.read_from(file)?;
+        if let Some((lifetime, resolution)) = found.lifetime_and_resolution() {
+            if self.chosen.times.resolution.is_some_and(|given| given != resolution) {
+                return made_otherwise("resolution");
+            }
+            // It was rounded up to a whole number of resolutions.
+            let rounded_up = |given: u64| given.checked_next_multiple_of(resolution);
+            if self.chosen.times.lifetime.is_some_and(|given| rounded_up(given) != Some(lifetime)) {
+                return made_otherwise("lifetime");
+            }
+        }
+        Ok(found)
     }
 }
 

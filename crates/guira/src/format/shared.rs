@@ -94,4 +94,8 @@ impl Contents for ConcurrentExpiringCuckooFilter {
             error => LoadError::Parameters(error),
         })
     }
+    #[cfg(feature = "files")]
+    fn lifetime_and_resolution(&self) -> Option<(u64, u64)> {
+        Some((self.lifetime(), self.resolution()))
+    }
 }

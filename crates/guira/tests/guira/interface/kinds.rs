@@ -289,6 +289,28 @@ fn a_file_is_opened_or_made_and_refused_if_it_was_made_otherwise() {
 
     plain.build().expect("valid").save(&path).expect("a file");
     assert!(refusal(&plain.clone().hasher(KeyHasher::xxh3(7)), &path).contains("seed"));
+
+    let counting = CountingCuckooFilter::builder().capacity(1000).false_positive_rate(0.001).value_bits(5);
+    counting.build().expect("valid").save(&path).expect("a file");
+    assert!(counting.open_or_create(&path).is_ok());
+    assert!(refusal(&counting.clone().value_bits(6), &path).contains("another number of value bits"));
+    let set = counting.for_kind::<CuckooSet>();
+    assert!(refusal(&set, &path).contains("counting"), "the kind comes first");
+
+    // 100 seconds are 7 resolutions of 15.
+    let expiring = ExpiringCuckooFilter::builder().capacity(1000).false_positive_rate(0.001).lifetime(100);
+    let made = expiring.clone().resolution(15);
+    made.build().expect("valid").save(&path).expect("a file");
+    for same in [&made, &expiring, &made.clone().lifetime(105)] {
+        assert_eq!(same.open_or_create(&path).expect("it is there").lifetime(), 105);
+    }
+    assert!(refusal(&made.clone().resolution(5), &path).contains("another resolution"));
+    assert!(refusal(&made.clone().lifetime(106), &path).contains("another lifetime"));
+    assert!(refusal(&expiring.lifetime(90), &path).contains("another lifetime"));
+    let shared = ConcurrentExpiringCuckooFilter::builder().capacity(1000).false_positive_rate(0.001);
+    assert!(shared.clone().lifetime(100).open_or_create(&path).is_ok());
+    assert!(refusal(&shared.lifetime(200), &path).contains("another lifetime"));
+
     std::fs::write(&path, b"something else").expect("a file");
     assert!(refusal(&plain, &path).contains("not a guira"));
 }
