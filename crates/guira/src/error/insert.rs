@@ -8,7 +8,7 @@ pub enum InsertError {
     Full {
         /// The fingerprints stored.
         len: usize,
-        /// The distinct keys that were promised to fit.
+        /// The distinct keys that the table was promised to take: in a filter that grows, the table as it is now.
         capacity: usize,
         /// The slots of the table.
         slot_count: usize,
@@ -62,7 +62,7 @@ impl fmt::Display for InsertError {
         match self {
             Self::Full { len, capacity, slot_count } => write!(
                 formatter,
-                "the filter is full: it holds {len} fingerprints in {slot_count} slots and was made for {capacity} \
+                "the filter is full: it holds {len} fingerprints in {slot_count} slots, and its table is promised for {capacity} \
                  keys; build a larger one"
             ),
             Self::TooManyCopies { copies } => write!(

@@ -47,3 +47,14 @@ fn the_source_of_a_cause_is_the_source_of_the_error() {
     let error = Error::from(LoadError::Io(cause));
     assert_eq!(error.source().map(ToString::to_string), behind);
 }
+
+/// The largest capacity is promised for the last table, not for the one that a key finds full.
+#[test]
+fn a_full_filter_names_the_capacity_of_its_table() {
+    let builder = CuckooFilter::builder().capacity(100).max_capacity(3000).false_positive_rate(0.01);
+    for mut filter in [CuckooFilter::with_capacity(100, 0.01), builder.build()].map(|filter| filter.expect("valid")) {
+        let error = filter.try_extend(0..10_000_u64).expect_err("too many");
+        let promised = format!("its table is promised for {} keys", filter.capacity());
+        assert!(error.to_string().contains(&promised), "{error}");
+    }
+}
