@@ -20,7 +20,8 @@ impl FilterBuilder {
     /// Builds a filter of these keys, each stored once for every time that it comes: by value or by reference, from a slice or
     /// any iterator. Unless given, the capacity is their number; an iterator that does not tell it is collected first.
     ///
-    /// The bytes are those of inserting one key after the other, but large tables are built several times faster. The
+    /// The bytes are those of inserting one key after the other, but large tables are built several times faster. In a filter that
+    /// grows they may be others: see [`insert_many`](CuckooFilter::insert_many). The
     /// `rayon` feature uses all threads of the pool; the bytes do not depend on their number. Besides the table,
     /// large ones take about a byte and a half of memory per key, and small ones up to 2 MB.
     ///
@@ -98,7 +99,8 @@ fn take_up_to<K>(most: usize, keys: impl Iterator<Item = K>, chunk: &mut Vec<K>)
 impl CuckooFilter {
     /// Stores a copy of each of many keys. If they are so many that it is worth it, they are sorted by region first, which is
     /// the fastest way to fill a table that is larger than the processor's cache. As long as all fit, the bytes are those of
-    /// inserting one after the other.
+    /// inserting one after the other, unless the filter grows: before keys are sorted, a doubling that is under way is finished, and
+    /// keys may get other slots than they would have got meanwhile.
     ///
     /// To insert from a stream, collect some millions of keys at a time; it takes up to some 60 % of the table's memory, as much
     /// as the table where doublings have made it many times larger, and in small tables up to 1.3 MB. Where the filter grows

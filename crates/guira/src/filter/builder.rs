@@ -122,8 +122,8 @@ impl<T> FilterBuilder<T> {
 
     /// Lets the filter grow, and sets up to how many distinct keys it keeps the false positive rate.
     ///
-    /// The first table has room for the capacity, or up to twice as many keys, and the last is as small as that of a
-    /// filter built for the largest capacity. Before that, each doubling still to come costs a bit per slot. If that
+    /// The first table has the buckets that the capacity takes, or up to about twice as many, and the last is as small as that of
+    /// a filter built for the largest capacity. Before that, each doubling still to come costs a bit per slot. If that
     /// takes more than the 56 bits that a fingerprint can have, the filter begins with a larger table.
     ///
     /// A filter that grows takes a capacity and a rate; its buckets are packed and have 2, 4 or 8 slots, 4 unless given.
@@ -177,7 +177,7 @@ impl<T> FilterBuilder<T> {
     }
 
     /// Sets what decides the parameters that are not given, speed or space, for a filter built from a capacity and a rate. Filters that
-    /// grow, and all kinds but [`CuckooFilter`], are packed in any case.
+    /// grow, those with values, counters or times, and those that threads share are packed in any case.
     ///
     /// # Examples
     ///

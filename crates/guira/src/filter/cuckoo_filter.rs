@@ -24,7 +24,8 @@ use crate::table::{Storage, is_zero_from, try_box};
 ///   one of them.
 /// - While the filter holds no more keys than that, [`contains`](Self::contains) returns `true` for an absent key with at
 ///   most the false positive rate it was built for.
-/// - An operation that fails changes nothing, except that a batch keeps those of its keys that fit; its error says which.
+/// - An operation that fails changes nothing, except that a batch keeps those of its keys that fit; its error says which. A doubling
+///   that is under way may go on meanwhile, so that memory is given back, and later keys may get other slots.
 /// - The same operations in the same order produce the same bytes on every machine, within one release. A later release may
 ///   plan other parameters and move fingerprints by other paths; it reads the files of all earlier ones.
 ///
