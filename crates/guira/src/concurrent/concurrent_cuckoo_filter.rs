@@ -35,16 +35,17 @@ use crate::table::{Counted, ask_for, try_box};
 ///   keys may get the answer "probably" at any moment; a lookup that overlaps with writes may give it to a key for which
 ///   the table gives it at no single moment, about as rarely as any false positive.
 /// - **A failed operation changes nothing.** A "full" of a table that never grows was true at a moment when no other thread
-///   was writing. A filter that has grown as far as it may compares its number of keys with its limit while others write:
-///   within a few keys of the limit it may refuse one for which there is room once they have finished.
+///   was writing. One that has grown as far as it may also refuses a key if its number of keys was at its limit at one moment of the
+///   call. Keys whose removal has not ended still count: there may be room once others have finished.
 ///
 /// # What you can't
 ///
 /// - There is no order of all operations on different keys that all threads agree on. Two threads that each insert a key and
 ///   then look up the other's may both be told that it is absent.
 /// - [`count`](Self::count) is never too low, but may count a copy that is being moved twice.
-/// - [`len`](Self::len) is exact while nobody writes; otherwise some of the operations that overlap with it are counted,
-///   and others not.
+/// - [`len`](Self::len) is exact while nobody writes. Otherwise it is as many as are stored at one moment of the call, or more: at
+///   most one for each operation that ends meanwhile. [`is_empty`](Self::is_empty), [`load_factor`](Self::load_factor) and the
+///   expected rate are computed from it.
 /// - A batch is not atomic: each of its keys is an operation of its own.
 /// - Which slots fingerprints get depends on who comes first; with one thread the bytes are those of a [`CuckooFilter`].
 ///
@@ -417,7 +418,8 @@ impl ConcurrentCuckooFilter {
         }
     }
 
-    /// Returns how many fingerprints are stored, each copy counted. It takes no lock: while others write, it is about right.
+    /// Returns how many fingerprints are stored, each copy counted. It takes no lock: while others write, it is as many as are stored
+    /// at one moment of the call, or more: at most one for each operation that ends meanwhile.
     ///
     /// # Examples
     ///

@@ -529,7 +529,8 @@ impl ConcurrentExpiringCuckooFilter {
         ExpiringCuckooFilter::from_parts(filter.with_growth(growth).with_kept(kept), generations)
     }
 
-    /// Returns how many living fingerprints are stored, each copy counted. It takes no lock: while others write, it is about right.
+    /// Returns how many living fingerprints are stored, each copy counted. It takes no lock: while others write, it may be off by
+    /// one for each operation that ends meanwhile. Where a generation begins meanwhile, the keys of the one before may count twice.
     ///
     /// # Examples
     ///

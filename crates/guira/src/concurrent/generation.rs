@@ -142,7 +142,9 @@ impl Generation {
 
     /// Whether the table has reached its limit, as far as insertions compare with it.
     ///
-    /// Relaxed: the exponent only decides how often to compare, and the count is only about right while others write.
+    /// While others write it may seem to have and has not, but no table that has passes for one that has not.
+    ///
+    /// Relaxed: the exponent only decides how often to compare.
     #[inline]
     pub(super) fn is_at_limit(&self, digest: Digest, stored: impl FnOnce() -> usize) -> bool {
         let exponent = self.comparison_exponent.load(Ordering::Relaxed);
@@ -160,6 +162,11 @@ impl Generation {
     /// Whether the table has reached its limit, while nobody writes.
     pub(super) fn is_full(&self) -> bool {
         self.table.len() >= self.limit
+    }
+
+    /// Returns `true` if the table had reached its limit at one moment of this call, though others write. `false` says nothing.
+    pub(super) fn is_surely_full(&self) -> bool {
+        self.table.guards.stripes.surely_stored() >= self.limit
     }
 
     /// Stores keys in order up to the first for which the table may be too small. Returns how many were stored.

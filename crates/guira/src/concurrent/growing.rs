@@ -77,8 +77,8 @@ fn double_and_store(
     repeated: Repeated,
 ) -> Result<Result<bool, InsertError>, Stale> {
     let table = &generation.table;
-    // If it is certain that no larger table would be made, other writers need not wait.
-    if growth.is_last(&table.parameters) && table.count(digest)? == 0 {
+    // If it is certain that there is no room and no larger table would be made, other writers need not wait.
+    if growth.is_last(&table.parameters) && generation.is_surely_full() && table.count(digest)? == 0 {
         return Ok(Err(table.insert_error(NoRoom::Full)));
     }
     let all = table.guards.stripes.lock_all()?;
@@ -90,7 +90,7 @@ fn double_and_store(
     if copies >= 2 * to_usize(u64::from(table.parameters.slots_per_bucket())) {
         return Ok(Err(InsertError::TooManyCopies { copies }));
     }
-    // Others may have removed keys meanwhile, and the number that was compared with the limit may never have been right.
+    // Others may have removed keys meanwhile, and the number that was compared with the limit may have been too high.
     if !generation.is_full() && table.insert_locked(digest, &all) {
         return Ok(Ok(true));
     }
@@ -157,25 +157,70 @@ mod tests {
     use super::*;
     use crate::concurrent::ConcurrentCuckooFilter;
 
+    /// A filter for so many keys at first and at last.
+    fn filter(capacity: usize, max_capacity: usize) -> ConcurrentCuckooFilter {
+        let builder = CuckooFilter::builder().capacity(capacity).max_capacity(max_capacity);
+        let builder = builder.false_positive_rate(0.001).for_kind::<ConcurrentCuckooFilter>();
+        builder.build().expect("memory for the table")
+    }
+
+    /// What becomes of a key that finds no room.
+    fn store(filter: &ConcurrentCuckooFilter, key: u64, repeated: Repeated) -> Result<bool, InsertError> {
+        let Tables::Growing(current, growth) = &filter.table else { panic!("it grows") };
+        let stored = double_and_store(current, growth, &current.load(), filter.hasher().digest(&key), repeated);
+        stored.expect("nobody else makes it grow")
+    }
+
+    const fn is_full(stored: &Result<bool, InsertError>) -> bool {
+        matches!(stored, Err(InsertError::Full { .. }))
+    }
+
+    fn whole_locks(filter: &ConcurrentCuckooFilter) -> usize {
+        let Tables::Growing(current, _) = &filter.table else { panic!("it grows") };
+        current.load().table.guards.stripes.whole_locks()
+    }
+
     /// While others write, a count may be too high for a moment.
     #[test]
     fn a_table_that_is_found_to_have_room_is_not_doubled() {
         for capacity in [100, 100_000] {
-            let builder = CuckooFilter::builder().capacity(capacity).max_capacity(10 * capacity);
-            let filter = builder
-                .false_positive_rate(0.001)
-                .for_kind::<ConcurrentCuckooFilter>()
-                .build()
-                .expect("memory for the table");
-            let Tables::Growing(current, growth) = &filter.table else { panic!("it grows") };
-            let store = |key: u64, repeated| {
-                double_and_store(current, growth, &current.load(), filter.hasher().digest(&key), repeated)
-            };
-            assert_eq!(store(1, Repeated::Stored), Ok(Ok(true)));
-            assert_eq!(store(2, Repeated::LeftOut), Ok(Ok(true)));
-            assert_eq!(store(2, Repeated::LeftOut), Ok(Ok(false)));
+            let filter = filter(capacity, 10 * capacity);
+            assert_eq!(store(&filter, 1, Repeated::Stored), Ok(true));
+            assert_eq!(store(&filter, 2, Repeated::LeftOut), Ok(true));
+            assert_eq!(store(&filter, 2, Repeated::LeftOut), Ok(false));
             assert_eq!((filter.len(), filter.parameters().doublings()), (2, 0));
             assert!(filter.contains(&1_u64) && filter.contains(&2_u64));
         }
+    }
+
+    /// A key that was refused by a count that was too high.
+    #[test]
+    fn the_last_table_refuses_no_key_while_it_has_room() {
+        let filter = filter(1000, 4000);
+        filter.reserve(4000).expect("it may grow so far");
+        let keys = 0..filter.max_capacity() as u64;
+        for key in keys.clone() {
+            assert_eq!(store(&filter, key, Repeated::Stored), Ok(true), "{key}");
+        }
+        assert_eq!(filter.len(), filter.max_capacity());
+        assert!(keys.clone().all(|key| filter.contains(&key)));
+        assert!(is_full(&store(&filter, keys.end, Repeated::Stored)));
+    }
+
+    #[test]
+    fn a_key_that_a_full_filter_refuses_makes_no_writer_wait() {
+        let filter = filter(1000, 4000);
+        let keys = 0..filter.max_capacity() as u64;
+        keys.clone().for_each(|key| filter.insert(&key).expect("it grows"));
+        let before = whole_locks(&filter);
+        let mut taken_for_others = 0;
+        for key in keys.end..keys.end + 1000 {
+            taken_for_others += usize::from(filter.contains(&key));
+            let stored = store(&filter, key, Repeated::LeftOut);
+            assert!(if filter.contains(&key) { stored == Ok(false) } else { is_full(&stored) }, "{key}: {stored:?}");
+            assert!(is_full(&store(&filter, key, Repeated::Stored)), "{key}");
+        }
+        // Only under all locks is it certain of these whether they are there.
+        assert_eq!(whole_locks(&filter) - before, 2 * taken_for_others);
     }
 }

@@ -51,9 +51,11 @@ pub(super) struct Stripes {
 #[repr(align(128))]
 struct Stripe {
     state: Mutex<State>,
-    /// How many fingerprints were stored under this lock, less those that were removed under it, modulo 2^64: a
-    /// fingerprint may be stored under one and removed under another. Written only under the lock.
+    /// How many fingerprints were ever stored under this lock. Written only under it.
     stored: AtomicU64,
+    /// How many were ever removed under this lock, whichever they were stored under. Two counts that only rise, since of their
+    /// difference no sum could be trusted while others write: see [`Stripes::stored`].
+    removed: AtomicU64,
 }
 
 /// Whether a table is the current one, which is written.
@@ -83,6 +85,7 @@ impl Stripes {
         let stripe = |number| Stripe {
             state: Mutex::new(State::Current),
             stored: AtomicU64::new(if number == 0 { stored as u64 } else { 0 }),
+            removed: AtomicU64::new(0),
         };
         let locks =
             |count, first: usize| try_collect((first..first + to_usize(count)).map(stripe)).map(Vec::into_boxed_slice);
@@ -150,10 +153,10 @@ impl Stripes {
         self.whole_locks.load(Ordering::Relaxed)
     }
 
-    /// Sets the count of a table that no other thread has yet.
+    /// Counts what an empty table got at once, which no other thread writes meanwhile.
     pub(super) fn count_all(&self, stored: usize) {
         if let Some(first) = self.of_buckets.first() {
-            first.stored.store(stored as u64, Ordering::Relaxed);
+            raise(&first.stored, stored as u64);
         }
     }
 
@@ -175,15 +178,53 @@ impl Stripes {
         }
     }
 
-    /// How many fingerprints are stored. While others write, the number need not have been right at any moment.
+    /// How many fingerprints are stored. While others write, it is as many as at one moment of this call, or more: at most one for
+    /// each operation that ends meanwhile.
     ///
-    /// Relaxed: each count is right by itself, and for an exact sum the caller has synchronised with the writers by other
-    /// means.
+    /// What was removed is added up first: what is stored and removed again in between then counts as stored, however much it is.
     pub(super) fn stored(&self) -> usize {
-        let sum = self.all().fold(0_u64, |sum, stripe| sum.wrapping_add(stripe.stored.load(Ordering::Relaxed)));
-        // The sum is negative if a removal was counted before the insertion it undoes.
-        to_usize(if sum > u64::MAX / 2 { 0 } else { sum })
+        self.stored_while(|| ())
     }
+
+    /// See [`stored`](Self::stored); `meanwhile` is called between the two sums.
+    fn stored_while(&self, meanwhile: impl FnOnce()) -> usize {
+        let removed = self.sum(|stripe| &stripe.removed);
+        meanwhile();
+        difference(self.sum(|stripe| &stripe.stored), removed)
+    }
+
+    /// So many fingerprints are stored, at least at one moment of this call. While others write, it may be fewer than are: by at most
+    /// one for each operation that ends meanwhile.
+    ///
+    /// What was removed is added up last: what is stored and removed again in between then does not count as stored.
+    pub(super) fn surely_stored(&self) -> usize {
+        self.surely_stored_while(|| ())
+    }
+
+    /// See [`surely_stored`](Self::surely_stored); `meanwhile` is called between the two sums.
+    fn surely_stored_while(&self, meanwhile: impl FnOnce()) -> usize {
+        let stored = self.sum(|stripe| &stripe.stored);
+        meanwhile();
+        difference(stored, self.sum(|stripe| &stripe.removed))
+    }
+
+    /// Acquire: what is read after it is no older, and whoever has seen a count rise sees all that was counted before.
+    fn sum(&self, count: impl Fn(&Stripe) -> &AtomicU64) -> u64 {
+        self.all().map(|stripe| count(stripe).load(Ordering::Acquire)).sum()
+    }
+}
+
+/// How many of those that were ever stored are left. None, where more was removed by the time at which that was added up.
+fn difference(stored: u64, removed: u64) -> usize {
+    to_usize(stored.saturating_sub(removed))
+}
+
+/// Adds to a count that nobody else writes meanwhile.
+///
+/// Release: see [`Stripes::sum`].
+#[inline]
+fn raise(count: &AtomicU64, by: u64) {
+    count.store(count.load(Ordering::Relaxed) + by, Ordering::Release);
 }
 
 impl Stripe {
@@ -216,23 +257,16 @@ impl StripeGuard<'_> {
         }
     }
 
-    /// Relaxed: the lock orders the writers of the count, and a sum of several counts is of no one moment anyway.
-    #[inline]
-    fn add(&self, difference: u64) {
-        let stored = &self.stripe.stored;
-        stored.store(stored.load(Ordering::Relaxed).wrapping_add(difference), Ordering::Relaxed);
-    }
-
     /// Counts a fingerprint that was stored.
     #[inline]
     pub(super) fn count_stored(&self) {
-        self.add(1);
+        raise(&self.stripe.stored, 1);
     }
 
     /// Counts a fingerprint that was removed.
     #[inline]
     pub(super) fn count_removed(&self) {
-        self.add(u64::MAX);
+        raise(&self.stripe.removed, 1);
     }
 }
 
@@ -257,13 +291,13 @@ impl AllGuards<'_> {
         }
     }
 
-    /// Sets all counts to 0.
-    ///
-    /// Relaxed: as for a single count.
+    /// Counts all fingerprints as removed.
     pub(super) fn count_none(&self) {
-        for guard in &self.0 {
-            guard.stripe.stored.store(0, Ordering::Relaxed);
-        }
+        let sum = |count: fn(&Stripe) -> &AtomicU64| -> u64 {
+            // Relaxed: whoever raised a count held its lock before.
+            self.0.iter().map(|guard| count(guard.stripe).load(Ordering::Relaxed)).sum()
+        };
+        raise(&self.one().stripe.removed, sum(|stripe| &stripe.stored) - sum(|stripe| &stripe.removed));
     }
 
     /// Marks the table as stale and unlocks it, so that waiting writers look for the table that replaced it.
@@ -281,5 +315,37 @@ impl fmt::Debug for Stripes {
             .field("count", &self.of_buckets.len())
             .field("stored", &self.stored())
             .finish()
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    /// Keys come and go under the locks of threads and of buckets, as those of other threads do while one adds up.
+    #[test]
+    fn while_keys_come_and_go_one_sum_is_never_too_low_and_the_other_never_too_high() {
+        const STORED: usize = 1000;
+        let stripes = Stripes::new(1 << 20, STORED).expect("small");
+        let (first, last) = (BucketIndex::new(0), BucketIndex::new(RUN * (MAX_STRIPES - 1)));
+        let change = |buckets: [(BucketIndex, bool); 2]| {
+            for _ in 0..STORED {
+                for (bucket, in_one_step) in buckets {
+                    stripes.lock_to_fill(bucket, in_one_step).expect("it is current").count_stored();
+                    stripes.lock(bucket).expect("it is current").count_removed();
+                }
+            }
+        };
+        let (by_thread, by_bucket) = ([(first, true), (last, true)], [(last, false), (first, false)]);
+        for buckets in [by_thread, by_bucket] {
+            assert_eq!(stripes.stored_while(|| change(buckets)), STORED + 2 * STORED);
+            assert_eq!(stripes.surely_stored_while(|| change(buckets)), 0);
+            assert_eq!((stripes.stored(), stripes.surely_stored()), (STORED, STORED));
+        }
+        let Ok(all) = stripes.lock_all() else { panic!("it is current") };
+        all.count_none();
+        assert_eq!((stripes.stored(), stripes.surely_stored()), (0, 0));
+        stripes.count_all(STORED);
+        assert_eq!((stripes.stored(), stripes.surely_stored()), (STORED, STORED));
     }
 }
