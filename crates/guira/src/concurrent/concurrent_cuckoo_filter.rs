@@ -69,8 +69,9 @@ use crate::table::{Counted, ask_for, try_box};
 /// room for a key.
 ///
 /// A doubling changes no answers except false positives. While several threads insert, the table may exceed the number of
-/// keys at which it is doubled, or full, by up to one key per thread. A lookup takes some nanoseconds more than in a
-/// table that never grows, to find the table, and about twice as long while it is being doubled.
+/// keys at which it is doubled, or full, by up to one key per thread. Only some insertions, chosen by their digests, compare with that
+/// number: where a program chooses digests itself, they may exceed it further, at worst until no slot can be freed. A lookup takes some
+/// nanoseconds more than in a table that never grows, to find the table, and about twice as long while it is being doubled.
 ///
 /// # Examples
 ///

@@ -46,6 +46,14 @@ fn comparison_exponent(limit: usize, stored: usize) -> u64 {
     (left / 64).checked_ilog2().map_or(0, u64::from).min(MAX_COMPARISON_EXPONENT)
 }
 
+/// The exponent after one comparison, which says what it should be: it falls at once, and rises by one.
+///
+/// A thread may be held up between a sum and the exponent that follows from it, while others store nearly as many keys as may be. At
+/// the exponent that was right before, all others could then be stored, and more, before one of them compares.
+const fn step_to(exponent: u64, before: u64) -> u64 {
+    if exponent > before && !cfg!(loom) { before + 1 } else { exponent }
+}
+
 /// The most that [`comparison_exponent`] returns: a sum over all stripes takes as long as a few insertions.
 const MAX_COMPARISON_EXPONENT: u64 = if cfg!(loom) { 5 } else { 10 };
 
@@ -152,9 +160,11 @@ impl Generation {
             return false;
         }
         let stored = stored();
-        let next = comparison_exponent(self.limit, stored);
+        let next = step_to(comparison_exponent(self.limit, stored), exponent);
         if next != exponent {
-            self.comparison_exponent.store(next, Ordering::Relaxed);
+            let exponents = &self.comparison_exponent;
+            // Whoever came between knows better. Where it fails for nothing, the next comparison does it.
+            let _unless_changed = exponents.compare_exchange_weak(exponent, next, Ordering::Relaxed, Ordering::Relaxed);
         }
         stored >= self.limit
     }
@@ -296,6 +306,30 @@ mod tests {
             });
             assert_eq!(refused, Some(1_000_000));
             assert!((1000..2500).contains(&sums), "{sums}");
+        }
+    }
+
+    #[test]
+    fn a_sum_that_is_long_past_makes_insertions_compare_hardly_less_often() {
+        let builder = CuckooFilter::builder().capacity(1000).max_capacity(10_000_000);
+        let filter = builder.false_positive_rate(0.001).build().expect("small");
+        let growth = *filter.growth().expect("it grows");
+        let generation = Generation::new(SharedTable::new(filter).expect("small"), &growth);
+        let generation = Generation { limit: 1_000_000, ..generation };
+        // This digest always compares.
+        let is_at_limit = |stored: &dyn Fn() -> usize| generation.is_at_limit(Digest::new(0), stored);
+        let exponent = || generation.comparison_exponent.load(Ordering::Relaxed);
+        for _ in 0..20 {
+            assert!(!is_at_limit(&|| 0));
+        }
+        assert_eq!(exponent(), MAX_COMPARISON_EXPONENT);
+        let others_nearly_fill_it = || {
+            assert!(!is_at_limit(&|| 999_990));
+            0
+        };
+        for _ in 0..3 {
+            assert!(!is_at_limit(&others_nearly_fill_it));
+            assert!(exponent() <= 1, "{}", exponent());
         }
     }
 
