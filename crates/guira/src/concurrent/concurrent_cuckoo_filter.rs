@@ -7,7 +7,6 @@ use super::shared_table::SharedTable;
 use super::snapshot::Snapshots;
 use super::stripes::{Stale, never_stale};
 use super::update::{Refusal, Repeated};
-use crate::cast::to_usize;
 use crate::cuckoo::NoRoom;
 use crate::digest::{Digest, Key, KeyHasher};
 use crate::error::{BuildError, InsertError, OutOfMemory, ReserveError};
@@ -204,7 +203,7 @@ impl ConcurrentCuckooFilter {
     /// # Errors
     ///
     /// [`ReserveError::Full`] if the filter may not grow so far, and [`ReserveError::OutOfMemory`]. In both cases the filter
-    /// is as it was.
+    /// is as it was; but for want of memory, or where others insert meanwhile, a doubling of its table may have ended.
     ///
     /// # Examples
     ///
@@ -222,22 +221,27 @@ impl ConcurrentCuckooFilter {
     }
 
     fn make_room(&self, additional: usize) -> Result<(), InsertError> {
-        let has_room = |table: &SharedTable| {
-            let capacity = to_usize(table.parameters.capacity());
-            table.len().saturating_add(additional) <= capacity
-        };
+        let with_more = |stored: usize| stored.saturating_add(additional) as u64;
         let (current, growth) = match &self.table {
-            Tables::Fixed(table) if has_room(table) => return Ok(()),
-            Tables::Fixed(table) => return Err(table.insert_error(NoRoom::Full)),
+            Tables::Fixed(table) => {
+                let needed = with_more(table.guards.stripes.surely_stored());
+                let has_room = needed <= table.parameters.capacity();
+                return if has_room { Ok(()) } else { Err(table.insert_error(NoRoom::Full)) };
+            }
             Tables::Growing(current, growth) => (current, growth),
         };
         loop {
             let generation = current.load();
+            // Refused before a doubling is finished, and not because of keys that only came and went while others were counted.
+            let (needed, latest) = (with_more(generation.surely_stored()), &generation.latest().parameters);
+            if growth.up_to_capacity(latest, needed).is_none() {
+                return Err(NoRoom::Full.as_error(generation.len(), latest));
+            }
             if let Some(doubling) = generation.doubling() {
                 doubling.finish(&generation, current);
                 continue;
             }
-            if has_room(&generation.table) {
+            if with_more(generation.len()) <= latest.capacity() {
                 return Ok(());
             }
             if let Ok(all) = generation.table.guards.stripes.lock_all() {

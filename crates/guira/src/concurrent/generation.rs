@@ -179,6 +179,12 @@ impl Generation {
         self.table.guards.stripes.surely_stored() >= self.limit
     }
 
+    /// See [`Stripes::surely_stored`](super::stripes::Stripes::surely_stored).
+    pub(super) fn surely_stored(&self) -> usize {
+        let stripes = self.doubling().map_or(&self.table.guards.stripes, |doubling| &doubling.stripes);
+        stripes.surely_stored()
+    }
+
     /// Stores keys in order up to the first for which the table may be too small. Returns how many were stored.
     #[inline]
     pub(super) fn store_run(&self, count: usize, digest: impl Fn(usize) -> Digest) -> usize {

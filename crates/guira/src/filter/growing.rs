@@ -102,7 +102,7 @@ impl CuckooFilter {
     /// # Errors
     ///
     /// [`ReserveError::Full`] if the filter may not grow so far, and [`ReserveError::OutOfMemory`]. In both cases the filter
-    /// is as it was.
+    /// is as it was; but for want of memory, a doubling of its table may have ended.
     ///
     /// # Examples
     ///
@@ -120,14 +120,14 @@ impl CuckooFilter {
     }
 
     pub(crate) fn make_room(&mut self, additional: usize) -> Result<(), InsertError> {
-        self.settle();
         let needed = self.len().saturating_add(additional) as u64;
-        // Find out how far it has to grow, and whether it may, before anything is doubled.
-        let mut parameters = *self.parameters();
-        while parameters.capacity() < needed {
-            let doubled = self.growth().and_then(|growth| growth.next(&parameters));
-            parameters = doubled.ok_or_else(|| self.insert_error(NoRoom::Full))?;
-        }
+        // Find out how far it has to grow, and whether it may, before anything is doubled, or a doubling that has begun is finished.
+        let reached = match self.growth() {
+            Some(growth) => growth.up_to_capacity(self.parameters(), needed),
+            None => Some(*self.parameters()).filter(|parameters| parameters.capacity() >= needed),
+        };
+        let parameters = reached.ok_or_else(|| self.insert_error(NoRoom::Full))?;
+        self.settle();
         // All but the last doubling is of copies, since it may fail. That one gives back the table that it is made from meanwhile.
         let mut grown: Option<Self> = None;
         for _ in self.parameters().doublings() + 1..parameters.doublings() {

@@ -156,6 +156,12 @@ impl Growth {
         if self.is_last(parameters) { None } else { self.after_doubling(parameters) }
     }
 
+    /// The parameters of the first table with such a capacity that a filter grows to, if it may grow so far.
+    pub(crate) fn up_to_capacity(&self, parameters: &Parameters, capacity: u64) -> Option<Parameters> {
+        let mut tables = core::iter::successors(Some(*parameters), |parameters| self.next(parameters));
+        tables.find(|parameters| parameters.capacity() >= capacity)
+    }
+
     /// The parameters of the doubled table; `None` where no bits are left to give away, or where there would be too many buckets.
     pub(crate) fn after_doubling(&self, parameters: &Parameters) -> Option<Parameters> {
         let buckets = parameters.buckets_per_region().saturating_mul(2);

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use guira::{ConcurrentCuckooFilter, CuckooFilter};
+use guira::{ConcurrentCuckooFilter, CuckooFilter, ReserveError};
 
 use super::stress::duration;
 use crate::oracle::random::SplitMix64;
@@ -119,6 +119,12 @@ fn what_needs_the_whole_filter_gets_it_in_the_middle_of_a_doubling() {
     let copy = begun.clone();
     assert!(keys.clone().all(|key| copy.remove(&key)), "a key was lost");
     assert_eq!((copy.len(), copy.check_invariants()), (0, Ok(())));
+
+    // Far more than there may be.
+    let both_tables = begun.size_in_bytes();
+    assert!(matches!(begun.reserve(10_000_000), Err(ReserveError::Full { .. })));
+    assert_eq!(begun.size_in_bytes(), both_tables);
+    assert!(begun.snapshot().expect("small").to_bytes() == plain.to_bytes());
 
     // It goes on where the filter is.
     let mut snapshot = begun.snapshot().expect("small");

@@ -1,6 +1,6 @@
 //! What is promised of rates, sizes and capacities.
 
-use guira::{BuildError, ConcurrentCuckooFilter, CuckooFilter, GrowthPolicy, InsertError, ReserveError};
+use guira::{BuildError, ConcurrentCuckooFilter, CuckooFilter, GrowthPolicy, InsertError, KeyHasher, ReserveError};
 
 use super::{RATES, absent, assert_holds, filled, growing, keys_before_doublings};
 use crate::oracle::binomial::assert_share;
@@ -216,6 +216,35 @@ fn a_reserve_that_fails_changes_nothing() {
         assert_eq!(filter.reserve(most), Ok(()));
         assert!(filter.capacity() >= filter.max_capacity());
     }
+}
+
+#[test]
+fn a_reserve_that_fails_goes_on_with_no_doubling() {
+    for beyond in [GrowthPolicy::KeepRate, GrowthPolicy::RaiseRate] {
+        let mut filter = begun_to_double(1, beyond);
+        let (before, both_tables) = (filter.to_bytes(), filter.size_in_bytes());
+        for additional in [100_000_000, usize::MAX] {
+            assert!(matches!(filter.reserve(additional), Err(ReserveError::Full { .. })), "{filter:?}");
+            assert_eq!(filter.size_in_bytes(), both_tables, "{beyond:?}");
+            assert!(filter.to_bytes() == before, "{beyond:?}");
+        }
+        assert_eq!(filter.reserve(100_000), Ok(()));
+        assert!(filter.capacity() >= filter.len() + 100_000 && filter.check_invariants() == Ok(()));
+    }
+}
+
+/// A filter whose table has just begun to be doubled, so that both tables are there.
+fn begun_to_double(seed: u64, beyond: GrowthPolicy) -> CuckooFilter {
+    let builder = CuckooFilter::builder().capacity(40_000).max_capacity(400_000).false_positive_rate(0.001);
+    let mut filter =
+        builder.growth_policy(beyond).hasher(KeyHasher::xxh3(seed)).build().expect("there is such a filter");
+    let one_table = filter.size_in_bytes();
+    let mut keys = 0_u64..;
+    while filter.parameters().doublings() == 0 {
+        filter.insert(&keys.next().expect("without end")).expect("it grows");
+    }
+    assert!(filter.size_in_bytes() > 5 * one_table / 2, "it is doubled in steps");
+    filter
 }
 
 #[test]
