@@ -31,7 +31,8 @@ impl CuckooFilter {
     /// # Errors
     ///
     /// [`MergeError::Differs`] if the filters were not made alike; [`MergeError::Full`], [`MergeError::TooManyCopies`] or
-    /// [`MergeError::Crowded`] if not all keys fit; [`MergeError::OutOfMemory`]. In all cases both filters are as they were.
+    /// [`MergeError::Crowded`] if not all keys fit; [`MergeError::OutOfMemory`]. In all cases both filters are as they were; but where
+    /// they were made alike, a doubling of this one's table may have ended.
     ///
     /// # Examples
     ///
@@ -56,8 +57,13 @@ impl CuckooFilter {
     }
 
     fn merge_with(&mut self, other: &Self, copies: Copies) -> Result<(), MergeError> {
-        self.settle();
+        // Before a doubling that has begun is finished.
+        match self.growth() {
+            Some(_) => self.made().refuse_if_begun_otherwise(&other.made())?,
+            None => self.made().refuse_if_made_otherwise(&other.made())?,
+        }
         let other = &*other.try_settled()?;
+        self.settle();
         if self.growth().is_some() { self.merge_growing(other, copies) } else { self.merge_of_one_size(other, copies) }
     }
 
@@ -69,8 +75,8 @@ impl CuckooFilter {
         }
     }
 
+    /// Merges filters that were made alike.
     fn merge_of_one_size(&mut self, other: &Self, copies: Copies) -> Result<(), MergeError> {
-        self.made().refuse_if_made_otherwise(&other.made())?;
         let full = MergeError::Full { len: self.len(), other_len: other.len(), slot_count: self.slot_count() };
         if self.len().saturating_add(self.additional(other, copies)?) > self.slot_count() {
             return Err(full);
@@ -141,8 +147,8 @@ impl CuckooFilter {
         Ok(())
     }
 
+    /// Merges filters that began alike.
     fn merge_growing(&mut self, other: &Self, copies: Copies) -> Result<(), MergeError> {
-        self.made().refuse_if_begun_otherwise(&other.made())?;
         // `None` as long as this filter need not grow. A larger one replaces it only when the merge has succeeded.
         let mut grown: Option<Self> = None;
         let mut theirs = Cow::Borrowed(other);

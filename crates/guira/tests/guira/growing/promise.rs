@@ -1,6 +1,8 @@
 //! What is promised of rates, sizes and capacities.
 
-use guira::{BuildError, ConcurrentCuckooFilter, CuckooFilter, GrowthPolicy, InsertError, KeyHasher, ReserveError};
+use guira::{
+    BuildError, ConcurrentCuckooFilter, CuckooFilter, GrowthPolicy, InsertError, KeyHasher, MergeError, ReserveError,
+};
 
 use super::{RATES, absent, assert_holds, filled, growing, keys_before_doublings};
 use crate::oracle::binomial::assert_share;
@@ -231,6 +233,21 @@ fn a_reserve_that_fails_goes_on_with_no_doubling() {
         assert_eq!(filter.reserve(100_000), Ok(()));
         assert!(filter.capacity() >= filter.len() + 100_000 && filter.check_invariants() == Ok(()));
     }
+}
+
+#[test]
+fn a_merge_with_what_was_made_otherwise_goes_on_with_no_doubling() {
+    let mut ours = begun_to_double(1, GrowthPolicy::KeepRate);
+    let (before, both_tables) = (ours.to_bytes(), ours.size_in_bytes());
+    let fixed = CuckooFilter::with_capacity(40_000, 0.001).expect("there is such a filter");
+    for theirs in [begun_to_double(2, GrowthPolicy::KeepRate), fixed] {
+        assert!(matches!(ours.merge(&theirs), Err(MergeError::Differs { .. })));
+        assert_eq!(ours.size_in_bytes(), both_tables);
+        assert!(ours.to_bytes() == before);
+    }
+    let theirs = ours.clone();
+    assert_eq!(ours.merge(&theirs), Ok(()));
+    assert_eq!((ours.len(), ours.check_invariants()), (2 * theirs.len(), Ok(())));
 }
 
 /// A filter whose table has just begun to be doubled, so that both tables are there.
