@@ -17,9 +17,10 @@ use crate::table::{Counted, ask_for, try_box};
 
 /// A [`CuckooFilter`] for several threads: every operation takes it by shared reference.
 ///
-/// Lookups take no lock and never wait, and they never miss a key, not even one that is being moved. Each writer locks a
-/// stripe, 1 in 256 of a large table, so writers seldom meet. Bits, files and errors are those of a [`CuckooFilter`], and
-/// the two can be turned into each other; the layout is always [packed](crate::Layout::Packed).
+/// Lookups take no lock and never wait, and they never miss a key, not even one that is being moved. Most insertions fill an
+/// empty slot in one step, for which a thread takes one of 64 locks that it seldom shares. Other insertions, and removals, lock the
+/// stripes of their buckets, each 1 in 256 of a large table. So writers seldom meet. Bits, files and errors are those of a
+/// [`CuckooFilter`], and the two can be turned into each other; the layout is always [packed](crate::Layout::Packed).
 ///
 /// # What you can rely on
 ///
@@ -52,7 +53,7 @@ use crate::table::{Counted, ask_for, try_box};
 ///
 /// A lookup that finds nothing looks again if a fingerprint of the same class, of which there are 256, was moved or
 /// removed meanwhile. After 64 looks that were all disturbed like this it answers "probably", so it always ends. Writers
-/// wait for others that hold the same stripe. An insertion that finds no slot to free makes all other writers wait until
+/// wait for others that hold the same lock. An insertion that finds no slot to free makes all other writers wait until
 /// that is certain; readers never wait.
 ///
 /// # Growth
@@ -169,7 +170,8 @@ impl ConcurrentCuckooFilter {
     ///
     /// # Errors
     ///
-    /// Those of [`CuckooFilter::insert_if_absent`]. In all cases the filter is as it was.
+    /// Those of [`CuckooFilter::insert_if_absent`]. In all cases the filter is as it was; but for want of memory, a doubling of its
+    /// table may have begun.
     ///
     /// # Examples
     ///
@@ -309,7 +311,8 @@ impl ConcurrentCuckooFilter {
         }
     }
 
-    /// Removes one copy of a key. Returns `true` if there was one. The table stays as large as it is.
+    /// Removes one copy of a key. Returns `true` if there was one. The table stays as large as it is; but a doubling that is under
+    /// way goes on.
     ///
     /// Only remove what was inserted, and at most as often as it was inserted: see [`CuckooFilter::remove`]. Here that means
     /// that the insertion happened before the removal.
@@ -332,8 +335,8 @@ impl ConcurrentCuckooFilter {
         }
     }
 
-    /// Removes all keys that are stored at one moment. The table stays as large as it is. Writers wait meanwhile, readers do
-    /// not: a lookup that overlaps with it finds some keys and not others.
+    /// Removes all keys that are stored at one moment. The table stays as large as it is; but a doubling that is under way ends.
+    /// Writers wait meanwhile, readers do not: a lookup that overlaps with it finds some keys and not others.
     ///
     /// # Examples
     ///
@@ -355,7 +358,7 @@ impl ConcurrentCuckooFilter {
     }
 
     /// Copies the filter as it is at one moment, to be saved, merged or looked through, while other threads go on. A copy that is
-    /// taken during a doubling goes on with it.
+    /// taken during a doubling goes on with it; one that is shared again, or made by [`clone`](Self::clone), finishes it at once.
     ///
     /// Readers never wait. A writer waits for a moment at which nobody writes, and then copies what it is about to write, up to 8 KiB
     /// at a time, unless that is copied already: a microsecond or two. A second snapshot of one filter waits for the first.
@@ -498,8 +501,9 @@ impl ConcurrentCuckooFilter {
     }
 }
 
-/// Shares the bits. Tables that are in large pages, which is where a filter of 2 MiB or more is built, or loaded by `from_bytes`,
-/// are not copied; those that a stream or a file was read into are, and both copies take memory meanwhile.
+/// Shares the bits, after finishing any doubling in progress. Tables that are in large pages, which is where a filter of 2 MiB or
+/// more is built, or loaded by `from_bytes`, are not copied; those that a stream or a file was read into are, and both copies
+/// take memory meanwhile.
 impl TryFrom<CuckooFilter> for ConcurrentCuckooFilter {
     type Error = BuildError;
 
@@ -530,7 +534,7 @@ impl From<ConcurrentCuckooFilter> for CuckooFilter {
 }
 
 /// A copy of one moment, as by [`snapshot`](ConcurrentCuckooFilter::snapshot), which returns an error where there is no
-/// memory for it; `clone` panics.
+/// memory for it; `clone` panics. A doubling that is under way is finished in the copy.
 impl Clone for ConcurrentCuckooFilter {
     fn clone(&self) -> Self {
         self.snapshot().ok().and_then(|copy| Self::try_from(copy).ok()).expect("no memory for a copy of the filter")

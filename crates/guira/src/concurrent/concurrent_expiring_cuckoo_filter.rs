@@ -48,7 +48,7 @@ use crate::table::{Copies, Copying, Place, SharedLivingTable, TableMut as _, Val
 ///
 /// # How long it takes
 ///
-/// Writers wait for others that hold the same stripe, and once in a resolution for all others, while a generation begins.
+/// Writers wait for others that hold the same lock, and once in a resolution for all others, while a generation begins.
 /// `advance` waits for another that is sweeping, 4096 buckets at most. Insertions leave sweeping to whoever is at it.
 ///
 /// # Examples
@@ -196,13 +196,16 @@ impl ConcurrentExpiringCuckooFilter {
 
     /// Moves the time on to `now`, like [`advance`](Self::advance), also where all keys expire by that.
     ///
+    /// Where it returns `false`, keys that expire by then may still be found until further calls return `true`.
+    ///
     /// # Examples
     ///
     /// ```
     /// let seen = guira::ConcurrentExpiringCuckooFilter::with_capacity(1000, 0.001, 60)?;
     /// seen.insert("ani")?;
     /// assert!(seen.advance(1_000_000).is_err());
-    /// assert!(seen.jump(1_000_000) && seen.is_empty());
+    /// while !seen.jump(1_000_000) {}
+    /// assert!(seen.is_empty());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn jump(&self, now: u64) -> bool {
@@ -443,7 +446,8 @@ impl ConcurrentExpiringCuckooFilter {
     /// Removes a copy of a key, the oldest one. Returns `true` if there was a living one.
     ///
     /// Only remove what [`insert`](Self::insert) stored, at most as often as it was, and before it expires: see
-    /// [`ExpiringCuckooFilter::remove`].
+    /// [`ExpiringCuckooFilter::remove`]. Here that means that no other thread moves the time on past the end of the key before this
+    /// returns; otherwise a copy of another key may go.
     ///
     /// # Examples
     ///
