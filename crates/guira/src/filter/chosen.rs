@@ -253,8 +253,14 @@ impl Refused {
     }
 
     fn with_values(self, value_bits: u32) -> BuildError {
-        let too_low = |(given, least)| BuildError::RateTooLowWithValues { given, least, value_bits };
-        self.least_rate.map_or(self.error, too_low)
+        match (self.least_rate, &self.error) {
+            // Longer fingerprints would hardly do better.
+            (Some((_, least)), BuildError::RateTooLow { least: without, .. }) if least < 1.01 * without => {
+                self.without_values()
+            }
+            (Some((given, least)), _) => BuildError::RateTooLowWithValues { given, least, value_bits },
+            (None, _) => self.error,
+        }
     }
 }
 

@@ -563,6 +563,11 @@ mod what_cannot_be_built_is_refused {
                 assert_advised(&growing.for_kind::<ExpiringCuckooFilter>().lifetime(60));
             }
         }
+        // With so many keys it is the digests that have too few bits, whatever is beside the fingerprints.
+        let many = CountingCuckooFilter::builder().capacity(1_000_000_000);
+        assert_advised(&many);
+        let refused = many.false_positive_rate(1e-19).parameters();
+        assert!(matches!(refused, Err(BuildError::RateTooLow { .. })), "{refused:?}");
         assert_advised(&CuckooFilter::builder().bucket_count(1000));
         assert_advised(&CuckooFilter::builder().bucket_count(1000).for_kind::<CountingCuckooFilter>());
     }
