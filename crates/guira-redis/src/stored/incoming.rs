@@ -99,6 +99,8 @@ impl Incoming {
             None => {
                 if let Some(key) = key {
                     if header.len() != COUNT_SIZE + FileHeader::MIN_SIZE {
+                        // It has a key already, if it is a header at all.
+                        Self::kind_of_library(&header)?;
                         return Err(CommandError::KeyNotUsed);
                     }
                     header.try_reserve(SecretKey::SIZE).map_err(|_| CommandError::OutOfMemory)?;

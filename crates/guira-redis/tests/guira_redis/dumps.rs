@@ -304,6 +304,14 @@ fn a_dump_has_the_secret_key_or_is_loaded_where_it_is_known() {
     let other = run(&mut loaded, CommandName::LoadChunk, &[b"1", &header, b"KEY", OTHER_KEY]);
     assert!(matches!(other, Err(CommandError::KeyDiffers)));
     assert!(loaded.is_none());
+    // What is no header is refused as such, whatever key comes with it; one that has its key needs no other.
+    let damaged: Vec<u8> = chunks[0].1.iter().map(|byte| !byte).collect();
+    for bytes in [&b"zz"[..], &damaged, &damaged[..header.len()]] {
+        let refused = run(&mut loaded, CommandName::LoadChunk, &[b"1", bytes, b"KEY", KEY]);
+        assert!(matches!(refused, Err(CommandError::InvalidHeader)), "{} bytes", bytes.len());
+    }
+    let twice = run(&mut loaded, CommandName::LoadChunk, &[b"1", &chunks[0].1, b"KEY", KEY]);
+    assert!(matches!(twice, Err(CommandError::KeyNotUsed)) && loaded.is_none());
     run(&mut loaded, CommandName::LoadChunk, &[b"1", &header, b"KEY", KEY]).expect("the key");
     let position = chunks[1].0.to_string();
     let late = run(&mut loaded, CommandName::LoadChunk, &[position.as_bytes(), &chunks[1].1, b"KEY", KEY]);
