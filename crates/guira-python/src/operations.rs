@@ -189,10 +189,7 @@ pub(crate) fn look_up_many<'py, O: Operation<Answer: Item>>(
     operation: &O,
     keys: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let py = keys.py();
-    let numpy = numpy(py)?;
-    let batch = Batch::of_any(keys)?;
-    let count = batch.len();
+    let (py, numpy, batch, count) = batch_to_answer(keys)?;
     answers(&numpy, operation, count, |application| batch.visit(py, count, operation.hasher(), application))
 }
 
@@ -202,10 +199,7 @@ pub(crate) fn change_many<'py, O: Operation<Answer: Item>>(
     operation: &O,
     keys: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let py = keys.py();
-    let numpy = numpy(py)?;
-    let batch = Batch::of_any(keys)?;
-    let count = batch.len();
+    let (py, numpy, batch, count) = batch_to_answer(keys)?;
     let hashed = batch.hash_objects(py, count, operation.hasher())?;
     operation.begin(py)?;
     answers(&numpy, operation, count, |application| match &hashed {
@@ -214,12 +208,17 @@ pub(crate) fn change_many<'py, O: Operation<Answer: Item>>(
     })
 }
 
-fn numpy(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
-    py.import("numpy").map_err(|error| {
+/// A batch and its length, and NumPy, whose arrays hold the answers.
+fn batch_to_answer<'py>(keys: &Bound<'py, PyAny>) -> PyResult<(Python<'py>, Bound<'py, PyModule>, Batch<'py>, usize)> {
+    let py = keys.py();
+    let numpy = py.import("numpy").map_err(|error| {
         let needed = PyImportError::new_err("the answers for many keys are an array of NumPy: pip install numpy");
         needed.set_cause(py, Some(error));
         needed
-    })
+    })?;
+    let batch = Batch::of_any(keys)?;
+    let count = batch.len();
+    Ok((py, numpy, batch, count))
 }
 
 /// The answers of an operation that visits so many rows.

@@ -328,8 +328,8 @@ impl ConcurrentExpiringCuckooFilter {
             match stored {
                 Ok(is_stored) => break is_stored,
                 Err(Refusal::NoRoom(reason)) => {
-                    let error = reason.as_error(self.len(), &self.table.parameters);
-                    return Err(error.with_numbers(self.len(), self.capacity()));
+                    let len = self.len();
+                    return Err(reason.as_error(len, &self.table.parameters).with_numbers(len, self.capacity()));
                 }
                 // Generations have changed before the locks were taken.
                 Err(Refusal::Stale) => {}

@@ -176,7 +176,7 @@ impl Generation {
 
     /// Returns `true` if the table had reached its limit at one moment of this call, though others write. `false` says nothing.
     pub(super) fn is_surely_full(&self) -> bool {
-        self.table.guards.stripes.surely_stored() >= self.limit
+        self.surely_stored() >= self.limit
     }
 
     /// See [`Stripes::surely_stored`](super::stripes::Stripes::surely_stored).

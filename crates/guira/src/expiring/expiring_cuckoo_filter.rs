@@ -487,9 +487,11 @@ impl ExpiringCuckooFilter {
             let is_alive = !theirs.living().is_dead(number) && united.is_alive_after(theirs.ended(number));
             is_alive.then(|| united.number_for(theirs.ended(number)))
         };
+        let number_of_ours = |number| united.number_for(ours.ended(number));
         let changes = Changes {
             living: ours.living(),
-            of_ours: Some(&|number| united.number_for(ours.ended(number))),
+            // Mostly the numbers of this filter stay, which spares a walk over its table.
+            of_ours: if ours.numbers_stay(number_of_ours) { None } else { Some(&number_of_ours) },
             of_theirs: &number_of_theirs,
         };
         self.filter.merge(&other.filter, Meeting::Both, &changes)?;

@@ -400,6 +400,11 @@ impl Generations {
         Ok(united.without_fingerprints())
     }
 
+    /// Whether every living generation has the number that it is to have.
+    pub(crate) fn numbers_stay(&self, changed: impl Fn(u32) -> u32) -> bool {
+        (0..=self.living).map(|age| self.number(age)).all(|number| changed(number) == number)
+    }
+
     /// When the last keys of living generations came that have fingerprints.
     fn ends_of_living(&self) -> impl Iterator<Item = u64> {
         let living = (0..=self.living).map(|age| self.of_age(age));
