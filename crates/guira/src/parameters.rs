@@ -91,12 +91,14 @@ impl fmt::Display for Addressing {
     }
 }
 
-/// What decides how full a table becomes: layout, addressing and bucket size.
+/// What decides how full a table becomes: layout, addressing and bucket size, and whether a doubling has come half way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Shape {
     layout: Layout,
     addressing: Addressing,
     slots_per_bucket: u32,
+    /// Whether every second bucket has become two, and the others have not.
+    half_doubled: bool,
 }
 
 impl Shape {
@@ -112,7 +114,18 @@ impl Shape {
         if !goes_with {
             return Err(BuildError::LayoutWithAddressing { layout, addressing });
         }
-        Ok(Self { layout, addressing, slots_per_bucket })
+        Ok(Self { layout, addressing, slots_per_bucket, half_doubled: false })
+    }
+
+    /// The shape of tables in which every second bucket has become two, if `half_doubled` is true, and else of those where all
+    /// buckets have as often.
+    pub(crate) const fn half_doubled(self, half_doubled: bool) -> Self {
+        Self { half_doubled, ..self }
+    }
+
+    /// Whether every second bucket has become two, and the others have not.
+    pub(crate) const fn is_half_doubled(&self) -> bool {
+        self.half_doubled
     }
 
     pub(crate) const fn layout(&self) -> Layout {
@@ -165,6 +178,8 @@ impl Shape {
     /// The fewest bits of a fingerprint.
     pub(crate) const fn least_fingerprint_bits(&self) -> u32 {
         match self.layout {
+            // A bit that is not given away yet says to which of two buckets a fingerprint goes.
+            Layout::Packed if self.half_doubled => Parameters::CORE_BITS + 1,
             Layout::Packed if matches!(self.addressing, Addressing::Doubling) => Parameters::CORE_BITS,
             Layout::Packed => Parameters::MIN_FINGERPRINT_BITS,
             Layout::SemiSorted => 5,
@@ -193,6 +208,16 @@ impl Regions {
 
     pub(crate) const fn bucket_count(self) -> u64 {
         self.count.saturating_mul(self.buckets)
+    }
+
+    /// Regions of two thirds of the buckets: those that a table had before every second bucket became two.
+    pub(crate) const fn before_half_doubling(self) -> Self {
+        Self { buckets: self.buckets / 3 * 2, ..self }
+    }
+
+    /// Regions of half as many buckets more: every second one becomes two.
+    pub(crate) const fn half_doubled(self) -> Self {
+        Self { buckets: self.buckets / 2 * 3, ..self }
     }
 }
 
@@ -263,7 +288,7 @@ impl Parameters {
         if !base.is_none_or(|base| is_power_of(regions.buckets, base)) || !single_region {
             return Err(BuildError::BucketCountNotPower { given: bucket_count, base: base.unwrap_or(1) });
         }
-        if shape.addressing == Addressing::Doubling && !regions.buckets.is_multiple_of(2) {
+        if shape.addressing == Addressing::Doubling && !shape.half_doubled && !regions.buckets.is_multiple_of(2) {
             return Err(BuildError::BucketCountOdd { given: regions.buckets });
         }
         let parameters = Self { shape, fingerprint_bits, value_bits: 0, regions, capacity, doublings: 0 };
@@ -273,18 +298,19 @@ impl Parameters {
         Ok(parameters)
     }
 
-    /// Sets how often the table was doubled, after a check that this is possible; it changes nothing else.
-    pub(crate) fn doubled(self, doublings: u32) -> Result<Self, BuildError> {
-        if doublings == 0 {
-            return Ok(self);
-        }
-        let has_addressing = self.shape.addressing == Addressing::Doubling;
+    /// Sets how often half of the buckets have become two, after a check that this is possible; it changes nothing else. An odd number
+    /// goes with a shape that is half doubled, and with no other.
+    pub(crate) fn half_doubled(self, half_doublings: u32) -> Result<Self, BuildError> {
+        let doublings = half_doublings / 2;
+        let has_addressing = half_doublings == 0 || self.shape.addressing == Addressing::Doubling;
+        let has_shape = self.shape.half_doubled != half_doublings.is_multiple_of(2);
         let bits_at_first = self.fingerprint_bits.saturating_add(doublings);
         let has_bits = bits_at_first.saturating_add(self.value_bits) <= Self::MAX_BITS_WITH_VALUE;
         // The table began with at least one pair of buckets per region.
-        let began_even = self.regions.buckets.trailing_zeros() > doublings;
-        if !(has_addressing && has_bits && began_even) {
-            return Err(BuildError::Doublings { given: doublings });
+        let of_each_pair = if self.shape.half_doubled { 3 } else { 2 } << doublings.min(Self::MAX_BITS_WITH_VALUE);
+        let began_even = half_doublings == 0 || self.regions.buckets.is_multiple_of(of_each_pair);
+        if !(has_addressing && has_shape && has_bits && began_even) {
+            return Err(BuildError::HalfDoublings { given: half_doublings });
         }
         Ok(Self { doublings, ..self })
     }
@@ -376,10 +402,23 @@ impl Parameters {
         self.capacity
     }
 
-    /// Returns how often the table of a filter that grows has been doubled.
+    /// Returns how often all buckets of a filter that grows have become two.
     #[must_use]
     pub const fn doublings(&self) -> u32 {
         self.doublings
+    }
+
+    /// Returns how often a filter that grows has made two of half of its buckets. That is how its table grows: to 3/2, and then to twice
+    /// the size. So these are twice the [`doublings`](Self::doublings), and one more while a table has half as many buckets again.
+    #[must_use]
+    pub const fn half_doublings(&self) -> u32 {
+        2 * self.doublings + self.shape.half_doubled as u32
+    }
+
+    /// The regions of the table as it began.
+    pub(crate) const fn regions_at_first(&self) -> Regions {
+        let doubled = if self.shape.half_doubled { self.regions.before_half_doubling() } else { self.regions };
+        Regions { buckets: doubled.buckets >> self.doublings, ..doubled }
     }
 
     /// Returns the bits that a slot takes, its value included.
@@ -474,8 +513,9 @@ impl fmt::Display for Parameters {
         if self.value_bits > 0 {
             write!(formatter, " with {}-bit values", self.value_bits)?;
         }
-        if self.doublings > 0 {
-            write!(formatter, ", doubled {} time{}", self.doublings, plural(self.doublings.into()))?;
+        if self.half_doublings() > 0 {
+            let time = if self.half_doublings() == 2 { "time" } else { "times" };
+            write!(formatter, ", doubled {} {time}", f64::from(self.half_doublings()) / 2.0)?;
         }
         Ok(())
     }
@@ -496,9 +536,18 @@ mod tests {
         let values = one.with_value_bits(3).expect("they fit");
         assert_eq!(values.to_string(), format!("{one} with 3-bit values"));
         let regions = Regions { count: 3, buckets: 8 };
-        let doubled = Parameters::new(shape(Addressing::Doubling, 4), 9, regions, 0).and_then(|it| it.doubled(2));
-        let shown = "packed, doubling, 24 buckets of 4 slots in 3 regions, 9-bit fingerprints, doubled 2 times";
-        assert_eq!(doubled.expect("valid").to_string(), shown);
+        let shape = shape(Addressing::Doubling, 4);
+        for (shape, half_doublings, shown) in
+            [(shape.half_doubled(true), 1, "0.5 times"), (shape, 2, "1 time"), (shape, 4, "2 times")]
+        {
+            let regions = if half_doublings == 1 { regions.half_doubled() } else { regions };
+            let doubled = Parameters::new(shape, 9, regions, 0).and_then(|it| it.half_doubled(half_doublings));
+            let buckets = regions.bucket_count();
+            let shown = format!(
+                "packed, doubling, {buckets} buckets of 4 slots in 3 regions, 9-bit fingerprints, doubled {shown}"
+            );
+            assert_eq!(doubled.expect("valid").to_string(), shown);
+        }
     }
 
     #[test]

@@ -6,9 +6,9 @@ use super::regional::{AnySize, RegionalAddressing};
 use super::{Addressing, BucketIndex, Candidate, Fingerprint, Grid, extension, hash_of_fingerprint, mix};
 use crate::cast::{Product, Whole, low_32};
 use crate::digest::Digest;
-use crate::parameters::Parameters;
+use crate::parameters::{Parameters, Regions, Shape};
 
-/// A table that began with regions of s buckets, s even, and was doubled g times.
+/// A table that began with regions of s buckets, s even, and was doubled g times, and perhaps half a time more.
 ///
 /// A fingerprint consists of a core of 8 bits, which is never 0 and is never given away, and of spare bits above it. A
 /// doubling makes two buckets of each; the topmost spare bit says which of them a fingerprint goes to, and is not stored
@@ -26,11 +26,16 @@ use crate::parameters::Parameters;
 /// would have to be filled less and less far. With it a region's candidates stay spread over all of it, however often it
 /// is doubled.
 ///
+/// A table is doubled in two halves. In the first, the buckets with odd o become two: their p has g + 1 bits, and
+/// fingerprints keep the bit that says which, since it is needed where o is even. As every key has one candidate of either kind, all of
+/// them have a bucket that is half as full as before. In the second half the others follow, and the bit is given away. In between, a pair of
+/// an even and an odd o has three buckets for each p of g bits, in this order: [`OddDoubled`].
+///
 /// The digest's low 32 bits give the core and 24 bits more: γ and then the spare bits. Where these are more, f + g above 32, the
 /// others are an [`extension`], and `LONG` is true. It may be true for other tables too, and whatever no digest is needed for
 /// is computed alike.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct DoublingAddressing<const LONG: bool = false> {
+pub(crate) struct DoublingAddressing<const LONG: bool = false, O = Even> {
     /// The table as it began.
     beginning: RegionalAddressing,
     seed: u64,
@@ -40,6 +45,66 @@ pub(crate) struct DoublingAddressing<const LONG: bool = false> {
     /// 2^(f - 8): the values of the spare bits.
     spare_values: u64,
     fingerprint_bits: u32,
+    odd: O,
+}
+
+/// Whether the buckets with odd offsets have been doubled once more than the others.
+pub(crate) trait OddBuckets: Copy {
+    const MAY_BE_DOUBLED: bool = true;
+
+    /// What it is in a table of this shape, if it can be.
+    fn of(shape: Shape) -> Self;
+
+    fn are_doubled(self) -> bool;
+}
+
+/// All buckets have been doubled as often.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Even;
+
+/// Those with odd offsets have been doubled once more.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OddDoubled;
+
+/// Either, for what is not done for each key.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AnyOdd(bool);
+
+impl OddBuckets for Even {
+    const MAY_BE_DOUBLED: bool = false;
+
+    fn of(shape: Shape) -> Self {
+        debug_assert!(!shape.is_half_doubled());
+        Self
+    }
+
+    #[inline(always)]
+    fn are_doubled(self) -> bool {
+        false
+    }
+}
+
+impl OddBuckets for OddDoubled {
+    fn of(shape: Shape) -> Self {
+        debug_assert!(shape.is_half_doubled());
+        Self
+    }
+
+    #[inline(always)]
+    fn are_doubled(self) -> bool {
+        true
+    }
+}
+
+impl OddBuckets for AnyOdd {
+    fn of(shape: Shape) -> Self {
+        Self(shape.is_half_doubled())
+    }
+
+    #[inline(always)]
+    fn are_doubled(self) -> bool {
+        self.0
+    }
 }
 
 /// The bits of a fingerprint that are never given away. 255 alternates per bucket fill a table as far as any number does.
@@ -51,22 +116,18 @@ const CORES: u64 = u64::MAX >> (64 - CORE_BITS);
 /// The bits that the low half of a digest has beside the core.
 const SHORT_REST_BITS: u32 = Parameters::SHORT_FINGERPRINT_BITS - CORE_BITS;
 
-impl<const LONG: bool> DoublingAddressing<LONG> {
+impl<const LONG: bool, O: OddBuckets> DoublingAddressing<LONG, O> {
     pub(crate) fn new(parameters: &Parameters, seed: u64) -> Self {
         let (doublings, seed) = (parameters.doublings(), mix(seed));
-        let buckets_in_the_beginning = parameters.buckets_per_region() >> doublings;
+        let Regions { count, buckets } = parameters.regions_at_first();
         Self {
-            beginning: RegionalAddressing::with_measures(
-                parameters.region_count(),
-                AnySize::new(buckets_in_the_beginning),
-                low_32(CORES),
-                seed,
-            ),
+            beginning: RegionalAddressing::with_measures(count, AnySize::new(buckets), low_32(CORES), seed),
             seed,
             doublings,
             buckets_of_each: 1 << doublings,
             spare_values: 1 << (parameters.fingerprint_bits() - CORE_BITS),
             fingerprint_bits: parameters.fingerprint_bits(),
+            odd: O::of(parameters.shape()),
         }
     }
 
@@ -93,7 +154,7 @@ impl<const LONG: bool> DoublingAddressing<LONG> {
         }
     }
 
-    /// The fingerprint of a key, and the candidates of what the next doubling leaves of it, in the doubled table.
+    /// The fingerprint of a key, and its candidates among the [`Half`]s that the doubling ends with.
     #[inline(always)]
     pub(crate) fn locate_halves<P: Product>(&self, digest: Digest) -> (Fingerprint, Candidate, Candidate) {
         let (fingerprint, _, _) = self.fingerprint(digest);
@@ -101,50 +162,142 @@ impl<const LONG: bool> DoublingAddressing<LONG> {
         (fingerprint, primary, alternate)
     }
 
+    /// The other candidate of a fingerprint that belongs to this half.
+    #[inline(always)]
+    pub(crate) fn other_half(&self, half: Candidate, fingerprint: Fingerprint) -> Candidate {
+        self.after_doubling().alternate(half, fingerprint)
+    }
+
+    /// All [`Half`]s.
+    pub(crate) fn halves(&self) -> Grid {
+        self.after_doubling().grid()
+    }
+
     /// The addressing of the doubled table.
     #[inline(always)]
-    const fn after_doubling(&self) -> Self {
-        Self {
+    const fn after_doubling(&self) -> DoublingAddressing<LONG> {
+        DoublingAddressing {
+            beginning: self.beginning,
+            seed: self.seed,
             doublings: self.doublings + 1,
             buckets_of_each: 2 * self.buckets_of_each,
             spare_values: self.spare_values / 2,
             fingerprint_bits: self.fingerprint_bits - 1,
-            ..*self
+            odd: Even,
         }
     }
 
-    /// The bucket (o, p), given the bucket o of the table as it began, and 32 bits of which the first g are p.
+    /// The bucket (o, p), given the bucket o of the table as it began, and 32 bits that p begins.
     ///
     /// One shift moves them behind o, since tables have at most 2^32 buckets.
     #[inline]
-    const fn doubled(&self, beginning: Candidate, bits: u32) -> Candidate {
+    fn doubled(&self, beginning: Candidate, bits: u32) -> Candidate {
+        let Candidate { bucket, region_start } = beginning;
+        if self.odd.are_doubled() {
+            // Of the bits, an odd bucket has one more.
+            let p = (u64::from(bits) * (self.buckets_of_each << (bucket & 1))) >> 32;
+            return Candidate {
+                bucket: (bucket + bucket / 2) * self.buckets_of_each + p,
+                region_start: (region_start + region_start / 2) * self.buckets_of_each,
+            };
+        }
         Candidate {
-            bucket: (((beginning.bucket << 32) | bits as u64) * self.buckets_of_each) >> 32,
-            region_start: beginning.region_start * self.buckets_of_each,
+            bucket: (((bucket << 32) | u64::from(bits)) * self.buckets_of_each) >> 32,
+            region_start: region_start * self.buckets_of_each,
         }
     }
 
-    /// The bucket o of the table as it began, given the bucket (o, p).
+    /// The bucket o of the table as it began, given the bucket (o, p), and 32 bits that p begins. Where o is even and others
+    /// have one bit more, the fingerprint has that bit.
     #[inline]
-    const fn beginning_of(&self, bucket: Candidate) -> Candidate {
-        Candidate { bucket: bucket.bucket >> self.doublings, region_start: bucket.region_start >> self.doublings }
+    fn beginning_of(&self, candidate: Candidate, fingerprint: Fingerprint) -> (Candidate, u32) {
+        let Candidate { bucket, region_start } = candidate;
+        let (o, p) = (bucket >> self.doublings, bucket << (32 - self.doublings));
+        if self.odd.are_doubled() {
+            let (pair, third) = (o / 3, o % 3);
+            let of_pair = region_start >> self.doublings;
+            let beginning = Candidate { bucket: 2 * pair + u64::from(third > 0), region_start: of_pair - of_pair / 3 };
+            let of_even = low_32(p) | low_32(fingerprint.get() >> (self.fingerprint_bits - 1)) << (31 - self.doublings);
+            let of_odd = (low_32(p) >> 1) | low_32(third >> 1) << 31;
+            return (beginning, select_unpredictable(third > 0, of_odd, of_even));
+        }
+        (Candidate { bucket: o, region_start: region_start >> self.doublings }, low_32(p))
     }
 
-    /// To which of the two buckets that are made of this one a fingerprint goes: 0 or 1.
-    #[inline]
-    pub(crate) fn half(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> u64 {
-        (fingerprint.get() >> (self.fingerprint_bits - 1)) ^ self.next_bit_of_x(bucket, fingerprint)
+    /// How many buckets the table had when all had been doubled as often.
+    pub(crate) fn buckets_before_halves(&self) -> u64 {
+        self.beginning.grid().bucket_count() * self.buckets_of_each
     }
 
-    /// The bits of a fingerprint that are stored after the next doubling: all but the topmost.
-    #[inline]
-    pub(crate) const fn rest_bits(&self) -> u64 {
-        (1 << (self.fingerprint_bits - 1)) - 1
+    /// The bucket that a half is, or is a part of.
+    #[inline(always)]
+    pub(crate) fn bucket_of_half(&self, half: Half) -> BucketIndex {
+        let half = half.get();
+        BucketIndex::new(if self.odd.are_doubled() { self.among_thirds(half) } else { half / 2 })
     }
 
-    /// What is stored of a fingerprint after the next doubling.
+    /// The bucket that a half is, or is a part of, in the table that comes after this one.
+    #[inline(always)]
+    pub(crate) fn next_bucket_of_half(&self, half: Half) -> BucketIndex {
+        let half = half.get();
+        BucketIndex::new(if self.odd.are_doubled() { half } else { self.among_thirds(half) })
+    }
+
+    /// The bucket that a half is, or is a part of, where odd buckets have become two.
+    #[inline(always)]
+    fn among_thirds(&self, half: u64) -> u64 {
+        let of_pair = half & (4 * self.buckets_of_each - 1);
+        let is_odd = of_pair >= 2 * self.buckets_of_each;
+        // Two parts in four are those of the even bucket, which take one in three.
+        let third = select_unpredictable(is_odd, of_pair.wrapping_sub(self.buckets_of_each), of_pair / 2);
+        3 * ((half - of_pair) / 4) + third
+    }
+
+    /// The first half of which a bucket consists.
+    pub(crate) fn half_of_bucket(&self, bucket: BucketIndex) -> Half {
+        Half::new(if self.odd.are_doubled() { self.of_thirds(bucket.get()) } else { 2 * bucket.get() })
+    }
+
+    /// The first half of which a bucket consists in the table that comes after this one.
+    pub(crate) fn half_of_next_bucket(&self, bucket: BucketIndex) -> Half {
+        Half::new(if self.odd.are_doubled() { bucket.get() } else { self.of_thirds(bucket.get()) })
+    }
+
+    fn of_thirds(&self, bucket: u64) -> u64 {
+        let pair = (bucket >> self.doublings) / 3;
+        let third = bucket - 3 * pair * self.buckets_of_each;
+        let of_pair = if third < self.buckets_of_each { 2 * third } else { third + self.buckets_of_each };
+        4 * pair * self.buckets_of_each + of_pair
+    }
+
+    /// Whether the bucket with this half is one with an odd offset, which becomes two first.
+    #[inline(always)]
+    pub(crate) const fn is_of_odd(&self, half: Half) -> bool {
+        half.get() & (2 * self.buckets_of_each) != 0
+    }
+
+    /// Whether odd buckets have become two already, so that the others do next.
+    #[inline(always)]
+    pub(crate) fn is_half_doubled(&self) -> bool {
+        self.odd.are_doubled()
+    }
+
+    /// The half that a fingerprint goes to of two that were one bucket when all had been doubled as often, given either.
     #[inline]
-    pub(crate) const fn rest(&self, fingerprint: Fingerprint) -> Fingerprint {
+    pub(crate) fn half(&self, either: Half, fingerprint: Fingerprint) -> Half {
+        let second = (fingerprint.get() >> (self.fingerprint_bits - 1)) ^ self.next_bit_of_x(either, fingerprint);
+        Half::new(either.get() & !1 | second)
+    }
+
+    /// The bits of a fingerprint that are stored in the next table: all but the topmost, unless only odd buckets become two.
+    #[inline]
+    pub(crate) fn rest_bits(&self) -> u64 {
+        (1 << (self.fingerprint_bits - u32::from(self.odd.are_doubled()))) - 1
+    }
+
+    /// What is stored of a fingerprint in the next table.
+    #[inline]
+    pub(crate) fn rest(&self, fingerprint: Fingerprint) -> Fingerprint {
         match Fingerprint::new(fingerprint.get() & self.rest_bits()) {
             Some(rest) => rest,
             // The core is not 0.
@@ -152,12 +305,19 @@ impl<const LONG: bool> DoublingAddressing<LONG> {
         }
     }
 
-    /// The fingerprint of which only the [`rest`](Self::rest) is stored, in the half of a bucket with this number in the
-    /// doubled table.
+    /// The bucket of the next table that a fingerprint goes to, and what is stored of it there.
+    pub(crate) fn moved(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> (BucketIndex, Fingerprint) {
+        let half = self.half(self.half_of_bucket(bucket), fingerprint);
+        (self.next_bucket_of_half(half), self.rest(fingerprint))
+    }
+
+    /// The fingerprint of which only the [`rest`](Self::rest) is stored, in this half.
     #[inline]
-    pub(crate) fn restored(&self, half: BucketIndex, rest: Fingerprint) -> Fingerprint {
-        let bucket = BucketIndex::new(half.get() / 2);
-        let spare_bit = half.get() & 1 ^ self.next_bit_of_x(bucket, rest);
+    pub(crate) fn restored(&self, half: Half, rest: Fingerprint) -> Fingerprint {
+        if !self.odd.are_doubled() {
+            return rest;
+        }
+        let spare_bit = half.get() & 1 ^ self.next_bit_of_x(half, rest);
         rest.with_bits(spare_bit << (self.fingerprint_bits - 1))
     }
 
@@ -172,10 +332,24 @@ impl<const LONG: bool> DoublingAddressing<LONG> {
 
     /// The exclusive or of the next spare bit of a fingerprint and the half of its bucket that it goes to.
     #[inline]
-    fn next_bit_of_x(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> u64 {
+    fn next_bit_of_x(&self, half: Half, fingerprint: Fingerprint) -> u64 {
         let (_, x) = self.hashes::<Whole>(fingerprint);
         // Both bits are those of random numbers, so nothing branches on them.
-        u64::from(x >> (31 - self.doublings)) & (bucket.get() >> self.doublings) & 1
+        u64::from(x >> (31 - self.doublings)) & u64::from(self.is_of_odd(half))
+    }
+}
+
+/// Half of a bucket of the table before a doubling: its number is that of a bucket when the doubling is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Half(u64);
+
+impl Half {
+    pub(crate) const fn new(number: u64) -> Self {
+        Self(number)
+    }
+
+    pub(crate) const fn get(self) -> u64 {
+        self.0
     }
 }
 
@@ -185,13 +359,21 @@ const fn is_odd(beginning: u64) -> bool {
     beginning & 1 == 1
 }
 
-impl<const LONG: bool> Addressing for DoublingAddressing<LONG> {
+impl<const LONG: bool, O: OddBuckets> Addressing for DoublingAddressing<LONG, O> {
     const CANDIDATES: usize = 2;
     const TELLING_BITS: u64 = CORES;
+    const IS_CHOOSY: bool = O::MAY_BE_DOUBLED;
+
+    /// Where odd buckets have become two, a bit of the fingerprint says which of them it is in.
+    fn may_hold(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> bool {
+        let is_of_bucket = || self.bucket_of_half(self.half(self.half_of_bucket(bucket), fingerprint)) == bucket;
+        fingerprint.get() & Self::TELLING_BITS != 0 && (!self.odd.are_doubled() || is_of_bucket())
+    }
 
     fn grid(&self) -> Grid {
         let Grid { region_count, buckets_per_region } = self.beginning.grid();
-        Grid { region_count, buckets_per_region: buckets_per_region << self.doublings }
+        let doubled = buckets_per_region << self.doublings;
+        Grid { region_count, buckets_per_region: if self.odd.are_doubled() { doubled / 2 * 3 } else { doubled } }
     }
 
     #[inline]
@@ -214,8 +396,8 @@ impl<const LONG: bool> Addressing for DoublingAddressing<LONG> {
     #[inline]
     fn alternate(&self, candidate: Candidate, fingerprint: Fingerprint) -> Candidate {
         let (hash, x) = self.hashes::<Whole>(fingerprint);
-        let p = low_32(candidate.bucket << (32 - self.doublings));
-        self.doubled(self.beginning.opposite::<Whole>(self.beginning_of(candidate), hash), p ^ x)
+        let (beginning, p) = self.beginning_of(candidate, fingerprint);
+        self.doubled(self.beginning.opposite::<Whole>(beginning, hash), p ^ x)
     }
 }
 
@@ -226,19 +408,21 @@ mod tests {
     use crate::parameters::{self, Layout, Regions, Shape};
 
     fn addressing(regions: u64, beginning: u64, fingerprint_bits: u32, doublings: u32) -> DoublingAddressing {
-        any_addressing(regions, beginning, fingerprint_bits, doublings)
+        any_addressing(regions, beginning, fingerprint_bits, 2 * doublings)
     }
 
-    fn any_addressing<const LONG: bool>(
+    fn any_addressing<const LONG: bool, O: OddBuckets>(
         regions: u64,
         beginning: u64,
         fingerprint_bits: u32,
-        doublings: u32,
-    ) -> DoublingAddressing<LONG> {
+        half_doublings: u32,
+    ) -> DoublingAddressing<LONG, O> {
+        let is_half_doubled = half_doublings % 2 == 1;
         let shape = Shape::new(Layout::Packed, parameters::Addressing::Doubling, 4).expect("there is such a table");
-        let regions = Regions { count: regions, buckets: beginning << doublings };
-        let parameters = Parameters::new(shape, fingerprint_bits, regions, 0)
-            .and_then(|parameters| parameters.doubled(doublings))
+        let regions = Regions { count: regions, buckets: beginning << (half_doublings / 2) };
+        let regions = if is_half_doubled { regions.half_doubled() } else { regions };
+        let parameters = Parameters::new(shape.half_doubled(is_half_doubled), fingerprint_bits, regions, 0)
+            .and_then(|parameters| parameters.half_doubled(half_doublings))
             .expect("there is such a table");
         DoublingAddressing::new(&parameters, 5)
     }
@@ -258,20 +442,58 @@ mod tests {
         }
     }
 
-    fn assert_both_candidates_split<const LONG: bool>(bits: u32, beginning: u64, doublings: u32) {
-        let before = any_addressing::<LONG>(3, beginning, bits, doublings);
-        let after = any_addressing::<LONG>(3, beginning, bits - 1, doublings + 1);
-        for digest in digests() {
-            let (fingerprint, primary) = before.locate(digest);
-            let alternate = before.alternate(primary, fingerprint);
-            let (rest, new_primary) = after.locate(digest);
-            let new_alternate = after.alternate(new_primary, rest);
-            assert_eq!(before.rest(fingerprint), rest);
-            for (bucket, half) in [(primary, new_primary), (alternate, new_alternate)] {
-                let (bucket, half) = (bucket.bucket(), half.bucket());
-                assert_eq!(2 * bucket.get() + before.half(bucket, fingerprint), half.get());
-                assert_eq!(before.restored(half, rest), fingerprint);
+    /// A fingerprint of a table that is half doubled says itself in which of the odd buckets it can be.
+    #[test]
+    fn candidates_form_a_cycle_in_tables_that_are_half_doubled() {
+        for (beginning, doublings) in [2, 6, 50].into_iter().flat_map(|beginning| [0, 1, 5].map(|it| (beginning, it))) {
+            let addressing = any_addressing::<false, OddDoubled>(3, beginning, 20, 2 * doublings + 1);
+            let size = addressing.grid().buckets_per_region;
+            assert_eq!(size, (beginning << doublings) / 2 * 3);
+            let mut reached = [0_u32; 3];
+            for digest in digests() {
+                let (fingerprint, primary, alternate) = addressing.locate_pair::<Whole>(digest);
+                assert_eq!(addressing.locate(digest), (fingerprint, primary));
+                assert_eq!(addressing.alternate(primary, fingerprint), alternate);
+                assert_eq!(addressing.alternate(alternate, fingerprint), primary);
+                assert!(primary.offset() < size && alternate.offset() < size && primary != alternate);
+                reached[usize::try_from((primary.bucket().get() >> doublings) % 3).expect("below 3")] += 1;
             }
+            // Half of all primary buckets are even ones; the binomial law leaves it within six deviations once in 10^9.
+            let deviations = |count: u32, expected: f64| (f64::from(count) - expected).abs() / libm::sqrt(expected);
+            let expected = [999.5, 499.75, 499.75];
+            assert!(reached.into_iter().zip(expected).all(|(count, it)| deviations(count, it) < 6.0), "{reached:?}");
+        }
+    }
+
+    /// From a table to the one that is half doubled, and on to the one that is doubled.
+    fn assert_both_candidates_split<const LONG: bool>(bits: u32, beginning: u64, doublings: u32) {
+        let before = any_addressing::<LONG, Even>(3, beginning, bits, 2 * doublings);
+        let between = any_addressing::<LONG, OddDoubled>(3, beginning, bits, 2 * doublings + 1);
+        let after = any_addressing::<LONG, Even>(3, beginning, bits - 1, 2 * doublings + 2);
+        for digest in digests() {
+            assert_next_holds(&before, &between, digest);
+            assert_next_holds(&between, &after, digest);
+        }
+    }
+
+    fn assert_next_holds<const LONG: bool, O: OddBuckets, P: OddBuckets>(
+        before: &DoublingAddressing<LONG, O>,
+        after: &DoublingAddressing<LONG, P>,
+        digest: Digest,
+    ) {
+        let (fingerprint, primary) = before.locate(digest);
+        let alternate = before.alternate(primary, fingerprint);
+        let (rest, next_primary) = after.locate(digest);
+        let next_alternate = after.alternate(next_primary, rest);
+        let halves = before.locate_halves::<Whole>(digest);
+        for (bucket, next, half) in [(primary, next_primary, halves.1), (alternate, next_alternate, halves.2)] {
+            let (bucket, next, half) = (bucket.bucket(), next.bucket(), Half::new(half.bucket().get()));
+            assert_eq!(before.moved(bucket, fingerprint), (next, rest));
+            assert_eq!(before.restored(before.half_of_next_bucket(next), rest), fingerprint);
+            assert_eq!(before.bucket_of_half(half), bucket);
+            assert_eq!(before.next_bucket_of_half(half), next);
+            assert_eq!(before.bucket_of_half(before.half_of_bucket(bucket)), bucket);
+            assert_eq!(before.next_bucket_of_half(before.half_of_next_bucket(next)), next);
         }
     }
 
@@ -290,11 +512,33 @@ mod tests {
     }
 
     #[test]
+    fn halves_are_counted_through_in_both_tables() {
+        let even = any_addressing::<false, Even>(3, 10, 20, 6);
+        let half_doubled = any_addressing::<false, OddDoubled>(3, 10, 20, 7);
+        assert_eq!(even.buckets_before_halves(), 240);
+        assert_eq!(half_doubled.buckets_before_halves(), 240);
+        let mut bucket = 0;
+        for half in (0..480).map(Half::new) {
+            // Of eight buckets that were one at first, these have even offsets, and are one bucket as long as they can be.
+            let (is_second, is_odd) = (half.get() % 2 == 1, half.get() / 16 % 2 == 1);
+            assert_eq!(even.is_of_odd(half), is_odd);
+            assert_eq!(even.bucket_of_half(half).get(), half.get() / 2);
+            assert_eq!(half_doubled.next_bucket_of_half(half).get(), half.get());
+            if half.get() > 0 && (is_odd || !is_second) {
+                bucket += 1;
+            }
+            assert_eq!(even.next_bucket_of_half(half).get(), bucket);
+            assert_eq!(half_doubled.bucket_of_half(half).get(), bucket);
+        }
+        assert_eq!(bucket, 359);
+    }
+
+    #[test]
     fn a_shorter_fingerprint_has_the_same_candidates() {
         for doublings in [0, 1, 5] {
             for (bits, left_out) in [(20, 1), (20, 12), (9, 1), (27, 3), (51, 1), (40, 20), (51, 43)] {
-                let long = any_addressing::<true>(3, 10, bits, doublings);
-                let short = any_addressing::<true>(3, 10, bits - left_out, doublings);
+                let long = any_addressing::<true, Even>(3, 10, bits, 2 * doublings);
+                let short = any_addressing::<true, Even>(3, 10, bits - left_out, 2 * doublings);
                 for digest in digests() {
                     let (fingerprint, primary) = long.locate(digest);
                     let (expected, same_primary) = short.locate(digest);
@@ -310,7 +554,7 @@ mod tests {
     fn the_low_half_of_a_digest_gives_short_fingerprints_in_both_ways() {
         for (bits, doublings) in [(8, 0), (32, 0), (8, 24), (9, 23), (13, 4)] {
             let short = addressing(3, 10, bits, doublings);
-            let long = any_addressing::<true>(3, 10, bits, doublings);
+            let long = any_addressing::<true, Even>(3, 10, bits, 2 * doublings);
             for digest in digests() {
                 assert_eq!(short.locate_pair::<Whole>(digest), long.locate_pair::<Whole>(digest), "{bits} {doublings}");
             }
@@ -318,7 +562,7 @@ mod tests {
     }
 
     fn assert_all_bits_are_possible<const LONG: bool>(bits: u32, doublings: u32) {
-        let addressing = any_addressing::<LONG>(1, 2, bits, doublings);
+        let addressing = any_addressing::<LONG, Even>(1, 2, bits, 2 * doublings);
         let mut all = 0;
         for digest in digests() {
             let (fingerprint, primary) = addressing.locate(digest);

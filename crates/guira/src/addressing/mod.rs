@@ -13,7 +13,7 @@ mod regional;
 mod splitting;
 
 pub(crate) use dary::DaryAddressing;
-pub(crate) use doubling::DoublingAddressing;
+pub(crate) use doubling::{AnyOdd, DoublingAddressing, Even, Half, OddDoubled};
 pub(crate) use long::LongAddressing;
 pub(crate) use parts::parts_of_regions;
 pub(crate) use power_of_two::PowerOfTwoAddressing;
@@ -92,6 +92,12 @@ impl BucketIndex {
 
     pub(crate) const fn get(self) -> u64 {
         self.0
+    }
+
+    /// The bucket behind this one.
+    #[inline]
+    pub(crate) const fn following(self) -> Self {
+        Self(self.0 + 1)
     }
 }
 
@@ -177,6 +183,9 @@ pub(crate) trait Addressing: Copy {
     /// Bits of which every fingerprint that a key has has at least one.
     const TELLING_BITS: u64 = u64::MAX;
 
+    /// Whether there are fingerprints that keys have, and that some buckets can't hold.
+    const IS_CHOOSY: bool = false;
+
     /// The buckets of the table.
     fn grid(&self) -> Grid;
 
@@ -196,8 +205,8 @@ pub(crate) trait Addressing: Copy {
     /// [`Self::CANDIDATES`] steps lead back to where they started (invariant 3).
     fn alternate(&self, candidate: Candidate, fingerprint: Fingerprint) -> Candidate;
 
-    /// Whether a key may have this fingerprint. Bytes from outside may have others.
-    fn may_hold(&self, fingerprint: Fingerprint) -> bool {
+    /// Whether a key may have this fingerprint in this bucket. Bytes from outside may have others.
+    fn may_hold(&self, _bucket: BucketIndex, fingerprint: Fingerprint) -> bool {
         fingerprint.get() & Self::TELLING_BITS != 0
     }
 

@@ -2,57 +2,61 @@
 
 use core::hint::select_unpredictable;
 
-use super::doubling::DoublingAddressing;
+use super::doubling::{AnyOdd, DoublingAddressing, Half};
 use super::{Addressing, BucketIndex, Candidate, Fingerprint, Grid};
 use crate::cast::{Product, Whole};
 use crate::digest::Digest;
 
-/// Where fingerprints are while only some buckets have become two.
+/// Where fingerprints are while only some buckets of a table are in the next one.
 ///
-/// Buckets have the numbers of the doubled table: those made of bucket i are 2i and 2i + 1, and one that is still whole has
-/// the number 2i. Fingerprints have all their bits, including the one that says which half they go to.
+/// A bucket has the number of its first [`Half`]: those made of bucket i, counted before any became two, are 2i and 2i + 1, and as long as
+/// they are one its number is 2i. Fingerprints have all their bits, including the one that says which half they go to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SplittingAddressing<const LONG: bool> {
     /// The addressing of the old table.
-    old: DoublingAddressing<LONG>,
-    /// The buckets that are still whole: all below this number.
-    whole: u64,
+    old: DoublingAddressing<LONG, AnyOdd>,
+    /// The buckets that are still in the old table: all whose halves have numbers below twice this.
+    waiting: u64,
 }
 
 impl<const LONG: bool> SplittingAddressing<LONG> {
-    pub(crate) const fn new(old: DoublingAddressing<LONG>, whole: u64) -> Self {
-        Self { old, whole }
+    pub(crate) const fn new(old: DoublingAddressing<LONG, AnyOdd>, waiting: u64) -> Self {
+        Self { old, waiting }
     }
 
-    /// Whether a bucket is still whole.
+    /// Whether a bucket is still in the old table.
     #[inline]
-    pub(crate) const fn is_whole(&self, bucket: BucketIndex) -> bool {
-        bucket.get() / 2 < self.whole
+    pub(crate) const fn is_waiting(&self, bucket: BucketIndex) -> bool {
+        bucket.get() / 2 < self.waiting
     }
 
     /// The number of a bucket in the table that it is in.
     #[inline]
     pub(crate) fn index_in_table(&self, bucket: BucketIndex) -> BucketIndex {
-        BucketIndex::new(bucket.get() >> u32::from(self.is_whole(bucket)))
+        let half = Half::new(bucket.get());
+        let (old, new) = (self.old.bucket_of_half(half), self.old.next_bucket_of_half(half));
+        BucketIndex::new(select_unpredictable(self.is_waiting(bucket), old.get(), new.get()))
     }
 
     /// What a bucket stores of a fingerprint.
     #[inline]
     pub(crate) fn stored(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> Fingerprint {
-        select_unpredictable(self.is_whole(bucket), fingerprint, self.old.rest(fingerprint))
+        select_unpredictable(self.is_waiting(bucket), fingerprint, self.old.rest(fingerprint))
     }
 
     /// The fingerprint of which a bucket stores this.
     #[inline]
     pub(crate) fn restored(&self, bucket: BucketIndex, stored: Fingerprint) -> Fingerprint {
-        if self.is_whole(bucket) { stored } else { self.old.restored(bucket, stored) }
+        if self.is_waiting(bucket) { stored } else { self.old.restored(Half::new(bucket.get()), stored) }
     }
 
     /// The bucket in which the fingerprints of this half of a bucket are now.
     #[inline(always)]
     fn place_of_half(&self, half: Candidate) -> Candidate {
-        let is_whole = u64::from(self.is_whole(half.bucket()));
-        Candidate { bucket: half.bucket & !is_whole, region_start: half.region_start }
+        // Odd buckets are two where the half is not waiting to become one of two, or has been; even ones become two thereafter.
+        let (is_waiting, is_odd) = (self.is_waiting(half.bucket()), self.old.is_of_odd(Half::new(half.bucket)));
+        let is_one = if self.old.is_half_doubled() { is_waiting & !is_odd } else { is_waiting | !is_odd };
+        Candidate { bucket: half.bucket & !u64::from(is_one), region_start: half.region_start }
     }
 }
 
@@ -60,8 +64,7 @@ impl<const LONG: bool> Addressing for SplittingAddressing<LONG> {
     const CANDIDATES: usize = 2;
 
     fn grid(&self) -> Grid {
-        let Grid { region_count, buckets_per_region } = self.old.grid();
-        Grid { region_count, buckets_per_region: 2 * buckets_per_region }
+        self.old.halves()
     }
 
     #[inline]
@@ -78,9 +81,7 @@ impl<const LONG: bool> Addressing for SplittingAddressing<LONG> {
 
     #[inline]
     fn alternate(&self, candidate: Candidate, fingerprint: Fingerprint) -> Candidate {
-        let old = Candidate::at(candidate.region_start() / 2, candidate.offset() / 2);
-        let alternate = self.old.alternate(old, fingerprint);
-        let half = self.old.half(alternate.bucket(), fingerprint);
-        self.place_of_half(Candidate::at(2 * alternate.region_start(), 2 * alternate.offset() + half))
+        let half = self.old.half(Half::new(candidate.bucket), fingerprint);
+        self.place_of_half(self.old.other_half(Candidate { bucket: half.get(), ..candidate }, fingerprint))
     }
 }

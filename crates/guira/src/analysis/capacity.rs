@@ -66,6 +66,9 @@ impl Fill {
     pub(super) const fn of(shape: Shape) -> Self {
         let (threshold, cut_off, deviation, margin) =
             match (shape.layout(), shape.addressing().candidates(), shape.slots_per_bucket()) {
+                (_, _, 2) if shape.is_half_doubled() => (0.8558, 0.846, 0.48, 22.0),
+                (_, _, 4) if shape.is_half_doubled() => (0.9511, 0.944, 0.29, 10.0),
+                (_, _, 8) if shape.is_half_doubled() => (0.9846, 0.979, 0.185, 11.0),
                 // The risk is all in the sets, of which every size is counted.
                 (Layout::Packed, 2, 1) => (1.0, 1.0, 0.0, 0.0),
                 (Layout::Packed, 2, 2) => (0.897, 0.889, 0.44, 22.0),
@@ -124,6 +127,11 @@ impl Orbit {
         let one = Self { sets: s, fingerprints: 1.0 / s, keys: 1.0 / s, buckets: 1 };
         match shape.addressing() {
             _ if buckets == 1 => [Some(one), None],
+            // One bucket in three is even, and leads to two of the others for each of s/3 sums.
+            Addressing::Doubling if shape.is_half_doubled() => {
+                let sets = 2.0 * s * s / 9.0;
+                [Some(Self { sets, fingerprints: 3.0 / s, keys: 1.5 / s, buckets: 2 }), None]
+            }
             // An even bucket and an odd one: s/2 sums, each as likely as the others.
             Addressing::Regional | Addressing::Doubling if buckets.is_multiple_of(2) => {
                 let sets = s * s / 4.0;
@@ -258,7 +266,8 @@ impl Table {
     /// alternate, for a random fingerprint, again with k/s at the most. With few fingerprints the share W of the keys that
     /// are confined to the set is itself random: of a fingerprint, it is twice the number r of its pairs within the set,
     /// divided by s. For two halves of k/2 buckets among s/2, r is hypergeometric, with the relative variance
-    /// v = 2 (s - k)² / (k² (s - 2)); where pairs are any two buckets, single ones come on top. The mean over F
+    /// v = 2 (s - k)² / (k² (s - 2)); where pairs are any two buckets, single ones come on top. Where a third of the buckets are paired with
+    /// two thirds, e and k - e of them have 9 e (k - e) / (2 s²) of the keys, at most 9/8 of the above. The mean over F
     /// fingerprints has v / F. What that does to the tail of the binomial distribution follows from its slope D, as if W^D
     /// were to be averaged: see [`log_inflation`].
     fn confined_sets(&self, keys: f64, sizes: SetSizes) -> f64 {
@@ -272,7 +281,13 @@ impl Table {
         let mut log_sets = log_choices(buckets, size) + libm::log(regions);
         let mut choices = log_choices(keys, slots * size + 1.0);
         while size <= most {
-            let pairs = if single_buckets { size * size } else { size * size - size % 2.0 };
+            let pairs = if self.shape.is_half_doubled() {
+                size * size * 1.125
+            } else if single_buckets {
+                size * size
+            } else {
+                size * size - size % 2.0
+            };
             let probability = pairs / (buckets * buckets * regions);
             let too_many = slots * size + 1.0;
             let rest = buckets - size;

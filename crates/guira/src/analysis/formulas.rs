@@ -12,6 +12,8 @@ use crate::parameters::{Regions, Shape};
 /// it less. And it has the digest of a given stored key with probability 2^-64, which counts where fingerprints are long.
 pub(crate) fn rate_of_table(fingerprint_bits: u32, regions: Regions, shape: Shape, keys: u64) -> f64 {
     let candidates = u64::from(shape.addressing().candidates()).min(regions.buckets);
+    // The bit that tells apart the buckets that have become two is still one of the fingerprint's.
+    let regions = if shape.is_half_doubled() { regions.before_half_doubling() } else { regions };
     let classes = to_f64(shape.fingerprint_values(fingerprint_bits)) * to_f64(regions.bucket_count());
     at_least_one(to_f64(candidates) / classes + DIGESTS_COINCIDE, to_f64(keys))
 }

@@ -67,7 +67,7 @@ impl Doubling {
         let versions = table.guards.versions.clone();
         let next = SharedTable::empty(parameters, table.hasher, versions).ok()?;
         let splitting = Splitting::new(&table.parameters, &parameters, table.hasher.seed());
-        let stripes = Stripes::new(table.parameters.bucket_count(), table.len()).ok()?;
+        let stripes = Stripes::new(splitting.bucket_count(), table.len()).ok()?;
         ask_for::<Counted<Generation>>().ok()?;
         let doubling = Self {
             splitting,
@@ -77,7 +77,7 @@ impl Doubling {
             turn: Mutex::new(()),
             is_taken: Count::new(0),
         };
-        let all = splitting.whole();
+        let all = splitting.waiting();
         let whole = all.saturating_sub(Splitting::AT_A_TIME);
         splitting.split_buckets(whole..all, &*table.words, doubling.next.table.words.unseen());
         if let Some(copies) = locked.one().copies() {

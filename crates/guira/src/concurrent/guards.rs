@@ -85,8 +85,8 @@ pub(super) struct SplittingGuards<'table> {
 }
 
 impl SplittingGuards<'_> {
-    /// The number in the old table of a bucket of the new one.
-    fn in_old_table(bucket: BucketIndex) -> BucketIndex {
+    /// The number of a bucket before any became two, given that of its first half.
+    fn before_halves(bucket: BucketIndex) -> BucketIndex {
         BucketIndex::new(bucket.get() / 2)
     }
 
@@ -95,7 +95,7 @@ impl SplittingGuards<'_> {
     /// Relaxed: whoever split it held the lock before.
     fn check(&self, bucket: BucketIndex) -> Result<(), Stale> {
         let now = self.whole.load(Ordering::Relaxed);
-        if (now..self.seen).contains(&Self::in_old_table(bucket).get()) { Err(Stale) } else { Ok(()) }
+        if (now..self.seen).contains(&Self::before_halves(bucket).get()) { Err(Stale) } else { Ok(()) }
     }
 }
 
@@ -105,7 +105,7 @@ impl Guard for SplittingGuards<'_> {
     }
 
     fn lock(&self, bucket: BucketIndex) -> Result<StripeGuard<'_>, Stale> {
-        let guard = self.stripes.lock(Self::in_old_table(bucket))?;
+        let guard = self.stripes.lock(Self::before_halves(bucket))?;
         self.check(bucket).map(|()| guard)
     }
 
@@ -115,7 +115,7 @@ impl Guard for SplittingGuards<'_> {
     }
 
     fn lock_each(&self, buckets: &[BucketIndex]) -> Result<StripeGuards<'_>, Stale> {
-        let old: ArrayVec<BucketIndex, MAX_LOCKED> = buckets.iter().copied().map(Self::in_old_table).collect();
+        let old: ArrayVec<BucketIndex, MAX_LOCKED> = buckets.iter().copied().map(Self::before_halves).collect();
         let guards = self.stripes.lock_each(&old)?;
         buckets.iter().try_for_each(|&bucket| self.check(bucket)).map(|()| guards)
     }

@@ -112,8 +112,9 @@ impl Doubling {
             let whole = old.whole();
             let bits = |buckets: u64, parameters: &Parameters| buckets * u64::from(parameters.bucket_bits());
             // The bucket that is split next is written to the new table in front of those that are copied.
-            of_old.restrict(old_words, 0, bits(whole, parameters));
-            of_next.restrict(&next.words, bits(2 * whole, &next.parameters), u64::MAX);
+            let [of_waiting, of_moved] = self.splitting.places_of(whole);
+            of_old.restrict(old_words, 0, bits(of_waiting, parameters));
+            of_next.restrict(&next.words, bits(of_moved, &next.parameters), u64::MAX);
             all.begin_copies(&Copies { table: Arc::clone(&of_old), next: Some(Arc::clone(&of_next)) });
             (whole, self.len())
         };

@@ -3,29 +3,31 @@
 use core::ops::Range;
 
 use super::{BLOCK, Crowd, CuckooTable, Located, NoRoom};
-use crate::addressing::{Addressing, BucketIndex, DoublingAddressing, Fingerprint, SplittingAddressing};
+use crate::addressing::{Addressing, AnyOdd, BucketIndex, DoublingAddressing, Fingerprint, Half, SplittingAddressing};
 use crate::cast::Whole;
 use crate::digest::Digest;
 use crate::parameters::Parameters;
 use crate::probe::Word;
 use crate::table::{AnyWidths, Fits as _, Memory, MemoryMut, PackedTable, SplittingTable, Table};
 
-/// A table that is being doubled: from its last bucket to its first, each becomes two in a table of twice the size.
+/// A table that is being doubled by half: from its last bucket to its first, all are moved to a larger table, in which every second one
+/// becomes two.
 ///
-/// It says which buckets are whole, and works on the memory of both tables.
+/// It says which buckets are still to be moved, and works on the memory of both tables. They are counted as they were before any of them
+/// became two.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Splitting {
     pub(crate) tables: SplittingTables,
-    /// The buckets that are whole: all below this number.
-    whole: u64,
+    /// The buckets that wait: all below this number.
+    waiting: u64,
 }
 
 /// The addressing of the old table, and the layouts of the new table and of the old one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum SplittingTables {
-    Narrow(DoublingAddressing, [AnyWidths<u64>; 2]),
-    Wide(DoublingAddressing, [AnyWidths<u128>; 2]),
-    Long(DoublingAddressing<true>, [AnyWidths<u128>; 2]),
+    Narrow(DoublingAddressing<false, AnyOdd>, [AnyWidths<u64>; 2]),
+    Wide(DoublingAddressing<false, AnyOdd>, [AnyWidths<u128>; 2]),
+    Long(DoublingAddressing<true, AnyOdd>, [AnyWidths<u128>; 2]),
 }
 
 /// Evaluates an expression with the addressing of the old table of a [`Splitting`], and the layouts of both.
@@ -43,7 +45,7 @@ macro_rules! with_layouts {
 macro_rules! with_splitting_table {
     ($splitting:expr, ($old_bytes:expr, $new_bytes:expr), $table:ident => $body:expr) => {
         $crate::cuckoo::with_layouts!($splitting, (addressing, layouts) => {
-            let addressing = $crate::addressing::SplittingAddressing::new(*addressing, $splitting.whole());
+            let addressing = $crate::addressing::SplittingAddressing::new(*addressing, $splitting.waiting());
             let slots = $crate::table::SplittingTable::new(addressing, layouts, [$new_bytes, $old_bytes]);
             #[allow(unused_mut, reason = "some expressions write")]
             let mut $table = $crate::cuckoo::CuckooTable { addressing, slots };
@@ -87,48 +89,72 @@ impl Splitting {
             (Some(narrow), Some(new)) => SplittingTables::Narrow(DoublingAddressing::new(old, seed), [new, narrow]),
             _ => SplittingTables::Wide(DoublingAddressing::new(old, seed), [wide(new), wide(old)]),
         };
-        Self { tables, whole: old.bucket_count() }
+        let mut splitting = Self { tables, waiting: 0 };
+        splitting.waiting = splitting.bucket_count();
+        splitting
     }
 
-    /// The buckets that are still whole.
-    pub(crate) const fn whole(&self) -> u64 {
-        self.whole
+    /// The buckets that there are.
+    pub(crate) fn bucket_count(&self) -> u64 {
+        with_layouts!(self, (addressing, _) => addressing.buckets_before_halves())
     }
 
-    /// The tables when so many of their buckets are still whole.
+    /// The buckets that are still in the old table.
+    pub(crate) const fn waiting(&self) -> u64 {
+        self.waiting
+    }
+
+    /// How many buckets of the old table belong to so many, the first ones, and how many of the new table.
+    pub(crate) fn places_of(&self, count: u64) -> [u64; 2] {
+        let end = Half::new(2 * count);
+        with_layouts!(self, (addressing, _) => {
+            [addressing.bucket_of_half(end).get(), addressing.next_bucket_of_half(end).get()]
+        })
+    }
+
+    /// The tables when so many of their buckets wait.
     #[cfg(feature = "concurrent")]
     #[must_use]
-    pub(crate) const fn when(self, whole: u64) -> Self {
-        Self { whole, ..self }
+    pub(crate) const fn when(self, waiting: u64) -> Self {
+        Self { waiting, ..self }
     }
 
-    /// Makes two buckets of each of the next `count`, or of all that are left.
+    /// Moves the next `count` buckets, or all that are left.
     #[inline(never)]
     pub(crate) fn split(&mut self, old_bytes: &[u8], new_bytes: &mut [u8], count: u64) {
-        let end = self.whole;
-        self.whole = end.saturating_sub(count);
-        self.split_buckets(self.whole..end, old_bytes, new_bytes);
+        let end = self.waiting;
+        self.waiting = end.saturating_sub(count);
+        self.split_buckets(self.waiting..end, old_bytes, new_bytes);
     }
 
-    /// Makes two buckets, which nobody has looked at yet, of each of some buckets, from the last to the first.
+    /// Moves some buckets to where nobody has looked yet, from the last to the first.
     ///
     /// Nothing has to be moved again: a bucket has room for all that comes from the one that it is half of.
     #[inline]
     pub(crate) fn split_buckets(&self, numbers: Range<u64>, old_memory: impl Memory, new_memory: impl MemoryMut) {
         with_layouts!(self, (addressing, [new, old]) => {
             let (from, mut into) = (PackedTable::new(*old, old_memory), PackedTable::new(*new, new_memory));
-            for bucket in numbers.rev().map(BucketIndex::new) {
+            for half in numbers.rev().map(|number| Half::new(2 * number)) {
+                let (bucket, next) = (addressing.bucket_of_half(half), addressing.next_bucket_of_half(half));
+                if addressing.is_of_odd(half) == addressing.is_half_doubled() {
+                    into.copy(next, addressing.rest_bits(), from.contents(bucket));
+                    if addressing.is_half_doubled() {
+                        let [bucket, next] = [bucket, next].map(BucketIndex::following);
+                        into.copy(next, addressing.rest_bits(), from.contents(bucket));
+                    }
+                    continue;
+                }
                 // Without a branch on what is in a slot, which can't be predicted: an empty one goes to either half as well.
                 let halves = from.contents(bucket).map(|(_, content)| {
                     let fingerprint = Fingerprint::new(content).unwrap_or(Fingerprint::LEAST);
-                    (content & addressing.rest_bits(), addressing.half(bucket, fingerprint) == 1)
+                    (content & addressing.rest_bits(), addressing.half(half, fingerprint) != half)
                 });
-                into.fill_pair(BucketIndex::new(2 * bucket.get()), halves);
+                into.fill_pair(next, halves);
             }
         });
     }
 
-    /// What keeps a key out of the doubled table, once all buckets are split; its parameters are `parameters`.
+    /// What keeps a key out of the doubled table, once all buckets are moved; its parameters are `parameters`.
     pub(crate) fn crowd(
         &self,
         digest: Digest,
@@ -137,16 +163,17 @@ impl Splitting {
         old_memory: impl Memory + Copy,
         new_memory: impl Memory + Copy,
     ) -> Option<Crowd> {
-        Crowd::around(digest, parameters, seed, |half| {
+        Crowd::around(digest, parameters, seed, |next| {
             with_layouts!(self, (addressing, [new, old]) => {
                 let (from, into) = (PackedTable::new(*old, old_memory), PackedTable::new(*new, new_memory));
-                let bucket = BucketIndex::new(half.get() / 2);
-                if bucket.get() < self.whole {
-                    let fingerprints = from.filled_slots(bucket).map(|(_, fingerprint)| fingerprint);
-                    let of_half = fingerprints.filter(|&it| addressing.half(bucket, it) == half.get() & 1);
-                    of_half.map(|fingerprint| (half, addressing.rest(fingerprint))).collect()
+                let half = addressing.half_of_next_bucket(next);
+                if half.get() / 2 < self.waiting {
+                    let fingerprints = from.filled_slots(addressing.bucket_of_half(half)).map(|(_, it)| it);
+                    let of_next =
+                        fingerprints.filter(|&it| addressing.next_bucket_of_half(addressing.half(half, it)) == next);
+                    of_next.map(|fingerprint| (next, addressing.rest(fingerprint))).collect()
                 } else {
-                    into.filled_slots(half).map(|(_, rest)| (half, rest)).collect()
+                    into.filled_slots(next).map(|(_, rest)| (next, rest)).collect()
                 }
             })
         })
@@ -158,11 +185,13 @@ impl Splitting {
         with_layouts!(self, (addressing, [new, old]) => {
             let from = PackedTable::new(*new, new_bytes);
             let mut into = CuckooTable { addressing: *addressing, slots: PackedTable::new(*old, old_bytes) };
-            for bucket in numbers.map(|number| addressing.grid().bucket(number)) {
-                for half in [2 * bucket.bucket().get(), 2 * bucket.bucket().get() + 1].map(BucketIndex::new) {
-                    for (_, rest) in from.filled_slots(half) {
-                        into.insert_fingerprint(addressing.restored(half, rest), bucket)?;
-                    }
+            let [_, first] = self.places_of(numbers.start);
+            let [_, end] = self.places_of(numbers.end);
+            for next in (first..end).map(BucketIndex::new) {
+                let half = addressing.half_of_next_bucket(next);
+                let bucket = addressing.grid().candidate(addressing.bucket_of_half(half));
+                for (_, rest) in from.filled_slots(next) {
+                    into.insert_fingerprint(addressing.restored(half, rest), bucket)?;
                 }
             }
             Ok(())
@@ -173,7 +202,7 @@ impl Splitting {
     #[inline]
     pub(crate) fn contains(&self, old_bytes: &[u8], new_bytes: &[u8], digest: Digest) -> bool {
         with_layouts!(self, (addressing, layouts) => {
-            contains(addressing, layouts, self.whole, [new_bytes, old_bytes], digest)
+            contains(addressing, layouts, self.waiting, [new_bytes, old_bytes], digest)
         })
     }
 
@@ -225,14 +254,14 @@ impl Splitting {
 /// than that kind needs.
 #[inline(never)]
 fn contains<W: Word, const LONG: bool>(
-    addressing: &DoublingAddressing<LONG>,
+    addressing: &DoublingAddressing<LONG, AnyOdd>,
     layouts: &[AnyWidths<W>; 2],
-    whole: u64,
+    waiting: u64,
     memory: [&[u8]; 2],
     digest: Digest,
 ) -> bool {
     let (fingerprint, first, second) = addressing.locate_halves::<Whole>(digest);
-    let slots = SplittingTable::new(SplittingAddressing::new(*addressing, whole), layouts, memory);
+    let slots = SplittingTable::new(SplittingAddressing::new(*addressing, waiting), layouts, memory);
     // A half leads to the bucket that it is still a part of as well.
     slots.either_contains(first.bucket(), second.bucket(), fingerprint)
 }

@@ -165,6 +165,18 @@ impl Operations {
                 BITS => Self::with::<ConstantWidths<u128, 4, BITS>, _, _>(addressing, widths),
                 _ => Self::with_any_widths(addressing, widths)
             ),
+            Pair::HalfDoubledNarrow(addressing, widths) => with_constant_bits!(
+                widths.slots_and_bits(),
+                [9 10 11 12 13 14],
+                BITS => Self::with::<ConstantWidths<u64, 4, BITS>, _, _>(addressing, widths),
+                _ => Self::with_any_widths(addressing, widths)
+            ),
+            Pair::HalfDoubledWide(addressing, widths) => with_constant_bits!(
+                widths.slots_and_bits(),
+                [15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32],
+                BITS => Self::with::<ConstantWidths<u128, 4, BITS>, _, _>(addressing, widths),
+                _ => Self::with_any_widths(addressing, widths)
+            ),
             Pair::AlignedSemiSorted(addressing, bits) => with_constant_bits!(
                 (4, bits.get()),
                 [5 6 7 8 9 10 11 12 13 14 15],

@@ -24,7 +24,7 @@ impl Scheme {
                     return Ok(None);
                 }
                 for (_, fingerprint) in table.slots.filled_slots(here) {
-                    if !table.addressing.may_hold(fingerprint) {
+                    if !table.addressing.may_hold(bucket, fingerprint) {
                         return Ok(None);
                     }
                     fingerprints.try_reserve(1).map_err(|_| OutOfMemory)?;
@@ -64,6 +64,10 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
             let (filled, may_be) = self.slots.count_filled(bucket, A::TELLING_BITS);
             occupied += filled;
             is_well_formed &= may_be & self.slots.is_well_formed(bucket);
+            if A::IS_CHOOSY {
+                let mut fingerprints = self.slots.filled_slots(bucket).map(|(_, fingerprint)| fingerprint);
+                is_well_formed &= fingerprints.all(|fingerprint| self.addressing.may_hold(bucket, fingerprint));
+            }
         }
         is_well_formed.then_some(occupied)
     }

@@ -159,6 +159,11 @@ pub enum BuildError {
         /// The doublings.
         given: u32,
     },
+    /// No table with these parameters can have had half of its buckets doubled as often.
+    HalfDoublings {
+        /// How often half of the buckets were doubled.
+        given: u32,
+    },
     /// The memory for the table could not be allocated.
     OutOfMemory {
         /// The bytes of the table.
@@ -271,6 +276,10 @@ impl fmt::Display for BuildError {
             }
             Self::Doublings { given } => {
                 write!(formatter, "no table with these parameters can have been doubled {given} times")
+            }
+            Self::HalfDoublings { given } => {
+                let doublings = f64::from(*given) / 2.0;
+                write!(formatter, "no table with these parameters can have been doubled {doublings} times")
             }
             Self::OutOfMemory { bytes } => write!(formatter, "no memory for a table of {bytes} bytes"),
         }

@@ -227,14 +227,14 @@ impl ExpiringCuckooFilter {
     /// Stores a copy of a key; with `if_absent`, only if there is no living one. Returns whether it was stored.
     fn insert_digest(&mut self, digest: Digest, if_absent: bool) -> Result<bool, InsertError> {
         let (number, dead) = (self.generations.current(), self.generations.dead());
-        let doublings = self.filter.parameters().doublings();
+        let doublings = self.filter.parameters().half_doublings();
         let stored = self.filter.insert_among_living(digest, number, dead, self.generations.living(), if_absent);
         match stored.map_err(|error| error.with_numbers(self.len(), self.capacity()))? {
             Filled::AlreadyThere => return Ok(false),
             Filled::Dead(replaced) => self.generations.leave(replaced),
             Filled::Empty | Filled::NoRoom => {}
         }
-        if self.filter.parameters().doublings() != doublings {
+        if self.filter.parameters().half_doublings() != doublings {
             self.generations.forget_dead();
         }
         self.generations.join();

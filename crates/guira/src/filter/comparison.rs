@@ -60,8 +60,8 @@ impl CuckooFilter {
     /// Returns the filter; if another one that began alike has been doubled more often, then doubled as often as that.
     fn doubled_as_often_as(&self, other: &Self) -> Result<Cow<'_, Self>, MergeError> {
         let mut doubled = self.try_settled()?;
-        while doubled.parameters().doublings() < other.parameters().doublings()
-            && doubled.parameters().fingerprint_bits() > other.parameters().fingerprint_bits()
+        while doubled.parameters().half_doublings() < other.parameters().half_doublings()
+            && doubled.parameters().fingerprint_bits() >= other.parameters().fingerprint_bits()
         {
             // Otherwise they did not begin alike: `refuse_if_made_otherwise` says so.
             let Some(next) = doubled.doubled()? else { break };

@@ -87,7 +87,9 @@ impl CuckooFilter {
         if given < stored && addressing != Addressing::Doubling {
             return Err(ConvertError::ShorterFingerprints { stored, given, addressing });
         }
-        let (shape, regions) = (Shape::new(layout, addressing, slots_per_bucket)?, parameters.regions());
+        let shape = Shape::new(layout, addressing, slots_per_bucket)?;
+        let shape = shape.half_doubled(parameters.shape().is_half_doubled());
+        let regions = parameters.regions();
         // First without a capacity, so that what is out of range is refused before anything is computed from it.
         Parameters::new(shape, given, regions, 0)?;
         let capacity = if slots_per_bucket == parameters.slots_per_bucket() && given == stored {
@@ -97,6 +99,6 @@ impl CuckooFilter {
             let capacity = capacity_in_parts(given, regions, parts, shape);
             self.growth().map_or(capacity, |growth| growth.within_rate(capacity))
         };
-        Ok(Parameters::new(shape, given, regions, capacity)?.doubled(parameters.doublings())?)
+        Ok(Parameters::new(shape, given, regions, capacity)?.half_doubled(parameters.half_doublings())?)
     }
 }

@@ -63,7 +63,7 @@ impl CuckooFilter {
         parameters: Parameters,
     ) -> Result<Self, OutOfMemory> {
         let mut filter = doubled;
-        if splitting.whole() > 0 {
+        if splitting.waiting() > 0 {
             filter.set_doubling(Some(try_box(Doubling { splitting, old, parameters })?));
         }
         Ok(filter)
@@ -141,8 +141,7 @@ impl CuckooFilter {
     pub(super) fn split(&mut self, count: u64) {
         let Some((splitting, old, new)) = self.splitting_mut() else { return };
         splitting.split(old, new, count);
-        let whole = splitting.whole();
-        if whole == 0 {
+        if splitting.waiting() == 0 {
             self.set_doubling(None);
         } else if let Some(doubling) = self.doubling_mut() {
             doubling.give_back();
@@ -193,7 +192,8 @@ impl Doubling {
 
     /// Gives back the memory behind the buckets that are whole, once it is worth a call.
     fn give_back(&mut self) {
-        let needed = to_usize(bytes_for(self.splitting.whole() * u64::from(self.parameters.bucket_bits())));
+        let [needed, _] = self.splitting.places_of(self.splitting.waiting());
+        let needed = to_usize(bytes_for(needed * u64::from(self.parameters.bucket_bits())));
         if needed + GIVEN_BACK_AT_A_TIME <= self.old.len() {
             self.old.truncate(needed);
         }
@@ -241,17 +241,18 @@ mod tests {
 
     #[test]
     fn at_each_step_of_a_doubling_all_is_as_when_it_is_over() {
-        let doubled_before = filters().map(|filter| filter.doubled().expect("memory").expect("it may grow"));
-        for mut filter in filters().chain(doubled_before) {
+        let doubled = |filter: CuckooFilter| filter.doubled().expect("memory").expect("it may grow");
+        let (half_doubled, doubled_before) = (filters().map(doubled), filters().map(doubled).map(doubled));
+        for mut filter in filters().chain(half_doubled).chain(doubled_before) {
             let keys = fill(&mut filter);
             let doubled = filter.doubled().expect("memory").expect("it may grow");
             assert_eq!(filter.begin_doubling(), Ok(true));
-            let whole = doubled.parameters().slot_count() / u64::from(doubled.parameters().slots_per_bucket()) / 2;
-            for step in 0..=whole {
-                assert_eq!(filter.is_doubling(), step < whole);
+            let buckets = filter.splitting().expect("it is being doubled").0.bucket_count();
+            for step in 0..=buckets {
+                assert_eq!(filter.is_doubling(), step < buckets);
                 assert_holds(&filter, &keys, step);
                 // Copies of the whole table at each step of the smaller ones only.
-                if whole < 64 || step % 17 == 0 {
+                if buckets < 64 || step % 17 == 0 {
                     assert_eq!(filter.to_bytes(), doubled.to_bytes());
                     assert_eq!(filter, doubled);
                     assert_eq!(filter.check_invariants(), Ok(()));
@@ -387,15 +388,15 @@ mod tests {
             let most = 2 * filter.parameters().slots_per_bucket() as usize;
             let keys = fill(&mut filter);
             assert_eq!(filter.begin_doubling(), Ok(true));
-            filter.split(filter.splitting().expect("it is being doubled").0.whole() / 2);
+            filter.split(filter.splitting().expect("it is being doubled").0.waiting() / 2);
             for key in keys {
                 let (mut doubling, mut settled) = (filter.clone(), filter.settled().into_owned());
                 for _ in 0..=most {
-                    let whole = doubling.splitting().map(|(splitting, ..)| splitting.whole());
+                    let whole = doubling.splitting().map(|(splitting, ..)| splitting.waiting());
                     let inserted = doubling.insert(&key);
                     assert_eq!(inserted, settled.insert(&key), "{key}");
                     assert_eq!(doubling.parameters(), settled.parameters(), "{key}");
-                    let left = doubling.splitting().map(|(splitting, ..)| splitting.whole());
+                    let left = doubling.splitting().map(|(splitting, ..)| splitting.waiting());
                     if let (Err(_), Some(before)) = (inserted, whole) {
                         assert!(before - left.unwrap_or(0) <= Splitting::AT_A_TIME, "{key}: {before} to {left:?}");
                         crowded += usize::from(doubling.count(&key) < most);

@@ -130,11 +130,11 @@ impl CuckooFilter {
         self.settle();
         // All but the last doubling is of copies, since it may fail. That one gives back the table that it is made from meanwhile.
         let mut grown: Option<Self> = None;
-        for _ in self.parameters().doublings() + 1..parameters.doublings() {
+        for _ in self.parameters().half_doublings() + 1..parameters.half_doublings() {
             grown = Some(grown.as_ref().unwrap_or(self).grown()?);
         }
         let last = grown.as_mut().unwrap_or(self);
-        if last.parameters().doublings() < parameters.doublings() {
+        if last.parameters().half_doublings() < parameters.half_doublings() {
             if !last.begin_doubling()? {
                 return Err(last.insert_error(NoRoom::Full));
             }

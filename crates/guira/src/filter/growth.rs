@@ -35,11 +35,11 @@ impl Growth {
         }
         let bits_at_first = parameters.fingerprint_bits() + parameters.doublings();
         let is_doubling = parameters.addressing() == Addressing::Doubling;
-        let is_within = !self.is_last(parameters) || parameters.doublings() == self.doublings;
+        let is_within = !self.is_last(parameters) || parameters.half_doublings() == self.half_doublings();
         if !is_doubling || !is_within || bits_at_first < self.doublings.saturating_add(Parameters::CORE_BITS) {
             return Err(BuildError::Doublings { given: self.doublings });
         }
-        let slots_at_first = parameters.slot_count() >> parameters.doublings();
+        let slots_at_first = slots(parameters.regions_at_first(), parameters.shape());
         let slots_at_last = slots_at_first.saturating_mul(1 << self.doublings.min(32));
         if self.max_capacity > slots_at_last {
             return Err(BuildError::Capacity { given: self.max_capacity, most: slots_at_last });
@@ -49,12 +49,12 @@ impl Growth {
 
     /// The same for a filter that was converted, and has these parameters now. No more keys are promised than fit its last table.
     pub(crate) fn converted(self, parameters: &Parameters) -> Self {
-        let fit = if parameters.doublings() == self.doublings {
+        let fit = if parameters.half_doublings() == self.half_doublings() {
             parameters.capacity()
         } else {
-            let at_first = parameters.buckets_per_region() >> parameters.doublings();
-            let last = Regions { buckets: at_first << self.doublings, ..parameters.regions() };
-            promised_by(last, parameters.shape())
+            let first = parameters.regions_at_first();
+            let last = Regions { buckets: first.buckets << self.doublings, ..first };
+            promised_by(last, parameters.shape().half_doubled(false))
         };
         Self { max_capacity: self.max_capacity.min(fit), ..self }
     }
@@ -66,7 +66,12 @@ impl Growth {
 
     /// Whether a table is not to be doubled any more.
     pub(crate) fn is_last(&self, parameters: &Parameters) -> bool {
-        parameters.doublings() >= self.doublings && self.policy == GrowthPolicy::KeepRate
+        parameters.half_doublings() >= self.half_doublings() && self.policy == GrowthPolicy::KeepRate
+    }
+
+    /// How often half of the buckets become two while the rate still holds.
+    const fn half_doublings(&self) -> u32 {
+        self.doublings.saturating_mul(2)
     }
 
     /// The number of fingerprints that no table may exceed.
@@ -129,18 +134,23 @@ impl Growth {
         to_usize(if self.is_last(parameters) { capacity } else { capacity.max(tried) }).min(self.most())
     }
 
-    /// The most distinct keys that can be promised to fit these regions, after so many doublings, before they are doubled.
+    /// The most distinct keys that can be promised to fit a table before more of its buckets become two, after so many half doublings.
     ///
     /// Those that were planned as the last are filled up, and so are fingerprints that have no bit to give away, and first tables
     /// unless they are large.
-    pub(crate) fn capacity(&self, regions: Regions, shape: Shape, bits: u32, doublings: u32) -> u64 {
+    fn capacity(&self, regions: Regions, shape: Shape, bits: u32, half_doublings: u32) -> u64 {
         let promised = promised_by(regions, shape);
-        let is_first_and_small = doublings == 0 && !is_large(regions, shape);
-        if doublings == self.doublings || bits == Parameters::CORE_BITS || is_first_and_small {
+        let is_first_and_small = half_doublings == 0 && !is_large(regions, shape);
+        if half_doublings == self.half_doublings() || bits == Parameters::CORE_BITS || is_first_and_small {
             self.within_rate(promised)
         } else {
             self.within_rate(promised.min(keys_before_doubling(regions, shape)))
         }
+    }
+
+    /// The capacity of a first table.
+    pub(crate) fn capacity_at_first(&self, regions: Regions, shape: Shape, bits: u32) -> u64 {
+        self.capacity(regions, shape, bits, 0)
     }
 
     /// So many keys, or as many as the filter takes where it keeps its rate: after a conversion to larger buckets more would fit.
@@ -162,47 +172,51 @@ impl Growth {
         tables.find(|parameters| parameters.capacity() >= capacity)
     }
 
-    /// The parameters of the doubled table; `None` where no bits are left to give away, or where there would be too many buckets.
+    /// The parameters of the table in which half of the buckets are two; `None` where no bits are left to give away, or where there
+    /// would be too many buckets.
     pub(crate) fn after_doubling(&self, parameters: &Parameters) -> Option<Parameters> {
-        let buckets = parameters.buckets_per_region().saturating_mul(2);
-        self.with_doublings(parameters, parameters.doublings() + 1, buckets, parameters.fingerprint_bits() - 1)
+        self.with_half_doublings(parameters, parameters.half_doublings() + 1)
     }
 
-    /// The parameters before the last doubling.
+    /// The parameters before half of the buckets became two.
     pub(crate) fn before_doubling(&self, parameters: &Parameters) -> Option<Parameters> {
-        let doublings = parameters.doublings().checked_sub(1)?;
-        self.with_doublings(
-            parameters,
-            doublings,
-            parameters.buckets_per_region() / 2,
-            parameters.fingerprint_bits() + 1,
-        )
+        self.with_half_doublings(parameters, parameters.half_doublings().checked_sub(1)?)
     }
 
     /// The parameters that a table with these began with.
     pub(crate) fn before_all_doublings(&self, parameters: &Parameters) -> Parameters {
-        let before = |parameters: &Parameters| self.before_doubling(parameters);
-        core::iter::successors(Some(*parameters), before).last().unwrap_or(*parameters)
+        self.with_half_doublings(parameters, 0).unwrap_or(*parameters)
     }
 
-    fn with_doublings(&self, of: &Parameters, doublings: u32, buckets: u64, bits: u32) -> Option<Parameters> {
-        let (shape, regions) = (of.shape(), Regions { count: of.region_count(), buckets });
+    fn with_half_doublings(&self, of: &Parameters, half_doublings: u32) -> Option<Parameters> {
+        let (doublings, is_half_doubled) = (half_doublings / 2, !half_doublings.is_multiple_of(2));
+        let bits = (of.fingerprint_bits() + of.doublings()).checked_sub(doublings)?;
+        let first = of.regions_at_first();
+        let doubled = Regions { buckets: first.buckets.checked_mul(1 << doublings.min(63))?, ..first };
+        let regions = if is_half_doubled { doubled.half_doubled() } else { doubled };
+        let shape = of.shape().half_doubled(is_half_doubled);
         // First without a capacity, so that sizes out of range are refused before anything is computed from them.
-        Parameters::new(shape, bits, regions, 0).ok()?.doubled(doublings).ok()?;
-        let parameters = Parameters::new(shape, bits, regions, self.capacity(regions, shape, bits, doublings)).ok()?;
+        Parameters::new(shape, bits, regions, 0).ok()?.half_doubled(half_doublings).ok()?;
+        let capacity = self.capacity(regions, shape, bits, half_doublings);
+        let parameters = Parameters::new(shape, bits, regions, capacity).ok()?;
         let value_bits = of.value_bits();
         let with_values = if value_bits > 0 { parameters.with_value_bits(value_bits).ok()? } else { parameters };
-        with_values.doubled(doublings).ok()
+        with_values.half_doubled(half_doublings).ok()
     }
 }
 
 /// The load factor at which a table is doubled. In large tables more would fit, but the search for room would take several times as
 /// long, above all in the first moments of the doubling, when nearly all buckets are still whole.
-const fn load_factor_before_doubling(slots_per_bucket: u32) -> f64 {
-    match slots_per_bucket {
-        2 => 0.845,
-        4 => 0.94,
-        _ => 0.965,
+///
+/// Where every second bucket is two, the others have as many keys to take as the two have together, and the table is full earlier.
+const fn load_factor_before_doubling(shape: Shape) -> f64 {
+    match (shape.slots_per_bucket(), shape.is_half_doubled()) {
+        (2, false) => 0.83,
+        (2, true) => 0.785,
+        (4, false) => 0.93,
+        (4, true) => 0.89,
+        (_, false) => 0.96,
+        (_, true) => 0.94,
     }
 }
 
@@ -218,7 +232,7 @@ const fn slots(regions: Regions, shape: Shape) -> u64 {
 
 /// The number of fingerprints at which these regions are doubled, if so many fit.
 fn keys_before_doubling(regions: Regions, shape: Shape) -> u64 {
-    saturating_ceil(to_f64(slots(regions, shape)) * load_factor_before_doubling(shape.slots_per_bucket()))
+    saturating_ceil(to_f64(slots(regions, shape)) * load_factor_before_doubling(shape))
 }
 
 /// As many regions as these for a first table, and at least as large, that is not doubled before it holds so many keys, which fit.
@@ -226,7 +240,7 @@ pub(super) fn first_regions_for(keys: u64, least: Regions, shape: Shape) -> Regi
     if !is_large(least, shape) || keys <= keys_before_doubling(least, shape) {
         return least;
     }
-    let slots = to_f64(keys) / load_factor_before_doubling(shape.slots_per_bucket());
+    let slots = to_f64(keys) / load_factor_before_doubling(shape);
     let buckets = saturating_ceil(slots / to_f64(least.count * u64::from(shape.slots_per_bucket())));
     Regions { buckets: buckets.next_multiple_of(2), ..least }
 }

@@ -32,7 +32,7 @@ impl<'filter> Made<'filter> {
                 ("slots per bucket", u64::from(parameters.slots_per_bucket())),
                 ("bits of values", u64::from(parameters.value_bits())),
                 ("regions", parameters.region_count()),
-                ("the buckets per region at the beginning", parameters.buckets_per_region() >> parameters.doublings()),
+                ("the buckets per region at the beginning", parameters.regions_at_first().buckets),
                 (
                     "the fingerprint bits at the beginning",
                     u64::from(parameters.fingerprint_bits() + parameters.doublings()),
@@ -49,7 +49,7 @@ impl<'filter> Made<'filter> {
                 ("slots per bucket", parameters.slots_per_bucket()),
                 ("fingerprint bits", parameters.fingerprint_bits()),
                 ("bits of values", parameters.value_bits()),
-                ("doublings", parameters.doublings()),
+                ("half doublings", parameters.half_doublings()),
             ]
         })?;
         let (a, b) = (self.parameters, other.parameters);

@@ -157,10 +157,10 @@ impl CuckooFilter {
                 Some(grown) => grown,
                 None => &mut *self,
             };
-            while theirs.parameters().doublings() < ours.parameters().doublings() {
+            while theirs.parameters().half_doublings() < ours.parameters().half_doublings() {
                 theirs = Cow::Owned(theirs.doubled()?.expect("ours has been doubled as often, and began alike"));
             }
-            let is_behind = ours.parameters().doublings() < theirs.parameters().doublings();
+            let is_behind = ours.parameters().half_doublings() < theirs.parameters().half_doublings();
             let additional = if is_behind { usize::MAX } else { ours.additional(&theirs, copies)? };
             if additional <= ours.room() {
                 let together = ours.len().saturating_add(additional);

@@ -106,7 +106,7 @@ impl Halving {
 
     /// Fills a few buckets. It is done with `true` after the last, and with `false` if copies fill a few of them.
     fn step(&mut self, from: &CuckooFilter) -> Result<Step<bool>, OutOfMemory> {
-        let count = self.halved.parameters().bucket_count();
+        let count = self.splitting.bucket_count();
         let end = self.next.saturating_add(BUCKETS).min(count);
         match self.splitting.fold(self.halved.scheme_and_bytes().1, from.bytes(), self.next..end) {
             Ok(()) => {}
@@ -257,14 +257,15 @@ impl Merging {
             None => other,
             Some(copy) => match copy.step(other) {
                 None => return Ok(Step::More),
-                Some(copy) if copy.parameters().doublings() < ours.parameters().doublings() => {
+                Some(copy) if copy.parameters().half_doublings() < ours.parameters().half_doublings() => {
                     return Ok(if copy.begin_doubling()? { Step::More } else { Step::Done(None) });
                 }
                 Some(copy) => &*copy,
             },
         };
         if self.next == 0 {
-            let (doublings, their_doublings) = (ours.parameters().doublings(), theirs.parameters().doublings());
+            let (doublings, their_doublings) =
+                (ours.parameters().half_doublings(), theirs.parameters().half_doublings());
             let least = self.doublings.get(self.others).copied().unwrap_or(0).max(their_doublings);
             if ours.growth().is_some() && (doublings < least || theirs.len() > ours.room()) {
                 let is_last = ours.growth().is_none_or(|growth| growth.is_last(ours.parameters()));
@@ -292,7 +293,7 @@ impl Merging {
             Err(NoRoom::OutOfMemory) => return Err(no_memory()),
             Err(NoRoom::Full) if ours.growth().is_some() && !is_crowded(self.together, slot_count) => {
                 // Some are stored, so all begins anew, with a larger table for these.
-                let least = ours.parameters().doublings() + 1;
+                let least = ours.parameters().half_doublings() + 1;
                 if let Some(doublings) = self.doublings.get_mut(self.others) {
                     *doublings = least;
                 }
@@ -375,7 +376,7 @@ mod tests {
         let mut ours = builder.build().expect("a small filter");
         (0..70_u64).for_each(|key| ours.insert(&key).expect("there is room"));
         (0..8).for_each(|_| ours.insert("ani").expect("as many copies as fit"));
-        assert_eq!(ours.parameters().doublings(), 0);
+        assert_eq!(ours.parameters().half_doublings(), 0);
         let mut third = builder.build().expect("a small filter");
         (1000..1010_u64).for_each(|key| third.insert(&key).expect("there is room"));
         let mut begun_anew = 0;
@@ -386,7 +387,7 @@ mod tests {
             if expected.merge(&second).is_err() {
                 continue;
             }
-            begun_anew += expected.parameters().doublings();
+            begun_anew += expected.parameters().half_doublings();
             expected.merge(&third).expect("there is room");
             let merged = merged(&ours, &[&second, &third]).expect("there is room");
             assert_eq!(merged.to_bytes(), expected.to_bytes());
@@ -429,7 +430,7 @@ mod tests {
                     Some(merged) => assert_eq!(merged.to_bytes(), expected.to_bytes(), "{slots} slots, round {round}"),
                     None => refused += 1,
                 }
-                grown += u32::from(expected.parameters().doublings() > first.parameters().doublings());
+                grown += u32::from(expected.parameters().half_doublings() > first.parameters().half_doublings());
             }
         }
         assert!(refused > 100 && grown > 100, "{refused} refused, {grown} grown");

@@ -1,10 +1,8 @@
 //! Growth of filters with values. Their tables are doubled at once.
 
-use arrayvec::ArrayVec;
-
 use super::ValuedFilter;
 use super::growth::is_crowded;
-use crate::addressing::{Addressing as _, BucketIndex, DoublingAddressing};
+use crate::addressing::{Addressing as _, AnyOdd, BucketIndex, DoublingAddressing};
 use crate::cast::to_usize;
 use crate::cuckoo::{Crowd, CuckooTable, Filled, NoRoom, with_table};
 use crate::digest::Digest;
@@ -82,23 +80,21 @@ impl ValuedFilter {
         let doubled = self.growth().and_then(|growth| growth.after_doubling(self.parameters()));
         let Some(parameters) = doubled else { return Ok(None) };
         let mut doubled = self.empty_with(parameters)?;
-        let addressing = DoublingAddressing::<true>::new(self.parameters(), self.hasher().seed());
+        let addressing = DoublingAddressing::<true, AnyOdd>::new(self.parameters(), self.hasher().seed());
         let from = ValuedTable::new(widths(self.parameters()), &self.storage()[..]);
         let mut len = 0;
         let mut into = ValuedTable::new(widths(doubled.parameters()), doubled.bytes_mut());
-        let slots: ArrayVec<_, 8> = into.slots().collect();
         for bucket in addressing.grid().buckets().map(|bucket| bucket.bucket()) {
-            // A bucket has room for all that comes from the one that it is half of.
-            let mut free = [slots.iter(), slots.iter()];
             for (slot, fingerprint) in from.filled_slots(bucket) {
                 let value = from.value(Place { bucket, slot });
                 if living.is_dead(value) {
                     continue;
                 }
-                let half = addressing.half(bucket, fingerprint);
-                if let Some(&slot) = free[usize::from(half == 1)].next() {
-                    let place = Place { bucket: BucketIndex::new(2 * bucket.get() + half), slot };
-                    into.fill(place, addressing.rest(fingerprint));
+                let (bucket, rest) = addressing.moved(bucket, fingerprint);
+                // A bucket has room for all that comes from the one that it is, or is half of.
+                if let Some(slot) = into.vacancy(bucket).slot() {
+                    let place = Place { bucket, slot };
+                    into.fill(place, rest);
                     into.set_value(place, value);
                     len += 1;
                 }
@@ -112,20 +108,20 @@ impl ValuedFilter {
     /// there was no doubling, or no memory.
     fn halved(&self, living: Living) -> Option<Self> {
         let mut halved = self.empty_with(self.growth()?.before_doubling(self.parameters())?).ok()?;
-        let addressing = DoublingAddressing::<true>::new(halved.parameters(), self.hasher().seed());
+        let addressing = DoublingAddressing::<true, AnyOdd>::new(halved.parameters(), self.hasher().seed());
         let from = ValuedTable::new(widths(self.parameters()), &self.storage()[..]);
         let mut len = 0;
         let slots = ValuedTable::new(widths(halved.parameters()), halved.bytes_mut());
         let mut into = CuckooTable { addressing, slots };
-        for bucket in addressing.grid().buckets() {
-            for half in [2 * bucket.bucket().get(), 2 * bucket.bucket().get() + 1].map(BucketIndex::new) {
-                for (slot, rest) in from.filled_slots(half) {
-                    let value = from.value(Place { bucket: half, slot });
-                    if !living.is_dead(value) {
-                        let place = into.insert_fingerprint(addressing.restored(half, rest), bucket).ok()?;
-                        into.slots.set_value(place, value);
-                        len += 1;
-                    }
+        for next in (0..self.parameters().bucket_count()).map(BucketIndex::new) {
+            let half = addressing.half_of_next_bucket(next);
+            let bucket = addressing.grid().candidate(addressing.bucket_of_half(half));
+            for (slot, rest) in from.filled_slots(next) {
+                let value = from.value(Place { bucket: next, slot });
+                if !living.is_dead(value) {
+                    let place = into.insert_fingerprint(addressing.restored(half, rest), bucket).ok()?;
+                    into.slots.set_value(place, value);
+                    len += 1;
                 }
             }
         }
@@ -161,7 +157,7 @@ impl ValuedFilter {
             parameters = doubled.ok_or(ReserveError::Full { len, additional, capacity })?;
         }
         let mut grown: Option<Self> = None;
-        for _ in self.parameters().doublings()..parameters.doublings() {
+        for _ in self.parameters().half_doublings()..parameters.half_doublings() {
             let doubled = grown.as_ref().unwrap_or(self).doubled(living);
             grown = doubled.map_err(|_| OutOfMemory::new(parameters.table_size()))?;
         }
@@ -180,7 +176,7 @@ impl ValuedFilter {
     /// Undoes doublings as long as `len` living fingerprints leave an eighth of the smaller table's capacity free. Returns
     /// whether it did, which leaves the dead out.
     pub(crate) fn shrink_to_living(&mut self, len: usize, living: Living) -> bool {
-        let before = self.parameters().doublings();
+        let before = self.parameters().half_doublings();
         while let Some(smaller) = self.growth().and_then(|growth| growth.before_doubling(self.parameters())) {
             if len as u64 > smaller.capacity() - smaller.capacity().div_ceil(super::growing::ROOM_TO_SPARE) {
                 break;
@@ -189,6 +185,6 @@ impl ValuedFilter {
             let Some(halved) = self.halved(living) else { break };
             *self = halved;
         }
-        self.parameters().doublings() < before
+        self.parameters().half_doublings() < before
     }
 }

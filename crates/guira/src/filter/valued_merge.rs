@@ -47,12 +47,12 @@ impl ValuedFilter {
         let no_room = |slot_count| MergeError::Full { len: self.len(), other_len: other.len(), slot_count };
         let (mut ours, mut theirs) = (Cow::Borrowed(&*self), Cow::Borrowed(other));
         loop {
-            while theirs.parameters().doublings() < ours.parameters().doublings() {
+            while theirs.parameters().half_doublings() < ours.parameters().half_doublings() {
                 let doubled = theirs.doubled(Living::ALL)?;
                 theirs = Cow::Owned(doubled.expect("ours has been doubled as often, and began alike"));
             }
             let slot_count = to_usize(ours.parameters().slot_count());
-            let is_behind = ours.parameters().doublings() < theirs.parameters().doublings();
+            let is_behind = ours.parameters().half_doublings() < theirs.parameters().half_doublings();
             if !is_behind {
                 let mut merged = ours.try_clone()?;
                 // Dead fingerprints count towards no limit.

@@ -49,8 +49,10 @@ const MAX_VALUE_BITS: u8 = 56;
 /// The flags that a reader must know: there are none so far.
 const REQUIRED_FLAGS: u16 = 0;
 
-/// The buckets that are split already, in a table that is being doubled. Such tables are not written so far.
-const MARK: u64 = 0;
+/// How far a doubling has come, between two that are counted: not at all, or every second bucket has become two. Tables are not written
+/// with it at any other place.
+const MARK_SETTLED: u64 = 0;
+const MARK_HALF_DOUBLED: u64 = 1;
 
 const RESERVED: u64 = 0;
 
@@ -181,7 +183,8 @@ impl Header {
         bytes.extend(max_capacity.to_le_bytes());
         bytes.extend(self.chunks_size.to_le_bytes());
         bytes.extend(self.rate.to_bits().to_le_bytes());
-        bytes.extend(MARK.to_le_bytes());
+        let mark = if parameters.shape().is_half_doubled() { MARK_HALF_DOUBLED } else { MARK_SETTLED };
+        bytes.extend(mark.to_le_bytes());
         bytes.extend(RESERVED.to_le_bytes());
         bytes.extend(self.table_checksum.to_le_bytes());
         let header_checksum = checksum(&bytes);
@@ -239,7 +242,7 @@ impl Header {
         if required_flags != REQUIRED_FLAGS {
             return unknown("flags", required_flags);
         }
-        if mark != MARK {
+        if mark > MARK_HALF_DOUBLED {
             return unknown("state of a doubling", mark);
         }
         if reserved != RESERVED {
@@ -262,14 +265,16 @@ impl Header {
             return unknown("length of values", value_bits);
         }
         let regions = Regions { count: region_count, buckets: buckets_per_region };
+        let half_doublings = 2 * u32::from(doublings) + u32::from(mark == MARK_HALF_DOUBLED);
         let parameters = Shape::new(layout, addressing, u32::from(slots_per_bucket))
+            .map(|shape| shape.half_doubled(mark == MARK_HALF_DOUBLED))
             .and_then(|shape| Parameters::new(shape, u32::from(fingerprint_bits), regions, capacity))
             .and_then(
                 |parameters| {
                     if has_values { parameters.with_value_bits(u32::from(value_bits)) } else { Ok(parameters) }
                 },
             )
-            .and_then(|parameters| parameters.doubled(u32::from(doublings)));
+            .and_then(|parameters| parameters.half_doubled(half_doublings));
         let parameters = match parameters {
             Ok(parameters) => parameters,
             Err(error) => return Some(Err(LoadError::Parameters(error))),

@@ -450,10 +450,9 @@ impl<G: Widths, M: MemoryMut> PackedTable<G, M> {
     #[inline(always)]
     pub(crate) fn fill_pair(&mut self, first: BucketIndex, fingerprints: impl Iterator<Item = (u64, bool)>) {
         let (slots, slot_bits) = (self.widths.slots_per_bucket(), self.widths.slot_bits());
-        let pair = [first, BucketIndex::new(first.get() + 1)];
-        // A write takes so many slots, a power of two, whichever bit they start at.
-        let at_a_time = if G::ONE_WORD { slots } else { slots / 2 };
-        if at_a_time * slot_bits + 7 > u64::BITS {
+        let pair = [first, first.following()];
+        let at_a_time = self.slots_at_a_time();
+        if at_a_time == 1 {
             let mut ends = [0; 2];
             for (fingerprint, is_second) in fingerprints.filter(|&(fingerprint, _)| fingerprint != 0) {
                 let place = Place { bucket: pair[usize::from(is_second)], slot: Slot(ends[usize::from(is_second)]) };
@@ -475,6 +474,31 @@ impl<G: Widths, M: MemoryMut> PackedTable<G, M> {
                 self.replace(Place { bucket, slot: Slot(number * at_a_time * slot_bits) }, 0, content);
             }
         }
+    }
+
+    /// Fills an empty bucket with what another one holds, as far as these bits go.
+    #[inline(always)]
+    pub(crate) fn copy(&mut self, bucket: BucketIndex, bits: u64, contents: impl Iterator<Item = (Slot, u64)>) {
+        let slot_bits = self.widths.slot_bits();
+        let (mut part, mut start, mut end) = (0, 0, 0);
+        for (_, content) in contents {
+            // A write takes 57 bits, whichever bit of a byte they start at.
+            if end + slot_bits - start > u64::BITS - 7 {
+                self.replace(Place { bucket, slot: Slot(start) }, 0, part);
+                (part, start) = (0, end);
+            }
+            part |= (content & bits) << (end - start);
+            end += slot_bits;
+        }
+        self.replace(Place { bucket, slot: Slot(start) }, 0, part);
+    }
+
+    /// How many slots one write takes, whichever bit they start at: a power of two.
+    #[inline(always)]
+    fn slots_at_a_time(&self) -> u32 {
+        let (slots, slot_bits) = (self.widths.slots_per_bucket(), self.widths.slot_bits());
+        let of_half = if G::ONE_WORD { slots } else { slots / 2 };
+        if of_half * slot_bits + 7 > u64::BITS { 1 } else { of_half }
     }
 
     /// Replaces the bits of a slot.

@@ -1,5 +1,5 @@
-//! A table that is being doubled in steps: the buckets below a number are still in the old table, the halves of the
-//! others are in the new one.
+//! A table that is being doubled in steps: the buckets below a number are still in the old table, the others are in the
+//! new one.
 
 use core::ops::Deref;
 
@@ -32,7 +32,7 @@ impl<G: Widths, M: Deref, const LONG: bool> SplittingTable<'_, G, M, LONG> {
     /// The table that a bucket is in, and its number there.
     #[inline(always)]
     fn at(&self, bucket: BucketIndex) -> (PackedTable<G, &M::Target>, BucketIndex) {
-        let which = usize::from(self.addressing.is_whole(bucket));
+        let which = usize::from(self.addressing.is_waiting(bucket));
         (PackedTable::new(self.widths[which], &*self.memory[which]), self.addressing.index_in_table(bucket))
     }
 }
@@ -92,7 +92,7 @@ impl<G: Widths, M: MemoryMut + Deref<Target: Memory>, const LONG: bool> TableMut
     fn set(&mut self, bucket: BucketIndex, slot: Slot, fingerprint: Option<Fingerprint>) {
         let stored = fingerprint.map(|fingerprint| self.addressing.stored(bucket, fingerprint));
         let index = self.addressing.index_in_table(bucket);
-        let which = usize::from(self.addressing.is_whole(bucket));
+        let which = usize::from(self.addressing.is_waiting(bucket));
         PackedTable::new(self.widths[which], &mut self.memory[which]).set(index, slot, stored);
     }
 }
@@ -115,7 +115,7 @@ impl<G: Widths, const LONG: bool> SharedSlots for SplittingTable<'_, G, &[Atomic
     #[inline(never)]
     fn keep(self, bucket: BucketIndex, copies: &Copies) {
         let (table, index) = self.at(bucket);
-        if self.addressing.is_whole(bucket) {
+        if self.addressing.is_waiting(bucket) {
             table.keep_in(index, &copies.table);
         } else if let Some(next) = &copies.next {
             table.keep_in(index, next);

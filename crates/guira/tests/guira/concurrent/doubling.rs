@@ -111,7 +111,7 @@ fn what_needs_the_whole_filter_gets_it_in_the_middle_of_a_doubling() {
     let end = fill_until_doubling(&mut plain, &begun, 0);
     let keys = 0..end;
 
-    assert_eq!(begun.parameters().doublings(), 1);
+    assert_eq!(begun.parameters().half_doublings(), 1);
     assert_eq!(begun.len() as u64, end);
     assert_eq!(begun.expected_false_positive_rate(), plain.expected_false_positive_rate());
     assert_eq!((begun.capacity(), begun.load_factor()), (plain.capacity(), plain.load_factor()));
@@ -140,7 +140,7 @@ fn what_needs_the_whole_filter_gets_it_in_the_middle_of_a_doubling() {
     assert!(keys.clone().all(|key| reserved.contains(&key)), "a key was lost");
 
     begun.clear();
-    assert_eq!((begun.len(), is_doubling(&begun), begun.parameters().doublings()), (0, false, 1));
+    assert_eq!((begun.len(), is_doubling(&begun), begun.parameters().half_doublings()), (0, false, 1));
     assert!(keys.clone().all(|key| !begun.contains(&key)));
     assert!(keys.clone().all(|key| begun.insert(&key).is_ok() && begun.contains(&key)));
     assert_eq!((begun.len() as u64, begun.check_invariants()), (end, Ok(())));

@@ -183,7 +183,7 @@ fn room_is_made_at_once_as_far_as_the_filter_may_grow() {
     let mut plain = filter(50, 5000, GrowthPolicy::KeepRate);
     let filter = shared(plain.clone());
     // None, some, and more than there may be.
-    for (key, additional) in (0..3u64).zip([10, 3000, 1_000_000]) {
+    for (key, additional) in (0..3u64).zip([10, 4800, 1_000_000]) {
         assert!(filter.insert(&key).is_ok() && plain.insert(&key).is_ok());
         assert_eq!(filter.reserve(additional), plain.reserve(additional));
         assert_eq!(filter.snapshot().expect("small"), plain);

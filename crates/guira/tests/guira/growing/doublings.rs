@@ -26,8 +26,8 @@ fn every_doubling_of(capacity: usize, slots_per_bucket: u32) -> Vec<CuckooFilter
         all.push(filter.clone());
     }
     assert!(all.len() >= 5, "{filter:?}");
-    for (doublings, filter) in (0..).zip(&all) {
-        assert_eq!(filter.parameters().doublings(), doublings, "{filter:?}");
+    for (half_doublings, filter) in (0..).zip(&all) {
+        assert_eq!(filter.parameters().half_doublings(), half_doublings, "{filter:?}");
     }
     all
 }
@@ -54,7 +54,10 @@ fn the_alternate_leads_back_after_any_number_of_doublings() {
                 }
             }
             let places = u64::try_from(class_of_place.len()).expect("a small table");
-            assert_eq!(places, spare_values * parameters.bucket_count(), "{filter:?}: each is a candidate of each");
+            // Where odd buckets have been doubled once more, two in three, half of the fingerprints are in each.
+            let buckets = parameters.bucket_count();
+            let holding_all = if parameters.half_doublings() % 2 == 1 { buckets * 2 / 3 } else { buckets };
+            assert_eq!(places, spare_values * holding_all, "{filter:?}: each is a candidate of each");
         }
     }
 }
