@@ -13,7 +13,7 @@ mod regional;
 mod splitting;
 
 pub(crate) use dary::DaryAddressing;
-pub(crate) use doubling::{AnyOdd, DoublingAddressing, Even, Half, OddDoubled};
+pub(crate) use doubling::{AnyOdd, DoublingAddressing, Even, Half, OddBuckets, OddDoubled};
 pub(crate) use long::LongAddressing;
 pub(crate) use parts::parts_of_regions;
 pub(crate) use power_of_two::PowerOfTwoAddressing;

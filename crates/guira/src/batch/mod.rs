@@ -8,6 +8,6 @@ mod partition;
 mod tally;
 
 #[cfg(feature = "concurrent")]
-pub(crate) use blocks::{change_each, look_up_each, look_up_in_cache};
+pub(crate) use blocks::{Block, change_each, look_up_each, look_up_in_cache};
 #[cfg(feature = "concurrent")]
 pub(crate) use each::{extend_in_runs, hash_each};

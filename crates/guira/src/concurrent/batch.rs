@@ -8,15 +8,16 @@ use super::lookup::look;
 use super::shared_table::SharedTable;
 use super::stripes::{Stale, never_stale};
 use super::update::{Refusal, Repeated};
-use crate::addressing::Addressing as _;
-use crate::batch::{change_each, extend_in_runs, hash_each, look_up_each, look_up_in_cache};
+use super::versions::Versions;
+use crate::addressing::Addressing;
+use crate::batch::{Block, change_each, extend_in_runs, hash_each, look_up_each, look_up_in_cache};
 use crate::cast::Whole;
-use crate::cuckoo::{CuckooTable, with_table};
+use crate::cuckoo::{CuckooTable, Located, with_table};
 use crate::digest::{Digest, Key};
 use crate::error::{InsertManyError, Rejected, TryExtendError};
 use crate::filter::many;
 use crate::sync::Replaceable;
-use crate::table::OWN_CACHE;
+use crate::table::{OWN_CACHE, Table};
 
 impl ConcurrentCuckooFilter {
     fn look_up_many<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
@@ -150,8 +151,7 @@ impl Generation {
             None => self.table.look_up_all_here(
                 answers,
                 digest,
-                || self.is_whole(),
-                |digest| self.contains_now(digest),
+                |digest| if self.is_whole() { None } else { Some(self.contains_now(digest)) },
                 |digest| self.look_again(digest),
             ),
             Some(doubling) => look_up_each(
@@ -165,6 +165,31 @@ impl Generation {
                     }
                 },
             ),
+        }
+    }
+}
+
+impl<A: Addressing, T: Table> CuckooTable<A, T> {
+    /// Looks up the located keys of a block, and asks for the buckets of the next one: see [`SharedTable::look_up_all_here`].
+    ///
+    /// A function of its own for each table: in one for all of them, a loop has registers for what others need.
+    #[inline(never)]
+    fn look_up_block(
+        &self,
+        versions: &Versions,
+        block: &Block,
+        next: &Located,
+        answers: &mut [bool],
+        elsewhere: &impl Fn(Digest) -> Option<bool>,
+        look_on: &impl Fn(Digest) -> bool,
+    ) {
+        for (number, answer) in answers.iter_mut().enumerate() {
+            self.prefetch_located(next, number);
+            let (fingerprint, first, second) = block.located.get(number);
+            let found = look(versions, fingerprint, || {
+                elsewhere(block.digests[number]).unwrap_or_else(|| self.contains_in(fingerprint, first, second))
+            });
+            *answer = found.unwrap_or_else(|| look_on(block.digests[number]));
         }
     }
 }
@@ -251,18 +276,17 @@ impl SharedTable {
     #[inline]
     fn look_up_all(&self, answers: &mut [bool], digest: impl Fn(Range<usize>, &mut [Digest])) {
         let look_on = |digest| self.look_again(digest);
-        self.look_up_all_here(answers, digest, || true, |_| unreachable!("it is always here"), look_on);
+        self.look_up_all_here(answers, digest, |_| None, look_on);
     }
 
-    /// Looks up many keys. If `is_here` is false when a look has begun, `look_elsewhere` looks instead; if a look was
+    /// Looks up many keys. What `elsewhere` returns when a look has begun is taken instead, if it returns something; if a look was
     /// disturbed, `look_on` decides.
     #[inline(always)]
     fn look_up_all_here(
         &self,
         answers: &mut [bool],
         digest: impl Fn(Range<usize>, &mut [Digest]),
-        is_here: impl Fn() -> bool,
-        look_elsewhere: impl Fn(Digest) -> bool,
+        elsewhere: impl Fn(Digest) -> Option<bool>,
         look_on: impl Fn(Digest) -> bool,
     ) {
         let versions = &self.guards.versions;
@@ -272,7 +296,8 @@ impl SharedTable {
                     for (answer, &digest) in answers.iter_mut().zip(digests) {
                         let (fingerprint, first, second) = table.addressing.locate_pair::<Whole>(digest);
                         let found = look(versions, fingerprint, || {
-                            if is_here() { table.contains_in(fingerprint, first.bucket(), second) } else { look_elsewhere(digest) }
+                            let contains = || table.contains_in(fingerprint, first.bucket(), second);
+                            elsewhere(digest).unwrap_or_else(contains)
                         });
                         *answer = found.unwrap_or_else(|| look_on(digest));
                     }
@@ -287,14 +312,7 @@ impl SharedTable {
             },
             |block, next, answers| {
                 with_table!(self.scheme, shared(&*self.words), table => {
-                    for (number, answer) in answers.iter_mut().enumerate() {
-                        table.prefetch_located(next, number);
-                        let (fingerprint, first, second) = block.located.get(number);
-                        let found = look(versions, fingerprint, || {
-                            if is_here() { table.contains_in(fingerprint, first, second) } else { look_elsewhere(block.digests[number]) }
-                        });
-                        *answer = found.unwrap_or_else(|| look_on(block.digests[number]));
-                    }
+                    table.look_up_block(versions, block, next, answers, &elsewhere, &look_on);
                 });
             },
         );

@@ -3,7 +3,9 @@
 use core::ops::Range;
 
 use super::{BLOCK, Crowd, CuckooTable, Located, NoRoom};
-use crate::addressing::{Addressing, AnyOdd, BucketIndex, DoublingAddressing, Fingerprint, Half, SplittingAddressing};
+use crate::addressing::{
+    Addressing, BucketIndex, DoublingAddressing, Fingerprint, Half, OddBuckets, OddDoubled, SplittingAddressing,
+};
 use crate::cast::Whole;
 use crate::digest::Digest;
 use crate::parameters::Parameters;
@@ -25,9 +27,12 @@ pub(crate) struct Splitting {
 /// The addressing of the old table, and the layouts of the new table and of the old one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum SplittingTables {
-    Narrow(DoublingAddressing<false, AnyOdd>, [AnyWidths<u64>; 2]),
-    Wide(DoublingAddressing<false, AnyOdd>, [AnyWidths<u128>; 2]),
-    Long(DoublingAddressing<true, AnyOdd>, [AnyWidths<u128>; 2]),
+    Narrow(DoublingAddressing, [AnyWidths<u64>; 2]),
+    Wide(DoublingAddressing, [AnyWidths<u128>; 2]),
+    Long(DoublingAddressing<true>, [AnyWidths<u128>; 2]),
+    HalfDoubledNarrow(DoublingAddressing<false, OddDoubled>, [AnyWidths<u64>; 2]),
+    HalfDoubledWide(DoublingAddressing<false, OddDoubled>, [AnyWidths<u128>; 2]),
+    HalfDoubledLong(DoublingAddressing<true, OddDoubled>, [AnyWidths<u128>; 2]),
 }
 
 /// Evaluates an expression with the addressing of the old table of a [`Splitting`], and the layouts of both.
@@ -37,6 +42,9 @@ macro_rules! with_layouts {
             $crate::cuckoo::SplittingTables::Narrow($addressing, $layouts) => $body,
             $crate::cuckoo::SplittingTables::Wide($addressing, $layouts) => $body,
             $crate::cuckoo::SplittingTables::Long($addressing, $layouts) => $body,
+            $crate::cuckoo::SplittingTables::HalfDoubledNarrow($addressing, $layouts) => $body,
+            $crate::cuckoo::SplittingTables::HalfDoubledWide($addressing, $layouts) => $body,
+            $crate::cuckoo::SplittingTables::HalfDoubledLong($addressing, $layouts) => $body,
         }
     };
 }
@@ -81,13 +89,19 @@ impl Splitting {
     /// A table of which nothing has been split yet, into one that is empty. Their parameters are those before and after a
     /// doubling.
     pub(crate) fn new(old: &Parameters, new: &Parameters, seed: u64) -> Self {
-        let wide = |parameters| AnyWidths::fitting(parameters).expect("all buckets fit some words");
-        let tables = match (AnyWidths::fitting(old), AnyWidths::fitting(new)) {
-            _ if old.has_long_fingerprints() => {
-                SplittingTables::Long(DoublingAddressing::new(old, seed), [wide(new), wide(old)])
-            }
-            (Some(narrow), Some(new)) => SplittingTables::Narrow(DoublingAddressing::new(old, seed), [new, narrow]),
-            _ => SplittingTables::Wide(DoublingAddressing::new(old, seed), [wide(new), wide(old)]),
+        let wide = || [new, old].map(|parameters| AnyWidths::fitting(parameters).expect("all buckets fit some words"));
+        let narrow = || match [new, old].map(AnyWidths::fitting) {
+            [Some(new), Some(old)] => Some([new, old]),
+            _ => None,
+        };
+        let (is_long, is_half_doubled) = (old.has_long_fingerprints(), old.shape().is_half_doubled());
+        let tables = match (narrow(), is_half_doubled) {
+            (_, false) if is_long => SplittingTables::Long(DoublingAddressing::new(old, seed), wide()),
+            (_, true) if is_long => SplittingTables::HalfDoubledLong(DoublingAddressing::new(old, seed), wide()),
+            (Some(narrow), false) => SplittingTables::Narrow(DoublingAddressing::new(old, seed), narrow),
+            (Some(narrow), true) => SplittingTables::HalfDoubledNarrow(DoublingAddressing::new(old, seed), narrow),
+            (None, false) => SplittingTables::Wide(DoublingAddressing::new(old, seed), wide()),
+            (None, true) => SplittingTables::HalfDoubledWide(DoublingAddressing::new(old, seed), wide()),
         };
         let mut splitting = Self { tables, waiting: 0 };
         splitting.waiting = splitting.bucket_count();
@@ -253,8 +267,8 @@ impl Splitting {
 /// Algorithm 2 in the tables with this addressing and these layouts. As a function of its own for each kind, it saves and loads no more
 /// than that kind needs.
 #[inline(never)]
-fn contains<W: Word, const LONG: bool>(
-    addressing: &DoublingAddressing<LONG, AnyOdd>,
+fn contains<W: Word, const LONG: bool, O: OddBuckets>(
+    addressing: &DoublingAddressing<LONG, O>,
     layouts: &[AnyWidths<W>; 2],
     waiting: u64,
     memory: [&[u8]; 2],
