@@ -46,7 +46,7 @@ const OPERATIONS: [Operation; 27] = [
     packed("try_extend, shared", try_extend_shared, 305.0),
     packed("contains, growing", contains_growing, 120.1),
     packed("contains, growing far", contains_growing_far, 170.6),
-    packed("contains, growing, half doubled", contains_half_doubled, 150.0),
+    packed("contains, growing, half doubled", contains_half_doubled, 167.0),
     packed("contains, during a doubling", contains_while_doubling, 258.0),
     packed("contains, expiring", contains_expiring, 159.5),
     packed("insert_if_absent, expiring", insert_if_absent_expiring, 311.0),
