@@ -1,5 +1,5 @@
 //! What growth costs: lookups in a filter that was doubled ten times, beside filters that were built at its size; and the
-//! doublings themselves, and the room that bits for doublings to come take.
+//! halves of doublings themselves, and the room that bits for doublings to come take.
 //!
 //! `cargo bench -p guira --bench growth`; with `-- times` or `-- bits`, only what is timed, or only the room. By `cargo test --benches` it is run once, small, for its answers alone.
 //!
@@ -34,28 +34,32 @@ fn main() {
     }
 }
 
-/// Fills a filter from 1,000 keys to the largest capacity. Prints the bits per key before each doubling, beside the fewest
-/// that a filter takes which is built for as many keys and that rate.
+/// Fills a filter from 1,000 keys to the largest capacity. Prints the bits per key before and after half of the buckets become two,
+/// beside the fewest that a filter takes which is built for as many keys and that rate.
 fn sizes(largest: u64) {
     const RATE: f64 = 0.001;
     let builder = CuckooFilter::builder().capacity(1000).max_capacity(largest as usize);
     let mut filter = builder.false_positive_rate(RATE).build().expect("memory for the table");
-    println!("| keys before a doubling | bits per key | built for them | ratio |");
-    println!("|---|---|---|---|");
-    let print_row = |keys: u64, bytes: usize| {
-        let bits = bytes as f64 * 8.0 / keys as f64;
+    println!("| keys when it grows | bits per key before | after | built for them | ratio before | after |");
+    println!("|---|---|---|---|---|---|");
+    let print_row = |keys: u64, sizes: [Option<u64>; 2]| {
         let builder = CuckooFilter::builder().capacity(keys as usize).false_positive_rate(RATE);
         let built = builder.preference(Preference::Space).parameters().expect("there is such a filter").bits_per_key();
-        println!("| {keys} | {bits:.2} | {built:.2} | {:.2} |", bits / built);
+        let bits = sizes.map(|size| size.map(|bytes| bytes as f64 * 8.0 / keys as f64));
+        let shown = |bits: Option<f64>| bits.map_or("-".into(), |bits| format!("{bits:.2}"));
+        let [before, after, ratio, ratio_after] =
+            [bits[0], bits[1], bits[0].map(|bits| bits / built), bits[1].map(|bits| bits / built)].map(shown);
+        println!("| {keys} | {before} | {after} | {built:.2} | {ratio} | {ratio_after} |");
     };
     for key in 0..largest {
-        let (bytes, doublings) = (filter.size_in_bytes(), filter.parameters().doublings());
+        let before = *filter.parameters();
         filter.insert(&key).expect("as many were promised");
-        if filter.parameters().doublings() > doublings {
-            print_row(key, bytes);
+        let after = filter.parameters();
+        if after.half_doublings() > before.half_doublings() {
+            print_row(key, [before, *after].map(|parameters| Some(parameters.table_size())));
         }
     }
-    print_row(largest, filter.size_in_bytes());
+    print_row(largest, [Some(filter.parameters().table_size()), None]);
 }
 
 /// A filter that begins with room for `start` keys and is filled to 95 % after ten doublings. Prints what they took.
@@ -65,7 +69,7 @@ fn grow(start: usize) -> CuckooFilter {
     let mut filter = builder.false_positive_rate(0.002).build().expect("memory for the table");
     let mut keys = 0..u64::MAX;
     // The first column is the title of a table that is recorded.
-    println!("| doubled from {start} keys, MiB | keys | doubling, ms | per key, ns |");
+    println!("| grown from {start} keys, MiB | keys | growing, ms | per key, ns |");
     println!("|---|---|---|---|");
     while filter.parameters().doublings() < DOUBLINGS {
         fill(&mut filter, &mut keys);

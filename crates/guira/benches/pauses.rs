@@ -232,15 +232,15 @@ fn peak_memory() -> Option<f64> {
 
 fn lookups(largest: u64, queries: u64) {
     let mut filter = builder(largest).build().expect("memory for the table");
-    // The last doubling begins when half of the largest table is full.
+    // The last half of a doubling begins when three quarters of the largest table are full.
     let mut previous = filter.clone();
     let mut keys = 0..largest;
     let mut moments = Vec::new();
     let last = loop {
-        let doublings = filter.parameters().doublings();
+        let half_doublings = filter.parameters().half_doublings();
         for key in keys.by_ref() {
             filter.insert(&key).expect("as many were promised");
-            if filter.parameters().doublings() > doublings {
+            if filter.parameters().half_doublings() > half_doublings {
                 break;
             }
             // A table takes a few keys above its capacity before it is doubled.
@@ -255,7 +255,8 @@ fn lookups(largest: u64, queries: u64) {
     assert!(last as u64 >= largest / 2);
     moments.push(("before", previous));
     moments.push(("begun", filter.clone()));
-    let buckets = filter.parameters().slot_count() as usize / filter.parameters().slots_per_bucket() as usize / 2;
+    // They are counted as they were before the doubling: 16 are moved with each insertion.
+    let buckets = filter.parameters().bucket_count() as usize / 2;
     for key in keys.by_ref().take(buckets / 2 / 16) {
         filter.insert(&key).expect("as many were promised");
     }

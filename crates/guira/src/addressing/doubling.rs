@@ -191,37 +191,36 @@ impl<const LONG: bool, O: OddBuckets> DoublingAddressing<LONG, O> {
     ///
     /// One shift moves them behind o, since tables have at most 2^32 buckets.
     #[inline]
-    fn doubled(&self, beginning: Candidate, bits: u32) -> Candidate {
-        let Candidate { bucket, region_start } = beginning;
+    fn doubled(&self, o: u64, bits: u32) -> u64 {
         if self.odd.are_doubled() {
             // Of the bits, an odd bucket has one more.
-            let p = (u64::from(bits) * (self.buckets_of_each << (bucket & 1))) >> 32;
-            return Candidate {
-                bucket: (bucket + bucket / 2) * self.buckets_of_each + p,
-                region_start: (region_start + region_start / 2) * self.buckets_of_each,
-            };
-        }
-        Candidate {
-            bucket: (((bucket << 32) | u64::from(bits)) * self.buckets_of_each) >> 32,
-            region_start: region_start * self.buckets_of_each,
+            let p = (u64::from(bits) * (self.buckets_of_each << (o & 1))) >> 32;
+            (o + o / 2) * self.buckets_of_each + p
+        } else {
+            (((o << 32) | u64::from(bits)) * self.buckets_of_each) >> 32
         }
     }
 
-    /// The bucket o of the table as it began, given the bucket (o, p), and 32 bits that p begins. Where o is even and others
+    /// The first bucket of a region, given that of the table as it began.
+    #[inline]
+    fn region_start(&self, beginning: u64) -> u64 {
+        let of_each_pair = if self.odd.are_doubled() { beginning / 2 } else { 0 };
+        (beginning + of_each_pair) * self.buckets_of_each
+    }
+
+    /// The bucket o of the table as it began, and 32 bits that p begins, given the bucket (o, p). Where o is even and others
     /// have one bit more, the fingerprint has that bit.
     #[inline]
-    fn beginning_of(&self, candidate: Candidate, fingerprint: Fingerprint) -> (Candidate, u32) {
-        let Candidate { bucket, region_start } = candidate;
-        let (o, p) = (bucket >> self.doublings, bucket << (32 - self.doublings));
+    fn beginning_of(&self, bucket: u64, fingerprint: Fingerprint) -> (u64, u32) {
+        let (o, p) = (bucket >> self.doublings, low_32(bucket << (32 - self.doublings)));
         if self.odd.are_doubled() {
             let (pair, third) = (o / 3, o % 3);
-            let of_pair = region_start >> self.doublings;
-            let beginning = Candidate { bucket: 2 * pair + u64::from(third > 0), region_start: of_pair - of_pair / 3 };
-            let of_even = low_32(p) | low_32(fingerprint.get() >> (self.fingerprint_bits - 1)) << (31 - self.doublings);
-            let of_odd = (low_32(p) >> 1) | low_32(third >> 1) << 31;
-            return (beginning, select_unpredictable(third > 0, of_odd, of_even));
+            let of_even = p | low_32(fingerprint.get() >> (self.fingerprint_bits - 1)) << (31 - self.doublings);
+            let of_odd = p >> 1 | low_32(third >> 1) << 31;
+            (2 * pair + u64::from(third > 0), select_unpredictable(third > 0, of_odd, of_even))
+        } else {
+            (o, p)
         }
-        (Candidate { bucket: o, region_start: region_start >> self.doublings }, low_32(p))
     }
 
     /// How many buckets the table had when all had been doubled as often.
@@ -388,16 +387,19 @@ impl<const LONG: bool, O: OddBuckets> Addressing for DoublingAddressing<LONG, O>
         let (hash, x) = self.hashes::<P>(core);
         let beginning = self.beginning.primary::<P>(digest);
         let p = rest ^ select_unpredictable(is_odd(beginning.bucket), x, 0);
-        let primary = self.doubled(beginning, p);
-        let alternate = self.doubled(self.beginning.opposite::<P>(beginning, hash), p ^ x);
-        (fingerprint, primary, alternate)
+        let opposite = self.beginning.opposite::<P>(beginning, hash);
+        let region_start = self.region_start(beginning.region_start);
+        let [primary, alternate] = [self.doubled(beginning.bucket, p), self.doubled(opposite.bucket, p ^ x)];
+        (fingerprint, Candidate { bucket: primary, region_start }, Candidate { bucket: alternate, region_start })
     }
 
     #[inline]
     fn alternate(&self, candidate: Candidate, fingerprint: Fingerprint) -> Candidate {
         let (hash, x) = self.hashes::<Whole>(fingerprint);
-        let (beginning, p) = self.beginning_of(candidate, fingerprint);
-        self.doubled(self.beginning.opposite::<Whole>(beginning, hash), p ^ x)
+        // Within the region, so that its start need not be found in the table as it began.
+        let (o, p) = self.beginning_of(candidate.offset(), fingerprint);
+        let opposite = self.beginning.opposite::<Whole>(Candidate::at(0, o), hash);
+        candidate.with_offset(self.doubled(opposite.bucket, p ^ x))
     }
 }
 

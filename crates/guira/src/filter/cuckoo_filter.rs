@@ -35,12 +35,13 @@ use crate::table::{Storage, is_zero_from, try_box};
 /// # Growth
 ///
 /// A filter has room for its capacity unless it was built with a [`max_capacity`](crate::FilterBuilder::max_capacity):
-/// such a filter doubles its table when it is full. It remains one table, not a chain of tables: every bucket becomes
-/// two, and one bit of each fingerprint decides which of the two it moves to. The keys are not needed. So a lookup costs
-/// the same at every size, and removal stays exact.
+/// such a filter enlarges its table when it is full. It remains one table, not a chain of tables: every second bucket becomes
+/// two, and one bit of each fingerprint decides which of the two it moves to; when the table is full again, the other buckets do. So
+/// it grows by a half and then by a third, and is twice as large after both. The keys are not needed, a lookup looks at two buckets at
+/// every size, and removal stays exact.
 ///
-/// A large table is doubled in steps, a few buckets with each insertion and removal, so that none of them takes long.
-/// Meanwhile there are two tables, the old one shrinking. A file saved meanwhile is that of the doubled table.
+/// A large table is enlarged in steps, a few buckets with each insertion and removal, so that none of them takes long.
+/// Meanwhile there are two tables, the old one shrinking. A file saved meanwhile is that of the larger table.
 ///
 /// Fingerprints have the bits that doublings take from the start. So up to the largest capacity the filter keeps the rate
 /// it was built for, and at first its rate is lower. The [`GrowthPolicy`] decides what happens beyond that. More copies

@@ -1,4 +1,4 @@
-//! Filters that double their table when it is full.
+//! Filters that enlarge their table when it is full.
 
 use super::growth::is_crowded;
 use super::steps::Halving;
@@ -146,10 +146,10 @@ impl CuckooFilter {
         Ok(())
     }
 
-    /// Undoes doublings as long as the keys leave an eighth of the smaller table's capacity free, down to the size that
+    /// Undoes doublings, half of one at a time, as long as the keys leave an eighth of the smaller table's capacity free, down to the size that
     /// the filter began with. It is exact: every fingerprint gets its bit back. A filter that doesn't grow stays as it is.
     ///
-    /// So after shrinking, insertions of at least an eighth of the capacity fit before the table doubles again.
+    /// So after shrinking, insertions of at least an eighth of the capacity fit before the table grows again.
     ///
     /// # Examples
     ///
