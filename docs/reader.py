@@ -30,6 +30,7 @@ LOWERCASE, TRIM = 1, 2
 FILTER, SET, GROWING, COUNTING, MAP, EXPIRING = 1, 2, 3, 4, 5, 6
 REGIONAL, POWER_OF_TWO, TERNARY, QUATERNARY, DOUBLING = 1, 2, 3, 4, 5
 PACKED, SEMI_SORTED = 1, 2
+HALF_DOUBLED = 1
 CODES = {
     comb(d + 3, 4) + comb(c + 2, 3) + comb(b + 1, 2) + a: (a, b, c, d)
     for d in range(16)
@@ -92,7 +93,7 @@ class Filter:
         fields = HEADER.unpack(data[:128])
         magic, version, self.kind, self.layout, self.addressing, hash_id, self.b, self.f = fields[:8]
         self.k, self.s, self.capacity, self.len, seed, table_size, self.v, self.g = fields[8:16]
-        beyond, promised, required_flags, _, largest, chunks_size, rate, mark, reserved, *checksums = fields[16:]
+        beyond, promised, required_flags, _, largest, chunks_size, rate, self.mark, reserved, *checksums = fields[16:]
         table_checksum, header_checksum = checksums
         if magic != b"\x89GUIRA\r\n":
             raise ValueError("not a guira file")
@@ -100,7 +101,9 @@ class Filter:
             raise ValueError("a later version")
         if xxhash.xxh3_64_intdigest(data[:120]) != header_checksum:
             raise ValueError("the header is damaged")
-        if version != 1 or not FILTER <= self.kind <= EXPIRING or self.layout not in (PACKED, SEMI_SORTED) or required_flags or mark or reserved:
+        if version != 1 or not FILTER <= self.kind <= EXPIRING or self.layout not in (PACKED, SEMI_SORTED):
+            raise ValueError("unknown")
+        if required_flags or self.mark > HALF_DOUBLED or reserved:
             raise ValueError("unknown")
         if data[88:96] != bytes(8) and not 0 < rate < 1:
             raise ValueError("no rate is like that")
@@ -108,6 +111,8 @@ class Filter:
         if self.kind == GROWING or self.kind != FILTER and beyond:
             if self.addressing != DOUBLING or beyond not in (1, 2) or promised > self.f + self.g - 8:
                 raise ValueError("no growing filter is like that")
+            if beyond == 1 and promised < self.g + self.mark or largest > self.k * self.first_buckets * self.b << promised:
+                raise ValueError("no growing filter promises that")
         elif beyond or promised or largest:
             raise ValueError("a promise of growth in what does not grow")
         if self.g and (self.addressing != DOUBLING or self.f + self.g + self.v > 56):
@@ -126,7 +131,6 @@ class Filter:
         self.treatment, times = chunks_of(data[128 + table_size : end], self.kind)
         self.age, self.generations = lambda value: 0, 1
         self.living = self.living_values(times)
-        self.check_table(slots)
         has_journal = self.kind in (FILTER, GROWING) and len(data) - end <= 24 + 24 * max(4096, slots // 16)
         changes = changes_of(data[end:] if has_journal or len(data) == end else b"?")
         if hash_id == 1:
@@ -138,6 +142,7 @@ class Filter:
             self.seed = spread(sip_hash_1_3(key, b"guira: alternates"))
         else:
             raise ValueError("unknown hash")
+        self.check_table(slots)
         self.more_copies = {}
         for change, digest in changes:
             fingerprint, places = self.fingerprint_and_places(digest)
@@ -147,7 +152,7 @@ class Filter:
     def check_measures(self, beyond):
         longest = {(SEMI_SORTED, REGIONAL): 32, (SEMI_SORTED, POWER_OF_TWO): 32, (PACKED, REGIONAL): 56, (PACKED, DOUBLING): 56}
         longest |= {(PACKED, addressing): 32 for addressing in (POWER_OF_TWO, TERNARY, QUATERNARY)}
-        shortest = 5 if self.layout == SEMI_SORTED else 8 if self.addressing == DOUBLING else 2
+        shortest = 5 if self.layout == SEMI_SORTED else 8 + self.mark if self.addressing == DOUBLING else 2
         if not shortest <= self.f <= longest.get((self.layout, self.addressing), 0):
             raise ValueError("no fingerprints of so many bits are in such a table")
         if self.b not in ((4,) if self.layout == SEMI_SORTED else (2, 4, 8) if beyond else (1, 2, 4, 8)):
@@ -157,8 +162,13 @@ class Filter:
         base, power = {POWER_OF_TWO: 2, TERNARY: 3, QUATERNARY: 4}.get(self.addressing), 1
         while base and power < self.s:
             power *= base
-        if base and power != self.s or base == 2 and self.k > 1 or self.addressing == DOUBLING and self.s % (2 << self.g):
+        if base and power != self.s or base == 2 and self.k > 1:
             raise ValueError("no addressing has so many buckets")
+        # The buckets that an even offset and the odd one behind it have together.
+        self.of_pair = 3 << self.g if self.mark else 2 << self.g
+        self.first_buckets = self.s // self.of_pair * 2
+        if self.addressing == DOUBLING and self.s % self.of_pair or self.addressing != DOUBLING and self.mark:
+            raise ValueError("no table is doubled like that")
 
     def check_table(self, slots):
         """All that the page says of a table, but for copies of a fingerprint in two buckets of a set."""
@@ -174,6 +184,8 @@ class Filter:
             stored = [fingerprint for fingerprint, _ in found if fingerprint]
             if any(not fingerprint & (1 << core_bits) - 1 for fingerprint in stored):
                 raise ValueError("no key has such a fingerprint")
+            if self.mark and any(not self.is_possible_in(place, fingerprint) for fingerprint in stored):
+                raise ValueError("a fingerprint belongs in another bucket")
             if self.kind in (SET, COUNTING) and len(set(stored)) < len(stored):
                 raise ValueError("a fingerprint is there twice")
             count += len(stored)
@@ -215,9 +227,12 @@ class Filter:
         slots = [self.bits(start + self.slot_bits * i, self.slot_bits) for i in range(self.b)]
         return [(slot & (1 << self.f) - 1, slot >> self.f) for slot in slots]
 
-    def candidates(self, digest, fingerprint):
+    def hash_of(self, fingerprint):
         x = fingerprint & 0xFFFFFFFF ^ self.seed
-        hashed = mulhi(x, GOLDEN) ^ mullo(x, GOLDEN)
+        return mulhi(x, GOLDEN) ^ mullo(x, GOLDEN)
+
+    def candidates(self, digest, fingerprint):
+        hashed = self.hash_of(fingerprint)
         if self.addressing == POWER_OF_TWO:
             p = self.s.bit_length() - 1
             bucket = digest >> 64 - p
@@ -238,14 +253,23 @@ class Filter:
         core_less_1, rest = divmod((digest & 0xFFFFFFFF) * 255, 1 << 32)
         rest = rest >> 8 << 40 | mullo(digest, GOLDEN) >> 24
         spare = (rest << self.g & 0xFFFFFFFFFFFFFFFF) >> 72 - self.f
-        x = core_less_1 + 1 ^ self.seed
-        hashed = mulhi(x, GOLDEN) ^ mullo(x, GOLDEN)
-        t = self.s >> self.g
+        hashed = self.hash_of(core_less_1 + 1)
+        t = self.first_buckets
         offset = mulhi(mullo(digest, self.k), t)
         offsets = [offset, (2 * mulhi(hashed, t // 2) + 1 - offset) % t]
-        given_away = [(rest >> 32 ^ (hashed & 0xFFFFFFFF if o % 2 else 0)) >> 32 - self.g for o in offsets]
         start = mulhi(digest, self.k) * self.s
-        return spare << 8 | core_less_1 + 1, [start + (o << self.g) + p for o, p in zip(offsets, given_away)]
+        in_pair = []
+        for o in offsets:
+            if o % 2:
+                in_pair.append((1 << self.g) + ((rest >> 32 ^ hashed & 0xFFFFFFFF) >> 32 - self.g - self.mark))
+            else:
+                in_pair.append(rest >> 64 - self.g)
+        return spare << 8 | core_less_1 + 1, [start + o // 2 * self.of_pair + at for o, at in zip(offsets, in_pair)]
+
+    def is_possible_in(self, place, fingerprint):
+        """Whether a fingerprint of a table that is half doubled agrees with the number of its bucket, if that has an odd offset."""
+        q = place % self.of_pair - (1 << self.g)
+        return q < 0 or q % 2 == fingerprint >> self.f - 1 ^ self.hash_of(fingerprint & 255) >> 31 - self.g & 1
 
     def values(self, key):
         """The values of all copies of the key's fingerprint; 0s where there are no values."""
