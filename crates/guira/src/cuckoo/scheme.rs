@@ -379,13 +379,13 @@ impl Scheme {
     }
 
     /// See [`CuckooTable::is_well_formed`].
-    pub(crate) fn is_well_formed(&self, bytes: &[u8]) -> bool {
-        with_table!(self, over(bytes), table => table.is_well_formed())
+    pub(crate) fn is_well_formed(&self, bytes: &[u8], knows_seed: bool) -> bool {
+        with_table!(self, over(bytes), table => table.is_well_formed(knows_seed))
     }
 
     /// See [`CuckooTable::occupied_if_well_formed`].
-    pub(crate) fn occupied_if_well_formed(&self, bytes: &[u8], buckets: Range<u64>) -> Option<u64> {
-        with_table!(self, over(bytes), table => table.occupied_if_well_formed(buckets))
+    pub(crate) fn occupied_if_well_formed(&self, bytes: &[u8], buckets: Range<u64>, knows_seed: bool) -> Option<u64> {
+        with_table!(self, over(bytes), table => table.occupied_if_well_formed(buckets, knows_seed))
     }
 
     /// See [`CuckooTable::occupied_slots`].

@@ -50,21 +50,21 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
     }
 
     /// Returns `true` if every occupied slot holds a fingerprint that may be stored in its bucket, and every bucket is coded
-    /// as its layout prescribes.
-    pub(crate) fn is_well_formed(&self) -> bool {
+    /// as its layout prescribes. Unless `knows_seed`, the seed is a secret: in which buckets a fingerprint may be is not seen then.
+    pub(crate) fn is_well_formed(&self, knows_seed: bool) -> bool {
         let Grid { region_count, buckets_per_region } = self.addressing.grid();
-        self.occupied_if_well_formed(0..region_count * buckets_per_region).is_some()
+        self.occupied_if_well_formed(0..region_count * buckets_per_region, knows_seed).is_some()
     }
 
     /// How many slots of some buckets are not empty; `None` unless these are [well-formed](Self::is_well_formed). Nothing else of the
     /// table is read than these buckets, and the words in which they end.
-    pub(crate) fn occupied_if_well_formed(&self, numbers: Range<u64>) -> Option<u64> {
+    pub(crate) fn occupied_if_well_formed(&self, numbers: Range<u64>, knows_seed: bool) -> Option<u64> {
         let (mut occupied, mut is_well_formed) = (0, true);
         for bucket in numbers.map(BucketIndex::new) {
             let (filled, may_be) = self.slots.count_filled(bucket, A::TELLING_BITS);
             occupied += filled;
             is_well_formed &= may_be & self.slots.is_well_formed(bucket);
-            if A::IS_CHOOSY {
+            if A::IS_CHOOSY && knows_seed {
                 let mut fingerprints = self.slots.filled_slots(bucket).map(|(_, fingerprint)| fingerprint);
                 is_well_formed &= fingerprints.all(|fingerprint| self.addressing.may_hold(bucket, fingerprint));
             }

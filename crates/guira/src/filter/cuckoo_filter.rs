@@ -599,7 +599,7 @@ impl CuckooFilter {
     }
 
     pub(crate) fn is_well_formed(&self) -> bool {
-        self.scheme.is_well_formed(self.bytes())
+        self.scheme.is_well_formed(self.bytes(), true)
     }
 
     pub(crate) fn occupied_slots(&self) -> u64 {

@@ -331,8 +331,8 @@ impl ValuedFilter {
         u32::MAX >> (32 - self.parameters.value_bits())
     }
 
-    pub(crate) fn is_well_formed(&self) -> bool {
-        self.scheme.is_well_formed(&self.storage)
+    pub(crate) fn is_well_formed(&self, knows_seed: bool) -> bool {
+        self.scheme.is_well_formed(&self.storage, knows_seed)
     }
 
     pub(crate) fn occupied_slots(&self) -> u64 {
@@ -358,7 +358,7 @@ impl ValuedFilter {
         if self.occupied_slots() != self.len as u64 {
             return Err("invariant 4: len is the number of occupied slots");
         }
-        if !self.is_well_formed() {
+        if !self.is_well_formed(true) {
             return Err("an empty slot has no value");
         }
         Ok(())

@@ -182,7 +182,7 @@ impl Arriving {
         };
         let checked = &mut self.checked;
         if checked.buckets < end {
-            let occupied = scheme.occupied_if_well_formed(&self.table, checked.buckets..end);
+            let occupied = scheme.occupied_if_well_formed(&self.table, checked.buckets..end, true);
             checked.is_well_formed &= occupied.is_some();
             checked.occupied_slots = checked.occupied_slots.saturating_add(occupied.unwrap_or_default());
             checked.buckets = end;

@@ -18,17 +18,19 @@ pub(super) fn check_bytes(table: &[u8], parameters: &Parameters, table_checksum:
     Ok(())
 }
 
-/// Checks the fingerprints of a table without values.
+/// Checks the fingerprints of a table without values. Unless `knows_seed`, the seed of the scheme is not that of the file, and what
+/// depends on it is left out.
 pub(super) fn check_fingerprints(
     scheme: &Scheme,
     table: &[u8],
     parameters: &Parameters,
     kind: FileKind,
     len: usize,
+    knows_seed: bool,
 ) -> Result<(), LoadError> {
-    let occupied = scheme.occupied_if_well_formed(table, 0..parameters.bucket_count());
+    let occupied = scheme.occupied_if_well_formed(table, 0..parameters.bucket_count(), knows_seed);
     check_len(occupied.ok_or(MALFORMED)?, len)?;
-    if kind == FileKind::Set && !scheme.has_no_copies(table) {
+    if kind == FileKind::Set && knows_seed && !scheme.has_no_copies(table) {
         return Err(LoadError::Inconsistent { what: "a set holds a fingerprint twice" });
     }
     Ok(())

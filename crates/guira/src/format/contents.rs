@@ -75,7 +75,7 @@ impl Contents for CuckooFilter {
     fn checked(header: &Header, loaded: Loaded) -> Result<Self, LoadError> {
         let (Loaded { hasher, storage, kept, changes, .. }, len) = (loaded, header.len_in_memory()?);
         let mut filter = Self::from_parts(header.parameters, hasher, storage, len).with_growth(header.growth);
-        check_fingerprints(filter.scheme(), filter.bytes(), &header.parameters, header.kind(), len)?;
+        check_fingerprints(filter.scheme(), filter.bytes(), &header.parameters, header.kind(), len, true)?;
         make_changes(&mut filter, changes)?;
         Ok(filter.with_kept(kept))
     }
@@ -112,7 +112,7 @@ impl Contents for CountingCuckooFilter {
 
     fn checked(header: &Header, loaded: Loaded) -> Result<Self, LoadError> {
         let Loaded { hasher, storage, kept, .. } = loaded;
-        let filter = checked_valued_filter(header, hasher, storage)?;
+        let filter = checked_valued_filter(header, Some(hasher), storage)?;
         check_counters(&filter, header.kind())?;
         Ok(Self::from_filter(filter.with_kept(kept)))
     }
@@ -133,7 +133,7 @@ impl<V: MapValue> Contents for CuckooMap<V> {
             return Err(LoadError::ValueBits { found: value_bits, most: V::BITS });
         }
         let Loaded { hasher, storage, kept, .. } = loaded;
-        checked_valued_filter(header, hasher, storage).map(|filter| Self::from_filter(filter.with_kept(kept)))
+        checked_valued_filter(header, Some(hasher), storage).map(|filter| Self::from_filter(filter.with_kept(kept)))
     }
 }
 
@@ -148,7 +148,7 @@ impl Contents for ExpiringCuckooFilter {
 
     fn checked(header: &Header, loaded: Loaded) -> Result<Self, LoadError> {
         let Loaded { hasher, storage, kept, times, .. } = loaded;
-        let filter = checked_valued_filter(header, hasher, storage)?;
+        let filter = checked_valued_filter(header, Some(hasher), storage)?;
         let generations = checked_generations(&filter, times.as_ref())?;
         Ok(Self::from_parts(filter.with_kept(kept), generations))
     }
@@ -255,12 +255,14 @@ pub(super) fn check_counters(filter: &ValuedFilter, kind: FileKind) -> Result<()
 
 pub(super) fn checked_valued_filter(
     header: &Header,
-    hasher: KeyHasher,
+    hasher: Option<KeyHasher>,
     storage: Storage,
 ) -> Result<ValuedFilter, LoadError> {
+    let knows_seed = hasher.is_some();
+    let hasher = hasher.unwrap_or(KeyHasher::xxh3(0));
     let len = header.len_in_memory()?;
     let filter = ValuedFilter::from_parts(header.parameters, hasher, storage, len).with_growth(header.growth);
-    if !filter.is_well_formed() {
+    if !filter.is_well_formed(knows_seed) {
         return Err(LoadError::Inconsistent { what: "an empty slot has a value" });
     }
     check_len(filter.occupied_slots(), len)?;

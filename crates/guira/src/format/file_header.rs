@@ -185,8 +185,9 @@ impl FileHeader {
         Some(self.0.rate).filter(|&rate| rate > 0.0)
     }
 
-    /// Makes all the checks that loading makes on the bytes of the file. Without the secret key of a file that has one,
-    /// one check is left out: that a set or a filter that counts holds no fingerprint twice.
+    /// Makes all the checks that loading makes on the bytes of the file. Without the secret key of a file that has one, those
+    /// that take it are left out: that a set or a filter that counts holds no fingerprint twice, that a journal removes what
+    /// is there, and that fingerprints are in the right half of a bucket where only every second bucket has become two.
     ///
     /// # Errors
     ///
@@ -213,21 +214,19 @@ impl FileHeader {
         check_bytes(table, &header.parameters, header.table_checksum)?;
         let behind = read_chunks(chunks, header.kind(), Normalization::ByCaller)?;
         let len = header.len_in_memory()?;
-        let (sees_copies, hasher) = (hasher.is_some(), hasher.unwrap_or(KeyHasher::xxh3(0)));
+        let knows_seed = hasher.is_some();
         if header.parameters.value_bits() > 0 {
             let storage = Storage::copied_from(table).map_err(|_| header.out_of_memory())?;
             let filter = checked_valued_filter(header, hasher, storage)?;
             if header.kind() == FileKind::Expiring {
                 return checked_generations(&filter, behind.times.as_ref()).map(drop);
             }
-            return if sees_copies { check_counters(&filter, header.kind()) } else { Ok(()) };
+            return if knows_seed { check_counters(&filter, header.kind()) } else { Ok(()) };
         }
-        // Only the search for copies depends on the seed of the hasher.
-        let kind = if sees_copies { header.kind() } else { FileKind::Filter };
-        let scheme = Scheme::new(&header.parameters, hasher.seed());
-        check_fingerprints(&scheme, table, &header.parameters, kind, len)?;
+        let scheme = Scheme::new(&header.parameters, hasher.unwrap_or(KeyHasher::xxh3(0)).seed());
+        check_fingerprints(&scheme, table, &header.parameters, header.kind(), len, knows_seed)?;
         // Where the key's copies are takes the hasher too.
-        if sees_copies { check_removals(&scheme, table, &Pending::of(&scheme, journal.changes())) } else { Ok(()) }
+        if knows_seed { check_removals(&scheme, table, &Pending::of(&scheme, journal.changes())) } else { Ok(()) }
     }
 
     pub(super) const fn header(&self) -> &Header {

@@ -88,7 +88,7 @@ impl<'bytes> CuckooFilterView<'bytes> {
     /// ```
     pub fn verify(&self) -> Result<(), LoadError> {
         self.verify_checksum()?;
-        check_fingerprints(self.scheme(), self.bytes(), self.parameters(), self.kind(), self.table_len())?;
+        check_fingerprints(self.scheme(), self.bytes(), self.parameters(), self.kind(), self.table_len(), true)?;
         self.pending().map_or(Ok(()), |pending| check_removals(self.scheme(), self.bytes(), pending))
     }
 }

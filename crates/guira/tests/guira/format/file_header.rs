@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use guira::{CountingCuckooFilter, CuckooFilter, CuckooSet, FileHeader, FileKind, KeyHasher, LoadError};
+use guira::{CountingCuckooFilter, CuckooFilter, CuckooMap, CuckooSet, FileHeader, FileKind, KeyHasher, LoadError};
 
 use crate::oracle::checksums::fix_checksums;
 
@@ -77,6 +77,53 @@ fn only_copies_are_not_seen_without_the_secret_key() {
             let error = header.verify(&file, Some(SECRET)).expect_err("it has a copy");
             assert!(matches!(error, LoadError::Inconsistent { .. }), "{error:?}");
         }
+    }
+}
+
+/// In which of two buckets with odd offsets a fingerprint may be takes the key, and is not seen without it either.
+#[test]
+fn a_table_that_is_half_doubled_is_whole_with_its_secret_key_and_without() {
+    const MARK_AT: usize = 96;
+    let builder = CuckooFilter::builder().capacity(50).max_capacity(1000).false_positive_rate(0.01);
+    let builder = builder.hasher(KeyHasher::sip_hash_13(SECRET));
+    let mut filter = builder.build().expect("sound");
+    let mut map = builder.for_kind::<CuckooMap<u8>>().build().expect("sound");
+    while filter.parameters().half_doublings().is_multiple_of(2) {
+        filter.insert(&filter.len()).expect("it grows");
+    }
+    while map.parameters().half_doublings().is_multiple_of(2) {
+        map.insert(&map.len(), 1).expect("it grows");
+    }
+    for (what, bits, file) in [
+        ("filter", filter.parameters().fingerprint_bits(), filter.to_bytes()),
+        ("map", map.parameters().fingerprint_bits(), map.to_bytes()),
+    ] {
+        assert_eq!(file[MARK_AT], 1, "{what}");
+        let header = FileHeader::from_bytes(&file).expect("whole");
+        header.verify(&file, None).unwrap_or_else(|error| panic!("{what}: {error}"));
+        header.verify(&file, Some(SECRET)).unwrap_or_else(|error| panic!("{what}: {error}"));
+        // The topmost bits of all fingerprints.
+        let slot_bits = header.parameters().bits_per_slot() as usize;
+        let mut seen_with_key = 0;
+        for slot in 0..usize::try_from(header.parameters().slot_count()).expect("small") {
+            let at = |bit: usize| (FileHeader::MIN_SIZE + (slot * slot_bits + bit) / 8, (slot * slot_bits + bit) % 8);
+            let is_set = |bit| file[at(bit).0] >> at(bit).1 & 1 == 1;
+            if !(0..8).any(is_set) {
+                continue;
+            }
+            let mut changed = file.clone();
+            let (byte, bit) = at(bits as usize - 1);
+            changed[byte] ^= 1 << bit;
+            fix_checksums(&mut changed);
+            let header = FileHeader::from_bytes(&changed).expect("whole");
+            assert!(header.verify(&changed, None).is_ok(), "{what}, slot {slot}");
+            match header.verify(&changed, Some(SECRET)) {
+                Ok(()) => {}
+                Err(LoadError::Inconsistent { .. }) => seen_with_key += 1,
+                Err(error) => panic!("{what}, slot {slot}: {error:?}"),
+            }
+        }
+        assert!(seen_with_key > 10, "{what}: {seen_with_key}");
     }
 }
 
