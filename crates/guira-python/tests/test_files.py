@@ -45,23 +45,30 @@ FILTERS = {
     "growing-4-f13-doubled-3": 2,
     "growing-2-f8-doubled-5": 11,
     "growing-2-f33-doubled-1": 0,
+    "growing-4-f12-half-doubled-3": 3,
+    "growing-2-f9-half-doubled-1": 15,
+    "growing-8-f35-half-doubled-1": 0,
 }
 OTHERS = {
     "set-packed-4-f12": (CuckooSet, 1),
     "set-growing-4-f12-doubled-2": (CuckooSet, 2),
+    "set-growing-4-f13-half-doubled-3": (CuckooSet, 1),
     "counting-2-f9-v3": (CountingCuckooFilter, 6),
     "counting-4-f12-v8": (CountingCuckooFilter, 1),
     "map-4-f6-v5": (CuckooMap, 135),
     "counting-growing-4-f13-v3-doubled-2": (CountingCuckooFilter, 1),
+    "counting-growing-2-f12-v3-half-doubled-1": (CountingCuckooFilter, 2),
     "map-8-f13-v19": (CuckooMap, 0),
     "map-4-f24-v32": (CuckooMap, 0),
     "map-growing-4-f10-v7-doubled-2": (CuckooMap, 8),
+    "map-growing-4-f10-v7-half-doubled-3": (CuckooMap, 27),
 }
 # Filters whose keys expire, "key n" of which came at 1,000,000 + 10 n: the lifetime and the time that was reached, all in
 # milliseconds, the last keys that are alive, and the absent ones that are answered with "probably".
 EXPIRING = {
     "expiring-4-f11-v4": (140, 1_000_598, 14, 3),
     "expiring-growing-4-f15-v5-doubled-1": (300, 1_000_594, 30, 0),
+    "expiring-growing-4-f14-v4-half-doubled-3": (308, 1_000_594, 31, 1),
 }
 STORED = {name: (CuckooFilter, absent) for name, absent in FILTERS.items()} | OTHERS
 PRESENT = [f"key {number}" for number in range(60)]
@@ -92,6 +99,7 @@ def made():
 JOURNALS = {
     "journal-packed-4-regional-f12": "packed-4-regional-f12",
     "journal-growing-4-f13-doubled-3": "growing-4-f13-doubled-3",
+    "journal-growing-4-f12-half-doubled-3": "growing-4-f12-half-doubled-3",
 }
 
 
