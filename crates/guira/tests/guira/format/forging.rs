@@ -354,13 +354,15 @@ proptest! {
     /// Any fields at all, biased towards those that are nearly right.
     #[test]
     fn no_header_makes_loading_panic(
-        small in proptest::array::uniform6(prop_oneof![4 => 0..5_u8, 1 => any::<u8>()]),
+        small in proptest::array::uniform6(prop_oneof![4 => 0..6_u8, 1 => any::<u8>()]),
         fingerprint_bits in 0..35_u8,
         numbers in proptest::array::uniform6(prop_oneof![
             4 => 0..70_u64,
             1 => any::<u64>(),
             1 => (0..64_u32).prop_map(|exponent| 1 << exponent),
         ]),
+        doublings in prop_oneof![4 => 0..4_u8, 1 => any::<u8>()],
+        mark in prop_oneof![8 => 0..3_u64, 1 => any::<u64>()],
         right_size in prop_oneof![3 => Just(true), 1 => Just(false)],
         table in prop_oneof![
             proptest::collection::vec(any::<u8>(), 0..100),
@@ -383,6 +385,8 @@ proptest! {
             len,
             seed,
             table_size,
+            doublings,
+            mark,
         };
         if right_size {
             header.table_size = header.size_of_table().try_into().unwrap_or(u64::MAX);

@@ -9,7 +9,7 @@ use crate::oracle::allocation::peak_of;
 use crate::oracle::checksums::HEADER_LEN;
 use crate::oracle::random::SplitMix64;
 use crate::oracle::slots::Slots as _;
-use crate::oracle::specification::{Header, POWER_OF_TWO, REGIONAL, SIP_HASH_13, XXH3};
+use crate::oracle::specification::{DOUBLING, Header, POWER_OF_TWO, REGIONAL, SIP_HASH_13, XXH3};
 
 #[test]
 fn a_file_is_the_documented_bytes() {
@@ -33,6 +33,8 @@ fn a_file_is_the_documented_bytes() {
             len: filter.len() as u64,
             seed: filter.hasher().seed(),
             table_size: 0,
+            doublings: 0,
+            mark: 0,
         };
         header.table_size = header.size_of_table().try_into().expect("a small table");
         let mut table = vec![0; filter.size_in_bytes()];
@@ -130,6 +132,8 @@ fn a_file_of_another_writer_is_read() {
             len: 0,
             seed: 1234,
             table_size: 0,
+            doublings: 0,
+            mark: 0,
         };
         header.table_size = header.size_of_table().try_into().expect("a small table");
         let mut table = vec![0; header.table_size.try_into().expect("a small table")];
@@ -151,6 +155,66 @@ fn a_file_of_another_writer_is_read() {
             assert!(filter.remove(&digest), "{digest:?} is lost");
         }
         assert!(filter.is_empty(), "{filter:?}");
+    }
+}
+
+/// Of several regions, from the smallest ones, and with fingerprints of every length.
+#[test]
+fn tables_of_another_writer_are_read_however_often_they_were_doubled_by_half() {
+    let mut random = SplitMix64::new(9);
+    let lengths = [8, 9, 10, 13, 17, 32, 33, 41];
+    let cases = [2, 6, 10].into_iter().flat_map(|size| (0..9_u8).map(move |half_doublings| (size, half_doublings)));
+    for ((first_size, half_doublings), fingerprint_bits) in cases.flat_map(|case| lengths.map(|bits| (case, bits))) {
+        let (doublings, mark) = (half_doublings / 2, u64::from(half_doublings % 2));
+        if mark == 1 && fingerprint_bits == 8 {
+            continue;
+        }
+        let buckets_per_region = (first_size << doublings) / 2 * (2 + mark);
+        let mut header = Header {
+            version: 1,
+            kind: 1,
+            layout: 1,
+            addressing: DOUBLING,
+            hash: XXH3,
+            slots_per_bucket: 4,
+            fingerprint_bits,
+            regions: 3,
+            buckets_per_region,
+            capacity: 7,
+            len: 0,
+            seed: 1234,
+            table_size: 0,
+            doublings,
+            mark,
+        };
+        let what = format!("{header:?}");
+        header.table_size = header.size_of_table().try_into().expect("a small table");
+        let mut table = vec![0; header.table_size.try_into().expect("a small table")];
+        let mut digests = Vec::new();
+        for _ in 0..6 * buckets_per_region {
+            let digest = random.next();
+            let (fingerprint, mut buckets) = header.fingerprint_and_buckets(digest, header.seed);
+            if random.below(2) == 0 {
+                buckets.reverse();
+            }
+            let mut slots = buckets.into_iter().flat_map(|bucket| (0..4).map(move |slot| (bucket, slot)));
+            if let Some((bucket, slot)) = slots.find(|&(bucket, slot)| header.slot(&table, bucket, slot) == 0) {
+                header.set_slot(&mut table, bucket, slot, fingerprint);
+                header.len += 1;
+                digests.push(digest);
+            }
+        }
+        let mut filter = load(&[header.to_bytes(&table), table.clone()].concat()).expect("a file as documented");
+        assert_eq!(filter.parameters().half_doublings(), u32::from(half_doublings), "{what}");
+        assert_eq!(filter.len() as u64, header.len, "{what}");
+        for digest in (0..300).map(|_| random.next()) {
+            let found = header.contains(&table, digest, header.seed);
+            assert_eq!(filter.contains(&Digest::new(digest)), found, "{what}: {digest}");
+        }
+        for digest in digests.into_iter().map(Digest::new) {
+            assert!(filter.contains(&digest) && filter.remove(&digest), "{what}: {digest:?} is lost");
+        }
+        assert!(filter.is_empty(), "{what}");
     }
 }
 

@@ -64,6 +64,27 @@ fn small_growing_map() -> Vec<u8> {
     map.to_bytes()
 }
 
+/// One of which half of the buckets were doubled, and a map likewise.
+fn small_half_doubled() -> Vec<u8> {
+    let builder = CuckooFilter::builder().capacity(8).max_capacity(500).false_positive_rate(0.01);
+    let mut filter = builder.build().expect("parameters in range");
+    let mut keys = 0_u32..;
+    while filter.parameters().half_doublings() < 3 {
+        keys.next().into_iter().for_each(|key| filter.insert(&key).expect("it grows"));
+    }
+    filter.to_bytes()
+}
+
+fn small_half_doubled_map() -> Vec<u8> {
+    let builder = CuckooFilter::builder().capacity(8).max_capacity(500).false_positive_rate(0.01);
+    let mut map = builder.for_kind::<CuckooMap<u8>>().build().expect("parameters in range");
+    let mut keys = 0_u8..;
+    while map.parameters().half_doublings() < 3 {
+        keys.next().into_iter().for_each(|key| map.insert(&key, key).expect("it grows"));
+    }
+    map.to_bytes()
+}
+
 fn small_expiring() -> Vec<u8> {
     let builder = ExpiringCuckooFilter::builder().bucket_count(6).fingerprint_bits(9).lifetime(14);
     let mut filter = builder.build().expect("parameters in range");
@@ -84,14 +105,16 @@ type Save = fn() -> Vec<u8>;
 type Load = fn(&[u8]) -> Result<Vec<u8>, LoadError>;
 
 /// Every kind: its file, its loading in both ways, which must agree, and a use of what was loaded.
-const KINDS: [(FileKind, Save, Load); 8] = [
+const KINDS: [(FileKind, Save, Load); 10] = [
     (FileKind::Filter, small_filter, load_filter),
     (FileKind::Set, small_set, load_set),
     (FileKind::Set, small_growing_set, load_set),
     (FileKind::Growing, small_growing, load_growing),
+    (FileKind::Growing, small_half_doubled, load_growing),
     (FileKind::Counting, small_counting, load_counting),
     (FileKind::Map, small_map, load_map),
     (FileKind::Map, small_growing_map, load_map),
+    (FileKind::Map, small_half_doubled_map, load_map),
     (FileKind::Expiring, small_expiring, load_expiring),
 ];
 

@@ -20,6 +20,10 @@ pub(crate) struct Header {
     /// The seed, or with SipHash-1-3 the key check.
     pub(crate) seed: u64,
     pub(crate) table_size: u64,
+    /// How often all buckets became two.
+    pub(crate) doublings: u8,
+    /// 1 if those with odd offsets did once more.
+    pub(crate) mark: u64,
 }
 
 pub(crate) const SEMI_SORTED: u8 = 2;
@@ -47,7 +51,10 @@ impl Header {
         for field in [self.regions, self.buckets_per_region, self.capacity, self.len, self.seed, self.table_size] {
             bytes.extend(field.to_le_bytes());
         }
-        bytes.extend([0; 48]);
+        bytes.extend([0, self.doublings]);
+        bytes.extend([0; 30]);
+        bytes.extend(self.mark.to_le_bytes());
+        bytes.extend([0; 8]);
         bytes.extend(xxh3_64(table).to_le_bytes());
         bytes.extend(xxh3_64(&bytes).to_le_bytes());
         bytes
@@ -69,6 +76,8 @@ impl Header {
             len: number(40),
             seed: number(48),
             table_size: number(56),
+            doublings: bytes[65],
+            mark: number(96),
         }
     }
 
@@ -132,9 +141,9 @@ impl Header {
     }
 
     /// The fingerprint of a key and all its buckets.
-    fn fingerprint_and_buckets(&self, digest: u64, seed: u64) -> (u64, Vec<u64>) {
+    pub(crate) fn fingerprint_and_buckets(&self, digest: u64, seed: u64) -> (u64, Vec<u64>) {
         if self.addressing == DOUBLING {
-            return self.fingerprint_and_buckets_before_doublings(digest, seed);
+            return self.fingerprint_and_buckets_doubled(digest, seed);
         }
         let (fingerprint, primary) = (self.fingerprint(digest), self.primary_bucket(digest));
         let base = match self.addressing {
@@ -150,17 +159,32 @@ impl Header {
         (fingerprint, buckets.take(usize::try_from(base).expect("3 or 4")).collect())
     }
 
-    /// The section "Tables that are doubled" for g = 0.
-    fn fingerprint_and_buckets_before_doublings(&self, digest: u64, seed: u64) -> (u64, Vec<u64>) {
+    /// The section "Tables that are doubled".
+    fn fingerprint_and_buckets_doubled(&self, digest: u64, seed: u64) -> (u64, Vec<u64>) {
         let product = (digest & 0xffff_ffff) * 255;
         let core = 1 + (product >> 32);
         let rest = (product >> 8 & 0xff_ffff) << 40 | high_bits(digest.wrapping_mul(GOLDEN), 40);
-        let spare = high_bits(rest, u32::from(self.fingerprint_bits) - 8);
-        let size = self.buckets_per_region;
-        let region = high_product(digest, self.regions);
-        let offset = high_product(digest.wrapping_mul(self.regions), size);
-        let other = (2 * high_product(hash_of(core, seed), size / 2) + 1 + size - offset) % size;
-        (spare << 8 | core, vec![region * size + offset, region * size + other])
+        let g = u32::from(self.doublings);
+        let spare = high_bits(rest << g, u32::from(self.fingerprint_bits) - 8);
+        let (size, hash) = (self.buckets_per_region, hash_of(core, seed));
+        // The topmost bits of X, wherever e has its own.
+        let x = (hash & 0xffff_ffff) << 32;
+        let of_each_offset = 1 << g;
+        let first_size = if self.mark == 1 { 2 * size / (3 * of_each_offset) } else { size / of_each_offset };
+        let region_start = high_product(digest, self.regions) * size;
+        let offset = high_product(digest.wrapping_mul(self.regions), first_size);
+        let other = (2 * high_product(hash, first_size / 2) + 1 + first_size - offset) % first_size;
+        let bucket = |offset: u64| {
+            let is_odd = offset % 2 == 1;
+            let bits = if is_odd { rest ^ x } else { rest };
+            region_start
+                + match (self.mark, is_odd) {
+                    (0, _) => offset * of_each_offset + high_bits(bits, g),
+                    (_, false) => offset / 2 * 3 * of_each_offset + high_bits(bits, g),
+                    (_, true) => (offset / 2 * 3 + 1) * of_each_offset + high_bits(bits, g + 1),
+                }
+        };
+        (spare << 8 | core, vec![bucket(offset), bucket(other)])
     }
 
     /// What is in the slots of a bucket.
