@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use guira::raw::Change;
-use guira::{Digest, KeyHasher};
+use guira::{Digest, KeyHasher, Parameters};
 use guira_files::LockedFile;
 
 use crate::arguments::{NowArguments, WaitArguments};
@@ -93,10 +93,10 @@ impl EditedFilter {
         }
     }
 
-    pub(crate) fn table_size(&self) -> u64 {
+    pub(crate) fn parameters(&self) -> &Parameters {
         match &self.filter {
-            Filter::Loaded(filter) => filter.filter.parameters().table_size(),
-            Filter::Journaled(filter) => filter.view().parameters().table_size(),
+            Filter::Loaded(filter) => filter.filter.parameters(),
+            Filter::Journaled(filter) => filter.view().parameters(),
         }
     }
 

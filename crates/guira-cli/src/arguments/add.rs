@@ -38,7 +38,7 @@ an error";
 /// All of them are added, or none: if a key does not fit, or an input cannot be read, the file stays as it is. The file is
 /// replaced when all is done.
 ///
-/// When a filter is full that was built to grow, its table is doubled. Keys fit as long as the false positive rate is kept
+/// When a filter is full that was built to grow, its table grows. Keys fit as long as the false positive rate is kept
 /// that the filter was built for: up to its --max-capacity, or its --capacity if it does not grow.
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLES, after_help = STATUS)]

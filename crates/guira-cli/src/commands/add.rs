@@ -85,7 +85,7 @@ struct Adding<'arguments> {
 struct Before {
     len: usize,
     capacity: usize,
-    table_size: u64,
+    slot_count: u64,
 }
 
 /// Why a key found no room.
@@ -108,7 +108,7 @@ impl<'arguments> Adding<'arguments> {
         let (len, capacity) = (filter.len(), filter.capacity());
         Self {
             arguments,
-            before: Before { len, capacity, table_size: filter.table_size() },
+            before: Before { len, capacity, slot_count: filter.parameters().slot_count() },
             seen,
             answers: Vec::new(),
             added: 0,
@@ -249,7 +249,7 @@ impl<'arguments> Adding<'arguments> {
             too_many_copies_count: count(self.with_too_many_copies.as_ref().map(|(keys, _)| keys)),
             key_count: key_count as u64,
             capacity: capacity as u64,
-            has_grown: !is_refused && filter.table_size() > self.before.table_size,
+            has_grown: !is_refused && filter.parameters().slot_count() > self.before.slot_count,
         };
         if is_refused { print(&addition, true) } else { tell(&addition, self.arguments.json, self.arguments.quiet) }
     }

@@ -6,7 +6,7 @@ use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::inspection::{Expiry, Inspection};
 use crate::provenance::{Provenance, TimeSource};
-use crate::render::{Report, escaped, names, print, text};
+use crate::render::{Doublings, Report, escaped, names, print, text};
 use crate::secret_key::SecretKey;
 use crate::time;
 
@@ -57,7 +57,7 @@ struct FilterReport {
     /// For growing filters, the number of keys up to which the rate is promised.
     max_capacity: Option<u64>,
     /// For growing filters, how often the table was doubled.
-    doublings: Option<u32>,
+    doublings: Option<Doublings>,
     key_count: u64,
     /// The insertions and removals in the journal, which the table does not have yet.
     journal_change_count: u64,
@@ -118,7 +118,7 @@ impl FilterReport {
             table_size_in_bytes: parameters.table_size(),
             capacity,
             max_capacity: header.max_capacity().map(living_of),
-            doublings: header.max_capacity().map(|_| parameters.doublings()),
+            doublings: header.max_capacity().map(|_| Doublings { halves: parameters.half_doublings() }),
             key_count,
             journal_change_count: journal.changes().len() as u64,
             has_incomplete_changes: journal.is_cut_off(),

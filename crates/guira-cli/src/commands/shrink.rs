@@ -5,7 +5,7 @@ use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::filter_file::FilterReplacement;
 use crate::render::text::counted;
-use crate::render::{Report, tell};
+use crate::render::{Doublings, Report, tell};
 use crate::secret_key::SecretKey;
 
 pub(crate) fn run(arguments: &ShrinkArguments) -> Result<ExitStatus, Failure> {
@@ -17,15 +17,15 @@ pub(crate) fn run(arguments: &ShrinkArguments) -> Result<ExitStatus, Failure> {
         return Err(Failure::of_file(&arguments.file, text));
     }
     let filter = &mut stored.filter;
-    let (size, doublings) = (filter.size_in_bytes(), filter.parameters().doublings());
+    let (size, halves) = (filter.size_in_bytes(), filter.parameters().half_doublings());
     filter.shrink_to_fit();
     let shrinkage = Shrinkage {
         file: arguments.file.display().to_string(),
-        doublings_undone: doublings - filter.parameters().doublings(),
+        doublings_undone: Doublings { halves: halves - filter.parameters().half_doublings() },
         table_size_in_bytes_before: size as u64,
         table_size_in_bytes: filter.size_in_bytes() as u64,
     };
-    if shrinkage.doublings_undone > 0 {
+    if shrinkage.doublings_undone.halves > 0 {
         replacement.commit(&stored)?;
     }
     tell(&shrinkage, arguments.json, arguments.quiet)?;
@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: &ShrinkArguments) -> Result<ExitStatus, Failure> {
 #[derive(Debug, Serialize)]
 struct Shrinkage {
     file: String,
-    doublings_undone: u32,
+    doublings_undone: Doublings,
     table_size_in_bytes_before: u64,
     table_size_in_bytes: u64,
 }
@@ -45,11 +45,9 @@ impl Report for Shrinkage {
     fn text(&self) -> String {
         let (before, now) =
             (counted(self.table_size_in_bytes_before, "byte"), counted(self.table_size_in_bytes, "byte"));
-        match self.doublings_undone {
-            0 => format!("{}: as small as it can be", self.file),
-            doublings => {
-                format!("{}: {} undone, from {before} to {now}", self.file, counted(doublings.into(), "doubling"))
-            }
+        if self.doublings_undone.halves == 0 {
+            return format!("{}: as small as it can be", self.file);
         }
+        format!("{}: {} undone, from {before} to {now}", self.file, self.doublings_undone.counted())
     }
 }

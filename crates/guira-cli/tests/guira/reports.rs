@@ -1,5 +1,7 @@
 //! The numbers of `info` and `plan`, against the formulas and each other.
 
+use std::ops::Range;
+
 use guira::{CountingCuckooFilter, CuckooFilter, CuckooMap, CuckooSet};
 use serde_json::Value;
 
@@ -103,6 +105,39 @@ fn info_of_an_empty_filter_has_no_infinite_numbers() {
     assert_close(number(&report, "expected_false_positive_rate"), 0.0);
     let text = String::from_utf8(place.guira(["info", "set.guira"]).stdout).expect("UTF-8");
     assert!(!text.contains("inf") && !text.contains("NaN") && !text.contains("bits per key now"), "{text}");
+}
+
+/// A table takes 93 % of its slots, becomes half as large again, takes 89 %, and becomes a third larger.
+#[test]
+fn halves_of_doublings_are_shown_and_undone() {
+    let place = Workplace::new();
+    let lines = |keys: Range<u32>| keys.map(|key| format!("{key}\n")).collect::<String>();
+    let build = ["build", "-q", "--capacity", "1000", "--max-capacity", "5000", "-o", "set.guira"];
+    assert_eq!(place.guira_with(build, b"").status, 0);
+    let slots = whole(&json(&place.guira(["info", "--json", "set.guira"])), "slot_count");
+    let mut stored = 0;
+    for (keys, doublings, grown) in [(1000, "0", slots), (1400, "0.5", slots / 2 * 3), (1800, "1", slots * 2)] {
+        assert_eq!(place.guira_with(["add", "-q", "set.guira"], lines(stored..keys).as_bytes()).status, 0);
+        stored = keys;
+        let report = json(&place.guira(["info", "--json", "set.guira"]));
+        assert_eq!((report["doublings"].to_string(), whole(&report, "slot_count")), (doublings.to_owned(), grown));
+        let rows = String::from_utf8(place.guira(["info", "set.guira"]).stdout).expect("UTF-8");
+        let row = rows.lines().find_map(|row| row.strip_prefix("doublings ")).expect("it grows");
+        assert_eq!(row.trim_start(), doublings);
+    }
+    for kept in [1150, 0] {
+        assert_eq!(place.guira_with(["remove", "-q", "set.guira"], lines(kept..stored).as_bytes()).status, 0);
+        stored = kept;
+        let before = place.read("set.guira");
+        let outcome = place.guira(["shrink", "set.guira"]);
+        assert!(outcome.status == 0 && outcome.stderr.contains("half a doubling undone"), "{}", outcome.stderr);
+        place.write("set.guira", before);
+        let report = json(&place.guira(["shrink", "--json", "set.guira"]));
+        assert_eq!(report["doublings_undone"].to_string(), "0.5");
+    }
+    assert_eq!(whole(&json(&place.guira(["info", "--json", "set.guira"])), "slot_count"), slots);
+    let nothing = place.guira(["shrink", "set.guira"]);
+    assert!(nothing.stderr.contains("as small as it can be"), "{}", nothing.stderr);
 }
 
 #[test]
