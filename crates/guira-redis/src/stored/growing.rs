@@ -36,9 +36,10 @@ impl Growing {
         old.is_empty()
     }
 
-    /// Returns `true` if the table was doubled, so that it may be that it can be halved.
+    /// Returns `true` if half of the buckets became two, so that it may be that this can be undone: at least a quarter of the slots goes.
     pub(super) fn may_shrink(&self) -> bool {
-        self.filter.parameters().doublings() > 0 && self.len() < wide(self.filter.capacity()) / 2
+        let parameters = self.filter.parameters();
+        parameters.half_doublings() > 0 && self.len() < parameters.slot_count() / 4 * 3
     }
 
     /// An empty filter that can be merged with this one.
@@ -105,7 +106,7 @@ impl Growing {
         if self.doubles_no_more() {
             return Err(self.at_limit());
         }
-        limits.check(self.size_when_doubled())?;
+        limits.check(self.next_size())?;
         self.filter.insert(&digest).map_err(|error| self.refusal(error))
     }
 
@@ -129,11 +130,16 @@ impl Growing {
         wide(self.filter.size_in_bytes()).saturating_mul(4)
     }
 
-    /// The bytes of a table with twice the slots, each a bit shorter.
-    fn size_when_doubled(&self) -> u64 {
+    /// The bytes of the table in which half of the buckets are two. Its slots are a bit shorter where the others were two before.
+    fn next_size(&self) -> u64 {
         let parameters = self.filter.parameters();
-        let bits = u64::from(parameters.bits_per_slot().saturating_sub(1));
-        parameters.slot_count().saturating_mul(2).saturating_mul(bits).div_ceil(8)
+        let (slots, bits) = (parameters.slot_count(), u64::from(parameters.bits_per_slot()));
+        let (slots, bits) = if parameters.half_doublings() % 2 == 1 {
+            (slots / 3 * 4, bits.saturating_sub(1))
+        } else {
+            (slots / 2 * 3, bits)
+        };
+        slots.saturating_mul(bits).div_ceil(8)
     }
 
     /// Stores items in runs for which the table is large enough.
@@ -238,7 +244,7 @@ impl Growing {
     /// Returns `true` if the filter was created to grow.
     fn grows(&self) -> bool {
         self.filter.growth_policy() == Some(GrowthPolicy::RaiseRate)
-            || self.filter.parameters().doublings() > 0
+            || self.filter.parameters().half_doublings() > 0
             || !self.doubles_no_more()
     }
 
@@ -252,7 +258,7 @@ impl Growing {
             filter.len(),
             self.removed,
             parameters.fingerprint_bits(),
-            parameters.doublings(),
+            f64::from(parameters.half_doublings()) / 2.0,
             filter.capacity(),
             filter.max_capacity(),
             filter.load_factor(),

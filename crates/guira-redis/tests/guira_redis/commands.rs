@@ -356,6 +356,49 @@ fn one_item_again_and_again_is_refused_and_takes_no_memory() {
     );
 }
 
+/// What CF.DEBUG says of a field.
+fn described(key: &mut Key, field: &str) -> String {
+    let Reply::Text(text) = key.run("CF.DEBUG") else { panic!("a text") };
+    let mut fields = text.split(' ').filter_map(|field| field.split_once(':'));
+    fields.find(|&(name, _)| name == field).expect("there is such a field").1.to_owned()
+}
+
+#[test]
+fn a_table_grows_by_a_half_and_by_a_third_and_a_refusal_says_what_it_would_take() {
+    for slots in [2, 4, 8] {
+        let mut key = Key::default();
+        key.run(&format!("CF.RESERVE 1000 BUCKETSIZE {slots} MAXCAPACITY 100000"));
+        let (mut slot_counts, mut stored) = (Vec::new(), 0);
+        for doublings in ["0", "0.5", "1", "1.5", "2", "2.5"] {
+            assert_eq!(described(&mut key, "doublings"), doublings);
+            slot_counts.push(slots * described(&mut key, "buckets").parse::<u64>().expect("a number"));
+            let size = key.value.as_ref().map_or(0, StoredFilter::size);
+            key.settings.memory_limit = size;
+            let refusal = loop {
+                match key.ask(&format!("CF.ADD item-{stored}")) {
+                    Ok(_) => stored += 1,
+                    Err(error) => break error.to_string(),
+                }
+            };
+            key.settings.memory_limit = 0;
+            key.run(&format!("CF.ADD item-{stored}"));
+            stored += 1;
+            // Its table is small, and so it grows at once.
+            let grown = key.value.as_ref().map_or(0, StoredFilter::size);
+            let needed = refusal.strip_prefix("ERR the filter would take ").and_then(|rest| rest.split(' ').next());
+            let needed: u64 = needed.expect("it is refused for memory").parse().expect("a number");
+            // Behind the last slot are a few bytes more.
+            assert!(
+                (grown - 24..=grown).contains(&needed),
+                "{slots} slots, doubled {doublings} times: {needed}, {grown}"
+            );
+            (0..stored).for_each(|item| assert_eq!(key.run(&format!("CF.EXISTS item-{item}")), Reply::Flag(true)));
+        }
+        let first = slot_counts[0];
+        assert_eq!(slot_counts, [2, 3, 4, 6, 8, 12].map(|halves| first * halves / 2), "{slots} slots");
+    }
+}
+
 #[test]
 fn no_filter_is_made_or_grows_beyond_the_memory_limit() {
     let mut key = Key::limited_to(10_000);

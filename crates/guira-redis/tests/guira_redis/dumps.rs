@@ -113,12 +113,12 @@ fn a_filter_whose_table_is_being_doubled_is_dumped_as_it_will_be() {
         run(&mut value, CommandName::Add, &[item.as_bytes()]).expect("stored");
         stored.push(item);
     }
-    let half_doubled = value.as_ref().map(|filter| filter.try_clone().expect("there is memory"));
-    let size = half_doubled.as_ref().expect("a filter").size();
+    let being_doubled = value.as_ref().map(|filter| filter.try_clone().expect("there is memory"));
+    let size = being_doubled.as_ref().expect("a filter").size();
     let mut loaded = load(&dump(&mut value)).expect("a sound dump");
-    let size_when_doubled = loaded.as_ref().expect("a filter").size();
-    assert!(size > size_when_doubled, "it was not being doubled: {size} bytes, {size_when_doubled} when loaded");
-    assert_eq!(loaded, half_doubled);
+    let size_afterwards = loaded.as_ref().expect("a filter").size();
+    assert!(size > size_afterwards, "it was not being doubled: {size} bytes, {size_afterwards} when loaded");
+    assert_eq!(loaded, being_doubled);
     assert_eq!(loaded, value);
     assert!(stored.iter().all(|item| is_present(&mut loaded, item)));
 }

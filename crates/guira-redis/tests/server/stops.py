@@ -128,16 +128,14 @@ class Scene:
         return facts
 
     def measures(self):
-        """What reserves a filter that will have the size once it was doubled."""
+        """What reserves a filter that will have the size once half of its buckets became two."""
         capacity = self.megabytes * 500_000
         for _ in range(4):
             words = [capacity, "ERROR", "0.001", "MAXCAPACITY", 2 * capacity]
             self.run("CF.RESERVE", "try", *words)
             facts = self.facts("try")
             self.run("UNLINK", "try")
-            slots = facts["Number of buckets"] * facts["Bucket size"]
-            doubled = 2 * facts["Size"] - slots / 4
-            capacity = int(capacity * self.megabytes * 1e6 / doubled)
+            capacity = int(capacity * self.megabytes * 1e6 / (1.5 * facts["Size"]))
         return words
 
     def fill(self):

@@ -40,7 +40,7 @@ def double(client):
         client.execute_command("CF.INSERT", "doubling", "ITEMS", *[f"item-{item}" for item in range(start, start + 100)])
         if buckets() > before:
             break
-    # The old table is there beside the new one, of which it is half.
+    # The old table is there beside the new one, of which it is two thirds.
     assert client.memory_usage("doubling") > 1.2 * table_size(client, "doubling")
 
 
