@@ -56,7 +56,7 @@ def batches(filter_):
             yield getattr(type(filter_), name), COLUMN
 
 
-def half_doubled():
+def before_and_amid_doubling():
     """Two filters: one that is to be doubled by the next keys, and one that is being doubled."""
     filter_ = CuckooFilter(60_000, max_capacity=10_000_000)
     size, numbers, start = filter_.nbytes, np.arange(200_000), 0
@@ -93,7 +93,7 @@ def scenes():
             yield full, functools.partial(lambda file, filter_: type(filter_).from_bytes(file), file), None
             yield full, functools.partial(lambda class_, _: class_(1_000_000), class_), None
         yield full, lambda filter_: filter_.reserve(500_000), None
-    about_to, half = half_doubled()
+    about_to, half = before_and_amid_doubling()
     yield about_to, type(about_to).update, np.arange(10**9, 10**9 + 2000)
     for operation in (operator.ior, operator.or_):
         yield about_to, functools.partial(lambda operation, filter_: operation(filter_, half), operation), None
