@@ -5,7 +5,7 @@ use loom::sync::Arc;
 use loom::thread;
 
 use super::expiring::{expiring, share_expiring};
-use super::growing::{full, share};
+use super::growing::{BEFORE_EITHER_HALF, Full, keys_that_end_a_half, share};
 use super::{Located, check, key, table};
 
 /// Twenty slots of 13 bits, in five words.
@@ -92,8 +92,9 @@ fn a_copy_has_all_keys_or_none_where_they_are_removed_at_once() {
 }
 
 /// Copies a table while another thread inserts two keys, of which the first finds it full, half split, or nearly all split.
-fn copy_a_table_that_is_doubled(seed: u64, inserted_before: usize) {
+fn copy_a_table_that_is_doubled(full: Full, seed: u64, inserted_before: impl Fn(&CuckooFilter) -> usize) {
     let (full, kept) = full(seed);
+    let inserted_before = inserted_before(&full);
     let before: Vec<u64> = (1 << 32..).take(inserted_before).collect();
     let new = [1_u64 << 33, 1 << 34];
     check(2, move || {
@@ -119,20 +120,22 @@ fn copy_a_table_that_is_doubled(seed: u64, inserted_before: usize) {
 
 #[test]
 fn a_copy_of_a_table_whose_doubling_begins_is_of_one_moment() {
-    (0..3).for_each(|seed| copy_a_table_that_is_doubled(seed, 0));
+    for full in BEFORE_EITHER_HALF {
+        (0..3).for_each(|seed| copy_a_table_that_is_doubled(full, seed, |_| 0));
+    }
 }
 
 #[test]
 fn a_copy_of_a_table_that_is_being_doubled_is_of_one_moment() {
-    (0..3).for_each(|seed| copy_a_table_that_is_doubled(seed, 2));
+    for full in BEFORE_EITHER_HALF {
+        (0..3).for_each(|seed| copy_a_table_that_is_doubled(full, seed, |_| 2));
+    }
 }
 
 #[test]
 fn a_copy_of_a_table_whose_doubling_ends_is_of_one_moment() {
-    for seed in 0..3 {
-        // As many as there are buckets end it, one step each.
-        let buckets = usize::try_from(full(seed).0.parameters().slot_count() / 2).expect("a few");
-        copy_a_table_that_is_doubled(seed, buckets - 1);
+    for full in BEFORE_EITHER_HALF {
+        (0..3).for_each(|seed| copy_a_table_that_is_doubled(full, seed, |full| keys_that_end_a_half(full) - 1));
     }
 }
 
