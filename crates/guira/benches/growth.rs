@@ -71,7 +71,7 @@ fn grow(start: usize) -> CuckooFilter {
     // The first column is the title of a table that is recorded.
     println!("| grown from {start} keys, MiB | keys | growing, ms | per key, ns |");
     println!("|---|---|---|---|");
-    while filter.parameters().doublings() < DOUBLINGS {
+    while filter.parameters().half_doublings() / 2 < DOUBLINGS {
         fill(&mut filter, &mut keys);
         let moved = filter.len();
         let begin = Instant::now();

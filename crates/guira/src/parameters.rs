@@ -402,14 +402,13 @@ impl Parameters {
         self.capacity
     }
 
-    /// Returns how often all buckets of a filter that grows have become two.
-    #[must_use]
-    pub const fn doublings(&self) -> u32 {
+    /// How often all buckets have become two.
+    pub(crate) const fn doublings(&self) -> u32 {
         self.doublings
     }
 
-    /// Returns how often a filter that grows has made two of half of its buckets. That is how its table grows: to 3/2, and then to twice
-    /// the size. So these are twice the [`doublings`](Self::doublings), and one more while a table has half as many buckets again.
+    /// Returns how often the table of a filter that grows has been enlarged by making two buckets of half of them. A table has 3/2 of
+    /// its first buckets after one such half of a doubling, twice as many after two, three times as many after three, and so on.
     #[must_use]
     pub const fn half_doublings(&self) -> u32 {
         2 * self.doublings + self.shape.half_doubled as u32

@@ -151,7 +151,7 @@ impl Generation {
             None => self.table.look_up_all_here(
                 answers,
                 digest,
-                |digest| if self.is_whole() { None } else { Some(self.contains_now(digest)) },
+                |digest| if self.is_settled() { None } else { Some(self.contains_now(digest)) },
                 |digest| self.look_again(digest),
             ),
             Some(doubling) => look_up_each(

@@ -1,7 +1,7 @@
 //! Doubling a table in steps while threads read and write it.
 //!
 //! Writers split a few buckets with each operation. A run of buckets is split under its lock: they stay as they are, and are copied
-//! to where nobody has looked yet; then the number of buckets that are whole is lowered below them, and from then on nobody
+//! to where nobody has looked yet; then the number of buckets that wait is lowered below them, and from then on nobody
 //! writes them any more. So what can mislead others is only that they have seen an older number.
 //!
 //! A writer reads the number again when it has the locks: see [`SplittingGuards`].
@@ -45,7 +45,7 @@ pub(super) struct Doubling {
     is_taken: Count,
 }
 
-/// Both tables, as they are when so many buckets are whole.
+/// Both tables, as they are when so many buckets wait.
 #[derive(Clone, Copy)]
 pub(super) struct Tables<'table> {
     pub(super) splitting: Splitting,
@@ -78,28 +78,28 @@ impl Doubling {
             is_taken: Count::new(0),
         };
         let all = splitting.waiting();
-        let whole = all.saturating_sub(Splitting::AT_A_TIME);
-        splitting.split_buckets(whole..all, &*table.words, doubling.next.table.words.unseen());
+        let waiting = all.saturating_sub(Splitting::AT_A_TIME);
+        splitting.split_buckets(waiting..all, &*table.words, doubling.next.table.words.unseen());
         if let Some(copies) = locked.one().copies() {
             doubling.stripes.begin_copies(copies);
         }
-        doubling.tables(table, whole).has_room(digest).then_some((doubling, whole))
+        doubling.tables(table, waiting).has_room(digest).then_some((doubling, waiting))
     }
 
-    pub(super) fn tables<'table>(&'table self, old: &'table SharedTable, whole: u64) -> Tables<'table> {
-        Tables { splitting: self.splitting.when(whole), old: &old.words, new: &self.next.table.words }
+    pub(super) fn tables<'table>(&'table self, old: &'table SharedTable, waiting: u64) -> Tables<'table> {
+        Tables { splitting: self.splitting.when(waiting), old: &old.words, new: &self.next.table.words }
     }
 
     /// The tables as they are, for a writer, and the locks that are refused where they are not any more.
     fn now<'table>(&'table self, old: &'table Generation) -> (Tables<'table>, SplittingGuards<'table>) {
-        let whole = old.whole();
+        let waiting = old.waiting();
         let guards = SplittingGuards {
             stripes: &self.stripes,
             versions: &old.table.guards.versions,
-            whole: old.count_of_whole(),
-            seen: whole,
+            waiting: old.count_of_waiting(),
+            seen: waiting,
         };
-        (self.tables(&old.table, whole), guards)
+        (self.tables(&old.table, waiting), guards)
     }
 
     pub(super) fn len(&self) -> usize {
@@ -153,7 +153,7 @@ impl Doubling {
     /// Refuses a key that finds no room and would find none if all buckets were split either, nor in a larger table.
     fn refuse_without_hope(&self, old: &Generation, digest: Digest) -> Result<Result<(), InsertError>, Stale> {
         let _all = self.stripes.lock_all()?;
-        let tables = self.tables(&old.table, old.whole());
+        let tables = self.tables(&old.table, old.waiting());
         let next = &self.next.table;
         let Tables { splitting, old, new } = tables;
         match splitting.crowd(digest, &next.parameters, next.hasher.seed(), &**old, &**new) {
@@ -214,7 +214,7 @@ impl Doubling {
     }
 
     fn is_over(&self, old: &Generation) -> bool {
-        old.whole() == 0
+        old.waiting() == 0
     }
 
     /// Asks for the candidate buckets of keys that are to be stored or removed.
@@ -265,7 +265,7 @@ impl Doubling {
 
     /// Splits the next buckets. The last of them ends the doubling.
     fn split_in_turn(&self, old: &Generation, current: &Replaceable<Generation>, count: u64) {
-        let mut end = old.whole();
+        let mut end = old.waiting();
         if end == 0 {
             return;
         }
@@ -274,10 +274,10 @@ impl Doubling {
         while end > last {
             let first = last.max((end - 1) / RUN * RUN);
             let Ok(_guard) = self.stripes.lock(BucketIndex::new(first)) else {
-                unreachable!("it is current while a bucket is whole")
+                unreachable!("it is current while a bucket waits")
             };
             self.splitting.split_buckets(first..end, &*old.table.words, self.next.table.words.unseen());
-            old.set_whole(first);
+            old.set_waiting(first);
             end = first;
         }
         if last == 0 {
@@ -308,19 +308,19 @@ impl Doubling {
         }
         old.table.words.clear();
         self.next.table.words.clear();
-        old.set_whole(0);
+        old.set_waiting(0);
         all.count_none();
         self.end(current, Ok(all));
         Ok(())
     }
 
     /// The filter, given the old table.
-    pub(super) fn into_filter(self, old: SharedTable, whole: u64, growth: Growth) -> CuckooFilter {
+    pub(super) fn into_filter(self, old: SharedTable, waiting: u64, growth: Growth) -> CuckooFilter {
         let Self { splitting, next, stripes, .. } = self;
         let mut next = into_inner(next).expect("nobody else has the filter").table.into_filter();
         next.add_to_len(stripes.stored());
         let next = next.with_growth(Some(growth));
-        CuckooFilter::while_doubling(next, splitting.when(whole), old.words.into_storage(), old.parameters)
+        CuckooFilter::while_doubling(next, splitting.when(waiting), old.words.into_storage(), old.parameters)
             .expect("memory for a few words")
     }
 }

@@ -16,7 +16,7 @@ use crate::sync::{AtomicU64, Ordering};
 ///
 /// A table is replaced in one of two ways. In both, an operation may still be working in a table that was replaced.
 ///
-/// - It is doubled in steps, and is left when the last bucket was split. A reader that came too late finds no bucket whole,
+/// - It is doubled in steps, and is left when the last bucket was split. A reader that came too late finds no bucket waiting,
 ///   and goes on in the next table.
 /// - It is copied into a larger one while nobody writes. A reader that found the old one began before it was replaced, so
 ///   its answer is right for the moment of the replacement.
@@ -25,7 +25,7 @@ use crate::sync::{AtomicU64, Ordering};
 pub(super) struct Generation {
     pub(super) table: SharedTable,
     /// How many buckets the doubling has not split yet, or [`ALL`](Self::ALL) if none has begun.
-    whole: AtomicU64,
+    waiting: AtomicU64,
     doubling: OnceLock<Doubling>,
     /// The number of fingerprints at which the table counts as full, even if more would fit.
     limit: usize,
@@ -78,7 +78,7 @@ impl Generation {
         let limit = growth.limit(&table.parameters);
         Self {
             table,
-            whole: AtomicU64::new(Self::ALL),
+            waiting: AtomicU64::new(Self::ALL),
             doubling: OnceLock::new(),
             limit,
             comparison_exponent: AtomicU64::new(0),
@@ -86,16 +86,16 @@ impl Generation {
     }
 
     /// Begins to double the table, whose writers are locked out.
-    pub(super) fn begin_doubling(&self, doubling: Doubling, whole: u64) -> &Doubling {
+    pub(super) fn begin_doubling(&self, doubling: Doubling, waiting: u64) -> &Doubling {
         let doubling = self.doubling.get_or_init(|| doubling);
-        self.set_whole(whole);
+        self.set_waiting(waiting);
         doubling
     }
 
     /// The doubling, once it has begun.
     #[inline]
     pub(super) fn doubling(&self) -> Option<&Doubling> {
-        if self.is_whole() { None } else { self.doubling.get() }
+        if self.is_settled() { None } else { self.doubling.get() }
     }
 
     /// The doubling, if one has ever begun, even if it is over.
@@ -105,33 +105,33 @@ impl Generation {
 
     /// Whether no doubling has begun.
     #[inline]
-    pub(super) fn is_whole(&self) -> bool {
-        self.whole() == Self::ALL
+    pub(super) fn is_settled(&self) -> bool {
+        self.waiting() == Self::ALL
     }
 
-    /// How many buckets are whole.
+    /// How many buckets wait.
     ///
     /// Acquire: whoever reads that a bucket was split sees its halves.
     #[inline]
-    pub(super) fn whole(&self) -> u64 {
-        self.whole.load(Ordering::Acquire)
+    pub(super) fn waiting(&self) -> u64 {
+        self.waiting.load(Ordering::Acquire)
     }
 
-    pub(super) const fn count_of_whole(&self) -> &AtomicU64 {
-        &self.whole
+    pub(super) const fn count_of_waiting(&self) -> &AtomicU64 {
+        &self.waiting
     }
 
-    /// Release: see [`whole`](Self::whole).
-    pub(super) fn set_whole(&self, whole: u64) {
-        self.whole.store(whole, Ordering::Release);
+    /// Release: see [`waiting`](Self::waiting).
+    pub(super) fn set_waiting(&self, waiting: u64) {
+        self.waiting.store(waiting, Ordering::Release);
     }
 
     /// Turns it into a filter for one thread, without the versions.
     pub(super) fn into_filter(self, growth: Growth) -> CuckooFilter {
-        let whole = self.whole();
+        let waiting = self.waiting();
         match self.doubling.into_inner() {
             None => self.table.into_filter().with_growth(Some(growth)),
-            Some(doubling) => doubling.into_filter(self.table, whole, growth),
+            Some(doubling) => doubling.into_filter(self.table, waiting, growth),
         }
     }
 
@@ -210,7 +210,7 @@ impl Generation {
         let found = with_table!(scheme, shared(&**words), table => {
             let (fingerprint, primary, second) = table.addressing.locate_pair::<Whole>(digest);
             look(&guards.versions, fingerprint, || {
-                if self.is_whole() { table.contains_in(fingerprint, primary.bucket(), second) } else { self.contains_now(digest) }
+                if self.is_settled() { table.contains_in(fingerprint, primary.bucket(), second) } else { self.contains_now(digest) }
             })
         });
         found.unwrap_or_else(|| self.look_again(digest))
@@ -231,20 +231,20 @@ impl Generation {
     #[inline(never)]
     pub(super) fn contains_now(&self, digest: Digest) -> bool {
         match self.present() {
-            Present::Whole(SharedTable { scheme, words, .. }) => {
+            Present::Settled(SharedTable { scheme, words, .. }) => {
                 with_table!(scheme, shared(&**words), table => table.contains(digest))
             }
-            Present::Splitting(old, whole, doubling) => doubling.tables(old, whole).contains(digest),
+            Present::Splitting(old, waiting, doubling) => doubling.tables(old, waiting).contains(digest),
         }
     }
 
     /// How many copies of a key are stored, at one look, in the tables that now hold what was stored here.
     pub(super) fn count_now(&self, digest: Digest) -> usize {
         let copies = match self.present() {
-            Present::Whole(SharedTable { scheme, words, .. }) => {
+            Present::Settled(SharedTable { scheme, words, .. }) => {
                 with_table!(scheme, shared(&**words), table => table.count(digest))
             }
-            Present::Splitting(old, whole, doubling) => doubling.tables(old, whole).count(digest),
+            Present::Splitting(old, waiting, doubling) => doubling.tables(old, waiting).count(digest),
         };
         to_usize(u64::from(copies))
     }
@@ -272,10 +272,10 @@ impl Generation {
     fn present(&self) -> Present<'_> {
         let mut generation = self;
         loop {
-            match (generation.whole(), generation.doubling.get()) {
-                (Self::ALL, _) | (_, None) => return Present::Whole(&generation.table),
+            match (generation.waiting(), generation.doubling.get()) {
+                (Self::ALL, _) | (_, None) => return Present::Settled(&generation.table),
                 (0, Some(doubling)) => generation = &doubling.next,
-                (whole, Some(doubling)) => return Present::Splitting(&generation.table, whole, doubling),
+                (waiting, Some(doubling)) => return Present::Splitting(&generation.table, waiting, doubling),
             }
         }
     }
@@ -283,8 +283,8 @@ impl Generation {
 
 /// The tables that hold the fingerprints.
 enum Present<'table> {
-    Whole(&'table SharedTable),
-    /// The table that is being doubled, and how many of its buckets are whole.
+    Settled(&'table SharedTable),
+    /// The table that is being doubled, and how many of its buckets wait.
     Splitting(&'table SharedTable, u64, &'table Doubling),
 }
 

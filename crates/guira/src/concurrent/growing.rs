@@ -99,9 +99,9 @@ fn double_and_store(
         return Ok(Err(refused));
     }
     if table.size_in_bytes() >= Splitting::MIN_SIZE
-        && let Some((doubling, whole)) = Doubling::begin(generation, growth, digest, &all)
+        && let Some((doubling, waiting)) = Doubling::begin(generation, growth, digest, &all)
     {
-        let doubling = generation.begin_doubling(doubling, whole);
+        let doubling = generation.begin_doubling(doubling, waiting);
         all.retire();
         return doubling.store_split(generation, current, digest, repeated);
     }

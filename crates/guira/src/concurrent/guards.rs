@@ -72,15 +72,15 @@ impl Guard for Guards {
     }
 }
 
-/// The guards of a table that is being doubled, for a writer that saw `seen` of its buckets whole.
+/// The guards of a table that is being doubled, for a writer that saw `seen` of its buckets wait.
 ///
 /// A bucket is split under its lock. So if a writer has locked a bucket and finds it as it was seen, it stays so as long
 /// as the lock is held. Both halves of a bucket have the lock of that bucket.
 pub(super) struct SplittingGuards<'table> {
     pub(super) stripes: &'table Stripes,
     pub(super) versions: &'table Versions,
-    /// How many buckets are whole.
-    pub(super) whole: &'table AtomicU64,
+    /// How many buckets wait.
+    pub(super) waiting: &'table AtomicU64,
     pub(super) seen: u64,
 }
 
@@ -90,11 +90,11 @@ impl SplittingGuards<'_> {
         BucketIndex::new(bucket.get() / 2)
     }
 
-    /// Refuses a locked bucket that was split since the writer saw how many were whole.
+    /// Refuses a locked bucket that was split since the writer saw how many waited.
     ///
     /// Relaxed: whoever split it held the lock before.
     fn check(&self, bucket: BucketIndex) -> Result<(), Stale> {
-        let now = self.whole.load(Ordering::Relaxed);
+        let now = self.waiting.load(Ordering::Relaxed);
         if (now..self.seen).contains(&Self::before_halves(bucket).get()) { Err(Stale) } else { Ok(()) }
     }
 }
@@ -123,7 +123,7 @@ impl Guard for SplittingGuards<'_> {
     fn lock_all(&self) -> Result<AllGuards<'_>, Stale> {
         let guards = self.stripes.lock_all()?;
         // Relaxed: see `check`.
-        if self.whole.load(Ordering::Relaxed) == self.seen { Ok(guards) } else { Err(Stale) }
+        if self.waiting.load(Ordering::Relaxed) == self.seen { Ok(guards) } else { Err(Stale) }
     }
 }
 
@@ -132,10 +132,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_saw_a_bucket_whole_that_was_split_since_gets_no_lock_of_it() {
+    fn whoever_saw_a_bucket_wait_that_was_split_since_gets_no_lock_of_it() {
         let stripes = Stripes::new(1000, 0).expect("small");
-        let (versions, whole) = (Versions::new().expect("small"), AtomicU64::new(600));
-        let guards = |seen| SplittingGuards { stripes: &stripes, versions: &versions, whole: &whole, seen };
+        let (versions, waiting) = (Versions::new().expect("small"), AtomicU64::new(600));
+        let guards = |seen| SplittingGuards { stripes: &stripes, versions: &versions, waiting: &waiting, seen };
         let bucket = BucketIndex::new;
         // Buckets of the doubled table: those made of 599, of 600, of 699 and of 700.
         for (number, is_refused) in [(1199, false), (1200, true), (1399, true), (1400, false)] {

@@ -107,16 +107,16 @@ impl Doubling {
             Ok(both) => both,
             Err(error) => return Ok(Err(error)),
         };
-        let (whole, len) = {
+        let (waiting, len) = {
             let mut all = self.stripes.lock_all()?;
-            let whole = old.whole();
+            let waiting = old.waiting();
             let bits = |buckets: u64, parameters: &Parameters| buckets * u64::from(parameters.bucket_bits());
             // The bucket that is split next is written to the new table in front of those that are copied.
-            let [of_waiting, of_moved] = self.splitting.places_of(whole);
+            let [of_waiting, of_moved] = self.splitting.places_of(waiting);
             of_old.restrict(old_words, 0, bits(of_waiting, parameters));
             of_next.restrict(&next.words, bits(of_moved, &next.parameters), u64::MAX);
             all.begin_copies(&Copies { table: Arc::clone(&of_old), next: Some(Arc::clone(&of_next)) });
-            (whole, self.len())
+            (waiting, self.len())
         };
         meanwhile();
         of_old.finish(old_words);
@@ -125,7 +125,7 @@ impl Doubling {
         let copy = Copying::into_storage(of_next).and_then(|storage| {
             let copy = CuckooFilter::from_parts(next.parameters, next.hasher, storage, len).with_growth(Some(*growth));
             let old = Copying::into_storage(of_old)?;
-            CuckooFilter::while_doubling(copy, self.splitting.when(whole), old, *parameters)
+            CuckooFilter::while_doubling(copy, self.splitting.when(waiting), old, *parameters)
         });
         Ok(copy.map_err(|OutOfMemory| out_of_memory(parameters)))
     }

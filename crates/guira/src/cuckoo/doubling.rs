@@ -69,7 +69,7 @@ pub(crate) use with_splitting_table;
 impl Splitting {
     /// How many buckets become two with each insertion and removal. They take half a microsecond at most.
     ///
-    /// As long as most buckets are whole, an insertion takes half a microsecond to find room. With fewer at a time that lasts longer;
+    /// As long as most buckets wait, an insertion takes half a microsecond to find room. With fewer at a time that lasts longer;
     /// with 32 an insertion takes half as long again just after a doubling has begun, and growth as long as with 16.
     pub(crate) const AT_A_TIME: u64 = if cfg!(loom) {
         1

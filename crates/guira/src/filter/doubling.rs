@@ -20,7 +20,7 @@ use crate::table::{OutOfMemory, Storage, ask_for};
 #[derive(Clone, Debug)]
 pub(super) struct Doubling {
     pub(super) splitting: Splitting,
-    /// The table that is being doubled: the buckets that are whole, and those behind them that are not given back yet.
+    /// The table that is being doubled: the buckets that wait, and those behind them that are not given back yet.
     pub(super) old: Storage,
     /// The parameters of that table.
     parameters: Parameters,
@@ -190,7 +190,7 @@ impl Doubling {
         Ok(Self { splitting, old: Storage::copied_from(old)?, parameters })
     }
 
-    /// Gives back the memory behind the buckets that are whole, once it is worth a call.
+    /// Gives back the memory behind the buckets that wait, once it is worth a call.
     fn give_back(&mut self) {
         let [needed, _] = self.splitting.places_of(self.splitting.waiting());
         let needed = to_usize(bytes_for(needed * u64::from(self.parameters.bucket_bits())));
@@ -392,12 +392,12 @@ mod tests {
             for key in keys {
                 let (mut doubling, mut settled) = (filter.clone(), filter.settled().into_owned());
                 for _ in 0..=most {
-                    let whole = doubling.splitting().map(|(splitting, ..)| splitting.waiting());
+                    let waiting = doubling.splitting().map(|(splitting, ..)| splitting.waiting());
                     let inserted = doubling.insert(&key);
                     assert_eq!(inserted, settled.insert(&key), "{key}");
                     assert_eq!(doubling.parameters(), settled.parameters(), "{key}");
                     let left = doubling.splitting().map(|(splitting, ..)| splitting.waiting());
-                    if let (Err(_), Some(before)) = (inserted, whole) {
+                    if let (Err(_), Some(before)) = (inserted, waiting) {
                         assert!(before - left.unwrap_or(0) <= Splitting::AT_A_TIME, "{key}: {before} to {left:?}");
                         crowded += usize::from(doubling.count(&key) < most);
                     }

@@ -206,7 +206,7 @@ impl Growth {
 }
 
 /// The load factor at which a table is doubled. In large tables more would fit, but the search for room would take several times as
-/// long, above all in the first moments of the doubling, when nearly all buckets are still whole.
+/// long, above all in the first moments of the doubling, when nearly all buckets still wait.
 ///
 /// Where every second bucket is two, the others have as many keys to take as the two have together, and the table is full earlier.
 const fn load_factor_before_doubling(shape: Shape) -> f64 {

@@ -242,7 +242,7 @@ fn filters_that_were_doubled_a_different_number_of_times_are_compared() {
         filter
     };
     let (small, large) = (filled(0..90), filled(50..5000));
-    assert!(small.parameters().doublings() + 3 < large.parameters().doublings());
+    assert!(small.parameters().half_doublings() / 2 + 3 < large.parameters().half_doublings() / 2);
     // The rate is so low that none of the others is taken for one of these, of which there are 40.
     assert_eq!(small.intersection_len(&large), Ok(40));
     assert_eq!(large.intersection_len(&small), Ok(40));

@@ -66,7 +66,7 @@ fn the_same_operations_give_the_same_answers_and_bytes_as_in_a_filter_of_one_thr
             }
             assert_eq!(filter.snapshot().expect("small"), plain);
             assert_eq!(filter.parameters(), *plain.parameters());
-            if filter.parameters().doublings() == 3 {
+            if filter.parameters().half_doublings() / 2 == 3 {
                 break;
             }
         }
@@ -218,7 +218,7 @@ fn no_key_is_missed_while_the_table_is_doubled_in_steps() {
             met += reader.join().expect("no key is missing");
             stored.expect("no key is missing").concat()
         });
-        assert_eq!(filter.parameters().doublings(), 1, "{} keys", filter.len());
+        assert_eq!(filter.parameters().half_doublings() / 2, 1, "{} keys", filter.len());
         assert_eq!((filter.len(), filter.check_invariants()), (kept.len() + stored.len(), Ok(())));
         assert!(kept.iter().chain(&stored).all(|key| filter.remove(key)), "a key was lost");
         assert_eq!((filter.len(), filter.check_invariants()), (0, Ok(())));

@@ -35,7 +35,7 @@ fn the_same_operations_give_the_same_answers_and_bytes_as_in_a_filter_of_one_thr
         }
         assert_eq!(filter.check_invariants(), Ok(()));
         assert_eq!(filter.snapshot().expect("small"), plain);
-        assert!(filter.parameters().doublings() > 3);
+        assert!(filter.parameters().half_doublings() / 2 > 3);
     }
 }
 
@@ -96,7 +96,7 @@ fn a_copy_that_no_split_makes_room_for_is_refused_without_one() {
     for key in (0..16_000_u64).map(|number| (1 << 50) + number / 8) {
         assert_eq!(shared.insert(&key), plain.insert(&key), "{key}");
     }
-    for key in (0..).take_while(|_| shared.parameters().doublings() == 0) {
+    for key in (0..).take_while(|_| shared.parameters().half_doublings() < 2) {
         assert_eq!(shared.insert(&key), plain.insert(&key), "{key}");
     }
     let both_tables = shared.size_in_bytes();
@@ -149,7 +149,7 @@ fn batches_do_what_they_do_in_a_filter_of_one_thread() {
             assert_eq!(filter.try_extend(&keys), plain.try_extend(&keys));
             assert_eq!(filter.snapshot().expect("small"), plain);
         }
-        assert!(filter.parameters().doublings() > 3);
+        assert!(filter.parameters().half_doublings() / 2 > 3);
         let keys: Vec<u64> = (1000..20_000).collect();
         let digests: Vec<_> = keys.iter().map(|key| filter.hasher().digest(key)).collect();
         let mut removed = [vec![false; keys.len()], vec![false; keys.len()]];
@@ -262,7 +262,7 @@ fn no_key_is_missed_while_the_table_grows() {
             reader.join().expect("no key is missing");
             stored.expect("no key is missing").concat()
         });
-        doublings += filter.parameters().doublings();
+        doublings += filter.parameters().half_doublings() / 2;
         assert_eq!(filter.check_invariants(), Ok(()));
         assert_eq!(filter.len(), kept.len() + stored.len());
         assert!(kept.iter().chain(&stored).all(|key| filter.contains(key)), "a key was lost");
@@ -294,8 +294,8 @@ fn no_key_is_missed_at_full_load_before_and_after_doublings() {
                 // A few keys more than there is room for, beside those that writers insert and remove.
                 let more = || (0..).map(|key| 1 << 50 | key);
                 let passing: Vec<u64> = if size < SIZES {
-                    let doublings = filter.parameters().doublings();
-                    let is_same = |_: &u64| filter.parameters().doublings() == doublings && is_well();
+                    let doublings = filter.parameters().half_doublings() / 2;
+                    let is_same = |_: &u64| filter.parameters().half_doublings() / 2 == doublings && is_well();
                     more().take_while(is_same).inspect(|key| filter.insert(key).expect("it grows")).collect()
                 } else {
                     Vec::new()
@@ -306,7 +306,7 @@ fn no_key_is_missed_at_full_load_before_and_after_doublings() {
     );
     let Outcome { stored, changes, lookups } = outcome;
     println!("loads {loads:.3?}: {changes} changes, {lookups} lookups beside them");
-    assert_eq!(filter.parameters().doublings(), SIZES - 1);
+    assert_eq!(filter.parameters().half_doublings() / 2, SIZES - 1);
     assert!(loads.iter().all(|&load| load > 0.9), "{loads:?}");
     assert_eq!(filter.check_invariants(), Ok(()));
     assert_eq!(filter.len(), kept.len() + stored.len());
@@ -327,7 +327,7 @@ fn a_filter_whose_table_is_being_doubled_is_shared_and_made_a_set_whole() {
     let builder = CuckooFilter::builder().capacity(60_000).max_capacity(1_000_000).false_positive_rate(0.001);
     let mut filter = builder.build().expect("a small filter");
     let mut keys = 0..u64::MAX;
-    while filter.parameters().doublings() == 0 {
+    while filter.parameters().half_doublings() < 2 {
         filter.insert(&keys.next().expect("without end")).expect("it may grow");
     }
     let stored = keys.start;
@@ -343,7 +343,7 @@ fn a_filter_whose_table_is_being_doubled_is_shared_and_made_a_set_whole() {
     let mut set = CuckooSet::from(filter.clone());
     assert!((0..stored).all(|key| set.contains(&key)));
     assert_eq!(set.check_invariants(), Ok(()));
-    while set.as_filter().parameters().doublings() == 1 {
+    while set.as_filter().parameters().half_doublings() / 2 == 1 {
         set.insert(&keys.next().expect("without end")).expect("it may grow");
     }
     assert_eq!(set.check_invariants(), Ok(()));

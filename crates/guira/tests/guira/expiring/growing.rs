@@ -15,7 +15,7 @@ fn a_filter_that_grows_and_shrinks_agrees_with_the_times_of_each_copy() {
                     assert!(checked.insert(key), "it may grow");
                 }
                 checked.work(200);
-                doublings = doublings.max(checked.filter.parameters().doublings());
+                doublings = doublings.max(checked.filter.parameters().half_doublings() / 2);
             }
             checked.advance(1000);
             checked.filter.shrink_to_fit();

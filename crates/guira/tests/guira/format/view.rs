@@ -111,7 +111,7 @@ fn sets_and_growing_filters_answer_too_and_are_verified_as_what_they_are() {
         growing.insert(key).expect("it grows");
         growing_set.insert(key).expect("it grows");
     }
-    assert!(growing.parameters().doublings() > 0 && growing_set.as_filter().parameters().doublings() > 0);
+    assert!(growing.parameters().half_doublings() > 1 && growing_set.as_filter().parameters().half_doublings() > 1);
     let files = [
         (set.to_bytes(), set.as_filter()),
         (growing.to_bytes(), &growing),

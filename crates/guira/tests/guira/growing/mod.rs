@@ -47,9 +47,9 @@ fn absent(number: u64) -> u64 {
 fn keys_before_doublings(mut filter: CuckooFilter, most: u64) -> Vec<u64> {
     let mut points = Vec::new();
     for key in 0..most {
-        let doublings = filter.parameters().doublings();
+        let doublings = filter.parameters().half_doublings() / 2;
         filter.insert(&key).unwrap_or_else(|error| panic!("key {key}: {error}"));
-        if filter.parameters().doublings() != doublings {
+        if filter.parameters().half_doublings() / 2 != doublings {
             points.push(key);
         }
     }

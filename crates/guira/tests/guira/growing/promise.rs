@@ -177,7 +177,7 @@ fn beyond_the_max_capacity_keys_are_refused_or_the_rate_doubles() {
     let rising = fill(builder.growth_policy(GrowthPolicy::RaiseRate).build().expect("there is such a filter"));
     // 13 bits keep to the rate at the last promised doubling, and 8 are kept: five more doublings.
     assert_eq!(rising.parameters().fingerprint_bits(), 8);
-    assert_eq!(rising.parameters().doublings(), refusing.parameters().doublings() + 5);
+    assert_eq!(rising.parameters().half_doublings() / 2, refusing.parameters().half_doublings() / 2 + 5);
     assert!(rising.len() > 31 * refusing.len());
     let ratio = rising.expected_false_positive_rate() / refusing.expected_false_positive_rate();
     assert!((28.0..=33.0).contains(&ratio), "five doublings of the rate are 32 times: {ratio}");
@@ -261,7 +261,7 @@ fn begun_to_double(seed: u64, beyond: GrowthPolicy) -> CuckooFilter {
         builder.growth_policy(beyond).hasher(KeyHasher::xxh3(seed)).build().expect("there is such a filter");
     let one_table = filter.size_in_bytes();
     let mut keys = 0_u64..;
-    while filter.parameters().doublings() == 0 {
+    while filter.parameters().half_doublings() < 2 {
         filter.insert(&keys.next().expect("without end")).expect("it grows");
     }
     assert!(filter.size_in_bytes() > 5 * one_table / 2, "it is doubled in steps");
@@ -279,14 +279,14 @@ fn a_filter_that_is_shrunk_at_a_threshold_has_room_to_spare() {
     let mut doublings = 0;
     let mut keys = 0..u64::MAX;
     let mut insert = |filter: &mut CuckooFilter| {
-        let before = filter.parameters().doublings();
+        let before = filter.parameters().half_doublings() / 2;
         let key = keys.next().expect("there are enough");
         filter.insert(&key).expect("it grows");
-        doublings += filter.parameters().doublings() - before;
+        doublings += filter.parameters().half_doublings() / 2 - before;
         key
     };
     // As many keys as make it double, and one that is removed and replaced again and again.
-    while filter.parameters().doublings() == 0 {
+    while filter.parameters().half_doublings() < 2 {
         insert(&mut filter);
     }
     let mut last = insert(&mut filter);
@@ -299,9 +299,9 @@ fn a_filter_that_is_shrunk_at_a_threshold_has_room_to_spare() {
 
     // What is said of the room: an eighth of the capacity, and with more keys it stays as it is.
     for key in 0..u64::MAX {
-        let before = filter.parameters().doublings();
+        let before = filter.parameters().half_doublings() / 2;
         filter.shrink_to_fit();
-        if filter.parameters().doublings() < before {
+        if filter.parameters().half_doublings() / 2 < before {
             let free = filter.capacity() - filter.len();
             assert!(free >= filter.capacity() / 8, "{filter:?}");
             assert!(free <= filter.capacity() / 8 + 2, "{filter:?} could have been shrunk earlier");
