@@ -7,6 +7,7 @@ mod copies;
 mod doublings;
 mod losses;
 mod merging;
+mod model;
 mod promise;
 
 use guira::CuckooFilter;
@@ -43,13 +44,13 @@ fn absent(number: u64) -> u64 {
     (1 << 40) + number
 }
 
-/// How many keys there are just before each doubling, up to a number of keys, which is the last of them.
+/// How many keys there are just before each half of a doubling, up to a number of keys, which is the last of them.
 fn keys_before_doublings(mut filter: CuckooFilter, most: u64) -> Vec<u64> {
     let mut points = Vec::new();
     for key in 0..most {
-        let doublings = filter.parameters().half_doublings() / 2;
+        let doublings = filter.parameters().half_doublings();
         filter.insert(&key).unwrap_or_else(|error| panic!("key {key}: {error}"));
-        if filter.parameters().half_doublings() / 2 != doublings {
+        if filter.parameters().half_doublings() != doublings {
             points.push(key);
         }
     }
