@@ -29,7 +29,7 @@ impl ConcurrentCuckooFilter {
         }
     }
 
-    /// Stores a copy of each of many keys, and doubles the table when it is full, if the filter grows. Other threads may see
+    /// Stores a copy of each of many keys, and enlarges the table when it is full, if the filter grows. Other threads may see
     /// some of them stored and others not.
     ///
     /// # Errors

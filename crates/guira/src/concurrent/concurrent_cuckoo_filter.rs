@@ -58,8 +58,8 @@ use crate::table::{Counted, ask_for, try_box};
 ///
 /// # Growth
 ///
-/// A filter that was built with a [`max_capacity`](crate::FilterBuilder::max_capacity) doubles its table when it is
-/// full, from 64 KiB on in steps: each insertion and removal splits 16 buckets into a table of twice the size, unless
+/// A filter that was built with a [`max_capacity`](crate::FilterBuilder::max_capacity) enlarges its table when it is
+/// full, from 64 KiB on in steps: each insertion and removal moves 16 buckets to a table that is larger by a half or a third, unless
 /// another thread is splitting some, and all operations work on both tables meanwhile. An operation waits for a few
 /// buckets to be split, and an insertion that finds no room meanwhile for 4096 at a time. The old table is freed as a whole
 /// when the doubling is over and the last operation in it has ended; until then both take memory.
@@ -137,7 +137,7 @@ impl Built for ConcurrentCuckooFilter {
 made_by_builder!([] ConcurrentCuckooFilter, "guira::ConcurrentCuckooFilter");
 
 impl ConcurrentCuckooFilter {
-    /// Stores a copy of a key. Where the filter grows, it doubles the table first if that is full.
+    /// Stores a copy of a key. Where the filter grows, it enlarges the table first if that is full.
     ///
     /// A key that is inserted again is stored again, up to 2b times (d · b with d candidate buckets), and must be removed as
     /// often.

@@ -1,4 +1,4 @@
-//! Doubling a table in steps while threads read and write it.
+//! Half of a doubling, in steps, while threads read and write the table.
 //!
 //! Writers split a few buckets with each operation. A run of buckets is split under its lock: they stay as they are, and are copied
 //! to where nobody has looked yet; then the number of buckets that wait is lowered below them, and from then on nobody
@@ -34,7 +34,7 @@ pub(super) struct Doubling {
     pub(super) splitting: Splitting,
     /// How far the filter grows.
     growth: Growth,
-    /// The table of twice the size, with all that is stored when the doubling is over.
+    /// The larger table, with all that is stored when the doubling is over.
     pub(super) next: Arc<Generation>,
     /// The locks of the buckets of the old table and of what they became, and how much is stored in both.
     pub(super) stripes: Stripes,
@@ -54,7 +54,7 @@ pub(super) struct Tables<'table> {
 }
 
 impl Doubling {
-    /// Takes the memory for a table of twice the size, and splits the first buckets of one that nobody writes; `None` where
+    /// Takes the memory for the next larger table, and splits the first buckets of one that nobody writes; `None` where
     /// there would be no room for this key then, or no larger table at all.
     pub(super) fn begin(
         generation: &Generation,

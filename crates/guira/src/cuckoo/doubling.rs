@@ -1,4 +1,4 @@
-//! Doubling a table, all at once or in steps, and halving it.
+//! Half of a doubling, all at once or in steps, and back.
 
 use core::ops::Range;
 

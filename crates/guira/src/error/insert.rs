@@ -27,7 +27,7 @@ pub enum InsertError {
         /// The slots of the table.
         slot_count: usize,
     },
-    /// The memory for a table of twice the size could not be allocated, or that for a search for a slot that can be freed.
+    /// The memory for a larger table could not be allocated, or that for a search for a slot that can be freed.
     OutOfMemory {
         /// The bytes of the table, or those that a search takes at most.
         bytes: u64,

@@ -1,4 +1,4 @@
-//! Twice the table, or half of it, without the keys.
+//! Half of a doubling, all at once or in steps, without the keys. Where it says "doubled" here, every second bucket has become two.
 
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
@@ -13,7 +13,7 @@ use crate::parameters::{Parameters, bytes_for};
 use crate::table::try_box;
 use crate::table::{OutOfMemory, Storage, ask_for};
 
-/// What a filter has besides its table while that is being filled from one of half the size, a few buckets with each
+/// What a filter has besides its table while that is being filled from a smaller one, a few buckets with each
 /// insertion and removal.
 ///
 /// The parameters of the filter are those of the doubled table, and so is its file at any moment.
@@ -33,7 +33,7 @@ const GIVEN_BACK_AT_A_TIME: usize = 256 << 10;
 const SETTLED_AT_A_TIME: u64 = 1 << 14;
 
 impl CuckooFilter {
-    /// The same keys in twice the buckets, with a bit less of every fingerprint; `None` where no bits are left to give away, or
+    /// The same keys in the table in which every second bucket has become two; `None` where no bits are left to give away, or
     /// where there would be too many buckets.
     pub(crate) fn doubled(&self) -> Result<Option<Self>, error::OutOfMemory> {
         let from = self.try_settled()?;

@@ -89,7 +89,7 @@ impl CuckooFilter {
         if is_crowded(len, slot_count as u64) { Err(InsertError::Crowded { len, slot_count }) } else { self.grown() }
     }
 
-    /// Returns a filter with the same keys in twice the table, if the filter may grow so far.
+    /// Returns a filter with the same keys in the next larger table, if the filter may grow so far.
     pub(super) fn grown(&self) -> Result<Self, InsertError> {
         if self.growth().is_none_or(|growth| growth.is_last(self.parameters())) {
             return Err(self.insert_error(NoRoom::Full));
@@ -187,7 +187,7 @@ impl CuckooFilter {
         Ok(())
     }
 
-    /// The parameters of half the table, if the keys leave enough room there.
+    /// The parameters of the next smaller table, if the keys leave enough room there.
     pub(super) fn parameters_with_room_to_spare(&self) -> Option<Parameters> {
         let smaller = self.growth()?.before_doubling(self.parameters())?;
         let most = smaller.capacity() - smaller.capacity().div_ceil(ROOM_TO_SPARE);

@@ -56,7 +56,7 @@ pub struct Shrinking {
     waste: Option<CuckooFilter>,
 }
 
-/// A filter that is being filled from one of twice the size.
+/// A filter that is being filled from the next larger one.
 #[derive(Debug)]
 pub(super) struct Halving {
     halved: CuckooFilter,
@@ -117,7 +117,7 @@ impl Halving {
         Ok(if end == count { Step::Done(true) } else { Step::More })
     }
 
-    /// All steps: the same keys in half the buckets, with the bit that a doubling took. `None` where the filter is not to be halved,
+    /// All steps: the same keys in the table before half of its buckets became two. `None` where the filter is not to be halved,
     /// or where copies fill a few buckets.
     pub(super) fn at_once(from: &CuckooFilter) -> Result<Option<CuckooFilter>, OutOfMemory> {
         let Some(mut halving) = Self::of(from)? else { return Ok(None) };

@@ -62,7 +62,7 @@ impl ValuedFilter {
         })
     }
 
-    /// The living fingerprints in twice the table, if the filter may grow so far, for `len` fingerprints in the end.
+    /// The living fingerprints in the next larger table, if the filter may grow so far, for `len` fingerprints in the end.
     pub(super) fn grown(&self, len: usize, living: Living) -> Result<Self, InsertError> {
         if self.growth().is_none_or(|growth| growth.is_last(self.parameters())) {
             return Err(self.insert_error(NoRoom::Full));
@@ -74,7 +74,7 @@ impl ValuedFilter {
         self.doubled(living)?.ok_or_else(|| self.insert_error(NoRoom::Full))
     }
 
-    /// The living fingerprints in twice the buckets, with a bit less of each; `None` where no bits are left to give away, or where
+    /// The living fingerprints in the table in which every second bucket has become two; `None` where no bits are left to give away, or where
     /// there would be too many buckets.
     pub(super) fn doubled(&self, living: Living) -> Result<Option<Self>, OutOfMemory> {
         let doubled = self.growth().and_then(|growth| growth.after_doubling(self.parameters()));
@@ -104,7 +104,7 @@ impl ValuedFilter {
         Ok(Some(doubled))
     }
 
-    /// The living fingerprints in half the buckets, with the bit that a doubling took; `None` where they don't fit, or where
+    /// The living fingerprints in the table before half of its buckets became two; `None` where they don't fit, or where
     /// there was no doubling, or no memory.
     fn halved(&self, living: Living) -> Option<Self> {
         let mut halved = self.empty_with(self.growth()?.before_doubling(self.parameters())?).ok()?;
