@@ -364,9 +364,13 @@ impl<const LONG: bool, O: OddBuckets> Addressing for DoublingAddressing<LONG, O>
     const IS_CHOOSY: bool = O::MAY_BE_DOUBLED;
 
     /// Where odd buckets have become two, a bit of the fingerprint says which of them it is in.
-    fn may_hold(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> bool {
-        let is_of_bucket = || self.bucket_of_half(self.half(self.half_of_bucket(bucket), fingerprint)) == bucket;
-        fingerprint.get() & Self::TELLING_BITS != 0 && (!self.odd.are_doubled() || is_of_bucket())
+    #[inline]
+    fn may_hold(&self, bucket: BucketIndex) -> impl Fn(Fingerprint) -> bool {
+        let half = self.half_of_bucket(bucket);
+        let is_one_of_two = self.odd.are_doubled() & self.is_of_odd(half);
+        move |fingerprint| {
+            fingerprint.get() & Self::TELLING_BITS != 0 && (!is_one_of_two || self.half(half, fingerprint) == half)
+        }
     }
 
     fn grid(&self) -> Grid {

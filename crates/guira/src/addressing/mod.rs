@@ -205,9 +205,9 @@ pub(crate) trait Addressing: Copy {
     /// [`Self::CANDIDATES`] steps lead back to where they started (invariant 3).
     fn alternate(&self, candidate: Candidate, fingerprint: Fingerprint) -> Candidate;
 
-    /// Whether a key may have this fingerprint in this bucket. Bytes from outside may have others.
-    fn may_hold(&self, _bucket: BucketIndex, fingerprint: Fingerprint) -> bool {
-        fingerprint.get() & Self::TELLING_BITS != 0
+    /// Says of fingerprints whether a key may have them in this bucket. Bytes from outside may have others.
+    fn may_hold(&self, _bucket: BucketIndex) -> impl Fn(Fingerprint) -> bool {
+        |fingerprint| fingerprint.get() & Self::TELLING_BITS != 0
     }
 
     /// The candidate buckets that are different from each other, `primary` first.

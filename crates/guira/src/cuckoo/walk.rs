@@ -23,8 +23,9 @@ impl Scheme {
                 if !table.slots.is_well_formed(here) {
                     return Ok(None);
                 }
+                let may_be_here = table.addressing.may_hold(bucket);
                 for (_, fingerprint) in table.slots.filled_slots(here) {
-                    if !table.addressing.may_hold(bucket, fingerprint) {
+                    if !may_be_here(fingerprint) {
                         return Ok(None);
                     }
                     fingerprints.try_reserve(1).map_err(|_| OutOfMemory)?;
@@ -65,8 +66,8 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
             occupied += filled;
             is_well_formed &= may_be & self.slots.is_well_formed(bucket);
             if A::IS_CHOOSY && knows_seed {
-                let mut fingerprints = self.slots.filled_slots(bucket).map(|(_, fingerprint)| fingerprint);
-                is_well_formed &= fingerprints.all(|fingerprint| self.addressing.may_hold(bucket, fingerprint));
+                let may_be_here = self.addressing.may_hold(bucket);
+                is_well_formed &= self.slots.filled_slots(bucket).all(|(_, fingerprint)| may_be_here(fingerprint));
             }
         }
         is_well_formed.then_some(occupied)
