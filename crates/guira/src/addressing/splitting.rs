@@ -53,7 +53,8 @@ impl<const LONG: bool, O: OddBuckets> SplittingAddressing<LONG, O> {
     /// The bucket in which the fingerprints of this half of a bucket are now.
     #[inline(always)]
     fn place_of_half(&self, half: Candidate) -> Candidate {
-        // Odd buckets are two where the half is not waiting to become one of two, or has been; even ones become two thereafter.
+        // In the first half of a doubling, buckets that are moved become two if they are odd. In the second, odd ones are two from the
+        // start, and even ones become two.
         let (is_waiting, is_odd) = (self.is_waiting(half.bucket()), self.old.is_of_odd(Half::new(half.bucket)));
         let is_one = if self.old.is_half_doubled() { is_waiting & !is_odd } else { is_waiting | !is_odd };
         Candidate { bucket: half.bucket & !u64::from(is_one), region_start: half.region_start }

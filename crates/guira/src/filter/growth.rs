@@ -138,7 +138,7 @@ impl Growth {
     ///
     /// Those that were planned as the last are filled up, and so are fingerprints that have no bit to give away, and first tables
     /// unless they are large.
-    fn capacity(&self, regions: Regions, shape: Shape, bits: u32, half_doublings: u32) -> u64 {
+    pub(crate) fn capacity(&self, regions: Regions, shape: Shape, bits: u32, half_doublings: u32) -> u64 {
         let promised = promised_by(regions, shape);
         let is_first_and_small = half_doublings == 0 && !is_large(regions, shape);
         if half_doublings == self.half_doublings() || bits == Parameters::CORE_BITS || is_first_and_small {
@@ -146,11 +146,6 @@ impl Growth {
         } else {
             self.within_rate(promised.min(keys_before_doubling(regions, shape)))
         }
-    }
-
-    /// The capacity of a first table.
-    pub(crate) fn capacity_at_first(&self, regions: Regions, shape: Shape, bits: u32) -> u64 {
-        self.capacity(regions, shape, bits, 0)
     }
 
     /// So many keys, or as many as the filter takes where it keeps its rate: after a conversion to larger buckets more would fit.

@@ -1,5 +1,7 @@
 //! Growth of filters with values. Their tables are doubled at once.
 
+use arrayvec::ArrayVec;
+
 use super::ValuedFilter;
 use super::growth::is_crowded;
 use crate::addressing::{Addressing as _, AnyOdd, BucketIndex, DoublingAddressing};
@@ -84,17 +86,21 @@ impl ValuedFilter {
         let from = ValuedTable::new(widths(self.parameters()), &self.storage()[..]);
         let mut len = 0;
         let mut into = ValuedTable::new(widths(doubled.parameters()), doubled.bytes_mut());
+        let slots: ArrayVec<_, 8> = into.slots().collect();
         for bucket in addressing.grid().buckets().map(|bucket| bucket.bucket()) {
+            // A bucket has room for all that comes from the one that it is, or is half of.
+            let mut free = [slots.iter(), slots.iter()];
+            let half = addressing.half_of_bucket(bucket);
+            let first = addressing.next_bucket_of_half(half);
             for (slot, fingerprint) in from.filled_slots(bucket) {
                 let value = from.value(Place { bucket, slot });
                 if living.is_dead(value) {
                     continue;
                 }
-                let (bucket, rest) = addressing.moved(bucket, fingerprint);
-                // A bucket has room for all that comes from the one that it is, or is half of.
-                if let Some(slot) = into.vacancy(bucket).slot() {
-                    let place = Place { bucket, slot };
-                    into.fill(place, rest);
+                let next = addressing.next_bucket_of_half(addressing.half(half, fingerprint));
+                if let Some(&slot) = free[usize::from(next != first)].next() {
+                    let place = Place { bucket: next, slot };
+                    into.fill(place, addressing.rest(fingerprint));
                     into.set_value(place, value);
                     len += 1;
                 }
