@@ -105,14 +105,61 @@ impl Move {
 pub(crate) struct Path {
     /// The move that is made first, to the empty slot.
     first: Move,
-    /// What moves to the bucket that it leaves.
+    /// The move after it, if the path has these two.
+    second: Option<Move>,
+    /// What moves to the bucket that the first move leaves, if the path is noted in the nodes of the search.
     source: Source,
 }
 
 impl Path {
     /// The path that a search has followed to a node, and then a step to an empty slot.
     const fn from_node(node: Node, step: Step, empty: Slot) -> Self {
-        Self { first: Move { from: (node.candidate, step.slot), to: (step.to, empty) }, source: node.source }
+        let first = Move { from: (node.candidate, step.slot), to: (step.to, empty) };
+        Self { first, second: None, source: node.source }
+    }
+
+    /// The path out of a root over two steps to an empty slot.
+    const fn of_two(root: Candidate, [step, last]: [Step; 2], empty: Slot) -> Self {
+        let first = Move { from: (step.to, last.slot), to: (last.to, empty) };
+        Self { first, second: Some(Move { from: (root, step.slot), to: first.from }), source: None }
+    }
+}
+
+/// Looks at buckets one after the other. The steps out of a bucket are known while those of the one before it are looked at, so that
+/// the buckets they lead to come meanwhile.
+struct Looking<'graph> {
+    graph: &'graph dyn CuckooGraph,
+    prefetches: bool,
+    /// The steps out of the bucket that is looked at and, as far as they are known, the next one.
+    steps: [Steps; 2],
+    /// Which of them are those of the bucket that is looked at.
+    current: usize,
+}
+
+impl<'graph> Looking<'graph> {
+    fn new(graph: &'graph dyn CuckooGraph) -> Self {
+        let steps = [Steps::new(), Steps::new()];
+        Self { graph, prefetches: graph.is_worth_prefetching(), steps, current: 0 }
+    }
+
+    /// See [`CuckooGraph::first_to_room`]. The bucket is the one that was said to come next.
+    #[inline]
+    fn first_to_room(&mut self, bucket: Candidate, next: Option<Candidate>) -> Option<(Step, Slot)> {
+        self.current ^= 1;
+        let [first, second] = &mut self.steps;
+        let (steps, next_steps) = if self.current == 0 { (first, second) } else { (second, first) };
+        next_steps.clear();
+        if self.prefetches
+            && let Some(next) = next
+        {
+            self.graph.steps(next, next_steps);
+        }
+        self.graph.first_to_room(bucket, steps)
+    }
+
+    /// The steps out of the bucket that was looked at.
+    fn steps(&self) -> &Steps {
+        &self.steps[self.current]
     }
 }
 
@@ -120,10 +167,9 @@ impl Search {
     /// Looks for the shortest chain of moves that frees a slot in one of the `roots`, all of which are full. `None` if there is
     /// none, or an error if there is no memory to look further.
     pub(crate) fn find(&mut self, graph: &dyn CuckooGraph, roots: &[Candidate]) -> Result<Option<Path>, OutOfMemory> {
-        let prefetches = graph.is_worth_prefetching();
-        // Mostly one move is enough, and is found without a queue.
+        // Mostly one move is enough, or two, and these are found without memory.
         let mut steps: [Steps; MOST_CANDIDATES] = array::from_fn(|_| Steps::new());
-        if prefetches {
+        if graph.is_worth_prefetching() {
             roots.iter().zip(&mut steps).for_each(|(&root, steps)| graph.steps(root, steps));
         }
         for (&root, steps) in roots.iter().zip(&mut steps) {
@@ -131,29 +177,40 @@ impl Search {
                 return Ok(Some(Path::from_node(Node { candidate: root, source: None }, step, empty)));
             }
         }
+        let steps_of_roots =
+            roots.iter().zip(&steps).flat_map(|(root, steps)| steps.iter().map(move |step| (root, step)));
+        let mut first_steps = steps_of_roots.filter(|(_, step)| !roots.contains(&step.to)).peekable();
+        let mut looking = Looking::new(graph);
+        while let Some((&root, &step)) = first_steps.next() {
+            let next = first_steps.peek().map(|(_, next)| next.to);
+            if let Some((last, empty)) = looking.first_to_room(step.to, next) {
+                return Ok(Some(Path::of_two(root, [step, last], empty)));
+            }
+        }
+        self.find_far(graph, roots)
+    }
+
+    /// As [`find`](Self::find), where some path has more than two moves, if there is any.
+    #[cold]
+    #[inline(never)]
+    fn find_far(&mut self, graph: &dyn CuckooGraph, roots: &[Candidate]) -> Result<Option<Path>, OutOfMemory> {
         for &root in roots {
             self.reach(root, None)?;
         }
-        for (root, steps) in (0..roots.len()).zip(&steps) {
-            self.reach_from(root, steps)?;
-        }
-        // The steps out of a node are known while those of the node before it are looked at, so that the buckets they lead to come
-        // meanwhile.
-        let ([steps, next_steps, ..], mut next) = (&mut steps, roots.len());
-        let (mut steps, mut next_steps) = (steps, next_steps);
-        next_steps.clear();
+        let mut looking = Looking::new(graph);
+        let mut next = 0;
         while self.nodes.len() < MAX_BUCKETS_VISITED
             && let Some(&node) = self.nodes.get(next)
         {
-            core::mem::swap(&mut steps, &mut next_steps);
-            next_steps.clear();
-            if prefetches && let Some(following) = self.nodes.get(next + 1) {
-                graph.steps(following.candidate, next_steps);
-            }
-            if let Some((step, empty)) = graph.first_to_room(node.candidate, steps) {
+            let following = self.nodes.get(next + 1).map(|node| node.candidate);
+            if let Some((step, empty)) = looking.first_to_room(node.candidate, following) {
                 return Ok(Some(Path::from_node(node, step, empty)));
             }
-            self.reach_from(next, steps)?;
+            for step in looking.steps() {
+                if self.nodes.len() < MAX_BUCKETS_VISITED {
+                    self.reach(step.to, Some((low_32(next as u64), step.slot)))?;
+                }
+            }
             next += 1;
         }
         Ok(None)
@@ -176,25 +233,19 @@ impl Search {
 
     /// The moves of a path from its far end.
     pub(crate) fn moves(&self, path: &Path) -> impl Iterator<Item = Move> + Clone {
-        let mut next = Some((path.first, path.source));
+        let mut next = Some((path.first, path.second, path.source));
         core::iter::from_fn(move || {
-            let (step, source) = next?;
-            next = source.map(|(node, slot)| {
-                let node = self.nodes[to_usize(u64::from(node))];
-                (Move { from: (node.candidate, slot), to: step.from }, node.source)
-            });
+            let (step, second, source) = next?;
+            next = match (second, source) {
+                (Some(second), _) => Some((second, None, source)),
+                (None, Some((node, slot))) => {
+                    let node = self.nodes[to_usize(u64::from(node))];
+                    Some((Move { from: (node.candidate, slot), to: step.from }, None, node.source))
+                }
+                (None, None) => None,
+            };
             Some(step)
         })
-    }
-
-    /// Adds the buckets that the steps out of a node lead to, as far as so many may be visited.
-    fn reach_from(&mut self, node: usize, steps: &[Step]) -> Result<(), OutOfMemory> {
-        for step in steps {
-            if self.nodes.len() < MAX_BUCKETS_VISITED {
-                self.reach(step.to, Some((low_32(node as u64), step.slot)))?;
-            }
-        }
-        Ok(())
     }
 
     /// Adds a bucket to the queue unless it is in it already.

@@ -151,8 +151,10 @@ impl Splitting {
             for half in numbers.rev().map(|number| Half::new(2 * number)) {
                 let (bucket, next) = (addressing.bucket_of_half(half), addressing.next_bucket_of_half(half));
                 if addressing.is_of_odd(half) == addressing.is_half_doubled() {
-                    into.copy(next, addressing.rest_bits(), from.contents(bucket));
-                    if addressing.is_half_doubled() {
+                    if !addressing.is_half_doubled() {
+                        into.copy_whole(next, &from, bucket);
+                    } else {
+                        into.copy(next, addressing.rest_bits(), from.contents(bucket));
                         let [bucket, next] = [bucket, next].map(BucketIndex::following);
                         into.copy(next, addressing.rest_bits(), from.contents(bucket));
                     }

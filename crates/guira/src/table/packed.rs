@@ -493,6 +493,19 @@ impl<G: Widths, M: MemoryMut> PackedTable<G, M> {
         self.replace(Place { bucket, slot: Slot(start) }, 0, part);
     }
 
+    /// Fills an empty bucket with what one of another table holds, whose slots are as wide.
+    #[inline(always)]
+    pub(crate) fn copy_whole<N: Memory>(&mut self, bucket: BucketIndex, from: &PackedTable<G, N>, copied: BucketIndex) {
+        let bits = self.slots_at_a_time() * self.widths.slot_bits();
+        let mut at = 0;
+        while at < self.widths.bucket_bits() {
+            let (byte, before) = byte_of(from.bit(copied, at));
+            let word: u64 = from.memory.word(byte, before, bits);
+            self.replace(Place { bucket, slot: Slot(at) }, 0, word & (u64::MAX >> (64 - bits)));
+            at += bits;
+        }
+    }
+
     /// How many slots one write takes, whichever bit they start at: a power of two.
     #[inline(always)]
     fn slots_at_a_time(&self) -> u32 {
