@@ -300,10 +300,13 @@ impl<G: Widths, M: Memory> PackedTable<G, M> {
     pub(crate) fn contents(&self, bucket: BucketIndex) -> impl Iterator<Item = (Slot, u64)> {
         let (slot_bits, lanes) = (self.widths.slot_bits(), self.lanes());
         let word = if G::ONE_WORD { self.word(bucket, 0) } else { G::Word::ZERO };
-        (0..self.widths.slots_per_bucket()).map(move |number| {
-            let slot = Slot(number * slot_bits);
+        let (mut at, end) = (0, self.widths.bucket_bits());
+        core::iter::from_fn(move || {
+            let slot = Slot(at);
+            at += slot_bits;
             // A shift of 128 bits takes longer than to read the 64 that a slot is in.
-            (slot, if G::ONE_WORD { lanes.get(word, slot.0) } else { self.content(bucket, slot) })
+            let content = || if G::ONE_WORD { lanes.get(word, slot.0) } else { self.content(bucket, slot) };
+            (at <= end).then(|| (slot, content()))
         })
     }
 
