@@ -2,7 +2,7 @@
 
 use crate::digest::Key;
 use crate::error::{BuildError, InsertError, MergeError};
-use crate::filter::{Built, Chosen, CuckooFilter, made_by_builder, made_with, many, numbers, try_clone};
+use crate::filter::{Built, Chosen, CuckooFilter, many, methods};
 
 /// An approximate set of keys that are never removed: it stores every fingerprint once, however often its key comes. Removal
 /// would lose the other keys that share a fingerprint and its buckets.
@@ -35,15 +35,13 @@ impl Built for CuckooSet {
     }
 }
 
-made_by_builder!([] CuckooSet, "guira::CuckooSet");
-
 impl CuckooSet {
+    methods! { "guira::CuckooSet" "::with_capacity(1000, 0.001)?": with_capacity, builder, try_clone(self) }
+
     /// Makes a set of a filter without copies.
     pub(crate) const fn from_filter(filter: CuckooFilter) -> Self {
         Self { filter }
     }
-
-    try_clone!("guira::CuckooSet::with_capacity(1000, 0.001)?");
 
     /// Stores a key. Returns `false` if it is probably present already; then nothing is stored, nor need be.
     ///
@@ -99,20 +97,11 @@ impl CuckooSet {
         self.filter.clear();
     }
 
-    numbers!(
-        "guira::CuckooSet::with_capacity(1000, 0.001)?",
-        len,
-        is_empty,
-        capacity,
-        load_factor,
-        expected_false_positive_rate,
-        size_in_bytes,
-        empty_like
-    );
-
-    made_with!("guira::CuckooSet::with_capacity(1000, 0.001)?", set, set.filter.parameters(), set.filter.hasher());
-
-    numbers!("guira::CuckooSet::builder()", growth, max_capacity, growth_policy, reserve, shrink_to_fit);
+    methods! { "guira::CuckooSet" "::with_capacity(1000, 0.001)?":
+        len, is_empty, capacity, load_factor, expected_false_positive_rate, size_in_bytes, empty_like,
+        parameters(self, self.filter.parameters()), hasher(self, self.filter.hasher()),
+        growth, max_capacity, growth_policy, reserve, shrink_to_fit,
+    }
 
     /// Returns the filter that holds the fingerprints; meant for tests, since it offers what a set does not promise.
     #[doc(hidden)]
@@ -171,10 +160,8 @@ impl From<CuckooFilter> for CuckooSet {
     }
 }
 
-many!(
-    [] CuckooSet,
-    "let mut filter = guira::CuckooSet::with_capacity(100, 0.001)?;",
-    "filter.insert(\"ani\")?;",
-    answers(),
-    inserts([mut] [], |set, key| set.insert(key).map(|_| ()), "\"ani\", \"guira\"")
-);
+impl CuckooSet {
+    many! { "let mut filter = guira::CuckooSet::with_capacity(100, 0.001)?;" r#"filter.insert("ani")?;"#:
+        answers(), inserts([mut] r#""ani", "guira""#, item: K => item),
+    }
+}

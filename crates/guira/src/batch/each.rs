@@ -313,18 +313,16 @@ pub(crate) fn hash_each<K: Key>(hasher: &KeyHasher, keys: &[K], digests: &mut [D
     );
 }
 
-many!(
-    [] CuckooFilter,
-    "let mut filter = guira::CuckooFilter::with_capacity(100, 0.001)?;",
-    "filter.insert(\"ani\")?;",
-    answers(),
-    counts(usize),
-    removes(mut)
-);
-many!(
-    ['bytes] CuckooFilterView<'bytes>,
-    "let mut made = guira::CuckooFilter::with_capacity(100, 0.001)?;\nmade.insert(\"ani\")?;\nlet file = made.to_bytes();",
-    "let filter = guira::CuckooFilterView::new(&file)?;",
-    answers(),
-    counts(usize)
-);
+impl CuckooFilter {
+    many! { "let mut filter = guira::CuckooFilter::with_capacity(100, 0.001)?;" r#"filter.insert("ani")?;"#:
+        answers(), counts(usize), removes(mut),
+    }
+}
+
+impl CuckooFilterView<'_> {
+    many! {
+        "let mut made = guira::CuckooFilter::with_capacity(100, 0.001)?;\nmade.insert(\"ani\")?;\nlet file = made.to_bytes();"
+        "let filter = guira::CuckooFilterView::new(&file)?;":
+        answers(), counts(usize),
+    }
+}

@@ -343,11 +343,8 @@ impl SharedTable {
     }
 }
 
-many!(
-    [] ConcurrentCuckooFilter,
-    "let filter = guira::ConcurrentCuckooFilter::with_capacity(100, 0.001)?;",
-    "filter.insert(\"ani\")?;",
-    answers(),
-    counts(usize),
-    removes()
-);
+impl ConcurrentCuckooFilter {
+    many! { "let filter = guira::ConcurrentCuckooFilter::with_capacity(100, 0.001)?;" r#"filter.insert("ani")?;"#:
+        answers(), counts(usize), removes(),
+    }
+}

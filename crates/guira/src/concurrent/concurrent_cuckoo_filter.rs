@@ -10,7 +10,7 @@ use super::update::{Refusal, Repeated};
 use crate::cuckoo::NoRoom;
 use crate::digest::{Digest, Key, KeyHasher};
 use crate::error::{BuildError, InsertError, OutOfMemory, ReserveError};
-use crate::filter::{Built, Chosen, CuckooFilter, Growth, Kept, made_by_builder, made_with, numbers};
+use crate::filter::{Built, Chosen, CuckooFilter, Growth, Kept, methods};
 use crate::parameters::Parameters;
 use crate::sync::Replaceable;
 use crate::table::{Counted, ask_for, try_box};
@@ -134,9 +134,9 @@ impl Built for ConcurrentCuckooFilter {
     }
 }
 
-made_by_builder!([] ConcurrentCuckooFilter, "guira::ConcurrentCuckooFilter");
-
 impl ConcurrentCuckooFilter {
+    methods! { "guira::ConcurrentCuckooFilter" "::with_capacity(1000, 0.001)?": with_capacity, builder }
+
     /// Stores a copy of a key. Where the filter grows, it enlarges the table first if that is full.
     ///
     /// A key that is inserted again is stored again, up to 2b times (d · b with d candidate buckets), and must be removed as
@@ -446,17 +446,9 @@ impl ConcurrentCuckooFilter {
         }
     }
 
-    numbers!(
-        "guira::ConcurrentCuckooFilter::with_capacity(1000, 0.001)?",
-        is_empty,
-        capacity,
-        load_factor,
-        expected_false_positive_rate
-    );
-
-    made_with!("guira::ConcurrentCuckooFilter::with_capacity(1000, 0.001)?", shared, &shared.hasher);
-
-    numbers!("guira::ConcurrentCuckooFilter::builder()", max_capacity, growth_policy);
+    methods! { "guira::ConcurrentCuckooFilter" "::with_capacity(1000, 0.001)?":
+        is_empty, capacity, load_factor, expected_false_positive_rate, hasher(self, &self.hasher), max_capacity, growth_policy,
+    }
 
     /// Returns the size of the table in bytes, padding included, or of both tables during a doubling. Locks and versions
     /// take at most 45 KB more for each.

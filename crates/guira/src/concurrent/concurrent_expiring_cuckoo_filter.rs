@@ -16,8 +16,8 @@ use crate::cast::{Whole, to_usize};
 use crate::cuckoo::{BLOCK, CuckooTable, Scheme, with_table};
 use crate::digest::{Digest, Key};
 use crate::error::{AdvanceError, BuildError, InsertError, OutOfMemory};
-use crate::expiring::{Expires, ExpiringCuckooFilter, Generations, SWEPT_BY_ADVANCE, SWEPT_BY_INSERTION, lifetimes};
-use crate::filter::{Built, Chosen, Growth, Kept, ValuedFilter, made_by_builder, made_with, many, numbers};
+use crate::expiring::{Expires, ExpiringCuckooFilter, Generations, SWEPT_BY_ADVANCE, SWEPT_BY_INSERTION};
+use crate::filter::{Built, Chosen, Growth, Kept, ValuedFilter, many, methods};
 use crate::parameters::Parameters;
 use crate::sync::AtomicU64;
 use crate::table::{Copies, Copying, Place, SharedLivingTable, TableMut as _, ValuedTable, Widths, Words};
@@ -85,8 +85,6 @@ impl Built for ConcurrentExpiringCuckooFilter {
     }
 }
 
-made_by_builder!([] ConcurrentExpiringCuckooFilter, "guira::ConcurrentExpiringCuckooFilter", ".lifetime(60)");
-
 /// What becomes of a key that is alive already.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Repeated {
@@ -147,6 +145,8 @@ impl<'table, A: Addressing, G: Widths> CuckooTable<A, SharedLivingTable<'table, 
 }
 
 impl ConcurrentExpiringCuckooFilter {
+    methods! { "guira::ConcurrentExpiringCuckooFilter" "::with_capacity(1000, 0.001, 60)?": builder(".lifetime(60)") }
+
     /// Makes an empty filter for `capacity` keys at a time, which are found for a lifetime after they came, with at most this false
     /// positive rate. Its time is 0. For everything else that can be chosen, see [`builder`](Self::builder).
     ///
@@ -549,20 +549,10 @@ impl ConcurrentExpiringCuckooFilter {
         self.table.len() + self.times.older()
     }
 
-    numbers!(
-        "guira::ConcurrentExpiringCuckooFilter::with_capacity(1000, 0.001, 60)?",
-        is_empty,
-        expected_false_positive_rate
-    );
-
-    made_with!(
-        "guira::ConcurrentExpiringCuckooFilter::with_capacity(1000, 0.001, 60)?",
-        shared,
-        &shared.table.parameters,
-        &shared.table.hasher
-    );
-
-    lifetimes!("guira::ConcurrentExpiringCuckooFilter::with_capacity(1000, 0.001, 60)?", times);
+    methods! { "guira::ConcurrentExpiringCuckooFilter" "::with_capacity(1000, 0.001, 60)?":
+        is_empty, expected_false_positive_rate, lifetime(times), resolution(times),
+        parameters(self, &self.table.parameters), hasher(self, &self.table.hasher),
+    }
 
     /// Returns the time that was reached.
     ///
@@ -663,11 +653,8 @@ impl fmt::Debug for ConcurrentExpiringCuckooFilter {
     }
 }
 
-many!(
-    [] ConcurrentExpiringCuckooFilter,
-    "let filter = guira::ConcurrentExpiringCuckooFilter::with_capacity(100, 0.001, 60)?;",
-    "filter.insert(\"ani\")?;",
-    answers(),
-    counts(usize),
-    inserts([] [], |filter, key| filter.insert(key), "\"ani\", \"guira\"")
-);
+impl ConcurrentExpiringCuckooFilter {
+    many! { "let filter = guira::ConcurrentExpiringCuckooFilter::with_capacity(100, 0.001, 60)?;" r#"filter.insert("ani")?;"#:
+        answers(), counts(usize), inserts([] r#""ani", "guira""#, item: K => item),
+    }
+}

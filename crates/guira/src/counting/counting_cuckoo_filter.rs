@@ -2,9 +2,7 @@ use core::fmt;
 
 use crate::digest::Key;
 use crate::error::{BuildError, InsertError, MergeError};
-use crate::filter::{
-    Built, Changes, Chosen, Growth, Living, Meeting, ValuedFilter, made_by_builder, made_with, many, numbers, try_clone,
-};
+use crate::filter::{Built, Changes, Chosen, Growth, Living, Meeting, ValuedFilter, many, methods};
 use crate::parameters::Parameters;
 
 /// Counts to 256. Counting Bloom filters get by with 4 bits, since their counters count collisions of distinct keys; these
@@ -61,16 +59,14 @@ impl Built for CountingCuckooFilter {
     }
 }
 
-made_by_builder!([] CountingCuckooFilter, "guira::CountingCuckooFilter");
-
 impl CountingCuckooFilter {
+    methods! { "guira::CountingCuckooFilter" "::with_capacity(1000, 0.001)?": with_capacity, builder, try_clone(self, total: self.total) }
+
     /// Makes a filter that counts of one whose values are counters.
     pub(crate) fn from_filter(filter: ValuedFilter) -> Self {
         let total = filter.sum_of_values() + filter.len() as u64;
         Self { filter, total }
     }
-
-    try_clone!("guira::CountingCuckooFilter::with_capacity(1000, 0.001)?", total);
 
     /// Counts a key once more.
     ///
@@ -252,25 +248,11 @@ impl CountingCuckooFilter {
         self.filter.greatest_value() as u64 + 1
     }
 
-    numbers!(
-        "guira::CountingCuckooFilter::with_capacity(1000, 0.001)?",
-        len,
-        is_empty,
-        capacity,
-        load_factor,
-        expected_false_positive_rate,
-        size_in_bytes,
-        empty_like
-    );
-
-    made_with!(
-        "guira::CountingCuckooFilter::with_capacity(1000, 0.001)?",
-        counting,
-        counting.filter.parameters(),
-        counting.filter.hasher()
-    );
-
-    numbers!("guira::CountingCuckooFilter::builder()", growth, max_capacity, growth_policy, reserve, shrink_to_fit);
+    methods! { "guira::CountingCuckooFilter" "::with_capacity(1000, 0.001)?":
+        len, is_empty, capacity, load_factor, expected_false_positive_rate, size_in_bytes, empty_like,
+        parameters(self, self.filter.parameters()), hasher(self, self.filter.hasher()),
+        growth, max_capacity, growth_policy, reserve, shrink_to_fit,
+    }
 
     /// Checks what must hold of every filter; meant for tests.
     ///
@@ -307,12 +289,8 @@ impl fmt::Debug for CountingCuckooFilter {
     }
 }
 
-many!(
-    [] CountingCuckooFilter,
-    "let mut filter = guira::CountingCuckooFilter::with_capacity(100, 0.001)?;",
-    "filter.insert(\"ani\")?;",
-    answers(),
-    counts(u64),
-    removes(mut),
-    inserts([mut] [], |filter, key| filter.insert(key), "\"ani\", \"guira\"")
-);
+impl CountingCuckooFilter {
+    many! { "let mut filter = guira::CountingCuckooFilter::with_capacity(100, 0.001)?;" r#"filter.insert("ani")?;"#:
+        answers(), counts(u64), removes(mut), inserts([mut] r#""ani", "guira""#, item: K => item),
+    }
+}

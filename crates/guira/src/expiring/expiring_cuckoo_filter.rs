@@ -1,15 +1,12 @@
 use alloc::vec::Vec;
 use core::fmt;
 
+use super::Generations;
 use super::generations::is_valid;
-use super::{Generations, lifetimes};
 use crate::cast::to_usize;
 use crate::digest::{Digest, Key};
 use crate::error::{AdvanceError, BuildError, InsertError, MergeError, OutOfMemory, ReserveError};
-use crate::filter::{
-    Built, Changes, Chosen, Filled, Growth, Meeting, Place, ValuedFilter, made_by_builder, made_with, many, numbers,
-    try_clone,
-};
+use crate::filter::{Built, Changes, Chosen, Filled, Growth, Meeting, Place, ValuedFilter, many, methods};
 use crate::parameters::Parameters;
 
 /// A filter whose keys expire: each is found for a lifetime after it came, and then forgotten, without a second filter and
@@ -111,9 +108,11 @@ fn times(chosen: &Chosen) -> Result<(u64, u64), BuildError> {
     Err(BuildError::Resolution { given: resolution, lifetime: given })
 }
 
-made_by_builder!([] ExpiringCuckooFilter, "guira::ExpiringCuckooFilter", ".lifetime(60)");
-
 impl ExpiringCuckooFilter {
+    methods! { "guira::ExpiringCuckooFilter" "::with_capacity(1000, 0.001, 60)?":
+        builder(".lifetime(60)"), try_clone(self, generations: self.generations.try_clone()?),
+    }
+
     /// Makes an empty filter for `capacity` keys at a time, which are found for a lifetime after they came, with at most this false
     /// positive rate. Its time is 0. For everything else that can be chosen, see [`builder`](Self::builder).
     ///
@@ -136,8 +135,6 @@ impl ExpiringCuckooFilter {
     pub(crate) const fn from_parts(filter: ValuedFilter, generations: Generations) -> Self {
         Self { filter, generations }
     }
-
-    try_clone!("guira::ExpiringCuckooFilter::with_capacity(1000, 0.001, 60)?"; generations);
 
     /// Moves the time on to `now`, so that keys expire, and sweeps up to 4096 buckets of the table.
     ///
@@ -532,21 +529,11 @@ impl ExpiringCuckooFilter {
         self.filter.len() - self.generations.dead()
     }
 
-    numbers!(
-        "guira::ExpiringCuckooFilter::with_capacity(1000, 0.001, 60)?",
-        is_empty,
-        expected_false_positive_rate,
-        size_in_bytes
-    );
-
-    made_with!(
-        "guira::ExpiringCuckooFilter::with_capacity(1000, 0.001, 60)?",
-        expiring,
-        expiring.filter.parameters(),
-        expiring.filter.hasher()
-    );
-
-    lifetimes!("guira::ExpiringCuckooFilter::with_capacity(1000, 0.001, 60)?", generations);
+    methods! { "guira::ExpiringCuckooFilter" "::with_capacity(1000, 0.001, 60)?":
+        is_empty, expected_false_positive_rate, size_in_bytes, growth, growth_policy(".lifetime(60)"),
+        parameters(self, self.filter.parameters()), hasher(self, self.filter.hasher()),
+        lifetime(generations), resolution(generations),
+    }
 
     /// Returns the time that was reached.
     ///
@@ -596,8 +583,6 @@ impl ExpiringCuckooFilter {
         let in_table = self.filter.growth().map_or(self.filter.parameters().capacity(), |growth| growth.max_capacity);
         Self::living_of(in_table, self.lifetime() / self.resolution())
     }
-
-    numbers!("guira::ExpiringCuckooFilter::builder().lifetime(60)", growth, growth_policy);
 
     /// How many keys younger than a lifetime there are among so many in the table, if they came evenly.
     pub(crate) fn living_of(in_table: u64, resolutions: u64) -> usize {
@@ -743,11 +728,8 @@ impl fmt::Debug for ExpiringCuckooFilter {
     }
 }
 
-many!(
-    [] ExpiringCuckooFilter,
-    "let mut filter = guira::ExpiringCuckooFilter::with_capacity(100, 0.001, 60)?;",
-    "filter.insert(\"ani\")?;",
-    answers(),
-    counts(usize),
-    inserts([mut] [], |filter, key| filter.insert(key), "\"ani\", \"guira\"")
-);
+impl ExpiringCuckooFilter {
+    many! { "let mut filter = guira::ExpiringCuckooFilter::with_capacity(100, 0.001, 60)?;" r#"filter.insert("ani")?;"#:
+        answers(), counts(usize), inserts([mut] r#""ani", "guira""#, item: K => item),
+    }
+}

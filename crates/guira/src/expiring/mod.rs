@@ -3,7 +3,6 @@
 mod builder;
 mod expiring_cuckoo_filter;
 mod generations;
-mod lifetimes;
 
 #[cfg(feature = "concurrent")]
 pub(crate) use builder::Expires;
@@ -11,4 +10,3 @@ pub use expiring_cuckoo_filter::ExpiringCuckooFilter;
 #[cfg(feature = "concurrent")]
 pub(crate) use expiring_cuckoo_filter::{SWEPT_BY_ADVANCE, SWEPT_BY_INSERTION};
 pub(crate) use generations::{Generations, MOST_NUMBERS, Pass, Times};
-pub(crate) use lifetimes::lifetimes;

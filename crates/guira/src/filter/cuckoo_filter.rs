@@ -6,7 +6,7 @@ use core::fmt;
 #[expect(unused_imports, reason = "named in the documentation")]
 use super::GrowthPolicy;
 use super::doubling::Doubling;
-use super::{Fingerprints, Growth, Kept, made_with, numbers};
+use super::{Fingerprints, Growth, Kept, methods};
 use crate::cast::to_usize;
 use crate::cuckoo::{Crowd, NoRoom, Scheme, Splitting, with_table};
 use crate::digest::{Digest, Key, KeyHasher};
@@ -114,6 +114,8 @@ pub struct CuckooFilter {
 }
 
 impl CuckooFilter {
+    methods! { "guira::CuckooFilter" "::with_capacity(1000, 0.001)?": with_capacity, builder }
+
     pub(crate) fn with_parameters(parameters: Parameters, hasher: KeyHasher) -> Result<Self, OutOfMemory> {
         let out_of_memory = |_| OutOfMemory::new(parameters.table_size());
         let storage = Storage::zeroed(parameters.table_bits()).map_err(out_of_memory)?;
@@ -466,15 +468,10 @@ impl CuckooFilter {
         self.len
     }
 
-    numbers!(
-        "guira::CuckooFilter::with_capacity(1000, 0.001)?",
-        is_empty,
-        capacity,
-        load_factor,
-        expected_false_positive_rate
-    );
-
-    made_with!("guira::CuckooFilter::with_capacity(1000, 0.001)?", filter, &filter.parameters, &filter.hasher);
+    methods! { "guira::CuckooFilter" "::with_capacity(1000, 0.001)?":
+        is_empty, capacity, load_factor, expected_false_positive_rate,
+        parameters(self, &self.parameters), hasher(self, &self.hasher),
+    }
 
     pub(crate) const fn slot_count(&self) -> usize {
         to_usize(self.parameters.slot_count())

@@ -4,13 +4,11 @@
 /// Operations on many keys, each by its name. Examples begin with the first statements given, which make an empty filter, and mostly
 /// with the second ones, which store "ani".
 macro_rules! many {
-    ([$($generic:tt)*] $type:ty, $made:literal, $stored:literal, $($name:ident($($argument:tt)*)),+) => {
-        impl<$($generic)*> $type {
-            $(crate::filter::many!(@$name $made, $stored, $($argument)*);)+
-        }
+    ($made:literal $stored:literal: $($name:ident($($argument:tt)*)),+ $(,)?) => {
+        $(crate::filter::many!(@$name $made $stored $($argument)*);)+
     };
     // Lookups, for kinds that have `look_up_many`.
-    (@answers $made:literal, $stored:literal,) => {
+    (@answers $made:literal $stored:literal) => {
         /// Returns, for each of many keys, whether it is probably present. Where the same memory is to be used again, or a want
         /// of it must not end the process, [`contains_many_into`](Self::contains_many_into) fills a slice.
         ///
@@ -50,7 +48,7 @@ macro_rules! many {
         }
     };
     // Counts of this type.
-    (@counts $made:literal, $stored:literal, $number:ty) => {
+    (@counts $made:literal $stored:literal $number:ty) => {
         /// Returns, for each of many keys, what [`count`](Self::count) returns. Without memory for the counts, the process ends.
         ///
         /// # Examples
@@ -66,7 +64,7 @@ macro_rules! many {
         }
     };
     // Removals, for kinds that have `remove_in_order`. It takes `&self` unless `mut` is given.
-    (@removes $made:literal, $stored:literal, $($mut:tt)?) => {
+    (@removes $made:literal $stored:literal $($mut:tt)?) => {
         /// Removes one copy of each of many keys, in order. Returns, for each, whether there was one. Without memory for that,
         /// the process ends, which [`remove_many_into`](Self::remove_many_into) needs none for.
         ///
@@ -107,9 +105,9 @@ macro_rules! many {
             self.remove_in_order(keys, removed);
         }
     };
-    // Insertions of one after the other, for kinds with nothing faster: of keys, or of pairs of a key and a value of the given type.
-    // They take `&self` unless `mut` is given.
-    (@inserts $made:literal, $stored:literal, [$($mut:tt)?] [$($value:ty)?], $insert:expr, $keys:literal) => {
+    // Insertions of one item after the other, for kinds with nothing faster: of keys, or of pairs that have a key and a
+    // value. They take `&self` unless `mut` is given.
+    (@inserts $made:literal $stored:literal [$($mut:tt)?] $items:literal, $item:ident: $type:ty => $key:expr $(, $value:expr)?) => {
         /// Inserts many, one after the other, each as by [`insert`](Self::insert).
         ///
         /// # Errors
@@ -120,19 +118,18 @@ macro_rules! many {
         ///
         /// ```
         #[doc = $made]
-        #[doc = concat!("filter.insert_many(&[", $keys, "])?;")]
+        #[doc = concat!("filter.insert_many(&[", $items, "])?;")]
         /// assert_eq!(filter.len(), 2);
         /// # Ok::<(), Box<dyn std::error::Error>>(())
         /// ```
         pub fn insert_many<K: crate::digest::Key>(
             &$($mut)? self,
-            items: &[crate::filter::many!(@item K $($value)?)],
+            items: &[$type],
         ) -> Result<(), crate::error::InsertManyError> {
-            let insert: fn(&$($mut)? Self, &crate::filter::many!(@item K $($value)?)) -> Result<(), crate::error::InsertError> = $insert;
             let mut rejected = crate::error::Rejected::default();
-            for item in items {
-                if let Err(reason) = insert(self, item) {
-                    rejected.note(self.hasher().digest(crate::filter::many!(@key_of item $($value)?)), reason)?;
+            for $item in items {
+                if let Err(reason) = self.insert($key $(, $value)?) {
+                    rejected.note(self.hasher().digest($key), reason)?;
                 }
             }
             rejected.into_result()
@@ -149,25 +146,20 @@ macro_rules! many {
         ///
         /// ```
         #[doc = $made]
-        #[doc = concat!("filter.try_extend([", $keys, "])?;")]
+        #[doc = concat!("filter.try_extend([", $items, "])?;")]
         /// assert_eq!(filter.len(), 2);
         /// # Ok::<(), Box<dyn std::error::Error>>(())
         /// ```
         pub fn try_extend<K: crate::digest::Key>(
             &$($mut)? self,
-            items: impl IntoIterator<Item = crate::filter::many!(@item K $($value)?)>,
+            items: impl IntoIterator<Item = $type>,
         ) -> Result<(), crate::error::TryExtendError> {
-            let insert: fn(&$($mut)? Self, &crate::filter::many!(@item K $($value)?)) -> Result<(), crate::error::InsertError> = $insert;
-            for (inserted, item) in items.into_iter().enumerate() {
-                insert(self, &item).map_err(|reason| crate::error::TryExtendError { inserted, reason })?;
+            for (inserted, ref $item) in items.into_iter().enumerate() {
+                self.insert($key $(, $value)?).map_err(|reason| crate::error::TryExtendError { inserted, reason })?;
             }
             Ok(())
         }
     };
-    (@item $key:ident) => { $key };
-    (@item $key:ident $value:ty) => { ($key, $value) };
-    (@key_of $item:ident) => { $item };
-    (@key_of $item:ident $value:ty) => { &$item.0 };
 }
 
 pub(crate) use many;

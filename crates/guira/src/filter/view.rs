@@ -1,8 +1,8 @@
 use alloc::sync::Arc;
 use core::fmt;
 
+use super::methods;
 use super::pending::{Change, Pending};
-use super::{made_with, numbers};
 use crate::cast::{to_usize, wide};
 use crate::cuckoo::Scheme;
 use crate::digest::{Digest, Key, KeyHasher};
@@ -164,20 +164,10 @@ impl<'bytes> CuckooFilterView<'bytes> {
         self.len
     }
 
-    numbers!(
-        "guira::CuckooFilterView::from_owner(guira::CuckooFilter::with_capacity(1000, 0.001)?.to_bytes())?",
-        is_empty,
-        capacity,
-        load_factor,
-        expected_false_positive_rate
-    );
-
-    made_with!(
-        "guira::CuckooFilterView::from_owner(guira::CuckooFilter::with_capacity(1000, 0.001)?.to_bytes())?",
-        view,
-        &view.parameters,
-        &view.hasher
-    );
+    methods! { "guira::CuckooFilterView" "::from_owner(guira::CuckooFilter::with_capacity(1000, 0.001)?.to_bytes())?":
+        is_empty, capacity, load_factor, expected_false_positive_rate,
+        parameters(self, &self.parameters), hasher(self, &self.hasher),
+    }
 
     pub(crate) fn count_digest(&self, digest: Digest) -> usize {
         let count = self.scheme.count(&self.table, digest);

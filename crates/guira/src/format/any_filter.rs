@@ -2,7 +2,7 @@ use crate::counting::CountingCuckooFilter;
 use crate::digest::{Key, KeyHasher};
 use crate::error::FileKind;
 use crate::expiring::ExpiringCuckooFilter;
-use crate::filter::{CuckooFilter, made_with, numbers};
+use crate::filter::{CuckooFilter, methods};
 use crate::map::CuckooMap;
 use crate::parameters::Parameters;
 use crate::set::CuckooSet;
@@ -110,7 +110,7 @@ impl AnyFilter {
         }
     }
 
-    numbers!("guira::AnyFilter::Set(guira::CuckooSet::with_capacity(1000, 0.001)?)", is_empty);
-
-    made_with!("guira::AnyFilter::Set(guira::CuckooSet::with_capacity(1000, 0.001)?)", any, any.made().1, any.made().2);
+    methods! { "guira::AnyFilter" "::Set(guira::CuckooSet::with_capacity(1000, 0.001)?)":
+        is_empty, parameters(self, self.made().1), hasher(self, self.made().2),
+    }
 }

@@ -10,7 +10,7 @@ use super::header::{Hash, Sections};
 use crate::cuckoo::Scheme;
 use crate::digest::KeyHasher;
 use crate::error::{FileKind, LoadError};
-use crate::filter::{Pending, numbers};
+use crate::filter::{Pending, methods};
 use crate::parameters::Parameters;
 use crate::table::Storage;
 
@@ -103,7 +103,7 @@ impl FileHeader {
         self.0.len
     }
 
-    numbers!("guira::FileHeader::from_bytes(&guira::CuckooFilter::with_capacity(1000, 0.001)?.to_bytes())?", is_empty);
+    methods! { "guira::FileHeader" "::from_bytes(&guira::CuckooFilter::with_capacity(1000, 0.001)?.to_bytes())?": is_empty }
 
     /// Returns the size in bytes of what the header counts: itself, the table, and the chunks behind it, if there are any. A
     /// journal, to which the program `guira` may have appended keys, follows them.

@@ -4,9 +4,7 @@ use core::marker::PhantomData;
 use super::{MapValue, Values};
 use crate::digest::Key;
 use crate::error::{BuildError, InsertError, MergeError};
-use crate::filter::{
-    Built, Changes, Chosen, Growth, Living, Meeting, ValuedFilter, made_by_builder, made_with, many, numbers, try_clone,
-};
+use crate::filter::{Built, Changes, Chosen, Growth, Living, Meeting, ValuedFilter, many, methods};
 use crate::parameters::Parameters;
 
 /// A table that gives keys small values, in a few bits per key beside the value: the paper's value association (section
@@ -60,15 +58,13 @@ impl<V: MapValue> Built for CuckooMap<V> {
     }
 }
 
-made_by_builder!([V: MapValue] CuckooMap<V>, "guira::CuckooMap::<u8>");
-
 impl<V: MapValue> CuckooMap<V> {
+    methods! { "guira::CuckooMap::<u8>" "::with_capacity(1000, 0.001)?": with_capacity, builder, try_clone(self, value: self.value) }
+
     /// Makes a map of a filter whose values have no more bits than the type.
     pub(crate) const fn from_filter(filter: ValuedFilter) -> Self {
         Self { filter, value: PhantomData }
     }
-
-    try_clone!("guira::CuckooMap::<u8>::with_capacity(1000, 0.001)?", value);
 
     /// Adds a value to those that a key has.
     ///
@@ -217,24 +213,11 @@ impl<V: MapValue> CuckooMap<V> {
         self.filter.len()
     }
 
-    numbers!(
-        "guira::CuckooMap::<u8>::with_capacity(1000, 0.001)?",
-        is_empty,
-        capacity,
-        load_factor,
-        expected_false_positive_rate,
-        size_in_bytes,
-        empty_like
-    );
-
-    made_with!(
-        "guira::CuckooMap::<u8>::with_capacity(1000, 0.001)?",
-        map,
-        map.filter.parameters(),
-        map.filter.hasher()
-    );
-
-    numbers!("guira::CuckooMap::<u8>::builder()", growth, max_capacity, growth_policy, reserve, shrink_to_fit);
+    methods! { "guira::CuckooMap::<u8>" "::with_capacity(1000, 0.001)?":
+        is_empty, capacity, load_factor, expected_false_positive_rate, size_in_bytes, empty_like,
+        parameters(self, self.filter.parameters()), hasher(self, self.filter.hasher()),
+        growth, max_capacity, growth_policy, reserve, shrink_to_fit,
+    }
 
     /// Checks what must hold of every map; meant for tests.
     ///
@@ -271,10 +254,8 @@ impl<V> PartialEq for CuckooMap<V> {
     }
 }
 
-many!(
-    [V: MapValue] CuckooMap<V>,
-    "let mut filter = guira::CuckooMap::<u8>::with_capacity(100, 0.001)?;",
-    "filter.insert(\"ani\", 7)?;",
-    answers(),
-    inserts([mut] [V], |map, (key, value)| map.insert(key, *value), "(\"ani\", 7), (\"guira\", 3)")
-);
+impl<V: MapValue> CuckooMap<V> {
+    many! { "let mut filter = guira::CuckooMap::<u8>::with_capacity(100, 0.001)?;" r#"filter.insert("ani", 7)?;"#:
+        answers(), inserts([mut] r#"("ani", 7), ("guira", 3)"#, item: (K, V) => &item.0, item.1),
+    }
+}
