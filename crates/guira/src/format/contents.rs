@@ -9,7 +9,7 @@ use super::any_filter::AnyFilter;
 use super::check::{REMOVES_WHAT_IS_NOT_THERE, check_fingerprints, check_len};
 use super::chunks::TimesChunk;
 #[cfg(feature = "concurrent")]
-use crate::concurrent::ConcurrentCuckooFilter;
+use crate::concurrent::{ConcurrentCuckooFilter, ConcurrentExpiringCuckooFilter};
 use crate::counting::CountingCuckooFilter;
 use crate::digest::KeyHasher;
 #[cfg(feature = "concurrent")]
@@ -67,6 +67,13 @@ pub(super) struct Parts<'contents> {
     pub(super) times: TimesChunk,
     /// What the file says besides.
     pub(super) kept: Option<&'contents Kept>,
+}
+
+impl Parts<'_> {
+    /// The chunks behind the table, one piece after the other.
+    pub(super) fn chunks(&self) -> impl Iterator<Item = &[u8]> {
+        [self.times.as_slice(), self.kept.map_or(&[], |kept| &kept.chunks)].into_iter()
+    }
 }
 
 impl Contents for CuckooFilter {
@@ -217,10 +224,30 @@ impl Contents for ConcurrentCuckooFilter {
     const KINDS: &'static [FileKind] = CuckooFilter::KINDS;
 
     fn checked(header: &Header, loaded: Loaded) -> Result<Self, LoadError> {
-        CuckooFilter::checked(header, loaded)?.try_into().map_err(|error| match error {
-            BuildError::OutOfMemory { bytes } => LoadError::OutOfMemory { bytes },
-            error => LoadError::Parameters(error),
-        })
+        CuckooFilter::checked(header, loaded)?.try_into().map_err(not_shared)
+    }
+}
+
+#[cfg(feature = "concurrent")]
+impl Contents for ConcurrentExpiringCuckooFilter {
+    const KINDS: &'static [FileKind] = ExpiringCuckooFilter::KINDS;
+
+    fn checked(header: &Header, loaded: Loaded) -> Result<Self, LoadError> {
+        ExpiringCuckooFilter::checked(header, loaded)?.try_into().map_err(not_shared)
+    }
+
+    #[cfg(feature = "files")]
+    fn lifetime_and_resolution(&self) -> Option<(u64, u64)> {
+        Some((self.lifetime(), self.resolution()))
+    }
+}
+
+/// Why a filter that was loaded can't be shared.
+#[cfg(feature = "concurrent")]
+fn not_shared(error: BuildError) -> LoadError {
+    match error {
+        BuildError::OutOfMemory { bytes } => LoadError::OutOfMemory { bytes },
+        error => LoadError::Parameters(error),
     }
 }
 

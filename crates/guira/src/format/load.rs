@@ -3,11 +3,8 @@
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
-#[cfg(feature = "serde")]
-use core::marker::PhantomData;
 
 use super::Header;
-use super::any_filter::AnyFilter;
 use super::check::check_bytes;
 use super::chunks::{Behind, Normalization, read_chunks};
 use super::contents::{Contents, Loaded};
@@ -15,20 +12,15 @@ use super::header::{HEADER_SIZE, Sections, check_file_size};
 use super::journal::Journal;
 #[cfg(feature = "std")]
 use super::journal::max_size;
+use super::methods::FilterFile;
 use crate::cast::wide;
-#[cfg(feature = "concurrent")]
-use crate::concurrent::{ConcurrentCuckooFilter, ConcurrentExpiringCuckooFilter};
-use crate::counting::CountingCuckooFilter;
 use crate::digest::KeyHasher;
 #[cfg(feature = "files")]
 use crate::error::Error;
 use crate::error::LoadError;
-use crate::expiring::ExpiringCuckooFilter;
-use crate::filter::{CuckooFilter, CuckooFilterView, Kept};
+use crate::filter::{CuckooFilterView, Kept};
 #[cfg(feature = "files")]
 use crate::filter::{FilterBuilder, FilterKind};
-use crate::map::{CuckooMap, MapValue};
-use crate::set::CuckooSet;
 use crate::table::{Storage, try_arc};
 
 /// How a file is loaded: with a secret key, where its keys were hashed with one.
@@ -220,14 +212,6 @@ impl fmt::Debug for LoadOptions {
     }
 }
 
-/// A type that can be loaded from a file: [`CuckooFilter`], `ConcurrentCuckooFilter`, [`CuckooSet`], [`CountingCuckooFilter`], [`CuckooMap`],
-/// [`ExpiringCuckooFilter`], and
-/// [`AnyFilter`] for a file of any of these kinds.
-#[expect(private_bounds, reason = "so that nobody else implements it")]
-pub trait FilterFile: Contents {}
-
-impl<C: Contents> FilterFile for C {}
-
 #[cfg(feature = "files")]
 impl<T: FilterKind + FilterFile> FilterBuilder<T> {
     /// Opens a file where there is one, and otherwise makes an empty filter, which is not saved yet. A secret key of the
@@ -294,102 +278,6 @@ impl<T: FilterKind + FilterFile> FilterBuilder<T> {
         Ok(found)
     }
 }
-
-macro_rules! can_be_loaded {
-    ([$($generic:tt)*] $type:ty, $name:literal, $made:literal) => {
-        impl<$($generic)*> $type {
-            /// Loads it from the bytes that [`to_bytes`](Self::to_bytes) made. For keys that were hashed with a secret key,
-            /// see [`LoadOptions`].
-            ///
-            /// # Errors
-            ///
-            /// A [`LoadError`] where the bytes are anything else: every byte is covered by a checksum, and every number
-            /// is checked. Before that, no memory is allocated except for the table itself.
-            ///
-            /// # Examples
-            ///
-            /// ```
-            #[doc = concat!("let filter = ", $made, ";")]
-            #[doc = concat!("let again = ", $name, "::from_bytes(&filter.to_bytes())?;")]
-            /// assert_eq!(again.to_bytes(), filter.to_bytes());
-            /// # Ok::<(), Box<dyn std::error::Error>>(())
-            /// ```
-            pub fn from_bytes(bytes: &[u8]) -> Result<Self, LoadError> {
-                LoadOptions::new().from_bytes(bytes)
-            }
-
-            /// Reads what [`write_to`](Self::write_to) wrote, to the end of the stream.
-            ///
-            /// # Errors
-            ///
-            /// [`LoadError::Io`] where reading fails, and those of [`from_bytes`](Self::from_bytes). However large a table
-            /// the header asks for, memory is only taken for bytes that came, and at most 16 MiB more.
-            ///
-            /// # Examples
-            ///
-            /// ```
-            #[doc = concat!("let filter = ", $made, ";")]
-            /// let file = filter.to_bytes();
-            #[doc = concat!("assert_eq!(", $name, "::read_from(&file[..])?.to_bytes(), file);")]
-            /// # Ok::<(), Box<dyn std::error::Error>>(())
-            /// ```
-            #[cfg(feature = "std")]
-            pub fn read_from<R: std::io::Read>(reader: R) -> Result<Self, LoadError> {
-                LoadOptions::new().read_from(reader)
-            }
-
-            /// Loads it from a file that [`save`](Self::save) or the program `guira` wrote. For keys that were hashed with a
-            /// secret key, see [`LoadOptions`].
-            ///
-            /// # Errors
-            ///
-            /// [`LoadError::Io`] where the file can't be opened or read, and those of [`from_bytes`](Self::from_bytes).
-            ///
-            /// # Examples
-            ///
-            /// ```
-            /// # let directory = tempfile::tempdir()?;
-            /// # let path = directory.path().join("seen.guira");
-            #[doc = concat!("let filter = ", $made, ";")]
-            /// filter.save(&path)?;
-            #[doc = concat!("assert_eq!(", $name, "::open(&path)?.to_bytes(), filter.to_bytes());")]
-            /// # Ok::<(), Box<dyn std::error::Error>>(())
-            /// ```
-            #[cfg(feature = "files")]
-            pub fn open<P: AsRef<std::path::Path>>(path: P) -> Result<Self, LoadError> {
-                LoadOptions::new().open(path)
-            }
-        }
-
-        /// As the bytes of [`to_bytes`](Self::to_bytes). A secret hash key is not among them.
-        #[cfg(feature = "serde")]
-        impl<$($generic)*> serde_core::Serialize for $type {
-            fn serialize<S: serde_core::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_bytes(&self.to_bytes())
-            }
-        }
-
-        /// From the bytes of a file, with the checks of [`from_bytes`](Self::from_bytes). A file with a secret hash key is
-        /// refused, since there is no way to give the key: deserialize plain bytes, and load them with [`LoadOptions`].
-        #[cfg(feature = "serde")]
-        impl<'de, $($generic)*> serde_core::Deserialize<'de> for $type {
-            fn deserialize<D: serde_core::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                deserializer.deserialize_bytes(super::serde::FileVisitor(PhantomData))
-            }
-        }
-    };
-}
-
-can_be_loaded! { [] CuckooFilter, "guira::CuckooFilter", "guira::CuckooFilter::with_capacity(100, 0.01)?" }
-can_be_loaded! { [] CuckooSet, "guira::CuckooSet", "guira::CuckooSet::with_capacity(100, 0.01)?" }
-can_be_loaded! { [] CountingCuckooFilter, "guira::CountingCuckooFilter", "guira::CountingCuckooFilter::with_capacity(100, 0.01)?" }
-can_be_loaded! { [V: MapValue] CuckooMap<V>, "guira::CuckooMap::<u8>", "guira::CuckooMap::<u8>::with_capacity(100, 0.01)?" }
-#[cfg(feature = "concurrent")]
-can_be_loaded! { [] ConcurrentCuckooFilter, "guira::ConcurrentCuckooFilter", "guira::ConcurrentCuckooFilter::with_capacity(100, 0.01)?" }
-#[cfg(feature = "concurrent")]
-can_be_loaded! { [] ConcurrentExpiringCuckooFilter, "guira::ConcurrentExpiringCuckooFilter", "guira::ConcurrentExpiringCuckooFilter::with_capacity(100, 0.01, 60)?" }
-can_be_loaded! { [] ExpiringCuckooFilter, "guira::ExpiringCuckooFilter", "guira::ExpiringCuckooFilter::with_capacity(100, 0.01, 60)?" }
-can_be_loaded! { [] AnyFilter, "guira::AnyFilter", "guira::AnyFilter::Filter(guira::CuckooFilter::with_capacity(100, 0.01)?)" }
 
 pub(super) fn load_from_parts<C: Contents>(bytes: &[u8], table: Vec<u8>, chunks: &[u8]) -> Result<C, LoadError> {
     let header = Header::decode(bytes)?.of_kinds(C::KINDS)?;

@@ -19,15 +19,14 @@ mod load;
 mod mapped;
 #[cfg(feature = "std")]
 mod merge;
+mod methods;
 pub mod raw;
-mod save;
 #[cfg(feature = "serde")]
 mod serde;
-#[cfg(feature = "concurrent")]
-mod shared;
 mod view;
 
 pub use any_filter::AnyFilter;
 pub use file_header::FileHeader;
 use header::Header;
-pub use load::{FilterFile, LoadOptions};
+pub use load::LoadOptions;
+pub use methods::FilterFile;
