@@ -81,183 +81,109 @@ impl Key for Digest {
     }
 }
 
-impl Key for [u8] {
-    #[inline]
-    fn digest(&self, hasher: &KeyHasher) -> Digest {
-        hasher.digest_bytes(self)
-    }
-}
-
-impl Key for str {
-    #[inline]
-    fn digest(&self, hasher: &KeyHasher) -> Digest {
-        hasher.digest_bytes(self.as_bytes())
-    }
-}
-
-impl<const N: usize> Key for [u8; N] {
-    #[inline]
-    fn digest(&self, hasher: &KeyHasher) -> Digest {
-        hasher.digest_bytes(self)
-    }
-}
-
-impl Key for String {
-    #[inline]
-    fn digest(&self, hasher: &KeyHasher) -> Digest {
-        self.as_str().digest(hasher)
-    }
-}
-
-impl Key for Vec<u8> {
-    #[inline]
-    fn digest(&self, hasher: &KeyHasher) -> Digest {
-        self.as_slice().digest(hasher)
-    }
-}
-
-impl Key for char {
-    #[inline]
-    fn digest(&self, hasher: &KeyHasher) -> Digest {
-        self.encode_utf8(&mut [0; 4]).digest(hasher)
-    }
-}
-
-impl Key for Ipv4Addr {
-    #[inline]
-    fn digest(&self, hasher: &KeyHasher) -> Digest {
-        hasher.digest_bytes(&self.octets())
-    }
-}
-
-impl Key for Ipv6Addr {
-    #[inline]
-    fn digest(&self, hasher: &KeyHasher) -> Digest {
-        hasher.digest_bytes(&self.octets())
-    }
-}
-
-impl Key for IpAddr {
-    #[inline]
-    fn digest(&self, hasher: &KeyHasher) -> Digest {
-        match self {
-            Self::V4(address) => address.digest(hasher),
-            Self::V6(address) => address.digest(hasher),
-        }
-    }
-}
-
-#[cfg(feature = "uuid")]
-impl Key for uuid::Uuid {
-    #[inline]
-    fn digest(&self, hasher: &KeyHasher) -> Digest {
-        hasher.digest_bytes(self.as_bytes())
-    }
-}
-
-impl<K: Key + ToOwned + ?Sized> Key for Cow<'_, K> {
-    #[inline]
-    fn digest(&self, hasher: &KeyHasher) -> Digest {
-        self.as_ref().digest(hasher)
-    }
-}
-
-macro_rules! key_behind_pointer {
-    ($($pointer:ty),*) => {$(
-        impl<K: Key + ?Sized> Key for $pointer {
+/// The digest of a key of each type, by an expression.
+macro_rules! keys {
+    ($key:ident, $hasher:ident: $($(#[$attribute:meta])? [$($generic:tt)*] $type:ty => $digest:expr;)+) => {$(
+        $(#[$attribute])?
+        impl<$($generic)*> Key for $type {
             #[inline]
-            fn digest(&self, hasher: &KeyHasher) -> Digest {
-                (**self).digest(hasher)
+            fn digest(&self, $hasher: &KeyHasher) -> Digest {
+                let $key = self;
+                $digest
             }
         }
-    )*};
+    )+};
 }
 
-key_behind_pointer!(&K, &mut K, Box<K>, Rc<K>, Arc<K>);
+keys! { key, hasher:
+    [] [u8] => hasher.digest_bytes(key);
+    [const N: usize] [u8; N] => hasher.digest_bytes(key);
+    [] Vec<u8> => key.as_slice().digest(hasher);
+    [] str => hasher.digest_bytes(key.as_bytes());
+    [] String => key.as_str().digest(hasher);
+    [] char => key.encode_utf8(&mut [0; 4]).digest(hasher);
+    [] Ipv4Addr => hasher.digest_bytes(&key.octets());
+    [] Ipv6Addr => hasher.digest_bytes(&key.octets());
+    [] IpAddr => match key {
+        Self::V4(address) => address.digest(hasher),
+        Self::V6(address) => address.digest(hasher),
+    };
+    #[cfg(feature = "uuid")]
+    [] uuid::Uuid => hasher.digest_bytes(key.as_bytes());
 
-/// Integers of at most 64 bits, by what makes the digest of the widest one.
-macro_rules! integer_key {
-    ($digest:ident of $wide:ty: $($integer:ty),*) => {$(
-        impl Key for $integer {
-            #[inline]
-            #[expect(clippy::as_conversions, clippy::allow_attributes, reason = "no type here is wider")]
-            #[allow(clippy::cast_lossless, trivial_numeric_casts, reason = "one of them is as wide")]
-            fn digest(&self, hasher: &KeyHasher) -> Digest {
-                $digest(*self as $wide, hasher)
-            }
-        }
-    )*};
-}
+    [K: Key + ?Sized] &K => (**key).digest(hasher);
+    [K: Key + ?Sized] &mut K => (**key).digest(hasher);
+    [K: Key + ?Sized] Box<K> => (**key).digest(hasher);
+    [K: Key + ?Sized] Rc<K> => (**key).digest(hasher);
+    [K: Key + ?Sized] Arc<K> => (**key).digest(hasher);
+    [K: Key + ToOwned + ?Sized] Cow<'_, K> => key.as_ref().digest(hasher);
 
-integer_key!(digest_unsigned of u64: u8, u16, u32, u64, usize, bool);
-integer_key!(digest_signed of i64: i8, i16, i32, i64, isize);
-
-/// An integer that is not negative, as its value in eight bytes.
-#[inline(always)]
-fn digest_unsigned(value: u64, hasher: &KeyHasher) -> Digest {
-    hasher.digest_bytes(&value.to_le_bytes())
-}
-
-/// An integer as the unsigned one of its value, or with a byte behind its own that no unsigned one has.
-#[inline(always)]
-fn digest_signed(value: i64, hasher: &KeyHasher) -> Digest {
-    match u64::try_from(value) {
-        Ok(value) => value.digest(hasher),
+    [] bool => u64::from(*key).digest(hasher);
+    [] u8 => u64::from(*key).digest(hasher);
+    [] u16 => u64::from(*key).digest(hasher);
+    [] u32 => u64::from(*key).digest(hasher);
+    [] u64 => hasher.digest_bytes(&key.to_le_bytes());
+    [] usize => u64_of(*key).digest(hasher);
+    [] i8 => i64::from(*key).digest(hasher);
+    [] i16 => i64::from(*key).digest(hasher);
+    [] i32 => i64::from(*key).digest(hasher);
+    [] i64 => match u64::try_from(*key) {
+        Ok(key) => key.digest(hasher),
         Err(_) => {
             let mut bytes = [NEGATIVE; 9];
-            bytes[..8].copy_from_slice(&value.to_le_bytes());
+            bytes[..8].copy_from_slice(&key.to_le_bytes());
             hasher.digest_bytes(&bytes)
         }
-    }
+    };
+    [] isize => i64_of(*key).digest(hasher);
+    [] u128 => match u64::try_from(*key) {
+        Ok(key) => key.digest(hasher),
+        Err(_) => hasher.digest_bytes(&key.to_le_bytes()),
+    };
+    [] i128 => match (i64::try_from(*key), u128::try_from(*key)) {
+        (Ok(key), _) => key.digest(hasher),
+        (_, Ok(key)) => key.digest(hasher),
+        _ => {
+            let mut bytes = [NEGATIVE; 17];
+            bytes[..16].copy_from_slice(&key.to_le_bytes());
+            hasher.digest_bytes(&bytes)
+        }
+    };
+
+    [A: Key, B: Key] (A, B) => digest_parts([key.0.digest(hasher), key.1.digest(hasher)], hasher);
+    [A: Key, B: Key, C: Key] (A, B, C) => digest_parts([
+        key.0.digest(hasher), key.1.digest(hasher), key.2.digest(hasher),
+    ], hasher);
+    [A: Key, B: Key, C: Key, D: Key] (A, B, C, D) => digest_parts([
+        key.0.digest(hasher), key.1.digest(hasher), key.2.digest(hasher), key.3.digest(hasher),
+    ], hasher);
+    [A: Key, B: Key, C: Key, D: Key, E: Key] (A, B, C, D, E) => digest_parts([
+        key.0.digest(hasher), key.1.digest(hasher), key.2.digest(hasher), key.3.digest(hasher), key.4.digest(hasher),
+    ], hasher);
+    [A: Key, B: Key, C: Key, D: Key, E: Key, F: Key] (A, B, C, D, E, F) => digest_parts([
+        key.0.digest(hasher), key.1.digest(hasher), key.2.digest(hasher), key.3.digest(hasher),
+        key.4.digest(hasher), key.5.digest(hasher),
+    ], hasher);
 }
 
 /// The byte behind a negative integer. With it the integer has 9 or 17 bytes, and those that are not negative have 8 or 16.
 const NEGATIVE: u8 = 0xff;
 
-impl Key for u128 {
-    #[inline]
-    fn digest(&self, hasher: &KeyHasher) -> Digest {
-        match u64::try_from(*self) {
-            Ok(value) => value.digest(hasher),
-            Err(_) => hasher.digest_bytes(&self.to_le_bytes()),
-        }
-    }
+#[expect(clippy::as_conversions, reason = "no machine has wider ones")]
+const fn u64_of(value: usize) -> u64 {
+    value as u64
 }
 
-impl Key for i128 {
-    #[inline]
-    fn digest(&self, hasher: &KeyHasher) -> Digest {
-        match (i64::try_from(*self), u128::try_from(*self)) {
-            (Ok(value), _) => value.digest(hasher),
-            (_, Ok(value)) => value.digest(hasher),
-            _ => {
-                let mut bytes = [NEGATIVE; 17];
-                bytes[..16].copy_from_slice(&self.to_le_bytes());
-                hasher.digest_bytes(&bytes)
-            }
-        }
-    }
+#[expect(clippy::as_conversions, reason = "no machine has wider ones")]
+const fn i64_of(value: isize) -> i64 {
+    value as i64
 }
 
-macro_rules! tuple_key {
-    ($($part:ident)*) => {
-        impl<$($part: Key),*> Key for ($($part,)*) {
-            #[inline]
-            #[expect(non_snake_case, reason = "parts are named as their types")]
-            fn digest(&self, hasher: &KeyHasher) -> Digest {
-                let ($($part,)*) = self;
-                let digests = [$($part.digest(hasher).get().to_le_bytes()),*];
-                hasher.digest_bytes(digests.as_flattened())
-            }
-        }
-    };
+/// The digest of a tuple, by those of its parts.
+#[inline]
+fn digest_parts<const N: usize>(parts: [Digest; N], hasher: &KeyHasher) -> Digest {
+    hasher.digest_bytes(parts.map(|digest| digest.get().to_le_bytes()).as_flattened())
 }
-
-tuple_key!(A B);
-tuple_key!(A B C);
-tuple_key!(A B C D);
-tuple_key!(A B C D E);
-tuple_key!(A B C D E F);
 
 /// A key by its [`Hash`], for filters that never leave the process.
 ///
