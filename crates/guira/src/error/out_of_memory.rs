@@ -24,17 +24,35 @@ impl fmt::Display for OutOfMemory {
 
 impl core::error::Error for OutOfMemory {}
 
-macro_rules! includes_out_of_memory {
-    ($($error:ident)*) => {$(
-        impl From<OutOfMemory> for $error {
-            fn from(OutOfMemory { bytes }: OutOfMemory) -> Self {
-                Self::OutOfMemory { bytes }
-            }
-        }
-    )*};
+impl From<OutOfMemory> for BuildError {
+    fn from(error: OutOfMemory) -> Self {
+        Self::OutOfMemory { bytes: error.bytes }
+    }
 }
 
-includes_out_of_memory!(BuildError InsertError LoadError MergeError ReserveError);
+impl From<OutOfMemory> for InsertError {
+    fn from(error: OutOfMemory) -> Self {
+        Self::OutOfMemory { bytes: error.bytes }
+    }
+}
+
+impl From<OutOfMemory> for LoadError {
+    fn from(error: OutOfMemory) -> Self {
+        Self::OutOfMemory { bytes: error.bytes }
+    }
+}
+
+impl From<OutOfMemory> for MergeError {
+    fn from(error: OutOfMemory) -> Self {
+        Self::OutOfMemory { bytes: error.bytes }
+    }
+}
+
+impl From<OutOfMemory> for ReserveError {
+    fn from(error: OutOfMemory) -> Self {
+        Self::OutOfMemory { bytes: error.bytes }
+    }
+}
 
 /// Why a filter has no room for more keys at once. It is as it was before.
 #[derive(Clone, Debug, PartialEq, Eq)]
