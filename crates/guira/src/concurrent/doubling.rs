@@ -21,7 +21,7 @@ use super::stripes::{AllGuards, RUN, Stale, Stripes};
 use super::update::{Refusal, Repeated};
 use crate::addressing::{Addressing as _, BucketIndex};
 use crate::cast::to_usize;
-use crate::cuckoo::{BLOCK, Located, NoRoom, Splitting, with_splitting_table};
+use crate::cuckoo::{BLOCK, Located, NoRoom, Splitting, with_splitting};
 use crate::digest::Digest;
 use crate::error::InsertError;
 use crate::filter::{CuckooFilter, Growth};
@@ -168,7 +168,7 @@ impl Doubling {
     /// Algorithm 1.
     fn insert(&self, old: &Generation, digest: Digest, repeated: Repeated) -> Result<bool, Refusal> {
         let (Tables { splitting, old, new }, guards) = self.now(old);
-        with_splitting_table!(splitting, (&**old, &**new), table => {
+        with_splitting!(splitting, (&**old, &**new), table => {
             if repeated == Repeated::Stored && table.fill_concurrent(digest, &guards)? {
                 return Ok(true);
             }
@@ -198,7 +198,7 @@ impl Doubling {
     /// Algorithm 3.
     fn remove_once(&self, old: &Generation, digest: Digest) -> Result<bool, Stale> {
         let (Tables { splitting, old, new }, guards) = self.now(old);
-        with_splitting_table!(splitting, (&**old, &**new), table => {
+        with_splitting!(splitting, (&**old, &**new), table => {
             if table.remove_concurrent(digest, &guards)? {
                 return Ok(true);
             }
@@ -220,19 +220,19 @@ impl Doubling {
     /// Asks for the candidate buckets of keys that are to be stored or removed.
     pub(super) fn prefetch_each(&self, old: &Generation, digests: &[Digest]) {
         let (Tables { splitting, old, new }, _) = self.now(old);
-        with_splitting_table!(splitting, (&**old, &**new), table => table.prefetch_each(digests));
+        with_splitting!(splitting, (&**old, &**new), table => table.prefetch_each(digests));
     }
 
     /// Finds the candidate buckets of a block of keys, to be asked for. Where they are may be another matter by then.
     pub(super) fn locate_block(&self, old: &Generation, digests: &[Digest; BLOCK], located: &mut Located) {
         let (Tables { splitting, old, new }, _) = self.now(old);
-        with_splitting_table!(splitting, (&**old, &**new), table => table.locate_block(digests, located));
+        with_splitting!(splitting, (&**old, &**new), table => table.locate_block(digests, located));
     }
 
     /// Asks for the candidate buckets of the first keys of a block.
     pub(super) fn prefetch_located(&self, old: &Generation, located: &Located, count: usize) {
         let (Tables { splitting, old, new }, _) = self.now(old);
-        with_splitting_table!(splitting, (&**old, &**new), table => {
+        with_splitting!(splitting, (&**old, &**new), table => {
             (0..count).for_each(|number| table.prefetch_located(located, number));
         });
     }
@@ -329,7 +329,7 @@ impl Tables<'_> {
     /// Whether a key can be stored, while nobody writes.
     fn has_room(self, digest: Digest) -> bool {
         let Self { splitting, old, new } = self;
-        with_splitting_table!(splitting, (&**old, &**new), table => {
+        with_splitting!(splitting, (&**old, &**new), table => {
             let (fingerprint, primary) = table.addressing.locate(digest);
             table.vacant_place(fingerprint, primary).is_some()
                 || matches!(table.path_to_make_room(fingerprint, primary), Ok(Some(_)))
@@ -339,12 +339,12 @@ impl Tables<'_> {
     /// Algorithm 2, at one look.
     pub(super) fn contains(self, digest: Digest) -> bool {
         let Self { splitting, old, new } = self;
-        with_splitting_table!(splitting, (&**old, &**new), table => table.contains(digest))
+        with_splitting!(splitting, (&**old, &**new), table => table.contains(digest))
     }
 
     /// How many copies of a key are stored, at one look.
     pub(super) fn count(self, digest: Digest) -> u32 {
         let Self { splitting, old, new } = self;
-        with_splitting_table!(splitting, (&**old, &**new), table => table.count(digest))
+        with_splitting!(splitting, (&**old, &**new), table => table.count(digest))
     }
 }

@@ -35,8 +35,18 @@ pub(crate) enum SplittingTables {
     HalfDoubledLong(DoublingAddressing<true, OddDoubled>, [AnyWidths<u128>; 2]),
 }
 
-/// Evaluates an expression with the addressing of the old table of a [`Splitting`], and the layouts of both.
-macro_rules! with_layouts {
+/// Evaluates an expression with the table that the two of a [`Splitting`] are, over memory that is read or written, or with the addressing
+/// of the old one and the layouts of both.
+macro_rules! with_splitting {
+    ($splitting:expr, ($old_bytes:expr, $new_bytes:expr), $table:ident => $body:expr) => {
+        $crate::cuckoo::with_splitting!($splitting, (addressing, layouts) => {
+            let addressing = $crate::addressing::SplittingAddressing::new(*addressing, $splitting.waiting());
+            let slots = $crate::table::SplittingTable::new(addressing, layouts, [$new_bytes, $old_bytes]);
+            #[allow(unused_mut, reason = "some expressions write")]
+            let mut $table = $crate::cuckoo::CuckooTable { addressing, slots };
+            $body
+        })
+    };
     ($splitting:expr, ($addressing:ident, $layouts:pat) => $body:expr) => {
         match &$splitting.tables {
             $crate::cuckoo::SplittingTables::Narrow($addressing, $layouts) => $body,
@@ -49,22 +59,7 @@ macro_rules! with_layouts {
     };
 }
 
-/// Evaluates an expression with the table that the two of a [`Splitting`] are, over memory that is read or written.
-macro_rules! with_splitting_table {
-    ($splitting:expr, ($old_bytes:expr, $new_bytes:expr), $table:ident => $body:expr) => {
-        $crate::cuckoo::with_layouts!($splitting, (addressing, layouts) => {
-            let addressing = $crate::addressing::SplittingAddressing::new(*addressing, $splitting.waiting());
-            let slots = $crate::table::SplittingTable::new(addressing, layouts, [$new_bytes, $old_bytes]);
-            #[allow(unused_mut, reason = "some expressions write")]
-            let mut $table = $crate::cuckoo::CuckooTable { addressing, slots };
-            $body
-        })
-    };
-}
-
-pub(crate) use with_layouts;
-#[cfg(feature = "concurrent")]
-pub(crate) use with_splitting_table;
+pub(crate) use with_splitting;
 
 impl Splitting {
     /// How many buckets become two with each insertion and removal. They take half a microsecond at most.
@@ -110,7 +105,7 @@ impl Splitting {
 
     /// The buckets that there are.
     pub(crate) fn bucket_count(&self) -> u64 {
-        with_layouts!(self, (addressing, _) => addressing.buckets_before_halves())
+        with_splitting!(self, (addressing, _) => addressing.buckets_before_halves())
     }
 
     /// The buckets that are still in the old table.
@@ -121,7 +116,7 @@ impl Splitting {
     /// How many buckets of the old table belong to so many, the first ones, and how many of the new table.
     pub(crate) fn places_of(&self, count: u64) -> [u64; 2] {
         let end = Half::new(2 * count);
-        with_layouts!(self, (addressing, _) => {
+        with_splitting!(self, (addressing, _) => {
             [addressing.bucket_of_half(end).get(), addressing.next_bucket_of_half(end).get()]
         })
     }
@@ -146,7 +141,7 @@ impl Splitting {
     /// Nothing has to be moved again: a bucket has room for all that comes from the one that it is half of.
     #[inline]
     pub(crate) fn split_buckets(&self, numbers: Range<u64>, old_memory: impl Memory, new_memory: impl MemoryMut) {
-        with_layouts!(self, (addressing, [new, old]) => {
+        with_splitting!(self, (addressing, [new, old]) => {
             let (from, mut into) = (PackedTable::new(*old, old_memory), PackedTable::new(*new, new_memory));
             for half in numbers.rev().map(|number| Half::new(2 * number)) {
                 let (bucket, next) = (addressing.bucket_of_half(half), addressing.next_bucket_of_half(half));
@@ -180,7 +175,7 @@ impl Splitting {
         new_memory: impl Memory + Copy,
     ) -> Option<Crowd> {
         Crowd::around(digest, parameters, seed, |next| {
-            with_layouts!(self, (addressing, [new, old]) => {
+            with_splitting!(self, (addressing, [new, old]) => {
                 let (from, into) = (PackedTable::new(*old, old_memory), PackedTable::new(*new, new_memory));
                 let half = addressing.half_of_next_bucket(next);
                 if half.get() / 2 < self.waiting {
@@ -198,7 +193,7 @@ impl Splitting {
     /// The other way round: inserts what comes from some buckets of the old table, which was empty, into it again; fails where it
     /// does not fit. All buckets must be taken once, from the first to the last.
     pub(crate) fn fold(&self, old_bytes: &mut [u8], new_bytes: &[u8], numbers: Range<u64>) -> Result<(), NoRoom> {
-        with_layouts!(self, (addressing, [new, old]) => {
+        with_splitting!(self, (addressing, [new, old]) => {
             let from = PackedTable::new(*new, new_bytes);
             let mut into = CuckooTable { addressing: *addressing, slots: PackedTable::new(*old, old_bytes) };
             let [_, first] = self.places_of(numbers.start);
@@ -217,7 +212,7 @@ impl Splitting {
     /// Algorithm 2.
     #[inline]
     pub(crate) fn contains(&self, old_bytes: &[u8], new_bytes: &[u8], digest: Digest) -> bool {
-        with_layouts!(self, (addressing, layouts) => {
+        with_splitting!(self, (addressing, layouts) => {
             contains(addressing, layouts, self.waiting, [new_bytes, old_bytes], digest)
         })
     }
@@ -225,19 +220,19 @@ impl Splitting {
     /// How many copies of a key's fingerprint are stored.
     #[inline(never)]
     pub(crate) fn count(&self, old_bytes: &[u8], new_bytes: &[u8], digest: Digest) -> u32 {
-        with_splitting_table!(self, (old_bytes, new_bytes), table => table.count(digest))
+        with_splitting!(self, (old_bytes, new_bytes), table => table.count(digest))
     }
 
     /// Algorithm 1: see [`CuckooTable::insert`].
     #[inline(never)]
     pub(crate) fn insert(&self, old_bytes: &mut [u8], new_bytes: &mut [u8], digest: Digest) -> Result<(), NoRoom> {
-        with_splitting_table!(self, (old_bytes, new_bytes), table => table.insert(digest).map(|_place| ()))
+        with_splitting!(self, (old_bytes, new_bytes), table => table.insert(digest).map(|_place| ()))
     }
 
     /// Algorithm 3: see [`CuckooTable::remove`].
     #[inline(never)]
     pub(crate) fn remove(&self, old_bytes: &mut [u8], new_bytes: &mut [u8], digest: Digest) -> bool {
-        with_splitting_table!(self, (old_bytes, new_bytes), table => table.remove(digest))
+        with_splitting!(self, (old_bytes, new_bytes), table => table.remove(digest))
     }
 
     /// See [`CuckooTable::locate_block`].
@@ -249,7 +244,7 @@ impl Splitting {
         digests: &[Digest; BLOCK],
         located: &mut Located,
     ) {
-        with_splitting_table!(self, (old_bytes, new_bytes), table => table.locate_block(digests, located));
+        with_splitting!(self, (old_bytes, new_bytes), table => table.locate_block(digests, located));
     }
 
     /// See [`CuckooTable::contains_many_into`].
@@ -262,7 +257,7 @@ impl Splitting {
         next: &Located,
         answers: &mut [bool],
     ) {
-        with_splitting_table!(self, (old_bytes, new_bytes), table => table.contains_many_into(located, next, answers));
+        with_splitting!(self, (old_bytes, new_bytes), table => table.contains_many_into(located, next, answers));
     }
 }
 

@@ -13,10 +13,8 @@ mod walk;
 pub(crate) use blocks::{BLOCK, Located};
 pub(crate) use crowd::Crowd;
 pub(crate) use cuckoo_table::{CuckooTable, NoRoom};
-#[cfg(feature = "concurrent")]
-pub(crate) use doubling::with_splitting_table;
-pub(crate) use doubling::{Splitting, SplittingTables, with_layouts};
+pub(crate) use doubling::{Splitting, SplittingTables, with_splitting};
 pub(crate) use living::{Filled, LivingOperations};
 #[cfg(feature = "concurrent")]
 pub(crate) use planned::Look;
-pub(crate) use scheme::{Pair, Scheme, with_pair, with_table};
+pub(crate) use scheme::{Pair, Scheme, with_table};

@@ -2,7 +2,7 @@
 
 use super::CuckooTable;
 use super::blocks::{BLOCK, Located};
-use super::scheme::{Pair, PairOf, Scheme, with_pair};
+use super::scheme::{Pair, PairOf, Scheme, with_table};
 use crate::addressing::{Addressing, AnySize, RegionSize, RegionalAddressing, Size65536};
 use crate::digest::Digest;
 use crate::table::{AnyWidths, ConstantFingerprintBits, ConstantWidths, Layout, Table, TableMut, Widths};
@@ -189,7 +189,7 @@ impl Operations {
                 BITS => Self::with::<ConstantFingerprintBits<BITS>, _, _>(addressing, bits),
                 _ => Self::with_any_widths(addressing, bits)
             ),
-            other => with_pair!(other, (addressing, layout) => Self::with_any_widths(addressing, layout)),
+            other => with_table!(other, (addressing, layout) => Self::with_any_widths(addressing, layout)),
         }
     }
 }

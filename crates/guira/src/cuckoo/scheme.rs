@@ -35,9 +35,9 @@ pub(super) trait PairOf<A, L> {
     fn parts(&self) -> (&A, &L);
 }
 
-/// Defines the pairs, each by its addressing and by its layout with the widths.
+/// Defines the pairs, each by its addressing and by its layout with the widths, in a group for each kind of table.
 macro_rules! pairs {
-    ($($name:ident: $addressing:ty, $layout:ty;)*) => {
+    ($($group:ident { $($name:ident: $addressing:ty, $layout:ty;)* })*) => {
         /// An addressing and a layout.
         ///
         /// The discriminant has a byte of its own. The compiler would hide it in a field, where finding it takes seven
@@ -45,19 +45,50 @@ macro_rules! pairs {
         #[derive(Clone, Copy, Debug)]
         #[repr(u8)]
         pub(crate) enum Pair {
-            $($name($addressing, $layout),)*
+            $($($name($addressing, $layout),)*)*
         }
 
-        /// Evaluates an expression with the addressing and the layout of whichever pair it is.
-        macro_rules! with_pair {
+        /// Evaluates an expression with the cuckoo table of a scheme: `over` memory to read, `over_mut` bytes to write, over
+        /// words that threads share (`shared`, packed schemes only), or over memory of either kind with values (`valued`). Or
+        /// evaluates it with the addressing and the layout of a pair.
+        macro_rules! with_table {
+            ($scheme:expr, shared($words:expr), $table:ident => $body:expr) => {
+                $crate::cuckoo::with_table!(
+                    @packed $scheme, widths => $crate::table::PackedTable::new(*widths, $words), $table => $body
+                )
+            };
+            ($scheme:expr, valued($memory:expr), $table:ident => $body:expr) => {
+                $crate::cuckoo::with_table!(
+                    @valued $scheme, widths => $crate::table::ValuedTable::new(*widths, $memory), $table => $body
+                )
+            };
+            ($scheme:expr, $over:ident($memory:expr), $table:ident => $body:expr) => {
+                $crate::cuckoo::with_table!(&$scheme.pair, (addressing, layout) => {
+                    let (addressing, slots) = (*addressing, $crate::table::Layout::$over(*layout, $memory));
+                    #[allow(unused_mut, reason = "some expressions write")]
+                    let mut $table = $crate::cuckoo::CuckooTable { addressing, slots };
+                    $body
+                })
+            };
             ($pair:expr, ($a:ident, $l:ident) => $body:expr) => {
                 match $pair {
-                    $($crate::cuckoo::Pair::$name($a, $l) => $body,)*
+                    $($($crate::cuckoo::Pair::$name($a, $l) => $body,)*)*
                 }
             };
+            $((@$group $scheme:expr, $widths:ident => $slots:expr, $table:ident => $body:expr) => {
+                match &$scheme.pair {
+                    $($crate::cuckoo::Pair::$name(addressing, $widths) => {
+                        let slots = $slots;
+                        #[allow(unused_mut, reason = "some expressions write")]
+                        let mut $table = $crate::cuckoo::CuckooTable { addressing: *addressing, slots };
+                        $body
+                    })*
+                    _ => unreachable!("a filter of this kind has no such table"),
+                }
+            };)*
         }
 
-        $(impl PairOf<$addressing, $layout> for Pair {
+        $($(impl PairOf<$addressing, $layout> for Pair {
             #[inline(always)]
             fn parts(&self) -> (&$addressing, &$layout) {
                 match self {
@@ -65,7 +96,7 @@ macro_rules! pairs {
                     _ => unreachable!("functions that were chosen for this pair"),
                 }
             }
-        })*
+        })*)*
     };
 }
 
@@ -73,77 +104,48 @@ macro_rules! pairs {
 // 128 bits, or several words. "Aligned" regions have 2^16 buckets. "Long" fingerprints take more than the low half of a digest. "Half
 // doubled" tables are those of "doubling" ones in which every second bucket has become two.
 pairs! {
-    AlignedBytes: RegionalAddressing<Size65536>, AnyWidths<u64, true>;
-    AlignedNarrow: RegionalAddressing<Size65536>, AnyWidths<u64>;
-    RegionalBytes: RegionalAddressing, AnyWidths<u64, true>;
-    RegionalNarrow: RegionalAddressing, AnyWidths<u64>;
-    RegionalWide: RegionalAddressing, AnyWidths<u128>;
-    RegionalLong: LongAddressing, AnyWidths<u128>;
-    DoublingNarrow: DoublingAddressing, AnyWidths<u64>;
-    DoublingWide: DoublingAddressing, AnyWidths<u128>;
-    DoublingLong: DoublingAddressing<true>, AnyWidths<u128>;
-    HalfDoubledNarrow: DoublingAddressing<false, OddDoubled>, AnyWidths<u64>;
-    HalfDoubledWide: DoublingAddressing<false, OddDoubled>, AnyWidths<u128>;
-    HalfDoubledLong: DoublingAddressing<true, OddDoubled>, AnyWidths<u128>;
-    PowerOfTwoNarrow: PowerOfTwoAddressing, AnyWidths<u64>;
-    PowerOfTwoWide: PowerOfTwoAddressing, AnyWidths<u128>;
-    TernaryNarrow: DaryAddressing<3>, AnyWidths<u64>;
-    TernaryWide: DaryAddressing<3>, AnyWidths<u128>;
-    QuaternaryNarrow: DaryAddressing<4>, AnyWidths<u64>;
-    QuaternaryWide: DaryAddressing<4>, AnyWidths<u128>;
-    AlignedSemiSorted: RegionalAddressing<Size65536>, AnyFingerprintBits<u64>;
-    RegionalSemiSortedNarrow: RegionalAddressing, AnyFingerprintBits<u64>;
-    RegionalSemiSortedWide: RegionalAddressing, AnyFingerprintBits<u128>;
-    PowerOfTwoSemiSortedNarrow: PowerOfTwoAddressing, AnyFingerprintBits<u64>;
-    PowerOfTwoSemiSortedWide: PowerOfTwoAddressing, AnyFingerprintBits<u128>;
-    ValuedNarrow: RegionalAddressing, ValuedWidths<AnyWidths<u64>>;
-    ValuedWide: RegionalAddressing, ValuedWidths<AnyWidths<u128>>;
-    ValuedLong: LongAddressing, ValuedWidths<AnyWidths<u128>>;
-    DoublingValuedNarrow: DoublingAddressing, ValuedWidths<AnyWidths<u64>>;
-    DoublingValuedWide: DoublingAddressing, ValuedWidths<AnyWidths<u128>>;
-    DoublingValuedLong: DoublingAddressing<true>, ValuedWidths<AnyWidths<u128>>;
-    HalfDoubledValuedNarrow: DoublingAddressing<false, OddDoubled>, ValuedWidths<AnyWidths<u64>>;
-    HalfDoubledValuedWide: DoublingAddressing<false, OddDoubled>, ValuedWidths<AnyWidths<u128>>;
-    HalfDoubledValuedLong: DoublingAddressing<true, OddDoubled>, ValuedWidths<AnyWidths<u128>>;
+    packed {
+        AlignedBytes: RegionalAddressing<Size65536>, AnyWidths<u64, true>;
+        AlignedNarrow: RegionalAddressing<Size65536>, AnyWidths<u64>;
+        RegionalBytes: RegionalAddressing, AnyWidths<u64, true>;
+        RegionalNarrow: RegionalAddressing, AnyWidths<u64>;
+        RegionalWide: RegionalAddressing, AnyWidths<u128>;
+        RegionalLong: LongAddressing, AnyWidths<u128>;
+        DoublingNarrow: DoublingAddressing, AnyWidths<u64>;
+        DoublingWide: DoublingAddressing, AnyWidths<u128>;
+        DoublingLong: DoublingAddressing<true>, AnyWidths<u128>;
+        HalfDoubledNarrow: DoublingAddressing<false, OddDoubled>, AnyWidths<u64>;
+        HalfDoubledWide: DoublingAddressing<false, OddDoubled>, AnyWidths<u128>;
+        HalfDoubledLong: DoublingAddressing<true, OddDoubled>, AnyWidths<u128>;
+        PowerOfTwoNarrow: PowerOfTwoAddressing, AnyWidths<u64>;
+        PowerOfTwoWide: PowerOfTwoAddressing, AnyWidths<u128>;
+        TernaryNarrow: DaryAddressing<3>, AnyWidths<u64>;
+        TernaryWide: DaryAddressing<3>, AnyWidths<u128>;
+        QuaternaryNarrow: DaryAddressing<4>, AnyWidths<u64>;
+        QuaternaryWide: DaryAddressing<4>, AnyWidths<u128>;
+    }
+    semi_sorted {
+        AlignedSemiSorted: RegionalAddressing<Size65536>, AnyFingerprintBits<u64>;
+        RegionalSemiSortedNarrow: RegionalAddressing, AnyFingerprintBits<u64>;
+        RegionalSemiSortedWide: RegionalAddressing, AnyFingerprintBits<u128>;
+        PowerOfTwoSemiSortedNarrow: PowerOfTwoAddressing, AnyFingerprintBits<u64>;
+        PowerOfTwoSemiSortedWide: PowerOfTwoAddressing, AnyFingerprintBits<u128>;
+    }
+    valued {
+        ValuedNarrow: RegionalAddressing, ValuedWidths<AnyWidths<u64>>;
+        ValuedWide: RegionalAddressing, ValuedWidths<AnyWidths<u128>>;
+        ValuedLong: LongAddressing, ValuedWidths<AnyWidths<u128>>;
+        DoublingValuedNarrow: DoublingAddressing, ValuedWidths<AnyWidths<u64>>;
+        DoublingValuedWide: DoublingAddressing, ValuedWidths<AnyWidths<u128>>;
+        DoublingValuedLong: DoublingAddressing<true>, ValuedWidths<AnyWidths<u128>>;
+        HalfDoubledValuedNarrow: DoublingAddressing<false, OddDoubled>, ValuedWidths<AnyWidths<u64>>;
+        HalfDoubledValuedWide: DoublingAddressing<false, OddDoubled>, ValuedWidths<AnyWidths<u128>>;
+        HalfDoubledValuedLong: DoublingAddressing<true, OddDoubled>, ValuedWidths<AnyWidths<u128>>;
+    }
 }
 
-/// Evaluates an expression with the cuckoo table of a scheme: `over` memory to read, `over_mut` bytes to write, over
-/// words that threads share (`shared`, packed schemes only), or over memory of either kind with values (`valued`).
-macro_rules! with_table {
-    ($scheme:expr, shared($words:expr), $table:ident => $body:expr) => {
-        $crate::cuckoo::with_table!(@of PackedTable, $scheme, $words, $table => $body;
-            AlignedBytes AlignedNarrow RegionalBytes RegionalNarrow RegionalWide RegionalLong DoublingNarrow DoublingWide
-            DoublingLong HalfDoubledNarrow HalfDoubledWide HalfDoubledLong PowerOfTwoNarrow PowerOfTwoWide TernaryNarrow
-            TernaryWide QuaternaryNarrow QuaternaryWide)
-    };
-    ($scheme:expr, valued($memory:expr), $table:ident => $body:expr) => {
-        $crate::cuckoo::with_table!(@of ValuedTable, $scheme, $memory, $table => $body;
-            ValuedNarrow ValuedWide ValuedLong DoublingValuedNarrow DoublingValuedWide DoublingValuedLong
-            HalfDoubledValuedNarrow HalfDoubledValuedWide HalfDoubledValuedLong)
-    };
-    ($scheme:expr, $over:ident($memory:expr), $table:ident => $body:expr) => {
-        $crate::cuckoo::with_pair!(&$scheme.pair, (addressing, layout) => {
-            let (addressing, slots) = (*addressing, $crate::table::Layout::$over(*layout, $memory));
-            #[allow(unused_mut, reason = "some expressions write")]
-            let mut $table = $crate::cuckoo::CuckooTable { addressing, slots };
-            $body
-        })
-    };
-    (@of $layout:ident, $scheme:expr, $memory:expr, $table:ident => $body:expr; $($name:ident)*) => {
-        match &$scheme.pair {
-            $($crate::cuckoo::Pair::$name(addressing, widths) => {
-                let slots = $crate::table::$layout::new(*widths, $memory);
-                #[allow(unused_mut, reason = "some expressions write")]
-                let mut $table = $crate::cuckoo::CuckooTable { addressing: *addressing, slots };
-                $body
-            })*
-            _ => unreachable!("a filter of this kind has no such table"),
-        }
-    };
-}
-
-#[expect(clippy::single_component_path_imports, reason = "other files need them by path")]
-pub(crate) use {with_pair, with_table};
+#[expect(clippy::single_component_path_imports, reason = "other files need it by path")]
+pub(crate) use with_table;
 
 impl Pair {
     /// The pair of filters with these parameters.
@@ -309,7 +311,7 @@ impl Scheme {
     /// What is the same for all keys whose copies can't be told from those of this one, and for no others: its fingerprint, and the
     /// first of its candidate buckets.
     pub(crate) fn id_of_copies(&self, digest: Digest) -> (Fingerprint, BucketIndex) {
-        with_pair!(&self.pair, (addressing, _layout) => {
+        with_table!(&self.pair, (addressing, _layout) => {
             let (fingerprint, primary) = addressing.locate(digest);
             let buckets = addressing.distinct_buckets(primary, fingerprint);
             (fingerprint, buckets.min().unwrap_or(primary.bucket()))
