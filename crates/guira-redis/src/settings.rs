@@ -120,7 +120,7 @@ pub struct Measures {
     pub capacity: u64,
     /// The share of absent items that may be answered with "present".
     pub error_rate: f64,
-    /// 2, 4 or 8.
+    /// 4 or 8.
     pub slots_per_bucket: u32,
     /// The number of distinct items up to which the rate holds.
     pub max_capacity: u64,
@@ -170,11 +170,7 @@ impl Measures {
     /// If the maximum capacity contradicts the first capacity, EXPANSION or LIFETIME.
     pub fn new(creation: &Creation, settings: &Settings) -> Result<Self, CommandError> {
         let capacity = creation.capacity.unwrap_or(settings.capacity);
-        let least_slots = match creation.bucket_size.unwrap_or(settings.bucket_size) {
-            ..=2 => 2,
-            3 | 4 => 4,
-            _ => 8,
-        };
+        let bucket_size = creation.bucket_size.unwrap_or(settings.bucket_size);
         let start = creation.at.unwrap_or(0);
         let lifetime = creation.lifetime.map(|seconds| Lifetime { seconds, resolution: creation.resolution, start });
         let expansion = if lifetime.is_some() { 0 } else { settings.expansion };
@@ -190,7 +186,7 @@ impl Measures {
         let fixed = Self {
             capacity,
             error_rate: creation.error_rate.unwrap_or(settings.error_rate),
-            slots_per_bucket: least_slots,
+            slots_per_bucket: if bucket_size <= 4 { 4 } else { 8 },
             max_capacity: capacity,
             policy: if grows { GrowthPolicy::RaiseRate } else { GrowthPolicy::KeepRate },
             key,
@@ -199,7 +195,6 @@ impl Measures {
         if lifetime.is_some() {
             return Ok(fixed);
         }
-        let fixed = fixed.with_larger_buckets_where_smaller();
         match creation.max_capacity {
             Some(given) if given < capacity || (!grows && given != capacity) => Err(CommandError::MaxCapacity),
             Some(given) => Ok(Self { max_capacity: given, ..fixed }),
@@ -216,14 +211,6 @@ impl Measures {
     fn inputs(&self) -> Inputs {
         let raises_rate = self.policy == GrowthPolicy::RaiseRate;
         (self.capacity, self.error_rate.to_bits(), self.slots_per_bucket, self.max_capacity, raises_rate)
-    }
-
-    /// Uses buckets of four slots instead of two if that takes less than half of the memory: large tables with buckets of two
-    /// are filled to a small part, since a filter that doubles gives away most of the bits that choose the second bucket.
-    fn with_larger_buckets_where_smaller(self) -> Self {
-        let larger = Self { slots_per_bucket: 4, ..self };
-        let size = |measures: &Self| measures.size_with_any_key().unwrap_or(u64::MAX);
-        if self.slots_per_bucket == 2 && size(&self) / 2 > size(&larger) { larger } else { self }
     }
 
     /// The bytes of the first table, but for the few that some keys ask for; `None` if there is no such table.

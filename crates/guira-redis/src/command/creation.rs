@@ -9,7 +9,7 @@ pub struct Creation {
     pub capacity: Option<u64>,
     /// ERROR: the share of absent items that may be answered with "present".
     pub error_rate: Option<f64>,
-    /// BUCKETSIZE: the slots of a bucket. Up to 8, numbers are rounded up to 2, 4 or 8; larger ones mean 8.
+    /// BUCKETSIZE: the slots of a bucket. Numbers up to 4 mean 4, larger ones 8.
     pub bucket_size: Option<u32>,
     /// EXPANSION: 0 for a filter that does not grow; with any other number the filter doubles.
     pub expansion: Option<u64>,

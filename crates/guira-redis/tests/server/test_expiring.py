@@ -33,7 +33,7 @@ def fill(client):
     # Its generations pass meanwhile, and it is swept: a fourteenth of a second is one.
     client.execute_command("CF.RESERVE", "short", 10_000, "LIFETIME", 1)
     # There is no room for most.
-    client.execute_command("CF.RESERVE", "full", 100, "LIFETIME", 2, "BUCKETSIZE", 2)
+    client.execute_command("CF.RESERVE", "full", 100, "LIFETIME", 2)
     client.execute_command("CF.RESERVE", "secret", 100, "LIFETIME", LONG, "KEY", "00112233445566778899aabbccddeeff")
     return write(client, 0)
 
