@@ -107,7 +107,7 @@ class Filter:
             raise ValueError("unknown")
         if data[88:96] != bytes(8) and not 0 < rate < 1:
             raise ValueError("no rate is like that")
-        self.check_measures(beyond)
+        self.check_measures()
         if self.kind == GROWING or self.kind != FILTER and beyond:
             if self.addressing != DOUBLING or beyond not in (1, 2) or promised > self.f + self.g - 8:
                 raise ValueError("no growing filter is like that")
@@ -149,13 +149,13 @@ class Filter:
             copies = fingerprint, frozenset(places)
             self.more_copies[copies] = self.more_copies.get(copies, 0) + (1 if change == INSERT else -1)
 
-    def check_measures(self, beyond):
+    def check_measures(self):
         longest = {(SEMI_SORTED, REGIONAL): 32, (SEMI_SORTED, POWER_OF_TWO): 32, (PACKED, REGIONAL): 56, (PACKED, DOUBLING): 56}
         longest |= {(PACKED, addressing): 32 for addressing in (POWER_OF_TWO, TERNARY, QUATERNARY)}
         shortest = 5 if self.layout == SEMI_SORTED else 8 + self.mark if self.addressing == DOUBLING else 2
         if not shortest <= self.f <= longest.get((self.layout, self.addressing), 0):
             raise ValueError("no fingerprints of so many bits are in such a table")
-        if self.b not in ((4,) if self.layout == SEMI_SORTED else (2, 4, 8) if beyond else (1, 2, 4, 8)):
+        if self.b not in ((4,) if self.layout == SEMI_SORTED else (4, 8) if self.addressing == DOUBLING else (1, 2, 4, 8)):
             raise ValueError("no buckets of so many slots are in such a table")
         if not 1 <= self.k * self.s <= 1 << 32 or max(self.capacity, self.len) > self.k * self.s * self.b:
             raise ValueError("no table is so large, or holds so much")

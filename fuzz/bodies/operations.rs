@@ -22,7 +22,7 @@ pub(crate) fn run(data: &[u8]) {
     match usize::from(what) % (shapes.len() + 4) {
         0 => {
             let builder = CuckooFilter::builder().capacity(size).max_capacity(40 * size).hasher(KeyHasher::xxh3(seed));
-            let slots_per_bucket = [2, 4, 8][usize::from(bits % 3)];
+            let slots_per_bucket = if bits % 2 == 0 { 4 } else { 8 };
             let builder = builder.slots_per_bucket(slots_per_bucket).false_positive_rate(0.02);
             play(builder.build().expect("measures in range"), operations);
         }

@@ -43,10 +43,10 @@ FILTERS = {
     "semi-sorted-power-of-two-f5": 250,
     "semi-sorted-regional-f32": 0,
     "growing-4-f13-doubled-3": 2,
-    "growing-2-f8-doubled-5": 11,
-    "growing-2-f33-doubled-1": 0,
+    "growing-4-f8-doubled-5": 11,
+    "growing-4-f33-doubled-1": 0,
     "growing-4-f12-half-doubled-3": 3,
-    "growing-2-f9-half-doubled-1": 15,
+    "growing-4-f9-half-doubled-1": 48,
     "growing-8-f35-half-doubled-1": 0,
 }
 OTHERS = {
@@ -57,7 +57,7 @@ OTHERS = {
     "counting-4-f12-v8": (CountingCuckooFilter, 1),
     "map-4-f6-v5": (CuckooMap, 135),
     "counting-growing-4-f13-v3-doubled-2": (CountingCuckooFilter, 1),
-    "counting-growing-2-f12-v3-half-doubled-1": (CountingCuckooFilter, 2),
+    "counting-growing-4-f12-v3-half-doubled-1": (CountingCuckooFilter, 7),
     "map-8-f13-v19": (CuckooMap, 0),
     "map-4-f24-v32": (CuckooMap, 0),
     "map-growing-4-f10-v7-doubled-2": (CuckooMap, 8),

@@ -36,7 +36,7 @@ fn shapes() -> Vec<Shape> {
         .into_iter()
         .flat_map(|addressing| [1, 2, 4, 8].map(|slots| shape(Layout::Packed, addressing, slots)))
         .collect();
-    shapes.extend([2, 4, 8].map(|slots| shape(Layout::Packed, Addressing::Doubling, slots)));
+    shapes.extend([4, 8].map(|slots| shape(Layout::Packed, Addressing::Doubling, slots)));
     shapes.extend(
         [Addressing::Regional, Addressing::PowerOfTwo].map(|addressing| shape(Layout::SemiSorted, addressing, 4)),
     );

@@ -61,7 +61,7 @@ pub enum Addressing {
     Quaternary,
     /// Regional, but a full table can be doubled without its keys, at the cost of a bit of every fingerprint. Chosen by
     /// itself it does not make a filter grow; `max_capacity` does, and chooses it.
-    /// Fingerprints have at least 8 bits, regions an even number of buckets. See
+    /// Buckets have 4 or 8 slots, fingerprints at least 8 bits, regions an even number of buckets. See
     /// [`FilterBuilder::max_capacity`](crate::FilterBuilder::max_capacity).
     Doubling,
 }
@@ -104,6 +104,9 @@ pub(crate) struct Shape {
 impl Shape {
     /// Checks that layout, addressing and bucket size go together.
     pub(crate) fn new(layout: Layout, addressing: Addressing, slots_per_bucket: u32) -> Result<Self, BuildError> {
+        if (layout, addressing) == (Layout::Packed, Addressing::Doubling) && !matches!(slots_per_bucket, 4 | 8) {
+            return Err(BuildError::GrowingSlotsPerBucket { given: slots_per_bucket });
+        }
         if !layout.bucket_sizes().contains(&slots_per_bucket) {
             return Err(BuildError::SlotsPerBucket { given: slots_per_bucket, layout });
         }

@@ -73,17 +73,17 @@ const GOLDEN_SETS: [(&str, usize); 3] =
 /// How often half of the buckets became two, beside each.
 const GOLDEN_GROWING: [(&str, u32, usize); 6] = [
     ("growing-4-f13-doubled-3", 6, 2),
-    ("growing-2-f8-doubled-5", 10, 11),
-    ("growing-2-f33-doubled-1", 2, 0),
+    ("growing-4-f8-doubled-5", 10, 11),
+    ("growing-4-f33-doubled-1", 2, 0),
     ("growing-4-f12-half-doubled-3", 3, 3),
-    ("growing-2-f9-half-doubled-1", 1, 15),
+    ("growing-4-f9-half-doubled-1", 1, 48),
     ("growing-8-f35-half-doubled-1", 1, 0),
 ];
 const GOLDEN_COUNTING: [(&str, usize); 4] = [
     ("counting-2-f9-v3", 6),
     ("counting-4-f12-v8", 1),
     ("counting-growing-4-f13-v3-doubled-2", 1),
-    ("counting-growing-2-f12-v3-half-doubled-1", 2),
+    ("counting-growing-4-f12-v3-half-doubled-1", 7),
 ];
 const GOLDEN_MAPS: [(&str, usize); 5] = [
     ("map-4-f6-v5", 135),
@@ -409,6 +409,7 @@ fn changed(file: &[u8], changes: &[Change<'_>]) -> Vec<u8> {
 
 const KIND_AT: usize = 10;
 const ADDRESSING_AT: usize = 12;
+const SLOTS_PER_BUCKET_AT: usize = 14;
 const FINGERPRINT_BITS_AT: usize = 15;
 const REGIONS_AT: usize = 16;
 const BUCKETS_AT: usize = 24;
@@ -437,7 +438,7 @@ fn headers_of_half_doubled_tables_that_contradict_themselves_are_refused_by_all_
     const NOTHING: Change<'_> = (HEADER_LEN, &[0; 18 * 4 * 12 / 8]);
     read_in_all_ways("empty", &changed(&file, &[(LEN_AT, &[0]), NOTHING])).expect("without keys");
     let with = |changes: &[Change<'static>]| [fixed, changes].concat();
-    let refused: [(&str, Vec<Change<'_>>); 10] = [
+    let refused: [(&str, Vec<Change<'_>>); 12] = [
         ("settled", vec![(MARK_AT, &[0])]),
         ("regional", with(&[(ADDRESSING_AT, &[1])])),
         ("regional and empty", with(&[(ADDRESSING_AT, &[1]), (DOUBLINGS_AT, &[0]), (LEN_AT, &[0]), NOTHING])),
@@ -446,6 +447,8 @@ fn headers_of_half_doubled_tables_that_contradict_themselves_are_refused_by_all_
         ("g = 2", vec![(DOUBLINGS_AT, &[2])]),
         ("g = 255", vec![(DOUBLINGS_AT, &[255])]),
         ("s = 16", vec![(BUCKETS_AT, &[16])]),
+        ("as many slots in buckets of 2", vec![(SLOTS_PER_BUCKET_AT, &[2]), (BUCKETS_AT, &[36])]),
+        ("in buckets of 1, and fixed", with(&[(SLOTS_PER_BUCKET_AT, &[1]), (BUCKETS_AT, &[72])])),
         ("two regions of 9", with(&[(REGIONS_AT, &[2]), (BUCKETS_AT, &[9])])),
         ("only one doubling", vec![(PROMISED_AT, &[1]), (MAX_CAPACITY_AT, &[40])]),
     ];
@@ -463,8 +466,8 @@ fn headers_of_half_doubled_tables_that_contradict_themselves_are_refused_by_all_
 /// What is left of the fingerprint must have the bit that says in which half it is.
 #[test]
 fn half_doubled_tables_with_8_bits_are_refused_by_all_readers() {
-    let file = bytes_of("growing-2-f9-half-doubled-1");
-    let slots = 90;
+    let file = bytes_of("growing-4-f9-half-doubled-1");
+    let slots = 18 * 4;
     for (bits, is_possible) in [(8_u8, false), (9, true), (10, true)] {
         let size = ((slots * usize::from(bits)).div_ceil(8) + 15).next_multiple_of(8);
         let empty = [&file[..HEADER_LEN], &vec![0; size]].concat();
@@ -488,11 +491,11 @@ fn half_doubled_tables_with_8_bits_are_refused_by_all_readers() {
 fn a_fingerprint_in_the_wrong_half_is_refused_by_all_readers() {
     for (name, bits, g) in [
         ("growing-4-f12-half-doubled-3", 12, 1),
-        ("growing-2-f9-half-doubled-1", 9, 0),
+        ("growing-4-f9-half-doubled-1", 9, 0),
         ("growing-8-f35-half-doubled-1", 35, 0),
     ] {
         let file = bytes_of(name);
-        let slots_per_bucket = usize::from(file[14]);
+        let slots_per_bucket = usize::from(file[SLOTS_PER_BUCKET_AT]);
         let slots = usize::from(file[BUCKETS_AT]) * slots_per_bucket;
         let is_filled = |slot: usize| {
             let is_set = |bit: usize| file[HEADER_LEN + bit / 8] >> (bit % 8) & 1 == 1;

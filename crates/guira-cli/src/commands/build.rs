@@ -442,15 +442,14 @@ fn empty_filter(
     let is_free = arguments.layout.is_none() && arguments.slots_per_bucket.is_none();
     let is_long = parameters.fingerprint_bits() >= MIN_BITS_TO_GROW || arguments.max_capacity.is_some();
     let is_default = parameters.layout() == Layout::Packed && parameters.addressing() == Addressing::Regional;
-    let can_grow = is_default && parameters.slots_per_bucket() > 1 && is_long;
-    if !is_free || !can_grow || arguments.fingerprint_bits.is_some() {
+    if !is_free || !is_default || !is_long || arguments.fingerprint_bits.is_some() {
         return builder.build();
     }
     let growing = CuckooFilter::builder()
         .capacity(capacity)
         .max_capacity(max_capacity(arguments, capacity, parameters.fingerprint_bits()))
         .false_positive_rate(arguments.rate.unwrap_or(DEFAULT_RATE))
-        .slots_per_bucket(parameters.slots_per_bucket())
+        .slots_per_bucket(parameters.slots_per_bucket().max(4))
         .growth_policy(GrowthPolicy::RaiseRate)
         .hasher(hasher);
     if arguments.max_capacity.is_none() && !is_worth_growing(&parameters, growing.parameters()) {

@@ -66,9 +66,8 @@ impl Fill {
     pub(super) const fn of(shape: Shape) -> Self {
         let (threshold, cut_off, deviation, margin) =
             match (shape.layout(), shape.addressing().candidates(), shape.slots_per_bucket()) {
-                (_, _, 2) if shape.is_half_doubled() => (0.8558, 0.846, 0.48, 22.0),
                 (_, _, 4) if shape.is_half_doubled() => (0.9511, 0.944, 0.29, 10.0),
-                (_, _, 8) if shape.is_half_doubled() => (0.9846, 0.979, 0.185, 11.0),
+                (_, _, _) if shape.is_half_doubled() => (0.9846, 0.979, 0.185, 11.0),
                 // The risk is all in the sets, of which every size is counted.
                 (Layout::Packed, 2, 1) => (1.0, 1.0, 0.0, 0.0),
                 (Layout::Packed, 2, 2) => (0.897, 0.889, 0.44, 22.0),

@@ -78,7 +78,7 @@ pub enum BuildError {
         /// The layout it was asked for.
         layout: Layout,
     },
-    /// A bucket size that growing filters do not have: with one slot, two copies of a key are enough to keep others out.
+    /// A bucket size that tables that can grow do not have: with fewer slots, too many keys would share both buckets.
     GrowingSlotsPerBucket {
         /// The slots asked for.
         given: u32,
@@ -221,7 +221,7 @@ impl fmt::Display for BuildError {
                 Alternatives(layout.bucket_sizes())
             ),
             Self::GrowingSlotsPerBucket { given } => {
-                write!(formatter, "buckets of {given} slots: growing filters have buckets of 2, 4 or 8")
+                write!(formatter, "buckets of {given} slots: tables that can grow have buckets of 4 or 8")
             }
             Self::GrowingShape { layout, addressing } => write!(
                 formatter,
@@ -339,13 +339,18 @@ mod tests {
     fn errors_name_layouts_as_documents_do_and_say_what_there_is() {
         let refused =
             |layout, addressing, slots| Shape::new(layout, addressing, slots).map_err(|error| error.to_string());
-        for (layout, slots, expected) in [
-            (Layout::Packed, 3, "buckets of 3 slots: packed tables have buckets of 1, 2, 4 or 8"),
-            (Layout::SemiSorted, 2, "buckets of 2 slots: semi-sorted tables have buckets of 4"),
+        for (layout, addressing, slots, expected) in [
+            (Layout::Packed, Addressing::Regional, 3, "buckets of 3 slots: packed tables have buckets of 1, 2, 4 or 8"),
+            (
+                Layout::Packed,
+                Addressing::Doubling,
+                2,
+                "buckets of 2 slots: tables that can grow have buckets of 4 or 8",
+            ),
+            (Layout::SemiSorted, Addressing::Regional, 2, "buckets of 2 slots: semi-sorted tables have buckets of 4"),
+            (Layout::SemiSorted, Addressing::Ternary, 4, "semi-sorted tables do not go with ternary addressing"),
         ] {
-            assert_eq!(refused(layout, Addressing::Regional, slots), Err(expected.to_string()));
+            assert_eq!(refused(layout, addressing, slots), Err(expected.to_string()));
         }
-        let expected = "semi-sorted tables do not go with ternary addressing";
-        assert_eq!(refused(Layout::SemiSorted, Addressing::Ternary, 4), Err(expected.to_string()));
     }
 }

@@ -126,9 +126,7 @@ impl<T> FilterBuilder<T> {
     /// a filter built for the largest capacity. Before that, each doubling still to come costs a bit per slot. If that
     /// takes more than the 56 bits that a fingerprint can have, the filter begins with a larger table.
     ///
-    /// A filter that grows takes a capacity and a rate; its buckets are packed and have 2, 4 or 8 slots, 4 unless given. With 2 it is far
-    /// larger, at 10,000 keys 1.7 times and at a million 4.3 times as large as with 4: only 8 bits of a fingerprint are never given away, and
-    /// with so few, too many keys would have the same two buckets of two slots.
+    /// A filter that grows takes a capacity and a rate; its buckets are packed and have 4 or 8 slots, 4 unless given.
     ///
     /// # Examples
     ///
@@ -213,8 +211,8 @@ impl<T> FilterBuilder<T> {
         self
     }
 
-    /// Sets b, the slots of a bucket: 1, 2, 4 or 8 if packed, 4 if semi-sorted. Left alone, it is what takes the least
-    /// memory for the capacity and the rate; where one of them is not given, or the filter grows, 4.
+    /// Sets b, the slots of a bucket: 1, 2, 4 or 8 if packed, 4 if semi-sorted, 4 or 8 if the filter grows. Left alone, it is what takes
+    /// the least memory for the capacity and the rate; where one of them is not given, or the filter grows, 4.
     ///
     /// One slot per bucket and two candidates are there for the reproduction of the paper: to promise a capacity they
     /// need several times the memory.

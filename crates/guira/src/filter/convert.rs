@@ -11,9 +11,9 @@ impl CuckooFilter {
     /// It has the same number of buckets.
     ///
     /// It is possible where the candidate buckets of every key follow from what is stored: between the packed and the
-    /// semi-sorted layout, and to any bucket size of the packed one. Fingerprints can be shortened in filters that grow,
-    /// to 8 bits at least and one more for each doubling to come; each bit less doubles the false positive rate. With smaller
-    /// buckets, the capacity and the [`max_capacity`](Self::max_capacity) may be lower.
+    /// semi-sorted layout, and to any bucket size of the packed one. Filters that grow have buckets of 4 or 8 slots, and their
+    /// fingerprints can be shortened, to 8 bits at least and one more for each doubling to come; each bit less doubles the false
+    /// positive rate. With smaller buckets, the capacity and the [`max_capacity`](Self::max_capacity) may be lower.
     ///
     /// # Errors
     ///

@@ -29,10 +29,6 @@ pub(crate) struct Growth {
 impl Growth {
     /// Checks that a filter with these parameters can have been built to grow so far.
     pub(crate) fn check(&self, parameters: &Parameters) -> Result<(), BuildError> {
-        let slots_per_bucket = parameters.slots_per_bucket();
-        if !has_buckets_of(slots_per_bucket) {
-            return Err(BuildError::GrowingSlotsPerBucket { given: slots_per_bucket });
-        }
         let bits_at_first = parameters.fingerprint_bits() + parameters.doublings();
         let is_doubling = parameters.addressing() == Addressing::Doubling;
         let is_within = !self.is_last(parameters) || parameters.half_doublings() == self.half_doublings();
@@ -206,8 +202,6 @@ impl Growth {
 /// Where every second bucket is two, the others have as many keys to take as the two have together, and the table is full earlier.
 const fn load_factor_before_doubling(shape: Shape) -> f64 {
     match (shape.slots_per_bucket(), shape.is_half_doubled()) {
-        (2, false) => 0.83,
-        (2, true) => 0.785,
         (4, false) => 0.93,
         (4, true) => 0.89,
         (_, false) => 0.96,
@@ -243,10 +237,4 @@ pub(super) fn first_regions_for(keys: u64, least: Regions, shape: Shape) -> Regi
 /// Whether a table is so empty that copies must be in the way where no room is found: see [`Growth::doublings`].
 pub(super) const fn is_crowded(len: usize, slot_count: u64) -> bool {
     (len as u64) < slot_count / 4
-}
-
-/// Whether growing filters have buckets of so many slots: with one slot, two copies of a key keep all others out of its
-/// buckets.
-pub(super) const fn has_buckets_of(slots: u32) -> bool {
-    matches!(slots, 2 | 4 | 8)
 }

@@ -404,9 +404,7 @@ mod tests {
             (random >> 33) % limit
         };
         let (mut refused, mut grown) = (0, 0);
-        for (slots, capacity, times) in
-            [(2, 20, 1000), (2, 300, 2), (2, 500, 1000), (4, 30, 50), (4, 900, 1000), (8, 1500, 10)]
-        {
+        for (slots, capacity, times) in [(4, 20, 1000), (4, 300, 2), (4, 30, 50), (4, 900, 1000), (8, 1500, 10)] {
             let builder = CuckooFilter::builder().false_positive_rate(0.01).slots_per_bucket(slots);
             let empty = builder.capacity(capacity).max_capacity(capacity * times).build().expect("a small filter");
             for round in 0..500 {

@@ -314,7 +314,7 @@ mod tests {
 
     /// Filters of all lengths of words, with something behind the table.
     fn filters() -> impl Iterator<Item = CuckooFilter> {
-        [(2, 0.1), (4, 0.001), (8, 1e-5), (4, 1e-13)].into_iter().map(|(slots, rate)| {
+        [(8, 0.1), (4, 0.001), (8, 1e-5), (4, 1e-13)].into_iter().map(|(slots, rate)| {
             let builder = CuckooFilter::builder().capacity(100).max_capacity(3000).slots_per_bucket(slots);
             let mut filter = builder.false_positive_rate(rate).build().unwrap();
             (0..2000).for_each(|key: u64| filter.insert(&key).unwrap());

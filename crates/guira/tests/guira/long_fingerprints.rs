@@ -31,7 +31,7 @@ fn assert_told_apart(builder: &FilterBuilder, bits: u32, what: &str) {
 #[test]
 fn the_bits_above_tell_digests_apart_that_have_the_low_half_and_the_bucket_in_common() {
     for bits in 0..=24 {
-        let builder = CuckooFilter::builder().bucket_count(MIDDLES).slots_per_bucket(2).fingerprint_bits(32 + bits);
+        let builder = CuckooFilter::builder().bucket_count(MIDDLES).slots_per_bucket(4).fingerprint_bits(32 + bits);
         assert_told_apart(&builder, bits, &format!("32 bits and {bits}"));
         let doubling = builder.addressing(guira::Addressing::Doubling);
         assert_told_apart(&doubling, bits, &format!("32 bits and {bits}, doubling"));

@@ -344,8 +344,6 @@ small_tables_agree_with_the_model! {
     quaternary_buckets_of_2: Packed, Quaternary, 2, one size in 1;
     quaternary_buckets_of_4: Packed, Quaternary, 4, one size in 2;
     quaternary_buckets_of_8: Packed, Quaternary, 8, one size in 3;
-    doubling_buckets_of_1: Packed, Doubling, 1, one size in 1;
-    doubling_buckets_of_2: Packed, Doubling, 2, one size in 1;
     doubling_buckets_of_4: Packed, Doubling, 4, one size in 1;
     doubling_buckets_of_8: Packed, Doubling, 8, one size in 2;
     semi_sorted_regional_buckets: SemiSorted, Regional, 4, one size in 1;
@@ -449,7 +447,7 @@ fn small_case() -> impl Strategy<Value = Case> {
         (Just((Layout::Packed, Addressing::PowerOfTwo)), packed_slots(), power_of_two()),
         (Just((Layout::Packed, Addressing::Ternary)), packed_slots(), 1..=30_u64),
         (Just((Layout::Packed, Addressing::Quaternary)), packed_slots(), 1..=20_u64),
-        (Just((Layout::Packed, Addressing::Doubling)), packed_slots(), 1..=24_u64),
+        (Just((Layout::Packed, Addressing::Doubling)), prop_oneof![Just(4), Just(8)], 1..=24_u64),
         (Just((Layout::SemiSorted, Addressing::Regional)), Just(4), 1..=24_u64),
         (Just((Layout::SemiSorted, Addressing::PowerOfTwo)), Just(4), power_of_two()),
     ];

@@ -7,11 +7,15 @@ use loom::thread;
 
 use super::check;
 
-/// A filter that grows, whose table takes no more keys before it is doubled, and its keys.
+/// A filter that grows, whose table of four buckets takes no more keys before it is doubled, and its keys.
 pub(super) fn full(seed: u64) -> (CuckooFilter, Vec<u64>) {
-    let builder =
-        CuckooFilter::builder().capacity(2).max_capacity(64).slots_per_bucket(2).hasher(KeyHasher::xxh3(seed));
+    filled(seed, 64, 4)
+}
+
+fn filled(seed: u64, max_capacity: usize, buckets: u64) -> (CuckooFilter, Vec<u64>) {
+    let builder = CuckooFilter::builder().capacity(2).max_capacity(max_capacity).hasher(KeyHasher::xxh3(seed));
     let mut full = builder.false_positive_rate(0.1).build().expect("a few slots");
+    assert_eq!(full.parameters().bucket_count(), buckets);
     let keys = (0..).take_while(|key| full.insert_without_growing(key).is_ok()).collect();
     (full, keys)
 }
@@ -45,9 +49,9 @@ fn before_halves(filter: &CuckooFilter, bucket: u64) -> (u64, u64) {
     }
 }
 
-/// A filter that grows, with fewer keys by one than make it do so.
+/// A filter that grows, whose table of two buckets has one key fewer than it takes.
 fn nearly_full() -> (CuckooFilter, Vec<u64>) {
-    let (mut full, mut keys) = full(0);
+    let (mut full, mut keys) = filled(0, 32, 2);
     assert!(keys.pop().is_some_and(|last| full.remove(&last)), "there is one");
     (full, keys)
 }
@@ -253,7 +257,6 @@ fn a_key_that_is_removed_from_a_half_doubled_table_that_another_thread_splits_is
 }
 
 #[test]
-#[ignore = "takes half a minute: tools/nightly runs it"]
 fn a_key_that_is_inserted_while_another_thread_makes_the_table_grow_is_not_lost() {
     let (full, kept) = nearly_full();
     let new @ [one, two, three] = [1 << 32, 1 << 33, 1 << 34];
@@ -296,7 +299,6 @@ fn keys_that_are_removed_while_another_thread_makes_the_table_grow_are_gone(remo
 }
 
 #[test]
-#[ignore = "takes half a minute: tools/nightly runs it"]
 fn keys_that_are_removed_one_by_one_while_another_thread_makes_the_table_grow_are_gone() {
     keys_that_are_removed_while_another_thread_makes_the_table_grow_are_gone(|filter, keys| {
         keys.iter().all(|key| filter.remove(key))
@@ -304,7 +306,6 @@ fn keys_that_are_removed_one_by_one_while_another_thread_makes_the_table_grow_ar
 }
 
 #[test]
-#[ignore = "takes half a minute: tools/nightly runs it"]
 fn keys_that_are_removed_together_while_another_thread_makes_the_table_grow_are_gone() {
     keys_that_are_removed_while_another_thread_makes_the_table_grow_are_gone(|filter, keys| {
         let mut removed = [false; 2];

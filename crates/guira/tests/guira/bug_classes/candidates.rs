@@ -64,7 +64,7 @@ fn the_alternate_of_the_alternate_is_the_primary_bucket_for_every_size() {
         (Layout::Packed, Addressing::PowerOfTwo, 1, &[1, 2, 4, 8, 16, 32, 64]),
         (Layout::Packed, Addressing::Ternary, 1, &[1, 3, 9, 27, 81, 40]),
         (Layout::Packed, Addressing::Quaternary, 1, &[1, 4, 16, 64, 40]),
-        (Layout::Packed, Addressing::Doubling, 1, &even),
+        (Layout::Packed, Addressing::Doubling, 4, &even),
         (Layout::SemiSorted, Addressing::Regional, 4, &all[20..]),
     ] {
         let shape = Shape { layout, addressing, slots_per_bucket };

@@ -2,27 +2,21 @@ use guira::{Addressing, BuildError, ConcurrentCuckooFilter, CuckooFilter, Digest
 
 use crate::oracle::case::{Announced, Case};
 use crate::oracle::random::SplitMix64;
-use crate::oracle::shapes::Shape;
-
-const ADDRESSINGS: [Addressing; 5] =
-    [Addressing::Regional, Addressing::PowerOfTwo, Addressing::Ternary, Addressing::Quaternary, Addressing::Doubling];
+use crate::oracle::shapes::all_shapes;
 
 /// Every addressing and bucket size, with fingerprints of several lengths: slots that fit words, and slots that straddle
 /// them.
 fn cases() -> impl Iterator<Item = Case> {
-    ADDRESSINGS.into_iter().flat_map(|addressing| {
-        [1, 2, 4, 8].into_iter().flat_map(move |slots_per_bucket| {
-            let least = if addressing == Addressing::Doubling { 8 } else { 5 };
-            let shape = Shape { layout: Layout::Packed, addressing, slots_per_bucket };
-            let longest = shape.fingerprint_lengths().last().expect("there are some");
-            [least, 13, 16, 27, longest].map(|fingerprint_bits| Case {
-                layout: Layout::Packed,
-                addressing,
-                slots_per_bucket,
-                fingerprint_bits,
-                bucket_count: if addressing == Addressing::PowerOfTwo { 64 } else { 70 },
-                seed: fingerprint_bits.into(),
-            })
+    all_shapes().into_iter().filter(|shape| shape.layout == Layout::Packed).flat_map(|shape| {
+        let least = shape.least_fingerprint_bits().max(5);
+        let longest = shape.fingerprint_lengths().last().expect("there are some");
+        [least, 13, 16, 27, longest].map(|fingerprint_bits| Case {
+            layout: Layout::Packed,
+            addressing: shape.addressing,
+            slots_per_bucket: shape.slots_per_bucket,
+            fingerprint_bits,
+            bucket_count: if shape.addressing == Addressing::PowerOfTwo { 64 } else { 70 },
+            seed: fingerprint_bits.into(),
         })
     })
 }

@@ -292,6 +292,8 @@ fn layouts_with_measures_that_do_not_go_with_them_are_refused() {
         (2, 4, 4, 13, 16),
         (1, 3, 4, 13, 6),
         (1, 4, 4, 13, 8),
+        (1, 5, 1, 13, 6),
+        (1, 5, 2, 13, 6),
     ] {
         let mut header = Header::from_bytes(&file);
         (header.layout, header.addressing) = (layout, addressing);

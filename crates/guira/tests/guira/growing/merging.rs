@@ -96,11 +96,10 @@ fn a_merge_that_fails_changes_nothing() {
 
 #[test]
 fn copies_that_fill_the_buckets_of_a_merged_filter_are_named_as_the_reason() {
-    let builder = CuckooFilter::builder().capacity(20).max_capacity(20_000).slots_per_bucket(2);
-    let builder = builder.false_positive_rate(0.01);
+    let builder = CuckooFilter::builder().capacity(20).max_capacity(20_000).false_positive_rate(0.01);
     let filled = |keys: std::ops::Range<u64>| {
         let mut filter = builder.build().expect("there is such a filter");
-        keys.for_each(|key| (0..4).for_each(|_| drop(filter.insert(&key))));
+        keys.for_each(|key| (0..8).for_each(|_| drop(filter.insert(&key))));
         filter
     };
     let mut crowded = 0;

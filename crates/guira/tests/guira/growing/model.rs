@@ -117,7 +117,7 @@ fn any_operations_between_and_amid_halves_of_doublings_agree_with_a_model() {
     // Narrow, wide and long fingerprints, whose tables are doubled in steps from some time on.
     for (slots, rate, policy) in [
         (4, 0.01, GrowthPolicy::KeepRate),
-        (2, 1e-4, GrowthPolicy::RaiseRate),
+        (8, 1e-4, GrowthPolicy::RaiseRate),
         (8, 1e-9, GrowthPolicy::KeepRate),
         (4, 0.03, GrowthPolicy::RaiseRate),
     ] {

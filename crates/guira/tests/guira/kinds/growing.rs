@@ -28,7 +28,7 @@ fn assert_has(map: &CuckooMap<u16>, pairs: &Pairs, what: &str) {
 
 #[test]
 fn maps_that_grow_keep_each_pair_at_every_size() {
-    for (seed, (capacity, slots)) in (0..).zip([(3, 4), (20, 2), (20, 8), (300, 4)]) {
+    for (seed, (capacity, slots)) in (0..).zip([(3, 4), (20, 8), (300, 4)]) {
         let builder = builder(capacity, 20_000, slots).for_kind::<CuckooMap<u16>>().value_bits(9);
         let mut map = builder.build().expect("valid");
         let at_first = map.size_in_bytes();
