@@ -6,23 +6,26 @@ extern crate alloc;
 
 pub mod analysis;
 
-mod addressing;
-mod batch;
-mod cast;
+// Filters first, so that their pages begin with how one is made.
+mod filter;
+
 #[cfg(feature = "concurrent")]
 mod concurrent;
 mod counting;
+mod expiring;
+mod map;
+mod set;
+
+mod addressing;
+mod batch;
+mod cast;
 mod cuckoo;
 mod digest;
 mod error;
-mod expiring;
-mod filter;
 mod format;
-mod map;
 mod parameters;
 mod probe;
 mod relocation;
-mod set;
 #[cfg(feature = "concurrent")]
 mod sync;
 mod table;

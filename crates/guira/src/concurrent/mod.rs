@@ -3,8 +3,10 @@
 //! Writers hold the locks of all buckets that they write, except to fill an empty slot, which is one atomic step. So
 //! among themselves they are as in a filter for one thread. What readers rely on is in `versions.rs`.
 
-mod batch;
+// First, so that its page begins with how a filter is made.
 mod concurrent_cuckoo_filter;
+
+mod batch;
 mod concurrent_expiring_cuckoo_filter;
 mod doubling;
 mod generation;

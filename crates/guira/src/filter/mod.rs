@@ -1,10 +1,12 @@
 //! [`CuckooFilter`], its builder and its growth, and the filter with values that maps and counting filters are made of.
 
+// First, so that its page begins with how a filter is made.
+mod cuckoo_filter;
+
 mod builder;
 mod chosen;
 mod comparison;
 mod convert;
-mod cuckoo_filter;
 mod doubling;
 mod filter_plan;
 mod growing;
