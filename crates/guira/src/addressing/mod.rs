@@ -13,7 +13,7 @@ mod regional;
 mod splitting;
 
 pub(crate) use dary::DaryAddressing;
-pub(crate) use doubling::{AnyOdd, DoublingAddressing, Even, Half, OddBuckets, OddDoubled};
+pub(crate) use doubling::{DoublingAddressing, Half};
 pub(crate) use long::LongAddressing;
 pub(crate) use parts::parts_of_regions;
 pub(crate) use power_of_two::PowerOfTwoAddressing;
@@ -183,9 +183,6 @@ pub(crate) trait Addressing: Copy {
     /// Bits of which every fingerprint that a key has has at least one.
     const TELLING_BITS: u64 = u64::MAX;
 
-    /// Whether there are fingerprints that keys have, and that some buckets can't hold.
-    const IS_CHOOSY: bool = false;
-
     /// The buckets of the table.
     fn grid(&self) -> Grid;
 
@@ -204,6 +201,11 @@ pub(crate) trait Addressing: Copy {
     ///
     /// [`Self::CANDIDATES`] steps lead back to where they started (invariant 3).
     fn alternate(&self, candidate: Candidate, fingerprint: Fingerprint) -> Candidate;
+
+    /// Whether there are fingerprints that keys have, and that some buckets can't hold.
+    fn is_choosy(&self) -> bool {
+        false
+    }
 
     /// Says of fingerprints whether a key may have them in this bucket. Bytes from outside may have others.
     fn may_hold(&self, _bucket: BucketIndex) -> impl Fn(Fingerprint) -> bool {

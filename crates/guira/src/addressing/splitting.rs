@@ -2,7 +2,7 @@
 
 use core::hint::select_unpredictable;
 
-use super::doubling::{DoublingAddressing, Half, OddBuckets};
+use super::doubling::{DoublingAddressing, Half};
 use super::{Addressing, BucketIndex, Candidate, Fingerprint, Grid};
 use crate::cast::{Product, Whole};
 use crate::digest::Digest;
@@ -12,15 +12,15 @@ use crate::digest::Digest;
 /// A bucket has the number of its first [`Half`]: those made of bucket i, counted before any became two, are 2i and 2i + 1, and as long as
 /// they are one its number is 2i. Fingerprints have all their bits, including the one that says which half they go to.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct SplittingAddressing<const LONG: bool, O> {
+pub(crate) struct SplittingAddressing<const LONG: bool> {
     /// The addressing of the old table.
-    old: DoublingAddressing<LONG, O>,
+    old: DoublingAddressing<LONG>,
     /// The buckets that are still in the old table: all whose halves have numbers below twice this.
     waiting: u64,
 }
 
-impl<const LONG: bool, O: OddBuckets> SplittingAddressing<LONG, O> {
-    pub(crate) const fn new(old: DoublingAddressing<LONG, O>, waiting: u64) -> Self {
+impl<const LONG: bool> SplittingAddressing<LONG> {
+    pub(crate) const fn new(old: DoublingAddressing<LONG>, waiting: u64) -> Self {
         Self { old, waiting }
     }
 
@@ -61,7 +61,7 @@ impl<const LONG: bool, O: OddBuckets> SplittingAddressing<LONG, O> {
     }
 }
 
-impl<const LONG: bool, O: OddBuckets> Addressing for SplittingAddressing<LONG, O> {
+impl<const LONG: bool> Addressing for SplittingAddressing<LONG> {
     const CANDIDATES: usize = 2;
 
     fn grid(&self) -> Grid {

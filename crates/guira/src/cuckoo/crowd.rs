@@ -2,7 +2,7 @@
 
 use arrayvec::ArrayVec;
 
-use crate::addressing::{Addressing as _, AnyOdd, BucketIndex, Candidate, DoublingAddressing, Fingerprint};
+use crate::addressing::{Addressing as _, BucketIndex, Candidate, DoublingAddressing, Fingerprint};
 use crate::cast::to_usize;
 use crate::digest::Digest;
 use crate::parameters::Parameters;
@@ -35,15 +35,14 @@ impl Crowd {
     ) -> Option<Self> {
         let slots_per_bucket = to_usize(u64::from(parameters.slots_per_bucket()));
         let mut crowd = Self { fingerprints: ArrayVec::new(), digest, seed, slots_per_bucket };
-        crowd.fingerprints = crowd.gather(&DoublingAddressing::<true, AnyOdd>::new(parameters, seed), stored_in)?;
+        crowd.fingerprints = crowd.gather(&DoublingAddressing::<true>::new(parameters, seed), stored_in)?;
         Some(crowd)
     }
 
     /// Whether any of these doublings, one after the other, lets the key in: `doublings` are the parameters of the tables,
     /// the first of which has the parameters that the crowd was found with.
     pub(crate) fn gives_way_to(mut self, doublings: impl Iterator<Item = Parameters>) -> bool {
-        let mut addressings =
-            doublings.map(|parameters| DoublingAddressing::<true, AnyOdd>::new(&parameters, self.seed));
+        let mut addressings = doublings.map(|parameters| DoublingAddressing::<true>::new(&parameters, self.seed));
         let Some(mut old) = addressings.next() else { return false };
         for new in addressings {
             for (bucket, fingerprint) in &mut self.fingerprints {
@@ -62,7 +61,7 @@ impl Crowd {
 
     fn gather(
         &self,
-        addressing: &DoublingAddressing<true, AnyOdd>,
+        addressing: &DoublingAddressing<true>,
         stored_in: impl Fn(BucketIndex) -> Stored,
     ) -> Option<ArrayVec<(BucketIndex, Fingerprint), { MOST_BUCKETS * MOST_SLOTS }>> {
         let (fingerprint, primary) = addressing.locate(self.digest);

@@ -163,8 +163,13 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
     /// The first slot that holds a copy of a fingerprint.
     #[inline]
     pub(crate) fn place_of(&self, fingerprint: Fingerprint, primary: Candidate) -> Option<Place> {
-        let second = self.addressing.alternate(primary, fingerprint);
-        let mut found = self.slots.find_in_either(primary.bucket(), second.bucket(), fingerprint);
+        self.place_of_in(fingerprint, primary.bucket(), self.addressing.alternate(primary, fingerprint))
+    }
+
+    /// As [`place_of`](Self::place_of), given the first two candidates.
+    #[inline(always)]
+    fn place_of_in(&self, fingerprint: Fingerprint, first: BucketIndex, second: Candidate) -> Option<Place> {
+        let mut found = self.slots.find_in_either(first, second.bucket(), fingerprint);
         let mut candidate = second;
         for _ in 2..A::CANDIDATES {
             candidate = self.addressing.alternate(candidate, fingerprint);
@@ -187,8 +192,11 @@ impl<A: Addressing, T: TableMut> CuckooTable<A, T> {
     /// a semi-sorted bucket, sorting may have moved it to another one.
     #[inline]
     pub(crate) fn insert(&mut self, digest: Digest) -> Result<Place, NoRoom> {
-        let (fingerprint, primary) = self.addressing.locate(digest);
-        self.insert_fingerprint(fingerprint, primary)
+        let (fingerprint, primary, second) = self.addressing.locate_pair::<Whole>(digest);
+        match self.fill_in(fingerprint, primary.bucket(), second) {
+            Some(place) => Ok(place),
+            None => self.insert_by_relocation(fingerprint, primary),
+        }
     }
 
     /// Inserts a fingerprint, given any of its candidates. See [`insert`](Self::insert).
@@ -248,8 +256,8 @@ impl<A: Addressing, T: TableMut> CuckooTable<A, T> {
     /// Algorithm 3. Returns `true` if there was a copy to remove.
     #[inline]
     pub(crate) fn remove(&mut self, digest: Digest) -> bool {
-        let (fingerprint, primary) = self.addressing.locate(digest);
-        let place = self.place_of(fingerprint, primary);
+        let (fingerprint, primary, second) = self.addressing.locate_pair::<Whole>(digest);
+        let place = self.place_of_in(fingerprint, primary.bucket(), second);
         if let Some(place) = place {
             self.slots.erase(place, fingerprint);
         }

@@ -3,9 +3,7 @@
 use core::ops::Range;
 
 use super::{BLOCK, Crowd, CuckooTable, Located, NoRoom};
-use crate::addressing::{
-    Addressing, BucketIndex, DoublingAddressing, Fingerprint, Half, OddBuckets, OddDoubled, SplittingAddressing,
-};
+use crate::addressing::{Addressing, BucketIndex, DoublingAddressing, Fingerprint, Half, SplittingAddressing};
 use crate::cast::Whole;
 use crate::digest::Digest;
 use crate::parameters::Parameters;
@@ -30,9 +28,6 @@ pub(crate) enum SplittingTables {
     Narrow(DoublingAddressing, [AnyWidths<u64>; 2]),
     Wide(DoublingAddressing, [AnyWidths<u128>; 2]),
     Long(DoublingAddressing<true>, [AnyWidths<u128>; 2]),
-    HalfDoubledNarrow(DoublingAddressing<false, OddDoubled>, [AnyWidths<u64>; 2]),
-    HalfDoubledWide(DoublingAddressing<false, OddDoubled>, [AnyWidths<u128>; 2]),
-    HalfDoubledLong(DoublingAddressing<true, OddDoubled>, [AnyWidths<u128>; 2]),
 }
 
 /// Evaluates an expression with the table that the two of a [`Splitting`] are, over memory that is read or written, or with the addressing
@@ -52,9 +47,6 @@ macro_rules! with_splitting {
             $crate::cuckoo::SplittingTables::Narrow($addressing, $layouts) => $body,
             $crate::cuckoo::SplittingTables::Wide($addressing, $layouts) => $body,
             $crate::cuckoo::SplittingTables::Long($addressing, $layouts) => $body,
-            $crate::cuckoo::SplittingTables::HalfDoubledNarrow($addressing, $layouts) => $body,
-            $crate::cuckoo::SplittingTables::HalfDoubledWide($addressing, $layouts) => $body,
-            $crate::cuckoo::SplittingTables::HalfDoubledLong($addressing, $layouts) => $body,
         }
     };
 }
@@ -89,14 +81,10 @@ impl Splitting {
             [Some(new), Some(old)] => Some([new, old]),
             _ => None,
         };
-        let (is_long, is_half_doubled) = (old.has_long_fingerprints(), old.shape().is_half_doubled());
-        let tables = match (narrow(), is_half_doubled) {
-            (_, false) if is_long => SplittingTables::Long(DoublingAddressing::new(old, seed), wide()),
-            (_, true) if is_long => SplittingTables::HalfDoubledLong(DoublingAddressing::new(old, seed), wide()),
-            (Some(narrow), false) => SplittingTables::Narrow(DoublingAddressing::new(old, seed), narrow),
-            (Some(narrow), true) => SplittingTables::HalfDoubledNarrow(DoublingAddressing::new(old, seed), narrow),
-            (None, false) => SplittingTables::Wide(DoublingAddressing::new(old, seed), wide()),
-            (None, true) => SplittingTables::HalfDoubledWide(DoublingAddressing::new(old, seed), wide()),
+        let tables = match narrow() {
+            _ if old.has_long_fingerprints() => SplittingTables::Long(DoublingAddressing::new(old, seed), wide()),
+            Some(narrow) => SplittingTables::Narrow(DoublingAddressing::new(old, seed), narrow),
+            None => SplittingTables::Wide(DoublingAddressing::new(old, seed), wide()),
         };
         let mut splitting = Self { tables, waiting: 0 };
         splitting.waiting = splitting.bucket_count();
@@ -264,8 +252,8 @@ impl Splitting {
 /// Algorithm 2 in the tables with this addressing and these layouts. As a function of its own for each kind, it saves and loads no more
 /// than that kind needs.
 #[inline(never)]
-fn contains<W: Word, const LONG: bool, O: OddBuckets>(
-    addressing: &DoublingAddressing<LONG, O>,
+fn contains<W: Word, const LONG: bool>(
+    addressing: &DoublingAddressing<LONG>,
     layouts: &[AnyWidths<W>; 2],
     waiting: u64,
     memory: [&[u8]; 2],

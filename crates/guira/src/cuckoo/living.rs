@@ -147,9 +147,6 @@ impl LivingOperations {
             Pair::DoublingValuedNarrow(addressing, widths) => Self::narrow(addressing, widths),
             Pair::DoublingValuedWide(addressing, widths) => Self::wide(addressing, widths),
             Pair::DoublingValuedLong(addressing, widths) => Self::with::<AnyWidths<u128>, _, _>(addressing, widths),
-            Pair::HalfDoubledValuedNarrow(addressing, widths) => Self::narrow(addressing, widths),
-            Pair::HalfDoubledValuedWide(addressing, widths) => Self::wide(addressing, widths),
-            Pair::HalfDoubledValuedLong(addressing, widths) => Self::with::<AnyWidths<u128>, _, _>(addressing, widths),
             _ => unreachable!("a filter with values has no such table"),
         }
     }

@@ -4,6 +4,7 @@ use super::CuckooTable;
 use super::blocks::{BLOCK, Located};
 use super::scheme::{Pair, PairOf, Scheme, with_table};
 use crate::addressing::{Addressing, AnySize, RegionSize, RegionalAddressing, Size65536};
+use crate::cast::Whole;
 use crate::digest::Digest;
 use crate::table::{AnyWidths, ConstantFingerprintBits, ConstantWidths, Layout, Table, TableMut, Widths};
 
@@ -86,8 +87,8 @@ impl Operations {
             contains: |scheme, bytes, digest| table::<A, L, C>(&scheme.pair, bytes).contains(digest),
             fill: |scheme, bytes, digest| {
                 let mut table = table_mut::<A, L, C>(&scheme.pair, bytes);
-                let (fingerprint, primary) = table.addressing.locate(digest);
-                table.fill(fingerprint, primary).is_some()
+                let (fingerprint, primary, second) = table.addressing.locate_pair::<Whole>(digest);
+                table.fill_in(fingerprint, primary.bucket(), second).is_some()
             },
             remove: |scheme, bytes, digest| table_mut::<A, L, C>(&scheme.pair, bytes).remove(digest),
             prefetch: |pair, bytes, digests| table::<A, L, C>(pair, bytes).prefetch_each(digests),
@@ -160,18 +161,6 @@ impl Operations {
                 _ => Self::with_any_widths(addressing, widths)
             ),
             Pair::DoublingWide(addressing, widths) => with_constant_bits!(
-                widths.slots_and_bits(),
-                [15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32],
-                BITS => Self::with::<ConstantWidths<u128, 4, BITS>, _, _>(addressing, widths),
-                _ => Self::with_any_widths(addressing, widths)
-            ),
-            Pair::HalfDoubledNarrow(addressing, widths) => with_constant_bits!(
-                widths.slots_and_bits(),
-                [9 10 11 12 13 14],
-                BITS => Self::with::<ConstantWidths<u64, 4, BITS>, _, _>(addressing, widths),
-                _ => Self::with_any_widths(addressing, widths)
-            ),
-            Pair::HalfDoubledWide(addressing, widths) => with_constant_bits!(
                 widths.slots_and_bits(),
                 [15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32],
                 BITS => Self::with::<ConstantWidths<u128, 4, BITS>, _, _>(addressing, widths),

@@ -9,8 +9,8 @@ use super::planned::Vacant;
 use super::planned::{Look, Once, Planned};
 use super::{CuckooTable, NoRoom};
 use crate::addressing::{
-    Addressing, AnySize, BucketIndex, DaryAddressing, DoublingAddressing, Even, Fingerprint, LongAddressing,
-    OddDoubled, PowerOfTwoAddressing, RegionalAddressing, Size65536,
+    Addressing, AnySize, BucketIndex, DaryAddressing, DoublingAddressing, Fingerprint, LongAddressing,
+    PowerOfTwoAddressing, RegionalAddressing, Size65536,
 };
 use crate::digest::Digest;
 use crate::parameters::{self, Parameters};
@@ -101,8 +101,7 @@ macro_rules! pairs {
 }
 
 // "Narrow" buckets fit a 64-bit word wherever they start in their byte, and those of "bytes" start at one; "wide" ones need
-// 128 bits, or several words. "Aligned" regions have 2^16 buckets. "Long" fingerprints take more than the low half of a digest. "Half
-// doubled" tables are those of "doubling" ones in which every second bucket has become two.
+// 128 bits, or several words. "Aligned" regions have 2^16 buckets. "Long" fingerprints take more than the low half of a digest.
 pairs! {
     packed {
         AlignedBytes: RegionalAddressing<Size65536>, AnyWidths<u64, true>;
@@ -114,9 +113,6 @@ pairs! {
         DoublingNarrow: DoublingAddressing, AnyWidths<u64>;
         DoublingWide: DoublingAddressing, AnyWidths<u128>;
         DoublingLong: DoublingAddressing<true>, AnyWidths<u128>;
-        HalfDoubledNarrow: DoublingAddressing<false, OddDoubled>, AnyWidths<u64>;
-        HalfDoubledWide: DoublingAddressing<false, OddDoubled>, AnyWidths<u128>;
-        HalfDoubledLong: DoublingAddressing<true, OddDoubled>, AnyWidths<u128>;
         PowerOfTwoNarrow: PowerOfTwoAddressing, AnyWidths<u64>;
         PowerOfTwoWide: PowerOfTwoAddressing, AnyWidths<u128>;
         TernaryNarrow: DaryAddressing<3>, AnyWidths<u64>;
@@ -138,9 +134,6 @@ pairs! {
         DoublingValuedNarrow: DoublingAddressing, ValuedWidths<AnyWidths<u64>>;
         DoublingValuedWide: DoublingAddressing, ValuedWidths<AnyWidths<u128>>;
         DoublingValuedLong: DoublingAddressing<true>, ValuedWidths<AnyWidths<u128>>;
-        HalfDoubledValuedNarrow: DoublingAddressing<false, OddDoubled>, ValuedWidths<AnyWidths<u64>>;
-        HalfDoubledValuedWide: DoublingAddressing<false, OddDoubled>, ValuedWidths<AnyWidths<u128>>;
-        HalfDoubledValuedLong: DoublingAddressing<true, OddDoubled>, ValuedWidths<AnyWidths<u128>>;
     }
 }
 
@@ -160,21 +153,12 @@ impl Pair {
         let is_long = parameters.has_long_fingerprints();
         let long = || LongAddressing::new(parameters, regional());
         let is_aligned = parameters.buckets_per_region() == Size65536::BUCKETS;
-        let doubling = || DoublingAddressing::<false, Even>::new(parameters, seed);
-        let half_doubled = || DoublingAddressing::<false, OddDoubled>::new(parameters, seed);
-        let is_half_doubled = parameters.shape().is_half_doubled();
+        let doubling = || DoublingAddressing::<false>::new(parameters, seed);
         let power_of_two = || PowerOfTwoAddressing::new(parameters, seed);
         let wide = || AnyWidths::fitting(parameters).expect(FITS);
         if parameters.value_bits() > 0 {
             let wide = || ValuedWidths::fitting(parameters).expect(FITS);
             return match parameters.addressing() {
-                Doubling if is_long && is_half_doubled => {
-                    Self::HalfDoubledValuedLong(DoublingAddressing::new(parameters, seed), wide())
-                }
-                Doubling if is_half_doubled => {
-                    let (narrow, wide) = (Self::HalfDoubledValuedNarrow, Self::HalfDoubledValuedWide);
-                    narrowest(parameters, half_doubled(), narrow, wide)
-                }
                 Doubling if is_long => Self::DoublingValuedLong(DoublingAddressing::new(parameters, seed), wide()),
                 _ if is_long => Self::ValuedLong(long(), wide()),
                 Doubling => narrowest(parameters, doubling(), Self::DoublingValuedNarrow, Self::DoublingValuedWide),
@@ -182,12 +166,6 @@ impl Pair {
             };
         }
         match (parameters.layout(), parameters.addressing()) {
-            (_, Doubling) if is_long && is_half_doubled => {
-                Self::HalfDoubledLong(DoublingAddressing::new(parameters, seed), wide())
-            }
-            (_, Doubling) if is_half_doubled => {
-                narrowest(parameters, half_doubled(), Self::HalfDoubledNarrow, Self::HalfDoubledWide)
-            }
             (_, Doubling) if is_long => Self::DoublingLong(DoublingAddressing::new(parameters, seed), wide()),
             _ if is_long => Self::RegionalLong(long(), wide()),
             (Packed, Regional) if is_aligned => {

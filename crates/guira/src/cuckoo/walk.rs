@@ -65,7 +65,7 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
             let (filled, may_be) = self.slots.count_filled(bucket, A::TELLING_BITS);
             occupied += filled;
             is_well_formed &= may_be & self.slots.is_well_formed(bucket);
-            if A::IS_CHOOSY && knows_seed {
+            if knows_seed && self.addressing.is_choosy() {
                 let may_be_here = self.addressing.may_hold(bucket);
                 is_well_formed &= self.slots.filled_slots(bucket).all(|(_, fingerprint)| may_be_here(fingerprint));
             }

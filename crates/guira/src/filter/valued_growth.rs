@@ -4,7 +4,7 @@ use arrayvec::ArrayVec;
 
 use super::ValuedFilter;
 use super::growth::is_crowded;
-use crate::addressing::{Addressing as _, AnyOdd, BucketIndex, DoublingAddressing};
+use crate::addressing::{Addressing as _, BucketIndex, DoublingAddressing};
 use crate::cast::to_usize;
 use crate::cuckoo::{Crowd, CuckooTable, Filled, NoRoom, with_table};
 use crate::digest::Digest;
@@ -82,7 +82,7 @@ impl ValuedFilter {
         let doubled = self.growth().and_then(|growth| growth.after_doubling(self.parameters()));
         let Some(parameters) = doubled else { return Ok(None) };
         let mut doubled = self.empty_with(parameters)?;
-        let addressing = DoublingAddressing::<true, AnyOdd>::new(self.parameters(), self.hasher().seed());
+        let addressing = DoublingAddressing::<true>::new(self.parameters(), self.hasher().seed());
         let from = ValuedTable::new(widths(self.parameters()), &self.storage()[..]);
         let mut len = 0;
         let mut into = ValuedTable::new(widths(doubled.parameters()), doubled.bytes_mut());
@@ -114,7 +114,7 @@ impl ValuedFilter {
     /// there was no doubling, or no memory.
     fn halved(&self, living: Living) -> Option<Self> {
         let mut halved = self.empty_with(self.growth()?.before_doubling(self.parameters())?).ok()?;
-        let addressing = DoublingAddressing::<true, AnyOdd>::new(halved.parameters(), self.hasher().seed());
+        let addressing = DoublingAddressing::<true>::new(halved.parameters(), self.hasher().seed());
         let from = ValuedTable::new(widths(self.parameters()), &self.storage()[..]);
         let mut len = 0;
         let slots = ValuedTable::new(widths(halved.parameters()), halved.bytes_mut());

@@ -7,7 +7,7 @@ use super::packed::slots;
 #[cfg(feature = "concurrent")]
 use super::{Copies, Place, SharedSlots, Watched};
 use super::{Memory, MemoryMut, PackedTable, Slot, Table, TableMut, Vacancy, Widths};
-use crate::addressing::{BucketIndex, Fingerprint, OddBuckets, SplittingAddressing};
+use crate::addressing::{BucketIndex, Fingerprint, SplittingAddressing};
 #[cfg(feature = "concurrent")]
 use crate::sync::AtomicU64;
 
@@ -15,20 +15,20 @@ use crate::sync::AtomicU64;
 ///
 /// Which of the two holds a bucket can't be predicted, so lookups don't branch on it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct SplittingTable<'widths, G, M, const LONG: bool, O> {
-    addressing: SplittingAddressing<LONG, O>,
+pub(crate) struct SplittingTable<'widths, G, M, const LONG: bool> {
+    addressing: SplittingAddressing<LONG>,
     /// Of the new table and of the old one, as is their memory.
     widths: &'widths [G; 2],
     memory: [M; 2],
 }
 
-impl<'widths, G: Widths, M, const LONG: bool, O: OddBuckets> SplittingTable<'widths, G, M, LONG, O> {
-    pub(crate) const fn new(addressing: SplittingAddressing<LONG, O>, widths: &'widths [G; 2], memory: [M; 2]) -> Self {
+impl<'widths, G: Widths, M, const LONG: bool> SplittingTable<'widths, G, M, LONG> {
+    pub(crate) const fn new(addressing: SplittingAddressing<LONG>, widths: &'widths [G; 2], memory: [M; 2]) -> Self {
         Self { addressing, widths, memory }
     }
 }
 
-impl<G: Widths, M: Deref, const LONG: bool, O: OddBuckets> SplittingTable<'_, G, M, LONG, O> {
+impl<G: Widths, M: Deref, const LONG: bool> SplittingTable<'_, G, M, LONG> {
     /// The table that a bucket is in, and its number there.
     #[inline(always)]
     fn at(&self, bucket: BucketIndex) -> (PackedTable<G, &M::Target>, BucketIndex) {
@@ -37,9 +37,7 @@ impl<G: Widths, M: Deref, const LONG: bool, O: OddBuckets> SplittingTable<'_, G,
     }
 }
 
-impl<G: Widths, M: Memory + Deref<Target: Memory>, const LONG: bool, O: OddBuckets> Table
-    for SplittingTable<'_, G, M, LONG, O>
-{
+impl<G: Widths, M: Memory + Deref<Target: Memory>, const LONG: bool> Table for SplittingTable<'_, G, M, LONG> {
     #[inline(always)]
     fn contains(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> bool {
         let (table, index) = self.at(bucket);
@@ -89,9 +87,7 @@ impl<G: Widths, M: Memory + Deref<Target: Memory>, const LONG: bool, O: OddBucke
     }
 }
 
-impl<G: Widths, M: MemoryMut + Deref<Target: Memory>, const LONG: bool, O: OddBuckets> TableMut
-    for SplittingTable<'_, G, M, LONG, O>
-{
+impl<G: Widths, M: MemoryMut + Deref<Target: Memory>, const LONG: bool> TableMut for SplittingTable<'_, G, M, LONG> {
     #[inline]
     fn set(&mut self, bucket: BucketIndex, slot: Slot, fingerprint: Option<Fingerprint>) {
         let stored = fingerprint.map(|fingerprint| self.addressing.stored(bucket, fingerprint));
@@ -102,7 +98,7 @@ impl<G: Widths, M: MemoryMut + Deref<Target: Memory>, const LONG: bool, O: OddBu
 }
 
 #[cfg(feature = "concurrent")]
-impl<G: Widths, const LONG: bool, O: OddBuckets> SharedSlots for SplittingTable<'_, G, &[AtomicU64], LONG, O> {
+impl<G: Widths, const LONG: bool> SharedSlots for SplittingTable<'_, G, &[AtomicU64], LONG> {
     #[inline]
     fn is_filled_locked(&self, Place { bucket, slot }: Place) -> bool {
         let (table, index) = self.at(bucket);
