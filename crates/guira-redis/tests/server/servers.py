@@ -81,7 +81,9 @@ class Server:
         self.before = [word for module in before for word in ("--loadmodule", module)]
         self.options = list(options)
         self.arguments = list(arguments)
-        self.folder = tempfile.mkdtemp(prefix="guira-")
+        # Removed with this object too, where the server does not start.
+        self.kept = tempfile.TemporaryDirectory(prefix="guira-", ignore_cleanup_errors=True)
+        self.folder = self.kept.name
         self.port = free_port()
         self.process = None
         self.clients = []
@@ -143,7 +145,7 @@ class Server:
             self.stop()
             assert "BUG REPORT START" not in self.log(), self.log()
         finally:
-            shutil.rmtree(self.folder, ignore_errors=True)
+            self.kept.cleanup()
 
 
 def until(condition, what, seconds=30):
