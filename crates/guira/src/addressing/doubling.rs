@@ -351,8 +351,8 @@ impl<const LONG: bool> Addressing for DoublingAddressing<LONG> {
         let opposite = |o| self.beginning.opposite::<Whole>(Candidate::at(0, o), hash).bucket;
         candidate.with_offset(if self.is_half_doubled() {
             let (o, p) = self.beginning_of(candidate.offset(), fingerprint);
-            let (of_odd, of_even) = (self.of_odd(opposite(o), p ^ x), self.of_even(opposite(o), p ^ x));
-            select_unpredictable(is_odd(o), of_even, of_odd)
+            let (opposite, bits) = (opposite(o), p ^ x);
+            select_unpredictable(is_odd(o), self.of_even(opposite, bits), self.of_odd(opposite, bits))
         } else {
             // One shift moves the bits of p behind o, since tables have at most 2^32 buckets.
             let (o, p) = self.split_off(candidate.offset());

@@ -193,28 +193,25 @@ impl<A: Addressing, T: TableMut> CuckooTable<A, T> {
     #[inline]
     pub(crate) fn insert(&mut self, digest: Digest) -> Result<Place, NoRoom> {
         let (fingerprint, primary, second) = self.addressing.locate_pair::<Whole>(digest);
+        self.insert_in(fingerprint, primary, second)
+    }
+
+    /// Inserts a fingerprint, given any of its candidates. See [`insert`](Self::insert).
+    #[inline]
+    pub(crate) fn insert_fingerprint(&mut self, fingerprint: Fingerprint, primary: Candidate) -> Result<Place, NoRoom> {
+        self.insert_in(fingerprint, primary, self.addressing.alternate(primary, fingerprint))
+    }
+
+    /// As [`insert_fingerprint`](Self::insert_fingerprint), given the first two candidates.
+    #[inline(always)]
+    fn insert_in(&mut self, fingerprint: Fingerprint, primary: Candidate, second: Candidate) -> Result<Place, NoRoom> {
         match self.fill_in(fingerprint, primary.bucket(), second) {
             Some(place) => Ok(place),
             None => self.insert_by_relocation(fingerprint, primary),
         }
     }
 
-    /// Inserts a fingerprint, given any of its candidates. See [`insert`](Self::insert).
-    #[inline]
-    pub(crate) fn insert_fingerprint(&mut self, fingerprint: Fingerprint, primary: Candidate) -> Result<Place, NoRoom> {
-        match self.fill(fingerprint, primary) {
-            Some(place) => Ok(place),
-            None => self.insert_by_relocation(fingerprint, primary),
-        }
-    }
-
-    /// Puts a fingerprint into a candidate bucket that has room. `None` if none seems to have.
-    #[inline]
-    pub(crate) fn fill(&mut self, fingerprint: Fingerprint, primary: Candidate) -> Option<Place> {
-        self.fill_in(fingerprint, primary.bucket(), self.addressing.alternate(primary, fingerprint))
-    }
-
-    /// As [`fill`](Self::fill), given the first two candidates.
+    /// Puts a fingerprint into a candidate bucket that has room, given the first two of them. `None` if none seems to have.
     #[inline(always)]
     pub(super) fn fill_in(&mut self, fingerprint: Fingerprint, first: BucketIndex, second: Candidate) -> Option<Place> {
         if A::CANDIDATES == 2 && self.slots.fills_emptier() {

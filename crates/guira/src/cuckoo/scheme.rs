@@ -395,6 +395,7 @@ mod tests {
     use alloc::vec;
 
     use super::*;
+    use crate::cast::Whole;
     use crate::parameters::{Addressing::Regional, Regions, Shape};
 
     /// Each kind of regions with buckets that start at a byte, with others, and with ones that are read in halves: to the full table, so
@@ -419,8 +420,8 @@ mod tests {
             for digest in digests() {
                 let is_stored = (scheme.operations.fill)(&scheme, &mut planned, digest);
                 with_table!(scheme, over_mut(&mut general[..]), table => {
-                    let (fingerprint, primary) = table.addressing.locate(digest);
-                    assert_eq!(table.fill(fingerprint, primary).is_some(), is_stored, "{case}");
+                    let (fingerprint, primary, second) = table.addressing.locate_pair::<Whole>(digest);
+                    assert_eq!(table.fill_in(fingerprint, primary.bucket(), second).is_some(), is_stored, "{case}");
                 });
                 refused += u32::from(!is_stored);
             }
