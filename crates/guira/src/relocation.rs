@@ -223,10 +223,14 @@ impl Search {
     /// in at least one of its buckets (invariant 5). No slot is on the path twice: all buckets that its fingerprint could
     /// move to were added when it was first looked at.
     pub(crate) fn apply<T: TableMut>(&self, path: &Path, table: &mut T, fingerprint: Fingerprint) -> Place {
-        let mut freed = path.first.to();
-        for step in self.moves(path) {
-            table.copy(step.from(), step.to());
-            freed = step.from();
+        table.copy(path.first.from(), path.first.to());
+        let mut freed = path.first.from();
+        if path.second.is_some() || path.source.is_some() {
+            // Of five paths, four have one move, for which a loop takes twice as many instructions.
+            for step in self.moves(path).skip(1) {
+                table.copy(step.from(), step.to());
+                freed = step.from();
+            }
         }
         table.set(freed.bucket, freed.slot, Some(fingerprint));
         freed
@@ -234,19 +238,15 @@ impl Search {
 
     /// The moves of a path from its far end.
     pub(crate) fn moves(&self, path: &Path) -> impl Iterator<Item = Move> + Clone {
-        let mut next = Some((path.first, path.second, path.source));
-        core::iter::from_fn(move || {
-            let (step, second, source) = next?;
-            next = match (second, source) {
-                (Some(second), _) => Some((second, None, source)),
-                (None, Some((node, slot))) => {
-                    let node = self.nodes[to_usize(u64::from(node))];
-                    Some((Move { from: (node.candidate, slot), to: step.from }, None, node.source))
-                }
-                (None, None) => None,
-            };
-            Some(step)
-        })
+        let (mut to, mut source) = (path.second.unwrap_or(path.first).from, path.source);
+        let noted = core::iter::from_fn(move || {
+            let (number, slot) = source?;
+            let node = self.nodes[to_usize(u64::from(number))];
+            let noted = Move { from: (node.candidate, slot), to };
+            (to, source) = (noted.from, node.source);
+            Some(noted)
+        });
+        core::iter::once(path.first).chain(path.second).chain(noted)
     }
 
     /// Adds a bucket to the queue unless it is in it already.

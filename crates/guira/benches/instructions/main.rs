@@ -9,7 +9,7 @@
 use std::hint::black_box;
 use std::process::{Command, ExitCode};
 
-use guira::{ConcurrentCuckooFilter, CuckooFilter, Digest, ExpiringCuckooFilter, Layout};
+use guira::{ConcurrentCuckooFilter, CuckooFilter, Digest, ExpiringCuckooFilter, FilterBuilder, Layout};
 use rayon::prelude::*;
 
 const BUCKETS: u64 = 1 << 18;
@@ -26,7 +26,7 @@ struct Operation {
     limit: f64,
 }
 
-const OPERATIONS: [Operation; 27] = [
+const OPERATIONS: [Operation; 30] = [
     packed("hash only", hash, 26.2),
     packed("contains", contains, 66.6),
     packed("contains, one region of any size", contains_in_one_region, 75.7),
@@ -42,8 +42,11 @@ const OPERATIONS: [Operation; 27] = [
     packed("insert_many", insert_many, 221.9),
     packed("contains, shared", contains_shared, 72.7),
     packed("contains_many_into, shared", contains_each_shared, 137.5),
-    packed("insert, shared", insert_shared, 200.0),
+    packed("insert, shared", insert_shared, 168.5),
     packed("try_extend, shared", try_extend_shared, 305.0),
+    packed("contains, shared and growing", contains_shared_and_growing, 328.0),
+    packed("insert, growing", insert_growing, 719.0),
+    packed("insert, shared and growing", insert_shared_and_growing, 1795.0),
     packed("contains, growing", contains_growing, 120.1),
     packed("contains, growing far", contains_growing_far, 180.0),
     packed("contains, growing, half doubled", contains_half_doubled, 119.5),
@@ -124,7 +127,7 @@ fn contains_many_into(filter: &mut CuckooFilter, keys: &[u64]) {
 
 fn insert(filter: &mut CuckooFilter, keys: &[u64]) {
     for key in keys {
-        filter.insert(black_box(key)).expect("half of the slots are empty");
+        filter.insert(black_box(key)).expect("half of the slots are empty, or it grows");
     }
     assert_eq!(filter.len(), keys.len());
 }
@@ -161,9 +164,12 @@ fn contains_each_shared(filter: &mut CuckooFilter, keys: &[u64]) {
 }
 
 fn insert_shared(filter: &mut CuckooFilter, keys: &[u64]) {
-    let filter = shared(filter);
+    insert_each_shared(&shared(filter), keys);
+}
+
+fn insert_each_shared(filter: &ConcurrentCuckooFilter, keys: &[u64]) {
     for key in keys {
-        filter.insert(black_box(key)).expect("half of the slots are empty");
+        filter.insert(black_box(key)).expect("half of the slots are empty, or it grows");
     }
     assert_eq!(filter.len(), keys.len());
 }
@@ -172,6 +178,29 @@ fn try_extend_shared(filter: &mut CuckooFilter, keys: &[u64]) {
     let filter = shared(filter);
     filter.try_extend(keys).expect("half of the slots are empty");
     assert_eq!(filter.len(), keys.len());
+}
+
+/// A filter for 1000 keys at first, at a rate of 0.001, which keys make grow.
+fn small() -> FilterBuilder {
+    CuckooFilter::builder().capacity(1000).max_capacity(1_000_000).false_positive_rate(0.001)
+}
+
+fn insert_growing(_filter: &mut CuckooFilter, keys: &[u64]) {
+    let mut filter = small().build().expect("memory for the table");
+    insert(&mut filter, keys);
+}
+
+fn small_and_shared() -> ConcurrentCuckooFilter {
+    small().for_kind::<ConcurrentCuckooFilter>().build().expect("memory for the table")
+}
+
+fn insert_shared_and_growing(_filter: &mut CuckooFilter, keys: &[u64]) {
+    insert_each_shared(&small_and_shared(), keys);
+}
+
+fn contains_shared_and_growing(_filter: &mut CuckooFilter, keys: &[u64]) {
+    let filter = small_and_shared();
+    assert!(keys.iter().filter(|key| filter.contains(black_box(*key))).count() == 0, "the filter is empty");
 }
 
 /// In a filter with about as many buckets that can grow.

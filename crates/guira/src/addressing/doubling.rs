@@ -231,6 +231,25 @@ impl<const LONG: bool> DoublingAddressing<LONG> {
         Half::new(either.get() & !1 | second)
     }
 
+    /// Whether a fingerprint, or what an empty slot holds, goes to the second of the two that become of a bucket with an even offset.
+    #[inline(always)]
+    pub(crate) const fn is_second_of_even(&self, fingerprint_or_empty: u64) -> bool {
+        fingerprint_or_empty >> (self.fingerprint_bits - 1) & 1 == 1
+    }
+
+    /// Whether a fingerprint, or what an empty slot holds, goes to the second of the two that become of a bucket with an odd offset.
+    #[inline(always)]
+    pub(crate) fn is_second_of_odd(&self, fingerprint_or_empty: u64) -> bool {
+        self.is_second_of_even(fingerprint_or_empty) ^ (self.bit_of_x(fingerprint_or_empty) == 1)
+    }
+
+    /// The bit of X that belongs to the next doubling.
+    #[inline(always)]
+    fn bit_of_x(&self, fingerprint_or_empty: u64) -> u64 {
+        let x = low_32(hash_of_fingerprint::<Whole>(fingerprint_or_empty & CORES, self.seed));
+        u64::from(x >> (31 - self.doublings) & 1)
+    }
+
     /// The bits of a fingerprint that are stored in the next table: all but the topmost, unless only odd buckets become two.
     #[inline]
     pub(crate) fn rest_bits(&self) -> u64 {
@@ -275,9 +294,8 @@ impl<const LONG: bool> DoublingAddressing<LONG> {
     /// The exclusive or of the next spare bit of a fingerprint and the half of its bucket that it goes to.
     #[inline]
     fn next_bit_of_x(&self, half: Half, fingerprint: Fingerprint) -> u64 {
-        let (_, x) = self.hashes::<Whole>(fingerprint);
         // Both bits are those of random numbers, so nothing branches on them.
-        u64::from(x >> (31 - self.doublings)) & u64::from(self.is_of_odd(half))
+        self.bit_of_x(fingerprint.get()) & u64::from(self.is_of_odd(half))
     }
 }
 

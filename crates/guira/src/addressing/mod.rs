@@ -215,15 +215,26 @@ pub(crate) trait Addressing: Copy {
     /// The candidate buckets that are different from each other, `primary` first.
     #[inline]
     fn distinct_candidates(self, primary: Candidate, fingerprint: Fingerprint) -> ArrayVec<Candidate, MOST_CANDIDATES> {
-        let (mut candidates, mut next) = (ArrayVec::new(), primary);
+        self.distinct_of(primary, self.alternate(primary, fingerprint), fingerprint)
+    }
+
+    /// The candidate buckets that are different from each other, given the first two of them.
+    #[inline]
+    fn distinct_of(
+        self,
+        primary: Candidate,
+        second: Candidate,
+        fingerprint: Fingerprint,
+    ) -> ArrayVec<Candidate, MOST_CANDIDATES> {
+        let (mut candidates, mut next) = (ArrayVec::new(), second);
         candidates.push(primary);
-        for _ in 1..Self::CANDIDATES {
-            next = self.alternate(next, fingerprint);
-            // They are one cycle, so the first bucket to come again is the primary one.
-            if next == primary {
+        // They are one cycle, so the first bucket to come again is the primary one.
+        while next != primary {
+            candidates.push(next);
+            if candidates.len() == Self::CANDIDATES {
                 break;
             }
-            candidates.push(next);
+            next = self.alternate(next, fingerprint);
         }
         candidates
     }

@@ -83,7 +83,8 @@ impl ConcurrentCuckooFilter {
         let hasher = *self.hasher();
         match &self.table {
             Tables::Fixed(table) => {
-                match table.store_run(keys.len(), move |number| hasher.digest(&keys[number]), |_| Ok(())) {
+                let digest = move |number| hasher.digest(&keys[number]);
+                match table.store_run(keys.len(), digest, |digest| table.insert(digest, Repeated::Stored)) {
                     (_, Ok(())) => Ok(()),
                     (inserted, Err(Refusal::NoRoom(reason))) => {
                         Err(TryExtendError { inserted, reason: table.insert_error(reason) })
@@ -237,19 +238,17 @@ impl Doubling {
 }
 
 impl SharedTable {
-    /// Stores keys in order up to the first that `admit` refuses or that can't be stored. Returns how many were stored,
-    /// and why that one was not.
+    /// Stores keys in order up to the first that `insert` refuses. Returns how many were stored, and why that one was not.
     #[inline]
     pub(super) fn store_run(
         &self,
         count: usize,
         digest: impl Fn(usize) -> Digest,
-        admit: impl Fn(Digest) -> Result<(), Refusal>,
+        insert: impl Fn(Digest) -> Result<bool, Refusal>,
     ) -> (usize, Result<(), Refusal>) {
         let mut inserted = 0;
         let stored = self.change_each(count, digest, |_, digest| {
-            admit(digest)?;
-            self.insert(digest, Repeated::Stored)?;
+            insert(digest)?;
             inserted += 1;
             Ok(())
         });

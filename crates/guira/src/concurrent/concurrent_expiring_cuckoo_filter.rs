@@ -13,7 +13,7 @@ use super::update::Refusal;
 use super::versions::Versions;
 use crate::addressing::{Addressing, BucketIndex, Candidate, Fingerprint, MOST_CANDIDATES};
 use crate::cast::{Whole, to_usize};
-use crate::cuckoo::{BLOCK, CuckooTable, Scheme, with_table};
+use crate::cuckoo::{BLOCK, CuckooTable, with_table};
 use crate::digest::{Digest, Key};
 use crate::error::{AdvanceError, BuildError, InsertError, OutOfMemory};
 use crate::expiring::{Expires, ExpiringCuckooFilter, Generations, SWEPT_BY_ADVANCE, SWEPT_BY_INSERTION};
@@ -622,12 +622,11 @@ impl TryFrom<ExpiringCuckooFilter> for ConcurrentExpiringCuckooFilter {
         let (growth, kept) = (filter.growth().copied(), filter.kept().cloned());
         let out_of_memory = |_| BuildError::OutOfMemory { bytes: parameters.table_size() };
         let words = Words::from_storage(filter.into_storage()).map_err(out_of_memory)?;
-        let scheme = Scheme::new(&parameters, hasher.seed());
         // The stripes count the fingerprints of the current generation.
         let len = generations.len_of(generations.current());
         let guards =
             Versions::new().and_then(|versions| Guards::new(&parameters, len, versions)).map_err(out_of_memory)?;
-        let table = SharedTable { parameters, hasher, scheme, words, guards };
+        let table = SharedTable::of_parts(parameters, hasher, words, guards);
         let snapshots = Snapshots::new().map_err(out_of_memory)?;
         Ok(Self { table, times: SharedTimes::new(generations), growth, kept, snapshots })
     }

@@ -5,12 +5,13 @@ use super::lookup::{MAX_LOOKS, look};
 use super::shared_table::SharedTable;
 use super::stripes::Stale;
 use super::update::{Refusal, Repeated};
-use crate::addressing::Addressing as _;
+use crate::addressing::Addressing;
 use crate::cast::{Whole, to_usize};
-use crate::cuckoo::{NoRoom, with_table};
+use crate::cuckoo::{CuckooTable, ForDoubling, NoRoom, Pair, PairOf, for_doubling, with_table};
 use crate::digest::Digest;
 use crate::filter::{CuckooFilter, Growth};
 use crate::sync::{AtomicU64, Ordering};
+use crate::table::{PackedTable, Table, Widths};
 
 /// The table from one doubling to the end of the next.
 ///
@@ -31,6 +32,42 @@ pub(super) struct Generation {
     limit: usize,
     /// One insertion in 2^n compares with the limit; this is n, as [`comparison_exponent`] returned it last.
     comparison_exponent: AtomicU64,
+    operations: Operations,
+}
+
+/// Operations on a settled table, compiled for its addressing and its widths.
+struct Operations {
+    /// Algorithm 2 at one look.
+    look: fn(&Generation, Digest) -> Option<bool>,
+    /// See [`CuckooTable::fill_concurrent`].
+    fill: fn(&SharedTable, Digest) -> Result<bool, Stale>,
+}
+
+/// The [`Operations`] of a table.
+struct Compiled;
+
+impl ForDoubling for Compiled {
+    type Output = Operations;
+
+    fn compiled<A: Addressing, G: Widths, C: Widths + From<G>>(self) -> Operations
+    where
+        Pair: PairOf<A, G>,
+    {
+        Operations {
+            look: |generation, digest| generation.look_in(&table::<A, G, C>(&generation.table), digest),
+            fill: |shared, digest| table::<A, G, C>(shared).fill_concurrent(digest, &shared.guards),
+        }
+    }
+}
+
+#[inline(always)]
+fn table<A: Addressing, G: Widths, C: Widths + From<G>>(
+    shared: &SharedTable,
+) -> CuckooTable<A, PackedTable<C, &[AtomicU64]>>
+where
+    Pair: PairOf<A, G>,
+{
+    CuckooTable::of_pair(&shared.scheme.pair, &*shared.words)
 }
 
 /// How often insertions compare what is stored with the limit: one in 2^n of them, where this is n.
@@ -76,12 +113,14 @@ impl Generation {
 
     pub(super) fn new(table: SharedTable, growth: &Growth) -> Self {
         let limit = growth.limit(&table.parameters);
+        let operations = for_doubling(&table.scheme.pair, Compiled).expect("a table that grows doubles");
         Self {
             table,
             waiting: AtomicU64::new(Self::ALL),
             doubling: OnceLock::new(),
             limit,
             comparison_exponent: AtomicU64::new(0),
+            operations,
         }
     }
 
@@ -188,9 +227,7 @@ impl Generation {
     /// Stores keys in order up to the first for which the table may be too small. Returns how many were stored.
     #[inline]
     pub(super) fn store_run(&self, count: usize, digest: impl Fn(usize) -> Digest) -> usize {
-        let admit =
-            |digest| if self.is_at_limit(digest, || self.table.len()) { Err(NoRoom::Full.into()) } else { Ok(()) };
-        self.table.store_run(count, digest, admit).0
+        self.table.store_run(count, digest, |digest| self.insert(digest, Repeated::Stored)).0
     }
 
     #[inline]
@@ -200,20 +237,29 @@ impl Generation {
             let is_left_out = repeated == Repeated::LeftOut && self.contains_now(digest);
             return if is_left_out { Ok(false) } else { Err(Refusal::NoRoom(NoRoom::Full)) };
         }
-        self.table.insert(digest, repeated)
+        if repeated == Repeated::Stored && (self.operations.fill)(&self.table, digest)? {
+            return Ok(true);
+        }
+        self.table.insert_with_several_locks(digest, repeated)
     }
 
     /// Algorithm 2. See [`SharedTable::contains`].
     #[inline]
     pub(super) fn contains(&self, digest: Digest) -> bool {
-        let SharedTable { scheme, words, guards, .. } = &self.table;
-        let found = with_table!(scheme, shared(&**words), table => {
-            let (fingerprint, primary, second) = table.addressing.locate_pair::<Whole>(digest);
-            look(&guards.versions, fingerprint, || {
-                if self.is_settled() { table.contains_in(fingerprint, primary.bucket(), second) } else { self.contains_now(digest) }
-            })
-        });
-        found.unwrap_or_else(|| self.look_again(digest))
+        (self.operations.look)(self, digest).unwrap_or_else(|| self.look_again(digest))
+    }
+
+    /// Algorithm 2 at one look, if the table is that of this generation.
+    #[inline(always)]
+    fn look_in(&self, table: &CuckooTable<impl Addressing, impl Table>, digest: Digest) -> Option<bool> {
+        let (fingerprint, primary, second) = table.addressing.locate_pair::<Whole>(digest);
+        look(&self.table.guards.versions, fingerprint, || {
+            if self.is_settled() {
+                table.contains_in(fingerprint, primary.bucket(), second)
+            } else {
+                self.contains_now(digest)
+            }
+        })
     }
 
     /// Looks again after a first look that was disturbed.

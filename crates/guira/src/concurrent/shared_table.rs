@@ -30,18 +30,21 @@ impl SharedTable {
         }
         let no_memory = |_| out_of_memory(&parameters);
         let words = Words::from_storage(filter.into_storage()).map_err(no_memory)?;
-        let scheme = Scheme::new(&parameters, hasher.seed());
         let guards = Versions::new().and_then(|versions| Guards::new(&parameters, len, versions)).map_err(no_memory)?;
-        Ok(Self { parameters, hasher, scheme, words, guards })
+        Ok(Self::of_parts(parameters, hasher, words, guards))
     }
 
     /// An empty table that is to replace the one with these versions.
     pub(super) fn empty(parameters: Parameters, hasher: KeyHasher, versions: Versions) -> Result<Self, BuildError> {
         let no_memory = |_| out_of_memory(&parameters);
         let words = Words::zeroed(parameters.table_bits()).map_err(no_memory)?;
-        let scheme = Scheme::new(&parameters, hasher.seed());
         let guards = Guards::new(&parameters, 0, versions).map_err(no_memory)?;
-        Ok(Self { parameters, hasher, scheme, words, guards })
+        Ok(Self::of_parts(parameters, hasher, words, guards))
+    }
+
+    pub(super) fn of_parts(parameters: Parameters, hasher: KeyHasher, words: Words, guards: Guards) -> Self {
+        let scheme = Scheme::new(&parameters, hasher.seed());
+        Self { parameters, hasher, scheme, words, guards }
     }
 
     pub(super) fn size_in_bytes(&self) -> usize {

@@ -6,6 +6,7 @@ use super::guards::Guard;
 use super::shared_table::SharedTable;
 use super::stripes::{AllGuards, MAX_LOCKED, Stale, StripeGuard, StripeGuards};
 use crate::addressing::{Addressing, BucketIndex, Candidate, Fingerprint};
+use crate::cast::Whole;
 use crate::cuckoo::{CuckooTable, NoRoom, with_table};
 use crate::digest::Digest;
 use crate::relocation::{Move, Path, Search};
@@ -139,9 +140,9 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
     /// may have to be copied first. Returns `true` if it was stored.
     #[inline]
     pub(super) fn fill_concurrent(&self, digest: Digest, guards: &impl Guard) -> Result<bool, Stale> {
-        let (fingerprint, primary) = self.addressing.locate(digest);
+        let (fingerprint, primary, second) = self.addressing.locate_pair::<Whole>(digest);
         // The look fetches the buckets before a lock is held that others may wait for.
-        let Some(place) = self.vacant_place(fingerprint, primary) else { return Ok(false) };
+        let Some(place) = self.vacant_place_in(fingerprint, primary.bucket(), second) else { return Ok(false) };
         let in_one_step = !self.slots.is_filled_locked(place);
         fill_locked(guards, place.bucket, in_one_step, || self.slots.fill(place, fingerprint))
     }

@@ -134,7 +134,12 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
 
     /// The empty slot that a fingerprint goes to, if a candidate has one, given the first two of them.
     #[inline(always)]
-    fn vacant_place_in(&self, fingerprint: Fingerprint, first: BucketIndex, second: Candidate) -> Option<Place> {
+    pub(crate) fn vacant_place_in(
+        &self,
+        fingerprint: Fingerprint,
+        first: BucketIndex,
+        second: Candidate,
+    ) -> Option<Place> {
         let (mut best, mut candidate) = (self.emptier(self.vacancy_of(first), second.bucket()), second);
         for _ in 2..A::CANDIDATES {
             candidate = self.addressing.alternate(candidate, fingerprint);
@@ -207,7 +212,7 @@ impl<A: Addressing, T: TableMut> CuckooTable<A, T> {
     fn insert_in(&mut self, fingerprint: Fingerprint, primary: Candidate, second: Candidate) -> Result<Place, NoRoom> {
         match self.fill_in(fingerprint, primary.bucket(), second) {
             Some(place) => Ok(place),
-            None => self.insert_by_relocation(fingerprint, primary),
+            None => self.insert_by_relocation(fingerprint, primary, second),
         }
     }
 
@@ -222,21 +227,22 @@ impl<A: Addressing, T: TableMut> CuckooTable<A, T> {
         Some(place)
     }
 
-    /// Inserts a fingerprint whose candidate buckets are full, or seemed to be, by making room in one of them.
+    /// Inserts a fingerprint whose candidate buckets are full, or seemed to be, by making room in one of them, given the first two.
     #[cold]
     #[inline(never)]
     pub(crate) fn insert_by_relocation(
         &mut self,
         fingerprint: Fingerprint,
         primary: Candidate,
+        second: Candidate,
     ) -> Result<Place, NoRoom> {
         if self.slots.fills_emptier()
-            && let Some(place) = self.vacant_place(fingerprint, primary)
+            && let Some(place) = self.vacant_place_in(fingerprint, primary.bucket(), second)
         {
             self.slots.fill(place, fingerprint);
             return Ok(place);
         }
-        let candidates = self.addressing.distinct_candidates(primary, fingerprint);
+        let candidates = self.addressing.distinct_of(primary, second, fingerprint);
         let mut search = Search::default();
         if let Some(path) = search.find(self, &candidates)? {
             return Ok(search.apply(&path, &mut self.slots, fingerprint));

@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use super::{BLOCK, Crowd, CuckooTable, Located, NoRoom};
-use crate::addressing::{Addressing, BucketIndex, DoublingAddressing, Fingerprint, Half, SplittingAddressing};
+use crate::addressing::{Addressing, BucketIndex, DoublingAddressing, Half, SplittingAddressing};
 use crate::cast::Whole;
 use crate::digest::Digest;
 use crate::parameters::Parameters;
@@ -134,21 +134,19 @@ impl Splitting {
             for half in numbers.rev().map(|number| Half::new(2 * number)) {
                 let (bucket, next) = (addressing.bucket_of_half(half), addressing.next_bucket_of_half(half));
                 if addressing.is_of_odd(half) == addressing.is_half_doubled() {
-                    if !addressing.is_half_doubled() {
-                        into.copy_whole(next, &from, bucket);
-                    } else {
-                        into.copy(next, addressing.rest_bits(), from.contents(bucket));
-                        let [bucket, next] = [bucket, next].map(BucketIndex::following);
-                        into.copy(next, addressing.rest_bits(), from.contents(bucket));
+                    into.copy(next, &from, bucket);
+                    if addressing.is_half_doubled() {
+                        into.copy(next.following(), &from, bucket.following());
                     }
                     continue;
                 }
-                // Without a branch on what is in a slot, which can't be predicted: an empty one goes to either half as well.
-                let halves = from.contents(bucket).map(|(_, content)| {
-                    let fingerprint = Fingerprint::new(content).unwrap_or(Fingerprint::LEAST);
-                    (content & addressing.rest_bits(), addressing.half(half, fingerprint) != half)
-                });
-                into.fill_pair(next, halves);
+                // A loop for each, since only one of them needs hashes.
+                let (contents, rest) = (from.contents(bucket), addressing.rest_bits());
+                if addressing.is_half_doubled() {
+                    into.fill_pair(next, contents.map(|(_, it)| (it & rest, addressing.is_second_of_even(it))));
+                } else {
+                    into.fill_pair(next, contents.map(|(_, it)| (it & rest, addressing.is_second_of_odd(it))));
+                }
             }
         });
     }

@@ -65,8 +65,8 @@ impl<A: Addressing, T: ValuesMut> CuckooTable<A, LivingTable<T>> {
 
 impl<A: Addressing, T: ValuesMut> CuckooTable<A, LivingTable<T>> {
     fn relocate_for(&mut self, digest: Digest, value: u32) -> Result<Filled, NoRoom> {
-        let (fingerprint, primary) = self.addressing.locate(digest);
-        let place = self.insert_by_relocation(fingerprint, primary)?;
+        let (fingerprint, primary, second) = self.addressing.locate_pair::<Whole>(digest);
+        let place = self.insert_by_relocation(fingerprint, primary, second)?;
         self.slots.set_value(place, value);
         Ok(self.slots.overwritten().map_or(Filled::Empty, Filled::Dead))
     }

@@ -16,5 +16,9 @@ pub(crate) use cuckoo_table::{CuckooTable, NoRoom};
 pub(crate) use doubling::{Splitting, SplittingTables, with_splitting};
 pub(crate) use living::{Filled, LivingOperations};
 #[cfg(feature = "concurrent")]
+pub(crate) use operations::{ForDoubling, for_doubling};
+#[cfg(feature = "concurrent")]
 pub(crate) use planned::Look;
+#[cfg(feature = "concurrent")]
+pub(crate) use scheme::PairOf;
 pub(crate) use scheme::{Pair, Scheme, with_table};

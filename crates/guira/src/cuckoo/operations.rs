@@ -1,11 +1,13 @@
 //! The operations of a scheme, each compiled for its addressing and its layout.
 
-use super::CuckooTable;
 use super::blocks::{BLOCK, Located};
 use super::scheme::{Pair, PairOf, Scheme, with_table};
-use crate::addressing::{Addressing, AnySize, RegionSize, RegionalAddressing, Size65536};
+use super::{CuckooTable, NoRoom};
+use crate::addressing::{Addressing, AnySize, DoublingAddressing, RegionSize, RegionalAddressing, Size65536};
 use crate::cast::Whole;
 use crate::digest::Digest;
+#[cfg(feature = "concurrent")]
+use crate::table::PackedTable;
 use crate::table::{AnyWidths, ConstantFingerprintBits, ConstantWidths, Layout, Table, TableMut, Widths};
 
 /// The operations on one key or one block of keys, as functions compiled for one pair, which they must be given, or the scheme
@@ -16,6 +18,8 @@ pub(crate) struct Operations {
     pub(super) contains: Contains,
     /// Inserts a key if one of its candidate buckets has room. Returns `true` if it was inserted.
     pub(super) fill: Fill,
+    /// Inserts a key where neither of its candidate buckets seems to have room: see [`CuckooTable::insert_by_relocation`].
+    pub(super) relocate: fn(&Pair, &mut [u8], Digest) -> Result<(), NoRoom>,
     pub(super) remove: Remove,
     /// Prefetches the candidate buckets of some keys.
     pub(super) prefetch: fn(&Pair, &[u8], &[Digest]),
@@ -77,9 +81,23 @@ where
     CuckooTable { addressing: *addressing, slots: (*layout).into().over_mut(bytes) }
 }
 
+/// See [`CuckooTable::insert_by_relocation`].
+fn relocate<A: Addressing, L: Copy + Into<C>, C: Layout>(
+    pair: &Pair,
+    bytes: &mut [u8],
+    digest: Digest,
+) -> Result<(), NoRoom>
+where
+    Pair: PairOf<A, L>,
+{
+    let mut table = table_mut::<A, L, C>(pair, bytes);
+    let (fingerprint, primary, second) = table.addressing.locate_pair::<Whole>(digest);
+    table.insert_by_relocation(fingerprint, primary, second).map(|_place| ())
+}
+
 impl Operations {
     /// The operations of an addressing and a layout, compiled for the layout `C`.
-    const fn compiled<A: Addressing, L: Copy + Into<C>, C: Layout>() -> Self
+    const fn compiled<A: Addressing, L: Layout + Into<C>, C: Layout>() -> Self
     where
         Pair: PairOf<A, L>,
     {
@@ -90,6 +108,8 @@ impl Operations {
                 let (fingerprint, primary, second) = table.addressing.locate_pair::<Whole>(digest);
                 table.fill_in(fingerprint, primary.bucket(), second).is_some()
             },
+            // With the pair's own layout: only in tables that double is it worth a function for each width.
+            relocate: relocate::<A, L, L>,
             remove: |scheme, bytes, digest| table_mut::<A, L, C>(&scheme.pair, bytes).remove(digest),
             prefetch: |pair, bytes, digests| table::<A, L, C>(pair, bytes).prefetch_each(digests),
             look_up: |pair, bytes, digests, answers| table::<A, L, C>(pair, bytes).look_up(digests, answers),
@@ -103,7 +123,7 @@ impl Operations {
     }
 
     /// The operations of a pair that has these two, compiled for the layout `C`.
-    const fn with<C: Layout, A: Addressing, L: Copy + Into<C>>(_addressing: &A, _layout: &L) -> &'static Self
+    const fn with<C: Layout, A: Addressing, L: Layout + Into<C>>(_addressing: &A, _layout: &L) -> &'static Self
     where
         Pair: PairOf<A, L>,
     {
@@ -134,6 +154,9 @@ impl Operations {
     /// The operations of a pair: with the usual widths as constants where that saves much, which in buckets of 64 bits it does only
     /// in tables that double.
     pub(super) fn of(pair: &Pair) -> &'static Self {
+        if let Some(operations) = for_doubling(pair, Compiled) {
+            return operations;
+        }
         match pair {
             Pair::AlignedBytes(..) => Self::planned::<Size65536, true>(),
             Pair::AlignedNarrow(..) => Self::planned::<Size65536, false>(),
@@ -154,18 +177,6 @@ impl Operations {
                 BITS => Self::with::<ConstantWidths<u128, 4, BITS>, _, _>(addressing, widths),
                 _ => Self::with_any_widths(addressing, widths)
             ),
-            Pair::DoublingNarrow(addressing, widths) => with_constant_bits!(
-                widths.slots_and_bits(),
-                [8 9 10 11 12 13 14],
-                BITS => Self::with::<ConstantWidths<u64, 4, BITS>, _, _>(addressing, widths),
-                _ => Self::with_any_widths(addressing, widths)
-            ),
-            Pair::DoublingWide(addressing, widths) => with_constant_bits!(
-                widths.slots_and_bits(),
-                [15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32],
-                BITS => Self::with::<ConstantWidths<u128, 4, BITS>, _, _>(addressing, widths),
-                _ => Self::with_any_widths(addressing, widths)
-            ),
             Pair::AlignedSemiSorted(addressing, bits) => with_constant_bits!(
                 (4, bits.get()),
                 [5 6 7 8 9 10 11 12 13 14 15],
@@ -180,5 +191,63 @@ impl Operations {
             ),
             other => with_table!(other, (addressing, layout) => Self::with_any_widths(addressing, layout)),
         }
+    }
+}
+
+/// Something that is compiled for the addressing and the widths of a table that doubles.
+pub(crate) trait ForDoubling {
+    type Output;
+
+    /// It for a pair that has this addressing and widths of this kind; `C` are the widths, as constants where those are usual.
+    fn compiled<A: Addressing, G: Widths, C: Widths + From<G>>(self) -> Self::Output
+    where
+        Pair: PairOf<A, G>;
+}
+
+/// What is compiled for a pair of a table that doubles, and `None` for the others.
+pub(crate) fn for_doubling<F: ForDoubling>(pair: &Pair, what: F) -> Option<F::Output> {
+    Some(match pair {
+        Pair::DoublingNarrow(_, widths) => with_constant_bits!(
+            widths.slots_and_bits(),
+            [8 9 10 11 12 13 14],
+            BITS => what.compiled::<DoublingAddressing, AnyWidths<u64>, ConstantWidths<u64, 4, BITS>>(),
+            _ => what.compiled::<DoublingAddressing, AnyWidths<u64>, AnyWidths<u64>>()
+        ),
+        Pair::DoublingWide(_, widths) => with_constant_bits!(
+            widths.slots_and_bits(),
+            [15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32],
+            BITS => what.compiled::<DoublingAddressing, AnyWidths<u128>, ConstantWidths<u128, 4, BITS>>(),
+            _ => what.compiled::<DoublingAddressing, AnyWidths<u128>, AnyWidths<u128>>()
+        ),
+        Pair::DoublingLong(..) => what.compiled::<DoublingAddressing<true>, AnyWidths<u128>, AnyWidths<u128>>(),
+        _ => return None,
+    })
+}
+
+#[cfg(feature = "concurrent")]
+impl<A: Addressing, C: Widths, M> CuckooTable<A, PackedTable<C, M>> {
+    /// The table of a pair, over memory of any kind. Its widths are the pair's own, or made of them with constants.
+    #[inline(always)]
+    pub(crate) fn of_pair<G: Widths>(pair: &Pair, memory: M) -> Self
+    where
+        Pair: PairOf<A, G>,
+        C: From<G>,
+    {
+        let (&addressing, &widths) = pair.parts();
+        Self { addressing, slots: PackedTable::new(C::from(widths), memory) }
+    }
+}
+
+/// The operations of a scheme.
+struct Compiled;
+
+impl ForDoubling for Compiled {
+    type Output = &'static Operations;
+
+    fn compiled<A: Addressing, G: Widths, C: Widths + From<G>>(self) -> &'static Operations
+    where
+        Pair: PairOf<A, G>,
+    {
+        const { &Operations { relocate: relocate::<A, G, C>, ..Operations::compiled::<A, G, C>() } }
     }
 }

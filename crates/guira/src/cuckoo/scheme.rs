@@ -31,7 +31,7 @@ pub(crate) struct Scheme {
 }
 
 /// A pair whose addressing and layout are of these types. Each two of them are those of one pair.
-pub(super) trait PairOf<A, L> {
+pub(crate) trait PairOf<A, L> {
     fn parts(&self) -> (&A, &L);
 }
 
@@ -306,10 +306,7 @@ impl Scheme {
     #[cold]
     #[inline(never)]
     fn insert_by_relocation(&self, bytes: &mut [u8], digest: Digest) -> Result<(), NoRoom> {
-        with_table!(self, over_mut(bytes), table => {
-            let (fingerprint, primary) = table.addressing.locate(digest);
-            table.insert_by_relocation(fingerprint, primary).map(|_place| ())
-        })
+        (self.operations.relocate)(&self.pair, bytes, digest)
     }
 
     /// Algorithm 3: see [`CuckooTable::remove`].

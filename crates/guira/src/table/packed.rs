@@ -212,6 +212,14 @@ impl<G: Widths, M> PackedTable<G, M> {
         bucket.get() * u64::from(self.widths.bucket_bits()) + u64::from(at)
     }
 
+    /// How many slots one read or write takes, whichever bit they start at: a power of two.
+    #[inline(always)]
+    fn slots_at_a_time(&self) -> u32 {
+        let (slots, slot_bits) = (self.widths.slots_per_bucket(), self.widths.slot_bits());
+        let of_half = if G::ONE_WORD { slots } else { slots / 2 };
+        if of_half * slot_bits + 7 > u64::BITS { 1 } else { of_half }
+    }
+
     /// How the words of the table are divided.
     #[inline]
     pub(super) fn lanes(&self) -> Lanes<G::Word> {
@@ -479,42 +487,30 @@ impl<G: Widths, M: MemoryMut> PackedTable<G, M> {
         }
     }
 
-    /// Fills an empty bucket with what another one holds, as far as these bits go.
+    /// Fills an empty bucket with what one of another table holds, whose slots may be a bit wider, which is left out: the highest.
     #[inline(always)]
-    pub(crate) fn copy(&mut self, bucket: BucketIndex, bits: u64, contents: impl Iterator<Item = (Slot, u64)>) {
-        let slot_bits = self.widths.slot_bits();
-        let (mut part, mut start, mut end) = (0, 0, 0);
-        for (_, content) in contents {
-            // A write takes 57 bits, whichever bit of a byte they start at.
-            if end + slot_bits - start > u64::BITS - 7 {
-                self.replace(Place { bucket, slot: Slot(start) }, 0, part);
-                (part, start) = (0, end);
+    pub(crate) fn copy<N: Memory>(&mut self, bucket: BucketIndex, from: &PackedTable<G, N>, copied: BucketIndex) {
+        let (slots, narrow, wide) = (self.widths.slots_per_bucket(), self.widths.slot_bits(), from.widths.slot_bits());
+        let at_a_time = from.slots_at_a_time();
+        debug_assert!(narrow == wide || narrow + 1 == wide);
+        let mut slot = 0;
+        while slot < slots {
+            let (byte, before) = byte_of(from.bit(copied, slot * wide));
+            let mut word: u64 = from.memory.word(byte, before, at_a_time * wide);
+            let mut content = word & (u64::MAX >> (64 - at_a_time * narrow));
+            if wide > narrow {
+                // Each slot is a bit lower than the one before it.
+                let (mut low_bits, mut all) = (u64::MAX >> (64 - narrow), 0);
+                for _ in 0..at_a_time {
+                    all |= word & low_bits;
+                    word >>= 1;
+                    low_bits <<= narrow;
+                }
+                content = all;
             }
-            part |= (content & bits) << (end - start);
-            end += slot_bits;
+            self.replace(Place { bucket, slot: Slot(slot * narrow) }, 0, content);
+            slot += at_a_time;
         }
-        self.replace(Place { bucket, slot: Slot(start) }, 0, part);
-    }
-
-    /// Fills an empty bucket with what one of another table holds, whose slots are as wide.
-    #[inline(always)]
-    pub(crate) fn copy_whole<N: Memory>(&mut self, bucket: BucketIndex, from: &PackedTable<G, N>, copied: BucketIndex) {
-        let bits = self.slots_at_a_time() * self.widths.slot_bits();
-        let mut at = 0;
-        while at < self.widths.bucket_bits() {
-            let (byte, before) = byte_of(from.bit(copied, at));
-            let word: u64 = from.memory.word(byte, before, bits);
-            self.replace(Place { bucket, slot: Slot(at) }, 0, word & (u64::MAX >> (64 - bits)));
-            at += bits;
-        }
-    }
-
-    /// How many slots one write takes, whichever bit they start at: a power of two.
-    #[inline(always)]
-    fn slots_at_a_time(&self) -> u32 {
-        let (slots, slot_bits) = (self.widths.slots_per_bucket(), self.widths.slot_bits());
-        let of_half = if G::ONE_WORD { slots } else { slots / 2 };
-        if of_half * slot_bits + 7 > u64::BITS { 1 } else { of_half }
     }
 
     /// Replaces the bits of a slot.
