@@ -46,7 +46,7 @@ const OPERATIONS: [Operation; 30] = [
     packed("try_extend, shared", try_extend_shared, 305.0),
     packed("contains, shared and growing", contains_shared_and_growing, 328.0),
     packed("insert, growing", insert_growing, 719.0),
-    packed("insert, shared and growing", insert_shared_and_growing, 1795.0),
+    packed("insert, shared and growing", insert_shared_and_growing, 1651.0),
     packed("contains, growing", contains_growing, 120.1),
     packed("contains, growing far", contains_growing_far, 180.0),
     packed("contains, growing, half doubled", contains_half_doubled, 119.5),

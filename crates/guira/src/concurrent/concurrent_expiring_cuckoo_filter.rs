@@ -136,7 +136,8 @@ impl<'table, A: Addressing, G: Widths> CuckooTable<A, SharedLivingTable<'table, 
     fn remove_oldest(&self, digest: Digest, guards: &TimedGuards<'_>) -> Result<bool, Stale> {
         let (fingerprint, primary) = self.addressing.locate(digest);
         // With all candidates locked none of them can move from one to the other.
-        let held = self.lock_path(fingerprint, primary, &[], guards)?;
+        let candidates = self.addressing.distinct_candidates(primary, fingerprint);
+        let held = self.lock_path(&candidates, &[], guards)?;
         let Some((place, number)) = self.oldest(fingerprint, primary) else { return Ok(false) };
         self.writer(guards).slots.erase(place, fingerprint);
         guards.leave(number, held.one());

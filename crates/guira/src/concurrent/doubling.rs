@@ -332,7 +332,10 @@ impl Tables<'_> {
         with_splitting!(splitting, (&**old, &**new), table => {
             let (fingerprint, primary) = table.addressing.locate(digest);
             table.vacant_place(fingerprint, primary).is_some()
-                || matches!(table.path_to_make_room(fingerprint, primary), Ok(Some(_)))
+                || matches!(
+                    table.path_to_make_room(&table.addressing.distinct_candidates(primary, fingerprint)),
+                    Ok(Some(_))
+                )
         })
     }
 

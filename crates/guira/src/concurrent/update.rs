@@ -167,10 +167,11 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
         is_left_out: impl Fn(&StripeGuard<'_>) -> bool,
         guards: &impl Guard,
     ) -> Result<bool, Refusal> {
+        let candidates = self.addressing.distinct_candidates(primary, fingerprint);
         for _ in 0..MAX_SEARCHES {
             let found = match self.vacant_place(fingerprint, primary) {
                 Some(_) => None,
-                None => match self.path_to_make_room(fingerprint, primary)? {
+                None => match self.path_to_make_room(&candidates)? {
                     None => break,
                     found => found,
                 },
@@ -179,7 +180,7 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
             if A::CANDIDATES + moves.len() > MAX_LOCKED {
                 break;
             }
-            let guard = self.lock_path(fingerprint, primary, &moves, guards)?;
+            let guard = self.lock_path(&candidates, &moves, guards)?;
             if is_left_out(guard.one()) {
                 return Ok(false);
             }
@@ -192,7 +193,7 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
         // whether there is one.
         let guard = guards.lock_all()?;
         if guard.one().copies().is_some() {
-            self.keep_candidates(fingerprint, primary, guard.one());
+            self.keep_candidates(&candidates, guard.one());
         }
         if is_left_out(guard.one()) {
             return Ok(false);
@@ -211,21 +212,22 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
         all: &AllGuards<'_>,
     ) -> Result<(), NoRoom> {
         if all.one().copies().is_some() {
+            let candidates = self.addressing.distinct_candidates(primary, fingerprint);
             let found = match self.vacant_place(fingerprint, primary) {
                 Some(_) => None,
-                None => self.path_to_make_room(fingerprint, primary)?,
+                None => self.path_to_make_room(&candidates)?,
             };
             if let Some((search, path)) = found {
                 self.keep_each(search.moves(&path).map(|made| made.to().bucket), all.one());
             }
-            self.keep_candidates(fingerprint, primary, all.one());
+            self.keep_candidates(&candidates, all.one());
         }
         self.writer(guards).insert_fingerprint(fingerprint, primary).map(|_place| ())
     }
 
     /// Sees to it that the candidate buckets of a fingerprint are copied before they are written.
-    fn keep_candidates(&self, fingerprint: Fingerprint, primary: Candidate, held: &StripeGuard<'_>) {
-        self.keep_each(self.addressing.distinct_buckets(primary, fingerprint), held);
+    fn keep_candidates(&self, candidates: &[Candidate], held: &StripeGuard<'_>) {
+        self.keep_each(candidates.iter().map(|candidate| candidate.bucket()), held);
     }
 
     /// Sees to it that some buckets are copied before they are written.
@@ -263,12 +265,11 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
     /// Locks the candidate buckets of a fingerprint and all buckets of a path, to write them.
     pub(super) fn lock_path<'guards>(
         &self,
-        fingerprint: Fingerprint,
-        primary: Candidate,
+        candidates: &[Candidate],
         moves: &[Move],
         guards: &'guards impl Guard,
     ) -> Result<StripeGuards<'guards>, Stale> {
-        let buckets = buckets_of_path(&self.addressing.distinct_candidates(primary, fingerprint), moves);
+        let buckets = buckets_of_path(candidates, moves);
         let guard = guards.lock_each(&buckets)?;
         if guard.one().copies().is_some() {
             self.keep_each(buckets.into_iter(), guard.one());
@@ -302,7 +303,8 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
         primary: Candidate,
         guards: &impl Guard,
     ) -> Result<bool, Stale> {
-        let guard = self.lock_path(fingerprint, primary, &[], guards)?;
+        let candidates = self.addressing.distinct_candidates(primary, fingerprint);
+        let guard = self.lock_path(&candidates, &[], guards)?;
         let place = self.place_of(fingerprint, primary);
         if let Some(place) = place {
             self.writer(guards).slots.erase(place, fingerprint);
@@ -315,14 +317,9 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
 impl<A: Addressing, T: Table> CuckooTable<A, T> {
     /// A path that frees a slot in a candidate bucket, with the search that has its moves. Other writers may make them
     /// impossible.
-    pub(super) fn path_to_make_room(
-        &self,
-        fingerprint: Fingerprint,
-        primary: Candidate,
-    ) -> Result<Option<(Search, Path)>, NoRoom> {
+    pub(super) fn path_to_make_room(&self, candidates: &[Candidate]) -> Result<Option<(Search, Path)>, NoRoom> {
         let mut search = Search::default();
-        let candidates = self.addressing.distinct_candidates(primary, fingerprint);
-        let path = search.find(self, &candidates)?;
+        let path = search.find(self, candidates)?;
         Ok(path.map(|path| (search, path)))
     }
 }

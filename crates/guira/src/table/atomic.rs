@@ -10,8 +10,8 @@ use zerocopy::FromZeros as _;
 #[cfg(not(loom))]
 use super::storage::Mapping;
 use super::{
-    Copies, Copying, Memory, MemoryMut, OutOfMemory, PackedTable, Place, Storage, Table, TableMut, Widths, byte_of,
-    storage,
+    Copies, Copying, Memory, MemoryMut, OWN_CACHE, OutOfMemory, PackedTable, Place, Storage, Table, TableMut, Widths,
+    byte_of, storage,
 };
 use crate::addressing::{BucketIndex, Fingerprint};
 use crate::cast::{low_32, low_64, to_usize};
@@ -152,6 +152,11 @@ impl Memory for [AtomicU64] {
     fn prefetch(&self, first: usize, last: usize) {
         prefetch(self, first >> 3);
         prefetch(self, last >> 3);
+    }
+
+    #[inline]
+    fn is_large(&self) -> bool {
+        size_of_val(self) > 2 * OWN_CACHE
     }
 }
 
