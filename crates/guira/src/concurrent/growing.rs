@@ -98,7 +98,7 @@ fn double_and_store(
     {
         return Ok(Err(refused));
     }
-    if table.size_in_bytes() >= Splitting::MIN_SIZE
+    if Splitting::is_for(table.size_in_bytes())
         && let Some((doubling, waiting)) = Doubling::begin(generation, growth, digest, &all)
     {
         let doubling = generation.begin_doubling(doubling, waiting);

@@ -148,7 +148,7 @@ impl Stripes {
         Ok(StripeGuards(guards))
     }
 
-    #[cfg(test)]
+    #[cfg(all(test, not(loom)))]
     pub(super) fn whole_locks(&self) -> usize {
         self.whole_locks.load(Ordering::Relaxed)
     }

@@ -70,8 +70,11 @@ impl Splitting {
     /// How many do where no room is found among those that did.
     pub(crate) const FOR_ROOM: u64 = 4096;
 
-    /// Tables of fewer bytes are doubled all at once: that takes less time than a page fault or two.
-    pub(crate) const MIN_SIZE: usize = if cfg!(loom) { 0 } else { 64 << 10 };
+    /// Whether a table of so many bytes is doubled in steps. A smaller one is doubled all at once, which takes less time than a page fault or
+    /// two.
+    pub(crate) const fn is_for(size: usize) -> bool {
+        cfg!(loom) || size >= 64 << 10
+    }
 
     /// A table of which nothing has been split yet, into one that is empty. Their parameters are those before and after a
     /// doubling.

@@ -51,7 +51,7 @@ impl CuckooFilter {
 
     /// Whether the table is large enough to be doubled in steps.
     pub(super) fn is_doubled_in_steps(&self) -> bool {
-        self.size_in_bytes() >= Splitting::MIN_SIZE
+        Splitting::is_for(self.size_in_bytes())
     }
 
     /// A filter whose table is being doubled, made of the doubled table and the one that it is filled from.

@@ -287,7 +287,7 @@ fn keys_that_are_removed_while_another_thread_makes_the_table_grow_are_gone(remo
         let filter = Arc::new(ConcurrentCuckooFilter::try_from(full.clone()).expect("a few slots"));
         let writer = {
             let filter = Arc::clone(&filter);
-            thread::spawn(move || filter.try_extend(&new).expect("it grows"))
+            thread::spawn(move || filter.try_extend(new).expect("it grows"))
         };
         assert!(remove(&filter, &kept[..2]), "they are there");
         assert!(filter.contains(&kept[2]), "missed while the table grew");
