@@ -255,13 +255,13 @@ fn lookups(largest: u64, queries: u64) {
     assert!(last as u64 >= largest / 2);
     moments.push(("before", previous));
     moments.push(("begun", filter.clone()));
-    // They are counted as they were before the doubling: 16 are moved with each insertion.
+    // They are counted as they were before the doubling: 64 are moved with each insertion.
     let buckets = filter.parameters().bucket_count() as usize / 2;
-    for key in keys.by_ref().take(buckets / 2 / 16) {
+    for key in keys.by_ref().take(buckets / 2 / 64) {
         filter.insert(&key).expect("as many were promised");
     }
     moments.push(("half-way", filter.clone()));
-    for key in keys.take(buckets / 2 / 16 + 100) {
+    for key in keys.take(buckets / 2 / 64 + 100) {
         filter.insert(&key).expect("as many were promised");
     }
     moments.push(("after", filter));

@@ -99,8 +99,7 @@ fn take_up_to<K>(most: usize, keys: impl Iterator<Item = K>, chunk: &mut Vec<K>)
 impl CuckooFilter {
     /// Stores a copy of each of many keys. If they are so many that it is worth it, they are sorted by region first, which is
     /// the fastest way to fill a table that is larger than the processor's cache. As long as all fit, the bytes are those of
-    /// inserting one after the other, unless the filter grows: before keys are sorted, a doubling that is under way is finished, and
-    /// keys may get other slots than they would have got meanwhile.
+    /// inserting one after the other.
     ///
     /// To insert from a stream, collect some millions of keys at a time; it takes up to some 60 % of the table's memory, as much
     /// as the table where doublings have made it many times larger, and in small tables up to 1.3 MB. Where the filter grows
@@ -139,8 +138,13 @@ impl CuckooFilter {
                 rest = self.insert_up_to_refusal(rest, &mut rejected)?;
                 continue;
             }
-            // Sorting by region needs a single table.
-            self.settle();
+            // Sorting by region needs a single table, so keys are stored one by one until there is one again.
+            let (stored, _refused) = self.store_run_while_doubling(rest.len(), |number| hasher.digest(&rest[number]));
+            rest = &rest[stored..];
+            if self.is_doubling() {
+                rest = try_first(self, rest, &mut rejected)?;
+                continue;
+            }
             let (run, behind) = rest.split_at(self.room().min(rest.len()));
             rest = behind;
             let outcome = self.store_bulk(run, |key| hasher.digest(key), partitions);
@@ -152,10 +156,7 @@ impl CuckooFilter {
                 // Keys that found no room in a run are tried one by one, which may make the table grow.
                 try_each(self, &outcome.rejected, &mut rejected)?;
             }
-            if let [next, following @ ..] = rest {
-                try_each(self, &[hasher.digest(next)], &mut rejected)?;
-                rest = following;
-            }
+            rest = try_first(self, rest, &mut rejected)?;
         }
         rejected.into_result()
     }
@@ -194,6 +195,17 @@ impl CuckooFilter {
         }
         outcome
     }
+}
+
+/// Tries the first of some keys, and notes it if it is refused. Returns those behind it.
+fn try_first<'keys, K: Key>(
+    filter: &mut CuckooFilter,
+    keys: &'keys [K],
+    rejected: &mut Rejected,
+) -> Result<&'keys [K], InsertManyError> {
+    let [first, behind @ ..] = keys else { return Ok(keys) };
+    try_each(filter, &[filter.hasher().digest(first)], rejected)?;
+    Ok(behind)
 }
 
 /// Tries keys one by one, and notes those that are refused.

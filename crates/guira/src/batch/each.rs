@@ -148,7 +148,11 @@ impl CuckooFilter {
     }
 
     /// Stores keys one by one until the doubling is over.
-    fn store_run_while_doubling(&mut self, count: usize, digest: impl Fn(usize) -> Digest) -> (usize, Option<NoRoom>) {
+    pub(super) fn store_run_while_doubling(
+        &mut self,
+        count: usize,
+        digest: impl Fn(usize) -> Digest,
+    ) -> (usize, Option<NoRoom>) {
         let mut inserted = 0;
         while self.is_doubling() && inserted < count {
             match self.insert_while_doubling(digest(inserted)) {

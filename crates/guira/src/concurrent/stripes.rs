@@ -10,7 +10,6 @@ use arrayvec::ArrayVec;
 
 use crate::addressing::BucketIndex;
 use crate::cast::to_usize;
-use crate::cuckoo::Splitting;
 use crate::sync::{AtomicU64, Mutex, MutexGuard, Ordering, number_of_this_thread};
 use crate::table::{Copies, OutOfMemory, SharedSlots, try_collect};
 
@@ -27,8 +26,14 @@ const MAX_LOCKS: usize = if cfg!(loom) { 4 + 4 } else { 256 + 64 };
 /// locks the whole table.
 pub(super) const MAX_LOCKED: usize = 16;
 
-/// So many neighbouring buckets have one lock: as many as are split at a time, so that a single lock is enough for that.
-pub(super) const RUN: u64 = Splitting::AT_A_TIME;
+/// So many neighbouring buckets have one lock, and are split under it.
+pub(super) const RUN: u64 = if cfg!(loom) {
+    1
+} else if cfg!(test) {
+    4
+} else {
+    16
+};
 
 /// Small tables have fewer stripes, so that locks take less memory than the table.
 const MIN_BUCKETS_PER_STRIPE: u64 = if cfg!(loom) { 1 } else { 64 };

@@ -36,6 +36,31 @@ fn batches_do_what_single_calls_do() {
     assert_holds(&small, 0..largest as u64, "the first ones");
 }
 
+/// In tables of several regions, which keys are sorted by, so that a bulk has to wait until there is one table.
+#[test]
+fn bulks_that_begin_or_end_amid_a_doubling_give_the_bytes_of_single_calls() {
+    let builder = CuckooFilter::builder().capacity(400_000).max_capacity(2_000_000).false_positive_rate(0.01);
+    let mut singly = builder.build().expect("there is such a filter");
+    assert!(singly.parameters().region_count() > 1, "keys are sorted by region");
+    let (mut in_bulk, mut doublings) = (singly.clone(), 0);
+    let keys: Vec<u64> = (0..1_500_000).collect();
+    let mut rest = &keys[..];
+    // Of the sizes of these batches, some end amid a doubling, which takes some thousands of keys, and others go over all of one.
+    for size in [20_000, 3_000, 150_000].into_iter().cycle() {
+        let (batch, behind) = rest.split_at(rest.len().min(size));
+        batch.iter().for_each(|key| singly.insert(key).expect("it may grow so far"));
+        in_bulk.insert_many(batch).expect("it may grow so far");
+        assert_eq!(in_bulk.size_in_bytes(), singly.size_in_bytes(), "{} keys", singly.len());
+        doublings = doublings.max(singly.parameters().half_doublings());
+        rest = behind;
+        if rest.is_empty() {
+            break;
+        }
+    }
+    assert!(in_bulk.to_bytes() == singly.to_bytes());
+    assert!(doublings > 2, "{doublings} halves of doublings");
+}
+
 #[test]
 fn batches_that_make_it_grow_lose_no_key() {
     // Among the keys, copies of a few, more than fit: a bulk leaves those out, and a batch ends where they are refused.
