@@ -227,7 +227,7 @@ impl<const LONG: bool> DoublingAddressing<LONG> {
     /// The half that a fingerprint goes to of two that were one bucket when all had been doubled as often, given either.
     #[inline]
     pub(crate) fn half(&self, either: Half, fingerprint: Fingerprint) -> Half {
-        let second = (fingerprint.get() >> (self.fingerprint_bits - 1)) ^ self.next_bit_of_x(either, fingerprint);
+        let second = u64::from(self.is_second_of_even(fingerprint.get())) ^ self.next_bit_of_x(either, fingerprint);
         Half::new(either.get() & !1 | second)
     }
 

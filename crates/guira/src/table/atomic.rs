@@ -10,8 +10,8 @@ use zerocopy::FromZeros as _;
 #[cfg(not(loom))]
 use super::storage::Mapping;
 use super::{
-    Copies, Copying, Memory, MemoryMut, OWN_CACHE, OutOfMemory, PackedTable, Place, Storage, Table, TableMut, Widths,
-    byte_of, storage,
+    Copies, Copying, Memory, MemoryMut, OutOfMemory, PackedTable, Place, Storage, Table, TableMut, Widths, byte_of,
+    is_large, storage,
 };
 use crate::addressing::{BucketIndex, Fingerprint};
 use crate::cast::{low_32, low_64, to_usize};
@@ -156,7 +156,7 @@ impl Memory for [AtomicU64] {
 
     #[inline]
     fn is_large(&self) -> bool {
-        size_of_val(self) > 2 * OWN_CACHE
+        is_large(size_of_val(self))
     }
 }
 

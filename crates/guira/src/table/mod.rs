@@ -200,6 +200,12 @@ pub(crate) trait Memory {
 /// Tables of up to this many bytes are in the core's own cache, and need no prefetching.
 pub(crate) const OWN_CACHE: usize = 512 << 10;
 
+/// See [`Memory::is_large`].
+#[inline]
+const fn is_large(size: usize) -> bool {
+    size > 2 * OWN_CACHE
+}
+
 impl Memory for [u8] {
     #[inline]
     fn word<W: Word>(&self, byte: usize, before: u32, _bits: u32) -> W {
@@ -214,7 +220,7 @@ impl Memory for [u8] {
 
     #[inline]
     fn is_large(&self) -> bool {
-        self.len() > 2 * OWN_CACHE
+        is_large(self.len())
     }
 }
 
