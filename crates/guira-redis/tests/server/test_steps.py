@@ -102,8 +102,9 @@ def test_others_are_served_and_lose_nothing_while_filters_are_merged(server, sta
     merged_alike(server, client)
     looked_up = client.info("stats")["keyspace_hits"]
     assert client.execute_command("CF.MERGE", "a", "b") == b"OK"
-    # Steps are not lookups. A server before 7.2 counts one for each key in each turn, but not in each step.
-    assert client.info("stats")["keyspace_hits"] - looked_up < 500
+    # Steps are not lookups. Redis 7.0 counts one for each key in each turn, and takes the more turns the slower it is.
+    has_old_turns = client.info("server")["redis_version"].startswith("7.0.")
+    assert has_old_turns or client.info("stats")["keyspace_hits"] - looked_up < 10
     merge = Meanwhile(server, "CF.MERGE", "a", "b")
     added, served = 2 * ITEMS, 0
     while merge.thread.is_alive():

@@ -243,7 +243,7 @@ const fn bits_per_region(parameters: &Parameters) -> u64 {
 struct Outcome {
     inserted: usize,
     rejected: Vec<Digest>,
-    /// Why the first of them was rejected; for want of memory if any was, of which there may be more than are listed.
+    /// Why the first of them was rejected. `OutOfMemory` if that was the reason for any, and then `rejected` may be incomplete.
     reason: Option<NoRoom>,
 }
 

@@ -59,7 +59,7 @@ use crate::table::{Counted, ask_for, try_box};
 /// # Growth
 ///
 /// A filter that was built with a [`max_capacity`](crate::FilterBuilder::max_capacity) enlarges its table when it is
-/// full, from 64 KiB on in steps: each insertion and removal moves 64 buckets to a table that is larger by a half or a third, unless
+/// full, from 64 KiB on in steps: each insertion and removal moves 32 buckets to a table that is larger by a half or a third, unless
 /// another thread is splitting some, and all operations work on both tables meanwhile. An operation waits for a few
 /// buckets to be split, and an insertion that finds no room meanwhile for 4096 at a time. The old table is freed as a whole
 /// when the doubling is over and the last operation in it has ended; until then both take memory.

@@ -189,7 +189,7 @@ impl Generation {
 
     /// Whether the table has reached its limit, as far as insertions compare with it.
     ///
-    /// While others write it may seem to have and has not, but no table that has passes for one that has not.
+    /// While others write, it may return `true` for a table below its limit, but never `false` for one that has reached it.
     ///
     /// Relaxed: the exponent only decides how often to compare.
     #[inline]
@@ -202,7 +202,7 @@ impl Generation {
         let next = step_to(comparison_exponent(self.limit, stored), exponent);
         if next != exponent {
             let exponents = &self.comparison_exponent;
-            // Whoever came between knows better. Where it fails for nothing, the next comparison does it.
+            // Where it fails, another thread has just set a newer exponent, or the next comparison sets this one.
             let _unless_changed = exponents.compare_exchange_weak(exponent, next, Ordering::Relaxed, Ordering::Relaxed);
         }
         stored >= self.limit

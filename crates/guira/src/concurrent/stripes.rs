@@ -58,8 +58,8 @@ struct Stripe {
     state: Mutex<State>,
     /// How many fingerprints were ever stored under this lock. Written only under it.
     stored: AtomicU64,
-    /// How many were ever removed under this lock, whichever they were stored under. Two counts that only rise, since of their
-    /// difference no sum could be trusted while others write: see [`Stripes::stored`].
+    /// How many were ever removed under this lock, whichever lock they were stored under. Both counts only rise: a sum of their
+    /// differences would be wrong while others write, see [`Stripes::stored`].
     removed: AtomicU64,
 }
 

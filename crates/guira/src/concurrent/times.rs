@@ -1,7 +1,7 @@
 //! Time, in a filter that threads share.
 //!
 //! Which generations live, and which number new keys get, is one word, which changes only while all locks of the table are
-//! held. (Of how many generations there may be dead fingerprints is part of it, and may be lowered at any time.) So:
+//! held. (It also has the number of generations that may have dead fingerprints, which may be lowered at any time.) So:
 //!
 //! - *Writers* read the word, work out what to do, lock, and compare: if it is another word by then, they begin again. What they
 //!   write under their locks has a number that is current, and what they overwrite or remove is dead or alive as they took it

@@ -286,8 +286,7 @@ impl Scheme {
         with_table!(self, over(bytes), table => table.count(digest))
     }
 
-    /// What is the same for all keys whose copies can't be told from those of this one, and for no others: its fingerprint, and the
-    /// first of its candidate buckets.
+    /// The fingerprint of a key and the lowest of its candidate buckets, which are equal for those keys whose copies can't be told apart.
     pub(crate) fn id_of_copies(&self, digest: Digest) -> (Fingerprint, BucketIndex) {
         with_table!(&self.pair, (addressing, _layout) => {
             let (fingerprint, primary) = addressing.locate(digest);

@@ -439,7 +439,7 @@ impl Generations {
     }
 }
 
-/// What numbers that no fingerprint has stood for before makes no difference.
+/// Whether they have equal times, and equally many fingerprints in each generation. What numbers meant before makes no difference.
 impl PartialEq for Generations {
     fn eq(&self, other: &Self) -> bool {
         self.times() == other.times() && self.lens().eq(other.lens())

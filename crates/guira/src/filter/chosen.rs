@@ -74,8 +74,8 @@ impl Chosen {
         .map_err(Refused::without_values)
     }
 
-    /// What is planned. Where that fails because the rate is too low, the least one with which it does not is found by trying: how
-    /// long fingerprints can be depends on the table, and on what is beside them.
+    /// What is planned. Where the rate is too low, the error says the lowest possible one, which is found by trying: how long
+    /// fingerprints can be depends on the table, and on the values beside them.
     fn planned<T>(&self, plan: impl Fn(&Self) -> Result<T, BuildError>) -> Result<T, Refused> {
         plan(self).map_err(|error| {
             let guess = match (&error, self.false_positive_rate) {

@@ -155,9 +155,13 @@ impl CuckooFilter {
     /// Begins or ends a doubling, and returns the one that was in progress. During a doubling the limit is 0, so that
     /// nothing is inserted into `storage` alone.
     pub(super) fn set_doubling(&mut self, doubling: Option<Box<Doubling>>) -> Option<Box<Doubling>> {
-        let growth = self.growth.filter(|_| doubling.is_none());
-        self.limit = growth.map_or(0, |growth| growth.limit(&self.parameters));
+        self.limit = if doubling.is_some() { 0 } else { self.limit_when_settled() };
         core::mem::replace(&mut self.doubling, doubling)
+    }
+
+    /// The limit, or the one that there will be when a doubling is over.
+    pub(super) fn limit_when_settled(&self) -> usize {
+        self.doubling.as_ref().map_or(self.limit, |doubling| doubling.limit)
     }
 
     #[inline]

@@ -24,6 +24,8 @@ pub(super) struct Doubling {
     pub(super) old: Storage,
     /// The parameters of that table.
     parameters: Parameters,
+    /// The number of fingerprints at which the doubled table counts as full.
+    pub(super) limit: usize,
 }
 
 /// How many bytes of the table that is being doubled are given back at a time.
@@ -64,7 +66,8 @@ impl CuckooFilter {
     ) -> Result<Self, OutOfMemory> {
         let mut filter = doubled;
         if splitting.waiting() > 0 {
-            filter.set_doubling(Some(try_box(Doubling { splitting, old, parameters })?));
+            let limit = filter.limit_when_settled();
+            filter.set_doubling(Some(try_box(Doubling { splitting, old, parameters, limit })?));
         }
         Ok(filter)
     }
@@ -82,7 +85,8 @@ impl CuckooFilter {
         let parameters = *self.parameters();
         ask_for::<Doubling>().map_err(|OutOfMemory| error::OutOfMemory::new(parameters.table_size()))?;
         let old = core::mem::replace(self, doubled).into_storage();
-        self.set_doubling(Some(Box::new(Doubling { splitting, old, parameters })));
+        let limit = self.limit_when_settled();
+        self.set_doubling(Some(Box::new(Doubling { splitting, old, parameters, limit })));
         Ok(true)
     }
 
@@ -106,12 +110,11 @@ impl CuckooFilter {
         is_stored
     }
 
-    /// Stores a copy of a key while the table is being doubled, and splits some buckets; more of them where there is no room,
-    /// unless there would be none if all were split, or the doubled table holds as many as it may. Where there is none although all
-    /// are, the doubling is over.
+    /// Splits some buckets, then stores a copy of a key. Where there is no room it splits more, unless the doubled table would have
+    /// none for the key either, or holds as many as it may. Where all are split in vain, the doubling is over.
     pub(crate) fn insert_while_doubling(&mut self, digest: Digest) -> Result<(), NoRoom> {
         self.split(Splitting::AT_A_TIME);
-        if self.growth().is_some_and(|growth| self.len() >= growth.limit(self.parameters())) {
+        if self.len() >= self.limit_when_settled() {
             return Err(NoRoom::Full);
         }
         loop {
@@ -186,8 +189,8 @@ impl CuckooFilter {
 impl Doubling {
     /// A copy, unless there is no memory for it.
     pub(super) fn try_clone(&self) -> Result<Self, OutOfMemory> {
-        let Self { splitting, ref old, parameters } = *self;
-        Ok(Self { splitting, old: Storage::copied_from(old)?, parameters })
+        let Self { splitting, ref old, parameters, limit } = *self;
+        Ok(Self { splitting, old: Storage::copied_from(old)?, parameters, limit })
     }
 
     /// Gives back the memory behind the buckets that wait, once it is worth a call.

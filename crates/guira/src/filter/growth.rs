@@ -43,7 +43,7 @@ impl Growth {
         Ok(())
     }
 
-    /// The same for a filter that was converted, and has these parameters now. No more keys are promised than fit its last table.
+    /// The growth of a filter that was converted, and has these parameters now: the largest capacity is at most that of its last table.
     pub(crate) fn converted(self, parameters: &Parameters) -> Self {
         let fit = if parameters.half_doublings() == self.half_doublings() {
             parameters.capacity()

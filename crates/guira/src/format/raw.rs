@@ -108,7 +108,8 @@ impl core::fmt::Debug for FileToWrite<'_> {
     }
 }
 
-/// What stands before a filter's table in its file, and what it has behind it itself: see [`RawFilter::file_ends`].
+/// What a filter's file has before and behind the table, apart from chunks that came with a file: the header, and where keys expire
+/// the chunk of their times. See [`RawFilter::file_ends`].
 #[derive(Clone, Debug)]
 pub struct FileEnds {
     header: ArrayVec<u8, HEADER_SIZE>,

@@ -141,7 +141,7 @@ impl LoadOptions {
     ) -> Result<CuckooFilterView<'static>, LoadError> {
         let (mut description, mut journal) = (None, Journal::default());
         let table = OwnedTable::try_new(try_box(owner).map_err(no_memory)?, |owner| {
-            // What the owner returns is asked for once, so that it is checked what is looked at.
+            // Once, so that the bytes that are checked are those that are queried.
             let bytes = (**owner).as_ref();
             let header = Header::decode(bytes)?;
             description = Some(header.describe(self.given_secret_key())?);

@@ -9,7 +9,7 @@ use super::OutOfMemory;
 /// What is in memory for an `Arc` of a value: it and two counters.
 pub(crate) type Counted<T> = (usize, usize, T);
 
-/// Asks the allocator for memory for a value, and gives it back, so that it is there for who asks for as much next.
+/// Allocates memory for a value and frees it, so that a lack of memory is reported here and not by the allocation that follows.
 pub(crate) fn ask_for<T>() -> Result<(), OutOfMemory> {
     let mut memory = Vec::<T>::new();
     memory.try_reserve_exact(1).map_err(|_| OutOfMemory)?;

@@ -321,8 +321,7 @@ pub(crate) trait Values: Table {
     /// The value in a slot.
     fn value(&self, place: Place) -> u32;
 
-    /// Whether a slot of a bucket may hold a fingerprint with this value. It may be an empty slot that makes it say so, whose
-    /// value is 0.
+    /// Whether a slot of a bucket has this value. An empty slot has the value 0, so with 0 it need not be one with a fingerprint.
     fn may_have_value(&self, bucket: BucketIndex, value: u32) -> bool;
 }
 
