@@ -5,6 +5,7 @@
 use guira::raw::RawInsert as _;
 use guira::{
     Addressing, BuildError, BuildFromKeysError, CuckooFilter, Digest, FilterBuilder, InsertError, Key, KeyHasher,
+    Layout,
 };
 
 #[path = "guira/oracle"]
@@ -491,6 +492,36 @@ fn more_keys_than_fit_are_stored_but_for_those_in_the_error() {
             assert!(bulk.is_empty(), "{case}, {threads}: {} left", bulk.len());
         });
     });
+}
+
+/// Of these eleven regions, every eighth, fourth or second ends with a byte, and fewer are left at the end.
+#[test]
+fn regions_that_begin_inside_a_byte_take_keys_from_nearly_none_to_nearly_full() {
+    for (fingerprint_bits, regions_to_byte) in [(13, 8), (14, 4), (12, 2)] {
+        let case = Case {
+            layout: Layout::Packed,
+            addressing: Addressing::Ternary,
+            slots_per_bucket: 1,
+            fingerprint_bits,
+            bucket_count: 11 * 3_u64.pow(10),
+            seed: 7,
+        };
+        let _announced = Announced(case);
+        let start = case.build();
+        assert_eq!(start.parameters().region_count(), 11, "{case}");
+        let mut ends = (1..=8).map(|regions| regions * 3_u64.pow(10) * u64::from(fingerprint_bits));
+        assert_eq!(ends.position(|bits| bits % 8 == 0), Some(regions_to_byte - 1), "{case}");
+
+        let keys: Vec<u64> = (0..keys_that_fit(&start)).collect();
+        let mut single = start.clone();
+        assert!(keys.iter().all(|key| single.insert(key).is_ok()), "{case}: all fit");
+        on_any_number_of_threads(|threads| {
+            let mut bulk = start.clone();
+            assert_eq!(bulk.insert_many(&keys), Ok(()), "{case}, {threads}");
+            assert_eq!(bulk.len(), single.len(), "{case}, {threads}");
+            assert!(bulk.to_bytes() == single.to_bytes(), "{case}, {threads}: the bytes");
+        });
+    }
 }
 
 /// Where several regions share a byte, they can't be filled side by side.

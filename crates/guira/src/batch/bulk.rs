@@ -228,14 +228,10 @@ fn chunk_len(parameters: &Parameters) -> usize {
 }
 
 /// Whether so many keys are worth sorting: each region is copied to the cache and back, which takes as long as waiting
-/// for the memory of some thousand keys. Every second region must have bytes of its own, so it takes a byte or more.
+/// for the memory of some thousand keys.
 const fn is_worth_sorting(keys: usize, parameters: &Parameters) -> bool {
     let regions = parameters.region_count();
-    regions > 1 && bits_per_region(parameters) >= 8 && keys as u64 / regions >= 2048
-}
-
-const fn bits_per_region(parameters: &Parameters) -> u64 {
-    parameters.slots_per_region() * parameters.bits_per_slot() as u64
+    regions > 1 && keys as u64 / regions >= 2048
 }
 
 /// The outcome of inserting some keys.
@@ -323,177 +319,66 @@ fn sort_by_region<K: Sync>(
 }
 
 fn insert_by_region(scheme: &Scheme, bytes: &mut [u8], parameters: &Parameters, partitions: &[Partition]) -> Outcome {
-    let (region_bits, region_count) = (bits_per_region(parameters), parameters.region_count());
-    let fill = |_, region: &mut Region<'_>| region.outcome = fill_region(scheme, region, region_bits, partitions);
+    let region_bits = parameters.slots_per_region() * u64::from(parameters.bits_per_slot());
+    let region_count = parameters.region_count();
+    // Neighbouring regions may share a byte. A unit is as many of them, 1 to 8, as surely end with a byte.
+    let regions_per_unit = 8 >> region_bits.trailing_zeros().min(3);
+    let unit_bytes = to_usize(regions_per_unit * region_bits / 8);
+    let unit_count = to_usize(region_count.div_ceil(regions_per_unit));
+    let first_region = |unit: usize| region_count.min(unit as u64 * regions_per_unit);
+    let digests_of = |unit| {
+        let regions = to_usize(first_region(unit))..to_usize(first_region(unit + 1));
+        // In each region in the order in which they came.
+        regions.flat_map(|region| partitions.iter().flat_map(move |partition| partition.region(region))).copied()
+    };
+
+    // What came of each unit; `None` where memory was missing.
+    let mut outcomes = Vec::new();
+    if outcomes.try_reserve_exact(unit_count).is_ok() {
+        outcomes.resize_with(unit_count, || None);
+    }
+    let mut units = Vec::new();
+    if units.try_reserve_exact(outcomes.len()).is_ok() {
+        // Behind the last unit, or in its last bytes, is padding.
+        units.extend(bytes.chunks_mut(unit_bytes).zip(&mut outcomes));
+        parallel::for_each(&mut units, |number, (unit, outcome)| {
+            let start = first_region(number) * parameters.buckets_per_region();
+            **outcome = fill_copy(scheme, unit, start, digests_of(number));
+        });
+    }
     let mut outcome = Outcome::default();
-    let mut without_memory = Vec::new();
-    let regions_per_turn = to_usize(region_count.div_ceil(2));
-    // Neighbouring regions may share a byte, so they are filled one after the other: first the even ones.
-    for parity in [0, 1] {
-        without_memory.clear();
-        let regions = match without_memory.try_reserve_exact(regions_per_turn) {
-            Ok(()) => regions_of_parity(bytes, region_bits, region_count, parity),
-            Err(_) => Err(OutOfMemory),
-        };
-        let Ok(mut regions) = regions else {
-            (parity..region_count).step_by(2).for_each(|region| {
-                fill_in_place(scheme, bytes, to_usize(region), partitions, &mut outcome);
-            });
-            continue;
-        };
-        parallel::for_each(&mut regions, fill);
-        for region in regions {
-            match region.outcome {
-                Some(of_region) => outcome.append(of_region),
-                None => without_memory.push(region.number),
-            }
-        }
-        for &region in &without_memory {
-            fill_in_place(scheme, bytes, region, partitions, &mut outcome);
+    for number in 0..unit_count {
+        match outcomes.get_mut(number).and_then(Option::take) {
+            Some(of_unit) => outcome.append(of_unit),
+            None => digests_of(number).for_each(|digest| outcome.note(digest, scheme.insert(bytes, digest))),
         }
     }
     outcome
 }
 
-/// The digests that belong to a region, in order.
-fn digests_of(partitions: &[Partition], region: usize) -> impl Iterator<Item = Digest> {
-    partitions.iter().flat_map(move |partition| partition.region(region)).copied()
-}
-
-/// Fills a region where it is.
-fn fill_in_place(scheme: &Scheme, bytes: &mut [u8], region: usize, partitions: &[Partition], outcome: &mut Outcome) {
-    digests_of(partitions, region).for_each(|digest| outcome.note(digest, scheme.insert(bytes, digest)));
-}
-
-/// A region, and the bytes that hold it.
-struct Region<'table> {
-    number: usize,
-    bytes: &'table mut [u8],
-    /// The bit of the first byte at which it starts.
-    first_bit: u32,
-    /// What came of filling it; `None` before, or where there was no memory for a copy.
-    outcome: Option<Outcome>,
-}
-
-/// Every second region.
-fn regions_of_parity(
-    table: &mut [u8],
-    region_bits: u64,
-    region_count: u64,
-    parity: u64,
-) -> Result<Vec<Region<'_>>, OutOfMemory> {
-    let mut regions = Vec::new();
-    regions.try_reserve_exact(to_usize(region_count.div_ceil(2))).map_err(|_| OutOfMemory)?;
-    let (mut rest, mut rest_start) = (table, 0);
-    for region in (parity..region_count).step_by(2) {
-        let (start, end) = (region * region_bits, (region + 1) * region_bits);
-        let (start_byte, end_byte) = (to_usize(start / 8), to_usize(end.div_ceil(8)));
-        let (before, behind) = core::mem::take(&mut rest).split_at_mut(end_byte - rest_start);
-        let (_, bytes) = before.split_at_mut(start_byte - rest_start);
-        let first_bit = u32::from(start.to_le_bytes()[0] & 7);
-        regions.push(Region { number: to_usize(region), bytes, first_bit, outcome: None });
-        (rest, rest_start) = (behind, end_byte);
-    }
-    Ok(regions)
-}
-
-/// Fills one region in a copy of its own, which starts at a byte and stays in the cache, and puts it back.
+/// Fills a unit, whose first bucket is bucket `start` of the table, in a copy that stays in the cache, and puts it back.
 ///
 /// `None` where there is no memory for a copy.
-fn fill_region(
-    scheme: &Scheme,
-    region: &mut Region<'_>,
-    region_bits: u64,
-    partitions: &[Partition],
-) -> Option<Outcome> {
+fn fill_copy(scheme: &Scheme, unit: &mut [u8], start: u64, digests: impl Iterator<Item = Digest>) -> Option<Outcome> {
     let mut outcome = Outcome::default();
-    if digests_of(partitions, region.number).next().is_none() {
+    let mut digests = digests.peekable();
+    if digests.peek().is_none() {
         return Some(outcome);
     }
-    let mut copy = Storage::zeroed(region_bits).ok()?;
-    bits::copy(region.bytes, region.first_bit, &mut copy, 0, region_bits);
+    let mut copy = Storage::zeroed(8 * unit.len() as u64).ok()?;
+    copy[..unit.len()].copy_from_slice(unit);
     with_table!(scheme, over_mut(&mut copy), table => {
-        for digest in digests_of(partitions, region.number) {
+        for digest in digests {
             let (fingerprint, primary) = table.addressing.locate(digest);
-            outcome.note(digest, table.insert_fingerprint(fingerprint, Candidate::at(0, primary.offset())).map(|_place| ()));
+            let primary = Candidate::at(primary.region_start() - start, primary.offset());
+            outcome.note(digest, table.insert_fingerprint(fingerprint, primary).map(|_place| ()));
         }
     });
-    bits::copy(&copy, 0, region.bytes, region.first_bit, region_bits);
+    unit.copy_from_slice(&copy[..unit.len()]);
     Some(outcome)
 }
 
-/// Copies of runs of bits.
-mod bits {
-    use crate::cast::to_usize;
-
-    /// Copies `count` bits from bit `from_bit` of the first byte of `from` to bit `to_bit` of the first byte of `to`, one
-    /// of the two being 0 and both below 8, and leaves all other bits of `to` alone.
-    pub(super) fn copy(from: &[u8], from_bit: u32, to: &mut [u8], to_bit: u32, count: u64) {
-        debug_assert!(from_bit < 8 && to_bit < 8 && (from_bit == 0 || to_bit == 0));
-        let whole = to_usize(count / 8);
-        if from_bit == 0 && to_bit == 0 {
-            to[..whole].copy_from_slice(&from[..whole]);
-            let (from, to, rest) = (&from[whole..], &mut to[whole..], count % 8);
-            copy_bytewise(from, 0, to, 0, rest);
-        } else {
-            copy_bytewise(from, from_bit, to, to_bit, count);
-        }
-    }
-
-    fn copy_bytewise(from: &[u8], from_bit: u32, to: &mut [u8], to_bit: u32, count: u64) {
-        let end = u64::from(to_bit) + count;
-        let byte_at = |index: usize| u32::from(from.get(index).copied().unwrap_or(0));
-        let whole = to_usize(end / 8);
-        for (index, byte) in to.iter_mut().enumerate().take(to_usize(end.div_ceil(8))) {
-            let here = byte_at(index);
-            // Bit 0 of this byte comes from bit from_bit - to_bit of the same byte, or of the one before.
-            let moved = if to_bit == 0 {
-                (here | (byte_at(index + 1) << 8)) >> from_bit
-            } else {
-                let before = if index == 0 { 0 } else { byte_at(index - 1) };
-                ((here << 8) | before) >> (8 - to_bit)
-            };
-            let mut mask = 0xffu8;
-            if index == 0 {
-                mask &= 0xff << to_bit;
-            }
-            if index == whole {
-                mask &= !(0xff << (end % 8));
-            }
-            *byte = (*byte & !mask) | (moved.to_le_bytes()[0] & mask);
-        }
-    }
-
-    #[cfg(test)]
-    mod tests {
-        use super::*;
-
-        #[test]
-        fn bits_arrive_and_their_neighbours_stay() {
-            let pattern: [u8; 12] = core::array::from_fn(|index| u8::try_from(index * 37 % 251).expect("below 251"));
-            let bit = |bytes: &[u8], at: usize| bytes[at / 8] >> (at % 8) & 1;
-            for shift in 0..8u32 {
-                for count in 1..=80u64 {
-                    for (from_bit, to_bit) in [(shift, 0), (0, shift)] {
-                        for background in [0u8, 0xff] {
-                            let mut to = [background; 12];
-                            copy(&pattern, from_bit, &mut to, to_bit, count);
-                            let (from_bit, to_bit) = (to_usize(from_bit.into()), to_usize(to_bit.into()));
-                            for at in 0..96 {
-                                let inside = at >= to_bit && at < to_bit + to_usize(count);
-                                let expected =
-                                    if inside { bit(&pattern, at - to_bit + from_bit) } else { background & 1 };
-                                assert_eq!(bit(&to, at), expected, "{count} bits, {from_bit} to {to_bit}, at {at}");
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// Runs work for each region, on all threads of the rayon pool or on this one.
+/// Runs work for each item, on all threads of the rayon pool or on this one.
 mod parallel {
     #[cfg(feature = "rayon")]
     pub(super) fn threads() -> usize {
