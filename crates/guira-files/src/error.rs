@@ -37,6 +37,9 @@ impl fmt::Display for ReplaceError {
             Self::IsDirectory => formatter.write_str("Is a directory"),
             Self::NotRegular => formatter.write_str("not a regular file, so it can't be replaced"),
             Self::Locked { waited } => {
+                if waited.is_zero() {
+                    return formatter.write_str("another process changes it: nothing was written");
+                }
                 write!(formatter, "another process changes it, and was not done within {waited:?}: nothing was written")
             }
             Self::Changed => formatter.write_str(

@@ -23,8 +23,8 @@ const STATUS: &str = "Exit status: 0 if the filter is on the server, 2 if there 
 /// if that fails. If the program is killed, it expires within a minute. Until it is renamed, the server has memory
 /// for both filters, the old one and the new one.
 ///
-/// The server takes filters that grow. "guira build" makes those, unless --layout, --slots-per-bucket, --fingerprint-bits or
-/// --prefer space is given. The notes of the file and the rate that was asked for go with it. What "guira build"
+/// The server takes filters that grow. "guira build" makes those, unless --layout, --slots-per-bucket, --fingerprint-bits,
+/// --prefer space or --lifetime is given, or a rate above 3 % without --max-capacity. The notes of the file and the rate that was asked for go with it. What "guira build"
 /// does to keys by --lowercase and --trim, clients must do.
 ///
 /// The secret key of a filter that was built with --hash siphash goes with it to the server, which hashes with it.

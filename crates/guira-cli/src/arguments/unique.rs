@@ -55,7 +55,7 @@ pub(crate) struct UniqueArguments {
     /// How many distinct lines are expected, with --for at a time; it grows beyond [default: 350,000]
     ///
     /// The closer this is, the less memory is taken. Up to 256 times as many, the rate is kept; with
-    /// --for fewer at very low rates, or with a fine --resolution.
+    /// --for fewer at very low rates, or with a fine --resolution. A --state that is there has its size already.
     #[arg(long, value_name = "LINES", value_parser = values::capacity, allow_negative_numbers = true)]
     pub(crate) capacity: Option<usize>,
 

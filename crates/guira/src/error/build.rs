@@ -40,7 +40,7 @@ pub enum BuildError {
         /// The rate asked for.
         given: f64,
         /// The least rate for what else was asked for, or up to a thousandth more: with the longest fingerprints of its shape, in a
-        /// table of the most buckets that are planned for it. Of it, capacity / 2^64 are absent keys whose digest is that of a
+        /// table of the most buckets that are planned for it. It includes capacity / 2^64, the chance that an absent key has the digest of a
         /// stored one.
         least: f64,
     },

@@ -19,8 +19,8 @@ pub enum InsertError {
         /// The copies that are stored.
         copies: usize,
     },
-    /// Copies of other keys fill the candidate buckets of this one, of which there are few copies or none, in a filter that
-    /// grows: even a table so large that only a quarter of it is filled would not help.
+    /// Copies of other keys fill the candidate buckets of this one, in a filter that grows. A larger table would not help: sizes up to one
+    /// of which a quarter is filled were tried.
     Crowded {
         /// The fingerprints stored.
         len: usize,

@@ -28,8 +28,8 @@ pub enum MergeError {
         /// The most copies that fit.
         copies: usize,
     },
-    /// Copies of some keys fill the candidate buckets of others, in a filter that grows: even a table so large that only a
-    /// quarter of it is filled would not help.
+    /// Copies of some keys fill the candidate buckets of others, in a filter that grows. A larger table would not help: sizes up to one
+    /// of which a quarter is filled were tried.
     Crowded {
         /// The fingerprints stored in the filter that was to be added to.
         len: usize,

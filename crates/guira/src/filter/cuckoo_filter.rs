@@ -481,7 +481,7 @@ impl CuckooFilter {
         to_usize(self.parameters.slot_count())
     }
 
-    /// Returns the size of the table in bytes, padding included.
+    /// Returns the size of the table in bytes, padding included, or of both tables during a doubling.
     ///
     /// # Examples
     ///

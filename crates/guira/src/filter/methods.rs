@@ -137,7 +137,7 @@ macro_rules! methods {
         }
     };
     (@size_in_bytes $name:literal $made:literal) => {
-        /// Returns the size of the table in bytes, padding included, or of both tables during a doubling.
+        /// Returns the size of the table in bytes, padding included; of a set, the size of both tables during a doubling.
         ///
         /// # Examples
         ///

@@ -17,7 +17,7 @@ use crate::table::Borrowed;
 /// negatives included, but nothing worse happens. [`verify`](Self::verify) makes the checks that loading makes.
 ///
 /// The bytes of the file may be in any memory: read, received, part of a larger buffer, or a file that the caller mapped.
-/// With the feature `mmap`, `open` maps one.
+/// With the feature `mmap`, `map` maps one.
 ///
 /// Keys that the program `guira` has appended to the file, in a journal, are answered for as those of the table. What is appended
 /// once the view was made is seen by the next one.

@@ -219,11 +219,13 @@ impl<T: FilterKind + FilterFile> FilterBuilder<T> {
     ///
     /// # Errors
     ///
-    /// [`Error::Load`] with [`LoadError::MadeOtherwise`] where the file's hash, or whether it grows, is not what was chosen, or the
-    /// bits of its values, its lifetime, its resolution or its rate is not what was given, or with why it can't be opened;
-    /// [`Error::Build`] with why there is no such filter. Of the files that are there, those of the program `guira` say for which
-    /// rate they were made, and those of this library do not. Capacities, the growth policy, and the layout and size of the table
-    /// are not compared.
+    /// - [`Error::Load`] if the file can't be opened: with [`LoadError::SecretKeyMissing`], `SecretKeyNotUsed` or `SecretKeyDiffers`
+    ///   if it has another secret key, and with [`LoadError::MadeOtherwise`] if its seed is another, if it grows and the filter of
+    ///   the builder does not, or the other way round, or if the bits of its values, its lifetime, its resolution or its rate is not
+    ///   what was given. Only files of the program `guira` say for which rate they were made.
+    /// - [`Error::Build`] if there is no file, and no such filter either.
+    ///
+    /// Capacities, the growth policy, the bits of fingerprints, and the layout and size of the table are not compared.
     ///
     /// # Examples
     ///

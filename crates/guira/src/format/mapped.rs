@@ -29,7 +29,8 @@ impl CuckooFilterView<'static> {
     ///
     /// While it is mapped, nobody may change the file's bytes or cut it off, neither in this process nor in another.
     /// Reading bytes that change is undefined behaviour in Rust, and reading a page that was cut off ends the process.
-    /// Putting another file in its place, as renaming does, is no change: the view keeps the old one.
+    /// Appending to it, as the program `guira` does, and putting another file in its place, as renaming does, are no changes: the
+    /// view has what was there when it was made.
     ///
     /// # Examples
     ///

@@ -19,8 +19,7 @@ use crate::map::{CuckooMap, MapValue};
 use crate::set::CuckooSet;
 
 /// A type that can be loaded from a file: [`CuckooFilter`], `ConcurrentCuckooFilter`, [`CuckooSet`], [`CountingCuckooFilter`], [`CuckooMap`],
-/// [`ExpiringCuckooFilter`], and
-/// [`AnyFilter`] for a file of any of these kinds.
+/// [`ExpiringCuckooFilter`], `ConcurrentExpiringCuckooFilter`, and [`AnyFilter`] for a file of any of these kinds.
 #[expect(private_bounds, reason = "so that nobody else implements it")]
 pub trait FilterFile: Contents {}
 
@@ -74,8 +73,9 @@ macro_rules! file_methods {
                 LoadOptions::new().read_from(reader)
             }
 
-            /// Loads it from a file that [`save`](Self::save) or the program `guira` wrote. For keys that were hashed with a
-            /// secret key, see [`LoadOptions`].
+            /// Loads it from a file that [`save`](Self::save) wrote. `CuckooFilter` and `ExpiringCuckooFilter` also open those files of
+            /// the program `guira` that are not compressed. For keys that were hashed with a secret key, or changed before they were
+            /// hashed, as the program does with `--lowercase` and `--trim`, see [`LoadOptions`].
             ///
             /// # Errors
             ///

@@ -41,8 +41,8 @@ impl<'arguments> State<'arguments> {
         }
         let (filter, replacement) = FilterReplacement::of_filter(path, key, wait)?;
         let contents = replacement.old().map(contents_of).transpose().map_err(|error| explain(path, &error))?;
-        if arguments.rate.is_some() || arguments.capacity.is_some() {
-            let text = "is there and has its rate and size: leave out --rate and --capacity, or give another --state";
+        if arguments.rate.is_some_and(|rate| filter.provenance.rate != Some(rate)) {
+            let text = "has another rate, which can't be changed: leave out --rate, or give another --state";
             return Err(Failure::of_file(path, text));
         }
         refuse_other_times(path, arguments, &filter)?;
