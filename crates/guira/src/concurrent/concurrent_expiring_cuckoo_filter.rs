@@ -17,7 +17,7 @@ use crate::cuckoo::{BLOCK, CuckooTable, with_table};
 use crate::digest::{Digest, Key};
 use crate::error::{AdvanceError, BuildError, InsertError, OutOfMemory};
 use crate::expiring::{Expires, ExpiringCuckooFilter, Generations, SWEPT_BY_ADVANCE, SWEPT_BY_INSERTION};
-use crate::filter::{Built, Chosen, Growth, Kept, ValuedFilter, many, methods};
+use crate::filter::{Built, Chosen, CuckooFilter, Growth, Kept, ValuedFilter, many, methods};
 use crate::parameters::Parameters;
 use crate::sync::AtomicU64;
 use crate::table::{Copies, Copying, Place, SharedLivingTable, TableMut as _, ValuedTable, Widths, Words};
@@ -504,9 +504,9 @@ impl ConcurrentExpiringCuckooFilter {
         copying.finish(words);
         guards.stripes.end_copies();
         let storage = Copying::into_storage(copying).map_err(out_of_memory)?;
-        let filter = ValuedFilter::from_parts(*parameters, *hasher, storage, generations.in_table());
+        let filter = CuckooFilter::from_parts(*parameters, *hasher, storage, generations.in_table());
         let filter = filter.with_growth(self.growth).with_kept(self.kept.clone());
-        Ok(ExpiringCuckooFilter::from_parts(filter, generations))
+        Ok(ExpiringCuckooFilter::from_parts(ValuedFilter::of(filter), generations))
     }
 
     /// Turns it into a filter for one thread, with the same bits. Tables that are in large pages, which is where a filter of
@@ -530,8 +530,9 @@ impl ConcurrentExpiringCuckooFilter {
         let Self { table: SharedTable { parameters, hasher, words, guards, .. }, times, growth, kept, .. } = self;
         let mut generations = times.lock().clone();
         times.count(&mut generations, &guards.stripes);
-        let filter = ValuedFilter::from_parts(parameters, hasher, words.into_storage(), generations.in_table());
-        ExpiringCuckooFilter::from_parts(filter.with_growth(growth).with_kept(kept), generations)
+        let filter = CuckooFilter::from_parts(parameters, hasher, words.into_storage(), generations.in_table());
+        let filter = filter.with_growth(growth).with_kept(kept);
+        ExpiringCuckooFilter::from_parts(ValuedFilter::of(filter), generations)
     }
 
     /// Returns how many living fingerprints are stored, each copy counted. It takes no lock: while others write, it may be off by

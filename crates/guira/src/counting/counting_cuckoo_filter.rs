@@ -2,7 +2,7 @@ use core::fmt;
 
 use crate::digest::Key;
 use crate::error::{BuildError, InsertError, MergeError};
-use crate::filter::{Built, Changes, Chosen, Growth, Living, Meeting, ValuedFilter, many, methods};
+use crate::filter::{Built, Changes, Chosen, CuckooFilter, Growth, Living, Meeting, ValuedFilter, many, methods};
 use crate::parameters::Parameters;
 
 /// Counts to 256. Counting Bloom filters get by with 4 bits, since their counters count collisions of distinct keys; these
@@ -50,8 +50,8 @@ pub struct CountingCuckooFilter {
 impl Built for CountingCuckooFilter {
     fn build(chosen: &Chosen) -> Result<Self, BuildError> {
         let (parameters, growth) = Self::plan(chosen)?;
-        let filter = ValuedFilter::with_parameters(parameters, chosen.hasher)?;
-        Ok(Self::from_filter(filter.with_growth(growth)))
+        let filter = CuckooFilter::with_parameters(parameters, chosen.hasher)?.with_growth(growth);
+        Ok(Self::from_filter(ValuedFilter::of(filter)))
     }
 
     fn plan(chosen: &Chosen) -> Result<(Parameters, Option<Growth>), BuildError> {
@@ -271,8 +271,8 @@ impl CountingCuckooFilter {
         Ok(())
     }
 
-    pub(crate) const fn filter(&self) -> &ValuedFilter {
-        &self.filter
+    pub(crate) const fn as_filter(&self) -> &CuckooFilter {
+        self.filter.as_filter()
     }
 }
 

@@ -1,4 +1,3 @@
-use alloc::vec::Vec;
 use core::fmt;
 
 use super::Generations;
@@ -6,7 +5,9 @@ use super::generations::is_valid;
 use crate::cast::to_usize;
 use crate::digest::{Digest, Key};
 use crate::error::{AdvanceError, BuildError, InsertError, MergeError, OutOfMemory, ReserveError};
-use crate::filter::{Built, Changes, Chosen, Filled, Growth, Meeting, Place, ValuedFilter, many, methods};
+use crate::filter::{
+    Built, Changes, Chosen, CuckooFilter, Filled, Growth, Meeting, Place, ValuedFilter, many, methods,
+};
 use crate::parameters::Parameters;
 
 /// A filter whose keys expire: each is found for a lifetime after it came, and then forgotten, without a second filter and
@@ -78,7 +79,8 @@ impl Built for ExpiringCuckooFilter {
     fn build(chosen: &Chosen) -> Result<Self, BuildError> {
         let (lifetime, resolution) = times(chosen)?;
         let (parameters, growth) = Self::plan(chosen)?;
-        let filter = ValuedFilter::with_parameters(parameters, chosen.hasher)?.with_growth(growth);
+        let filter = CuckooFilter::with_parameters(parameters, chosen.hasher)?.with_growth(growth);
+        let filter = ValuedFilter::of(filter);
         Ok(Self { filter, generations: Generations::new(lifetime, resolution, chosen.times.start)? })
     }
 
@@ -691,26 +693,21 @@ impl ExpiringCuckooFilter {
 
     /// Takes it apart.
     #[cfg(feature = "concurrent")]
-    pub(crate) fn into_parts(self) -> (ValuedFilter, Generations) {
-        (self.filter, self.generations)
+    pub(crate) fn into_parts(self) -> (CuckooFilter, Generations) {
+        (self.filter.into_filter(), self.generations)
     }
 
-    pub(crate) const fn filter(&self) -> &ValuedFilter {
-        &self.filter
+    pub(crate) const fn as_filter(&self) -> &CuckooFilter {
+        self.filter.as_filter()
+    }
+
+    /// The filter, for what neither stores nor removes fingerprints.
+    pub(crate) const fn as_filter_mut(&mut self) -> &mut CuckooFilter {
+        self.filter.as_filter_mut()
     }
 
     pub(crate) const fn generations(&self) -> &Generations {
         &self.generations
-    }
-
-    /// Lets the caller move the bytes of the table elsewhere.
-    pub(crate) fn move_table(&mut self, elsewhere: impl FnOnce(Vec<u8>) -> Vec<u8>) {
-        self.filter.move_table(elsewhere);
-    }
-
-    /// Sets the chunks that are written to its file besides.
-    pub(crate) fn set_chunks(&mut self, chunks: Vec<u8>) {
-        self.filter.set_chunks(chunks);
     }
 }
 

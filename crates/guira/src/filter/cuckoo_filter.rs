@@ -99,13 +99,13 @@ use crate::table::{Storage, is_zero_from, try_box};
 pub struct CuckooFilter {
     parameters: Parameters,
     hasher: KeyHasher,
-    scheme: Scheme,
-    storage: Storage,
-    len: usize,
+    pub(super) scheme: Scheme,
+    pub(super) storage: Storage,
+    pub(super) len: usize,
     growth: Option<Growth>,
     /// The number of fingerprints at which the table counts as full, even if more would fit. It is `usize::MAX` in a
     /// filter that does not grow, and 0 during a doubling.
-    limit: usize,
+    pub(super) limit: usize,
     /// The old table, while `storage` is being filled from it. `storage` holds only some of the fingerprints then: see
     /// [`settled`](Self::settled).
     doubling: Option<Box<Doubling>>,

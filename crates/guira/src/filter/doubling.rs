@@ -40,11 +40,11 @@ impl CuckooFilter {
     pub(crate) fn doubled(&self) -> Result<Option<Self>, error::OutOfMemory> {
         let from = self.try_settled()?;
         let Some(parameters) = from.parameters_after_doubling() else { return Ok(None) };
-        let mut doubled = Self::with_parameters(parameters, *from.hasher())?;
+        let mut doubled = from.empty_with(parameters)?;
         let mut splitting = Splitting::new(from.parameters(), doubled.parameters(), from.hasher().seed());
         splitting.split(from.bytes(), doubled.scheme_and_bytes().1, u64::MAX);
         doubled.add_to_len(from.len());
-        Ok(Some(doubled.with_growth(from.growth().copied()).with_kept(from.kept().cloned())))
+        Ok(Some(doubled))
     }
 
     fn parameters_after_doubling(&self) -> Option<Parameters> {
@@ -77,9 +77,7 @@ impl CuckooFilter {
     pub(super) fn begin_doubling(&mut self) -> Result<bool, error::OutOfMemory> {
         self.settle();
         let Some(parameters) = self.parameters_after_doubling() else { return Ok(false) };
-        let mut doubled = Self::with_parameters(parameters, *self.hasher())?
-            .with_growth(self.growth().copied())
-            .with_kept(self.kept().cloned());
+        let mut doubled = self.empty_with(parameters)?;
         doubled.add_to_len(self.len());
         let splitting = Splitting::new(self.parameters(), doubled.parameters(), self.hasher().seed());
         let parameters = *self.parameters();

@@ -213,8 +213,13 @@ impl CuckooFilter {
     /// ```
     pub fn empty_like(&self) -> Result<Self, OutOfMemory> {
         let first = self.growth().map_or(*self.parameters(), |growth| growth.before_all_doublings(self.parameters()));
-        let filter = Self::with_parameters(first, *self.hasher())?;
-        Ok(filter.with_growth(self.growth().copied()).with_kept(self.kept().cloned()))
+        self.empty_with(first)
+    }
+
+    /// An empty filter with other parameters, and all else alike.
+    pub(super) fn empty_with(&self, parameters: Parameters) -> Result<Self, OutOfMemory> {
+        let empty = Self::with_parameters(parameters, *self.hasher())?;
+        Ok(empty.with_growth(self.growth().copied()).with_kept(self.kept().cloned()))
     }
 
     /// Returns the number of distinct keys up to which the false positive rate is guaranteed: where the filter grows, at

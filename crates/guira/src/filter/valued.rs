@@ -1,29 +1,19 @@
-use alloc::sync::Arc;
-use alloc::vec::Vec;
-
 use arrayvec::ArrayVec;
 
-use super::{Growth, Kept};
+use super::{CuckooFilter, Growth};
 use crate::addressing::{Addressing, BucketIndex};
-use crate::cuckoo::{BLOCK, CuckooTable, Filled, LivingOperations, NoRoom, Scheme, with_table};
+use crate::cuckoo::{BLOCK, CuckooTable, Filled, LivingOperations, NoRoom, with_table};
 use crate::digest::{Digest, Key, KeyHasher};
 use crate::error::{InsertError, OutOfMemory};
 use crate::parameters::Parameters;
-use crate::table::{Living, MOST_SLOTS, Place, Storage, Table, TableMut, Values, ValuesMut, is_zero_from};
+use crate::table::{Living, MOST_SLOTS, Place, Table, TableMut, Values, ValuesMut, is_zero_from};
 
 /// A filter with a value beside each fingerprint. Maps and counting filters are made of it, and decide what a value means.
 #[derive(Clone)]
 pub(crate) struct ValuedFilter {
-    parameters: Parameters,
-    hasher: KeyHasher,
-    scheme: Scheme,
+    /// The filter of the fingerprints. It is never doubled in steps: its own insertions and doublings know nothing of values.
+    pub(super) filter: CuckooFilter,
     operations: &'static LivingOperations,
-    storage: Storage,
-    len: usize,
-    growth: Option<Growth>,
-    /// The number of fingerprints at which the table is doubled, if the filter grows.
-    limit: usize,
-    kept: Option<Arc<Kept>>,
 }
 
 impl<A: Addressing, T: Values> CuckooTable<A, T> {
@@ -44,64 +34,34 @@ impl<A: Addressing, T: Values> CuckooTable<A, T> {
 }
 
 impl ValuedFilter {
-    pub(crate) fn with_parameters(parameters: Parameters, hasher: KeyHasher) -> Result<Self, OutOfMemory> {
-        let out_of_memory = |_| OutOfMemory::new(parameters.table_size());
-        let storage = Storage::zeroed(parameters.table_bits()).map_err(out_of_memory)?;
-        Ok(Self::from_parts(parameters, hasher, storage, 0))
+    /// The filter with this table, which has values.
+    pub(crate) fn of(filter: CuckooFilter) -> Self {
+        let operations = LivingOperations::of(&filter.scheme().pair);
+        Self { filter, operations }
     }
 
     /// A copy, unless there is no memory for it.
     pub(crate) fn try_clone(&self) -> Result<Self, OutOfMemory> {
-        let out_of_memory = |_| OutOfMemory::new(self.parameters.table_size());
-        let storage = Storage::copied_from(&self.storage).map_err(out_of_memory)?;
-        let copy = Self::from_parts(self.parameters, self.hasher, storage, self.len);
-        Ok(copy.with_growth(self.growth).with_kept(self.kept.clone()))
+        self.filter.try_clone().map(Self::of)
     }
 
     /// An empty one that began with the same parameters, and has the same hash.
     pub(crate) fn empty_like(&self) -> Result<Self, OutOfMemory> {
-        let first = self.growth.map_or(self.parameters, |growth| growth.before_all_doublings(&self.parameters));
-        let made = Self::with_parameters(first, self.hasher)?;
-        Ok(made.with_growth(self.growth).with_kept(self.kept.clone()))
+        self.filter.empty_like().map(Self::of)
     }
 
-    /// Puts a filter together from parts that were checked against each other.
-    pub(crate) fn from_parts(parameters: Parameters, hasher: KeyHasher, storage: Storage, len: usize) -> Self {
-        let scheme = Scheme::new(&parameters, hasher.seed());
-        let operations = LivingOperations::of(&scheme.pair);
-        Self { parameters, hasher, scheme, operations, storage, len, growth: None, limit: usize::MAX, kept: None }
+    pub(crate) const fn as_filter(&self) -> &CuckooFilter {
+        &self.filter
     }
 
-    pub(crate) const fn growth(&self) -> Option<&Growth> {
-        self.growth.as_ref()
+    /// The filter, for what neither stores nor removes fingerprints.
+    pub(crate) const fn as_filter_mut(&mut self) -> &mut CuckooFilter {
+        &mut self.filter
     }
 
-    /// Sets how far it grows, if it does.
-    #[must_use]
-    pub(crate) fn with_growth(self, growth: Option<Growth>) -> Self {
-        let limit = growth.map_or(usize::MAX, |growth| growth.limit(&self.parameters));
-        Self { growth, limit, ..self }
-    }
-
-    pub(crate) const fn kept(&self) -> Option<&Arc<Kept>> {
-        self.kept.as_ref()
-    }
-
-    /// Sets what is written to its file besides.
-    #[must_use]
-    pub(crate) fn with_kept(self, kept: Option<Arc<Kept>>) -> Self {
-        Self { kept, ..self }
-    }
-
-    /// Lets the caller move the bytes of the table elsewhere.
-    pub(crate) fn move_table(&mut self, elsewhere: impl FnOnce(Vec<u8>) -> Vec<u8>) {
-        self.storage.move_bytes(elsewhere);
-    }
-
-    /// Sets the chunks that are written to its file besides, and leaves what else is.
-    pub(crate) fn set_chunks(&mut self, chunks: Vec<u8>) {
-        let kept = self.kept.as_deref().cloned().unwrap_or_default();
-        self.kept = Some(Arc::new(Kept { chunks, ..kept }));
+    #[cfg(feature = "concurrent")]
+    pub(crate) fn into_filter(self) -> CuckooFilter {
+        self.filter
     }
 
     /// Stores a copy of a key's fingerprint with a value of at most v bits.
@@ -122,13 +82,14 @@ impl ValuedFilter {
         if_absent: bool,
     ) -> Result<Filled, InsertError> {
         debug_assert!(value <= self.greatest_value());
-        if self.len - dead >= self.limit {
+        if self.filter.len - dead >= self.filter.limit {
             let is_there = if_absent && self.contains_living(digest, living);
             return if is_there { Ok(Filled::AlreadyThere) } else { self.insert_growing(digest, value, living) };
         }
-        let filled = (self.operations.fill)(&self.scheme.pair, &mut self.storage, digest, value, living, if_absent);
+        let CuckooFilter { scheme, storage, .. } = &mut self.filter;
+        let filled = (self.operations.fill)(&scheme.pair, storage, digest, value, living, if_absent);
         match filled {
-            Filled::Empty => self.len += 1,
+            Filled::Empty => self.filter.len += 1,
             Filled::AlreadyThere | Filled::Dead(_) => {}
             Filled::NoRoom => return self.insert_by_moving(digest, value, living),
         }
@@ -139,25 +100,27 @@ impl ValuedFilter {
     #[cold]
     fn insert_by_moving(&mut self, digest: Digest, value: u32, living: Living) -> Result<Filled, InsertError> {
         match self.insert_by_relocation(digest, value, living) {
-            Err(NoRoom::Full) if self.growth.is_some() => self.insert_growing(digest, value, living),
-            stored => stored.map_err(|reason| self.insert_error(reason)),
+            Err(NoRoom::Full) if self.growth().is_some() => self.insert_growing(digest, value, living),
+            stored => stored.map_err(|reason| self.filter.insert_error(reason)),
         }
     }
 
     /// Stores a fingerprint where the table has room for it as it is.
     pub(super) fn insert_into_table(&mut self, digest: Digest, value: u32, living: Living) -> Result<Filled, NoRoom> {
-        let filled = (self.operations.fill)(&self.scheme.pair, &mut self.storage, digest, value, living, false);
+        let CuckooFilter { scheme, storage, .. } = &mut self.filter;
+        let filled = (self.operations.fill)(&scheme.pair, storage, digest, value, living, false);
         if matches!(filled, Filled::NoRoom) {
             return self.insert_by_relocation(digest, value, living);
         }
-        self.len += usize::from(matches!(filled, Filled::Empty));
+        self.filter.len += usize::from(matches!(filled, Filled::Empty));
         Ok(filled)
     }
 
     #[cold]
     fn insert_by_relocation(&mut self, digest: Digest, value: u32, living: Living) -> Result<Filled, NoRoom> {
-        let filled = (self.operations.relocate)(&self.scheme.pair, &mut self.storage, digest, value, living)?;
-        self.len += usize::from(matches!(filled, Filled::Empty));
+        let CuckooFilter { scheme, storage, .. } = &mut self.filter;
+        let filled = (self.operations.relocate)(&scheme.pair, storage, digest, value, living)?;
+        self.filter.len += usize::from(matches!(filled, Filled::Empty));
         Ok(filled)
     }
 
@@ -170,7 +133,7 @@ impl ValuedFilter {
     /// Whether a key's fingerprint is stored and lives.
     #[inline]
     pub(crate) fn contains_living(&self, digest: Digest, living: Living) -> bool {
-        (self.operations.contains)(&self.scheme.pair, &self.storage, digest, living)
+        (self.operations.contains)(&self.filter.scheme.pair, &self.filter.storage, digest, living)
     }
 
     /// For each of many keys, whether its fingerprint is stored and lives.
@@ -178,8 +141,8 @@ impl ValuedFilter {
         let mut digests = [Digest::new(0); BLOCK];
         for (keys, answers) in keys.chunks(BLOCK).zip(answers.chunks_mut(BLOCK)) {
             let digests = &mut digests[..keys.len()];
-            digests.iter_mut().zip(keys).for_each(|(digest, key)| *digest = self.hasher.digest(key));
-            with_table!(self.scheme, valued(&self.storage[..]), table => table.prefetch_each(digests));
+            digests.iter_mut().zip(keys).for_each(|(digest, key)| *digest = self.hasher().digest(key));
+            with_table!(self.filter.scheme, valued(&self.filter.storage[..]), table => table.prefetch_each(digests));
             for (digest, answer) in digests.iter().zip(answers) {
                 *answer = self.contains_living(*digest, living);
             }
@@ -189,7 +152,7 @@ impl ValuedFilter {
     /// Calls `visit` with the value of each copy of a key's fingerprint.
     #[inline]
     pub(crate) fn visit_values(&self, digest: Digest, visit: impl FnMut(u32)) {
-        with_table!(self.scheme, valued(&self.storage[..]), table => {
+        with_table!(self.filter.scheme, valued(&self.filter.storage[..]), table => {
             table.values(digest).map(|(_, value)| value).for_each(visit);
         });
     }
@@ -197,13 +160,15 @@ impl ValuedFilter {
     /// The first copy of a key's fingerprint whose value is accepted.
     #[inline]
     pub(crate) fn find(&self, digest: Digest, accepts: impl Fn(u32) -> bool) -> Option<(Place, u32)> {
-        with_table!(self.scheme, valued(&self.storage[..]), table => table.values(digest).find(|&(_, value)| accepts(value)))
+        with_table!(self.filter.scheme, valued(&self.filter.storage[..]), table => {
+            table.values(digest).find(|&(_, value)| accepts(value))
+        })
     }
 
     /// The copy of a key's fingerprint whose value has the greatest rank, of those that have one.
     #[inline]
     pub(crate) fn greatest(&self, digest: Digest, rank: impl Fn(u32) -> Option<u32>) -> Option<(Place, u32)> {
-        with_table!(self.scheme, valued(&self.storage[..]), table => {
+        with_table!(self.filter.scheme, valued(&self.filter.storage[..]), table => {
             let ranked = table.values(digest).filter_map(|(place, value)| Some((rank(value)?, (place, value))));
             ranked.max_by_key(|&(rank, _)| rank).map(|(_, found)| found)
         })
@@ -211,7 +176,7 @@ impl ValuedFilter {
 
     /// Calls `visit` with the number of the bucket and the value of every fingerprint.
     pub(crate) fn visit_all_values(&self, mut visit: impl FnMut(u64, u32)) {
-        with_table!(self.scheme, valued(&self.storage[..]), table => {
+        with_table!(self.filter.scheme, valued(&self.filter.storage[..]), table => {
             let filled = table.places().filter(|place| table.slots.get(place.bucket, place.slot).is_some());
             filled.for_each(|place| visit(place.bucket.get(), table.slots.value(place)));
         });
@@ -220,7 +185,7 @@ impl ValuedFilter {
     /// Empties all slots that hold dead fingerprints.
     pub(super) fn remove_dead(&mut self, living: Living) {
         if living.may_have_dead() {
-            self.sweep(0..self.parameters.bucket_count(), living, |_| {});
+            self.sweep(0..self.parameters().bucket_count(), living, |_| {});
         }
     }
 
@@ -228,12 +193,14 @@ impl ValuedFilter {
     #[inline]
     pub(crate) fn set_value(&mut self, place: Place, value: u32) {
         debug_assert!(value <= self.greatest_value());
-        with_table!(self.scheme, valued(&mut self.storage[..]), table => table.slots.set_value(place, value));
+        with_table!(self.filter.scheme, valued(&mut self.filter.storage[..]), table => {
+            table.slots.set_value(place, value);
+        });
     }
 
     /// Replaces the value of every fingerprint.
     pub(super) fn change_values(&mut self, changed: impl Fn(u32) -> u32) {
-        with_table!(self.scheme, valued(&mut self.storage[..]), table => {
+        with_table!(self.filter.scheme, valued(&mut self.filter.storage[..]), table => {
             let grid = table.addressing.grid();
             let slots: ArrayVec<_, MOST_SLOTS> = table.slots.slots().collect();
             for bucket in (0..grid.bucket_count()).map(BucketIndex::new) {
@@ -249,16 +216,17 @@ impl ValuedFilter {
 
     /// Empties the slots of some buckets that hold dead fingerprints, and calls `removed` with each of their values.
     pub(crate) fn sweep(&mut self, buckets: core::ops::Range<u64>, living: Living, mut removed: impl FnMut(u32)) {
+        let CuckooFilter { scheme, storage, len, .. } = &mut self.filter;
         let mut buckets = buckets;
         loop {
             // Most buckets have no fingerprint of a dead generation.
-            buckets.start += (self.operations.swept)(&self.scheme.pair, &self.storage, buckets.clone(), living);
+            buckets.start += (self.operations.swept)(&scheme.pair, storage, buckets.clone(), living);
             let Some(bucket) = buckets.next() else { return };
-            with_table!(self.scheme, valued(&mut self.storage[..]), table => {
+            with_table!(scheme, valued(&mut storage[..]), table => {
                 while let Some((place, value)) = first_dead(&table.slots, BucketIndex::new(bucket), living) {
                     table.slots.set(place.bucket, place.slot, None);
                     removed(value);
-                    self.len -= 1;
+                    *len -= 1;
                 }
             });
         }
@@ -267,106 +235,65 @@ impl ValuedFilter {
     /// Empties a slot that [`find`](Self::find) found.
     #[inline]
     pub(crate) fn empty(&mut self, place: Place) {
-        with_table!(self.scheme, valued(&mut self.storage[..]), table => table.slots.set(place.bucket, place.slot, None));
-        self.len -= 1;
+        with_table!(self.filter.scheme, valued(&mut self.filter.storage[..]), table => {
+            table.slots.set(place.bucket, place.slot, None);
+        });
+        self.filter.len -= 1;
     }
 
     pub(crate) fn clear(&mut self) {
-        self.storage.fill(0);
-        self.len = 0;
+        self.filter.clear();
     }
 
     /// How many fingerprints are stored, each copy counted.
     pub(crate) const fn len(&self) -> usize {
-        self.len
+        self.filter.len()
     }
 
     pub(crate) const fn parameters(&self) -> &Parameters {
-        &self.parameters
+        self.filter.parameters()
     }
 
     pub(crate) const fn hasher(&self) -> &KeyHasher {
-        &self.hasher
+        self.filter.hasher()
+    }
+
+    pub(crate) const fn growth(&self) -> Option<&Growth> {
+        self.filter.growth()
     }
 
     pub(crate) fn size_in_bytes(&self) -> usize {
-        self.storage.len()
-    }
-
-    pub(crate) const fn storage(&self) -> &Storage {
-        &self.storage
-    }
-
-    #[cfg(feature = "concurrent")]
-    pub(crate) fn into_storage(self) -> Storage {
-        self.storage
-    }
-
-    pub(super) const fn scheme(&self) -> &Scheme {
-        &self.scheme
-    }
-
-    /// The table, to be filled.
-    pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
-        &mut self.storage
-    }
-
-    /// The scheme, and the table to be written.
-    pub(super) fn scheme_and_bytes(&mut self) -> (&Scheme, &mut [u8]) {
-        (&self.scheme, &mut self.storage)
-    }
-
-    /// Whether a table that grows is not so full that it would have been doubled.
-    pub(super) const fn is_within_limit(&self) -> bool {
-        self.len <= self.limit
-    }
-
-    /// Sets how many fingerprints a table holds that was just filled.
-    pub(super) const fn set_len(&mut self, len: usize) {
-        self.len = len;
+        self.filter.size_in_bytes()
     }
 
     /// 2^v - 1.
     pub(crate) const fn greatest_value(&self) -> u32 {
-        u32::MAX >> (32 - self.parameters.value_bits())
-    }
-
-    pub(crate) fn is_well_formed(&self, knows_seed: bool) -> bool {
-        self.scheme.is_well_formed(&self.storage, knows_seed)
-    }
-
-    pub(crate) fn occupied_slots(&self) -> u64 {
-        self.scheme.occupied_slots(&self.storage)
+        u32::MAX >> (32 - self.parameters().value_bits())
     }
 
     /// Whether every fingerprint is stored once.
     pub(crate) fn has_no_copies(&self) -> bool {
-        self.scheme.has_no_copies(&self.storage)
+        self.filter.has_no_copies()
     }
 
     pub(crate) fn sum_of_values(&self) -> u64 {
-        with_table!(self.scheme, valued(&self.storage[..]), table => {
+        with_table!(self.filter.scheme, valued(&self.filter.storage[..]), table => {
             let value = |place| u64::from(table.slots.value(place));
             table.places().map(value).sum()
         })
     }
 
     pub(crate) fn check_invariants(&self) -> Result<(), &'static str> {
-        if !is_zero_from(self.storage(), self.parameters.table_bits()) {
+        if !is_zero_from(self.filter.storage(), self.parameters().table_bits()) {
             return Err("invariant 4: padding bits are 0");
         }
-        if self.occupied_slots() != self.len as u64 {
+        if self.filter.occupied_slots() != self.len() as u64 {
             return Err("invariant 4: len is the number of occupied slots");
         }
-        if !self.is_well_formed(true) {
+        if !self.filter.is_well_formed() {
             return Err("an empty slot has no value");
         }
         Ok(())
-    }
-
-    #[cold]
-    pub(super) fn insert_error(&self, reason: NoRoom) -> InsertError {
-        reason.as_error(self.len, &self.parameters)
     }
 }
 
@@ -381,9 +308,6 @@ fn first_dead(slots: &impl Values, bucket: BucketIndex, living: Living) -> Optio
 
 impl PartialEq for ValuedFilter {
     fn eq(&self, other: &Self) -> bool {
-        self.parameters == other.parameters
-            && self.hasher == other.hasher
-            && self.growth == other.growth
-            && self.storage() == other.storage()
+        self.filter == other.filter
     }
 }

@@ -25,7 +25,7 @@ impl ValuedFilter {
     #[cold]
     pub(super) fn insert_growing(&mut self, digest: Digest, value: u32, living: Living) -> Result<Filled, InsertError> {
         if self.growth().is_none() {
-            return Err(self.insert_error(NoRoom::Full));
+            return Err(self.filter.insert_error(NoRoom::Full));
         }
         self.refuse_without_hope(digest, living)?;
         // One doubling may not be enough, and the next may fail. So the table is replaced only when the key is stored
@@ -34,7 +34,7 @@ impl ValuedFilter {
         loop {
             match grown.insert_into_table(digest, value, living) {
                 Err(NoRoom::Full) => grown = grown.grown(grown.len(), living)?,
-                Err(reason) => return Err(grown.insert_error(reason)),
+                Err(reason) => return Err(grown.filter.insert_error(reason)),
                 Ok(filled) => {
                     *self = grown;
                     return Ok(filled);
@@ -51,12 +51,12 @@ impl ValuedFilter {
         if copies >= 2 * self.parameters().slots_per_bucket() as usize {
             return Err(InsertError::TooManyCopies { copies });
         }
-        let Some(growth) = self.growth() else { return Err(self.insert_error(NoRoom::Full)) };
+        let Some(growth) = self.growth() else { return Err(self.filter.insert_error(NoRoom::Full)) };
         growth.refuse_without_hope(self.parameters(), self.len(), copies, self.crowd(digest, living))
     }
 
     fn crowd(&self, digest: Digest, living: Living) -> Option<Crowd> {
-        with_table!(self.scheme(), valued(&self.storage()[..]), table => {
+        with_table!(self.filter.scheme, valued(&self.filter.storage[..]), table => {
             let table = table.living(living);
             Crowd::around(digest, self.parameters(), self.hasher().seed(), |bucket| {
                 table.slots.filled_slots(bucket).map(|(_, fingerprint)| (bucket, fingerprint)).collect()
@@ -67,13 +67,13 @@ impl ValuedFilter {
     /// The living fingerprints in the next larger table, if the filter may grow so far, for `len` fingerprints in the end.
     pub(super) fn grown(&self, len: usize, living: Living) -> Result<Self, InsertError> {
         if self.growth().is_none_or(|growth| growth.is_last(self.parameters())) {
-            return Err(self.insert_error(NoRoom::Full));
+            return Err(self.filter.insert_error(NoRoom::Full));
         }
         if is_crowded(len, self.parameters().slot_count()) {
             let slot_count = to_usize(self.parameters().slot_count());
             return Err(InsertError::Crowded { len, slot_count });
         }
-        self.doubled(living)?.ok_or_else(|| self.insert_error(NoRoom::Full))
+        self.doubled(living)?.ok_or_else(|| self.filter.insert_error(NoRoom::Full))
     }
 
     /// The living fingerprints in the table in which every second bucket has become two; `None` where no bits are left to give away, or where
@@ -81,11 +81,11 @@ impl ValuedFilter {
     pub(super) fn doubled(&self, living: Living) -> Result<Option<Self>, OutOfMemory> {
         let doubled = self.growth().and_then(|growth| growth.after_doubling(self.parameters()));
         let Some(parameters) = doubled else { return Ok(None) };
-        let mut doubled = self.empty_with(parameters)?;
+        let mut doubled = self.filter.empty_with(parameters).map(Self::of)?;
         let addressing = DoublingAddressing::<true>::new(self.parameters(), self.hasher().seed());
-        let from = ValuedTable::new(widths(self.parameters()), &self.storage()[..]);
+        let from = ValuedTable::new(widths(self.parameters()), &self.filter.storage[..]);
         let mut len = 0;
-        let mut into = ValuedTable::new(widths(doubled.parameters()), doubled.bytes_mut());
+        let mut into = ValuedTable::new(widths(doubled.parameters()), &mut doubled.filter.storage[..]);
         let slots: ArrayVec<_, 8> = into.slots().collect();
         for bucket in addressing.grid().buckets().map(|bucket| bucket.bucket()) {
             // A bucket has room for all that comes from the one that it is, or is half of.
@@ -106,18 +106,19 @@ impl ValuedFilter {
                 }
             }
         }
-        doubled.set_len(len);
+        doubled.filter.len = len;
         Ok(Some(doubled))
     }
 
     /// The living fingerprints in the table before half of its buckets became two; `None` where they don't fit, or where
     /// there was no doubling, or no memory.
     fn halved(&self, living: Living) -> Option<Self> {
-        let mut halved = self.empty_with(self.growth()?.before_doubling(self.parameters())?).ok()?;
+        let smaller = self.growth()?.before_doubling(self.parameters())?;
+        let mut halved = self.filter.empty_with(smaller).map(Self::of).ok()?;
         let addressing = DoublingAddressing::<true>::new(halved.parameters(), self.hasher().seed());
-        let from = ValuedTable::new(widths(self.parameters()), &self.storage()[..]);
+        let from = ValuedTable::new(widths(self.parameters()), &self.filter.storage[..]);
         let mut len = 0;
-        let slots = ValuedTable::new(widths(halved.parameters()), halved.bytes_mut());
+        let slots = ValuedTable::new(widths(halved.parameters()), &mut halved.filter.storage[..]);
         let mut into = CuckooTable { addressing, slots };
         for next in (0..self.parameters().bucket_count()).map(BucketIndex::new) {
             let half = addressing.half_of_next_bucket(next);
@@ -131,14 +132,8 @@ impl ValuedFilter {
                 }
             }
         }
-        halved.set_len(len);
+        halved.filter.len = len;
         Some(halved)
-    }
-
-    /// An empty filter with other parameters, and all else alike.
-    fn empty_with(&self, parameters: Parameters) -> Result<Self, OutOfMemory> {
-        let empty = Self::with_parameters(parameters, *self.hasher())?;
-        Ok(empty.with_growth(self.growth().copied()).with_kept(self.kept().cloned()))
     }
 
     /// Makes room for `additional` more fingerprints where all live.

@@ -4,7 +4,6 @@ use alloc::borrow::Cow;
 
 use super::ValuedFilter;
 use super::growth::is_crowded;
-use super::made::Made;
 use super::valued_growth::widths;
 use crate::addressing::{Addressing as _, BucketIndex};
 use crate::cast::to_usize;
@@ -40,9 +39,9 @@ impl ValuedFilter {
     /// Adds all fingerprints of another filter that was made alike.
     pub(crate) fn merge(&mut self, other: &Self, meeting: Meeting, changes: &Changes<'_>) -> Result<(), MergeError> {
         if self.growth().is_some() {
-            self.made().refuse_if_begun_otherwise(&other.made())?;
+            self.filter.made().refuse_if_begun_otherwise(&other.filter.made())?;
         } else {
-            self.made().refuse_if_made_otherwise(&other.made())?;
+            self.filter.made().refuse_if_made_otherwise(&other.filter.made())?;
         }
         let no_room = |slot_count| MergeError::Full { len: self.len(), other_len: other.len(), slot_count };
         let (mut ours, mut theirs) = (Cow::Borrowed(&*self), Cow::Borrowed(other));
@@ -61,7 +60,7 @@ impl ValuedFilter {
                     merged.change_values(of_ours);
                 }
                 match merged.insert_all(&theirs, meeting, changes.of_theirs) {
-                    Ok(()) if merged.is_within_limit() => {
+                    Ok(()) if merged.filter.len <= merged.filter.limit => {
                         *self = merged;
                         return Ok(());
                     }
@@ -92,9 +91,8 @@ impl ValuedFilter {
         let (mut added, greatest) = (0, self.greatest_value());
         let slot_count = to_usize(self.parameters().slot_count());
         let full = MergeError::Full { len: self.len(), other_len: other.len(), slot_count };
-        let from = ValuedTable::new(widths(other.parameters()), &other.storage()[..]);
-        let (scheme, bytes) = self.scheme_and_bytes();
-        with_table!(scheme, valued(bytes), into => {
+        let from = ValuedTable::new(widths(other.parameters()), &other.filter.storage[..]);
+        with_table!(self.filter.scheme, valued(&mut self.filter.storage[..]), into => {
             let grid = into.addressing.grid();
             for bucket in (0..grid.bucket_count()).map(BucketIndex::new) {
                 for (slot, fingerprint) in from.filled_slots(bucket) {
@@ -123,11 +121,7 @@ impl ValuedFilter {
                 }
             }
         });
-        self.set_len(self.len() + added);
+        self.filter.len += added;
         Ok(())
-    }
-
-    fn made(&self) -> Made<'_> {
-        Made::new(self.parameters(), self.hasher(), self.kept())
     }
 }

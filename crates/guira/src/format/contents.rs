@@ -119,15 +119,15 @@ impl Contents for CountingCuckooFilter {
 
     fn checked(header: &Header, loaded: Loaded) -> Result<Self, LoadError> {
         let Loaded { hasher, storage, kept, .. } = loaded;
-        let filter = checked_valued_filter(header, Some(hasher), storage)?;
+        let filter = checked_valued_filter(header, Some(hasher), storage, kept)?;
         check_counters(&filter, header.kind())?;
-        Ok(Self::from_filter(filter.with_kept(kept)))
+        Ok(Self::from_filter(filter))
     }
 }
 
 impl Written for CountingCuckooFilter {
     fn parts(&self) -> Result<Parts<'_>, OutOfMemory> {
-        Ok(valued_parts(self.filter(), FileKind::Counting))
+        Ok(Parts { kind: FileKind::Counting, ..self.as_filter().parts()? })
     }
 }
 
@@ -140,13 +140,13 @@ impl<V: MapValue> Contents for CuckooMap<V> {
             return Err(LoadError::ValueBits { found: value_bits, most: V::BITS });
         }
         let Loaded { hasher, storage, kept, .. } = loaded;
-        checked_valued_filter(header, Some(hasher), storage).map(|filter| Self::from_filter(filter.with_kept(kept)))
+        checked_valued_filter(header, Some(hasher), storage, kept).map(Self::from_filter)
     }
 }
 
 impl<V: MapValue> Written for CuckooMap<V> {
     fn parts(&self) -> Result<Parts<'_>, OutOfMemory> {
-        Ok(valued_parts(self.filter(), FileKind::Map))
+        Ok(Parts { kind: FileKind::Map, ..self.as_filter().parts()? })
     }
 }
 
@@ -155,9 +155,9 @@ impl Contents for ExpiringCuckooFilter {
 
     fn checked(header: &Header, loaded: Loaded) -> Result<Self, LoadError> {
         let Loaded { hasher, storage, kept, times, .. } = loaded;
-        let filter = checked_valued_filter(header, Some(hasher), storage)?;
+        let filter = checked_valued_filter(header, Some(hasher), storage, kept)?;
         let generations = checked_generations(&filter, times.as_ref())?;
-        Ok(Self::from_parts(filter.with_kept(kept), generations))
+        Ok(Self::from_parts(filter, generations))
     }
 
     #[cfg(feature = "files")]
@@ -188,7 +188,8 @@ pub(super) fn checked_generations(filter: &ValuedFilter, times: Option<&Times>) 
 
 impl Written for ExpiringCuckooFilter {
     fn parts(&self) -> Result<Parts<'_>, OutOfMemory> {
-        Ok(Parts { times: self.generations().times().chunk(), ..valued_parts(self.filter(), FileKind::Expiring) })
+        let times = self.generations().times().chunk();
+        Ok(Parts { kind: FileKind::Expiring, times, ..self.as_filter().parts()? })
     }
 }
 
@@ -265,13 +266,6 @@ pub(super) fn make_changes(filter: &mut CuckooFilter, changes: Vec<Change>) -> R
     Ok(())
 }
 
-fn valued_parts(filter: &ValuedFilter, kind: FileKind) -> Parts<'_> {
-    let (parameters, hasher) = (filter.parameters(), filter.hasher());
-    let kept = filter.kept().map(|kept| &**kept);
-    let (table, len, growth) = (Cow::Borrowed(filter.storage()), filter.len(), filter.growth().copied());
-    Parts { kind, parameters, hasher, table, len, growth, times: TimesChunk::new(), kept }
-}
-
 /// Checks that in a filter that counts every fingerprint has one counter. In a map it may have several values.
 pub(super) fn check_counters(filter: &ValuedFilter, kind: FileKind) -> Result<(), LoadError> {
     if kind == FileKind::Counting && !filter.has_no_copies() {
@@ -284,14 +278,15 @@ pub(super) fn checked_valued_filter(
     header: &Header,
     hasher: Option<KeyHasher>,
     storage: Storage,
+    kept: Option<Arc<Kept>>,
 ) -> Result<ValuedFilter, LoadError> {
     let knows_seed = hasher.is_some();
     let hasher = hasher.unwrap_or(KeyHasher::xxh3(0));
     let len = header.len_in_memory()?;
-    let filter = ValuedFilter::from_parts(header.parameters, hasher, storage, len).with_growth(header.growth);
-    if !filter.is_well_formed(knows_seed) {
+    let filter = CuckooFilter::from_parts(header.parameters, hasher, storage, len).with_growth(header.growth);
+    if !filter.scheme().is_well_formed(filter.bytes(), knows_seed) {
         return Err(LoadError::Inconsistent { what: "an empty slot has a value" });
     }
     check_len(filter.occupied_slots(), len)?;
-    Ok(filter)
+    Ok(ValuedFilter::of(filter.with_kept(kept)))
 }

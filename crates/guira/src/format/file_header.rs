@@ -217,7 +217,7 @@ impl FileHeader {
         let knows_seed = hasher.is_some();
         if header.parameters.value_bits() > 0 {
             let storage = Storage::copied_from(table).map_err(|_| header.out_of_memory())?;
-            let filter = checked_valued_filter(header, hasher, storage)?;
+            let filter = checked_valued_filter(header, hasher, storage, None)?;
             if header.kind() == FileKind::Expiring {
                 return checked_generations(&filter, behind.times.as_ref()).map(drop);
             }

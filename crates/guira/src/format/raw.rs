@@ -297,19 +297,19 @@ impl RawFilter for CuckooFilter {
 
 impl RawFilter for ExpiringCuckooFilter {
     fn chunks(&self) -> &[u8] {
-        self.filter().kept().map_or(&[], |kept| &kept.chunks)
+        self.as_filter().chunks()
     }
 
     fn set_chunks(&mut self, chunks: Vec<u8>) {
-        self.set_chunks(chunks);
+        self.as_filter_mut().set_chunks(chunks);
     }
 
     fn memory(&self) -> [&[u8]; 2] {
-        [self.filter().storage(), &[]]
+        self.as_filter().memory()
     }
 
     fn move_table(&mut self, elsewhere: impl FnOnce(Vec<u8>) -> Vec<u8>) {
-        self.move_table(elsewhere);
+        self.as_filter_mut().move_table(elsewhere);
     }
 }
 

@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 use super::{MapValue, Values};
 use crate::digest::Key;
 use crate::error::{BuildError, InsertError, MergeError};
-use crate::filter::{Built, Changes, Chosen, Growth, Living, Meeting, ValuedFilter, many, methods};
+use crate::filter::{Built, Changes, Chosen, CuckooFilter, Growth, Living, Meeting, ValuedFilter, many, methods};
 use crate::parameters::Parameters;
 
 /// A table that gives keys small values, in a few bits per key beside the value: the paper's value association (section
@@ -45,8 +45,8 @@ pub struct CuckooMap<V> {
 impl<V: MapValue> Built for CuckooMap<V> {
     fn build(chosen: &Chosen) -> Result<Self, BuildError> {
         let (parameters, growth) = Self::plan(chosen)?;
-        let filter = ValuedFilter::with_parameters(parameters, chosen.hasher)?;
-        Ok(Self::from_filter(filter.with_growth(growth)))
+        let filter = CuckooFilter::with_parameters(parameters, chosen.hasher)?.with_growth(growth);
+        Ok(Self::from_filter(ValuedFilter::of(filter)))
     }
 
     fn plan(chosen: &Chosen) -> Result<(Parameters, Option<Growth>), BuildError> {
@@ -229,8 +229,8 @@ impl<V: MapValue> CuckooMap<V> {
         self.filter.check_invariants()
     }
 
-    pub(crate) const fn filter(&self) -> &ValuedFilter {
-        &self.filter
+    pub(crate) const fn as_filter(&self) -> &CuckooFilter {
+        self.filter.as_filter()
     }
 }
 
