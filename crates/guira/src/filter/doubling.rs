@@ -157,8 +157,8 @@ impl CuckooFilter {
     }
 
     /// The table of the [`try_settled`](Self::try_settled) filter.
-    pub(crate) fn table(&self) -> Result<Cow<'_, Storage>, OutOfMemory> {
-        Ok(match self.try_settled().map_err(|_| OutOfMemory)? {
+    pub(crate) fn table(&self) -> Result<Cow<'_, Storage>, error::OutOfMemory> {
+        Ok(match self.try_settled()? {
             Cow::Borrowed(filter) => Cow::Borrowed(filter.storage()),
             Cow::Owned(filter) => Cow::Owned(filter.into_storage()),
         })

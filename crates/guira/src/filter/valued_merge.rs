@@ -67,7 +67,11 @@ impl ValuedFilter {
                     // As with insertions: in a table this empty, copies are in the way, and growing would not help.
                     Ok(()) | Err(MergeError::Full { .. })
                         if ours.growth().is_some() && !is_crowded(ours.len() + theirs.len(), slot_count as u64) => {}
-                    Ok(()) | Err(MergeError::Full { .. }) => return Err(no_room(slot_count)),
+                    Err(MergeError::Full { .. }) if ours.growth().is_some() => {
+                        let slot_count = to_usize(self.parameters().slot_count());
+                        return Err(MergeError::Crowded { len: self.len(), other_len: other.len(), slot_count });
+                    }
+                    Ok(()) => return Err(no_room(slot_count)),
                     Err(error) => return Err(error),
                 }
             }

@@ -14,13 +14,13 @@ use crate::counting::CountingCuckooFilter;
 use crate::digest::KeyHasher;
 #[cfg(feature = "concurrent")]
 use crate::error::BuildError;
-use crate::error::{FileKind, LoadError};
+use crate::error::{FileKind, LoadError, OutOfMemory};
 use crate::expiring::{ExpiringCuckooFilter, Generations, Times};
 use crate::filter::{Change, CuckooFilter, Growth, Kept, ValuedFilter};
 use crate::map::{CuckooMap, MapValue};
 use crate::parameters::Parameters;
 use crate::set::CuckooSet;
-use crate::table::{OutOfMemory, Storage};
+use crate::table::Storage;
 
 pub(super) trait Contents: Sized {
     /// The kinds of files that can be loaded as this type; the first one gives it its name in errors.

@@ -14,7 +14,6 @@ use super::header::{HEADER_SIZE, Header};
 pub use super::journal::Journal;
 use super::load::load_from_parts;
 #[cfg(feature = "std")]
-use crate::cast::wide;
 use crate::digest::{Checksum, Key};
 use crate::error::{InsertError, LoadError, OutOfMemory, TryExtendError};
 use crate::expiring::ExpiringCuckooFilter;
@@ -77,7 +76,7 @@ impl<'filter> FileToWrite<'filter> {
     ///
     /// [`OutOfMemory`], where the table is being doubled.
     pub fn of(filter: &'filter impl Written) -> Result<Self, OutOfMemory> {
-        let parts = filter.parts().map_err(|_| OutOfMemory::new(wide(HEADER_SIZE)))?;
+        let parts = filter.parts()?;
         let header = Header::of(&parts);
         let size = header.file_size();
         Ok(Self { header: header.encode(), size, parts })

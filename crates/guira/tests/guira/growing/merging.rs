@@ -1,6 +1,6 @@
 //! Filters of any two sizes in one.
 
-use guira::{CuckooFilter, KeyHasher, MergeError};
+use guira::{CuckooFilter, CuckooMap, KeyHasher, MergeError};
 
 use super::{absent, assert_holds, filled, growing};
 use crate::oracle::slots::Slots as _;
@@ -119,4 +119,34 @@ fn copies_that_fill_the_buckets_of_a_merged_filter_are_named_as_the_reason() {
         }
     }
     assert!(crowded > 0, "no filter is crowded");
+}
+
+/// In maps as in filters without values.
+#[test]
+fn copies_that_fill_the_buckets_of_a_merged_map_are_named_as_the_reason() {
+    let builder = CuckooMap::<u8>::builder().capacity(20).max_capacity(20_000).false_positive_rate(0.01);
+    let filled = |keys: std::ops::Range<u64>| {
+        let mut map = builder.build().expect("there is such a map");
+        keys.for_each(|key| (0..8).for_each(|value| drop(map.insert(&key, value))));
+        map
+    };
+    let mut crowded = 0;
+    for first in 0..50 {
+        let (mut ours, theirs) = (filled(first..first + 6), filled(first + 100..first + 106));
+        let before = ours.clone();
+        let (len, other_len, slot_count) = (ours.len(), theirs.len(), slots_of(&ours));
+        match ours.merge(&theirs) {
+            Ok(()) => assert_eq!(ours.len(), len + other_len),
+            Err(error) => {
+                assert_eq!(error, MergeError::Crowded { len, other_len, slot_count });
+                assert!(ours == before);
+                crowded += 1;
+            }
+        }
+    }
+    assert!(crowded > 0, "no map is crowded");
+}
+
+fn slots_of(map: &CuckooMap<u8>) -> usize {
+    usize::try_from(map.parameters().slot_count()).expect("a small map")
 }
