@@ -326,10 +326,10 @@ fn insert_by_region(scheme: &Scheme, bytes: &mut [u8], parameters: &Parameters, 
     let unit_bytes = to_usize(regions_per_unit * region_bits / 8);
     let unit_count = to_usize(region_count.div_ceil(regions_per_unit));
     let first_region = |unit: usize| region_count.min(unit as u64 * regions_per_unit);
+    // The digests of each region, in the order in which they came, in some slices.
     let digests_of = |unit| {
         let regions = to_usize(first_region(unit))..to_usize(first_region(unit + 1));
-        // In each region in the order in which they came.
-        regions.flat_map(|region| partitions.iter().flat_map(move |partition| partition.region(region))).copied()
+        regions.flat_map(|region| partitions.iter().map(move |partition| partition.region(region)))
     };
 
     // What came of each unit; `None` where memory was missing.
@@ -350,7 +350,10 @@ fn insert_by_region(scheme: &Scheme, bytes: &mut [u8], parameters: &Parameters, 
     for number in 0..unit_count {
         match outcomes.get_mut(number).and_then(Option::take) {
             Some(of_unit) => outcome.append(of_unit),
-            None => digests_of(number).for_each(|digest| outcome.note(digest, scheme.insert(bytes, digest))),
+            None => {
+                let digests = digests_of(number).flatten().copied();
+                digests.for_each(|digest| outcome.note(digest, scheme.insert(bytes, digest)));
+            }
         }
     }
     outcome
@@ -359,19 +362,25 @@ fn insert_by_region(scheme: &Scheme, bytes: &mut [u8], parameters: &Parameters, 
 /// Fills a unit, whose first bucket is bucket `start` of the table, in a copy that stays in the cache, and puts it back.
 ///
 /// `None` where there is no memory for a copy.
-fn fill_copy(scheme: &Scheme, unit: &mut [u8], start: u64, digests: impl Iterator<Item = Digest>) -> Option<Outcome> {
+fn fill_copy<'digests>(
+    scheme: &Scheme,
+    unit: &mut [u8],
+    start: u64,
+    digests: impl Iterator<Item = &'digests [Digest]> + Clone,
+) -> Option<Outcome> {
     let mut outcome = Outcome::default();
-    let mut digests = digests.peekable();
-    if digests.peek().is_none() {
+    if digests.clone().all(<[Digest]>::is_empty) {
         return Some(outcome);
     }
     let mut copy = Storage::zeroed(8 * unit.len() as u64).ok()?;
     copy[..unit.len()].copy_from_slice(unit);
     with_table!(scheme, over_mut(&mut copy), table => {
-        for digest in digests {
-            let (fingerprint, primary) = table.addressing.locate(digest);
-            let primary = Candidate::at(primary.region_start() - start, primary.offset());
-            outcome.note(digest, table.insert_fingerprint(fingerprint, primary).map(|_place| ()));
+        for digests in digests {
+            for &digest in digests {
+                let (fingerprint, primary) = table.addressing.locate(digest);
+                let primary = Candidate::at(primary.region_start() - start, primary.offset());
+                outcome.note(digest, table.insert_fingerprint(fingerprint, primary).map(|_place| ()));
+            }
         }
     });
     unit.copy_from_slice(&copy[..unit.len()]);

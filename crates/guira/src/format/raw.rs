@@ -13,7 +13,6 @@ use super::contents::{Contents, Parts, Written};
 use super::header::{HEADER_SIZE, Header};
 pub use super::journal::Journal;
 use super::load::load_from_parts;
-#[cfg(feature = "std")]
 use crate::digest::{Checksum, Key};
 use crate::error::{InsertError, LoadError, OutOfMemory, TryExtendError};
 use crate::expiring::ExpiringCuckooFilter;
