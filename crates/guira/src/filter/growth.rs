@@ -137,7 +137,10 @@ impl Growth {
     pub(crate) fn capacity(&self, regions: Regions, shape: Shape, bits: u32, half_doublings: u32) -> u64 {
         let promised = promised_by(regions, shape);
         let is_first_and_small = half_doublings == 0 && !is_large(regions, shape);
-        if half_doublings == self.half_doublings() || bits == Parameters::CORE_BITS || is_first_and_small {
+        if half_doublings == self.half_doublings() {
+            // Whatever the policy: with more keys, its rate would not be kept.
+            promised.min(self.max_capacity)
+        } else if bits == Parameters::CORE_BITS || is_first_and_small {
             self.within_rate(promised)
         } else {
             self.within_rate(promised.min(keys_before_doubling(regions, shape)))

@@ -50,7 +50,7 @@ impl GrowthRequest {
             let bits = bits_at_last + doublings;
             if bits.saturating_add(self.value_bits.unwrap_or(0)) <= Parameters::MAX_BITS_WITH_VALUE {
                 let growth = Growth { doublings, max_capacity: promised, policy: self.policy };
-                let at_first = growth.capacity(regions, shape, bits, 0).min(max_capacity);
+                let at_first = growth.capacity(regions, shape, bits, 0);
                 let parameters = Parameters::new(shape, bits, regions, at_first)?;
                 let parameters = self.value_bits.map_or(Ok(parameters), |bits| parameters.with_value_bits(bits))?;
                 return Ok((parameters, growth));

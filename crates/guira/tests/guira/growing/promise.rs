@@ -348,3 +348,25 @@ fn a_filter_without_bits_to_give_away_is_full() {
         assert!(matches!(refused, Some(InsertError::Full { .. })), "capacity {capacity} at {rate}: {refused:?}");
     }
 }
+
+/// Also of a first table that is planned as the last, which goes on growing.
+#[test]
+fn a_filter_that_shrinks_to_its_first_table_promises_what_it_promised_first() {
+    for (capacity, max_capacity, slots) in
+        [(6, 6, 8), (100, 100, 4), (100, 130, 4), (1000, 1000, 4), (1000, 5000, 4), (1000, 1000, 8)]
+    {
+        for policy in [GrowthPolicy::KeepRate, GrowthPolicy::RaiseRate] {
+            let builder = CuckooFilter::builder().capacity(capacity).max_capacity(max_capacity).growth_policy(policy);
+            let filter =
+                builder.slots_per_bucket(slots).false_positive_rate(0.01).build().expect("there is such a filter");
+            assert!(filter.capacity() <= filter.max_capacity(), "{capacity} {max_capacity} {slots}");
+            assert!(filter.empty_like().expect("memory") == filter, "{capacity} {max_capacity} {slots}");
+            let mut grown = filter.clone();
+            if grown.reserve(2 * capacity).is_ok() {
+                assert!(grown.size_in_bytes() > filter.size_in_bytes());
+                grown.shrink_to_fit();
+            }
+            assert!(grown == filter, "{capacity} {max_capacity} {slots}");
+        }
+    }
+}
