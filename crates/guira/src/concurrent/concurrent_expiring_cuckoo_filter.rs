@@ -93,7 +93,7 @@ enum Repeated {
     Renewed,
 }
 
-impl<'table, A: Addressing, G: Widths> CuckooTable<A, SharedLivingTable<'table, G>> {
+impl<'table, A: Addressing, G: Widths> CuckooTable<A, SharedLivingTable<'table, G, &'table [AtomicU64]>> {
     fn among(table: CuckooTable<A, ValuedTable<G, &'table [AtomicU64]>>, guards: &TimedGuards<'table>) -> Self {
         let living = guards.times.living(guards.seen);
         let slots = SharedLivingTable::new(table.slots, living, guards.times.numbers());

@@ -51,8 +51,8 @@ impl Living {
 /// an empty one.
 #[derive(Clone, Copy)]
 pub(crate) struct LivingTable<T> {
-    slots: T,
-    living: Living,
+    pub(super) slots: T,
+    pub(super) living: Living,
     /// The value of the dead fingerprint that was overwritten, if one was.
     overwritten: Option<u32>,
 }
@@ -99,7 +99,7 @@ impl<T: Values> LivingTable<T> {
 
     /// The slots of a bucket that hold a living copy of this fingerprint.
     #[inline]
-    fn copies(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> impl Iterator<Item = Slot> {
+    pub(super) fn copies(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> impl Iterator<Item = Slot> {
         let holding = self.slots.filled_slots(bucket).filter(move |&(_, stored)| stored == fingerprint);
         holding.map(|(slot, _)| slot).filter(move |&slot| !self.is_dead(Place { bucket, slot }))
     }

@@ -1,8 +1,8 @@
 //! A table that threads share, in which some fingerprints are dead, as their values say.
 
 use super::{
-    Copies, Living, LivingTable, MemoryMut, Place, SharedSlots, Slot, Table, TableMut, Vacancy, ValuedTable, Values,
-    ValuesMut, Widths,
+    Copies, Living, LivingTable, Memory, MemoryMut, Place, SharedSlots, Slot, Table, TableMut, Vacancy, ValuedTable,
+    Values, ValuesMut, Widths,
 };
 use crate::addressing::{BucketIndex, Fingerprint};
 use crate::cast::to_usize;
@@ -21,45 +21,48 @@ impl SharedNumbers<'_> {
     }
 }
 
-/// A table with values in words that threads share. A slot is vacant if it is empty or dead; new keys get the current number.
+/// A table with values that threads share. A slot is vacant if it is empty or dead; new keys get the current number.
 ///
 /// Dead fingerprints are overwritten without a word to readers, since none needs to find them. The caller's locks keep the
 /// current number, and what is dead, as they were when the table was made.
 #[derive(Clone, Copy)]
-pub(crate) struct SharedLivingTable<'table, G: Widths> {
-    slots: ValuedTable<G, &'table [AtomicU64]>,
-    living: Living,
+pub(crate) struct SharedLivingTable<'table, G: Widths, M> {
+    table: LivingTable<ValuedTable<G, M>>,
     numbers: SharedNumbers<'table>,
 }
 
-impl<'table, G: Widths> SharedLivingTable<'table, G> {
+impl<'table, G: Widths, M: Memory> SharedLivingTable<'table, G, M> {
     #[inline]
-    pub(crate) const fn new(
-        slots: ValuedTable<G, &'table [AtomicU64]>,
-        living: Living,
-        numbers: SharedNumbers<'table>,
-    ) -> Self {
-        Self { slots, living, numbers }
+    pub(crate) const fn new(slots: ValuedTable<G, M>, living: Living, numbers: SharedNumbers<'table>) -> Self {
+        Self { table: LivingTable::new(slots, living), numbers }
     }
 
+    /// Counts the fingerprint of a slot with this content as no longer stored, if it is dead. Returns `true` if it is.
+    ///
+    /// The slot is not read again: without its bucket's lock, another thread may have emptied it by now.
     #[inline(always)]
-    const fn among_living(&self) -> LivingTable<ValuedTable<G, &'table [AtomicU64]>> {
-        LivingTable::new(self.slots, self.living)
+    fn leave_dead(&self, content: u64) -> bool {
+        let number = self.table.slots.value_of(content);
+        let is_dead = content != 0 && self.table.living.is_dead(number);
+        if is_dead {
+            self.numbers.leave(number);
+        }
+        is_dead
     }
+}
 
+impl<G: Widths> SharedLivingTable<'_, G, &[AtomicU64]> {
     /// Puts what is not 0 into a slot that is vacant. Returns `true` if it was.
     #[inline(always)]
     fn put(&self, place: Place, content: u64) -> bool {
-        let old = self.slots.slots().content(place.bucket, place.slot);
+        let slots = self.table.slots.packed();
+        let old = slots.content(place.bucket, place.slot);
         if old == 0 {
-            return self.slots.slots().fill_with(place, content);
+            return slots.fill_with(place, content);
         }
-        // Of the same read: without the bucket's lock, another thread may have emptied the slot by now.
-        let number = self.slots.value_of(old);
-        let is_dead = self.living.is_dead(number);
+        let is_dead = self.leave_dead(old);
         if is_dead {
-            self.slots.slots().flip(place, old ^ content);
-            self.numbers.leave(number);
+            slots.flip(place, old ^ content);
         }
         is_dead
     }
@@ -70,15 +73,13 @@ impl<'table, G: Widths> SharedLivingTable<'table, G> {
         buckets: impl Iterator<Item = BucketIndex>,
         fingerprint: Fingerprint,
     ) -> Option<(Place, u32)> {
-        let living = self.among_living();
         let mut oldest: Option<(Place, u32)> = None;
         for bucket in buckets {
-            for (slot, stored) in living.filled_slots(bucket) {
+            for slot in self.table.copies(bucket, fingerprint) {
                 let place = Place { bucket, slot };
-                let number = self.slots.value(place);
-                if stored == fingerprint
-                    && oldest.is_none_or(|(_, other)| self.living.age(number) >= self.living.age(other))
-                {
+                let number = self.table.value(place);
+                let age = self.table.living.age(number);
+                if oldest.is_none_or(|(_, other)| age >= self.table.living.age(other)) {
                     oldest = Some((place, number));
                 }
             }
@@ -89,125 +90,40 @@ impl<'table, G: Widths> SharedLivingTable<'table, G> {
     /// Whether the number of a slot is in two words, so that it can't be replaced at one moment.
     #[inline]
     pub(crate) fn number_straddles(&self, place: Place) -> bool {
-        self.slots.value_straddles(place)
+        self.table.slots.value_straddles(place)
     }
 
     /// Gives a fingerprint the current number. The caller holds the lock of its bucket.
     pub(crate) fn renew(&self, place: Place, leaves: impl Fn(Fingerprint)) {
-        self.slots.over_watched(leaves).set_value(place, self.living.current);
+        self.table.slots.over_watched(leaves).set_value(place, self.table.living.current);
     }
 
     /// Whether a bucket may hold dead fingerprints.
     #[inline]
     pub(crate) fn may_have_dead(&self, bucket: BucketIndex) -> bool {
-        self.among_living().may_have_dead(bucket)
+        self.table.may_have_dead(bucket)
     }
 
     /// Empties the slots of a bucket that hold dead fingerprints. The caller holds its lock.
     pub(crate) fn sweep(&self, bucket: BucketIndex) {
         for slot in self.slots() {
-            let place = Place { bucket, slot };
-            let old = self.slots.slots().content(bucket, slot);
-            let number = self.slots.value_of(old);
-            if old != 0 && self.living.is_dead(number) {
-                self.slots.slots().flip(place, old);
-                self.numbers.leave(number);
+            let old = self.table.slots.packed().content(bucket, slot);
+            if self.leave_dead(old) {
+                self.table.slots.packed().flip(Place { bucket, slot }, old);
             }
         }
     }
 }
 
-impl<G: Widths> Table for SharedLivingTable<'_, G> {
+impl<G: Widths, M: Memory> Table for SharedLivingTable<'_, G, M> {
     #[inline]
     fn contains(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> bool {
-        self.among_living().contains(bucket, fingerprint)
+        self.table.contains(bucket, fingerprint)
     }
 
     #[inline(always)]
     fn either_contains(&self, first: BucketIndex, second: BucketIndex, fingerprint: Fingerprint) -> bool {
-        self.among_living().either_contains(first, second, fingerprint)
-    }
-
-    fn find(&self, bucket: BucketIndex, fingerprint_or_empty: u64) -> Option<Slot> {
-        self.among_living().find(bucket, fingerprint_or_empty)
-    }
-
-    fn count_of(&self, bucket: BucketIndex, fingerprint_or_empty: u64) -> u32 {
-        self.among_living().count_of(bucket, fingerprint_or_empty)
-    }
-
-    #[inline]
-    fn vacancy(&self, bucket: BucketIndex) -> Vacancy {
-        self.among_living().vacancy(bucket)
-    }
-
-    #[inline]
-    fn slots(&self) -> impl Iterator<Item = Slot> {
-        Table::slots(&self.slots)
-    }
-
-    fn filled_slots(&self, bucket: BucketIndex) -> impl Iterator<Item = (Slot, Fingerprint)> {
-        let filled = self.slots.filled_slots(bucket);
-        filled.filter(move |&(slot, _)| !self.living.is_dead(self.slots.value(Place { bucket, slot })))
-    }
-
-    #[inline]
-    fn get(&self, bucket: BucketIndex, slot: Slot) -> Option<Fingerprint> {
-        self.among_living().get(bucket, slot)
-    }
-
-    #[inline]
-    fn prefetch(&self, bucket: BucketIndex) {
-        self.slots.prefetch(bucket);
-    }
-}
-
-impl<G: Widths> SharedSlots for SharedLivingTable<'_, G> {
-    #[inline]
-    fn is_filled_locked(&self, place: Place) -> bool {
-        self.slots.slots().straddles(place, 0) || self.slots.slots().content(place.bucket, place.slot) != 0
-    }
-
-    #[inline(always)]
-    fn fill(&self, place: Place, fingerprint: Fingerprint) -> bool {
-        self.put(place, self.slots.content_of(fingerprint, self.living.current))
-    }
-
-    fn fill_from(&self, from: Place, to: Place) -> bool {
-        self.get(from.bucket, from.slot).is_some() && self.put(to, self.slots.slots().content(from.bucket, from.slot))
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn keep(self, bucket: BucketIndex, copies: &Copies) {
-        self.slots.slots().keep_in(bucket, &copies.table);
-    }
-
-    #[inline]
-    fn watched(self, leaves: impl Fn(Fingerprint) + Copy) -> impl TableMut {
-        Writer { slots: self.slots.over_watched(leaves), table: self }
-    }
-}
-
-/// The table, to be written under the locks of its buckets. Fingerprints that are set have the current number.
-struct Writer<'table, G: Widths, M> {
-    slots: ValuedTable<G, M>,
-    table: SharedLivingTable<'table, G>,
-}
-
-impl<G: Widths, M> Writer<'_, G, M> {
-    /// Counts the fingerprint in a slot that is about to be overwritten, if it is dead.
-    fn note_dead(&self, place: Place) {
-        let number = self.table.slots.value(place);
-        if self.table.slots.get(place.bucket, place.slot).is_some() && self.table.living.is_dead(number) {
-            self.table.numbers.leave(number);
-        }
-    }
-}
-
-impl<G: Widths, M> Table for Writer<'_, G, M> {
-    fn contains(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> bool {
-        self.table.contains(bucket, fingerprint)
+        self.table.either_contains(first, second, fingerprint)
     }
 
     fn find(&self, bucket: BucketIndex, fingerprint_or_empty: u64) -> Option<Slot> {
@@ -218,37 +134,77 @@ impl<G: Widths, M> Table for Writer<'_, G, M> {
         self.table.count_of(bucket, fingerprint_or_empty)
     }
 
+    #[inline]
     fn vacancy(&self, bucket: BucketIndex) -> Vacancy {
         self.table.vacancy(bucket)
     }
 
+    #[inline]
     fn slots(&self) -> impl Iterator<Item = Slot> {
-        Table::slots(&self.table)
+        self.table.slots()
     }
 
     fn filled_slots(&self, bucket: BucketIndex) -> impl Iterator<Item = (Slot, Fingerprint)> {
         self.table.filled_slots(bucket)
     }
 
+    #[inline]
     fn get(&self, bucket: BucketIndex, slot: Slot) -> Option<Fingerprint> {
         self.table.get(bucket, slot)
     }
 
+    #[inline]
     fn prefetch(&self, bucket: BucketIndex) {
         self.table.prefetch(bucket);
     }
 }
 
-impl<G: Widths, M: MemoryMut> TableMut for Writer<'_, G, M> {
+impl<G: Widths> SharedSlots for SharedLivingTable<'_, G, &[AtomicU64]> {
+    #[inline]
+    fn is_filled_locked(&self, place: Place) -> bool {
+        let slots = self.table.slots.packed();
+        slots.straddles(place, 0) || slots.content(place.bucket, place.slot) != 0
+    }
+
+    #[inline(always)]
+    fn fill(&self, place: Place, fingerprint: Fingerprint) -> bool {
+        self.put(place, self.table.slots.content_of(fingerprint, self.table.living.current))
+    }
+
+    fn fill_from(&self, from: Place, to: Place) -> bool {
+        let content = self.table.slots.packed().content(from.bucket, from.slot);
+        self.get(from.bucket, from.slot).is_some() && self.put(to, content)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn keep(self, bucket: BucketIndex, copies: &Copies) {
+        self.table.slots.packed().keep_in(bucket, &copies.table);
+    }
+
+    #[inline]
+    fn watched(self, leaves: impl Fn(Fingerprint) + Copy) -> impl TableMut {
+        SharedLivingTable::new(self.table.slots.over_watched(leaves), self.table.living, self.numbers)
+    }
+}
+
+/// To be written under the locks of its buckets. Fingerprints that are set have the current number.
+impl<G: Widths, M: MemoryMut> TableMut for SharedLivingTable<'_, G, M> {
     fn set(&mut self, bucket: BucketIndex, slot: Slot, fingerprint: Option<Fingerprint>) {
-        let place = Place { bucket, slot };
-        self.note_dead(place);
         let content = fingerprint.map_or(0, |it| self.table.slots.content_of(it, self.table.living.current));
-        self.slots.overwrite(place, content);
+        self.overwrite(Place { bucket, slot }, content);
     }
 
     fn copy(&mut self, from: Place, to: Place) {
-        self.note_dead(to);
-        self.slots.copy(from, to);
+        let content = self.table.slots.packed().content(from.bucket, from.slot);
+        self.overwrite(to, content);
+    }
+}
+
+impl<G: Widths, M: MemoryMut> SharedLivingTable<'_, G, M> {
+    /// Replaces all that a slot holds.
+    fn overwrite(&mut self, place: Place, content: u64) {
+        self.leave_dead(self.table.slots.packed().content(place.bucket, place.slot));
+        self.table.slots.overwrite(place, content);
     }
 }

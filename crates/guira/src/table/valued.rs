@@ -81,10 +81,25 @@ impl<G: Widths, M> ValuedTable<G, M> {
         Self { slots: PackedTable::new(widths.slots, memory), widths }
     }
 
+    /// All that a slot holds of a fingerprint with a value.
+    #[inline]
+    pub(super) const fn content_of(&self, fingerprint: Fingerprint, value: u32) -> u64 {
+        fingerprint.get() | ((value as u64) << self.widths.fingerprint_bits)
+    }
+
     /// The value of what a slot holds.
     #[inline]
     pub(super) const fn value_of(&self, content: u64) -> u32 {
         low_32(content >> self.widths.fingerprint_bits)
+    }
+}
+
+#[cfg(feature = "concurrent")]
+impl<G: Widths, M> ValuedTable<G, M> {
+    /// The slots, values and all.
+    #[inline]
+    pub(super) const fn packed(&self) -> &PackedTable<G, M> {
+        &self.slots
     }
 }
 
@@ -98,18 +113,6 @@ impl<G: Widths, M: MemoryMut> ValuedTable<G, M> {
 
 #[cfg(feature = "concurrent")]
 impl<'table, G: Widths> ValuedTable<G, &'table [AtomicU64]> {
-    /// The slots, values and all.
-    #[inline]
-    pub(super) const fn slots(&self) -> &PackedTable<G, &'table [AtomicU64]> {
-        &self.slots
-    }
-
-    /// All that a slot holds of a fingerprint with a value.
-    #[inline]
-    pub(super) const fn content_of(&self, fingerprint: Fingerprint, value: u32) -> u64 {
-        fingerprint.get() | ((value as u64) << self.widths.fingerprint_bits)
-    }
-
     /// Whether the value of a slot is in two words.
     #[inline]
     pub(super) fn value_straddles(&self, place: Place) -> bool {
@@ -233,16 +236,14 @@ impl<G: Widths, M: MemoryMut> ValuesMut for ValuedTable<G, M> {
     #[inline]
     fn set_value(&mut self, place: Place, value: u32) {
         let fingerprint = self.slots.content(place.bucket, place.slot) & self.widths.fingerprint_mask;
-        self.slots.set_content(
-            place.bucket,
-            place.slot,
-            fingerprint | (u64::from(value) << self.widths.fingerprint_bits),
-        );
+        let value = u64::from(value) << self.widths.fingerprint_bits;
+        self.slots.set_content(place.bucket, place.slot, fingerprint | value);
     }
 
     #[inline]
     fn fill_with_value(&mut self, place: Place, fingerprint: Fingerprint, value: u32) {
-        self.slots.replace(place, 0, fingerprint.get() | (u64::from(value) << self.widths.fingerprint_bits));
+        let content = self.content_of(fingerprint, value);
+        self.slots.replace(place, 0, content);
     }
 }
 
