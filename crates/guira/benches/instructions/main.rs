@@ -43,7 +43,7 @@ const OPERATIONS: [Operation; 30] = [
     packed("contains, shared", contains_shared, 72.7),
     packed("contains_many_into, shared", contains_each_shared, 137.5),
     packed("insert, shared", insert_shared, 168.5),
-    packed("try_extend, shared", try_extend_shared, 305.0),
+    packed("try_extend, shared", try_extend_shared, 262.0),
     packed("contains, shared and growing", contains_shared_and_growing, 335.0),
     packed("insert, growing", insert_growing, 681.0),
     packed("insert, shared and growing", insert_shared_and_growing, 1588.0),

@@ -2,8 +2,9 @@ use core::ops::Range;
 
 use super::ConcurrentCuckooFilter;
 use super::concurrent_cuckoo_filter::Tables;
-use super::doubling::Doubling;
+use super::doubling::Underway;
 use super::generation::Generation;
+use super::growing::Growing;
 use super::lookup::look;
 use super::shared_table::SharedTable;
 use super::stripes::{Stale, never_stale};
@@ -16,7 +17,6 @@ use crate::cuckoo::{CuckooTable, Located, with_table};
 use crate::digest::{Digest, Key};
 use crate::error::{InsertManyError, Rejected, TryExtendError};
 use crate::filter::many;
-use crate::sync::Replaceable;
 use crate::table::{OWN_CACHE, Table};
 
 impl ConcurrentCuckooFilter {
@@ -25,7 +25,7 @@ impl ConcurrentCuckooFilter {
         let digest = |numbers: Range<usize>, digests: &mut [Digest]| hash_each(&hasher, &keys[numbers], digests);
         match &self.table {
             Tables::Fixed(table) => table.look_up_all(answers, digest),
-            Tables::Growing(current, _) => current.load().look_up_all(answers, digest),
+            Tables::Growing(growing) => growing.current.load().look_up_all(answers, digest),
         }
     }
 
@@ -84,42 +84,13 @@ impl ConcurrentCuckooFilter {
         match &self.table {
             Tables::Fixed(table) => {
                 let digest = move |number| hasher.digest(&keys[number]);
-                match table.store_run(keys.len(), digest, |digest| table.insert(digest, Repeated::Stored)) {
-                    (_, Ok(())) => Ok(()),
-                    (inserted, Err(Refusal::NoRoom(reason))) => {
-                        Err(TryExtendError { inserted, reason: table.insert_error(reason) })
-                    }
-                    (_, Err(Refusal::Stale)) => never_stale(Err(Stale)),
-                }
+                let insert = |digest| table.insert(digest, Repeated::Stored);
+                let (inserted, stored) = table.store_run(keys.len(), digest, insert);
+                let stored = never_stale(Refusal::unless_stale(stored));
+                stored.map_err(|reason| TryExtendError { inserted, reason: table.insert_error(reason) })
             }
-            Tables::Growing(current, _) => self.insert_in_order_growing(current, keys),
+            Tables::Growing(growing) => growing.insert_in_order(keys.len(), |number| hasher.digest(&keys[number])),
         }
-    }
-
-    /// Stores runs of keys together, as long as the table is large enough. The key after a run is stored alone, and makes
-    /// the table grow.
-    #[inline(never)]
-    fn insert_in_order_growing<K: Key>(
-        &self,
-        current: &Replaceable<Generation>,
-        keys: &[K],
-    ) -> Result<(), TryExtendError> {
-        let hasher = *self.hasher();
-        let digest = |number: usize| hasher.digest(&keys[number]);
-        let mut inserted = 0;
-        while inserted < keys.len() {
-            let (generation, count) = (current.load(), keys.len() - inserted);
-            inserted += match generation.doubling() {
-                None => generation.store_run(count, |number| digest(inserted + number)),
-                Some(doubling) => doubling.store_run(&generation, current, count, |number| digest(inserted + number)),
-            };
-            if inserted < keys.len() {
-                let stored = self.store(digest(inserted), Repeated::Stored);
-                stored.map_err(|reason| TryExtendError { inserted, reason })?;
-                inserted += 1;
-            }
-        }
-        Ok(())
     }
 
     fn remove_in_order<K: Key>(&self, keys: &[K], removed: &mut [bool]) {
@@ -128,18 +99,43 @@ impl ConcurrentCuckooFilter {
             Tables::Fixed(table) => {
                 never_stale(table.remove_run(removed, |number| hasher.digest(&keys[number])).1);
             }
-            Tables::Growing(current, _) => {
-                let mut done = 0;
-                while done < removed.len() {
-                    let (generation, digest) = (current.load(), |number| hasher.digest(&keys[done + number]));
-                    let removed = &mut removed[done..];
-                    // Each ends early where the table is replaced meanwhile.
-                    done += match generation.doubling() {
-                        None => generation.table.remove_run(removed, digest).0,
-                        Some(doubling) => doubling.remove_run(&generation, current, removed, digest),
-                    };
-                }
+            Tables::Growing(growing) => growing.remove_in_order(removed, |number| hasher.digest(&keys[number])),
+        }
+    }
+}
+
+impl Growing {
+    /// Stores runs of keys together, as long as the table is large enough. The key after a run is stored alone, and makes
+    /// the table grow.
+    #[inline(never)]
+    fn insert_in_order(&self, count: usize, digest: impl Fn(usize) -> Digest) -> Result<(), TryExtendError> {
+        let mut inserted = 0;
+        while inserted < count {
+            let (generation, next) = (self.current.load(), |number| digest(inserted + number));
+            inserted += match self.underway(&generation) {
+                None => generation.store_run(count - inserted, next),
+                Some(underway) => underway.store_run(count - inserted, next),
+            };
+            if inserted < count {
+                let stored = self.store(digest(inserted), Repeated::Stored);
+                stored.map_err(|reason| TryExtendError { inserted, reason })?;
+                inserted += 1;
             }
+        }
+        Ok(())
+    }
+
+    /// Removes a copy of each of some keys, in order.
+    fn remove_in_order(&self, removed: &mut [bool], digest: impl Fn(usize) -> Digest) {
+        let mut done = 0;
+        while done < removed.len() {
+            let (generation, next) = (self.current.load(), |number| digest(done + number));
+            let removed = &mut removed[done..];
+            // Each ends early where the table is replaced meanwhile.
+            done += match self.underway(&generation) {
+                None => generation.table.remove_run(removed, next).0,
+                Some(underway) => underway.remove_run(removed, next),
+            };
         }
     }
 }
@@ -158,9 +154,9 @@ impl Generation {
             Some(doubling) => look_up_each(
                 answers,
                 digest,
-                |digests, located| doubling.locate_block(self, digests, located),
+                |digests, located| doubling.tables_of(self).locate_block(digests, located),
                 |block, next, answers| {
-                    doubling.prefetch_located(self, next, answers.len());
+                    doubling.tables_of(self).prefetch_located(next, answers.len());
                     for (answer, &digest) in answers.iter_mut().zip(&block.digests) {
                         *answer = self.contains(digest);
                     }
@@ -195,41 +191,24 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
     }
 }
 
-impl Doubling {
+impl Underway<'_> {
     /// Stores keys in order until the doubling is over or one is refused. Returns how many were stored.
-    fn store_run(
-        &self,
-        old: &Generation,
-        current: &Replaceable<Generation>,
-        count: usize,
-        digest: impl Fn(usize) -> Digest,
-    ) -> usize {
+    fn store_run(self, count: usize, digest: impl Fn(usize) -> Digest) -> usize {
         let mut inserted = 0;
-        let store = |(): &mut (), _, digest| match self.store(old, current, digest, Repeated::Stored) {
-            Ok(Ok(_)) => {
-                inserted += 1;
-                Ok(())
-            }
-            Ok(Err(_)) | Err(Stale) => Err(()),
-        };
-        let prefetch = |(): &(), digests: &[Digest]| self.prefetch_each(old, digests);
+        let prefetch = |(): &(), digests: &[Digest]| self.tables().prefetch_each(digests);
         // The caller, who goes on with the next key, finds out why it ended.
-        let (Ok(()) | Err(())) = change_each(&mut (), count, digest, prefetch, store);
+        let (Ok(()) | Err(_)) = change_each(&mut (), count, digest, prefetch, |(), _, digest| {
+            self.store(digest, Repeated::Stored).map(|_stored| inserted += 1)
+        });
         inserted
     }
 
     /// Removes keys in order until the doubling is over. Returns how many were looked for.
-    fn remove_run(
-        &self,
-        old: &Generation,
-        current: &Replaceable<Generation>,
-        removed: &mut [bool],
-        digest: impl Fn(usize) -> Digest,
-    ) -> usize {
+    fn remove_run(self, removed: &mut [bool], digest: impl Fn(usize) -> Digest) -> usize {
         let mut done = 0;
-        let prefetch = |(): &(), digests: &[Digest]| self.prefetch_each(old, digests);
+        let prefetch = |(): &(), digests: &[Digest]| self.tables().prefetch_each(digests);
         let (Ok(()) | Err(Stale)) = change_each(&mut (), removed.len(), digest, prefetch, |(), number, digest| {
-            removed[number] = self.remove(old, current, digest)?;
+            removed[number] = self.remove(digest)?;
             done += 1;
             Ok(())
         });

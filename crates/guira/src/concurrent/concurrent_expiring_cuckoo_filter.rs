@@ -326,16 +326,15 @@ impl ConcurrentExpiringCuckooFilter {
             let stored = with_table!(self.table.scheme, valued(&*self.table.words), table => {
                 CuckooTable::among(table, &guards).store(digest, repeated, &guards)
             });
-            match stored {
-                Ok(is_stored) => break is_stored,
-                Err(Refusal::NoRoom(reason)) => {
-                    let len = self.len();
-                    return Err(reason.as_error(len, &self.table.parameters).with_numbers(len, self.capacity()));
-                }
-                // Generations have changed before the locks were taken.
-                Err(Refusal::Stale) => {}
+            // Otherwise generations have changed before the locks were taken.
+            if let Ok(stored) = Refusal::unless_stale(stored) {
+                break stored;
             }
         };
+        let is_stored = is_stored.map_err(|reason| {
+            let len = self.len();
+            reason.as_error(len, &self.table.parameters).with_numbers(len, self.capacity())
+        })?;
         if is_stored
             && self.times.dead() > 0
             && let Some((mut generations, count)) = self.times.lock_to_sweep(SWEPT_BY_INSERTION)

@@ -15,6 +15,7 @@
 use std::sync::TryLockError;
 
 use super::generation::Generation;
+use super::growing::Growing;
 use super::guards::SplittingGuards;
 use super::shared_table::SharedTable;
 use super::stripes::{AllGuards, RUN, Stale, Stripes};
@@ -25,15 +26,13 @@ use crate::cuckoo::{BLOCK, Located, NoRoom, Splitting, with_splitting};
 use crate::digest::Digest;
 use crate::error::InsertError;
 use crate::filter::{CuckooFilter, Growth};
-use crate::sync::{Arc, Count, Mutex, Ordering, Replaceable, into_inner};
+use crate::sync::{Arc, Count, Mutex, Ordering, into_inner};
 use crate::table::{Copies, Counted, Words, ask_for};
 
 /// The doubling of a table, from the moment at which it began.
 pub(super) struct Doubling {
     /// How the table is split; of no use for how much of it is.
     pub(super) splitting: Splitting,
-    /// How far the filter grows.
-    growth: Growth,
     /// The larger table, with all that is stored when the doubling is over.
     pub(super) next: Arc<Generation>,
     /// The locks of the buckets of the old table and of what they became, and how much is stored in both.
@@ -45,12 +44,22 @@ pub(super) struct Doubling {
     is_taken: Count,
 }
 
+/// A doubling with what it is the doubling of.
+#[derive(Clone, Copy)]
+pub(super) struct Underway<'table> {
+    pub(super) doubling: &'table Doubling,
+    /// The table that is doubled, and how many of its buckets wait.
+    pub(super) old: &'table Generation,
+    /// The filter, whose table the larger one becomes.
+    pub(super) growing: &'table Growing,
+}
+
 /// Both tables, as they are when so many buckets wait.
 #[derive(Clone, Copy)]
 pub(super) struct Tables<'table> {
-    pub(super) splitting: Splitting,
-    pub(super) old: &'table Words,
-    pub(super) new: &'table Words,
+    splitting: Splitting,
+    old: &'table Words,
+    new: &'table Words,
 }
 
 impl Doubling {
@@ -71,7 +80,6 @@ impl Doubling {
         ask_for::<Counted<Generation>>().ok()?;
         let doubling = Self {
             splitting,
-            growth: *growth,
             next: Arc::new(Generation::new(next, growth)),
             stripes,
             turn: Mutex::new(()),
@@ -86,232 +94,14 @@ impl Doubling {
         doubling.tables(table, waiting).has_room(digest).then_some((doubling, waiting))
     }
 
+    /// Both tables, of which `old` is the one that is doubled, as they are when so many of its buckets wait.
     pub(super) fn tables<'table>(&'table self, old: &'table SharedTable, waiting: u64) -> Tables<'table> {
         Tables { splitting: self.splitting.when(waiting), old: &old.words, new: &self.next.table.words }
     }
 
-    /// The tables as they are, for a writer, and the locks that are refused where they are not any more.
-    fn now<'table>(&'table self, old: &'table Generation) -> (Tables<'table>, SplittingGuards<'table>) {
-        let waiting = old.waiting();
-        let guards = SplittingGuards {
-            stripes: &self.stripes,
-            versions: &old.table.guards.versions,
-            waiting: old.count_of_waiting(),
-            seen: waiting,
-        };
-        (self.tables(&old.table, waiting), guards)
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.stripes.stored()
-    }
-
-    /// Stores a copy of a key after splitting some buckets. It begins again where the doubling is over meanwhile.
-    pub(super) fn store(
-        &self,
-        old: &Generation,
-        current: &Replaceable<Generation>,
-        digest: Digest,
-        repeated: Repeated,
-    ) -> Result<Result<bool, InsertError>, Stale> {
-        // Not found at one look, it may be there all the same: what is locked below decides.
-        if repeated == Repeated::LeftOut && old.contains_now(digest) {
-            return Ok(Ok(false));
-        }
-        self.split(old, current, Splitting::AT_A_TIME);
-        self.store_split(old, current, digest, repeated)
-    }
-
-    /// Stores a copy of a key. Where there is no room, more buckets are split, unless there would be none if all were; when
-    /// all are, it begins again.
-    pub(super) fn store_split(
-        &self,
-        old: &Generation,
-        current: &Replaceable<Generation>,
-        digest: Digest,
-        repeated: Repeated,
-    ) -> Result<Result<bool, InsertError>, Stale> {
-        if self.next.is_at_limit(digest, || self.len()) {
-            self.finish(old, current);
-        }
-        loop {
-            match self.insert(old, digest, repeated) {
-                Ok(stored) => return Ok(Ok(stored)),
-                Err(Refusal::NoRoom(NoRoom::Full)) => match self.refuse_without_hope(old, digest)? {
-                    Ok(()) => self.split_for_room(old, current)?,
-                    Err(refused) => return Ok(Err(refused)),
-                },
-                Err(Refusal::NoRoom(reason)) => {
-                    return Ok(Err(reason.as_error(self.len(), &self.next.table.parameters)));
-                }
-                Err(Refusal::Stale) if self.is_over(old) => return Err(Stale),
-                Err(Refusal::Stale) => {}
-            }
-        }
-    }
-
-    /// Refuses a key that finds no room and would find none if all buckets were split either, nor in a larger table.
-    fn refuse_without_hope(&self, old: &Generation, digest: Digest) -> Result<Result<(), InsertError>, Stale> {
-        let _all = self.stripes.lock_all()?;
-        let tables = self.tables(&old.table, old.waiting());
-        let next = &self.next.table;
-        let Tables { splitting, old, new } = tables;
-        match splitting.crowd(digest, &next.parameters, next.hasher.seed(), &**old, &**new) {
-            None => Ok(Ok(())),
-            crowd => {
-                let copies = to_usize(u64::from(tables.count(digest)));
-                Ok(self.growth.refuse_without_hope(&next.parameters, self.len(), copies, crowd))
-            }
-        }
-    }
-
-    /// Algorithm 1.
-    fn insert(&self, old: &Generation, digest: Digest, repeated: Repeated) -> Result<bool, Refusal> {
-        let (Tables { splitting, old, new }, guards) = self.now(old);
-        with_splitting!(splitting, (&**old, &**new), table => {
-            if repeated == Repeated::Stored && table.fill_concurrent(digest, &guards)? {
-                return Ok(true);
-            }
-            let (fingerprint, primary) = table.addressing.locate(digest);
-            table.insert_with_several_locks(fingerprint, primary, repeated, &guards)
-        })
-    }
-
-    /// Removes a copy of a key, then splits some buckets. Returns `true` if there was one.
-    pub(super) fn remove(
-        &self,
-        old: &Generation,
-        current: &Replaceable<Generation>,
-        digest: Digest,
-    ) -> Result<bool, Stale> {
-        let removed = loop {
-            match self.remove_once(old, digest) {
-                Err(Stale) if self.is_over(old) => return Err(Stale),
-                Err(Stale) => {}
-                Ok(removed) => break removed,
-            }
-        };
-        self.split(old, current, Splitting::AT_A_TIME);
-        Ok(removed)
-    }
-
-    /// Algorithm 3.
-    fn remove_once(&self, old: &Generation, digest: Digest) -> Result<bool, Stale> {
-        let (Tables { splitting, old, new }, guards) = self.now(old);
-        with_splitting!(splitting, (&**old, &**new), table => {
-            if table.remove_concurrent(digest, &guards)? {
-                return Ok(true);
-            }
-            let (fingerprint, primary) = table.addressing.locate(digest);
-            table.remove_with_several_locks(fingerprint, primary, &guards)
-        })
-    }
-
-    /// Returns how many copies of a key there are while nobody writes.
-    pub(super) fn count_locked(&self, old: &Generation, digest: Digest) -> Result<usize, Stale> {
-        let _all = self.stripes.lock_all()?;
-        Ok(old.count_now(digest))
-    }
-
-    fn is_over(&self, old: &Generation) -> bool {
-        old.waiting() == 0
-    }
-
-    /// Asks for the candidate buckets of keys that are to be stored or removed.
-    pub(super) fn prefetch_each(&self, old: &Generation, digests: &[Digest]) {
-        let (Tables { splitting, old, new }, _) = self.now(old);
-        with_splitting!(splitting, (&**old, &**new), table => table.prefetch_each(digests));
-    }
-
-    /// Finds the candidate buckets of a block of keys, to be asked for. Where they are may be another matter by then.
-    pub(super) fn locate_block(&self, old: &Generation, digests: &[Digest; BLOCK], located: &mut Located) {
-        let (Tables { splitting, old, new }, _) = self.now(old);
-        with_splitting!(splitting, (&**old, &**new), table => table.locate_block(digests, located));
-    }
-
-    /// Asks for the candidate buckets of the first keys of a block.
-    pub(super) fn prefetch_located(&self, old: &Generation, located: &Located, count: usize) {
-        let (Tables { splitting, old, new }, _) = self.now(old);
-        with_splitting!(splitting, (&**old, &**new), table => {
-            (0..count).for_each(|number| table.prefetch_located(located, number));
-        });
-    }
-
-    /// Splits the next buckets, unless another thread is at it.
-    fn split(&self, old: &Generation, current: &Replaceable<Generation>, count: u64) {
-        // Relaxed: the lock decides.
-        if self.is_taken.load(Ordering::Relaxed) != 0 {
-            return;
-        }
-        match self.turn.try_lock() {
-            Ok(_turn) => self.split_in_turn(old, current, count),
-            Err(TryLockError::Poisoned(_turn)) => self.split_in_turn(old, current, count),
-            Err(TryLockError::WouldBlock) => {}
-        }
-    }
-
-    /// Splits many buckets, where there was no room.
-    fn split_for_room(&self, old: &Generation, current: &Replaceable<Generation>) -> Result<(), Stale> {
-        let _turn = self.turn.lock();
-        self.split_in_turn(old, current, Splitting::FOR_ROOM);
-        if self.is_over(old) { Err(Stale) } else { Ok(()) }
-    }
-
-    /// Splits all buckets that are left.
-    pub(super) fn finish(&self, old: &Generation, current: &Replaceable<Generation>) {
-        let _turn = self.turn.lock();
-        self.split_in_turn(old, current, u64::MAX);
-    }
-
-    /// Splits the next buckets. The last of them ends the doubling.
-    fn split_in_turn(&self, old: &Generation, current: &Replaceable<Generation>, count: u64) {
-        let mut end = old.waiting();
-        if end == 0 {
-            return;
-        }
-        self.is_taken.store(1, Ordering::Relaxed);
-        let last = end.saturating_sub(count);
-        while end > last {
-            let first = last.max((end - 1) / RUN * RUN);
-            let Ok(_guard) = self.stripes.lock(BucketIndex::new(first)) else {
-                unreachable!("it is current while a bucket waits")
-            };
-            self.splitting.split_buckets(first..end, &*old.table.words, self.next.table.words.unseen());
-            old.set_waiting(first);
-            end = first;
-        }
-        if last == 0 {
-            self.end(current, self.stripes.lock_all());
-        }
-        self.is_taken.store(0, Ordering::Relaxed);
-    }
-
-    /// Lets the doubled table take the place of both.
-    fn end(&self, current: &Replaceable<Generation>, all: Result<AllGuards<'_>, Stale>) {
-        let Ok(all) = all else { unreachable!("it is current until it ends") };
-        let stripes = &self.next.table.guards.stripes;
-        stripes.count_all(self.len());
-        if let Some(next) = all.one().copies().and_then(|copies| copies.next.as_ref()) {
-            stripes.begin_copies(&Copies::of_table(next));
-        }
-        current.replace(Arc::clone(&self.next));
-        all.retire();
-    }
-
-    /// Removes all keys, which ends the doubling.
-    pub(super) fn clear(&self, old: &Generation, current: &Replaceable<Generation>) -> Result<(), Stale> {
-        let _turn = self.turn.lock();
-        let all = self.stripes.lock_all()?;
-        if let Some(copies) = all.one().copies() {
-            copies.table.finish(&old.table.words);
-            copies.next.iter().for_each(|next| next.finish(&self.next.table.words));
-        }
-        old.table.words.clear();
-        self.next.table.words.clear();
-        old.set_waiting(0);
-        all.count_none();
-        self.end(current, Ok(all));
-        Ok(())
+    /// Both tables as they are now, of which that of `old` is the one that is doubled.
+    pub(super) fn tables_of<'table>(&'table self, old: &'table Generation) -> Tables<'table> {
+        self.tables(&old.table, old.waiting())
     }
 
     /// The filter, given the old table.
@@ -322,6 +112,195 @@ impl Doubling {
         let next = next.with_growth(Some(growth));
         CuckooFilter::while_doubling(next, splitting.when(waiting), old.words.into_storage(), old.parameters)
             .expect("memory for a few words")
+    }
+}
+
+impl Underway<'_> {
+    /// Both tables as they are now.
+    pub(super) fn tables(&self) -> Tables<'_> {
+        self.doubling.tables_of(self.old)
+    }
+
+    /// The tables as they are, for a writer, and the locks that are refused where they are not any more.
+    fn now(&self) -> (Tables<'_>, SplittingGuards<'_>) {
+        let waiting = self.old.waiting();
+        let guards = SplittingGuards {
+            stripes: &self.doubling.stripes,
+            versions: &self.old.table.guards.versions,
+            waiting: self.old.count_of_waiting(),
+            seen: waiting,
+        };
+        (self.doubling.tables(&self.old.table, waiting), guards)
+    }
+
+    /// Stores a copy of a key after splitting some buckets. It is refused as stale where the doubling is over meanwhile.
+    pub(super) fn store(self, digest: Digest, repeated: Repeated) -> Result<bool, Refusal<InsertError>> {
+        // Not found at one look, it may be there all the same: what is locked below decides.
+        if repeated == Repeated::LeftOut && self.old.contains_now(digest) {
+            return Ok(false);
+        }
+        self.split(Splitting::AT_A_TIME);
+        self.store_split(digest, repeated)
+    }
+
+    /// Stores a copy of a key. Where there is no room, more buckets are split, unless there would be none if all were; when
+    /// all are, it is refused as stale.
+    pub(super) fn store_split(self, digest: Digest, repeated: Repeated) -> Result<bool, Refusal<InsertError>> {
+        let next = &self.doubling.next;
+        if next.is_at_limit(digest, || self.doubling.stripes.stored()) {
+            self.finish();
+        }
+        loop {
+            match self.insert(digest, repeated) {
+                Ok(stored) => return Ok(stored),
+                Err(Refusal::For(NoRoom::Full)) => {
+                    self.refuse_without_hope(digest)?;
+                    self.split_for_room()?;
+                }
+                Err(Refusal::For(reason)) => {
+                    let stored = self.doubling.stripes.stored();
+                    return Err(reason.as_error(stored, &next.table.parameters).into());
+                }
+                Err(Refusal::Stale) if self.is_over() => return Err(Refusal::Stale),
+                Err(Refusal::Stale) => {}
+            }
+        }
+    }
+
+    /// Refuses a key that finds no room and would find none if all buckets were split either, nor in a larger table.
+    fn refuse_without_hope(&self, digest: Digest) -> Result<(), Refusal<InsertError>> {
+        let Doubling { stripes, next, .. } = self.doubling;
+        let _all = stripes.lock_all()?;
+        let (tables, next) = (self.tables(), &next.table);
+        let Tables { splitting, old, new } = tables;
+        let crowd = splitting.crowd(digest, &next.parameters, next.hasher.seed(), &**old, &**new);
+        if crowd.is_some() {
+            let copies = to_usize(u64::from(tables.count(digest)));
+            self.growing.growth.refuse_without_hope(&next.parameters, stripes.stored(), copies, crowd)?;
+        }
+        Ok(())
+    }
+
+    /// Algorithm 1.
+    fn insert(&self, digest: Digest, repeated: Repeated) -> Result<bool, Refusal> {
+        let (Tables { splitting, old, new }, guards) = self.now();
+        with_splitting!(splitting, (&**old, &**new), table => {
+            if repeated == Repeated::Stored && table.fill_concurrent(digest, &guards)? {
+                return Ok(true);
+            }
+            let (fingerprint, primary) = table.addressing.locate(digest);
+            table.insert_with_several_locks(fingerprint, primary, repeated, &guards)
+        })
+    }
+
+    /// Removes a copy of a key, then splits some buckets. Returns `true` if there was one.
+    pub(super) fn remove(self, digest: Digest) -> Result<bool, Stale> {
+        let removed = loop {
+            match self.remove_once(digest) {
+                Err(Stale) if self.is_over() => return Err(Stale),
+                Err(Stale) => {}
+                Ok(removed) => break removed,
+            }
+        };
+        self.split(Splitting::AT_A_TIME);
+        Ok(removed)
+    }
+
+    /// Algorithm 3.
+    fn remove_once(&self, digest: Digest) -> Result<bool, Stale> {
+        let (Tables { splitting, old, new }, guards) = self.now();
+        with_splitting!(splitting, (&**old, &**new), table => {
+            if table.remove_concurrent(digest, &guards)? {
+                return Ok(true);
+            }
+            let (fingerprint, primary) = table.addressing.locate(digest);
+            table.remove_with_several_locks(fingerprint, primary, &guards)
+        })
+    }
+
+    fn is_over(&self) -> bool {
+        self.old.waiting() == 0
+    }
+
+    /// Splits the next buckets, unless another thread is at it.
+    fn split(&self, count: u64) {
+        // Relaxed: the lock decides.
+        if self.doubling.is_taken.load(Ordering::Relaxed) != 0 {
+            return;
+        }
+        match self.doubling.turn.try_lock() {
+            Ok(_turn) => self.split_in_turn(count),
+            Err(TryLockError::Poisoned(_turn)) => self.split_in_turn(count),
+            Err(TryLockError::WouldBlock) => {}
+        }
+    }
+
+    /// Splits many buckets, where there was no room.
+    fn split_for_room(&self) -> Result<(), Stale> {
+        let _turn = self.doubling.turn.lock();
+        self.split_in_turn(Splitting::FOR_ROOM);
+        if self.is_over() { Err(Stale) } else { Ok(()) }
+    }
+
+    /// Splits all buckets that are left.
+    pub(super) fn finish(&self) {
+        let _turn = self.doubling.turn.lock();
+        self.split_in_turn(u64::MAX);
+    }
+
+    /// Splits the next buckets. The last of them ends the doubling.
+    fn split_in_turn(&self, count: u64) {
+        let Self { doubling, old, .. } = self;
+        let mut end = old.waiting();
+        if end == 0 {
+            return;
+        }
+        doubling.is_taken.store(1, Ordering::Relaxed);
+        let last = end.saturating_sub(count);
+        while end > last {
+            let first = last.max((end - 1) / RUN * RUN);
+            let Ok(_guard) = doubling.stripes.lock(BucketIndex::new(first)) else {
+                unreachable!("it is current while a bucket waits")
+            };
+            doubling.splitting.split_buckets(first..end, &*old.table.words, doubling.next.table.words.unseen());
+            old.set_waiting(first);
+            end = first;
+        }
+        if last == 0 {
+            self.end(doubling.stripes.lock_all());
+        }
+        doubling.is_taken.store(0, Ordering::Relaxed);
+    }
+
+    /// Lets the doubled table take the place of both.
+    fn end(&self, all: Result<AllGuards<'_>, Stale>) {
+        let Ok(all) = all else { unreachable!("it is current until it ends") };
+        let Doubling { stripes, next, .. } = self.doubling;
+        let of_next = &next.table.guards.stripes;
+        of_next.count_all(stripes.stored());
+        if let Some(next) = all.one().copies().and_then(|copies| copies.next.as_ref()) {
+            of_next.begin_copies(&Copies::of_table(next));
+        }
+        self.growing.current.replace(Arc::clone(next));
+        all.retire();
+    }
+
+    /// Removes all keys, which ends the doubling.
+    pub(super) fn clear(&self) -> Result<(), Stale> {
+        let Self { doubling: Doubling { stripes, next, turn, .. }, old, .. } = self;
+        let (old_words, next_words) = (&old.table.words, &next.table.words);
+        let _turn = turn.lock();
+        let all = stripes.lock_all()?;
+        if let Some(copies) = all.one().copies() {
+            copies.table.finish(old_words);
+            copies.next.iter().for_each(|next| next.finish(next_words));
+        }
+        old_words.clear();
+        next_words.clear();
+        old.set_waiting(0);
+        all.count_none();
+        self.end(Ok(all));
+        Ok(())
     }
 }
 
@@ -349,5 +328,25 @@ impl Tables<'_> {
     pub(super) fn count(self, digest: Digest) -> u32 {
         let Self { splitting, old, new } = self;
         with_splitting!(splitting, (&**old, &**new), table => table.count(digest))
+    }
+
+    /// Asks for the candidate buckets of keys that are to be stored or removed.
+    pub(super) fn prefetch_each(self, digests: &[Digest]) {
+        let Self { splitting, old, new } = self;
+        with_splitting!(splitting, (&**old, &**new), table => table.prefetch_each(digests));
+    }
+
+    /// Finds the candidate buckets of a block of keys, to be asked for. Where they are may be another matter by then.
+    pub(super) fn locate_block(self, digests: &[Digest; BLOCK], located: &mut Located) {
+        let Self { splitting, old, new } = self;
+        with_splitting!(splitting, (&**old, &**new), table => table.locate_block(digests, located));
+    }
+
+    /// Asks for the candidate buckets of the first keys of a block.
+    pub(super) fn prefetch_located(self, located: &Located, count: usize) {
+        let Self { splitting, old, new } = self;
+        with_splitting!(splitting, (&**old, &**new), table => {
+            (0..count).for_each(|number| table.prefetch_located(located, number));
+        });
     }
 }

@@ -3,7 +3,7 @@ use std::sync::OnceLock;
 use super::doubling::Doubling;
 use super::lookup::{MAX_LOOKS, look};
 use super::shared_table::SharedTable;
-use super::stripes::Stale;
+use super::stripes::{Stale, Stripes};
 use super::update::{Refusal, Repeated};
 use crate::addressing::Addressing;
 use crate::cast::{Whole, to_usize};
@@ -179,8 +179,13 @@ impl Generation {
         self.doubling().map_or(&self.table, |doubling| &doubling.next.table)
     }
 
+    /// The locks, and how much is stored: while a table is doubled, in both.
+    fn stripes(&self) -> &Stripes {
+        self.doubling().map_or(&self.table.guards.stripes, |doubling| &doubling.stripes)
+    }
+
     pub(super) fn len(&self) -> usize {
-        self.doubling().map_or_else(|| self.table.len(), Doubling::len)
+        self.stripes().stored()
     }
 
     pub(super) fn size_in_bytes(&self) -> usize {
@@ -218,10 +223,9 @@ impl Generation {
         self.surely_stored() >= self.limit
     }
 
-    /// See [`Stripes::surely_stored`](super::stripes::Stripes::surely_stored).
+    /// See [`Stripes::surely_stored`].
     pub(super) fn surely_stored(&self) -> usize {
-        let stripes = self.doubling().map_or(&self.table.guards.stripes, |doubling| &doubling.stripes);
-        stripes.surely_stored()
+        self.stripes().surely_stored()
     }
 
     /// Stores keys in order up to the first for which the table may be too small. Returns how many were stored.
@@ -235,7 +239,7 @@ impl Generation {
         if self.is_at_limit(digest, || self.table.len()) {
             // Not found at one look, it may be there all the same: whoever makes the table larger decides.
             let is_left_out = repeated == Repeated::LeftOut && self.contains_now(digest);
-            return if is_left_out { Ok(false) } else { Err(Refusal::NoRoom(NoRoom::Full)) };
+            return if is_left_out { Ok(false) } else { Err(Refusal::For(NoRoom::Full)) };
         }
         if repeated == Repeated::Stored && (self.operations.fill)(&self.table, digest)? {
             return Ok(true);
@@ -304,14 +308,11 @@ impl Generation {
             let copies = self.count_now(digest);
             watch.is_unchanged().then_some(copies)
         });
-        match (looked, self.doubling()) {
-            (Some(copies), _) => Ok(copies),
-            (None, Some(doubling)) => doubling.count_locked(self, digest),
-            (None, None) => {
-                let _all = self.table.guards.stripes.lock_all()?;
-                Ok(self.count_now(digest))
-            }
+        if let Some(copies) = looked {
+            return Ok(copies);
         }
+        let _all = self.stripes().lock_all()?;
+        Ok(self.count_now(digest))
     }
 
     /// The tables that now hold what was stored here.

@@ -1,6 +1,8 @@
 //! Filters whose table is replaced by a larger one when it is full.
 
-use super::doubling::Doubling;
+use alloc::boxed::Box;
+
+use super::doubling::{Doubling, Underway};
 use super::generation::Generation;
 use super::shared_table::SharedTable;
 use super::stripes::{AllGuards, Stale};
@@ -8,143 +10,181 @@ use super::update::{Refusal, Repeated};
 use crate::cast::to_usize;
 use crate::cuckoo::{NoRoom, Splitting};
 use crate::digest::Digest;
-use crate::error::InsertError;
+use crate::error::{BuildError, InsertError};
 use crate::filter::{CuckooFilter, Growth};
 use crate::parameters::Parameters;
 use crate::sync::{Arc, Replaceable};
-use crate::table::{Counted, OutOfMemory, ask_for};
+use crate::table::{Counted, OutOfMemory, ask_for, try_box};
 
-/// Calls `change` with the current generation, and again with the next one if that was replaced meanwhile.
-#[inline]
-pub(super) fn change_current<R>(
-    current: &Replaceable<Generation>,
-    change: impl Fn(&Generation) -> Result<R, Stale>,
-) -> R {
-    loop {
-        if let Ok(changed) = change(&current.load()) {
-            return changed;
+/// A table that grows.
+pub(super) struct Growing {
+    pub(super) current: Box<Replaceable<Generation>>,
+    pub(super) growth: Growth,
+}
+
+impl Growing {
+    pub(super) fn new(filter: CuckooFilter, growth: Growth) -> Result<Self, BuildError> {
+        let out_of_memory = BuildError::OutOfMemory { bytes: filter.parameters().table_size() };
+        let generation = Generation::new(SharedTable::new(filter)?, &growth);
+        let asked = ask_for::<Counted<Generation>>();
+        match asked.and_then(|()| try_box(Replaceable::new(generation))) {
+            Ok(current) => Ok(Self { current, growth }),
+            Err(OutOfMemory) => Err(out_of_memory),
         }
     }
-}
 
-/// Not inlined, so that lookups in tables that never grow take fewer instructions.
-#[cold]
-#[inline(never)]
-pub(super) fn contains_in_current(current: &Replaceable<Generation>, digest: Digest) -> bool {
-    current.load().contains(digest)
-}
+    /// The doubling of a generation, once it has begun.
+    #[inline]
+    pub(super) fn underway<'table>(&'table self, old: &'table Generation) -> Option<Underway<'table>> {
+        old.doubling().map(|doubling| Underway { doubling, old, growing: self })
+    }
 
-#[inline(never)]
-pub(super) fn remove_in_current(current: &Replaceable<Generation>, digest: Digest) -> bool {
-    change_current(current, |generation| match generation.doubling() {
-        None => generation.table.remove(digest),
-        Some(doubling) => doubling.remove(generation, current, digest),
-    })
-}
+    /// Calls `change` with the current generation, and again with the next one if that was replaced meanwhile.
+    #[inline]
+    pub(super) fn change<R>(&self, change: impl Fn(&Generation) -> Result<R, Stale>) -> R {
+        loop {
+            if let Ok(changed) = change(&self.current.load()) {
+                return changed;
+            }
+        }
+    }
 
-#[inline(never)]
-pub(super) fn store_in_growing(
-    current: &Replaceable<Generation>,
-    growth: &Growth,
-    digest: Digest,
-    repeated: Repeated,
-) -> Result<bool, InsertError> {
-    loop {
-        let generation = current.load();
-        let outcome = match generation.doubling() {
-            Some(doubling) => doubling.store(&generation, current, digest, repeated),
+    /// Not inlined, so that lookups in tables that never grow take fewer instructions.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn contains(&self, digest: Digest) -> bool {
+        self.current.load().contains(digest)
+    }
+
+    #[inline(never)]
+    pub(super) fn remove(&self, digest: Digest) -> bool {
+        self.change(|generation| match self.underway(generation) {
+            None => generation.table.remove(digest),
+            Some(underway) => underway.remove(digest),
+        })
+    }
+
+    pub(super) fn clear(&self) {
+        self.change(|generation| match self.underway(generation) {
+            None => generation.table.clear(),
+            Some(underway) => underway.clear(),
+        });
+    }
+
+    #[inline(never)]
+    pub(super) fn store(&self, digest: Digest, repeated: Repeated) -> Result<bool, InsertError> {
+        self.change(|generation| Refusal::unless_stale(self.store_in(generation, digest, repeated)))
+    }
+
+    #[inline]
+    fn store_in(
+        &self,
+        generation: &Generation,
+        digest: Digest,
+        repeated: Repeated,
+    ) -> Result<bool, Refusal<InsertError>> {
+        match self.underway(generation) {
+            Some(underway) => underway.store(digest, repeated),
             None => match generation.insert(digest, repeated) {
-                Ok(stored) => return Ok(stored),
-                Err(Refusal::NoRoom(NoRoom::Full)) => double_and_store(current, growth, &generation, digest, repeated),
-                Err(Refusal::NoRoom(reason)) => return Err(generation.table.insert_error(reason)),
-                Err(Refusal::Stale) => Err(Stale),
+                Ok(stored) => Ok(stored),
+                Err(Refusal::For(NoRoom::Full)) => self.double_and_store(generation, digest, repeated),
+                Err(Refusal::For(reason)) => Err(generation.table.insert_error(reason).into()),
+                Err(Refusal::Stale) => Err(Refusal::Stale),
             },
-        };
-        // Otherwise the table was replaced before its locks were free.
-        if let Ok(stored) = outcome {
-            return stored;
         }
     }
-}
 
-/// Stores a copy of a key for which the table has no room: its limit is reached, or no slot can be freed.
-#[cold]
-fn double_and_store(
-    current: &Replaceable<Generation>,
-    growth: &Growth,
-    generation: &Generation,
-    digest: Digest,
-    repeated: Repeated,
-) -> Result<Result<bool, InsertError>, Stale> {
-    let table = &generation.table;
-    // If it is certain that there is no room and no larger table would be made, other writers need not wait.
-    if growth.is_last(&table.parameters) && generation.is_surely_full() && table.count(digest)? == 0 {
-        return Ok(Err(table.insert_error(NoRoom::Full)));
+    /// Stores a copy of a key for which the table has no room: its limit is reached, or no slot can be freed.
+    #[cold]
+    fn double_and_store(
+        &self,
+        generation: &Generation,
+        digest: Digest,
+        repeated: Repeated,
+    ) -> Result<bool, Refusal<InsertError>> {
+        let (growth, table) = (&self.growth, &generation.table);
+        // If it is certain that there is no room and no larger table would be made, other writers need not wait.
+        if growth.is_last(&table.parameters) && generation.is_surely_full() && table.count(digest)? == 0 {
+            return Err(table.insert_error(NoRoom::Full).into());
+        }
+        let all = table.guards.stripes.lock_all()?;
+        // Counted while nobody writes, so that a copy that is being moved does not count twice.
+        let copies = table.count(digest)?;
+        if repeated == Repeated::LeftOut && copies > 0 {
+            return Ok(false);
+        }
+        if copies >= 2 * to_usize(u64::from(table.parameters.slots_per_bucket())) {
+            return Err(InsertError::TooManyCopies { copies }.into());
+        }
+        // Others may have removed keys meanwhile, and the number that was compared with the limit may have been too high.
+        if !generation.is_full() && table.insert_locked(digest, &all) {
+            return Ok(true);
+        }
+        growth.refuse_without_hope(&table.parameters, table.len(), copies, table.crowd(digest, &all))?;
+        if Splitting::is_for(table.size_in_bytes())
+            && let Some((doubling, waiting)) = Doubling::begin(generation, growth, digest, &all)
+        {
+            let doubling = generation.begin_doubling(doubling, waiting);
+            all.retire();
+            return Underway { doubling, old: generation, growing: self }.store_split(digest, repeated);
+        }
+        let mut next = self.copy(table, &all)?;
+        let stored = match repeated {
+            Repeated::Stored => next.insert(&digest).map(|()| true),
+            Repeated::LeftOut => next.insert_if_absent(&digest),
+        }?;
+        self.replace(next, all)?;
+        Ok(stored)
     }
-    let all = table.guards.stripes.lock_all()?;
-    // Counted while nobody writes, so that a copy that is being moved does not count twice.
-    let copies = table.count(digest)?;
-    if repeated == Repeated::LeftOut && copies > 0 {
-        return Ok(Ok(false));
+
+    /// Makes the table larger at once, so that `needed`, given what is stored, fit it; `make_room` does that with a copy of it.
+    pub(super) fn make_room(
+        &self,
+        needed: impl Fn(usize) -> u64,
+        make_room: impl FnOnce(&mut CuckooFilter) -> Result<(), InsertError>,
+    ) -> Result<(), InsertError> {
+        loop {
+            let generation = self.current.load();
+            // Refused before a doubling is finished, and not because of keys that only came and went while others were counted.
+            let (surely_needed, latest) = (needed(generation.surely_stored()), &generation.latest().parameters);
+            if self.growth.up_to_capacity(latest, surely_needed).is_none() {
+                return Err(NoRoom::Full.as_error(generation.len(), latest));
+            }
+            if let Some(underway) = self.underway(&generation) {
+                underway.finish();
+                continue;
+            }
+            if needed(generation.len()) <= latest.capacity() {
+                return Ok(());
+            }
+            if let Ok(all) = generation.table.guards.stripes.lock_all() {
+                let mut next = self.copy(&generation.table, &all)?;
+                make_room(&mut next)?;
+                return self.replace(next, all);
+            }
+        }
     }
-    if copies >= 2 * to_usize(u64::from(table.parameters.slots_per_bucket())) {
-        return Ok(Err(InsertError::TooManyCopies { copies }));
+
+    /// A copy of the filter, while nobody writes.
+    fn copy(&self, table: &SharedTable, all: &AllGuards<'_>) -> Result<CuckooFilter, InsertError> {
+        let copy = table.copy(all).map_err(|_| no_memory(&table.parameters))?;
+        Ok(copy.with_growth(Some(self.growth)))
     }
-    // Others may have removed keys meanwhile, and the number that was compared with the limit may have been too high.
-    if !generation.is_full() && table.insert_locked(digest, &all) {
-        return Ok(Ok(true));
-    }
-    if let Err(refused) = growth.refuse_without_hope(&table.parameters, table.len(), copies, table.crowd(digest, &all))
-    {
-        return Ok(Err(refused));
-    }
-    if Splitting::is_for(table.size_in_bytes())
-        && let Some((doubling, waiting)) = Doubling::begin(generation, growth, digest, &all)
-    {
-        let doubling = generation.begin_doubling(doubling, waiting);
+
+    /// Replaces the table, all of whose locks are held, by `next`.
+    fn replace(&self, next: CuckooFilter, all: AllGuards<'_>) -> Result<(), InsertError> {
+        let parameters = *next.parameters();
+        let table = SharedTable::new(next).map_err(|_| no_memory(&parameters))?;
+        ask_for::<Counted<Generation>>().map_err(|OutOfMemory| no_memory(&parameters))?;
+        self.current.replace(Arc::new(Generation::new(table, &self.growth)));
         all.retire();
-        return doubling.store_split(generation, current, digest, repeated);
+        Ok(())
     }
-    Ok(store_in_next(current, growth, table, digest, repeated, all))
-}
 
-/// Copies a table that nobody writes, stores a key in the copy, which grows to take it, and replaces the table by the copy.
-fn store_in_next(
-    current: &Replaceable<Generation>,
-    growth: &Growth,
-    table: &SharedTable,
-    digest: Digest,
-    repeated: Repeated,
-    all: AllGuards<'_>,
-) -> Result<bool, InsertError> {
-    let mut next = copy(table, growth, &all)?;
-    let stored = match repeated {
-        Repeated::Stored => next.insert(&digest).map(|()| true),
-        Repeated::LeftOut => next.insert_if_absent(&digest),
-    }?;
-    replace(current, growth, next, all)?;
-    Ok(stored)
-}
-
-/// A copy of the filter, while nobody writes.
-pub(super) fn copy(table: &SharedTable, growth: &Growth, all: &AllGuards<'_>) -> Result<CuckooFilter, InsertError> {
-    let copy = table.copy(all).map_err(|_| no_memory(&table.parameters))?;
-    Ok(copy.with_growth(Some(*growth)))
-}
-
-/// Replaces the table, all of whose locks are held, by `next`.
-pub(super) fn replace(
-    current: &Replaceable<Generation>,
-    growth: &Growth,
-    next: CuckooFilter,
-    all: AllGuards<'_>,
-) -> Result<(), InsertError> {
-    let parameters = *next.parameters();
-    let table = SharedTable::new(next).map_err(|_| no_memory(&parameters))?;
-    ask_for::<Counted<Generation>>().map_err(|OutOfMemory| no_memory(&parameters))?;
-    current.replace(Arc::new(Generation::new(table, growth)));
-    all.retire();
-    Ok(())
+    /// The filter, which nobody else has.
+    pub(super) fn into_filter(self) -> CuckooFilter {
+        self.current.into_current().into_filter(self.growth)
+    }
 }
 
 const fn no_memory(parameters: &Parameters) -> InsertError {
@@ -166,9 +206,9 @@ mod tests {
 
     /// What becomes of a key that finds no room.
     fn store(filter: &ConcurrentCuckooFilter, key: u64, repeated: Repeated) -> Result<bool, InsertError> {
-        let Tables::Growing(current, growth) = &filter.table else { panic!("it grows") };
-        let stored = double_and_store(current, growth, &current.load(), filter.hasher().digest(&key), repeated);
-        stored.expect("nobody else makes it grow")
+        let Tables::Growing(growing) = &filter.table else { panic!("it grows") };
+        let stored = growing.double_and_store(&growing.current.load(), filter.hasher().digest(&key), repeated);
+        Refusal::unless_stale(stored).expect("nobody else makes it grow")
     }
 
     const fn is_full(stored: &Result<bool, InsertError>) -> bool {
@@ -176,8 +216,8 @@ mod tests {
     }
 
     fn whole_locks(filter: &ConcurrentCuckooFilter) -> usize {
-        let Tables::Growing(current, _) = &filter.table else { panic!("it grows") };
-        current.load().table.guards.stripes.whole_locks()
+        let Tables::Growing(growing) = &filter.table else { panic!("it grows") };
+        growing.current.load().table.guards.stripes.whole_locks()
     }
 
     /// While others write, a count may be too high for a moment.

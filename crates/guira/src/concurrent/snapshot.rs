@@ -8,15 +8,14 @@
 use alloc::boxed::Box;
 use std::sync::PoisonError;
 
-use super::doubling::Doubling;
+use super::doubling::{Doubling, Underway};
 use super::generation::Generation;
-use super::shared_table::{SharedTable, out_of_memory};
-use super::stripes::Stale;
-use crate::error::BuildError;
-use crate::filter::{CuckooFilter, Growth};
-use crate::parameters::Parameters;
+use super::growing::Growing;
+use super::shared_table::SharedTable;
+use super::update::Refusal;
+use crate::filter::CuckooFilter;
 use crate::sync::{Arc, Mutex, MutexGuard};
-use crate::table::{Copies, Copying, OutOfMemory, Words, try_box};
+use crate::table::{Copies, Copying, OutOfMemory, try_box};
 
 /// Snapshots of a filter are made one after the other.
 ///
@@ -36,8 +35,8 @@ impl Snapshots {
 }
 
 impl SharedTable {
-    /// A copy of one moment of a table that is never replaced. `meanwhile` is called when that is past.
-    pub(super) fn snapshot(&self, meanwhile: impl FnOnce()) -> Result<Result<CuckooFilter, BuildError>, Stale> {
+    /// A copy of one moment. `meanwhile` is called when that is past.
+    pub(super) fn snapshot(&self, meanwhile: impl FnOnce()) -> Result<CuckooFilter, Refusal<OutOfMemory>> {
         self.snapshot_until(meanwhile, || self.guards.stripes.end_copies())
     }
 
@@ -46,11 +45,8 @@ impl SharedTable {
         &self,
         meanwhile: impl FnOnce(),
         end: impl FnOnce(),
-    ) -> Result<Result<CuckooFilter, BuildError>, Stale> {
-        let copying = match memory_for(&self.words, &self.parameters) {
-            Ok(copying) => copying,
-            Err(error) => return Ok(Err(error)),
-        };
+    ) -> Result<CuckooFilter, Refusal<OutOfMemory>> {
+        let copying = Copying::of(&self.words)?;
         let len = {
             let mut all = self.guards.stripes.lock_all()?;
             all.begin_copies(&Copies::of_table(&copying));
@@ -59,27 +55,27 @@ impl SharedTable {
         meanwhile();
         copying.finish(&self.words);
         end();
-        let storage = Copying::into_storage(copying).map_err(|_| out_of_memory(&self.parameters));
-        Ok(storage.map(|storage| CuckooFilter::from_parts(self.parameters, self.hasher, storage, len)))
+        let storage = Copying::into_storage(copying)?;
+        Ok(CuckooFilter::from_parts(self.parameters, self.hasher, storage, len))
+    }
+}
+
+impl Growing {
+    /// A copy of one moment. `meanwhile` is called when that is past.
+    pub(super) fn snapshot(&self, meanwhile: impl Fn()) -> Result<CuckooFilter, OutOfMemory> {
+        self.change(|generation| {
+            Refusal::unless_stale(match self.underway(generation) {
+                None => {
+                    let copy = generation.table.snapshot_until(&meanwhile, || generation.end_copies());
+                    copy.map(|copy| copy.with_growth(Some(self.growth)))
+                }
+                Some(underway) => underway.snapshot(&meanwhile),
+            })
+        })
     }
 }
 
 impl Generation {
-    /// A copy of one moment. `meanwhile` is called when that is past.
-    pub(super) fn snapshot(
-        &self,
-        growth: &Growth,
-        meanwhile: impl FnOnce(),
-    ) -> Result<Result<CuckooFilter, BuildError>, Stale> {
-        match self.doubling() {
-            None => {
-                let copy = self.table.snapshot_until(meanwhile, || self.end_copies())?;
-                Ok(copy.map(|copy| copy.with_growth(Some(*growth))))
-            }
-            Some(doubling) => doubling.snapshot(self, growth, meanwhile),
-        }
-    }
-
     /// Takes away the notes behind the locks of this table, and of those that have come of it.
     fn end_copies(&self) {
         self.table.guards.stripes.end_copies();
@@ -91,48 +87,31 @@ impl Generation {
     }
 }
 
-impl Doubling {
+impl Underway<'_> {
     /// A copy of one moment, which goes on with the doubling.
-    fn snapshot(
-        &self,
-        old: &Generation,
-        growth: &Growth,
-        meanwhile: impl FnOnce(),
-    ) -> Result<Result<CuckooFilter, BuildError>, Stale> {
-        let SharedTable { parameters, words: old_words, .. } = &old.table;
-        let next = &self.next.table;
-        let memory =
-            memory_for(old_words, parameters).and_then(|of| Ok((of, memory_for(&next.words, &next.parameters)?)));
-        let (of_old, of_next) = match memory {
-            Ok(both) => both,
-            Err(error) => return Ok(Err(error)),
-        };
+    fn snapshot(&self, meanwhile: impl FnOnce()) -> Result<CuckooFilter, Refusal<OutOfMemory>> {
+        let Doubling { splitting, stripes, next, .. } = self.doubling;
+        let (old, next) = (&self.old.table, &next.table);
+        let (of_old, of_next) = (Copying::of(&old.words)?, Copying::of(&next.words)?);
         let (waiting, len) = {
-            let mut all = self.stripes.lock_all()?;
-            let waiting = old.waiting();
-            let bits = |buckets: u64, parameters: &Parameters| buckets * u64::from(parameters.bucket_bits());
+            let mut all = stripes.lock_all()?;
+            let waiting = self.old.waiting();
+            let bits = |buckets: u64, table: &SharedTable| buckets * u64::from(table.parameters.bucket_bits());
             // The bucket that is split next is written to the new table in front of those that are copied.
-            let [of_waiting, of_moved] = self.splitting.places_of(waiting);
-            of_old.restrict(old_words, 0, bits(of_waiting, parameters));
-            of_next.restrict(&next.words, bits(of_moved, &next.parameters), u64::MAX);
+            let [of_waiting, of_moved] = splitting.places_of(waiting);
+            of_old.restrict(&old.words, 0, bits(of_waiting, old));
+            of_next.restrict(&next.words, bits(of_moved, next), u64::MAX);
             all.begin_copies(&Copies { table: Arc::clone(&of_old), next: Some(Arc::clone(&of_next)) });
-            (waiting, self.len())
+            (waiting, stripes.stored())
         };
         meanwhile();
-        of_old.finish(old_words);
+        of_old.finish(&old.words);
         of_next.finish(&next.words);
-        old.end_copies();
-        let copy = Copying::into_storage(of_next).and_then(|storage| {
-            let copy = CuckooFilter::from_parts(next.parameters, next.hasher, storage, len).with_growth(Some(*growth));
-            let old = Copying::into_storage(of_old)?;
-            CuckooFilter::while_doubling(copy, self.splitting.when(waiting), old, *parameters)
-        });
-        Ok(copy.map_err(|OutOfMemory| out_of_memory(parameters)))
+        self.old.end_copies();
+        let copy = CuckooFilter::from_parts(next.parameters, next.hasher, Copying::into_storage(of_next)?, len);
+        let (copy, of_old) = (copy.with_growth(Some(self.growing.growth)), Copying::into_storage(of_old)?);
+        Ok(CuckooFilter::while_doubling(copy, splitting.when(waiting), of_old, old.parameters)?)
     }
-}
-
-fn memory_for(words: &Words, parameters: &Parameters) -> Result<Arc<Copying>, BuildError> {
-    Copying::of(words).map_err(|_| out_of_memory(parameters))
 }
 
 #[cfg(all(test, not(loom)))]

@@ -9,8 +9,9 @@ use crate::addressing::{Addressing, BucketIndex, Candidate, Fingerprint};
 use crate::cast::Whole;
 use crate::cuckoo::{CuckooTable, NoRoom, with_table};
 use crate::digest::Digest;
+use crate::error::InsertError;
 use crate::relocation::{Move, Path, Search};
-use crate::table::{Place, SharedSlots, Table, TableMut};
+use crate::table::{OutOfMemory, Place, SharedSlots, Table, TableMut};
 
 /// How often a path is searched for beside other writers, before they are made to wait.
 const MAX_SEARCHES: usize = 16;
@@ -24,20 +25,46 @@ pub(super) enum Repeated {
     LeftOut,
 }
 
-/// Why a fingerprint was not stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Refusal {
-    NoRoom(NoRoom),
+/// Why nothing was done.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Refusal<R = NoRoom> {
+    /// For this reason.
+    For(R),
+    /// The table is no longer the one that was seen.
     Stale,
+}
+
+impl<R> Refusal<R> {
+    /// Sets a refusal for a reason apart from a stale table, with which the caller has to begin again.
+    #[inline]
+    pub(super) fn unless_stale<T>(done: Result<T, Self>) -> Result<Result<T, R>, Stale> {
+        match done {
+            Ok(done) => Ok(Ok(done)),
+            Err(Self::For(reason)) => Ok(Err(reason)),
+            Err(Self::Stale) => Err(Stale),
+        }
+    }
 }
 
 impl From<NoRoom> for Refusal {
     fn from(reason: NoRoom) -> Self {
-        Self::NoRoom(reason)
+        Self::For(reason)
     }
 }
 
-impl From<Stale> for Refusal {
+impl From<InsertError> for Refusal<InsertError> {
+    fn from(reason: InsertError) -> Self {
+        Self::For(reason)
+    }
+}
+
+impl From<OutOfMemory> for Refusal<OutOfMemory> {
+    fn from(reason: OutOfMemory) -> Self {
+        Self::For(reason)
+    }
+}
+
+impl<R> From<Stale> for Refusal<R> {
     fn from(Stale: Stale) -> Self {
         Self::Stale
     }
