@@ -34,6 +34,7 @@ fn status() -> ExitStatus {
 }
 
 fn execute(command: &Command) -> Result<ExitStatus, Failure> {
+    signals::let_writes_fail_at_size_limit()?;
     if command.replaces_files() {
         signals::remove_temporary_files_when_ended()?;
     }

@@ -1,7 +1,7 @@
 //! Signals that end the program.
 
 #[cfg(unix)]
-pub(crate) use unix::{EndingSignals, end_by, remove_temporary_files_when_ended};
+pub(crate) use unix::{EndingSignals, end_by, let_writes_fail_at_size_limit, remove_temporary_files_when_ended};
 
 #[cfg(unix)]
 mod unix {
@@ -15,7 +15,7 @@ mod unix {
 
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::io::{Errno, retry_on_intr};
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
     use signal_hook::iterator::Signals;
     use signal_hook::low_level::emulate_default_handler;
     use signal_hook::{SigId, flag, low_level};
@@ -35,6 +35,12 @@ mod unix {
             }
         };
         thread::Builder::new().name("signals".to_owned()).spawn(wait).map(drop).map_err(Failure::new)
+    }
+
+    /// From now on, a write beyond the limit on the size of files fails, as one to a full disk does. The signal for it would end this
+    /// process, with its temporary files left behind.
+    pub(crate) fn let_writes_fail_at_size_limit() -> Result<(), Failure> {
+        flag::register(SIGXFSZ, Arc::default()).map(drop).map_err(Failure::new)
     }
 
     /// The signals that end this process, which the program takes to end in order.
@@ -121,6 +127,12 @@ mod unix {
         let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
         mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
     }
+}
+
+/// Without signals, none ends the process.
+#[cfg(not(unix))]
+pub(crate) fn let_writes_fail_at_size_limit() -> Result<(), crate::failure::Failure> {
+    Ok(())
 }
 
 /// Without signals, the next command removes files that were left behind.

@@ -263,7 +263,8 @@ impl Report for Built {
     fn text(&self) -> String {
         let (file, replaced) = (&self.file, Replaced::text(self.replaced));
         if self.key_count == 0 && !self.is_capacity_given {
-            return format!("{file}: no keys in the input: an empty filter with a capacity of 1 key{replaced}");
+            let capacity = counted(self.capacity, "key");
+            return format!("{file}: no keys in the input: an empty filter with a capacity of {capacity}{replaced}");
         }
         let (keys, repeated) = (counted(self.key_count, "key"), counted(self.repeated_count, "repeated line"));
         let tried = self.seeds_tried.map(|tries| format!(", {} tried", counted(tries, "seed"))).unwrap_or_default();

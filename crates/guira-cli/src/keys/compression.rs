@@ -29,8 +29,8 @@ pub(crate) struct Opened<'source> {
     pub(crate) has_mark: bool,
 }
 
-/// Opens an input with the given compression, or else that of its first bytes, or else that of its name: a file called .gz is
-/// never read as keys because its start is damaged or missing.
+/// Opens an input with the given compression, or else that of its first bytes. A file that is called .gz or .zst and does not start
+/// as such files do is never read as keys: its start may be damaged or missing.
 ///
 /// Formats that are known not to be lists of keys are errors, unless the compression is given as none: then the bytes are the
 /// keys, whatever they are.
@@ -44,10 +44,13 @@ pub(crate) fn open<'source>(
         return begin_text(compression.decoder(source), refuses);
     }
     let (start, bytes, source) = begin(source)?;
-    let compression = match start {
-        Start::Compressed(compression) => compression,
-        Start::Foreign(foreign) => return Err(foreign.error()),
-        Start::Mark | Start::Text => Compression::named(path),
+    let compression = match (start, Compression::named(path)) {
+        (Start::Compressed(compression), _) => compression,
+        (Start::Foreign(foreign), _) => return Err(foreign.error()),
+        // It ends within what would tell, and its decoder says so.
+        (_, named) if recognise(&bytes).is_none() => named,
+        (_, Compression::None) => Compression::None,
+        (_, named) => return Err(named.missing()),
     };
     let source = io::Cursor::new(bytes).chain(source);
     match compression {
@@ -153,6 +156,15 @@ impl Compression {
             Some(extension) if extension.eq_ignore_ascii_case("zst") => Self::Zstandard,
             _ => Self::None,
         }
+    }
+
+    /// What is wrong with a file that has the name of compressed ones, and not their first bytes.
+    fn missing(self) -> io::Error {
+        let (name, extension) = if self == Self::Gzip { ("gzip", ".gz") } else { ("zstd", ".zst") };
+        io::Error::other(format!(
+            "called {extension}, but does not start as {name} data does: get it again if it is damaged; if it is not compressed, \
+             rename it, or give --compression none"
+        ))
     }
 
     /// Decompresses an input. Errors are written for a person.
@@ -359,12 +371,15 @@ mod tests {
 
     #[test]
     fn what_only_has_the_name_is_refused() {
-        assert_eq!(
-            decoded(b"ani\nguira\nkoel\n", "keys.gz").err().as_deref(),
-            Some("damaged gzip data: invalid gzip header")
-        );
-        let refused = decoded(b"ani\nguira\nkoel\n", "keys.ZST").expect_err("text");
-        assert!(refused.starts_with("damaged zstd data: "), "{refused}");
+        for (name, start) in [
+            ("keys.gz", "called .gz, but does not start as gzip data does: "),
+            ("keys.ZST", "called .zst, but does not start as zstd data does: "),
+        ] {
+            for text in [&b"ani\nguira\nkoel\n"[..], b"\xef\xbb\xbfani\n"] {
+                let refused = decoded(text, name).expect_err("not compressed");
+                assert!(refused.starts_with(start), "{refused}");
+            }
+        }
         for (name, expected) in [("keys.gz", "gzip"), ("keys.zst", "zstd")] {
             let expected = format!("cut off: the {expected} data ends too early");
             assert_eq!(decoded(b"", name), Err(expected));
