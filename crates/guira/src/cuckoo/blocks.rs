@@ -8,8 +8,8 @@ use crate::probe::vectorized;
 use crate::table::{Table, TableMut};
 
 /// How many keys a block has. A core can have 10 to 50 cache lines in flight, and a key needs two to four; vectors hold
-/// at most 8 keys.
-pub(crate) const BLOCK: usize = 32;
+/// at most 8 keys. Stacks in models are small.
+pub(crate) const BLOCK: usize = if cfg!(loom) { 2 } else { 32 };
 
 /// Keys that are looked up: their fingerprints, with the first two candidate buckets of each.
 #[derive(Clone, Copy)]

@@ -8,7 +8,9 @@ mod growing;
 mod one_size;
 mod snapshots;
 
-use guira::{CuckooFilter, Digest, FilterBuilder, KeyHasher};
+use core::slice;
+
+use guira::{ConcurrentCuckooFilter, CuckooFilter, Digest, FilterBuilder, Key, KeyHasher};
 
 /// Buckets of one slot. Every key has two of them, an even and an odd one.
 fn table(buckets: u64, fingerprint_bits: u32) -> FilterBuilder {
@@ -38,6 +40,15 @@ fn key(builder: &FilterBuilder, buckets: [u64; 2], accepts: impl Fn(&Located) ->
     };
     let keys = (0..100_000_u64).map(|key| locate(KeyHasher::xxh3(7).digest(&key)));
     keys.filter(|key| key.buckets == buckets).find(accepts).expect("there are such keys")
+}
+
+/// The ways in which a reader finds a key.
+fn looks<K: Key>() -> [fn(&ConcurrentCuckooFilter, &K) -> bool; 3] {
+    [
+        |filter, key| filter.contains(key),
+        |filter, key| filter.contains_many(slice::from_ref(key)) == [true],
+        |filter, key| filter.count(key) > 0,
+    ]
 }
 
 /// Runs a model in every order in which threads are interrupted at most so often; at most twice, unless `GUIRA_INTERRUPTIONS=all`.
