@@ -12,7 +12,7 @@ use crate::addressing::{AnySize, Fingerprint, RegionSize, RegionalAddressing};
 use crate::digest::Digest;
 use crate::parameters::Parameters;
 use crate::probe::{
-    AnyRegions, Below, Buckets, Bytes, Extent, Lanes, OneRegion, Regions, Regions65536, SeveralRegions,
+    AnyRegions, Below, Buckets, Bytes, Extent, Lanes, OneRegion, Reading, Regions, Regions65536, SeveralRegions,
 };
 #[cfg(feature = "concurrent")]
 use crate::table::BitsOfSlot;
@@ -56,12 +56,6 @@ pub(super) struct Planned {
     lanes: Lanes<u64>,
     /// The buckets of the table, whichever it is.
     extent: Extent,
-    /// Whether each bucket starts at a byte. In other tables than these all are `false`.
-    is_whole_bytes: bool,
-    is_narrow: bool,
-    /// Whether each bucket starts at a byte, and takes more than 64 bits, but each of its halves does not; the lanes are those of a
-    /// half then.
-    is_halved: bool,
 }
 
 impl Planned {
@@ -69,20 +63,17 @@ impl Planned {
         use Pair::{AlignedBytes, AlignedNarrow, RegionalBytes, RegionalNarrow, RegionalWide};
 
         let addressing = RegionalAddressing::new(parameters, AnySize::new(parameters.buckets_per_region()), seed);
-        let lanes = match pair {
-            AlignedBytes(_, widths) | RegionalBytes(_, widths) => Some(widths.lanes()),
-            AlignedNarrow(_, widths) | RegionalNarrow(_, widths) => Some(widths.lanes()),
-            RegionalWide(_, widths) => widths.lanes_of_half(),
+        let planned = match pair {
+            AlignedBytes(_, widths) | RegionalBytes(_, widths) => Some((widths.lanes(), Reading::Bytes)),
+            AlignedNarrow(_, widths) | RegionalNarrow(_, widths) => Some((widths.lanes(), Reading::Bits)),
+            // The lanes are those of a half.
+            RegionalWide(_, widths) => widths.lanes_of_half().map(|lanes| (lanes, Reading::Halves)),
             _ => None,
         };
-        Self {
-            addressing,
-            lanes: lanes.unwrap_or(Lanes::of_64(1, 1)),
-            extent: Extent::new(parameters.region_count(), parameters.buckets_per_region(), parameters.bucket_bits()),
-            is_whole_bytes: matches!(pair, AlignedBytes(..) | RegionalBytes(..)),
-            is_narrow: matches!(pair, AlignedNarrow(..) | RegionalNarrow(..)),
-            is_halved: matches!(pair, RegionalWide(..)) && lanes.is_some(),
-        }
+        let (lanes, reading) = planned.unzip();
+        let (regions, size) = (parameters.region_count(), parameters.buckets_per_region());
+        let extent = Extent::new(regions, size, parameters.bucket_bits(), reading);
+        Self { addressing, lanes: lanes.unwrap_or(Lanes::of_64(1, 1)), extent }
     }
 
     /// Algorithm 2 for the pairs that are planned by default, and `None` for all others.
@@ -92,21 +83,20 @@ impl Planned {
     #[inline(always)]
     pub(super) fn look<M: Bytes, L: Look>(&self, memory: M, digest: Digest, look: L) -> Option<L::Output> {
         let buckets = self.extent.over(memory);
-        let (is_aligned, is_single) = (buckets.are_in::<Regions65536>(), buckets.are_in::<OneRegion>());
-        if self.is_whole_bytes & is_aligned {
+        let ways = self.extent.ways();
+        if ways.bytes_of_65536 {
             return Some(self.look_in::<Regions65536, true, M, L>(&buckets, digest, look));
         }
-        if self.is_narrow & is_aligned {
+        if ways.bits_of_65536 {
             return Some(self.look_in::<Regions65536, false, M, L>(&buckets, digest, look));
         }
-        if self.is_whole_bytes & is_single {
+        if ways.bytes_of_one {
             return Some(self.look_in::<OneRegion, true, M, L>(&buckets, digest, look));
         }
-        if self.is_narrow & is_single {
+        if ways.bits_of_one {
             return Some(self.look_in::<OneRegion, false, M, L>(&buckets, digest, look));
         }
-        // Fewer tables have regions of this kind, so buckets of whole bytes have no code of their own.
-        if (self.is_whole_bytes | self.is_narrow) & buckets.are_in::<SeveralRegions>() {
+        if ways.bits_of_several {
             return Some(self.look_in::<SeveralRegions, false, M, L>(&buckets, digest, look));
         }
         None
@@ -131,8 +121,8 @@ impl Planned {
     #[inline(always)]
     pub(super) fn look_in_halves<M: Bytes, L: Look>(&self, memory: M, digest: Digest, look: L) -> Option<L::Output> {
         // A function for each kind of regions: one for both holds more values in registers, which it has to save first.
-        self.is_halved.then(|| {
-            if Regions65536::are_of(&self.extent) {
+        self.extent.ways().halves.then(|| {
+            if self.extent.ways().halves_of_65536 {
                 self.look_in_both_halves::<Regions65536, M, L>(memory, digest, look)
             } else {
                 self.look_in_both_halves::<AnyRegions, M, L>(memory, digest, look)
@@ -142,7 +132,7 @@ impl Planned {
 
     /// Algorithm 2 where buckets are read in halves, as a function; `None` for other tables.
     pub(super) fn contains_in_halves(&self) -> Option<Contains> {
-        self.is_halved.then_some(if Regions65536::are_of(&self.extent) {
+        self.extent.ways().halves.then_some(if self.extent.ways().halves_of_65536 {
             |scheme, bytes, digest| scheme.planned.look_in_both_halves::<Regions65536, _, _>(bytes, digest, Once)
         } else {
             |scheme, bytes, digest| scheme.planned.look_in_both_halves::<AnyRegions, _, _>(bytes, digest, Once)
@@ -164,7 +154,7 @@ impl Planned {
     #[cfg(feature = "concurrent")]
     #[inline(always)]
     pub(super) fn vacant<M: Bytes>(&self, memory: M, digest: Digest) -> Option<(Fingerprint, Option<Vacant>)> {
-        if !(self.is_whole_bytes | self.is_narrow) {
+        if !self.extent.ways().are_of_words() {
             return None;
         }
         let buckets = self.extent.over(memory);
@@ -205,20 +195,18 @@ impl Planned {
     #[inline(always)]
     pub(super) fn remove(&self, bytes: &mut [u8], digest: Digest) -> Option<bool> {
         let mut buckets = self.extent.over(bytes);
-        if buckets.are_in::<Regions65536>() {
-            if self.is_whole_bytes {
-                return Some(self.change_in::<Regions65536, true>(&mut buckets, digest, Change::Remove));
-            }
-            if self.is_narrow {
-                return Some(self.change_in::<Regions65536, false>(&mut buckets, digest, Change::Remove));
-            }
-        } else if buckets.are_in::<OneRegion>() {
-            if self.is_whole_bytes {
-                return Some(self.change_in::<OneRegion, true>(&mut buckets, digest, Change::Remove));
-            }
-            if self.is_narrow {
-                return Some(self.change_in::<OneRegion, false>(&mut buckets, digest, Change::Remove));
-            }
+        let ways = self.extent.ways();
+        if ways.bytes_of_65536 {
+            return Some(self.change_in::<Regions65536, true>(&mut buckets, digest, Change::Remove));
+        }
+        if ways.bits_of_65536 {
+            return Some(self.change_in::<Regions65536, false>(&mut buckets, digest, Change::Remove));
+        }
+        if ways.bytes_of_one {
+            return Some(self.change_in::<OneRegion, true>(&mut buckets, digest, Change::Remove));
+        }
+        if ways.bits_of_one {
+            return Some(self.change_in::<OneRegion, false>(&mut buckets, digest, Change::Remove));
         }
         None
     }
@@ -236,7 +224,7 @@ impl Planned {
     #[inline(always)]
     fn change_halved(&self, bytes: &mut [u8], digest: Digest, change: Change) -> bool {
         let mut buckets = self.extent.over(bytes);
-        if buckets.are_in::<Regions65536>() {
+        if self.extent.ways().halves_of_65536 {
             self.change_in_halves::<Regions65536>(&mut buckets, digest, change)
         } else {
             self.change_in_halves::<AnyRegions>(&mut buckets, digest, change)

@@ -247,7 +247,8 @@ impl Scheme {
     /// are only one of two tables, which is not looked up here either.
     #[inline(always)]
     pub(crate) fn contains_planned(&self, bytes: &[u8], digest: Digest, is_doubling: bool) -> Option<bool> {
-        if (self.is_doubling_narrow & !is_doubling)
+        if self.is_doubling_narrow
+            && !is_doubling
             && let Pair::DoublingNarrow(addressing, layout) = &self.pair
         {
             return Some(contains(addressing, layout, bytes, digest));
@@ -276,7 +277,7 @@ impl Scheme {
     }
 
     /// Algorithm 2 for any pair.
-    #[inline(never)]
+    #[inline]
     pub(crate) fn contains_elsewhere(&self, bytes: &[u8], digest: Digest) -> bool {
         (self.contains)(self, bytes, digest)
     }

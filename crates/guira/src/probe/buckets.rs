@@ -25,17 +25,70 @@ pub(crate) struct Extent {
     /// Where the 64 bits end that start in the byte in which the upper half of the last bucket starts; behind all memory if there
     /// is no such bucket.
     end: u64,
+    ways: Ways,
+}
+
+/// How each bucket is read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Reading {
+    /// From a byte on.
+    Bytes,
+    /// From any bit on.
+    Bits,
+    /// In two halves, of which the lower one starts at a byte.
+    Halves,
+}
+
+/// In which regions buckets are read, and how; at most one of the first six is `true`.
+///
+/// Each is asked for in one step, as a lookup that stands alone does up to five times. In a loop over keys the compiler asks once, and
+/// makes a loop for each answer, where a single number to choose by would be looked at for each key.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Ways {
+    pub(crate) bytes_of_65536: bool,
+    pub(crate) bits_of_65536: bool,
+    pub(crate) bytes_of_one: bool,
+    pub(crate) bits_of_one: bool,
+    /// Fewer tables have several regions of another size, so buckets that start at a byte have no way of their own there.
+    pub(crate) bits_of_several: bool,
+    pub(crate) halves_of_65536: bool,
+    /// In halves, whatever the regions.
+    pub(crate) halves: bool,
+}
+
+impl Ways {
+    /// Whether each bucket is read as one word.
+    #[cfg(feature = "concurrent")]
+    #[inline(always)]
+    pub(crate) const fn are_of_words(&self) -> bool {
+        self.bytes_of_65536 | self.bits_of_65536 | self.bytes_of_one | self.bits_of_one | self.bits_of_several
+    }
 }
 
 impl Extent {
-    /// `regions` regions of `size` buckets of `bits` bits.
-    pub(crate) const fn new(regions: u64, size: u64, bits: u32) -> Self {
-        let (count, bits) = (regions.saturating_mul(size), bits as u64);
+    /// `regions` regions of `size` buckets of `bits` bits. Without a reading it has no way, and its buckets are not to be read.
+    pub(crate) fn new(regions: u64, size: u64, bits: u32, reading: Option<Reading>) -> Self {
+        let (count, bits) = (regions.saturating_mul(size), u64::from(bits));
         let end = match count.saturating_sub(1).checked_mul(bits) {
             Some(last) if count > 0 && count < u64::MAX => (last + bits / 2) / 8 + 8,
             _ => u64::MAX,
         };
-        Self { regions, size, count, bits, stride: bits / 8, end }
+        let none = Ways::default();
+        let ways = match (reading, size == 1 << 16, regions == 1) {
+            (Some(Reading::Bytes), true, _) => Ways { bytes_of_65536: true, ..none },
+            (Some(Reading::Bits), true, _) => Ways { bits_of_65536: true, ..none },
+            (Some(Reading::Bytes), false, true) => Ways { bytes_of_one: true, ..none },
+            (Some(Reading::Bits), false, true) => Ways { bits_of_one: true, ..none },
+            (Some(Reading::Bytes | Reading::Bits), false, false) => Ways { bits_of_several: true, ..none },
+            (Some(Reading::Halves), halves_of_65536, _) => Ways { halves_of_65536, halves: true, ..none },
+            (None, ..) => none,
+        };
+        Self { regions, size, count, bits, stride: bits / 8, end, ways }
+    }
+
+    #[inline(always)]
+    pub(crate) const fn ways(&self) -> &Ways {
+        &self.ways
     }
 
     /// The buckets in this memory, which must not end before the last one.
@@ -56,7 +109,7 @@ const fn too_few_bytes() -> ! {
 
 /// Kinds of equal regions.
 pub(crate) trait Regions: Copy {
-    /// Whether all regions are of this kind.
+    /// Whether all regions are of this kind, and are read in one of its ways.
     fn are_of(extent: &Extent) -> bool;
 
     /// The bucket o' in the region of bucket o, to which a digest led, such that o + o', counted from the start of the region, is what
@@ -83,7 +136,7 @@ pub(crate) struct AnyRegions;
 impl Regions for OneRegion {
     #[inline(always)]
     fn are_of(extent: &Extent) -> bool {
-        extent.regions == 1
+        extent.ways.bytes_of_one | extent.ways.bits_of_one
     }
 
     #[inline(always)]
@@ -95,7 +148,7 @@ impl Regions for OneRegion {
 impl Regions for Regions65536 {
     #[inline(always)]
     fn are_of(extent: &Extent) -> bool {
-        extent.size == 1 << 16
+        extent.ways.bytes_of_65536 | extent.ways.bits_of_65536 | extent.ways.halves_of_65536
     }
 
     #[inline(always)]
@@ -108,7 +161,7 @@ impl Regions for Regions65536 {
 impl Regions for SeveralRegions {
     #[inline(always)]
     fn are_of(extent: &Extent) -> bool {
-        extent.regions > 1
+        extent.ways.bits_of_several
     }
 
     #[inline(always)]
@@ -294,7 +347,7 @@ mod tests {
     }
 
     fn assert_opposites_are_in_their_region<R: Regions>(regions: u64, size: u64, bytes: &[u8]) {
-        let buckets = Extent::new(regions, size, 8).over(bytes);
+        let buckets = Extent::new(regions, size, 8, Some(Reading::Bits)).over(bytes);
         let count = regions * size;
         let step = if size > 1000 { 4099 } else { 1 };
         for number in (0..count).step_by(step).chain([count - 1]) {
@@ -325,29 +378,52 @@ mod tests {
     }
 
     #[test]
-    fn regions_are_of_their_kind_only() {
-        let kinds = |regions, size| {
-            let bytes = vec![0; 4 << 16];
-            let buckets = Extent::new(regions, size, 8).over(&bytes[..]);
+    fn regions_are_of_the_kind_in_whose_ways_they_are_read() {
+        let bytes = vec![0; 4 << 16];
+        let kinds = |regions, size, reading| {
+            let buckets = Extent::new(regions, size, 8, reading).over(&bytes[..]);
             [buckets.are_in::<OneRegion>(), buckets.are_in::<Regions65536>(), buckets.are_in::<SeveralRegions>()]
         };
-        assert_eq!(kinds(1, 100), [true, false, false]);
-        assert_eq!(kinds(1, 1 << 16), [true, true, false]);
-        assert_eq!(kinds(2, 1 << 16), [false, true, true]);
-        assert_eq!(kinds(2, 1 << 15), [false, false, true]);
+        let sizes = [(1, 100), (1, 1 << 16), (2, 1 << 16), (2, 1 << 15)];
+        let kinds_of_all = |reading| sizes.map(|(regions, size)| kinds(regions, size, reading));
+        let [one, of_65536, several, none] = [0, 1, 2, 3].map(|kind| [kind == 0, kind == 1, kind == 2]);
+        for words in [Reading::Bytes, Reading::Bits] {
+            assert_eq!(kinds_of_all(Some(words)), [one, of_65536, of_65536, several]);
+        }
+        assert_eq!(kinds_of_all(Some(Reading::Halves)), [none, of_65536, of_65536, none]);
+        assert_eq!(kinds_of_all(None), [none; 4]);
+    }
+
+    #[test]
+    fn a_table_has_one_way_at_the_most() {
+        let ways = |(regions, size), reading| {
+            let ways = *Extent::new(regions, size, 8, reading).ways();
+            let words =
+                [ways.bytes_of_65536, ways.bits_of_65536, ways.bytes_of_one, ways.bits_of_one, ways.bits_of_several];
+            assert!(!ways.halves_of_65536 || ways.halves);
+            (words.iter().position(|&way| way), words.iter().filter(|&&way| way).count(), ways.halves)
+        };
+        for (regions, expected) in [((3, 1 << 16), [0, 1]), ((1, 1 << 16), [0, 1]), ((1, 7), [2, 3]), ((2, 7), [4, 4])]
+        {
+            for (reading, way) in [Reading::Bytes, Reading::Bits].into_iter().zip(expected) {
+                assert_eq!(ways(regions, Some(reading)), (Some(way), 1, false), "{regions:?}");
+            }
+            assert_eq!(ways(regions, Some(Reading::Halves)), (None, 0, true), "{regions:?}");
+            assert_eq!(ways(regions, None), (None, 0, false), "{regions:?}");
+        }
     }
 
     #[test]
     #[should_panic(expected = "other buckets")]
     fn there_are_no_candidates_in_regions_of_another_kind() {
-        let _ = Extent::new(2, 3, 8).over(&[0_u8; 64][..]).candidates::<OneRegion>(0, 0);
+        let _ = Extent::new(2, 3, 8, Some(Reading::Bits)).over(&[0_u8; 64][..]).candidates::<OneRegion>(0, 0);
     }
 
     #[test]
     fn buckets_are_read_up_to_the_last() {
         let bytes: Vec<u8> = (1..=100).collect();
         for (count, bits, end) in [(1, 48, 11), (2, 48, 17), (9, 12, 20), (9, 13, 21), (3, 57, 25), (5, 104, 66)] {
-            let extent = Extent::new(1, count, bits);
+            let extent = Extent::new(1, count, bits, Some(Reading::Bits));
             assert_eq!(extent.end, end, "{count} of {bits} bits");
             let buckets = extent.over(&bytes[..]);
             for number in 0..count {
@@ -370,7 +446,7 @@ mod tests {
         for bits in [48, 52] {
             let mut bytes = [0; 64];
             for (number, chosen) in [(3, true), (1, false)] {
-                let mut buckets = Extent::new(1, 5, bits).over(&mut bytes[..]);
+                let mut buckets = Extent::new(1, 5, bits, Some(Reading::Bits)).over(&mut bytes[..]);
                 let [first, _] = buckets.candidates::<OneRegion>(fraction(3, 5), 0);
                 let [second, _] = buckets.candidates::<OneRegion>(fraction(1, 5), 0);
                 let bucket = Below::select(chosen, first, second);
@@ -392,7 +468,7 @@ mod tests {
         for bits in [104, 112, 120] {
             for half in [0, 1] {
                 let mut bytes = [0; 40];
-                let mut buckets = Extent::new(1, 2, bits).over(&mut bytes[..]);
+                let mut buckets = Extent::new(1, 2, bits, Some(Reading::Bits)).over(&mut bytes[..]);
                 let [last, _] = buckets.candidates::<OneRegion>(u64::MAX, 0);
                 let all = (1 << (bits / 2)) - 1;
                 buckets.flip_half(last, half, all);
@@ -418,20 +494,21 @@ mod tests {
     #[test]
     #[should_panic(expected = "ends before its last bucket")]
     fn a_table_that_is_a_byte_too_short_is_not_read() {
-        let _ = Extent::new(1, 2, 48).over(&[0_u8; 16][..]);
+        let _ = Extent::new(1, 2, 48, Some(Reading::Bits)).over(&[0_u8; 16][..]);
     }
 
     #[test]
     fn there_are_no_bytes_for_no_buckets_or_for_more_than_there_can_be() {
         for (regions, size) in [(0, 8), (0, 1 << 16), (1, 0), (2, 0), (u64::MAX, 2), (1 << 33, 1 << 31)] {
-            assert_eq!(Extent::new(regions, size, 48).end, u64::MAX, "{regions} times {size}");
+            assert_eq!(Extent::new(regions, size, 48, Some(Reading::Bits)).end, u64::MAX, "{regions} times {size}");
         }
     }
 
     #[test]
     #[should_panic(expected = "other buckets")]
     fn the_number_of_another_bucket_is_not_read() {
-        let [more, _] = Extent::new(1, 3, 48).over(&[0_u8; 64][..]).candidates::<OneRegion>(u64::MAX, 0);
-        Extent::new(1, 2, 48).over(&[0_u8; 64][..]).word::<true>(more);
+        let [more, _] =
+            Extent::new(1, 3, 48, Some(Reading::Bits)).over(&[0_u8; 64][..]).candidates::<OneRegion>(u64::MAX, 0);
+        Extent::new(1, 2, 48, Some(Reading::Bits)).over(&[0_u8; 64][..]).word::<true>(more);
     }
 }
