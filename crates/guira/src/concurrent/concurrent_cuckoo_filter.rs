@@ -221,13 +221,13 @@ impl ConcurrentCuckooFilter {
     }
 
     fn make_room(&self, additional: usize) -> Result<(), InsertError> {
-        let with_more = |stored: usize| stored.saturating_add(additional) as u64;
         match &self.table {
             Tables::Fixed(table) => {
-                let has_room = with_more(table.guards.stripes.surely_stored()) <= table.parameters.capacity();
+                let needed = table.guards.stripes.surely_stored().saturating_add(additional) as u64;
+                let has_room = needed <= table.parameters.capacity();
                 if has_room { Ok(()) } else { Err(table.insert_error(NoRoom::Full)) }
             }
-            Tables::Growing(growing) => growing.make_room(with_more, |next| next.make_room(additional)),
+            Tables::Growing(growing) => growing.make_room(additional),
         }
     }
 

@@ -137,12 +137,9 @@ impl Growing {
         Ok(stored)
     }
 
-    /// Makes the table larger at once, so that `needed`, given what is stored, fit it; `make_room` does that with a copy of it.
-    pub(super) fn make_room(
-        &self,
-        needed: impl Fn(usize) -> u64,
-        make_room: impl FnOnce(&mut CuckooFilter) -> Result<(), InsertError>,
-    ) -> Result<(), InsertError> {
+    /// Makes room for `additional` fingerprints at once, if they may be stored.
+    pub(super) fn make_room(&self, additional: usize) -> Result<(), InsertError> {
+        let needed = |stored: usize| stored.saturating_add(additional) as u64;
         loop {
             let generation = self.current.load();
             // Refused before a doubling is finished, and not because of keys that only came and went while others were counted.
@@ -159,7 +156,7 @@ impl Growing {
             }
             if let Ok(all) = generation.table.guards.stripes.lock_all() {
                 let mut next = self.copy(&generation.table, &all)?;
-                make_room(&mut next)?;
+                next.make_room(additional)?;
                 return self.replace(next, all);
             }
         }
