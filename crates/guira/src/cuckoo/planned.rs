@@ -11,9 +11,7 @@ use crate::addressing::BucketIndex;
 use crate::addressing::{AnySize, Fingerprint, RegionSize, RegionalAddressing};
 use crate::digest::Digest;
 use crate::parameters::Parameters;
-use crate::probe::{
-    AnyRegions, Below, Buckets, Bytes, Extent, Lanes, OneRegion, Reading, Regions, Regions65536, SeveralRegions,
-};
+use crate::probe::{AnyRegions, Below, Buckets, Bytes, Extent, Lanes, OneRegion, Reading, Regions, Regions65536};
 #[cfg(feature = "concurrent")]
 use crate::table::BitsOfSlot;
 use crate::table::Widths as _;
@@ -96,8 +94,8 @@ impl Planned {
         if ways.bits_of_one {
             return Some(self.look_in::<OneRegion, false, M, L>(&buckets, digest, look));
         }
-        if ways.bits_of_several {
-            return Some(self.look_in::<SeveralRegions, false, M, L>(&buckets, digest, look));
+        if ways.words_of_several {
+            return Some(self.look_in::<AnyRegions, false, M, L>(&buckets, digest, look));
         }
         None
     }
@@ -154,11 +152,12 @@ impl Planned {
     #[cfg(feature = "concurrent")]
     #[inline(always)]
     pub(super) fn vacant<M: Bytes>(&self, memory: M, digest: Digest) -> Option<(Fingerprint, Option<Vacant>)> {
-        if !self.extent.ways().are_of_words() {
+        let ways = self.extent.ways();
+        if !(ways.words_of_65536 | ways.words_of_one | ways.words_of_several) {
             return None;
         }
         let buckets = self.extent.over(memory);
-        Some(if buckets.are_in::<Regions65536>() {
+        Some(if ways.words_of_65536 {
             self.vacant_in::<Regions65536, M>(&buckets, digest)
         } else {
             self.vacant_in::<AnyRegions, M>(&buckets, digest)
@@ -182,33 +181,41 @@ impl Planned {
     #[inline(always)]
     pub(super) fn fill<R: RegionSize, const WHOLE_BYTES: bool>(&self, bytes: &mut [u8], digest: Digest) -> bool {
         let mut buckets = self.extent.over(bytes);
+        let ways = self.extent.ways();
         if R::IS_65536 {
-            self.change_in::<Regions65536, WHOLE_BYTES>(&mut buckets, digest, Change::Fill)
-        } else if buckets.are_in::<OneRegion>() {
+            // As the pair says; `change_in` has to see it here.
+            ways.words_of_65536 && self.change_in::<Regions65536, WHOLE_BYTES>(&mut buckets, digest, Change::Fill)
+        } else if ways.words_of_one {
             self.change_in::<OneRegion, WHOLE_BYTES>(&mut buckets, digest, Change::Fill)
         } else {
             self.change_in::<AnyRegions, WHOLE_BYTES>(&mut buckets, digest, Change::Fill)
         }
     }
 
-    /// Algorithm 3 for the pairs that are planned by default, if regions have 2^16 buckets or there is one, and `None` for all others.
+    /// Algorithm 3 for the pairs that are planned by default, and `None` for all others.
     #[inline(always)]
     pub(super) fn remove(&self, bytes: &mut [u8], digest: Digest) -> Option<bool> {
-        let mut buckets = self.extent.over(bytes);
         let ways = self.extent.ways();
-        if ways.bytes_of_65536 {
-            return Some(self.change_in::<Regions65536, true>(&mut buckets, digest, Change::Remove));
+        if ways.words_of_65536 {
+            return Some(self.remove_in::<Regions65536>(bytes, digest));
         }
-        if ways.bits_of_65536 {
-            return Some(self.change_in::<Regions65536, false>(&mut buckets, digest, Change::Remove));
+        if ways.words_of_one {
+            return Some(self.remove_in::<OneRegion>(bytes, digest));
         }
-        if ways.bytes_of_one {
-            return Some(self.change_in::<OneRegion, true>(&mut buckets, digest, Change::Remove));
-        }
-        if ways.bits_of_one {
-            return Some(self.change_in::<OneRegion, false>(&mut buckets, digest, Change::Remove));
+        if ways.words_of_several {
+            return Some(self.remove_in::<AnyRegions>(bytes, digest));
         }
         None
+    }
+
+    #[inline(always)]
+    fn remove_in<R: Regions>(&self, bytes: &mut [u8], digest: Digest) -> bool {
+        let mut buckets = self.extent.over(bytes);
+        if self.extent.ways().words_start_at_bytes {
+            self.change_in::<R, true>(&mut buckets, digest, Change::Remove)
+        } else {
+            self.change_in::<R, false>(&mut buckets, digest, Change::Remove)
+        }
     }
 
     /// Algorithm 1 where there is room, in buckets that are read in halves, and `false` where there is none.

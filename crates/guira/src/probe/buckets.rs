@@ -39,29 +39,47 @@ pub(crate) enum Reading {
     Halves,
 }
 
-/// In which regions buckets are read, and how; at most one of the first six is `true`.
+/// In which regions buckets are read, and how; nothing where they are not to be read.
 ///
-/// Each is asked for in one step, as a lookup that stands alone does up to five times. In a loop over keys the compiler asks once, and
-/// makes a loop for each answer, where a single number to choose by would be looked at for each key.
-#[derive(Clone, Copy, Debug, Default)]
+/// What the first four say follows from the others. They are there for lookups, so that each is asked for in one step: in a loop over keys
+/// the compiler then asks once, and makes a loop for each answer, where it would look at a single number to choose by for each key.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ways {
     pub(crate) bytes_of_65536: bool,
     pub(crate) bits_of_65536: bool,
     pub(crate) bytes_of_one: bool,
     pub(crate) bits_of_one: bool,
-    /// Fewer tables have several regions of another size, so buckets that start at a byte have no way of their own there.
-    pub(crate) bits_of_several: bool,
-    pub(crate) halves_of_65536: bool,
-    /// In halves, whatever the regions.
+    /// Each bucket as one word, in regions of 2^16 buckets.
+    pub(crate) words_of_65536: bool,
+    /// In a single region of another size.
+    pub(crate) words_of_one: bool,
+    /// In several regions of another size.
+    pub(crate) words_of_several: bool,
+    pub(crate) words_start_at_bytes: bool,
+    /// Each bucket in two halves, in regions of any kind.
     pub(crate) halves: bool,
+    pub(crate) halves_of_65536: bool,
 }
 
 impl Ways {
-    /// Whether each bucket is read as one word.
-    #[cfg(feature = "concurrent")]
-    #[inline(always)]
-    pub(crate) const fn are_of_words(&self) -> bool {
-        self.bytes_of_65536 | self.bits_of_65536 | self.bytes_of_one | self.bits_of_one | self.bits_of_several
+    fn new(regions: u64, size: u64, reading: Option<Reading>) -> Self {
+        let bytes = matches!(reading, Some(Reading::Bytes));
+        let words = bytes || matches!(reading, Some(Reading::Bits));
+        let halves = matches!(reading, Some(Reading::Halves));
+        let of_65536 = size == 1 << 16;
+        let of_one = regions == 1 && !of_65536;
+        Self {
+            bytes_of_65536: bytes && of_65536,
+            bits_of_65536: words && !bytes && of_65536,
+            bytes_of_one: bytes && of_one,
+            bits_of_one: words && !bytes && of_one,
+            words_of_65536: words && of_65536,
+            words_of_one: words && of_one,
+            words_of_several: words && !of_65536 && !of_one,
+            words_start_at_bytes: bytes,
+            halves,
+            halves_of_65536: halves && of_65536,
+        }
     }
 }
 
@@ -73,17 +91,7 @@ impl Extent {
             Some(last) if count > 0 && count < u64::MAX => (last + bits / 2) / 8 + 8,
             _ => u64::MAX,
         };
-        let none = Ways::default();
-        let ways = match (reading, size == 1 << 16, regions == 1) {
-            (Some(Reading::Bytes), true, _) => Ways { bytes_of_65536: true, ..none },
-            (Some(Reading::Bits), true, _) => Ways { bits_of_65536: true, ..none },
-            (Some(Reading::Bytes), false, true) => Ways { bytes_of_one: true, ..none },
-            (Some(Reading::Bits), false, true) => Ways { bits_of_one: true, ..none },
-            (Some(Reading::Bytes | Reading::Bits), false, false) => Ways { bits_of_several: true, ..none },
-            (Some(Reading::Halves), halves_of_65536, _) => Ways { halves_of_65536, halves: true, ..none },
-            (None, ..) => none,
-        };
-        Self { regions, size, count, bits, stride: bits / 8, end, ways }
+        Self { regions, size, count, bits, stride: bits / 8, end, ways: Ways::new(regions, size, reading) }
     }
 
     #[inline(always)]
@@ -112,9 +120,9 @@ pub(crate) trait Regions: Copy {
     /// Whether all regions are of this kind, and are read in one of its ways.
     fn are_of(extent: &Extent) -> bool;
 
-    /// The bucket o' in the region of bucket o, to which a digest led, such that o + o', counted from the start of the region, is what
-    /// a hash picks of the sums modulo the size: of the odd ones where that is even, of all where it is odd.
-    fn opposite(extent: &Extent, bucket: u64, digest: u64, hash: u64) -> u64;
+    /// The bucket to which a digest leads, read as a fraction of 1, and the opposite one in its region: the sum of their offsets there is
+    /// what a hash picks of the sums modulo the size, of the odd ones where that is even, of all where it is odd.
+    fn candidates(extent: &Extent, digest: u64, hash: u64) -> [u64; 2];
 }
 
 /// A single region of any size.
@@ -125,10 +133,6 @@ pub(crate) struct OneRegion;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Regions65536;
 
-/// Several regions of any size.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct SeveralRegions;
-
 /// Any number of regions of any size.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AnyRegions;
@@ -136,37 +140,28 @@ pub(crate) struct AnyRegions;
 impl Regions for OneRegion {
     #[inline(always)]
     fn are_of(extent: &Extent) -> bool {
-        extent.ways.bytes_of_one | extent.ways.bits_of_one
+        extent.ways.bytes_of_one | extent.ways.bits_of_one | extent.ways.words_of_one
     }
 
     #[inline(always)]
-    fn opposite(extent: &Extent, bucket: u64, _digest: u64, hash: u64) -> u64 {
-        opposite_in(0, extent.count, bucket, hash)
+    fn candidates(extent: &Extent, digest: u64, hash: u64) -> [u64; 2] {
+        candidates_in(0, extent.count, digest, hash)
     }
 }
 
 impl Regions for Regions65536 {
     #[inline(always)]
     fn are_of(extent: &Extent) -> bool {
-        extent.ways.bytes_of_65536 | extent.ways.bits_of_65536 | extent.ways.halves_of_65536
+        let ways = &extent.ways;
+        ways.bytes_of_65536 | ways.bits_of_65536 | ways.words_of_65536 | ways.halves_of_65536
     }
 
     #[inline(always)]
-    fn opposite(_extent: &Extent, bucket: u64, _digest: u64, hash: u64) -> u64 {
+    fn candidates(extent: &Extent, digest: u64, hash: u64) -> [u64; 2] {
+        // The fraction is less than 1, so the product is less than the count.
+        let bucket = high(digest, extent.count);
         // Other low bits of a number, whose region is one of those that end before the count.
-        (bucket & !0xffff) | (((hash >> 48) | 1).wrapping_sub(bucket) & 0xffff)
-    }
-}
-
-impl Regions for SeveralRegions {
-    #[inline(always)]
-    fn are_of(extent: &Extent) -> bool {
-        extent.ways.bits_of_several
-    }
-
-    #[inline(always)]
-    fn opposite(extent: &Extent, bucket: u64, digest: u64, hash: u64) -> u64 {
-        AnyRegions::opposite(extent, bucket, digest, hash)
+        [bucket, (bucket & !0xffff) | (((hash >> 48) | 1).wrapping_sub(bucket) & 0xffff)]
     }
 }
 
@@ -177,21 +172,24 @@ impl Regions for AnyRegions {
     }
 
     #[inline(always)]
-    fn opposite(extent: &Extent, bucket: u64, digest: u64, hash: u64) -> u64 {
-        // Rounded down to a region in one step, or in two by way of a bucket, it is the same region.
-        opposite_in(high(digest, extent.regions) * extent.size, extent.size, bucket, hash)
+    fn candidates(extent: &Extent, digest: u64, hash: u64) -> [u64; 2] {
+        // A region is less than their number, and what is left of the fraction leads to a bucket of it.
+        let (region, fraction) = (high(digest, extent.regions), digest.wrapping_mul(extent.regions));
+        candidates_in(region * extent.size, extent.size, fraction, hash)
     }
 }
 
-/// [`Regions::opposite`] in a region that starts with bucket `start`.
+/// [`Regions::candidates`] in a region that starts with bucket `start`.
 #[inline(always)]
-fn opposite_in(start: u64, size: u64, bucket: u64, hash: u64) -> u64 {
+fn candidates_in(start: u64, size: u64, fraction: u64, hash: u64) -> [u64; 2] {
+    let offset = high(fraction, size);
     // Less than the size: an even number below an even one is at least 2 less.
     let sum = high(hash, size) | (!size & 1);
     // The difference of two numbers below the size is between its negative and itself.
-    let (difference, borrowed) = (start + sum).overflowing_sub(bucket);
+    let (difference, borrowed) = sum.overflowing_sub(offset);
     // True for every second key, at random: a branch would be mispredicted half of the time.
-    difference.wrapping_add(select_unpredictable(borrowed, start + size, start))
+    let opposite = difference.wrapping_add(select_unpredictable(borrowed, size, 0));
+    [start + offset, start + opposite]
 }
 
 /// Memory that holds buckets.
@@ -204,7 +202,7 @@ pub(crate) struct Buckets<M> {
 impl<M> Buckets<M> {
     /// Whether all regions are of this kind.
     #[inline(always)]
-    pub(crate) fn are_in<R: Regions>(&self) -> bool {
+    fn are_in<R: Regions>(&self) -> bool {
         R::are_of(&self.extent)
     }
 
@@ -216,9 +214,7 @@ impl<M> Buckets<M> {
             other_buckets();
         }
         let count = self.extent.count;
-        // The fraction is less than 1, so the product is less than the count.
-        let number = high(digest, count);
-        [number, R::opposite(&self.extent, number, digest, hash)].map(|number| Below { number, count })
+        R::candidates(&self.extent, digest, hash).map(|number| Below { number, count })
     }
 
     /// The number of a bucket, and that of its first bit in the table.
@@ -369,7 +365,7 @@ mod tests {
         let bytes = [0; 64];
         (1..=40).for_each(|size| assert_opposites_are_in_their_region::<OneRegion>(1, size, &bytes));
         for (regions, size) in [(2, 3), (2, 8), (3, 10), (7, 7), (40, 1)] {
-            assert_opposites_are_in_their_region::<SeveralRegions>(regions, size, &bytes);
+            assert_opposites_are_in_their_region::<AnyRegions>(regions, size, &bytes);
         }
         let bytes = vec![0; 3 << 16 | 7];
         for regions in 1..=3 {
@@ -380,36 +376,44 @@ mod tests {
     #[test]
     fn regions_are_of_the_kind_in_whose_ways_they_are_read() {
         let bytes = vec![0; 4 << 16];
-        let kinds = |regions, size, reading| {
+        let kinds = |(regions, size), reading| {
             let buckets = Extent::new(regions, size, 8, reading).over(&bytes[..]);
-            [buckets.are_in::<OneRegion>(), buckets.are_in::<Regions65536>(), buckets.are_in::<SeveralRegions>()]
+            [buckets.are_in::<OneRegion>(), buckets.are_in::<Regions65536>(), buckets.are_in::<AnyRegions>()]
         };
-        let sizes = [(1, 100), (1, 1 << 16), (2, 1 << 16), (2, 1 << 15)];
-        let kinds_of_all = |reading| sizes.map(|(regions, size)| kinds(regions, size, reading));
-        let [one, of_65536, several, none] = [0, 1, 2, 3].map(|kind| [kind == 0, kind == 1, kind == 2]);
-        for words in [Reading::Bytes, Reading::Bits] {
-            assert_eq!(kinds_of_all(Some(words)), [one, of_65536, of_65536, several]);
+        for (reading, are_of_one) in [(Reading::Bytes, true), (Reading::Bits, true), (Reading::Halves, false)] {
+            assert_eq!(kinds((1, 100), Some(reading)), [are_of_one, false, true]);
+            assert_eq!(kinds((1, 1 << 16), Some(reading)), [false, true, true]);
+            assert_eq!(kinds((2, 1 << 16), Some(reading)), [false, true, true]);
+            assert_eq!(kinds((2, 1 << 15), Some(reading)), [false, false, true]);
         }
-        assert_eq!(kinds_of_all(Some(Reading::Halves)), [none, of_65536, of_65536, none]);
-        assert_eq!(kinds_of_all(None), [none; 4]);
+        for regions in [(1, 100), (1, 1 << 16), (2, 1 << 16), (2, 1 << 15)] {
+            assert_eq!(kinds(regions, None), [false, false, true]);
+        }
     }
 
     #[test]
-    fn a_table_has_one_way_at_the_most() {
-        let ways = |(regions, size), reading| {
-            let ways = *Extent::new(regions, size, 8, reading).ways();
-            let words =
-                [ways.bytes_of_65536, ways.bits_of_65536, ways.bytes_of_one, ways.bits_of_one, ways.bits_of_several];
-            assert!(!ways.halves_of_65536 || ways.halves);
-            (words.iter().position(|&way| way), words.iter().filter(|&&way| way).count(), ways.halves)
-        };
-        for (regions, expected) in [((3, 1 << 16), [0, 1]), ((1, 1 << 16), [0, 1]), ((1, 7), [2, 3]), ((2, 7), [4, 4])]
-        {
-            for (reading, way) in [Reading::Bytes, Reading::Bits].into_iter().zip(expected) {
-                assert_eq!(ways(regions, Some(reading)), (Some(way), 1, false), "{regions:?}");
+    fn a_table_has_one_way_and_lookups_find_it() {
+        for (regions, size) in [(3, 1 << 16), (1, 1 << 16), (1, 7), (2, 7)] {
+            let of_65536 = size == 1 << 16;
+            let (of_one, of_several) = (!of_65536 && regions == 1, !of_65536 && regions > 1);
+            let ways = |reading| *Extent::new(regions, size, 8, reading).ways();
+            for (reading, bytes) in [(Reading::Bytes, true), (Reading::Bits, false)] {
+                let expected = Ways {
+                    bytes_of_65536: bytes && of_65536,
+                    bits_of_65536: !bytes && of_65536,
+                    bytes_of_one: bytes && of_one,
+                    bits_of_one: !bytes && of_one,
+                    words_of_65536: of_65536,
+                    words_of_one: of_one,
+                    words_of_several: of_several,
+                    words_start_at_bytes: bytes,
+                    ..Ways::default()
+                };
+                assert_eq!(ways(Some(reading)), expected, "{regions} times {size}");
             }
-            assert_eq!(ways(regions, Some(Reading::Halves)), (None, 0, true), "{regions:?}");
-            assert_eq!(ways(regions, None), (None, 0, false), "{regions:?}");
+            let halves = Ways { halves: true, halves_of_65536: of_65536, ..Ways::default() };
+            assert_eq!(ways(Some(Reading::Halves)), halves, "{regions} times {size}");
+            assert_eq!(ways(None), Ways::default(), "{regions} times {size}");
         }
     }
 
