@@ -5,7 +5,7 @@ use crate::cast::to_f64;
 use crate::parameters::{Addressing, Layout, Parameters, Regions, Shape};
 
 /// The share of a table's buckets that may be added so that all regions have [`LARGE_REGION`].
-const MAX_ROUNDING: f64 = 0.005;
+const MAX_ROUNDING: f64 = 0.01;
 
 /// How many buckets a region has at the most.
 ///
