@@ -19,4 +19,4 @@ pub(crate) use planner::Plan;
 pub(crate) use planner::{
     capacity_in_parts, fingerprint_bits_for_rate, regions_to_promise, with_bucket_count, with_fingerprint_bits,
 };
-pub(crate) use search::{promised_by, regions_to_promise_doubled};
+pub(crate) use search::{in_large_regions, promised_by, regions_to_promise_doubled};

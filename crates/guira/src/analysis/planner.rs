@@ -12,8 +12,8 @@ use crate::parameters::{Addressing, Layout, Parameters, Regions, Shape};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Preference {
-    /// The fastest operations: packed buckets of 2, 4 or 8 slots, whichever takes the least memory. Threads can share
-    /// such a table.
+    /// The fastest operations: packed buckets of 2, 4 or 8 slots, whichever takes the least memory, and up to 1 % more of them where
+    /// their numbers are then computed faster. Threads can share such a table.
     #[default]
     Speed,
     /// The least memory of all layouts.

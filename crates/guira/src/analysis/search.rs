@@ -2,7 +2,7 @@
 
 use super::capacity::{COUNTED_BUCKETS, Fill, LARGE_REGION, Table};
 use crate::cast::to_f64;
-use crate::parameters::{Addressing, Layout, Parameters, Regions, Shape};
+use crate::parameters::{Addressing, Parameters, Regions, Shape};
 
 /// The share of a table's buckets that may be added so that all regions have [`LARGE_REGION`].
 const MAX_ROUNDING: f64 = 0.01;
@@ -35,14 +35,11 @@ impl Regions {
         }
     }
 
-    /// Regions of [`LARGE_REGION`] buckets in place of these, where that takes at most [`MAX_ROUNDING`] more: their
-    /// addresses take fewer instructions.
-    fn rounded_up(self, shape: Shape) -> Option<Self> {
+    /// Regions of [`LARGE_REGION`] buckets in place of these, where that takes at most [`MAX_ROUNDING`] more.
+    fn rounded_up(self) -> Option<Self> {
         let rounded = Self { count: self.bucket_count().div_ceil(LARGE_REGION), buckets: LARGE_REGION };
         let most = to_f64(self.bucket_count()) * (1.0 + MAX_ROUNDING);
-        let gains = (shape.layout(), shape.addressing()) == (Layout::Packed, Addressing::Regional)
-            && most_buckets_in_region(shape) == LARGE_REGION;
-        (gains && to_f64(rounded.bucket_count()) <= most).then_some(rounded)
+        (to_f64(rounded.bucket_count()) <= most).then_some(rounded)
     }
 
     /// One region where the number is a power of `base`, else regions of the largest power that is planned and fits.
@@ -84,9 +81,7 @@ pub(crate) fn regions_for(
             } else {
                 least_that(least..=most, |pairs| fits(regions(pairs)))?
             };
-            let smallest = first_from(start..=most, |pairs| holds(regions(pairs))).map(regions)?;
-            let rounded = smallest.rounded_up(shape).filter(|&regions| regions.bucket_count() <= most_buckets);
-            Some(rounded.filter(|&regions| holds(regions)).unwrap_or(smallest))
+            first_from(start..=most, |pairs| holds(regions(pairs))).map(regions)
         }
         Addressing::PowerOfTwo => {
             let table = |exponent: u64| Regions::single(1 << exponent);
@@ -113,6 +108,15 @@ fn regions_of_power(
         let count = first_from(counts, |count| holds(Regions { count, buckets }));
         count.map(|count| Regions { count, buckets }).or(smallest)
     })
+}
+
+/// The table in regions of [`LARGE_REGION`] buckets, where that takes at most [`MAX_ROUNDING`] more and its capacity can be promised.
+pub(crate) fn in_large_regions(table: &Parameters) -> Option<Parameters> {
+    let (shape, bits, capacity) = (table.shape(), table.fingerprint_bits(), table.capacity());
+    let may_have_several = shape.addressing() == Addressing::Regional && most_buckets_in_region(shape) == LARGE_REGION;
+    let regions = table.regions().rounded_up().filter(|_| may_have_several)?;
+    let parameters = Parameters::new(shape, bits, regions, capacity).ok()?;
+    Table::new(regions, bits, shape).takes(capacity).then_some(parameters)
 }
 
 /// The smallest even regions, as many as `least` and at least as large, that take the capacity after so many doublings;
@@ -179,6 +183,7 @@ mod tests {
     use alloc::vec::Vec;
 
     use super::*;
+    use crate::parameters::Layout;
 
     const SIZES: [u64; 12] = [1, 2, 5, 30, 100, 1000, 10_000, 250_000, 300_000, 4_000_000, 100_000_000, 4_000_000_000];
     const LONG: u32 = Parameters::MAX_FINGERPRINT_BITS;
@@ -232,8 +237,7 @@ mod tests {
                     };
                     let promised = |regions| capacity_with_fingerprints(bits, regions, shape);
                     assert!(promised(regions) >= capacity, "{capacity} in {shape:?}, {bits} bits: {regions:?}");
-                    let is_rounded_up = regions.buckets == LARGE_REGION;
-                    if shape.addressing() == Addressing::Regional && regions.buckets > 2 && !is_rounded_up {
+                    if shape.addressing() == Addressing::Regional && regions.buckets > 2 {
                         let smaller = Regions { buckets: regions.buckets - 2, ..regions };
                         assert!(promised(smaller) < capacity, "{capacity} in {shape:?}, {bits} bits: {regions:?}");
                     }

@@ -74,6 +74,10 @@ impl Planned {
         Self { addressing, lanes: lanes.unwrap_or(Lanes::of_64(1, 1)), extent }
     }
 
+    pub(super) const fn is_in_regions_of_65536(&self) -> bool {
+        self.extent.ways().words_of_65536 || self.extent.ways().halves_of_65536
+    }
+
     /// Algorithm 2 for the pairs that are planned by default, and `None` for all others.
     ///
     /// In a loop over keys, conditions that are the same for all keys are asked for once, and each answer has a loop of its own; with

@@ -234,6 +234,11 @@ impl Scheme {
         Self { pair, operations, contains, planned, is_doubling_narrow }
     }
 
+    /// Whether there are operations of its own for this table because its regions have 2^16 buckets.
+    pub(crate) fn is_in_regions_of_65536(&self) -> bool {
+        self.planned.is_in_regions_of_65536()
+    }
+
     /// Algorithm 2.
     #[inline(always)]
     pub(crate) fn contains(&self, bytes: &[u8], digest: Digest) -> bool {

@@ -6,7 +6,10 @@ use super::growth::Growth;
 use super::growth_plan::{GrowthPlan, GrowthRequest};
 use super::{CuckooFilter, GrowthPolicy};
 use crate::addressing::parts_of_regions;
-use crate::analysis::{Plan, Preference, fingerprint_bits_for_rate, with_bucket_count, with_fingerprint_bits};
+use crate::analysis::{
+    Plan, Preference, fingerprint_bits_for_rate, in_large_regions, with_bucket_count, with_fingerprint_bits,
+};
+use crate::cuckoo::Scheme;
 use crate::digest::KeyHasher;
 use crate::error::BuildError;
 use crate::parameters::{Addressing, Layout, Parameters, Regions, Shape};
@@ -57,7 +60,7 @@ impl Chosen {
         let capacity = self.capacity.ok_or(BuildError::SizeMissing)?;
         let rate = self.false_positive_rate.ok_or(BuildError::PrecisionMissing)?;
         let plans = Plan::alternatives(capacity, rate)?;
-        let tables = plans.iter().map(|plan| self.with_whole_regions(*plan.parameters(), capacity));
+        let tables = plans.iter().map(|plan| self.with_good_regions(*plan.parameters(), capacity));
         let mut tables = tables.collect::<Result<Vec<_>, _>>()?;
         tables.sort_by_key(Parameters::table_bits);
         Ok(tables)
@@ -126,10 +129,10 @@ impl Chosen {
             (None, None, ..) => Err(BuildError::SizeMissing),
             (Some(_), Some(_), ..) => Err(BuildError::SizeGivenTwice),
             (Some(capacity), None, Some(rate), None) => {
-                self.with_whole_regions(*self.plan(capacity, rate)?.parameters(), capacity)
+                self.with_good_regions(*self.plan(capacity, rate)?.parameters(), capacity)
             }
             (Some(capacity), None, None, Some(bits)) => {
-                self.with_whole_regions(with_fingerprint_bits(capacity, bits, self.given_shape()?)?, capacity)
+                self.with_good_regions(with_fingerprint_bits(capacity, bits, self.given_shape()?)?, capacity)
             }
             // A number of buckets asks for no promised capacity: the paper's figure 2 needs short fingerprints.
             (None, Some(given), None, Some(bits)) => self.with_bucket_count(given, |_, _| Ok(bits)),
@@ -142,9 +145,12 @@ impl Chosen {
         }
     }
 
-    /// Adds a few buckets to planned parameters if the regions would fall into parts with the seed of this filter.
-    fn with_whole_regions(&self, planned: Parameters, capacity: u64) -> Result<Parameters, BuildError> {
+    /// Planned parameters with a few more buckets, if the regions would fall into parts with the seed of this filter, or if speed is
+    /// preferred and operations are faster in larger regions.
+    fn with_good_regions(&self, planned: Parameters, capacity: u64) -> Result<Parameters, BuildError> {
         let (shape, bits) = (planned.shape(), planned.fingerprint_bits());
+        let faster = in_large_regions(&planned).filter(|larger| Scheme::new(larger, 0).is_in_regions_of_65536());
+        let planned = faster.filter(|_| self.preference == Preference::Speed).unwrap_or(planned);
         let regions = whole_regions(planned.regions(), shape, bits, self.hasher.seed());
         if regions == planned.regions() { Ok(planned) } else { Parameters::new(shape, bits, regions, capacity) }
     }
@@ -192,7 +198,8 @@ impl Chosen {
             return Ok((parameters, Some(growth)));
         }
         let of = |chosen: &Self| chosen.parameters_without_growth()?.with_value_bits(value_bits);
-        let packed = self.with_packed_layout();
+        // With values, no regions are faster than others.
+        let packed = Self { preference: Preference::Space, ..self.with_packed_layout() };
         if self.slots_per_bucket.is_some() || self.capacity.is_none() || self.false_positive_rate.is_none() {
             return of(&packed).map(|parameters| (parameters, None));
         }

@@ -175,6 +175,36 @@ fn no_plan_takes_much_more_than_the_smallest_table_of_the_shapes_that_are_planne
     }
 }
 
+/// Regions of 2^16 buckets are faster in tables without values whose buckets fit 64 bits, or half of them.
+#[test]
+fn plans_take_at_most_one_percent_more_for_faster_regions() {
+    let packed = |rate, capacity, slots| {
+        let builder = with_rate(rate).capacity(capacity).slots_per_bucket(slots);
+        let space = builder.clone().preference(Preference::Space).parameters().expect("parameters in range");
+        (builder.parameters().expect("parameters in range"), space)
+    };
+    let (mut larger, mut equal) = (0, 0);
+    for capacity in (1..=60).map(|step| step * 170_000).chain([65_000, 100_000, 1_000_000, 10_000_000, 100_000_000]) {
+        for (rate, slots) in [(0.01, 4), (0.001, 4), (0.03, 2), (0.001, 8), (1e-6, 4), (1e-6, 8)] {
+            let (speed, space) = packed(rate, capacity, slots);
+            let what = format!("{capacity} keys at {rate} in buckets of {slots}: {speed:?}, {space:?}");
+            assert_eq!(speed.fingerprint_bits(), space.fingerprint_bits(), "{what}");
+            let buckets = space.bucket_count().div_ceil(1 << 16) << 16;
+            let is_faster = rate > 1e-6 && space.region_count() > 1 && buckets * 100 <= space.bucket_count() * 101;
+            assert_eq!(speed.bucket_count(), if is_faster { buckets } else { space.bucket_count() }, "{what}");
+            if is_faster && speed != space {
+                larger += 1;
+            } else {
+                equal += 1;
+            }
+            let values = CuckooMap::<u8>::builder().value_bits(4).false_positive_rate(rate);
+            let values = values.capacity(capacity).slots_per_bucket(slots).parameters().expect("parameters in range");
+            assert_eq!(values.bucket_count(), space.bucket_count(), "{what}: {values:?}");
+        }
+    }
+    assert!(larger > 20 && equal > 20, "both kinds are there: {larger}, {equal}");
+}
+
 /// Builds refused one of their keys this often when buckets of a key were counted as independent ones, and fingerprints as
 /// many: d-ary ones in one of 1,300 to 120,000, the others in one of 200,000 to 500,000.
 #[test]
