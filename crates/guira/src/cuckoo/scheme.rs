@@ -317,10 +317,22 @@ impl Scheme {
     /// Algorithm 3: see [`CuckooTable::remove`].
     #[inline(always)]
     pub(crate) fn remove(&self, bytes: &mut [u8], digest: Digest) -> bool {
-        match self.planned.remove(bytes, digest) {
+        match self.remove_planned(bytes, digest) {
             Some(is_removed) => is_removed,
-            None => (self.operations.remove)(self, bytes, digest),
+            None => self.remove_elsewhere(bytes, digest),
         }
+    }
+
+    /// Algorithm 3 for any pair.
+    #[inline]
+    pub(crate) fn remove_elsewhere(&self, bytes: &mut [u8], digest: Digest) -> bool {
+        (self.operations.remove)(self, bytes, digest)
+    }
+
+    /// See [`Planned::remove`].
+    #[inline(always)]
+    pub(crate) fn remove_planned(&self, bytes: &mut [u8], digest: Digest) -> Option<bool> {
+        self.planned.remove(bytes, digest)
     }
 
     /// See [`CuckooTable::prefetch_each`].

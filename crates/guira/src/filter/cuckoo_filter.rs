@@ -427,13 +427,13 @@ impl CuckooFilter {
 
     #[inline]
     pub(crate) fn remove_digest(&mut self, digest: Digest) -> bool {
-        if self.is_doubling() {
-            return self.remove_while_doubling(digest);
-        }
-        let is_removed = self.scheme.remove(&mut self.storage, digest);
-        if is_removed {
-            self.len -= 1;
-        }
+        let is_removed = match self.scheme.remove_planned(&mut self.storage, digest) {
+            Some(is_removed) => is_removed,
+            // Only other tables are doubled.
+            None if self.is_doubling() => return self.remove_while_doubling(digest),
+            None => self.scheme.remove_elsewhere(&mut self.storage, digest),
+        };
+        self.len -= usize::from(is_removed);
         is_removed
     }
 

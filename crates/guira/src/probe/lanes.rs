@@ -143,7 +143,8 @@ pub(crate) struct Lanes<W> {
     high: W,
     /// All bits of the lowest lane.
     lane: W,
-    width: u32,
+    /// The number of the last bit of the lowest lane.
+    last: u32,
 }
 
 impl Lanes<u64> {
@@ -154,7 +155,7 @@ impl Lanes<u64> {
             low |= 1 << (lane * width);
             lane += 1;
         }
-        Self { low, high: low << (width - 1), lane: u64::MAX >> (64 - width), width }
+        Self { low, high: low << (width - 1), lane: u64::MAX >> (64 - width), last: width - 1 }
     }
 }
 
@@ -164,7 +165,7 @@ impl<W: Word> Lanes<W> {
     pub(crate) fn new(count: u32, width: u32) -> Self {
         debug_assert!(count > 0 && (1..=64).contains(&width) && count * width <= W::BITS);
         let low = (0..count).fold(W::ZERO, |low, lane| low | (W::from(1_u32) << (lane * width)));
-        Self { low, high: low << (width - 1), lane: W::from(u64::MAX >> (64 - width)), width }
+        Self { low, high: low << (width - 1), lane: W::from(u64::MAX >> (64 - width)), last: width - 1 }
     }
 
     /// `value` in every lane.
@@ -196,7 +197,7 @@ impl<W: Word> Lanes<W> {
         let (in_first, in_second) = (self.borrowing(first, pattern), self.borrowing(second, pattern));
         let is_first = in_first & self.high != W::ZERO;
         let found = select_unpredictable(is_first, in_first, in_second) & self.high;
-        (found != W::ZERO).then(|| (is_first, found.lowest_one() + 1 - self.width))
+        (found != W::ZERO).then(|| (is_first, found.lowest_one() - self.last))
     }
 
     /// The bit at which the lowest lane that is 0 starts in one of two words, and whether it is in the first: in the word where it
@@ -205,14 +206,14 @@ impl<W: Word> Lanes<W> {
     pub(crate) fn lowest_zero_of_two(&self, first: W, second: W) -> Option<(bool, u32)> {
         let [in_first, in_second] = [first, second].map(|word| self.end_of_lowest_equal(word, W::ZERO));
         let end = in_first.min(in_second);
-        (end < W::BITS).then(|| (in_first <= in_second, end + 1 - self.width))
+        (end < W::BITS).then(|| (in_first <= in_second, end - self.last))
     }
 
     /// The bit at which the lowest lane starts that equals its lane of `pattern`.
     #[inline]
     pub(crate) fn lowest_equal(&self, word: W, pattern: W) -> Option<u32> {
         let end = self.end_of_lowest_equal(word, pattern);
-        (end < W::BITS).then(|| end + 1 - self.width)
+        (end < W::BITS).then(|| end - self.last)
     }
 
     /// The last bit of the lowest lane that equals its lane of `pattern`; the number of bits of a word if there is none.
@@ -238,7 +239,7 @@ impl<W: Word> Lanes<W> {
     /// The width of a lane in bits.
     #[inline]
     pub(crate) const fn width(&self) -> u32 {
-        self.width
+        self.last + 1
     }
 
     /// How many lanes of `word` equal their lane of `pattern`.
