@@ -35,13 +35,6 @@ impl Regions {
         }
     }
 
-    /// Regions of [`LARGE_REGION`] buckets in place of these, where that takes at most [`MAX_ROUNDING`] more.
-    fn rounded_up(self) -> Option<Self> {
-        let rounded = Self { count: self.bucket_count().div_ceil(LARGE_REGION), buckets: LARGE_REGION };
-        let most = to_f64(self.bucket_count()) * (1.0 + MAX_ROUNDING);
-        (to_f64(rounded.bucket_count()) <= most).then_some(rounded)
-    }
-
     /// One region where the number is a power of `base`, else regions of the largest power that is planned and fits.
     fn of_power(base: u64, bucket_count: u64) -> Self {
         let mut buckets = 1;
@@ -114,9 +107,14 @@ fn regions_of_power(
 pub(crate) fn in_large_regions(table: &Parameters) -> Option<Parameters> {
     let (shape, bits, capacity) = (table.shape(), table.fingerprint_bits(), table.capacity());
     let may_have_several = shape.addressing() == Addressing::Regional && most_buckets_in_region(shape) == LARGE_REGION;
-    let regions = table.regions().rounded_up().filter(|_| may_have_several)?;
-    let parameters = Parameters::new(shape, bits, regions, capacity).ok()?;
-    Table::new(regions, bits, shape).takes(capacity).then_some(parameters)
+    let regions = Regions { count: table.bucket_count().div_ceil(LARGE_REGION), buckets: LARGE_REGION };
+    let is_close = to_f64(regions.bucket_count()) <= to_f64(table.bucket_count()) * (1.0 + MAX_ROUNDING);
+    let takes_all = || Table::new(regions, bits, shape).takes(capacity);
+    if may_have_several && is_close && takes_all() {
+        Parameters::new(shape, bits, regions, capacity).ok()
+    } else {
+        None
+    }
 }
 
 /// The smallest even regions, as many as `least` and at least as large, that take the capacity after so many doublings;

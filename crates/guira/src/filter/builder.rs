@@ -291,7 +291,8 @@ impl<T> FilterBuilder<T> {
     }
 
     /// Returns the parameters of the smallest table of each shape that is planned, packed with 2, 4 or 8 slots and semi-sorted, that
-    /// takes the capacity at the rate; the smallest table first. Of everything else that was given, only the hasher is used.
+    /// takes the capacity at the rate; the smallest table first. Of everything else that was given, the hasher is used, and the
+    /// [preference](Self::preference), which says whether a table may be up to 1 % larger where operations are then faster.
     ///
     /// # Errors
     ///
