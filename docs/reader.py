@@ -155,7 +155,7 @@ class Filter:
         shortest = 5 if self.layout == SEMI_SORTED else 8 + self.mark if self.addressing == DOUBLING else 2
         if not shortest <= self.f <= longest.get((self.layout, self.addressing), 0):
             raise ValueError("no fingerprints of so many bits are in such a table")
-        if self.b not in ((4,) if self.layout == SEMI_SORTED else (4, 8) if self.addressing == DOUBLING else (1, 2, 4, 8)):
+        if self.b not in ((4,) if self.layout == SEMI_SORTED else (4, 8) if self.addressing == DOUBLING else (1, 2, 3, 4, 8)):
             raise ValueError("no buckets of so many slots are in such a table")
         if not 1 <= self.k * self.s <= 1 << 32 or max(self.capacity, self.len) > self.k * self.s * self.b:
             raise ValueError("no table is so large, or holds so much")

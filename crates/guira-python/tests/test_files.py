@@ -30,6 +30,7 @@ READER = Path(__file__).parents[3] / "docs" / "reader.py"
 FILTERS = {
     "packed-1-regional-f20": 0,
     "packed-2-regional-f9": 7,
+    "packed-3-regional-f14": 0,
     "packed-4-regional-f12": 2,
     "packed-4-regional-f12-siphash": 2,
     "packed-4-regional-f13-odd": 0,

@@ -34,7 +34,7 @@ fn shapes() -> Vec<Shape> {
     let shape = |layout, addressing, slots| Shape { layout, addressing, slots };
     let mut shapes: Vec<Shape> = packed
         .into_iter()
-        .flat_map(|addressing| [1, 2, 4, 8].map(|slots| shape(Layout::Packed, addressing, slots)))
+        .flat_map(|addressing| [1, 2, 3, 4, 8].map(|slots| shape(Layout::Packed, addressing, slots)))
         .collect();
     shapes.extend([4, 8].map(|slots| shape(Layout::Packed, Addressing::Doubling, slots)));
     shapes.extend(

@@ -10,7 +10,7 @@ use crate::error::BuildError;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Layout {
-    /// Buckets of 1, 2, 4 or 8 slots of f bits, one after the other: the paper's CF.
+    /// Buckets of 1, 2, 3, 4 or 8 slots of f bits, one after the other: the paper's CF.
     #[default]
     Packed,
     /// Buckets of 4 slots whose four low nibbles are sorted and coded in 12 bits, which saves a bit per slot: the paper's
@@ -24,12 +24,12 @@ impl Layout {
     /// # Examples
     ///
     /// ```
-    /// assert_eq!(guira::Layout::Packed.bucket_sizes(), [1, 2, 4, 8]);
+    /// assert_eq!(guira::Layout::Packed.bucket_sizes(), [1, 2, 3, 4, 8]);
     /// ```
     #[must_use]
     pub const fn bucket_sizes(self) -> &'static [u32] {
         match self {
-            Self::Packed => &[1, 2, 4, 8],
+            Self::Packed => &[1, 2, 3, 4, 8],
             Self::SemiSorted => &[4],
         }
     }

@@ -44,12 +44,13 @@ const fn golden(
     Golden { name, layout, addressing, slots_per_bucket, fingerprint_bits, bucket_count, keys, false_positives }
 }
 
-const GOLDEN: [Golden; 14] = {
+const GOLDEN: [Golden; 15] = {
     use Addressing::{Doubling, PowerOfTwo, Quaternary, Regional, Ternary};
     use Layout::{Packed, SemiSorted};
     [
         golden("packed-1-regional-f20", Packed, Regional, [1, 20], 101, [40, 0]),
         golden("packed-2-regional-f9", Packed, Regional, [2, 9], 60, [60, 7]),
+        golden("packed-3-regional-f14", Packed, Regional, [3, 14], 26, [60, 0]),
         golden("packed-4-regional-f12", Packed, Regional, [4, 12], 30, [60, 2]),
         golden("packed-4-regional-f12-siphash", Packed, Regional, [4, 12], 24, [60, 2]),
         golden("packed-4-regional-f13-odd", Packed, Regional, [4, 13], 31, [60, 0]),

@@ -37,7 +37,7 @@ pub(crate) struct ConvertArguments {
     #[arg(long, value_enum)]
     pub(crate) layout: Option<LayoutName>,
 
-    /// The slots of a bucket: 1, 2, 4 or 8 if packed, 4 or 8 if it grows, 4 if semi-sorted [default: as in the file]
+    /// The slots of a bucket: 1, 2, 3, 4 or 8 if packed, 4 or 8 if it grows, 4 if semi-sorted [default: as in the file]
     ///
     /// The number of buckets stays, so the table has room for more keys or for fewer.
     #[arg(long, value_name = "SLOTS", value_parser = values::slots_per_bucket, allow_negative_numbers = true)]

@@ -143,7 +143,7 @@ pub(super) fn slots_per_bucket(text: &str) -> Result<u32, String> {
     let has = |layout: guira::Layout, slots| layout.bucket_sizes().contains(&slots);
     match text.parse::<u32>() {
         Ok(slots) if LayoutName::value_variants().iter().any(|&name| has(name.into(), slots)) => Ok(slots),
-        _ => Err("a bucket has 1, 2, 4 or 8 slots, depending on the layout".into()),
+        _ => Err("a bucket has 1, 2, 3, 4 or 8 slots, depending on the layout".into()),
     }
 }
 
@@ -324,7 +324,7 @@ mod tests {
             assert!(slots_per_bucket(refused).is_err(), "{refused}");
         }
         assert!(fingerprint_bits("1").is_err() && fingerprint_bits("57").is_err());
-        assert!(slots_per_bucket("3").is_err() && slots_per_bucket("5").is_err() && slots_per_bucket("16").is_err());
+        assert!(slots_per_bucket("5").is_err() && slots_per_bucket("6").is_err() && slots_per_bucket("16").is_err());
     }
 
     #[test]

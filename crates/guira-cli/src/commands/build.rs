@@ -439,18 +439,23 @@ fn empty_filter(
     capacity: usize,
     hasher: KeyHasher,
 ) -> Result<CuckooFilter, BuildError> {
-    let parameters = builder.parameters()?;
+    let planned = builder.parameters()?;
     let is_free = arguments.layout.is_none() && arguments.slots_per_bucket.is_none();
-    let is_long = parameters.fingerprint_bits() >= MIN_BITS_TO_GROW || arguments.max_capacity.is_some();
-    let is_default = parameters.layout() == Layout::Packed && parameters.addressing() == Addressing::Regional;
-    if !is_free || !is_default || !is_long || arguments.fingerprint_bits.is_some() {
+    let is_default = planned.layout() == Layout::Packed && planned.addressing() == Addressing::Regional;
+    if !is_free || !is_default || arguments.fingerprint_bits.is_some() {
+        return builder.build();
+    }
+    // Buckets of fewer slots don't grow.
+    let slots = planned.slots_per_bucket().max(4);
+    let parameters = builder.clone().slots_per_bucket(slots).parameters().unwrap_or(planned);
+    if parameters.fingerprint_bits() < MIN_BITS_TO_GROW && arguments.max_capacity.is_none() {
         return builder.build();
     }
     let growing = CuckooFilter::builder()
         .capacity(capacity)
         .max_capacity(max_capacity(arguments, capacity, parameters.fingerprint_bits()))
         .false_positive_rate(arguments.rate.unwrap_or(DEFAULT_RATE))
-        .slots_per_bucket(parameters.slots_per_bucket().max(4))
+        .slots_per_bucket(slots)
         .growth_policy(GrowthPolicy::RaiseRate)
         .hasher(hasher);
     if arguments.max_capacity.is_none() && !is_worth_growing(&parameters, growing.parameters()) {
@@ -471,7 +476,10 @@ fn empty_expiring_filter(
     builder: FilterBuilder<ExpiringCuckooFilter>,
     capacity: usize,
 ) -> Result<ExpiringCuckooFilter, BuildError> {
-    let parameters = builder.parameters()?;
+    let planned = builder.parameters()?;
+    // Buckets of fewer slots don't grow.
+    let slots = planned.slots_per_bucket().max(4);
+    let parameters = builder.clone().slots_per_bucket(slots).parameters().unwrap_or(planned);
     let growing = builder
         .clone()
         .max_capacity(max_capacity(arguments, capacity, parameters.fingerprint_bits()))

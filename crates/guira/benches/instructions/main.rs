@@ -18,7 +18,7 @@ const ABSENT: u64 = 1 << 40;
 const FEW: u64 = 100_000;
 const MANY: u64 = 400_000;
 
-/// An operation on a table of 4 slots per bucket, 12 bits each, and the most instructions per key that it may take.
+/// An operation on a table of 4 slots per bucket, 12 bits each unless the name says otherwise, and the most instructions per key that it may take.
 struct Operation {
     name: &'static str,
     layout: Layout,
@@ -26,11 +26,13 @@ struct Operation {
     limit: f64,
 }
 
-const OPERATIONS: [Operation; 33] = [
+const OPERATIONS: [Operation; 36] = [
     packed("hash only", hash, 26.2),
     packed("contains", contains, 65.6),
     packed("contains, one region of any size", contains_in_one_region, 73.0),
     packed("contains, two regions of any size", contains_in_two_regions, 94.9),
+    packed("contains, three slots of 16 bits", contains_in_three_slots, 65.6),
+    packed("contains, four slots of 15 bits", contains_in_60_bits, 79.7),
     packed("contains, eight slots", contains_in_eight_slots, 127.2),
     packed("contains, in a function of its own", contains_alone, 108.0),
     packed("contains, in a function of its own, eight slots", contains_alone_in_eight_slots, 160.5),
@@ -44,6 +46,7 @@ const OPERATIONS: [Operation; 33] = [
     packed("insert and remove, eight slots", insert_and_remove_in_eight_slots, 350.4),
     packed("insert_many", insert_many, 221.9),
     packed("contains, shared", contains_shared, 72.7),
+    packed("contains, shared, three slots of 16 bits", contains_shared_in_three_slots, 72.7),
     packed("contains_many_into, shared", contains_each_shared, 137.5),
     packed("insert, shared", insert_shared, 168.5),
     packed("try_extend, shared", try_extend_shared, 262.7),
@@ -94,31 +97,52 @@ fn contains_alone_in_eight_slots(filter: &mut CuckooFilter, keys: &[u64]) {
     contains_alone(&mut of_eight_slots(filter), keys);
 }
 
+/// An empty filter with this many buckets of so many slots.
+fn of_buckets(bucket_count: u64, slots: u32, bits: u32) -> CuckooFilter {
+    let builder = CuckooFilter::builder().bucket_count(bucket_count).slots_per_bucket(slots);
+    builder.fingerprint_bits(bits).build().expect("memory for the table")
+}
+
 /// An empty filter with this many buckets, in so many regions.
-fn of_buckets(filter: &CuckooFilter, bucket_count: u64, region_count: u64) -> CuckooFilter {
-    let builder = CuckooFilter::builder().bucket_count(bucket_count).slots_per_bucket(4);
-    let bits = filter.parameters().fingerprint_bits();
-    let filter = builder.fingerprint_bits(bits).build().expect("memory for the table");
+fn of_regions(filter: &CuckooFilter, bucket_count: u64, region_count: u64) -> CuckooFilter {
+    let filter = of_buckets(bucket_count, 4, filter.parameters().fingerprint_bits());
     assert_eq!(filter.parameters().region_count(), region_count);
     filter
 }
 
 fn contains_in_one_region(filter: &mut CuckooFilter, keys: &[u64]) {
-    contains(&mut of_buckets(filter, 1 << 15, 1), keys);
+    contains(&mut of_regions(filter, 1 << 15, 1), keys);
 }
 
 fn contains_in_two_regions(filter: &mut CuckooFilter, keys: &[u64]) {
-    contains(&mut of_buckets(filter, 100_000, 2), keys);
+    contains(&mut of_regions(filter, 100_000, 2), keys);
 }
 
 fn insert_and_remove_in_four_regions(filter: &mut CuckooFilter, keys: &[u64]) {
-    insert_and_remove(&mut of_buckets(filter, 250_000, 4), keys);
+    insert_and_remove(&mut of_regions(filter, 250_000, 4), keys);
 }
 
 /// An empty filter with half as many buckets of eight slots.
 fn of_eight_slots(filter: &CuckooFilter) -> CuckooFilter {
-    let builder = CuckooFilter::builder().bucket_count(BUCKETS / 2).slots_per_bucket(8);
-    builder.fingerprint_bits(filter.parameters().fingerprint_bits()).build().expect("memory for the table")
+    of_buckets(BUCKETS / 2, 8, filter.parameters().fingerprint_bits())
+}
+
+/// Buckets of 48 bits.
+fn of_three_slots() -> CuckooFilter {
+    of_buckets(BUCKETS, 3, 16)
+}
+
+fn contains_in_three_slots(_filter: &mut CuckooFilter, keys: &[u64]) {
+    contains(&mut of_three_slots(), keys);
+}
+
+fn contains_shared_in_three_slots(_filter: &mut CuckooFilter, keys: &[u64]) {
+    contains_shared(&mut of_three_slots(), keys);
+}
+
+/// In buckets of 60 bits, which start at the first or the fifth bit of a byte.
+fn contains_in_60_bits(_filter: &mut CuckooFilter, keys: &[u64]) {
+    contains(&mut of_buckets(BUCKETS, 4, 15), keys);
 }
 
 fn contains_in_eight_slots(filter: &mut CuckooFilter, keys: &[u64]) {

@@ -12,7 +12,7 @@ use crate::parameters::{Addressing, Layout, Parameters, Regions, Shape};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Preference {
-    /// The fastest operations: packed buckets of 2, 4 or 8 slots, whichever takes the least memory, and up to 1 % more of them where
+    /// The fastest operations: packed buckets of 2, 3, 4 or 8 slots, whichever takes the least memory, and up to 1 % more of them where
     /// their numbers are then computed faster. Threads can share such a table.
     #[default]
     Speed,
@@ -20,21 +20,19 @@ pub enum Preference {
     Space,
 }
 
-/// A layout, an addressing and a bucket size.
-type Choice = (Layout, Addressing, u32);
+/// The slots of the packed buckets that are planned; of tables that are equally large, the first.
+///
+/// One slot per bucket costs several times the memory: it is there for research, as are more than two candidates, which cost another
+/// cache line each.
+pub(crate) const PLANNED_SLOTS: [u32; 4] = [4, 3, 2, 8];
 
-/// The fastest shapes. One slot per bucket costs several times the memory, and more than two candidates another cache line each:
-/// those are there for research, and never planned.
-const PACKED: &[Choice] = &[
-    (Layout::Packed, Addressing::Regional, 4),
-    (Layout::Packed, Addressing::Regional, 2),
-    (Layout::Packed, Addressing::Regional, 8),
-];
+/// The fastest shapes.
+fn packed() -> impl Iterator<Item = Shape> {
+    PLANNED_SLOTS.into_iter().flat_map(|slots| Shape::new(Layout::Packed, Addressing::Regional, slots))
+}
 
-const SEMI_SORTED: &[Choice] = &[(Layout::SemiSorted, Addressing::Regional, 4)];
-
-fn shapes(choices: &'static [Choice]) -> impl Iterator<Item = Shape> {
-    choices.iter().flat_map(|&(layout, addressing, slots)| Shape::new(layout, addressing, slots))
+fn semi_sorted() -> impl Iterator<Item = Shape> {
+    Shape::new(Layout::SemiSorted, Addressing::Regional, 4).into_iter()
 }
 
 /// The table chosen for a capacity and a rate.
@@ -46,11 +44,8 @@ pub(crate) struct Plan {
 impl Plan {
     /// The preferred table for `capacity` distinct keys that keeps to `false_positive_rate` while it holds no more.
     pub(crate) fn new(capacity: u64, false_positive_rate: f64, preference: Preference) -> Result<Self, BuildError> {
-        let others = match preference {
-            Preference::Speed => &[],
-            Preference::Space => SEMI_SORTED,
-        };
-        Self::smallest(capacity, false_positive_rate, shapes(PACKED).chain(shapes(others)))
+        let others = semi_sorted().filter(|_| preference == Preference::Space);
+        Self::smallest(capacity, false_positive_rate, packed().chain(others))
     }
 
     /// The smallest table of a given shape for `capacity` distinct keys that keeps to `false_positive_rate`.
@@ -105,7 +100,7 @@ impl Plan {
     /// The plans for all shapes that take the capacity and keep to the rate.
     pub(crate) fn alternatives(capacity: u64, false_positive_rate: f64) -> Result<Vec<Self>, BuildError> {
         let mut plans: Vec<Self> = Vec::new();
-        for shape in shapes(PACKED).chain(shapes(SEMI_SORTED)) {
+        for shape in packed().chain(semi_sorted()) {
             match Self::with_shape(capacity, false_positive_rate, shape) {
                 Ok(plan) if !plans.contains(&plan) => plans.push(plan),
                 _ => {}

@@ -247,7 +247,7 @@ mod tests {
     #[test]
     fn the_load_that_is_promised_stays_below_the_threshold_of_theory() {
         // The thresholds of cuckoo hashing with two choices: Fountoulakis, Khosla, Panagiotou (2011).
-        for (slots_per_bucket, threshold) in [(1, 0.5), (2, 0.897), (4, 0.9804), (8, 0.9979)] {
+        for (slots_per_bucket, threshold) in [(1, 0.5), (2, 0.897), (3, 0.9592), (4, 0.9804), (8, 0.9979)] {
             for buckets in [10, 100, 1000, 65_536, 1 << 20, 1 << 30] {
                 let promised = promised_capacity(buckets, regional(slots_per_bucket));
                 let load_factor = load_factor(promised, buckets * u64::from(slots_per_bucket));
@@ -271,7 +271,7 @@ mod tests {
 
     #[test]
     fn one_bucket_and_one_orbit_of_all_buckets_promise_all_their_slots() {
-        for slots in [1, 2, 4, 8] {
+        for slots in [1, 2, 3, 4, 8] {
             assert_eq!(promised_capacity(1, regional(slots)), u64::from(slots));
             assert_eq!(promised_capacity(2, regional(slots)), 2 * u64::from(slots));
             assert_eq!(promised_capacity(3, packed(Addressing::Ternary, slots)), 3 * u64::from(slots));

@@ -173,7 +173,7 @@ impl Operations {
             }
             Pair::RegionalWide(addressing, widths) => with_constant_bits!(
                 widths.slots_and_bits(),
-                [15 17 18 19 20 21 22 24],
+                [17 18 19 20 21 22 24],
                 BITS => Self::with::<ConstantWidths<u128, 4, BITS>, _, _>(addressing, widths),
                 _ => Self::with_any_widths(addressing, widths)
             ),
@@ -209,13 +209,13 @@ pub(crate) fn for_doubling<F: ForDoubling>(pair: &Pair, what: F) -> Option<F::Ou
     Some(match pair {
         Pair::DoublingNarrow(_, widths) => with_constant_bits!(
             widths.slots_and_bits(),
-            [8 9 10 11 12 13 14],
+            [8 9 10 11 12 13 14 15 16],
             BITS => what.compiled::<DoublingAddressing, AnyWidths<u64>, ConstantWidths<u64, 4, BITS>>(),
             _ => what.compiled::<DoublingAddressing, AnyWidths<u64>, AnyWidths<u64>>()
         ),
         Pair::DoublingWide(_, widths) => with_constant_bits!(
             widths.slots_and_bits(),
-            [15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32],
+            [17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32],
             BITS => what.compiled::<DoublingAddressing, AnyWidths<u128>, ConstantWidths<u128, 4, BITS>>(),
             _ => what.compiled::<DoublingAddressing, AnyWidths<u128>, AnyWidths<u128>>()
         ),

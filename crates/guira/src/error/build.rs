@@ -298,7 +298,7 @@ fn rounded_up(number: f64) -> String {
     format!("{:.1e}", number * 1.05)
 }
 
-/// `1, 2, 4 or 8`
+/// `1, 2, 3, 4 or 8`
 struct Alternatives(&'static [u32]);
 
 impl fmt::Display for Alternatives {
@@ -340,7 +340,12 @@ mod tests {
         let refused =
             |layout, addressing, slots| Shape::new(layout, addressing, slots).map_err(|error| error.to_string());
         for (layout, addressing, slots, expected) in [
-            (Layout::Packed, Addressing::Regional, 3, "buckets of 3 slots: packed tables have buckets of 1, 2, 4 or 8"),
+            (
+                Layout::Packed,
+                Addressing::Regional,
+                5,
+                "buckets of 5 slots: packed tables have buckets of 1, 2, 3, 4 or 8",
+            ),
             (
                 Layout::Packed,
                 Addressing::Doubling,

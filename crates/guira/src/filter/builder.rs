@@ -211,7 +211,7 @@ impl<T> FilterBuilder<T> {
         self
     }
 
-    /// Sets b, the slots of a bucket: 1, 2, 4 or 8 if packed, 4 if semi-sorted, 4 or 8 if the filter grows. Left alone, it is what takes
+    /// Sets b, the slots of a bucket: 1, 2, 3, 4 or 8 if packed, 4 if semi-sorted, 4 or 8 if the filter grows. Left alone, it is what takes
     /// the least memory for the capacity and the rate; where one of them is not given, or the filter grows, 4.
     ///
     /// One slot per bucket and two candidates are there for the reproduction of the paper: to promise a capacity they
@@ -290,7 +290,7 @@ impl<T> FilterBuilder<T> {
         self
     }
 
-    /// Returns the parameters of the smallest table of each shape that is planned, packed with 2, 4 or 8 slots and semi-sorted, that
+    /// Returns the parameters of the smallest table of each shape that is planned, packed with 2, 3, 4 or 8 slots and semi-sorted, that
     /// takes the capacity at the rate; the smallest table first. Of everything else that was given, the hasher is used, and the
     /// [preference](Self::preference), which says whether a table may be up to 1 % larger where operations are then faster.
     ///

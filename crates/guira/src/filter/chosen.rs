@@ -7,7 +7,8 @@ use super::growth_plan::{GrowthPlan, GrowthRequest};
 use super::{CuckooFilter, GrowthPolicy};
 use crate::addressing::parts_of_regions;
 use crate::analysis::{
-    Plan, Preference, fingerprint_bits_for_rate, in_large_regions, with_bucket_count, with_fingerprint_bits,
+    PLANNED_SLOTS, Plan, Preference, fingerprint_bits_for_rate, in_large_regions, with_bucket_count,
+    with_fingerprint_bits,
 };
 use crate::cuckoo::Scheme;
 use crate::digest::KeyHasher;
@@ -206,13 +207,12 @@ impl Chosen {
         }
         // With a value in every slot, another bucket size may take the least memory.
         let with_slots = |slots| of(&Self { slots_per_bucket: Some(slots), ..packed });
-        let smallest = [2, 8].into_iter().fold(with_slots(4), |best, slots| {
-            let other = with_slots(slots);
-            match (&best, &other) {
-                (Ok(smallest), Ok(table)) if table.table_bits() < smallest.table_bits() => other,
-                (Err(_), Ok(_)) => other,
-                _ => best,
-            }
+        let [first, others @ ..] = PLANNED_SLOTS;
+        let tables = others.into_iter().map(with_slots);
+        let smallest = tables.fold(with_slots(first), |best, other| match (&best, &other) {
+            (Ok(smallest), Ok(table)) if table.table_bits() < smallest.table_bits() => other,
+            (Err(_), Ok(_)) => other,
+            _ => best,
         });
         smallest.map(|parameters| (parameters, None))
     }
@@ -229,7 +229,7 @@ impl Chosen {
         }
         let layout = self.layout.unwrap_or_default();
         let sizes: &[u32] = match self.slots_per_bucket {
-            None if layout == Layout::Packed => &[4, 2, 8],
+            None if layout == Layout::Packed => &PLANNED_SLOTS,
             _ => layout.bucket_sizes(),
         };
         let given = |size: &&u32| self.slots_per_bucket.is_none_or(|slots| slots == **size);

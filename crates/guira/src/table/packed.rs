@@ -56,8 +56,9 @@ pub(crate) trait Widths: Copy {
 
 /// Widths that are known when a filter is made.
 ///
-/// A word is read from a byte on, so up to 7 of its bits come before the first slot, unless all buckets start at a byte: 64
-/// bits hold a bucket of up to 57 bits, 128 bits one of up to 121. Wider buckets are read in several words of 128 bits.
+/// A word is read from a byte on, so up to 7 of its bits come before the first slot: 64 bits hold a bucket of up to 57 bits, or of 58,
+/// 60 or 64, which never start so far in their byte; 128 bits hold one of up to 121. Wider buckets are read in several words of 128
+/// bits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AnyWidths<W, const WHOLE_BYTES: bool = false> {
     lanes: Lanes<W>,
@@ -70,7 +71,8 @@ pub(crate) struct AnyWidths<W, const WHOLE_BYTES: bool = false> {
 impl<W: Word, const WHOLE_BYTES: bool> Fits for AnyWidths<W, WHOLE_BYTES> {
     fn fitting(parameters: &Parameters) -> Option<Self> {
         let (slot_bits, bucket_bits) = (parameters.bits_per_slot(), parameters.bucket_bits());
-        let usable_bits = if WHOLE_BYTES { W::BITS } else { W::BITS - 7 };
+        // Where several words may be read, they start at any bit of a byte.
+        let usable_bits = W::BITS - if Self::ONE_WORD { most_bits_before(bucket_bits) } else { 7 };
         let fits = !Self::ONE_WORD || bucket_bits <= usable_bits;
         if !fits || (WHOLE_BYTES && !bucket_bits.is_multiple_of(8)) {
             return None;
@@ -131,14 +133,14 @@ pub(crate) struct ConstantWidths<W, const SLOTS: u32, const SLOT_BITS: u32>(Phan
 
 impl<W: Word, const SLOTS: u32, const SLOT_BITS: u32> ConstantWidths<W, SLOTS, SLOT_BITS> {
     const fn new() -> Self {
-        const {
-            // The most bits that come before a bucket in its first byte.
-            let bits = SLOTS * SLOT_BITS;
-            let before = if bits.is_multiple_of(8) { 0 } else { 8 - (1 << bits.trailing_zeros()) };
-            assert!(bits + before <= W::BITS);
-        }
+        const { assert!(SLOTS * SLOT_BITS + most_bits_before(SLOTS * SLOT_BITS) <= W::BITS) }
         Self(PhantomData)
     }
+}
+
+/// The most bits that come before a bucket in its first byte, where buckets of so many bits stand one after the other.
+const fn most_bits_before(bucket_bits: u32) -> u32 {
+    if bucket_bits.is_multiple_of(8) { 0 } else { 8 - (1 << bucket_bits.trailing_zeros()) }
 }
 
 /// The widths as constants, which must be equal to the numbers.
@@ -472,7 +474,7 @@ impl<G: Widths, M: MemoryMut> PackedTable<G, M> {
             }
             return;
         }
-        let parts = at_a_time.trailing_zeros();
+        let parts = at_a_time.next_power_of_two().trailing_zeros();
         let (mut contents, mut filled) = ([[0; 4]; 2], [0_u32; 2]);
         for (fingerprint, is_second) in fingerprints {
             let filled = &mut filled[usize::from(is_second)];
@@ -567,7 +569,7 @@ mod tests {
     #[test]
     fn the_fewer_slots_are_empty_the_fuller_is_a_bucket() {
         for fingerprint_bits in 2..=56 {
-            for slots_per_bucket in [1, 2, 4, 8] {
+            for slots_per_bucket in [1, 2, 3, 4, 8] {
                 if slots_per_bucket * fingerprint_bits <= 56 {
                     fill_up::<u64>(slots_per_bucket, fingerprint_bits);
                 } else if fingerprint_bits >= 8 {

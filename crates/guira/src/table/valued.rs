@@ -330,7 +330,7 @@ mod tests {
 
     #[test]
     fn every_width_of_fingerprints_and_values_is_kept_and_compared_as_in_a_list() {
-        for slots_per_bucket in [1, 2, 4, 8] {
+        for slots_per_bucket in [1, 2, 3, 4, 8] {
             for fingerprint_bits in 2..=55 {
                 for value_bits in 1..=(56 - fingerprint_bits).min(32) {
                     let parameters = parameters(slots_per_bucket, fingerprint_bits, value_bits);

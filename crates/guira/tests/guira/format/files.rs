@@ -15,7 +15,7 @@ pub(crate) fn filters_of_every_kind() -> impl Iterator<Item = CuckooFilter> {
     let power_of_two = [1, 2, 32].map(|bucket_count| (Addressing::PowerOfTwo, bucket_count));
     let tables = regional.into_iter().chain(power_of_two);
     tables.flat_map(|(addressing, bucket_count)| {
-        [1, 2, 4, 8].into_iter().flat_map(move |slots_per_bucket| {
+        [1, 2, 3, 4, 8].into_iter().flat_map(move |slots_per_bucket| {
             let shape = Shape { layout: Layout::Packed, addressing, slots_per_bucket };
             shape.fingerprint_lengths().map(move |fingerprint_bits| {
                 CuckooFilter::builder()

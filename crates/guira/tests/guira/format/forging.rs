@@ -38,7 +38,7 @@ fn headers_that_contradict_themselves_are_refused() {
 
     let measures: [(&str, Change); 17] = [
         ("no slots", |header| header.slots_per_bucket = 0),
-        ("three slots", |header| header.slots_per_bucket = 3),
+        ("five slots", |header| header.slots_per_bucket = 5),
         ("too many slots", |header| header.slots_per_bucket = 16),
         ("no bits", |header| header.fingerprint_bits = 0),
         ("one bit", |header| header.fingerprint_bits = 1),

@@ -12,7 +12,7 @@ use crate::oracle::slots::Slots as _;
 const ABSENT: std::ops::Range<u32> = 1 << 31..(1 << 31) + (1 << 19);
 
 fn cases() -> impl Iterator<Item = ValuedCase> {
-    [1, 2, 4, 8].into_iter().flat_map(|slots_per_bucket| {
+    [1, 2, 3, 4, 8].into_iter().flat_map(|slots_per_bucket| {
         [(7, 4), (8, 1), (10, 22), (12, 8)].map(|(fingerprint_bits, value_bits)| ValuedCase {
             slots_per_bucket,
             fingerprint_bits,

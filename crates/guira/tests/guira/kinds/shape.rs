@@ -65,7 +65,7 @@ impl fmt::Display for ValuedCase {
 /// Every bucket size and fingerprint length, with short, middling and the longest values, in small tables of which an odd
 /// one has a bucket that is its own alternate.
 pub(crate) fn small_tables() -> impl Iterator<Item = ValuedCase> {
-    [1, 2, 4, 8].into_iter().flat_map(|slots_per_bucket| {
+    [1, 2, 3, 4, 8].into_iter().flat_map(|slots_per_bucket| {
         (2..=31).flat_map(move |fingerprint_bits| {
             let longest = 32 - fingerprint_bits;
             let mut lengths = vec![1, 2, 3, 8, longest / 2, longest];

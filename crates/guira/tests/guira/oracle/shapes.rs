@@ -53,10 +53,12 @@ impl Shape {
         match (self.layout, self.addressing.candidates(), self.slots_per_bucket) {
             (_, 2, 1) => 0.45,
             (_, 2, 2) => 0.86,
+            (_, 2, 3) => 0.93,
             (_, 2, 4) => 0.955,
             (_, 2, _) => 0.98,
             (_, 3, 1) => 0.885,
             (_, 3, 2) => 0.965,
+            (_, 3, 3) => 0.98,
             (_, 4, 1) => 0.945,
             (_, 4, 2) => 0.98,
             _ => 0.985,
@@ -74,7 +76,7 @@ pub(crate) fn all_shapes() -> Vec<Shape> {
     ]
     .into_iter()
     .flat_map(|addressing| {
-        let sizes: &[u32] = if addressing == Addressing::Doubling { &[4, 8] } else { &[1, 2, 4, 8] };
+        let sizes: &[u32] = if addressing == Addressing::Doubling { &[4, 8] } else { &[1, 2, 3, 4, 8] };
         sizes.iter().map(move |&slots_per_bucket| (Layout::Packed, addressing, slots_per_bucket))
     });
     let others = [(Layout::SemiSorted, Addressing::Regional, 4), (Layout::SemiSorted, Addressing::PowerOfTwo, 4)];
