@@ -26,13 +26,14 @@ struct Operation {
     limit: f64,
 }
 
-const OPERATIONS: [Operation; 36] = [
+const OPERATIONS: [Operation; 39] = [
     packed("hash only", hash, 26.2),
     packed("contains", contains, 65.6),
     packed("contains, one region of any size", contains_in_one_region, 73.0),
     packed("contains, two regions of any size", contains_in_two_regions, 94.9),
     packed("contains, three slots of 16 bits", contains_in_three_slots, 65.6),
     packed("contains, four slots of 15 bits", contains_in_60_bits, 79.7),
+    packed("contains, four slots of 17 bits", contains_in_68_bits, 142.4),
     packed("contains, eight slots", contains_in_eight_slots, 127.2),
     packed("contains, in a function of its own", contains_alone, 108.0),
     packed("contains, in a function of its own, eight slots", contains_alone_in_eight_slots, 160.5),
@@ -42,13 +43,15 @@ const OPERATIONS: [Operation; 36] = [
     packed("try_extend", try_extend, 191.0),
     packed("insert and remove", insert_and_remove, 215.1),
     packed("insert and remove, four regions of any size", insert_and_remove_in_four_regions, 243.4),
-    packed("insert, eight slots", insert_in_eight_slots, 172.7),
-    packed("insert and remove, eight slots", insert_and_remove_in_eight_slots, 350.4),
+    packed("insert, eight slots", insert_in_eight_slots, 176.7),
+    packed("insert and remove, eight slots", insert_and_remove_in_eight_slots, 354.5),
     packed("insert_many", insert_many, 221.9),
     packed("contains, shared", contains_shared, 72.7),
     packed("contains, shared, three slots of 16 bits", contains_shared_in_three_slots, 72.7),
+    packed("contains, shared, four slots of 17 bits", contains_shared_in_68_bits, 164.0),
     packed("contains_many_into, shared", contains_each_shared, 137.5),
     packed("insert, shared", insert_shared, 168.5),
+    packed("insert and remove, shared", insert_and_remove_shared, 347.4),
     packed("try_extend, shared", try_extend_shared, 262.7),
     packed("contains, shared and growing", contains_shared_and_growing, 335.0),
     packed("insert, growing", insert_growing, 681.0),
@@ -120,6 +123,15 @@ fn contains_in_two_regions(filter: &mut CuckooFilter, keys: &[u64]) {
 
 fn insert_and_remove_in_four_regions(filter: &mut CuckooFilter, keys: &[u64]) {
     insert_and_remove(&mut of_regions(filter, 250_000, 4), keys);
+}
+
+/// In buckets that don't fit a word of 64 bits.
+fn contains_in_68_bits(_filter: &mut CuckooFilter, keys: &[u64]) {
+    contains(&mut of_buckets(BUCKETS, 4, 17), keys);
+}
+
+fn contains_shared_in_68_bits(_filter: &mut CuckooFilter, keys: &[u64]) {
+    contains_shared(&mut of_buckets(BUCKETS, 4, 17), keys);
 }
 
 /// An empty filter with half as many buckets of eight slots.
@@ -216,6 +228,12 @@ fn insert_each_shared(filter: &ConcurrentCuckooFilter, keys: &[u64]) {
         filter.insert(black_box(key)).expect("half of the slots are empty, or it grows");
     }
     assert_eq!(filter.len(), keys.len());
+}
+
+fn insert_and_remove_shared(filter: &mut CuckooFilter, keys: &[u64]) {
+    let filter = shared(filter);
+    insert_each_shared(&filter, keys);
+    assert!(keys.iter().all(|key| filter.remove(black_box(key))), "a key was lost");
 }
 
 fn try_extend_shared(filter: &mut CuckooFilter, keys: &[u64]) {

@@ -45,7 +45,7 @@ impl Plan {
     /// The preferred table for `capacity` distinct keys that keeps to `false_positive_rate` while it holds no more.
     pub(crate) fn new(capacity: u64, false_positive_rate: f64, preference: Preference) -> Result<Self, BuildError> {
         let others = semi_sorted().filter(|_| preference == Preference::Space);
-        Self::smallest(capacity, false_positive_rate, packed().chain(others))
+        Self::smallest(capacity, false_positive_rate, packed().chain(others), preference)
     }
 
     /// The smallest table of a given shape for `capacity` distinct keys that keeps to `false_positive_rate`.
@@ -113,19 +113,21 @@ impl Plan {
         Ok(plans)
     }
 
-    /// The smallest table of those shapes that have one; of equals the first.
+    /// The smallest table of those shapes that have one, and is as fast as the first where speed is preferred; of equals the first.
     pub(crate) fn smallest(
         capacity: u64,
         false_positive_rate: f64,
         shapes: impl Iterator<Item = Shape>,
+        preference: Preference,
     ) -> Result<Self, BuildError> {
+        let is_taken = |plan: &Self| preference == Preference::Space || plan.is_fast();
         let mut smallest: Result<Self, BuildError> = Err(BuildError::SizeMissing);
         for shape in shapes {
             smallest = match smallest {
                 Ok(best) => {
                     let limit = best.parameters.table_bits();
                     let smaller = Self::with_shape_below(capacity, false_positive_rate, shape, limit);
-                    Ok(smaller.ok().flatten().unwrap_or(best))
+                    Ok(smaller.ok().flatten().filter(is_taken).unwrap_or(best))
                 }
                 Err(BuildError::SizeMissing) => Self::with_shape(capacity, false_positive_rate, shape),
                 Err(error) => {
@@ -135,6 +137,12 @@ impl Plan {
             };
         }
         smallest
+    }
+
+    /// Whether operations are at least as fast as with four slots: with three, where a bucket fits a word of 64 bits from wherever it
+    /// starts in its byte. Longer fingerprints would save less than a hundredth.
+    const fn is_fast(&self) -> bool {
+        self.parameters.slots_per_bucket() != 3 || self.parameters.fingerprint_bits() <= 20
     }
 
     pub(crate) const fn parameters(&self) -> &Parameters {

@@ -7,7 +7,7 @@ use super::shared_table::SharedTable;
 use super::stripes::{AllGuards, MAX_LOCKED, Stale, StripeGuard, StripeGuards};
 use crate::addressing::{Addressing, BucketIndex, Candidate, Fingerprint};
 use crate::cast::Whole;
-use crate::cuckoo::{CuckooTable, NoRoom, with_table};
+use crate::cuckoo::{Change, CuckooTable, Found, NoRoom, with_table};
 use crate::digest::Digest;
 use crate::error::InsertError;
 use crate::relocation::{Move, Path, Search};
@@ -75,12 +75,9 @@ impl SharedTable {
     #[inline]
     pub(super) fn insert(&self, digest: Digest, repeated: Repeated) -> Result<bool, Refusal> {
         let is_stored = match repeated {
-            Repeated::Stored => match self.scheme.vacant_planned(&*self.words, digest) {
+            Repeated::Stored => match self.scheme.find_planned(&*self.words, digest, Change::Fill) {
+                Some(found) => self.fill_found(found)?,
                 None => self.fill_elsewhere(digest)?,
-                Some((_, None)) => false,
-                Some((fingerprint, Some((bucket, bits)))) => {
-                    fill_locked(&self.guards, bucket, !bits.straddle(), || bits.fill(&self.words, fingerprint.get()))?
-                }
             },
             Repeated::LeftOut => false,
         };
@@ -90,7 +87,19 @@ impl SharedTable {
     /// Stores a copy if there is an empty slot, in tables that are not planned by default.
     #[inline(never)]
     fn fill_elsewhere(&self, digest: Digest) -> Result<bool, Stale> {
-        with_table!(self.scheme, shared(&*self.words), table => table.fill_concurrent(digest, &self.guards))
+        match self.scheme.find_in_halves(&*self.words, digest, Change::Fill) {
+            Some(found) => self.fill_found(found),
+            None => {
+                with_table!(self.scheme, shared(&*self.words), table => table.fill_concurrent(digest, &self.guards))
+            }
+        }
+    }
+
+    /// See [`fill_locked`].
+    #[inline(always)]
+    fn fill_found(&self, (fingerprint, slot): Found) -> Result<bool, Stale> {
+        let Some((bucket, bits)) = slot else { return Ok(false) };
+        fill_locked(&self.guards, bucket, !bits.straddle(), || bits.fill(&self.words, fingerprint.get()))
     }
 
     /// Stores a copy if a slot has to be freed, or if the key must not be stored twice.
@@ -118,10 +127,33 @@ impl SharedTable {
     }
 
     /// Removes a copy of a key's fingerprint. Returns `true` if there was one.
+    #[inline]
     pub(super) fn remove(&self, digest: Digest) -> Result<bool, Stale> {
-        let is_removed =
-            with_table!(self.scheme, shared(&*self.words), table => table.remove_concurrent(digest, &self.guards))?;
+        let is_removed = match self.scheme.find_planned(&*self.words, digest, Change::Remove) {
+            Some(found) => self.empty_found(found)?,
+            None => self.remove_elsewhere(digest)?,
+        };
         if is_removed { Ok(true) } else { self.remove_with_several_locks(digest) }
+    }
+
+    /// Removes a copy if a look finds one, in tables that are not planned by default.
+    #[inline(never)]
+    fn remove_elsewhere(&self, digest: Digest) -> Result<bool, Stale> {
+        match self.scheme.find_in_halves(&*self.words, digest, Change::Remove) {
+            Some(found) => self.empty_found(found),
+            None => {
+                with_table!(self.scheme, shared(&*self.words), table => table.remove_concurrent(digest, &self.guards))
+            }
+        }
+    }
+
+    /// See [`empty_locked`].
+    #[inline(always)]
+    fn empty_found(&self, (fingerprint, slot): Found) -> Result<bool, Stale> {
+        let Some((bucket, bits)) = slot else { return Ok(false) };
+        empty_locked(&self.guards, bucket, || {
+            bits.empty(&self.words, fingerprint.get(), || self.guards.versions.bump(fingerprint))
+        })
     }
 
     /// Removes a copy after one look found none.
@@ -153,6 +185,22 @@ fn fill_locked(
         guards.note_stored(&guard);
     }
     Ok(is_stored)
+}
+
+/// Empties a slot in which a look found the fingerprint of a key, unless its bucket may have to be copied first. Returns `true` if it was
+/// emptied.
+#[inline(always)]
+fn empty_locked(guards: &impl Guard, bucket: BucketIndex, empty: impl FnOnce() -> bool) -> Result<bool, Stale> {
+    let guard = guards.lock(bucket)?;
+    if guard.copies().is_some() {
+        return Ok(false);
+    }
+    // It fails if the fingerprint has moved since the look, or others have removed it.
+    let is_removed = empty();
+    if is_removed {
+        guard.count_removed();
+    }
+    Ok(is_removed)
 }
 
 impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
@@ -310,17 +358,13 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
     pub(super) fn remove_concurrent(&self, digest: Digest, guards: &impl Guard) -> Result<bool, Stale> {
         let (fingerprint, primary) = self.addressing.locate(digest);
         let Some(Place { bucket, .. }) = self.place_of(fingerprint, primary) else { return Ok(false) };
-        let guard = guards.lock(bucket)?;
-        if guard.copies().is_some() {
-            return Ok(false);
-        }
-        // It may have moved since the look, or others may have removed it.
-        let slot = self.slots.slot_of(bucket, fingerprint);
-        if let Some(slot) = slot {
-            self.writer(guards).slots.erase(Place { bucket, slot }, fingerprint);
-            guard.count_removed();
-        }
-        Ok(slot.is_some())
+        empty_locked(guards, bucket, || {
+            let slot = self.slots.slot_of(bucket, fingerprint);
+            if let Some(slot) = slot {
+                self.writer(guards).slots.erase(Place { bucket, slot }, fingerprint);
+            }
+            slot.is_some()
+        })
     }
 
     /// Removes a copy after one look found none: with all candidates locked it can't move from one to the other.

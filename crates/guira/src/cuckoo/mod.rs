@@ -18,7 +18,7 @@ pub(crate) use living::{Filled, LivingOperations};
 #[cfg(feature = "concurrent")]
 pub(crate) use operations::{ForDoubling, for_doubling};
 #[cfg(feature = "concurrent")]
-pub(crate) use planned::Look;
+pub(crate) use planned::{Change, Found, Look};
 #[cfg(feature = "concurrent")]
 pub(crate) use scheme::PairOf;
 pub(crate) use scheme::{Pair, Scheme, with_table};

@@ -1,11 +1,13 @@
 //! The operations of a scheme, each compiled for its addressing and its layout.
 
 use super::blocks::{BLOCK, Located};
+use super::planned::{Change, Once, Planned};
 use super::scheme::{Pair, PairOf, Scheme, with_table};
 use super::{CuckooTable, NoRoom};
 use crate::addressing::{Addressing, AnySize, DoublingAddressing, RegionSize, RegionalAddressing, Size65536};
 use crate::cast::Whole;
 use crate::digest::Digest;
+use crate::probe::{AnyRegions, Regions, Regions65536};
 #[cfg(feature = "concurrent")]
 use crate::table::PackedTable;
 use crate::table::{AnyWidths, ConstantFingerprintBits, ConstantWidths, Layout, Table, TableMut, Widths};
@@ -151,9 +153,35 @@ impl Operations {
         }
     }
 
+    /// The operations of tables whose buckets are read in halves, of which those on blocks are compiled for the widths `C`.
+    const fn in_halves<C: Widths + From<AnyWidths<u128>>>(planned: &Planned) -> &'static Self {
+        const fn of<R: Regions, const WHOLE_BYTES: bool, C: Widths + From<AnyWidths<u128>>>() -> &'static Operations {
+            const {
+                &Operations {
+                    contains: |scheme, bytes, digest| {
+                        scheme.planned.look_in_both_halves::<R, WHOLE_BYTES, _, _>(bytes, digest, Once)
+                    },
+                    fill: |scheme, bytes, digest| {
+                        scheme.planned.change_in_halves::<R, WHOLE_BYTES>(bytes, digest, Change::Fill)
+                    },
+                    remove: |scheme, bytes, digest| {
+                        scheme.planned.change_in_halves::<R, WHOLE_BYTES>(bytes, digest, Change::Remove)
+                    },
+                    ..Operations::compiled::<RegionalAddressing, AnyWidths<u128>, C>()
+                }
+            }
+        }
+        match (planned.ways().halves_of_65536, planned.ways().start_at_bytes) {
+            (true, true) => of::<Regions65536, true, C>(),
+            (true, false) => of::<Regions65536, false, C>(),
+            (false, true) => of::<AnyRegions, true, C>(),
+            (false, false) => of::<AnyRegions, false, C>(),
+        }
+    }
+
     /// The operations of a pair: with the usual widths as constants where that saves much, which in buckets of 64 bits it does only
     /// in tables that double.
-    pub(super) fn of(pair: &Pair) -> &'static Self {
+    pub(super) fn of(pair: &Pair, planned: &Planned) -> &'static Self {
         if let Some(operations) = for_doubling(pair, Compiled) {
             return operations;
         }
@@ -162,20 +190,11 @@ impl Operations {
             Pair::AlignedNarrow(..) => Self::planned::<Size65536, false>(),
             Pair::RegionalBytes(..) => Self::planned::<AnySize, true>(),
             Pair::RegionalNarrow(..) => Self::planned::<AnySize, false>(),
-            Pair::RegionalWide(_, widths) if widths.lanes_of_half().is_some() => {
-                const {
-                    &Self {
-                        fill: |scheme, bytes, digest| scheme.planned.fill_halved(bytes, digest),
-                        remove: |scheme, bytes, digest| scheme.planned.remove_halved(bytes, digest),
-                        ..Self::compiled::<RegionalAddressing, AnyWidths<u128>, AnyWidths<u128>>()
-                    }
-                }
-            }
-            Pair::RegionalWide(addressing, widths) => with_constant_bits!(
+            Pair::RegionalWide(_, widths) if planned.ways().halves => with_constant_bits!(
                 widths.slots_and_bits(),
                 [17 18 19 20 21 22 24],
-                BITS => Self::with::<ConstantWidths<u128, 4, BITS>, _, _>(addressing, widths),
-                _ => Self::with_any_widths(addressing, widths)
+                BITS => Self::in_halves::<ConstantWidths<u128, 4, BITS>>(planned),
+                _ => Self::in_halves::<AnyWidths<u128>>(planned)
             ),
             Pair::AlignedSemiSorted(addressing, bits) => with_constant_bits!(
                 (4, bits.get()),

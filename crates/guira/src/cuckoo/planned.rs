@@ -5,20 +5,19 @@
 use core::hint::select_unpredictable;
 
 use super::Pair;
-use super::operations::Contains;
 #[cfg(feature = "concurrent")]
 use crate::addressing::BucketIndex;
 use crate::addressing::{AnySize, Fingerprint, RegionSize, RegionalAddressing};
 use crate::digest::Digest;
 use crate::parameters::Parameters;
-use crate::probe::{AnyRegions, Below, Buckets, Bytes, Extent, Lanes, OneRegion, Reading, Regions, Regions65536};
+use crate::probe::{AnyRegions, Below, Buckets, Bytes, Extent, Lanes, OneRegion, Reading, Regions, Regions65536, Ways};
 #[cfg(feature = "concurrent")]
 use crate::table::BitsOfSlot;
 use crate::table::Widths as _;
 
-/// An empty slot, and its bucket.
+/// The fingerprint of a key, and the slot that a change is made in, with its bucket; `None` where there is no such slot.
 #[cfg(feature = "concurrent")]
-pub(crate) type Vacant = (BucketIndex, BitsOfSlot);
+pub(crate) type Found = (Fingerprint, Option<(BucketIndex, BitsOfSlot)>);
 
 /// What a lookup does before and after it reads the buckets of a fingerprint.
 pub(crate) trait Look {
@@ -65,7 +64,11 @@ impl Planned {
             AlignedBytes(_, widths) | RegionalBytes(_, widths) => Some((widths.lanes(), Reading::Bytes)),
             AlignedNarrow(_, widths) | RegionalNarrow(_, widths) => Some((widths.lanes(), Reading::Bits)),
             // The lanes are those of a half.
-            RegionalWide(_, widths) => widths.lanes_of_half().map(|lanes| (lanes, Reading::Halves)),
+            RegionalWide(_, widths) => {
+                let at_bytes = parameters.bucket_bits().is_multiple_of(8);
+                let reading = if at_bytes { Reading::HalvesOfBytes } else { Reading::Halves };
+                widths.lanes_of_half().map(|lanes| (lanes, reading))
+            }
             _ => None,
         };
         let (lanes, reading) = planned.unzip();
@@ -74,8 +77,12 @@ impl Planned {
         Self { addressing, lanes: lanes.unwrap_or(Lanes::of_64(1, 1)), extent }
     }
 
+    pub(super) const fn ways(&self) -> &Ways {
+        self.extent.ways()
+    }
+
     pub(super) const fn is_in_regions_of_65536(&self) -> bool {
-        self.extent.ways().words_of_65536 || self.extent.ways().halves_of_65536
+        self.ways().words_of_65536 || self.ways().halves_of_65536
     }
 
     /// Algorithm 2 for the pairs that are planned by default, and `None` for all others.
@@ -85,7 +92,7 @@ impl Planned {
     #[inline(always)]
     pub(super) fn look<M: Bytes, L: Look>(&self, memory: M, digest: Digest, look: L) -> Option<L::Output> {
         let buckets = self.extent.over(memory);
-        let ways = self.extent.ways();
+        let ways = self.ways();
         if ways.bytes_of_65536 {
             return Some(self.look_in::<Regions65536, true, M, L>(&buckets, digest, look));
         }
@@ -122,70 +129,80 @@ impl Planned {
     #[cfg(feature = "concurrent")]
     #[inline(always)]
     pub(super) fn look_in_halves<M: Bytes, L: Look>(&self, memory: M, digest: Digest, look: L) -> Option<L::Output> {
-        // A function for each kind of regions: one for both holds more values in registers, which it has to save first.
-        self.extent.ways().halves.then(|| {
-            if self.extent.ways().halves_of_65536 {
-                self.look_in_both_halves::<Regions65536, M, L>(memory, digest, look)
-            } else {
-                self.look_in_both_halves::<AnyRegions, M, L>(memory, digest, look)
-            }
+        // A function for each kind: one for all holds more values in registers, which it has to save first.
+        let ways = self.ways();
+        ways.halves.then(|| match (ways.halves_of_65536, ways.start_at_bytes) {
+            (true, true) => self.look_in_both_halves::<Regions65536, true, M, L>(memory, digest, look),
+            (true, false) => self.look_in_both_halves::<Regions65536, false, M, L>(memory, digest, look),
+            (false, true) => self.look_in_both_halves::<AnyRegions, true, M, L>(memory, digest, look),
+            (false, false) => self.look_in_both_halves::<AnyRegions, false, M, L>(memory, digest, look),
         })
     }
 
-    /// Algorithm 2 where buckets are read in halves, as a function; `None` for other tables.
-    pub(super) fn contains_in_halves(&self) -> Option<Contains> {
-        self.extent.ways().halves.then_some(if self.extent.ways().halves_of_65536 {
-            |scheme, bytes, digest| scheme.planned.look_in_both_halves::<Regions65536, _, _>(bytes, digest, Once)
-        } else {
-            |scheme, bytes, digest| scheme.planned.look_in_both_halves::<AnyRegions, _, _>(bytes, digest, Once)
-        })
-    }
-
+    /// Algorithm 2 in buckets that are read in halves.
     #[inline(always)]
-    fn look_in_both_halves<R: Regions, M: Bytes, L: Look>(&self, memory: M, digest: Digest, look: L) -> L::Output {
+    pub(super) fn look_in_both_halves<R: Regions, const WHOLE_BYTES: bool, M: Bytes, L: Look>(
+        &self,
+        memory: M,
+        digest: Digest,
+        look: L,
+    ) -> L::Output {
         let buckets = self.extent.over(memory);
         let (fingerprint, [first, second]) = self.addressing.locate_in::<R>(&buckets, digest);
         let watch = look.begin(fingerprint);
         let (lanes, pattern) = (self.lanes, self.lanes.broadcast(fingerprint.get()));
-        let ([a, b], [c, d]) = (buckets.halves(first), buckets.halves(second));
+        let ([a, b], [c, d]) = (buckets.halves::<WHOLE_BYTES>(first), buckets.halves::<WHOLE_BYTES>(second));
         L::end(watch, lanes.any_equal_of_two(a, b, pattern) | lanes.any_equal_of_two(c, d, pattern))
     }
 
-    /// The fingerprint of a key, and the first empty slot of the emptier of its buckets, with the number of that bucket, or `None` where
-    /// both are full; all this for the pairs that are planned by default, and `None` for all others.
+    /// Where a change is made for a key, for the pairs that are planned by default, and `None` for all others.
     #[cfg(feature = "concurrent")]
     #[inline(always)]
-    pub(super) fn vacant<M: Bytes>(&self, memory: M, digest: Digest) -> Option<(Fingerprint, Option<Vacant>)> {
-        let ways = self.extent.ways();
+    pub(super) fn find<M: Bytes>(&self, memory: M, digest: Digest, change: Change) -> Option<Found> {
+        let ways = self.ways();
         if !(ways.words_of_65536 | ways.words_of_one | ways.words_of_several) {
             return None;
         }
         let buckets = self.extent.over(memory);
-        Some(if ways.words_of_65536 {
-            self.vacant_in::<Regions65536, M>(&buckets, digest)
+        let (fingerprint, slot) = if ways.words_of_65536 {
+            self.slot_in::<Regions65536, false, M>(&buckets, digest, change)
         } else {
-            self.vacant_in::<AnyRegions, M>(&buckets, digest)
+            self.slot_in::<AnyRegions, false, M>(&buckets, digest, change)
+        };
+        Some((fingerprint, slot.map(|(bucket, bit)| self.found(&buckets, bucket, 0, bit))))
+    }
+
+    /// Where a change is made for a key in buckets that are read in halves, and `None` for other tables.
+    #[cfg(feature = "concurrent")]
+    #[inline(always)]
+    pub(super) fn find_in_halves<M: Bytes>(&self, memory: M, digest: Digest, change: Change) -> Option<Found> {
+        self.ways().halves.then(|| {
+            let buckets = self.extent.over(memory);
+            let (fingerprint, slot) = if self.ways().halves_of_65536 {
+                self.slot_in_halves::<Regions65536, false, M>(&buckets, digest, change)
+            } else {
+                self.slot_in_halves::<AnyRegions, false, M>(&buckets, digest, change)
+            };
+            let found = |(bucket, end)| {
+                let (half, bit) = self.half_and_bit(end);
+                self.found(&buckets, bucket, half, bit)
+            };
+            (fingerprint, slot.map(found))
         })
     }
 
     #[cfg(feature = "concurrent")]
     #[inline(always)]
-    fn vacant_in<R: Regions, M: Bytes>(&self, buckets: &Buckets<M>, digest: Digest) -> (Fingerprint, Option<Vacant>) {
-        let (fingerprint, [first, second]) = self.addressing.locate_in::<R>(buckets, digest);
-        let (in_first, in_second) = (buckets.word::<false>(first), buckets.word::<false>(second));
-        let slot = self.lanes.lowest_zero_of_two(in_first, in_second).map(|(is_first, bit)| {
-            let (number, first_bit) = buckets.number_and_bit(Below::select(is_first, first, second));
-            let bits = BitsOfSlot { first: first_bit + u64::from(bit), count: self.lanes.width() };
-            (BucketIndex::new(number), bits)
-        });
-        (fingerprint, slot)
+    fn found<M>(&self, buckets: &Buckets<M>, bucket: Below, half: u64, bit: u32) -> (BucketIndex, BitsOfSlot) {
+        let (number, first_bit) = buckets.number_and_bit(bucket, half);
+        (BucketIndex::new(number), BitsOfSlot { first: first_bit + u64::from(bit), count: self.lanes.width() })
     }
 
     /// Algorithm 1 where there is room, and `false` where there is none.
     #[inline(always)]
     pub(super) fn fill<R: RegionSize, const WHOLE_BYTES: bool>(&self, bytes: &mut [u8], digest: Digest) -> bool {
         let mut buckets = self.extent.over(bytes);
-        let ways = self.extent.ways();
+        let ways = self.ways();
         if R::IS_65536 {
             // As the pair says; `change_in` has to see it here.
             ways.words_of_65536 && self.change_in::<Regions65536, WHOLE_BYTES>(&mut buckets, digest, Change::Fill)
@@ -199,7 +216,7 @@ impl Planned {
     /// Algorithm 3 for the pairs that are planned by default, and `None` for all others.
     #[inline(always)]
     pub(super) fn remove(&self, bytes: &mut [u8], digest: Digest) -> Option<bool> {
-        let ways = self.extent.ways();
+        let ways = self.ways();
         if ways.words_of_65536 {
             return Some(self.remove_in::<Regions65536>(bytes, digest));
         }
@@ -215,54 +232,57 @@ impl Planned {
     #[inline(always)]
     fn remove_in<R: Regions>(&self, bytes: &mut [u8], digest: Digest) -> bool {
         let mut buckets = self.extent.over(bytes);
-        if self.extent.ways().words_start_at_bytes {
+        if self.ways().start_at_bytes {
             self.change_in::<R, true>(&mut buckets, digest, Change::Remove)
         } else {
             self.change_in::<R, false>(&mut buckets, digest, Change::Remove)
         }
     }
 
-    /// Algorithm 1 where there is room, in buckets that are read in halves, and `false` where there is none.
-    pub(super) fn fill_halved(&self, bytes: &mut [u8], digest: Digest) -> bool {
-        self.change_halved(bytes, digest, Change::Fill)
-    }
-
-    /// Algorithm 3 in buckets that are read in halves.
-    pub(super) fn remove_halved(&self, bytes: &mut [u8], digest: Digest) -> bool {
-        self.change_halved(bytes, digest, Change::Remove)
-    }
-
+    /// Algorithm 1 where there is room, or Algorithm 3, in buckets that are read in halves. Returns `false` if there is no room, or no
+    /// copy.
     #[inline(always)]
-    fn change_halved(&self, bytes: &mut [u8], digest: Digest, change: Change) -> bool {
+    pub(super) fn change_in_halves<R: Regions, const WHOLE_BYTES: bool>(
+        &self,
+        bytes: &mut [u8],
+        digest: Digest,
+        change: Change,
+    ) -> bool {
         let mut buckets = self.extent.over(bytes);
-        if self.extent.ways().halves_of_65536 {
-            self.change_in_halves::<Regions65536>(&mut buckets, digest, change)
-        } else {
-            self.change_in_halves::<AnyRegions>(&mut buckets, digest, change)
-        }
+        let (fingerprint, slot) = self.slot_in_halves::<R, WHOLE_BYTES, _>(&buckets, digest, change);
+        let Some((bucket, end)) = slot else { return false };
+        let (half, bit) = self.half_and_bit(end);
+        buckets.flip_half::<WHOLE_BYTES>(bucket, half, fingerprint.get() << bit);
+        true
     }
 
+    /// The half of a bucket that a slot is in, and the bit of that half at which it starts, given its last bit where halves have 64 bits.
     #[inline(always)]
-    fn change_in_halves<R: Regions>(&self, buckets: &mut Buckets<&mut [u8]>, digest: Digest, change: Change) -> bool {
+    fn half_and_bit(&self, end: u32) -> (u64, u32) {
+        (u64::from(end / u64::BITS), end % u64::BITS + 1 - self.lanes.width())
+    }
+
+    /// The fingerprint of a key, and where the slot is that a change is made in: its bucket, and its last bit where halves have 64 bits.
+    #[inline(always)]
+    fn slot_in_halves<R: Regions, const WHOLE_BYTES: bool, M: Bytes>(
+        &self,
+        buckets: &Buckets<M>,
+        digest: Digest,
+        change: Change,
+    ) -> (Fingerprint, Option<(Below, u32)>) {
         let (fingerprint, [first, second]) = self.addressing.locate_in::<R>(buckets, digest);
         let pattern = match change {
             Change::Fill => 0,
             Change::Remove => self.lanes.broadcast(fingerprint.get()),
         };
-        let end = |bucket| self.lanes.end_of_lowest_equal_in_halves(buckets.halves(bucket), pattern);
+        let end = |bucket| self.lanes.end_of_lowest_equal_in_halves(buckets.halves::<WHOLE_BYTES>(bucket), pattern);
         let (in_first, in_second) = (end(first), end(second));
         let is_first = match change {
             Change::Fill => in_first <= in_second,
             Change::Remove => in_first < 2 * u64::BITS,
         };
         let end = select_unpredictable(is_first, in_first, in_second);
-        if end == 2 * u64::BITS {
-            return false;
-        }
-        let bit = end % u64::BITS + 1 - self.lanes.width();
-        let half = u64::from(end / u64::BITS);
-        buckets.flip_half(Below::select(is_first, first, second), half, fingerprint.get() << bit);
-        true
+        (fingerprint, (end != 2 * u64::BITS).then(|| (Below::select(is_first, first, second), end)))
     }
 
     #[inline(always)]
@@ -272,6 +292,21 @@ impl Planned {
         digest: Digest,
         change: Change,
     ) -> bool {
+        let (fingerprint, slot) = self.slot_in::<R, WHOLE_BYTES, _>(buckets, digest, change);
+        let Some((bucket, bit)) = slot else { return false };
+        // An empty slot is 0, so the difference of the two is the fingerprint.
+        buckets.flip::<WHOLE_BYTES>(bucket, fingerprint.get() << bit);
+        true
+    }
+
+    /// The fingerprint of a key, and where the slot is that a change is made in: its bucket, and the bit of that at which it starts.
+    #[inline(always)]
+    fn slot_in<R: Regions, const WHOLE_BYTES: bool, M: Bytes>(
+        &self,
+        buckets: &Buckets<M>,
+        digest: Digest,
+        change: Change,
+    ) -> (Fingerprint, Option<(Below, u32)>) {
         let (fingerprint, [first, second]) = self.addressing.locate_in::<R>(buckets, digest);
         let (in_first, in_second) = (buckets.word::<WHOLE_BYTES>(first), buckets.word::<WHOLE_BYTES>(second));
         let slot = match change {
@@ -280,17 +315,13 @@ impl Planned {
                 self.lanes.lowest_equal_of_two(in_first, in_second, self.lanes.broadcast(fingerprint.get()))
             }
         };
-        let Some((is_first, bit)) = slot else { return false };
-        let bucket = Below::select(is_first, first, second);
-        // An empty slot is 0, so the difference of the two is the fingerprint.
-        buckets.flip::<WHOLE_BYTES>(bucket, fingerprint.get() << bit);
-        true
+        (fingerprint, slot.map(|(is_first, bit)| (Below::select(is_first, first, second), bit)))
     }
 }
 
 /// What is done with the fingerprint of a key: it goes into the first empty slot of the emptier bucket, or its first copy goes.
 #[derive(Clone, Copy, Debug)]
-enum Change {
+pub(crate) enum Change {
     Fill,
     Remove,
 }

@@ -5,7 +5,7 @@ use core::ops::Range;
 use super::blocks::{BLOCK, Located};
 use super::operations::{Contains, Operations};
 #[cfg(feature = "concurrent")]
-use super::planned::Vacant;
+use super::planned::{Change, Found};
 use super::planned::{Look, Once, Planned};
 use super::{CuckooTable, NoRoom};
 use crate::addressing::{
@@ -228,10 +228,8 @@ impl Scheme {
     fn of(pair: Pair, parameters: &Parameters, seed: u64) -> Self {
         let planned = Planned::new(parameters, &pair, seed);
         let is_doubling_narrow = matches!(pair, Pair::DoublingNarrow(..));
-        let operations = Operations::of(&pair);
-        let in_halves = planned.contains_in_halves();
-        let contains = in_halves.unwrap_or(operations.contains);
-        Self { pair, operations, contains, planned, is_doubling_narrow }
+        let operations = Operations::of(&pair, &planned);
+        Self { pair, operations, contains: operations.contains, planned, is_doubling_narrow }
     }
 
     /// Whether there are operations of its own for this table because its regions have 2^16 buckets.
@@ -267,11 +265,18 @@ impl Scheme {
         self.planned.look(memory, digest, look)
     }
 
-    /// See [`Planned::vacant`].
+    /// See [`Planned::find`].
     #[cfg(feature = "concurrent")]
     #[inline(always)]
-    pub(crate) fn vacant_planned<M: Bytes>(&self, memory: M, digest: Digest) -> Option<(Fingerprint, Option<Vacant>)> {
-        self.planned.vacant(memory, digest)
+    pub(crate) fn find_planned<M: Bytes>(&self, memory: M, digest: Digest, change: Change) -> Option<Found> {
+        self.planned.find(memory, digest, change)
+    }
+
+    /// See [`Planned::find_in_halves`].
+    #[cfg(feature = "concurrent")]
+    #[inline(always)]
+    pub(crate) fn find_in_halves<M: Bytes>(&self, memory: M, digest: Digest, change: Change) -> Option<Found> {
+        self.planned.find_in_halves(memory, digest, change)
     }
 
     /// See [`Planned::look_in_halves`].
@@ -418,7 +423,7 @@ mod tests {
     fn tables_that_are_planned_by_default_are_filled_and_emptied_as_any_others() {
         let aligned = Regions { count: 2, buckets: Size65536::BUCKETS };
         let (single, several) = (Regions { count: 1, buckets: 301 }, Regions { count: 3, buckets: 98 });
-        let widths = [(4, 12), (4, 13), (8, 8), (8, 13), (8, 14)];
+        let widths = [(3, 16), (3, 19), (4, 12), (4, 13), (4, 15), (4, 17), (4, 28), (8, 8), (8, 13), (8, 14)];
         for (regions, (slots, fingerprint_bits)) in
             [aligned, single, several].into_iter().flat_map(|regions| widths.map(|widths| (regions, widths)))
         {

@@ -234,7 +234,7 @@ impl Chosen {
         };
         let given = |size: &&u32| self.slots_per_bucket.is_none_or(|slots| slots == **size);
         let shapes = sizes.iter().filter(given).flat_map(|&size| Shape::new(layout, self.addressing, size));
-        match Plan::smallest(capacity, rate, shapes) {
+        match Plan::smallest(capacity, rate, shapes, self.preference) {
             // There is no such shape; the error says why.
             Err(BuildError::SizeMissing) => Plan::with_shape(capacity, rate, self.given_shape()?),
             plan => plan,

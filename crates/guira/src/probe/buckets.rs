@@ -35,7 +35,9 @@ pub(crate) enum Reading {
     Bytes,
     /// From any bit on.
     Bits,
-    /// In two halves, of which the lower one starts at a byte.
+    /// In two halves, the lower one from a byte on.
+    HalvesOfBytes,
+    /// In two halves, from any bit on.
     Halves,
 }
 
@@ -55,7 +57,7 @@ pub(crate) struct Ways {
     pub(crate) words_of_one: bool,
     /// In several regions of another size.
     pub(crate) words_of_several: bool,
-    pub(crate) words_start_at_bytes: bool,
+    pub(crate) start_at_bytes: bool,
     /// Each bucket in two halves, in regions of any kind.
     pub(crate) halves: bool,
     pub(crate) halves_of_65536: bool,
@@ -65,7 +67,8 @@ impl Ways {
     fn new(regions: u64, size: u64, reading: Option<Reading>) -> Self {
         let bytes = matches!(reading, Some(Reading::Bytes));
         let words = bytes || matches!(reading, Some(Reading::Bits));
-        let halves = matches!(reading, Some(Reading::Halves));
+        let halves_of_bytes = matches!(reading, Some(Reading::HalvesOfBytes));
+        let halves = halves_of_bytes || matches!(reading, Some(Reading::Halves));
         let of_65536 = size == 1 << 16;
         let of_one = regions == 1 && !of_65536;
         Self {
@@ -76,7 +79,7 @@ impl Ways {
             words_of_65536: words && of_65536,
             words_of_one: words && of_one,
             words_of_several: words && !of_65536 && !of_one,
-            words_start_at_bytes: bytes,
+            start_at_bytes: bytes || halves_of_bytes,
             halves,
             halves_of_65536: halves && of_65536,
         }
@@ -217,11 +220,11 @@ impl<M> Buckets<M> {
         R::candidates(&self.extent, digest, hash).map(|number| Below { number, count })
     }
 
-    /// The number of a bucket, and that of its first bit in the table.
+    /// The number of a bucket, and those of the first bits of its lower and upper half, 0 or 1, in the table.
     #[cfg(feature = "concurrent")]
     #[inline(always)]
-    pub(crate) fn number_and_bit(&self, bucket: Below) -> (u64, u64) {
-        (bucket.number, bucket.number * self.extent.bits)
+    pub(crate) fn number_and_bit(&self, bucket: Below, half: u64) -> (u64, u64) {
+        (bucket.number, bucket.number * self.extent.bits + half * (self.extent.bits / 2))
     }
 
     /// The byte in which a bucket starts, and how many bits come before it there.
@@ -239,12 +242,11 @@ impl<M> Buckets<M> {
         }
     }
 
-    /// The byte in which the lower or upper half of a bucket, 0 or 1, starts, and how many bits come before it there. Buckets start at
-    /// a byte.
+    /// The byte in which the lower or upper half of a bucket, 0 or 1, starts, and how many bits come before it there.
     #[inline(always)]
-    fn position_of_half(&self, bucket: Below, half: u64) -> (usize, u64) {
-        let (byte, _) = self.position::<true>(bucket);
-        let bit = half * (self.extent.bits / 2);
+    fn position_of_half<const WHOLE_BYTES: bool>(&self, bucket: Below, half: u64) -> (usize, u64) {
+        let (byte, before) = self.position::<WHOLE_BYTES>(bucket);
+        let bit = before + half * (self.extent.bits / 2);
         (byte + (bit / 8) as usize, bit % 8)
     }
 }
@@ -263,11 +265,11 @@ impl<M: Bytes> Buckets<M> {
         unsafe { self.memory.word(byte) >> before }
     }
 
-    /// The words whose lowest bits are the first of each half of a bucket. Buckets start at a byte.
+    /// The words whose lowest bits are the first of each half of a bucket.
     #[inline(always)]
-    pub(crate) fn halves(&self, bucket: Below) -> [u64; 2] {
+    pub(crate) fn halves<const WHOLE_BYTES: bool>(&self, bucket: Below) -> [u64; 2] {
         [0, 1].map(|half| {
-            let (byte, before) = self.position_of_half(bucket, half);
+            let (byte, before) = self.position_of_half::<WHOLE_BYTES>(bucket, half);
             // SAFETY: the number is below the count, so the word starts no later than that of the upper half of the last bucket, which
             // `over` found to end inside the memory.
             unsafe { self.memory.word(byte) >> before }
@@ -287,8 +289,8 @@ impl Buckets<&mut [u8]> {
 
     /// Inverts bits of the lower or upper half of a bucket, 0 or 1, where those of `difference`, all of them bits of that half, are 1.
     #[inline(always)]
-    pub(crate) fn flip_half(&mut self, bucket: Below, half: u64, difference: u64) {
-        let position = self.position_of_half(bucket, half & 1);
+    pub(crate) fn flip_half<const WHOLE_BYTES: bool>(&mut self, bucket: Below, half: u64, difference: u64) {
+        let position = self.position_of_half::<WHOLE_BYTES>(bucket, half & 1);
         // SAFETY: a word that `halves` reads.
         unsafe { self.flip_at(position, difference) };
     }
@@ -406,13 +408,15 @@ mod tests {
                     words_of_65536: of_65536,
                     words_of_one: of_one,
                     words_of_several: of_several,
-                    words_start_at_bytes: bytes,
+                    start_at_bytes: bytes,
                     ..Ways::default()
                 };
                 assert_eq!(ways(Some(reading)), expected, "{regions} times {size}");
             }
-            let halves = Ways { halves: true, halves_of_65536: of_65536, ..Ways::default() };
-            assert_eq!(ways(Some(Reading::Halves)), halves, "{regions} times {size}");
+            for (reading, start_at_bytes) in [(Reading::HalvesOfBytes, true), (Reading::Halves, false)] {
+                let expected = Ways { halves: true, halves_of_65536: of_65536, start_at_bytes, ..Ways::default() };
+                assert_eq!(ways(Some(reading)), expected, "{regions} times {size}");
+            }
             assert_eq!(ways(None), Ways::default(), "{regions} times {size}");
         }
     }
@@ -431,15 +435,15 @@ mod tests {
             assert_eq!(extent.end, end, "{count} of {bits} bits");
             let buckets = extent.over(&bytes[..]);
             for number in 0..count {
-                let (byte, bit) = (number * u64::from(bits) / 8, number * u64::from(bits) % 8);
-                let word = (0..8).fold(0, |word, at| word | (byte + at + 1) << (8 * at));
+                let word_at = |bit: u64| (0..8).fold(0, |word, at| word | (bit / 8 + at + 1) << (8 * at)) >> (bit % 8);
+                let first_bit = number * u64::from(bits);
+                let (word, upper) = (word_at(first_bit), word_at(first_bit + u64::from(bits / 2)));
                 let [bucket, _] = buckets.candidates::<OneRegion>(fraction(number, count), 0);
-                assert_eq!(buckets.word::<false>(bucket), word >> bit);
-                if u64::from(bits).is_multiple_of(8) {
+                assert_eq!(buckets.word::<false>(bucket), word);
+                assert_eq!(buckets.halves::<false>(bucket), [word, upper]);
+                if bits.is_multiple_of(8) {
                     assert_eq!(buckets.word::<true>(bucket), word);
-                    let upper = (byte + u64::from(bits / 16) + 1, bits / 2 % 8);
-                    let upper = (0..8).fold(0, |word, at| word | (upper.0 + at) << (8 * at)) >> upper.1;
-                    assert_eq!(buckets.halves(bucket), [word, upper]);
+                    assert_eq!(buckets.halves::<true>(bucket), [word, upper]);
                 }
             }
         }
@@ -469,14 +473,20 @@ mod tests {
 
     #[test]
     fn bits_of_a_half_are_inverted() {
-        for bits in [104, 112, 120] {
-            for half in [0, 1] {
+        for (bits, half) in [68, 100, 104, 112, 120].into_iter().flat_map(|bits| [(bits, 0), (bits, 1)]) {
+            for whole_bytes in [false, true].into_iter().filter(|whole| !whole || bits % 8 == 0) {
                 let mut bytes = [0; 40];
                 let mut buckets = Extent::new(1, 2, bits, Some(Reading::Bits)).over(&mut bytes[..]);
                 let [last, _] = buckets.candidates::<OneRegion>(u64::MAX, 0);
                 let all = (1 << (bits / 2)) - 1;
-                buckets.flip_half(last, half, all);
-                assert_eq!(buckets.halves(last).map(|word| word & all)[to_index(half)], all);
+                let halves = if whole_bytes {
+                    buckets.flip_half::<true>(last, half, all);
+                    buckets.halves::<true>(last)
+                } else {
+                    buckets.flip_half::<false>(last, half, all);
+                    buckets.halves::<false>(last)
+                };
+                assert_eq!(halves.map(|word| word & all)[to_index(half)], all);
                 let expected: Vec<bool> = (0..320).map(|bit| in_half(bit, bits, half)).collect();
                 let inverted = (0..320).map(|bit| bytes[bit / 8] >> (bit % 8) & 1 == 1);
                 assert!(inverted.eq(expected), "half {half} of {bits} bits");

@@ -298,14 +298,29 @@ impl BitsOfSlot {
         (self.first & 63) + u64::from(self.count) > 64
     }
 
+    /// Empties a slot that holds `content`, after `leaves`. Returns `true` if it held that. The caller holds the lock of its bucket.
+    #[inline(always)]
+    pub(crate) fn empty(self, words: &[AtomicU64], content: u64, leaves: impl FnOnce()) -> bool {
+        let holds_it = self.content(words) == content;
+        if holds_it {
+            leaves();
+            flip(words, self.first, content);
+        }
+        holds_it
+    }
+
+    #[inline(always)]
+    fn content(self, words: &[AtomicU64]) -> u64 {
+        let (byte, before) = byte_of(self.first);
+        words.word::<u64>(byte, before, self.count) & (u64::MAX >> (64 - self.count))
+    }
+
     /// Writes bits that are not all 0 to a slot that is empty; see [`SharedSlots::fill`].
     #[inline(always)]
     pub(crate) fn fill(self, words: &[AtomicU64], content: u64) -> bool {
         let Self { first, count } = self;
-        let ones = u64::MAX >> (64 - count);
         if self.straddle() {
-            let (byte, before) = byte_of(first);
-            let is_empty = words.word::<u64>(byte, before, count) & ones == 0;
+            let is_empty = self.content(words) == 0;
             if is_empty {
                 flip(words, first, content);
             }
@@ -313,7 +328,7 @@ impl BitsOfSlot {
         }
         let word = &words[to_usize(first >> 6)];
         let mut found = load(word);
-        let before = first.to_le_bytes()[0] & 63;
+        let (before, ones) = (first.to_le_bytes()[0] & 63, u64::MAX >> (64 - count));
         while (found >> before) & ones == 0 {
             let filled = found | (content << before);
             // Release, as in `flip`, though no answer depends on it: a fill hides nothing that was there, and continues

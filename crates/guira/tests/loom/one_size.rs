@@ -167,10 +167,20 @@ fn a_path_is_not_taken_by_another_fingerprint_than_the_one_that_was_seen_on_it()
 
 #[test]
 fn a_key_that_is_removed_while_it_moves_is_gone() {
-    let builder = table(6, 8);
+    a_key_that_is_removed_while_a_key_moves_is_gone(&table(6, 8));
+}
+
+#[test]
+fn a_key_that_is_removed_while_it_moves_is_gone_with_long_fingerprints() {
+    // Such tables are not among those that are planned by default.
+    a_key_that_is_removed_while_a_key_moves_is_gone(&table(6, 33));
+}
+
+/// Of two keys that move, one is removed.
+fn a_key_that_is_removed_while_a_key_moves_is_gone(builder: &FilterBuilder) {
     // The key in bucket 0 moves to 3, and that one's to 2; the other bucket of the new key leads nowhere else.
-    let [in_0, in_3] = [[0, 3], [3, 2]].map(|buckets| key(&builder, buckets, |_| true));
-    let [new, in_1] = [[0, 1], [1, 0]].map(|buckets| key(&builder, buckets, |_| true));
+    let [in_0, in_3] = [[0, 3], [3, 2]].map(|buckets| key(builder, buckets, |_| true));
+    let [new, in_1] = [[0, 1], [1, 0]].map(|buckets| key(builder, buckets, |_| true));
     for removed in [in_0, in_3] {
         let builder = builder.clone();
         check(3, move || {
