@@ -144,7 +144,9 @@ fn share(part: u64, whole: u64) -> f64 {
 const fn reason(preference: Preference) -> &'static str {
     match preference {
         Preference::Space => "it takes the least memory of all tables with two candidates per key",
-        _ => "packed tables with two candidates per key are the fastest, and of those it takes the least memory, or hardly more",
+        _ => {
+            "packed tables with two candidates per key are the fastest, and of those it takes the least memory, or hardly more"
+        }
     }
 }
 

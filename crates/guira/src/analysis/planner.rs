@@ -113,21 +113,26 @@ impl Plan {
         Ok(plans)
     }
 
-    /// The smallest table of those shapes that have one, and is as fast as the first where speed is preferred; of equals the first.
+    /// The smallest table of those shapes that have one; of equals the first. Where speed is preferred, one that is slower has to save a
+    /// fiftieth.
     pub(crate) fn smallest(
         capacity: u64,
         false_positive_rate: f64,
         shapes: impl Iterator<Item = Shape>,
         preference: Preference,
     ) -> Result<Self, BuildError> {
-        let is_taken = |plan: &Self| preference == Preference::Space || plan.is_fast();
+        let most_if_slower = |limit: u64| if preference == Preference::Space { limit } else { limit - limit / 50 };
         let mut smallest: Result<Self, BuildError> = Err(BuildError::SizeMissing);
         for shape in shapes {
             smallest = match smallest {
                 Ok(best) => {
                     let limit = best.parameters.table_bits();
                     let smaller = Self::with_shape_below(capacity, false_positive_rate, shape, limit);
-                    Ok(smaller.ok().flatten().filter(is_taken).unwrap_or(best))
+                    Ok(smaller
+                        .ok()
+                        .flatten()
+                        .filter(|plan| plan.is_fast() || plan.parameters.table_bits() <= most_if_slower(limit))
+                        .unwrap_or(best))
                 }
                 Err(BuildError::SizeMissing) => Self::with_shape(capacity, false_positive_rate, shape),
                 Err(error) => {
@@ -139,8 +144,8 @@ impl Plan {
         smallest
     }
 
-    /// Whether operations are at least as fast as with four slots: with three, where a bucket fits a word of 64 bits from wherever it
-    /// starts in its byte. Longer fingerprints would save less than a hundredth.
+    /// Whether a table is not slower than others because of its bucket size. Three slots have no halves, so they are slower where they don't
+    /// fit a word of 64 bits, from wherever they start in their byte.
     const fn is_fast(&self) -> bool {
         self.parameters.slots_per_bucket() != 3 || self.parameters.fingerprint_bits() <= 20
     }
