@@ -114,14 +114,14 @@ impl Plan {
     }
 
     /// The smallest table of those shapes that have one; of equals the first. Where speed is preferred, one that is slower has to save a
-    /// fiftieth.
+    /// twentieth.
     pub(crate) fn smallest(
         capacity: u64,
         false_positive_rate: f64,
         shapes: impl Iterator<Item = Shape>,
         preference: Preference,
     ) -> Result<Self, BuildError> {
-        let most_if_slower = |limit: u64| if preference == Preference::Space { limit } else { limit - limit / 50 };
+        let most_if_slower = |limit: u64| if preference == Preference::Space { limit } else { limit - limit / 20 };
         let mut smallest: Result<Self, BuildError> = Err(BuildError::SizeMissing);
         for shape in shapes {
             smallest = match smallest {
