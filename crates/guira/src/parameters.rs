@@ -465,6 +465,23 @@ impl Parameters {
         self.shape.slots_per_bucket * self.bits_per_slot()
     }
 
+    /// How many words of 64 bits a bucket of the packed layout is read in, from any byte on; 3 where it takes wider ones.
+    pub(crate) const fn words_of_bucket(&self) -> u32 {
+        const fn fits(bits: u32) -> bool {
+            bits + most_bits_before(bits) <= u64::BITS
+        }
+        let bits = self.bucket_bits();
+        if self.has_long_fingerprints() {
+            3
+        } else if fits(bits) {
+            1
+        } else if self.slots_per_bucket().is_multiple_of(2) && fits(bits / 2) {
+            2
+        } else {
+            3
+        }
+    }
+
     /// Whether fingerprints, with the bits of them that were given away, have more bits than come from a digest's low half.
     pub(crate) const fn has_long_fingerprints(&self) -> bool {
         self.fingerprint_bits + self.doublings > Self::SHORT_FINGERPRINT_BITS
@@ -486,6 +503,11 @@ impl Parameters {
 pub(crate) const fn bytes_for(bits: u64) -> u64 {
     const PADDING: u64 = 15;
     (bits.div_ceil(8) + PADDING).next_multiple_of(8)
+}
+
+/// The most bits that come before the first of `bits` bits in its byte, where such groups stand one after the other.
+pub(crate) const fn most_bits_before(bits: u32) -> u32 {
+    if bits.is_multiple_of(8) { 0 } else { 8 - (1 << bits.trailing_zeros()) }
 }
 
 /// Whether `number` is `base` to a whole power.

@@ -1,6 +1,7 @@
 //! From what a user wants, a capacity and a rate, to the parameters of the table that gives it best.
 
 use alloc::vec::Vec;
+use core::cmp::Ordering;
 
 use super::formulas::rate_of_table;
 use super::search::{capacity_with_fingerprints, promised_by, regions_for};
@@ -12,8 +13,9 @@ use crate::parameters::{Addressing, Layout, Parameters, Regions, Shape};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Preference {
-    /// The fastest operations: packed buckets of 2, 3, 4 or 8 slots, whichever takes the least memory, and up to 1 % more of them where
-    /// their numbers are then computed faster. Threads can share such a table.
+    /// The fastest operations: packed buckets of 2, 3, 4 or 8 slots, whichever takes the least memory; or up to 3 % more where buckets then
+    /// fit a word of the processor, which is so at some rates below 0.01 %, and up to 1 % more where their numbers are then computed faster.
+    /// Threads can share such a table.
     #[default]
     Speed,
     /// The least memory of all layouts.
@@ -113,26 +115,30 @@ impl Plan {
         Ok(plans)
     }
 
-    /// The smallest table of those shapes that have one; of equals the first. Where speed is preferred, one that is slower has to save a
-    /// twentieth.
+    /// The smallest table of those shapes that have one; of equals the first. Where speed is preferred, it may be larger if its
+    /// buckets are read in fewer words, and has to be as much smaller if in more: see [`WORTH_OF_FEWER_WORDS`].
     pub(crate) fn smallest(
         capacity: u64,
         false_positive_rate: f64,
         shapes: impl Iterator<Item = Shape>,
         preference: Preference,
     ) -> Result<Self, BuildError> {
-        let most_if_slower = |limit: u64| if preference == Preference::Space { limit } else { limit - limit / 20 };
         let mut smallest: Result<Self, BuildError> = Err(BuildError::SizeMissing);
         for shape in shapes {
             smallest = match smallest {
                 Ok(best) => {
-                    let limit = best.parameters.table_bits();
-                    let smaller = Self::with_shape_below(capacity, false_positive_rate, shape, limit);
-                    Ok(smaller
-                        .ok()
-                        .flatten()
-                        .filter(|plan| plan.is_fast() || plan.parameters.table_bits() <= most_if_slower(limit))
-                        .unwrap_or(best))
+                    let bits = best.parameters.table_bits();
+                    let of_share = |share: f64| saturating_ceil(to_f64(bits) * (1.0 + share));
+                    let limit_for = |words: u32| match words.cmp(&best.parameters.words_of_bucket()) {
+                        _ if preference == Preference::Space => bits,
+                        Ordering::Less => of_share(WORTH_OF_FEWER_WORDS),
+                        Ordering::Equal => bits,
+                        Ordering::Greater => of_share(-WORTH_OF_FEWER_WORDS),
+                    };
+                    let other = Self::with_shape_below(capacity, false_positive_rate, shape, limit_for(1));
+                    let fits =
+                        |plan: &Self| plan.parameters.table_bits() < limit_for(plan.parameters.words_of_bucket());
+                    Ok(other.ok().flatten().filter(fits).unwrap_or(best))
                 }
                 Err(BuildError::SizeMissing) => Self::with_shape(capacity, false_positive_rate, shape),
                 Err(error) => {
@@ -144,16 +150,13 @@ impl Plan {
         smallest
     }
 
-    /// Whether a table is not slower than others because of its bucket size. Three slots have no halves, so they are slower where they don't
-    /// fit a word of 64 bits, from wherever they start in their byte.
-    const fn is_fast(&self) -> bool {
-        self.parameters.slots_per_bucket() != 3 || self.parameters.fingerprint_bits() <= 20
-    }
-
     pub(crate) const fn parameters(&self) -> &Parameters {
         &self.parameters
     }
 }
+
+/// The share of memory that it is worth to read buckets in fewer words: beyond the caches, lookups then take two thirds of the time.
+const WORTH_OF_FEWER_WORDS: f64 = 0.03;
 
 /// The error that names the lower rate of two, where both say which rates there are.
 fn nearer(error: BuildError, other: BuildError) -> BuildError {

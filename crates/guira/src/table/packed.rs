@@ -7,7 +7,7 @@ use core::marker::PhantomData;
 use super::{Fits, Layout, Memory, MemoryMut, Place, Slot, Table, TableMut, Vacancy, byte_of};
 use crate::addressing::{BucketIndex, Fingerprint};
 use crate::cast::to_usize;
-use crate::parameters::Parameters;
+use crate::parameters::{Parameters, most_bits_before};
 use crate::probe::{Lanes, Word};
 
 /// Bucket i starts at bit i * b * f, its slots from the lowest bit up.
@@ -135,11 +135,6 @@ impl<W: Word, const SLOTS: u32, const SLOT_BITS: u32> ConstantWidths<W, SLOTS, S
         const { assert!(SLOTS * SLOT_BITS + most_bits_before(SLOTS * SLOT_BITS) <= W::BITS) }
         Self(PhantomData)
     }
-}
-
-/// The most bits that come before a bucket in its first byte, where buckets of so many bits stand one after the other.
-const fn most_bits_before(bucket_bits: u32) -> u32 {
-    if bucket_bits.is_multiple_of(8) { 0 } else { 8 - (1 << bucket_bits.trailing_zeros()) }
 }
 
 /// The widths as constants, which must be equal to the numbers.

