@@ -78,7 +78,7 @@ pub(crate) struct BuildArguments {
     #[arg(long, value_enum, help_heading = SIZE)]
     pub(crate) layout: Option<LayoutName>,
 
-    /// The slots of a bucket: 1, 2, 3, 4 or 8 if packed, 4 if semi-sorted [default: what takes the least memory; with
+    /// The slots of a bucket: 1, 2, 3, 4 or 8 if packed, 4 if semi-sorted [default: what --prefer asks for; with
     /// --fingerprint-bits 4]
     #[arg(long, help_heading = SIZE, value_name = "SLOTS", value_parser = values::slots_per_bucket, allow_negative_numbers = true)]
     pub(crate) slots_per_bucket: Option<u32>,

@@ -211,8 +211,8 @@ impl<T> FilterBuilder<T> {
         self
     }
 
-    /// Sets b, the slots of a bucket: 1, 2, 3, 4 or 8 if packed, 4 if semi-sorted, 4 or 8 if the filter grows. Left alone, it is what takes
-    /// the least memory for the capacity and the rate; where one of them is not given, or the filter grows, 4.
+    /// Sets b, the slots of a bucket: 1, 2, 3, 4 or 8 if packed, 4 if semi-sorted, 4 or 8 if the filter grows. Left alone, it is what
+    /// the [preference](Self::preference) asks for at the capacity and the rate; where one of them is not given, or the filter grows, 4.
     ///
     /// One slot per bucket and two candidates are there for the reproduction of the paper: to promise a capacity they
     /// need several times the memory.
