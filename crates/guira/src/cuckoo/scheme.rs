@@ -455,6 +455,27 @@ mod tests {
         }
     }
 
+    /// What the planner takes for the words of a bucket is how it is read.
+    #[test]
+    fn buckets_are_read_in_as_many_words_as_their_parameters_say() {
+        for slots in parameters::Layout::Packed.bucket_sizes() {
+            let shape = Shape::new(parameters::Layout::Packed, Regional, *slots).expect("there is such a table");
+            for bits in Parameters::MIN_FINGERPRINT_BITS..=Parameters::MAX_FINGERPRINT_BITS {
+                let parameters = Parameters::new(shape, bits, Regions::single(10), 0).expect("valid");
+                let scheme = Scheme::new(&parameters, 7);
+                let ways = scheme.planned.ways();
+                let expected = if ways.words_of_one {
+                    1
+                } else if ways.halves {
+                    2
+                } else {
+                    3
+                };
+                assert_eq!(parameters.words_of_bucket(), expected, "{slots} slots of {bits} bits");
+            }
+        }
+    }
+
     #[test]
     fn what_is_inserted_in_aligned_regions_is_removed_in_regions_of_any_size() {
         let regions = Regions { count: 2, buckets: Size65536::BUCKETS };
