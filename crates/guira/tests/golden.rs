@@ -503,7 +503,8 @@ fn a_fingerprint_in_the_wrong_half_is_refused_by_all_readers() {
             (slot * bits..slot * bits + 8).any(is_set)
         };
         let (mut refused, mut taken) = (0, 0);
-        for slot in (0..slots).filter(|&slot| is_filled(slot)) {
+        // Every second one: each is read by Python, too.
+        for slot in (0..slots).filter(|&slot| is_filled(slot)).step_by(2) {
             let mut changed = file.clone();
             let at = slot * bits + bits - 1;
             changed[HEADER_LEN + at / 8] ^= 1 << (at % 8);
@@ -523,8 +524,8 @@ fn a_fingerprint_in_the_wrong_half_is_refused_by_all_readers() {
                 }
             }
         }
-        assert_eq!(refused + taken, 60, "{name}");
-        assert!(refused > 10 && taken > 10, "{name}: {refused} refused, {taken} taken");
+        assert_eq!(refused + taken, 30, "{name}");
+        assert!(refused > 5 && taken > 5, "{name}: {refused} refused, {taken} taken");
     }
 }
 
