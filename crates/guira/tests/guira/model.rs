@@ -330,18 +330,22 @@ macro_rules! small_tables_agree_with_the_model {
 small_tables_agree_with_the_model! {
     regional_buckets_of_1: Packed, Regional, 1, one size in 1;
     regional_buckets_of_2: Packed, Regional, 2, one size in 1;
+    regional_buckets_of_3: Packed, Regional, 3, one size in 1;
     regional_buckets_of_4: Packed, Regional, 4, one size in 1;
     regional_buckets_of_8: Packed, Regional, 8, one size in 1;
     power_of_two_buckets_of_1: Packed, PowerOfTwo, 1, one size in 1;
     power_of_two_buckets_of_2: Packed, PowerOfTwo, 2, one size in 1;
+    power_of_two_buckets_of_3: Packed, PowerOfTwo, 3, one size in 2;
     power_of_two_buckets_of_4: Packed, PowerOfTwo, 4, one size in 1;
     power_of_two_buckets_of_8: Packed, PowerOfTwo, 8, one size in 1;
     ternary_buckets_of_1: Packed, Ternary, 1, one size in 1;
     ternary_buckets_of_2: Packed, Ternary, 2, one size in 1;
+    ternary_buckets_of_3: Packed, Ternary, 3, one size in 3;
     ternary_buckets_of_4: Packed, Ternary, 4, one size in 2;
     ternary_buckets_of_8: Packed, Ternary, 8, one size in 3;
     quaternary_buckets_of_1: Packed, Quaternary, 1, one size in 1;
     quaternary_buckets_of_2: Packed, Quaternary, 2, one size in 1;
+    quaternary_buckets_of_3: Packed, Quaternary, 3, one size in 3;
     quaternary_buckets_of_4: Packed, Quaternary, 4, one size in 2;
     quaternary_buckets_of_8: Packed, Quaternary, 8, one size in 3;
     doubling_buckets_of_4: Packed, Doubling, 4, one size in 1;
@@ -378,6 +382,7 @@ macro_rules! tables_of_two_regions_keep_their_keys {
 tables_of_two_regions_keep_their_keys! {
     buckets_of_1: Packed, Regional, 1, 2..=32;
     buckets_of_2: Packed, Regional, 2, 2..=32;
+    buckets_of_3: Packed, Regional, 3, [6, 16, 19, 20, 21, 29];
     buckets_of_4: Packed, Regional, 4, (2..=32).step_by(3);
     buckets_of_8: Packed, Regional, 8, (2..=32).step_by(5);
     ternary_buckets_of_1: Packed, Ternary, 1, (2..=32).step_by(3);
@@ -393,6 +398,7 @@ fn larger_tables_keep_their_keys() {
     for (layout, addressing, slots_per_bucket, fingerprint_bits, bucket_count) in [
         (Layout::Packed, Addressing::Regional, 1, 32, 400_009),
         (Layout::Packed, Addressing::Regional, 2, 13, 400_009),
+        (Layout::Packed, Addressing::Regional, 3, 16, 400_009),
         (Layout::Packed, Addressing::Regional, 4, 7, 400_009),
         (Layout::Packed, Addressing::Regional, 8, 5, 200_001),
         (Layout::Packed, Addressing::PowerOfTwo, 1, 12, 1 << 18),

@@ -193,6 +193,7 @@ macro_rules! the_rate_is_that_of_theory_and_does_not_drift {
 the_rate_is_that_of_theory_and_does_not_drift! {
     buckets_of_1: Packed, Regional, 1, 8..=16, 1 << 15, 10 turnovers;
     buckets_of_2: Packed, Regional, 2, 8..=16, 1 << 15, 10 turnovers;
+    buckets_of_3: Packed, Regional, 3, [6, 9, 12, 16], 1 << 13, 10 turnovers;
     buckets_of_4: Packed, Regional, 4, 4..=16, 1 << 13, 10 turnovers;
     buckets_of_8: Packed, Regional, 8, 4..=16, 1 << 12, 10 turnovers;
     power_of_two_buckets_of_1: Packed, PowerOfTwo, 1, [8, 12], 1 << 15, 10 turnovers;
