@@ -64,10 +64,10 @@ impl Planned {
             AlignedBytes(_, widths) | RegionalBytes(_, widths) => Some((widths.lanes(), Reading::Bytes)),
             AlignedNarrow(_, widths) | RegionalNarrow(_, widths) => Some((widths.lanes(), Reading::Bits)),
             // The lanes are those of a half.
-            RegionalWide(_, widths) => {
+            RegionalWide(_, widths) if parameters.words_of_bucket() == 2 => {
                 let at_bytes = parameters.bucket_bits().is_multiple_of(8);
                 let reading = if at_bytes { Reading::HalvesOfBytes } else { Reading::Halves };
-                widths.lanes_of_half().map(|lanes| (lanes, reading))
+                Some((widths.lanes_of_half(), reading))
             }
             _ => None,
         };

@@ -87,11 +87,9 @@ impl<W: Word, const WHOLE_BYTES: bool> Fits for AnyWidths<W, WHOLE_BYTES> {
 }
 
 impl AnyWidths<u128> {
-    /// How a half of a bucket is divided, if it has an even number of slots and 64 bits, read from a byte on, hold each half.
-    pub(crate) fn lanes_of_half(&self) -> Option<Lanes<u64>> {
-        let half = self.bucket_bits / 2;
-        let fits = self.slots_per_bucket.is_multiple_of(2) && half + most_bits_before(half) <= u64::BITS;
-        fits.then(|| Lanes::of_64(self.slots_per_bucket / 2, self.slot_bits))
+    /// How a half of a bucket is divided, of one that is read in two words of 64 bits.
+    pub(crate) fn lanes_of_half(&self) -> Lanes<u64> {
+        Lanes::of_64(self.slots_per_bucket / 2, self.slot_bits)
     }
 }
 
