@@ -3,7 +3,7 @@
 
 use core::hint::select_unpredictable;
 
-use super::bytes::Bytes;
+use super::bytes::{Bytes, End};
 
 /// The number of a bucket that is less than the number of all buckets. Only [`Buckets`] make one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub(crate) struct Extent {
     stride: u64,
     /// Where the 64 bits end that start in the byte in which the upper half of the last bucket starts; behind all memory if there
     /// is no such bucket.
-    end: u64,
+    end: End,
     ways: Ways,
 }
 
@@ -94,7 +94,8 @@ impl Extent {
             Some(last) if count > 0 && count < u64::MAX => (last + bits / 2) / 8 + 8,
             _ => u64::MAX,
         };
-        Self { regions, size, count, bits, stride: bits / 8, end, ways: Ways::new(regions, size, reading) }
+        let (end, ways) = (End::after(end), Ways::new(regions, size, reading));
+        Self { regions, size, count, bits, stride: bits / 8, end, ways }
     }
 
     #[inline(always)]
@@ -105,7 +106,7 @@ impl Extent {
     /// The buckets in this memory, which must not end before the last one.
     #[inline(always)]
     pub(crate) fn over<M: Bytes>(self, memory: M) -> Buckets<M> {
-        if (memory.size() as u64) < self.end {
+        if !memory.reaches(self.end) {
             too_few_bytes();
         }
         Buckets { memory, extent: self }
@@ -432,7 +433,7 @@ mod tests {
         let bytes: Vec<u8> = (1..=100).collect();
         for (count, bits, end) in [(1, 48, 11), (2, 48, 17), (9, 12, 20), (9, 13, 21), (3, 57, 25), (5, 104, 66)] {
             let extent = Extent::new(1, count, bits, Some(Reading::Bits));
-            assert_eq!(extent.end, end, "{count} of {bits} bits");
+            assert_eq!(extent.end.bytes, end, "{count} of {bits} bits");
             let buckets = extent.over(&bytes[..]);
             for number in 0..count {
                 let word_at = |bit: u64| (0..8).fold(0, |word, at| word | (bit / 8 + at + 1) << (8 * at)) >> (bit % 8);
@@ -514,7 +515,11 @@ mod tests {
     #[test]
     fn there_are_no_bytes_for_no_buckets_or_for_more_than_there_can_be() {
         for (regions, size) in [(0, 8), (0, 1 << 16), (1, 0), (2, 0), (u64::MAX, 2), (1 << 33, 1 << 31)] {
-            assert_eq!(Extent::new(regions, size, 48, Some(Reading::Bits)).end, u64::MAX, "{regions} times {size}");
+            assert_eq!(
+                Extent::new(regions, size, 48, Some(Reading::Bits)).end.bytes,
+                u64::MAX,
+                "{regions} times {size}"
+            );
         }
     }
 

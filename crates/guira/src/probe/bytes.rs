@@ -7,14 +7,28 @@ use crate::sync::AtomicU64;
 #[cfg(all(feature = "concurrent", any(test, loom, not(target_arch = "x86_64"))))]
 use crate::sync::Ordering;
 
+/// Where memory ends, in bytes and, rounded up, in words of 64 bits. Each kind of memory compares what it is counted in: a lookup in a
+/// filter that threads share takes an instruction more to multiply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct End {
+    pub(super) bytes: u64,
+    words: u64,
+}
+
+impl End {
+    pub(super) const fn after(bytes: u64) -> Self {
+        Self { bytes, words: bytes.div_ceil(8) }
+    }
+}
+
 /// Bytes of which words are read at any of them.
 ///
 /// # Safety
 ///
-/// There are as many bytes as [`size`](Self::size) says, always.
+/// Where [`reaches`](Self::reaches) was true once, all bytes before that end are there, always.
 pub(crate) unsafe trait Bytes {
-    /// How many bytes there are.
-    fn size(&self) -> usize;
+    /// Whether all bytes before this end are there.
+    fn reaches(&self, end: End) -> bool;
 
     /// The little-endian word that starts at a byte.
     ///
@@ -24,11 +38,11 @@ pub(crate) unsafe trait Bytes {
     unsafe fn word(&self, byte: usize) -> u64;
 }
 
-// SAFETY: the size is that of the slice.
+// SAFETY: the slice has as many bytes, and keeps them.
 unsafe impl Bytes for &[u8] {
     #[inline(always)]
-    fn size(&self) -> usize {
-        self.len()
+    fn reaches(&self, end: End) -> bool {
+        self.len() as u64 >= end.bytes
     }
 
     #[inline(always)]
@@ -39,11 +53,11 @@ unsafe impl Bytes for &[u8] {
     }
 }
 
-// SAFETY: the size is that of the slice.
+// SAFETY: the slice has as many bytes, and keeps them.
 unsafe impl Bytes for &mut [u8] {
     #[inline(always)]
-    fn size(&self) -> usize {
-        self.len()
+    fn reaches(&self, end: End) -> bool {
+        self.len() as u64 >= end.bytes
     }
 
     #[inline(always)]
@@ -55,12 +69,12 @@ unsafe impl Bytes for &mut [u8] {
 
 /// Words that other threads may write meanwhile, little-endian. Bits of one of them are read at one moment; those of two that follow
 /// each other need not be. Reads are relaxed.
-// SAFETY: the size is that of the slice.
+// SAFETY: the slice has as many words of eight bytes, and keeps them.
 #[cfg(feature = "concurrent")]
 unsafe impl Bytes for &[AtomicU64] {
     #[inline(always)]
-    fn size(&self) -> usize {
-        8 * self.len()
+    fn reaches(&self, end: End) -> bool {
+        self.len() as u64 >= end.words
     }
 
     #[inline(always)]
@@ -113,7 +127,11 @@ mod tests {
         let words: Vec<AtomicU64> =
             chunks.iter().map(|&chunk| AtomicU64::new(u64::from_le_bytes(chunk).to_le())).collect();
         let (bytes, words) = (&bytes[..], &words[..]);
-        assert_eq!((bytes.size(), words.size()), (80, 80));
+        for end in 0..=100 {
+            assert_eq!(bytes.reaches(End::after(end)), end <= 80, "{end}");
+            assert_eq!(words.reaches(End::after(end)), end <= 80, "{end}");
+        }
+        assert!(!bytes.reaches(End::after(u64::MAX)) && !words.reaches(End::after(u64::MAX)));
         for byte in 0..=72 {
             // SAFETY: there are 80 bytes.
             let expected = unsafe { bytes.word(byte) };
