@@ -64,7 +64,7 @@ impl SharedTable {
     /// As in filters for one thread, only the schemes that are planned by default are inlined.
     #[inline(always)]
     pub(super) fn contains(&self, digest: Digest) -> bool {
-        let found = match self.scheme.look_planned(&*self.words, digest, &self.guards.versions) {
+        let found = match self.scheme.planned.look(&*self.words, digest, &self.guards.versions) {
             Some(found) => found,
             None => look_elsewhere(&self.scheme, &self.words, digest, &self.guards),
         };
@@ -95,7 +95,7 @@ impl SharedTable {
 
 #[inline(never)]
 fn look_elsewhere(scheme: &Scheme, words: &[AtomicU64], digest: Digest, guards: &Guards) -> Option<bool> {
-    match scheme.look_in_halves(words, digest, &guards.versions) {
+    match scheme.planned.look_in_halves(words, digest, &guards.versions) {
         Some(found) => found,
         None => with_table!(scheme, shared(words), table => table.contains_concurrent(digest, &guards.versions)),
     }

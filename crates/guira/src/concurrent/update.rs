@@ -75,7 +75,7 @@ impl SharedTable {
     #[inline]
     pub(super) fn insert(&self, digest: Digest, repeated: Repeated) -> Result<bool, Refusal> {
         let is_stored = match repeated {
-            Repeated::Stored => match self.scheme.find_planned(&*self.words, digest, Change::Fill) {
+            Repeated::Stored => match self.scheme.planned.find(&*self.words, digest, Change::Fill) {
                 Some(found) => self.fill_found(found)?,
                 None => self.fill_elsewhere(digest)?,
             },
@@ -87,7 +87,7 @@ impl SharedTable {
     /// Stores a copy if there is an empty slot, in tables that are not planned by default.
     #[inline(never)]
     fn fill_elsewhere(&self, digest: Digest) -> Result<bool, Stale> {
-        match self.scheme.find_in_halves(&*self.words, digest, Change::Fill) {
+        match self.scheme.planned.find_in_halves(&*self.words, digest, Change::Fill) {
             Some(found) => self.fill_found(found),
             None => {
                 with_table!(self.scheme, shared(&*self.words), table => table.fill_concurrent(digest, &self.guards))
@@ -129,7 +129,7 @@ impl SharedTable {
     /// Removes a copy of a key's fingerprint. Returns `true` if there was one.
     #[inline]
     pub(super) fn remove(&self, digest: Digest) -> Result<bool, Stale> {
-        let is_removed = match self.scheme.find_planned(&*self.words, digest, Change::Remove) {
+        let is_removed = match self.scheme.planned.find(&*self.words, digest, Change::Remove) {
             Some(found) => self.empty_found(found)?,
             None => self.remove_elsewhere(digest)?,
         };
@@ -139,7 +139,7 @@ impl SharedTable {
     /// Removes a copy if a look finds one, in tables that are not planned by default.
     #[inline(never)]
     fn remove_elsewhere(&self, digest: Digest) -> Result<bool, Stale> {
-        match self.scheme.find_in_halves(&*self.words, digest, Change::Remove) {
+        match self.scheme.planned.find_in_halves(&*self.words, digest, Change::Remove) {
             Some(found) => self.empty_found(found),
             None => {
                 with_table!(self.scheme, shared(&*self.words), table => table.remove_concurrent(digest, &self.guards))

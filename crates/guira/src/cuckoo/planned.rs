@@ -48,7 +48,7 @@ impl Look for Once {
 /// The numbers of tables that are planned by default, without a choice of addressing and layout: packed buckets that fit 64 bits,
 /// in regions.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Planned {
+pub(crate) struct Planned {
     addressing: RegionalAddressing,
     lanes: Lanes<u64>,
     /// The buckets of the table, whichever it is.
@@ -81,7 +81,8 @@ impl Planned {
         self.extent.ways()
     }
 
-    pub(super) const fn is_in_regions_of_65536(&self) -> bool {
+    /// Whether there are operations of its own for this table because its regions have 2^16 buckets.
+    pub(crate) const fn is_in_regions_of_65536(&self) -> bool {
         self.ways().words_of_65536 || self.ways().halves_of_65536
     }
 
@@ -90,7 +91,7 @@ impl Planned {
     /// In a loop over keys, conditions that are the same for all keys are asked for once, and each answer has a loop of its own; with
     /// more than about eight of them the compiler leaves them where they are.
     #[inline(always)]
-    pub(super) fn look<M: Bytes, L: Look>(&self, memory: M, digest: Digest, look: L) -> Option<L::Output> {
+    pub(crate) fn look<M: Bytes, L: Look>(&self, memory: M, digest: Digest, look: L) -> Option<L::Output> {
         let buckets = self.extent.over(memory);
         let ways = self.ways();
         if ways.bytes_of_65536 {
@@ -128,7 +129,7 @@ impl Planned {
     /// Algorithm 2 where buckets are read in halves, and `None` for other tables.
     #[cfg(feature = "concurrent")]
     #[inline(always)]
-    pub(super) fn look_in_halves<M: Bytes, L: Look>(&self, memory: M, digest: Digest, look: L) -> Option<L::Output> {
+    pub(crate) fn look_in_halves<M: Bytes, L: Look>(&self, memory: M, digest: Digest, look: L) -> Option<L::Output> {
         // A function for each kind: one for all holds more values in registers, which it has to save first.
         let ways = self.ways();
         ways.halves.then(|| match (ways.halves_of_65536, ways.start_at_bytes) {
@@ -158,7 +159,7 @@ impl Planned {
     /// Where a change is made for a key, for the pairs that are planned by default, and `None` for all others.
     #[cfg(feature = "concurrent")]
     #[inline(always)]
-    pub(super) fn find<M: Bytes>(&self, memory: M, digest: Digest, change: Change) -> Option<Found> {
+    pub(crate) fn find<M: Bytes>(&self, memory: M, digest: Digest, change: Change) -> Option<Found> {
         let ways = self.ways();
         if !(ways.words_of_65536 | ways.words_of_one | ways.words_of_several) {
             return None;
@@ -175,7 +176,7 @@ impl Planned {
     /// Where a change is made for a key in buckets that are read in halves, and `None` for other tables.
     #[cfg(feature = "concurrent")]
     #[inline(always)]
-    pub(super) fn find_in_halves<M: Bytes>(&self, memory: M, digest: Digest, change: Change) -> Option<Found> {
+    pub(crate) fn find_in_halves<M: Bytes>(&self, memory: M, digest: Digest, change: Change) -> Option<Found> {
         self.ways().halves.then(|| {
             let buckets = self.extent.over(memory);
             let (fingerprint, slot) = if self.ways().halves_of_65536 {
@@ -215,7 +216,7 @@ impl Planned {
 
     /// Algorithm 3 for the pairs that are planned by default, and `None` for all others.
     #[inline(always)]
-    pub(super) fn remove(&self, bytes: &mut [u8], digest: Digest) -> Option<bool> {
+    pub(crate) fn remove(&self, bytes: &mut [u8], digest: Digest) -> Option<bool> {
         let ways = self.ways();
         if ways.words_of_65536 {
             return Some(self.remove_in::<Regions65536>(bytes, digest));

@@ -4,9 +4,7 @@ use core::ops::Range;
 
 use super::blocks::{BLOCK, Located};
 use super::operations::{Contains, Operations};
-#[cfg(feature = "concurrent")]
-use super::planned::{Change, Found};
-use super::planned::{Look, Once, Planned};
+use super::planned::{Once, Planned};
 use super::{CuckooTable, NoRoom};
 use crate::addressing::{
     Addressing, AnySize, BucketIndex, DaryAddressing, DoublingAddressing, Fingerprint, LongAddressing,
@@ -14,7 +12,6 @@ use crate::addressing::{
 };
 use crate::digest::Digest;
 use crate::parameters::{self, Parameters};
-use crate::probe::Bytes;
 use crate::table::{AnyFingerprintBits, AnyWidths, Fits, Layout, ValuedWidths};
 
 /// An addressing and a layout with all their numbers. It has no memory of its own, and works on any that it is given.
@@ -24,7 +21,7 @@ pub(crate) struct Scheme {
     operations: &'static Operations,
     /// Algorithm 2 for this scheme, beside the operations so that it is reached in one step.
     contains: Contains,
-    pub(super) planned: Planned,
+    pub(crate) planned: Planned,
     /// Whether the pair is [`Pair::DoublingNarrow`]. Asking for the pair itself is a jump through a table of all pairs that lookups
     /// are compiled for, which takes up to 13 instructions more.
     is_doubling_narrow: bool,
@@ -232,11 +229,6 @@ impl Scheme {
         Self { pair, operations, contains: operations.contains, planned, is_doubling_narrow }
     }
 
-    /// Whether there are operations of its own for this table because its regions have 2^16 buckets.
-    pub(crate) fn is_in_regions_of_65536(&self) -> bool {
-        self.planned.is_in_regions_of_65536()
-    }
-
     /// Algorithm 2.
     #[inline(always)]
     pub(crate) fn contains(&self, bytes: &[u8], digest: Digest) -> bool {
@@ -256,34 +248,7 @@ impl Scheme {
         {
             return Some(contains(addressing, layout, bytes, digest));
         }
-        self.look_planned(bytes, digest, Once)
-    }
-
-    /// See [`Planned::look`].
-    #[inline(always)]
-    pub(crate) fn look_planned<M: Bytes, L: Look>(&self, memory: M, digest: Digest, look: L) -> Option<L::Output> {
-        self.planned.look(memory, digest, look)
-    }
-
-    /// See [`Planned::find`].
-    #[cfg(feature = "concurrent")]
-    #[inline(always)]
-    pub(crate) fn find_planned<M: Bytes>(&self, memory: M, digest: Digest, change: Change) -> Option<Found> {
-        self.planned.find(memory, digest, change)
-    }
-
-    /// See [`Planned::find_in_halves`].
-    #[cfg(feature = "concurrent")]
-    #[inline(always)]
-    pub(crate) fn find_in_halves<M: Bytes>(&self, memory: M, digest: Digest, change: Change) -> Option<Found> {
-        self.planned.find_in_halves(memory, digest, change)
-    }
-
-    /// See [`Planned::look_in_halves`].
-    #[cfg(feature = "concurrent")]
-    #[inline(always)]
-    pub(crate) fn look_in_halves<M: Bytes, L: Look>(&self, memory: M, digest: Digest, look: L) -> Option<L::Output> {
-        self.planned.look_in_halves(memory, digest, look)
+        self.planned.look(bytes, digest, Once)
     }
 
     /// Algorithm 2 for any pair.
@@ -322,7 +287,7 @@ impl Scheme {
     /// Algorithm 3: see [`CuckooTable::remove`].
     #[inline(always)]
     pub(crate) fn remove(&self, bytes: &mut [u8], digest: Digest) -> bool {
-        match self.remove_planned(bytes, digest) {
+        match self.planned.remove(bytes, digest) {
             Some(is_removed) => is_removed,
             None => self.remove_elsewhere(bytes, digest),
         }
@@ -332,12 +297,6 @@ impl Scheme {
     #[inline]
     pub(crate) fn remove_elsewhere(&self, bytes: &mut [u8], digest: Digest) -> bool {
         (self.operations.remove)(self, bytes, digest)
-    }
-
-    /// See [`Planned::remove`].
-    #[inline(always)]
-    pub(crate) fn remove_planned(&self, bytes: &mut [u8], digest: Digest) -> Option<bool> {
-        self.planned.remove(bytes, digest)
     }
 
     /// See [`CuckooTable::prefetch_each`].
@@ -377,19 +336,9 @@ impl Scheme {
         }
     }
 
-    /// See [`CuckooTable::is_well_formed`].
-    pub(crate) fn is_well_formed(&self, bytes: &[u8], knows_seed: bool) -> bool {
-        with_table!(self, over(bytes), table => table.is_well_formed(knows_seed))
-    }
-
     /// See [`CuckooTable::occupied_if_well_formed`].
     pub(crate) fn occupied_if_well_formed(&self, bytes: &[u8], buckets: Range<u64>, knows_seed: bool) -> Option<u64> {
         with_table!(self, over(bytes), table => table.occupied_if_well_formed(buckets, knows_seed))
-    }
-
-    /// See [`CuckooTable::occupied_slots`].
-    pub(crate) fn occupied_slots(&self, bytes: &[u8]) -> u64 {
-        with_table!(self, over(bytes), table => table.occupied_slots())
     }
 
     /// See [`CuckooTable::has_no_copies`].

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::{CuckooTable, Scheme, with_table};
-use crate::addressing::{Addressing, BucketIndex, Candidate, Fingerprint, Grid};
+use crate::addressing::{Addressing, BucketIndex, Candidate, Fingerprint};
 use crate::table::{OutOfMemory, Place, Table, TableMut};
 
 impl Scheme {
@@ -44,21 +44,9 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
         self.slots.filled_slots(bucket.bucket()).map(move |(_, fingerprint)| (bucket.bucket(), fingerprint))
     }
 
-    /// How many slots are not empty.
-    pub(crate) fn occupied_slots(&self) -> u64 {
-        let occupied = |bucket: Candidate| self.slots.count_filled(bucket.bucket(), u64::MAX).0;
-        self.addressing.grid().buckets().map(occupied).sum()
-    }
-
-    /// Returns `true` if every occupied slot holds a fingerprint that may be stored in its bucket, and every bucket is coded
-    /// as its layout prescribes. Unless `knows_seed`, the seed is a secret: in which buckets a fingerprint may be is not seen then.
-    pub(crate) fn is_well_formed(&self, knows_seed: bool) -> bool {
-        let Grid { region_count, buckets_per_region } = self.addressing.grid();
-        self.occupied_if_well_formed(0..region_count * buckets_per_region, knows_seed).is_some()
-    }
-
-    /// How many slots of some buckets are not empty; `None` unless these are [well-formed](Self::is_well_formed). Nothing else of the
-    /// table is read than these buckets, and the words in which they end.
+    /// How many slots of some buckets are not empty; `None` unless each of these holds a fingerprint that may be stored in its bucket,
+    /// and each bucket is coded as its layout prescribes. Unless `knows_seed`, the seed is a secret: in which buckets a fingerprint may
+    /// be is not seen then. Nothing else of the table is read than these buckets, and the words in which they end.
     pub(crate) fn occupied_if_well_formed(&self, numbers: Range<u64>, knows_seed: bool) -> Option<u64> {
         let (mut occupied, mut is_well_formed) = (0, true);
         for bucket in numbers.map(BucketIndex::new) {

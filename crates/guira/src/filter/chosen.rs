@@ -151,7 +151,7 @@ impl Chosen {
     fn with_good_regions(&self, planned: Parameters, capacity: u64) -> Result<Parameters, BuildError> {
         let (shape, bits) = (planned.shape(), planned.fingerprint_bits());
         let larger = if self.preference == Preference::Speed { in_large_regions(&planned) } else { None };
-        let faster = larger.filter(|larger| Scheme::new(larger, 0).is_in_regions_of_65536());
+        let faster = larger.filter(|larger| Scheme::new(larger, 0).planned.is_in_regions_of_65536());
         let planned = faster.unwrap_or(planned);
         let regions = whole_regions(planned.regions(), shape, bits, self.hasher.seed());
         if regions == planned.regions() { Ok(planned) } else { Parameters::new(shape, bits, regions, capacity) }

@@ -427,7 +427,7 @@ impl CuckooFilter {
 
     #[inline]
     pub(crate) fn remove_digest(&mut self, digest: Digest) -> bool {
-        let is_removed = match self.scheme.remove_planned(&mut self.storage, digest) {
+        let is_removed = match self.scheme.planned.remove(&mut self.storage, digest) {
             Some(is_removed) => is_removed,
             // Only other tables are doubled.
             None if self.is_doubling() => return self.remove_while_doubling(digest),
@@ -529,11 +529,12 @@ impl CuckooFilter {
         if !is_zero_from(&self.storage, self.parameters.table_bits()) {
             return Err("invariant 4: padding bits are 0");
         }
-        if self.occupied_slots() != self.len as u64 {
-            return Err("invariant 4: len is the number of occupied slots");
-        }
-        if !self.is_well_formed() {
-            return Err("every bucket is one that fingerprints give");
+        match self.occupied_if_well_formed(true) {
+            None => return Err("every bucket is one that fingerprints give"),
+            Some(occupied) if occupied != self.len as u64 => {
+                return Err("invariant 4: len is the number of occupied slots");
+            }
+            Some(_) => {}
         }
         if self.fingerprints().any(|stored| stored.fingerprint > self.parameters.fingerprint_mask()) {
             return Err("a fingerprint has f bits");
@@ -599,12 +600,9 @@ impl CuckooFilter {
         self.storage
     }
 
-    pub(crate) fn is_well_formed(&self) -> bool {
-        self.scheme.is_well_formed(self.bytes(), true)
-    }
-
-    pub(crate) fn occupied_slots(&self) -> u64 {
-        self.scheme.occupied_slots(self.bytes())
+    /// See [`CuckooTable::occupied_if_well_formed`](crate::cuckoo::CuckooTable::occupied_if_well_formed), of all buckets.
+    pub(crate) fn occupied_if_well_formed(&self, knows_seed: bool) -> Option<u64> {
+        self.scheme.occupied_if_well_formed(self.bytes(), 0..self.parameters.bucket_count(), knows_seed)
     }
 
     /// Whether every fingerprint is stored once.

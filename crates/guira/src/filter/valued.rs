@@ -287,13 +287,11 @@ impl ValuedFilter {
         if !is_zero_from(self.filter.storage(), self.parameters().table_bits()) {
             return Err("invariant 4: padding bits are 0");
         }
-        if self.filter.occupied_slots() != self.len() as u64 {
-            return Err("invariant 4: len is the number of occupied slots");
+        match self.filter.occupied_if_well_formed(true) {
+            None => Err("an empty slot has no value"),
+            Some(occupied) if occupied != self.len() as u64 => Err("invariant 4: len is the number of occupied slots"),
+            Some(_) => Ok(()),
         }
-        if !self.filter.is_well_formed() {
-            return Err("an empty slot has no value");
-        }
-        Ok(())
     }
 }
 

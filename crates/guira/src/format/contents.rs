@@ -284,9 +284,7 @@ pub(super) fn checked_valued_filter(
     let hasher = hasher.unwrap_or(KeyHasher::xxh3(0));
     let len = header.len_in_memory()?;
     let filter = CuckooFilter::from_parts(header.parameters, hasher, storage, len).with_growth(header.growth);
-    if !filter.scheme().is_well_formed(filter.bytes(), knows_seed) {
-        return Err(LoadError::Inconsistent { what: "an empty slot has a value" });
-    }
-    check_len(filter.occupied_slots(), len)?;
+    let malformed = LoadError::Inconsistent { what: "an empty slot has a value" };
+    check_len(filter.occupied_if_well_formed(knows_seed).ok_or(malformed)?, len)?;
     Ok(ValuedFilter::of(filter.with_kept(kept)))
 }

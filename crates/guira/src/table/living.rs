@@ -132,19 +132,12 @@ impl<T: Values> Table for LivingTable<T> {
             && (self.contains(first, fingerprint) || self.contains(second, fingerprint))
     }
 
-    fn find(&self, bucket: BucketIndex, fingerprint_or_empty: u64) -> Option<Slot> {
-        match Fingerprint::new(fingerprint_or_empty) {
-            Some(fingerprint) => self.copies(bucket, fingerprint).next(),
-            None => self.vacant_slots(bucket).next(),
-        }
+    fn slot_of(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> Option<Slot> {
+        self.copies(bucket, fingerprint).next()
     }
 
-    fn count_of(&self, bucket: BucketIndex, fingerprint_or_empty: u64) -> u32 {
-        let count = |slots: &mut dyn Iterator<Item = Slot>| slots.map(|_| 1).sum();
-        match Fingerprint::new(fingerprint_or_empty) {
-            Some(fingerprint) => count(&mut self.copies(bucket, fingerprint)),
-            None => count(&mut self.vacant_slots(bucket)),
-        }
+    fn count(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> u32 {
+        self.copies(bucket, fingerprint).map(|_| 1).sum()
     }
 
     /// An empty slot, or in a bucket that has none a dead one.

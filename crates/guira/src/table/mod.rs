@@ -94,11 +94,11 @@ pub(crate) trait Table {
         self.contains(first, fingerprint) | self.contains(second, fingerprint)
     }
 
-    /// The first slot of a bucket that holds this fingerprint, or with 0 the first that is empty.
-    fn find(&self, bucket: BucketIndex, fingerprint_or_empty: u64) -> Option<Slot>;
+    /// The first slot of a bucket that holds this fingerprint.
+    fn slot_of(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> Option<Slot>;
 
-    /// How many slots of a bucket hold this fingerprint, or with 0 how many are empty.
-    fn count_of(&self, bucket: BucketIndex, fingerprint_or_empty: u64) -> u32;
+    /// How many slots of a bucket hold this fingerprint.
+    fn count(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> u32;
 
     /// An empty slot of a bucket, if there is one, and how full the bucket is.
     fn vacancy(&self, bucket: BucketIndex) -> Vacancy;
@@ -130,30 +130,12 @@ pub(crate) trait Table {
         true
     }
 
-    /// How many slots of a bucket hold this fingerprint.
-    #[inline]
-    fn count(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> u32 {
-        self.count_of(bucket, fingerprint.get())
-    }
-
-    /// A slot of a bucket that holds this fingerprint.
-    #[inline]
-    fn slot_of(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> Option<Slot> {
-        self.find(bucket, fingerprint.get())
-    }
-
     /// A slot of one of two buckets that holds this fingerprint, of the first if both do.
     ///
     /// Both are read, without a branch: which of them holds the fingerprint is hard to predict.
     #[inline]
     fn find_in_either(&self, first: BucketIndex, second: BucketIndex, fingerprint: Fingerprint) -> Option<Place> {
         find_in_either(self, first, second, fingerprint)
-    }
-
-    /// How many slots of a bucket are empty.
-    #[inline]
-    fn empty_slots(&self, bucket: BucketIndex) -> u32 {
-        self.count_of(bucket, 0)
     }
 
     /// Whether the bits of a bucket encode some fingerprints.

@@ -359,14 +359,14 @@ impl<G: Widths, M: Memory> Table for PackedTable<G, M> {
     }
 
     #[inline]
-    fn find(&self, bucket: BucketIndex, fingerprint_or_empty: u64) -> Option<Slot> {
-        let (lanes, pattern) = (self.lanes(), self.lanes().broadcast(fingerprint_or_empty));
+    fn slot_of(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> Option<Slot> {
+        let (lanes, pattern) = (self.lanes(), self.lanes().broadcast(fingerprint.get()));
         self.first_slot(bucket, |word| lanes.lowest_equal(word, pattern))
     }
 
     #[inline]
-    fn count_of(&self, bucket: BucketIndex, fingerprint_or_empty: u64) -> u32 {
-        let (lanes, pattern) = (self.lanes(), self.lanes().broadcast(fingerprint_or_empty));
+    fn count(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> u32 {
+        let (lanes, pattern) = (self.lanes(), self.lanes().broadcast(fingerprint.get()));
         self.total(bucket, |word| lanes.count_equal(word, pattern))
     }
 
@@ -381,7 +381,8 @@ impl<G: Widths, M: Memory> Table for PackedTable<G, M> {
         } else {
             // Buckets of several words, or of 128 bits, have slots of at least 8 bits and at most 56, so these numbers differ, and
             // are below 64.
-            let first_empty = self.find(bucket, 0);
+            let lanes = self.lanes();
+            let first_empty = self.first_slot(bucket, |word| lanes.lowest_equal(word, G::Word::ZERO));
             let slot = first_empty.unwrap_or(Slot(0));
             Vacancy { slot, fullness: select_unpredictable(first_empty.is_some(), slot.0 / 8, Vacancy::FULL) }
         }

@@ -283,14 +283,14 @@ impl<F: FingerprintBits, M: Memory> Table for SemiSortedTable<F, M> {
     }
 
     #[inline]
-    fn find(&self, bucket: BucketIndex, fingerprint_or_empty: u64) -> Option<Slot> {
-        let pattern = self.widths.unfolding().broadcast(low_32(fingerprint_or_empty));
+    fn slot_of(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> Option<Slot> {
+        let pattern = self.widths.unfolding().broadcast(fingerprint.low_half());
         self.widths.lanes().lowest_equal(self.fingerprints(bucket), pattern).map(Slot)
     }
 
     #[inline]
-    fn count_of(&self, bucket: BucketIndex, fingerprint_or_empty: u64) -> u32 {
-        let pattern = self.widths.unfolding().broadcast(low_32(fingerprint_or_empty));
+    fn count(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> u32 {
+        let pattern = self.widths.unfolding().broadcast(fingerprint.low_half());
         self.widths.lanes().count_equal(self.fingerprints(bucket), pattern)
     }
 
@@ -624,7 +624,7 @@ mod tests {
                 assert!(constant.fills_emptier() && table.fills_emptier());
                 for stored in 0..=8 {
                     let value = values.next().expect("endless");
-                    let empty = buckets.map(|bucket| table.empty_slots(bucket));
+                    let empty = buckets.map(|bucket| 4 - table.filled_slots(bucket).count());
                     let place = table.fill_emptier(buckets[stored % 2], buckets[1 - stored % 2], value);
                     assert_eq!(constant.fill_emptier(buckets[stored % 2], buckets[1 - stored % 2], value), place);
                     match place {

@@ -126,12 +126,12 @@ impl<G: Widths, M: Memory> Table for SharedLivingTable<'_, G, M> {
         self.table.either_contains(first, second, fingerprint)
     }
 
-    fn find(&self, bucket: BucketIndex, fingerprint_or_empty: u64) -> Option<Slot> {
-        self.table.find(bucket, fingerprint_or_empty)
+    fn slot_of(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> Option<Slot> {
+        self.table.slot_of(bucket, fingerprint)
     }
 
-    fn count_of(&self, bucket: BucketIndex, fingerprint_or_empty: u64) -> u32 {
-        self.table.count_of(bucket, fingerprint_or_empty)
+    fn count(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> u32 {
+        self.table.count(bucket, fingerprint)
     }
 
     #[inline]

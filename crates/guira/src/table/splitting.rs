@@ -45,17 +45,15 @@ impl<G: Widths, M: Memory + Deref<Target: Memory>, const LONG: bool> Table for S
     }
 
     #[inline]
-    fn find(&self, bucket: BucketIndex, fingerprint_or_empty: u64) -> Option<Slot> {
+    fn slot_of(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> Option<Slot> {
         let (table, index) = self.at(bucket);
-        let stored = Fingerprint::new(fingerprint_or_empty).map(|it| self.addressing.stored(bucket, it));
-        table.find(index, stored.map_or(0, Fingerprint::get))
+        table.slot_of(index, self.addressing.stored(bucket, fingerprint))
     }
 
     #[inline]
-    fn count_of(&self, bucket: BucketIndex, fingerprint_or_empty: u64) -> u32 {
+    fn count(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> u32 {
         let (table, index) = self.at(bucket);
-        let stored = Fingerprint::new(fingerprint_or_empty).map(|it| self.addressing.stored(bucket, it));
-        table.count_of(index, stored.map_or(0, Fingerprint::get))
+        table.count(index, self.addressing.stored(bucket, fingerprint))
     }
 
     #[inline]
