@@ -111,6 +111,8 @@ class Filter:
         if self.kind == GROWING or self.kind != FILTER and beyond:
             if self.addressing != DOUBLING or beyond not in (1, 2) or promised > self.f + self.g - 8:
                 raise ValueError("no growing filter is like that")
+            if self.k * self.first_buckets << promised > 1 << 32:
+                raise ValueError("no table has so many buckets")
             if beyond == 1 and promised < self.g + self.mark or largest > self.k * self.first_buckets * self.b << promised:
                 raise ValueError("no growing filter promises that")
         elif beyond or promised or largest:

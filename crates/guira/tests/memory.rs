@@ -9,8 +9,10 @@ use std::cell::Cell;
 use std::fmt::Debug;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
+use guira::raw::{Merging, Shrinking, Step};
 use guira::{
     AnyFilter, ConcurrentCuckooFilter, CountingCuckooFilter, CuckooFilter, CuckooMap, CuckooSet, ExpiringCuckooFilter,
+    OutOfMemory,
 };
 
 /// What the allocator does on this thread.
@@ -314,6 +316,46 @@ fn filters_are_merged() {
 
 /// Where memory is missing to sort keys, they are stored without. Only the list of refused ones is needed. This table has two
 /// regions.
+/// Does something in steps, and goes on after an error, with each of its allocations refused once.
+fn refuse_each_step<T>(made: impl Fn() -> T, step: impl Fn(&mut T) -> Result<Step<Option<CuckooFilter>>, OutOfMemory>) {
+    let to_the_end = |mut work: T| {
+        let mut errors = 0;
+        loop {
+            match step(&mut work) {
+                Ok(Step::Done(filter)) => return (filter.expect("it can be done"), errors),
+                Ok(Step::More) => {}
+                Err(_) => errors += 1,
+            }
+        }
+    };
+    let (expected, _) = to_the_end(made());
+    let mut refusals = 0;
+    for left in 0.. {
+        let work = made();
+        let ((done, errors), plan) = by_plan(Plan { left, ..UNLIMITED }, || to_the_end(work));
+        assert!(done.to_bytes() == expected.to_bytes(), "allocation {left}");
+        refusals += errors;
+        if plan.refused == 0 {
+            break;
+        }
+    }
+    assert!(refusals > 0, "nothing was refused");
+}
+
+#[test]
+fn steps_go_on_after_a_want_of_memory() {
+    let (ours, others) = (holding(growing(2000), 0..1800), [9000..9010, 10_000..12_500, 20_000..23_000]);
+    let others = others.map(|keys| holding(growing(2000), keys));
+    let others: Vec<&CuckooFilter> = others.iter().collect();
+    refuse_each_step(
+        || Merging::of(&ours, &others).expect("memory").expect("they were made alike"),
+        |merging| merging.step(&ours, &others),
+    );
+    let mut large = holding(growing(300), 0..20_000);
+    (100..20_000_u64).for_each(|key| assert!(large.remove(&key)));
+    refuse_each_step(Shrinking::default, |shrinking| shrinking.step(&large));
+}
+
 #[test]
 fn many_keys_are_inserted() {
     let keys = numbers(200_000);

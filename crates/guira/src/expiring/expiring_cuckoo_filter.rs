@@ -2,7 +2,6 @@ use core::fmt;
 
 use super::Generations;
 use super::generations::is_valid;
-use crate::cast::to_usize;
 use crate::digest::{Digest, Key};
 use crate::error::{AdvanceError, BuildError, InsertError, MergeError, OutOfMemory, ReserveError};
 use crate::filter::{
@@ -617,7 +616,7 @@ impl ExpiringCuckooFilter {
     pub fn reserve(&mut self, additional: usize) -> Result<(), ReserveError> {
         let (len, capacity) = (self.len(), self.capacity());
         let needed = Self::in_table_of(len.saturating_add(additional) as u64, self.lifetime() / self.resolution());
-        let in_table = to_usize(needed).saturating_sub(len);
+        let in_table = usize::try_from(needed).unwrap_or(usize::MAX).saturating_sub(len);
         match self.filter.reserve_among_living(len, in_table, self.generations.living()) {
             Err(ReserveError::Full { .. }) => Err(ReserveError::Full { len, additional, capacity }),
             Err(error) => Err(error),
@@ -646,7 +645,9 @@ impl ExpiringCuckooFilter {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn shrink_to_fit(&mut self) {
-        if self.filter.shrink_to_living(self.len(), self.generations.living()) {
+        let needed = Self::in_table_of(self.len() as u64, self.lifetime() / self.resolution());
+        let in_table = usize::try_from(needed).unwrap_or(usize::MAX);
+        if self.filter.shrink_to_living(in_table, self.generations.living()) {
             self.generations.forget_dead();
         }
     }

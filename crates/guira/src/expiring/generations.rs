@@ -109,8 +109,7 @@ impl Generations {
     pub(crate) fn try_clone(&self) -> Result<Self, OutOfMemory> {
         let mut generations = Self::room_for(self.generations.len())?;
         generations.extend_from_slice(&self.generations);
-        let &Self { lifetime, resolution, time, greatest, current, began, living, stored, pass, dead, .. } = self;
-        Ok(Self { lifetime, resolution, time, generations, greatest, current, began, living, stored, pass, dead })
+        Ok(Self { generations, ..*self })
     }
 
     fn room_for(numbers: usize) -> Result<Vec<Generation>, OutOfMemory> {

@@ -1,6 +1,6 @@
 use alloc::borrow::Cow;
 
-use super::CuckooFilter;
+use super::{CuckooFilter, Growth};
 use crate::addressing::{Addressing, BucketIndex, Fingerprint};
 use crate::cast::to_usize;
 use crate::cuckoo::with_table;
@@ -32,9 +32,11 @@ impl CuckooFilter {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn intersection_len(&self, other: &Self) -> Result<usize, MergeError> {
-        let ours = self.doubled_as_often_as(other)?;
-        let theirs = other.doubled_as_often_as(&ours)?;
-        ours.made().refuse_if_made_otherwise(&theirs.made())?;
+        // Before any table is doubled.
+        let growth = self.growth().or(other.growth());
+        if growth.is_some() { self.refuse_if_begun_otherwise(other) } else { self.refuse_if_made_otherwise(other) }?;
+        let ours = self.doubled_as_often_as(other, growth)?;
+        let theirs = other.doubled_as_often_as(self, growth)?;
         // `smaller[n]` sums, over our fingerprints with n copies, the smaller number of copies in both filters. Each of
         // them is visited n times, so the sum is divided by n.
         let mut smaller = [0u64; MAX_COPIES + 1];
@@ -58,14 +60,13 @@ impl CuckooFilter {
     }
 
     /// Returns the filter; if another one that began alike has been doubled more often, then doubled as often as that.
-    fn doubled_as_often_as(&self, other: &Self) -> Result<Cow<'_, Self>, MergeError> {
+    fn doubled_as_often_as(&self, other: &Self, growth: Option<&Growth>) -> Result<Cow<'_, Self>, MergeError> {
         let mut doubled = self.try_settled()?;
-        while doubled.parameters().half_doublings() < other.parameters().half_doublings()
-            && doubled.parameters().fingerprint_bits() >= other.parameters().fingerprint_bits()
+        while let Some(growth) = growth
+            && doubled.parameters().half_doublings() < other.parameters().half_doublings()
         {
-            // Otherwise they did not begin alike: `refuse_if_made_otherwise` says so.
-            let Some(next) = doubled.doubled()? else { break };
-            doubled = Cow::Owned(next);
+            doubled =
+                Cow::Owned(doubled.doubled(growth)?.expect("the other has been doubled as often, and began alike"));
         }
         Ok(doubled)
     }

@@ -1,4 +1,5 @@
 use super::CuckooFilter;
+use super::merge::Copies;
 use crate::addressing::{DoublingAddressing, Fingerprint, parts_of_regions};
 use crate::analysis::capacity_in_parts;
 use crate::cast::to_usize;
@@ -37,6 +38,7 @@ impl CuckooFilter {
         slots_per_bucket: u32,
         fingerprint_bits: u32,
     ) -> Result<Self, ConvertError> {
+        let from = self.try_settled().map_err(BuildError::from)?;
         let parameters = self.converted_parameters(layout, slots_per_bucket, fingerprint_bits)?;
         if let Some(growth) = self.growth() {
             // Each doubling up to the largest capacity takes a bit, so as many must be left.
@@ -60,7 +62,8 @@ impl CuckooFilter {
         let shortened = |fingerprint: Fingerprint| {
             if left_out == 0 { fingerprint } else { DoublingAddressing::<true>::shortened(fingerprint, left_out) }
         };
-        match converted.insert_fingerprints_of(self, shortened) {
+        let fingerprints = from.fingerprints().typed().map(|(bucket, fingerprint)| (bucket, shortened(fingerprint)));
+        match converted.store_all(fingerprints, Copies::AddUp) {
             Ok(()) => {
                 let growth = self.growth().map(|growth| growth.converted(&parameters));
                 Ok(converted.with_growth(growth).with_kept(self.kept().cloned()))

@@ -102,15 +102,15 @@ pub struct CuckooFilter {
     pub(super) scheme: Scheme,
     pub(super) storage: Storage,
     pub(super) len: usize,
-    growth: Option<Growth>,
+    pub(super) growth: Option<Growth>,
     /// The number of fingerprints at which the table counts as full, even if more would fit. It is `usize::MAX` in a
     /// filter that does not grow, and 0 during a doubling.
     pub(super) limit: usize,
     /// The old table, while `storage` is being filled from it. `storage` holds only some of the fingerprints then: see
     /// [`settled`](Self::settled).
-    doubling: Option<Box<Doubling>>,
+    pub(super) doubling: Option<Box<Doubling>>,
     /// What its file says besides, if it was loaded from one.
-    kept: Option<Arc<Kept>>,
+    pub(super) kept: Option<Arc<Kept>>,
 }
 
 impl CuckooFilter {
@@ -126,6 +126,11 @@ impl CuckooFilter {
     pub(crate) fn from_parts(parameters: Parameters, hasher: KeyHasher, storage: Storage, len: usize) -> Self {
         let scheme = Scheme::new(&parameters, hasher.seed());
         Self { parameters, hasher, scheme, storage, len, growth: None, limit: usize::MAX, doubling: None, kept: None }
+    }
+
+    /// A filter with this table, and all else as in this one.
+    pub(super) fn alike(&self, parameters: Parameters, storage: Storage, len: usize) -> Self {
+        Self::from_parts(parameters, self.hasher, storage, len).with_growth(self.growth).with_kept(self.kept.clone())
     }
 
     /// Sets how far the filter grows; `None` keeps it from growing.
@@ -169,10 +174,6 @@ impl CuckooFilter {
         self.doubling.is_some()
     }
 
-    pub(super) fn doubling_mut(&mut self) -> Option<&mut Doubling> {
-        self.doubling.as_deref_mut()
-    }
-
     /// Returns the [`Splitting`] and the bytes of the old and of the new table, or `None` if the filter is settled.
     pub(crate) fn splitting(&self) -> Option<(&Splitting, &[u8], &[u8])> {
         let Doubling { splitting, old, .. } = self.doubling.as_deref()?;
@@ -201,8 +202,7 @@ impl CuckooFilter {
     pub fn try_clone(&self) -> Result<Self, OutOfMemory> {
         let out_of_memory = |_| OutOfMemory::new(self.parameters.table_size());
         let storage = Storage::copied_from(&self.storage).map_err(out_of_memory)?;
-        let mut copy = Self::from_parts(self.parameters, self.hasher, storage, self.len).with_growth(self.growth);
-        copy.kept.clone_from(&self.kept);
+        let mut copy = self.alike(self.parameters, storage, self.len);
         if let Some(doubling) = &self.doubling {
             let doubling = doubling.try_clone().and_then(try_box).map_err(out_of_memory)?;
             copy.set_doubling(Some(doubling));
@@ -474,7 +474,7 @@ impl CuckooFilter {
 
     methods! { "guira::CuckooFilter" "::with_capacity(1000, 0.001)?":
         is_empty, capacity, load_factor, expected_false_positive_rate,
-        parameters(self, &self.parameters), hasher(self, &self.hasher),
+        parameters(self, &self.parameters), hasher(self, &self.hasher), max_capacity, growth_policy,
     }
 
     pub(crate) const fn slot_count(&self) -> usize {
@@ -575,20 +575,10 @@ impl CuckooFilter {
         }
     }
 
-    pub(crate) fn scheme_and_bytes(&mut self) -> (&Scheme, &mut [u8]) {
-        let (scheme, bytes, _) = self.scheme_bytes_and_len();
-        (scheme, bytes)
-    }
-
     /// The scheme, the table, and the number of fingerprints, which follows what is done to the table.
     pub(crate) fn scheme_bytes_and_len(&mut self) -> (&Scheme, &mut [u8], &mut usize) {
         assert!(!self.is_doubling(), "half of a table");
         (&self.scheme, &mut self.storage, &mut self.len)
-    }
-
-    pub(crate) fn storage(&self) -> &Storage {
-        assert!(!self.is_doubling(), "half of a table");
-        &self.storage
     }
 
     pub(crate) const fn storage_mut(&mut self) -> &mut Storage {
@@ -620,11 +610,6 @@ impl CuckooFilter {
     /// Counts fingerprints that were stored without [`insert`](Self::insert).
     pub(crate) const fn add_to_len(&mut self, stored: usize) {
         self.len += stored;
-    }
-
-    /// Counts fingerprints that were removed without [`remove`](Self::remove).
-    pub(crate) const fn subtract_from_len(&mut self, removed: usize) {
-        self.len -= removed;
     }
 
     #[cold]

@@ -3,7 +3,7 @@
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
 
-use super::CuckooFilter;
+use super::{CuckooFilter, Growth};
 use crate::cast::to_usize;
 use crate::cuckoo::{NoRoom, Splitting};
 use crate::digest::Digest;
@@ -36,24 +36,15 @@ const SETTLED_AT_A_TIME: u64 = 1 << 14;
 
 impl CuckooFilter {
     /// The same keys in the table in which every second bucket has become two; `None` where no bits are left to give away, or
-    /// where there would be too many buckets.
-    pub(crate) fn doubled(&self) -> Result<Option<Self>, error::OutOfMemory> {
+    /// where there would be too many buckets. The growth is this filter's own, or that of one that began alike.
+    pub(crate) fn doubled(&self, growth: &Growth) -> Result<Option<Self>, error::OutOfMemory> {
         let from = self.try_settled()?;
-        let Some(parameters) = from.parameters_after_doubling() else { return Ok(None) };
+        let Some(parameters) = growth.after_doubling(from.parameters()) else { return Ok(None) };
         let mut doubled = from.empty_with(parameters)?;
         let mut splitting = Splitting::new(from.parameters(), doubled.parameters(), from.hasher().seed());
-        splitting.split(from.bytes(), doubled.scheme_and_bytes().1, u64::MAX);
-        doubled.add_to_len(from.len());
+        splitting.split(from.bytes(), &mut doubled.storage, u64::MAX);
+        doubled.len = from.len;
         Ok(Some(doubled))
-    }
-
-    fn parameters_after_doubling(&self) -> Option<Parameters> {
-        self.growth()?.after_doubling(self.parameters())
-    }
-
-    /// Whether the table is large enough to be doubled in steps.
-    pub(super) fn is_doubled_in_steps(&self) -> bool {
-        Splitting::is_for(self.size_in_bytes())
     }
 
     /// A filter whose table is being doubled, made of the doubled table and the one that it is filled from.
@@ -76,9 +67,10 @@ impl CuckooFilter {
     /// changes nothing.
     pub(super) fn begin_doubling(&mut self) -> Result<bool, error::OutOfMemory> {
         self.settle();
-        let Some(parameters) = self.parameters_after_doubling() else { return Ok(false) };
+        let doubled = self.growth().and_then(|growth| growth.after_doubling(self.parameters()));
+        let Some(parameters) = doubled else { return Ok(false) };
         let mut doubled = self.empty_with(parameters)?;
-        doubled.add_to_len(self.len());
+        doubled.len = self.len;
         let splitting = Splitting::new(self.parameters(), doubled.parameters(), self.hasher().seed());
         let parameters = *self.parameters();
         ask_for::<Doubling>().map_err(|OutOfMemory| error::OutOfMemory::new(parameters.table_size()))?;
@@ -93,9 +85,7 @@ impl CuckooFilter {
     pub(super) fn take_back_doubling(&mut self) {
         if let Some(doubling) = self.set_doubling(None) {
             let Doubling { old, parameters, .. } = *doubling;
-            let kept = self.kept().cloned();
-            let settled = Self::from_parts(parameters, *self.hasher(), old, self.len());
-            *self = settled.with_growth(self.growth().copied()).with_kept(kept);
+            *self = self.alike(parameters, old, self.len);
         }
     }
 
@@ -104,7 +94,7 @@ impl CuckooFilter {
         let Some((splitting, old, new)) = self.splitting_mut() else { return false };
         splitting.split(old, new, Splitting::AT_A_TIME);
         let is_stored = splitting.insert(old, new, digest).is_ok();
-        self.add_to_len(usize::from(is_stored));
+        self.len += usize::from(is_stored);
         is_stored
     }
 
@@ -120,7 +110,7 @@ impl CuckooFilter {
             match splitting.insert(old, new, digest) {
                 Err(NoRoom::Full) if self.crowd(digest).is_none() => self.split(Splitting::FOR_ROOM),
                 result => {
-                    self.add_to_len(usize::from(result.is_ok()));
+                    self.len += usize::from(result.is_ok());
                     return result;
                 }
             }
@@ -133,7 +123,7 @@ impl CuckooFilter {
             Some((splitting, old, new)) => splitting.remove(old, new, digest),
             None => false,
         };
-        self.subtract_from_len(usize::from(removed));
+        self.len -= usize::from(removed);
         self.split(Splitting::AT_A_TIME);
         removed
     }
@@ -144,7 +134,7 @@ impl CuckooFilter {
         splitting.split(old, new, count);
         if splitting.waiting() == 0 {
             self.set_doubling(None);
-        } else if let Some(doubling) = self.doubling_mut() {
+        } else if let Some(doubling) = &mut self.doubling {
             doubling.give_back();
         }
     }
@@ -159,7 +149,7 @@ impl CuckooFilter {
     /// The table of the [`try_settled`](Self::try_settled) filter.
     pub(crate) fn table(&self) -> Result<Cow<'_, Storage>, error::OutOfMemory> {
         Ok(match self.try_settled()? {
-            Cow::Borrowed(filter) => Cow::Borrowed(filter.storage()),
+            Cow::Borrowed(filter) => Cow::Borrowed(&filter.storage),
             Cow::Owned(filter) => Cow::Owned(filter.into_storage()),
         })
     }
@@ -242,11 +232,15 @@ mod tests {
 
     #[test]
     fn at_each_step_of_a_doubling_all_is_as_when_it_is_over() {
-        let doubled = |filter: CuckooFilter| filter.doubled().expect("memory").expect("it may grow");
-        let (half_doubled, doubled_before) = (filters().map(doubled), filters().map(doubled).map(doubled));
+        let doubled = |filter: &CuckooFilter| {
+            let growth = *filter.growth().expect("it grows");
+            filter.doubled(&growth).expect("memory").expect("it may grow")
+        };
+        let (half_doubled, doubled_before) =
+            (filters().map(|it| doubled(&it)), filters().map(|it| doubled(&doubled(&it))));
         for mut filter in filters().chain(half_doubled).chain(doubled_before) {
             let keys = fill(&mut filter);
-            let doubled = filter.doubled().expect("memory").expect("it may grow");
+            let doubled = doubled(&filter);
             assert_eq!(filter.begin_doubling(), Ok(true));
             let buckets = filter.splitting().expect("it is being doubled").0.bucket_count();
             for step in 0..=buckets {

@@ -1,12 +1,13 @@
 //! Filters that enlarge their table when it is full.
 
+use super::CuckooFilter;
 use super::growth::is_crowded;
 use super::steps::Halving;
-use super::{CuckooFilter, GrowthPolicy};
-use crate::cuckoo::NoRoom;
+use crate::cuckoo::{NoRoom, Splitting};
 use crate::digest::{Digest, Key};
 use crate::error::{InsertError, OutOfMemory, ReserveError};
 use crate::parameters::Parameters;
+use crate::table::Storage;
 
 impl CuckooFilter {
     /// Stores a copy of a key if the table takes it as it is; never doubles it.
@@ -38,7 +39,7 @@ impl CuckooFilter {
             }
         }
         self.refuse_without_hope(digest)?;
-        if self.is_doubled_in_steps() && self.insert_beginning_to_double(digest) {
+        if Splitting::is_for(self.size_in_bytes()) && self.insert_beginning_to_double(digest) {
             return Ok(());
         }
         // One doubling may not be enough, and the next may fail. So the table is replaced only when the key is stored
@@ -91,10 +92,9 @@ impl CuckooFilter {
 
     /// Returns a filter with the same keys in the next larger table, if the filter may grow so far.
     pub(super) fn grown(&self) -> Result<Self, InsertError> {
-        if self.growth().is_none_or(|growth| growth.is_last(self.parameters())) {
-            return Err(self.insert_error(NoRoom::Full));
-        }
-        self.doubled()?.ok_or_else(|| self.insert_error(NoRoom::Full))
+        let full = || self.insert_error(NoRoom::Full);
+        let growth = self.growth().filter(|growth| !growth.is_last(self.parameters())).ok_or_else(full)?;
+        self.doubled(growth)?.ok_or_else(full)
     }
 
     /// Makes room for `additional` more distinct keys at once.
@@ -119,14 +119,18 @@ impl CuckooFilter {
         self.make_room(additional).map_err(|error| ReserveError::of(&error, self.len(), additional, self.capacity()))
     }
 
+    /// The parameters of the first table with such a capacity that the filter has or grows to, if it may grow so far.
+    pub(super) fn parameters_for(&self, capacity: u64) -> Option<Parameters> {
+        match self.growth() {
+            Some(growth) => growth.up_to_capacity(self.parameters(), capacity),
+            None => Some(*self.parameters()).filter(|parameters| parameters.capacity() >= capacity),
+        }
+    }
+
     pub(crate) fn make_room(&mut self, additional: usize) -> Result<(), InsertError> {
         let needed = self.len().saturating_add(additional) as u64;
         // Find out how far it has to grow, and whether it may, before anything is doubled, or a doubling that has begun is finished.
-        let reached = match self.growth() {
-            Some(growth) => growth.up_to_capacity(self.parameters(), needed),
-            None => Some(*self.parameters()).filter(|parameters| parameters.capacity() >= needed),
-        };
-        let parameters = reached.ok_or_else(|| self.insert_error(NoRoom::Full))?;
+        let parameters = self.parameters_for(needed).ok_or_else(|| self.insert_error(NoRoom::Full))?;
         self.settle();
         // All but the last doubling is of copies, since it may fail. That one gives back the table that it is made from meanwhile.
         let mut grown: Option<Self> = None;
@@ -187,11 +191,11 @@ impl CuckooFilter {
         Ok(())
     }
 
-    /// The parameters of the next smaller table, if the keys leave enough room there.
-    pub(super) fn parameters_with_room_to_spare(&self) -> Option<Parameters> {
+    /// The parameters of the next smaller table, if so many keys leave enough room there.
+    pub(super) fn parameters_with_room_to_spare(&self, len: usize) -> Option<Parameters> {
         let smaller = self.growth()?.before_doubling(self.parameters())?;
         let most = smaller.capacity() - smaller.capacity().div_ceil(ROOM_TO_SPARE);
-        (self.len() as u64 <= most).then_some(smaller)
+        (len as u64 <= most).then_some(smaller)
     }
 
     /// Returns an empty filter that began as this one did, with the same hash, so that the two can be merged: in this release
@@ -218,42 +222,11 @@ impl CuckooFilter {
 
     /// An empty filter with other parameters, and all else alike.
     pub(super) fn empty_with(&self, parameters: Parameters) -> Result<Self, OutOfMemory> {
-        let empty = Self::with_parameters(parameters, *self.hasher())?;
-        Ok(empty.with_growth(self.growth().copied()).with_kept(self.kept().cloned()))
-    }
-
-    /// Returns the number of distinct keys up to which the false positive rate is guaranteed: where the filter grows, at
-    /// least the [`max_capacity`](crate::FilterBuilder::max_capacity) it was built for, and otherwise its
-    /// [`capacity`](Self::capacity).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let builder = guira::CuckooFilter::builder().capacity(1000).max_capacity(1_000_000).false_positive_rate(0.001);
-    /// assert!(builder.build()?.max_capacity() >= 1_000_000);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn max_capacity(&self) -> usize {
-        self.growth().map_or(self.capacity(), |growth| growth.max_capacity())
-    }
-
-    /// Returns what the filter does with more keys than its [`max_capacity`](Self::max_capacity), or `None` if it doesn't
-    /// grow.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let builder = guira::CuckooFilter::builder().capacity(1000).max_capacity(1_000_000).false_positive_rate(0.001);
-    /// assert_eq!(builder.build()?.growth_policy(), Some(guira::GrowthPolicy::KeepRate));
-    /// assert_eq!(guira::CuckooFilter::with_capacity(1000, 0.001)?.growth_policy(), None);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn growth_policy(&self) -> Option<GrowthPolicy> {
-        self.growth().map(|growth| growth.policy)
+        let storage =
+            Storage::zeroed(parameters.table_bits()).map_err(|_| OutOfMemory::new(parameters.table_size()))?;
+        Ok(self.alike(parameters, storage, 0))
     }
 }
 
 /// After shrinking, at least one part in so many of the capacity is free.
-pub(super) const ROOM_TO_SPARE: u64 = 8;
+const ROOM_TO_SPARE: u64 = 8;

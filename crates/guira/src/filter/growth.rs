@@ -35,8 +35,11 @@ impl Growth {
         if !is_doubling || !is_within || bits_at_first < self.doublings.saturating_add(Parameters::CORE_BITS) {
             return Err(BuildError::Doublings { given: self.doublings });
         }
-        let slots_at_first = slots(parameters.regions_at_first(), parameters.shape());
-        let slots_at_last = slots_at_first.saturating_mul(1 << self.doublings.min(32));
+        let first = parameters.regions_at_first();
+        if first.bucket_count() > Parameters::MAX_BUCKETS >> self.doublings.min(63) {
+            return Err(BuildError::Doublings { given: self.doublings });
+        }
+        let slots_at_last = slots(first, parameters.shape()) << self.doublings;
         if self.max_capacity > slots_at_last {
             return Err(BuildError::Capacity { given: self.max_capacity, most: slots_at_last });
         }

@@ -3,7 +3,7 @@ use alloc::borrow::Cow;
 use arrayvec::ArrayVec;
 
 use super::CuckooFilter;
-use crate::addressing::{Addressing, BucketIndex, Fingerprint};
+use crate::addressing::{BucketIndex, Fingerprint};
 use crate::cuckoo::with_table;
 
 /// A fingerprint and the bucket that holds it.
@@ -22,7 +22,6 @@ pub struct Fingerprints<'filter> {
     filter: Cow<'filter, CuckooFilter>,
     /// The number of the next bucket to look at, in the grid of the addressing.
     next_bucket: u64,
-    bucket_count: u64,
     /// The fingerprints of the bucket before `next_bucket` that are still to come, last first.
     rest: ArrayVec<(BucketIndex, Fingerprint), 8>,
     remaining: usize,
@@ -31,10 +30,7 @@ pub struct Fingerprints<'filter> {
 impl<'filter> Fingerprints<'filter> {
     pub(super) fn new(filter: &'filter CuckooFilter) -> Self {
         let filter = filter.settled();
-        let (remaining, bucket_count) = with_table!(filter.scheme(), over(filter.bytes()), table => {
-            (filter.len(), table.addressing.grid().bucket_count())
-        });
-        Self { filter, next_bucket: 0, bucket_count, rest: ArrayVec::new(), remaining }
+        Self { remaining: filter.len(), filter, next_bucket: 0, rest: ArrayVec::new() }
     }
 }
 
@@ -42,7 +38,7 @@ impl Fingerprints<'_> {
     /// The next fingerprint, in types that can't be mixed up.
     pub(super) fn next_stored(&mut self) -> Option<(BucketIndex, Fingerprint)> {
         while self.rest.is_empty() {
-            if self.next_bucket == self.bucket_count {
+            if self.next_bucket == self.filter.parameters().bucket_count() {
                 return None;
             }
             with_table!(self.filter.scheme(), over(self.filter.bytes()), table => {

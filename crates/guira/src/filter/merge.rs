@@ -2,16 +2,14 @@ use alloc::borrow::Cow;
 
 use super::CuckooFilter;
 use super::growth::is_crowded;
-use super::made::Made;
-use crate::addressing::BucketIndex;
-use crate::addressing::{Addressing, Fingerprint};
+use crate::addressing::{Addressing as _, BucketIndex, Fingerprint};
 use crate::cast::to_usize;
 use crate::cuckoo::{NoRoom, with_table};
 use crate::error::{InsertError, MergeError};
 
 /// What becomes of fingerprints that both filters hold.
-#[derive(Clone, Copy, Debug)]
-enum Copies {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Copies {
     /// All are stored.
     AddUp,
     /// One is.
@@ -26,7 +24,8 @@ impl CuckooFilter {
     /// since, and this one grows if it must. Beyond its [`max_capacity`](crate::FilterBuilder::max_capacity) it does
     /// not, unless [`GrowthPolicy`](crate::GrowthPolicy) says so.
     ///
-    /// It takes memory for a copy of the resulting table while it works.
+    /// It takes memory for a copy of the resulting table while it works; where this filter must grow, for two, and for the other filter
+    /// at that size.
     ///
     /// # Errors
     ///
@@ -58,13 +57,48 @@ impl CuckooFilter {
 
     fn merge_with(&mut self, other: &Self, copies: Copies) -> Result<(), MergeError> {
         // Before a doubling that has begun is finished.
-        match self.growth() {
-            Some(_) => self.made().refuse_if_begun_otherwise(&other.made())?,
-            None => self.made().refuse_if_made_otherwise(&other.made())?,
-        }
+        self.refuse_if_unlike(other)?;
         let other = &*other.try_settled()?;
         self.settle();
-        if self.growth().is_some() { self.merge_growing(other, copies) } else { self.merge_of_one_size(other, copies) }
+        let growth = self.growth().copied();
+        let (len, other_len, slot_count) = (self.len(), other.len(), self.slot_count());
+        let (mut ours, mut theirs) = (Cow::Borrowed(&*self), Cow::Borrowed(other));
+        loop {
+            while let Some(growth) = &growth
+                && theirs.parameters().half_doublings() < ours.parameters().half_doublings()
+            {
+                theirs = Cow::Owned(theirs.doubled(growth)?.expect("ours has been doubled as often, and began alike"));
+            }
+            let is_behind = ours.parameters().half_doublings() < theirs.parameters().half_doublings();
+            let additional = if is_behind { usize::MAX } else { ours.additional(&theirs, copies)? };
+            if additional <= ours.room().min(ours.slot_count() - ours.len()) {
+                let mut merged = ours.try_clone()?;
+                match merged.store_all(theirs.fingerprints().typed(), copies) {
+                    Ok(()) => {
+                        *self = merged;
+                        return Ok(());
+                    }
+                    // As with insertions: in a table this empty, copies are in the way, and growing would not help.
+                    Err(NoRoom::Full)
+                        if growth.is_some() && is_crowded(ours.len() + additional, ours.slot_count() as u64) =>
+                    {
+                        return Err(MergeError::Crowded { len, other_len, slot_count });
+                    }
+                    Err(NoRoom::Full) => {}
+                    Err(NoRoom::TooManyCopies { copies }) => {
+                        return Err(MergeError::TooManyCopies { copies: to_usize(u64::from(copies)) });
+                    }
+                    Err(NoRoom::OutOfMemory) => {
+                        return Err(MergeError::OutOfMemory { bytes: ours.parameters().table_size() });
+                    }
+                }
+            }
+            // A larger table replaces this one only when the merge has succeeded.
+            ours = Cow::Owned(ours.grown().map_err(|error| match error {
+                InsertError::OutOfMemory { bytes } => MergeError::OutOfMemory { bytes },
+                _ => MergeError::Full { len, other_len, slot_count },
+            })?);
+        }
     }
 
     /// How many fingerprints of a filter of the same size are to be stored.
@@ -75,124 +109,24 @@ impl CuckooFilter {
         }
     }
 
-    /// Merges filters that were made alike.
-    fn merge_of_one_size(&mut self, other: &Self, copies: Copies) -> Result<(), MergeError> {
-        let full = MergeError::Full { len: self.len(), other_len: other.len(), slot_count: self.slot_count() };
-        if self.len().saturating_add(self.additional(other, copies)?) > self.slot_count() {
-            return Err(full);
-        }
-        let mut merged = self.try_clone()?;
-        let stored = match copies {
-            Copies::AddUp => merged.insert_fingerprints_of(other, |fingerprint| fingerprint),
-            Copies::AreOne => merged.insert_missing_fingerprints_of(other),
-        };
-        match stored {
-            Ok(()) => {
-                *self = merged;
-                Ok(())
-            }
-            Err(NoRoom::Full) => Err(full),
-            Err(NoRoom::TooManyCopies { copies }) => {
-                Err(MergeError::TooManyCopies { copies: to_usize(u64::from(copies)) })
-            }
-            Err(NoRoom::OutOfMemory) => Err(MergeError::OutOfMemory { bytes: self.parameters().table_size() }),
-        }
-    }
-
-    /// Stores what another filter stores where it stores it, after a change to each fingerprint that leaves its buckets. If one
-    /// finds no room, those before it are stored.
-    pub(super) fn insert_fingerprints_of(
+    /// Stores fingerprints of another table of the same parameters, where it stores them. If one finds no room, those before it are
+    /// stored.
+    pub(crate) fn store_all(
         &mut self,
-        other: &Self,
-        changed: impl Fn(Fingerprint) -> Fingerprint,
+        fingerprints: impl IntoIterator<Item = (BucketIndex, Fingerprint)>,
+        copies: Copies,
     ) -> Result<(), NoRoom> {
-        let (scheme, bytes) = self.scheme_and_bytes();
-        with_table!(scheme, over_mut(bytes), table => {
-            let grid = table.addressing.grid();
-            other.fingerprints().typed().try_for_each(|(bucket, fingerprint)| {
-                table.insert_fingerprint(changed(fingerprint), grid.candidate(bucket)).map(|_| ())
-            })
-        })?;
-        self.add_to_len(other.len());
-        Ok(())
-    }
-
-    /// Stores what another filter of the same size stores and this one does not. If one finds no room, those before it are stored.
-    fn insert_missing_fingerprints_of(&mut self, other: &Self) -> Result<(), NoRoom> {
         let (scheme, bytes, len) = self.scheme_bytes_and_len();
         with_table!(scheme, over_mut(bytes), table => {
             let grid = table.addressing.grid();
-            other.fingerprints().typed().try_for_each(|(bucket, fingerprint)| {
+            fingerprints.into_iter().try_for_each(|(bucket, fingerprint)| {
                 let candidate = grid.candidate(bucket);
-                if table.place_of(fingerprint, candidate).is_none() {
+                if copies == Copies::AddUp || table.place_of(fingerprint, candidate).is_none() {
                     table.insert_fingerprint(fingerprint, candidate)?;
                     *len += 1;
                 }
                 Ok(())
             })
         })
-    }
-
-    /// Stores fingerprints of another table of the same parameters, where it stores them. If one finds no room, those before it are
-    /// stored.
-    pub(crate) fn insert_fingerprints(&mut self, fingerprints: &[(BucketIndex, Fingerprint)]) -> Result<(), NoRoom> {
-        let (scheme, bytes) = self.scheme_and_bytes();
-        with_table!(scheme, over_mut(bytes), table => {
-            let grid = table.addressing.grid();
-            fingerprints.iter().try_for_each(|&(bucket, fingerprint)| {
-                table.insert_fingerprint(fingerprint, grid.candidate(bucket)).map(|_| ())
-            })
-        })?;
-        self.add_to_len(fingerprints.len());
-        Ok(())
-    }
-
-    /// Merges filters that began alike.
-    fn merge_growing(&mut self, other: &Self, copies: Copies) -> Result<(), MergeError> {
-        // `None` as long as this filter need not grow. A larger one replaces it only when the merge has succeeded.
-        let mut grown: Option<Self> = None;
-        let mut theirs = Cow::Borrowed(other);
-        loop {
-            let ours = match &mut grown {
-                Some(grown) => grown,
-                None => &mut *self,
-            };
-            while theirs.parameters().half_doublings() < ours.parameters().half_doublings() {
-                theirs = Cow::Owned(theirs.doubled()?.expect("ours has been doubled as often, and began alike"));
-            }
-            let is_behind = ours.parameters().half_doublings() < theirs.parameters().half_doublings();
-            let additional = if is_behind { usize::MAX } else { ours.additional(&theirs, copies)? };
-            if additional <= ours.room() {
-                let together = ours.len().saturating_add(additional);
-                match ours.merge_of_one_size(&theirs, copies) {
-                    // As with insertions: in a table this empty, copies are in the way, and growing would not help.
-                    Err(MergeError::Full { slot_count, .. }) if !is_crowded(together, slot_count as u64) => {}
-                    Err(MergeError::Full { .. }) => {
-                        let (len, other_len, slot_count) = (self.len(), other.len(), self.slot_count());
-                        return Err(MergeError::Crowded { len, other_len, slot_count });
-                    }
-                    Err(error) => return Err(error),
-                    Ok(()) => break,
-                }
-            }
-            let doubled = ours.grown();
-            grown = Some(doubled.map_err(|error| self.no_room(other, error))?);
-        }
-        if let Some(grown) = grown {
-            *self = grown;
-        }
-        Ok(())
-    }
-
-    fn no_room(&self, other: &Self, error: InsertError) -> MergeError {
-        match error {
-            InsertError::OutOfMemory { bytes } => MergeError::OutOfMemory { bytes },
-            _ => MergeError::Full { len: self.len(), other_len: other.len(), slot_count: self.slot_count() },
-        }
-    }
-
-    /// How it was made, to be compared with another filter.
-    pub(super) fn made(&self) -> Made<'_> {
-        Made::new(self.parameters(), self.hasher(), self.kept())
     }
 }

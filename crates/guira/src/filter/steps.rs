@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use super::CuckooFilter;
 use super::growth::is_crowded;
+use super::merge::Copies;
 use crate::cast::to_usize;
 use crate::cuckoo::{NoRoom, Splitting};
 use crate::error::OutOfMemory;
@@ -71,14 +72,15 @@ impl Shrinking {
     ///
     /// # Errors
     ///
-    /// [`OutOfMemory`].
+    /// [`OutOfMemory`]. Further steps try again.
     pub fn step(&mut self, filter: &CuckooFilter) -> Result<Step<Option<CuckooFilter>>, OutOfMemory> {
         let from = self.shrunk.as_ref().unwrap_or(filter);
         let Some(halving) = &mut self.halving else {
             self.halving = Halving::of(from)?;
             return Ok(if self.halving.is_some() { Step::More } else { Step::Done(self.shrunk.take()) });
         };
-        match halving.step(from)? {
+        // After an error, some fingerprints are stored and others aren't, so this table is of no use.
+        match halving.step(from).inspect_err(|_| self.halving = None)? {
             Step::More => {}
             Step::Done(true) => {
                 let shrunk = self.halving.take().map(|halving| halving.finish(from));
@@ -98,8 +100,8 @@ impl Shrinking {
 impl Halving {
     /// `None` where the filter is not to be halved.
     fn of(from: &CuckooFilter) -> Result<Option<Self>, OutOfMemory> {
-        let Some(parameters) = from.parameters_with_room_to_spare() else { return Ok(None) };
-        let halved = CuckooFilter::with_parameters(parameters, *from.hasher())?;
+        let Some(parameters) = from.parameters_with_room_to_spare(from.len()) else { return Ok(None) };
+        let halved = from.empty_with(parameters)?;
         let splitting = Splitting::new(halved.parameters(), from.parameters(), from.hasher().seed());
         Ok(Some(Self { halved, splitting, next: 0 }))
     }
@@ -108,7 +110,7 @@ impl Halving {
     fn step(&mut self, from: &CuckooFilter) -> Result<Step<bool>, OutOfMemory> {
         let count = self.splitting.bucket_count();
         let end = self.next.saturating_add(BUCKETS).min(count);
-        match self.splitting.fold(self.halved.scheme_and_bytes().1, from.bytes(), self.next..end) {
+        match self.splitting.fold(&mut self.halved.storage, from.bytes(), self.next..end) {
             Ok(()) => {}
             Err(NoRoom::OutOfMemory) => return Err(OutOfMemory::new(self.halved.parameters().table_size())),
             Err(_) => return Ok(Step::Done(false)),
@@ -129,8 +131,8 @@ impl Halving {
     }
 
     fn finish(mut self, from: &CuckooFilter) -> CuckooFilter {
-        self.halved.add_to_len(from.len());
-        self.halved.with_growth(from.growth().copied()).with_kept(from.kept().cloned())
+        self.halved.len = from.len;
+        self.halved
     }
 }
 
@@ -178,29 +180,25 @@ pub struct Merging {
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "it becomes the other soon")]
 enum Copy {
-    /// So much of the table was copied; there is memory for all of it.
+    /// So much of the table was copied.
     Part(Vec<u8>),
     Whole(CuckooFilter),
 }
 
 impl Copy {
-    fn of(filter: &CuckooFilter) -> Result<Self, OutOfMemory> {
-        let (mut bytes, size) = (Vec::new(), filter.bytes().len());
-        bytes.try_reserve_exact(size).map_err(|_| OutOfMemory::new(filter.parameters().table_size()))?;
-        Ok(Self::Part(bytes))
-    }
+    const BEGUN: Self = Self::Part(Vec::new());
 
     /// Copies more of the table, or splits more of its buckets. Returns the copy if there is nothing to do of either.
-    fn step(&mut self, filter: &CuckooFilter) -> Option<&mut CuckooFilter> {
-        match self {
+    fn step(&mut self, filter: &CuckooFilter) -> Result<Option<&mut CuckooFilter>, OutOfMemory> {
+        Ok(match self {
             Self::Part(bytes) => {
                 let rest = filter.bytes().get(bytes.len()..).unwrap_or_default();
+                bytes.try_reserve_exact(rest.len()).map_err(|_| OutOfMemory::new(filter.parameters().table_size()))?;
                 let part = rest.get(..COPIED).unwrap_or(rest);
                 bytes.extend_from_slice(part);
                 if part.len() == rest.len() {
                     let storage = Storage::from_vec(core::mem::take(bytes));
-                    let copy = CuckooFilter::from_parts(*filter.parameters(), *filter.hasher(), storage, filter.len());
-                    *self = Self::Whole(copy.with_growth(filter.growth().copied()).with_kept(filter.kept().cloned()));
+                    *self = Self::Whole(filter.alike(*filter.parameters(), storage, filter.len()));
                 }
                 None
             }
@@ -209,7 +207,7 @@ impl Copy {
                 None
             }
             Self::Whole(copy) => Some(copy),
-        }
+        })
     }
 }
 
@@ -220,18 +218,21 @@ impl Merging {
     ///
     /// [`OutOfMemory`].
     pub fn of(filter: &CuckooFilter, others: &[&CuckooFilter]) -> Result<Option<Self>, OutOfMemory> {
-        let is_alike = |other: &&CuckooFilter| match filter.growth() {
-            Some(_) => filter.made().refuse_if_begun_otherwise(&other.made()).is_ok(),
-            None => filter.made().refuse_if_made_otherwise(&other.made()).is_ok(),
-        };
-        if !others.iter().all(is_alike) {
+        if others.iter().any(|other| filter.refuse_if_unlike(other).is_err()) {
             return Ok(None);
         }
         let mut doublings = Vec::new();
         doublings.try_reserve_exact(others.len()).map_err(|_| OutOfMemory::new(filter.parameters().table_size()))?;
         doublings.resize(others.len(), 0);
-        let merged = Copy::of(filter)?;
-        Ok(Some(Self { merged, others: 0, doubled: None, next: 0, together: 0, doublings, waste: [None, None] }))
+        let (merged, waste) = (Copy::BEGUN, [None, None]);
+        Ok(Some(Self { merged, others: 0, doubled: None, next: 0, together: 0, doublings, waste }))
+    }
+
+    /// Begins anew, where some fingerprints of a filter are stored and others aren't.
+    fn begin_anew(&mut self) {
+        let useless = core::mem::replace(&mut self.merged, Copy::BEGUN);
+        self.waste = [Some(useless), self.doubled.take()];
+        (self.others, self.next) = (0, 0);
     }
 
     /// Does a part of the work, and returns the merged filter once it is done; `None` where it is to be done by `merge`, which may do
@@ -239,23 +240,23 @@ impl Merging {
     ///
     /// # Errors
     ///
-    /// [`OutOfMemory`].
+    /// [`OutOfMemory`]. Further steps try again.
     pub fn step(
         &mut self,
         filter: &CuckooFilter,
         others: &[&CuckooFilter],
     ) -> Result<Step<Option<CuckooFilter>>, OutOfMemory> {
-        let Some(ours) = self.merged.step(filter) else { return Ok(Step::More) };
+        let Some(ours) = self.merged.step(filter)? else { return Ok(Step::More) };
         let Some(other) = others.get(self.others) else {
             // It is whole, since all is done.
-            let Copy::Whole(merged) = core::mem::replace(&mut self.merged, Copy::Part(Vec::new())) else {
+            let Copy::Whole(merged) = core::mem::replace(&mut self.merged, Copy::BEGUN) else {
                 return Ok(Step::Done(None));
             };
             return Ok(Step::Done(Some(merged)));
         };
         let theirs = match &mut self.doubled {
             None => other,
-            Some(copy) => match copy.step(other) {
+            Some(copy) => match copy.step(other)? {
                 None => return Ok(Step::More),
                 Some(copy) if copy.parameters().half_doublings() < ours.parameters().half_doublings() => {
                     return Ok(if copy.begin_doubling()? { Step::More } else { Step::Done(None) });
@@ -272,7 +273,7 @@ impl Merging {
                 return Ok(if !is_last && ours.begin_doubling()? { Step::More } else { Step::Done(None) });
             }
             if their_doublings < doublings {
-                self.doubled = Some(Copy::of(other)?);
+                self.doubled = Some(Copy::BEGUN);
                 return Ok(Step::More);
             }
             self.together = ours.len().saturating_add(theirs.len());
@@ -288,18 +289,20 @@ impl Merging {
         let no_memory = || OutOfMemory::new(parameters.table_size());
         let found = theirs.scheme().fingerprints_in(rest, self.next, count).map_err(|_| no_memory())?;
         let Some(fingerprints) = found else { return Ok(Step::Done(None)) };
-        match ours.insert_fingerprints(&fingerprints) {
+        match ours.store_all(fingerprints, Copies::AddUp) {
             Ok(()) => {}
-            Err(NoRoom::OutOfMemory) => return Err(no_memory()),
+            Err(NoRoom::OutOfMemory) => {
+                let error = no_memory();
+                self.begin_anew();
+                return Err(error);
+            }
             Err(NoRoom::Full) if ours.growth().is_some() && !is_crowded(self.together, slot_count) => {
-                // Some are stored, so all begins anew, with a larger table for these.
+                // With a larger table for these.
                 let least = ours.parameters().half_doublings() + 1;
                 if let Some(doublings) = self.doublings.get_mut(self.others) {
                     *doublings = least;
                 }
-                let useless = core::mem::replace(&mut self.merged, Copy::Part(Vec::new()));
-                self.waste = [Some(useless), self.doubled.take()];
-                (self.merged, self.others, self.next) = (Copy::of(filter)?, 0, 0);
+                self.begin_anew();
                 return Ok(Step::More);
             }
             Err(_) => return Ok(Step::Done(None)),

@@ -284,7 +284,7 @@ impl ValuedFilter {
     }
 
     pub(crate) fn check_invariants(&self) -> Result<(), &'static str> {
-        if !is_zero_from(self.filter.storage(), self.parameters().table_bits()) {
+        if !is_zero_from(&self.filter.storage, self.parameters().table_bits()) {
             return Err("invariant 4: padding bits are 0");
         }
         match self.filter.occupied_if_well_formed(true) {

@@ -1,18 +1,14 @@
 //! Growth of filters with values. Their tables are doubled at once.
 
-use arrayvec::ArrayVec;
-
-use super::ValuedFilter;
 use super::growth::is_crowded;
+use super::{Growth, ValuedFilter};
 use crate::addressing::{Addressing as _, BucketIndex, DoublingAddressing};
 use crate::cast::to_usize;
 use crate::cuckoo::{Crowd, CuckooTable, Filled, NoRoom, with_table};
 use crate::digest::Digest;
 use crate::error::{InsertError, OutOfMemory, ReserveError};
 use crate::parameters::Parameters;
-use crate::table::{
-    AnyWidths, Fits as _, Living, Place, Table, TableMut, ValuedTable, ValuedWidths, Values, ValuesMut,
-};
+use crate::table::{AnyWidths, Fits as _, Living, Place, Table, ValuedTable, ValuedWidths, Values, ValuesMut};
 
 /// The widths of a table before or after a doubling, for words that have room for any bucket.
 pub(super) fn widths(parameters: &Parameters) -> ValuedWidths<AnyWidths<u128>> {
@@ -24,9 +20,6 @@ impl ValuedFilter {
     /// left out of the larger table.
     #[cold]
     pub(super) fn insert_growing(&mut self, digest: Digest, value: u32, living: Living) -> Result<Filled, InsertError> {
-        if self.growth().is_none() {
-            return Err(self.filter.insert_error(NoRoom::Full));
-        }
         self.refuse_without_hope(digest, living)?;
         // One doubling may not be enough, and the next may fail. So the table is replaced only when the key is stored
         // (invariant 2).
@@ -66,59 +59,47 @@ impl ValuedFilter {
 
     /// The living fingerprints in the next larger table, if the filter may grow so far, for `len` fingerprints in the end.
     pub(super) fn grown(&self, len: usize, living: Living) -> Result<Self, InsertError> {
-        if self.growth().is_none_or(|growth| growth.is_last(self.parameters())) {
-            return Err(self.filter.insert_error(NoRoom::Full));
-        }
+        let full = || self.filter.insert_error(NoRoom::Full);
+        let growth = self.growth().filter(|growth| !growth.is_last(self.parameters())).ok_or_else(full)?;
         if is_crowded(len, self.parameters().slot_count()) {
             let slot_count = to_usize(self.parameters().slot_count());
             return Err(InsertError::Crowded { len, slot_count });
         }
-        self.doubled(living)?.ok_or_else(|| self.filter.insert_error(NoRoom::Full))
+        self.doubled(growth, living)?.ok_or_else(full)
     }
 
     /// The living fingerprints in the table in which every second bucket has become two; `None` where no bits are left to give away, or where
-    /// there would be too many buckets.
-    pub(super) fn doubled(&self, living: Living) -> Result<Option<Self>, OutOfMemory> {
-        let doubled = self.growth().and_then(|growth| growth.after_doubling(self.parameters()));
-        let Some(parameters) = doubled else { return Ok(None) };
+    /// there would be too many buckets. The growth is this filter's own, or that of one that began alike.
+    pub(super) fn doubled(&self, growth: &Growth, living: Living) -> Result<Option<Self>, OutOfMemory> {
+        let Some(parameters) = growth.after_doubling(self.parameters()) else { return Ok(None) };
         let mut doubled = self.filter.empty_with(parameters).map(Self::of)?;
         let addressing = DoublingAddressing::<true>::new(self.parameters(), self.hasher().seed());
         let from = ValuedTable::new(widths(self.parameters()), &self.filter.storage[..]);
-        let mut len = 0;
-        let mut into = ValuedTable::new(widths(doubled.parameters()), &mut doubled.filter.storage[..]);
-        let slots: ArrayVec<_, 8> = into.slots().collect();
+        let mut into = ValuedTable::new(widths(&parameters), &mut doubled.filter.storage[..]);
         for bucket in addressing.grid().buckets().map(|bucket| bucket.bucket()) {
-            // A bucket has room for all that comes from the one that it is, or is half of.
-            let mut free = [slots.iter(), slots.iter()];
-            let half = addressing.half_of_bucket(bucket);
-            let first = addressing.next_bucket_of_half(half);
             for (slot, fingerprint) in from.filled_slots(bucket) {
                 let value = from.value(Place { bucket, slot });
-                if living.is_dead(value) {
-                    continue;
-                }
-                let next = addressing.next_bucket_of_half(addressing.half(half, fingerprint));
-                if let Some(&slot) = free[usize::from(next != first)].next() {
-                    let place = Place { bucket: next, slot };
-                    into.fill(place, addressing.rest(fingerprint));
-                    into.set_value(place, value);
-                    len += 1;
+                let (bucket, rest) = addressing.moved(bucket, fingerprint);
+                // A bucket has room for all that comes from the one that it is, or is half of.
+                if !living.is_dead(value)
+                    && let Some(slot) = into.vacancy(bucket).slot()
+                {
+                    into.fill_with_value(Place { bucket, slot }, rest, value);
+                    doubled.filter.len += 1;
                 }
             }
         }
-        doubled.filter.len = len;
         Ok(Some(doubled))
     }
 
-    /// The living fingerprints in the table before half of its buckets became two; `None` where they don't fit, or where
-    /// there was no doubling, or no memory.
-    fn halved(&self, living: Living) -> Option<Self> {
-        let smaller = self.growth()?.before_doubling(self.parameters())?;
+    /// The living fingerprints, of which there are `len`, in the table before half of its buckets became two; `None` where they don't
+    /// leave enough room there, or where there was no doubling, or no memory. Copies may fill a few buckets; they don't fit then.
+    fn halved(&self, len: usize, living: Living) -> Option<Self> {
+        let smaller = self.filter.parameters_with_room_to_spare(len)?;
         let mut halved = self.filter.empty_with(smaller).map(Self::of).ok()?;
         let addressing = DoublingAddressing::<true>::new(halved.parameters(), self.hasher().seed());
         let from = ValuedTable::new(widths(self.parameters()), &self.filter.storage[..]);
-        let mut len = 0;
-        let slots = ValuedTable::new(widths(halved.parameters()), &mut halved.filter.storage[..]);
+        let slots = ValuedTable::new(widths(&smaller), &mut halved.filter.storage[..]);
         let mut into = CuckooTable { addressing, slots };
         for next in (0..self.parameters().bucket_count()).map(BucketIndex::new) {
             let half = addressing.half_of_next_bucket(next);
@@ -128,11 +109,10 @@ impl ValuedFilter {
                 if !living.is_dead(value) {
                     let place = into.insert_fingerprint(addressing.restored(half, rest), bucket).ok()?;
                     into.slots.set_value(place, value);
-                    len += 1;
+                    halved.filter.len += 1;
                 }
             }
         }
-        halved.filter.len = len;
         Some(halved)
     }
 
@@ -151,16 +131,16 @@ impl ValuedFilter {
     ) -> Result<bool, ReserveError> {
         let needed = len.saturating_add(additional) as u64;
         // Find out how far it has to grow, and whether it may, before anything is doubled.
-        let mut parameters = *self.parameters();
-        while parameters.capacity() < needed {
-            let doubled = self.growth().and_then(|growth| growth.next(&parameters));
-            let capacity = to_usize(self.parameters().capacity());
-            parameters = doubled.ok_or(ReserveError::Full { len, additional, capacity })?;
-        }
+        let full = || ReserveError::Full { len, additional, capacity: to_usize(self.parameters().capacity()) };
+        let parameters = self.filter.parameters_for(needed).ok_or_else(full)?;
+        let growth = self.growth().copied();
         let mut grown: Option<Self> = None;
-        for _ in self.parameters().half_doublings()..parameters.half_doublings() {
-            let doubled = grown.as_ref().unwrap_or(self).doubled(living);
-            grown = doubled.map_err(|_| OutOfMemory::new(parameters.table_size()))?;
+        while let ours = grown.as_ref().unwrap_or(self)
+            && let Some(growth) = &growth
+            && ours.parameters().half_doublings() < parameters.half_doublings()
+        {
+            let doubled = ours.doubled(growth, living).map_err(|_| OutOfMemory::new(parameters.table_size()))?;
+            grown = Some(doubled.ok_or_else(full)?);
         }
         let is_grown = grown.is_some();
         if let Some(grown) = grown {
@@ -178,12 +158,7 @@ impl ValuedFilter {
     /// whether it did, which leaves the dead out.
     pub(crate) fn shrink_to_living(&mut self, len: usize, living: Living) -> bool {
         let before = self.parameters().half_doublings();
-        while let Some(smaller) = self.growth().and_then(|growth| growth.before_doubling(self.parameters())) {
-            if len as u64 > smaller.capacity() - smaller.capacity().div_ceil(super::growing::ROOM_TO_SPARE) {
-                break;
-            }
-            // Copies may fill a few buckets of the smaller table; then nothing changes.
-            let Some(halved) = self.halved(living) else { break };
+        while let Some(halved) = self.halved(len, living) {
             *self = halved;
         }
         self.parameters().half_doublings() < before

@@ -38,16 +38,15 @@ impl Changes<'_> {
 impl ValuedFilter {
     /// Adds all fingerprints of another filter that was made alike.
     pub(crate) fn merge(&mut self, other: &Self, meeting: Meeting, changes: &Changes<'_>) -> Result<(), MergeError> {
-        if self.growth().is_some() {
-            self.filter.made().refuse_if_begun_otherwise(&other.filter.made())?;
-        } else {
-            self.filter.made().refuse_if_made_otherwise(&other.filter.made())?;
-        }
+        self.filter.refuse_if_unlike(&other.filter)?;
+        let growth = self.growth().copied();
         let no_room = |slot_count| MergeError::Full { len: self.len(), other_len: other.len(), slot_count };
         let (mut ours, mut theirs) = (Cow::Borrowed(&*self), Cow::Borrowed(other));
         loop {
-            while theirs.parameters().half_doublings() < ours.parameters().half_doublings() {
-                let doubled = theirs.doubled(Living::ALL)?;
+            while let Some(growth) = &growth
+                && theirs.parameters().half_doublings() < ours.parameters().half_doublings()
+            {
+                let doubled = theirs.doubled(growth, Living::ALL)?;
                 theirs = Cow::Owned(doubled.expect("ours has been doubled as often, and began alike"));
             }
             let slot_count = to_usize(ours.parameters().slot_count());

@@ -13,7 +13,7 @@ use crate::cast::wide;
 use crate::cuckoo::NoRoom;
 use crate::digest::Checksum;
 use crate::error::{FileKind, LoadError};
-use crate::filter::CuckooFilter;
+use crate::filter::{Copies, CuckooFilter};
 use crate::table::is_zero_from;
 
 /// About so many bytes of a table are in memory.
@@ -55,7 +55,7 @@ pub(super) fn merged_with(mut filter: CuckooFilter, mut file: impl Read) -> Resu
             return Err(LoadError::Inconsistent { what: "a bucket holds what no fingerprints give" });
         };
         len += wide(fingerprints.len());
-        match filter.insert_fingerprints(&fingerprints) {
+        match filter.store_all(fingerprints, Copies::AddUp) {
             Ok(()) => {}
             Err(NoRoom::OutOfMemory) => return Err(no_memory(NoRoom::OutOfMemory)),
             Err(_) => return Ok(None),

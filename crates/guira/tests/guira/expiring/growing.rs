@@ -250,3 +250,20 @@ fn filter_at(filter: &ExpiringCuckooFilter, time: u64) -> ExpiringCuckooFilter {
     later.jump(time);
     later
 }
+
+/// What is free is counted in keys that live, also where a lifetime has few resolutions, so that many in the table may not.
+#[test]
+fn an_eighth_of_the_capacity_is_free_after_shrinking() {
+    for (resolutions, len) in
+        [1, 2, 7, 60].into_iter().flat_map(|it| (100..4000).step_by(100).map(move |len| (it, len)))
+    {
+        let builder = builder(100, 0.01, 60).resolution(60 / resolutions).max_capacity(100_000);
+        let mut filter = builder.build().expect("small");
+        filter.try_extend(0..len).expect("it may grow");
+        filter.reserve(20_000).expect("it may grow");
+        filter.shrink_to_fit();
+        let (len, capacity) = (filter.len(), filter.capacity());
+        let is_as_begun = filter.parameters().half_doublings() == 0;
+        assert!(is_as_begun || len + capacity / 8 <= capacity, "{len} of {capacity}, {resolutions} resolutions");
+    }
+}

@@ -83,6 +83,25 @@ fn headers_that_contradict_themselves_are_refused() {
 }
 
 #[test]
+fn a_promise_of_more_buckets_than_a_table_has_is_refused() {
+    let builder = CuckooFilter::builder().capacity(100).max_capacity(1 << 30).false_positive_rate(1e-9);
+    let mut file = builder.build().expect("small").to_bytes();
+    let (promised, spare) = (file[67], file[15] + file[65] - 8);
+    assert!(u64::from(promised) > 20 && spare > promised + 2, "{promised} of {spare}");
+    let [regions, buckets] = [16, 24].map(|at| u64::from_le_bytes(file[at..at + 8].try_into().expect("8 bytes")));
+    let first = regions * buckets >> file[65];
+    for doublings in promised..=spare {
+        file[67] = doublings;
+        fix_checksums(&mut file);
+        assert_eq!(
+            load(&file).is_ok(),
+            u128::from(first) << doublings <= 1 << 32,
+            "{doublings} doublings of {first} buckets"
+        );
+    }
+}
+
+#[test]
 fn bytes_for_growth_and_padding_that_are_not_0_are_refused() {
     let file = small_file();
     let header = Header::from_bytes(&file);

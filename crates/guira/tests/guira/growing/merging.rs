@@ -53,6 +53,43 @@ fn a_filter_of_fixed_size_is_merged_up_to_the_largest_capacity() {
     assert_holds(&ours, (few..most - few / 2).chain((0..few).map(absent)), "merged");
 }
 
+/// One that does not grow, with the table that the other one began with, is doubled as often as that was.
+#[test]
+fn a_filter_of_fixed_size_is_merged_with_one_that_has_grown() {
+    let builder = CuckooFilter::builder().capacity(100).max_capacity(10_000).false_positive_rate(0.01);
+    let mut ours = builder.build().expect("there is such a filter");
+    let parameters = *ours.parameters();
+    let alike = |builder: guira::FilterBuilder| {
+        builder
+            .addressing(parameters.addressing())
+            .slots_per_bucket(parameters.slots_per_bucket())
+            .fingerprint_bits(parameters.fingerprint_bits())
+            .bucket_count(parameters.bucket_count())
+    };
+    let mut fixed = alike(CuckooFilter::builder()).build().expect("there is such a filter");
+    (0..50).for_each(|key| fixed.insert(&absent(key)).expect("there is room"));
+    (0..3000_u64).for_each(|key| ours.insert(&key).expect("it grows"));
+    let common = ours.intersection_len(&fixed).expect("they began alike");
+    assert_eq!(fixed.intersection_len(&ours), Ok(common));
+    assert_eq!(ours.merge(&fixed), Ok(()));
+    assert_holds(&ours, (0..3000).chain((0..50).map(absent)), "merged");
+}
+
+/// The refusal takes no memory: the lesser one would have to be doubled until it takes terabytes.
+#[test]
+fn filters_that_began_otherwise_are_refused_before_one_is_doubled() {
+    let begun = |capacity, largest, rate| {
+        let builder = CuckooFilter::builder().capacity(capacity).max_capacity(largest).false_positive_rate(rate);
+        builder.build().expect("there is such a filter")
+    };
+    let (large, mut small) = (begun(1_000_000, 4_000_000_000, 1e-9), begun(4, 40_000, 0.02));
+    small.reserve(30_000).expect("it may grow");
+    assert!(large.parameters().fingerprint_bits() > small.parameters().fingerprint_bits());
+    for result in [large.intersection_len(&small), small.intersection_len(&large)] {
+        assert!(matches!(result, Err(MergeError::Differs { .. })), "{result:?}");
+    }
+}
+
 #[test]
 fn a_merge_that_fails_changes_nothing() {
     let build = |seed, capacity, largest| {

@@ -1,27 +1,19 @@
-use alloc::sync::Arc;
+//! What must be alike in two filters for the fingerprints of one to mean in the other what they mean in it.
+
 use core::fmt::Display;
 
-use super::Kept;
-use crate::digest::KeyHasher;
+use super::CuckooFilter;
 use crate::error::MergeError;
 use crate::parameters::Parameters;
 
-/// What must be alike in two filters for the fingerprints of one to mean in the other what they mean in it.
-#[derive(Clone, Copy)]
-pub(super) struct Made<'filter> {
-    parameters: &'filter Parameters,
-    hasher: &'filter KeyHasher,
-    /// What was done to keys before they were hashed.
-    treatment: u8,
-}
-
-impl<'filter> Made<'filter> {
-    pub(super) fn new(
-        parameters: &'filter Parameters,
-        hasher: &'filter KeyHasher,
-        kept: Option<&'filter Arc<Kept>>,
-    ) -> Self {
-        Self { parameters, hasher, treatment: kept.map_or(0, |kept| kept.treatment) }
+impl CuckooFilter {
+    /// Refuses a filter that was not made like this one; where this one grows, like the table that it began with.
+    pub(super) fn refuse_if_unlike(&self, other: &Self) -> Result<(), MergeError> {
+        if self.growth().is_some() {
+            self.refuse_if_begun_otherwise(other)
+        } else {
+            self.refuse_if_made_otherwise(other)
+        }
     }
 
     /// Compares all that doublings keep, before any table is doubled.
@@ -52,7 +44,7 @@ impl<'filter> Made<'filter> {
                 ("half doublings", parameters.half_doublings()),
             ]
         })?;
-        let (a, b) = (self.parameters, other.parameters);
+        let (a, b) = (self.parameters(), other.parameters());
         if (a.region_count(), a.buckets_per_region()) != (b.region_count(), b.buckets_per_region()) {
             return Err(MergeError::differs(
                 "size",
@@ -69,7 +61,7 @@ impl<'filter> Made<'filter> {
         other: &Self,
         numbers: impl Fn(&Parameters) -> [(&'static str, T); N],
     ) -> Result<(), MergeError> {
-        for ((what, ours), (_, theirs)) in numbers(self.parameters).into_iter().zip(numbers(other.parameters)) {
+        for ((what, ours), (_, theirs)) in numbers(self.parameters()).into_iter().zip(numbers(other.parameters())) {
             if ours != theirs {
                 return Err(MergeError::differs(what, ours, theirs));
             }
@@ -78,7 +70,7 @@ impl<'filter> Made<'filter> {
     }
 
     fn refuse_if_shaped_otherwise(&self, other: &Self) -> Result<(), MergeError> {
-        let (ours, theirs) = (self.parameters.shape(), other.parameters.shape());
+        let (ours, theirs) = (self.parameters().shape(), other.parameters().shape());
         if (ours.layout(), ours.addressing()) == (theirs.layout(), theirs.addressing()) {
             return Ok(());
         }
@@ -90,7 +82,7 @@ impl<'filter> Made<'filter> {
     }
 
     fn refuse_if_hashed_otherwise(&self, other: &Self) -> Result<(), MergeError> {
-        let (ours, theirs) = (self.hasher, other.hasher);
+        let (ours, theirs) = (self.hasher(), other.hasher());
         if ours.secret_key().is_some() != theirs.secret_key().is_some() {
             return Err(MergeError::differs("hash", ours, theirs));
         }
@@ -101,14 +93,15 @@ impl<'filter> Made<'filter> {
                 Some(_) => MergeError::differs("seed", "a secret key", "a secret key"),
             });
         }
-        if self.treatment != other.treatment {
+        let treatment = |filter: &Self| filter.kept().map_or(0, |kept| kept.treatment);
+        if treatment(self) != treatment(other) {
             let name = |treatment| match treatment {
                 0 => "hashed as they are",
                 1 => "made lower case",
                 2 => "trimmed",
                 _ => "trimmed and made lower case",
             };
-            return Err(MergeError::differs("what was done to keys", name(self.treatment), name(other.treatment)));
+            return Err(MergeError::differs("what was done to keys", name(treatment(self)), name(treatment(other))));
         }
         Ok(())
     }
